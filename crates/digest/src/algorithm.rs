@@ -6,7 +6,7 @@ use strum::{Display, IntoStaticStr, VariantArray};
 
 use crate::error::{Error, ErrorKind};
 
-/// A way to make a digest.
+/// A digest algorithm.
 #[derive(Display, IntoStaticStr, VariantArray)]
 #[strum(serialize_all = "lowercase")]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -17,9 +17,9 @@ pub enum Algorithm {
     Sha512,
     /// SHA-384 (FIPS 180-4), 48 bytes.
     Sha384,
-    /// SHA-1 (FIPS 180-4), 20 bytes. Broken against intent.
+    /// SHA-1 (FIPS 180-4), 20 bytes. Not collision-resistant.
     Sha1,
-    /// MD5 (RFC 1321), 16 bytes. Broken against intent.
+    /// MD5 (RFC 1321), 16 bytes. Not collision-resistant.
     Md5,
     /// BLAKE2b (RFC 7693) without a key, 64 bytes.
     Blake2b,
@@ -40,7 +40,7 @@ impl Algorithm {
     /// Every algorithm, SHA-256 first.
     pub const ALL: &'static [Algorithm] = Algorithm::VARIANTS;
 
-    /// Returns the name, the same in flags, documents and tags.
+    /// Returns the name, which is the same in flags, documents and tags.
     pub fn name(self) -> &'static str {
         self.into()
     }
@@ -58,7 +58,7 @@ impl Algorithm {
         }
     }
 
-    /// Other ways to write the name, in lower case with letters and digits only.
+    /// Returns other spellings of the name, in lower case with letters and digits only.
     const fn aliases(self) -> &'static [&'static str] {
         match self {
             Algorithm::Sha256 => &["sha2256"],

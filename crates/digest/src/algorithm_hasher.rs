@@ -1,6 +1,7 @@
 //! One streaming state for any algorithm.
 //!
-//! SHA-256, SHA-512, MD5 and Fletcher-64 are this crate's own; the others come from libraries.
+//! SHA-256, SHA-512, MD5 and Fletcher-64 are implemented in this crate; the others come from
+//! libraries.
 
 use std::fmt;
 
@@ -19,7 +20,7 @@ pub struct AlgorithmHasher {
     pub(crate) state: AlgorithmState,
 }
 
-/// Boxed where the state is longer than that of SHA-256, which most files have.
+/// Boxed if the state is longer than that of SHA-256, which most files use.
 #[derive(Clone)]
 pub(crate) enum AlgorithmState {
     Sha256(Sha256),

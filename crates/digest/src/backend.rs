@@ -1,7 +1,7 @@
-//! The kernels by name: detection and dispatch, the one match.
+//! The kernels by name: detection and dispatch.
 //!
-//! In: a name, or the wish for the best. Out: a `Backend`, which is the proof that this processor
-//! runs it. Must not know: messages, padding, which lane belongs to whom.
+//! Takes a name, or selects the best. Returns a `Backend`, which proves that this processor
+//! supports it. Must not know messages, padding, or which lane has which message.
 
 use std::fmt;
 
@@ -12,8 +12,8 @@ use crate::state::{md5, sha256, sha512};
 
 /// Repeats a block for the constant `$t` from 0 to 15.
 ///
-/// The compiler leaves a loop over sixteen rounds rolled; then schedule and state live in memory
-/// and move every round. Measured: unrolled, `portable` gains a fifth, `x86_avx512` a tenth.
+/// The compiler does not unroll a loop over sixteen rounds; schedule and state are then in memory
+/// and move in every round. Unrolled, `portable` was measured a fifth faster, `x86_avx512` a tenth.
 macro_rules! sixteen_times {
     ($t:ident => $body:block) => {
         sixteen_times!($t => $body; 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15)
@@ -61,13 +61,13 @@ mod x86_md5;
 #[cfg(target_arch = "x86_64")]
 mod x86_shani;
 
-/// One family of kernels, named after its instructions, that this processor was found to run.
+/// One family of kernels, named after its instructions, that this processor supports.
 ///
-/// Its SHA-256 kernel gives it its place; where the instructions serve SHA-512 or MD5 too, it has
+/// Its SHA-256 kernel determines its place. If the instructions also serve SHA-512 or MD5, it has
 /// kernels for them as well.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Backend {
-    // Private and made by `BackendKind::detected` only: owning a `Backend` proves the detection.
+    // Private, and made only by `BackendKind::detected`, so that a `Backend` proves the detection.
     kind: BackendKind,
 }
 
@@ -109,20 +109,20 @@ impl BackendKind {
 }
 
 impl Backend {
-    /// The names of all backends, those of other architectures included.
+    /// The names of all backends, including those of other architectures.
     pub const ALL_NAMES: &'static [&'static str] =
         &["portable", "x86_shani", "x86_avx2", "x86_avx512", "aarch64_sha2"];
 
-    /// Most lanes that any backend offers.
+    /// The most lanes that any backend has.
     pub const LANES_MAX: usize = 16;
 
-    /// Returns the backend that is best for a single message here.
+    /// Returns the backend that is best for a single message on this processor.
     pub fn detect() -> Backend {
         let kind = BackendKind::ALL.iter().copied().find(|kind| kind.detected());
         Backend { kind: kind.expect("the portable kernel runs everywhere") }
     }
 
-    /// Lists every backend that this processor runs, the best for a single message first.
+    /// Lists every backend that this processor supports, the best for a single message first.
     pub fn detected() -> impl Iterator<Item = Backend> {
         let kinds = BackendKind::ALL.iter().copied().filter(|kind| kind.detected());
         kinds.map(|kind| Backend { kind })
@@ -131,7 +131,8 @@ impl Backend {
     /// Finds a backend by its name.
     ///
     /// # Errors
-    /// If no backend has that name, or this processor does not run it; it is never replaced.
+    /// If no backend has that name, or this processor does not support it. Another one is never
+    /// used instead.
     pub fn named(name: &str) -> Result<Backend, Error> {
         let found = Backend::detected().find(|backend| backend.name() == name);
         found.ok_or_else(|| {
@@ -146,7 +147,7 @@ impl Backend {
         })
     }
 
-    /// Returns the name, the same in files, flags, reports, tests and benches.
+    /// Returns the name, which is the same in files, flags, reports, tests and benches.
     pub fn name(self) -> &'static str {
         self.kind.name()
     }
@@ -182,7 +183,8 @@ impl Backend {
         }
     }
 
-    /// Returns from how many messages on this backend's SHA-512 lanes beat the library.
+    /// Returns the number of messages from which this backend's SHA-512 lanes are faster than the
+    /// library.
     pub(crate) fn sha512_wide_from(self) -> usize {
         match self.kind {
             #[cfg(target_arch = "x86_64")]

@@ -1,19 +1,19 @@
-//! The value that comes out of hashing: hex, parsing, equality.
+//! The result of hashing: hex, parsing, equality.
 //!
-//! In: bytes or hex. Out: `Digest` for whole messages, `PageDigest` for pages. Must not know: how
-//! either was computed.
+//! Takes bytes or hex. Returns a `Digest` for whole messages, a `PageDigest` for pages. Must not
+//! know how either was computed.
 
 use std::fmt;
 use std::str::FromStr;
 
 use crate::error::{Error, ErrorKind};
 
-/// The output of any algorithm over one whole message, 1 to 64 bytes.
+/// The result of any algorithm for one whole message, 1 to 64 bytes.
 ///
-/// Ordered by bytes, then by length. It does not know its algorithm.
+/// Ordered by bytes, then by length. It does not include its algorithm.
 #[derive(Clone, Copy)]
 pub struct Digest {
-    // Bytes from `len` on are zero, always.
+    // Bytes from `len` on are always zero.
     bytes: [u8; Digest::LEN_MAX],
     len: u8,
 }
@@ -22,7 +22,7 @@ impl Digest {
     /// Length of the longest digest, that of SHA-512 and BLAKE2b: 64 bytes.
     pub const LEN_MAX: usize = 64;
 
-    /// Copies a digest out of a slice; `None` unless it has 1 to 64 bytes.
+    /// Copies a digest from a slice; `None` unless it has 1 to 64 bytes.
     pub fn from_slice(slice: &[u8]) -> Option<Digest> {
         if slice.is_empty() {
             return None;
@@ -32,7 +32,7 @@ impl Digest {
         Some(Digest { bytes, len: slice.len() as u8 })
     }
 
-    /// Makes a digest of a length known when compiling.
+    /// Makes a digest of a length known at compile time.
     pub(crate) fn from_array<const N: usize>(array: [u8; N]) -> Digest {
         const { assert!(N >= 1 && N <= Digest::LEN_MAX) };
         let mut bytes = [0; Digest::LEN_MAX];
@@ -96,7 +96,7 @@ impl FromStr for Digest {
 
 /// The SHA-256 of one page of a message.
 ///
-/// It says nothing about the message as a whole, so nothing turns it into a [`Digest`] unasked.
+/// It is not a digest of the whole message, so it does not convert to a [`Digest`] implicitly.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct PageDigest([u8; PageDigest::LEN]);
 
@@ -127,7 +127,7 @@ impl fmt::Debug for PageDigest {
     }
 }
 
-/// Writes lower-case hex through the formatter, so that width and alignment are obeyed.
+/// Writes lower-case hex through the formatter, so that width and alignment apply.
 fn write_hex(bytes: &[u8], f: &mut fmt::Formatter<'_>) -> fmt::Result {
     const DIGITS: &[u8; 16] = b"0123456789abcdef";
     let mut text = [0; 2 * Digest::LEN_MAX];

@@ -1,13 +1,13 @@
-//! Why a text is no digest, or a name or a lane count is not offered.
+//! Why a text is not a digest, or a name or a lane count is not available.
 
 use std::borrow::Cow;
 use std::fmt::Display;
 
-/// What kind of thing was refused.
+/// The kind of an error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ErrorKind {
-    /// A digest without text.
+    /// An empty text instead of a digest.
     EmptyDigest,
     /// A digest with an odd number of characters.
     OddDigestLength,
@@ -15,20 +15,20 @@ pub enum ErrorKind {
     DigestTooLong,
     /// A digest with a byte that is not a hexadecimal digit; `offset` counts bytes from 0.
     NotHex {
-        /// Where in the text.
+        /// The place in the text.
         offset: usize,
     },
     /// No algorithm has this name.
     UnknownAlgorithm,
     /// No backend has this name.
     UnknownBackend,
-    /// The backend exists, but this processor, or this build of the program, does not run it.
+    /// The backend exists, but this processor, or this build of the program, does not support it.
     BackendNotDetected,
     /// The backend has no kernel with so many lanes.
     LaneCount,
 }
 
-/// Why a text is no digest, or a name or a lane count is not offered.
+/// Why a text is not a digest, or a name or a lane count is not available.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
 pub struct Error {
@@ -41,7 +41,7 @@ impl Error {
         Error { kind, message: message.into() }
     }
 
-    /// Makes an error whose message ends with what there is instead.
+    /// Makes an error whose message ends with the available choices.
     pub(crate) fn with_choices<T: Display>(
         kind: ErrorKind,
         message: String,
@@ -51,7 +51,7 @@ impl Error {
         Error::new(kind, message + &choices.join(", "))
     }
 
-    /// Returns what kind of thing was refused.
+    /// Returns the kind of the error.
     pub fn kind(&self) -> ErrorKind {
         self.kind
     }

@@ -1,7 +1,8 @@
 //! Fletcher-64 over 32-bit words.
 //!
-//! In: bytes in pieces of any length. Out: the two sums. Must not know: the other algorithms. It
-//! guards against noise, not against intent: an all-zero word and an all-one word are alike to it.
+//! Takes bytes in pieces of any length. Returns the two sums. Must not know the other algorithms.
+//! It detects random errors, not deliberate changes: an all-zero word and an all-one word are equal
+//! to it.
 
 /// The sums are taken modulo 2^32 - 1, as J. G. Fletcher's ones' complement sums are.
 const MODULUS: u64 = 0xffff_ffff;

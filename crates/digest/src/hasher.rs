@@ -1,7 +1,7 @@
 //! The streaming state of one message: buffering, padding, length.
 //!
-//! In: bytes in pieces of any length. Out: whole blocks for a kernel, at the end a digest. Must not
-//! know: other messages, or what an algorithm does with its blocks.
+//! Takes bytes in pieces of any length. Returns whole blocks for a kernel, and a digest at the end.
+//! Must not know other messages, or what an algorithm does with its blocks.
 
 use std::fmt;
 
@@ -24,7 +24,7 @@ pub fn sha256(data: &[u8]) -> Digest {
 pub struct BlockHasher<A: Rules> {
     pub(crate) state: A::State,
     buffer: A::Block,
-    /// Bytes taken so far; what does not fill a block of them waits in `buffer`.
+    /// Bytes taken so far. Those that do not fill a block are in `buffer`.
     length: u64,
     backend: Backend,
     finished: bool,
@@ -39,9 +39,9 @@ pub type Sha512 = BlockHasher<Sha512Rules>;
 /// The streaming MD5 state of one message.
 pub type Md5 = BlockHasher<Md5Rules>;
 
-/// What a piece of a message means in blocks.
+/// A piece of a message, divided into blocks.
 pub(crate) struct Absorbed<'a, Block> {
-    /// The block that the buffer and the start of the piece completed, to be compressed first.
+    /// The block completed by the buffer and the start of the piece, to be compressed first.
     pub(crate) head: Option<Block>,
     /// The whole blocks inside the piece.
     pub(crate) body: &'a [Block],
@@ -76,24 +76,24 @@ impl<A: Rules> BlockHasher<A> {
         A::digest(&self.state)
     }
 
-    /// Returns the digest of the bytes taken so far; the state itself stays as it is.
+    /// Returns the digest of the bytes taken so far, and leaves the state unchanged.
     pub fn digest(&self) -> Digest {
         self.clone().finalize()
     }
 
-    /// Returns how many bytes the message has so far.
+    /// Returns the length of the message so far, in bytes.
     pub fn length(&self) -> u64 {
         self.length
     }
 
-    /// Returns the backend on which this message advances when it advances alone.
+    /// Returns the backend that advances this message when it advances alone.
     pub fn backend(&self) -> Backend {
         self.backend
     }
 
-    /// Takes bytes into the buffer and hands out the blocks that are now whole.
+    /// Adds bytes to the buffer and returns the blocks that are now complete.
     ///
-    /// The caller owes the compression of `head`, then `body`, before anything else.
+    /// The caller must compress `head`, then `body`, before anything else.
     pub(crate) fn absorb<'a>(&mut self, mut data: &'a [u8]) -> Absorbed<'a, A::Block> {
         assert!(!self.finished, "a message that was ended takes no more bytes");
         let buffered = self.buffered();
@@ -113,11 +113,11 @@ impl<A: Rules> BlockHasher<A> {
         Absorbed { head, body }
     }
 
-    /// Ends the message: returns one or two blocks, the buffered bytes with their padding.
+    /// Ends the message: returns one or two blocks with the buffered bytes and their padding.
     ///
-    /// The blocks sit at the end of the array; the second value is how many they are. The caller
-    /// owes their compression.
-    /// Source: FIPS 180-4 (2015), section 5.1; RFC 1321 (1992), sections 3.1 and 3.2.
+    /// The blocks are at the end of the array; the second value is their number. The caller must
+    /// compress them. Source: FIPS 180-4 (2015), section 5.1; RFC 1321 (1992), sections 3.1 and
+    /// 3.2.
     pub(crate) fn pad(&mut self) -> ([A::Block; 2], usize) {
         let length = A::length_field(self.length);
         let length = length.as_ref();
@@ -151,7 +151,7 @@ impl<A: Rules> BlockHasher<A> {
 }
 
 impl Sha256 {
-    /// Reads the state out as bytes; it is the digest once the message is ended.
+    /// Returns the state as bytes; it is the digest once the message is ended.
     pub(crate) fn digest_bytes(&self) -> [u8; 32] {
         sha256::digest_bytes(&self.state)
     }

@@ -1,8 +1,9 @@
-//! Many messages at once: lanes filled, advanced together, emptied.
+//! Hashes many messages at once: fills lanes, advances them together, empties them.
 //!
-//! In: messages with their next bytes. Out: their states, advanced. Must not know: instructions,
-//! files, threads, what an algorithm does with its blocks. Kernels want equal numbers of blocks in
-//! every lane, messages have unequal lengths; the book-keeping between the two is here.
+//! Takes messages with their next bytes, and advances their states. Must not know instructions,
+//! files, threads, or what an algorithm does with its blocks. Kernels need equal numbers of blocks
+//! in every lane, but messages have unequal lengths; this module does the book-keeping between the
+//! two.
 
 use std::cmp::Reverse;
 use std::fmt;
@@ -14,12 +15,12 @@ use crate::error::{Error, ErrorKind};
 use crate::hasher::{Absorbed, BlockHasher};
 use crate::rules::{Md5Rules, Rules, Sha256Rules, Sha512Rules};
 
-/// A backend together with how many messages of one algorithm it advances at once.
+/// A backend, and how many messages of one algorithm it advances at once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LanesOf<A: Rules> {
     wide: Width,
     narrow: Width,
-    /// Fewer active messages than this go to `narrow`.
+    /// With fewer active messages than this, `narrow` is used.
     wide_from: usize,
     algorithm: PhantomData<A>,
 }
@@ -33,7 +34,7 @@ pub type Sha512Lanes = LanesOf<Sha512Rules>;
 /// Lanes of MD5.
 pub type Md5Lanes = LanesOf<Md5Rules>;
 
-/// One kernel choice.
+/// A kernel and its number of lanes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Width {
     backend: Backend,
@@ -45,9 +46,9 @@ struct Width {
 pub struct Message<'a, A: Rules = Sha256Rules> {
     /// The state of the message so far.
     pub hasher: &'a mut BlockHasher<A>,
-    /// What comes next in it; may be empty.
+    /// Its next bytes; may be empty.
     pub data: &'a [u8],
-    /// Whether the message ends here; if so it is padded too.
+    /// Whether the message ends here, so that it is padded too.
     pub last: bool,
 }
 
@@ -59,7 +60,7 @@ impl<A: Rules> BlockHasher<A> {
 }
 
 impl<A: Rules> LanesOf<A> {
-    /// Takes as many lanes of a backend as asked for.
+    /// Returns lanes of a backend, as many as requested.
     ///
     /// # Errors
     /// If the backend has no kernel with that many lanes.
@@ -74,19 +75,21 @@ impl<A: Rules> LanesOf<A> {
         Ok(LanesOf { wide: width, narrow: width, wide_from: 0, algorithm: PhantomData })
     }
 
-    /// Takes as many lanes as the backend offers.
+    /// Returns the most lanes of a backend.
     pub fn best(backend: Backend) -> LanesOf<A> {
         let most = A::lane_choices(backend).last().expect("every backend has a kernel");
         LanesOf::new(backend, *most).expect("the maximum is offered")
     }
 
-    /// Takes the most lanes that this processor offers.
+    /// Returns the most lanes that this processor supports.
     ///
-    /// For SHA-512 and MD5 they are the fastest wherever they exist: no processor of such lanes has
-    /// instructions for one message alone that come near; too few messages for them go one after
-    /// the other. For SHA-256 some processors have, and which lanes win is to be measured.
+    /// For SHA-512 and MD5 they are the fastest wherever they exist, because no processor with such
+    /// lanes has comparable instructions for a single message; if there are too few messages for
+    /// the lanes, they are hashed one after the other. For SHA-256 some processors have such
+    /// instructions, and the fastest lanes must be measured.
     pub fn widest() -> LanesOf<A> {
-        // Of equals the first, which `Backend::detected` lists as the better.
+        // Of equal numbers, the first is used, because `Backend::detected` lists the better backend
+        // first.
         let (first, others) = (Backend::detect(), Backend::detected());
         let widest = others.map(LanesOf::best).fold(LanesOf::best(first), |best, other| {
             if other.count() > best.count() { other } else { best }
@@ -96,20 +99,20 @@ impl<A: Rules> LanesOf<A> {
         widest.with_narrow(one, A::wide_from(backend))
     }
 
-    /// Hands over to other lanes whenever fewer than `wide_from` messages are active.
+    /// Uses other lanes whenever fewer than `wide_from` messages are active.
     ///
-    /// A kernel of many lanes takes as long for one message as for all. With rates measured for
-    /// both, the hand-over pays below `count * rate of narrow / rate of wide` messages.
+    /// A kernel of many lanes takes as long for one message as for all. With measured rates of
+    /// both, the other lanes are faster below `count * rate of narrow / rate of wide` messages.
     pub fn with_narrow(self, narrow: LanesOf<A>, wide_from: usize) -> LanesOf<A> {
         LanesOf { narrow: narrow.wide, wide_from, ..self }
     }
 
-    /// Returns the backend that runs when all lanes are active.
+    /// Returns the backend that is used when all lanes are active.
     pub fn backend(self) -> Backend {
         self.wide.backend
     }
 
-    /// Returns the backend that runs when a single message is active.
+    /// Returns the backend that is used when a single message is active.
     pub fn backend_alone(self) -> Backend {
         if self.wide_from > 1 { self.narrow.backend } else { self.wide.backend }
     }
@@ -126,8 +129,8 @@ impl<A: Rules> LanesOf<A> {
 
     /// Advances every message by its bytes, and ends those marked `last`.
     ///
-    /// There may be any number of messages, of any lengths. When there are more than lanes, the
-    /// slice is sorted, longest first: then the lanes run empty together at the end. The kernels
+    /// There may be any number of messages, of any lengths. If there are more than lanes, the slice
+    /// is sorted, longest first, so that the lanes become empty together at the end. The kernels
     /// are those of this value's backend, whatever backend a message was started on.
     ///
     /// # Panics
@@ -159,7 +162,7 @@ impl<A: Rules> LanesOf<A> {
                 return;
             }
             let step = self.advance(&mut states, &lanes[..active]);
-            // Backwards, so that the lane swapped into a freed place has been visited.
+            // In reverse order, so that the lane swapped into a free place was processed already.
             for place in (0..active).rev() {
                 let hasher = &mut *messages[lanes[place].message].hasher;
                 lanes[place].skip(step);
@@ -173,7 +176,7 @@ impl<A: Rules> LanesOf<A> {
         }
     }
 
-    /// Runs all lanes up to the end of the shortest segment; returns by how many blocks.
+    /// Runs all lanes up to the end of the shortest segment, and returns the number of blocks.
     fn advance(self, states: &mut [A::State; Backend::LANES_MAX], lanes: &[Lane<'_, A>]) -> usize {
         let step = lanes.iter().map(|lane| lane.segment().len()).min().expect("a lane is active");
         let width = if lanes.len() < self.wide_from { self.narrow } else { self.wide };
@@ -190,7 +193,8 @@ impl Width {
     fn advance<A: Rules>(self, states: &mut [A::State], lanes: &[Lane<'_, A>], step: usize) {
         let mut kernels = A::lane_choices(self.backend).iter().copied();
         let kernel = kernels.find(|kernel| *kernel >= lanes.len()).expect("a group fits a kernel");
-        // Lanes beyond the active ones repeat the first one's blocks into a state nobody reads.
+        // Lanes beyond the active ones repeat the first one's blocks, into a state that is not
+        // used.
         let mut blocks = [&lanes[0].segment()[..step]; Backend::LANES_MAX];
         for (blocks, lane) in blocks.iter_mut().zip(lanes) {
             *blocks = &lane.segment()[..step];
@@ -211,13 +215,13 @@ impl<A: Rules> fmt::Display for LanesOf<A> {
     }
 }
 
-/// One message on its way through a lane.
+/// One message in a lane.
 struct Lane<'a, A: Rules> {
     /// Place of the message in the caller's slice.
     message: usize,
-    /// Blocks that are not in the caller's bytes: the one a piece completed, later the padding.
+    /// Blocks outside the caller's bytes: the one that a piece completed, later the padding.
     scratch: [A::Block; 2],
-    /// Blocks of `scratch` that need no more work; they are at its start.
+    /// Finished blocks at the start of `scratch`.
     scratch_done: usize,
     /// Whole blocks in the caller's bytes, to be compressed after `scratch`.
     body: &'a [A::Block],
@@ -243,7 +247,7 @@ impl<'a, A: Rules> Lane<'a, A> {
         lane
     }
 
-    /// Returns the next blocks that lie together; none if there is nothing more to compress.
+    /// Returns the next adjacent blocks; none if there is nothing more to compress.
     fn segment(&self) -> &[A::Block] {
         if self.scratch_done < self.scratch.len() {
             &self.scratch[self.scratch_done..]
@@ -252,7 +256,7 @@ impl<'a, A: Rules> Lane<'a, A> {
         }
     }
 
-    /// Drops blocks from the front of the segment.
+    /// Removes blocks from the front of the segment.
     fn skip(&mut self, count: usize) {
         if self.scratch_done < self.scratch.len() {
             self.scratch_done += count;
@@ -261,7 +265,7 @@ impl<'a, A: Rules> Lane<'a, A> {
         }
     }
 
-    /// Fetches the padding once all else is done; tells whether any block is left.
+    /// Adds the padding once all other blocks are done, and returns whether any block is left.
     fn has_work(&mut self, hasher: &mut BlockHasher<A>) -> bool {
         if self.segment().is_empty() && self.owes_padding {
             let (blocks, count) = hasher.pad();

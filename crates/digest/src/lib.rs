@@ -1,7 +1,7 @@
-//! Bytes to digest, as fast as this processor allows.
+//! Computes digests, as fast as this processor allows.
 //!
-//! In: bytes, and a choice of algorithm, backend and lane count. Out: digests. Must not know:
-//! files, tags, threads, clocks. SHA-256, SHA-512 and MD5 are written here, in kernels that advance
+//! In: bytes, and a choice of algorithm, backend and lane count. Out: digests. Must not know files,
+//! tags, threads or clocks. SHA-256, SHA-512 and MD5 are implemented here, in kernels that advance
 //! several messages at once; the other algorithms come from libraries.
 //!
 //! ```

@@ -1,7 +1,7 @@
-//! Messages of any algorithms on their way to the lanes, each kind together.
+//! Collects messages of any algorithms for the lanes, sorted by algorithm.
 //!
-//! In: states with their next bytes. Out: the states, advanced. Must not know: backends, lanes, how
-//! they are filled.
+//! Takes states with their next bytes, and advances the states. Must not know backends, lanes, or
+//! how they are filled.
 
 use crate::algorithm_hasher::{AlgorithmHasher, AlgorithmState};
 use crate::lanes::{Lanes, Md5Lanes, Message, Sha512Lanes};
@@ -16,14 +16,15 @@ pub struct Messages<'a> {
 }
 
 impl<'a> Messages<'a> {
-    /// Starts without messages.
+    /// Makes an empty collection.
     pub fn new() -> Messages<'a> {
         Messages::default()
     }
 
-    /// Adds the next bytes of a message; `last` says that it ends with them.
+    /// Adds the next bytes of a message; `last` means that it ends with them.
     ///
-    /// What has no lanes takes its bytes at once, the others wait for [`Messages::update`].
+    /// An algorithm without lanes hashes its bytes at once; the others wait for
+    /// [`Messages::update`].
     pub fn push(&mut self, hasher: &'a mut AlgorithmHasher, data: &'a [u8], last: bool) {
         match &mut hasher.state {
             AlgorithmState::Sha256(hasher) => self.sha256.push(Message { hasher, data, last }),
@@ -33,7 +34,7 @@ impl<'a> Messages<'a> {
         }
     }
 
-    /// Advances every message that waits by its bytes, and ends those marked `last`.
+    /// Advances every waiting message by its bytes, and ends those marked `last`.
     ///
     /// SHA-256 runs in `lanes`, other algorithms in the widest of theirs.
     ///

@@ -1,7 +1,7 @@
-//! One message cut into pages, every page hashed by itself, in lanes.
+//! Divides one message into pages and hashes each page separately, in lanes.
 //!
-//! In: the bytes of the message in pieces of any length. Out: page digests, in order. Must not
-//! know: signatures, trees, where the message came from.
+//! Takes the bytes of the message in pieces of any length. Returns page digests, in order. Must not
+//! know signatures, trees, or the source of the message.
 
 use std::num::NonZeroUsize;
 
@@ -9,18 +9,18 @@ use crate::digest::PageDigest;
 use crate::hasher::Sha256;
 use crate::lanes::{Lanes, Message};
 
-/// Pages handed to the lanes in one call.
+/// Pages passed to the lanes in one call.
 ///
-/// A multiple of every lane count, so that no lane idles inside a long run of pages, and several
-/// times the widest, so that the work per call does not show.
+/// A multiple of every lane count, so that no lane is idle in a long run of pages, and several
+/// times the widest, so that the cost per call is negligible.
 const BATCH_LEN: usize = 32;
 
-/// What becomes of a last page that the message does not fill.
+/// The treatment of a last page that the message does not fill.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LastPage {
-    /// It is hashed as short as it is, as Apple's code signatures do.
+    /// It is hashed without padding, as in Apple's code signatures.
     AsIs,
-    /// It is filled with zero bytes first, as fs-verity does.
+    /// It is padded with zero bytes first, as in fs-verity.
     ZeroPadded,
 }
 
@@ -45,7 +45,7 @@ impl PageHasher {
         PageHasher { lanes, page_len, last_page, current: fresh.clone(), fresh, current_len: 0 }
     }
 
-    /// Puts the same bytes before every page, as a salted fs-verity digest does.
+    /// Adds the same bytes before every page, as in a salted fs-verity digest.
     ///
     /// # Panics
     /// If bytes of the message were taken already.
@@ -56,7 +56,8 @@ impl PageHasher {
         self
     }
 
-    /// Takes the next bytes; gives the digest of every page they complete to `sink`, in order.
+    /// Takes the next bytes, and passes the digest of every page that they complete to `sink`, in
+    /// order.
     pub fn update(&mut self, mut data: &[u8], mut sink: impl FnMut(PageDigest)) {
         while data.len() >= self.page_len - self.current_len {
             let mut room = self.page_len - self.current_len;
@@ -82,9 +83,9 @@ impl PageHasher {
         self.current_len += data.len();
     }
 
-    /// Ends the message; gives the digest of a page that has begun, if there is one, to `sink`.
+    /// Ends the message, and passes the digest of the incomplete page, if there is one, to `sink`.
     ///
-    /// A message without bytes has no pages.
+    /// An empty message has no pages.
     pub fn finish(mut self, mut sink: impl FnMut(PageDigest)) {
         const ZEROS: [u8; 4096] = [0; 4096];
         if self.current_len == 0 {
@@ -103,7 +104,7 @@ impl PageHasher {
     }
 }
 
-/// Hashes every page of a message that is in memory as a whole.
+/// Hashes every page of a message that is completely in memory.
 ///
 /// Shape: digest `i` covers the bytes from `i * page_len` on; an empty message has none.
 pub fn page_digests(

@@ -1,9 +1,9 @@
-//! What sets one algorithm of blocks apart from another, so that all share their book-keeping.
+//! The differences between algorithms of blocks, so that they share their book-keeping.
 //!
-//! In: nothing. Out: word and block shapes, first state, length field, kernels, per algorithm.
-//! Must not know: messages, lanes. SHA-256, SHA-512 and MD5 all cut a message into blocks, end it
-//! with a bit, zeros and its length, and compress block after block into a state; what differs is
-//! here.
+//! Defines word and block shapes, first state, length field and kernels, per algorithm. Must not
+//! know messages or lanes. SHA-256, SHA-512 and MD5 all divide a message into blocks, end it with a
+//! bit, zeros and its length, and compress one block after the other into a state; this module has
+//! the rest.
 
 pub(crate) mod md5;
 pub(crate) mod sha256;
@@ -21,10 +21,10 @@ use crate::digest::Digest;
 
 /// An algorithm whose messages can share a kernel, one to a lane.
 ///
-/// Only this crate can have more of them: what they consist of is private.
+/// Only this crate can add algorithms, because their components are private.
 pub trait Rules: Compression {}
 
-/// What an algorithm of blocks consists of.
+/// The components of an algorithm of blocks.
 pub trait Compression: Copy + Debug + Eq + 'static {
     /// The chaining value of one message.
     type State: Copy;
@@ -40,26 +40,27 @@ pub trait Compression: Copy + Debug + Eq + 'static {
     /// A block of zeros.
     const ZERO_BLOCK: Self::Block;
 
-    /// Splits off what does not fill a block.
+    /// Splits off the end that does not fill a block.
     fn whole_blocks(data: &[u8]) -> (&[Self::Block], &[u8]);
 
     /// Encodes the length of a message, given in bytes.
     fn length_field(length: u64) -> Self::LengthField;
 
-    /// Reads a state out; it is the digest once the message is ended.
+    /// Returns the digest in a state, once the message is ended.
     fn digest(state: &Self::State) -> Digest;
 
     /// Lists how many messages a kernel call of a backend can advance, ascending from 1.
     fn lane_choices(backend: Backend) -> &'static [usize];
 
-    /// Returns from how many messages on a backend's lanes beat its kernel for one; 0 for any.
+    /// Returns the number of messages from which a backend's lanes are faster than its kernel for
+    /// one; 0 for any number.
     fn wide_from(_backend: Backend) -> usize {
         0
     }
 
     /// Compresses whole blocks into one state per lane.
     ///
-    /// Shape: `blocks[lane]` feeds `states[lane]`; every `blocks[lane]` has the same length.
+    /// Shape: `blocks[lane]` goes into `states[lane]`; every `blocks[lane]` has the same length.
     ///
     /// # Panics
     /// If there are not as many states as messages, or the backend has no kernel for that many.

@@ -1,4 +1,4 @@
-//! Shapes that an algorithm's kernels work on: a block, a chaining value, constants.
+//! The data types of an algorithm's kernels: block, chaining value, constants.
 
 pub(crate) mod md5;
 pub(crate) mod sha256;

@@ -1,7 +1,7 @@
 //! SHA-256 with the SHA2 instructions of Armv8, one or two lanes.
 //!
-//! In: states and whole blocks. Out: the states, advanced. Must not know: which other kernels
-//! exist. As on x86, the rounds of a second message fill the gaps that one message leaves.
+//! Advances states by whole blocks. Must not know which other kernels exist. As on x86, the rounds
+//! of a second message use the time in which the first one waits.
 
 use std::arch::aarch64::*;
 use std::arch::is_aarch64_feature_detected;
@@ -11,9 +11,9 @@ use crate::state::sha256::{Block, K, State};
 /// One or two lanes.
 pub(super) const LANE_CHOICES: &[usize] = &[1, 2];
 
-/// Tells whether this processor has the instructions.
+/// Returns whether this processor has the instructions.
 pub(super) fn detected() -> bool {
-    // The order of bytes inside vectors is written for little-endian processors.
+    // The code assumes the byte order of little-endian processors.
     cfg!(target_endian = "little")
         && is_aarch64_feature_detected!("neon")
         && is_aarch64_feature_detected!("sha2")
@@ -101,7 +101,7 @@ fn halves(&[a, b, c, d, e, f, g, h]: &State) -> [[u32; 4]; 2] {
     [[a, b, c, d], [e, f, g, h]]
 }
 
-/// Reads four words of a block.
+/// Loads four words of a block.
 #[inline]
 #[target_feature(enable = "neon")]
 fn message_words(block: &Block, quarter: usize) -> uint32x4_t {

@@ -1,7 +1,7 @@
-//! SHA-512 and MD5 by libraries, one lane, on every processor.
+//! SHA-512 and MD5 from libraries, one lane, on every processor.
 //!
-//! In: states and whole blocks. Out: the states, advanced. Must not know: which other kernels
-//! exist. The libraries find by themselves what they need of AVX2 and of Armv8's SHA-512.
+//! Advances states by whole blocks. Must not know which other kernels exist. The libraries detect
+//! AVX2 and Armv8's SHA-512 themselves.
 
 use crate::state::{md5, sha512};
 

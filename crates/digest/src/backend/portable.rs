@@ -1,7 +1,6 @@
 //! SHA-256 in plain integer arithmetic, one lane, on every processor.
 //!
-//! In: states and whole blocks. Out: the states, advanced. Must not know: which other kernels
-//! exist.
+//! Advances states by whole blocks. Must not know which other kernels exist.
 
 use crate::state::sha256::{Block, K, State};
 
@@ -18,7 +17,7 @@ pub(super) fn compress(states: &mut [State], blocks: &[&[Block]]) {
 
 /// Compresses whole blocks into one state.
 ///
-/// Inlined, so that a caller compiled for more instructions gets them here too.
+/// Inlined, so that a caller compiled for more instructions uses them here too.
 #[inline(always)]
 pub(super) fn compress_one(state: &mut State, blocks: &[Block]) {
     for block in blocks {

@@ -1,7 +1,7 @@
 //! Kernels with AVX2: one message per element of a vector.
 //!
-//! In: nothing; it holds detection, and what its kernels share. Out: vectors, loaded, turned and
-//! stored. Must not know: what an algorithm computes.
+//! Has detection, and what the kernels share: loading, transposing and storing vectors. Must not
+//! know what an algorithm computes.
 
 pub(super) mod md5;
 pub(super) mod sha256;
@@ -9,7 +9,7 @@ pub(super) mod sha512;
 
 use std::arch::x86_64::*;
 
-/// Tells whether this processor has the instructions.
+/// Returns whether this processor has the instructions.
 pub(super) fn detected() -> bool {
     is_x86_feature_detected!("avx2")
         && is_x86_feature_detected!("bmi1")
@@ -22,7 +22,7 @@ fn xor3(a: __m256i, b: __m256i, c: __m256i) -> __m256i {
     _mm256_xor_si256(_mm256_xor_si256(a, b), c)
 }
 
-/// Turns rows into columns, first inside 128-bit halves, then the halves themselves.
+/// Transposes rows into columns, first inside 128-bit halves, then the halves themselves.
 #[inline]
 #[target_feature(enable = "avx2")]
 fn transpose(rows: [__m256i; 8]) -> [__m256i; 8] {

@@ -1,8 +1,8 @@
 //! Kernels with AVX-512: one message per element of a vector.
 //!
-//! In: nothing; it holds detection, and what its kernels share. Out: vectors, loaded, turned and
-//! stored. Must not know: what an algorithm computes. Rotations and three-operand logic are single
-//! instructions here, and 32 registers hold state and message together.
+//! Has detection, and what the kernels share: loading, transposing and storing vectors. Must not
+//! know what an algorithm computes. Rotations and three-operand logic are single instructions here,
+//! and 32 registers hold state and message together.
 
 pub(super) mod md5;
 pub(super) mod sha256;
@@ -10,7 +10,7 @@ pub(super) mod sha512;
 
 use std::arch::x86_64::*;
 
-/// Tells whether this processor has the instructions.
+/// Returns whether this processor has the instructions.
 pub(super) fn detected() -> bool {
     is_x86_feature_detected!("avx512f")
         && is_x86_feature_detected!("avx512bw")
@@ -19,7 +19,7 @@ pub(super) fn detected() -> bool {
         && is_x86_feature_detected!("bmi2")
 }
 
-/// Turns rows into columns, first inside 128-bit quarters, then the quarters themselves.
+/// Transposes rows into columns, first inside 128-bit quarters, then the quarters themselves.
 #[inline]
 #[target_feature(enable = "avx512f")]
 fn transpose(rows: [__m512i; 16]) -> [__m512i; 16] {
@@ -44,7 +44,7 @@ fn transpose(rows: [__m512i; 16]) -> [__m512i; 16] {
     columns
 }
 
-/// Turns rows into columns, in units of 128 bits.
+/// Transposes rows into columns, in units of 128 bits.
 #[inline]
 #[target_feature(enable = "avx512f")]
 fn transpose_quarters([row0, row1, row2, row3]: [__m512i; 4]) -> [__m512i; 4] {

@@ -1,11 +1,11 @@
 //! What the MD5 kernels of x86 share: constants, and the order of the steps.
 //!
-//! In: a step of any width. Out: 64 of them. Must not know: instructions, lanes.
+//! Runs 64 steps of any width. Must not know instructions or lanes.
 
 /// The 64 step constants.
 ///
-/// Source: RFC 1321 (1992), section 3.4: 2^32 times the absolute sine of 1 to 64 radians, cut to
-/// whole numbers.
+/// Source: RFC 1321 (1992), section 3.4: 2^32 times the absolute sine of 1 to 64 radians, truncated
+/// to whole numbers.
 pub(super) static K: [u32; 64] = [
     0xd76aa478, 0xe8c7b756, 0x242070db, 0xc1bdceee, 0xf57c0faf, 0x4787c62a, 0xa8304613, 0xfd469501,
     0x698098d8, 0x8b44f7af, 0xffff5bb1, 0x895cd7be, 0x6b901122, 0xfd987193, 0xa679438e, 0x49b40821,
@@ -17,7 +17,7 @@ pub(super) static K: [u32; 64] = [
     0x6fa87e4f, 0xfe2ce6e0, 0xa3014314, 0x4e0811a1, 0xf7537e82, 0xbd3af235, 0x2ad7d2bb, 0xeb86d391,
 ];
 
-/// By how many bits the steps of each round rotate left, in turn.
+/// The number of bits by which the steps of each round rotate left, in turn.
 ///
 /// Source: RFC 1321 (1992), section 3.4.
 pub(super) const SHIFTS: [[i32; 4]; 4] =
@@ -30,7 +30,7 @@ pub(super) const FUNCTIONS: [i32; 4] = [0xca, 0xe4, 0x96, 0x39];
 
 /// Runs the 64 steps of MD5 over a state of four vectors and the sixteen words of a block.
 ///
-/// `$step::<FUNCTION, SHIFT>` takes the state, a word and a constant. Which word comes when:
+/// `$step::<FUNCTION, SHIFT>` takes the state, a word and a constant. The order of the words is in
 /// RFC 1321 (1992), section 3.4.
 macro_rules! md5_steps {
     ($step:ident, $state:expr, $w:expr) => {{

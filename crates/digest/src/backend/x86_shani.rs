@@ -1,10 +1,9 @@
 //! SHA-256 with the SHA instructions of x86, one to four lanes.
 //!
-//! In: states and whole blocks. Out: the states, advanced. Must not know: which other kernels
-//! exist. Each pair of rounds waits four cycles for the one before; independent messages fill the
-//! gaps. How much that gains depends on how soon the unit takes the next pair: where it takes one
-//! every two cycles (Zen 4) a second lane gives 1.8 times the throughput, where every three
-//! (measured on a Xeon with AMX-FP16) 1.35 times.
+//! Advances states by whole blocks. Must not know which other kernels exist. Each pair of rounds
+//! waits four cycles for the previous pair; independent messages use that time. The gain depends on
+//! how often the unit accepts a pair: with one every two cycles (Zen 4), a second lane gives 1.8
+//! times the throughput; with one every three (measured on a Xeon with AMX-FP16), 1.35 times.
 
 use std::arch::x86_64::*;
 use std::hint::black_box;
@@ -14,10 +13,10 @@ use crate::state::sha256::{Block, K, State};
 /// One to four lanes.
 pub(super) const LANE_CHOICES: &[usize] = &[1, 2, 3, 4];
 
-/// How far ahead of the rounds a block is fetched into the first-level cache.
+/// Number of blocks by which prefetching into the first-level cache is ahead of the rounds.
 const PREFETCH_BLOCKS: usize = 16;
 
-/// Tells whether this processor has the instructions.
+/// Returns whether this processor has the instructions.
 pub(super) fn detected() -> bool {
     is_x86_feature_detected!("sha")
         && is_x86_feature_detected!("ssse3")
@@ -114,7 +113,7 @@ fn extend<const LANES: usize>(
     })
 }
 
-/// Reads four words of a block.
+/// Loads four words of a block.
 #[inline]
 #[target_feature(enable = "ssse3")]
 fn message_words(block: &Block, quarter: usize) -> __m128i {
@@ -122,7 +121,7 @@ fn message_words(block: &Block, quarter: usize) -> __m128i {
     _mm_shuffle_epi8(load_bytes(&block.as_chunks::<16>().0[quarter]), big_endian)
 }
 
-/// Orders a state as the instructions want it: words a, b, e, f and words c, d, g, h.
+/// Arranges a state as the instructions require: words a, b, e, f and words c, d, g, h.
 #[inline]
 #[target_feature(enable = "ssse3,sse4.1")]
 fn pack(state: &State) -> (__m128i, __m128i) {

@@ -1,4 +1,4 @@
-//! What MD5 is, apart from its kernels: length field, digest.
+//! The rules of MD5 outside its kernels: length field, digest.
 
 use super::{Compression, Rules};
 use crate::algorithm::Algorithm;

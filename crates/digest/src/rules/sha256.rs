@@ -1,4 +1,4 @@
-//! What SHA-256 is, apart from its kernels: length field, digest.
+//! The rules of SHA-256 outside its kernels: length field, digest.
 
 use super::{Compression, Rules};
 use crate::algorithm::Algorithm;
@@ -43,7 +43,7 @@ impl Compression for Sha256Rules {
     }
 }
 
-/// Reads a state out as bytes.
+/// Returns a state as bytes.
 pub(crate) fn digest_bytes(state: &State) -> [u8; 32] {
     let mut bytes = [0; 32];
     for (four, word) in bytes.as_chunks_mut().0.iter_mut().zip(state) {

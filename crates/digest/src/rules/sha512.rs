@@ -1,4 +1,4 @@
-//! What SHA-512 is, apart from its kernels: length field, digest.
+//! The rules of SHA-512 outside its kernels: length field, digest.
 
 use super::{Compression, Rules};
 use crate::algorithm::Algorithm;

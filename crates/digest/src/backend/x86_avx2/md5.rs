@@ -1,8 +1,7 @@
 //! MD5 with AVX2, sixteen lanes: one message per 32-bit element of two vectors.
 //!
-//! In: states and whole blocks. Out: the states, advanced. Must not know: which other kernels
-//! exist. A step waits for the one before; the second vector fills the gaps. A single message goes
-//! to the library.
+//! Advances states by whole blocks. Must not know which other kernels exist. A step waits for the
+//! previous one; the second vector uses that time. The library hashes single messages.
 
 use std::arch::x86_64::*;
 
@@ -85,7 +84,8 @@ fn mix<const FUNCTION: i32>(b: __m256i, c: __m256i, d: __m256i) -> __m256i {
     const H: i32 = FUNCTIONS[2];
     match FUNCTION {
         F => _mm256_xor_si256(_mm256_and_si256(_mm256_xor_si256(c, d), b), d),
-        // The order of the operands matters where `b` comes late: here it waits for one only.
+        // The order of the operands matters, because `b` comes late: in this order only one
+        // instruction waits for it.
         G => _mm256_or_si256(_mm256_andnot_si256(d, c), _mm256_and_si256(d, b)),
         H => _mm256_xor_si256(_mm256_xor_si256(c, d), b),
         _ => {
@@ -95,7 +95,7 @@ fn mix<const FUNCTION: i32>(b: __m256i, c: __m256i, d: __m256i) -> __m256i {
     }
 }
 
-/// Reads one block per lane; vectors `t` hold word `t` of every lane.
+/// Loads one block per lane; vectors `t` hold word `t` of every lane.
 #[inline]
 #[target_feature(enable = "avx2")]
 fn message_words(blocks: [&Block; LANES]) -> [Vectors; 16] {

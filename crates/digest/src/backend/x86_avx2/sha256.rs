@@ -1,8 +1,7 @@
 //! SHA-256 with AVX2, eight lanes: one message per 32-bit element.
 //!
-//! In: states and whole blocks. Out: the states, advanced. Must not know: which other kernels
-//! exist. It serves processors before the SHA instructions. A single message runs in plain
-//! integer code.
+//! Advances states by whole blocks. Must not know which other kernels exist. For processors without
+//! the SHA instructions. A single message runs in plain integer code.
 
 use std::arch::x86_64::*;
 
@@ -81,7 +80,7 @@ fn extend(w: &mut [__m256i; 16]) {
     });
 }
 
-/// Rotates right by `RIGHT`, which is left by `LEFT`, their sum being 32.
+/// Rotates right by `RIGHT`, which equals left by `LEFT`; their sum is 32.
 #[inline]
 #[target_feature(enable = "avx2")]
 fn rotate<const RIGHT: i32, const LEFT: i32>(word: __m256i) -> __m256i {
@@ -89,7 +88,7 @@ fn rotate<const RIGHT: i32, const LEFT: i32>(word: __m256i) -> __m256i {
     _mm256_or_si256(_mm256_srli_epi32::<RIGHT>(word), _mm256_slli_epi32::<LEFT>(word))
 }
 
-/// Reads one block per lane; vector `t` holds word `t` of every lane.
+/// Loads one block per lane; vector `t` holds word `t` of every lane.
 #[inline]
 #[target_feature(enable = "avx2")]
 fn message_words(blocks: [&Block; LANES]) -> [__m256i; 16] {

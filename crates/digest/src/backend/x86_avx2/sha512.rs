@@ -1,7 +1,7 @@
 //! SHA-512 with AVX2, four lanes: one message per 64-bit element.
 //!
-//! In: states and whole blocks. Out: the states, advanced. Must not know: which other kernels
-//! exist. A single message goes to the library.
+//! Advances states by whole blocks. Must not know which other kernels exist. The library hashes
+//! single messages.
 
 use std::arch::x86_64::*;
 
@@ -101,8 +101,8 @@ pub(in crate::backend) static K: [u64; 80] = [
     0x6c44198c4a475817,
 ];
 
-/// Fewer messages are faster one after the other: measured, four lanes reach 1.15 GB/s together,
-/// whatever the number of messages in them, the library 0.65.
+/// Fewer messages are faster one after the other: four lanes were measured at 1.15 GB/s together,
+/// whatever the number of messages in them, the library at 0.65.
 pub(in crate::backend) const WIDE_FROM: usize = 3;
 
 /// Compresses whole blocks into one state per lane; shape and panics as in `Compression::compress`.
@@ -114,10 +114,11 @@ pub(in crate::backend) fn compress(states: &mut [State], blocks: &[&[Block]]) {
     }
 }
 
-/// Who calls `compress_four`.
+/// The caller of `compress_four`.
 ///
-/// Each has a copy of its own, so that it is inlined there and compiled for all the instructions
-/// that its caller may use: with AVX-512 rotations and three-operand logic become single ones.
+/// Each caller has its own copy, so that it is inlined there and compiled for all the instructions
+/// that the caller may use: with AVX-512, rotations and three-operand logic become single
+/// instructions.
 const AVX2: u8 = 0;
 pub(in crate::backend) const AVX512: u8 = 1;
 
@@ -169,7 +170,8 @@ fn round([a, b, c, d, e, f, g, h]: [__m256i; 8], wk: __m256i) -> [__m256i; 8] {
     [_mm256_add_epi64(t1, t2), a, b, c, _mm256_add_epi64(d, t1), e, f, g]
 }
 
-/// Computes one more word of every lane's message schedule from those 16, 15, 7 and 2 before it.
+/// Computes one more word of every lane's message schedule from the words 16, 15, 7 and 2 places
+/// before it.
 #[inline]
 #[target_feature(enable = "avx2")]
 fn next_word(w16: __m256i, w15: __m256i, w7: __m256i, w2: __m256i) -> __m256i {
@@ -178,7 +180,7 @@ fn next_word(w16: __m256i, w15: __m256i, w7: __m256i, w2: __m256i) -> __m256i {
     _mm256_add_epi64(_mm256_add_epi64(w16, sigma0), _mm256_add_epi64(w7, sigma1))
 }
 
-/// Rotates right by `RIGHT`, which is left by `LEFT`, their sum being 64.
+/// Rotates right by `RIGHT`, which equals left by `LEFT`; their sum is 64.
 #[inline]
 #[target_feature(enable = "avx2")]
 fn rotate<const RIGHT: i32, const LEFT: i32>(word: __m256i) -> __m256i {
@@ -186,7 +188,7 @@ fn rotate<const RIGHT: i32, const LEFT: i32>(word: __m256i) -> __m256i {
     _mm256_or_si256(_mm256_srli_epi64::<RIGHT>(word), _mm256_slli_epi64::<LEFT>(word))
 }
 
-/// Reads one block per lane; vector `t` holds word `t` of every lane.
+/// Loads one block per lane; vector `t` holds word `t` of every lane.
 #[inline]
 #[target_feature(enable = "avx2")]
 fn message_words(blocks: [&Block; LANES]) -> [__m256i; 16] {
@@ -199,7 +201,7 @@ fn message_words(blocks: [&Block; LANES]) -> [__m256i; 16] {
     array_from!(16; t => _mm256_shuffle_epi8(words[t / 4][t % 4], big_endian))
 }
 
-/// Turns rows of 64-bit words into columns, pairs first, then the 128-bit halves.
+/// Transposes rows of 64-bit words into columns, pairs first, then the 128-bit halves.
 #[inline]
 #[target_feature(enable = "avx2")]
 fn transpose_long([row0, row1, row2, row3]: [__m256i; 4]) -> [__m256i; 4] {

@@ -1,10 +1,10 @@
 //! MD5 with AVX-512, one lane or sixteen: one message per 32-bit element.
 //!
-//! In: states and whole blocks. Out: the states, advanced. Must not know: which other kernels
-//! exist. A step waits for the one before, four instructions long whatever the width; sixteen
-//! messages take little more than the time of one. One message uses the first elements of short
-//! vectors: integer code, without three-operand logic, needs five instructions for some steps, and
-//! was measured to take 1.4 times as long.
+//! Advances states by whole blocks. Must not know which other kernels exist. Each step waits for
+//! the previous one and is four instructions long at any width, so sixteen messages take little
+//! more time than one. A single message uses the first elements of short vectors: integer code has
+//! no three-operand logic, needs five instructions for some steps, and took 1.4 times as long when
+//! measured.
 
 use std::arch::x86_64::*;
 

@@ -1,7 +1,7 @@
 //! SHA-256 with AVX-512, sixteen lanes: one message per 32-bit element.
 //!
-//! In: states and whole blocks. Out: the states, advanced. Must not know: which other kernels
-//! exist. A single message runs in plain integer code.
+//! Advances states by whole blocks. Must not know which other kernels exist. A single message runs
+//! in plain integer code.
 
 use std::arch::x86_64::*;
 
@@ -97,7 +97,7 @@ fn extend(w: &mut [__m512i; 16]) {
     });
 }
 
-/// Reads one block per lane; vector `t` holds word `t` of every lane.
+/// Loads one block per lane; vector `t` holds word `t` of every lane.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw")]
 fn message_words(blocks: [&Block; LANES]) -> [__m512i; 16] {

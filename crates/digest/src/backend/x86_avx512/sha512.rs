@@ -1,9 +1,9 @@
 //! SHA-512 with AVX-512, four or eight lanes: one message per 64-bit element.
 //!
-//! In: states and whole blocks. Out: the states, advanced. Must not know: which other kernels
-//! exist, but for that with AVX2: compiled for AVX-512, its code for four lanes is what one would
-//! write here, since the compiler finds the rotations and three-operand logic in it. Short vectors
-//! have one port more: up to four messages gain a third. A single message goes to the library.
+//! Advances states by whole blocks. Must not know which other kernels exist, except the AVX2 one.
+//! Compiled for AVX-512, its code for four lanes equals what would be written here, because the
+//! compiler finds the rotations and three-operand logic in it. Short vectors can use one more port,
+//! so up to four messages gain a third. The library hashes single messages.
 
 use std::arch::x86_64::*;
 
@@ -102,7 +102,7 @@ fn extend(w: &mut [__m512i; 16]) {
     });
 }
 
-/// Reads one block per lane; vector `t` holds word `t` of every lane.
+/// Loads one block per lane; vector `t` holds word `t` of every lane.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw")]
 fn message_words(blocks: [&Block; LANES]) -> [__m512i; 16] {
@@ -117,7 +117,7 @@ fn message_words(blocks: [&Block; LANES]) -> [__m512i; 16] {
     })
 }
 
-/// Turns rows of 64-bit words into columns, pairs first, then 128-bit quarters.
+/// Transposes rows of 64-bit words into columns, pairs first, then 128-bit quarters.
 #[inline]
 #[target_feature(enable = "avx512f")]
 fn transpose_long(rows: [__m512i; 8]) -> [__m512i; 8] {
