@@ -1,8 +1,8 @@
-//! Which pages of a file are not what they were, by leaves that were kept.
+//! Finds the pages of a file that differ from kept leaves.
 //!
-//! In: a source, and its leaves as they were. Out: ranges of pages that differ, and of those that
-//! cannot be read. Must not know: where leaves come from, or whether they may be believed: that is
-//! for whoever kept them, by folding them up to a root.
+//! Takes a source, and its earlier leaves. Returns ranges of pages that differ, and of those that
+//! cannot be read. Must not know where leaves come from, or whether they are authentic: the caller
+//! must check that by computing their root.
 
 use std::io;
 use std::ops::Range;
@@ -14,30 +14,30 @@ use crate::leaves::{buffer_for, hash_span};
 use crate::{ReadOptions, SPAN_LEN, VerityParams};
 use steadfast_sys::source::ReadAt;
 
-/// Ranges that are told apart, of damaged pages and of unreadable ones; 16 MiB each. Beyond them
+/// The most ranges of damaged pages, and of unreadable ones, that are listed; 16 MiB each. Further
 /// pages are only counted.
 const RANGES_MAX: usize = 1 << 20;
 
-/// What the pages of a file showed.
+/// The result for the pages of a file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PageCheck {
     /// Pages that have a kept leaf.
     pub pages: u64,
-    /// Pages that differ from their leaves, or lie beyond the end that the file has now: as ranges,
+    /// Pages that differ from their leaves, or are beyond the present end of the file: as ranges,
     /// in order.
     pub damaged: Vec<Range<u64>>,
-    /// How many pages are damaged.
+    /// Number of damaged pages.
     pub damaged_pages: u64,
     /// Pages that could not be read: as ranges, in order.
     pub unreadable: Vec<Range<u64>>,
-    /// How many pages could not be read.
+    /// Number of pages that could not be read.
     pub unreadable_pages: u64,
     /// Bytes of the file that were read.
     pub read_bytes: u64,
 }
 
 impl PageCheck {
-    /// Says whether every page is what it was.
+    /// Returns whether every page is unchanged.
     pub fn is_intact(&self) -> bool {
         self.damaged_pages == 0 && self.unreadable_pages == 0
     }
@@ -45,11 +45,11 @@ impl PageCheck {
 
 /// Reads a source once and compares every page with its kept leaf.
 ///
-/// Shape: `kept` is the leaves, one behind the other. Pages without a leaf are not read.
+/// Shape: `kept` has the leaves, one after the other. Pages without a leaf are not read.
 ///
 /// # Errors
-/// If the leaves cannot be read, or the reading was stopped; a page of the source that cannot be
-/// read is in the answer.
+/// If the leaves cannot be read, or the reading was stopped. Pages of the source that cannot be
+/// read are in the result.
 pub fn check(
     source: &dyn ReadAt,
     kept: &dyn ReadAt,
@@ -72,7 +72,7 @@ pub fn check(
     let outcome = thread::scope(|scope| {
         let others = (1..options.workers.get() as u64).take_while(|other| *other < spans);
         let threads: Vec<_> = others
-            // A thread that cannot be had is one that does not help.
+            // If a thread cannot be started, the others do its work.
             .filter_map(|_| thread::Builder::new().spawn_scoped(scope, || run.work(len_bytes)).ok())
             .collect();
         let own = run.work(len_bytes);
@@ -97,7 +97,7 @@ struct PageScan<'a> {
     params: &'a VerityParams,
     options: &'a ReadOptions<'a>,
     found: Mutex<PageCheck>,
-    /// The span that nobody has taken yet.
+    /// The next span that no thread has taken.
     next: AtomicU64,
 }
 
@@ -106,7 +106,7 @@ impl PageScan<'_> {
         self.found.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Takes spans until there are none.
+    /// Takes spans until none are left.
     fn work(&self, len_bytes: u64) -> io::Result<()> {
         let (mut buffer, mut kept) = (buffer_for(len_bytes), Vec::new());
         loop {
@@ -124,7 +124,7 @@ impl PageScan<'_> {
         }
     }
 
-    /// Reads and compares one span; what cannot be read at once is read page by page.
+    /// Reads and compares one span. If it cannot be read at once, it is read page by page.
     fn span(&self, start: u64, buffer: &mut [u8], kept: &[u8]) {
         let first = start / self.params.page_len as u64;
         if self.source.read_exact_at(buffer, start).is_ok() {
@@ -136,7 +136,7 @@ impl PageScan<'_> {
             let offset = page * self.params.page_len as u64;
             match self.source.read_exact_at(bytes, offset) {
                 Ok(()) => self.compare(page, bytes, leaf),
-                // It was there when its length was asked: the file shrank under the reading.
+                // The file was longer when its length was read: it shrank meanwhile.
                 Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => {
                     let found = &mut *self.found();
                     note(&mut found.damaged, &mut found.damaged_pages, page..page + 1);
@@ -178,7 +178,7 @@ fn note(ranges: &mut Vec<Range<u64>>, count: &mut u64, pages: Range<u64>) {
     }
 }
 
-/// Sorts ranges and joins those that touch: threads find them in any order.
+/// Sorts ranges, because threads find them in any order, and joins adjacent ones.
 fn join(ranges: &mut Vec<Range<u64>>) {
     ranges.sort_unstable_by_key(|range| range.start);
     ranges.dedup_by(|next, last| {

@@ -1,7 +1,7 @@
-//! The leaves: every page of a file, hashed by itself, in lanes and in several threads.
+//! The leaves: hashes every page of a file separately, in lanes and in several threads.
 //!
-//! In: bytes, in pieces of any length or from a source. Out: leaves, in order. Must not know: what
-//! becomes of them.
+//! Takes bytes, in pieces of any length or from a source. Returns leaves, in order. Must not know
+//! what they are used for.
 
 use std::io;
 use std::num::NonZeroUsize;
@@ -14,7 +14,7 @@ use steadfast_sys::file::AlignedBuffer;
 use crate::{ReadOptions, SPAN_LEN, VerityHash, VerityParams};
 use steadfast_sys::source::ReadAt;
 
-/// Spans whose leaves may wait for those before them, of each thread.
+/// Spans per thread whose leaves may wait for earlier ones.
 const SPANS_AHEAD: usize = 2;
 
 /// Hashes the pages of one file as its bytes arrive.
@@ -30,7 +30,7 @@ enum HasherKind {
 }
 
 impl LeafHasher {
-    /// Starts a file. The lanes are those of SHA-256; SHA-512 takes the widest that there are.
+    /// Starts a file. The lanes are those of SHA-256; SHA-512 uses the widest available.
     pub fn new(params: &VerityParams, lanes: Lanes) -> LeafHasher {
         let kind = match params.hash {
             VerityHash::Sha256 => {
@@ -43,7 +43,7 @@ impl LeafHasher {
         LeafHasher { kind }
     }
 
-    /// Takes the next bytes; adds the leaf of every page that they complete to `leaves`.
+    /// Takes the next bytes, and adds the leaf of every page that they complete to `leaves`.
     pub fn update(&mut self, data: &[u8], leaves: &mut Vec<u8>) {
         match &mut self.kind {
             HasherKind::Sha256(pages) => {
@@ -53,7 +53,7 @@ impl LeafHasher {
         }
     }
 
-    /// Ends the file; adds the leaf of a page that has begun, filled with zeros, if there is one.
+    /// Ends the file, and adds the leaf of the incomplete page, padded with zeros, if there is one.
     pub fn finish(self, leaves: &mut Vec<u8>) {
         match self.kind {
             HasherKind::Sha256(pages) => {
@@ -64,7 +64,7 @@ impl LeafHasher {
     }
 }
 
-/// Pages under SHA-512, which the digest crate cuts no messages into.
+/// Pages under SHA-512. The digest crate hashes pages only with SHA-256.
 #[derive(Clone, Debug)]
 struct Sha512Pages {
     lanes: Sha512Lanes,
@@ -108,7 +108,7 @@ impl Sha512Pages {
         }
     }
 
-    /// Hashes whole pages, in full lanes as far as they go.
+    /// Hashes whole pages, in full lanes as far as possible.
     fn hash(&self, pages: &[u8], leaves: &mut Vec<u8>) {
         for run in pages.chunks(self.page_len * self.lanes.count()) {
             let mut hashers = vec![self.fresh.clone(); run.len() / self.page_len];
@@ -124,10 +124,10 @@ impl Sha512Pages {
     }
 }
 
-/// Reads a source once and gives its leaves to `sink`, in order, several at a time.
+/// Reads a source once and passes its leaves to `sink`, in order, several at a time.
 ///
 /// # Errors
-/// Whatever the source says; `Interrupted` if it was stopped.
+/// If the source cannot be read; `Interrupted` if it was stopped.
 pub fn leaves(
     source: &dyn ReadAt,
     params: &VerityParams,
@@ -160,7 +160,7 @@ pub fn leaves(
     })
 }
 
-/// Sends the leaves of every so-manieth span, until nobody wants more.
+/// Sends the leaves of every nth span, until the receiver is gone.
 fn send_leaves(
     source: &dyn ReadAt,
     params: &VerityParams,
@@ -182,8 +182,8 @@ fn send_leaves(
     }
 }
 
-/// Returns room for one span of a file so long. It is aligned: some processors copy to memory that
-/// begins a few bytes behind a page, as large vectors do, at half the speed.
+/// Returns a buffer for one span of a file of this length. It is aligned, because some processors
+/// copy at half speed to memory that begins a few bytes after a page boundary, as large vectors do.
 pub(super) fn buffer_for(len_bytes: u64) -> AlignedBuffer {
     AlignedBuffer::new(len_bytes.min(SPAN_LEN as u64) as usize)
 }

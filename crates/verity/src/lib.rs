@@ -1,8 +1,8 @@
 //! fs-verity in user space: a Merkle tree over the pages of any file, and the digest of its root.
 //!
-//! Takes a source of bytes and how its tree is made ([`VerityParams`]). Returns the digest that the
-//! kernel and `fsverity digest` give, the leaves in order, or, by leaves that were kept, which
-//! pages are damaged. It does not know where leaves are kept, nor what follows from damage. Memory
+//! Takes a source of bytes and the parameters of its tree ([`VerityParams`]). Returns the same
+//! digest as the kernel and `fsverity digest`, the leaves in order, or, from leaves that were kept,
+//! the damaged pages. It does not know where leaves are kept, nor what follows from damage. Memory
 //! does not depend on the length of the file.
 //!
 //! Source: `Documentation/filesystems/fsverity.rst` of Linux 6.18; `libfsverity.h` 1.5.
@@ -27,7 +27,7 @@ pub use tree::{Root, Tree};
 
 use steadfast_sys::source::ReadAt;
 
-/// A hash that trees are made of.
+/// A hash for trees.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum VerityHash {
     /// SHA-256, 32 bytes.
@@ -59,7 +59,7 @@ impl VerityHash {
         self.algorithm().name()
     }
 
-    /// Returns what is computed.
+    /// Returns the digest algorithm.
     pub fn algorithm(self) -> Algorithm {
         match self {
             VerityHash::Sha256 => Algorithm::Sha256,
@@ -72,7 +72,7 @@ impl VerityHash {
         self.algorithm().digest_len()
     }
 
-    /// Returns the length in bytes that a salt is filled to: one block of the hash.
+    /// Returns the length in bytes to which a salt is padded: one block of the hash.
     fn salt_span(self) -> usize {
         match self {
             VerityHash::Sha256 => 64,
@@ -96,7 +96,7 @@ impl FromStr for VerityHash {
     }
 }
 
-/// What a tree cannot be made with.
+/// The kind of an error: an invalid parameter of a tree.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ErrorKind {
@@ -117,13 +117,13 @@ pub enum ErrorKind {
 pub struct Error(ErrorKind);
 
 impl Error {
-    /// Returns what the tree cannot be made with.
+    /// Returns the kind of the error.
     pub fn kind(self) -> ErrorKind {
         self.0
     }
 }
 
-/// How a tree is made.
+/// The parameters of a tree.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct VerityParams {
     hash: VerityHash,
@@ -132,8 +132,7 @@ pub struct VerityParams {
 }
 
 impl Default for VerityParams {
-    /// SHA-256 over pages of 4 KiB without a salt: what the kernel and `fsverity` do unless told
-    /// otherwise.
+    /// SHA-256 over pages of 4 KiB without a salt: the default of the kernel and of `fsverity`.
     fn default() -> VerityParams {
         VerityParams { hash: VerityHash::Sha256, page_len: 4 << 10, salt: Vec::new() }
     }
@@ -149,10 +148,10 @@ impl VerityParams {
     /// The longest salt in bytes.
     pub const SALT_LEN_MAX: usize = 32;
 
-    /// Takes a hash, the length of pages in bytes, and a salt, which may be empty.
+    /// Makes parameters from a hash, the length of pages in bytes, and a salt, which may be empty.
     ///
     /// # Errors
-    /// If pages are not a power of two from 1 KiB to 64 KiB long, or the salt is over 32 bytes.
+    /// If the page length is not a power of two from 1 KiB to 64 KiB, or the salt is over 32 bytes.
     pub fn new(hash: VerityHash, page_len: usize, salt: &[u8]) -> Result<VerityParams, Error> {
         let fits = (VerityParams::PAGE_LEN_MIN..=VerityParams::PAGE_LEN_MAX).contains(&page_len);
         if !fits || !page_len.is_power_of_two() {
@@ -169,17 +168,18 @@ impl VerityParams {
         self.hash
     }
 
-    /// Returns the length of a page in bytes: of the file's, and of the tree's own.
+    /// Returns the length of a page in bytes, both of the file and of the tree.
     pub fn page_len(&self) -> usize {
         self.page_len
     }
 
-    /// Returns how many pages so many bytes have.
+    /// Returns the number of pages for this many bytes.
     pub fn pages(&self, len_bytes: u64) -> u64 {
         len_bytes.div_ceil(self.page_len as u64)
     }
 
-    /// Returns what is hashed before every page: the salt, with zeros up to a block of the hash.
+    /// Returns the bytes that are hashed before every page: the salt, padded with zeros to a block
+    /// of the hash.
     fn prefix(&self) -> Vec<u8> {
         let mut prefix = self.salt.clone();
         if !prefix.is_empty() {
@@ -188,7 +188,7 @@ impl VerityParams {
         prefix
     }
 
-    /// Returns the digest of a file of which the tree's root and the length are known.
+    /// Returns the digest of a file from its tree's root and its length.
     pub fn digest(&self, root: &Root, len_bytes: u64) -> VerityDigest {
         let mut descriptor = [0; DESCRIPTOR_LEN];
         descriptor[0] = 1;
@@ -208,7 +208,7 @@ impl VerityParams {
 /// 8 length of the file, 64 root, 32 salt, 144 zero.
 const DESCRIPTOR_LEN: usize = 256;
 
-/// The digest of a file as fs-verity has it.
+/// The fs-verity digest of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct VerityDigest {
     /// The hash.
@@ -224,19 +224,19 @@ impl fmt::Display for VerityDigest {
     }
 }
 
-/// How a source is read and hashed.
+/// Settings for reading and hashing a source.
 #[derive(Clone, Copy, Debug)]
 pub struct ReadOptions<'a> {
     /// Threads that read and hash.
     pub workers: NonZeroUsize,
-    /// The kernels of SHA-256; SHA-512 takes the widest that there are.
+    /// The kernels of SHA-256; SHA-512 uses the widest available.
     pub lanes: Lanes,
-    /// Ends the reading when it is set.
+    /// Stops the reading when it is set.
     pub stop: Option<&'a AtomicBool>,
 }
 
 impl ReadOptions<'_> {
-    /// Ends with `Interrupted` once that was asked for.
+    /// Returns the error `Interrupted` once a stop is requested.
     fn go_on(&self) -> io::Result<()> {
         match self.stop.is_some_and(|stop| stop.load(Ordering::Relaxed)) {
             true => Err(io::ErrorKind::Interrupted.into()),
@@ -245,14 +245,14 @@ impl ReadOptions<'_> {
     }
 }
 
-/// Bytes that one thread reads and hashes at a time: a multiple of every page, sixteen lanes of the
-/// longest page but one, and within a second-level cache.
+/// Bytes that one thread reads and hashes at a time: a multiple of every page length, enough for
+/// sixteen lanes of pages of half the greatest length, and within a second-level cache.
 const SPAN_LEN: usize = 512 << 10;
 
 /// Reads a source once and returns its digest.
 ///
 /// # Errors
-/// Whatever the source says; `Interrupted` if it was stopped.
+/// If the source cannot be read; `Interrupted` if it was stopped.
 pub fn digest(
     source: &dyn ReadAt,
     params: &VerityParams,

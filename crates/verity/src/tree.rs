@@ -1,32 +1,32 @@
-//! The tree above the leaves, folded up as they come.
+//! The tree above the leaves, computed as they arrive.
 //!
-//! In: leaves, in order. Out: the root. Must not know: files. Memory is one page for each level, of
-//! which a file of any length has few.
+//! Takes leaves, in order. Returns the root. Must not know files. Memory is one page for each
+//! level, and a file of any length has few levels.
 
 use steadfast_digest::AlgorithmHasher;
 
 use crate::VerityParams;
 
-/// The root of a tree: the digest at its top; zeros for a file without bytes.
+/// The root of a tree: the digest at its top; zeros for an empty file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Root([u8; Root::LEN_MAX]);
 
 impl Root {
-    /// The longest root in bytes; shorter ones are followed by zeros.
+    /// The longest root in bytes; shorter ones are padded with zeros.
     pub const LEN_MAX: usize = 64;
 
-    /// Takes a root with its zeros.
+    /// Makes a root from its padded form.
     pub fn from_padded(padded: [u8; Root::LEN_MAX]) -> Root {
         Root(padded)
     }
 
-    /// Returns the root with its zeros.
+    /// Returns the root in its padded form.
     pub fn padded(&self) -> &[u8; Root::LEN_MAX] {
         &self.0
     }
 }
 
-/// A tree under way.
+/// A tree that is being computed.
 #[derive(Clone, Debug)]
 pub struct Tree {
     params: VerityParams,
@@ -38,17 +38,17 @@ pub struct Tree {
 #[derive(Clone, Debug, Default)]
 struct TreeLevel {
     page: Vec<u8>,
-    /// Pages of this level that were hashed already.
+    /// Pages of this level that are hashed already.
     hashed: u64,
 }
 
 impl Tree {
-    /// Starts a tree without leaves.
+    /// Makes a tree without leaves.
     pub fn new(params: &VerityParams) -> Tree {
         Tree { params: params.clone(), prefix: params.prefix(), levels: Vec::new() }
     }
 
-    /// Adds leaves that lie one behind the other.
+    /// Adds consecutive leaves.
     ///
     /// # Panics
     /// If the bytes are not whole leaves.
@@ -64,14 +64,14 @@ impl Tree {
         if level == self.levels.len() {
             self.levels.push(TreeLevel::default());
         }
-        // Hashed only when there is more to come: a full page alone has no level above it yet.
+        // Hashed only when more follows: a full page alone has no level above it yet.
         if self.levels[level].page.len() == self.params.page_len {
             self.ascend(level);
         }
         self.levels[level].page.extend_from_slice(digest);
     }
 
-    /// Hashes the page of a level, filled with zeros, into the level above.
+    /// Hashes the page of a level, padded with zeros, into the level above.
     fn ascend(&mut self, level: usize) {
         let TreeLevel { page, hashed } = &mut self.levels[level];
         page.resize(self.params.page_len, 0);
