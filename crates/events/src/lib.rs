@@ -1,7 +1,7 @@
-//! The JSON of events: paths, moments, tags and references, as `docs/formats/events.md` has them.
+//! The JSON of events: paths, times, tags and references, as specified in `docs/formats/events.md`.
 //!
-//! Reports write these values; the documents of a fleet's job hold them too, and are read again.
-//! So they are stated here once, below both. Knows no document as a whole.
+//! Reports write these values; the documents of a fleet's job contain them too, and are read again.
+//! So they are defined once, below both. Knows no complete document.
 
 #![forbid(unsafe_code)]
 
@@ -18,12 +18,11 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::ser::{CharEscape, CompactFormatter, Formatter};
 use steadfast::{Origin, Reference, Tag, Timestamp};
 
-/// Appends a value as compact JSON in which what a terminal would obey is written as `\u….`.
-///
-/// `escaped` says which characters that are. Readers get the exact text either way.
+/// Appends a value as compact JSON. Characters that a terminal would interpret are written as
+/// `\u….`; `escaped` decides which they are. The text that readers decode is the same either way.
 ///
 /// # Panics
-/// If the value does not serialize, as a map with keys that are no strings.
+/// If the value cannot be serialized, for example a map whose keys are not strings.
 pub fn write_json(value: &impl Serialize, escaped: fn(char) -> bool, out: &mut Vec<u8>) {
     let mut serializer = serde_json::Serializer::with_formatter(out, TerminalSafe { escaped });
     value.serialize(&mut serializer).expect("plain values always serialize into memory");
@@ -62,15 +61,15 @@ impl Formatter for TerminalSafe {
 /// A path in a document of Unicode text.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PathText {
-    /// The path, with U+FFFD for what is not UTF-8.
+    /// The path, with U+FFFD in place of bytes that are not UTF-8.
     pub path: String,
-    /// Its bytes in base64, if `path` could not hold them all.
+    /// Its bytes in base64, if `path` is not exact.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub path_b64: Option<String>,
 }
 
 impl PathText {
-    /// Writes a path as text.
+    /// Converts a path to text.
     pub fn of(path: &Path) -> PathText {
         PathText {
             path: path.to_string_lossy().into_owned(),
@@ -78,7 +77,7 @@ impl PathText {
         }
     }
 
-    /// Returns the path, byte for byte; `None` if the base64 cannot be decoded.
+    /// Returns the exact path; `None` if the base64 cannot be decoded.
     pub fn to_path(&self) -> Option<PathBuf> {
         match &self.path_b64 {
             None => Some(PathBuf::from(&self.path)),
@@ -87,14 +86,14 @@ impl PathText {
     }
 }
 
-/// Reads the bytes of a path; `None` if the base64 cannot be decoded.
+/// Decodes the bytes of a path; `None` if the base64 cannot be decoded.
 pub fn path_of_base64(base64: &str) -> Option<PathBuf> {
     let bytes = BASE64.decode(base64).ok()?;
     Some(PathBuf::from(OsString::from_vec(bytes)))
 }
 
-/// A moment in nanoseconds since 1970: a number where 64 bits hold it (the years 1677 to 2262), a
-/// string of digits beyond, where most readers of JSON would round a number.
+/// A time in nanoseconds since 1970: a number if it fits in 64 bits (the years 1677 to 2262),
+/// otherwise a string of digits, because most readers of JSON would round a number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Nanoseconds(pub Timestamp);
 
@@ -140,7 +139,7 @@ pub struct TagText {
 }
 
 impl TagText {
-    /// Writes a tag as text.
+    /// Converts a tag to text.
     pub fn of(tag: &Tag) -> TagText {
         TagText {
             algorithm: tag.algorithm.name().into(),
@@ -163,10 +162,10 @@ impl TagText {
     }
 }
 
-/// What a file was compared with, where that is no tag of its own.
+/// The reference that a file was compared with, if that is not its own tag.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ReferenceText {
-    /// Where it is from: a kind of attribute, a manifest or a catalogue.
+    /// Its source: a kind of attribute, a manifest or a catalogue.
     pub source: Cow<'static, str>,
     /// Digests in hexadecimal, by the name of their algorithm.
     pub digests: BTreeMap<Cow<'static, str>, String>,
@@ -182,7 +181,7 @@ pub struct ReferenceText {
 }
 
 impl ReferenceText {
-    /// Writes a reference as text.
+    /// Converts a reference to text.
     pub fn of(reference: &Reference) -> ReferenceText {
         let digests = reference.digests.iter();
         ReferenceText {
@@ -195,7 +194,7 @@ impl ReferenceText {
     }
 }
 
-/// Returns the name of where bytes came from.
+/// Returns the name of an origin of bytes.
 pub fn origin_name(origin: Origin) -> &'static str {
     match origin {
         Origin::Cache => "cache",

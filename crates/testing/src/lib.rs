@@ -24,17 +24,17 @@ const OFFLINE: &str = "STEADFAST_OFFLINE";
 /// The file that takes one line for each skipped test.
 const SKIPPED: &str = "STEADFAST_SKIPPED_TESTS";
 
-/// Something a test needs and a machine may lack.
+/// Something that a test needs and a machine may lack.
 ///
-/// `cargo xtask test` compares what `Display` prints with its list of tolerated skips. So the text
-/// of a need is the same on every machine; what differs goes into the reason.
+/// `cargo xtask test` compares the text of `Display` with its list of tolerated skips. So the text
+/// of a need is the same on every machine, and details go into the reason.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Need<'a> {
     /// A program on the search path.
     Program(&'a str),
     /// Root's rights, with the tools and kernel features to use them, such as mounting.
     Root,
-    /// Something of the kernel, the file system or the processor.
+    /// A feature of the kernel, the file system or the processor.
     System(&'a str),
     /// A published artifact that `cargo xtask test --only fixtures` fetches.
     Fixture(&'a str),
@@ -59,7 +59,7 @@ pub fn skip(need: Need<'_>, why: impl fmt::Display) {
     Policy::of_environment().skip(need, &why.to_string());
 }
 
-/// Finds a program on the search path; records a skip and returns `None` if it is not there.
+/// Finds a program on the search path; records a skip and returns `None` if it is absent.
 ///
 /// # Panics
 /// If the environment requires the program.
@@ -73,7 +73,7 @@ pub fn program(name: &str) -> Option<PathBuf> {
 }
 
 /// Makes an AppleDouble file with a tag of ours: a header, one entry of Finder information, and
-/// behind that the attributes.
+/// after that the attributes.
 pub fn appledouble(value: &[u8]) -> Vec<u8> {
     const NAME: &[u8] = b"org.steadfast.tag#S\0";
     const FINDER_START: usize = 38;
@@ -98,7 +98,7 @@ pub fn appledouble(value: &[u8]) -> Vec<u8> {
     bytes
 }
 
-/// What the environment says about tests that cannot run.
+/// The environment's settings for tests that cannot run.
 #[derive(Debug, Default)]
 struct Policy {
     programs: String,
@@ -117,7 +117,7 @@ impl Policy {
         }
     }
 
-    /// What to do about a missing thing that must not be missing; `None` if it may be.
+    /// Returns what to do about a missing requirement; `None` if it may be missing.
     fn remedy(&self, need: Need<'_>) -> Option<String> {
         match need {
             Need::Program(name) if self.programs.split(',').any(|listed| listed == name) => {
@@ -150,14 +150,14 @@ impl Policy {
             Some(file) => append(file, &line).expect("the record of skipped tests can be written"),
             None => {
                 let line = format!("SKIPPED {package} {test}: needs {need}: {why}\n");
-                // Directly, because the harness keeps what passing tests print by macro.
+                // Written directly, because the harness captures what passing tests print by macro.
                 let _ = io::stderr().write_all(line.as_bytes());
             }
         }
     }
 }
 
-/// Appends by one write, so that lines of tests that run at once do not mix.
+/// Appends in one write, so that lines of simultaneous tests do not mix.
 fn append(file: &Path, line: &str) -> io::Result<()> {
     File::options().append(true).create(true).open(file)?.write_all(line.as_bytes())
 }

@@ -1,14 +1,14 @@
-//! A moment as files record it: seconds and nanoseconds since 1970, as one ordered value.
+//! A time as files record it: seconds and nanoseconds since 1970, as one ordered value.
 //!
-//! This crate has no calendar, no clock and no dependency. It is a crate of its own because `sys`,
-//! which makes system calls, and `manifest`, which must not, both need this one type.
+//! This crate has no calendar, no clock and no dependency. It is a separate crate because `sys`,
+//! which makes system calls, and `manifest`, which must not, both need this type.
 
 #![forbid(unsafe_code)]
 
 /// Nanoseconds in a second.
 const SECOND_NS: i128 = 1_000_000_000;
 
-/// Holds a moment as seconds and nanoseconds since 1970-01-01T00:00:00 UTC.
+/// A time as seconds and nanoseconds since 1970-01-01T00:00:00 UTC.
 ///
 /// Before 1970 the seconds are negative and the nanoseconds still count forwards, as in `stat`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -20,19 +20,19 @@ pub struct Timestamp {
 }
 
 impl Timestamp {
-    /// The earliest moment that can be held.
+    /// The earliest time of this type.
     pub const MIN: Self = Self { seconds: i64::MIN, nanoseconds: 0 };
-    /// The latest moment that can be held.
+    /// The latest time of this type.
     pub const MAX: Self = Self { seconds: i64::MAX, nanoseconds: 999_999_999 };
 
-    /// Returns the moment as nanoseconds since 1970; it always fits.
+    /// Returns the time as nanoseconds since 1970; it always fits.
     #[must_use]
     pub const fn as_nanoseconds(self) -> i128 {
         self.seconds as i128 * SECOND_NS + self.nanoseconds as i128
     }
 
-    /// Builds the moment from nanoseconds since 1970; beyond what can be held it is
-    /// [`Timestamp::MIN`] or [`Timestamp::MAX`].
+    /// Makes the time from nanoseconds since 1970; beyond its range, it is [`Timestamp::MIN`] or
+    /// [`Timestamp::MAX`].
     #[must_use]
     pub const fn from_nanoseconds(nanoseconds: i128) -> Self {
         if nanoseconds < Self::MIN.as_nanoseconds() {
