@@ -9,19 +9,19 @@ use crate::record::{Isa, Record, Sample, Series, Stage, Unit, Workload};
 use crate::stats::{Amdahl, Bootstrap, median};
 use crate::workload::cipher::kernels::{self, Uses};
 
-/// What uses none of the instructions that were switched off may differ by so much.
+/// Algorithms without any of the masked instructions may differ by this share.
 pub const UNTOUCHED_SHARE: f64 = 0.1;
 
-/// What follows from the series of `measure cipher`.
+/// Figures from the series of `measure cipher`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CipherFigures {
-    /// In memory: each algorithm and what was done with it, in the order of the record.
+    /// In memory: each algorithm and operation, in the order of the record.
     pub rows: Vec<CipherRow>,
-    /// Sets of instructions, in the order of the record, with the words that prove them.
+    /// Instruction sets, in the order of the record, with the words that prove them.
     pub isas: Vec<(Isa, String)>,
     /// The library.
     pub library: String,
-    /// Gain of everything that cannot profit, by set of instructions: 1 where nothing else changed.
+    /// Gain of all algorithms that cannot profit, by instruction set: 1 if nothing else changed.
     pub untouched: Vec<(Isa, f64)>,
     /// A file, with all instructions and with fewer.
     pub tasks: Vec<TaskRate>,
@@ -29,45 +29,45 @@ pub struct CipherFigures {
     pub account: Option<GainAccount>,
 }
 
-/// One algorithm, and what was done with it.
+/// One algorithm and operation.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CipherRow {
     /// The algorithm's name.
     pub algorithm: String,
-    /// What was done.
+    /// The operation.
     pub stage: Stage,
-    /// What is counted.
+    /// The unit.
     pub unit: Unit,
-    /// Rate per second by set of instructions.
+    /// Rate per second by instruction set.
     pub rates: Vec<(Isa, Figure)>,
-    /// How many times faster it is with all instructions than with this set.
+    /// Gains of all instructions over each smaller set.
     pub gains: Vec<Gain>,
 }
 
-/// How many times faster something is with all instructions.
+/// The gain of all instructions over a smaller set.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Gain {
-    /// The set without.
+    /// The smaller set.
     pub without: Isa,
     /// The gain.
     pub gain: Figure,
-    /// Whether the algorithm uses any instruction that the set lacks: only then is it a gain by
-    /// them.
+    /// Whether the algorithm uses an instruction that the set lacks. Only then do the instructions
+    /// explain the gain.
     pub by_instructions: bool,
 }
 
-/// A file to an enciphered file.
+/// The encryption of a file into another.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TaskRate {
     /// Its cipher.
     pub algorithm: String,
-    /// With which instructions.
+    /// Its instruction set.
     pub isa: Isa,
     /// Bytes of the file.
     pub bytes: u64,
     /// Bytes per second.
     pub rate: Figure,
-    /// Share of the task's time in the cipher, as it was measured within.
+    /// Share of the task's time in the cipher, measured within the task.
     pub cipher_share: Option<Figure>,
 }
 
@@ -76,7 +76,7 @@ pub struct TaskRate {
 pub struct GainAccount {
     /// The cipher.
     pub algorithm: String,
-    /// The set without instructions.
+    /// The smaller instruction set.
     pub without: Isa,
     /// How many times faster the cipher is in memory.
     pub kernel_gain: Figure,
@@ -84,12 +84,12 @@ pub struct GainAccount {
     pub gain_within: Option<Figure>,
     /// How many times faster the task is.
     pub task_gain: Figure,
-    /// Share of the slow task that the cipher must have had, and the most that the task can gain;
-    /// absent if the task gained more than its cipher, which no share explains.
+    /// Share of the slow task that the cipher must have had, and the highest possible gain of the
+    /// task; absent if the task gained more than its cipher, which no share explains.
     pub amdahl: Option<Amdahl>,
     /// That share with its interval, which allows for the spread of both gains.
     pub implied_share: Option<Figure>,
-    /// Share of the slow task that the cipher did have.
+    /// Measured share of the cipher in the slow task.
     pub measured_share: Option<Figure>,
 }
 
@@ -126,7 +126,7 @@ fn algorithm(series: &Series) -> &str {
     series.factors.algorithm.as_deref().unwrap_or_default()
 }
 
-/// What is in memory has no folder.
+/// Returns the series measured in memory, which have no folder.
 fn in_memory<'a>(all: &[&'a Series]) -> Vec<&'a Series> {
     all.iter().filter(|series| series.place.is_none()).copied().collect()
 }
@@ -168,7 +168,7 @@ fn rows(all: &[&Series]) -> Vec<CipherRow> {
     rows
 }
 
-/// Tells whether a set of instructions lacks any that are used.
+/// Returns whether an instruction set lacks any instruction of an algorithm.
 fn lacks(uses: Uses, isa: Isa) -> bool {
     match isa {
         Isa::Full => false,
@@ -178,7 +178,7 @@ fn lacks(uses: Uses, isa: Isa) -> bool {
     }
 }
 
-/// Returns the median gain of what cannot profit, by set of instructions.
+/// Returns the median gain of the algorithms that cannot profit, by instruction set.
 fn untouched(rows: &[CipherRow]) -> Vec<(Isa, f64)> {
     let of = |isa: Isa| {
         let gains = rows.iter().flat_map(|row| &row.gains);
@@ -189,12 +189,12 @@ fn untouched(rows: &[CipherRow]) -> Vec<(Isa, f64)> {
     [Isa::NoAes, Isa::NoSha, Isa::Baseline].into_iter().filter_map(of).collect()
 }
 
-/// Returns of each round what two series have to do with each other.
+/// Returns a value for each pair of samples of two series from one round.
 fn pairs(one: &Series, other: &Series, of: impl Fn(&Sample, &Sample) -> f64) -> Vec<f64> {
     one.paired(other).map(|(sample, other)| of(sample, other)).collect()
 }
 
-/// Returns a median over the rounds of what two series have to do with each other.
+/// Returns the median over the rounds of a value for two series.
 fn by_round(one: &Series, other: &Series, of: impl Fn(&Sample, &Sample) -> f64) -> Option<Figure> {
     let rounds: Vec<Vec<f64>> = pairs(one, other, of).into_iter().map(|pair| vec![pair]).collect();
     Figure::of(&rounds, one.resampling_seed(), median)
@@ -208,11 +208,12 @@ fn gain(fast: &Series, slow: &Series) -> Option<Figure> {
     by_round(fast, slow, times_as_fast)
 }
 
-/// The share that a cipher must have had of the slow task, from its gain and from the task's, each
-/// given as the series with all instructions and that with fewer.
+/// Returns the share that a cipher must have had of the slow task, from its gain and from the
+/// task's. Each is given as the series with all instructions and that with fewer.
 fn implied_share(kernel: [&Series; 2], task: [&Series; 2]) -> Option<Figure> {
     let gains = |[fast, slow]: [&Series; 2]| pairs(fast, slow, times_as_fast);
-    // A draw may have the task gain nothing, or more than its kernel: then it is at the end.
+    // In a resample the task may gain nothing, or more than its kernel. It is then limited to that
+    // range.
     let share = |kernel: &[f64], task: &[f64]| {
         let kernel = median(kernel).filter(|&gain| gain > 1.0)?;
         Amdahl::of(kernel, median(task)?.clamp(1.0, kernel)).map(|amdahl| amdahl.share)
@@ -222,7 +223,7 @@ fn implied_share(kernel: [&Series; 2], task: [&Series; 2]) -> Option<Figure> {
     share(&kernel, &tasks).map(|value| Figure { value, interval })
 }
 
-/// Finds the time in the cipher that belongs to a task.
+/// Finds the time in the cipher for a task.
 fn within<'a>(all: &[&'a Series], task: &Series) -> Option<&'a Series> {
     let belongs = |series: &&&Series| {
         series.place.is_some()

@@ -10,13 +10,14 @@ use crate::stats::{Bootstrap, median, percent_of};
 /// A series that two records have.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Compared {
-    /// What measured.
+    /// The workload that measured it.
     pub workload: Workload,
-    /// What it is called in the first record.
+    /// Its label in the first record.
     pub label: String,
-    /// What is counted.
+    /// The unit.
     pub unit: Unit,
-    /// Rate in the first record, in units per second: median over rounds of all ÷ time of all.
+    /// Rate in the first record, in units per second: median over rounds of total amount ÷ total
+    /// time.
     pub one_per_s: f64,
     /// The same in the second.
     pub other_per_s: f64,
@@ -24,7 +25,7 @@ pub struct Compared {
     pub ratio: Figure,
 }
 
-/// Compares what two records have in common, in the order of the first.
+/// Compares the series that two records have in common, in the order of the first.
 pub fn of(one: &Record, other: &Record) -> Vec<Compared> {
     let partners = partners(one, other);
     let pairs = one.series.iter().zip(partners);
@@ -47,7 +48,7 @@ fn compared(series: &Series, partner: &Series) -> Option<Compared> {
     })
 }
 
-/// How alike two series of one kind are. Those of several folders differ by nothing else.
+/// A degree of similarity of two series of one kind. Series in several folders differ only in this.
 type Alike = fn(&Series, &Series) -> bool;
 
 const ALIKE: [Alike; 3] = [
@@ -56,8 +57,8 @@ const ALIKE: [Alike; 3] = [
     |_, _| true,
 ];
 
-/// Finds the series of the other record for each of the first. What is most alike is paired first,
-/// and of twins the first with the first: nothing is compared twice.
+/// Finds the series of the other record for each of the first. The most similar ones are paired
+/// first, and equally similar ones in their order, so that no series is compared twice.
 fn partners<'a>(one: &Record, other: &'a Record) -> Vec<Option<&'a Series>> {
     let kinds = |record: &Record| -> Vec<(Workload, Unit, Factors)> {
         record.series.iter().map(kind).collect()
@@ -83,13 +84,13 @@ fn partners<'a>(one: &Record, other: &'a Record) -> Vec<Option<&'a Series>> {
     partners
 }
 
-/// What makes series the same: everything but what a machine brings with it.
+/// Returns the properties that two series must share: all except those of a machine.
 fn kind(series: &Series) -> (Workload, Unit, Factors) {
     let factors = Factors { capabilities: None, drawn_from: None, ..series.factors.clone() };
     (series.workload, series.unit, factors)
 }
 
-/// Returns a rate for each round, or the one that is stated.
+/// Returns the rate of each round, or the published one.
 fn by_round(series: &Series) -> Vec<f64> {
     if let Some(stated) = series.stated {
         return vec![stated.per_second];
@@ -113,7 +114,7 @@ mod tests {
     use super::*;
     use crate::published;
 
-    /// A record of stated figures: label, place and rate of each, all of one kind.
+    /// Makes a record of published figures: label, place and rate of each, all of one kind.
     fn record(figures: &[(&str, usize, f64)]) -> Record {
         let mut record = published::records().remove(0);
         let like = record.series.remove(0);
@@ -141,7 +142,7 @@ mod tests {
     fn what_is_most_alike_is_compared_first() {
         let one = record(&[("a", 0, 2.0), ("b", 0, 3.0)]);
         let other = record(&[("b", 1, 6.0), ("c", 0, 8.0)]);
-        // `b` has its like in another folder, and `a` what is left.
+        // `b` has a partner in another folder, and `a` takes the one that is left.
         assert_eq!(ratios(&one, &other), [("a".to_owned(), 0.25), ("b".to_owned(), 0.5)]);
     }
 

@@ -7,15 +7,15 @@ use super::hash::Figure;
 use crate::record::{Record, Sample, Series, Unit, Workload};
 use crate::stats::{Bootstrap, Estimate, median, percent_of};
 
-/// Threads that are each slower than one alone by more than this get in each other's way.
+/// The rate of one thread alone, as a share, below which several threads slow each other down.
 pub const CROWDED_SHARE: f64 = 0.9;
 
-/// What follows from the series of `measure cpu`.
+/// Figures from the series of `measure cpu`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CpuFigures {
     /// Each kernel, level and number of threads, in that order.
     pub rates: Vec<LoopRate>,
-    /// What the record was compared with, if anything.
+    /// The record of the comparison, if there is one.
     pub against: Option<String>,
 }
 
@@ -24,9 +24,9 @@ pub struct CpuFigures {
 pub struct LoopRate {
     /// The kernel's name.
     pub kernel: String,
-    /// QoS level, by number, if one was asked for.
+    /// Number of the QoS level, if one was requested.
     pub qos: Option<u8>,
-    /// Threads at once.
+    /// Simultaneous threads.
     pub threads: u32,
     /// Loops per second of one thread.
     pub rate: Figure,
@@ -34,12 +34,13 @@ pub struct LoopRate {
     pub of_one_thread: Option<Figure>,
     /// The rate as a share of that at the highest level of this record.
     pub of_own_high: Option<Figure>,
-    /// The rate in per cent of the other record's at its highest level.
+    /// The rate as a percentage of the other record's at its highest level.
     pub of_other_percent: Option<Figure>,
 }
 
 impl LoopRate {
-    /// Tells whether several threads got in each other's way: they share processors, or heat.
+    /// Returns whether several threads slowed each other down, because they share processors or
+    /// heat.
     pub fn is_crowded(&self) -> bool {
         self.threads > 1 && self.of_one_thread.is_some_and(|share| share.value < CROWDED_SHARE)
     }
@@ -50,7 +51,7 @@ pub fn of(record: &Record) -> Option<CpuFigures> {
     compared(record, None)
 }
 
-/// Derives figures from a record and holds them against another one.
+/// Derives figures from a record and compares them with another one.
 pub fn against(record: &Record, other: &Record) -> Option<CpuFigures> {
     compared(record, Some(other))
 }
@@ -94,7 +95,7 @@ fn threads(series: &Series) -> u32 {
     series.factors.threads.unwrap_or(1)
 }
 
-/// The kernels as they are shown, then those that this version does not know; levels falling.
+/// The order of display: the kernels of this version, then unknown ones; levels falling.
 fn place_of(series: &Series) -> (usize, String, std::cmp::Reverse<u8>, u32) {
     let kernels = crate::workload::cpu::kernels::Kernel::ALL;
     let known = kernels.iter().position(|known| known.name() == kernel(series));
@@ -102,7 +103,7 @@ fn place_of(series: &Series) -> (usize, String, std::cmp::Reverse<u8>, u32) {
     (known.unwrap_or(kernels.len()), kernel(series).to_owned(), level, threads(series))
 }
 
-/// Finds, of the series of the same kernel that fit, the one of the highest level.
+/// Finds the series of the highest level among those of the same kernel that match.
 fn find<'a>(
     all: &[&'a Series],
     series: &Series,

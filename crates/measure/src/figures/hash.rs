@@ -179,12 +179,12 @@ fn rate_of(sample: &Sample) -> f64 {
     Point::of(sample.amount, sample.elapsed_ns).rate_per_s()
 }
 
-/// The median of the rates of a series whose samples all have one amount.
+/// Returns the median of the rates of a series whose samples all have one amount.
 fn rate(series: &Series) -> Option<Figure> {
     Figure::of(&by_round(series, rate_of), series.resampling_seed(), median)
 }
 
-/// The median over rounds of one series' rate ÷ another's.
+/// Returns the median over rounds of one series' rate ÷ another's.
 fn ratio(one: &Series, other: &Series) -> Option<Figure> {
     let pairs = one.paired(other);
     let ratios = pairs.map(|(sample, other)| vec![rate_of(sample) / rate_of(other)]);
@@ -244,7 +244,7 @@ fn best(buffers: &[BufferRate]) -> Option<(usize, usize)> {
     Some((best, as_good))
 }
 
-/// The series of a stage at levels, by rising level.
+/// Returns the series of a stage at levels, by rising level.
 fn at_levels<'a>(series: &[&'a Series], stage: Stage) -> Vec<(u8, &'a Series)> {
     let found = series.iter().filter(|series| series.factors.stage == Some(stage));
     let mut found: Vec<(u8, &Series)> =

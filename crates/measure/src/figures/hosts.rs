@@ -65,7 +65,7 @@ fn measured(record: &Record) -> Option<HostFigures> {
     known.then_some(host)
 }
 
-/// The levels of a check, or its line if no level was set.
+/// Adds the levels of a check, or its line if no level was set.
 fn hashing(figures: &HashFigures, host: &mut HostFigures) {
     let levels: Vec<_> =
         figures.levels.iter().filter(|level| level.stage == Stage::ReadHash).collect();
@@ -85,7 +85,7 @@ fn is_check(line: &PathLine) -> bool {
     line.stage == Stage::ReadHash && line.engine != "null"
 }
 
-/// The line of a stage whose bytes came from storage, as far as proved.
+/// Returns the line of a stage whose bytes came from storage, as far as proved.
 fn from_storage(figures: &HashFigures, stage: Stage) -> Option<&PathLine> {
     figures.lines.iter().find(|line| {
         let stored = matches!(line.cache, Some(Cache::Cold | Cache::Direct));
@@ -98,8 +98,8 @@ fn rate_of(line: &PathLine) -> Option<Figure> {
     Some(Figure { value, interval: line.line.rate_per_s })
 }
 
-/// The rate of storage by `measure read`. Prefers reads past the page cache to reads after emptying
-/// it.
+/// Returns the rate of storage by `measure read`. Prefers reads past the page cache to reads after
+/// emptying it.
 fn reading(record: &Record) -> Option<Figure> {
     let figures = storage::of(record, Workload::Read)?;
     let by = |cache: Cache| {
@@ -110,7 +110,7 @@ fn reading(record: &Record) -> Option<Figure> {
     by(Cache::Direct).or_else(|| by(Cache::Cold))
 }
 
-/// One row for the levels, and one for each kind of reading.
+/// Returns one row for the levels, and one for each kind of reading.
 fn stated(record: &Record, source: &str) -> Vec<HostFigures> {
     let published = || HostFigures { published: Some(source.to_owned()), ..empty(record) };
     let mut hosts = Vec::new();

@@ -7,40 +7,41 @@ use super::describe::{at_place, sorted};
 use super::normal::{distance_of, distance_of_student, share_below};
 use crate::random::Random;
 
-/// Fewest rounds that say anything: the median of all rounds lies between the least and the
-/// greatest of five in 15 of 16 cases, of four in 7 of 8.
+/// The least number of rounds for an interval: the median of all rounds is between the least and
+/// the greatest of five in 15 of 16 cases, of four in 7 of 8.
 pub const ROUNDS_MIN: usize = 5;
 
-/// Rounds below which an interval is corrected for bias and skew.
+/// With fewer rounds, an interval is corrected for bias and skew.
 const ROUNDS_CORRECTED: usize = 30;
 
-/// Share of the resamples that must give a figure.
+/// The least share of the resamples that must give a figure.
 const RESAMPLES_USABLE_MIN: f64 = 0.9;
 
-/// How rounds are drawn again.
+/// How rounds are resampled.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Bootstrap {
     /// How often all rounds are drawn.
     pub resamples: usize,
-    /// Share of the cases in which the interval is to hold the truth.
+    /// Share of the cases in which the interval should contain the true value.
     pub level: f64,
-    /// Seed of the drawing, kept with the figure.
+    /// Seed of the resampling, kept with the figure.
     pub seed: u64,
 }
 
 impl Bootstrap {
-    /// Returns the usual drawing: 2,000 resamples, a level of 95 %; of five rounds it is 94 %.
+    /// Returns the standard resampling: 2,000 resamples, a level of 95 %; for five rounds it is 94
+    /// %.
     pub const fn new(seed: u64) -> Bootstrap {
         Bootstrap { resamples: 2000, level: 0.95, seed }
     }
 }
 
-/// How an interval is made of what the resamples gave.
+/// How an interval is made from the resamples.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Method {
     /// Their percentiles.
     Percentile,
-    /// Their percentiles, corrected for bias and skew: of fewer than 30 rounds.
+    /// Their percentiles, corrected for bias and skew: for fewer than 30 rounds.
     Bca,
 }
 
@@ -57,22 +58,22 @@ impl Method {
 /// A figure with its interval, in the unit of the figure.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Estimate {
-    /// The figure, of all rounds.
+    /// The figure from all rounds.
     pub point: f64,
-    /// Where the interval begins.
+    /// The lower end of the interval.
     pub low: f64,
-    /// Where it ends.
+    /// Its upper end.
     pub high: f64,
-    /// Share of the cases in which the interval is to hold the truth: what was asked for, or what
-    /// so few rounds can hold, 15 of 16 of five.
+    /// Share of the cases in which the interval should contain the true value: the requested level,
+    /// or the highest that so few rounds allow, which is 15 of 16 for five.
     pub level: f64,
-    /// How the interval was made.
+    /// The method of the interval.
     pub method: Method,
-    /// Rounds that it rests on; of two sides, of the side that has fewer.
+    /// Rounds from which it is made; of two sides, of the side that has fewer.
     pub rounds: usize,
     /// Resamples that gave a figure.
     pub resamples: usize,
-    /// Seed of the drawing.
+    /// Seed of the resampling.
     pub seed: u64,
 }
 
@@ -94,7 +95,7 @@ impl Estimate {
 }
 
 impl Bootstrap {
-    /// Returns a figure made of the samples of all rounds, with its interval.
+    /// Returns a figure from the samples of all rounds, with its interval.
     ///
     /// `None` if there are fewer than [`ROUNDS_MIN`] rounds, if the figure has no value, or if it
     /// has none for a tenth of the resamples.
@@ -107,7 +108,7 @@ impl Bootstrap {
         figures.map(|[one]| one)
     }
 
-    /// As [`Bootstrap::of_rounds`], of several figures that come from the same computation.
+    /// As [`Bootstrap::of_rounds`], for several figures from the same computation.
     pub fn of_rounds_many<T: Copy, const N: usize>(
         &self,
         rounds: &[Vec<T>],
@@ -121,8 +122,8 @@ impl Bootstrap {
         })
     }
 
-    /// Returns a figure made of two sides that were not measured in the same rounds, each of which
-    /// is drawn by itself. A round is one number here.
+    /// Returns a figure from two sides that were not measured in the same rounds. Each side is
+    /// resampled separately. A round is one number here.
     pub fn of_sides(
         &self,
         sides: [&[f64]; 2],
@@ -139,7 +140,7 @@ impl Bootstrap {
         figures.map(|[one]| one)
     }
 
-    /// Draws rounds of each side, as many as there are, and makes figures of their indexes.
+    /// Draws as many rounds of each side as it has, and computes figures from their indexes.
     fn draw<const N: usize>(
         &self,
         counts: &[usize],
@@ -185,10 +186,12 @@ impl Bootstrap {
         Some(std::array::from_fn(estimate))
     }
 
-    /// Returns the interval of a figure. `bend` is its skew, if it is to be corrected.
+    /// Returns the interval of a figure. `bend` is its skew, if the interval is to be corrected for
+    /// it.
     ///
-    /// What few rounds give varies less than what they come from; the interval is widened as much
-    /// as Student's distribution says. Without, intervals of ten rounds hold the truth too seldom.
+    /// Figures from few rounds vary less than the population, so the interval is widened by
+    /// Student's distribution. Without that, intervals of ten rounds contain the true value too
+    /// seldom.
     ///
     /// Source: B. Efron, "Better bootstrap confidence intervals", Journal of the American
     /// Statistical Association 82 (1987), number 397; T. Hesterberg, "What teachers should know
@@ -200,26 +203,27 @@ impl Bootstrap {
         let (bias, bend) = bend.map_or((0.0, 0.0), |bend| (bias(point, drawn), bend));
         let end = |distance: f64| {
             let moved = bias + distance;
-            // Of few rounds with one far off, the divisor could come to nothing.
+            // With few rounds and one outlier, the divisor could reach zero.
             let share = share_below(bias + moved / (1.0 - bend * moved).max(0.1));
-            // Drawn figures part all that could be drawn into one more than there are of them.
+            // The drawn figures divide all possible figures into one part more than their number.
             at_place(drawn, share * (drawn.len() + 1) as f64 - 1.0)
         };
         (end(-reach), end(reach))
     }
 }
 
-/// Returns the share of the cases in which the truth lies between the least and the greatest of so
-/// many rounds, if each is as likely above as below it: no interval made of them holds more.
+/// Returns the share of the cases in which the true value is between the least and the greatest of
+/// this many rounds, if each is as likely above as below it. No interval of these rounds has a
+/// higher level.
 fn level_max(rounds: usize) -> f64 {
     1.0 - 0.5_f64.powf(rounds as f64 - 1.0)
 }
 
-/// Returns how far the figure lies from the middle of what was drawn, in standard deviations.
+/// Returns the distance of the figure from the middle of the drawn figures, in standard deviations.
 fn bias(point: f64, drawn: &[f64]) -> f64 {
     let below = drawn.partition_point(|&figure| figure < point);
     let upto = drawn.partition_point(|&figure| figure <= point);
-    // What came out exactly so counts by halves; never none and never all.
+    // Drawn figures that equal the figure count half. The share is never 0 and never 1.
     let share = (below + upto) as f64 / 2.0 / drawn.len() as f64;
     let least = 0.5 / drawn.len() as f64;
     distance_of(share.clamp(least, 1.0 - least))
@@ -244,7 +248,7 @@ fn leave_out<const N: usize>(
     sides
 }
 
-/// Returns the skew of a figure, from what it is without each round; 0 where that has no value.
+/// Returns the skew of a figure, from its values without each round; 0 if one of those is missing.
 fn skew<const N: usize>(sides: &[Vec<Option<[f64; N]>>], which: usize) -> f64 {
     let (mut cubes, mut squares) = (0.0, 0.0);
     for side in sides {
@@ -253,7 +257,7 @@ fn skew<const N: usize>(sides: &[Vec<Option<[f64; N]>>], which: usize) -> f64 {
             side.iter().map(|figures| figures.map(|figures| figures[which])).collect();
         let Some(figures) = figures else { return 0.0 };
         let mean = figures.iter().sum::<f64>() / count;
-        // By how much a round moves the figure, per round.
+        // The effect of a round on the figure, per round.
         let pulls = figures.iter().map(|figure| (mean - figure) * (count - 1.0) / count);
         cubes += pulls.clone().map(|pull| pull.powi(3)).sum::<f64>();
         squares += pulls.map(|pull| pull * pull).sum::<f64>();

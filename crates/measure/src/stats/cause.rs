@@ -6,19 +6,19 @@ use strum::IntoStaticStr;
 
 use super::changes::Change;
 
-/// What made a rate step.
+/// The cause of a step of the rate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, IntoStaticStr)]
 #[strum(serialize_all = "lowercase")]
 pub enum Cause {
     /// The fast part of the medium was full.
     #[strum(serialize = "write cache exhausted")]
     CacheExhausted,
-    /// The processor was held back, being hot or short of power.
+    /// The processor was slowed down because of heat or lack of power.
     Throttling,
     /// Something else used the machine.
     #[strum(serialize = "other work")]
     OtherWork,
-    /// Nothing that was seen explains it.
+    /// No evidence explains it.
     Unexplained,
 }
 
@@ -33,39 +33,39 @@ impl Cause {
     }
 }
 
-/// Which way the bytes went.
+/// The direction of the bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Direction {
-    /// From the medium, or nowhere.
+    /// From the medium, or no transfer.
     Read,
     /// To the medium.
     Write,
 }
 
-/// What was seen beside a step. What was not looked at is `None`, and names nothing.
+/// The evidence for the cause of a step. What was not measured is `None`, and proves no cause.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Evidence {
-    /// Which way the bytes went.
+    /// The direction of the bytes.
     pub direction: Direction,
-    /// Rate of hashing in memory after the step ÷ before it, measured over the same time.
+    /// Rate of hashing in memory after the step ÷ before it, measured in the same time.
     pub in_core_ratio: Option<f64>,
     /// Processor frequency after ÷ before.
     pub frequency_ratio: Option<f64>,
-    /// By how much the temperature rose, in kelvin.
+    /// Rise of the temperature, in kelvin.
     pub temperature_rise_k: Option<f64>,
-    /// By how much the load average rose beyond our own threads, in processors.
+    /// Rise of the load average beyond our own threads, in processors.
     pub load_rise: Option<f64>,
-    /// By how much the share of time rose that the host of a virtual machine took, 0 to 1.
+    /// Rise of the share of time that the host of a virtual machine took, 0 to 1.
     pub steal_rise: Option<f64>,
-    /// Whether the old rate came back after idling.
+    /// Whether the former rate returned after idling.
     pub recovered_after_idle: Option<bool>,
-    /// How much had been written since idling when the rate stepped another time: in an earlier
-    /// round, or an earlier record of the same medium.
+    /// Bytes written since idling when the rate stepped before: in an earlier round, or an earlier
+    /// record of the same medium.
     pub earlier_at_amount: Option<f64>,
 }
 
 impl Evidence {
-    /// Returns evidence of nothing but the direction.
+    /// Returns evidence with the direction only.
     pub const fn none(direction: Direction) -> Evidence {
         Evidence {
             direction,
@@ -80,27 +80,28 @@ impl Evidence {
     }
 }
 
-/// Below this, an in-core rate or a frequency fell: rates of hashing in memory repeat within 2 %.
+/// A ratio below which a rate in memory or a frequency counts as lower: rates of hashing in memory
+/// repeat within 2 %.
 const FALLEN: f64 = 0.95;
 
-/// A rise of temperature that goes with throttling, in kelvin.
+/// A rise of temperature that indicates throttling, in kelvin.
 const WARMER_K: f64 = 5.0;
 
-/// A rise of the load, in processors, and of the stolen share, that slows what runs beside it.
+/// Rises of the load, in processors, and of the stolen share, that slow down other work.
 const LOAD_RISEN: f64 = 0.5;
 const STEAL_RISEN: f64 = 0.05;
 
-/// Amounts that differ by less, as a share, are the same place on a medium.
+/// Amounts that differ by less, as a share, count as the same place on a medium.
 const SAME_PLACE: f64 = 0.15;
 
 /// Names the cause of a step.
 ///
 /// - Other work: the load or the stolen share rose with the step.
 /// - Throttling: hashing in memory fell as well, and the frequency fell or the temperature rose.
-/// - Cache exhausted: a write, nothing of that, the old rate came back after idling, and it had
-///   stepped after as many bytes another time. Without that last, a hot device would pass for it.
+/// - Cache exhausted: a write, none of the above, the former rate returned after idling, and an
+///   earlier step came after as many bytes. Without the earlier step, it could be a hot device.
 ///
-/// A step up is never named.
+/// A step up never has a cause.
 pub fn cause(change: &Change, evidence: &Evidence) -> Cause {
     let risen = |rise: Option<f64>, least: f64| rise.is_some_and(|rise| rise >= least);
     let fallen = |ratio: Option<f64>| ratio.is_some_and(|ratio| ratio <= FALLEN);

@@ -1,4 +1,4 @@
-//! Change points: where in a series the rate stepped up or down.
+//! Change points: the points of a series at which the rate stepped up or down.
 //!
 //! A slope is not a step: see [`super::drift`]. [`super::cause`] names the cause of a step from
 //! other evidence.
@@ -13,28 +13,29 @@ use super::describe::median_within;
 use super::fit::{Line, Point, rate_overall, robust};
 use super::outliers::DEVIATION_SCALE;
 
-/// Fewest points between two steps, and points to each side that a running median looks at.
+/// The least number of points between two steps, and on each side of the centre of a running
+/// median.
 const SEGMENT_LEN_MIN: usize = 8;
 
-/// Robust standard deviations from the running median beyond which a value is drawn in.
+/// Robust standard deviations from the running median beyond which a value is pulled in.
 pub(super) const REACH: f64 = 3.0;
 
 /// Price of a step, in squared deviations per logarithm of the number of points.
 const PRICE: f64 = 6.0;
 
-/// A step smaller than this, as a ratio of rates, is of no interest.
+/// The smallest step that is reported, as a ratio of rates.
 const STEP_MIN: f64 = 1.06;
 
-/// Points between which the rate did not step.
+/// A part of a series without a step of the rate.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Segment {
-    /// Which points, by index.
+    /// Its points, by index.
     pub range: Range<usize>,
-    /// How much had been done before the first of them.
+    /// The total amount before its first point.
     pub amount_before: f64,
-    /// How much was done in it.
+    /// The amount in it.
     pub amount: f64,
-    /// All of that ÷ all of its time, latency and stalls included.
+    /// Its amount ÷ its time, including latency and stalls.
     pub rate_overall_per_s: f64,
     /// Its line by [`robust`]. `None` if all its points have one amount.
     pub line: Option<Line>,
@@ -43,27 +44,27 @@ pub struct Segment {
 /// A step of the rate.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Change {
-    /// Index of the first point after it.
+    /// Index of the first point after the step.
     pub index: usize,
-    /// How much had been done before it: bytes written so far.
+    /// The total amount before the step: bytes written so far.
     pub at_amount: f64,
-    /// Rate after it ÷ rate before it, files of all lengths on a par.
+    /// Rate after it ÷ rate before it, corrected for the lengths of files.
     pub ratio: f64,
 }
 
-/// A series cut at its steps.
+/// A series divided at its steps.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Segments {
-    /// One more than there are changes. The first is what the medium does while it is fresh.
+    /// One more than there are changes. The first is the medium in its fresh state.
     pub segments: Vec<Segment>,
-    /// `changes[i]` lies between `segments[i]` and `segments[i + 1]`.
+    /// `changes[i]` is between `segments[i]` and `segments[i + 1]`.
     pub changes: Vec<Change>,
 }
 
-/// Cuts a series at its steps. `None` if there are no points, or one has no positive amount and
+/// Divides a series at its steps. `None` if there are no points, or one has no positive amount and
 /// time.
 ///
-/// Takes time with the square of the number of points: 10,000 are some tenths of a second.
+/// The time grows with the square of the number of points: 10,000 take some tenths of a second.
 pub fn segments(points: &[Point]) -> Option<Segments> {
     let levels = levels(points)?;
     let steps = change_points(&levels);
@@ -94,25 +95,26 @@ pub fn segments(points: &[Point]) -> Option<Segments> {
     Some(Segments { segments, changes })
 }
 
-/// Returns the logarithm of each point's rate, without what its amount does to it: a small file's
-/// rate is low because of its latency, wherever in the series it stands.
+/// Returns the logarithm of each point's rate, without the effect of its amount: the rate of a
+/// small file is low because of its latency, wherever it is in the series.
 pub(super) fn levels(points: &[Point]) -> Option<Vec<f64>> {
     let positive = |point: &Point| point.amount > 0.0 && point.time_s > 0.0;
     if points.is_empty() || !points.iter().all(positive) {
         return None;
     }
     let line = robust(points).filter(|line| line.time_s_per_unit > 0.0);
-    // Without a line, or with one that promises less than no time, amounts pass for alike.
+    // Without a line, or with one that predicts a negative time, amounts are taken to have no
+    // effect on the rate.
     let line = line.unwrap_or(Line { time_s_per_unit: 1.0, latency_s: 0.0 });
     let line = Line { latency_s: line.latency_s.max(0.0), ..line };
     let levels = points.iter().map(|point| (line.time_s(point.amount) / point.time_s).ln());
     levels.map(|level| level.is_finite().then_some(level)).collect()
 }
 
-/// Returns the indexes at which a series of logarithms of rates begins another level.
+/// Returns the indexes at which a series of logarithms of rates steps to another level.
 ///
-/// Fewer than 16 values have no steps. A step is found where segments of at least eight values
-/// differ by 6 % or more.
+/// Fewer than 16 values have no steps. A step is found if segments of at least eight values differ
+/// by 6 % or more.
 ///
 /// Source: B. Jackson and others, "An algorithm for optimal partitioning of data on an interval",
 /// IEEE Signal Processing Letters 12 (2005), number 2.
@@ -132,10 +134,10 @@ pub fn change_points(levels: &[f64]) -> Vec<usize> {
     large.map(|bound| bound[1]).collect()
 }
 
-/// A series in units of its own noise, its far values drawn in.
+/// A series in units of its own noise, with its outliers pulled in.
 struct Calm {
     values: Vec<f64>,
-    /// By how much resemblance of neighbours makes steps out of noise: (1 + ρ) ÷ (1 − ρ).
+    /// The factor by which autocorrelation makes noise look like steps: (1 + ρ) ÷ (1 − ρ).
     inflation: f64,
 }
 
@@ -143,7 +145,8 @@ fn calm(levels: &[f64]) -> Calm {
     let mut differences: Vec<f64> = levels.windows(2).map(|pair| pair[1] - pair[0]).collect();
     let centre = middle(&differences);
     differences.iter_mut().for_each(|difference| *difference = (*difference - centre).abs());
-    // Of differences, since a step is in only one of them; they vary √2 times as much as values.
+    // The noise of differences, because a step affects only one of them; they vary √2 times as much
+    // as values.
     let noise = DEVIATION_SCALE * middle(&differences) / std::f64::consts::SQRT_2 + 1e-9;
     let around = |index: usize| {
         let end = (index + SEGMENT_LEN_MIN + 1).min(levels.len());
@@ -159,11 +162,11 @@ fn calm(levels: &[f64]) -> Calm {
     Calm { values, inflation: inflation(&rests, 2 * SEGMENT_LEN_MIN + 1) }
 }
 
-/// Returns by how much the variance of a mean exceeds that of a mean of unrelated values: by what
-/// neighbours resemble each other.
+/// Returns the ratio of the variance of a mean to that of a mean of independent values, from the
+/// autocorrelation of neighbours.
 ///
-/// `window` is the number of values that each rest was taken against. A mean follows its values,
-/// so rests resemble each other less than what they come from.
+/// `window` is the number of values in the mean that was subtracted for each residual. That mean
+/// follows its values, so the autocorrelation of the residuals is lower than that of the values.
 ///
 /// Source: F. H. C. Marriott and J. A. Pope, "Bias in the estimation of autocorrelations",
 /// Biometrika 41 (1954), numbers 3 and 4.
@@ -174,13 +177,13 @@ pub(super) fn inflation(rests: &[f64], window: usize) -> f64 {
     let lost = 1.0 / window as f64;
     let resemblance =
         if square > 0.0 { (product / square + lost) / (1.0 - 3.0 * lost) } else { 0.0 };
-    // Beyond 0.9 nothing would ever be found; below 0 nothing is gained.
+    // Above 0.9 no step would ever be found; below 0 there is no gain.
     let resemblance = resemblance.clamp(0.0, 0.9);
     (1.0 + resemblance) / (1.0 - resemblance)
 }
 
-/// Returns where to cut so that squared distances from the means of the parts, and the price of
-/// the cuts, have the least sum.
+/// Returns the divisions for which the sum of squared distances from the means of the parts, plus
+/// the price of the divisions, is least.
 fn partition(values: &[f64], price: f64) -> Vec<usize> {
     let sums = running_sums(values.iter().copied());
     let squares = running_sums(values.iter().map(|value| value * value));

@@ -3,41 +3,41 @@
 //! They assume no distribution. Rates are described this way and never averaged: the rate of the
 //! whole is [`super::rate_overall`].
 
-/// Share of the samples that a trimmed mean leaves out at each end, as is usual for timings.
+/// Share of the samples that a trimmed mean omits at each end, as is usual for timings.
 const TRIMMED_SHARE: f64 = 0.2;
 
-/// Percentiles that are shown where the samples suffice, in thousandths.
+/// Percentiles that are shown if there are enough samples, in thousandths.
 const PERCENTILES_PER_MILLE: [usize; 8] = [10, 50, 250, 500, 750, 950, 990, 999];
 
-/// So many samples must lie beyond a percentile: one that rests on fewer is an accident.
+/// The least number of samples beyond a percentile. With fewer, it depends on chance.
 const SAMPLES_BEYOND_MIN: usize = 10;
 
-/// What describes a set of numbers, each in the unit of the numbers.
+/// The description of a set of numbers, each in the unit of the numbers.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Description {
-    /// How many there are.
+    /// Their number.
     pub count: usize,
     /// The least.
     pub min: f64,
-    /// A quarter of them lie below.
+    /// A quarter of them are below.
     pub quartile_low: f64,
-    /// Half of them lie below.
+    /// Half of them are below.
     pub median: f64,
-    /// A quarter of them lie above.
+    /// A quarter of them are above.
     pub quartile_high: f64,
     /// The greatest.
     pub max: f64,
     /// Their mean. One stalled sample moves it.
     pub mean: f64,
-    /// Mean of what is left without the lowest fifth and the highest fifth.
+    /// Mean without the lowest fifth and the highest fifth.
     pub trimmed_mean: f64,
-    /// Median of the distances from the median, as [`deviation`] gives it: unscaled.
+    /// Median of the distances from the median, unscaled, as [`deviation`] returns it.
     pub deviation: f64,
-    /// Percentiles, of which those are left out that too few samples lie beyond.
+    /// Percentiles, without those that have too few samples beyond them.
     pub percentiles: Vec<Percentile>,
 }
 
-/// A number that a share of the samples lies below.
+/// The number below which a share of the samples is.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Percentile {
     /// The share, in percent.
@@ -69,7 +69,7 @@ pub fn mean(values: &[f64]) -> Option<f64> {
     (finite && !values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
 }
 
-/// Returns the median: of an even number of samples, the mean of the middle two.
+/// Returns the median. For an even number of samples, this is the mean of the middle two.
 pub fn median(values: &[f64]) -> Option<f64> {
     median_within(&mut values.to_vec())
 }
@@ -90,15 +90,15 @@ pub(super) fn median_within(values: &mut [f64]) -> Option<f64> {
 
 /// Returns the median of the distances from the median.
 ///
-/// Times 1.4826 it estimates the standard deviation of normal samples, and a few wild ones do not
-/// move it.
+/// Multiplied by 1.4826, it estimates the standard deviation of normal samples, and a few outliers
+/// hardly change it.
 pub fn deviation(values: &[f64]) -> Option<f64> {
     let middle = median(values)?;
     median_within(&mut values.iter().map(|value| (value - middle).abs()).collect::<Vec<f64>>())
 }
 
-/// Returns the number that a share of the samples, 0 to 1, lies below; between two samples, on the
-/// straight line between them.
+/// Returns the number below which a share of the samples, 0 to 1, is; between two samples, by
+/// linear interpolation.
 ///
 /// Source: R. J. Hyndman and Y. Fan, "Sample quantiles in statistical packages", The American
 /// Statistician 50 (1996), number 4, definition 7.
@@ -106,15 +106,15 @@ pub fn quantile(values: &[f64], share: f64) -> Option<f64> {
     Some(at_share(&sorted(values)?, share))
 }
 
-/// Returns the mean of what is left without a share of the samples at each end, rounded down to
-/// whole samples. The share is from 0 up to, not including, 0.5.
+/// Returns the mean without a share of the samples at each end, rounded down to whole samples. The
+/// share is at least 0 and less than 0.5.
 pub fn trimmed_mean(values: &[f64], share: f64) -> Option<f64> {
     let sorted = sorted(values)?;
     (0.0..0.5).contains(&share).then(|| trimmed_of(&sorted, share))
 }
 
-/// Returns percentiles 1, 5, 25, 50, 75, 95, 99 and 99.9, without those that fewer than ten
-/// samples lie beyond.
+/// Returns percentiles 1, 5, 25, 50, 75, 95, 99 and 99.9, without those that have fewer than ten
+/// samples beyond them.
 pub fn percentiles(values: &[f64]) -> Vec<Percentile> {
     let Some(sorted) = sorted(values) else { return Vec::new() };
     let suffices = |per_mille: &usize| {
@@ -137,13 +137,13 @@ pub(super) fn sorted(values: &[f64]) -> Option<Vec<f64>> {
     Some(sorted)
 }
 
-/// As [`quantile`], of numbers in rising order, of which there is at least one.
+/// As [`quantile`], for at least one number in rising order.
 pub(super) fn at_share(sorted: &[f64], share: f64) -> f64 {
     at_place(sorted, share * (sorted.len() - 1) as f64)
 }
 
-/// Returns what stands at a place, counted from 0, among numbers in rising order, of which there is
-/// at least one; between two, on the straight line between them.
+/// Returns the value at a place, counted from 0, among numbers in rising order, of which there is
+/// at least one; between two places, by linear interpolation.
 pub(super) fn at_place(sorted: &[f64], place: f64) -> f64 {
     let place = place.clamp(0.0, (sorted.len() - 1) as f64);
     let below = place as usize;

@@ -1,6 +1,6 @@
-//! Drift: whether the rate slid up or down over a series.
+//! Drift: whether the rate gradually rose or fell over a series.
 //!
-//! Measured against time and against the amount done before. Heat follows time; a medium that fills
+//! Measured against time and against the preceding amount. Heat follows time; a medium that fills
 //! up follows bytes.
 
 use super::changes::{REACH, inflation, levels};

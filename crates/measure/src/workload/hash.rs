@@ -1,12 +1,12 @@
-//! `measure hash`: hashing alone, reading alone, and both as a check does them.
+//! `measure hash`: hashing alone, reading alone, and both as in a check.
 //!
-//! In: a folder for files, sizes, rounds, levels. Out: series of kernels in memory, of the path of
-//! a check whole and in part, of buffers and of QoS levels. Every round does everything once, in
-//! an order drawn from the seed, so that what disturbs one disturbs all.
+//! Takes a folder for files, sizes, rounds and levels. Adds series of kernels in memory, of the
+//! path of a check as a whole and in parts, of buffers and of QoS levels. Every round measures
+//! everything once, in an order drawn from the seed, so that a disturbance affects all series.
 //!
 //! ```text
-//! memory ── hash ──▶                       what hashing can do
-//! files ─── read ──▶                       the path with hashing left out
+//! memory ── hash ──▶                       the upper bound of hashing
+//! files ─── read ──▶                       the path without hashing
 //! files ─── read ─── hash ──▶              the path of a check
 //!           (nothing) ─── hash ──▶         the path without moving bytes
 //! ```

@@ -1,4 +1,4 @@
-//! How long a check of a folder will take, from runs over some of its files.
+//! Estimates how long a check of a folder takes, from runs over some of its files.
 //!
 //! Short files have a cost per file, longer ones a cost per byte. The start of a run is counted
 //! once.
@@ -9,38 +9,38 @@ use super::{Figure, by_round};
 use crate::record::{Files, Series, Stage};
 use crate::stats::{Bootstrap, Intervals, Point, fit_rounds, median};
 
-/// Files up to this mean length are reckoned by the file.
+/// Files up to this mean length are counted by number, longer ones by bytes.
 const BY_FILE_LEN_BYTES_MAX: f64 = 65_536.0;
 
-/// A set takes at least this share of its time for its files, however long the run's beginning
+/// The least share of a set's time that is assigned to its files, however long the start of the run
 /// seems to have taken.
 const NET_SHARE_MIN: f64 = 0.05;
 
-/// How long checking a folder will take.
+/// The estimated time for checking a folder.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Forecast {
-    /// What it holds.
+    /// The files in the folder.
     pub all: Files,
     /// The time, in seconds.
     pub time_s: Figure,
-    /// Of that, beginning and ending the run, in seconds.
+    /// The part of it for starting and ending the run, in seconds.
     pub start_s: f64,
     /// By rising length.
     pub classes: Vec<ClassForecast>,
-    /// Time of one file by its length, over all sets: cost of each file, and rate beyond that.
+    /// Time of one file by its length, over all sets: cost of each file, and rate for its bytes.
     pub line: Option<Intervals>,
-    /// Bytes that were read for it; files that were read again count again.
+    /// Bytes that were read for the estimate; files that were read again count again.
     pub read_bytes: u64,
-    /// Share of those bytes that the page cache held before; absent if the system did not tell.
+    /// Share of those bytes that the page cache had before; absent if the system did not report it.
     pub cached_share: Option<f64>,
 }
 
 /// Files of about one length.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ClassForecast {
-    /// How many there are.
+    /// Their number and bytes.
     pub files: Files,
-    /// Seconds that all of them take.
+    /// Time for all of them, in seconds.
     pub time_s: f64,
     /// Sets that were drawn.
     pub sets: usize,
@@ -52,7 +52,7 @@ struct Set {
     class: usize,
     files: f64,
     bytes: f64,
-    /// Without the run's beginning and end.
+    /// Without the start and end of the run.
     net_s: f64,
 }
 
@@ -94,7 +94,7 @@ pub(super) fn forecast(series: &[&Series]) -> Option<Forecast> {
     })
 }
 
-/// Puts the sets of all classes together by rounds.
+/// Combines the sets of all classes by rounds.
 fn sets(drawn: &[(Files, &Series)], start_s: f64) -> Vec<Vec<Set>> {
     let mut rounds: BTreeMap<u32, Vec<Set>> = BTreeMap::new();
     for (class, (_, series)) in drawn.iter().enumerate() {
@@ -111,7 +111,7 @@ fn sets(drawn: &[(Files, &Series)], start_s: f64) -> Vec<Vec<Set>> {
     rounds.into_values().collect()
 }
 
-/// Returns the seconds that all files of a class take; `None` if no set is of it.
+/// Returns the time for all files of a class, in seconds; `None` if it has no set.
 fn class_time_s(sets: &[Set], class: usize, files: Files) -> Option<f64> {
     let of_class = sets.iter().filter(|set| set.class == class);
     let by_file = files.bytes as f64 <= BY_FILE_LEN_BYTES_MAX * files.files as f64;
@@ -122,7 +122,7 @@ fn class_time_s(sets: &[Set], class: usize, files: Files) -> Option<f64> {
     median(&times.collect::<Vec<f64>>())
 }
 
-/// Fits the time of one file by its length: of a set, the means.
+/// Fits the time of one file by its length, using the means of each set.
 fn line(rounds: &[Vec<Set>], seed: u64) -> Option<Intervals> {
     let point = |set: &Set| Point { amount: set.bytes / set.files, time_s: set.net_s / set.files };
     let rounds: Vec<Vec<Point>> =

@@ -5,7 +5,7 @@ use super::{Figure, by_round, rate, ratio};
 use crate::record::{Cache, Factors, Series, Stage};
 use crate::stats::{Bootstrap, Intervals, Point, fit_rounds, median};
 
-/// Shorter files take as long as their run's beginning and end; overlap shows in longer ones.
+/// Shorter files take as long as the start and end of their run; overlap is visible in longer ones.
 const OVERLAP_LEN_BYTES_MIN: u64 = 16_000_000;
 
 /// Time by size of one file.
@@ -13,15 +13,15 @@ const OVERLAP_LEN_BYTES_MIN: u64 = 16_000_000;
 pub struct PathLine {
     /// Hashing, reading, or both.
     pub stage: Stage,
-    /// `memory`, `buffered`, or `null`, where no bytes were moved.
+    /// `memory`, `buffered`, or `null`, which moves no bytes.
     pub engine: String,
-    /// Where bytes came from, as far as was proved.
+    /// The origin of the bytes, as far as proved.
     pub cache: Option<Cache>,
-    /// The line: its rate, and the cost of each file, with that of beginning and ending a run.
+    /// The line: its rate, and the cost of each file, including the start and end of a run.
     pub line: Intervals,
     /// Shortest and longest file, in bytes.
     pub sizes_bytes: (u64, u64),
-    /// What was measured: bytes and seconds, in the order made.
+    /// The measured bytes and seconds, in the order of measurement.
     pub points: Vec<Point>,
 }
 
@@ -30,9 +30,9 @@ pub struct PathLine {
 pub struct FolderRate {
     /// Reading, or reading and hashing.
     pub stage: Stage,
-    /// `buffered`, or `null`, where no bytes were moved.
+    /// `buffered`, or `null`, which moves no bytes.
     pub engine: String,
-    /// Where bytes came from, as far as was proved.
+    /// The origin of the bytes, as far as proved.
     pub cache: Option<Cache>,
     /// Files in each run.
     pub files: u64,
@@ -44,16 +44,16 @@ pub struct FolderRate {
     pub net_by_read: Option<Figure>,
 }
 
-/// How far reading and hashing hide each other in one file.
+/// How far reading and hashing overlap in one file.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Overlap {
-    /// Where bytes came from.
+    /// The origin of the bytes.
     pub cache: Option<Cache>,
-    /// Shortest file that counts, in bytes.
+    /// Length of the shortest file that is included, in bytes.
     pub size_bytes_min: u64,
-    /// Share of the shorter of the two that the longer one hides: 0 where the whole takes as long
-    /// as both one after the other, 1 where it takes no longer than the longer one. Beyond 1 where
-    /// the whole is even faster than that, below 0 where the two disturb each other.
+    /// Share of the shorter of the two times that is hidden by the longer one: 0 if both together
+    /// take as long as one after the other, 1 if they take no longer than the longer one. Above 1
+    /// if both together are even faster, below 0 if they disturb each other.
     pub overlap: Figure,
     /// Rate of reading and hashing ÷ rate of reading alone.
     pub net_by_read: Figure,
@@ -61,7 +61,7 @@ pub struct Overlap {
     pub net_by_hash: Figure,
 }
 
-/// Whether a series is of runs of one file each, or of such messages in memory.
+/// Returns whether a series has runs of one file each, or such messages in memory.
 fn is_line(series: &Series) -> bool {
     let Factors { engine, qos, drawn_from, .. } = &series.factors;
     let single = series.samples.iter().all(|sample| sample.files.is_none());
@@ -113,13 +113,13 @@ pub(super) fn folders(series: &[&Series]) -> Vec<FolderRate> {
     folders.iter().filter_map(folder).collect()
 }
 
-/// Whether one series is the other with its hashing left out.
+/// Returns whether one series is the other without its hashing.
 fn is_reading_of(one: &Series, other: &Series) -> bool {
     let (one, other) = (&one.factors, &other.factors);
     one.stage == Some(Stage::Read) && (&one.engine, one.cache) == (&other.engine, other.cache)
 }
 
-/// Times of one round, of the same files.
+/// Times of one round, for the same files.
 #[derive(Clone, Copy)]
 struct Times {
     read_s: f64,
@@ -155,7 +155,7 @@ fn overlap(reading: &Series, hashing: &Series, both: &Series) -> Option<Overlap>
             sizes
         };
         let (read, hash, both) = (sizes(reading), sizes(hashing), sizes(both));
-        // Only the sizes that all three have: a round cut short lacks some.
+        // Only the sizes that all three have, because an interrupted round lacks some.
         let has = |sizes: &[(u64, u64)], size: u64| sizes.iter().any(|(other, _)| *other == size);
         let sum = |of: &[(u64, u64)]| -> f64 {
             let shared = of

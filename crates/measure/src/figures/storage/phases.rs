@@ -10,19 +10,19 @@ use super::point;
 use crate::record::{Record, Sample, Series, Stage};
 use crate::stats::{self, Cause, Change, Direction, Evidence, Point};
 
-/// A gap between two files that lets a disk settle, in nanoseconds.
+/// A gap between two files in which a disk can settle, in nanoseconds.
 const IDLE_NS_MIN: u64 = 2_000_000_000;
 
-/// A rate that came back is at least this share of what it was.
+/// A rate has recovered if it is at least this share of the former one.
 const RECOVERED: f64 = 0.9;
 
-/// Files after a gap that must be as fast as before to say that the rate came back.
+/// Files after a gap that must be as fast as before, for the rate to count as recovered.
 const FILES_SEEN_MIN: usize = 3;
 
 /// A part of a series in which the rate did not step.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Phase {
-    /// Which of the files that count, by index.
+    /// Its files among those that count, by index.
     pub files: Range<usize>,
     /// Bytes of the series before it.
     pub from_bytes: u64,
@@ -39,11 +39,11 @@ pub struct Phase {
 pub struct PhaseStep {
     /// Bytes of the series before it.
     pub at_bytes: u64,
-    /// Rate after it ÷ rate before it, files of all lengths on a par.
+    /// Rate after it ÷ rate before it, corrected for the lengths of files.
     pub ratio: f64,
-    /// What caused it, if that is evident.
+    /// Its cause, if there is evidence.
     pub cause: Cause,
-    /// What was seen beside it.
+    /// The evidence.
     pub evidence: Evidence,
 }
 
@@ -69,7 +69,7 @@ pub(super) fn of(
     let step = |(index, change): (usize, &Change)| {
         let (before, after) = (&phases[index].files, &phases[index + 1].files);
         let mut evidence = beside.evidence(before, after);
-        // Bytes since the last rest are what a disk's cache has taken.
+        // Bytes since the last rest are in a disk's cache.
         let since_idle = beside.bytes_since_idle(change.index);
         if change.ratio < 1.0 {
             let near = |&amount: &f64| (amount - since_idle).abs();
@@ -90,7 +90,8 @@ pub(super) fn of(
     (phases, steps)
 }
 
-/// Names the first step as later ones at the same place were named: it had no earlier one.
+/// Gives the first step the cause of later ones at the same place, because it had no earlier step
+/// to compare with.
 fn name_first_of_many(beside: &PhaseEvidence<'_>, changes: &[Change], steps: &mut [PhaseStep]) {
     let Some(named) = steps.iter().position(|step| step.cause == Cause::CacheExhausted) else {
         return;
@@ -108,7 +109,7 @@ fn name_first_of_many(beside: &PhaseEvidence<'_>, changes: &[Change], steps: &mu
     }
 }
 
-/// What was measured beside the files.
+/// Measurements beside the files.
 struct PhaseEvidence<'a> {
     record: &'a Record,
     series: &'a Series,
@@ -151,10 +152,10 @@ impl PhaseEvidence<'_> {
         }
     }
 
-    /// Median rate of hashing in memory while these files were timed.
+    /// Returns the median rate of hashing in memory while these files were timed.
     fn core_rate(&self, files: &Range<usize>) -> Option<f64> {
         let (first, last) = (self.samples[files.start], self.samples[files.end - 1]);
-        // Each file's turn of hashing comes after it.
+        // Hashing follows each file.
         let until = match self.samples.get(files.end) {
             Some(next) => next.start_ns,
             None => last.start_ns + last.elapsed_ns + IDLE_NS_MIN,
@@ -173,7 +174,8 @@ impl PhaseEvidence<'_> {
         stats::median(&besides.filter_map(|beside| figure(&beside)).collect::<Vec<f64>>())
     }
 
-    /// Time that something took ÷ the time of these files, if it was seen beside all of them.
+    /// Returns a time measured beside these files ÷ their own time, if it was measured for all of
+    /// them.
     fn share_of(
         &self,
         files: &Range<usize>,
@@ -186,7 +188,7 @@ impl PhaseEvidence<'_> {
         Some(taken? as f64 / elapsed as f64)
     }
 
-    /// Says whether nothing was done before a file for long enough to let a disk settle.
+    /// Returns whether a pause before a file was long enough for a disk to settle.
     fn is_after_idle(&self, index: usize) -> bool {
         let Some(before) = index.checked_sub(1).map(|before| self.samples[before]) else {
             return false;
@@ -195,14 +197,14 @@ impl PhaseEvidence<'_> {
         self.samples[index].start_ns.saturating_sub(end_ns) >= IDLE_NS_MIN
     }
 
-    /// Bytes of the series before a file, since the last rest.
+    /// Returns the bytes of the series before a file, since the last rest.
     fn bytes_since_idle(&self, index: usize) -> f64 {
         let since = (0..=index).rev().find(|&index| self.is_after_idle(index)).unwrap_or(0);
-        // A step is where a rest is: it is the rest that brought the rate back, or none.
+        // A step directly after a rest has no bytes before it: the rest restored the rate.
         self.points[since..index].iter().map(|point| point.amount).sum()
     }
 
-    /// Says whether files after the next rest were as fast as those before the step.
+    /// Returns whether files after the next rest were as fast as those before the step.
     fn recovered(&self, before: &Range<usize>, after: &Range<usize>) -> Option<bool> {
         let rest = (after.start + 1..self.samples.len()).find(|&at| self.is_after_idle(at))?;
         let line = stats::robust(&self.points[before.clone()])?;

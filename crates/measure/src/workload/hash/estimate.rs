@@ -247,7 +247,7 @@ fn look(drawn: &SampledFile) -> LocatedFile {
     LocatedFile { file, cached, length: drawn.length }
 }
 
-/// The shortest and the longest file of a class, among the drawn ones.
+/// Returns the shortest and the longest file of a class, among the drawn ones.
 fn bounds(class: &Class) -> (u64, u64) {
     let lengths = class.sample.iter().map(|file| file.length);
     (lengths.clone().min().unwrap_or(0), lengths.max().unwrap_or(0))

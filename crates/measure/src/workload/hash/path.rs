@@ -120,7 +120,7 @@ impl PathSeries {
             qos: self.level.map(Level::number),
             cache: match self.source {
                 ByteSource::Null => None,
-                // Until all samples prove more.
+                // Until all samples prove it.
                 ByteSource::Warm | ByteSource::Cold => Some(Cache::Unknown),
             },
             ..Factors::default()
