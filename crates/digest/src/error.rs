@@ -24,7 +24,7 @@ pub enum ErrorKind {
     UnknownBackend,
     /// The backend exists, but this processor, or this build of the program, does not support it.
     BackendNotDetected,
-    /// The backend has no kernel with so many lanes.
+    /// The backend has no kernel with this number of lanes.
     LaneCount,
 }
 

@@ -155,7 +155,7 @@ impl<'a> Session<'a> {
         self.planned += weight;
     }
 
-    /// Reports that so much of the planned work is done.
+    /// Reports that this much of the planned work is done.
     pub fn did(&mut self, weight: f64) {
         self.done = (self.done + weight).min(self.planned);
     }

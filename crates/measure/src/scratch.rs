@@ -170,8 +170,8 @@ impl Drop for Scratch {
     }
 }
 
-/// Looks at a folder, makes a folder of our own in it, and checks that so many bytes have room.
-/// Warns of folders of other measurements that stay.
+/// Examines a folder, makes a folder of our own in it, and checks that it has room for this many
+/// bytes. Warns of folders of other measurements that stay.
 ///
 /// # Errors
 /// As [`Site::look`], [`Scratch::make`] and [`require_room`].
@@ -194,7 +194,7 @@ pub(crate) fn prepare(
     Ok((site, scratch))
 }
 
-/// Checks that a volume has room for so many bytes and a margin. Volumes that report a size of 0,
+/// Checks that a volume has room for this many bytes and a margin. Volumes that report a size of 0,
 /// as some FUSE file systems do, are not checked.
 ///
 /// # Errors

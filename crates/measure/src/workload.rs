@@ -1,7 +1,7 @@
 //! The workloads, one file each.
 //!
 //! A workload adds series of samples to a session. It verifies every result that it times, removes
-//! its files, and ends when it is told to.
+//! its files, and ends when the session is stopped.
 
 pub mod cipher;
 pub mod cpu;

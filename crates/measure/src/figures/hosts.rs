@@ -16,7 +16,7 @@ pub struct HostFigures {
     pub what: Option<String>,
     /// The publication; `None` if the figures were measured.
     pub published: Option<String>,
-    /// Bytes per second of a check at the highest QoS, or with none asked for.
+    /// Bytes per second of a check at the highest QoS level, or without a level.
     pub hash_high_per_s: Option<Figure>,
     /// Bytes per second of a check at the lowest QoS.
     pub hash_low_per_s: Option<Figure>,

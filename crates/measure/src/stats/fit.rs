@@ -45,7 +45,7 @@ pub struct Point {
 }
 
 impl Point {
-    /// Makes a point of what a sample holds.
+    /// Makes a point from the amount and the time of a sample.
     pub fn of(amount: u64, elapsed_ns: u64) -> Point {
         Point { amount: amount as f64, time_s: elapsed_ns as f64 / 1e9 }
     }

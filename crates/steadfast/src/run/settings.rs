@@ -117,8 +117,8 @@ pub(crate) fn lanes_of(options: &Options) -> Result<LaneChoice, Error> {
     }
 }
 
-/// Returns the number of threads that hash, where the process may use so many `processors`. `what`
-/// names the task in the message.
+/// Returns the number of threads that hash, in a process that may use this many `processors`.
+/// `what` names the task in the message.
 ///
 /// # Errors
 /// If there are none, or too many.

@@ -1,8 +1,8 @@
-//! Counts the tree beside a run, so that progress knows how much is left.
+//! Counts the files of a tree during a run, so that progress can show how much is left.
 //!
-//! In: a selection. Out: files and bytes, once all are counted. Counting starts when the total is
-//! first asked for, so a short run does not count. It works for a hundredth of the time: a long run
-//! learns its end early.
+//! Takes a selection. Returns the numbers of files and bytes, once all are counted. Counting starts
+//! when the total is first requested, so a short run does not count. It uses a hundredth of the
+//! time, so a long run knows the total early.
 
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, Ordering};

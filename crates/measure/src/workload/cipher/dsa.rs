@@ -3,7 +3,7 @@
 //! They are constant, because finding primes takes seconds and varies. Keys are generated from them
 //! each time. They are public and protect nothing.
 
-/// Returns the parameters of keys of so many bits, of which there are 512, 1024 and 2048.
+/// Returns the parameters of keys of 512, 1024 or 2048 bits; `None` for other lengths.
 pub(super) fn parameters(bits: u32) -> Option<Vec<u8>> {
     let text = match bits {
         512 => BITS_512,
