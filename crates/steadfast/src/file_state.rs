@@ -1,13 +1,13 @@
-//! How a file stood when a run last judged it: its verdict, as far as it outlives the run.
+//! The state of a file after a run judged it: its verdict, as far as it is stored.
 
 use strum::{IntoStaticStr, VariantArray};
 
 use crate::verdict::Verdict;
 
-/// How a file stood when a run last judged it.
+/// The state of a file after the last run that judged it.
 ///
-/// A run gives every file that it covers the verdict of its standing, so only changes of standing
-/// need to be written down.
+/// Every file that a run covers has the verdict of its state, so only changes of the state must be
+/// stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, IntoStaticStr, VariantArray)]
 #[strum(serialize_all = "lowercase")]
 pub enum FileState {
@@ -25,24 +25,24 @@ pub enum FileState {
     Unstable,
     /// Gone.
     Missing,
-    /// Its attribute is gone; by the catalogue's tag the contents are the same.
+    /// Its attribute is missing, and the contents match the catalogue's tag.
     #[strum(serialize = "tag lost")]
     TagLost,
-    /// Its attribute is another tag, of other contents, than the catalogue's.
+    /// Its attribute is a tag of other contents than the catalogue's tag.
     #[strum(serialize = "tag replaced")]
     TagReplaced,
 }
 
 impl FileState {
-    /// Every standing, at the number by which a column holds it.
+    /// Every state, at the index that is stored in the catalogue.
     pub const ALL: [FileState; 9] = *FileState::VARIANTS.as_array().expect("there are nine states");
 
-    /// Says whether the contents were found to be the tagged ones.
+    /// Returns whether the contents were verified against the tag.
     pub fn proves(self) -> bool {
         matches!(self, FileState::Fine | FileState::Touched | FileState::TagLost)
     }
 
-    /// Returns the verdict that a file of this standing has.
+    /// Returns the verdict of a file in this state.
     pub fn verdict(self, tagged: bool) -> Verdict {
         match self {
             FileState::Fine if !tagged => Verdict::Untagged,
@@ -56,12 +56,12 @@ impl FileState {
         }
     }
 
-    /// Returns the name in lower case, as events carry it.
+    /// Returns the name in lower case, as in events.
     pub fn name(self) -> &'static str {
         self.into()
     }
 
-    /// Makes the standing that a verdict leaves; `None` for one that is no file's own.
+    /// Returns the state that follows from a verdict; `None` for a missing or moved file.
     pub(crate) fn of(verdict: Verdict) -> Option<FileState> {
         Some(match verdict {
             Verdict::Intact | Verdict::Untagged => FileState::Fine,
@@ -74,7 +74,7 @@ impl FileState {
         })
     }
 
-    /// Returns the number by which a column holds it.
+    /// Returns the number that is stored in the catalogue.
     pub(crate) fn number(self) -> i64 {
         self as i64
     }

@@ -1,5 +1,5 @@
-//! What a run finds besides verdicts, mostly by the catalogue: missing, moved and new files, and
-//! tags that changed without a command.
+//! The findings of a run besides verdicts, mostly from the catalogue: missing, moved and new files,
+//! and tags that changed without a command.
 
 use std::path::{Path, PathBuf};
 
@@ -9,100 +9,99 @@ use strum::IntoStaticStr;
 
 use crate::file_state::FileState;
 
-/// One thing that was found. Paths lead down from the tree's root.
+/// One finding. Paths are relative to the tree's root.
 #[derive(Clone, Debug, PartialEq, Eq, IntoStaticStr)]
 #[strum(serialize_all = "lowercase")]
 #[non_exhaustive]
 pub enum Finding {
-    /// A file that the catalogue did not know.
+    /// A file that was not in the catalogue.
     New {
-        /// Where.
+        /// Its path.
         path: PathBuf,
         /// Its tag, if it has one.
         tag: Option<Tag>,
     },
-    /// A file is gone.
+    /// A file is missing.
     Missing {
-        /// Where it was.
+        /// Its former path.
         path: PathBuf,
         /// Its tag, if it had one.
         tag: Option<Tag>,
-        /// What stands in its place, if anything does.
+        /// The kind of what is at its path now, if anything is.
         instead: Option<FileKind>,
-        /// Whether an earlier run said so already.
+        /// Whether an earlier run reported it already.
         known: bool,
-        /// Whether it was taken out of the catalogue, as verbs do that accept changes.
+        /// Whether it was removed from the catalogue, by a verb that accepts changes.
         accepted: bool,
     },
-    /// A file is gone, and one that came meanwhile has its contents.
+    /// A file is missing, and a new file has its contents.
     Moved {
-        /// Where it was.
+        /// Its former path.
         from: PathBuf,
-        /// Where it is.
+        /// Its present path.
         to: PathBuf,
         /// Its tag.
         tag: Tag,
     },
-    /// A file that was missing is there again.
+    /// A file that was missing exists again.
     Returned {
-        /// Where.
+        /// Its path.
         path: PathBuf,
     },
-    /// A file lost its attribute, or it is damaged. The catalogue has the tag.
+    /// A file's attribute is missing or damaged. The catalogue has the tag.
     #[strum(serialize = "tag lost")]
     TagLost {
-        /// Where.
+        /// Its path.
         path: PathBuf,
         /// The catalogue's tag.
         tag: Tag,
-        /// Whether the attribute is there and damaged.
+        /// Whether the attribute exists but is damaged.
         damaged: bool,
     },
     /// A file's attribute is a tag of other contents than the catalogue's.
     #[strum(serialize = "tag replaced")]
     TagReplaced {
-        /// Where.
+        /// Its path.
         path: PathBuf,
         /// The catalogue's tag.
         catalogued: Tag,
-        /// The attribute's.
+        /// The attribute's tag.
         attribute: Tag,
-        /// Whether the catalogue took it over, as verbs do that accept changes.
+        /// Whether the catalogue adopted it, by a verb that accepts changes.
         accepted: bool,
     },
-    /// A directory that used to be another volume is empty or gone: its files are not called
-    /// missing.
+    /// A directory that was another volume is empty or missing. Its files do not count as missing.
     Unmounted {
         /// The directory; empty for the tree's root.
         path: PathBuf,
-        /// Files that the catalogue knows beneath it.
+        /// Files beneath it in the catalogue.
         entries: u64,
     },
-    /// A file that a list should name and does not: in the payload of a bag. Its path is the one
-    /// beneath the list's root.
+    /// A file in the payload of a bag that the list should name but does not. Its path is relative
+    /// to the list's root.
     Extra {
-        /// Where.
+        /// Its path.
         path: PathBuf,
     },
-    /// A quick look found other facts than the catalogue's.
+    /// `check --quick` found a status that differs from the catalogue's.
     Changed {
-        /// Where.
+        /// Its path.
         path: PathBuf,
-        /// Which facts.
+        /// What differs.
         change: FactChange,
     },
-    /// A quick look found the facts unchanged of a file that an earlier run judged badly.
+    /// `check --quick` found an unchanged status, for a file with a bad result in an earlier run.
     #[strum(serialize = "standing")]
     FileState {
-        /// Where.
+        /// Its path.
         path: PathBuf,
-        /// How that run left it.
+        /// Its state after that run.
         standing: FileState,
     },
 }
 
 impl Finding {
-    /// Returns the path that it is about.
+    /// Returns the path that the finding concerns.
     pub fn path(&self) -> &Path {
         match self {
             Finding::New { path, .. }
@@ -118,7 +117,7 @@ impl Finding {
         }
     }
 
-    /// Returns the name in lower case, as JSON and counts carry it.
+    /// Returns the name in lower case, as in JSON and counts.
     pub fn name(&self) -> &'static str {
         match self {
             Finding::TagLost { damaged: true, .. } => "tag damaged",
@@ -126,7 +125,7 @@ impl Finding {
         }
     }
 
-    /// Returns the exit status that it asks for.
+    /// Returns the exit status that it requires.
     pub fn exit_status(&self) -> u8 {
         match self {
             Finding::New { .. } | Finding::Moved { .. } | Finding::Returned { .. } => 0,
@@ -146,10 +145,10 @@ impl Finding {
     }
 }
 
-/// Hears of findings as they become known.
+/// Receives findings as they are made.
 pub type Say<'a> = dyn FnMut(Finding) + 'a;
 
-/// Which facts of a file differ from the catalogue's.
+/// The differences between a file's status and the catalogue's.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct FactChange {
@@ -157,14 +156,14 @@ pub struct FactChange {
     pub length: bool,
     /// The modification time.
     pub mtime: bool,
-    /// The change time: also permissions and attributes move it.
+    /// The change time, which permissions and attributes change too.
     pub ctime: bool,
     /// The inode: another file of the same name.
     pub inode: bool,
 }
 
 impl FactChange {
-    /// Says whether anything differs.
+    /// Returns whether anything differs.
     pub fn any(self) -> bool {
         self != FactChange::default()
     }
