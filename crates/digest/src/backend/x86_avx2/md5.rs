@@ -84,8 +84,7 @@ fn mix<const FUNCTION: i32>(b: __m256i, c: __m256i, d: __m256i) -> __m256i {
     const H: i32 = FUNCTIONS[2];
     match FUNCTION {
         F => _mm256_xor_si256(_mm256_and_si256(_mm256_xor_si256(c, d), b), d),
-        // The order of the operands matters, because `b` comes late: in this order only one
-        // instruction waits for it.
+        // The order of the operands matters, because `b` comes late: `andnot` does not wait for it.
         G => _mm256_or_si256(_mm256_andnot_si256(d, c), _mm256_and_si256(d, b)),
         H => _mm256_xor_si256(_mm256_xor_si256(c, d), b),
         _ => {
