@@ -245,7 +245,7 @@ impl Due {
             let place = after.as_ref().map(|(directory, first)| (*directory, first.as_slice()));
             let page = slices_after(db, place, PAGE_LEN)?;
             for (directory, slice) in &page {
-                let Some(range) = range_in(&paths.of(db, *directory)?, beneath) else { continue };
+                let Some(range) = range_in(paths.of(db, *directory)?, beneath) else { continue };
                 // Of a single file, the sums of its slice say nothing: its row has to be read.
                 let apart = slice.apart.max(u64::from(range != NameRange::All));
                 let slice = NameSlice { apart, ..slice.clone() };
