@@ -17,6 +17,7 @@ fn copied() -> Tree {
     let tree = tree.file("data/other", &pages(2));
     fs::set_permissions(tree.path("data/film"), fs::Permissions::from_mode(0o640)).unwrap();
     set_attribute(&tree.path("data/film"), "user.author", b"someone");
+    give_away(&tree.path("data/film"));
     tree.run(["init", "data"]).succeeds();
     tree.run(["tag", "--pages", "data"]).succeeds();
     for copy in ["one", "two"] {
@@ -33,10 +34,33 @@ fn set_attribute(path: &Path, name: &str, value: &[u8]) {
     steadfast_sys::xattr::set(&file, name, value).unwrap();
 }
 
+/// Gives a file another owner and an access list, where the system and the user allow that.
+fn give_away(path: &Path) {
+    let _ = std::os::unix::fs::chown(path, Some(1234), Some(4321));
+    // Version 2; owner rw, user 1000 r, group r, mask r, others nothing.
+    let mut list = vec![2, 0, 0, 0];
+    for (tag, permissions, id) in [
+        (1_u16, 6_u16, u32::MAX),
+        (2, 4, 1000),
+        (4, 4, u32::MAX),
+        (16, 4, u32::MAX),
+        (32, 0, u32::MAX),
+    ] {
+        list.extend(tag.to_le_bytes());
+        list.extend(permissions.to_le_bytes());
+        list.extend(id.to_le_bytes());
+    }
+    let file = steadfast_sys::file::File::open(path).unwrap();
+    let _ = steadfast_sys::xattr::set(&file, ACCESS_LIST, &list);
+}
+
+/// Linux keeps access lists in an attribute.
+const ACCESS_LIST: &str = "system.posix_acl_access";
+
 fn attribute(path: &Path, name: &str) -> Option<Vec<u8>> {
     let file = steadfast_sys::file::File::open(path).unwrap();
     let mut value = [0; 256];
-    let len = steadfast_sys::xattr::get(&file, name, &mut value).unwrap()?;
+    let len = steadfast_sys::xattr::get(&file, name, &mut value).ok()??;
     Some(value[..len].to_vec())
 }
 
@@ -54,18 +78,25 @@ fn flip(path: &Path, places: &[usize]) {
 }
 
 /// All that belongs to a file but its inode.
-fn facts(path: &Path) -> (Vec<u8>, u32, u32, u32, i64, i64, Option<Vec<u8>>, Option<Vec<u8>>) {
+#[derive(Debug, PartialEq)]
+struct Facts {
+    contents: Vec<u8>,
+    /// Mode, owner, group.
+    ownership: [u32; 3],
+    /// Seconds and nanoseconds.
+    mtime: (i64, i64),
+    attributes: Vec<Option<Vec<u8>>>,
+}
+
+fn facts(path: &Path) -> Facts {
     let found = fs::metadata(path).unwrap();
-    (
-        fs::read(path).unwrap(),
-        found.mode(),
-        found.uid(),
-        found.gid(),
-        found.mtime(),
-        found.mtime_nsec(),
-        attribute(path, "user.author"),
-        attribute(path, steadfast_sys::xattr::TAG),
-    )
+    let names = ["user.author", steadfast_sys::xattr::TAG, ACCESS_LIST];
+    Facts {
+        contents: fs::read(path).unwrap(),
+        ownership: [found.mode(), found.uid(), found.gid()],
+        mtime: (found.mtime(), found.mtime_nsec()),
+        attributes: names.map(|name| attribute(path, name)).to_vec(),
+    }
 }
 
 /// The names in a directory, sorted.
@@ -290,11 +321,14 @@ fn planted_links_lead_nowhere() {
     assert_eq!(names(&tree.path("data")), [".steadfast", "film", "other", "sub"]);
 }
 
+/// What becomes of the bytes of a file.
+type Damage = fn(&mut Vec<u8>);
+
 /// Every kind of damage, in every place, with every state of the copies: the file is as it was, or
 /// it is untouched and the status is 3.
 #[test]
 fn there_is_no_third_outcome() {
-    let damages: [(&str, fn(&mut Vec<u8>)); 7] = [
+    let damages: [(&str, Damage); 7] = [
         ("bit", |bytes| bytes[4096] ^= 1),
         ("page", |bytes| bytes[4096..8192].fill(0xEE)),
         ("all", |bytes| bytes.fill(1)),
@@ -305,7 +339,7 @@ fn there_is_no_third_outcome() {
     ];
     let (mut whole, mut untouched) = (0, 0);
     for (name, damage) in damages {
-        for (copy, harm) in damages.iter().chain(&[("whole", (|_| ()) as fn(&mut Vec<u8>))]) {
+        for (copy, harm) in damages.iter().chain(&[("whole", (|_| ()) as Damage)]) {
             let tree = copied();
             let before = facts(&tree.path("data/film"));
             decay(&tree.path("data/film"), damage);
@@ -396,4 +430,61 @@ fn a_kill_leaves_the_damaged_file_or_the_repaired_one() {
         untouched > 0 && untouched + repaired == 24,
         "{untouched} untouched, {repaired} repaired"
     );
+}
+
+#[test]
+fn on_a_terminal_it_shows_the_plan_and_asks() {
+    if steadfast_testing::program("script").is_none() {
+        return;
+    }
+    let tree = copied();
+    let before = facts(&tree.path("data/film"));
+    flip(&tree.path("data/film"), &[5]);
+    let damaged = facts(&tree.path("data/film"));
+    let program = tree.command([""; 0]).get_program().to_owned();
+    let asked = |answer: &str| {
+        let line = format!("'{}' repair --from one data", program.to_str().unwrap());
+        let mut script = std::process::Command::new("script");
+        script.args(["-qec", &line, "/dev/null"]).current_dir(tree.path(""));
+        script.env("XDG_STATE_HOME", tree.state("")).stdin(std::process::Stdio::piped());
+        let mut child = script.stdout(std::process::Stdio::piped()).spawn().unwrap();
+        std::io::Write::write_all(&mut child.stdin.take().unwrap(), answer.as_bytes()).unwrap();
+        let output = child.wait_with_output().unwrap();
+        (output.status.code().unwrap(), String::from_utf8(output.stdout).unwrap())
+    };
+    let (status, text) = asked("n\n");
+    assert!(text.contains("can be repaired from `one/film`"), "{text}");
+    assert!(text.contains("Repair 1 file? [y/N]"), "{text}");
+    assert_eq!((status, facts(&tree.path("data/film"))), (3, damaged));
+    let (status, text) = asked("y\n");
+    assert!(text.contains("Repaired 1 file."), "{text}");
+    assert_eq!((status, facts(&tree.path("data/film"))), (0, before));
+}
+
+#[test]
+fn a_file_on_another_file_system_is_refused_in_its_tree_and_repaired_from_its_own() {
+    if steadfast_testing::program("unshare").is_none() {
+        return;
+    }
+    let tree = Tree::new().file("data/a", b"alpha").file("copy/sub/b", b"beta\n");
+    fs::create_dir(tree.path("data/sub")).unwrap();
+    let script = "mount -t tmpfs none data/sub && echo beta > data/sub/b && \
+                  touch -d 1980-01-01 data/sub/b && \"$1\" init data && \"$1\" tag data && \
+                  echo bets > data/sub/b && touch -d 1980-01-01 data/sub/b && \
+                  \"$1\" repair --yes --from copy data; echo status $?; \
+                  test -e data/.steadfast/damaged || echo none; \
+                  \"$1\" repair --yes --no-catalogue --from copy/sub data/sub; echo status $?; \
+                  cat data/sub/b";
+    let program = tree.command([""; 0]).get_program().to_owned();
+    let mut command = std::process::Command::new("unshare");
+    command.args(["--mount", "--map-root-user", "sh", "-c", script, "sh"]).arg(program);
+    command.current_dir(tree.path("")).env("XDG_STATE_HOME", tree.state(""));
+    let said = crate::tree::Outcome::of(&mut command);
+    if said.stdout.is_empty() && said.stderr().contains("unshare") {
+        return steadfast_testing::skip(steadfast_testing::Need::Root, said.stderr());
+    }
+    let text = said.stdout();
+    assert!(text.contains("it is on another file system than its tree"), "{text}");
+    assert!(text.contains("status 3\nnone\n"), "{text}");
+    assert!(text.ends_with("status 0\nbeta\n"), "{text} {}", said.stderr());
 }

@@ -81,16 +81,16 @@ fn make_directory(root: &Path, path: &Path) -> io::Result<Dir> {
 
 /// Opens the folder in which the original is kept, on the same file system.
 fn place_for(target: &RepairTarget, dir: &Dir, originals: &Originals) -> Result<Dir, FileError> {
-    let kept = originals.dir_for(&target.relative);
-    let kept = kept.map_err(system("make the folder for the damaged file"))?;
-    let device = |dir: &Dir| dir.status().map(|status| status.device);
-    match (device(&kept), device(dir)) {
-        (Ok(one), Ok(other)) if one == other => Ok(kept),
-        _ => Err(refused(
+    // Before the folder is made: an empty one would look as if something were kept in it.
+    let root =
+        Dir::open(&target.root).and_then(|root| root.status()).map_err(system("look at it"))?;
+    if root.device != dir.status().map_err(system("look at its folder"))?.device {
+        return Err(refused(
             "the damaged file cannot be kept: it is on another file system than its tree. Repair \
              it from the folder where that is mounted",
-        )),
+        ));
     }
+    originals.dir_for(&target.relative).map_err(system("make the folder for the damaged file"))
 }
 
 /// Writes the contents. Where the file system can, blocks of the damaged file are shared, and only

@@ -63,7 +63,7 @@ pub(super) fn find_targets(
     monitor: &mut dyn Monitor,
 ) -> Result<FoundTargets, Error> {
     let given =
-        selection.roots.iter().chain(&selection.listed).map(|path| GivenTarget::of(path, options));
+        selection.roots.iter().chain(&selection.listed).map(|path| SelectedRoot::of(path, options));
     let given = given.collect::<Result<Vec<_>, _>>()?;
     let mut finder = Finder { given, found: FoundTargets::default(), monitor };
     let summary = run(Verb::Check, selection, options, &mut finder)?;
@@ -71,7 +71,7 @@ pub(super) fn find_targets(
 }
 
 /// A path as selected, and the tree that it is in.
-struct GivenTarget {
+struct SelectedRoot {
     shown: PathBuf,
     /// The real path of it, or of what it was.
     real: PathBuf,
@@ -80,8 +80,8 @@ struct GivenTarget {
     catalogue: Option<PathBuf>,
 }
 
-impl GivenTarget {
-    fn of(path: &Path, options: &Options) -> Result<GivenTarget, Error> {
+impl SelectedRoot {
+    fn of(path: &Path, options: &Options) -> Result<SelectedRoot, Error> {
         let nowhere = || Error::usage("there is no such folder").at(path);
         let real = real_of(path).ok_or_else(nowhere)?;
         let catalogue = match &options.catalogue {
@@ -100,13 +100,13 @@ impl GivenTarget {
         };
         let root = root.filter(|root| real.starts_with(root)).unwrap_or_else(folder);
         let shown = if path == Path::new(".") { PathBuf::new() } else { path.to_owned() };
-        Ok(GivenTarget { shown, real, root, catalogue })
+        Ok(SelectedRoot { shown, real, root, catalogue })
     }
 }
 
 /// Gathers targets from the events of a check.
 struct Finder<'a> {
-    given: Vec<GivenTarget>,
+    given: Vec<SelectedRoot>,
     found: FoundTargets,
     monitor: &'a mut dyn Monitor,
 }

@@ -193,7 +193,7 @@ pub(crate) const NO_ATTRIBUTES: &str = "this file system keeps no extended attri
 /// Returns what protects a file from changes, and how to allow them.
 fn reason_of(mark: Protection) -> String {
     match mark.removed_by() {
-        Some(command) => format!("the file is locked ({mark}): `{command} FILE` allows changes"),
+        Some(command) => format!("the file is {mark}: `{command} FILE` allows changes"),
         None => "the file belongs to the system, which allows no changes".to_owned(),
     }
 }

@@ -133,7 +133,7 @@ fn a_file_that_may_not_be_changed_is_named_and_the_others_are_tagged() {
         assert_eq!(attributes(&path), [], "{name}");
         assert_eq!(said.action(name), None);
         let (mark, letter) = (name, if *name == "immutable" { 'i' } else { 'a' });
-        let reason = format!("the file is locked ({mark}): `chattr -{letter} FILE` allows changes");
+        let reason = format!("the file is {mark}: `chattr -{letter} FILE` allows changes");
         assert_eq!(trouble(&said, name), format!("cannot set the tag: {reason}"));
         assert_eq!(said.of(name).bytes_read, 0, "nothing is read for a tag that cannot be set");
     }

@@ -192,7 +192,7 @@ fn a_deep_tree_is_walked_to_its_end() {
 #[test]
 fn attributes_that_a_mac_keeps_beside_files_and_folders_are_no_data() {
     let tree = Tree::new();
-    let double = [&[0, 5, 0x16, 7, 0, 2, 0, 0][..], &[b' '; 16], &[0, 0]].concat();
+    let double = [&[0, 5, 0x16, 7, 0, 2, 0, 0][..], &[b' '; 16], &[0, 1]].concat();
     for name in ["folder/file", "folder/._file", "._folder", "._nothing", "._text", "text"] {
         tree.write(name, if name.contains("._") { &double[..] } else { b"data" });
     }
