@@ -1,0 +1,216 @@
+//! Decides what a schedule does now. Pure.
+//!
+//! Takes the facts of the moment; returns the limits of a run, or why there is none.
+
+use strum::{Display, IntoStaticStr};
+
+use crate::pace::bytes_due;
+use crate::schedule::CheckSchedule;
+
+/// Load for each processor above which a run waits.
+const LOAD_MAX: f64 = 1.5;
+
+/// Share of the interval after which a run is due again. A timer that fires early by an hour, as at
+/// the end of summer time, still counts.
+const DUE_SHARE: f64 = 0.75;
+
+/// Intervals without a run after which battery and load no longer prevent one.
+const PATIENCE_INTERVALS: i64 = 7;
+
+/// Whether the folder is there.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Mounted {
+    /// The folder is on the volume of its catalogue.
+    Yes,
+    /// It is not there, or on another volume. The text says why.
+    No(String),
+}
+
+/// The facts of the moment.
+#[derive(Clone, Debug)]
+pub struct Conditions {
+    /// Seconds since 1970.
+    pub now_s: i64,
+    /// When the last completed run began, in seconds since 1970; `None` if there was none.
+    pub last_run_s: Option<i64>,
+    /// When the schedule was made, in seconds since 1970.
+    pub made_s: i64,
+    /// Whether the folder is there.
+    pub mounted: Mounted,
+    /// Whether the machine runs on its battery, if that is known.
+    pub on_battery: Option<bool>,
+    /// Load average for each processor, if known.
+    pub load: Option<f64>,
+    /// Whether another run of the schedule is in progress.
+    pub in_progress: bool,
+    /// Bytes of all tagged files in the catalogue.
+    pub total_bytes: u64,
+    /// Whether the user asked for the run, so that it does not wait.
+    pub forced: bool,
+}
+
+/// Why a schedule does nothing now.
+#[derive(Clone, Debug, PartialEq, Eq, Display, IntoStaticStr)]
+#[strum(serialize_all = "kebab-case")]
+pub enum SkipReason {
+    /// It ran not long ago.
+    #[strum(to_string = "not due yet")]
+    NotDue,
+    /// Another run of it is in progress.
+    #[strum(to_string = "another run is in progress")]
+    InProgress,
+    /// The folder is not there.
+    #[strum(to_string = "not mounted: {0}")]
+    NotMounted(String),
+    /// The machine runs on its battery.
+    #[strum(to_string = "on battery")]
+    Battery,
+    /// The machine is busy.
+    #[strum(to_string = "the machine is busy")]
+    Busy,
+}
+
+/// What a schedule does now.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ScheduleDecision {
+    /// Check the longest-unchecked files.
+    Run {
+        /// Bytes to read at most, beyond the first file.
+        max_bytes: u64,
+        /// Seconds after which the run ends; `None` for no limit.
+        max_time_s: Option<u64>,
+    },
+    /// Do nothing.
+    Skip(SkipReason),
+}
+
+/// Decides what a schedule does now.
+///
+/// A folder that is not there is never judged. Battery and load only delay a run: after seven
+/// intervals without one, it is made all the same.
+pub fn decide(schedule: &CheckSchedule, conditions: &Conditions) -> ScheduleDecision {
+    let skip = ScheduleDecision::Skip;
+    let interval_s = schedule.every.interval_s();
+    // A time in the future is that of a clock that was set back: the run is due.
+    let since_s = conditions.last_run_s.map(|last| conditions.now_s - last).filter(|&s| s >= 0);
+    if conditions.in_progress {
+        return skip(SkipReason::InProgress);
+    }
+    if let Mounted::No(why) = &conditions.mounted {
+        return skip(SkipReason::NotMounted(why.clone()));
+    }
+    if !conditions.forced {
+        if since_s.is_some_and(|since| (since as f64) < interval_s as f64 * DUE_SHARE) {
+            return skip(SkipReason::NotDue);
+        }
+        let waited_s = conditions.now_s - conditions.last_run_s.unwrap_or(conditions.made_s);
+        let patient = (0..PATIENCE_INTERVALS * interval_s).contains(&waited_s);
+        if patient && conditions.on_battery == Some(true) {
+            return skip(SkipReason::Battery);
+        }
+        if patient && conditions.load.is_some_and(|load| load > LOAD_MAX) {
+            return skip(SkipReason::Busy);
+        }
+    }
+    let elapsed_s = since_s.unwrap_or(interval_s).max(interval_s);
+    let max_bytes = bytes_due(conditions.total_bytes, elapsed_s, schedule.cover_s());
+    ScheduleDecision::Run { max_bytes, max_time_s: schedule.max_time_s }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::schedule::{Every, TimeOfDay, TimerKind};
+
+    const DAY_S: i64 = 86_400;
+    const NOW_S: i64 = 20_000 * DAY_S;
+
+    fn schedule() -> CheckSchedule {
+        CheckSchedule {
+            name: "photos".into(),
+            directory: "/srv/photos".into(),
+            every: Every::Night,
+            at: TimeOfDay { hour: 2, minute: 0 },
+            cover_days: 30,
+            max_time_s: Some(7_200),
+            update: false,
+            parity: false,
+            timer: TimerKind::Manual,
+            made_s: NOW_S - 100 * DAY_S,
+        }
+    }
+
+    fn fine() -> Conditions {
+        Conditions {
+            now_s: NOW_S,
+            last_run_s: Some(NOW_S - DAY_S),
+            made_s: NOW_S - 100 * DAY_S,
+            mounted: Mounted::Yes,
+            on_battery: Some(false),
+            load: Some(0.1),
+            in_progress: false,
+            total_bytes: 1_000_000,
+            forced: false,
+        }
+    }
+
+    #[test]
+    fn each_condition_has_its_answer() {
+        let not_there = Mounted::No("the volume is another one".into());
+        let rows: Vec<(&str, Conditions, Option<SkipReason>)> = vec![
+            ("fine", fine(), None),
+            ("first", Conditions { last_run_s: None, ..fine() }, None),
+            ("unknown power", Conditions { on_battery: None, load: None, ..fine() }, None),
+            (
+                "an hour ago",
+                Conditions { last_run_s: Some(NOW_S - 3_600), ..fine() },
+                Some(SkipReason::NotDue),
+            ),
+            ("23 hours ago", Conditions { last_run_s: Some(NOW_S - 82_800), ..fine() }, None),
+            ("clock set back", Conditions { last_run_s: Some(NOW_S + DAY_S), ..fine() }, None),
+            ("battery", Conditions { on_battery: Some(true), ..fine() }, Some(SkipReason::Battery)),
+            ("busy", Conditions { load: Some(2.0), ..fine() }, Some(SkipReason::Busy)),
+            (
+                "battery for a week",
+                Conditions {
+                    on_battery: Some(true),
+                    last_run_s: Some(NOW_S - 7 * DAY_S),
+                    ..fine()
+                },
+                None,
+            ),
+            (
+                "asked for on battery",
+                Conditions { on_battery: Some(true), load: Some(9.0), forced: true, ..fine() },
+                None,
+            ),
+            (
+                "asked for an hour ago",
+                Conditions { last_run_s: Some(NOW_S - 3_600), forced: true, ..fine() },
+                None,
+            ),
+            (
+                "not mounted, even if asked for",
+                Conditions { mounted: not_there, forced: true, ..fine() },
+                Some(SkipReason::NotMounted("the volume is another one".into())),
+            ),
+            (
+                "in progress",
+                Conditions { in_progress: true, forced: true, ..fine() },
+                Some(SkipReason::InProgress),
+            ),
+        ];
+        for (name, conditions, expected) in rows {
+            match (decide(&schedule(), &conditions), expected) {
+                (ScheduleDecision::Run { max_time_s, max_bytes }, None) => {
+                    assert_eq!(max_time_s, Some(7_200), "{name}");
+                    assert!(max_bytes > 30_000, "{name}: {max_bytes}");
+                }
+                (ScheduleDecision::Skip(reason), Some(expected)) => {
+                    assert_eq!(reason, expected, "{name}")
+                }
+                (decision, expected) => panic!("{name}: {decision:?} instead of {expected:?}"),
+            }
+        }
+    }
+}

@@ -1,0 +1,45 @@
+//! The error of this crate.
+
+use std::io;
+use std::path::Path;
+
+/// The kind of an error.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ErrorKind {
+    /// A value of a schedule is not valid.
+    Usage,
+    /// A file of schedules is not valid.
+    Config,
+    /// There is no such schedule, or there is one already.
+    Name,
+    /// The system's timers could not be changed.
+    Timer,
+    /// A system call failed.
+    System,
+}
+
+/// Why a schedule cannot be made, read or changed. The message names the place and what to do.
+#[derive(Debug, thiserror::Error)]
+#[error("{message}")]
+pub struct Error {
+    kind: ErrorKind,
+    message: String,
+}
+
+impl Error {
+    pub(crate) fn new(kind: ErrorKind, message: impl Into<String>) -> Error {
+        Error { kind, message: message.into() }
+    }
+
+    /// Makes the error for a failed system call. `doing` is an infinitive: "read".
+    pub(crate) fn system(doing: &str, path: &Path, error: &io::Error) -> Error {
+        let message = format!("cannot {doing} `{}`: {error}", path.display());
+        Error::new(ErrorKind::System, message)
+    }
+
+    /// Returns the kind of the error.
+    pub fn kind(&self) -> ErrorKind {
+        self.kind
+    }
+}

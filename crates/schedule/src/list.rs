@@ -1,0 +1,120 @@
+//! The schedules of a user: one TOML file in the folder of their configuration.
+//!
+//! The file is never looked for inside a tree, because trees are hostile and timers run commands.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+use steadfast_sys::file::write_private;
+
+use crate::error::{Error, ErrorKind};
+use crate::schedule::CheckSchedule;
+
+/// The schedules in one file, in the order of their names.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ScheduleList {
+    file: PathBuf,
+    schedules: Vec<CheckSchedule>,
+}
+
+/// The file.
+#[derive(Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ScheduleDocument {
+    #[serde(default, rename = "schedule")]
+    schedules: Vec<CheckSchedule>,
+}
+
+impl ScheduleList {
+    /// Reads the file; a file that does not exist has no schedules.
+    ///
+    /// # Errors
+    ///
+    /// If it cannot be read, or is not valid. The message names the line.
+    pub fn read(file: &Path) -> Result<ScheduleList, Error> {
+        let text = match fs::read_to_string(file) {
+            Ok(text) => text,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => String::new(),
+            Err(error) => return Err(Error::system("read", file, &error)),
+        };
+        let invalid = |reason: String| {
+            let message = format!("`{}` is not valid: {reason}", file.display());
+            Error::new(ErrorKind::Config, message)
+        };
+        let document: ScheduleDocument =
+            toml::from_str(&text).map_err(|error| invalid(error.to_string()))?;
+        let mut schedules = document.schedules;
+        for schedule in &schedules {
+            schedule.validate().map_err(|error| invalid(error.to_string()))?;
+        }
+        schedules.sort_by(|one, other| one.name.cmp(&other.name));
+        if let Some(pair) = schedules.windows(2).find(|pair| pair[0].name == pair[1].name) {
+            return Err(invalid(format!("two schedules are named `{}`", pair[0].name)));
+        }
+        Ok(ScheduleList { file: file.to_owned(), schedules })
+    }
+
+    /// Returns the schedules.
+    pub fn schedules(&self) -> &[CheckSchedule] {
+        &self.schedules
+    }
+
+    /// Returns the schedule of a name, or the one for a directory.
+    ///
+    /// # Errors
+    ///
+    /// If there is none. The message lists the names.
+    pub fn find(&self, name: &str) -> Result<&CheckSchedule, Error> {
+        let path = fs::canonicalize(name).unwrap_or_else(|_| PathBuf::from(name));
+        let fits = |schedule: &&CheckSchedule| schedule.name == name || schedule.directory == path;
+        self.schedules.iter().find(fits).ok_or_else(|| {
+            let names: Vec<&str> = self.schedules.iter().map(|s| s.name.as_str()).collect();
+            let names = match names.is_empty() {
+                true => "there are none: `steadfast schedule add DIR` makes one".to_owned(),
+                false => format!("there are: {}", names.join(", ")),
+            };
+            Error::new(ErrorKind::Name, format!("no schedule is `{name}`; {names}"))
+        })
+    }
+
+    /// Adds a schedule, or replaces the one of its name, and writes the file.
+    ///
+    /// # Errors
+    ///
+    /// If the schedule is not valid, or the file cannot be written.
+    pub fn put(&mut self, schedule: CheckSchedule) -> Result<(), Error> {
+        schedule.validate()?;
+        self.schedules.retain(|other| other.name != schedule.name);
+        self.schedules.push(schedule);
+        self.schedules.sort_by(|one, other| one.name.cmp(&other.name));
+        self.write()
+    }
+
+    /// Removes a schedule by its name and writes the file. Returns whether there was one.
+    ///
+    /// # Errors
+    ///
+    /// If the file cannot be written.
+    pub fn remove(&mut self, name: &str) -> Result<bool, Error> {
+        let before = self.schedules.len();
+        self.schedules.retain(|schedule| schedule.name != name);
+        let removed = self.schedules.len() < before;
+        if removed {
+            self.write()?;
+        }
+        Ok(removed)
+    }
+
+    fn write(&self) -> Result<(), Error> {
+        let failed = |error: &io::Error| Error::system("write", &self.file, error);
+        if let Some(folder) = self.file.parent() {
+            fs::create_dir_all(folder).map_err(|error| failed(&error))?;
+        }
+        let document = ScheduleDocument { schedules: self.schedules.clone() };
+        let text = toml::to_string(&document)
+            .map_err(|error| Error::new(ErrorKind::Config, error.to_string()))?;
+        write_private(&self.file, text.as_bytes()).map_err(|error| failed(&error))
+    }
+}

@@ -1,0 +1,50 @@
+//! Launch agents of macOS.
+
+use super::{TimerFile, TimerHost};
+use crate::schedule::{CheckSchedule, Every};
+
+/// Returns the agent's property list.
+pub(super) fn file(schedule: &CheckSchedule, host: &TimerHost) -> TimerFile {
+    let label = format!("org.steadfast.schedule.{}", schedule.name);
+    let path = host.home.join("Library/LaunchAgents").join(format!("{label}.plist"));
+    let day = match schedule.every {
+        Every::Night => "",
+        Every::Week => "\n    <key>Weekday</key><integer>0</integer>",
+        Every::Month => "\n    <key>Day</key><integer>1</integer>",
+    };
+    let text = format!(
+        r#"<?xml version="1.0" encoding="UTF-8"?>
+<!DOCTYPE plist PUBLIC "-//Apple//DTD PLIST 1.0//EN" "http://www.apple.com/DTDs/PropertyList-1.0.dtd">
+<plist version="1.0">
+<dict>
+  <key>Label</key><string>{label}</string>
+  <key>ProgramArguments</key>
+  <array>
+    <string>{program}</string>
+    <string>schedule</string>
+    <string>run</string>
+    <string>{name}</string>
+  </array>
+  <key>StartCalendarInterval</key>
+  <dict>{day}
+    <key>Hour</key><integer>{hour}</integer>
+    <key>Minute</key><integer>{minute}</integer>
+  </dict>
+  <key>ProcessType</key><string>Background</string>
+  <key>LowPriorityIO</key><true/>
+  <key>StandardErrorPath</key><string>{log}</string>
+</dict>
+</plist>
+"#,
+        program = escaped(&host.program.to_string_lossy()),
+        name = schedule.name,
+        hour = schedule.at.hour,
+        minute = schedule.at.minute,
+        log = escaped(&host.home.join("Library/Logs/Steadfast.log").to_string_lossy()),
+    );
+    TimerFile { path, text }
+}
+
+fn escaped(text: &str) -> String {
+    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
+}

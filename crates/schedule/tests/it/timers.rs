@@ -1,0 +1,245 @@
+//! Timers: their text, and what the system's programs are told.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use steadfast_schedule::timer::{self, TimerHost};
+use steadfast_schedule::{CheckSchedule, Every, ScheduleList, TimeOfDay, TimerKind};
+
+fn schedule(timer: TimerKind) -> CheckSchedule {
+    CheckSchedule {
+        name: "photos".into(),
+        directory: "/srv/100 % of \"my\" photos & <more>".into(),
+        every: Every::Night,
+        at: TimeOfDay { hour: 2, minute: 5 },
+        cover_days: 30,
+        max_time_s: Some(7_200),
+        update: true,
+        parity: false,
+        timer,
+        made_s: 1_700_000_000,
+    }
+}
+
+/// A host whose programs write down what they are told.
+fn host(folder: &Path) -> TimerHost {
+    let programs = folder.join("bin");
+    fs::create_dir_all(&programs).expect("a folder");
+    for name in ["systemctl", "launchctl"] {
+        let log = folder.join("log");
+        let script = format!("#!/bin/sh\necho {name} \"$@\" >> '{}'\n", log.display());
+        program(&programs.join(name), &script);
+    }
+    let table = folder.join("crontab");
+    let script = format!(
+        "#!/bin/sh\nexport PATH=/usr/bin:/bin\ncase \"$1\" in\n\
+         -l) test -e '{0}' || {{ echo no crontab for you >&2; exit 1; }}; cat '{0}' ;;\n\
+         -r) rm '{0}' ;;\n-) cat > '{0}' ;;\nesac\n",
+        table.display()
+    );
+    program(&programs.join("crontab"), &script);
+    TimerHost {
+        program: "/opt/my tools/steadfast".into(),
+        home: folder.join("home"),
+        config: folder.join("home/.config"),
+        state: vec!["/var/lib/steadfast".into()],
+        is_root: false,
+        search_path: Some(programs.into()),
+        root: folder.join("root"),
+    }
+}
+
+fn program(path: &Path, text: &str) {
+    fs::write(path, text).expect("a program");
+    fs::set_permissions(path, fs::Permissions::from_mode(0o755)).expect("a program");
+}
+
+fn all_files(folder: &Path) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    let mut folders = vec![folder.to_owned()];
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(&folder).into_iter().flatten().flatten() {
+            match entry.path().is_dir() {
+                true => folders.push(entry.path()),
+                false => found.push(entry.path()),
+            }
+        }
+    }
+    found
+}
+
+#[test]
+fn units_say_when_and_what() {
+    let folder = tempfile::tempdir().unwrap();
+    let host = host(folder.path());
+    let files = timer::files(&schedule(TimerKind::SystemdSystem), &host);
+    let [service, timer] = files.as_slice() else { panic!("{files:?}") };
+    assert!(service.path.ends_with("etc/systemd/system/steadfast-photos.service"));
+    let lines: Vec<&str> = service.text.lines().collect();
+    for line in [
+        r#"ExecStart="/opt/my tools/steadfast" schedule run photos"#,
+        r#"Description=Check /srv/100 %% of "my" photos & <more> for silent corruption"#,
+        r#"ReadWritePaths="-/srv/100 %% of \"my\" photos & <more>" "-/var/lib/steadfast""#,
+        "ProtectSystem=strict",
+        "SuccessExitStatus=1",
+    ] {
+        assert!(lines.contains(&line), "{line} is not in\n{}", service.text);
+    }
+    assert!(timer.text.contains("\nOnCalendar=*-*-* 02:05:00\n"));
+    assert!(timer.text.contains("\nPersistent=true\n"));
+    let weekly = CheckSchedule { every: Every::Week, ..schedule(TimerKind::SystemdUser) };
+    let files = timer::files(&weekly, &host);
+    assert!(files[1].path.ends_with(".config/systemd/user/steadfast-photos.timer"));
+    assert!(files[1].text.contains("OnCalendar=Sun *-*-* 02:05:00"));
+    assert!(!files[0].text.contains("ProtectSystem"), "user units cannot have it everywhere");
+}
+
+/// What systemd itself says of the times, where it is installed.
+#[test]
+fn systemd_understands_the_calendar() {
+    let folder = tempfile::tempdir().unwrap();
+    let host = host(folder.path());
+    for every in [Every::Night, Every::Week, Every::Month] {
+        let schedule = CheckSchedule { every, ..schedule(TimerKind::SystemdUser) };
+        let text = timer::files(&schedule, &host)[1].text.clone();
+        let calendar = text.lines().find_map(|line| line.strip_prefix("OnCalendar=")).unwrap();
+        assert!(calendar.ends_with(" 02:05:00"));
+        let Ok(output) = Command::new("systemd-analyze").args(["calendar", calendar]).output()
+        else {
+            continue;
+        };
+        assert!(output.status.success(), "{every}: {}", String::from_utf8_lossy(&output.stderr));
+    }
+}
+
+#[test]
+fn an_agent_is_a_property_list() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut host = host(folder.path());
+    host.program = "/Apps & <Tools>/steadfast".into();
+    let weekly = CheckSchedule { every: Every::Week, ..schedule(TimerKind::Launchd) };
+    let file = timer::files(&weekly, &host).remove(0);
+    assert!(file.path.ends_with("Library/LaunchAgents/org.steadfast.schedule.photos.plist"));
+    let options = roxmltree::ParsingOptions { allow_dtd: true, ..Default::default() };
+    let document = roxmltree::Document::parse_with_options(&file.text, options).unwrap();
+    let texts: Vec<&str> = document.descendants().filter_map(|node| node.text()).collect();
+    for text in ["/Apps & <Tools>/steadfast", "org.steadfast.schedule.photos", "Background"] {
+        assert!(texts.contains(&text), "{text}");
+    }
+    let value = |key: &str| {
+        let mut nodes = document.descendants().filter(|node| node.has_tag_name("key"));
+        let key = nodes.find(|node| node.text() == Some(key)).unwrap();
+        key.next_sibling_element().unwrap().text().unwrap().to_owned()
+    };
+    assert_eq!([value("Hour"), value("Minute"), value("Weekday")], ["2", "5", "0"]);
+}
+
+#[test]
+fn adding_and_removing_leaves_nothing() {
+    for kind in [TimerKind::SystemdUser, TimerKind::SystemdSystem, TimerKind::Launchd] {
+        let folder = tempfile::tempdir().unwrap();
+        let host = host(folder.path());
+        let before = all_files(folder.path());
+        for _ in 0..20 {
+            timer::install(&schedule(kind), &host).unwrap();
+            timer::install(&schedule(kind), &host).unwrap();
+            assert!(all_files(folder.path()).len() > before.len());
+            timer::uninstall(&schedule(kind), &host).unwrap();
+            timer::uninstall(&schedule(kind), &host).unwrap();
+            fs::remove_file(folder.path().join("log")).unwrap();
+        }
+        assert_eq!(all_files(folder.path()).len(), before.len(), "{kind}");
+    }
+}
+
+#[test]
+fn the_system_is_told_to_enable_and_disable() {
+    let folder = tempfile::tempdir().unwrap();
+    let host = host(folder.path());
+    timer::install(&schedule(TimerKind::SystemdUser), &host).unwrap();
+    timer::uninstall(&schedule(TimerKind::SystemdUser), &host).unwrap();
+    let log = fs::read_to_string(folder.path().join("log")).unwrap();
+    let expected = "systemctl --user daemon-reload\n\
+                    systemctl --user enable --now steadfast-photos.timer\n\
+                    systemctl --user disable --now steadfast-photos.timer\n\
+                    systemctl --user daemon-reload\n";
+    assert_eq!(log, expected);
+    program(&folder.path().join("bin/systemctl"), "#!/bin/sh\necho no bus here >&2\nexit 1\n");
+    let error = timer::install(&schedule(TimerKind::SystemdUser), &host).unwrap_err();
+    assert!(error.to_string().contains("daemon-reload` failed: no bus here"), "{error}");
+}
+
+#[test]
+fn a_crontab_of_others_is_kept_byte_for_byte() {
+    let folder = tempfile::tempdir().unwrap();
+    let host = host(folder.path());
+    let table = folder.path().join("crontab");
+    let schedule = schedule(TimerKind::Crontab);
+    timer::install(&schedule, &host).unwrap();
+    let alone = fs::read_to_string(&table).unwrap();
+    let line = "5 2 * * * '/opt/my tools/steadfast' schedule run photos";
+    assert_eq!(alone, format!("# BEGIN steadfast photos\n{line}\n# END steadfast photos\n"));
+    timer::uninstall(&schedule, &host).unwrap();
+    assert!(!table.exists(), "an empty crontab is removed");
+    let others = b"MAILTO=me\n# \xff\n0 1 * * * date +\\%F\n";
+    fs::write(&table, others).unwrap();
+    for _ in 0..3 {
+        timer::install(&schedule, &host).unwrap();
+        assert!(fs::read(&table).unwrap().starts_with(others));
+    }
+    timer::uninstall(&schedule, &host).unwrap();
+    assert_eq!(fs::read(&table).unwrap(), others);
+    program(&folder.path().join("bin/crontab"), "#!/bin/sh\necho you may not >&2\nexit 1\n");
+    let error = timer::install(&schedule, &host).unwrap_err();
+    assert!(error.to_string().contains("you may not"), "{error}");
+}
+
+#[test]
+fn the_kind_of_timer_is_the_machines() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut host = host(folder.path());
+    assert_eq!(host.detect("linux"), TimerKind::Crontab);
+    assert_eq!(host.detect("macos"), TimerKind::Launchd);
+    fs::create_dir_all(host.root.join("run/systemd/system")).unwrap();
+    assert_eq!(host.detect("linux"), TimerKind::SystemdUser);
+    host.is_root = true;
+    assert_eq!(host.detect("linux"), TimerKind::SystemdSystem);
+    host.root = "/nowhere".into();
+    host.search_path = Some("/nowhere".into());
+    assert_eq!(host.detect("linux"), TimerKind::Manual);
+}
+
+#[test]
+fn a_list_is_a_private_file_that_can_be_edited() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("steadfast/schedules.toml");
+    let mut list = ScheduleList::read(&file).unwrap();
+    assert!(list.schedules().is_empty());
+    list.put(schedule(TimerKind::Manual)).unwrap();
+    list.put(CheckSchedule { name: "docs".into(), ..schedule(TimerKind::Crontab) }).unwrap();
+    list.put(CheckSchedule { cover_days: 90, ..schedule(TimerKind::Manual) }).unwrap();
+    let mode = fs::metadata(&file).unwrap().permissions().mode();
+    assert_eq!(mode & 0o777, 0o600);
+    let read = ScheduleList::read(&file).unwrap();
+    let names: Vec<&str> = read.schedules().iter().map(|one| one.name.as_str()).collect();
+    assert_eq!(names, ["docs", "photos"]);
+    assert_eq!(read.find("photos").unwrap().cover_days, 90);
+    assert!(read.find("x").unwrap_err().to_string().contains("docs, photos"));
+    let text = fs::read_to_string(&file).unwrap();
+    let rows = [
+        (text.replace("cover_days = 90", "cover_days = 0"), "cover"),
+        (text.replace("02:05", "25:00"), "hours and minutes"),
+        (text.replace("every", "evry"), "evry"),
+        (text.replace("\"docs\"", "\"photos\""), "two schedules"),
+        (text.replace("\"night\"", "\"fortnight\""), "fortnight"),
+    ];
+    for (text, expected) in rows {
+        fs::write(&file, text).unwrap();
+        let error = ScheduleList::read(&file).unwrap_err().to_string();
+        assert!(error.contains(expected) && error.contains("schedules.toml"), "{error}");
+    }
+    fs::write(&file, text).unwrap();
+    assert!(list.remove("docs").unwrap() && !list.remove("docs").unwrap());
+}
