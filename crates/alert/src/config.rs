@@ -1,0 +1,307 @@
+//! The alerts of a user: one TOML file in the folder of their configuration.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+use steadfast_sys::file::write_private;
+use strum::{Display, IntoStaticStr};
+
+use crate::error::{Error, ErrorKind};
+
+/// When an alert is sent.
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, Display, IntoStaticStr,
+)]
+#[serde(rename_all = "kebab-case")]
+#[strum(serialize_all = "kebab-case")]
+pub enum Occasion {
+    /// If there is trouble: new, still open after a week, or settled.
+    #[default]
+    Trouble,
+    /// After every run.
+    EveryRun,
+}
+
+/// What a message contains.
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, Display, IntoStaticStr,
+)]
+#[serde(rename_all = "kebab-case")]
+#[strum(serialize_all = "kebab-case")]
+pub enum Details {
+    /// Numbers of files.
+    #[default]
+    Counts,
+    /// Paths of files too.
+    Paths,
+}
+
+/// The form of a request to a webhook.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, Display, IntoStaticStr)]
+#[serde(rename_all = "kebab-case")]
+#[strum(serialize_all = "kebab-case")]
+pub enum WebhookForm {
+    /// All facts as JSON.
+    Json,
+    /// ntfy.
+    Ntfy,
+    /// Gotify.
+    Gotify,
+    /// Slack and what takes its form, as Mattermost.
+    Slack,
+    /// Discord.
+    Discord,
+}
+
+impl WebhookForm {
+    /// Recognises the form that an address needs; plain JSON if it is not a known service.
+    pub fn of(url: &str) -> WebhookForm {
+        let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
+        let path = rest.split_once('/').map_or("", |(_, path)| path);
+        let path = path.split('?').next().unwrap_or_default();
+        let host = host_of(url);
+        match host {
+            "ntfy.sh" => WebhookForm::Ntfy,
+            "hooks.slack.com" => WebhookForm::Slack,
+            "discord.com" | "discordapp.com" => WebhookForm::Discord,
+            _ if host.starts_with("ntfy.") => WebhookForm::Ntfy,
+            _ if path == "message" || path.ends_with("/message") => WebhookForm::Gotify,
+            _ => WebhookForm::Json,
+        }
+    }
+}
+
+/// How a message is delivered.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Channel {
+    /// A program, with the run as JSON on its standard input. No shell is involved.
+    Command(Vec<String>),
+    /// A request with the message.
+    Webhook {
+        /// The address.
+        url: String,
+        /// The form of the request.
+        form: WebhookForm,
+    },
+    /// A request at the start and the end of each run, for monitors that notice silence.
+    Ping(String),
+    /// A mail by the local `sendmail`, to this address.
+    Sendmail(String),
+    /// A notification on this machine's desktop.
+    Desktop,
+}
+
+/// An alert.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Alert {
+    /// How it is delivered.
+    pub channel: Channel,
+    /// When it is sent. A ping is sent at every run.
+    pub on: Occasion,
+    /// What its messages contain.
+    pub details: Details,
+}
+
+/// An alert in the file: one of the first five keys.
+#[derive(Clone, Default, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+struct AlertEntry {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    command: Option<Vec<String>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    webhook: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    ping: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    sendmail: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    desktop: Option<bool>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    form: Option<WebhookForm>,
+    #[serde(skip_serializing_if = "is_default")]
+    on: Occasion,
+    #[serde(skip_serializing_if = "is_default")]
+    details: Details,
+}
+
+fn is_default<T: Default + PartialEq>(value: &T) -> bool {
+    *value == T::default()
+}
+
+#[derive(Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct AlertDocument {
+    #[serde(default, rename = "alert")]
+    alerts: Vec<AlertEntry>,
+}
+
+impl Alert {
+    /// Makes an alert for trouble that contains numbers only.
+    pub fn new(channel: Channel) -> Alert {
+        Alert { channel, on: Occasion::default(), details: Details::default() }
+    }
+
+    /// Checks the values.
+    ///
+    /// # Errors
+    ///
+    /// If an address or a command is not valid.
+    pub fn validate(&self) -> Result<(), Error> {
+        let usage = |message: &str| Err(Error::new(ErrorKind::Usage, message));
+        match &self.channel {
+            Channel::Command(words) if words.first().is_none_or(String::is_empty) => {
+                usage("a command needs a program")
+            }
+            Channel::Webhook { url, .. } | Channel::Ping(url) if !is_url(url) => {
+                usage("an address begins with https:// or http:// and has no spaces")
+            }
+            Channel::Sendmail(address) if !is_mail_address(address) => {
+                usage("a mail address has one @ and no spaces, as in me@example.org")
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Describes where the message goes, without secrets: of a URL, the host.
+    pub fn target(&self) -> String {
+        match &self.channel {
+            Channel::Command(words) => format!("command {}", words.first().map_or("", |w| w)),
+            Channel::Webhook { url, form } => format!("webhook {} ({form})", host_of(url)),
+            Channel::Ping(url) => format!("ping {}", host_of(url)),
+            Channel::Sendmail(address) => format!("mail to {address}"),
+            Channel::Desktop => "desktop".to_owned(),
+        }
+    }
+
+    fn of(entry: AlertEntry) -> Result<Alert, Error> {
+        let AlertEntry { command, webhook, ping, sendmail, desktop, form, on, details } = entry;
+        let form_of = |url: &str| form.unwrap_or_else(|| WebhookForm::of(url));
+        let channels = [
+            command.map(Channel::Command),
+            webhook.map(|url| Channel::Webhook { form: form_of(&url), url }),
+            ping.map(Channel::Ping),
+            sendmail.map(Channel::Sendmail),
+            desktop.filter(|on| *on).map(|_| Channel::Desktop),
+        ];
+        let mut channels = channels.into_iter().flatten();
+        let (Some(channel), None) = (channels.next(), channels.next()) else {
+            let message = "an alert has one of: command, webhook, ping, sendmail, desktop = true";
+            return Err(Error::new(ErrorKind::Usage, message));
+        };
+        let alert = Alert { channel, on, details };
+        alert.validate().map(|()| alert)
+    }
+
+    fn entry(&self) -> AlertEntry {
+        let mut entry = AlertEntry { on: self.on, details: self.details, ..AlertEntry::default() };
+        match self.channel.clone() {
+            Channel::Command(words) => entry.command = Some(words),
+            Channel::Webhook { url, form } => {
+                entry.form = Some(form).filter(|form| *form != WebhookForm::of(&url));
+                entry.webhook = Some(url);
+            }
+            Channel::Ping(url) => entry.ping = Some(url),
+            Channel::Sendmail(address) => entry.sendmail = Some(address),
+            Channel::Desktop => entry.desktop = Some(true),
+        }
+        entry
+    }
+}
+
+/// The alerts in one file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AlertList {
+    file: PathBuf,
+    alerts: Vec<Alert>,
+}
+
+impl AlertList {
+    /// Reads the file; a file that does not exist has no alerts.
+    ///
+    /// # Errors
+    ///
+    /// If it cannot be read, or is not valid. The message names the line or the alert.
+    pub fn read(file: &Path) -> Result<AlertList, Error> {
+        let text = match fs::read_to_string(file) {
+            Ok(text) => text,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => String::new(),
+            Err(error) => return Err(Error::system("read", file, &error)),
+        };
+        let invalid = |reason: String| {
+            Error::new(ErrorKind::Config, format!("`{}` is not valid: {reason}", file.display()))
+        };
+        let document: AlertDocument =
+            toml::from_str(&text).map_err(|error| invalid(error.to_string()))?;
+        let numbered = document.alerts.into_iter().enumerate();
+        let alerts = numbered.map(|(number, entry)| {
+            Alert::of(entry).map_err(|error| invalid(format!("alert {}: {error}", number + 1)))
+        });
+        Ok(AlertList { file: file.to_owned(), alerts: alerts.collect::<Result<_, _>>()? })
+    }
+
+    /// Returns the alerts, in the order of the file.
+    pub fn alerts(&self) -> &[Alert] {
+        &self.alerts
+    }
+
+    /// Adds an alert, in place of one with the same channel, and writes the file.
+    ///
+    /// # Errors
+    ///
+    /// If it is not valid, or the file cannot be written.
+    pub fn add(&mut self, alert: Alert) -> Result<(), Error> {
+        alert.validate()?;
+        self.alerts.retain(|other| other.channel != alert.channel);
+        self.alerts.push(alert);
+        self.write()
+    }
+
+    /// Removes an alert by its number, from 1, and returns it.
+    ///
+    /// # Errors
+    ///
+    /// If there is no such alert, or the file cannot be written.
+    pub fn remove(&mut self, number: usize) -> Result<Alert, Error> {
+        let Some(index) = number.checked_sub(1).filter(|index| *index < self.alerts.len()) else {
+            let message =
+                format!("there is no alert {number}: `steadfast alert list` numbers them");
+            return Err(Error::new(ErrorKind::Usage, message));
+        };
+        let alert = self.alerts.remove(index);
+        self.write().map(|()| alert)
+    }
+
+    fn write(&self) -> Result<(), Error> {
+        let failed = |error: &io::Error| Error::system("write", &self.file, error);
+        if let Some(folder) = self.file.parent() {
+            fs::create_dir_all(folder).map_err(|error| failed(&error))?;
+        }
+        let document = AlertDocument { alerts: self.alerts.iter().map(Alert::entry).collect() };
+        let text = toml::to_string(&document)
+            .map_err(|error| Error::new(ErrorKind::Config, error.to_string()))?;
+        write_private(&self.file, text.as_bytes()).map_err(|error| failed(&error))
+    }
+}
+
+fn is_url(url: &str) -> bool {
+    let rest = url.strip_prefix("https://").or_else(|| url.strip_prefix("http://"));
+    let plain = |letter: char| letter.is_ascii_graphic();
+    rest.is_some_and(|rest| !rest.is_empty() && !rest.starts_with('/') && rest.chars().all(plain))
+}
+
+fn is_mail_address(address: &str) -> bool {
+    let plain = |letter: char| !letter.is_whitespace() && !letter.is_control();
+    let parts = address.split_once('@');
+    parts.is_some_and(|(name, host)| !name.is_empty() && !host.is_empty() && !host.contains('@'))
+        && !address.starts_with('-')
+        && address.chars().all(plain)
+}
+
+/// Returns the host of a URL, without a password.
+pub(crate) fn host_of(url: &str) -> &str {
+    let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
+    let host = rest.split(['/', '?', '#']).next().unwrap_or_default();
+    host.rsplit('@').next().unwrap_or_default()
+}

@@ -1,0 +1,181 @@
+//! What was told of a folder, so that nothing is told twice and nothing is forgotten.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::io;
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+use steadfast_sys::file::write_private;
+
+use crate::error::{Error, ErrorKind};
+
+/// Seconds after which open trouble is told again: a week, less an hour for timers that vary.
+const REMIND_S: i64 = 7 * 86_400 - 3_600;
+
+/// The most troubles that are remembered one by one. Beyond, only their number is told.
+const REMEMBERED_MAX: usize = 20_000;
+
+/// Something that is wrong: a file and its state, or a condition of the folder.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct Trouble {
+    /// The state: "corrupt", "missing", "overdue", "unmounted".
+    pub state: String,
+    /// The path from the root of the folder; empty for the folder itself.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub path: String,
+}
+
+/// What was told of a folder.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Memory {
+    /// Trouble that was told and was open then.
+    told: Vec<Trouble>,
+    /// When open trouble was last told, in seconds since 1970.
+    told_s: Option<i64>,
+}
+
+/// What there is to tell.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct News {
+    /// Trouble that was not told before.
+    pub new: Vec<Trouble>,
+    /// Numbers of all open trouble, by state.
+    pub open: BTreeMap<String, u64>,
+    /// How much was told and is settled.
+    pub settled: u64,
+    /// Whether open trouble is due to be told again.
+    pub remind: bool,
+}
+
+impl News {
+    /// Returns whether a message is due for an alert on trouble.
+    pub fn is_due(&self) -> bool {
+        !self.new.is_empty() || self.settled > 0 || self.remind
+    }
+
+    /// Returns how much is open.
+    pub fn open_count(&self) -> u64 {
+        self.open.values().sum()
+    }
+}
+
+impl Memory {
+    /// Reads a memory; one that is absent or damaged is empty, so that trouble is told again.
+    pub fn read(file: &Path) -> Memory {
+        let text = fs::read_to_string(file).unwrap_or_default();
+        serde_json::from_str(&text).unwrap_or_default()
+    }
+
+    /// Stores the memory.
+    ///
+    /// # Errors
+    ///
+    /// If the file cannot be written.
+    pub fn write(&self, file: &Path) -> Result<(), Error> {
+        let failed = |error: &io::Error| Error::system("write", file, error);
+        if let Some(folder) = file.parent() {
+            fs::create_dir_all(folder).map_err(|error| failed(&error))?;
+        }
+        let text = serde_json::to_string(self)
+            .map_err(|error| Error::new(ErrorKind::Config, error.to_string()))?;
+        write_private(file, text.as_bytes()).map_err(|error| failed(&error))
+    }
+
+    /// Compares open trouble with what was told.
+    pub fn news(&self, open: &BTreeSet<Trouble>, now_s: i64) -> News {
+        let told: BTreeSet<&Trouble> = self.told.iter().collect();
+        let is_overfull = open.len() > REMEMBERED_MAX && self.told.len() >= REMEMBERED_MAX;
+        let new = open.iter().filter(|trouble| !told.contains(trouble) && !is_overfull);
+        let mut counts = BTreeMap::new();
+        for trouble in open {
+            *counts.entry(trouble.state.clone()).or_insert(0) += 1;
+        }
+        // A time in the future is that of a clock that was set back.
+        let since_s = self.told_s.map(|told_s| now_s - told_s).filter(|since| *since >= 0);
+        News {
+            new: new.cloned().collect(),
+            open: counts,
+            settled: self.told.iter().filter(|trouble| !open.contains(trouble)).count() as u64,
+            remind: !open.is_empty() && since_s.is_none_or(|since| since >= REMIND_S),
+        }
+    }
+
+    /// Remembers that open trouble was told.
+    pub fn tell(&mut self, open: &BTreeSet<Trouble>, now_s: i64) {
+        self.told = open.iter().take(REMEMBERED_MAX).cloned().collect();
+        self.told_s = Some(now_s);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const DAY_S: i64 = 86_400;
+
+    fn troubles(states: &[(&str, &str)]) -> BTreeSet<Trouble> {
+        let trouble =
+            |(state, path): &(&str, &str)| Trouble { state: (*state).into(), path: (*path).into() };
+        states.iter().map(trouble).collect()
+    }
+
+    #[test]
+    fn trouble_is_told_once_then_weekly_then_settled() {
+        let mut memory = Memory::default();
+        let nothing = troubles(&[]);
+        assert!(!memory.news(&nothing, 0).is_due());
+        let one = troubles(&[("corrupt", "a")]);
+        let two = troubles(&[("corrupt", "a"), ("missing", "b")]);
+        // Each night: what is open, and what is told of it.
+        type Night<'a> = (i64, &'a BTreeSet<Trouble>, Option<(usize, u64, u64)>);
+        let nights: [Night<'_>; 9] = [
+            (1, &one, Some((1, 1, 0))),
+            (2, &one, None),
+            (3, &two, Some((1, 2, 0))),
+            (4, &two, None),
+            (9, &two, None),
+            (10, &two, Some((0, 2, 0))),
+            (11, &one, Some((0, 1, 1))),
+            (12, &nothing, Some((0, 0, 1))),
+            (13, &nothing, None),
+        ];
+        for (day, open, expected) in nights {
+            let news = memory.news(open, day * DAY_S);
+            let told = news.is_due().then(|| (news.new.len(), news.open_count(), news.settled));
+            assert_eq!(told, expected, "day {day}");
+            if news.is_due() {
+                memory.tell(open, day * DAY_S);
+            }
+        }
+    }
+
+    #[test]
+    fn a_file_that_becomes_worse_is_new() {
+        let mut memory = Memory::default();
+        memory.tell(&troubles(&[("missing", "a")]), 0);
+        let news = memory.news(&troubles(&[("corrupt", "a")]), DAY_S);
+        assert_eq!((news.new.len(), news.settled), (1, 1));
+    }
+
+    #[test]
+    fn a_clock_that_was_set_back_does_not_silence_reminders() {
+        let mut memory = Memory::default();
+        memory.tell(&troubles(&[("missing", "a")]), 100 * DAY_S);
+        assert!(memory.news(&troubles(&[("missing", "a")]), 50 * DAY_S).remind);
+    }
+
+    #[test]
+    fn a_memory_is_kept_and_a_damaged_one_tells_again() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("new/photos.json");
+        assert_eq!(Memory::read(&file), Memory::default());
+        let mut memory = Memory::default();
+        memory.tell(&troubles(&[("missing", "a\n\"b")]), 100);
+        memory.write(&file).unwrap();
+        assert_eq!(Memory::read(&file), memory);
+        fs::write(&file, "{").unwrap();
+        assert_eq!(Memory::read(&file), Memory::default());
+    }
+}

@@ -1,0 +1,217 @@
+//! The words of a message: what happened, numbers, and the command to type.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Value, json};
+
+use crate::config::Details;
+use crate::memory::{News, Trouble};
+
+/// Paths that a message contains at most.
+const PATHS_MAX: usize = 20;
+
+/// States of a file or folder, each with its words for one and for several.
+const WORDS: [(&str, &str, &str); 9] = [
+    ("corrupt", "file is damaged", "files are damaged"),
+    ("missing", "file is missing", "files are missing"),
+    ("unreadable", "file cannot be read", "files cannot be read"),
+    ("tag lost", "file has lost its tag", "files have lost their tags"),
+    ("tag replaced", "file has a tag of other contents", "files have tags of other contents"),
+    ("modified", "file was changed", "files were changed"),
+    ("unstable", "file changed while it was read", "files changed while they were read"),
+    ("overdue", "check is overdue", "checks are overdue"),
+    ("unmounted", "folder is not there", "folders are not there"),
+];
+
+/// The facts of a run.
+#[derive(Clone, Debug, Default)]
+pub struct AlertFacts {
+    /// The folder.
+    pub directory: String,
+    /// Exit status; `None` if nothing ran.
+    pub status: Option<u8>,
+    /// Files that were judged.
+    pub files: u64,
+    /// Their bytes.
+    pub bytes: u64,
+    /// Seconds that the run took.
+    pub elapsed_s: u64,
+    /// Numbers of verdicts and findings, by name.
+    pub counts: BTreeMap<String, u64>,
+    /// An alarm about the whole folder, in a sentence.
+    pub alarm: Option<String>,
+    /// The command to type next.
+    pub command: String,
+    /// Whether this is a test of the alert.
+    pub is_test: bool,
+}
+
+/// A message.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AlertMessage {
+    /// One line.
+    pub subject: String,
+    /// Some lines, the last of which is a command.
+    pub body: String,
+    /// Everything as JSON.
+    pub json: Value,
+    /// Whether there is trouble.
+    pub is_bad: bool,
+    /// Exit status of the run, for pings.
+    pub status: Option<u8>,
+}
+
+impl AlertMessage {
+    /// Words the news of a folder.
+    pub fn of(facts: &AlertFacts, news: &News, details: Details) -> AlertMessage {
+        let is_bad = facts.alarm.is_some() || news.open_count() > 0;
+        let folder = &facts.directory;
+        let what = match (&facts.alarm, news.open_count(), news.settled) {
+            _ if facts.is_test => "a test; nothing is wrong".to_owned(),
+            (Some(_), ..) => "unusually many files changed or disappeared".to_owned(),
+            (None, 0, 0) => "everything is as it should be".to_owned(),
+            (None, 0, _) => "settled: nothing is wrong any more".to_owned(),
+            (None, ..) => listed(&news.open),
+        };
+        let subject = format!("{folder}: {what}");
+        let mut lines = vec![format!("Folder: {folder}")];
+        lines.extend(facts.alarm.clone());
+        for (state, count) in &news.open {
+            let new = news.new.iter().filter(|trouble| trouble.state == *state).count();
+            let new = if new > 0 { format!(" ({new} new)") } else { String::new() };
+            lines.push(format!("{}{new}", phrase(state, *count)));
+        }
+        if news.settled > 0 {
+            lines.push(format!("settled since the last message: {}", news.settled));
+        }
+        if facts.status.is_some() {
+            let (files, bytes) = (facts.files, facts.bytes as f64 / 1e9);
+            lines.push(format!("checked: {files} files, {bytes:.1} GB, in {} s", facts.elapsed_s));
+        }
+        if details == Details::Paths {
+            let shown = news.new.iter().filter(|trouble| !trouble.path.is_empty());
+            lines.extend(shown.take(PATHS_MAX).map(|Trouble { state, path }| {
+                format!("  {state}: {}", path.replace(char::is_control, "\u{fffd}"))
+            }));
+            if news.new.len() > PATHS_MAX {
+                lines.push(format!("  and {} more", news.new.len() - PATHS_MAX));
+            }
+        }
+        lines.push(format!("To see more: {}", facts.command));
+        let mut document = json!({
+            "subject": subject,
+            "directory": folder,
+            "status": facts.status,
+            "files": facts.files,
+            "bytes": facts.bytes,
+            "elapsed_s": facts.elapsed_s,
+            "counts": facts.counts,
+            "open": news.open,
+            "new": news.new.len(),
+            "settled": news.settled,
+            "alarm": facts.alarm,
+            "command": facts.command,
+            "test": facts.is_test,
+        });
+        if details == Details::Paths {
+            let new = news.new.iter().take(1_000);
+            document["new_paths"] = new
+                .map(|trouble| json!({ "state": trouble.state, "path": trouble.path }))
+                .collect();
+        }
+        AlertMessage {
+            subject,
+            body: lines.join("\n"),
+            json: document,
+            is_bad,
+            status: facts.status,
+        }
+    }
+}
+
+/// Lists numbers in words, as "2 files are damaged, 1 file is missing".
+fn listed(counts: &BTreeMap<String, u64>) -> String {
+    let parts: Vec<String> = WORDS
+        .iter()
+        .filter_map(|(state, ..)| counts.get(*state).map(|count| phrase(state, *count)))
+        .chain(
+            counts
+                .iter()
+                .filter(|(state, _)| WORDS.iter().all(|(known, ..)| known != state))
+                .map(|(state, count)| phrase(state, *count)),
+        )
+        .collect();
+    parts.join(", ")
+}
+
+fn phrase(state: &str, count: u64) -> String {
+    match WORDS.iter().find(|(known, ..)| *known == state) {
+        Some((_, one, _)) if count == 1 => format!("1 {one}"),
+        Some((_, _, several)) => format!("{count} {several}"),
+        None => format!("{count} {state}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn facts() -> AlertFacts {
+        AlertFacts {
+            directory: "/srv/photos".into(),
+            status: Some(3),
+            files: 1_204,
+            bytes: 9_100_000_000,
+            elapsed_s: 61,
+            command: "steadfast status /srv/photos".into(),
+            ..AlertFacts::default()
+        }
+    }
+
+    fn news() -> News {
+        let trouble = |state: &str, path: &str| Trouble { state: state.into(), path: path.into() };
+        News {
+            new: vec![trouble("corrupt", "2019/a\u{7}.jpg")],
+            open: [("corrupt".to_owned(), 2), ("missing".to_owned(), 1)].into(),
+            settled: 0,
+            remind: false,
+        }
+    }
+
+    #[test]
+    fn a_message_says_what_where_and_what_to_type() {
+        let message = AlertMessage::of(&facts(), &news(), Details::Counts);
+        assert_eq!(message.subject, "/srv/photos: 2 files are damaged, 1 file is missing");
+        let expected = "Folder: /srv/photos\n\
+                        2 files are damaged (1 new)\n\
+                        1 file is missing\n\
+                        checked: 1204 files, 9.1 GB, in 61 s\n\
+                        To see more: steadfast status /srv/photos";
+        assert_eq!(message.body, expected);
+        assert!(!message.body.contains("2019") && !message.json.to_string().contains("2019"));
+        assert!(message.is_bad);
+    }
+
+    #[test]
+    fn paths_are_shown_only_if_asked_for() {
+        let message = AlertMessage::of(&facts(), &news(), Details::Paths);
+        assert!(message.body.contains("\n  corrupt: 2019/a\u{fffd}.jpg\n"), "{}", message.body);
+        assert_eq!(message.json["new_paths"][0]["path"], "2019/a\u{7}.jpg");
+    }
+
+    #[test]
+    fn good_news_and_alarms_have_their_words() {
+        let good = AlertMessage::of(&facts(), &News::default(), Details::Counts);
+        assert_eq!(good.subject, "/srv/photos: everything is as it should be");
+        let settled = News { settled: 2, ..News::default() };
+        let message = AlertMessage::of(&facts(), &settled, Details::Counts);
+        assert_eq!(message.subject, "/srv/photos: settled: nothing is wrong any more");
+        assert!(!message.is_bad);
+        let alarm = AlertFacts { alarm: Some("31 % of the files are missing.".into()), ..facts() };
+        let message = AlertMessage::of(&alarm, &News::default(), Details::Counts);
+        assert!(message.is_bad && message.subject.contains("unusually many"));
+        let test = AlertFacts { is_test: true, ..facts() };
+        let message = AlertMessage::of(&test, &News::default(), Details::Counts);
+        assert_eq!(message.subject, "/srv/photos: a test; nothing is wrong");
+    }
+}
