@@ -20,6 +20,8 @@ mod repair;
 #[cfg(feature = "measure")]
 mod report;
 mod named;
+#[cfg(feature = "schedule")]
+mod schedule;
 mod selection;
 #[cfg(feature = "serve")]
 mod serve;
@@ -60,6 +62,11 @@ pub(crate) use qos::{
 pub(crate) use repair::RepairArgs;
 #[cfg(feature = "measure")]
 pub(crate) use report::ReportArgs;
+#[cfg(feature = "schedule")]
+pub(crate) use schedule::{
+    AlertAddArgs, AlertArgs, AlertCommand, ScheduleAddArgs, ScheduleArgs, ScheduleCommand,
+    ScheduleRunArgs, StatusArgs,
+};
 #[cfg(feature = "serve")]
 pub(crate) use serve::{LanguageArg, OpenArgs, ServeArgs};
 pub(crate) use verbs::{
@@ -404,13 +411,16 @@ const GUESSED: [(&str, &str); 20] = [
 ];
 
 /// Verbs that a build can lack, each with the Cargo feature that it needs.
-const FEATURES: [(&str, &str); 6] = [
+const FEATURES: [(&str, &str); 9] = [
     ("fleet", "fleet"),
     ("measure", "measure"),
     ("report", "measure"),
     ("objects", "objects"),
     ("serve", "serve"),
     ("open", "serve"),
+    ("alert", "schedule"),
+    ("schedule", "schedule"),
+    ("status", "schedule"),
 ];
 
 /// Says which feature an absent verb needs, or suggests our verb for what another tool calls it.

@@ -3,6 +3,8 @@
 //! In: parsed arguments. Out: a status. There is one file per verb: arguments → one library call →
 //! one renderer. Code that all verbs share is here.
 
+#[cfg(feature = "schedule")]
+mod alert;
 mod audit;
 mod check;
 mod code;
@@ -28,9 +30,13 @@ mod repair;
 #[cfg(feature = "measure")]
 mod report;
 mod retag;
+#[cfg(feature = "schedule")]
+mod schedule;
 #[cfg(feature = "serve")]
 mod serve;
 mod show;
+#[cfg(feature = "schedule")]
+mod status;
 mod tag;
 mod untag;
 mod update;
@@ -85,6 +91,12 @@ pub(crate) fn dispatch(command: &Command) -> anyhow::Result<u8> {
         Command::Probe(args) => probe::run(args),
         Command::History(args) => history::run(args),
         Command::Audit(args) => audit::run(args),
+        #[cfg(feature = "schedule")]
+        Command::Status(args) => status::run(args),
+        #[cfg(feature = "schedule")]
+        Command::Schedule(args) => schedule::run(args),
+        #[cfg(feature = "schedule")]
+        Command::Alert(args) => alert::run(args),
         Command::Code(args) => code::run(args),
         Command::Pages(args) => pages::run(args),
         Command::Repair(args) => repair::run(args),

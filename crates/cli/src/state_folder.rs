@@ -1,4 +1,4 @@
-//! Where this user's state is kept between runs.
+//! Where this user's state and configuration are kept.
 
 use std::env;
 use std::path::PathBuf;
@@ -11,8 +11,6 @@ pub(crate) fn trees() -> Option<PathBuf> {
 /// Returns `$XDG_STATE_HOME/steadfast`, or `~/.local/state/steadfast`, or on macOS
 /// `~/Library/Application Support/Steadfast`. `None` if the environment names no folder.
 pub(crate) fn folder() -> Option<PathBuf> {
-    let absolute =
-        |name: &str| env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
     let named = absolute("XDG_STATE_HOME").map(|folder| folder.join("steadfast"));
     let usual = || {
         let mac = env::consts::OS == "macos";
@@ -20,7 +18,27 @@ pub(crate) fn folder() -> Option<PathBuf> {
             true => "Library/Application Support/Steadfast",
             false => ".local/state/steadfast",
         };
-        Some(absolute("HOME")?.join(folder))
+        Some(home()?.join(folder))
     };
     named.or_else(usual)
+}
+
+/// Returns `$XDG_CONFIG_HOME/steadfast`, or `~/.config/steadfast`, or on macOS
+/// `~/Library/Application Support/Steadfast`. `None` if the environment names no folder.
+pub(crate) fn configuration() -> Option<PathBuf> {
+    let named = absolute("XDG_CONFIG_HOME").map(|folder| folder.join("steadfast"));
+    let usual = || match env::consts::OS {
+        "macos" => Some(home()?.join("Library/Application Support/Steadfast")),
+        _ => Some(home()?.join(".config/steadfast")),
+    };
+    named.or_else(usual)
+}
+
+/// Returns the user's home folder.
+pub(crate) fn home() -> Option<PathBuf> {
+    absolute("HOME")
+}
+
+fn absolute(name: &str) -> Option<PathBuf> {
+    env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute())
 }

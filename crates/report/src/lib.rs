@@ -30,6 +30,7 @@ pub mod diff;
 mod catalogue;
 pub mod history;
 pub mod audit;
+pub mod status;
 pub mod premis;
 #[cfg(feature = "fleet")]
 pub mod fleet;

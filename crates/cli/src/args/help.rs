@@ -6,9 +6,10 @@
 use std::fmt::Write as _;
 
 /// The verbs by what they are for, in the order of the page.
-const GROUPS: [(&str, &[&str]); 6] = [
+const GROUPS: [(&str, &[&str]); 7] = [
     ("Everyday", &["tag", "check", "update", "repair", "show", "untag", "retag"]),
     ("Catalogue", &["init", "history", "audit"]),
+    ("Regularly", &["status", "schedule", "alert"]),
     ("Interchange", &["hash", "export", "import", "diff", "probe"]),
     ("Browser", &["serve", "open"]),
     ("Elsewhere", &["code", "pages", "fleet", "objects"]),
@@ -17,13 +18,19 @@ const GROUPS: [(&str, &[&str]); 6] = [
 
 /// The environment variables that the program reads, with the verb that reads them if it is one
 /// alone. Those of the third row are read by the libraries that write colours and start programs.
-const ENVIRONMENT: [(Option<&str>, &str, &str); 7] = [
+const ENVIRONMENT: [(Option<&str>, &str, &str); 8] = [
     (
         None,
         "XDG_STATE_HOME, HOME",
         "The folder for state: $XDG_STATE_HOME/steadfast, by default ~/.local/state/steadfast, on \
          macOS ~/Library/Application Support/Steadfast. It holds the list of trees that have a \
          catalogue, and the changes of `qos set`.",
+    ),
+    (
+        Some("schedule"),
+        "XDG_CONFIG_HOME",
+        "The folder for schedules and alerts: $XDG_CONFIG_HOME/steadfast, by default \
+         ~/.config/steadfast.",
     ),
     (
         Some("open"),
@@ -61,7 +68,7 @@ const ENVIRONMENT: [(Option<&str>, &str, &str); 7] = [
 ];
 
 /// Length of the longest verb.
-const VERB_LEN: usize = 7;
+const VERB_LEN: usize = 8;
 
 /// Gives a command a help page with its verbs in groups, and its environment variables at the end.
 pub(super) fn page(command: clap::Command) -> clap::Command {

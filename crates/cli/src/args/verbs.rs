@@ -30,6 +30,12 @@ pub(crate) enum Command {
     Probe(ProbeArgs),
     History(HistoryArgs),
     Audit(AuditArgs),
+    #[cfg(feature = "schedule")]
+    Status(super::StatusArgs),
+    #[cfg(feature = "schedule")]
+    Schedule(super::ScheduleArgs),
+    #[cfg(feature = "schedule")]
+    Alert(super::AlertArgs),
     Code(CodeArgs),
     Pages(PagesArgs),
     Repair(RepairArgs),

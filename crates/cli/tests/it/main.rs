@@ -30,6 +30,7 @@ mod probe;
 mod qos;
 mod repair;
 mod rings;
+mod schedule;
 mod serve;
 mod statuses;
 mod sums;

@@ -10,7 +10,16 @@ use std::process::Command;
 use crate::tree::{Outcome, Tree};
 
 /// Verbs that are tried by their help alone, and why.
-const BY_HELP_ALONE: [(&str, &str); 12] = [
+const BY_HELP_ALONE: [(&str, &str); 21] = [
+    ("alert add", "answers in one piece, as `steadfast --version` does"),
+    ("alert list", "answers in one piece, as `steadfast --version` does"),
+    ("alert remove", "answers in one piece, as `steadfast --version` does"),
+    ("alert test", "sends messages, and answers as `alert list` does"),
+    ("schedule add", "answers in one piece, as `steadfast --version` does"),
+    ("schedule list", "answers in one piece, as `steadfast --version` does"),
+    ("schedule remove", "answers in one piece, as `steadfast --version` does"),
+    ("schedule run", "answers as `check` does"),
+    ("schedule show", "answers in one piece, as `steadfast --version` does"),
     ("measure all", "takes a minute, and answers as `measure queue` does"),
     ("measure cipher", "as `measure queue`"),
     ("measure cpu", "as `measure queue`"),
@@ -26,7 +35,7 @@ const BY_HELP_ALONE: [(&str, &str); 12] = [
 ];
 
 /// Every verb with what makes it answer, in a tree that [`everything`] makes.
-const ANSWERS: [(&str, &str); 30] = [
+const ANSWERS: [(&str, &str); 31] = [
     ("audit", "audit"),
     ("check", "check"),
     ("code cost", "code cost Demo.app"),
@@ -54,6 +63,7 @@ const ANSWERS: [(&str, &str); 30] = [
     ("retag", "retag"),
     ("serve", "serve --no-open ."),
     ("show", "show"),
+    ("status", "status"),
     ("tag", "tag"),
     ("untag", "untag sub"),
     ("update", "update"),

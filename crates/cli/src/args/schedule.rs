@@ -1,0 +1,267 @@
+//! The arguments of `status`, `schedule` and `alert`.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::{ArgGroup, Args, Subcommand, ValueEnum};
+use steadfast_report::Units;
+use steadfast_schedule::{Every, TimeOfDay, TimerKind};
+
+use super::named::named;
+use super::{LevelArgs, OutputArgs, quantity};
+
+/// Show for each catalogued folder what was checked when, what is open, and what is overdue.
+///
+/// Reads the catalogues only, so nothing is judged. A folder that is not there, or another volume
+/// in its place, is reported as such.
+#[derive(Debug, Args)]
+#[command(after_long_help = "\
+Examples:
+  steadfast status
+  steadfast status ~/Pictures
+  steadfast status --json | jq -r 'select(.state != \"fine\") | .path'
+
+Exit status: 0 every folder is fine; 1 something is missing, modified or overdue; 2 a folder is \
+not there, or could not be judged; 3 a corrupt file is open. 3 outranks 1, 1 outranks 2.")]
+pub(crate) struct StatusArgs {
+    /// Folders, each the root of a catalogued tree [default: all that are known]
+    #[arg(value_name = "DIR")]
+    pub(crate) directories: Vec<PathBuf>,
+    /// Print one JSON object per folder
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// Units of sizes: `si` for MB and GB, `iec` for MiB and GiB
+    #[arg(long, default_value = "si", value_parser = named::<Units>(), hide_short_help = true)]
+    pub(crate) units: Units,
+}
+
+/// Check folders regularly, without being asked.
+///
+/// A schedule reads a part of a folder each time, the longest-unchecked files first, so that every
+/// byte is read within its cover. The system's timers start it: systemd, launchd or cron.
+#[derive(Debug, Args)]
+#[command(after_long_help = "\
+Examples:
+  steadfast schedule add ~/Pictures --every night --at 02:00 --cover 30d
+  steadfast schedule list
+  steadfast schedule run --now pictures
+
+Exit status: that of each command.")]
+pub(crate) struct ScheduleArgs {
+    #[command(subcommand)]
+    pub(crate) command: ScheduleCommand,
+}
+
+/// What is done with schedules.
+#[derive(Debug, Subcommand)]
+pub(crate) enum ScheduleCommand {
+    Add(ScheduleAddArgs),
+    List(ScheduleListArgs),
+    Show(ScheduleNameArgs),
+    Run(ScheduleRunArgs),
+    Remove(ScheduleNameArgs),
+}
+
+/// Check a folder regularly from now on.
+///
+/// Writes the schedule, and a timer of the system that starts it. Says whether the cover can be
+/// reached at the rate of earlier checks.
+#[derive(Debug, Args)]
+#[command(after_long_help = "\
+Examples:
+  steadfast schedule add ~/Pictures --every night --at 02:00 --cover 30d
+  steadfast schedule add /srv --every night --at 01:30 --cover 90d --max-time 2h --update
+  steadfast schedule add /volume1/photo --timer manual    on a NAS: prints the line to enter there
+
+Exit status: 0 done; 2 the folder has no catalogue, or the timer could not be made.")]
+pub(crate) struct ScheduleAddArgs {
+    /// The root of a tree with a catalogue
+    #[arg(value_name = "DIR")]
+    pub(crate) directory: PathBuf,
+    /// How often
+    #[arg(long, value_name = "PERIOD", default_value = "night", value_parser = named::<Every>())]
+    pub(crate) every: Every,
+    /// When it starts, in local time
+    #[arg(long, value_name = "HH:MM", default_value = "02:00")]
+    pub(crate) at: TimeOfDay,
+    /// Time within which every byte is read once
+    #[arg(long, value_name = "TIME", default_value = "30d", value_parser = quantity::time_limit)]
+    pub(crate) cover: Duration,
+    /// End each run after TIME, as 2h. Files that were not reached come first the next time
+    #[arg(long, value_name = "TIME", value_parser = quantity::time_limit)]
+    pub(crate) max_time: Option<Duration>,
+    /// Also tag new and edited files, as `update` does, unless unusually many files changed
+    #[arg(long)]
+    pub(crate) update: bool,
+    /// Name of the schedule [default: from the folder's name]
+    #[arg(long, value_name = "NAME")]
+    pub(crate) name: Option<String>,
+    /// What starts it [default: what this system has]
+    #[arg(long, value_name = "KIND", value_enum)]
+    pub(crate) timer: Option<TimerArg>,
+}
+
+/// What starts a schedule.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub(crate) enum TimerArg {
+    /// A systemd timer of the user, or of the system for root
+    Systemd,
+    /// A launch agent of macOS
+    Launchd,
+    /// A marked block in the user's crontab
+    Crontab,
+    /// Nothing is installed: the command is printed for another scheduler
+    Manual,
+}
+
+impl TimerArg {
+    /// Returns the kind of timer for a user.
+    pub(crate) fn kind(self, is_root: bool) -> TimerKind {
+        match self {
+            TimerArg::Systemd if is_root => TimerKind::SystemdSystem,
+            TimerArg::Systemd => TimerKind::SystemdUser,
+            TimerArg::Launchd => TimerKind::Launchd,
+            TimerArg::Crontab => TimerKind::Crontab,
+            TimerArg::Manual => TimerKind::Manual,
+        }
+    }
+}
+
+/// List the schedules.
+#[derive(Debug, Args)]
+#[command(after_long_help = "Examples:\n  steadfast schedule list\n\nExit status: 0 done.")]
+pub(crate) struct ScheduleListArgs {}
+
+/// Show a schedule with the files of its timer, or remove both.
+#[derive(Debug, Args)]
+#[command(after_long_help = "\
+Examples:
+  steadfast schedule show pictures
+  steadfast schedule remove pictures
+
+Exit status: 0 done; 2 there is no such schedule, or its timer could not be changed.")]
+pub(crate) struct ScheduleNameArgs {
+    /// Name of the schedule, or its folder
+    #[arg(value_name = "NAME")]
+    pub(crate) name: String,
+}
+
+/// Do what a schedule has to do now. Timers start this.
+///
+/// Runs a schedule if it is due, and not on battery or on a busy machine. A folder that is not
+/// there is reported and not judged. Then the alerts are sent.
+#[derive(Debug, Args)]
+#[command(after_long_help = "\
+Examples:
+  steadfast schedule run --all
+  steadfast schedule run pictures
+  steadfast schedule run --now pictures    even if it is not due
+
+Exit status: as that of `check`; 2 also if the folder is not there. An alert that fails changes \
+nothing.")]
+pub(crate) struct ScheduleRunArgs {
+    /// Name of the schedule, or its folder
+    #[arg(value_name = "NAME", conflicts_with = "all", required_unless_present = "all")]
+    pub(crate) name: Option<String>,
+    /// Every schedule
+    #[arg(long)]
+    pub(crate) all: bool,
+    /// Run even if it is not due, on battery, or on a busy machine
+    #[arg(long)]
+    pub(crate) now: bool,
+    #[command(flatten)]
+    pub(crate) level: LevelArgs,
+    #[command(flatten)]
+    pub(crate) output: OutputArgs,
+}
+
+/// Tell somebody about trouble that a schedule finds.
+///
+/// Tells new trouble once, open trouble once a week, and that it is settled. Messages contain
+/// numbers of files, and paths only if asked for.
+#[derive(Debug, Args)]
+#[command(after_long_help = "\
+Examples:
+  steadfast alert add --webhook https://ntfy.sh/my-topic
+  steadfast alert add --ping https://hc-ping.com/UUID
+  steadfast alert test
+
+Exit status: that of each command.")]
+pub(crate) struct AlertArgs {
+    #[command(subcommand)]
+    pub(crate) command: AlertCommand,
+}
+
+/// What is done with alerts.
+#[derive(Debug, Subcommand)]
+pub(crate) enum AlertCommand {
+    Add(AlertAddArgs),
+    Test(AlertTestArgs),
+    List(AlertListArgs),
+    Remove(AlertRemoveArgs),
+}
+
+/// Add an alert.
+#[derive(Debug, Args)]
+#[command(
+    group(ArgGroup::new("channel").required(true).multiple(false)),
+    after_long_help = "\
+Examples:
+  steadfast alert add --webhook https://ntfy.sh/my-topic    also Gotify, Slack, Discord, JSON
+  steadfast alert add --ping https://hc-ping.com/UUID       a monitor that notices silence
+  steadfast alert add --sendmail me@example.org
+  steadfast alert add --desktop
+  steadfast alert add --command apprise -b - mailto://me    JSON on its standard input
+
+Exit status: 0 done; 2 the address is not valid, or the file cannot be written."
+)]
+pub(crate) struct AlertAddArgs {
+    /// Send a request to URL: ntfy, Gotify, Slack and Discord by their addresses, else JSON
+    #[arg(long, value_name = "URL", group = "channel")]
+    pub(crate) webhook: Option<String>,
+    /// Send a request to URL at the start and the end of each run
+    #[arg(long, value_name = "URL", group = "channel")]
+    pub(crate) ping: Option<String>,
+    /// Send a mail by the local `sendmail`
+    #[arg(long, value_name = "ADDRESS", group = "channel")]
+    pub(crate) sendmail: Option<String>,
+    /// Show a notification on this machine's desktop
+    #[arg(long, group = "channel")]
+    pub(crate) desktop: bool,
+    /// Start a program without a shell, with the run as JSON on its standard input. Last option
+    #[arg(long, value_name = "WORD", group = "channel", num_args = 1.., allow_hyphen_values = true)]
+    pub(crate) command: Option<Vec<String>>,
+    /// Also after runs without trouble
+    #[arg(long)]
+    pub(crate) every_run: bool,
+    /// Put the paths of files into the messages
+    #[arg(long)]
+    pub(crate) paths: bool,
+}
+
+/// Send a test message to every alert.
+#[derive(Debug, Args)]
+#[command(after_long_help = "\
+Examples:
+  steadfast alert test
+
+Exit status: 0 every message was delivered; 2 one was not, or there is no alert.")]
+pub(crate) struct AlertTestArgs {}
+
+/// List the alerts with their numbers.
+#[derive(Debug, Args)]
+#[command(after_long_help = "Examples:\n  steadfast alert list\n\nExit status: 0 done.")]
+pub(crate) struct AlertListArgs {}
+
+/// Remove an alert by its number.
+#[derive(Debug, Args)]
+#[command(after_long_help = "\
+Examples:
+  steadfast alert remove 1
+
+Exit status: 0 done; 2 there is no such alert.")]
+pub(crate) struct AlertRemoveArgs {
+    /// Its number in `alert list`
+    #[arg(value_name = "NUMBER")]
+    pub(crate) number: usize,
+}

@@ -1,0 +1,201 @@
+//! `steadfast schedule`: arguments → the user's schedules, the system's timers, or a run.
+
+mod night;
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anyhow::{Context as _, ensure};
+use steadfast::Options;
+use steadfast::catalogue::{Catalogue, CataloguedTree, RunState, TreeList};
+use steadfast::verdict::worse_status;
+use steadfast_schedule::{CheckSchedule, ScheduleList, TimerKind, forecast, name_of, timer};
+
+use crate::args::{ScheduleAddArgs, ScheduleArgs, ScheduleCommand, ScheduleRunArgs};
+use crate::exit;
+use crate::output;
+use crate::state_folder;
+
+use super::status;
+
+/// Runs that are looked at for the rate of earlier checks.
+const RUNS_LOOKED_AT: u32 = 64;
+
+pub(super) fn run(args: &ScheduleArgs) -> anyhow::Result<u8> {
+    let mut schedules = status::list()?;
+    match &args.command {
+        ScheduleCommand::Add(args) => add(args, &mut schedules),
+        ScheduleCommand::List(_) => {
+            let lines = schedules.schedules().iter().map(|schedule| described(schedule) + "\n");
+            output::answer(lines.collect::<String>().as_bytes())?;
+            Ok(0)
+        }
+        ScheduleCommand::Show(args) => show(schedules.find(&args.name)?),
+        ScheduleCommand::Remove(args) => {
+            let schedule = schedules.find(&args.name)?.clone();
+            timer::uninstall(&schedule, &host()?)?;
+            schedules.remove(&schedule.name)?;
+            status::journal(&schedule)?.remove();
+            output::answer(format!("removed: {}\n", schedule.name).as_bytes())?;
+            Ok(0)
+        }
+        ScheduleCommand::Run(args) => run_due(args, &schedules),
+    }
+}
+
+/// Adds a schedule and its timer.
+fn add(args: &ScheduleAddArgs, schedules: &mut ScheduleList) -> anyhow::Result<u8> {
+    let root = args.directory.canonicalize();
+    let root = root.with_context(|| format!("cannot find `{}`", args.directory.display()))?;
+    let tree = tree_of(&root)?;
+    let host = host()?;
+    let taken: Vec<&str> = schedules.schedules().iter().map(|one| one.name.as_str()).collect();
+    let known = schedules.schedules().iter().find(|one| one.directory == root);
+    let name = match (&args.name, known) {
+        (Some(name), _) => name.clone(),
+        (None, Some(known)) => known.name.clone(),
+        (None, None) => name_of(&root, &taken),
+    };
+    let days = args.cover.as_secs().div_ceil(86_400);
+    let kind = args.timer.map(|timer| timer.kind(host.is_root));
+    let schedule = CheckSchedule {
+        name,
+        directory: root,
+        every: args.every,
+        at: args.at,
+        cover_days: u32::try_from(days).unwrap_or(u32::MAX),
+        max_time_s: args.max_time.map(|time| time.as_secs()),
+        update: args.update,
+        parity: false,
+        timer: kind.unwrap_or_else(|| host.detect(std::env::consts::OS)),
+        made_s: (Options::default().now)().seconds,
+    };
+    schedule.validate()?;
+    let before = schedules.schedules().iter().find(|one| one.name == schedule.name).cloned();
+    if let Some(before) = before.filter(|before| before.timer != schedule.timer) {
+        timer::uninstall(&before, &host)?;
+    }
+    schedules.put(schedule.clone())?;
+    if let Err(error) = timer::install(&schedule, &host) {
+        // A schedule that nothing starts would look like protection.
+        let _ = timer::uninstall(&schedule, &host);
+        schedules.remove(&schedule.name)?;
+        return Err(error).context("the timer could not be made, so there is no schedule");
+    }
+    let mut text = described(&schedule) + "\n" + &outlook(&schedule, &tree)?;
+    if schedule.timer == TimerKind::Manual {
+        let line = timer::command_line(&schedule, &host);
+        text.push_str(&format!("enter this in the scheduler of your system:\n  {line}\n"));
+    }
+    if schedule.timer == TimerKind::SystemdUser {
+        text.push_str(
+            "it runs while you are logged in; `loginctl enable-linger` lets it run always\n",
+        );
+    }
+    output::answer(text.as_bytes())?;
+    Ok(0)
+}
+
+/// Says whether the cover can be reached at the rate of earlier checks.
+fn outlook(schedule: &CheckSchedule, tree: &CataloguedTree) -> anyhow::Result<String> {
+    let catalogue = Catalogue::open_reader(&tree.catalogue)?;
+    let audit = catalogue.audit(&[], (Options::default().now)())?;
+    let runs = catalogue.runs(i64::MAX, RUNS_LOOKED_AT)?;
+    let rates = runs.iter().filter(|run| run.verb == "check" && run.state == RunState::Whole);
+    let rate = rates
+        .filter(|run| run.bytes > 100_000_000 && run.latest.seconds > run.started.seconds)
+        .map(|run| run.bytes as f64 / (run.latest.seconds - run.started.seconds) as f64)
+        .next();
+    let interval_s = schedule.every.interval_s();
+    let seen = forecast(audit.bytes, interval_s, schedule.cover_s(), rate, schedule.max_time_s);
+    let (total, each) = (audit.bytes as f64 / 1e9, seen.run_bytes as f64 / 1e9);
+    let days = schedule.cover_days;
+    let mut text = format!("{total:.1} GB in {days} days: about {each:.1} GB in each run");
+    match (rate, seen.run_s) {
+        (Some(rate), Some(run_s)) => {
+            let (minutes, rate) = (run_s / 60.0, rate / 1e6);
+            text.push_str(&format!(", {minutes:.0} minutes at {rate:.0} MB/s\n"));
+        }
+        _ => text.push_str("; how long that takes is known after the first whole check\n"),
+    }
+    if let Some(cover) = seen.cover_days.filter(|_| !seen.is_reached) {
+        text.push_str(&format!(
+            "the time limit is too short: it covers the folder in {cover:.0} days\n"
+        ));
+    }
+    Ok(text)
+}
+
+fn show(schedule: &CheckSchedule) -> anyhow::Result<u8> {
+    let host = host()?;
+    let mut text = described(schedule) + "\n";
+    for file in timer::files(schedule, &host) {
+        text.push_str(&format!("\n# {}\n{}", file.path.display(), file.text));
+    }
+    text.push_str(&format!("\ncommand: {}\n", timer::command_line(schedule, &host)));
+    output::answer(text.as_bytes())?;
+    Ok(0)
+}
+
+/// Runs one schedule, or every one that is due.
+fn run_due(args: &ScheduleRunArgs, schedules: &ScheduleList) -> anyhow::Result<u8> {
+    let chosen: Vec<&CheckSchedule> = match &args.name {
+        Some(name) => vec![schedules.find(name)?],
+        None => schedules.schedules().iter().collect(),
+    };
+    let mut status = 0;
+    for schedule in chosen {
+        match night::run(schedule, args) {
+            Ok(one) => status = worse_status(status, one),
+            // Trouble with one folder must not keep the others from their checks.
+            Err(error) => {
+                exit::complain(&format!("schedule `{}`: {error:#}", schedule.name));
+                status = worse_status(status, exit::COULD_NOT_TELL);
+            }
+        }
+    }
+    Ok(status)
+}
+
+fn described(schedule: &CheckSchedule) -> String {
+    let CheckSchedule { name, directory, every, at, cover_days, timer, .. } = schedule;
+    let limit = schedule.max_time_s.map(|limit| format!(", at most {limit} s each"));
+    let update = if schedule.update { ", with update" } else { "" };
+    format!(
+        "{name}: {} every {every} at {at}, all within {cover_days} days{}{update}, by {timer}",
+        directory.display(),
+        limit.unwrap_or_default()
+    )
+}
+
+/// Returns the entry of a root in the list of catalogued trees.
+fn tree_of(root: &Path) -> anyhow::Result<CataloguedTree> {
+    let trees = state_folder::trees().map(|file| TreeList::at(&file).read()).unwrap_or_default();
+    let listed = trees.into_iter().find(|tree| tree.root == root);
+    let found = || {
+        let catalogue = Catalogue::open_reader(&Catalogue::find(root)?).ok()?;
+        catalogue.tree().ok().filter(|tree| tree.root == root)
+    };
+    let tree = listed.or_else(found);
+    tree.with_context(|| {
+        format!("`{0}` has no catalogue of its own: `steadfast init {0}` makes one", root.display())
+    })
+}
+
+/// Returns the facts of this machine and user that timers depend on.
+fn host() -> anyhow::Result<timer::TimerHost> {
+    let home = state_folder::home().context("HOME is not set")?;
+    let config = state_folder::configuration().and_then(|path| Some(path.parent()?.to_owned()));
+    let is_root = Command::new("id").arg("-u").output().is_ok_and(|id| id.stdout == b"0\n");
+    ensure!(home.is_absolute(), "HOME is not an absolute path");
+    let program: PathBuf = std::env::current_exe().context("cannot find this program")?;
+    Ok(timer::TimerHost {
+        program,
+        config: config.unwrap_or_else(|| home.join(".config")),
+        home,
+        state: state_folder::folder().into_iter().chain(state_folder::configuration()).collect(),
+        is_root,
+        search_path: None,
+        root: "/".into(),
+    })
+}

@@ -1,0 +1,144 @@
+//! `steadfast status`: the list of catalogued trees → what each catalogue knows → one line or more.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::Context as _;
+use steadfast::Options;
+use steadfast::catalogue::{Catalogue, CatalogueErrorKind, CataloguedTree, TreeList};
+use steadfast::verdict::worse_status;
+use steadfast_report::status::{FolderFacts, FolderState, FolderStatus, ScheduleFacts};
+use steadfast_schedule::{CheckSchedule, Journal, ScheduleList};
+
+use crate::args::StatusArgs;
+use crate::exit;
+use crate::outlet::Outlet;
+use crate::state_folder;
+
+/// Days within which every byte should be read if no schedule says otherwise.
+const COVER_DAYS: u32 = 90;
+
+pub(super) fn run(args: &StatusArgs) -> anyhow::Result<u8> {
+    let now_s = (Options::default().now)().seconds;
+    let schedules = list()?;
+    let mut trees = match state_folder::trees() {
+        Some(file) => TreeList::at(&file).read(),
+        None => Vec::new(),
+    };
+    if !args.directories.is_empty() {
+        let real = |path: &PathBuf| path.canonicalize().unwrap_or_else(|_| path.clone());
+        let wanted: Vec<PathBuf> = args.directories.iter().map(real).collect();
+        let unknown = wanted.iter().find(|path| trees.iter().all(|tree| tree.root != **path));
+        if let Some(path) = unknown {
+            anyhow::bail!("`{}` has no catalogue: `steadfast init` makes one", path.display());
+        }
+        trees.retain(|tree| wanted.contains(&tree.root));
+    }
+    if trees.is_empty() {
+        exit::complain("no folder is known: `steadfast init DIR` makes a catalogue of one");
+        return Ok(exit::COULD_NOT_TELL);
+    }
+    let mut outlet = Outlet::new(false);
+    let mut status = 0;
+    for tree in &trees {
+        let schedule = schedules.schedules().iter().find(|one| one.directory == tree.root);
+        let folder = of_tree(tree, schedule, now_s);
+        status = worse_status(status, folder.exit_status());
+        match args.json {
+            true => folder.write_json(&mut outlet.pending),
+            false => folder.write_text(now_s, args.units, &mut outlet.pending),
+        }
+    }
+    outlet.finish()?;
+    Ok(status)
+}
+
+/// Returns the schedules of the user.
+pub(super) fn list() -> anyhow::Result<ScheduleList> {
+    let folder = state_folder::configuration();
+    let folder = folder.context("neither XDG_CONFIG_HOME nor HOME is set")?;
+    Ok(ScheduleList::read(&folder.join("schedules.toml"))?)
+}
+
+/// Returns the journal of a schedule.
+pub(super) fn journal(schedule: &CheckSchedule) -> anyhow::Result<Journal> {
+    let folder = state_folder::folder();
+    let folder = folder.context("neither XDG_STATE_HOME nor HOME is set")?;
+    Ok(Journal::of(&folder.join("schedules"), &schedule.name))
+}
+
+/// Returns the state of a tree.
+pub(super) fn of_tree(
+    tree: &CataloguedTree,
+    schedule: Option<&CheckSchedule>,
+    now_s: i64,
+) -> FolderStatus {
+    let cover_days = schedule.map_or(COVER_DAYS, |schedule| schedule.cover_days);
+    let state = state_of(&tree.root, &tree.catalogue, cover_days, now_s);
+    let schedule = schedule.map(|schedule| {
+        let last = journal(schedule).map(|journal| journal.read()).unwrap_or_default();
+        ScheduleFacts {
+            name: schedule.name.clone(),
+            every: schedule.every.to_string(),
+            at: schedule.at.to_string(),
+            last_run_s: last.began_s,
+            last_status: last.status,
+            skipped: last.skipped,
+        }
+    });
+    FolderStatus { root: tree.root.clone(), state, schedule }
+}
+
+fn state_of(root: &Path, catalogue: &Path, cover_days: u32, now_s: i64) -> FolderState {
+    if !root.is_dir() {
+        return FolderState::NotThere("there is no such folder: is its volume mounted?".to_owned());
+    }
+    let facts = Catalogue::open_reader(catalogue).and_then(|catalogue| {
+        catalogue.guard()?;
+        facts_of(&catalogue, cover_days, now_s)
+    });
+    match facts {
+        Ok(facts) => FolderState::Known(facts),
+        Err(error) => match error.kind() {
+            CatalogueErrorKind::OtherVolume | CatalogueErrorKind::EmptyRoot => {
+                FolderState::NotThere(error.to_string())
+            }
+            _ => FolderState::Unknown(error.to_string()),
+        },
+    }
+}
+
+/// Reads what a catalogue knows of its folder.
+fn facts_of(
+    catalogue: &Catalogue,
+    cover_days: u32,
+    now_s: i64,
+) -> Result<FolderFacts, steadfast::catalogue::CatalogueError> {
+    let mut now = (Options::default().now)();
+    now.seconds = now_s;
+    // A tenth of the cover is grace.
+    let grace_days = cover_days + cover_days.div_ceil(10);
+    let audit = catalogue.audit(&[cover_days, grace_days], now)?;
+    let mut facts = FolderFacts {
+        files: audit.tagged,
+        bytes: audit.bytes,
+        never: audit.never.0,
+        oldest_proof_s: audit.oldest_proof.map(|proof| proof.seconds),
+        cover_days,
+        ..FolderFacts::default()
+    };
+    for window in &audit.windows {
+        if window.days == cover_days {
+            facts.proved_bytes = window.bytes;
+        }
+        if window.days == grace_days {
+            facts.is_overdue = window.entries < audit.tagged;
+        }
+    }
+    catalogue.failures(&mut |failure| {
+        if !failure.settled {
+            *facts.open.entry(failure.standing.name().to_owned()).or_default() += 1;
+        }
+        std::ops::ControlFlow::Continue(())
+    })?;
+    Ok(facts)
+}

@@ -1,0 +1,232 @@
+//! `schedule`, `status` and `alert`: a folder that is checked by itself, and trouble that is told.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::{Path, PathBuf};
+
+use crate::tree::{Outcome, Tree};
+
+/// A tree with a catalogue, in a home of its own.
+struct Household {
+    tree: Tree,
+}
+
+impl Household {
+    fn new(files: usize) -> Household {
+        let mut tree = Tree::new();
+        for number in 0..files {
+            tree = tree.file(format!("photos/{number}"), format!("photograph {number}").as_bytes());
+        }
+        fs::create_dir_all(tree.state("home")).unwrap();
+        let household = Household { tree };
+        household.run(&["init", "photos"]).succeeds();
+        household.run(&["tag", "photos"]).succeeds();
+        household
+    }
+
+    fn run(&self, words: &[&str]) -> Outcome {
+        let mut command = self.tree.command(words);
+        command.env("HOME", self.tree.state("home"));
+        command.env("XDG_STATE_HOME", self.tree.state("home/state"));
+        command.env("XDG_CONFIG_HOME", self.tree.state("home/config"));
+        Outcome::of(&mut command)
+    }
+
+    fn add(&self, more: &[&str]) -> Outcome {
+        let words = ["schedule", "add", "photos", "--timer", "manual", "--name", "photos"];
+        self.run(&[&words[..], more].concat())
+    }
+
+    fn night(&self) -> Outcome {
+        self.run(&["schedule", "run", "--now", "photos"])
+    }
+
+    fn photo(&self, number: usize) -> PathBuf {
+        self.tree.path(format!("photos/{number}"))
+    }
+
+    /// Changes a byte of a photograph and keeps its time.
+    fn corrupt(&self, number: usize) {
+        let path = self.photo(number);
+        let time = fs::metadata(&path).unwrap().modified().unwrap();
+        fs::write(&path, format!("phOtograph {number}")).unwrap();
+        fs::File::options().write(true).open(&path).unwrap().set_modified(time).unwrap();
+    }
+
+    /// Adds an alert that appends its JSON to a file, and returns the file.
+    fn listen(&self) -> PathBuf {
+        let log = self.tree.state("log");
+        let tool = self.tree.state("tool");
+        let script = format!("#!/bin/sh\ncat >> '{0}'\necho >> '{0}'\n", log.display());
+        fs::write(&tool, script).unwrap();
+        fs::set_permissions(&tool, fs::Permissions::from_mode(0o755)).unwrap();
+        self.run(&["alert", "add", "--command", tool.to_str().unwrap()]).succeeds();
+        log
+    }
+}
+
+/// The messages so far, as JSON.
+fn messages(log: &Path) -> Vec<serde_json::Value> {
+    let text = fs::read_to_string(log).unwrap_or_default();
+    text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+fn status_of(household: &Household) -> serde_json::Value {
+    let told = household.run(&["status", "--json"]);
+    serde_json::from_str(told.stdout().lines().next().unwrap()).unwrap()
+}
+
+#[test]
+fn a_night_finds_decay_and_tells_once() {
+    let household = Household::new(60);
+    let log = household.listen();
+    let added = household.add(&["--cover", "1d"]).succeeds();
+    assert!(
+        added.stdout().contains("every night at 02:00, all within 1 days"),
+        "{}",
+        added.stdout()
+    );
+    assert!(added.stdout().contains("schedule run photos"), "{}", added.stdout());
+    household.night().succeeds();
+    assert_eq!(messages(&log).len(), 0, "nothing is wrong");
+    assert_eq!(status_of(&household)["state"], "fine");
+    assert_eq!(household.run(&["status"]).status, 0);
+
+    household.corrupt(7);
+    assert_eq!(household.night().status, 3);
+    let told = messages(&log);
+    assert_eq!(told.len(), 1, "{told:?}");
+    assert_eq!((&told[0]["open"]["corrupt"], &told[0]["status"]), (&1.into(), &3.into()));
+    assert!(!told[0].to_string().contains("photos/7"), "a path was sent unasked");
+    assert_eq!(household.night().status, 3);
+    assert_eq!(messages(&log).len(), 1, "open trouble is not told every night");
+    assert_eq!(household.run(&["status"]).status, 3);
+    assert_eq!(status_of(&household)["open"]["corrupt"], 1);
+
+    fs::write(household.photo(7), "photograph 7").unwrap();
+    household.run(&["retag", "photos/7"]).succeeds();
+    household.night();
+    let told = messages(&log);
+    assert_eq!((told.len(), &told[1]["settled"]), (2, &1.into()), "{told:?}");
+    assert_eq!(household.run(&["status"]).status, 0);
+}
+
+#[test]
+fn each_night_reads_its_part() {
+    let household = Household::new(60);
+    household.add(&["--cover", "30d"]).succeeds();
+    let night = || {
+        let told = household.run(&["schedule", "run", "--now", "photos", "--json"]).succeeds();
+        let objects = told.objects();
+        let paths = objects.iter().filter_map(|object| object["path"].as_str().map(str::to_owned));
+        paths.collect::<Vec<String>>()
+    };
+    let (first, second) = (night(), night());
+    assert!((2..=6).contains(&first.len()), "a thirtieth of the cover reads {first:?}");
+    assert!(second.iter().all(|path| !first.contains(path)), "{first:?}, then {second:?}");
+}
+
+#[test]
+fn a_schedule_that_is_not_due_does_nothing() {
+    let household = Household::new(3);
+    household.add(&[]).succeeds();
+    household.night().succeeds();
+    let again = household.run(&["schedule", "run", "photos"]).succeeds();
+    assert!(again.stderr().contains("nothing done: not due yet"), "{}", again.stderr());
+    let all = household.run(&["schedule", "run", "--all"]).succeeds();
+    assert!(all.stderr().contains("not due yet"), "{}", all.stderr());
+}
+
+#[test]
+fn a_folder_that_is_not_there_is_told_and_not_judged() {
+    let household = Household::new(3);
+    let log = household.listen();
+    household.add(&[]).succeeds();
+    fs::rename(household.tree.path("photos"), household.tree.path("elsewhere")).unwrap();
+    for _ in 0..2 {
+        let told = household.night();
+        assert_eq!(told.status, 2);
+        assert!(told.stderr().contains("not mounted"), "{}", told.stderr());
+    }
+    let told = messages(&log);
+    assert_eq!((told.len(), &told[0]["open"]["unmounted"]), (1, &1.into()), "{told:?}");
+    assert_eq!(status_of(&household)["state"], "not there");
+    assert_eq!(household.run(&["status"]).status, 2);
+    // An empty mount point in its place is not a folder whose files were all deleted.
+    fs::create_dir(household.tree.path("photos")).unwrap();
+    assert_eq!(household.night().status, 2);
+    fs::remove_dir(household.tree.path("photos")).unwrap();
+    fs::rename(household.tree.path("elsewhere"), household.tree.path("photos")).unwrap();
+    household.night().succeeds();
+    assert_eq!(messages(&log).last().unwrap()["settled"], 1);
+}
+
+#[test]
+fn a_mass_change_is_an_alarm_and_stops_the_update() {
+    let household = Household::new(60);
+    let log = household.listen();
+    household.add(&["--update"]).succeeds();
+    fs::write(household.tree.path("photos/new"), "a new one").unwrap();
+    household.night();
+    let tagged = household.run(&["show", "photos/new"]);
+    assert_eq!(tagged.status, 0, "new files are tagged: {}", tagged.stderr());
+    for number in 0..20 {
+        fs::write(household.photo(number), "encrypted, pay us").unwrap();
+    }
+    let night = household.night();
+    assert!(
+        night.stderr().contains("20 of 61 files are missing or modified"),
+        "{}",
+        night.stderr()
+    );
+    let told = messages(&log);
+    let alarm = told.last().unwrap();
+    assert!(alarm["alarm"].as_str().unwrap().contains("nothing was updated"), "{alarm}");
+    let check = household.run(&["check", "photos"]);
+    assert_eq!(check.status, 1, "the tags of before are kept: {}", check.stdout());
+}
+
+#[test]
+fn a_failing_channel_never_changes_the_status() {
+    let household = Household::new(3);
+    household.run(&["alert", "add", "--command", "/nowhere/tool"]).succeeds();
+    household.run(&["alert", "add", "--webhook", "http://127.0.0.1:9/x"]).succeeds();
+    household.add(&[]).succeeds();
+    household.corrupt(1);
+    household.run(&["check", "photos"]);
+    let night = household.night();
+    assert!(night.stderr().contains("was not delivered"), "{}", night.stderr());
+    let status = night.status;
+    assert!(status == 0 || status == 3, "{status}");
+    assert_eq!(household.run(&["alert", "test"]).status, 2);
+}
+
+#[test]
+fn alerts_and_schedules_are_listed_and_removed() {
+    let household = Household::new(1);
+    household
+        .run(&["alert", "add", "--webhook", "https://me:pw@ntfy.example.org/topic"])
+        .succeeds();
+    household.run(&["alert", "add", "--ping", "https://hc.example.org/secret"]).succeeds();
+    let list = household.run(&["alert", "list"]).succeeds();
+    let expected = "1  webhook ntfy.example.org (ntfy), on trouble, with counts\n\
+                    2  ping hc.example.org, on trouble, with counts\n";
+    assert_eq!(list.stdout(), expected);
+    let file = household.tree.state("home/config/steadfast/alerts.toml");
+    assert_eq!(fs::metadata(file).unwrap().permissions().mode() & 0o777, 0o600);
+    household.run(&["alert", "remove", "1"]).succeeds();
+    assert_eq!(household.run(&["alert", "remove", "2"]).status, 2);
+    assert_eq!(household.run(&["alert", "add", "--webhook", "ftp://x"]).status, 2);
+    assert_eq!(household.run(&["alert", "add"]).status, 2);
+
+    household.add(&["--every", "week", "--at", "3:30", "--max-time", "2h"]).succeeds();
+    let list = household.run(&["schedule", "list"]).succeeds();
+    assert!(list.stdout().contains("every week at 03:30, all within 30 days, at most 7200 s each"));
+    let show = household.run(&["schedule", "show", "photos"]).succeeds();
+    assert!(show.stdout().contains(" schedule run photos\n"), "{}", show.stdout());
+    household.run(&["schedule", "remove", "photos"]).succeeds();
+    assert_eq!(household.run(&["schedule", "list"]).stdout(), "");
+    assert_eq!(household.run(&["schedule", "run", "photos"]).status, 2);
+    let missing = household.run(&["schedule", "add", "."]);
+    assert!(missing.stderr().contains("steadfast init"), "{}", missing.stderr());
+}

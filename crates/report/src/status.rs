@@ -1,0 +1,245 @@
+//! The state of catalogued folders, one for each: as text and as JSON lines.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use steadfast::verdict::worse_status;
+
+use crate::escape;
+use crate::json::{JsonObject, write_object};
+use crate::output::Output;
+use crate::units::Units;
+
+/// What is known of a folder without reading its files.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum FolderState {
+    /// Its catalogue could be read.
+    Known(FolderFacts),
+    /// It is not there, or another volume is in its place. The text says why.
+    NotThere(String),
+    /// Its catalogue cannot be read, or is gone. The text says why.
+    Unknown(String),
+}
+
+/// What a catalogue knows of its folder.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct FolderFacts {
+    /// Tagged files.
+    pub files: u64,
+    /// Their bytes.
+    pub bytes: u64,
+    /// Open failures, by state.
+    pub open: BTreeMap<String, u64>,
+    /// The oldest among the last proofs of all files, in seconds since 1970.
+    pub oldest_proof_s: Option<i64>,
+    /// Files that were never proved.
+    pub never: u64,
+    /// Bytes that were proved within the cover.
+    pub proved_bytes: u64,
+    /// Days within which every byte should be proved.
+    pub cover_days: u32,
+    /// Whether some file is not proved within the cover, with a tenth of it as grace.
+    pub is_overdue: bool,
+}
+
+/// The schedule of a folder, and what became of its last run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ScheduleFacts {
+    /// Its name.
+    pub name: String,
+    /// "night", "week" or "month".
+    pub every: String,
+    /// The time of day.
+    pub at: String,
+    /// When the last run began, in seconds since 1970.
+    pub last_run_s: Option<i64>,
+    /// Its exit status.
+    pub last_status: Option<u8>,
+    /// Why nothing was done when it was last started, if so.
+    pub skipped: Option<String>,
+}
+
+/// A folder.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FolderStatus {
+    /// Its root.
+    pub root: PathBuf,
+    /// Its state.
+    pub state: FolderState,
+    /// Its schedule.
+    pub schedule: Option<ScheduleFacts>,
+}
+
+impl FolderStatus {
+    /// Returns its exit status: 3 if a corrupt file is open, 1 if anything else is open or
+    /// overdue, 2 if it could not be determined.
+    pub fn exit_status(&self) -> u8 {
+        let FolderState::Known(facts) = &self.state else { return 2 };
+        let of = |state: &str| match state {
+            "corrupt" => 3,
+            "unreadable" | "unstable" => 2,
+            _ => 1,
+        };
+        let open = facts.open.iter().filter(|(_, count)| **count > 0).map(|(state, _)| of(state));
+        open.fold(u8::from(facts.is_overdue || facts.files == 0), worse_status)
+    }
+
+    /// Returns its state in a word: "fine", "trouble", "overdue", "empty", "not there", "unknown".
+    pub fn word(&self) -> &'static str {
+        match &self.state {
+            FolderState::NotThere(_) => "not there",
+            FolderState::Unknown(_) => "unknown",
+            FolderState::Known(facts) if facts.open.values().any(|count| *count > 0) => "trouble",
+            FolderState::Known(facts) if facts.files == 0 => "empty",
+            FolderState::Known(facts) if facts.is_overdue => "overdue",
+            FolderState::Known(_) => "fine",
+        }
+    }
+
+    /// Appends it as a line of JSON.
+    pub fn write_json(&self, output: &mut Output) {
+        let mut object = JsonObject::at(&self.root)
+            .field("state", self.word())
+            .field("exit_status", self.exit_status());
+        object = match &self.state {
+            FolderState::Known(facts) => object
+                .field("files", facts.files)
+                .field("bytes", facts.bytes)
+                .field("open", &facts.open)
+                .field("never", facts.never)
+                .field("oldest_proof_s", facts.oldest_proof_s)
+                .field("proved_bytes", facts.proved_bytes)
+                .field("cover_days", facts.cover_days)
+                .field("overdue", facts.is_overdue),
+            FolderState::NotThere(reason) | FolderState::Unknown(reason) => {
+                object.field("reason", reason)
+            }
+        };
+        let schedule = self.schedule.as_ref().map(|schedule| {
+            JsonObject::default()
+                .field("name", &schedule.name)
+                .field("every", &schedule.every)
+                .field("at", &schedule.at)
+                .field("last_run_s", schedule.last_run_s)
+                .field("last_status", schedule.last_status)
+                .field("skipped", &schedule.skipped)
+        });
+        write_object(&object.field("schedule", schedule), &mut output.answer);
+    }
+
+    /// Appends it as some lines of text.
+    pub fn write_text(&self, now_s: i64, units: Units, output: &mut Output) {
+        let mut line = |text: String| {
+            output.answer.extend_from_slice(text.as_bytes());
+            output.answer.push(b'\n');
+        };
+        line(format!("{:<10} {}", self.word(), escape::path(&self.root)));
+        match &self.state {
+            FolderState::NotThere(reason) | FolderState::Unknown(reason) => {
+                line(format!("           {}", escape::text(reason)));
+            }
+            FolderState::Known(facts) => {
+                let bytes = units.bytes(facts.bytes);
+                line(format!("           {} tagged files, {bytes}", facts.files));
+                let share = match facts.bytes {
+                    0 => 100.0,
+                    bytes => facts.proved_bytes as f64 * 100.0 / bytes as f64,
+                };
+                let oldest = match (facts.never, facts.oldest_proof_s) {
+                    (0, Some(oldest_s)) => {
+                        format!(
+                            "the oldest check is {} days ago",
+                            (now_s - oldest_s).max(0) / 86_400
+                        )
+                    }
+                    (never, _) => format!("{never} files were never checked"),
+                };
+                let days = facts.cover_days;
+                line(format!("           {share:.1} % checked within {days} days; {oldest}"));
+                for (state, count) in facts.open.iter().filter(|(_, count)| **count > 0) {
+                    line(format!("           open: {count} {state}"));
+                }
+            }
+        }
+        if let Some(schedule) = &self.schedule {
+            let ScheduleFacts { name, every, at, .. } = schedule;
+            let last = match (&schedule.skipped, schedule.last_run_s, schedule.last_status) {
+                (Some(reason), ..) => format!("skipped last time: {}", escape::text(reason)),
+                (None, Some(run_s), Some(status)) => {
+                    let hours = (now_s - run_s).max(0) / 3_600;
+                    format!("ran {hours} h ago with status {status}")
+                }
+                _ => "has not run yet".to_owned(),
+            };
+            line(format!("           schedule {name}: every {every} at {at}; {last}"));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn folder(state: FolderState) -> FolderStatus {
+        FolderStatus { root: "/srv/photos".into(), state, schedule: None }
+    }
+
+    fn facts() -> FolderFacts {
+        FolderFacts {
+            files: 10,
+            bytes: 2_000_000,
+            oldest_proof_s: Some(86_400),
+            proved_bytes: 2_000_000,
+            cover_days: 30,
+            ..FolderFacts::default()
+        }
+    }
+
+    #[test]
+    fn what_was_not_looked_at_is_never_fine() {
+        let open = |state: &str| FolderFacts { open: [(state.to_owned(), 1)].into(), ..facts() };
+        let rows = [
+            (FolderState::Known(facts()), "fine", 0),
+            (FolderState::Known(FolderFacts { is_overdue: true, ..facts() }), "overdue", 1),
+            (FolderState::Known(FolderFacts { files: 0, ..facts() }), "empty", 1),
+            (FolderState::Known(open("missing")), "trouble", 1),
+            (FolderState::Known(open("unreadable")), "trouble", 2),
+            (FolderState::Known(open("corrupt")), "trouble", 3),
+            (FolderState::NotThere("no such folder".into()), "not there", 2),
+            (FolderState::Unknown("damaged".into()), "unknown", 2),
+        ];
+        for (state, word, status) in rows {
+            let folder = folder(state);
+            assert_eq!((folder.word(), folder.exit_status()), (word, status));
+        }
+    }
+
+    #[test]
+    fn text_and_json_tell_the_same() {
+        let mut folder = folder(FolderState::Known(FolderFacts {
+            open: [("corrupt".to_owned(), 2)].into(),
+            ..facts()
+        }));
+        folder.schedule = Some(ScheduleFacts {
+            name: "photos".into(),
+            every: "night".into(),
+            at: "02:00".into(),
+            last_run_s: Some(90_000),
+            last_status: Some(3),
+            skipped: None,
+        });
+        let mut output = Output::default();
+        folder.write_text(11 * 86_400, Units::Si, &mut output);
+        let expected = "trouble    /srv/photos\n           10 tagged files, 2.0 MB\n           \
+                        100.0 % checked within 30 days; the oldest check is 10 days \
+                        ago\n           \
+                        open: 2 corrupt\n           schedule photos: every night at 02:00; ran \
+                        239 h ago with status 3\n";
+        assert_eq!(String::from_utf8_lossy(&output.answer), expected);
+        let mut output = Output::default();
+        folder.write_json(&mut output);
+        let json: serde_json::Value = serde_json::from_slice(&output.answer).unwrap();
+        assert_eq!((&json["state"], &json["open"]["corrupt"]), (&"trouble".into(), &2.into()));
+        assert_eq!(json["schedule"]["last_status"], 3);
+    }
+}
