@@ -67,6 +67,7 @@ pub mod catalogue;
 pub mod run;
 pub mod repair;
 mod builder;
+pub mod parity;
 pub mod diff;
 pub mod probe;
 

@@ -5,7 +5,7 @@ use std::ffi::OsStr;
 use std::ops::ControlFlow;
 use std::os::unix::ffi::OsStrExt as _;
 
-use steadfast_sys::file::Dir;
+use steadfast_sys::file::{Dir, FileKind};
 
 /// The folder at the root of a tree that holds its catalogue. A walk leaves it out.
 pub const FOLDER: &str = ".steadfast";
@@ -16,6 +16,9 @@ pub const FILE: &str = "catalogue.sqlite";
 /// The folder in it that keeps damaged files after their repair.
 pub(crate) const DAMAGED: &str = "damaged";
 
+/// The folder in it that has the parity of the tree.
+pub(crate) const PARITY: &str = "parity";
+
 /// Suffix of a catalogue that is being made.
 pub(crate) const DRAFT: &str = ".new";
 
@@ -23,15 +26,16 @@ pub(crate) const DRAFT: &str = ".new";
 pub(crate) const LOCK: &str = ".lock";
 
 /// Counts the entries of a directory of this name that do not belong to a catalogue. `None` if it
-/// has neither a catalogue, nor remains of one, nor damaged files that were repaired, and so is an
-/// ordinary directory.
+/// has neither a catalogue, nor remains of one, nor damaged files that were repaired, nor parity,
+/// and so is an ordinary directory.
 pub(crate) fn others_beside_catalogue(dir: &Dir) -> Option<u64> {
     let (mut ours, mut others) = (false, 0);
     let listed = dir.entries(&mut |entry| {
         let is_ours = entry.name == FILE || is_left_of(OsStr::new(FILE), entry.name);
-        ours |= is_ours || entry.name == DAMAGED;
+        let is_parity = entry.name == PARITY && entry.kind != Some(FileKind::Regular);
+        ours |= is_ours || is_parity || entry.name == DAMAGED;
         let parts = entry.name.as_bytes().starts_with(FILE.as_bytes());
-        others += u64::from(!parts);
+        others += u64::from(!parts && !is_parity);
         ControlFlow::Continue(())
     });
     // The directory may be accessible, but not listable.

@@ -13,6 +13,7 @@ use super::{Session, steps};
 const LOWER: &[&str] = &[
     "steadfast_digest",
     "steadfast_manifest",
+    "steadfast_parity",
     "steadfast_sys",
     "steadfast_time",
     "steadfast_verity",

@@ -76,6 +76,8 @@ const BORDERS: &[Border] = &[
             "crates/steadfast/src/probe",
             // Files that it proved, by drafts.
             "crates/steadfast/src/repair",
+            // Writes the folder of parity.
+            "crates/steadfast/src/parity",
         ],
         tests: true,
         message: "of the library, only `store` writes, and what has a place of its own",

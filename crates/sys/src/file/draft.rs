@@ -159,6 +159,15 @@ impl Draft {
         }
     }
 
+    /// Makes the file one that only its owner can read. Called before the first byte is written, so
+    /// that nobody else can ever read one.
+    ///
+    /// # Errors
+    /// Whatever the system says.
+    pub fn set_private(&self) -> io::Result<()> {
+        self.file.set_permissions(fs::Permissions::from_mode(0o600))
+    }
+
     /// Returns another handle of the file, for its attributes.
     ///
     /// # Errors
@@ -233,8 +242,7 @@ pub fn write_whole(path: &Path, contents: &[u8], existing: Existing) -> io::Resu
 pub fn write_private(path: &Path, contents: &[u8]) -> io::Result<()> {
     let (dir, name) = Dir::parent_of(path)?;
     let mut draft = Draft::new(&Arc::new(dir))?;
-    // Set before the first byte is written, so that nobody else can ever read one.
-    draft.file.set_permissions(fs::Permissions::from_mode(0o600))?;
+    draft.set_private()?;
     draft.write_all(contents)?;
     draft.publish(&name, Existing::Replace)
 }

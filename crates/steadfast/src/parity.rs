@@ -1,0 +1,49 @@
+//! Parity kept for a tree, from which damaged and missing files are rebuilt.
+//!
+//! Input: a tagged tree. Output: parity files, one for each set of files ([`make_parity`]), what is
+//! known of them ([`show_parity`], [`verify_parity`]), and a copy of a file as far as its set can
+//! give it ([`ParitySource`]). Does the reading and writing for `steadfast_parity`, which knows the
+//! code and the format. The tag alone decides what a file should be: one that fails its tag is
+//! never protected, and nothing that is rebuilt is trusted before it was compared with a tag.
+//!
+//! Nothing in a parity file is believed: its paths are opened beneath the root only.
+
+mod folder;
+mod held;
+mod stream;
+mod review;
+mod make;
+mod sets;
+mod rebuild;
+
+pub use folder::{ParityPlace, drop_parity};
+pub use make::{NotProtected, ParityMade, ParityOptions, make_parity, update_parity};
+pub use rebuild::{ParitySource, RebuiltCopy};
+pub use sets::{SetReport, SetTotals, show_parity, verify_parity};
+pub use steadfast_parity::Redundancy;
+
+use std::fs;
+use std::io;
+use std::os::fd::AsFd as _;
+use std::os::unix::fs::MetadataExt as _;
+use std::path::PathBuf;
+
+use steadfast_manifest::tag::Tag;
+use steadfast_parity::ProtectedFile;
+use steadfast_sys::file::File;
+
+/// The bits of a mode that are permissions.
+const PERMISSIONS: u32 = 0o7777;
+
+/// Returns what parity keeps of a file: enough to make it again.
+fn protected(path: PathBuf, tag: &Tag, file: &File) -> io::Result<ProtectedFile> {
+    let facts = fs::File::from(file.as_fd().try_clone_to_owned()?).metadata()?;
+    Ok(ProtectedFile {
+        path,
+        length: tag.length,
+        mode: facts.mode() & PERMISSIONS,
+        uid: facts.uid(),
+        gid: facts.gid(),
+        tag: tag.encode().as_bytes().to_vec(),
+    })
+}

@@ -1,0 +1,242 @@
+//! A copy of a file as far as parity can give it.
+//!
+//! Pages that the file still has are proved by the marks of its sets; the others are rebuilt from
+//! the pages of other files that are left, and proved likewise. The copy is one like any other: who
+//! uses it compares it with the file's tag or leaves.
+
+use std::collections::HashMap;
+use std::ffi::OsStr;
+use std::hash::{BuildHasher as _, RandomState};
+use std::io::{self, Seek as _, SeekFrom, Write as _};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use steadfast_manifest::tag::Tag;
+use steadfast_parity::{
+    COLUMNS, ColumnDecoder, ErrorKind, Member, MemberSpan, PAGE_LEN, PageAt, column_of,
+};
+use steadfast_sys::file::{Dir, Draft, File};
+use steadfast_sys::source::ReadAt as _;
+
+use super::folder::{ParityFolder, ParityPlace, SetId, StoredSet, system};
+use crate::beneath;
+use crate::error::Error;
+use crate::event::FileError;
+use crate::pages::Descriptor;
+use crate::tree_folder::FOLDER;
+
+/// Files of a set that are held open while its pages are read.
+const OPEN_MAX: usize = 64;
+
+/// The parity of a tree, to rebuild files from.
+pub struct ParitySource {
+    place: ParityPlace,
+    folder: ParityFolder,
+    /// The sets of each file, by a digest of its path.
+    sets: HashMap<u64, Vec<SetId>>,
+    key: RandomState,
+}
+
+/// A file without a name, with what parity can give of another; zeros are where it cannot.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct RebuiltCopy {
+    /// The contents.
+    pub file: File,
+    /// Pages of 4 KiB that were rebuilt.
+    pub rebuilt_pages: u64,
+    /// Pages that are lost.
+    pub lost_pages: u64,
+    /// Permission bits of the file when it was protected.
+    pub mode: u32,
+    /// Number of its owner then.
+    pub uid: u32,
+    /// Number of its group then.
+    pub gid: u32,
+}
+
+impl ParitySource {
+    /// Reads the indices of all sets. One that cannot be read gives nothing.
+    ///
+    /// # Errors
+    /// If there is no parity, or its folder cannot be listed.
+    pub fn open(place: &ParityPlace) -> Result<ParitySource, Error> {
+        let folder = ParityFolder::open(place)?;
+        let mut source = ParitySource {
+            place: place.clone(),
+            folder,
+            sets: HashMap::new(),
+            key: RandomState::new(),
+        };
+        let ids = source.folder.ids();
+        for id in ids.map_err(|error| system("list the parity", error, place))? {
+            let Ok(stored) = source.folder.set(&id) else { continue };
+            for member in stored.set.index().members() {
+                source.sets.entry(source.key.hash_one(&member.file.path)).or_default().push(id);
+            }
+        }
+        Ok(source)
+    }
+
+    /// Returns the tree.
+    pub fn place(&self) -> &ParityPlace {
+        &self.place
+    }
+
+    /// Makes a copy of the file at a path beneath the root as its tag describes it; `None` if no
+    /// set has it. `own` is what is left of the file. With `whole`, the copy has all pages, which
+    /// takes as much room as the file; otherwise only those that are not right in `own`.
+    ///
+    /// # Errors
+    /// If the copy cannot be written; `Interrupted` if the run was told to stop.
+    pub fn copy_of(
+        &self,
+        relative: &Path,
+        tag: &Tag,
+        own: Option<&File>,
+        whole: bool,
+        stop: &AtomicBool,
+    ) -> Result<Option<RebuiltCopy>, FileError> {
+        let failed = |error: io::Error| FileError::from_io("rebuild it from parity", &error);
+        let Some(ids) = self.sets.get(&self.key.hash_one(relative)) else { return Ok(None) };
+        let mut copy = None;
+        for id in ids {
+            let Ok(stored) = self.folder.set(id) else { continue };
+            let members = stored.set.index().members();
+            let is_it = |member: &&Member| {
+                let of_tag = Tag::decode(&member.file.tag).is_ok_and(|of| of.same_contents(tag));
+                member.file.path == relative && member.file.length == tag.length && of_tag
+            };
+            let Some(member) = members.iter().find(is_it) else { continue };
+            let copy = match &mut copy {
+                Some(copy) => copy,
+                none => none.insert(self.empty_copy(member).map_err(failed)?),
+            };
+            let mut set =
+                SetPages { place: &self.place, stored: &stored, member, own, open: HashMap::new() };
+            set.write_to(copy, whole, stop).map_err(failed)?;
+        }
+        Ok(copy.map(|copy| copy.copy))
+    }
+
+    /// Makes a file without a name in the root, on the volume where there is room for the file.
+    fn empty_copy(&self, member: &Member) -> io::Result<CopyDraft> {
+        let root = Arc::new(Dir::open(self.place.root())?);
+        let folder = root.open_dir(OsStr::new(FOLDER)).map_or(root, Arc::new);
+        let draft = Draft::new(&folder)?;
+        draft.set_private()?;
+        let file = draft.to_file()?;
+        let out = draft.into_nameless()?;
+        let (mode, uid, gid) = (member.file.mode, member.file.uid, member.file.gid);
+        let copy = RebuiltCopy { file, rebuilt_pages: 0, lost_pages: 0, mode, uid, gid };
+        Ok(CopyDraft { copy, out })
+    }
+}
+
+/// A copy that is being written.
+struct CopyDraft {
+    copy: RebuiltCopy,
+    out: std::fs::File,
+}
+
+impl CopyDraft {
+    fn write(&mut self, span: &MemberSpan, page: &[u8]) -> io::Result<()> {
+        self.out.seek(SeekFrom::Start(span.file_offset))?;
+        self.out.write_all(&page[span.in_page.clone()])
+    }
+}
+
+/// The pages of one set, of which one member is to be rebuilt.
+struct SetPages<'a> {
+    place: &'a ParityPlace,
+    stored: &'a StoredSet,
+    member: &'a Member,
+    own: Option<&'a File>,
+    open: HashMap<PathBuf, Option<File>>,
+}
+
+impl SetPages<'_> {
+    /// Writes the pages of the member that are right, if all are wanted, and those that can be
+    /// rebuilt.
+    fn write_to(&mut self, copy: &mut CopyDraft, whole: bool, stop: &AtomicBool) -> io::Result<()> {
+        let index = self.stored.set.index();
+        let mut bytes = vec![0; PAGE_LEN];
+        let mut bad = [0_u64; COLUMNS];
+        for page in self.member.pages() {
+            go_on(stop)?;
+            match self.read_page(page, &mut bytes) && index.is_page(page, &bytes) {
+                true if whole => self.write_page(copy, page, &bytes)?,
+                true => {}
+                false => bad[column_of(page)] += 1,
+            }
+        }
+        let mut decoder = ColumnDecoder::new(index.geometry());
+        for column in (0..COLUMNS).filter(|column| bad[*column] > 0) {
+            go_on(stop)?;
+            let rebuilt = decoder.rebuild(index, column, &mut |page, bytes| match page {
+                PageAt::Data(page) => self.read_page(page, bytes),
+                PageAt::Parity(page) => self.stored.read_parity(page, bytes),
+            });
+            match rebuilt {
+                Ok(pages) => {
+                    for (page, bytes) in pages {
+                        if self.member.pages().contains(&page) {
+                            self.write_page(copy, page, &bytes)?;
+                            copy.copy.rebuilt_pages += 1;
+                        }
+                    }
+                }
+                Err(error)
+                    if matches!(error.kind(), ErrorKind::TooManyLost | ErrorKind::Damaged) =>
+                {
+                    copy.copy.lost_pages += bad[column];
+                }
+                Err(error) => return Err(io::Error::other(error)),
+            }
+        }
+        Ok(())
+    }
+
+    fn write_page(&self, copy: &mut CopyDraft, page: u32, bytes: &[u8]) -> io::Result<()> {
+        match self.member.span(page) {
+            Some(span) => copy.write(&span, bytes),
+            None => Ok(()),
+        }
+    }
+
+    /// Reads a data page from the files that have bytes in it; false if one cannot be read.
+    fn read_page(&mut self, page: u32, bytes: &mut [u8]) -> bool {
+        bytes.fill(0);
+        let index = self.stored.set.index();
+        let members: Vec<&Member> = index.members_of(page).collect();
+        members.into_iter().all(|member| {
+            let Some(span) = member.span(page) else { return true };
+            self.read_span(member, &span, bytes)
+        })
+    }
+
+    fn read_span(&mut self, member: &Member, span: &MemberSpan, bytes: &mut [u8]) -> bool {
+        let read = |file: &File, bytes: &mut [u8]| {
+            let source = Descriptor { file, len_bytes: member.file.length };
+            source.read_exact_at(&mut bytes[span.in_page.clone()], span.file_offset).is_ok()
+        };
+        if member.file.path == self.member.file.path {
+            return self.own.is_some_and(|own| read(own, bytes));
+        }
+        if self.open.len() >= OPEN_MAX && !self.open.contains_key(&member.file.path) {
+            self.open.clear();
+        }
+        let root = self.place.root();
+        let open = || beneath::file(root, &member.file.path).ok();
+        let file = self.open.entry(member.file.path.clone()).or_insert_with(open);
+        file.as_ref().is_some_and(|file| read(file, bytes))
+    }
+}
+
+fn go_on(stop: &AtomicBool) -> io::Result<()> {
+    match stop.load(Ordering::Relaxed) {
+        true => Err(io::ErrorKind::Interrupted.into()),
+        false => Ok(()),
+    }
+}

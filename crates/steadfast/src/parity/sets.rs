@@ -1,0 +1,205 @@
+//! What is known of the stored sets: by their indices alone, or with every parity page read.
+
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use steadfast_parity::{Losses, Member, PAGE_LEN, PageAt};
+
+use super::folder::{ParityFolder, ParityPlace, SetFault, StoredSet, hex, none_at, system};
+use super::review::{MemberState, state_of};
+use crate::error::Error;
+use crate::verdict::worse_status;
+
+/// What is known of one set.
+#[derive(Clone, Debug, Default)]
+#[non_exhaustive]
+pub struct SetReport {
+    /// The identity of the set in hexadecimal: the name of its file.
+    pub set: String,
+    /// The redundancy that was asked for, in percent.
+    pub redundancy_percent: u8,
+    /// Files, or parts of a file.
+    pub members: u64,
+    /// Of these, files with another tag, mode or owner now.
+    pub changed: u64,
+    /// Of these, files that are gone from the tree.
+    pub missing: u64,
+    /// Bytes of files that are in the set.
+    pub bytes: u64,
+    /// Length of the parity file in bytes.
+    pub parity_bytes: u64,
+    /// Pages of parity.
+    pub parity_pages: u64,
+    /// Of these, damaged or unreadable ones, if they were read.
+    pub damaged_pages: Option<u64>,
+    /// Blocks of the header and the index that are damaged in one copy.
+    pub damaged_blocks: u64,
+    /// Pages that may be lost in each column, of data and parity together, beyond those that are.
+    pub strength: i64,
+    /// Why the set cannot be used.
+    pub fault: Option<String>,
+    status: u8,
+}
+
+impl SetReport {
+    /// Says whether nothing of the parity file is known to be damaged.
+    pub fn is_whole(&self) -> bool {
+        self.status == 0
+    }
+}
+
+/// What is known of all sets.
+#[derive(Clone, Debug, Default)]
+#[non_exhaustive]
+#[must_use]
+pub struct SetTotals {
+    /// Sets that were looked at.
+    pub sets: u64,
+    /// Of these, damaged or unreadable ones.
+    pub damaged: u64,
+    /// Files, or parts of files, in them.
+    pub members: u64,
+    /// Bytes of files that are in them.
+    pub bytes: u64,
+    /// Bytes of the parity files.
+    pub parity_bytes: u64,
+    /// Whether the run was told to stop before its end.
+    pub interrupted: bool,
+    status: u8,
+}
+
+impl SetTotals {
+    /// Returns the exit status: 0 nothing is damaged, 3 a set is damaged, 2 one cannot be read, 130
+    /// interrupted.
+    pub fn exit_status(&self) -> u8 {
+        match self.status {
+            3 => 3,
+            _ if self.interrupted => 130,
+            status => status,
+        }
+    }
+}
+
+/// Reads every parity file whole and compares each block and page with its check value or digest.
+/// Files of the tree are not read.
+///
+/// # Errors
+/// If there is no parity, or its folder cannot be listed.
+pub fn verify_parity(
+    place: &ParityPlace,
+    stop: &AtomicBool,
+    found: &mut dyn FnMut(&SetReport),
+) -> Result<SetTotals, Error> {
+    each_set(place, stop, found, &mut |stored, report| {
+        let geometry = stored.set.index().geometry();
+        let mut losses = Losses::new(geometry);
+        let mut bytes = vec![0; PAGE_LEN];
+        let mut damaged = 0;
+        for page in 0..geometry.parity_pages() {
+            if !stored.read_parity(page, &mut bytes) {
+                damaged += 1;
+                losses.lose(PageAt::Parity(page));
+            }
+        }
+        report.damaged_pages = Some(damaged);
+        report.strength = losses.strength();
+        Some(())
+    })
+}
+
+/// Says what each set has, by its index, and compares its files' tags with the tree. With a path
+/// beneath the root, only sets with files at it or beneath it.
+///
+/// # Errors
+/// As [`verify_parity`].
+pub fn show_parity(
+    place: &ParityPlace,
+    beneath: &Path,
+    stop: &AtomicBool,
+    found: &mut dyn FnMut(&SetReport),
+) -> Result<SetTotals, Error> {
+    each_set(place, stop, found, &mut |stored, report| {
+        let members = stored.set.index().members();
+        let is_asked = |member: &Member| member.file.path.starts_with(beneath);
+        if !members.iter().any(is_asked) {
+            return None;
+        }
+        for member in members {
+            match state_of(place, &member.file) {
+                MemberState::Changed => report.changed += 1,
+                MemberState::Gone => report.missing += 1,
+                MemberState::AsProtected | MemberState::Unknown => {}
+            }
+        }
+        report.strength = i64::from(stored.set.index().geometry().parity_shards());
+        Some(())
+    })
+}
+
+/// Looks at each set. `look` adds to the report, or returns `None` if it is not asked for.
+fn each_set(
+    place: &ParityPlace,
+    stop: &AtomicBool,
+    found: &mut dyn FnMut(&SetReport),
+    look: &mut dyn FnMut(&StoredSet, &mut SetReport) -> Option<()>,
+) -> Result<SetTotals, Error> {
+    let folder = ParityFolder::open(place)?;
+    let ids = folder.ids().map_err(|error| system("list the parity", error, place))?;
+    if ids.is_empty() {
+        return Err(none_at(place));
+    }
+    let mut totals = SetTotals::default();
+    for id in ids {
+        if stop.load(Ordering::Relaxed) {
+            totals.interrupted = true;
+            break;
+        }
+        let mut report = SetReport { set: hex(&id), ..SetReport::default() };
+        match folder.set(&id) {
+            Ok(stored) => {
+                describe(&stored, &mut report);
+                if look(&stored, &mut report).is_none() {
+                    continue;
+                }
+                let is_damaged = report.damaged_blocks > 0
+                    || report.damaged_pages.is_some_and(|pages| pages > 0)
+                    || report.fault.is_some();
+                report.status = if is_damaged { 3 } else { 0 };
+            }
+            Err(fault) => {
+                report.status = if matches!(fault, SetFault::Damaged(_)) { 3 } else { 2 };
+                report.fault = Some(fault.to_string());
+            }
+        }
+        totals.add(&report);
+        found(&report);
+    }
+    match totals.sets == 0 && !totals.interrupted {
+        true => Err(Error::usage("no set has a file there").at(&place.folder())),
+        false => Ok(totals),
+    }
+}
+
+fn describe(stored: &StoredSet, report: &mut SetReport) {
+    let index = stored.set.index();
+    report.redundancy_percent = stored.set.header().origin.redundancy.percent();
+    report.members = index.members().len() as u64;
+    report.bytes = index.members().iter().map(|member| member.length).sum();
+    report.parity_bytes = stored.len_bytes;
+    report.parity_pages = u64::from(index.geometry().parity_pages());
+    report.damaged_blocks = u64::from(stored.set.damaged_blocks());
+    if !stored.set.has_its_length() {
+        report.fault = Some("it does not have the length that it was written with".to_owned());
+    }
+}
+
+impl SetTotals {
+    fn add(&mut self, report: &SetReport) {
+        self.sets += 1;
+        self.damaged += u64::from(!report.is_whole());
+        self.members += report.members;
+        self.bytes += report.bytes;
+        self.parity_bytes += report.parity_bytes;
+        self.status = worse_status(self.status, report.status);
+    }
+}
