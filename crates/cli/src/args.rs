@@ -13,6 +13,7 @@ mod measure;
 #[cfg(feature = "objects")]
 mod objects;
 mod pages;
+mod parity;
 mod parse;
 mod qos;
 mod quantity;
@@ -56,6 +57,9 @@ pub(crate) use objects::{
     ComparedArgs, ObjectsArgs, ObjectsCheckArgs, ObjectsCommand, ObjectsImportArgs,
 };
 pub(crate) use pages::{KeepPagesArgs, PagesArgs, PagesCommand, PagesDigestArgs, PagesSourceArgs};
+pub(crate) use parity::{
+    ParityArgs, ParityCommand, ParityDropArgs, ParityMadeArgs, ParityPlaceArgs,
+};
 pub(crate) use qos::{
     LevelArgs, LevelOf, QosArgs, QosCommand, QosRunArgs, QosSetArgs, QosShowArgs,
 };

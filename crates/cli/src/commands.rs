@@ -24,6 +24,7 @@ mod objects;
 #[cfg(feature = "serve")]
 mod open;
 mod pages;
+mod parity;
 mod probe;
 mod qos;
 mod repair;
@@ -99,6 +100,7 @@ pub(crate) fn dispatch(command: &Command) -> anyhow::Result<u8> {
         Command::Alert(args) => alert::run(args),
         Command::Code(args) => code::run(args),
         Command::Pages(args) => pages::run(args),
+        Command::Parity(args) => parity::run(args),
         Command::Repair(args) => repair::run(args),
         #[cfg(feature = "fleet")]
         Command::Fleet(args) => fleet::run(args),

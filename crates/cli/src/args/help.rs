@@ -8,7 +8,7 @@ use std::fmt::Write as _;
 /// The verbs by what they are for, in the order of the page.
 const GROUPS: [(&str, &[&str]); 7] = [
     ("Everyday", &["tag", "check", "update", "repair", "show", "untag", "retag"]),
-    ("Catalogue", &["init", "history", "audit"]),
+    ("Catalogue", &["init", "history", "audit", "parity"]),
     ("Regularly", &["status", "schedule", "alert"]),
     ("Interchange", &["hash", "export", "import", "diff", "probe"]),
     ("Browser", &["serve", "open"]),

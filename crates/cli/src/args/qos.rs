@@ -73,6 +73,7 @@ impl Command {
             Command::Audit(args) => LevelOf::Work(args.level.level()),
             Command::Code(args) => LevelOf::Work(args.level()),
             Command::Pages(args) => LevelOf::Work(args.level()),
+            Command::Parity(args) => LevelOf::Work(args.level()),
             Command::Repair(args) => LevelOf::Run(args.engine.level.level()),
             #[cfg(feature = "fleet")]
             Command::Fleet(args) => return args.level(),

@@ -9,8 +9,8 @@ use steadfast::store::foreign::ForeignKind;
 
 use super::{
     AlgorithmArg, AllowEmptyArg, AuditArgs, CatalogueArgs, CodeArgs, DryRunArg, DueArgs,
-    EngineArgs, HistoryArgs, KeepPagesArgs, LevelArgs, OutputArgs, PagesArgs, PathArgs, QosArgs,
-    RepairArgs, WalkArgs,
+    EngineArgs, HistoryArgs, KeepPagesArgs, LevelArgs, OutputArgs, PagesArgs, ParityArgs, PathArgs,
+    QosArgs, RepairArgs, WalkArgs,
 };
 
 /// The verbs.
@@ -38,6 +38,7 @@ pub(crate) enum Command {
     Alert(super::AlertArgs),
     Code(CodeArgs),
     Pages(PagesArgs),
+    Parity(ParityArgs),
     Repair(RepairArgs),
     #[cfg(feature = "fleet")]
     Fleet(super::FleetArgs),

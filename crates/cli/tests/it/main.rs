@@ -25,6 +25,7 @@ mod objects;
 mod outlets;
 mod output;
 mod pages;
+mod parity;
 mod planted;
 mod probe;
 mod qos;

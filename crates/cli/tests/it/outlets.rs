@@ -35,7 +35,7 @@ const BY_HELP_ALONE: [(&str, &str); 21] = [
 ];
 
 /// Every verb with what makes it answer, in a tree that [`everything`] makes.
-const ANSWERS: [(&str, &str); 31] = [
+const ANSWERS: [(&str, &str); 36] = [
     ("audit", "audit"),
     ("check", "check"),
     ("code cost", "code cost Demo.app"),
@@ -56,6 +56,11 @@ const ANSWERS: [(&str, &str); 31] = [
     ("objects import", "objects import REPORT --of s3://amzn-s3-demo-bucket1/archive ."),
     ("pages digest", "pages digest a"),
     ("pages verify", "pages verify a"),
+    ("parity drop", "parity drop --yes a-folder"),
+    ("parity make", "parity make ."),
+    ("parity show", "parity show ."),
+    ("parity update", "parity update ."),
+    ("parity verify", "parity verify ."),
     ("probe", "probe ."),
     ("qos show", "qos show"),
     ("repair", "repair --dry-run sub"),
@@ -76,6 +81,7 @@ fn everything() -> Tree {
     assert!(Command::new("cp").arg("-a").arg(app).arg(tree.path("")).status().unwrap().success());
     tree.run(["init"]).succeeds();
     tree.run(["tag", "--pages", "."]).succeeds();
+    tree.run(["parity", "make", "a-folder"]).succeeds();
     tree.run(["fleet", "plan", "--out", "job", "sub"]).succeeds();
     tree.run(["fleet", "run", "job", "--shard", "0"]).succeeds();
     std::fs::write(tree.path("list"), tree.run(["hash", "a", "b"]).succeeds().stdout).unwrap();

@@ -1,0 +1,193 @@
+//! The arguments of `steadfast parity`.
+
+use std::path::PathBuf;
+
+use clap::{Args, Subcommand};
+use steadfast::Level;
+use steadfast::parity::Redundancy;
+
+use super::LevelArgs;
+
+/// Keep parity for a tree, from which damaged and missing files can be rebuilt.
+///
+/// Parity is redundancy over sets of files: with 10 %, ten of a hundred equal files may be lost and
+/// come back, without another copy. It is kept in DIR/.steadfast/parity, or in another folder. A
+/// file without a tag, or one that fails it, is not protected.
+#[derive(Debug, Args)]
+#[command(after_long_help = "\
+Examples:
+  steadfast parity make ~/Pictures                      protect what is tagged
+  steadfast parity update ~/Pictures                    after new or edited files were tagged
+  steadfast parity verify ~/Pictures                    read the parity itself")]
+pub(crate) struct ParityArgs {
+    #[command(subcommand)]
+    pub(crate) what: ParityCommand,
+}
+
+impl ParityArgs {
+    /// Returns the level that the verb runs at.
+    pub(super) fn level(&self) -> Level {
+        let level = match &self.what {
+            ParityCommand::Make(args) => &args.made.place.level,
+            ParityCommand::Update(args) => &args.made.place.level,
+            ParityCommand::Verify(args) => &args.place.level,
+            ParityCommand::Show(args) => &args.place.level,
+            ParityCommand::Drop(args) => &args.place.level,
+        };
+        level.level()
+    }
+}
+
+/// What to do about parity.
+#[derive(Debug, Subcommand)]
+pub(crate) enum ParityCommand {
+    Make(ParityMakeArgs),
+    Update(ParityUpdateArgs),
+    Verify(ParityVerifyArgs),
+    Show(ParityShowArgs),
+    Drop(ParityDropArgs),
+}
+
+const MADE: &str = "\
+Exit status: 0 every tagged file is protected; 3 a file is corrupt; 2 a file could not be \
+protected (modified, unreadable, missing), or no file has a tag; 130 interrupted. 3 outranks the \
+others.";
+
+/// Make parity for everything in a tree that has a tag.
+///
+/// Each file is read once and compared with its tag, so this is a check as well. A second run reads
+/// the parity, and makes only sets of which files or parity changed.
+#[derive(Debug, Args)]
+#[command(after_long_help = "\
+Examples:
+  steadfast parity make ~/Pictures
+  steadfast parity make --redundancy 20 --parity-at /mnt/usb/pictures-parity ~/Pictures
+
+".to_owned() + MADE)]
+pub(crate) struct ParityMakeArgs {
+    #[command(flatten)]
+    pub(crate) made: ParityMadeArgs,
+}
+
+/// Make parity for what is new or changed.
+///
+/// Reads the indices of the parity, and of the tree only files that are not protected yet and those
+/// that share a set with a changed one. There must be parity already.
+#[derive(Debug, Args)]
+#[command(after_long_help = "\
+Examples:
+  steadfast update ~/Pictures && steadfast parity update ~/Pictures
+  steadfast parity update --forget-missing ~/Pictures   after files were removed on purpose
+
+".to_owned() + MADE)]
+pub(crate) struct ParityUpdateArgs {
+    #[command(flatten)]
+    pub(crate) made: ParityMadeArgs,
+}
+
+/// How parity is made.
+#[derive(Debug, Args)]
+pub(crate) struct ParityMadeArgs {
+    /// How much parity, in percent of the files: 2 to 100 [default: as there is, or 10]
+    #[arg(long, value_name = "PERCENT", value_parser = redundancy)]
+    pub(crate) redundancy: Option<Redundancy>,
+
+    /// Let go of files that are gone from the tree. Without it, they can still be restored
+    #[arg(long)]
+    pub(crate) forget_missing: bool,
+
+    #[command(flatten)]
+    pub(crate) place: ParityPlaceArgs,
+}
+
+/// Read all parity, and find damage in it.
+///
+/// Every block and page is compared with its check value or digest. Files of the tree are not read:
+/// `steadfast check` does that.
+#[derive(Debug, Args)]
+#[command(after_long_help = "\
+Examples:
+  steadfast parity verify ~/Pictures
+
+Exit status: 0 nothing is damaged; 3 some parity is damaged; 2 could not tell (no parity, \
+unreadable); 130 interrupted. 3 outranks the others.")]
+pub(crate) struct ParityVerifyArgs {
+    #[command(flatten)]
+    pub(crate) place: ParityPlaceArgs,
+}
+
+/// Show the sets of a tree, and which of their files changed or are missing.
+///
+/// Reads the indices of the sets, and the tags of the files.
+#[derive(Debug, Args)]
+#[command(after_long_help = "\
+Examples:
+  steadfast parity show ~/Pictures
+  steadfast parity show --json ~/Pictures | jq 'select(.missing > 0)'
+
+Exit status: 0 shown; 3 an index is damaged; 2 could not tell (no parity, unreadable); \
+130 interrupted.")]
+pub(crate) struct ParityShowArgs {
+    /// Only sets with files at or beneath PATH, which is relative to DIR
+    #[arg(long, value_name = "PATH")]
+    pub(crate) of: Option<PathBuf>,
+
+    #[command(flatten)]
+    pub(crate) place: ParityPlaceArgs,
+}
+
+/// Remove the parity of a tree, and nothing else.
+#[derive(Debug, Args)]
+#[command(after_long_help = "\
+Examples:
+  steadfast parity drop --yes ~/Pictures
+
+Exit status: 0 removed; 2 there is none, it was not removed, or --yes is missing.")]
+pub(crate) struct ParityDropArgs {
+    /// Do not ask
+    #[arg(short, long)]
+    pub(crate) yes: bool,
+
+    #[command(flatten)]
+    pub(crate) place: ParityPlaceArgs,
+}
+
+/// Which tree, and where its parity is.
+#[derive(Debug, Args)]
+pub(crate) struct ParityPlaceArgs {
+    /// The root of the tree [default: the current directory]
+    #[arg(value_name = "DIR", default_value = ".", hide_default_value = true)]
+    pub(crate) root: PathBuf,
+
+    /// Keep the parity in FOLDER, for example on another disk. One folder is for one tree
+    #[arg(long, value_name = "FOLDER")]
+    pub(crate) parity_at: Option<PathBuf>,
+
+    #[command(flatten)]
+    pub(crate) level: LevelArgs,
+
+    /// Print one JSON object per set or unprotected file, the summary last
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// Reads a number of percent.
+fn redundancy(text: &str) -> Result<Redundancy, String> {
+    let digits = text.strip_suffix('%').unwrap_or(text);
+    let percent = digits.parse().map_err(|_| "a number from 2 to 100 is expected".to_owned())?;
+    Redundancy::new(percent).map_err(|error| error.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn redundancies_are_numbers_of_percent() {
+        assert_eq!(redundancy("10").unwrap().percent(), 10);
+        assert_eq!(redundancy("100%").unwrap().percent(), 100);
+        for text in ["", "%", "1", "101", "300", "-5", "10 %", "ten"] {
+            assert!(redundancy(text).is_err(), "{text}");
+        }
+    }
+}

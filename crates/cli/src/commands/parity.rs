@@ -1,0 +1,125 @@
+//! `steadfast parity`: arguments → sets made, verified, shown or removed → text or JSON.
+
+use std::io::{self, IsTerminal as _, Write as _};
+use std::path::Path;
+
+use anyhow::bail;
+use steadfast::parity::{
+    NotProtected, ParityMade, ParityOptions, ParityPlace, SetReport, SetTotals, drop_parity,
+    make_parity, show_parity, update_parity, verify_parity,
+};
+use steadfast_report::escape;
+use steadfast_report::parity::{
+    write_dropped, write_made_json, write_made_text, write_not_protected_json,
+    write_not_protected_text, write_set_json, write_set_text, write_totals_json, write_totals_text,
+};
+
+use crate::args::{ParityArgs, ParityCommand, ParityDropArgs, ParityMadeArgs, ParityPlaceArgs};
+use crate::exit;
+use crate::output::{answer, answer_part};
+
+/// Hears of a set.
+type FoundSet<'a> = dyn FnMut(&SetReport) + 'a;
+
+pub(super) fn run(args: &ParityArgs) -> anyhow::Result<u8> {
+    match &args.what {
+        ParityCommand::Make(args) => make(&args.made, "make", make_parity),
+        ParityCommand::Update(args) => make(&args.made, "update", update_parity),
+        ParityCommand::Verify(args) => {
+            let stop = exit::stop_on_signals()?;
+            sets(&args.place, "verify", |place, found| verify_parity(place, &stop, found))
+        }
+        ParityCommand::Show(args) => {
+            let stop = exit::stop_on_signals()?;
+            let of = args.of.as_deref().unwrap_or(Path::new(""));
+            sets(&args.place, "show", |place, found| show_parity(place, of, &stop, found))
+        }
+        ParityCommand::Drop(args) => remove(args),
+    }
+}
+
+impl ParityPlaceArgs {
+    fn place(&self) -> Result<ParityPlace, steadfast::Error> {
+        ParityPlace::new(&self.root, self.parity_at.as_deref())
+    }
+}
+
+fn make(
+    args: &ParityMadeArgs,
+    verb: &'static str,
+    work: impl FnOnce(
+        &ParityPlace,
+        &ParityOptions,
+        &mut dyn FnMut(&NotProtected),
+    ) -> Result<ParityMade, steadfast::Error>,
+) -> anyhow::Result<u8> {
+    let mut options = ParityOptions::default();
+    options.redundancy = args.redundancy;
+    options.forget_missing = args.forget_missing;
+    options.run.qos = args.place.level.level();
+    options.run.stop = exit::stop_on_signals()?;
+    let json = args.place.json;
+    let made = work(&args.place.place()?, &options, &mut |file| {
+        tell(|out| match json {
+            true => write_not_protected_json(file, out),
+            false => write_not_protected_text(file, out),
+        });
+    })?;
+    let mut end = Vec::new();
+    match json {
+        true => write_made_json(verb, &made, &mut end),
+        false => write_made_text(&made, &mut end),
+    }
+    answer(&end)?;
+    Ok(made.exit_status())
+}
+
+fn sets(
+    args: &ParityPlaceArgs,
+    verb: &'static str,
+    work: impl FnOnce(&ParityPlace, &mut FoundSet<'_>) -> Result<SetTotals, steadfast::Error>,
+) -> anyhow::Result<u8> {
+    let totals = work(&args.place()?, &mut |set| {
+        tell(|out| match args.json {
+            true => write_set_json(set, out),
+            false => write_set_text(set, out),
+        });
+    })?;
+    let mut end = Vec::new();
+    match args.json {
+        true => write_totals_json(verb, &totals, &mut end),
+        false => write_totals_text(&totals, &mut end),
+    }
+    answer(&end)?;
+    Ok(totals.exit_status())
+}
+
+fn remove(args: &ParityDropArgs) -> anyhow::Result<u8> {
+    let place = args.place.place()?;
+    if !args.yes {
+        if args.place.json || !io::stdin().is_terminal() {
+            bail!("nobody can be asked here: add --yes to remove the parity");
+        }
+        let mut reply = String::new();
+        write!(io::stderr(), "Remove the parity in `{}`? [y/N] ", escape::path(&place.folder()))?;
+        io::stdin().read_line(&mut reply)?;
+        if !matches!(reply.trim(), "y" | "Y" | "yes") {
+            bail!("the parity was not removed");
+        }
+    }
+    let sets = drop_parity(&place)?;
+    let mut out = Vec::new();
+    write_dropped(sets, args.place.json, &mut out);
+    answer(&out)?;
+    Ok(0)
+}
+
+/// Writes a line as it becomes known.
+fn tell(line: impl FnOnce(&mut Vec<u8>)) {
+    let mut out = Vec::new();
+    line(&mut out);
+    // The work goes on although nobody reads of it; the exit status then tells.
+    if let Err(error) = answer_part(&out) {
+        exit::complain(&format!("{error:#}"));
+    }
+}

@@ -1,0 +1,155 @@
+//! Parity as documents: files that are not protected, sets, and the end.
+//!
+//! Every name is escaped. `docs/parity.md` specifies the JSON form.
+
+use steadfast::Verdict;
+use steadfast::parity::{NotProtected, ParityMade, SetReport, SetTotals};
+
+use crate::escape;
+use crate::json::{JsonObject, write_object, write_summary};
+use crate::units::{Units, count, counted};
+
+/// Appends a line about a file that is not protected.
+pub fn write_not_protected_text(file: &NotProtected, out: &mut Vec<u8>) {
+    let why = match (&file.trouble, file.verdict) {
+        (Some(trouble), _) => escape::text(&trouble.to_string()).to_string(),
+        (None, Verdict::Missing) => "still protected: it can be restored".to_owned(),
+        (None, _) => "not protected".to_owned(),
+    };
+    let line = format!("{:<10}  {}: {why}\n", file.verdict.name(), escape::path(&file.path));
+    out.extend_from_slice(line.as_bytes());
+}
+
+/// Appends an object about a file that is not protected.
+pub fn write_not_protected_json(file: &NotProtected, out: &mut Vec<u8>) {
+    let object = JsonObject::at(&file.path)
+        .field("verdict", file.verdict.name())
+        .field("protected", file.verdict == Verdict::Missing)
+        .optional("error", file.trouble.as_ref().map(ToString::to_string));
+    write_object(&object, out);
+}
+
+/// Appends the end of making parity.
+pub fn write_made_text(made: &ParityMade, out: &mut Vec<u8>) {
+    let files = |number| counted(number, "file", "files");
+    let mut text = format!(
+        "Protected {}: {} made, {} kept, {} removed. Read {}.",
+        files(made.files),
+        counted(made.sets_made, "set", "sets"),
+        count(made.sets_kept),
+        count(made.sets_removed),
+        Units::Si.bytes(made.bytes_read)
+    );
+    let mut add = |number: u64, what: &str| {
+        if number > 0 {
+            text.push_str(&format!(" {} {what}.", files(number)));
+        }
+    };
+    add(made.not_protected, "not protected");
+    add(made.missing, "missing");
+    add(made.untagged, "without a tag: `steadfast tag` makes them");
+    if made.interrupted {
+        text.push_str(" Interrupted: not all is protected yet.");
+    }
+    text.push('\n');
+    out.extend_from_slice(text.as_bytes());
+}
+
+/// Appends the end of making parity, for programs.
+pub fn write_made_json(verb: &'static str, made: &ParityMade, out: &mut Vec<u8>) {
+    let object = JsonObject::default()
+        .field("verb", format!("parity {verb}"))
+        .field("files", made.files)
+        .field("untagged", made.untagged)
+        .field("not_protected", made.not_protected)
+        .field("missing", made.missing)
+        .field("sets_made", made.sets_made)
+        .field("sets_kept", made.sets_kept)
+        .field("sets_removed", made.sets_removed)
+        .field("bytes_read", made.bytes_read)
+        .field("interrupted", made.interrupted)
+        .field("exit_status", made.exit_status());
+    write_summary(&object, out);
+}
+
+/// Appends a line about a set.
+pub fn write_set_text(set: &SetReport, out: &mut Vec<u8>) {
+    let word = if set.is_whole() { "intact" } else { "damaged" };
+    let mut parts = vec![
+        counted(set.members, "file", "files"),
+        Units::Si.bytes(set.bytes),
+        format!("{} % parity", set.redundancy_percent),
+    ];
+    let mut add = |number: u64, one: &str, many: &str| {
+        if number > 0 {
+            parts.push(counted(number, one, many));
+        }
+    };
+    add(set.changed, "changed file", "changed files");
+    add(set.missing, "missing file", "missing files");
+    add(set.damaged_blocks, "damaged block of the index", "damaged blocks of the index");
+    let damaged = set.damaged_pages.unwrap_or(0);
+    if damaged > 0 {
+        let (damaged, pages) = (count(damaged), count(set.parity_pages));
+        parts.push(format!("{damaged} of {pages} parity pages damaged"));
+    }
+    parts.extend(set.fault.as_deref().map(|fault| escape::text(fault).to_string()));
+    let line = format!("{word:<10}  {}  ({})\n", set.set, parts.join("; "));
+    out.extend_from_slice(line.as_bytes());
+}
+
+/// Appends an object about a set.
+pub fn write_set_json(set: &SetReport, out: &mut Vec<u8>) {
+    let object = JsonObject::default()
+        .field("set", set.set.as_str())
+        .field("whole", set.is_whole())
+        .field("redundancy_percent", set.redundancy_percent)
+        .field("members", set.members)
+        .field("changed", set.changed)
+        .field("missing", set.missing)
+        .field("bytes", set.bytes)
+        .field("parity_bytes", set.parity_bytes)
+        .field("parity_pages", set.parity_pages)
+        .optional("damaged_pages", set.damaged_pages)
+        .field("damaged_blocks", set.damaged_blocks)
+        .field("strength", set.strength)
+        .optional("error", set.fault.as_deref());
+    write_object(&object, out);
+}
+
+/// Appends the end of looking at sets.
+pub fn write_totals_text(totals: &SetTotals, out: &mut Vec<u8>) {
+    let line = format!(
+        "{}, {} damaged: {} of parity for {} of files.{}\n",
+        counted(totals.sets, "set", "sets"),
+        count(totals.damaged),
+        Units::Si.bytes(totals.parity_bytes),
+        Units::Si.bytes(totals.bytes),
+        if totals.interrupted { " Interrupted." } else { "" }
+    );
+    out.extend_from_slice(line.as_bytes());
+}
+
+/// Appends the end of looking at sets, for programs.
+pub fn write_totals_json(verb: &'static str, totals: &SetTotals, out: &mut Vec<u8>) {
+    let object = JsonObject::default()
+        .field("verb", format!("parity {verb}"))
+        .field("sets", totals.sets)
+        .field("damaged", totals.damaged)
+        .field("members", totals.members)
+        .field("bytes", totals.bytes)
+        .field("parity_bytes", totals.parity_bytes)
+        .field("interrupted", totals.interrupted)
+        .field("exit_status", totals.exit_status());
+    write_summary(&object, out);
+}
+
+/// Appends how many sets were removed.
+pub fn write_dropped(sets: u64, json: bool, out: &mut Vec<u8>) {
+    if json {
+        let object = JsonObject::default().field("verb", "parity drop").field("sets_removed", sets);
+        return write_summary(&object.field("exit_status", 0), out);
+    }
+    let line = format!("Removed {} of parity.\n", counted(sets, "set", "sets"));
+    out.extend_from_slice(line.as_bytes());
+}
