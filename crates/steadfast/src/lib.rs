@@ -65,9 +65,9 @@ mod pipeline;
 pub mod store;
 pub mod catalogue;
 pub mod run;
+pub mod parity;
 pub mod repair;
 mod builder;
-pub mod parity;
 pub mod diff;
 pub mod probe;
 

@@ -1,14 +1,15 @@
 //! Repairs damaged and missing files from other copies of them.
 //!
 //! Input: what a check finds, and where copies are ([`Copies`]). Output: for each file, what its
-//! copies can give, or the file as it was tagged ([`repair_files`]). The tag
-//! alone decides what a file should be: pages are accepted by the leaves kept for it, and nothing
+//! copies can give, or the file as it was tagged ([`repair_files`]). The parity of the tree gives
+//! what the file and its copies lack. The tag alone decides what a file should be: pages are accepted by the leaves kept for it, and nothing
 //! replaces a file unless the whole has the length and the digest of the tag.
 //!
 //! The damaged file is kept ([`Originals`]) until [`discard`] removes it.
 
 mod target;
 mod copies;
+mod parities;
 mod mend;
 mod originals;
 mod replace;
@@ -25,6 +26,7 @@ pub use target::RepairTarget;
 use copies::Own;
 use mend::MendedContents;
 use originals::Originals;
+use parities::Parities;
 
 use crate::event::FileError;
 
@@ -50,35 +52,57 @@ impl RepairOutcome {
 }
 
 /// Says what the copies of a file can give. Reads them and writes nothing.
-fn plan(target: &RepairTarget, copies: &Copies, stop: &AtomicBool) -> RepairOutcome {
-    carry_out(target, copies, None, stop)
+fn plan(
+    target: &RepairTarget,
+    copies: &Copies,
+    parities: &mut Parities,
+    stop: &AtomicBool,
+) -> RepairOutcome {
+    carry_out(target, copies, parities, None, stop)
 }
 
 /// Repairs a file, if its copies give all that it lacks. Otherwise it is left untouched.
 fn repair(
     target: &RepairTarget,
     copies: &Copies,
+    parities: &mut Parities,
     originals: &Originals,
     stop: &AtomicBool,
 ) -> RepairOutcome {
-    carry_out(target, copies, Some(originals), stop)
+    carry_out(target, copies, parities, Some(originals), stop)
 }
 
 fn carry_out(
     target: &RepairTarget,
     copies: &Copies,
+    parities: &mut Parities,
     originals: Option<&Originals>,
     stop: &AtomicBool,
 ) -> RepairOutcome {
     let mut outcome = RepairOutcome::default();
+    let finish = |own: Option<&Own>, contents: &MendedContents<'_>| match originals {
+        Some(originals) => replace::replace(target, own, contents, originals, stop),
+        None => Ok(()),
+    };
     let done = Own::open(target).and_then(|own| {
-        let copies = copies.open(target, own.as_ref());
-        let contents = MendedContents::find(target, own.as_ref(), &copies, stop, &mut outcome)?;
+        let own = own.as_ref();
+        let mut copies = copies.open(target, own);
+        let lack = match MendedContents::find(target, own, &copies, stop, &mut outcome) {
+            Ok(contents) => {
+                outcome.sources = contents.sources();
+                return finish(own, &contents);
+            }
+            Err(lack) => lack,
+        };
+        // Without leaves, only a whole copy can be proved.
+        let is_whole = outcome.pages.is_none();
+        let Some(rebuilt) = parities.copy_of(target, own, is_whole, stop)? else {
+            return Err(lack);
+        };
+        copies.push(rebuilt);
+        let contents = MendedContents::find(target, own, &copies, stop, &mut outcome)?;
         outcome.sources = contents.sources();
-        match originals {
-            Some(originals) => replace::replace(target, own.as_ref(), &contents, originals, stop),
-            None => Ok(()),
-        }
+        finish(own, &contents)
     });
     outcome.fault = done.err();
     outcome

@@ -488,3 +488,36 @@ fn a_file_on_another_file_system_is_refused_in_its_tree_and_repaired_from_its_ow
     assert!(text.contains("status 3\nnone\n"), "{text}");
     assert!(text.ends_with("status 0\nbeta\n"), "{text} {}", said.stderr());
 }
+
+#[test]
+fn parity_gives_what_no_copy_has() {
+    for leaves in [true, false] {
+        let mut tree = Tree::new();
+        for number in 0..40_u32 {
+            tree = tree.file(format!("data/{number}"), &pages(number));
+        }
+        fs::set_permissions(tree.path("data/3"), fs::Permissions::from_mode(0o640)).unwrap();
+        tree.run(["init", "data"]).succeeds();
+        let tag: &[&str] = if leaves { &["tag", "--pages", "data"] } else { &["tag", "data"] };
+        tree.run(tag).succeeds();
+        tree.run(["parity", "make", "data"]).succeeds();
+        let facts = |name: &str| {
+            let status = fs::metadata(tree.path(name)).unwrap();
+            let bytes = fs::read(tree.path(name)).unwrap();
+            (bytes, status.modified().unwrap(), status.permissions().mode())
+        };
+        let before = ["data/3", "data/7"].map(facts);
+        decay(&tree.path("data/7"), |bytes| bytes[4096 * 2 + 5] ^= 1);
+        fs::remove_file(tree.path("data/3")).unwrap();
+        let plan = tree.run(["repair", "--dry-run", "data"]).ends(3);
+        assert!(plan.stdout().contains("parity"), "{}", plan.stdout());
+        tree.run(["repair", "--yes", "data"]).succeeds();
+        assert_eq!(["data/3", "data/7"].map(facts), before, "leaves: {leaves}");
+        tree.run(["check", "data"]).succeeds();
+        // Without copies and parity, the file stays as it is.
+        tree.run(["parity", "drop", "--yes", "data"]).succeeds();
+        decay(&tree.path("data/0"), |bytes| bytes.fill(0));
+        tree.run(["repair", "--yes", "data"]).ends(3);
+        assert_eq!(fs::read(tree.path("data/0")).unwrap(), vec![0; pages(0).len()]);
+    }
+}

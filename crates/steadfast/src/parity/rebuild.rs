@@ -6,8 +6,10 @@
 
 use std::collections::HashMap;
 use std::ffi::OsStr;
+use std::fs::Permissions;
 use std::hash::{BuildHasher as _, RandomState};
 use std::io::{self, Seek as _, SeekFrom, Write as _};
+use std::os::unix::fs::{PermissionsExt as _, fchown};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -129,6 +131,9 @@ impl ParitySource {
         let file = draft.to_file()?;
         let out = draft.into_nameless()?;
         let (mode, uid, gid) = (member.file.mode, member.file.uid, member.file.gid);
+        // A missing file gets them from its copy. Only root can give a file to another user.
+        let _ = fchown(&out, Some(uid), Some(gid));
+        let _ = out.set_permissions(Permissions::from_mode(mode));
         let copy = RebuiltCopy { file, rebuilt_pages: 0, lost_pages: 0, mode, uid, gid };
         Ok(CopyDraft { copy, out })
     }

@@ -6,7 +6,7 @@ use steadfast_parity::{
 };
 
 /// Bytes that are marked at a time: a whole number of pages, and of these a run has a whole number.
-pub(super) const CHUNK_LEN: usize = 512 << 10;
+pub(super) const CHUNK_LEN: usize = 128 << 10;
 
 /// Takes the bytes of a set in order and encodes them: 8 MiB of memory, and the buffer of runs,
 /// which several streams can use in turn, a run each.

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use std::sync::atomic::Ordering;
 
 use super::originals::Originals;
+use super::parities::Parities;
 use super::target::{RepairTarget, find_targets};
 use super::{Copies, RepairOutcome, plan, repair};
 use crate::error::Error;
@@ -106,6 +107,7 @@ pub fn repair_files(
         ..RepairSummary::default()
     };
     let mut targets = found.targets;
+    let mut parities = Parities::default();
     summary.undecided = found.undecided;
     if mode != RepairMode::Yes {
         targets.retain(|target| {
@@ -113,7 +115,7 @@ pub fn repair_files(
                 summary.interrupted = true;
                 return false;
             }
-            let outcome = plan(target, copies, &options.stop);
+            let outcome = plan(target, copies, &mut parities, &options.stop);
             monitor.planned(target, &outcome);
             summary.count(target, &outcome);
             outcome.is_good()
@@ -125,7 +127,7 @@ pub fn repair_files(
         summary.repaired = 0;
     }
     summary.is_done = true;
-    let done = each(&targets, options, copies, monitor, &mut summary);
+    let done = each(&targets, options, copies, &mut parities, monitor, &mut summary);
     check_again(done, selection, options, &mut summary)?;
     Ok(summary)
 }
@@ -135,6 +137,7 @@ fn each(
     targets: &[RepairTarget],
     options: &Options,
     copies: &Copies,
+    parities: &mut Parities,
     monitor: &mut dyn RepairMonitor,
     summary: &mut RepairSummary,
 ) -> Vec<PathBuf> {
@@ -148,7 +151,7 @@ fn each(
         }
         let root = &target.root;
         let kept = originals.entry(root.clone()).or_insert_with(|| Originals::of(root));
-        let outcome = repair(target, copies, kept, &options.stop);
+        let outcome = repair(target, copies, parities, kept, &options.stop);
         monitor.repaired(target, &outcome);
         summary.count(target, &outcome);
         if outcome.is_good() {
