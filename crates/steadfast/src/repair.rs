@@ -2,8 +2,9 @@
 //!
 //! Input: what a check finds, and where copies are ([`Copies`]). Output: for each file, what its
 //! copies can give, or the file as it was tagged ([`repair_files`]). The parity of the tree gives
-//! what the file and its copies lack. The tag alone decides what a file should be: pages are accepted by the leaves kept for it, and nothing
-//! replaces a file unless the whole has the length and the digest of the tag.
+//! what the file and its copies lack. The tag alone decides what a file should be: pages are
+//! accepted by the leaves kept for it, and nothing replaces a file unless the whole has the length
+//! and the digest of the tag.
 //!
 //! The damaged file is kept ([`Originals`]) until [`discard`] removes it.
 
