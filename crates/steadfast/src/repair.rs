@@ -6,7 +6,7 @@
 //! accepted by the leaves kept for it, and nothing replaces a file unless the whole has the length
 //! and the digest of the tag.
 //!
-//! The damaged file is kept ([`Originals`]) until [`discard`] removes it.
+//! The damaged file is kept until [`discard`] removes it.
 
 mod target;
 mod copies;
