@@ -78,7 +78,9 @@ pub use steadfast_digest::{
 pub use steadfast_manifest::tag;
 pub use steadfast_manifest::tag::Tag;
 pub use steadfast_sys::awake::Wakefulness;
-pub use steadfast_sys::file::{DownloadScope, Timestamp, allow_downloads, raise_open_files_limit};
+pub use steadfast_sys::file::{
+    Dataless, DownloadScope, Timestamp, allow_downloads, raise_open_files_limit,
+};
 pub use steadfast_sys::machine::user_folder;
 pub use steadfast_sys::qos::{Level, ParseLevelError};
 pub use steadfast_sys::streams::stdout_was_closed;

@@ -20,7 +20,9 @@ pub use folder::{ParityPlace, drop_parity};
 pub use make::{NotProtected, ParityMade, ParityOptions, make_parity, update_parity};
 pub use rebuild::{ParitySource, RebuiltCopy};
 pub use sets::{SetReport, SetTotals, show_parity, verify_parity};
-pub use steadfast_parity::Redundancy;
+pub use steadfast_parity::{
+    Error as RedundancyError, ErrorKind as RedundancyErrorKind, Geometry, Redundancy,
+};
 
 use std::fs;
 use std::io;
