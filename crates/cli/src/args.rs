@@ -391,13 +391,12 @@ pub(crate) struct DryRunArg {
 }
 
 /// Verbs of other tools, and what does the same here.
-const GUESSED: [(&str, &str); 20] = [
+const GUESSED: [(&str, &str); 19] = [
     ("verify", "check"),
     ("validate", "check"),
     ("scan", "check"),
     ("scrub", "check"),
     ("test", "check"),
-    ("status", "audit"),
     ("info", "show"),
     ("list", "show"),
     ("ls", "show"),

@@ -8,7 +8,7 @@ use steadfast::parity::Redundancy;
 
 use super::LevelArgs;
 
-/// Keep parity for a tree, from which damaged and missing files can be rebuilt.
+/// Keep parity for a tree, to rebuild damaged and missing files.
 ///
 /// Parity is redundancy over sets of files: with 10 %, ten of a hundred equal files may be lost and
 /// come back, without another copy. It is kept in DIR/.steadfast/parity, or in another folder. A

@@ -6,7 +6,7 @@ use clap::Args;
 
 use super::{CatalogueArgs, DryRunArg, EngineArgs, PathArgs};
 
-/// Repair corrupt, missing and unreadable files from other copies of them.
+/// Repair corrupt, missing and unreadable files from copies or parity.
 ///
 /// A check finds the files. Edited files stay as they are. Damaged pages are taken from copies if
 /// leaves are stored (`tag --pages`), so several damaged copies complete each other; otherwise the

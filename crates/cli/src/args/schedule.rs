@@ -10,10 +10,10 @@ use steadfast_schedule::{Every, TimeOfDay, TimerKind};
 use super::named::named;
 use super::{LevelArgs, OutputArgs, quantity};
 
-/// Show for each catalogued folder what was checked when, what is open, and what is overdue.
+/// Show what was checked when, what is open, and what is overdue.
 ///
-/// Reads the catalogues only, so nothing is judged. A folder that is not there, or another volume
-/// in its place, is reported as such.
+/// Lists each catalogued folder. Reads the catalogues only, so nothing is judged. A folder that is
+/// not there, or another volume in its place, is reported as such.
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Examples:

@@ -27,7 +27,7 @@ fn limits_without_a_sense_are_refused_with_an_example() {
 fn a_verb_of_another_tool_is_answered_with_ours() {
     let tree = Tree::new();
     for (guessed, verb) in
-        [("verify", "check"), ("status", "audit"), ("scan", "check"), ("Verify", "check")]
+        [("verify", "check"), ("log", "history"), ("scan", "check"), ("Verify", "check")]
     {
         let said = tree.run([guessed, "."]).ends(2);
         assert!(said.stderr().contains(&format!("'{verb}'")), "{guessed}: {}", said.stderr());

@@ -1,6 +1,7 @@
 //! Files that belong to their neighbour and are not data.
 
 use std::ffi::OsStr;
+use std::io::ErrorKind;
 
 use steadfast_sys::file::{Dir, File, FileKind, Status};
 
@@ -44,7 +45,14 @@ impl Sidecar {
         if !dir.status_of(companion).is_ok_and(fits) {
             return None;
         }
-        let file = dir.open_file(name).ok()?;
+        let file = match dir.open_file(name) {
+            Ok(file) => file,
+            // A thread of the run has removed what a killed run left.
+            Err(error) if error.kind() == ErrorKind::NotFound && pages::is_draft(name) => {
+                return Some(Sidecar::Leaves);
+            }
+            Err(_) => return None,
+        };
         if attributes.is_none() {
             return pages::is_ours(&file).unwrap_or(false).then_some(Sidecar::Leaves);
         }
