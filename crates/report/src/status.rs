@@ -230,7 +230,7 @@ mod tests {
         });
         let mut output = Output::default();
         folder.write_text(11 * 86_400, Units::Si, &mut output);
-        let expected = "trouble    /srv/photos\n           10 tagged files, 2.0 MB\n           \
+        let expected = "trouble    /srv/photos\n           10 tagged files, 2.00 MB\n           \
                         100.0 % checked within 30 days; the oldest check is 10 days \
                         ago\n           \
                         open: 2 corrupt\n           schedule photos: every night at 02:00; ran \

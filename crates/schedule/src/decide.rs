@@ -93,6 +93,7 @@ pub fn decide(schedule: &CheckSchedule, conditions: &Conditions) -> ScheduleDeci
     let interval_s = schedule.every.interval_s();
     // A time in the future is that of a clock that was set back: the run is due.
     let since_s = conditions.last_run_s.map(|last| conditions.now_s - last).filter(|&s| s >= 0);
+    let waited_s = conditions.now_s - conditions.last_run_s.unwrap_or(conditions.made_s);
     if conditions.in_progress {
         return skip(SkipReason::InProgress);
     }
@@ -103,8 +104,9 @@ pub fn decide(schedule: &CheckSchedule, conditions: &Conditions) -> ScheduleDeci
         if since_s.is_some_and(|since| (since as f64) < interval_s as f64 * DUE_SHARE) {
             return skip(SkipReason::NotDue);
         }
-        let waited_s = conditions.now_s - conditions.last_run_s.unwrap_or(conditions.made_s);
-        let patient = (0..PATIENCE_INTERVALS * interval_s).contains(&waited_s);
+        // A quarter less, for timers that vary.
+        let patience_s = PATIENCE_INTERVALS * interval_s - interval_s / 4;
+        let patient = (0..patience_s).contains(&waited_s);
         if patient && conditions.on_battery == Some(true) {
             return skip(SkipReason::Battery);
         }
@@ -112,7 +114,7 @@ pub fn decide(schedule: &CheckSchedule, conditions: &Conditions) -> ScheduleDeci
             return skip(SkipReason::Busy);
         }
     }
-    let elapsed_s = since_s.unwrap_or(interval_s).max(interval_s);
+    let elapsed_s = waited_s.max(interval_s);
     let max_bytes = bytes_due(conditions.total_bytes, elapsed_s, schedule.cover_s());
     ScheduleDecision::Run { max_bytes, max_time_s: schedule.max_time_s }
 }
