@@ -9,6 +9,7 @@ use anyhow::{Context as _, ensure};
 use steadfast::Options;
 use steadfast::catalogue::{Catalogue, CataloguedTree, RunState, TreeList};
 use steadfast::verdict::worse_status;
+use steadfast_report::Units;
 use steadfast_schedule::{CheckSchedule, ScheduleList, TimerKind, forecast, name_of, timer};
 
 use crate::args::{ScheduleAddArgs, ScheduleArgs, ScheduleCommand, ScheduleRunArgs};
@@ -108,9 +109,9 @@ fn outlook(schedule: &CheckSchedule, tree: &CataloguedTree) -> anyhow::Result<St
         .next();
     let interval_s = schedule.every.interval_s();
     let seen = forecast(audit.bytes, interval_s, schedule.cover_s(), rate, schedule.max_time_s);
-    let (total, each) = (audit.bytes as f64 / 1e9, seen.run_bytes as f64 / 1e9);
+    let (total, each) = (Units::Si.bytes(audit.bytes), Units::Si.bytes(seen.run_bytes));
     let days = schedule.cover_days;
-    let mut text = format!("{total:.1} GB in {days} days: about {each:.1} GB in each run");
+    let mut text = format!("{total} in {days} days: about {each} in each run");
     match (rate, seen.run_s) {
         (Some(rate), Some(run_s)) => {
             let (minutes, rate) = (run_s / 60.0, rate / 1e6);
