@@ -292,3 +292,17 @@ fn a_file_that_is_longer_than_a_set_is_cut_and_survives_a_burst() {
     assert_eq!((&made["sets_made"], &made["sets_removed"]), (&0.into(), &0.into()), "{made}");
     assert_eq!(sets(&tree).len(), 6, "the other sets may still repair most of it");
 }
+
+#[test]
+fn parity_of_another_tree_is_not_forgotten() {
+    let tree = photographs().file("other/x/0.jpg", b"another tree");
+    tree.run(["tag", "other"]).succeeds();
+    fs::create_dir(tree.path("elsewhere")).unwrap();
+    tree.run(["parity", "make", "--parity-at", "elsewhere", "data"]).succeeds();
+    let words = ["parity", "update", "--forget-missing", "--parity-at", "elsewhere", "other"];
+    let said = tree.run(words).ends(2);
+    assert!(said.stderr().contains("parity of another tree"), "{said:?}");
+    tree.run(["parity", "verify", "--parity-at", "elsewhere", "data"]).succeeds();
+    let said = tree.run(["parity", "update", "--parity-at", "elsewhere", "data"]).succeeds();
+    assert!(said.stdout().contains("0 removed"), "{said:?}");
+}

@@ -99,6 +99,8 @@ pub(super) struct Review {
     /// Sets that cannot be opened, and stay.
     pub(super) unreadable: Vec<(SetId, io::Error)>,
     seen_gone: PathSet,
+    /// Whether some file of the sets is in the tree, whatever its state.
+    has_found: bool,
     cut: HashMap<PathBuf, CutParts>,
 }
 
@@ -148,6 +150,11 @@ impl Review {
             }
         }
         review.settle_cut();
+        if rule.forgets && !review.gone.is_empty() && !review.has_found {
+            let message = "none of the files that this parity protects is in the tree: is it the \
+                           parity of another tree, or is the tree not mounted? Nothing was removed";
+            return Err(Error::usage(message).at(&place.folder()));
+        }
         Ok(review)
     }
 
@@ -155,7 +162,9 @@ impl Review {
         let members = stored.set.index().members();
         let (mut changed, mut gone) = (false, false);
         for member in members {
-            match state_of(place, &member.file) {
+            let state = state_of(place, &member.file);
+            self.has_found |= !matches!(state, MemberState::Gone);
+            match state {
                 MemberState::AsProtected | MemberState::Unknown => {}
                 MemberState::Changed => changed = true,
                 MemberState::Gone => {
