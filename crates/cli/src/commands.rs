@@ -69,7 +69,13 @@ pub(crate) fn dispatch(command: &Command) -> anyhow::Result<u8> {
     // What lies in a cloud is fetched only where a run is asked to, in its own threads: otherwise
     // opening a folder could wait for a network. If the system refuses, a flag still tells of
     // files. Programs inherit it, so verbs that start one of the user's do not set it.
-    if !matches!(command, Command::Qos(_) | Command::Open(_)) {
+    let starts_programs = match command {
+        Command::Qos(_) => true,
+        #[cfg(feature = "serve")]
+        Command::Open(_) => true,
+        _ => false,
+    };
+    if !starts_programs {
         let _ = allow_downloads(DownloadScope::Process, false);
     }
     if let Some(level) = command.level()
