@@ -3,6 +3,9 @@
 //! In comes what cargo says about the workspace. The packages are verified as one set, since each
 //! depends on others of the set that no registry has yet.
 
+use std::env;
+use std::fs;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anyhow::{Context as _, ensure};
@@ -52,8 +55,10 @@ fn verify(session: &Session) -> anyhow::Result<()> {
         println!("left out: this machine is offline, and cargo asks the registry");
         return Ok(());
     }
+    let target = steps::target_folder(session)?.join("publish");
+    forget_earlier(&target);
     let mut command = steps::cargo(session);
-    command.args(["publish", "--dry-run", "--allow-dirty"]);
+    command.args(["publish", "--dry-run", "--allow-dirty", "--target-dir"]).arg(&target);
     command.args(PUBLISHED.map(|package| format!("--package={package}")));
     let output = command.output().context("running cargo publish")?;
     let said = String::from_utf8_lossy(&output.stderr);
@@ -64,6 +69,27 @@ fn verify(session: &Session) -> anyhow::Result<()> {
     ensure!(output.status.success(), "the dry run failed:\n{said}");
     println!("`cargo publish --dry-run` builds each package from its archive");
     Ok(())
+}
+
+/// Removes what an earlier dry run unpacked and built of our packages. Cargo would take it for the
+/// present state, because the versions are the same. Dependencies stay built.
+fn forget_earlier(target: &Path) {
+    let home = env::var_os("CARGO_HOME").map(PathBuf::from);
+    let home = home.or_else(|| Some(PathBuf::from(env::var_os("HOME")?).join(".cargo")));
+    // The folder of a registry on this machine has no name, only a number after a hyphen.
+    let registries = beginning("-", &home.unwrap_or_default().join("registry/src"));
+    let built = beginning("libsteadfast", &target.join("debug/deps"));
+    for path in registries.iter().flat_map(|path| beginning("steadfast", path)).chain(built) {
+        // The build fails on what cannot be removed, and says where it is.
+        drop(if path.is_dir() { fs::remove_dir_all(path) } else { fs::remove_file(path) });
+    }
+}
+
+/// The entries of a folder whose names begin so.
+fn beginning(with: &str, folder: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    let matches = |entry: &fs::DirEntry| entry.file_name().to_string_lossy().starts_with(with);
+    entries.filter(matches).map(|entry| entry.path()).collect()
 }
 
 /// What is wrong with what the packages state, and with which are published.
