@@ -63,13 +63,11 @@ impl Sender {
 
     /// Sends what there is to tell after a run, to each alert whose occasion it is.
     pub fn end(&self, alerts: &[Alert], facts: &AlertFacts, news: &News) -> Vec<Delivery> {
-        let due = |alert: &&Alert| {
-            let is_ping = matches!(alert.channel, Channel::Ping(_)) && facts.status.is_some();
-            is_ping
-                || facts.is_test
-                || alert.on == Occasion::EveryRun
-                || news.is_due()
-                || facts.alarm.is_some()
+        let due = |alert: &&Alert| match (&alert.channel, alert.on) {
+            // Without a run, a ping would hide the silence that its monitor waits for.
+            (Channel::Ping(_), _) | (_, Occasion::EveryRun) if facts.status.is_some() => true,
+            (Channel::Ping(_), _) => false,
+            _ => facts.is_test || news.is_due(),
         };
         let delivered = alerts.iter().filter(due).map(|alert| {
             let message = AlertMessage::of(facts, news, alert.details);

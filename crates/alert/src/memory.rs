@@ -83,6 +83,11 @@ impl Memory {
         write_private(file, text.as_bytes()).map_err(|error| failed(&error))
     }
 
+    /// Returns the trouble that was told and was open then.
+    pub fn told(&self) -> &[Trouble] {
+        &self.told
+    }
+
     /// Compares open trouble with what was told.
     pub fn news(&self, open: &BTreeSet<Trouble>, now_s: i64) -> News {
         let told: BTreeSet<&Trouble> = self.told.iter().collect();

@@ -11,7 +11,7 @@ use crate::memory::{News, Trouble};
 const PATHS_MAX: usize = 20;
 
 /// States of a file or folder, each with its words for one and for several.
-const WORDS: [(&str, &str, &str); 9] = [
+const WORDS: [(&str, &str, &str); 13] = [
     ("corrupt", "file is damaged", "files are damaged"),
     ("missing", "file is missing", "files are missing"),
     ("unreadable", "file cannot be read", "files cannot be read"),
@@ -21,6 +21,10 @@ const WORDS: [(&str, &str, &str); 9] = [
     ("unstable", "file changed while it was read", "files changed while they were read"),
     ("overdue", "check is overdue", "checks are overdue"),
     ("unmounted", "folder is not there", "folders are not there"),
+    ("unknown", "folder cannot be judged", "folders cannot be judged"),
+    ("not started", "check is not started by its timer", "checks are not started by their timers"),
+    ("failed", "check could not be made", "checks could not be made"),
+    ("mass change", "alarm: unusually many files changed or disappeared", "alarms"),
 ];
 
 /// The facts of a run.
@@ -40,6 +44,8 @@ pub struct AlertFacts {
     pub counts: BTreeMap<String, u64>,
     /// An alarm about the whole folder, in a sentence.
     pub alarm: Option<String>,
+    /// Why the check could not be made, in a sentence.
+    pub failure: Option<String>,
     /// The command to type next.
     pub command: String,
     /// Whether this is a test of the alert.
@@ -76,6 +82,7 @@ impl AlertMessage {
         let subject = format!("{folder}: {what}");
         let mut lines = vec![format!("Folder: {folder}")];
         lines.extend(facts.alarm.clone());
+        lines.extend(facts.failure.clone());
         for (state, count) in &news.open {
             let new = news.new.iter().filter(|trouble| trouble.state == *state).count();
             let new = if new > 0 { format!(" ({new} new)") } else { String::new() };
@@ -110,6 +117,7 @@ impl AlertMessage {
             "new": news.new.len(),
             "settled": news.settled,
             "alarm": facts.alarm,
+            "failure": facts.failure,
             "command": facts.command,
             "test": facts.is_test,
         });

@@ -167,7 +167,7 @@ impl RunPlace<'_> {
 }
 
 fn render_as(
-    mut options: Options,
+    options: Options,
     output: &OutputArgs,
     place: RunPlace<'_>,
     text: impl FnOnce(TextOptions) -> Box<dyn Renderer>,
@@ -182,7 +182,7 @@ fn render_as(
         (_, true) => Box::new(Csv::new(output.quiet, rule)),
         _ => text(output.text(rule)),
     };
-    options.stop = exit::stop_on_signals()?;
+    exit::set_on_signals(&options.stop)?;
     render(options, output, place, &mut *renderer, work)
 }
 

@@ -81,13 +81,19 @@ const ONE_WISH: Duration = Duration::from_secs(1);
 /// Makes a flag that the first signal sets. A signal one second later or more ends the process at
 /// once.
 pub(crate) fn stop_on_signals() -> io::Result<Arc<AtomicBool>> {
+    let stop = Arc::new(AtomicBool::new(false));
+    set_on_signals(&stop)?;
+    Ok(stop)
+}
+
+/// Lets the first signal set a flag, as [`stop_on_signals`] does.
+pub(crate) fn set_on_signals(stop: &Arc<AtomicBool>) -> io::Result<()> {
     // The thread below is the first one, and room for open files is made before that.
     steadfast::prepare_open_files();
-    let stop = Arc::new(AtomicBool::new(false));
     let all = [SIGINT, SIGTERM, SIGHUP];
     for signal in all {
         signal_hook::flag::register(signal, Arc::clone(&SIGNALLED))?;
-        signal_hook::flag::register(signal, Arc::clone(&stop))?;
+        signal_hook::flag::register(signal, Arc::clone(stop))?;
     }
     let mut signals = Signals::new(all)?;
     thread::Builder::new().name("signals".to_owned()).spawn(move || {
@@ -98,5 +104,5 @@ pub(crate) fn stop_on_signals() -> io::Result<Arc<AtomicBool>> {
             }
         }
     })?;
-    Ok(stop)
+    Ok(())
 }

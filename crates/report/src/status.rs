@@ -57,6 +57,8 @@ pub struct ScheduleFacts {
     pub last_status: Option<u8>,
     /// Why nothing was done when it was last started, if so.
     pub skipped: Option<String>,
+    /// For how many seconds its timer has not started it, if that is too long.
+    pub unstarted_s: Option<i64>,
 }
 
 /// A folder.
@@ -71,6 +73,12 @@ pub struct FolderStatus {
 }
 
 impl FolderStatus {
+    /// Returns whether files were not checked within the cover, or the timer does not work.
+    fn is_overdue(&self, facts: &FolderFacts) -> bool {
+        let unstarted = |schedule: &ScheduleFacts| schedule.unstarted_s.is_some();
+        facts.is_overdue || self.schedule.as_ref().is_some_and(unstarted)
+    }
+
     /// Returns its exit status: 3 if a corrupt file is open, 1 if anything else is open or
     /// overdue, 2 if it could not be determined.
     pub fn exit_status(&self) -> u8 {
@@ -81,7 +89,7 @@ impl FolderStatus {
             _ => 1,
         };
         let open = facts.open.iter().filter(|(_, count)| **count > 0).map(|(state, _)| of(state));
-        open.fold(u8::from(facts.is_overdue || facts.files == 0), worse_status)
+        open.fold(u8::from(self.is_overdue(facts) || facts.files == 0), worse_status)
     }
 
     /// Returns its state in a word: "fine", "trouble", "overdue", "empty", "not there", "unknown".
@@ -91,7 +99,7 @@ impl FolderStatus {
             FolderState::Unknown(_) => "unknown",
             FolderState::Known(facts) if facts.open.values().any(|count| *count > 0) => "trouble",
             FolderState::Known(facts) if facts.files == 0 => "empty",
-            FolderState::Known(facts) if facts.is_overdue => "overdue",
+            FolderState::Known(facts) if self.is_overdue(facts) => "overdue",
             FolderState::Known(_) => "fine",
         }
     }
@@ -110,7 +118,7 @@ impl FolderStatus {
                 .field("oldest_proof_s", facts.oldest_proof_s)
                 .field("proved_bytes", facts.proved_bytes)
                 .field("cover_days", facts.cover_days)
-                .field("overdue", facts.is_overdue),
+                .field("overdue", self.is_overdue(facts)),
             FolderState::NotThere(reason) | FolderState::Unknown(reason) => {
                 object.field("reason", reason)
             }
@@ -123,6 +131,7 @@ impl FolderStatus {
                 .field("last_run_s", schedule.last_run_s)
                 .field("last_status", schedule.last_status)
                 .field("skipped", &schedule.skipped)
+                .field("unstarted_s", schedule.unstarted_s)
         });
         write_object(&object.field("schedule", schedule), &mut output.answer);
     }
@@ -163,13 +172,17 @@ impl FolderStatus {
         }
         if let Some(schedule) = &self.schedule {
             let ScheduleFacts { name, every, at, .. } = schedule;
-            let last = match (&schedule.skipped, schedule.last_run_s, schedule.last_status) {
-                (Some(reason), ..) => format!("skipped last time: {}", escape::text(reason)),
-                (None, Some(run_s), Some(status)) => {
+            let last = match (schedule.unstarted_s, &schedule.skipped, schedule.last_run_s) {
+                (Some(unstarted_s), ..) => {
+                    format!("its timer has not started it for {} days", unstarted_s / 86_400)
+                }
+                (None, Some(reason), _) => format!("skipped last time: {}", escape::text(reason)),
+                (None, None, Some(run_s)) => {
                     let hours = (now_s - run_s).max(0) / 3_600;
+                    let status = schedule.last_status.unwrap_or_default();
                     format!("ran {hours} h ago with status {status}")
                 }
-                _ => "has not run yet".to_owned(),
+                (None, None, None) => "has not run yet".to_owned(),
             };
             line(format!("           schedule {name}: every {every} at {at}; {last}"));
         }
@@ -227,6 +240,7 @@ mod tests {
             last_run_s: Some(90_000),
             last_status: Some(3),
             skipped: None,
+            unstarted_s: None,
         });
         let mut output = Output::default();
         folder.write_text(11 * 86_400, Units::Si, &mut output);
@@ -241,5 +255,24 @@ mod tests {
         let json: serde_json::Value = serde_json::from_slice(&output.answer).unwrap();
         assert_eq!((&json["state"], &json["open"]["corrupt"]), (&"trouble".into(), &2.into()));
         assert_eq!(json["schedule"]["last_status"], 3);
+    }
+
+    #[test]
+    fn a_timer_that_does_not_work_is_overdue() {
+        let mut folder = folder(FolderState::Known(facts()));
+        folder.schedule = Some(ScheduleFacts {
+            name: "photos".into(),
+            every: "night".into(),
+            at: "02:00".into(),
+            last_run_s: Some(90_000),
+            last_status: Some(0),
+            skipped: None,
+            unstarted_s: Some(5 * 86_400 + 1),
+        });
+        assert_eq!((folder.word(), folder.exit_status()), ("overdue", 1));
+        let mut output = Output::default();
+        folder.write_text(6 * 86_400, Units::Si, &mut output);
+        let text = String::from_utf8_lossy(&output.answer).into_owned();
+        assert!(text.ends_with("its timer has not started it for 5 days\n"), "{text}");
     }
 }

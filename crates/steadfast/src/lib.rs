@@ -104,7 +104,8 @@ pub use crate::pages::PagesUse;
 pub use crate::read::Origin;
 pub use crate::reference::Reference;
 pub use crate::run::{
-    CatalogueUse, DatalessUse, DueChoice, Options, ReadFrom, Verb, prepare_open_files,
+    CatalogueUse, DatalessUse, DueChoice, Options, ReadFrom, TreeChanges, Verb, changes,
+    prepare_open_files,
 };
 pub use crate::selection::Selection;
 pub use crate::verdict::Verdict;

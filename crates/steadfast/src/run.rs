@@ -3,6 +3,7 @@
 //! The verbs are in `run/`, each an arrangement of the same stages; read those first. `run/work.rs`
 //! has the part that all verbs share.
 
+mod changes;
 mod check;
 mod collector;
 mod compare;
@@ -35,6 +36,7 @@ use std::time::Instant;
 
 use steadfast_sys::file::Timestamp;
 
+pub use changes::{TreeChanges, changes};
 use due::{DueList, TimeLimit};
 pub use hash::digest_of;
 pub(crate) use leaves::leaves_folder;

@@ -226,8 +226,11 @@ fn without_news_only_every_run_is_told() {
     let sender = sender(folder.path());
     assert_eq!(sender.end(&alerts, &facts(), &News::default()).len(), 1);
     assert_eq!(sender.end(&alerts, &facts(), &bad_news()).len(), 3);
-    let alarm = AlertFacts { alarm: Some("half is gone".into()), ..facts() };
-    assert_eq!(sender.end(&alerts, &alarm, &News::default()).len(), 3);
+    let nothing_ran = AlertFacts { status: None, ..facts() };
+    assert_eq!(sender.end(&alerts, &nothing_ran, &News::default()).len(), 0);
+    assert_eq!(sender.end(&alerts, &nothing_ran, &bad_news()).len(), 3);
+    let ping = [Alert::new(Channel::Ping("http://127.0.0.1:9/x".into()))];
+    assert_eq!(sender.end(&ping, &nothing_ran, &bad_news()).len(), 0, "silence is the alarm");
     let test = AlertFacts { is_test: true, ..facts() };
     assert_eq!(sender.end(&alerts, &test, &News::default()).len(), 3);
 }

@@ -19,6 +19,7 @@ use super::{LevelArgs, OutputArgs, quantity};
 Examples:
   steadfast status
   steadfast status ~/Pictures
+  steadfast status --alert    for a second timer: tells if the first does not work
   steadfast status --json | jq -r 'select(.state != \"fine\") | .path'
 
 Exit status: 0 every folder is fine; 1 something is missing, modified or overdue; 2 a folder is \
@@ -30,6 +31,9 @@ pub(crate) struct StatusArgs {
     /// Print one JSON object per folder
     #[arg(long)]
     pub(crate) json: bool,
+    /// Also send the alerts that are due, such as of a schedule whose timer does not work
+    #[arg(long)]
+    pub(crate) alert: bool,
     /// Units of sizes: `si` for MB and GB, `iec` for MiB and GiB
     #[arg(long, default_value = "si", value_parser = named::<Units>(), hide_short_help = true)]
     pub(crate) units: Units,
@@ -90,9 +94,12 @@ pub(crate) struct ScheduleAddArgs {
     /// End each run after TIME, as 2h. Files that were not reached come first the next time
     #[arg(long, value_name = "TIME", value_parser = quantity::time_limit)]
     pub(crate) max_time: Option<Duration>,
-    /// Also tag new and edited files, as `update` does, unless unusually many files changed
+    /// Also tag new and edited files, and read no others for it, unless unusually many changed
     #[arg(long)]
     pub(crate) update: bool,
+    /// Also bring the parity in DIR up to date, unless the run found damage
+    #[arg(long)]
+    pub(crate) parity: bool,
     /// Name of the schedule [default: from the folder's name]
     #[arg(long, value_name = "NAME")]
     pub(crate) name: Option<String>,

@@ -196,8 +196,12 @@ Examples:
   steadfast update ~/Documents
   steadfast update --dry-run ~/Documents   what changed since the last time?
 
-Exit status: 0 every file has a correct tag now; 1 with --dry-run, something is modified; 2 some \
-could not be read or tagged, or no file was found; 3 something is corrupt; 130 interrupted.")]
+In a tree with a catalogue of at least 40 files, more than 5 % missing or modified at once stop \
+the run before it writes anything: is the right volume mounted? --accept-many goes on.
+
+Exit status: 0 every file has a correct tag now; 1 with --dry-run, something is modified, or too \
+many files are missing or modified; 2 some could not be read or tagged, or no file was found; 3 \
+something is corrupt; 130 interrupted.")]
 pub(crate) struct UpdateArgs {
     /// Restore lost tags from the catalogue
     #[arg(long)]
@@ -205,6 +209,9 @@ pub(crate) struct UpdateArgs {
     /// Remove missing files from the catalogue, and accept tags that another program replaced
     #[arg(long)]
     pub(crate) accept_missing: bool,
+    /// Update even if more than 5 % of the catalogue's files are missing or modified
+    #[arg(long)]
+    pub(crate) accept_many: bool,
     #[command(flatten)]
     pub(crate) write: TagWriteArgs,
 }

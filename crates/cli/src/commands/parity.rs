@@ -4,10 +4,14 @@ use std::io::{self, IsTerminal as _, Write as _};
 use std::path::Path;
 
 use anyhow::bail;
+#[cfg(feature = "schedule")]
+use steadfast::Options;
 use steadfast::parity::{
     NotProtected, ParityMade, ParityOptions, ParityPlace, SetReport, SetTotals, drop_parity,
     make_parity, show_parity, update_parity, verify_parity,
 };
+#[cfg(feature = "schedule")]
+use steadfast::verdict::worse_status;
 use steadfast_report::escape;
 use steadfast_report::parity::{
     write_dropped, write_made_json, write_made_text, write_not_protected_json,
@@ -59,19 +63,43 @@ fn make(
     options.run.qos = args.place.level.level();
     options.run.stop = exit::stop_on_signals()?;
     let json = args.place.json;
-    let made = work(&args.place.place()?, &options, &mut |file| {
-        tell(|out| match json {
-            true => write_not_protected_json(file, out),
-            false => write_not_protected_text(file, out),
-        });
+    let place = args.place.place()?;
+    let made = work(&place, &options, &mut |file| tell_of(file, json))?;
+    finish(verb, &made, json)?;
+    Ok(made.exit_status())
+}
+
+/// Brings the parity of a tree up to date after a check. Returns the worst status of its files: one
+/// that is missing or modified is no more than that, because the check is what tells of it.
+#[cfg(feature = "schedule")]
+pub(super) fn keep_up(place: &ParityPlace, run: Options, json: bool) -> anyhow::Result<u8> {
+    exit::set_on_signals(&run.stop)?;
+    let mut options = ParityOptions::default();
+    options.run = run;
+    let mut status = 0;
+    let made = update_parity(place, &options, &mut |file| {
+        status = worse_status(status, file.verdict.exit_status(false));
+        tell_of(file, json);
     })?;
+    finish("update", &made, json)?;
+    Ok(if made.interrupted { made.exit_status() } else { status })
+}
+
+fn tell_of(file: &NotProtected, json: bool) {
+    tell(|out| match json {
+        true => write_not_protected_json(file, out),
+        false => write_not_protected_text(file, out),
+    });
+}
+
+/// Writes what became of the parity.
+fn finish(verb: &'static str, made: &ParityMade, json: bool) -> anyhow::Result<()> {
     let mut end = Vec::new();
     match json {
-        true => write_made_json(verb, &made, &mut end),
-        false => write_made_text(&made, &mut end),
+        true => write_made_json(verb, made, &mut end),
+        false => write_made_text(made, &mut end),
     }
-    answer(&end)?;
-    Ok(made.exit_status())
+    answer(&end)
 }
 
 fn sets(

@@ -1,5 +1,6 @@
 //! `steadfast schedule`: arguments → the user's schedules, the system's timers, or a run.
 
+pub(super) mod news;
 mod night;
 
 use std::path::{Path, PathBuf};
@@ -8,6 +9,7 @@ use std::process::Command;
 use anyhow::{Context as _, ensure};
 use steadfast::Options;
 use steadfast::catalogue::{Catalogue, CataloguedTree, RunState, TreeList};
+use steadfast::parity::ParityPlace;
 use steadfast::verdict::worse_status;
 use steadfast_report::Units;
 use steadfast_schedule::{CheckSchedule, ScheduleList, TimerKind, forecast, name_of, timer};
@@ -57,6 +59,12 @@ fn add(args: &ScheduleAddArgs, schedules: &mut ScheduleList) -> anyhow::Result<u
         (None, Some(known)) => known.name.clone(),
         (None, None) => name_of(&root, &taken),
     };
+    ensure!(
+        !args.parity || ParityPlace::nearest(&root).is_some_and(|place| place.root() == root),
+        "`{0}` has no parity: `steadfast parity make {0}` makes it",
+        root.display()
+    );
+    let now_s = (Options::default().now)().seconds;
     let days = args.cover.as_secs().div_ceil(86_400);
     let kind = args.timer.map(|timer| timer.kind(host.is_root));
     let schedule = CheckSchedule {
@@ -67,9 +75,10 @@ fn add(args: &ScheduleAddArgs, schedules: &mut ScheduleList) -> anyhow::Result<u
         cover_days: u32::try_from(days).unwrap_or(u32::MAX),
         max_time_s: args.max_time.map(|time| time.as_secs()),
         update: args.update,
-        parity: false,
+        parity: args.parity,
         timer: kind.unwrap_or_else(|| host.detect(std::env::consts::OS)),
-        made_s: (Options::default().now)().seconds,
+        // A change of a schedule does not begin its cover anew.
+        made_s: known.map_or(now_s, |known| known.made_s),
     };
     schedule.validate()?;
     let before = schedules.schedules().iter().find(|one| one.name == schedule.name).cloned();
@@ -145,7 +154,7 @@ fn run_due(args: &ScheduleRunArgs, schedules: &ScheduleList) -> anyhow::Result<u
         None => schedules.schedules().iter().collect(),
     };
     let mut status = 0;
-    for schedule in chosen {
+    for schedule in &chosen {
         match night::run(schedule, args) {
             Ok(one) => status = worse_status(status, one),
             // Trouble with one folder must not keep the others from their checks.
@@ -155,13 +164,22 @@ fn run_due(args: &ScheduleRunArgs, schedules: &ScheduleList) -> anyhow::Result<u
             }
         }
     }
+    // If the timer of another schedule does not work, this one tells.
+    let chosen = |schedule: &&CheckSchedule| chosen.iter().any(|one| one.name == schedule.name);
+    let others = schedules.schedules().iter().filter(|schedule| !chosen(schedule));
+    news::look_after(others, (Options::default().now)().seconds);
     Ok(status)
 }
 
 fn described(schedule: &CheckSchedule) -> String {
     let CheckSchedule { name, directory, every, at, cover_days, timer, .. } = schedule;
     let limit = schedule.max_time_s.map(|limit| format!(", at most {limit} s each"));
-    let update = if schedule.update { ", with update" } else { "" };
+    let update = match (schedule.update, schedule.parity) {
+        (false, false) => "",
+        (true, false) => ", with update",
+        (false, true) => ", with parity",
+        (true, true) => ", with update and parity",
+    };
     format!(
         "{name}: {} every {every} at {at}, all within {cover_days} days{}{update}, by {timer}",
         directory.display(),

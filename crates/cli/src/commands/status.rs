@@ -14,6 +14,8 @@ use crate::exit;
 use crate::outlet::Outlet;
 use crate::state_folder;
 
+use super::schedule;
+
 /// Days within which every byte should be read if no schedule says otherwise.
 const COVER_DAYS: u32 = 90;
 
@@ -49,6 +51,9 @@ pub(super) fn run(args: &StatusArgs) -> anyhow::Result<u8> {
         }
     }
     outlet.finish()?;
+    if args.alert && !schedule::news::look_after(schedules.schedules(), now_s) {
+        status = worse_status(status, exit::COULD_NOT_TELL);
+    }
     Ok(status)
 }
 
@@ -76,7 +81,9 @@ pub(super) fn of_tree(
     let state = state_of(&tree.root, &tree.catalogue, cover_days, now_s);
     let schedule = schedule.map(|schedule| {
         let last = journal(schedule).map(|journal| journal.read()).unwrap_or_default();
+        let unstarted_s = last.unstarted_s(schedule, now_s);
         ScheduleFacts {
+            unstarted_s,
             name: schedule.name.clone(),
             every: schedule.every.to_string(),
             at: schedule.at.to_string(),

@@ -71,6 +71,29 @@ fn messages(log: &Path) -> Vec<serde_json::Value> {
     text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 
+impl Household {
+    /// Moves everything that was recorded of schedules and alerts into the past.
+    fn age(&self, days: i64) {
+        let earlier = |line: &str| match line.split_once(" = ") {
+            Some((key, number)) if key.ends_with("_s") && key != "max_time_s" => {
+                let number: i64 = number.parse().unwrap();
+                format!("{key} = {}\n", number - days * 86_400)
+            }
+            _ => format!("{line}\n"),
+        };
+        for file in ["config/steadfast/schedules.toml", "state/steadfast/schedules/photos.toml"] {
+            let file = self.tree.state("home").join(file);
+            let Ok(text) = fs::read_to_string(&file) else { continue };
+            fs::write(&file, text.lines().map(earlier).collect::<String>()).unwrap();
+        }
+        let file = self.tree.state("home/state/steadfast/alerts/photos.json");
+        let Ok(text) = fs::read_to_string(&file) else { return };
+        let mut memory: serde_json::Value = serde_json::from_str(&text).unwrap();
+        memory["told_s"] = (memory["told_s"].as_i64().unwrap() - days * 86_400).into();
+        fs::write(&file, memory.to_string()).unwrap();
+    }
+}
+
 fn status_of(household: &Household) -> serde_json::Value {
     let told = household.run(&["status", "--json"]);
     serde_json::from_str(told.stdout().lines().next().unwrap()).unwrap()
@@ -143,13 +166,15 @@ fn a_folder_that_is_not_there_is_told_and_not_judged() {
     let log = household.listen();
     household.add(&[]).succeeds();
     fs::rename(household.tree.path("photos"), household.tree.path("elsewhere")).unwrap();
-    for _ in 0..2 {
+    // A disk that is away for two nights is no news; the third is told, once.
+    for (night, expected) in [0, 0, 1, 1].into_iter().enumerate() {
         let told = household.night();
         assert_eq!(told.status, 2);
         assert!(told.stderr().contains("not mounted"), "{}", told.stderr());
+        assert_eq!(messages(&log).len(), expected, "night {night}");
+        household.age(2);
     }
-    let told = messages(&log);
-    assert_eq!((told.len(), &told[0]["open"]["unmounted"]), (1, &1.into()), "{told:?}");
+    assert_eq!(messages(&log)[0]["open"]["unmounted"], 1);
     assert_eq!(status_of(&household)["state"], "not there");
     assert_eq!(household.run(&["status"]).status, 2);
     // An empty mount point in its place is not a folder whose files were all deleted.
@@ -162,8 +187,109 @@ fn a_folder_that_is_not_there_is_told_and_not_judged() {
 }
 
 #[test]
-fn a_mass_change_is_an_alarm_and_stops_the_update() {
+fn open_trouble_is_told_again_after_a_week_and_not_settled_by_an_absence() {
     let household = Household::new(60);
+    let log = household.listen();
+    household.add(&["--cover", "1d"]).succeeds();
+    household.corrupt(7);
+    assert_eq!(household.night().status, 3);
+    household.age(6);
+    assert_eq!(household.night().status, 3);
+    assert_eq!(messages(&log).len(), 1, "it was told six days ago");
+    household.age(1);
+    assert_eq!(household.night().status, 3);
+    let told = messages(&log);
+    assert_eq!(
+        (told.len(), &told[1]["new"], &told[1]["open"]["corrupt"]),
+        (2, &0.into(), &1.into())
+    );
+
+    let (here, away) = (household.tree.path("photos"), household.tree.path("away"));
+    fs::rename(&here, &away).unwrap();
+    assert_eq!(household.night().status, 2);
+    assert_eq!(messages(&log).len(), 2, "what was not looked at is not settled");
+    fs::rename(&away, &here).unwrap();
+    assert_eq!(household.night().status, 3);
+    assert_eq!(messages(&log).len(), 2);
+}
+
+#[test]
+fn a_timer_that_does_not_work_is_told_by_status_and_by_another_schedule() {
+    let household = Household::new(3);
+    let log = household.listen();
+    household.add(&[]).succeeds();
+    household.night().succeeds();
+    household.run(&["status", "--alert"]).succeeds();
+    household.age(3);
+    let status = household.run(&["status"]);
+    assert_eq!(status.status, 1);
+    assert!(status.stdout().contains("its timer has not started it for 3 days"));
+    assert_eq!(status_of(&household)["state"], "overdue");
+    assert_eq!(messages(&log).len(), 0, "only --alert sends");
+    household.run(&["status", "--alert"]).ends(1);
+    household.run(&["status", "--alert"]).ends(1);
+    let told = messages(&log);
+    assert_eq!((told.len(), &told[0]["open"]["not started"]), (1, &1.into()), "{told:?}");
+    household.night().succeeds();
+    assert_eq!(messages(&log).last().unwrap()["settled"], 1);
+
+    fs::create_dir(household.tree.path("papers")).unwrap();
+    fs::write(household.tree.path("papers/a"), "a").unwrap();
+    household.run(&["init", "papers"]).succeeds();
+    household.run(&["tag", "papers"]).succeeds();
+    household.run(&["schedule", "add", "papers", "--timer", "manual"]).succeeds();
+    household.age(4);
+    household.run(&["schedule", "run", "papers"]).succeeds();
+    let told = messages(&log);
+    assert_eq!(told.last().unwrap()["open"]["not started"], 1, "{told:?}");
+}
+
+#[test]
+fn a_catalogue_that_cannot_be_read_is_told_at_once() {
+    let household = Household::new(3);
+    let log = household.listen();
+    household.add(&[]).succeeds();
+    fs::write(household.tree.path("photos/.steadfast/catalogue.sqlite"), "no catalogue").unwrap();
+    assert_eq!(household.night().status, 2);
+    let told = messages(&log);
+    assert_eq!((told.len(), &told[0]["open"]["unknown"]), (1, &1.into()), "{told:?}");
+}
+
+#[test]
+fn an_update_reads_what_is_new_or_edited_and_nothing_else() {
+    let household = Household::new(60);
+    household.add(&["--update", "--cover", "60d"]).succeeds();
+    fs::write(household.tree.path("photos/new"), "a new one").unwrap();
+    // A check of one's own knows it before the schedule does.
+    household.run(&["check", "photos"]).succeeds();
+    fs::write(household.photo(50), "an edited photograph").unwrap();
+    let night = household.run(&["schedule", "run", "--now", "photos", "--json"]).succeeds();
+    let read = night.objects().iter().filter(|object| object["verdict"].is_string()).count();
+    assert!(read < 12, "{read} files were read: {}", night.stdout());
+    household.run(&["check", "--require-tags", "photos"]).succeeds();
+}
+
+#[test]
+fn parity_is_brought_up_to_date_after_a_run_without_damage() {
+    let household = Household::new(60);
+    let refused = household.add(&["--parity"]);
+    assert!(refused.stderr().contains("steadfast parity make"), "{}", refused.stderr());
+    household.run(&["parity", "make", "photos"]).succeeds();
+    let added = household.add(&["--update", "--parity", "--cover", "1d"]).succeeds();
+    assert!(added.stdout().contains(", with update and parity"), "{}", added.stdout());
+    fs::write(household.tree.path("photos/new"), "a new one").unwrap();
+    let night = household.night().succeeds();
+    assert!(night.stdout().contains("Protected 61 files"), "{}", night.stdout());
+    fs::write(household.tree.path("photos/newer"), "a newer one").unwrap();
+    household.corrupt(7);
+    let night = household.night();
+    assert_eq!(night.status, 3);
+    assert!(!night.stdout().contains("Protected"), "{}", night.stdout());
+}
+
+#[test]
+fn a_mass_change_is_an_alarm_and_stops_the_update() {
+    let household = Household::new(100);
     let log = household.listen();
     household.add(&["--update"]).succeeds();
     fs::write(household.tree.path("photos/new"), "a new one").unwrap();
@@ -175,7 +301,7 @@ fn a_mass_change_is_an_alarm_and_stops_the_update() {
     }
     let night = household.night();
     assert!(
-        night.stderr().contains("20 of 61 files are missing or modified"),
+        night.stderr().contains("20 of 101 files are missing or modified"),
         "{}",
         night.stderr()
     );
@@ -184,6 +310,33 @@ fn a_mass_change_is_an_alarm_and_stops_the_update() {
     assert!(alarm["alarm"].as_str().unwrap().contains("nothing was updated"), "{alarm}");
     let check = household.run(&["check", "photos"]);
     assert_eq!(check.status, 1, "the tags of before are kept: {}", check.stdout());
+    // The catalogue knows of the changes now. That accepts nothing.
+    let count = messages(&log).len();
+    let night = household.night();
+    assert!(night.stderr().contains("20 of 101 files"), "{}", night.stderr());
+    assert_eq!(messages(&log).len(), count + 1, "the check found more to tell");
+    household.night();
+    assert_eq!(messages(&log).len(), count + 1, "an alarm is not told every night");
+    let update = household.run(&["update", "photos"]).ends(1);
+    assert!(update.stderr().contains("nothing was updated"), "{}", update.stderr());
+    household.run(&["check", "photos"]).ends(1);
+    household.run(&["update", "--accept-many", "photos"]).succeeds();
+    household.run(&["check", "photos"]).succeeds();
+}
+
+#[test]
+fn five_in_a_hundred_are_no_alarm() {
+    let household = Household::new(100);
+    for number in 0..5 {
+        fs::write(household.photo(number), "an edited photograph").unwrap();
+    }
+    household.run(&["update", "photos"]).succeeds();
+    for number in 0..6 {
+        fs::remove_file(household.photo(number)).unwrap();
+    }
+    let update = household.run(&["update", "photos"]).ends(1);
+    assert!(update.stderr().contains("6 of 100 files"), "{}", update.stderr());
+    household.run(&["update", "--accept-missing", "photos"]).succeeds();
 }
 
 #[test]

@@ -1,32 +1,33 @@
-//! One run of a schedule: what is due is checked, and the alerts hear of it.
+//! One run of a schedule: what is due is checked, then tagged, then protected.
 
-use std::collections::BTreeSet;
-use std::ops::ControlFlow;
 use std::path::Path;
 use std::sync::Arc;
-use std::time::Duration;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
+use std::thread;
+use std::time::{Duration, Instant};
 
-use steadfast::catalogue::Catalogue;
+use steadfast::catalogue::{Catalogue, RunRecord};
+use steadfast::parity::ParityPlace;
 use steadfast::verdict::worse_status;
-use steadfast::{CatalogueUse, DueChoice, Finding, Options, Selection, Verb};
-use steadfast_alert::{AlertFacts, Memory, Trouble};
-use steadfast_report::status::{FolderState, FolderStatus};
+use steadfast::{CatalogueUse, DueChoice, Options, Selection, TreeChanges, Verb};
+use steadfast_alert::AlertFacts;
+use steadfast_report::status::FolderState;
 use steadfast_schedule::{
-    CheckSchedule, Conditions, Mounted, ScheduleDecision, SkipReason, decide, load, on_battery,
+    CheckSchedule, Conditions, Journal, Mounted, ScheduleDecision, SkipReason, decide, load,
+    on_battery,
 };
 
+use super::news;
 use crate::args::ScheduleRunArgs;
-use crate::commands::{alert, execute, report, status};
+use crate::commands::{alert, execute, parity, report, status, update};
 use crate::exit;
 use crate::state_folder;
 
-/// Share of the files that may be missing or modified at once without an alarm.
-const ALARM_SHARE: f64 = 0.05;
+/// The exit status of a step that was told to stop.
+const INTERRUPTED: u8 = exit::INTERRUPTED as u8;
 
-/// A folder with fewer files has no alarm: a few of them are a large share.
-const ALARM_FILES_MIN: u64 = 40;
-
-/// Runs a schedule if it is due. Returns the exit status.
+/// Runs a schedule if it is due, and sends the alerts. Returns the exit status.
 pub(super) fn run(schedule: &CheckSchedule, args: &ScheduleRunArgs) -> anyhow::Result<u8> {
     let journal = status::journal(schedule)?;
     let lock = journal.lock()?;
@@ -40,10 +41,9 @@ pub(super) fn run(schedule: &CheckSchedule, args: &ScheduleRunArgs) -> anyhow::R
         }
         None => (Mounted::No("its catalogue is gone".to_owned()), 0),
     };
-    let last = journal.read();
     let conditions = Conditions {
         now_s,
-        last_run_s: last.began_s,
+        last_run_s: journal.read().began_s,
         made_s: schedule.made_s,
         mounted,
         on_battery: on_battery(),
@@ -54,11 +54,14 @@ pub(super) fn run(schedule: &CheckSchedule, args: &ScheduleRunArgs) -> anyhow::R
     };
     match (decide(schedule, &conditions), tree) {
         (ScheduleDecision::Run { max_bytes, max_time_s }, Ok(tree)) => {
-            let limits = DueChoice::default().with(|choice| {
-                choice.max_bytes = Some(max_bytes);
-                choice.max_time = max_time_s.map(Duration::from_secs);
-            });
-            check(schedule, &tree.catalogue, limits, now_s, args)
+            alert::report(&alert::sender().begin(alert::list()?.alerts()));
+            let night = Night {
+                schedule,
+                catalogue: &tree.catalogue,
+                args,
+                end: max_time_s.map(|limit_s| Instant::now() + Duration::from_secs(limit_s)),
+            };
+            finish(&night, &journal, now_s, night.steps(max_bytes))
         }
         (ScheduleDecision::Skip(reason), _) => {
             exit::complain(&format!("schedule `{}`: nothing done: {reason}", schedule.name));
@@ -66,135 +69,196 @@ pub(super) fn run(schedule: &CheckSchedule, args: &ScheduleRunArgs) -> anyhow::R
                 return Ok(0);
             }
             journal.skipped(&reason.to_string(), now_s)?;
+            news::tell(schedule, AlertFacts::default(), now_s)?;
             let unmounted = matches!(reason, SkipReason::NotMounted(_));
-            tell(schedule, None, AlertFacts::default(), now_s)?;
             Ok(if unmounted { exit::COULD_NOT_TELL } else { 0 })
         }
         (ScheduleDecision::Run { .. }, Err(error)) => Err(error),
     }
 }
 
-/// Checks what is due, updates if asked to, and tells.
-fn check(
-    schedule: &CheckSchedule,
-    catalogue: &Path,
-    limits: DueChoice,
-    now_s: i64,
-    args: &ScheduleRunArgs,
+/// Records what became of a run, and sends the alerts, also of a run that failed.
+fn finish(
+    night: &Night<'_>,
+    journal: &Journal,
+    began_s: i64,
+    outcome: anyhow::Result<NightOutcome>,
 ) -> anyhow::Result<u8> {
-    let sender = alert::sender();
-    alert::report(&sender.begin(alert::list()?.alerts()));
-    let selection = Selection::of([&schedule.directory]);
-    let options = || {
-        Options::default().with(|options| {
-            options.qos = args.level.level();
-            options.catalogue = CatalogueUse::At(catalogue.to_owned());
-            options.trees = state_folder::trees();
-            options.wait = true;
-        })
-    };
-    // Before the check, which enters what it finds.
-    let alarm = mass_change(catalogue, &selection)?;
-    let due = options().with(|options| options.due = Some(limits));
-    let mut status = execute(Verb::Check, &selection, due, &args.output, report)?;
-    if let Some(alarm) = &alarm {
-        exit::complain(&format!("schedule `{}`: {alarm}", schedule.name));
-        status = worse_status(status, 1);
-    } else if schedule.update {
-        let updated = execute(Verb::Update, &selection, options(), &args.output, report)?;
-        status = worse_status(status, updated);
-    }
+    let schedule = night.schedule;
     let ended_s = (Options::default().now)().seconds;
-    status::journal(schedule)?.ran(now_s, ended_s, status)?;
-    let last = Catalogue::open_reader(catalogue)?.runs(i64::MAX, 1)?;
-    let facts = AlertFacts {
-        status: Some(status),
-        files: last.first().map_or(0, |run| run.files),
-        bytes: last.first().map_or(0, |run| run.bytes),
-        elapsed_s: ended_s.abs_diff(now_s),
-        counts: last.first().map(|run| run.counts.clone()).unwrap_or_default(),
-        alarm,
-        ..AlertFacts::default()
+    let mut facts = AlertFacts { elapsed_s: ended_s.abs_diff(began_s), ..AlertFacts::default() };
+    let recorded = match outcome {
+        Ok(NightOutcome { status, alarm, checked }) => {
+            facts.status = Some(status);
+            facts.alarm = alarm;
+            if let Some(checked) = checked {
+                (facts.files, facts.bytes) = (checked.files, checked.bytes);
+                facts.counts = checked.counts;
+            }
+            match exit::was_signalled() {
+                // It is due again at once, because a run that was stopped may have read nothing.
+                true => journal.skipped("it was interrupted", ended_s),
+                false => journal.ran(began_s, ended_s, status),
+            }
+        }
+        Err(error) => {
+            exit::complain(&format!("schedule `{}`: {error:#}", schedule.name));
+            facts.status = Some(exit::COULD_NOT_TELL);
+            facts.failure = Some(format!("The check could not be made: {error:#}."));
+            journal.skipped("it failed", ended_s)
+        }
     };
-    tell(schedule, Some(catalogue), facts, ended_s)?;
+    let status = facts.status.unwrap_or(exit::COULD_NOT_TELL);
+    // A full disk must not silence the alerts.
+    news::tell(schedule, facts, ended_s)?;
+    recorded?;
     Ok(status)
 }
 
-/// Returns an alarm if more than 5 % of the files are missing or modified at once, as after a wrong
-/// mount or an attack. Looks at names and status only.
-fn mass_change(catalogue: &Path, selection: &Selection) -> anyhow::Result<Option<String>> {
-    let stop = exit::stop_on_signals()?;
-    let catalogue = Catalogue::open_reader(catalogue)?;
-    let files = catalogue.entries()?;
-    let mut changed = 0;
-    let mut say = |finding: Finding| {
-        changed += match finding {
-            Finding::Missing { .. } => 1,
-            Finding::Changed { change, .. } => u64::from(change.length || change.mtime),
-            _ => 0,
-        };
-    };
-    let now = (Options::default().now)();
-    let _ = catalogue.quick(selection, now, &Arc::clone(&stop), &mut say, &mut |_| {})?;
-    let share = changed as f64 / files.max(1) as f64;
-    Ok((files >= ALARM_FILES_MIN && share > ALARM_SHARE).then(|| {
-        format!(
-            "{changed} of {files} files are missing or modified at once: nothing was updated. Is \
-             the right volume mounted? `steadfast update` accepts the changes"
-        )
-    }))
+/// What became of the steps of a run.
+struct NightOutcome {
+    status: u8,
+    /// Why nothing was tagged or protected, if too much changed.
+    alarm: Option<String>,
+    /// The record of the check.
+    checked: Option<RunRecord>,
 }
 
-/// Compares open trouble with what was told, and sends the news.
-fn tell(
-    schedule: &CheckSchedule,
-    catalogue: Option<&Path>,
-    facts: AlertFacts,
-    now_s: i64,
-) -> anyhow::Result<()> {
-    let alerts = alert::list()?;
-    let Some(folder) = state_folder::folder() else { return Ok(()) };
-    let file = folder.join("alerts").join(format!("{}.json", schedule.name));
-    let mut memory = Memory::read(&file);
-    let open = open_troubles(schedule, catalogue, now_s)?;
-    let news = memory.news(&open, now_s);
-    let directory = schedule.directory.display().to_string();
-    let facts = AlertFacts { command: format!("steadfast status {directory}"), directory, ..facts };
-    let deliveries = alert::sender().end(alerts.alerts(), &facts, &news);
-    // A message that did not arrive is sent again at the next run.
-    if alert::report(&deliveries) && news.is_due() {
-        memory.tell(&open, now_s);
-        memory.write(&file)?;
-    }
-    Ok(())
+/// A run, and when it must end.
+struct Night<'a> {
+    schedule: &'a CheckSchedule,
+    catalogue: &'a Path,
+    args: &'a ScheduleRunArgs,
+    end: Option<Instant>,
 }
 
-/// Lists what is wrong with a folder now.
-fn open_troubles(
-    schedule: &CheckSchedule,
-    catalogue: Option<&Path>,
-    now_s: i64,
-) -> anyhow::Result<BTreeSet<Trouble>> {
-    let of_folder =
-        |state: &str| BTreeSet::from([Trouble { state: state.to_owned(), path: String::new() }]);
-    let Ok(tree) = super::tree_of(&schedule.directory) else { return Ok(of_folder("unmounted")) };
-    let FolderStatus { state, .. } = status::of_tree(&tree, Some(schedule), now_s);
-    let FolderState::Known(facts) = state else { return Ok(of_folder("unmounted")) };
-    let mut open = BTreeSet::new();
-    // A new schedule has its whole cover to prove everything once.
-    let is_young = now_s - schedule.made_s < schedule.cover_s();
-    if facts.is_overdue && !is_young {
-        open = of_folder("overdue");
-    }
-    let reader = Catalogue::open_reader(catalogue.unwrap_or(&tree.catalogue))?;
-    reader.failures(&mut |failure| {
-        if !failure.settled {
-            open.insert(Trouble {
-                state: failure.standing.name().to_owned(),
-                path: failure.path.to_string_lossy().into_owned(),
+impl Night<'_> {
+    /// Checks what is due, then tags, then protects. A step begins only if there is time left, and
+    /// if the steps before it found no reason against it.
+    fn steps(&self, max_bytes: u64) -> anyhow::Result<NightOutcome> {
+        let CheckSchedule { directory, update, parity, .. } = self.schedule;
+        // Before the check, which records what it finds.
+        let changes = steadfast::changes(&Selection::of([directory]), &self.options())?;
+        let changes = changes.unwrap_or_default();
+        let alarm = changes.are_alarming().then(|| alarm_of(&changes, directory));
+        let due = DueChoice::default().with(|choice| {
+            choice.max_bytes = Some(max_bytes);
+            choice.max_time = self.left();
+        });
+        let options = self.options().with(|options| options.due = Some(due));
+        let selection = Selection::of([directory]);
+        let mut status = execute(Verb::Check, &selection, options, &self.args.output, report)?;
+        let checked = Catalogue::open_reader(self.catalogue)?.runs(i64::MAX, 1)?.pop();
+        if let Some(alarm) = alarm {
+            exit::complain(&format!("schedule `{}`: {alarm}", self.schedule.name));
+            return Ok(NightOutcome {
+                status: worse_status(status, 1),
+                alarm: Some(alarm),
+                checked,
             });
         }
-        ControlFlow::Continue(())
-    })?;
-    Ok(open)
+        if *update && self.goes_on(status) {
+            status = self.update(status, changes)?;
+        }
+        if *parity && self.goes_on(status) && !matches!(status, 2 | 3) {
+            status = worse_status(status, self.protect()?);
+        }
+        Ok(NightOutcome { status, alarm: None, checked })
+    }
+
+    /// Tags new files, and edited ones anew. Reads no other file.
+    fn update(&self, status: u8, changes: TreeChanges) -> anyhow::Result<u8> {
+        let directory = &self.schedule.directory;
+        let edited = Selection::default().with(|selection| {
+            selection.listed = changes.edited;
+            selection.within = Some(directory.clone());
+        });
+        let new = (Verb::Tag, Selection::of([directory]));
+        let mut worst = if status == 1 { 0 } else { status };
+        for (verb, selection) in [new, (Verb::Update, edited)] {
+            if selection.roots.is_empty() && selection.listed.is_empty() {
+                continue;
+            }
+            let limit = StepLimit::begin(self.left());
+            let options = self.options().with(|options| {
+                options.allow_empty = true;
+                options.stop = Arc::clone(&limit.stop);
+            });
+            let done = execute(verb, &selection, options, &self.args.output, report)?;
+            worst = worse_status(worst, limit.status(done));
+        }
+        // Files that the check found modified are tagged now; missing ones are still missing.
+        let mut is_open = false;
+        Catalogue::open_reader(self.catalogue)?.failures(&mut |failure| {
+            is_open |= !failure.settled;
+            std::ops::ControlFlow::Continue(())
+        })?;
+        Ok(worse_status(worst, u8::from(status == 1 && is_open)))
+    }
+
+    /// Brings the parity up to date.
+    fn protect(&self) -> anyhow::Result<u8> {
+        let limit = StepLimit::begin(self.left());
+        let place = ParityPlace::new(&self.schedule.directory, None)?;
+        let options = self.options().with(|options| options.stop = Arc::clone(&limit.stop));
+        Ok(limit.status(parity::keep_up(&place, options, self.args.output.json)?))
+    }
+
+    fn options(&self) -> Options {
+        Options::default().with(|options| {
+            options.qos = self.args.level.level();
+            options.catalogue = CatalogueUse::At(self.catalogue.to_owned());
+            options.trees = state_folder::trees();
+            options.wait = true;
+        })
+    }
+
+    /// Returns whether the next step may begin.
+    fn goes_on(&self, status: u8) -> bool {
+        let has_time = self.left().is_none_or(|left| !left.is_zero());
+        status != INTERRUPTED && !exit::was_signalled() && has_time
+    }
+
+    /// Returns the time left, if it is limited.
+    fn left(&self) -> Option<Duration> {
+        self.end.map(|end| end.saturating_duration_since(Instant::now()))
+    }
+}
+
+/// Says that too many files changed at once, and what to type if that is right.
+fn alarm_of(changes: &TreeChanges, directory: &Path) -> String {
+    let alarm = update::alarm_of(changes);
+    format!("{alarm} `steadfast update --accept-many {}` accepts them", directory.display())
+}
+
+/// Ends a step when its time is over.
+struct StepLimit {
+    stop: Arc<AtomicBool>,
+    /// Ends the thread that waits, when it is dropped.
+    _waiting: Option<Sender<()>>,
+}
+
+impl StepLimit {
+    fn begin(left: Option<Duration>) -> StepLimit {
+        let stop = Arc::new(AtomicBool::new(false));
+        let waiting = left.map(|left| {
+            let (sender, end) = channel::<()>();
+            let stop = Arc::clone(&stop);
+            thread::spawn(move || {
+                if end.recv_timeout(left) == Err(RecvTimeoutError::Timeout) {
+                    stop.store(true, Ordering::Relaxed);
+                }
+            });
+            sender
+        });
+        StepLimit { stop, _waiting: waiting }
+    }
+
+    /// Returns the status of a step. It is no trouble that its time was over: the next run goes on.
+    fn status(&self, status: u8) -> u8 {
+        match status == INTERRUPTED && !exit::was_signalled() {
+            true => 0,
+            false => status,
+        }
+    }
 }

@@ -1,0 +1,113 @@
+//! What is wrong with the folder of a schedule now, and the alerts about it.
+
+use std::collections::BTreeSet;
+use std::ops::ControlFlow;
+
+use steadfast::catalogue::{Catalogue, CataloguedTree};
+use steadfast_alert::{AlertFacts, Memory, Trouble};
+use steadfast_report::status::FolderState;
+use steadfast_schedule::CheckSchedule;
+
+use crate::commands::{alert, status};
+use crate::exit;
+use crate::state_folder;
+
+/// The states of a folder, beside those of its files and "overdue".
+const NOT_STARTED: &str = "not started";
+const UNMOUNTED: &str = "unmounted";
+const UNKNOWN: &str = "unknown";
+const MASS_CHANGE: &str = "mass change";
+const FAILED: &str = "failed";
+
+/// Sends the alerts of schedules that nothing runs now, such as of one whose timer does not work.
+/// Returns whether all could be judged.
+pub(crate) fn look_after<'a>(
+    schedules: impl IntoIterator<Item = &'a CheckSchedule>,
+    now_s: i64,
+) -> bool {
+    let look = |schedule: &CheckSchedule| -> anyhow::Result<()> {
+        // A run in progress sends its own.
+        match status::journal(schedule)?.lock()? {
+            Some(_lock) => tell(schedule, AlertFacts::default(), now_s),
+            None => Ok(()),
+        }
+    };
+    let mut all = true;
+    for schedule in schedules {
+        if let Err(error) = look(schedule) {
+            exit::complain(&format!("schedule `{}`: {error:#}", schedule.name));
+            all = false;
+        }
+    }
+    all
+}
+
+/// Compares open trouble with what was told, and sends the news.
+pub(super) fn tell(schedule: &CheckSchedule, facts: AlertFacts, now_s: i64) -> anyhow::Result<()> {
+    let alerts = alert::list()?;
+    let Some(folder) = state_folder::folder() else { return Ok(()) };
+    let file = folder.join("alerts").join(format!("{}.json", schedule.name));
+    let mut memory = Memory::read(&file);
+    let (mut open, is_judged) = open_troubles(schedule, now_s)?;
+    open.extend(facts.alarm.iter().map(|_| of_folder(MASS_CHANGE)));
+    open.extend(facts.failure.iter().map(|_| of_folder(FAILED)));
+    // What could not be looked at now is not settled.
+    let stays = |trouble: &&Trouble| match trouble.state.as_str() {
+        NOT_STARTED | UNMOUNTED | UNKNOWN => false,
+        MASS_CHANGE | FAILED => facts.status.is_none(),
+        _ => !is_judged,
+    };
+    open.extend(memory.told().iter().filter(stays).cloned());
+    let news = memory.news(&open, now_s);
+    let directory = schedule.directory.display().to_string();
+    let facts = AlertFacts { command: format!("steadfast status {directory}"), directory, ..facts };
+    let deliveries = alert::sender().end(alerts.alerts(), &facts, &news);
+    // A message that did not arrive is sent again at the next run.
+    if alert::report(&deliveries) && news.is_due() {
+        memory.tell(&open, now_s);
+        memory.write(&file)?;
+    }
+    Ok(())
+}
+
+/// Lists what is wrong with a folder now, and says whether its catalogue could be read.
+fn open_troubles(
+    schedule: &CheckSchedule,
+    now_s: i64,
+) -> anyhow::Result<(BTreeSet<Trouble>, bool)> {
+    let last = status::journal(schedule)?.read();
+    let mut open = BTreeSet::new();
+    if last.unstarted_s(schedule, now_s).is_some() {
+        open.insert(of_folder(NOT_STARTED));
+    }
+    let tree = super::tree_of(&schedule.directory).ok();
+    let state = tree.as_ref().map(|tree| status::of_tree(tree, Some(schedule), now_s).state);
+    let (Some(CataloguedTree { catalogue, .. }), Some(FolderState::Known(facts))) = (&tree, &state)
+    else {
+        match state {
+            Some(FolderState::Unknown(_)) => open.extend([of_folder(UNKNOWN)]),
+            // A disk that is away for two nights is no news.
+            _ => open.extend(last.not_run_s(schedule, now_s).map(|_| of_folder(UNMOUNTED))),
+        }
+        return Ok((open, false));
+    };
+    // A new schedule has its whole cover to prove everything once.
+    let is_young = now_s - schedule.made_s < schedule.cover_s();
+    if facts.is_overdue && !is_young {
+        open.insert(of_folder("overdue"));
+    }
+    Catalogue::open_reader(catalogue)?.failures(&mut |failure| {
+        if !failure.settled {
+            open.insert(Trouble {
+                state: failure.standing.name().to_owned(),
+                path: failure.path.to_string_lossy().into_owned(),
+            });
+        }
+        ControlFlow::Continue(())
+    })?;
+    Ok((open, true))
+}
+
+fn of_folder(state: &str) -> Trouble {
+    Trouble { state: state.to_owned(), path: String::new() }
+}
