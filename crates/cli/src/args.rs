@@ -8,6 +8,7 @@ mod code;
 #[cfg(feature = "fleet")]
 mod fleet;
 mod help;
+mod manual;
 #[cfg(feature = "measure")]
 mod measure;
 #[cfg(feature = "objects")]
@@ -50,6 +51,7 @@ pub(crate) use code::{
 pub(crate) use fleet::{
     FleetArgs, FleetCommand, FleetMergeArgs, FleetPlanArgs, FleetRunArgs, FleetStatusArgs,
 };
+pub(crate) use manual::ManualArgs;
 #[cfg(feature = "measure")]
 pub(crate) use measure::{MeasureArgs, MeasureCommand, RecordArgs, cipher_worker};
 #[cfg(feature = "objects")]

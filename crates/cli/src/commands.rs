@@ -17,6 +17,7 @@ mod hash;
 mod history;
 mod import;
 mod init;
+mod manual;
 #[cfg(feature = "measure")]
 mod measure;
 #[cfg(feature = "objects")]
@@ -117,6 +118,7 @@ pub(crate) fn dispatch(command: &Command) -> anyhow::Result<u8> {
         #[cfg(feature = "measure")]
         Command::Report(args) => report::run(args),
         Command::Qos(args) => qos::run(args),
+        Command::Manual(args) => manual::run(args),
         #[cfg(feature = "serve")]
         Command::Serve(args) => serve::run(args),
         #[cfg(feature = "serve")]

@@ -20,6 +20,9 @@ const TOOLS: &[(&str, &str, &str)] = &[
     ("hashdeep", "hashdeep", "tests against hashdeep"),
     ("mtree", "mtree-netbsd", "tests against mtree"),
     ("rhash", "rhash", "tests against rhash"),
+    ("man", "man-db", "the test that manual pages have no warnings"),
+    ("zsh", "zsh", "the test of its completions"),
+    ("fish", "fish", "the test of its completions"),
     ("sqlite3", "sqlite3", "tests that damage a catalogue, and read it, by SQL"),
     ("script", "bsdutils", "tests of what a terminal is shown"),
     ("strace", "strace", "the test that files are flushed before they are renamed"),
@@ -61,7 +64,8 @@ const PYTHON_PACKAGES: &[&str] = &[
 
 /// Programs that tests require once the tools and the environment are set up.
 pub(super) const PEERS: &str = "sha256sum,openssl,b3sum,fsverity,hashdeep,rhash,mtree,objdump,\
-    bagit.py,bitrot,cfv,script,sqlite3,strace,sha512sum,sha384sum,sha1sum,md5sum,b2sum";
+    bagit.py,bitrot,cfv,script,sqlite3,strace,sha512sum,sha384sum,sha1sum,md5sum,b2sum,\
+    man,bash,zsh,fish";
 
 /// Installs what is missing if that is possible; otherwise states what cannot run.
 pub(super) fn tools(session: &mut Session) -> anyhow::Result<()> {

@@ -13,7 +13,7 @@ const GROUPS: [(&str, &[&str]); 7] = [
     ("Interchange", &["hash", "export", "import", "diff", "probe"]),
     ("Browser", &["serve", "open"]),
     ("Elsewhere", &["code", "pages", "fleet", "objects"]),
-    ("This machine", &["measure", "report", "qos"]),
+    ("This machine", &["measure", "report", "qos", "manual"]),
 ];
 
 /// The environment variables that the program reads, with the verb that reads them if it is one

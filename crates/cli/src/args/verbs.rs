@@ -9,8 +9,8 @@ use steadfast::store::foreign::ForeignKind;
 
 use super::{
     AlgorithmArg, AllowEmptyArg, AuditArgs, CatalogueArgs, CodeArgs, DryRunArg, DueArgs,
-    EngineArgs, HistoryArgs, KeepPagesArgs, LevelArgs, OutputArgs, PagesArgs, ParityArgs, PathArgs,
-    QosArgs, RepairArgs, WalkArgs,
+    EngineArgs, HistoryArgs, KeepPagesArgs, LevelArgs, ManualArgs, OutputArgs, PagesArgs,
+    ParityArgs, PathArgs, QosArgs, RepairArgs, WalkArgs,
 };
 
 /// The verbs.
@@ -49,6 +49,7 @@ pub(crate) enum Command {
     #[cfg(feature = "measure")]
     Report(super::ReportArgs),
     Qos(QosArgs),
+    Manual(ManualArgs),
     #[cfg(feature = "serve")]
     Serve(super::ServeArgs),
     #[cfg(feature = "serve")]

@@ -19,6 +19,7 @@ mod kept;
 mod kill;
 mod limits;
 mod lists;
+mod manual;
 mod measure;
 mod names;
 mod objects;
