@@ -57,6 +57,8 @@ mod x86_avx2;
 #[expect(clippy::needless_range_loop, reason = "the index is that of a block in every lane")]
 mod x86_avx512;
 #[cfg(target_arch = "x86_64")]
+mod x86_lanes;
+#[cfg(target_arch = "x86_64")]
 mod x86_md5;
 #[cfg(target_arch = "x86_64")]
 mod x86_shani;

@@ -9,6 +9,8 @@ pub(super) mod sha512;
 
 use std::arch::x86_64::*;
 
+use super::x86_lanes::loads_and_stores;
+
 /// Returns whether this processor has the instructions.
 pub(super) fn detected() -> bool {
     is_x86_feature_detected!("avx2")
@@ -47,46 +49,8 @@ fn transpose(rows: [__m256i; 8]) -> [__m256i; 8] {
     columns
 }
 
-#[inline]
-#[expect(unsafe_code, reason = "a load through a pointer")]
-#[target_feature(enable = "avx2")]
-fn load_bytes(bytes: &[u8; 32]) -> __m256i {
-    // SAFETY: `bytes` is readable for 32 bytes, and this load asks for no alignment.
-    unsafe { _mm256_loadu_si256(bytes.as_ptr().cast()) }
-}
-
-#[inline]
-#[expect(unsafe_code, reason = "a load through a pointer")]
-#[target_feature(enable = "avx2")]
-fn load_words(words: &[u32; 8]) -> __m256i {
-    // SAFETY: `words` is readable for 32 bytes, and this load asks for no alignment.
-    unsafe { _mm256_loadu_si256(words.as_ptr().cast()) }
-}
-
-#[inline]
-#[expect(unsafe_code, reason = "a store through a pointer")]
-#[target_feature(enable = "avx2")]
-fn store_words(vector: __m256i) -> [u32; 8] {
-    let mut words = [0; 8];
-    // SAFETY: `words` is writable for 32 bytes, and this store asks for no alignment.
-    unsafe { _mm256_storeu_si256(words.as_mut_ptr().cast(), vector) }
-    words
-}
-
-#[inline]
-#[expect(unsafe_code, reason = "a load through a pointer")]
-#[target_feature(enable = "avx2")]
-fn load_long_words(words: &[u64; 4]) -> __m256i {
-    // SAFETY: `words` is readable for 32 bytes, and this load asks for no alignment.
-    unsafe { _mm256_loadu_si256(words.as_ptr().cast()) }
-}
-
-#[inline]
-#[expect(unsafe_code, reason = "a store through a pointer")]
-#[target_feature(enable = "avx2")]
-fn store_long_words(vector: __m256i) -> [u64; 4] {
-    let mut words = [0; 4];
-    // SAFETY: `words` is writable for 32 bytes, and this store asks for no alignment.
-    unsafe { _mm256_storeu_si256(words.as_mut_ptr().cast(), vector) }
-    words
+loads_and_stores! {
+    "avx2", __m256i;
+    _mm256_loadu_si256: load_bytes [u8; 32], load_words [u32; 8], load_long_words [u64; 4];
+    _mm256_storeu_si256: store_words [u32; 8], store_long_words [u64; 4];
 }

@@ -10,6 +10,8 @@ pub(super) mod sha512;
 
 use std::arch::x86_64::*;
 
+use super::x86_lanes::loads_and_stores;
+
 /// Returns whether this processor has the instructions.
 pub(super) fn detected() -> bool {
     is_x86_feature_detected!("avx512f")
@@ -60,46 +62,8 @@ fn transpose_quarters([row0, row1, row2, row3]: [__m512i; 4]) -> [__m512i; 4] {
     ]
 }
 
-#[inline]
-#[expect(unsafe_code, reason = "a load through a pointer")]
-#[target_feature(enable = "avx512f")]
-fn load_bytes(bytes: &[u8; 64]) -> __m512i {
-    // SAFETY: `bytes` is readable for 64 bytes, and this load asks for no alignment.
-    unsafe { _mm512_loadu_si512(bytes.as_ptr().cast()) }
-}
-
-#[inline]
-#[expect(unsafe_code, reason = "a load through a pointer")]
-#[target_feature(enable = "avx512f")]
-fn load_words(words: &[u32; 16]) -> __m512i {
-    // SAFETY: `words` is readable for 64 bytes, and this load asks for no alignment.
-    unsafe { _mm512_loadu_si512(words.as_ptr().cast()) }
-}
-
-#[inline]
-#[expect(unsafe_code, reason = "a store through a pointer")]
-#[target_feature(enable = "avx512f")]
-fn store_words(vector: __m512i) -> [u32; 16] {
-    let mut words = [0; 16];
-    // SAFETY: `words` is writable for 64 bytes, and this store asks for no alignment.
-    unsafe { _mm512_storeu_si512(words.as_mut_ptr().cast(), vector) }
-    words
-}
-
-#[inline]
-#[expect(unsafe_code, reason = "a load through a pointer")]
-#[target_feature(enable = "avx512f")]
-fn load_long_words(words: &[u64; 8]) -> __m512i {
-    // SAFETY: `words` is readable for 64 bytes, and this load asks for no alignment.
-    unsafe { _mm512_loadu_si512(words.as_ptr().cast()) }
-}
-
-#[inline]
-#[expect(unsafe_code, reason = "a store through a pointer")]
-#[target_feature(enable = "avx512f")]
-fn store_long_words(vector: __m512i) -> [u64; 8] {
-    let mut words = [0; 8];
-    // SAFETY: `words` is writable for 64 bytes, and this store asks for no alignment.
-    unsafe { _mm512_storeu_si512(words.as_mut_ptr().cast(), vector) }
-    words
+loads_and_stores! {
+    "avx512f", __m512i;
+    _mm512_loadu_si512: load_bytes [u8; 64], load_words [u32; 16], load_long_words [u64; 8];
+    _mm512_storeu_si512: store_words [u32; 16], store_long_words [u64; 8];
 }

@@ -7,6 +7,7 @@ use std::arch::x86_64::*;
 
 use super::{load_bytes, load_words, store_words, transpose, xor3};
 use crate::backend::portable;
+use crate::backend::x86_lanes::sha2_lanes;
 use crate::state::sha256::{Block, K, State};
 
 /// One lane or eight.
@@ -27,28 +28,13 @@ pub(in crate::backend) fn compress(states: &mut [State], blocks: &[&[Block]]) {
 
 #[target_feature(enable = "avx2")]
 fn compress_eight(states: &mut [State; LANES], blocks: &[&[Block]; LANES]) {
-    let mut state = array_from!(8; word => {
-        load_words(&array_from!(LANES; lane => states[lane][word]))
-    });
-    for index in 0..blocks[0].len() {
-        let mut w = message_words(array_from!(LANES; lane => &blocks[lane][index]));
-        let mut v = state;
-        for (sixteen, k) in K.0.as_chunks::<16>().0.iter().enumerate() {
-            if sixteen > 0 {
-                extend(&mut w);
-            }
-            sixteen_times!(T => {
-                v = round(v, _mm256_add_epi32(w[T], _mm256_set1_epi32(k[T].cast_signed())));
-            });
+    sha2_lanes!(
+        states, blocks, K.0;
+        load_words, store_words, _mm256_add_epi32, _mm256_set1_epi32;
+        w => {
+            extend(&mut w);
         }
-        state = array_from!(8; word => _mm256_add_epi32(state[word], v[word]));
-    }
-    for (word, vector) in state.iter().enumerate() {
-        let values = store_words(*vector);
-        for lane in 0..LANES {
-            states[lane][word] = values[lane];
-        }
-    }
+    );
 }
 
 /// Runs one round in every lane.

@@ -9,7 +9,8 @@ use std::arch::x86_64::*;
 
 use super::{load_bytes, load_long_words, store_long_words, transpose_quarters};
 use crate::backend::library;
-use crate::backend::x86_avx2::sha512::{AVX512, K, compress_four};
+use crate::backend::x86_avx2::sha512::{AVX512, compress_four};
+use crate::backend::x86_lanes::{SHA512_K, sha2_lanes};
 use crate::state::sha512::{Block, State};
 
 /// One lane, four or eight.
@@ -36,28 +37,13 @@ pub(in crate::backend) fn compress(states: &mut [State], blocks: &[&[Block]]) {
 fn compress_eight(states: &mut [State], blocks: &[&[Block]]) {
     let states: &mut [State; LANES] = states.try_into().expect("one lane, four or eight");
     let blocks: &[&[Block]; LANES] = blocks.try_into().expect("as many messages as states");
-    let mut state = array_from!(8; word => {
-        load_long_words(&array_from!(LANES; lane => states[lane][word]))
-    });
-    for index in 0..blocks[0].len() {
-        let mut w = message_words(array_from!(LANES; lane => &blocks[lane][index]));
-        let mut v = state;
-        for (sixteen, k) in K.as_chunks::<16>().0.iter().enumerate() {
-            if sixteen > 0 {
-                extend(&mut w);
-            }
-            sixteen_times!(T => {
-                v = round(v, _mm512_add_epi64(w[T], _mm512_set1_epi64(k[T].cast_signed())));
-            });
+    sha2_lanes!(
+        states, blocks, SHA512_K;
+        load_long_words, store_long_words, _mm512_add_epi64, _mm512_set1_epi64;
+        w => {
+            extend(&mut w);
         }
-        state = array_from!(8; word => _mm512_add_epi64(state[word], v[word]));
-    }
-    for (word, vector) in state.iter().enumerate() {
-        let values = store_long_words(*vector);
-        for lane in 0..LANES {
-            states[lane][word] = values[lane];
-        }
-    }
+    );
 }
 
 /// Runs one round in every lane.
