@@ -1,18 +1,12 @@
 //! The page cache: how much of an open file is in memory, and dropping it from there.
 
-#[cfg(target_os = "linux")]
-mod linux;
-#[cfg(target_os = "macos")]
-mod macos;
+#[cfg_attr(target_os = "linux", path = "cache/linux.rs")]
+#[cfg_attr(target_os = "macos", path = "cache/macos.rs")]
+mod platform;
 mod mapping;
 
 use std::io;
 use std::os::fd::AsFd;
-
-#[cfg(target_os = "linux")]
-use linux as platform;
-#[cfg(target_os = "macos")]
-use macos as platform;
 
 use crate::file::File;
 

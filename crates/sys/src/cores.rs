@@ -3,19 +3,13 @@
 //! Nothing is guessed. There may be more than two classes. No system tells afterwards which
 //! processor a thread ran on.
 
-#[cfg(target_os = "linux")]
-mod linux;
-#[cfg(target_os = "macos")]
-mod macos;
+#[cfg_attr(target_os = "linux", path = "cores/linux.rs")]
+#[cfg_attr(target_os = "macos", path = "cores/macos.rs")]
+mod platform;
 
 use std::path::Path;
 
 use strum::IntoStaticStr;
-
-#[cfg(target_os = "linux")]
-use linux as platform;
-#[cfg(target_os = "macos")]
-use macos as platform;
 
 /// Processors of one type.
 #[derive(Clone, Debug, PartialEq, Eq)]

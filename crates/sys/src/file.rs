@@ -10,10 +10,9 @@ mod buffer;
 mod create;
 mod directory;
 mod draft;
-#[cfg(target_os = "linux")]
-mod linux;
-#[cfg(target_os = "macos")]
-mod macos;
+#[cfg_attr(target_os = "linux", path = "file/linux.rs")]
+#[cfg_attr(target_os = "macos", path = "file/macos.rs")]
+mod platform;
 mod replace;
 
 pub use buffer::AlignedBuffer;
@@ -28,10 +27,6 @@ use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::Path;
 
-#[cfg(target_os = "linux")]
-use linux as platform;
-#[cfg(target_os = "macos")]
-use macos as platform;
 use rustix::fs::{FileType, Mode, OFlags};
 use rustix::io::{Errno, retry_on_intr};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};

@@ -2,17 +2,11 @@
 //!
 //! The difference of two values tells how busy a processor was in between.
 
-#[cfg(target_os = "linux")]
-mod linux;
-#[cfg(target_os = "macos")]
-mod macos;
+#[cfg_attr(target_os = "linux", path = "load/linux.rs")]
+#[cfg_attr(target_os = "macos", path = "load/macos.rs")]
+mod platform;
 
 use std::io;
-
-#[cfg(target_os = "linux")]
-use linux as platform;
-#[cfg(target_os = "macos")]
-use macos as platform;
 
 /// The time of one processor, in ticks of the system's own length.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -3,17 +3,11 @@
 //! The facts are those of the system, for records. What the system does not tell is `unknown`, 0 or
 //! `None`, never a guess.
 
-#[cfg(target_os = "linux")]
-mod linux;
-#[cfg(target_os = "macos")]
-mod macos;
+#[cfg_attr(target_os = "linux", path = "machine/linux.rs")]
+#[cfg_attr(target_os = "macos", path = "machine/macos.rs")]
+mod platform;
 
 use std::path::PathBuf;
-
-#[cfg(target_os = "linux")]
-use linux as platform;
-#[cfg(target_os = "macos")]
-use macos as platform;
 
 /// The text where the system does not tell.
 const UNKNOWN: &str = "unknown";

@@ -2,20 +2,15 @@
 //!
 //! Knows the names of the attributes that hold tags, not the format of a tag.
 
-#[cfg(target_os = "linux")]
-mod linux;
-#[cfg(target_os = "macos")]
-mod macos;
+#[cfg_attr(target_os = "linux", path = "xattr/linux.rs")]
+#[cfg_attr(target_os = "macos", path = "xattr/macos.rs")]
+mod platform;
 
 use std::ffi::{OsStr, OsString};
 use std::io;
 use std::os::fd::AsFd;
 use std::os::unix::ffi::OsStrExt;
 
-#[cfg(target_os = "linux")]
-use linux as platform;
-#[cfg(target_os = "macos")]
-use macos as platform;
 use rustix::fs::XattrFlags;
 use rustix::io::Errno;
 

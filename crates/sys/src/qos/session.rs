@@ -4,19 +4,13 @@
 //! group, otherwise by session: the lowest thread of one terminal then gets as much as the busiest
 //! thread of another. A session of its own can be given less.
 
-#[cfg(target_os = "linux")]
-mod linux;
-#[cfg(target_os = "macos")]
-mod macos;
+#[cfg_attr(target_os = "linux", path = "session/linux.rs")]
+#[cfg_attr(target_os = "macos", path = "session/macos.rs")]
+mod platform;
 
 use std::io;
 use std::path::Path;
 use std::process::Child;
-
-#[cfg(target_os = "linux")]
-use linux as platform;
-#[cfg(target_os = "macos")]
-use macos as platform;
 
 use super::{Level, Step};
 
