@@ -92,6 +92,11 @@ pub struct FileError {
 }
 
 impl FileError {
+    /// Makes an error.
+    pub fn new(operation: &'static str, reason: impl ToString) -> FileError {
+        FileError { operation, reason: reason.to_string() }
+    }
+
     /// Makes the error of a failed system call, with advice if there is any.
     pub fn from_io(operation: &'static str, error: &std::io::Error) -> FileError {
         let reason = match file::advice(error) {
@@ -239,7 +244,7 @@ impl FileEvent {
 
     /// Notes that the contents are not on this machine.
     pub(crate) fn note_dataless(&mut self) {
-        self.fail(FileError { operation: "read", reason: Dataless.to_string() });
+        self.fail(FileError::new("read", Dataless));
         self.dataless = true;
     }
 

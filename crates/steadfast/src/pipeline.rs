@@ -47,8 +47,11 @@ pub(crate) trait Task: Send + Sync {
     /// Looks at an opened file and returns whether its contents are needed.
     fn open(&self, file: &File, event: &mut FileEvent) -> Plan;
 
-    /// Finishes a file that was read completely and hashed.
-    fn conclude(&self, file: &File, event: &mut FileEvent, contents: Contents);
+    /// Finishes a file that was read completely and hashed. A task that hashes no file has nothing
+    /// to do.
+    fn conclude(&self, file: &File, event: &mut FileEvent, contents: Contents) {
+        let _ = (file, event, contents);
+    }
 
     /// Finishes a file whose contents could not be read. The event has the reason.
     fn give_up(&self, event: &mut FileEvent) {

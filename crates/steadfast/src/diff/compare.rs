@@ -34,8 +34,7 @@ fn ensure_read(here: &mut FileSide, there: &mut FileSide) {
         return;
     }
     for side in [here, there].into_iter().filter(|side| side.is_unread) {
-        let reason = "the file changed meanwhile".to_owned();
-        side.trouble.get_or_insert(FileError { operation: "read it whole", reason });
+        side.trouble.get_or_insert(FileError::new("read it whole", "the file changed meanwhile"));
     }
 }
 
@@ -171,12 +170,12 @@ mod tests {
     }
 
     fn damaged(side: FileSide) -> FileSide {
-        let trouble = FileError { operation: "read the tag", reason: "damaged".to_owned() };
+        let trouble = FileError::new("read the tag", "damaged");
         FileSide { tag: None, tag_trouble: Some(trouble), ..side }
     }
 
     fn unreadable(side: FileSide) -> FileSide {
-        let trouble = FileError { operation: "open", reason: "permission denied".to_owned() };
+        let trouble = FileError::new("open", "permission denied");
         FileSide { trouble: Some(trouble), ..side }
     }
 

@@ -300,7 +300,7 @@ mod tests {
     }
 
     fn hidden(path: &str) -> SideEntry {
-        let trouble = FileError { operation: "open", reason: "permission denied".to_owned() };
+        let trouble = FileError::new("open", "permission denied");
         SideEntry { path: path.into(), found: EntryContent::Hidden(trouble) }
     }
 

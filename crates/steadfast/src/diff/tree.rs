@@ -342,8 +342,7 @@ impl Task for DiffTask {
             Ok(StoredTag::Absent) => {}
             Ok(StoredTag::Impossible) => self.no_place.store(true, Ordering::Relaxed),
             Ok(StoredTag::Damaged(error)) => {
-                let reason = error.to_string();
-                event.trouble = Some(FileError { operation: "read the tag", reason });
+                event.trouble = Some(FileError::new("read the tag", error));
             }
             Err(error) => event.trouble = Some(FileError::from_io("read the tag", &error)),
         }

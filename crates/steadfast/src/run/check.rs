@@ -93,10 +93,7 @@ pub(super) fn first_foreign(
         }
     }
     match first_fault {
-        Some(fault) => {
-            let reason = fault.to_string();
-            Err(FileError { operation: "read another tool's tag", reason })
-        }
+        Some(fault) => Err(FileError::new("read another tool's tag", fault)),
         None => Ok(None),
     }
 }

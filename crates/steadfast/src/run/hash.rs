@@ -66,8 +66,7 @@ impl HashTask {
                 return Ok(Some(tag.algorithm));
             }
             TagLookup::Unreadable => {
-                let unknown =
-                    || FileError { operation: "read the tag", reason: "unknown".to_owned() };
+                let unknown = || FileError::new("read the tag", "unknown");
                 return Err(event.trouble.take().unwrap_or_else(unknown));
             }
             TagLookup::Nothing | TagLookup::NoPlace => {}

@@ -114,8 +114,8 @@ fn keep(event: &mut FileEvent, tag: &Tag) {
         reference.digests.iter().find(|(algorithm, _)| *algorithm == tag.algorithm)
     });
     if listed.is_some_and(|(_, digest)| *digest != tag.digest) {
-        let reason = "its tag is of other contents than the record".to_owned();
-        event.trouble = Some(FileError { operation: "import it", reason });
+        let reason = "its tag is of other contents than the record";
+        event.trouble = Some(FileError::new("import it", reason));
     } else {
         event.action = Some(Action::Kept);
     }
@@ -131,8 +131,8 @@ impl Task for ExportTask {
     fn open(&self, file: &File, event: &mut FileEvent) -> Plan {
         match self.context.look_up_here(file, event) {
             TagLookup::Tag(_) if event.tag_is_current() == Some(false) => {
-                let reason = "it is not of the present contents".to_owned();
-                event.trouble = Some(FileError { operation: "export its tag", reason });
+                let reason = "it is not of the present contents";
+                event.trouble = Some(FileError::new("export its tag", reason));
             }
             TagLookup::Tag(tag) => {
                 let written = match self.context.dry_run {
@@ -146,13 +146,10 @@ impl Task for ExportTask {
             }
             TagLookup::Nothing | TagLookup::NoPlace => {
                 event.verdict = Some(Verdict::Untagged);
-                let reason = "it has none".to_owned();
-                event.trouble = Some(FileError { operation: "export its tag", reason });
+                event.trouble = Some(FileError::new("export its tag", "it has none"));
             }
             TagLookup::Unreadable => {}
         }
         Plan::Done
     }
-
-    fn conclude(&self, _file: &File, _event: &mut FileEvent, _contents: Contents) {}
 }

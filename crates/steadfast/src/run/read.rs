@@ -12,7 +12,7 @@ use super::{Options, RunSettings, Work, execute, no_file};
 use crate::error::Error;
 use crate::event::FileEvent;
 use crate::monitor::{Monitor, Summary};
-use crate::pipeline::{Contents, Plan, Task};
+use crate::pipeline::{Plan, Task};
 use crate::read::Engine;
 use crate::selection::Selection;
 use crate::walk::Excludes;
@@ -55,6 +55,4 @@ impl Task for ReadTask {
     fn open(&self, _file: &File, _event: &mut FileEvent) -> Plan {
         Plan::Read
     }
-
-    fn conclude(&self, _file: &File, _event: &mut FileEvent, _contents: Contents) {}
 }

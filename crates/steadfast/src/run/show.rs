@@ -4,7 +4,7 @@ use steadfast_sys::file::File;
 
 use super::tag_context::{TagContext, TagLookup};
 use crate::event::{FileError, FileEvent};
-use crate::pipeline::{Contents, Plan, Task};
+use crate::pipeline::{Plan, Task};
 use crate::store::StoredTag;
 use crate::store::carried::SidecarTags;
 
@@ -22,8 +22,7 @@ impl Task for ShowTask {
             match previous {
                 Ok(StoredTag::Whole(previous)) => event.previous = Some(previous),
                 Ok(StoredTag::Damaged(error)) => {
-                    let reason = error.to_string();
-                    event.trouble = Some(FileError { operation: "read the previous tag", reason });
+                    event.trouble = Some(FileError::new("read the previous tag", error));
                 }
                 Ok(StoredTag::Absent | StoredTag::Impossible) => {}
                 Err(error) => {
@@ -33,6 +32,4 @@ impl Task for ShowTask {
         }
         Plan::Done
     }
-
-    fn conclude(&self, _file: &File, _event: &mut FileEvent, _contents: Contents) {}
 }

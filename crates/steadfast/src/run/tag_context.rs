@@ -88,7 +88,7 @@ impl TagContext {
             }
             Ok(StoredTag::Damaged(error)) => {
                 event.tag_error = Some(error);
-                FileError { operation: "read the tag", reason: error.to_string() }
+                FileError::new("read the tag", error)
             }
             Err(error) => FileError::from_io("read the tag", &error),
         };
@@ -190,7 +190,7 @@ impl TagContext {
                 return TagLookup::Nothing;
             }
             Ok(None) => return TagLookup::Nothing,
-            Err(error) => FileError { operation: "ask the catalogue", reason: error.to_string() },
+            Err(error) => FileError::new("ask the catalogue", error),
         };
         event.fail(trouble);
         TagLookup::Unreadable
@@ -227,8 +227,7 @@ impl TagContext {
 
     /// Reports an error for a file system that cannot keep tags.
     pub(super) fn refuse(&self, event: &mut FileEvent) {
-        let reason = NO_ATTRIBUTES.to_owned();
-        event.trouble = Some(FileError { operation: "set the tag", reason });
+        event.trouble = Some(FileError::new("set the tag", NO_ATTRIBUTES));
     }
 
     /// Makes the tag of the present contents.

@@ -4,7 +4,7 @@ use steadfast_sys::file::File;
 
 use super::tag_context::TagContext;
 use crate::event::{Action, FileError, FileEvent};
-use crate::pipeline::{Contents, Plan, Task};
+use crate::pipeline::{Plan, Task};
 use crate::store::StoredTag;
 use crate::store::carried::SidecarTags;
 use steadfast_manifest::tag::TagPlace;
@@ -46,8 +46,6 @@ impl Task for UntagTask {
         }
         Plan::Done
     }
-
-    fn conclude(&self, _file: &File, _event: &mut FileEvent, _contents: Contents) {}
 }
 
 impl UntagTask {

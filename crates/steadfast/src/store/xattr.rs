@@ -103,10 +103,7 @@ impl Xattr {
             Ok(StoredTag::Whole(found)) if found.same_contents(tag) && found.mtime == tag.mtime => {
                 Ok(())
             }
-            Ok(_) => {
-                let reason = "another tag was stored meanwhile".to_owned();
-                Err(FileError { operation: SETTING, reason })
-            }
+            Ok(_) => Err(FileError::new(SETTING, "another tag was stored meanwhile")),
             Err(error) => Err(trouble(file, SETTING, &error)),
         }
     }
@@ -174,10 +171,7 @@ fn settle(file: &File, name: &str, value: &[u8], old: Option<&[u8]>) -> Result<(
         None => xattr::remove(file, name).map(drop),
     };
     Err(match again {
-        Ok(()) => {
-            let reason = "what was read back is not what was written".to_owned();
-            FileError { operation: SETTING, reason }
-        }
+        Ok(()) => FileError::new(SETTING, "what was read back is not what was written"),
         Err(error) => trouble(file, SETTING, &error),
     })
 }
