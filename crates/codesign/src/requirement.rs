@@ -44,11 +44,6 @@ impl Requirement {
         Ok(Requirement { expression: binary::read(bytes)? })
     }
 
-    /// Returns the blob, header included.
-    pub fn to_blob(&self) -> Vec<u8> {
-        binary::write(&self.expression)
-    }
-
     /// Reads a requirement from its text.
     ///
     /// # Errors
