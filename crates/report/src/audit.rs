@@ -20,7 +20,7 @@ use crate::units::DAY_S;
 
 pub use csv::AuditCsv;
 pub use json::AuditJson;
-pub use text::{AuditText, AuditTextOptions};
+pub use text::AuditText;
 
 /// An audit, as documents show it.
 #[derive(Clone, Copy, Debug)]

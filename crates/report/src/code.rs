@@ -18,8 +18,6 @@ use std::path::{Path, PathBuf};
 
 use steadfast_codesign::{Code, CodeVerification, Coverage};
 
-use crate::units::Units;
-
 pub use cost::{CostOfCode, write_cost_json, write_cost_text};
 pub use document::document;
 pub use json::{
@@ -28,19 +26,6 @@ pub use json::{
 pub use map::{CodeMap, MapCell, MapMark};
 pub use show::write_shown_text;
 pub use text::write_verified_text;
-
-/// How text about code is written.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct CodeTextOptions {
-    /// Whether to write notes, and every slot and directory.
-    pub verbose: bool,
-    /// Whether to write failures only.
-    pub quiet: bool,
-    /// Whether to use colours.
-    pub color: bool,
-    /// The multiples of bytes.
-    pub units: Units,
-}
 
 /// Code whose signature is shown.
 #[derive(Clone, Copy)]

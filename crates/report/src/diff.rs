@@ -15,7 +15,7 @@ use steadfast::{Notice, Skipped, Verdict};
 
 pub use csv::DiffCsv;
 pub use json::DiffJson;
-pub use text::{DiffText, DiffTextOptions};
+pub use text::DiffText;
 
 use crate::output::Output;
 
@@ -78,6 +78,7 @@ fn decay(verdict: Option<Verdict>) -> Option<Verdict> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::run::TextOptions;
     use steadfast::diff::{Doubt, FileSide};
     use steadfast::event::FileError;
     use steadfast::{Algorithm, Digest, Tag, Timestamp};
@@ -153,9 +154,9 @@ mod tests {
         String::from_utf8(output.answer).unwrap()
     }
 
-    fn text(options: DiffTextOptions) -> String {
+    fn text(options: TextOptions) -> String {
         let roots = DiffRoots { here: "a".into(), there: "/mnt/b\x1b".into() };
-        document(&mut DiffText::new(DiffTextOptions { roots, ..options }))
+        document(&mut DiffText::new(roots, options))
     }
 
     const FINDINGS: &str = "\
@@ -188,10 +189,10 @@ not compared in a: 1 symbolic link
 The second is not a faithful copy of the first.
 steadfast: `b`: something
 ";
-        assert_eq!(text(DiffTextOptions::default()), format!("{FINDINGS}{end}"));
-        let quiet = DiffTextOptions { quiet: true, ..DiffTextOptions::default() };
+        assert_eq!(text(TextOptions::default()), format!("{FINDINGS}{end}"));
+        let quiet = TextOptions { quiet: true, ..TextOptions::default() };
         assert_eq!(text(quiet), FINDINGS);
-        let verbose = text(DiffTextOptions { verbose: true, ..DiffTextOptions::default() });
+        let verbose = text(TextOptions { verbose: true, ..TextOptions::default() });
         let later = "later  (modification time 2024-03-01 13:00:05Z, not 2024-03-01 12:00:05Z)\n";
         assert!(verbose.starts_with(&format!("same        same\nsame        {later}")));
     }

@@ -12,8 +12,6 @@ use steadfast_events::PathText;
 use crate::escape;
 
 /// An object that is built field by field. The fields keep their order.
-///
-/// Each field costs an allocation, so lines that a run writes for every file are structs instead.
 #[derive(Default)]
 pub(crate) struct JsonObject<'a>(Vec<(&'static str, Box<dyn erased_serde::Serialize + 'a>)>);
 

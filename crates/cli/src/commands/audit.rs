@@ -7,9 +7,9 @@ use std::path::{Path, PathBuf};
 
 use steadfast::Options;
 use steadfast::catalogue::{Catalogue, FileState, RunRecord};
+use steadfast_report::TextOptions;
 use steadfast_report::audit::{
-    AuditCsv, AuditJson, AuditPart, AuditRenderer, AuditTally, AuditText, AuditTextOptions,
-    AuditView, WindowReading,
+    AuditCsv, AuditJson, AuditPart, AuditRenderer, AuditTally, AuditText, AuditView, WindowReading,
 };
 
 use crate::args::AuditArgs;
@@ -69,10 +69,11 @@ fn renderer(args: &AuditArgs) -> Box<dyn AuditRenderer> {
     match (args.document.json, args.document.csv) {
         (true, _) => Box::new(AuditJson),
         (_, true) => Box::new(AuditCsv),
-        _ => Box::new(AuditText::new(AuditTextOptions {
+        _ => Box::new(AuditText::new(TextOptions {
             verbose: args.verbose,
             color: stdout_has_color(),
             units: args.document.units,
+            ..TextOptions::default()
         })),
     }
 }

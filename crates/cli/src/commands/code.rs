@@ -9,10 +9,11 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use anyhow::Context as _;
+use steadfast::verdict::worse_status;
 use steadfast_codesign::bundle::{self, FolderTree};
 use steadfast_codesign::{CheckOptions, Code, FileSource};
-use steadfast_report::code::{CodeCounts, CodeTextOptions, write_end_json, write_failed_json};
-use steadfast_report::escape;
+use steadfast_report::code::{CodeCounts, write_end_json, write_failed_json};
+use steadfast_report::{TextOptions, escape};
 
 use crate::args::{CodeArgs, CodeCommand, CodeOutputArgs, LevelArgs};
 use crate::exit;
@@ -48,7 +49,7 @@ fn each(
         let of_path = Instant::now();
         match opened(path, |path, code| work(path, code, elapsed_ns(of_path))) {
             Ok(outcome) => {
-                counts.exit_status = worse(counts.exit_status, outcome.status);
+                counts.exit_status = worse_status(counts.exit_status, outcome.status);
                 counts.read_bytes += outcome.read_bytes;
                 if !answer_part(&outcome.document)? {
                     return Ok(counts.exit_status);
@@ -62,7 +63,7 @@ fn each(
                     answer_part(&document)?;
                 }
                 counts.failed += 1;
-                counts.exit_status = worse(counts.exit_status, exit::COULD_NOT_TELL);
+                counts.exit_status = worse_status(counts.exit_status, exit::COULD_NOT_TELL);
             }
         }
     }
@@ -125,12 +126,13 @@ fn called(path: &Path) -> Vec<u8> {
     path.file_name().unwrap_or_default().as_encoded_bytes().to_vec()
 }
 
-fn text_options(output: &CodeOutputArgs) -> CodeTextOptions {
-    CodeTextOptions {
+fn text_options(output: &CodeOutputArgs) -> TextOptions {
+    TextOptions {
         verbose: output.verbose,
         quiet: output.quiet,
         color: stdout_has_color(),
         units: output.units,
+        ..TextOptions::default()
     }
 }
 
@@ -141,9 +143,4 @@ fn check_options(workers: Option<NonZeroUsize>, level: &LevelArgs) -> CheckOptio
 
 fn elapsed_ns(begun: Instant) -> u64 {
     u64::try_from(begun.elapsed().as_nanos()).unwrap_or(u64::MAX)
-}
-
-/// The status that outranks the other.
-fn worse(one: u8, other: u8) -> u8 {
-    steadfast::verdict::worse_status(one, other)
 }

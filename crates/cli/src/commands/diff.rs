@@ -6,9 +6,7 @@ use std::sync::Arc;
 use anyhow::ensure;
 use steadfast::diff::{Trees, diff, diff_list};
 use steadfast_report::FindingRule;
-use steadfast_report::diff::{
-    DiffCsv, DiffJson, DiffRenderer, DiffRoots, DiffText, DiffTextOptions,
-};
+use steadfast_report::diff::{DiffCsv, DiffJson, DiffRenderer, DiffRoots, DiffText};
 
 use crate::args::DiffArgs;
 use crate::console::Console;
@@ -57,12 +55,6 @@ fn renderer(args: &DiffArgs) -> Box<dyn DiffRenderer> {
     if output.csv {
         return Box::new(DiffCsv::new(output.quiet));
     }
-    let text = output.text(FindingRule::default());
-    Box::new(DiffText::new(DiffTextOptions {
-        roots: DiffRoots { here: args.a.clone(), there: args.b.clone() },
-        verbose: text.verbose,
-        quiet: text.quiet,
-        color: text.color,
-        units: text.units,
-    }))
+    let roots = DiffRoots { here: args.a.clone(), there: args.b.clone() };
+    Box::new(DiffText::new(roots, output.text(FindingRule::default())))
 }

@@ -11,25 +11,15 @@ use crate::catalogue::{ago, bar, runs_table, share, short_digest, style_of, wors
 use crate::document::Align;
 use crate::escape;
 use crate::output::Output;
-use crate::text::{RED, painted, write_table, write_titled};
-use crate::units::{self, Units};
+use crate::run::TextOptions;
+use crate::text::{RED, write_table, write_titled};
+use crate::units;
 use crate::view::algorithm_title;
-
-/// How the text of an audit is written.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct AuditTextOptions {
-    /// Whether settled failures and all runs are listed.
-    pub verbose: bool,
-    /// Whether to use colours.
-    pub color: bool,
-    /// The multiples of bytes.
-    pub units: Units,
-}
 
 /// Renders text.
 #[derive(Clone, Debug, Default)]
 pub struct AuditText {
-    options: AuditTextOptions,
+    options: TextOptions,
     overdue_days: u32,
     /// Whether the present part has a line yet.
     listed: bool,
@@ -43,12 +33,8 @@ const STANDING_WIDTH: usize = 12;
 
 impl AuditText {
     /// Starts a document.
-    pub fn new(options: AuditTextOptions) -> AuditText {
+    pub fn new(options: TextOptions) -> AuditText {
         AuditText { options, ..AuditText::default() }
-    }
-
-    fn painted(&self, text: &str, style: Style) -> String {
-        painted(text, style, self.options.color)
     }
 
     fn write_head(&self, view: &AuditView<'_>, text: &mut String) {
@@ -153,7 +139,7 @@ impl AuditText {
         let width = standings.values().map(|files| units::count(*files).len()).max().unwrap_or(0);
         for (standing, files) in worst_first(standings.iter()) {
             let name = format!("{:<STANDING_WIDTH$}", standing.name());
-            let name = self.painted(&name, style_of(*standing));
+            let name = self.options.painted(&name, style_of(*standing));
             text.push_str(&format!("  {name}  {:>width$}\n", units::count(*files)));
         }
     }
@@ -181,7 +167,7 @@ impl AuditText {
             units::counted(*runs, "run", "runs"),
         ));
         for problem in problems {
-            let problem = self.painted(&escape::text(problem), RED);
+            let problem = self.options.painted(&escape::text(problem), RED);
             text.push_str(&format!("  {problem}\n"));
         }
         if problems.is_empty() {
@@ -253,7 +239,7 @@ impl AuditRenderer for AuditText {
             (self.options.units.bytes(overdue.length), escape::path(&overdue.path));
         text.push_str(&format!("  {proof:<20}  {length:>8}  {path}"));
         if !matches!(overdue.standing, FileState::Fine | FileState::Touched) {
-            let name = self.painted(overdue.standing.name(), style_of(overdue.standing));
+            let name = self.options.painted(overdue.standing.name(), style_of(overdue.standing));
             text.push_str(&format!("  ({name})"));
         }
         text.push('\n');
@@ -270,7 +256,7 @@ impl AuditRenderer for AuditText {
         self.heading(if all { "What ever failed" } else { "Failed and not settled" }, &mut text);
         let name = format!("{:<STANDING_WIDTH$}", failure.standing.name());
         let style = if settled { Style::new() } else { style_of(failure.standing) };
-        let (name, moment) = (self.painted(&name, style), units::moment(failure.at));
+        let (name, moment) = (self.options.painted(&name, style), units::moment(failure.at));
         let (run, path) = (failure.run, escape::path(&failure.path));
         text.push_str(&format!("  {name}  {moment}  run {run}  {path}"));
         let now = match failure.now {

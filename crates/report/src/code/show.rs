@@ -8,8 +8,9 @@ use steadfast_codesign::{
 };
 
 use super::signer::signer_lines;
-use super::{CodeTextOptions, ShownCode, words};
+use super::{ShownCode, words};
 use crate::escape;
+use crate::run::TextOptions;
 use crate::units;
 
 /// Width of the longest label and the space behind it.
@@ -19,7 +20,7 @@ const LABEL_WIDTH: usize = 14;
 const VALUE_LINES_MAX: usize = 40;
 
 /// Appends the lines about one piece of code.
-pub fn write_shown_text(shown: &ShownCode<'_>, options: CodeTextOptions, out: &mut Vec<u8>) {
+pub fn write_shown_text(shown: &ShownCode<'_>, options: TextOptions, out: &mut Vec<u8>) {
     let mut text = ShownText { options, out: String::new() };
     let ShownCode { path, code, coverage } = *shown;
     let _ = writeln!(text.out, "{}", escape::path(path));
@@ -34,7 +35,7 @@ pub fn write_shown_text(shown: &ShownCode<'_>, options: CodeTextOptions, out: &m
 }
 
 struct ShownText {
-    options: CodeTextOptions,
+    options: TextOptions,
     out: String,
 }
 

@@ -11,18 +11,15 @@ use steadfast_codesign::{
 };
 
 use super::statement::{is_read, statement};
-use super::{CodeTextOptions, VerifiedCode, within, words};
+use super::{VerifiedCode, within, words};
 use crate::escape;
-use crate::text::{RED, YELLOW, painted};
+use crate::run::TextOptions;
+use crate::text::{RED, YELLOW};
 use crate::units;
 use crate::view::told;
 
 /// Appends the lines about one piece of code.
-pub fn write_verified_text(
-    verified: &VerifiedCode<'_>,
-    options: CodeTextOptions,
-    out: &mut Vec<u8>,
-) {
+pub fn write_verified_text(verified: &VerifiedCode<'_>, options: TextOptions, out: &mut Vec<u8>) {
     let mut text = VerifiedText { options, out: String::new() };
     let findings = verified.verification.all_findings();
     let outcome = verified.verification.outcome();
@@ -32,7 +29,7 @@ pub fn write_verified_text(
             text.finding(verified.path, finding);
         }
         let statement = statement(verified.verification);
-        let _ = writeln!(text.out, "  {}", text.painted(&statement, style_of(outcome)));
+        let _ = writeln!(text.out, "  {}", text.options.painted(&statement, style_of(outcome)));
         if !options.quiet {
             let bytes = verified.verification.read_bytes();
             let (size, time) = (options.units.bytes(bytes), units::duration(verified.elapsed_ns));
@@ -43,15 +40,11 @@ pub fn write_verified_text(
 }
 
 struct VerifiedText {
-    options: CodeTextOptions,
+    options: TextOptions,
     out: String,
 }
 
 impl VerifiedText {
-    fn painted(&self, text: &str, style: Style) -> String {
-        painted(text, style, self.options.color)
-    }
-
     /// Appends the verdicts on some code and on the code that it nests. Writing to a `String`
     /// cannot fail.
     fn code(&mut self, path: &Path, verification: &CodeVerification, depth: usize) {
@@ -68,7 +61,7 @@ impl VerifiedText {
         if let Some(resources) = verification.resources.as_ref().filter(failed) {
             let state = match verification.resources_sealed() {
                 Some(true) => "as sealed".to_owned(),
-                _ => self.painted("not as sealed", RED),
+                _ => self.options.painted("not as sealed", RED),
             };
             let mut counts = vec![units::counted(resources.files, "file", "files")];
             counts.extend(told(&[
@@ -91,9 +84,9 @@ impl VerifiedText {
         let bytes = words::bytes_state(part.bytes.state);
         let bytes = match part.bytes.state {
             BytesState::Intact => bytes.to_owned(),
-            BytesState::Damaged => self.painted(bytes, RED),
+            BytesState::Damaged => self.options.painted(bytes, RED),
             BytesState::Unread => "not read".to_owned(),
-            BytesState::Unsigned | BytesState::Unverifiable => self.painted(bytes, YELLOW),
+            BytesState::Unsigned | BytesState::Unverifiable => self.options.painted(bytes, YELLOW),
         };
         let _ = write!(self.out, "{indent}  ");
         if let Some(architecture) = &part.architecture {
@@ -109,8 +102,8 @@ impl VerifiedText {
         if let Some(policy) = &part.policy {
             let state = policy.state.name();
             let state = match policy.state {
-                PolicyState::Refused => self.painted(state, RED),
-                PolicyState::Unverifiable => self.painted(state, YELLOW),
+                PolicyState::Refused => self.options.painted(state, RED),
+                PolicyState::Unverifiable => self.options.painted(state, YELLOW),
                 PolicyState::Clear | PolicyState::Doubtful => state.to_owned(),
             };
             let _ = write!(self.out, "; policy {state}");
@@ -127,8 +120,8 @@ impl VerifiedText {
         };
         let name = signer.leaf().and_then(|leaf| leaf.subject().common_name());
         match name {
-            Some(name) => format!("{}: {}", self.painted(state, style), escape::text(name)),
-            None => self.painted(state, style),
+            Some(name) => format!("{}: {}", self.options.painted(state, style), escape::text(name)),
+            None => self.options.painted(state, style),
         }
     }
 
@@ -143,19 +136,19 @@ impl VerifiedText {
         }
         let requirement = match &nested.requirement {
             Ok(true) => "met".to_owned(),
-            Ok(false) => self.painted("not met", RED),
-            Err(_) => self.painted("unknown", YELLOW),
+            Ok(false) => self.options.painted("not met", RED),
+            Err(_) => self.options.painted("unknown", YELLOW),
         };
         let outcome = nested.code.as_ref().map_or(CodeOutcome::Good, |code| code.outcome());
         let exact = match nested.exact {
             Some(true) if outcome != CodeOutcome::Good => {
-                self.painted("by its CDHash only, see the findings", style_of(outcome))
+                self.options.painted("by its CDHash only, see the findings", style_of(outcome))
             }
             Some(true) if nested.code.as_ref().is_some_and(|code| !is_read(code)) => {
                 "by its CDHash, no page read".to_owned()
             }
             Some(true) => "yes".to_owned(),
-            Some(false) => self.painted("no", RED),
+            Some(false) => self.options.painted("no", RED),
             None => "not said".to_owned(),
         };
         let _ = writeln!(
@@ -176,7 +169,7 @@ impl VerifiedText {
             return;
         }
         let label = format!("{}  {}", words::severity(finding.severity), finding.kind.name());
-        let label = self.painted(&label, style);
+        let label = self.options.painted(&label, style);
         let place = place(path, finding);
         let said = escape::text(&finding.text);
         let _ = writeln!(self.out, "  {label}  {place}{said}");

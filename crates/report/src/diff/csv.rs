@@ -3,7 +3,7 @@
 use steadfast::Notice;
 use steadfast::diff::{DiffSummary, PathPair};
 
-use super::json::PairObject;
+use super::json::pair_object;
 use super::{DiffRenderer, finds};
 use crate::csv::{write_header, write_row};
 use crate::output::Output;
@@ -59,7 +59,7 @@ impl DiffRenderer for DiffCsv {
     fn pair(&mut self, pair: &PathPair, output: &mut Output) {
         self.begin(output);
         if !self.quiet || finds(pair) {
-            write_row(&COLUMNS, &PairObject::of(pair), &mut output.answer);
+            write_row(&COLUMNS, &pair_object(pair), &mut output.answer);
         }
     }
 

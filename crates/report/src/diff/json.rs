@@ -1,11 +1,8 @@
 //! Writes a comparison as JSON lines: one object on each line, the summary last.
 
-use std::path::Path;
-
-use serde::Serialize;
 use steadfast::diff::{DiffSummary, Difference, FileSide, PathPair};
 use steadfast::{Notice, Skipped};
-use steadfast_events::{Nanoseconds, PathText, TagText};
+use steadfast_events::{Nanoseconds, TagText};
 
 use super::{DiffRenderer, beneath, finds, kind_name, skipped_counts};
 use crate::json::{CountsByName, JsonObject, write_notice, write_object, write_summary};
@@ -21,7 +18,7 @@ pub struct DiffJson {
 impl DiffRenderer for DiffJson {
     fn pair(&mut self, pair: &PathPair, output: &mut Output) {
         if !self.quiet || finds(pair) {
-            write_object(&PairObject::of(pair), &mut output.answer);
+            write_object(&pair_object(pair), &mut output.answer);
         }
     }
 
@@ -34,71 +31,28 @@ impl DiffRenderer for DiffJson {
     }
 }
 
-#[derive(Serialize)]
-pub(super) struct PairObject {
-    #[serde(flatten)]
-    path: PathText,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    kind: Option<&'static str>,
-    difference: &'static str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    moved_to: Option<PathText>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    doubt: Option<&'static str>,
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
-    times_differ: bool,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    a: Option<SideObject>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    b: Option<SideObject>,
+/// The line or row about a path.
+pub(super) fn pair_object(pair: &PathPair) -> JsonObject<'_> {
+    JsonObject::at(beneath(&pair.path))
+        .optional("kind", kind_name(pair.kind))
+        .field("difference", pair.difference.name())
+        .optional("moved_to", pair.moved_to.as_deref().map(JsonObject::at))
+        .optional("doubt", pair.doubt.map(|doubt| doubt.name()))
+        .optional("times_differ", pair.times_differ.then_some(true))
+        .optional("a", pair.here.as_deref().map(side_object))
+        .optional("b", pair.there.as_deref().map(side_object))
 }
 
-impl PairObject {
-    pub(super) fn of(pair: &PathPair) -> PairObject {
-        PairObject {
-            path: PathText::of(beneath(&pair.path)),
-            kind: kind_name(pair.kind),
-            difference: pair.difference.name(),
-            moved_to: pair.moved_to.as_deref().map(|path: &Path| PathText::of(path)),
-            doubt: pair.doubt.map(|doubt| doubt.name()),
-            times_differ: pair.times_differ,
-            a: pair.here.as_deref().map(SideObject::of),
-            b: pair.there.as_deref().map(SideObject::of),
-        }
-    }
-}
-
-#[derive(Serialize)]
-struct SideObject {
-    #[serde(skip_serializing_if = "Option::is_none")]
-    length: Option<u64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    mtime_ns: Option<Nanoseconds>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    algorithm: Option<&'static str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    digest: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    stored: Option<TagText>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    verdict: Option<&'static str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    error: Option<String>,
-}
-
-impl SideObject {
-    fn of(side: &FileSide) -> SideObject {
-        let trouble = side.trouble.as_ref().or(side.tag_trouble.as_ref());
-        SideObject {
-            length: side.length,
-            mtime_ns: side.mtime.map(Nanoseconds),
-            algorithm: side.actual.map(|tag| tag.algorithm.name()),
-            digest: side.actual.map(|tag| tag.digest.to_string()),
-            stored: side.tag.as_ref().map(TagText::of),
-            verdict: side.verdict.map(|verdict| verdict.name()),
-            error: trouble.map(|trouble| trouble.to_string()),
-        }
-    }
+fn side_object(side: &FileSide) -> JsonObject<'_> {
+    let trouble = side.trouble.as_ref().or(side.tag_trouble.as_ref());
+    JsonObject::default()
+        .optional("length", side.length)
+        .optional("mtime_ns", side.mtime.map(Nanoseconds))
+        .optional("algorithm", side.actual.map(|tag| tag.algorithm.name()))
+        .optional("digest", side.actual.map(|tag| tag.digest.to_string()))
+        .optional("stored", side.tag.as_ref().map(TagText::of))
+        .optional("verdict", side.verdict.map(|verdict| verdict.name()))
+        .optional("error", trouble.map(ToString::to_string))
 }
 
 fn summary_object(summary: &DiffSummary) -> JsonObject<'_> {

@@ -9,29 +9,16 @@ use steadfast::{Notice, Skipped, Verdict};
 use super::{DiffRenderer, DiffRoots, beneath, decay, finds};
 use crate::escape;
 use crate::output::Output;
-use crate::text::{RED, YELLOW, finding_line, painted, throughput, write_counts};
-use crate::units::{self, Units};
+use crate::run::TextOptions;
+use crate::text::{RED, YELLOW, finding_line, throughput, write_counts};
+use crate::units;
 use crate::view::{algorithm_title, told};
-
-/// How the text of a comparison is written.
-#[derive(Clone, Debug, Default)]
-pub struct DiffTextOptions {
-    /// The names of the two sides in the text.
-    pub roots: DiffRoots,
-    /// Whether every path gets a line.
-    pub verbose: bool,
-    /// Whether to write findings only.
-    pub quiet: bool,
-    /// Whether to use colours.
-    pub color: bool,
-    /// The multiples of bytes.
-    pub units: Units,
-}
 
 /// Renders text.
 #[derive(Clone, Debug, Default)]
 pub struct DiffText {
-    options: DiffTextOptions,
+    roots: DiffRoots,
+    options: TextOptions,
     /// Whether any tag was missing or stale; then the end suggests `--read`.
     doubtful: bool,
 }
@@ -40,18 +27,14 @@ pub struct DiffText {
 const LABEL_WIDTH: usize = 10;
 
 impl DiffText {
-    /// Starts a document.
-    pub fn new(options: DiffTextOptions) -> DiffText {
-        DiffText { options, doubtful: false }
-    }
-
-    fn painted(&self, text: &str, style: Style) -> String {
-        painted(text, style, self.options.color)
+    /// Starts a document, in which `roots` name the two sides.
+    pub fn new(roots: DiffRoots, options: TextOptions) -> DiffText {
+        DiffText { roots, options, doubtful: false }
     }
 
     /// Returns the path; with its root if it exists on that side only.
     fn place(&self, pair: &PathPair) -> String {
-        let roots = &self.options.roots;
+        let roots = &self.roots;
         let path = match (pair.difference, &pair.here) {
             (Difference::OnlyHere, _) => joined(&roots.here, &pair.path),
             (Difference::OnlyThere, _) => joined(&roots.there, &pair.path),
@@ -86,7 +69,7 @@ impl DiffText {
             let read = pair.here.as_ref().is_some_and(|side| side.actual.is_some());
             details.push(if read { "the same contents" } else { "contents not read" }.to_owned());
         }
-        let roots = &self.options.roots;
+        let roots = &self.roots;
         for (root, side) in [(&roots.here, &pair.here), (&roots.there, &pair.there)] {
             let Some(side) = side else { continue };
             details.extend(self.troubles(root, side));
@@ -111,7 +94,7 @@ impl DiffText {
     }
 
     fn sided(&self, here: bool, what: &str) -> String {
-        let roots = &self.options.roots;
+        let roots = &self.roots;
         format!("{what} in {}", escape::path(if here { &roots.here } else { &roots.there }))
     }
 
@@ -136,7 +119,7 @@ impl DiffText {
         told.extend(decay(side.verdict).map(|verdict| {
             let said = format!("{verdict} in {root}, by its tag");
             match verdict {
-                Verdict::Corrupt => self.painted(&said, RED),
+                Verdict::Corrupt => self.options.painted(&said, RED),
                 _ => said,
             }
         }));
@@ -156,7 +139,7 @@ impl DiffText {
             let pairs = units::count(summary.times_differ);
             text.push_str(&format!("same contents, other modification time: {pairs}\n"));
         }
-        let roots = &self.options.roots;
+        let roots = &self.roots;
         for (root, skipped) in
             [(&roots.here, &summary.skipped_here), (&roots.there, &summary.skipped_there)]
         {
@@ -169,7 +152,7 @@ impl DiffText {
     }
 
     fn heading(&self, summary: &DiffSummary) -> String {
-        let roots = &self.options.roots;
+        let roots = &self.roots;
         let interrupted = if summary.interrupted { "interrupted: " } else { "" };
         let how = match summary.algorithm {
             Some(algorithm) => format!("by reading both, {}", algorithm_title(algorithm)),
@@ -207,7 +190,8 @@ impl DiffRenderer for DiffText {
             return;
         }
         let style = if finding { YELLOW } else { Style::new() };
-        let label = self.painted(&format!("{:<LABEL_WIDTH$}", label(pair.difference)), style);
+        let label =
+            self.options.painted(&format!("{:<LABEL_WIDTH$}", label(pair.difference)), style);
         let line = finding_line(&label, &self.place(pair), &self.details(pair));
         output.answer.extend_from_slice(line.as_bytes());
     }

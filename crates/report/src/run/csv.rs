@@ -6,7 +6,7 @@
 use steadfast::Event;
 
 use super::Renderer;
-use super::json::{FileObject, FindingObject};
+use super::json::{file_object, finding_object};
 use crate::csv::{write_header, write_row};
 use crate::output::Output;
 use crate::view::{FindingRule, RunView};
@@ -62,9 +62,9 @@ impl Renderer for Csv {
         self.begin(output);
         match event {
             Event::File(event) if self.quiet && !self.rule.finds(event) => {}
-            Event::File(event) => write_row(&COLUMNS, &FileObject::of(event), &mut output.answer),
+            Event::File(event) => write_row(&COLUMNS, &file_object(event), &mut output.answer),
             Event::Finding(noted) => {
-                write_row(&COLUMNS, &FindingObject::of(noted), &mut output.answer);
+                write_row(&COLUMNS, &finding_object(noted), &mut output.answer);
             }
             Event::Notice(notice) => output.write_notice(notice),
             _ => {}

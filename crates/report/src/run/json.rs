@@ -6,7 +6,7 @@
 use serde::Serialize;
 use steadfast::cost::{EnergyReading, Limit, ThreadCost};
 use steadfast::{Cost, Event, FileEvent, FindingEvent, Stage, Subject};
-use steadfast_events::{Nanoseconds, PathText, ReferenceText, TagText, origin_name};
+use steadfast_events::{Nanoseconds, ReferenceText, TagText, origin_name};
 
 use super::Renderer;
 use crate::json::{CountsByName, JsonObject, write_notice, write_object, write_summary};
@@ -27,9 +27,9 @@ impl Renderer for JsonLines {
     fn event(&mut self, event: &Event, output: &mut Output) {
         match event {
             Event::File(event) if self.quiet && !self.rule.finds(event) => {}
-            Event::File(event) => write_object(&FileObject::of(event), &mut output.answer),
+            Event::File(event) => write_object(&file_object(event), &mut output.answer),
             Event::Finding(noted) if self.quiet && noted.finding.exit_status() == 0 => {}
-            Event::Finding(noted) => write_object(&FindingObject::of(noted), &mut output.answer),
+            Event::Finding(noted) => write_object(&finding_object(noted), &mut output.answer),
             Event::Notice(notice) => write_notice(notice, &mut output.answer),
             _ => {}
         }
@@ -40,106 +40,37 @@ impl Renderer for JsonLines {
     }
 }
 
-#[derive(Serialize)]
-pub(super) struct FileObject {
-    #[serde(flatten)]
-    path: PathText,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    kind: Option<&'static str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    verdict: Option<&'static str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    action: Option<&'static str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    skipped: Option<&'static str>,
-    #[serde(flatten, skip_serializing_if = "Option::is_none")]
-    actual: Option<PresentContents>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    stored: Option<TagText>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    previous: Option<TagText>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    bytes_read: Option<u64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    elapsed_ns: Option<u64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    from: Option<&'static str>,
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
-    linked: bool,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    moved_to: Option<PathText>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    reference: Option<ReferenceText>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    damage: Option<JsonObject<'static>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    error: Option<String>,
+/// The line or row about a file.
+pub(super) fn file_object(event: &FileEvent) -> JsonObject<'_> {
+    let read = event.actual.is_some() || event.bytes_read > 0;
+    // The present contents; without a digest if the file was not read.
+    let (actual, extent) = (event.extent().and(event.actual), event.extent());
+    JsonObject::at(&event.path.to_path())
+        .optional("kind", (event.subject == Subject::Directory).then_some("directory"))
+        .optional("verdict", event.verdict.map(|verdict| verdict.name()))
+        .optional("action", event.action.map(|action| action.name()))
+        .optional("skipped", event.dataless.then_some("dataless"))
+        .optional("algorithm", actual.map(|tag| tag.algorithm.name()))
+        .optional("digest", actual.map(|tag| tag.digest.to_string()))
+        .optional("length", extent.map(|(length, _)| length))
+        .optional("mtime_ns", extent.map(|(_, mtime)| Nanoseconds(mtime)))
+        .optional("stored", event.stored.as_ref().map(TagText::of))
+        .optional("previous", event.previous.as_ref().map(TagText::of))
+        .optional("bytes_read", read.then_some(event.bytes_read))
+        .optional("elapsed_ns", read.then_some(event.elapsed_ns))
+        .optional("from", event.origin.map(origin_name))
+        .optional("linked", event.linked.then_some(true))
+        .optional("moved_to", event.moved_to.as_deref().map(JsonObject::at))
+        .optional("reference", event.reference.as_deref().map(ReferenceText::of))
+        .optional("damage", event.damage.as_deref().map(damage_object))
+        .optional("error", event.trouble.as_ref().map(ToString::to_string))
 }
 
-impl FileObject {
-    pub(super) fn of(event: &FileEvent) -> FileObject {
-        let read = event.actual.is_some() || event.bytes_read > 0;
-        FileObject {
-            path: PathText::of(&event.path.to_path()),
-            kind: (event.subject == Subject::Directory).then_some("directory"),
-            verdict: event.verdict.map(|verdict| verdict.name()),
-            action: event.action.map(|action| action.name()),
-            skipped: event.dataless.then_some("dataless"),
-            actual: PresentContents::of(event),
-            stored: event.stored.as_ref().map(TagText::of),
-            previous: event.previous.as_ref().map(TagText::of),
-            bytes_read: read.then_some(event.bytes_read),
-            elapsed_ns: read.then_some(event.elapsed_ns),
-            from: event.origin.map(origin_name),
-            linked: event.linked,
-            moved_to: event.moved_to.as_deref().map(PathText::of),
-            reference: event.reference.as_deref().map(ReferenceText::of),
-            damage: event.damage.as_deref().map(damage_object),
-            error: event.trouble.as_ref().map(|trouble| trouble.to_string()),
-        }
-    }
-}
-
-/// The present contents of a file. Without a digest if the file was not read.
-#[derive(Serialize)]
-struct PresentContents {
-    #[serde(skip_serializing_if = "Option::is_none")]
-    algorithm: Option<&'static str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    digest: Option<String>,
-    length: u64,
-    mtime_ns: Nanoseconds,
-}
-
-impl PresentContents {
-    fn of(event: &FileEvent) -> Option<PresentContents> {
-        let (length, mtime) = event.extent()?;
-        Some(PresentContents {
-            algorithm: event.actual.map(|tag| tag.algorithm.name()),
-            digest: event.actual.map(|tag| tag.digest.to_string()),
-            length,
-            mtime_ns: Nanoseconds(mtime),
-        })
-    }
-}
-
-#[derive(Serialize)]
-pub(super) struct FindingObject<'a> {
-    #[serde(flatten)]
-    path: PathText,
-    finding: &'a str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    detail: Option<String>,
-}
-
-impl FindingObject<'_> {
-    pub(super) fn of(noted: &FindingEvent) -> FindingObject<'_> {
-        FindingObject {
-            path: PathText::of(&noted.path),
-            finding: noted.finding.name(),
-            detail: finding_detail(&noted.finding),
-        }
-    }
+/// The line or row about a finding of the catalogue.
+pub(super) fn finding_object(noted: &FindingEvent) -> JsonObject<'_> {
+    JsonObject::at(&noted.path)
+        .field("finding", noted.finding.name())
+        .optional("detail", finding_detail(&noted.finding))
 }
 
 #[derive(Serialize)]

@@ -34,6 +34,13 @@ pub struct TextOptions {
     pub rule: FindingRule,
 }
 
+impl TextOptions {
+    /// Returns text in a style, if colours are used.
+    pub(crate) fn painted(&self, text: &str, style: Style) -> String {
+        painted(text, style, self.color)
+    }
+}
+
 /// Renders text.
 #[derive(Debug, Default)]
 pub struct Text {
@@ -104,7 +111,8 @@ impl Text {
         }
         let path = escape::path(&event.path.to_path());
         let (label, style) = self.label(event);
-        let label = self.painted(&format!("{label:<width$}", width = self.label_width()), style);
+        let label =
+            self.options.painted(&format!("{label:<width$}", width = self.label_width()), style);
         let line = finding_line(&label, &path, &self.details(event));
         output.answer.extend_from_slice(line.as_bytes());
         if finding && !self.options.quiet {
@@ -123,7 +131,8 @@ impl Text {
         }
         let name = noted.finding.name();
         let style = if matters { YELLOW } else { Style::new() };
-        let label = self.painted(&format!("{name:<width$}", width = self.label_width()), style);
+        let label =
+            self.options.painted(&format!("{name:<width$}", width = self.label_width()), style);
         let path = escape::path(&noted.path);
         let line = finding_line(&label, &path, finding_detail(&noted.finding).as_slice());
         output.answer.extend_from_slice(line.as_bytes());
@@ -205,10 +214,6 @@ impl Text {
             ));
         }
         details
-    }
-
-    fn painted(&self, text: &str, style: Style) -> String {
-        painted(text, style, self.options.color)
     }
 }
 

@@ -4,10 +4,9 @@ use std::path::Path;
 
 use steadfast::catalogue::{Audit, CatalogueVerification};
 use steadfast_report::audit::{
-    AuditCsv, AuditJson, AuditPart, AuditRenderer, AuditTally, AuditText, AuditTextOptions,
-    AuditView, WindowReading,
+    AuditCsv, AuditJson, AuditPart, AuditRenderer, AuditTally, AuditText, AuditView, WindowReading,
 };
-use steadfast_report::{Output, Units};
+use steadfast_report::{Output, TextOptions, Units};
 
 use crate::exact::compare_bytes;
 use crate::ledger;
@@ -74,16 +73,17 @@ fn document(renderer: &mut dyn AuditRenderer, audit: &Audit, asked: &Asked) -> V
     output.answer
 }
 
-fn text(options: AuditTextOptions, audit: &Audit, asked: &Asked) -> Vec<u8> {
+fn text(options: TextOptions, audit: &Audit, asked: &Asked) -> Vec<u8> {
     document(&mut AuditText::new(options), audit, asked)
 }
 
 #[test]
 fn a_page_to_print_and_sign() {
-    let plain = AuditTextOptions::default();
+    let plain = TextOptions::default();
     let asked = Asked { failures: true, ..Asked::default() };
     compare_bytes("audit.txt", &text(plain, &ledger::audit(), &asked));
-    let all = AuditTextOptions { verbose: true, color: true, units: Units::Iec };
+    let all =
+        TextOptions { verbose: true, color: true, units: Units::Iec, ..TextOptions::default() };
     let asked = everything(ledger::damaged());
     compare_bytes("audit-all.txt", &text(all, &ledger::audit(), &asked));
     compare_bytes("audit-empty.txt", &text(plain, &ledger::empty_audit(), &Asked::default()));
@@ -112,7 +112,7 @@ fn every_row_has_every_column() {
 #[test]
 fn what_a_terminal_would_obey_never_reaches_it() {
     let asked = everything(ledger::damaged());
-    let options = AuditTextOptions { verbose: true, ..AuditTextOptions::default() };
+    let options = TextOptions { verbose: true, ..TextOptions::default() };
     let page = String::from_utf8(text(options, &ledger::audit(), &asked)).unwrap();
     assert!(page.contains("odd/\\x1b[31m\\xff <&>\\n.jpg"), "{page}");
     assert!(page.chars().all(|letter| letter == '\n' || !letter.is_control()), "{page}");

@@ -8,12 +8,11 @@ use steadfast_codesign::bundle::FolderTree;
 use steadfast_codesign::{
     Code, Coverage, FileSource, HashType, PageChoice, VerifyCost, VerifyEstimate, VerifyOptions,
 };
-use steadfast_report::Units;
 use steadfast_report::code::{
-    CodeCounts, CodeTextOptions, CostOfCode, ShownCode, VerifiedCode, document, write_cost_json,
-    write_cost_text, write_end_json, write_shown_json, write_shown_text, write_verified_json,
-    write_verified_text,
+    CodeCounts, CostOfCode, ShownCode, VerifiedCode, document, write_cost_json, write_cost_text,
+    write_end_json, write_shown_json, write_shown_text, write_verified_json, write_verified_text,
 };
+use steadfast_report::{TextOptions, Units};
 
 use crate::exact::compare_bytes;
 
@@ -24,8 +23,8 @@ fn sample(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata/codesign").join(name)
 }
 
-fn text(verbose: bool) -> CodeTextOptions {
-    CodeTextOptions { verbose, ..CodeTextOptions::default() }
+fn text(verbose: bool) -> TextOptions {
+    TextOptions { verbose, ..TextOptions::default() }
 }
 
 /// Verifies code as if it were called `name`, and gives it to a renderer.
@@ -50,7 +49,7 @@ fn verified(
     }
 }
 
-fn compare_text(golden: &str, verified: &VerifiedCode<'_>, options: CodeTextOptions) {
+fn compare_text(golden: &str, verified: &VerifiedCode<'_>, options: TextOptions) {
     let mut found = Vec::new();
     write_verified_text(verified, options, &mut found);
     compare_bytes(golden, &found);
@@ -79,7 +78,7 @@ fn verdicts_on_code_that_is_whole() {
         compare_text("code/app-verbose.txt", app, text(true));
         compare_json("code/app.json", app);
         let mut quiet = Vec::new();
-        let options = CodeTextOptions { quiet: true, ..text(false) };
+        let options = TextOptions { quiet: true, ..text(false) };
         write_verified_text(app, options, &mut quiet);
         assert!(quiet.is_empty(), "{}", String::from_utf8_lossy(&quiet));
     });
@@ -123,7 +122,7 @@ fn verdicts_on_code_that_is_not() {
     verified(app.path(), "Demo.app", &deep, |app| {
         assert_eq!(app.verification.exit_status(), 3);
         compare_text("code/damaged.txt", app, text(false));
-        let color = CodeTextOptions { color: true, quiet: true, ..text(false) };
+        let color = TextOptions { color: true, quiet: true, ..text(false) };
         compare_text("code/damaged-color-quiet.txt", app, color);
         compare_json("code/damaged.json", app);
     });

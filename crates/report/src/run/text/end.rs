@@ -73,7 +73,7 @@ impl Text {
                 true => units::counted(finding.files, "place", "places"),
                 false => units::counted(finding.files, "file", "files"),
             };
-            text.push_str(&format!("\n{}: {files}\n", self.painted(name, style)));
+            text.push_str(&format!("\n{}: {files}\n", self.options.painted(name, style)));
             for path in &finding.paths {
                 text.push_str(&format!("  {path}\n"));
             }
@@ -182,7 +182,7 @@ impl Text {
         Some(format!(
             "{}: these files cannot be judged.\nCompare them with a backup; then tag them as they \
              are: steadfast retag --accept PATH",
-            self.painted(&tags, YELLOW)
+            self.options.painted(&tags, YELLOW)
         ))
     }
 
@@ -196,7 +196,7 @@ impl Text {
             return Some(format!(
                 "{}: other contents, although the modification time stands.\nRestore from a \
                  backup; or, if a change was yours, accept it: steadfast retag --accept PATH",
-                self.painted(&corrupt, RED)
+                self.options.painted(&corrupt, RED)
             ));
         }
         let missing = Verdict::ALL.iter().position(|verdict| *verdict == Verdict::Missing);
