@@ -35,7 +35,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
-use clap::{Args, CommandFactory as _, FromArgMatches as _, Parser, ValueEnum};
+use clap::{ArgMatches, Args, CommandFactory as _, FromArgMatches as _, Parser, ValueEnum};
 use steadfast::{Algorithm, Backend, CatalogueUse, DatalessUse, DueChoice, Options, ReadFrom};
 use steadfast_report::{FindingRule, TextOptions, Units};
 
@@ -100,6 +100,10 @@ unreadable, unstable); 3 something is corrupt; 130 interrupted. 3 outranks 1, 1 
 pub(crate) struct Cli {
     #[command(subcommand)]
     pub(crate) command: Command,
+
+    /// The level that this process is to be at.
+    #[arg(skip)]
+    pub(crate) level: Option<LevelOf>,
 }
 
 impl Cli {
@@ -109,7 +113,11 @@ impl Cli {
     /// If they are not understood, or ask for help or the version.
     fn of_all_verbs(words: &[OsString]) -> Result<Cli, clap::Error> {
         let matches = help::page(Cli::command()).try_get_matches_from(words).map_err(suggested)?;
-        Cli::from_arg_matches(&matches)
+        Cli::of_matches(&matches)
+    }
+
+    fn of_matches(matches: &ArgMatches) -> Result<Cli, clap::Error> {
+        Ok(Cli { level: LevelOf::of(matches), ..Cli::from_arg_matches(matches)? })
     }
 }
 

@@ -52,7 +52,7 @@ use steadfast::verdict::worse_status;
 use steadfast::{CatalogueUse, DownloadScope, Options, Selection, Summary, Verb, allow_downloads};
 use steadfast_report::{Csv, FindingRule, JsonLines, Renderer, Text, TextOptions};
 
-use crate::args::{Command, OutputArgs};
+use crate::args::{Cli, Command, OutputArgs};
 use crate::console::Console;
 use crate::exit;
 use crate::run_page::{Collecting, RunPage};
@@ -66,7 +66,7 @@ const COVERAGE_DAYS: [u32; 7] = [1, 7, 30, 90, 180, 365, 730];
 ///
 /// # Errors
 /// If the verb could not run at all.
-pub(crate) fn dispatch(command: &Command) -> anyhow::Result<u8> {
+pub(crate) fn dispatch(Cli { command, level }: &Cli) -> anyhow::Result<u8> {
     // What lies in a cloud is fetched only where a run is asked to, in its own threads: otherwise
     // opening a folder could wait for a network. If the system refuses, a flag still tells of
     // files. Programs inherit it, so verbs that start one of the user's do not set it.
@@ -79,8 +79,8 @@ pub(crate) fn dispatch(command: &Command) -> anyhow::Result<u8> {
     if !starts_programs {
         let _ = allow_downloads(DownloadScope::Process, false);
     }
-    if let Some(level) = command.level()
-        && let Some(status) = session::settle(level)?
+    if let Some(level) = level
+        && let Some(status) = session::settle(*level)?
     {
         return Ok(status);
     }

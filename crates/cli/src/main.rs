@@ -28,7 +28,7 @@ use std::process::ExitCode;
 fn main() -> ExitCode {
     let words: Vec<_> = std::env::args_os().collect();
     exit::code(match args::Cli::of_words(&words) {
-        Ok(cli) => commands::dispatch(&cli.command),
+        Ok(cli) => commands::dispatch(&cli),
         Err(error) => exit::explain(&error),
     })
 }

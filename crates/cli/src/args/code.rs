@@ -5,7 +5,6 @@ use std::ops::Range;
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
-use steadfast::Level;
 use steadfast_codesign::PageChoice;
 use steadfast_report::Units;
 
@@ -25,18 +24,6 @@ Examples:
 pub(crate) struct CodeArgs {
     #[command(subcommand)]
     pub(crate) what: CodeCommand,
-}
-
-impl CodeArgs {
-    /// Returns the level that the verb runs at.
-    pub(super) fn level(&self) -> Level {
-        let level = match &self.what {
-            CodeCommand::Show(args) => &args.level,
-            CodeCommand::Verify(args) => &args.level,
-            CodeCommand::Cost(args) => &args.level,
-        };
-        level.level()
-    }
 }
 
 /// What to do about signed code.

@@ -6,7 +6,6 @@ use std::time::Duration;
 use clap::{Args, Subcommand};
 use steadfast::manifest::Format;
 
-use super::qos::LevelOf;
 use super::{AllowEmptyArg, EngineArgs, LevelArgs, OutputArgs, WalkArgs, quantity};
 
 /// Check many files on many machines.
@@ -25,17 +24,6 @@ Examples:
 pub(crate) struct FleetArgs {
     #[command(subcommand)]
     pub(crate) command: FleetCommand,
-}
-
-impl FleetArgs {
-    /// Returns the level that this process is to be at.
-    pub(crate) fn level(&self) -> Option<LevelOf> {
-        match &self.command {
-            FleetCommand::Plan(args) => Some(LevelOf::Work(args.level.level())),
-            FleetCommand::Run(args) => Some(LevelOf::Run(args.engine.level.level())),
-            FleetCommand::Status(_) | FleetCommand::Merge(_) => None,
-        }
-    }
 }
 
 /// What is done with a job.

@@ -8,7 +8,6 @@ use steadfast::manifest::Format;
 use steadfast_objects::Address;
 
 use super::LevelArgs;
-use super::qos::LevelOf;
 
 /// Compare objects in a store with local records, without downloading.
 ///
@@ -24,17 +23,6 @@ Examples:
 pub(crate) struct ObjectsArgs {
     #[command(subcommand)]
     pub(crate) command: ObjectsCommand,
-}
-
-impl ObjectsArgs {
-    /// Returns the level that this process is to be at.
-    pub(crate) fn level(&self) -> Option<LevelOf> {
-        let common = match &self.command {
-            ObjectsCommand::Check(args) => &args.compared,
-            ObjectsCommand::Import(args) => &args.compared,
-        };
-        Some(LevelOf::Work(common.level.level()))
-    }
 }
 
 /// Where digests of objects come from.

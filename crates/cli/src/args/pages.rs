@@ -5,8 +5,8 @@ use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
+use steadfast::Options;
 use steadfast::pages::PagesUse;
-use steadfast::{Level, Options};
 use steadfast_verity::{VerityHash, VerityParams};
 
 use super::{LevelArgs, quantity};
@@ -24,18 +24,6 @@ Examples:
 pub(crate) struct PagesArgs {
     #[command(subcommand)]
     pub(crate) what: PagesCommand,
-}
-
-impl PagesArgs {
-    /// Returns the level that the verb runs at.
-    pub(super) fn level(&self) -> Level {
-        let level = match &self.what {
-            PagesCommand::Digest(args) => &args.level,
-            PagesCommand::Verify(args) => &args.source.level,
-            PagesCommand::Locate(args) => &args.source.level,
-        };
-        level.level()
-    }
 }
 
 /// What to do about pages.

@@ -3,7 +3,6 @@
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
-use steadfast::Level;
 use steadfast::parity::Redundancy;
 
 use super::LevelArgs;
@@ -22,20 +21,6 @@ Examples:
 pub(crate) struct ParityArgs {
     #[command(subcommand)]
     pub(crate) what: ParityCommand,
-}
-
-impl ParityArgs {
-    /// Returns the level that the verb runs at.
-    pub(super) fn level(&self) -> Level {
-        let level = match &self.what {
-            ParityCommand::Make(args) => &args.made.place.level,
-            ParityCommand::Update(args) => &args.made.place.level,
-            ParityCommand::Verify(args) => &args.place.level,
-            ParityCommand::Show(args) => &args.place.level,
-            ParityCommand::Drop(args) => &args.place.level,
-        };
-        level.level()
-    }
 }
 
 /// What to do about parity.

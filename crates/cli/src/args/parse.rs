@@ -6,7 +6,7 @@
 
 use std::ffi::OsString;
 
-use clap::{Args as _, FromArgMatches as _};
+use clap::Args as _;
 
 use super::{CheckArgs, Cli, HashArgs, ShowArgs, TagArgs, UpdateArgs};
 
@@ -33,7 +33,7 @@ fn by_verb_alone(words: &[OsString]) -> Option<Cli> {
     };
     let command = clap::Command::new("steadfast").subcommand(verb);
     let matches = command.try_get_matches_from(words).ok()?;
-    Cli::from_arg_matches(&matches).ok()
+    Cli::of_matches(&matches).ok()
 }
 
 #[cfg(test)]

@@ -3,11 +3,9 @@
 use std::ffi::OsString;
 use std::num::NonZeroUsize;
 
-use clap::{Args, Subcommand};
+use clap::{ArgMatches, Args, FromArgMatches as _, Subcommand};
 use steadfast::Level;
 use steadfast::qos::Pace;
-
-use super::Command;
 
 /// The heading of these options, whatever is listed before.
 const HEADING: &str = "How to read and hash";
@@ -53,33 +51,23 @@ pub(crate) enum LevelOf {
     Work(Level),
 }
 
-impl Command {
-    /// Returns the level that this process is to be at; `None` where the verb sees to that.
-    pub(crate) fn level(&self) -> Option<LevelOf> {
-        Some(match self {
-            Command::Init(args) => LevelOf::Run(args.level.level()),
-            Command::Tag(args) => LevelOf::Run(args.write.engine.level.level()),
-            Command::Check(args) => LevelOf::Run(args.engine.level.level()),
-            Command::Update(args) => LevelOf::Run(args.write.engine.level.level()),
-            Command::Retag(args) => LevelOf::Run(args.write.engine.level.level()),
-            Command::Untag(args) => LevelOf::Run(args.level.level()),
-            Command::Show(args) => LevelOf::Run(args.level.level()),
-            Command::Hash(args) => LevelOf::Run(args.engine.level.level()),
-            Command::Export(args) => LevelOf::Run(args.engine.level.level()),
-            Command::Import(args) => LevelOf::Run(args.engine.level.level()),
-            Command::Diff(args) => LevelOf::Run(args.engine.level.level()),
-            Command::Probe(args) => LevelOf::Work(args.level.level()),
-            Command::History(args) => LevelOf::Work(args.level.level()),
-            Command::Audit(args) => LevelOf::Work(args.level.level()),
-            Command::Code(args) => LevelOf::Work(args.level()),
-            Command::Pages(args) => LevelOf::Work(args.level()),
-            Command::Parity(args) => LevelOf::Work(args.level()),
-            Command::Repair(args) => LevelOf::Run(args.engine.level.level()),
-            #[cfg(feature = "fleet")]
-            Command::Fleet(args) => return args.level(),
-            #[cfg(feature = "objects")]
-            Command::Objects(args) => return args.level(),
-            _ => return None,
+impl LevelOf {
+    /// Returns the level that this process is to be at, by the options of the innermost command;
+    /// `None` where that command sees to it or has no level.
+    pub(super) fn of(matches: &ArgMatches) -> Option<LevelOf> {
+        let (verb, mut matches) = matches.subcommand()?;
+        let mut part = "";
+        while let Some((name, inner)) = matches.subcommand() {
+            (part, matches) = (name, inner);
+        }
+        if matches!(verb, "measure" | "schedule") || matches.try_contains_id("qos").is_err() {
+            return None;
+        }
+        let level = LevelArgs::from_arg_matches(matches).ok()?.level();
+        Some(match (verb, part) {
+            ("probe" | "history" | "audit" | "code" | "pages" | "parity" | "objects", _)
+            | ("fleet", "plan") => LevelOf::Work(level),
+            _ => LevelOf::Run(level),
         })
     }
 }
