@@ -69,7 +69,9 @@ fn a_reader_who_leaves_is_no_error() {
     for number in 0..3000 {
         tree = tree.file(format!("{number:0200}"), b"");
     }
-    let mut command = tree.command(["check", "--verbose", "."]);
+    // `show` ends with the same status whether the pipe breaks during the run or after it. A check
+    // of files without tags would not.
+    let mut command = tree.command(["show", "--progress", "never", "."]);
     let mut child =
         command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("it starts");
     let mut line = String::new();
@@ -77,7 +79,7 @@ fn a_reader_who_leaves_is_no_error() {
     stdout.read_line(&mut line).unwrap();
     drop(stdout);
     let output = child.wait_with_output().unwrap();
-    assert!(line.starts_with("untagged    0"), "{line}");
+    assert!(line.starts_with("0000"), "{line}");
     assert_eq!(output.status.code(), Some(0));
     assert_eq!(String::from_utf8_lossy(&output.stderr), "");
 }
