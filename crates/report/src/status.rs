@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
+use steadfast::catalogue::{Audit, FailedCheck};
 use steadfast::verdict::worse_status;
 
 use crate::escape;
@@ -40,6 +41,40 @@ pub struct FolderFacts {
     pub cover_days: u32,
     /// Whether some file is not proved within the cover, with a tenth of it as grace.
     pub is_overdue: bool,
+}
+
+/// Days within which every byte should be read if no schedule says otherwise.
+pub const COVER_DAYS: u32 = 90;
+
+impl FolderFacts {
+    /// Returns the numbers of days that the audit for [`FolderFacts::of`] counts: the cover, and
+    /// the cover with a tenth of it as grace.
+    pub fn windows(cover_days: u32) -> [u32; 2] {
+        [cover_days, cover_days + cover_days.div_ceil(10)]
+    }
+
+    /// Takes the figures of an audit of [`FolderFacts::windows`].
+    pub fn of(audit: &Audit, cover_days: u32) -> FolderFacts {
+        let [cover, grace] = FolderFacts::windows(cover_days);
+        let window = |days| audit.windows.iter().find(|window| window.days == days);
+        FolderFacts {
+            files: audit.tagged,
+            bytes: audit.bytes,
+            never: audit.never.0,
+            oldest_proof_s: audit.oldest_proof.map(|proof| proof.seconds),
+            proved_bytes: window(cover).map_or(0, |window| window.bytes),
+            cover_days,
+            is_overdue: window(grace).is_none_or(|window| window.entries < audit.tagged),
+            ..FolderFacts::default()
+        }
+    }
+
+    /// Counts a failure that is open.
+    pub fn add(&mut self, failure: &FailedCheck) {
+        if !failure.settled {
+            *self.open.entry(failure.standing.name().to_owned()).or_default() += 1;
+        }
+    }
 }
 
 /// The schedule of a folder, and what became of its last run.

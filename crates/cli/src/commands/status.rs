@@ -6,7 +6,7 @@ use anyhow::Context as _;
 use steadfast::Options;
 use steadfast::catalogue::{Catalogue, CatalogueErrorKind, CataloguedTree, TreeList};
 use steadfast::verdict::worse_status;
-use steadfast_report::status::{FolderFacts, FolderState, FolderStatus, ScheduleFacts};
+use steadfast_report::status::{COVER_DAYS, FolderFacts, FolderState, FolderStatus, ScheduleFacts};
 use steadfast_schedule::{CheckSchedule, Journal, ScheduleList};
 
 use crate::args::StatusArgs;
@@ -15,9 +15,6 @@ use crate::outlet::Outlet;
 use crate::state_folder;
 
 use super::schedule;
-
-/// Days within which every byte should be read if no schedule says otherwise.
-const COVER_DAYS: u32 = 90;
 
 pub(super) fn run(args: &StatusArgs) -> anyhow::Result<u8> {
     let now_s = (Options::default().now)().seconds;
@@ -122,29 +119,10 @@ fn facts_of(
 ) -> Result<FolderFacts, steadfast::catalogue::CatalogueError> {
     let mut now = (Options::default().now)();
     now.seconds = now_s;
-    // A tenth of the cover is grace.
-    let grace_days = cover_days + cover_days.div_ceil(10);
-    let audit = catalogue.audit(&[cover_days, grace_days], now)?;
-    let mut facts = FolderFacts {
-        files: audit.tagged,
-        bytes: audit.bytes,
-        never: audit.never.0,
-        oldest_proof_s: audit.oldest_proof.map(|proof| proof.seconds),
-        cover_days,
-        ..FolderFacts::default()
-    };
-    for window in &audit.windows {
-        if window.days == cover_days {
-            facts.proved_bytes = window.bytes;
-        }
-        if window.days == grace_days {
-            facts.is_overdue = window.entries < audit.tagged;
-        }
-    }
+    let audit = catalogue.audit(&FolderFacts::windows(cover_days), now)?;
+    let mut facts = FolderFacts::of(&audit, cover_days);
     catalogue.failures(&mut |failure| {
-        if !failure.settled {
-            *facts.open.entry(failure.standing.name().to_owned()).or_default() += 1;
-        }
+        facts.add(&failure);
         std::ops::ControlFlow::Continue(())
     })?;
     Ok(facts)
