@@ -27,6 +27,14 @@ impl Language {
         }
     }
 
+    /// Returns its own name.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Language::English => "English",
+            Language::German => "Deutsch",
+        }
+    }
+
     /// Finds the language of a tag; ignores the region.
     pub fn named(tag: &str) -> Option<Language> {
         let primary = tag.trim().split('-').next().unwrap_or_default();
@@ -91,6 +99,13 @@ impl Default for Limits {
     }
 }
 
+impl Limits {
+    /// Returns these limits with shorter times.
+    pub(crate) fn hastened(self, time: Duration) -> Limits {
+        Limits { head: self.head.min(time), stall: self.stall.min(time), ..self }
+    }
+}
+
 /// The configuration of a server.
 #[derive(Clone, Debug)]
 pub struct Config {
@@ -112,6 +127,8 @@ pub struct Config {
     pub records: Option<PathBuf>,
     /// The list of catalogued trees, by which runs detect a deleted catalogue.
     pub trees: Option<PathBuf>,
+    /// The user's list of schedules.
+    pub schedules: Option<PathBuf>,
     /// The program, version and system that records of measurements name.
     pub made_by: String,
     /// Starts the process that times ciphers. `None` does not offer to measure them.
@@ -134,6 +151,7 @@ impl Default for Config {
             language: None,
             records: None,
             trees: None,
+            schedules: None,
             made_by: format!("steadfast {}", env!("CARGO_PKG_VERSION")),
             worker: None,
             ends_when_idle: None,

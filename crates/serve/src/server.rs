@@ -42,6 +42,10 @@ const HEAD_LINES_MAX: usize = 64;
 /// Time between two checks whether to stop.
 const POLL_EVERY: Duration = Duration::from_millis(100);
 
+/// Time for a request and for each wait of a connection that was accepted when few places were
+/// left. Clients that are slow on purpose then give their places back soon.
+const CROWDED: Duration = Duration::from_secs(2);
+
 /// How long connections may go on when the server stops.
 const GRACE: Duration = Duration::from_millis(500);
 
@@ -205,6 +209,10 @@ async fn accept(
             continue;
         };
         let (tls, router) = (tls.clone(), router.clone());
+        let limits = match places.available_permits() < limits.connections / 4 {
+            true => limits.hastened(CROWDED),
+            false => limits,
+        };
         tokio::spawn(async move {
             // A failed connection concerns its client only.
             let _ = attend(stream, tls, router, limits).await;

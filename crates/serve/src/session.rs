@@ -21,6 +21,10 @@ use crate::lock::lock;
 /// Sessions at a time. A further one ends the oldest.
 const SESSIONS_MAX: usize = 256;
 
+/// How long a session lasts without a request, and how long at most.
+const IDLE_LIFE: Duration = Duration::from_secs(24 * 3600);
+const WHOLE_LIFE: Duration = Duration::from_secs(30 * 24 * 3600);
+
 /// How long a ticket is valid: enough for a browser that starts slowly.
 const TICKET_LIFE: Duration = Duration::from_secs(60);
 
@@ -83,10 +87,18 @@ pub(crate) struct BrowserSession {
     key: Secret,
     /// The token that its forms carry, so that no other page can post in its name.
     pub(crate) csrf: Secret,
+    begun: Instant,
+    seen: Mutex<Instant>,
     over: watch::Sender<bool>,
 }
 
 impl BrowserSession {
+    /// Returns whether its time is over at a moment.
+    fn has_expired(&self, now: Instant) -> bool {
+        let idle = now.saturating_duration_since(*lock(&self.seen));
+        idle > IDLE_LIFE || now.saturating_duration_since(self.begun) > WHOLE_LIFE
+    }
+
     /// Waits until it has ended.
     pub(crate) async fn ended(&self) {
         // Cannot fail: the session owns the sender.
@@ -104,6 +116,8 @@ impl Sessions {
         let session = BrowserSession {
             key: Secret::random()?,
             csrf: Secret::random()?,
+            begun: Instant::now(),
+            seen: Mutex::new(Instant::now()),
             over: watch::Sender::new(false),
         };
         let key = session.key.letters().to_owned();
@@ -119,11 +133,23 @@ impl Sessions {
 
     /// Finds the session of a cookie.
     pub(crate) fn find(&self, key: &str) -> Option<Arc<BrowserSession>> {
-        let sessions = lock(&self.0);
+        self.find_at(key, Instant::now())
+    }
+
+    fn find_at(&self, key: &str, now: Instant) -> Option<Arc<BrowserSession>> {
+        let mut sessions = lock(&self.0);
+        sessions.retain(|session| {
+            let expired = session.has_expired(now);
+            if expired {
+                session.over.send_replace(true);
+            }
+            !expired
+        });
         // Compares with all of them, so that the time does not depend on which one it is.
         let mut found = None;
         for session in sessions.iter() {
             if session.key.is(key) {
+                *lock(&session.seen) = now;
                 found = Some(Arc::clone(session));
             }
         }
@@ -180,6 +206,23 @@ mod tests {
         sessions.end(&found);
         assert!(sessions.find(&one).is_none());
         assert!(sessions.find(&two).is_some());
+    }
+
+    #[test]
+    fn a_session_ends_after_its_time() {
+        let sessions = Sessions::default();
+        let key = sessions.begin().unwrap();
+        let start = Instant::now();
+        assert!(sessions.find_at(&key, start + IDLE_LIFE / 2).is_some());
+        // Each request begins the idle time again, but not the whole time.
+        assert!(sessions.find_at(&key, start + IDLE_LIFE + IDLE_LIFE / 4).is_some());
+        assert!(sessions.find_at(&key, start + 3 * IDLE_LIFE).is_none());
+        let key = sessions.begin().unwrap();
+        let mut now = start;
+        while sessions.find_at(&key, now).is_some() {
+            now += IDLE_LIFE / 2;
+        }
+        assert!(now - start >= WHOLE_LIFE && now - start < WHOLE_LIFE + 2 * IDLE_LIFE);
     }
 
     #[test]
