@@ -37,9 +37,8 @@ def picture(program: Path, folder: Path, out: Path) -> None:
             browser = playwright.chromium.launch(executable_path=CHROMIUM, args=arguments)
             page = browser.new_page(viewport={"width": WIDTH, "height": HEIGHT})
             page.goto(entrance)
-            page.get_by_role("link", name="Run", exact=True).click()
-            page.get_by_role("button", name="Check", exact=True).click()
-            expect(page.locator(".document")).to_be_visible(timeout=60_000)
+            page.get_by_role("button", name="Check now").first.click()
+            expect(page.locator("#results")).to_be_visible(timeout=60_000)
             page.screenshot(path=out)
             browser.close()
     finally:

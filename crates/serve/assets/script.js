@@ -1,6 +1,13 @@
 // Saves loading pages anew. Every page works without it.
 "use strict";
 
+// The title of a tab begins with the percentage of the run that it shows.
+const titled = document.title;
+const name_tab = () => {
+  const percent = document.querySelector("[data-percent]")?.dataset.percent;
+  document.title = percent ? `${percent} · ${titled}` : titled;
+};
+
 // A run that goes on: its parts are replaced as they change. A browser has few connections to one
 // server, so of all tabs that look at the same run one listens and tells the others.
 const follow = (live) => {
@@ -25,6 +32,7 @@ const follow = (live) => {
     for (const part of parts) {
       if (part.dataset.live === name) part.innerHTML = data;
     }
+    name_tab();
   };
   let listens = false;
   channel.onmessage = ({ data }) => {
@@ -231,5 +239,97 @@ if (record) record_field(record);
 // What a desktop handed over was meant to be looked at; who comes back to it has seen that.
 const [arrival] = performance.getEntriesByType("navigation");
 if (arrival?.type !== "back_forward") document.getElementById("given")?.requestSubmit();
-// A page that is open is one that somebody looks at, for a server that would end by itself.
-setInterval(() => fetch("/icon.svg", { method: "HEAD", cache: "no-store" }).catch(() => {}), 240000);
+
+// The server knows no time zone: exact times are written here, in that of the browser.
+const localize = (within) => {
+  const format = { dateStyle: "full", timeStyle: "medium" };
+  for (const time of within.querySelectorAll("time[datetime]")) {
+    const moment = new Date(time.dateTime);
+    if (Number.isNaN(moment.getTime())) continue;
+    time.title = moment.toLocaleString(document.documentElement.lang, format);
+  }
+  const copies = navigator.clipboard ? within.querySelectorAll("[data-copy]") : [];
+  for (const copy of copies) copy.hidden = false;
+};
+localize(document);
+name_tab();
+
+document.addEventListener("click", async ({ target }) => {
+  const copy = target.closest("[data-copy]");
+  if (copy) {
+    await navigator.clipboard.writeText(copy.dataset.copy);
+    copy.lastChild.textContent = copy.dataset.copied;
+  }
+  for (const menu of document.querySelectorAll("details.menu[open]")) {
+    if (!menu.contains(target)) menu.open = false;
+  }
+});
+
+// A page that shows states is loaded anew in place while nobody uses it.
+const refresh = async () => {
+  const state = document.querySelector("[data-refresh]");
+  const busy = document.hidden || document.querySelector("main details[open]");
+  if (!state || busy || state.contains(document.activeElement)) return;
+  const answer = await fetch(location.href);
+  if (!answer.ok || answer.redirected) return location.reload();
+  const other = new DOMParser().parseFromString(await answer.text(), "text/html");
+  for (const part of [".side .mine", "main > .wrap"]) {
+    const [here, there] = [document.querySelector(part), other.querySelector(part)];
+    if (here && there) here.innerHTML = there.innerHTML;
+  }
+  localize(document);
+  name_tab();
+};
+
+// A server that has ended says so on the open page, which is loaded anew when it is back. It also
+// learns that somebody looks, for a server that would end by itself.
+let lost = null;
+const ask = async () => {
+  try {
+    await fetch("/icon.svg", { method: "HEAD", cache: "no-store" });
+    if (lost) return location.reload();
+    await refresh();
+  } catch {
+    if (lost) return;
+    lost = document.createElement("p");
+    lost.className = "lost";
+    lost.setAttribute("role", "alert");
+    lost.textContent = document.body.dataset.lost;
+    document.body.prepend(lost);
+    for (const button of document.querySelectorAll("main button")) button.disabled = true;
+  }
+};
+let asked = 0;
+setInterval(() => {
+  const patience = document.hidden ? 240000 : 5000;
+  if (Date.now() - asked < patience) return;
+  asked = Date.now();
+  ask();
+}, 1000);
+
+// Keys, except where somebody writes: g and a letter leads to a page.
+const pages = { h: "/", a: "/activity", l: "/drop", m: "/measure", s: "/settings" };
+let before = "";
+document.addEventListener("keydown", (event) => {
+  if (event.ctrlKey || event.metaKey || event.altKey) return;
+  if (event.key === "Escape") {
+    const menu = document.querySelector("details.menu[open]");
+    if (menu) {
+      menu.open = false;
+      menu.querySelector("summary").focus();
+    }
+    return;
+  }
+  if (event.target.closest("input, select, textarea")) return;
+  if (before === "g" && pages[event.key]) location.assign(pages[event.key]);
+  if (event.key === "p") {
+    const orders = [...document.querySelectorAll("#live .orders button")];
+    orders.find((order) => order.offsetParent)?.click();
+  }
+  const search = document.querySelector("input[type=search]");
+  if (event.key === "/" && search) {
+    event.preventDefault();
+    search.focus();
+  }
+  before = event.key;
+});

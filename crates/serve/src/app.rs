@@ -6,13 +6,17 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 
+use steadfast::{Options, Timestamp};
+use steadfast_report::status::COVER_DAYS;
+use steadfast_schedule::{CheckSchedule, ScheduleList};
 use tokio::sync::Semaphore;
 
-use crate::audits::RootAudits;
+use crate::audits::{RootAudit, RootAudits};
 use crate::config::{Config, Limits};
 use crate::drops::Drops;
 use crate::error::Error;
 use crate::fields::{NamedValues, encode};
+use crate::folders::{ServedFolder, SideFolder, name_of};
 use crate::lock::lock;
 use crate::measuring::Measurements;
 use crate::names::ServerNames;
@@ -125,6 +129,76 @@ impl App {
     pub(crate) fn place(&self, values: &NamedValues) -> Result<Option<ServedPath>, Refusal> {
         let token = values.text("place");
         token.map(|token| self.roots.place(token).ok_or(Refusal::NotFound)).transpose()
+    }
+
+    /// Returns every served folder with what is known of it. Waits for the disk.
+    pub(crate) fn folders(&self) -> Vec<ServedFolder> {
+        let schedules = self.schedules();
+        self.roots.places().map(|place| self.folder_with(place, &schedules)).collect()
+    }
+
+    /// Returns one served folder with what is known of it. Waits for the disk.
+    pub(crate) fn folder(&self, root: usize) -> Option<ServedFolder> {
+        let place = self.roots.places().nth(root)?;
+        Some(self.folder_with(place, &self.schedules()))
+    }
+
+    fn folder_with(&self, place: ServedPath, schedules: &[CheckSchedule]) -> ServedFolder {
+        let path = self.roots.path(&place);
+        let schedule = schedules.iter().find(|schedule| schedule.directory == path).cloned();
+        let cover_days = schedule.as_ref().map_or(COVER_DAYS, |schedule| schedule.cover_days);
+        let audit = match self.roots.root(&place) {
+            Ok(root) => self.audits.of(place.root, root, cover_days),
+            Err(error) => self.audits.keep(place.root, RootAudit::Away(error.to_string())),
+        };
+        self.view_of(place, audit, schedule)
+    }
+
+    fn view_of(
+        &self,
+        place: ServedPath,
+        audit: Arc<RootAudit>,
+        schedule: Option<CheckSchedule>,
+    ) -> ServedFolder {
+        let path = self.roots.path(&place);
+        ServedFolder {
+            name: name_of(&path),
+            shown: self.roots.shown(&place),
+            run: self.runs.going_in(&place, &self.roots),
+            place,
+            audit,
+            schedule,
+        }
+    }
+
+    /// Returns the user's schedules. A list that cannot be read has none here: the command line
+    /// says what is wrong with it.
+    fn schedules(&self) -> Vec<CheckSchedule> {
+        let list = self.config.schedules.as_deref().map(ScheduleList::read);
+        list.and_then(Result::ok).map_or_else(Vec::new, |list| list.schedules().to_vec())
+    }
+
+    /// Returns the folders as they were last known, without waiting for the disk.
+    pub(crate) fn side(&self) -> Arc<[SideFolder]> {
+        let one = |place: ServedPath| {
+            let latest = self.audits.latest(place.root);
+            let is_known = latest.is_some();
+            let audit = latest.unwrap_or_else(|| Arc::new(RootAudit::None));
+            let folder = self.view_of(place, audit, None);
+            let condition = (is_known || folder.run.is_some()).then(|| folder.condition());
+            SideFolder { address: folder.address(), name: folder.name, condition }
+        };
+        self.roots.places().map(one).collect()
+    }
+
+    /// Returns the present time.
+    pub(crate) fn now(&self) -> Timestamp {
+        (Options::default().now)()
+    }
+
+    /// Returns whether only this machine reaches the server.
+    pub(crate) fn is_local(&self) -> bool {
+        self.bound.ip().is_loopback() && self.config.proxy_origin.is_none()
     }
 
     /// Returns the address that lets a browser in.

@@ -16,6 +16,7 @@ use crate::app::App;
 use crate::config::Language;
 use crate::fields::{NamedValues, encode};
 use crate::layout::notice;
+use crate::looks::Looks;
 use crate::refusal::Refusal;
 use crate::visitor::{FormFields, Visitor};
 
@@ -46,7 +47,7 @@ pub(crate) async fn guard(State(app): State<Arc<App>>, request: Request, next: N
         let (title, text) = ((texts.title)(refusal), (texts.text)(refusal));
         response = notice(&visitor, refusal.status(), title, text);
     }
-    if response.status() == StatusCode::REQUEST_TIMEOUT {
+    if matches!(response.status(), StatusCode::REQUEST_TIMEOUT | StatusCode::PAYLOAD_TOO_LARGE) {
         response.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
     }
     protect(response.headers_mut());
@@ -64,10 +65,15 @@ fn entrance_of(request: &Request) -> String {
 }
 
 fn visitor_of(app: &App, headers: &HeaderMap) -> Visitor {
+    let looks = cookie(headers, &app.names.looks).map(Looks::of).unwrap_or_default();
     let wish = headers.get(header::ACCEPT_LANGUAGE).and_then(|wish| wish.to_str().ok());
-    let language = app.config.language.unwrap_or_else(|| Language::wished(wish.unwrap_or("")));
-    let session = cookie(headers, &app.names.cookie).and_then(|key| app.sessions.find(key));
-    Visitor::new(language, session)
+    let language = looks.language.or(app.config.language);
+    let language = language.unwrap_or_else(|| Language::wished(wish.unwrap_or("")));
+    let outside = Visitor::outside(language, looks);
+    match cookie(headers, &app.names.cookie).and_then(|key| app.sessions.find(key)) {
+        Some(session) => outside.inside(session, app.side(), app.is_local()),
+        None => outside,
+    }
 }
 
 /// Returns the value of a cookie.
@@ -121,6 +127,11 @@ async fn posted(app: &App, visitor: &Visitor, request: Request) -> Result<Reques
         return if fits(shown.as_deref()) { Ok(request) } else { Err(Refusal::ForeignForm) };
     }
     let limits = app.config.limits;
+    let announced = request.headers().get(header::CONTENT_LENGTH).and_then(|l| l.to_str().ok());
+    let is_long = |length: &str| length.parse::<usize>().map_or(true, |l| l > limits.form_len);
+    if announced.is_some_and(is_long) {
+        return Err(Refusal::TooLarge);
+    }
     let (parts, body) = request.into_parts();
     let body = timeout(limits.stall, to_bytes(body, limits.form_len)).await;
     let body = body.map_err(|_| Refusal::TooSlow)?.map_err(|_| Refusal::TooLarge)?;

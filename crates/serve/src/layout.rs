@@ -1,13 +1,16 @@
-//! The frame of every page: head, tabs and content; and the response that saves a file.
+//! The frame of every page: head, side bar and content; and the response that saves a file.
 
 use axum::http::{StatusCode, header};
 use axum::response::{Html, IntoResponse as _, Response};
 use maud::{DOCTYPE, Markup, html};
 use steadfast_report::document::Document;
-use steadfast_report::{Units, html as report};
+use steadfast_report::{Units, html as report, units};
 
+use crate::folders::{FolderCondition, SideFolder};
+use crate::icons::{drawn, icon, mark, small_icon, symbols};
 use crate::roots::ServedRoots;
 use crate::texts::Texts;
+use crate::texts::folders::StateTexts;
 use crate::visitor::Visitor;
 
 /// The media type of a page.
@@ -20,45 +23,54 @@ const REPORT_POLICY: &str =
 /// The pages that the navigation links.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Tab {
+    /// Also every page of a folder.
     Home,
-    Run,
+    Activity,
     Drop,
-    Measure,
-    Compare,
     Code,
-    History,
+    Measure,
+    Settings,
 }
 
 impl Tab {
-    const ALL: [Tab; 7] =
-        [Tab::Home, Tab::Run, Tab::Drop, Tab::Measure, Tab::Compare, Tab::Code, Tab::History];
+    const ALL: [Tab; 6] =
+        [Tab::Home, Tab::Activity, Tab::Drop, Tab::Code, Tab::Measure, Tab::Settings];
 
     fn path(self) -> &'static str {
         match self {
             Tab::Home => "/",
-            Tab::Run => "/run",
+            Tab::Activity => "/activity",
             Tab::Drop => "/drop",
-            Tab::Measure => "/measure",
-            Tab::Compare => "/compare",
             Tab::Code => "/code",
-            Tab::History => "/history",
+            Tab::Measure => "/measure",
+            Tab::Settings => "/settings",
+        }
+    }
+
+    fn icon(self) -> &'static str {
+        match self {
+            Tab::Home => "folder",
+            Tab::Activity => "activity",
+            Tab::Drop => "search",
+            Tab::Code => "app",
+            Tab::Measure => "measure",
+            Tab::Settings => "settings",
         }
     }
 
     fn title(self, texts: &Texts) -> &'static str {
         match self {
             Tab::Home => texts.layout.home,
-            Tab::Run => texts.layout.run,
+            Tab::Activity => texts.layout.activity,
             Tab::Drop => texts.layout.drop,
-            Tab::Measure => texts.layout.measure,
-            Tab::Compare => texts.layout.compare,
             Tab::Code => texts.layout.code,
-            Tab::History => texts.layout.history,
+            Tab::Measure => texts.layout.measure,
+            Tab::Settings => texts.layout.settings,
         }
     }
 }
 
-/// Makes a whole page. `tab` is marked as current.
+/// Makes a whole page with a heading. `tab` is marked as current.
 pub(crate) fn page(visitor: &Visitor, tab: Option<Tab>, title: &str, content: &Markup) -> Response {
     page_with(visitor, tab, title, &html! {}, content)
 }
@@ -71,56 +83,127 @@ pub(crate) fn page_with(
     head: &Markup,
     content: &Markup,
 ) -> Response {
+    let content = html! { div .plain-page { h1 { (title) } (content) } };
+    framed(visitor, tab, title, head, &content)
+}
+
+/// Makes a whole page whose content has its own heading.
+pub(crate) fn framed(
+    visitor: &Visitor,
+    tab: Option<Tab>,
+    title: &str,
+    head: &Markup,
+    content: &Markup,
+) -> Response {
     let texts = visitor.texts();
     let inside = visitor.session().is_some();
     let markup = html! {
         (DOCTYPE)
-        html lang=(visitor.language.tag()) {
+        html lang=(visitor.language.tag()) data-theme=[visitor.theme()] {
             head {
                 meta charset="utf-8";
                 meta name="viewport" content="width=device-width, initial-scale=1";
                 meta name="color-scheme" content="light dark";
-                title { (title) " – Steadfast" }
+                title { (title) " · Steadfast" }
                 link rel="icon" href="/icon.svg" type="image/svg+xml";
                 link rel="stylesheet" href="/style.css";
                 script src="/script.js" defer {}
                 (head)
             }
-            body data-csrf=(visitor.csrf_letters()) {
+            body .alone[!inside] data-csrf=(visitor.csrf_letters())
+                data-lost=(texts.layout.lost) {
                 a .skip href="#content" { (texts.layout.skip) }
-                header .top {
-                    p .brand { "Steadfast" }
-                    @if inside { (tabs(visitor, tab)) }
-                }
+                @if inside { (side(visitor, tab)) }
                 main #content tabindex="-1" {
-                    h1 { (title) }
-                    (content)
+                    @if !inside { p .brand { (mark()) "Steadfast" } }
+                    div .wrap { (content) }
                 }
+                (symbols())
             }
         }
     };
     Html(markup.into_string()).into_response()
 }
 
-fn tabs(visitor: &Visitor, current: Option<Tab>) -> Markup {
+/// The side bar: the pages, and the folders with their states.
+fn side(visitor: &Visitor, current: Option<Tab>) -> Markup {
     let texts = visitor.texts();
     html! {
-        nav aria-label=(texts.layout.pages) {
-            ul {
-                @for tab in Tab::ALL {
-                    li {
+        header .side {
+            a .brand href="/" { (mark()) "Steadfast" }
+            nav .pages aria-label=(texts.layout.pages) {
+                ul {
+                    @for tab in Tab::ALL {
                         @let here = (current == Some(tab)).then_some("page");
-                        a href=(tab.path()) aria-current=[here] { (tab.title(texts)) }
-                    }
-                }
-                li {
-                    form method="post" action="/leave" {
-                        (visitor.csrf())
-                        button .plain type="submit" { (texts.layout.leave) }
+                        li { a href=(tab.path()) aria-current=[here] {
+                            (icon(tab.icon()))
+                            span {
+                                (tab.title(texts))
+                                @if tab == Tab::Drop {
+                                    span .long { (texts.layout.drop_more) }
+                                }
+                            }
+                        } }
                     }
                 }
             }
+            nav .mine aria-labelledby="mine" {
+                h2 #mine { (texts.layout.mine) }
+                ul { @for folder in &*visitor.side { li { (side_folder(folder, texts)) } } }
+            }
+            p .foot {
+                @if visitor.is_local {
+                    span { (small_icon("lock")) (texts.layout.here_only) }
+                } @else {
+                    span { (small_icon("lock")) (texts.layout.elsewhere) }
+                }
+                span { "Steadfast " (env!("CARGO_PKG_VERSION")) }
+            }
         }
+    }
+}
+
+fn side_folder(folder: &SideFolder, texts: &Texts) -> Markup {
+    html! {
+        a href=(folder.address) {
+            @match &folder.condition {
+                None => (icon("folder")),
+                Some(condition) => {
+                    @let look = condition.look();
+                    (drawn(look.icon, &format!("icon {}", look.class)))
+                }
+            }
+            span .name { (folder.name) }
+            @if let Some(condition) = &folder.condition {
+                span .told { ", " (condition_word(condition, &texts.state)) }
+            }
+        }
+    }
+}
+
+/// Returns the state of a folder in a word or two.
+pub(crate) fn condition_word(condition: &FolderCondition, texts: &StateTexts) -> String {
+    match condition {
+        FolderCondition::Damaged(files) => (texts.damaged)(*files),
+        FolderCondition::Unreadable(files) => (texts.unreadable)(*files),
+        FolderCondition::Changed(files) => (texts.changed)(*files),
+        FolderCondition::Going(verb, share) => {
+            let share = share.map(|share| format!(" {}", units::percent(share)));
+            format!("{}{}", (texts.going)(*verb), share.unwrap_or_default())
+        }
+        FolderCondition::Away => texts.away.to_owned(),
+        FolderCondition::Unknown => texts.unknown.to_owned(),
+        FolderCondition::Late => texts.late.to_owned(),
+        FolderCondition::Intact => texts.intact.to_owned(),
+        FolderCondition::Unprotected => texts.unprotected.to_owned(),
+    }
+}
+
+/// Returns a chip with a state.
+pub(crate) fn chip(condition: &FolderCondition, texts: &StateTexts) -> Markup {
+    let look = condition.look();
+    html! {
+        span .chip.(look.class) { (small_icon(look.icon)) (condition_word(condition, texts)) }
     }
 }
 

@@ -23,6 +23,8 @@ pub(crate) struct ServerNames {
     origins: Vec<String>,
     /// The name of the cookie. It contains the port, since all ports of a host share cookies.
     pub(crate) cookie: String,
+    /// The name of the cookie with the looks that a browser chose.
+    pub(crate) looks: String,
     /// Whether browsers reach the server by TLS only.
     pub(crate) secure: bool,
 }
@@ -68,7 +70,8 @@ impl ServerNames {
         // With this prefix, browsers refuse the cookie if another host set it.
         let prefix = if secure { "__Host-" } else { "" };
         let cookie = format!("{prefix}steadfast-{}", bound.port());
-        Ok(ServerNames { hosts, origins, cookie, secure })
+        let looks = format!("{cookie}-looks");
+        Ok(ServerNames { hosts, origins, cookie, looks, secure })
     }
 
     /// Returns whether a request names this server and comes from one of its own pages.

@@ -3,15 +3,19 @@
 //! In: requests that passed the guard. Out: whole pages, parts of them, or redirects. Every page
 //! works without its script, which only saves reloading.
 
+mod activity;
 mod browse;
 mod code;
 mod compare;
 mod drop;
 mod enter;
+mod folder;
 mod history;
 mod home;
 mod measure;
+mod repair;
 mod run;
+mod settings;
 mod ticket;
 
 use std::sync::Arc;
@@ -26,7 +30,7 @@ use crate::app::App;
 use crate::guard::guard;
 use crate::refusal::Refusal;
 
-/// Styles that the report does not have: forms, trees, bars.
+/// The style of all pages.
 const STYLE: &str = include_str!("../assets/style.css");
 const SCRIPT: &str = include_str!("../assets/script.js");
 const ICON: &str = include_str!("../assets/icon.svg");
@@ -36,6 +40,9 @@ pub(crate) fn router(app: Arc<App>) -> Router {
     Router::new()
         .merge(enter::routes())
         .merge(home::routes())
+        .merge(activity::routes())
+        .merge(folder::routes())
+        .merge(repair::routes())
         .merge(browse::routes())
         .merge(run::routes())
         .merge(drop::routes())
@@ -43,6 +50,7 @@ pub(crate) fn router(app: Arc<App>) -> Router {
         .merge(compare::routes())
         .merge(code::routes())
         .merge(history::routes())
+        .merge(settings::routes())
         .merge(ticket::routes())
         .route("/style.css", get(style))
         .route("/script.js", get(script))
@@ -54,7 +62,8 @@ pub(crate) fn router(app: Arc<App>) -> Router {
 }
 
 async fn style() -> Response {
-    let style = [steadfast_report::html::STYLE, STYLE].concat();
+    // Documents have the style of reports, and nothing else has.
+    let style = [STYLE, ".document{", steadfast_report::html::STYLE, "}\n"].concat();
     ([(header::CONTENT_TYPE, "text/css; charset=utf-8")], style).into_response()
 }
 

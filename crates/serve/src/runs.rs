@@ -42,6 +42,8 @@ pub(crate) enum RunVerb {
     Check,
     Update,
     Init,
+    /// Makes a catalogue if there is none, then tags.
+    Protect,
 }
 
 impl RunVerb {
@@ -169,6 +171,19 @@ impl ServedRuns {
         lock(&self.0).runs.iter().rev().find(|(_, run)| !run.control.is_over()).map(|(id, _)| id)
     }
 
+    /// Returns a run that goes on in a folder, above or beneath it.
+    pub(crate) fn going_in(
+        &self,
+        place: &ServedPath,
+        roots: &ServedRoots,
+    ) -> Option<Arc<ServedRun>> {
+        let list = lock(&self.0);
+        let goes = |run: &&Arc<ServedRun>| {
+            !run.control.is_over() && roots.overlap(&run.request.place, place)
+        };
+        list.runs.iter().map(|(_, run)| run).find(goes).map(Arc::clone)
+    }
+
     /// Stops all runs and waits for them.
     pub(crate) fn end_all(&self) {
         let threads = {
@@ -196,7 +211,7 @@ fn selection_of(request: &RunRequest, root: &Path, roots: &ServedRoots) -> Selec
     }
 }
 
-fn options_of(run: &ServedRun) -> Options {
+fn options_of(run: &ServedRun, catalogue: Option<PathBuf>) -> Options {
     Options::default().with(|options| {
         options.qos = run.request.pace.level();
         options.read_from = if run.request.from_media { ReadFrom::Media } else { ReadFrom::Cache };
@@ -204,6 +219,6 @@ fn options_of(run: &ServedRun) -> Options {
         options.hold = Arc::clone(&run.control.hold);
         options.trees = run.trees.clone();
         options.survey = true;
-        options.catalogue = run.catalogue.clone().map_or(CatalogueUse::Off, CatalogueUse::At);
+        options.catalogue = catalogue.map_or(CatalogueUse::Off, CatalogueUse::At);
     })
 }

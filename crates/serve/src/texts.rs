@@ -53,8 +53,12 @@ macro_rules! texts {
 }
 
 pub(crate) mod documents;
+pub(crate) mod folders;
+pub(crate) mod result;
 
 use documents::{CodeTexts, CompareTexts, DropTexts, HistoryTexts, MeasureTexts};
+use folders::{ActivityTexts, FolderTexts, HomeTexts, RepairTexts, SettingsTexts, StateTexts};
+use result::ResultTexts;
 
 /// Returns the texts of a language.
 pub(crate) fn texts(language: Language) -> &'static Texts {
@@ -70,9 +74,15 @@ pub(crate) fn texts(language: Language) -> &'static Texts {
 pub(crate) struct Texts {
     pub(crate) layout: LayoutTexts,
     pub(crate) enter: EnterTexts,
+    pub(crate) state: StateTexts,
     pub(crate) home: HomeTexts,
+    pub(crate) folder: FolderTexts,
+    pub(crate) repair: RepairTexts,
+    pub(crate) activity: ActivityTexts,
+    pub(crate) settings: SettingsTexts,
     pub(crate) browse: BrowseTexts,
     pub(crate) run: RunTexts,
+    pub(crate) result: ResultTexts,
     pub(crate) drop: DropTexts,
     pub(crate) measure: MeasureTexts,
     pub(crate) compare: CompareTexts,
@@ -86,9 +96,15 @@ impl Texts {
         Texts {
             layout: LayoutTexts::new(language),
             enter: EnterTexts::new(language),
+            state: StateTexts::new(language),
             home: HomeTexts::new(language),
+            folder: FolderTexts::new(language),
+            repair: RepairTexts::new(language),
+            activity: ActivityTexts::new(language),
+            settings: SettingsTexts::new(language),
             browse: BrowseTexts::new(language),
             run: RunTexts::new(language),
+            result: ResultTexts::new(language),
             drop: DropTexts::new(language),
             measure: MeasureTexts::new(language),
             compare: CompareTexts::new(language),
@@ -104,19 +120,22 @@ texts! {
     LayoutTexts {
         skip: "Skip to the content", "Zum Inhalt springen";
         pages: "Pages", "Seiten";
-        home: "Home", "Übersicht";
-        run: "Run", "Lauf";
-        drop: "Drop", "Ablegen";
+        home: "Folders", "Ordner";
+        activity: "Activity", "Läufe";
+        drop: "Look up", "Suchen";
+        /// What follows in a wide side bar.
+        drop_more: " a file", " einer Datei";
+        code: "Signed apps", "Signaturen";
         measure: "Measure", "Messen";
-        compare: "Compare", "Vergleichen";
-        code: "Code", "Code";
-        history: "History", "Verlauf";
-        leave: "Sign out", "Verlassen";
+        settings: "Settings", "Optionen";
+        mine: "Your folders", "Ihre Ordner";
+        here_only: "This computer only", "Nur dieser Rechner";
+        elsewhere: "Reachable from the network", "Aus dem Netz erreichbar";
         /// Says that the document below is in English.
         untranslated: "", "Der Bericht ist auf Englisch.";
         /// Says that the server does not answer during a run.
         lost: "The server does not answer. This page shows its last update.",
-            "Der Dienst antwortet nicht. Was hier steht, ist das Letzte, was er gesagt hat.";
+            "Der Dienst antwortet nicht. Diese Seite zeigt seinen letzten Stand.";
     }
 
     /// The password page.
@@ -130,40 +149,6 @@ texts! {
         left: "You are signed out", "Sie haben den Dienst verlassen";
         left_text: "To sign in again, open the printed address or enter the password.",
             "Dieser Browser muss die Adresse oder das Passwort erneut vorzeigen.";
-    }
-
-    /// The start page, with all folders.
-    HomeTexts {
-        title: "Folders", "Ordner";
-        runs: "Runs of this server", "Läufe dieses Dienstes";
-        no_runs: "No runs yet.", "Es gab noch keinen.";
-        check_or_tag: "Check or tag", "Prüfen oder markieren";
-        choose: "Choose a folder or a file in it", "Darin einen Ordner oder eine Datei wählen";
-        fine: "Nothing is known to be wrong.", "Es ist nichts Schlechtes bekannt.";
-        never_checked: "No file was checked yet.", "Es wurde noch nichts geprüft.";
-        partly_checked(files: &str): format!("No fault is known. Never checked: {files}."),
-            format!("Es ist kein Fehler bekannt. Nie geprüft: {files}.");
-        wrong(what: &str): format!("Failures: {what}."), format!("Nicht in Ordnung: {what}.");
-        last_run: "Last run", "Letzter Lauf";
-        known: "Known", "Bekannt";
-        files(files: u64): counted(files, "file", "files"), counted(files, "Datei", "Dateien");
-        proved(days: u32): format!("Proved within {days} days"), format!("In {days} Tagen belegt");
-        of(part: &str, whole: &str): format!("{part} of {whole}"), format!("{part} von {whole}");
-        overdue: "Overdue", "Überfällig";
-        nothing_overdue: "nothing", "nichts";
-        no_catalogue: "There is no catalogue: a check can judge the files that are there, and \
-                cannot tell which are gone, nor when each was last proved.",
-            "Es gibt keinen Katalog: Eine Prüfung beurteilt die Dateien, die da sind, und weiß \
-                nicht, welche fehlen und wann jede zuletzt belegt wurde.";
-        make_catalogue: "Make a catalogue", "Einen Katalog anlegen";
-        catalogue_above: "It is part of a larger catalogued tree, which is not served here.",
-            "Der Ordner gehört zu einem größeren katalogisierten Baum, der hier nicht gezeigt \
-                wird.";
-        unreadable: "The catalogue cannot be read", "Der Katalog ist nicht lesbar";
-        column_run: "Run", "Lauf";
-        column_folder: "Folder", "Ordner";
-        column_begun: "Started", "Begonnen";
-        column_stand: "Status", "Stand";
     }
 
     /// The tree of a folder.
@@ -210,6 +195,7 @@ pace_name[Pace] {
             Check: "Check", "Prüfen";
             Update: "Update", "Aktualisieren";
             Init: "Make a catalogue", "Einen Katalog anlegen";
+            Protect: "Protect", "Schützen";
         }
         verb_help[RunVerb] {
             Tag: "tags every file that has no tag; reads no other file",
@@ -221,12 +207,15 @@ pace_name[Pace] {
                     Marken";
             Init: "records the present tags; reads no file",
                 "trägt ein, was die Marken sagen; liest keine Datei";
+            Protect: "makes a catalogue and tags every file that has no tag",
+                "legt einen Katalog an und gibt jeder Datei ohne Marke eine";
         }
         heading[RunVerb] {
             Tag: "Tagging", "Markieren";
             Check: "Check", "Prüfung";
             Update: "Update", "Aktualisierung";
             Init: "A new catalogue", "Ein neuer Katalog";
+            Protect: "Protecting", "Schützen";
         }
         status[LiveStatus] {
             Running: "It is running, and goes on if you close this page.",
@@ -249,7 +238,6 @@ pace_name[Pace] {
         files: "Files", "Dateien";
         rate: "Rate", "Durchsatz";
         elapsed: "Time", "Zeit";
-        left: "Left", "Verbleibend";
         bound: "Bound by", "Begrenzt durch";
         cost: "Where the time goes", "Wohin die Zeit geht";
         cost_help: "Time of the hashing threads by stage.",
@@ -264,8 +252,7 @@ pace_name[Pace] {
         one_type: "all of one type", "alle von einer Art";
         counts: "So far", "Bisher";
         done: "What was done", "Was getan wurde";
-        found: "Findings", "Nicht in Ordnung";
-        nothing_found: "None yet.", "Noch nichts.";
+        nothing_found: "Nothing yet.", "Noch nichts.";
 found_more(more: u64):
             format!("and {} more, in the results below once it has ended", count(more)),
             format!("und {} weitere, am Ende in den Ergebnissen", count(more));

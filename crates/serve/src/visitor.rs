@@ -10,22 +10,50 @@ use maud::{Markup, html};
 
 use crate::config::Language;
 use crate::fields::NamedValues;
+use crate::folders::SideFolder;
+use crate::looks::{Looks, Theme};
 use crate::refusal::Refusal;
 use crate::session::BrowserSession;
 use crate::texts::{Texts, texts};
 
-/// Who sends a request.
+/// Who sends a request, and what the frame of each page shows.
 #[derive(Clone)]
 pub(crate) struct Visitor {
     /// The language to answer in.
     pub(crate) language: Language,
+    /// What the browser chose.
+    pub(crate) looks: Looks,
+    /// The folders of the side bar.
+    pub(crate) side: Arc<[SideFolder]>,
+    /// Whether only this machine reaches the server.
+    pub(crate) is_local: bool,
     session: Option<Arc<BrowserSession>>,
 }
 
 impl Visitor {
-    /// Makes a visitor, with a session if the request shows one.
-    pub(crate) fn new(language: Language, session: Option<Arc<BrowserSession>>) -> Visitor {
-        Visitor { language, session }
+    /// Makes a visitor who has not signed in.
+    pub(crate) fn outside(language: Language, looks: Looks) -> Visitor {
+        Visitor { language, looks, side: Arc::new([]), is_local: false, session: None }
+    }
+
+    /// Makes a visitor of a session, with the folders of the side bar.
+    pub(crate) fn inside(
+        self,
+        session: Arc<BrowserSession>,
+        side: Arc<[SideFolder]>,
+        is_local: bool,
+    ) -> Visitor {
+        Visitor { session: Some(session), side, is_local, ..self }
+    }
+
+    /// Replaces the folders of the side bar, for a page that has just looked at them.
+    pub(crate) fn with_side(self, side: Arc<[SideFolder]>) -> Visitor {
+        Visitor { side, ..self }
+    }
+
+    /// Returns the colours that the browser chose; `None` follows its system.
+    pub(crate) fn theme(&self) -> Option<&'static str> {
+        (self.looks.theme != Theme::Follow).then(|| self.looks.theme.into())
     }
 
     /// Returns the texts in the visitor's language.

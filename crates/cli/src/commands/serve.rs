@@ -70,6 +70,7 @@ fn config_of(args: &ServeArgs) -> anyhow::Result<Config> {
         language: args.language.map(LanguageArg::language),
         records: args.records.clone(),
         trees: state_folder::trees(),
+        schedules: state_folder::configuration().map(|folder| folder.join("schedules.toml")),
         made_by: made_by(),
         worker: cipher_worker().ok(),
         ..Config::default()

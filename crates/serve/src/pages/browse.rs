@@ -46,7 +46,7 @@ impl Goal {
         match self {
             Goal::Run => Tab::Home,
             Goal::Code => Tab::Code,
-            Goal::History => Tab::History,
+            Goal::History => Tab::Home,
         }
     }
 

@@ -63,7 +63,7 @@ async fn show(
         }
         @if !matches!(compared, CompareResult::Documents(_)) { (adding(texts)) }
     };
-    Ok(page(&visitor, Some(Tab::Compare), texts.title, &content))
+    Ok(page(&visitor, Some(Tab::Measure), texts.title, &content))
 }
 
 /// Returns the chosen records as a query.

@@ -95,7 +95,7 @@ async fn leave(State(app): State<Arc<App>>, visitor: Visitor) -> Response {
         app.sessions.end(session);
     }
     let enter = &visitor.texts().enter;
-    let outside = Visitor::new(visitor.language, None);
+    let outside = Visitor::outside(visitor.language, visitor.looks);
     let mut response = notice(&outside, StatusCode::OK, enter.left, enter.left_text);
     set_cookie(&app, &mut response, "", "; Max-Age=0");
     response

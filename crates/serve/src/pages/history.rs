@@ -40,7 +40,7 @@ async fn show(
             p { (texts.intro) }
             (choice(&app, Goal::History, texts.choose))
         };
-        return Ok(page(&visitor, Some(Tab::History), texts.title, &content));
+        return Ok(page(&visitor, Some(Tab::Home), texts.title, &content));
     };
     let at = place.clone();
     let lookup = app.blocking(move |app| look_up(app, &at)).await?;
@@ -58,7 +58,7 @@ async fn show(
         }
         @if is_root { (choice(&app, Goal::History, texts.choose)) }
     };
-    Ok(page(&visitor, Some(Tab::History), texts.title, &content))
+    Ok(page(&visitor, Some(Tab::Home), texts.title, &content))
 }
 
 /// The result of a look-up in the catalogue.

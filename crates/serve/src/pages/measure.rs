@@ -54,6 +54,7 @@ async fn form(State(app): State<Arc<App>>, visitor: Visitor) -> Response {
     let offered = kinds.filter(|kind| is_offered(*kind, app.config.worker.as_ref()));
     let content = html! {
         p { (texts.intro) }
+        p { a href="/compare" { (visitor.texts().compare.title) } }
         form .sheet method="post" action="/measure" {
             (visitor.csrf())
             fieldset {

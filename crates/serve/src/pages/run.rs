@@ -3,6 +3,7 @@
 mod form;
 mod parts;
 mod results;
+mod verdict;
 
 use std::sync::Arc;
 
@@ -12,12 +13,14 @@ use axum::response::{Redirect, Response};
 use axum::routing::{get, post};
 use maud::{Markup, html};
 use steadfast::qos::Pace;
+use steadfast_report::document::Document;
 use steadfast_report::{RunView, Units, escape, html, units};
 
 use crate::app::App;
 use crate::config::Language;
 use crate::fields::NamedValues;
-use crate::layout::{HTML, Tab, attachment, documents, page_with};
+use crate::icons::{icon, small_icon};
+use crate::layout::{HTML, Tab, attachment, documents, framed};
 use crate::live::{Live, LiveParts, follow, part, section};
 use crate::refusal::Refusal;
 use crate::runs::{RunEnd, RunRefused, RunRequest, RunSnapshot, RunVerb, ServedRun};
@@ -72,7 +75,7 @@ fn requested(app: &App, form: &NamedValues) -> Option<RunRequest> {
         Some(pace) => *Pace::ALL.get(pace.parse::<usize>().ok()?)?,
     };
     // A catalogue is of a whole root, which the owner named.
-    let fits = verb != RunVerb::Init || place.is_root();
+    let fits = !matches!(verb, RunVerb::Init | RunVerb::Protect) || place.is_root();
     let from_media = form.text("media").is_some();
     fits.then_some(RunRequest { verb, place, pace, from_media })
 }
@@ -97,52 +100,91 @@ async fn show(
         // Browsers without scripts reload the page.
         None => (
             html! { noscript { meta http-equiv="refresh" content="2"; } },
-            going(&visitor, &run, &query),
+            going(&visitor, &run, &query, &title),
         ),
-        Some(end) => (html! {}, over(&visitor, &run, end, &query)),
+        Some(end) => (html! {}, over(&visitor, &run, end, &query, &title)),
     };
-    Ok(page_with(&visitor, Some(Tab::Run), &title, &head, &content))
+    Ok(framed(&visitor, Some(Tab::Home), &title, &head, &content))
+}
+
+/// The way back to the folder of a run.
+fn trail(visitor: &Visitor, run: &ServedRun) -> Markup {
+    let folder = format!("/folders/{}", run.request.place.root);
+    html! {
+        p .trail {
+            a href="/" { (visitor.texts().home.title) }
+            (small_icon("chevron"))
+            a href=(folder) { (visitor.texts().result.to_folder) }
+        }
+    }
 }
 
 /// The page while the run goes on. Its parts are replaced as they change.
-fn going(visitor: &Visitor, run: &ServedRun, asked: &NamedValues) -> Markup {
-    let texts = &visitor.texts().run;
-    let order = |order: &str, label: &str| {
+fn going(visitor: &Visitor, run: &ServedRun, asked: &NamedValues, title: &str) -> Markup {
+    let (texts, result) = (&visitor.texts().run, &visitor.texts().result);
+    let order = |order: &str, name: &str, label: &str| {
         html! {
             form .(order) method="post" action=(format!("/runs/{}/{order}", run.id)) {
                 (visitor.csrf())
-                button type="submit" { (label) }
+                button .main[order != "stop"] type="submit" { (icon(name)) (label) }
             }
         }
     };
     let parts = run.control.snapshot().parts(visitor.language);
     html! {
         @if asked.text("overlaps").is_some() { p .warnings role="status" { (texts.overlaps) } }
-        div #live data-events=(format!("/runs/{}/events", run.id))
+        div #live .stack data-events=(format!("/runs/{}/events", run.id))
             data-lost=(visitor.texts().layout.lost) {
-            p .soft { (pace(texts, run.request.pace)) }
-            (part(&parts, "stand"))
-            div .orders {
-                (order("pause", texts.pause))
-                (order("resume", texts.resume))
-                (order("stop", texts.stop))
+            div .head {
+                div {
+                    (trail(visitor, run))
+                    h1 { (title) }
+                    p .soft { (result.going_text) }
+                    p .small.soft { (pace(texts, run.request.pace)) }
+                }
+                div .orders {
+                    (order("pause", "pause", texts.pause))
+                    (order("resume", "checking", texts.resume))
+                    (order("stop", "stop", texts.stop))
+                }
             }
-            (section(&parts, "progress", texts.progress, &["bar", "figures"]))
-            (section(&parts, "found", texts.found, &["found"]))
-            (section(&parts, "counts", texts.counts, &["counts"]))
-            (section(&parts, "cost", texts.cost, &["cost"]))
-            (section(&parts, "cores", texts.cores, &["cores"]))
-            section {
-                h2 #rows { (texts.rows) }
-                (part(&parts, "rows"))
+            (part(&parts, "stand"))
+            section .panel aria-labelledby="progress" {
+                div .body.stack.tight {
+                    h2 #progress .told { (texts.progress) }
+                    (part(&parts, "bar"))
+                    (part(&parts, "figures"))
+                }
+            }
+            section .panel aria-labelledby="found" {
+                div .cap { h2 #found { (result.found) } }
+                div .body { (part(&parts, "found")) }
+            }
+            details .fold {
+                summary {
+                    (small_icon("chevron")) (result.details)
+                    span .soft { (result.details_hint) }
+                }
+                div .body {
+                    (section(&parts, "counts", texts.counts, &["counts"]))
+                    (section(&parts, "cost", texts.cost, &["cost"]))
+                    (section(&parts, "cores", texts.cores, &["cores"]))
+                    (section(&parts, "rows", texts.rows, &["rows"]))
+                }
             }
             div .told role="status" aria-live="polite" data-live="say" {}
         }
     }
 }
 
-/// The page of a run that has ended: its findings with a filter, and the document of the report.
-fn over(visitor: &Visitor, run: &ServedRun, ended: &RunEnd, asked: &NamedValues) -> Markup {
+/// The page of a run that has ended: a sentence, actions, its findings, and the folded document.
+fn over(
+    visitor: &Visitor,
+    run: &ServedRun,
+    ended: &RunEnd,
+    asked: &NamedValues,
+    title: &str,
+) -> Markup {
     let texts = &visitor.texts().run;
     let again = html! {
         form method="post" action="/runs" {
@@ -150,26 +192,40 @@ fn over(visitor: &Visitor, run: &ServedRun, ended: &RunEnd, asked: &NamedValues)
             input type="hidden" name="place" value=(run.request.place.token());
             input type="hidden" name="pace" value=(run.request.pace as usize);
             @if run.request.from_media { input type="hidden" name="media" value="1"; }
-            button type="submit" name="verb" value=(run.request.verb.name()) { (texts.again) }
+            button type="submit" name="verb" value=(run.request.verb.name()) {
+                (icon("checking")) (texts.again)
+            }
         }
     };
     html! {
+        (trail(visitor, run))
         @match ended {
             RunEnd::Failed(error) => {
-                p .wrong role="alert" { (texts.failed) ": " (escape::text(error)) }
+                h1 { (title) }
+                p .note.bad role="alert" { (texts.failed) ": " (escape::text(error)) }
                 div .orders { (again) }
             }
             RunEnd::Done(done) => {
-                p .soft { (pace(texts, run.request.pace)) }
-                div .orders {
-                    a .button href=(format!("/runs/{}/report", run.id)) { (texts.report) }
-                    (again)
-                    a .button .quiet href=(format!("/run?place={}", run.request.place.query())) {
-                        (texts.title)
-                    }
-                }
-                (done_counts(&done.0, texts))
+                (verdict::shown(visitor, run, &done.0, title, &again))
                 (results::section(run, asked, texts))
+                (details(visitor, run, done))
+            }
+        }
+    }
+}
+
+/// What the run was in numbers, and the document of the report.
+fn details(visitor: &Visitor, run: &ServedRun, done: &(RunView, Document)) -> Markup {
+    let (texts, result) = (&visitor.texts().run, &visitor.texts().result);
+    html! {
+        details .fold {
+            summary {
+                (small_icon("chevron")) (result.details)
+                span .soft { (result.document) }
+            }
+            div .body {
+                p .soft { (pace(texts, run.request.pace)) }
+                (done_counts(&done.0, texts))
                 (documents(visitor, std::slice::from_ref(&done.1)))
             }
         }

@@ -4,13 +4,15 @@
 //! at most four snapshots a second, however many pages follow.
 
 use std::collections::VecDeque;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use steadfast::catalogue::Catalogue;
 use steadfast::cost::{Span, SpanSink};
-use steadfast::{Action, Event, FileEvent, Monitor, Progress, Selection, Summary, Verdict};
+use steadfast::{
+    Action, Event, FileEvent, Monitor, Options, Progress, Selection, Summary, Verdict,
+};
 use steadfast_report::run::RunReport;
 use steadfast_report::timeline::Timeline;
 use steadfast_report::{FindingRule, RunView};
@@ -45,6 +47,8 @@ pub(super) struct RunMonitor<'a> {
     watch: CoreWatch,
     cores: Arc<CoreHistory>,
     progress: Progress,
+    /// Files and bytes that the catalogue knows: the total until the survey has counted.
+    known: Option<(u64, u64)>,
     published: Option<Instant>,
 }
 
@@ -61,6 +65,7 @@ impl<'a> RunMonitor<'a> {
             watch: CoreWatch::new(),
             cores: Arc::default(),
             progress: Progress::default(),
+            known: known_of(run),
             published: None,
         }
     }
@@ -71,10 +76,14 @@ impl<'a> RunMonitor<'a> {
         // If anything below panics, pages must not wait forever.
         let _end_guard = RunEndGuard(run);
         let spans = Arc::new(Spans::default());
-        let options = options_of(run)
-            .with(|options| options.trace = Some(Arc::clone(&spans) as Arc<dyn SpanSink>));
+        let options_with = |catalogue| {
+            options_of(run, catalogue)
+                .with(|options| options.trace = Some(Arc::clone(&spans) as Arc<dyn SpanSink>))
+        };
+        let options = options_with(run.catalogue.clone());
         let outcome = match run.request.verb {
             RunVerb::Init => steadfast::run::init(root, None, &options, &mut self),
+            RunVerb::Protect => self.protect(selection, root, &options, &options_with),
             verb => steadfast::run::run(library_verb(verb), selection, &options, &mut self),
         };
         let end = match outcome {
@@ -89,13 +98,33 @@ impl<'a> RunMonitor<'a> {
                     command: command_of(run),
                 };
                 let catalogue = match run.request.verb {
-                    RunVerb::Init => Catalogue::find_beneath(root, root),
+                    RunVerb::Init | RunVerb::Protect => Catalogue::find_beneath(root, root),
                     _ => run.catalogue.clone(),
                 };
                 collected.end(catalogue.as_deref(), (options.now)())
             }
         };
         self.publish(Some(Arc::new(end)));
+    }
+
+    /// Makes a catalogue if there is none, and tags what has no tag.
+    fn protect(
+        &mut self,
+        selection: &Selection,
+        root: &Path,
+        options: &Options,
+        options_with: &dyn Fn(Option<PathBuf>) -> Options,
+    ) -> Result<Summary, steadfast::Error> {
+        let mut catalogue = self.run.catalogue.clone();
+        if catalogue.is_none() {
+            // Its events are those of a walk, which the run below tells again.
+            let made = steadfast::run::init(root, None, options, &mut |_: &Event| {})?;
+            if made.interrupted {
+                return Ok(made);
+            }
+            catalogue = Catalogue::find_beneath(root, root);
+        }
+        steadfast::run::run(steadfast::Verb::Tag, selection, &options_with(catalogue), self)
     }
 
     fn file(&mut self, event: &FileEvent) {
@@ -151,11 +180,20 @@ impl Monitor for RunMonitor<'_> {
 
     fn progress(&mut self, progress: &Progress) {
         self.progress = *progress;
+        self.progress.total = progress.total.or(self.known);
         if self.published.is_none_or(|published| published.elapsed() >= PUBLISH_EVERY) {
             self.published = Some(Instant::now());
             self.publish(None);
         }
     }
+}
+
+/// Returns how many files and bytes the catalogue knows of a run over a whole root.
+fn known_of(run: &ServedRun) -> Option<(u64, u64)> {
+    let reads_all = run.request.verb == RunVerb::Check && run.request.place.is_root();
+    let file = run.catalogue.as_deref().filter(|_| reads_all)?;
+    let audit = Catalogue::open_reader(file).ok()?.audit(&[], (Options::default().now)()).ok()?;
+    Some((audit.entries, audit.bytes))
 }
 
 /// Publishes the end of a run that did not do so itself.
@@ -188,7 +226,7 @@ impl SpanSink for Spans {
 
 fn library_verb(verb: RunVerb) -> steadfast::Verb {
     match verb {
-        RunVerb::Tag => steadfast::Verb::Tag,
+        RunVerb::Tag | RunVerb::Protect => steadfast::Verb::Tag,
         RunVerb::Update => steadfast::Verb::Update,
         RunVerb::Check | RunVerb::Init => steadfast::Verb::Check,
     }
@@ -196,7 +234,11 @@ fn library_verb(verb: RunVerb) -> steadfast::Verb {
 
 /// Writes the command line of the same run.
 fn command_of(run: &ServedRun) -> String {
-    let mut words = vec!["steadfast".to_owned(), run.request.verb.name().to_owned()];
+    let verb = match run.request.verb {
+        RunVerb::Protect => "init && steadfast tag",
+        verb => verb.name(),
+    };
+    let mut words = vec!["steadfast".to_owned(), verb.to_owned()];
     if run.request.pace != steadfast::qos::Pace::Bicycle {
         words.push(format!("--pace {}", run.request.pace));
     }

@@ -22,7 +22,7 @@ from playwright.sync_api import expect, sync_playwright
 
 BROWSERS = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"]
 SEALED = pathlib.Path(__file__).resolve().parents[4] / "testdata/codesign/signed-tool"
-WIDTHS = [390, 1440]
+WIDTHS = [390, 768, 1440]
 SCHEMES = ["light", "dark"]
 PATIENCE_MS = 20_000
 # Wider than a telephone in every font, and nowhere to break it.
@@ -108,17 +108,16 @@ def begin_run(page, origin, verb, place="0/"):
 
 
 def wait_for_end(page):
-    expect(page.locator(".document")).to_be_visible(timeout=PATIENCE_MS)
+    expect(page.locator(".document").first).to_be_attached(timeout=PATIENCE_MS)
 
 
 def tag_and_check(visit):
     """Tags, damages a file, checks, and sees it."""
     page, origin = visit.page, visit.served.origin
-    begin_run(page, origin, "Tag")
-    wait_for_end(page)
     page.goto(origin + "/")
-    page.get_by_role("button", name="Make a catalogue").click()
+    page.get_by_role("button", name="Protect this folder").click()
     wait_for_end(page)
+    expect(page.locator("h1")).to_contain_text("protected now")
     visit.served.decay("photos/picture-07.jpg")
     (visit.served.tree / "letter.txt").write_text("Dear reader, I have changed my mind.\n")
     begin_run(page, origin, "Check")
@@ -126,7 +125,15 @@ def tag_and_check(visit):
     first = page.locator("table.findings tbody tr").first
     expect(first).to_contain_text("corrupt")
     expect(first).to_contain_text("picture-07.jpg")
-    return page.url.removeprefix(origin).split("?")[0]
+    expect(page.locator("h1")).to_contain_text("1 file is damaged")
+    checked = page.url.removeprefix(origin).split("?")[0]
+    page.goto(origin + "/")
+    expect(page.locator("h1")).to_contain_text("needs your attention")
+    page.get_by_role("link", name="Show 1 damaged file").first.click()
+    expect(page.locator(".find").first).to_contain_text("picture-07.jpg")
+    page.get_by_role("button", name="Repair…").first.click()
+    expect(page.locator("main")).to_contain_text("Cannot be repaired")
+    return checked
 
 
 def slide(visit):
@@ -285,6 +292,9 @@ def use(browser, served, faults, shots):
     visit.context.close()
     paths = {
         "home": "/",
+        "folder-page": "/folders/0",
+        "activity": "/activity",
+        "settings": "/settings",
         "browse": "/browse?place=0/",
         "folder": "/browse?place=0/photos",
         "run": "/run?place=0/",

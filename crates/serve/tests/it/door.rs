@@ -45,7 +45,7 @@ fn who_leaves_has_left() {
     assert_eq!(browser.get("/").status, 401);
     // What it listened to has ended as well; the run goes on.
     while events.next().is_some() {}
-    assert!(served.browser().get("/").text().contains("It is paused."));
+    assert!(served.browser().get("/activity").text().contains("It is paused."));
 }
 
 #[test]

@@ -36,6 +36,34 @@ fn what_is_too_long_is_refused() {
     assert_eq!(browser.get("/").status, 200);
 }
 
+/// A length that is announced is refused before any byte of it.
+#[test]
+fn a_length_that_is_too_long_is_refused_at_once() {
+    let served = Served::begin();
+    let browser = served.browser();
+    let mut stream = browser.connect();
+    let lines = [("content-length", "1000000")];
+    stream.write_all(&browser.request("POST", "/runs", &lines, b"csrf=")).unwrap();
+    let since = Instant::now();
+    assert_eq!(Answer::read(stream).status, 413);
+    assert!(since.elapsed() < Duration::from_secs(5), "{:?}", since.elapsed());
+}
+
+/// Clients that send nothing do not keep others out for as long as the usual limits allow.
+#[test]
+fn slow_clients_do_not_shut_others_out() {
+    let limits = Limits { connections: 32, ..Limits::default() };
+    let served = Served::with(|config| Config { limits, ..config });
+    let browser = served.browser();
+    let slow: Vec<_> = (0..30).map(|_| browser.connect()).collect();
+    let since = Instant::now();
+    for _ in 0..8 {
+        assert_eq!(browser.get("/").status, 200);
+    }
+    assert!(since.elapsed() < Duration::from_secs(10), "{:?}", since.elapsed());
+    drop(slow);
+}
+
 #[test]
 fn who_dawdles_is_dropped() {
     let served = hasty();

@@ -62,8 +62,8 @@ fn nothing_is_wrong_only_where_all_files_were_judged_and_are_intact() {
     assert!(check("0/photos").contains("Nothing is wrong: 3 files are intact."));
     browser.ended(&browser.run("init", "0/"));
     check("0/");
-    let home = wait_for(&browser, "Never checked: 1 file.");
-    assert!(!home.contains("Nothing is known to be wrong"), "{home}");
+    let home = wait_for(&browser, "1 file was never checked.");
+    assert!(!home.contains("exactly as recorded"), "{home}");
 }
 
 #[test]
@@ -80,18 +80,21 @@ fn what_an_update_retags_is_listed() {
 fn a_catalogue_tells_how_the_folder_stands() {
     let served = Served::begin();
     let browser = served.browser();
-    assert!(browser.get("/").text().contains("There is no catalogue"));
+    assert!(browser.get("/").text().contains("Nothing is recorded yet"));
     browser.ended(&browser.run("tag", "0/"));
     browser.ended(&browser.run("init", "0/"));
     assert_eq!(browser.post("/runs", "verb=init&place=0/photos").status, 400);
     browser.ended(&browser.run("check", "0/"));
     // What was said a moment ago is believed that long.
-    let home = wait_for(&browser, "Nothing is known to be wrong");
-    assert!(home.contains("4 of 4 files") && home.contains("100.0 %"), "{home}");
+    let home = wait_for(&browser, "All 4 files are exactly as recorded.");
+    assert!(home.contains("100.0 %"), "{home}");
     fs::remove_file(served.at("photos/one.jpg")).unwrap();
     let page = browser.ended(&browser.run("check", "0/"));
     assert!(page.contains("missing"), "{page}");
-    wait_for(&browser, "1 missing");
+    wait_for(&browser, "1 changed");
+    let folder = browser.get("/folders/0").text();
+    assert!(folder.contains("one.jpg") && folder.contains("no longer there"), "{folder}");
+    assert_eq!(browser.get("/folders/1").status, 404);
 }
 
 /// Loads the home page until it says something, as it does within seconds.
@@ -105,6 +108,50 @@ fn wait_for(browser: &Browser, words: &str) -> String {
         assert!(since.elapsed() < crate::browser::PATIENCE, "{home}");
         std::thread::yield_now();
     }
+}
+
+/// What the page offers to somebody who has never seen a terminal.
+#[test]
+fn a_folder_is_protected_checked_and_repaired_by_buttons() {
+    let served = Served::begin();
+    let browser = served.browser();
+    assert!(browser.get("/").text().contains("Protect this folder"));
+    assert_eq!(browser.post("/runs", "verb=protect&place=0/photos").status, 400);
+    let page = browser.ended(&browser.run("protect", "0/"));
+    assert!(page.contains("4 files are protected now"), "{page}");
+    assert!(served.at(".steadfast").is_dir());
+    let page = browser.ended(&browser.run("check", "0/"));
+    assert!(page.contains("All 4 files are exactly as recorded"), "{page}");
+    decay(&served.at("photos/two.jpg"));
+    browser.ended(&browser.run("check", "0/"));
+    let home = wait_for(&browser, "1 damaged file in");
+    assert!(home.contains("Show 1 damaged file") && !home.contains("exactly as recorded."));
+    // Later servers find the same in the catalogue.
+    let folder = browser.get("/folders/0").text();
+    assert!(folder.contains("two.jpg") && folder.contains("no program saved it"), "{folder}");
+    assert!(browser.get("/activity").text().contains("1 damaged"));
+    // There is no parity: the plan says so, and nothing is written.
+    let before = fs::read(served.at("photos/two.jpg")).unwrap();
+    for form in ["place=0/photos/two.jpg", "place=0/&agreed=1"] {
+        let plan = browser.post("/repair", form).text();
+        assert!(plan.contains("Cannot be repaired") && plan.contains("two.jpg"), "{plan}");
+        assert_eq!(fs::read(served.at("photos/two.jpg")).unwrap(), before);
+    }
+    assert_eq!(browser.post("/repair", "place=0/..").status, 404);
+    assert_eq!(browser.get("/repair").status, 405);
+}
+
+#[test]
+fn a_browser_keeps_its_language_and_colours() {
+    let served = Served::begin();
+    let browser = served.browser();
+    let saved = browser.post("/settings", "language=de&theme=dark");
+    assert_eq!((saved.status, saved.header("location")), (303, Some("/settings")));
+    let looks = format!("{}; {}", browser.cookie.as_ref().unwrap(), saved.cookie());
+    let page = browser.send("GET", "/", &[("cookie", &looks)], b"").text();
+    assert!(page.contains("lang=\"de\" data-theme=\"dark\""), "{page}");
+    let page = browser.get("/settings").text();
+    assert!(page.contains("lang=\"en\"") && !page.contains("data-theme"), "{page}");
 }
 
 #[test]
@@ -131,7 +178,7 @@ fn a_run_is_held_and_goes_on_and_is_stopped() {
     events.until("stand", "going");
     browser.post(&format!("{run}/pause"), "");
     events.until("stand", "held");
-    assert!(browser.get("/").text().contains("It is paused."));
+    assert!(browser.get("/activity").text().contains("It is paused."));
     browser.post(&format!("{run}/resume"), "");
     events.until("stand", "going");
     browser.post(&format!("{run}/pause"), "");

@@ -46,7 +46,7 @@ pub(super) async fn form(
             }
         }
     };
-    Ok(page(&visitor, Some(Tab::Run), texts.title, &content))
+    Ok(page(&visitor, Some(Tab::Home), texts.title, &content))
 }
 
 /// The chosen path, or the roots to choose from.

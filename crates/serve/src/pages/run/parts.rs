@@ -12,7 +12,7 @@ use steadfast_report::{Units, escape, progress, units};
 use crate::config::Language;
 use crate::live::{LiveStatus, stand};
 use crate::runs::{CoreHistory, RunFinding, RunSnapshot};
-use crate::texts::{RunTexts, texts};
+use crate::texts::{RunTexts, Texts, texts};
 
 /// Width of the cost bar, and size of the graph of a processor, in units of their view boxes.
 const WIDTH: f64 = 600.0;
@@ -24,10 +24,11 @@ const STRIP_LEN: usize = 60;
 
 /// Renders all parts of a snapshot.
 pub(crate) fn parts(state: &RunSnapshot, language: Language) -> Vec<(&'static str, Markup)> {
-    let texts = &texts(language).run;
+    let all = texts(language);
+    let texts = &all.run;
     vec![
         ("stand", stand(state.status, (texts.status)(state.status))),
-        ("bar", bar(state, texts)),
+        ("bar", bar(state, all)),
         ("figures", figures(state, texts)),
         ("found", found(state, texts)),
         ("counts", counts(state)),
@@ -38,38 +39,48 @@ pub(crate) fn parts(state: &RunSnapshot, language: Language) -> Vec<(&'static st
     ]
 }
 
-fn bar(state: &RunSnapshot, texts: &RunTexts) -> Markup {
-    match progress::share(&state.progress) {
-        Some(share) => html! {
+/// How far it is: a figure, the time left, and a bar.
+fn bar(state: &RunSnapshot, texts: &Texts) -> Markup {
+    let share = progress::share(&state.progress);
+    let left = progress::remaining_ns(&state.progress).map(units::rough_duration);
+    let percent = share.map(units::percent);
+    html! {
+        div .hero {
+            @if let Some(percent) = &percent { p .pct data-percent=(percent) { (percent) } }
+            p .say {
+                @match (&left, share) {
+                    (Some(left), _) => b { ((texts.result.about_left)(left)) },
+                    (None, Some(_)) => span .soft { (texts.result.no_estimate) },
+                    (None, None) => span .soft { (texts.run.counting) },
+                }
+            }
+        }
+        @if let Some(share) = share {
             progress max="1000" value=((share * 1000.0) as u32) aria-labelledby="progress" {}
-        },
-        None => html! {
+        } @else {
             progress aria-labelledby="progress" {}
-            p .soft { (texts.counting) }
-        },
+        }
     }
 }
 
 fn figures(state: &RunSnapshot, texts: &RunTexts) -> Markup {
     let now = &state.progress;
-    let share = progress::share(now).map(|share| format!(" ({})", units::percent(share)));
     let read = Units::Si.bytes(now.bytes);
-    let left = progress::remaining_ns(now).map(units::rough_duration);
+    // Nothing bounds a paused run.
+    let bound = now.bound.filter(|_| state.status != LiveStatus::Paused);
     html! {
-        dl .figures {
-            div { dt { (texts.rate) } dd { (Units::Si.rate(now.bytes, now.elapsed_ns)) } }
-            div { dt { (texts.left) } dd { (left.as_deref().unwrap_or("–")) } }
-            div { dt { (texts.read) } dd {
-                (read)
-                @if let Some((_, total)) = now.total {
-                    " / " (Units::Si.bytes(total)) (share.as_deref().unwrap_or(""))
-                }
+        dl .tiles {
+            div { dt .soft { (texts.files) } dd {
+                (units::count(now.files))
+                @if let Some((files, _)) = now.total { " " small { "/ " (units::count(files)) } }
             } }
-            div { dt { (texts.files) } dd { (units::count(now.files)) } }
-            div { dt { (texts.elapsed) } dd { (units::duration(now.elapsed_ns)) } }
-            // Nothing bounds a paused run.
-            @let bound = now.bound.filter(|_| state.status != LiveStatus::Paused);
-            div { dt { (texts.bound) } dd { (bound.map_or("–", Bound::name)) } }
+            div { dt .soft { (texts.read) } dd {
+                (read)
+                @if let Some((_, total)) = now.total { " " small { "/ " (Units::Si.bytes(total)) } }
+            } }
+            div { dt .soft { (texts.rate) } dd { (Units::Si.rate(now.bytes, now.elapsed_ns)) } }
+            div { dt .soft { (texts.elapsed) } dd { (units::duration(now.elapsed_ns)) } }
+            div { dt .soft { (texts.bound) } dd { (bound.map_or("–", Bound::name)) } }
         }
     }
 }

@@ -31,7 +31,7 @@ pub(super) fn section(run: &ServedRun, asked: &NamedValues, texts: &RunTexts) ->
         return html! {};
     }
     html! {
-        section #results aria-labelledby="results-title" {
+        section #results .panel.pad aria-labelledby="results-title" {
             h2 #results-title { (texts.results) }
             (filter(run, &wanted, &counts, texts))
             @if page.is_empty() { p role="status" { (texts.none_fits) } }
