@@ -6,6 +6,7 @@
 
 mod mac_report;
 mod mutants;
+mod package;
 mod test;
 mod tidy;
 
@@ -22,6 +23,10 @@ const VERBS: &[(&str, &str)] = &[
         "sets up what is missing and runs every check (--quick, --only, --skip, --allow-missing)",
     ),
     ("mutants", "runs cargo mutants over verdicts, tags, stores and verbs; takes its arguments"),
+    (
+        "package",
+        "makes a release in a folder, or tries it (--out DIR, --verify, --no-build, --target T)",
+    ),
     ("mac-report", "runs ten checks on a Mac, for an issue (--cloud DIR, --nas DIR, --show)"),
     ("help", "prints this"),
 ];
@@ -50,6 +55,7 @@ fn run(arguments: &[String]) -> anyhow::Result<bool> {
         "tidy" => bail!("`tidy` takes no arguments"),
         "test" => test::run(&root, rest),
         "mutants" => mutants::run(&root, rest),
+        "package" => package::run(&root, rest),
         "mac-report" => mac_report::run(&root, rest),
         "help" | "-h" | "--help" => {
             println!("cargo xtask VERB\n");

@@ -11,11 +11,15 @@ mod fleet;
 mod kernels;
 mod lean;
 mod library;
+mod package;
 mod publish;
 mod setup;
 mod skipped;
 mod steps;
 mod times;
+
+pub(crate) use setup::{search_path, set_up_cross_linker, set_up_targets};
+pub(crate) use steps::{MACOS_OLDEST, MACOS_UNIVERSAL, build_folder, metadata};
 
 use std::path::{Path, PathBuf};
 
@@ -57,6 +61,12 @@ const STEPS: &[Step] = &[
         run: library::library,
     },
     Step { name: "publish", title: "packages for others", counts: false, run: publish::publish },
+    Step {
+        name: "package",
+        title: "recipes, units, workflows and the package for Python",
+        counts: false,
+        run: package::package,
+    },
     Step { name: "host", title: "tests on this machine", counts: true, run: steps::host },
     Step {
         name: "browser",

@@ -49,6 +49,7 @@ const TARGETS: &[&str] = &[
     "aarch64-unknown-linux-musl",
     "x86_64-apple-darwin",
     "x86_64-unknown-linux-gnu",
+    "x86_64-unknown-linux-musl",
 ];
 const COMPONENTS: &[&str] = &["clippy", "rustfmt"];
 
@@ -56,6 +57,8 @@ const COMPONENTS: &[&str] = &["clippy", "rustfmt"];
 const PYTHON_PACKAGES: &[&str] = &[
     "cargo-zigbuild==0.24.0",
     "ziglang==0.17.0",
+    // What makes the package for Python.
+    "hatchling==1.27.0",
     // The tools with which our manifests are compared.
     "bagit==1.9.0",
     "bitrot==1.0.1",
@@ -101,9 +104,14 @@ fn apt_get(arguments: &[&str]) -> anyhow::Result<()> {
 
 /// Adds the targets and components that the installed toolchain lacks.
 pub(super) fn targets(session: &mut Session) -> anyhow::Result<()> {
+    set_up_targets(&session.root)
+}
+
+/// Adds what is missing of [`TARGETS`] and [`COMPONENTS`].
+pub(crate) fn set_up_targets(root: &Path) -> anyhow::Result<()> {
     for (kind, wanted) in [("target", TARGETS), ("component", COMPONENTS)] {
         let mut list = Command::new("rustup");
-        list.args([kind, "list", "--installed"]).current_dir(&session.root);
+        list.args([kind, "list", "--installed"]).current_dir(root);
         let output = list.output().context("running rustup, which sets up the targets")?;
         let installed = String::from_utf8_lossy(&output.stdout);
         // The list has the name of the host after that of the component.
@@ -111,7 +119,7 @@ pub(super) fn targets(session: &mut Session) -> anyhow::Result<()> {
         let absent: Vec<&&str> = wanted.iter().filter(|name| !has(name)).collect();
         if !absent.is_empty() {
             let mut add = Command::new("rustup");
-            add.args([kind, "add"]).args(absent).current_dir(&session.root);
+            add.args([kind, "add"]).args(absent).current_dir(root);
             super::steps::succeed(&mut add)?;
         }
     }
@@ -123,7 +131,12 @@ pub(super) fn zig(session: &mut Session) -> anyhow::Result<()> {
     if session.lacks(&["python3"]) {
         return Ok(());
     }
-    let folder = environment(&session.root);
+    set_up_cross_linker(&session.root)
+}
+
+/// Sets up the cross linker, if it is not there.
+pub(crate) fn set_up_cross_linker(root: &Path) -> anyhow::Result<()> {
+    let folder = environment(root);
     let stamp = folder.join("packages");
     let wanted = PYTHON_PACKAGES.join("\n");
     if fs::read_to_string(&stamp).is_ok_and(|installed| installed == wanted) {
@@ -139,18 +152,18 @@ pub(super) fn zig(session: &mut Session) -> anyhow::Result<()> {
 
 /// Cargo with the cross linker. The virtual environment is first in the search path, where the
 /// wrapper finds the linker.
-pub(super) fn cross_cargo(session: &Session) -> anyhow::Result<Command> {
-    let wrapper = environment(&session.root).join("bin/cargo-zigbuild");
+pub(super) fn cross_cargo(root: &Path) -> anyhow::Result<Command> {
+    let wrapper = environment(root).join("bin/cargo-zigbuild");
     ensure!(wrapper.exists(), "no cross linker; run the step `zig` first");
     let mut command = Command::new(wrapper);
-    command.current_dir(&session.root).env("PATH", search_path(session)?);
+    command.current_dir(root).env("PATH", search_path(root)?);
     super::steps::build_once(&mut command);
     Ok(command)
 }
 
 /// The search path with the virtual environment's programs in front.
-pub(super) fn search_path(session: &Session) -> anyhow::Result<OsString> {
-    let folder = environment(&session.root).join("bin");
+pub(crate) fn search_path(root: &Path) -> anyhow::Result<OsString> {
+    let folder = environment(root).join("bin");
     let path = env::var_os("PATH").unwrap_or_default();
     env::join_paths(std::iter::once(folder).chain(env::split_paths(&path)))
         .context("joining the search path")

@@ -37,9 +37,9 @@ const ARM: &str = "aarch64-unknown-linux-gnu";
 const ARM_STATIC: &str = "aarch64-unknown-linux-musl";
 const MACOS: [&str; 2] = ["aarch64-apple-darwin", "x86_64-apple-darwin"];
 /// Both in one file, as the wrapper of the linker makes it.
-const MACOS_UNIVERSAL: &str = "universal2-apple-darwin";
+pub(crate) const MACOS_UNIVERSAL: &str = "universal2-apple-darwin";
 /// The oldest macOS that a build runs on: the first on Apple silicon.
-const MACOS_OLDEST: &str = "11.0";
+pub(crate) const MACOS_OLDEST: &str = "11.0";
 /// Build settings for programs that are not run. What the build itself runs, such as macros, stays
 /// as it was built for the tests.
 const NOT_RUN: &[&str] = &[
@@ -107,7 +107,7 @@ pub(super) fn host(session: &mut Session) -> anyhow::Result<()> {
         command.env(REQUIRE_ROOT_TESTS, "1");
     }
     if !session.allow_missing && !session.quick {
-        command.env(REQUIRE_PEERS, setup::PEERS).env("PATH", setup::search_path(session)?);
+        command.env(REQUIRE_PEERS, setup::PEERS).env("PATH", setup::search_path(&session.root)?);
     }
     if session.offline {
         command.env(fixtures::OFFLINE, "1");
@@ -125,8 +125,8 @@ pub(super) fn arm(session: &mut Session) -> anyhow::Result<()> {
         return Ok(());
     }
     let check = ["check", "--target", ARM, "--workspace", "--all-targets"];
-    succeed(setup::cross_cargo(session)?.args(check).args(NOT_RUN))?;
-    let mut command = setup::cross_cargo(session)?;
+    succeed(setup::cross_cargo(&session.root)?.args(check).args(NOT_RUN))?;
+    let mut command = setup::cross_cargo(&session.root)?;
     command
         .args(["test", "--target", ARM_STATIC, "--package", "steadfast-digest"])
         .args(["--lib", "--tests", "--no-fail-fast"])
@@ -141,10 +141,10 @@ pub(super) fn macos(session: &mut Session) -> anyhow::Result<()> {
     }
     for target in MACOS {
         let check = ["check", "--target", target, "--workspace", "--all-targets"];
-        succeed(setup::cross_cargo(session)?.args(check).args(NOT_RUN))?;
+        succeed(setup::cross_cargo(&session.root)?.args(check).args(NOT_RUN))?;
     }
     let link = ["zigbuild", "--target", MACOS_UNIVERSAL, "--package", "steadfast-cli"];
-    let mut command = setup::cross_cargo(session)?;
+    let mut command = setup::cross_cargo(&session.root)?;
     succeed(command.args(link).args(NOT_RUN).env("MACOSX_DEPLOYMENT_TARGET", MACOS_OLDEST))?;
     let program = target_folder(session)?.join(MACOS_UNIVERSAL).join("debug/steadfast");
     let mut head = [0; 8];
@@ -183,11 +183,22 @@ pub(super) fn program(session: &Session) -> anyhow::Result<PathBuf> {
 
 /// The build folder of cargo, which exists.
 pub(super) fn target_folder(session: &Session) -> anyhow::Result<PathBuf> {
-    let mut metadata = cargo(session);
-    metadata.args(["metadata", "--no-deps", "--format-version", "1"]);
-    let output = metadata.output().context("running cargo metadata")?;
-    ensure!(output.status.success(), "cargo metadata failed");
-    let metadata: Value = serde_json::from_slice(&output.stdout)?;
+    build_folder(&session.root)
+}
+
+/// What cargo says about the workspace, or about more, as the arguments ask.
+pub(crate) fn metadata(root: &Path, arguments: &[&str]) -> anyhow::Result<Value> {
+    let mut command = Command::new(crate::cargo());
+    command.args(["metadata", "--format-version=1"]).args(arguments).current_dir(root);
+    let output = command.output().context("running cargo metadata")?;
+    let said = String::from_utf8_lossy(&output.stderr);
+    ensure!(output.status.success(), "cargo metadata failed: {said}");
+    Ok(serde_json::from_slice(&output.stdout)?)
+}
+
+/// The build folder of the workspace at `root`, which exists.
+pub(crate) fn build_folder(root: &Path) -> anyhow::Result<PathBuf> {
+    let metadata = metadata(root, &["--no-deps"])?;
     let target = metadata["target_directory"].as_str();
     let target = Path::new(target.context("cargo metadata names no target directory")?);
     fs::create_dir_all(target).with_context(|| format!("making `{}`", target.display()))?;

@@ -1,0 +1,184 @@
+//! Tries a release: installs, runs and removes it in roots that contain little or nothing else.
+//!
+//! In: the folder of a release. Needs root, and for the chroots of Debian its mirror. What a
+//! machine cannot try is named.
+
+use std::collections::BTreeSet;
+use std::env::consts::ARCH;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anyhow::{Context as _, ensure};
+
+use super::linux::Machine;
+use super::staging::copy;
+use super::{Release, printed, succeed};
+
+/// Releases of Debian, an old one and the present one.
+const DEBIAN: [&str; 2] = ["bullseye", "trixie"];
+
+/// Tags a file, checks it, damages it, and checks that this is found. Files with a tag are made in
+/// the folder that is given. `$1` is a program, with an emulator before it if it needs one.
+const TRIAL: &str = r#"
+set -e
+cd "$0"; rm -rf trial; mkdir trial; echo contents > trial/file
+$1 --version > version; grep -q "^steadfast $2" version
+XDG_STATE_HOME="$PWD/state"; export XDG_STATE_HOME
+$1 tag trial; $1 check trial
+touch -r trial/file time; echo CONTENTS > trial/file; touch -r time trial/file
+status=0; $1 check trial || status=$?; test $status = 3
+rm -rf trial state time version
+"#;
+
+/// Verifies what is in the folder of a release.
+pub(super) fn verify(release: &Release) -> anyhow::Result<()> {
+    succeed(
+        Command::new("sha256sum").args(["--quiet", "-c", "SHA256SUMS"]).current_dir(&release.out),
+    )
+    .context("the digests of the release")?;
+    let own = Machine::of(&format!("{ARCH}-unknown-linux-musl"));
+    let own = own.context("releases are tried on Linux, on x86-64 or Arm")?;
+    for target in ["x86_64-unknown-linux-musl", "aarch64-unknown-linux-musl"] {
+        if release.out.join(format!("{}.tar.gz", release.name(target))).exists() {
+            archive(release, target)?;
+        } else {
+            println!("not there: the archive for {target}");
+        }
+    }
+    container(release, own)?;
+    for name in DEBIAN {
+        debian(release, own, name)?;
+    }
+    rpm(release, own)
+}
+
+/// Runs the trial in a folder.
+fn trial(release: &Release, folder: &Path, program: &str) -> anyhow::Result<()> {
+    let mut command = Command::new("sh");
+    command.args(["-c", TRIAL]).arg(folder).args([program, &release.version]);
+    succeed(&mut command).with_context(|| format!("trying `{program}`"))
+}
+
+/// Unpacks an archive, and runs its program here, by an emulator if it is for another processor.
+fn archive(release: &Release, target: &str) -> anyhow::Result<()> {
+    let folder = unpacked(release, target)?;
+    let program = folder.join("bin/steadfast");
+    let headers = printed(Command::new("readelf").args(["-lS", "-W"]).arg(&program))?;
+    ensure!(!headers.contains("INTERP"), "`{}` is not linked statically", program.display());
+    ensure!(headers.contains(".dep-v0"), "`{}` has no list of components", program.display());
+    ensure!(!headers.contains(".symtab"), "`{}` is not stripped", program.display());
+    let emulator = if target.starts_with(ARCH) { "" } else { "qemu-aarch64 " };
+    trial(release, &release.scratch, &format!("{emulator}{}", program.display()))?;
+    println!("tried: the archive for {target}");
+    Ok(())
+}
+
+fn unpacked(release: &Release, target: &str) -> anyhow::Result<PathBuf> {
+    let name = release.name(target);
+    let mut tar = Command::new("tar");
+    tar.arg("-xzf").arg(release.out.join(format!("{name}.tar.gz"))).current_dir(&release.scratch);
+    succeed(&mut tar)?;
+    Ok(release.scratch.join(name))
+}
+
+/// Runs the program as the image has it: alone in a root, as a user without rights, the tree
+/// read-only.
+fn container(release: &Release, own: Machine) -> anyhow::Result<()> {
+    let root = release.scratch.join("image");
+    let program = release.scratch.join(release.name(own.target)).join("bin/steadfast");
+    copy(&program, &root.join("steadfast"))?;
+    let run = r#"
+set -e
+mkdir data config; echo contents > data/file; chown -R 1234:1234 data config
+inside() {
+  HOME=/config XDG_STATE_HOME=/config/state TMPDIR=/config \
+    chroot --userspec=1234:1234 . /steadfast "$@"
+}
+inside tag /data
+mount --bind data data; mount -o remount,bind,ro data
+inside init --catalogue /config/catalogue.sqlite /data
+inside check --catalogue /config/catalogue.sqlite /data
+test -s config/catalogue.sqlite
+umount data
+"#;
+    let mut command = Command::new("unshare");
+    command.args(["-m", "sh", "-c", run]).current_dir(&root);
+    succeed(&mut command).context("trying the program in an empty root")?;
+    println!("tried: an empty root, as in the image, with the tree read-only");
+    Ok(())
+}
+
+/// Installs the package in a bare Debian, tries it, and removes it.
+fn debian(release: &Release, own: Machine, name: &str) -> anyhow::Result<()> {
+    let root = release.scratch.join(name);
+    let mut make = Command::new("debootstrap");
+    make.args(["--variant=minbase", name]).arg(&root);
+    succeed(&mut make).with_context(|| format!("making a root of Debian {name}"))?;
+    let package = format!("steadfast_{}_{}.deb", release.version, own.debian);
+    copy(&release.out.join(&package), &root.join("tmp").join(&package))?;
+    let before = files(&root)?;
+    let inside = |words: &[&str]| {
+        let mut command = Command::new("chroot");
+        command.arg(&root).args(words).env("DEBIAN_FRONTEND", "noninteractive");
+        succeed(&mut command)
+    };
+    inside(&["dpkg", "-i", &format!("/tmp/{package}")])?;
+    inside(&["sh", "-c", TRIAL, "/tmp", "steadfast", &release.version])?;
+    // A bare Debian leaves out manual pages and other documents, so the package itself is asked.
+    let listed = printed(Command::new("dpkg-deb").arg("-c").arg(release.out.join(&package)))?;
+    for part in [
+        "man1/steadfast-check.1.gz",
+        "man5/steadfast-formats.5.gz",
+        "bash-completion/completions/steadfast",
+        "vendor-completions/_steadfast",
+        "steadfast.fish",
+        "steadfast-check@.timer",
+        "steadfast.desktop",
+        "doc/steadfast/copyright",
+    ] {
+        ensure!(listed.contains(part), "`{package}` lacks {part}");
+    }
+    inside(&["dpkg", "--purge", "steadfast"])?;
+    ensure_same(&before, &files(&root)?)?;
+    println!("tried: {package} in Debian {name}; removing it leaves nothing");
+    Ok(())
+}
+
+/// Installs the package in an empty root, tries it, and removes it.
+fn rpm(release: &Release, own: Machine) -> anyhow::Result<()> {
+    let root = release.scratch.join("rpm");
+    fs::create_dir(&root)?;
+    let package = format!("steadfast-{}-1.{}.rpm", release.version, own.fedora);
+    let rpm = |words: &[&str]| {
+        let mut command = Command::new("rpm");
+        command.arg("--root").arg(&root).args(words).current_dir(&release.out);
+        printed(&mut command)
+    };
+    rpm(&["--initdb"])?;
+    let before = files(&root)?;
+    rpm(&["-i", "--ignorearch", &package])?;
+    rpm(&["-V", "steadfast"])?;
+    trial(release, &release.scratch, &root.join("usr/bin/steadfast").display().to_string())?;
+    rpm(&["-e", "steadfast"])?;
+    ensure_same(&before, &files(&root)?)?;
+    println!("tried: {package} in an empty root; removing it leaves nothing");
+    Ok(())
+}
+
+/// The files below a root and folders of ours, without what package managers write for themselves.
+fn files(root: &Path) -> anyhow::Result<BTreeSet<String>> {
+    let mut find = Command::new("find");
+    find.arg(root).args(["-xdev", "(", "!", "-type", "d", "-o", "-name", "*steadfast*", ")"]);
+    find.args(["-printf", "%P\\n"]);
+    let listed = printed(&mut find)?;
+    let own = ["var/lib/dpkg/", "var/lib/rpm", "root/.rpmdb", "var/log/", "var/cache/ldconfig"];
+    let kept = listed.lines().filter(|path| !own.iter().any(|own| path.starts_with(own)));
+    Ok(kept.map(str::to_owned).collect())
+}
+
+fn ensure_same(before: &BTreeSet<String>, after: &BTreeSet<String>) -> anyhow::Result<()> {
+    let left: Vec<&String> = after.symmetric_difference(before).collect();
+    ensure!(left.is_empty(), "removing the package left or took: {left:?}");
+    Ok(())
+}

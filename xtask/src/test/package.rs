@@ -1,0 +1,121 @@
+//! What a release consists of besides programs: recipes, units, workflows, and the package for
+//! Python. `cargo xtask package --verify` tries a whole release, which takes too long for a step.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anyhow::{Context as _, ensure};
+
+use super::Session;
+use super::setup;
+use super::steps::{program, succeed, target_folder};
+
+/// The documents that state the version of the workspace, each with the beginning of its line.
+const VERSIONED: [(&str, &str); 3] = [
+    ("CHANGELOG.md", "## "),
+    ("python/pyproject.toml", "version = \""),
+    ("fleet/pyproject.toml", "version = \""),
+];
+
+pub(super) fn package(session: &mut Session) -> anyhow::Result<()> {
+    versions(&session.root)?;
+    recipes(session)?;
+    units(session)?;
+    workflows(session)?;
+    python(session)
+}
+
+/// Compares the version of the workspace with those that documents state.
+fn versions(root: &Path) -> anyhow::Result<()> {
+    let read = |file: &str| {
+        fs::read_to_string(root.join(file)).with_context(|| format!("reading `{file}`"))
+    };
+    let workspace = read("Cargo.toml")?;
+    let version = after(&workspace, "version = \"").context("the workspace states no version")?;
+    for (file, begin) in VERSIONED {
+        let text = read(file)?;
+        let stated = after(&text, begin).with_context(|| format!("`{file}` states no version"))?;
+        ensure!(stated == version, "`{file}` states version {stated}, the workspace {version}");
+    }
+    Ok(())
+}
+
+/// The version after the first line that begins so.
+fn after<'a>(text: &'a str, begin: &str) -> Option<&'a str> {
+    let rest = text.lines().find_map(|line| line.strip_prefix(begin))?;
+    rest.split(|letter: char| !letter.is_ascii_digit() && letter != '.').next()
+}
+
+/// Has the recipes read by the languages that they are written in.
+fn recipes(session: &Session) -> anyhow::Result<()> {
+    let folder = session.root.join("share/packaging");
+    succeed(Command::new("bash").arg("-n").arg(folder.join("PKGBUILD")))?;
+    let trees =
+        [folder.join("unraid.xml"), session.root.join("share/macos/org.steadfast.check.plist")];
+    let parse = "import sys, xml.dom.minidom as m; [m.parse(path) for path in sys.argv[1:]]";
+    if !session.lacks(&["python3"]) {
+        succeed(Command::new("python3").args(["-c", parse]).args(trees))?;
+    }
+    Ok(())
+}
+
+/// Has systemd read the units, which name a program that is not installed here.
+fn units(session: &Session) -> anyhow::Result<()> {
+    if !setup::is_ready("systemd-analyze") {
+        println!("left out: no systemd-analyze");
+        return Ok(());
+    }
+    let folder = target_folder(session)?.join("units");
+    fs::create_dir_all(&folder)?;
+    let mut units: Vec<PathBuf> = Vec::new();
+    for end in ["service", "timer"] {
+        let unit = session.root.join(format!("share/systemd/steadfast-check@.{end}"));
+        let text = fs::read_to_string(unit)?.replace("/usr/bin/steadfast", "/bin/true");
+        let instance = folder.join(format!("steadfast-check@srv.{end}"));
+        fs::write(&instance, text)?;
+        units.push(instance);
+    }
+    let mut verify = Command::new("systemd-analyze");
+    succeed(verify.args(["verify", "--man=no"]).args(units))
+}
+
+fn workflows(session: &Session) -> anyhow::Result<()> {
+    if !setup::is_ready("actionlint") {
+        println!("left out: no actionlint");
+        return Ok(());
+    }
+    succeed(Command::new("actionlint").current_dir(&session.root))
+}
+
+/// Runs the tests of the package for Python with the command that the other tests run.
+fn python(session: &Session) -> anyhow::Result<()> {
+    if session.lacks(&["python3"]) {
+        return Ok(());
+    }
+    let program = program(session)?;
+    let folder = program.parent().context("the command is in a folder")?;
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let path = std::env::join_paths(
+        std::iter::once(folder.to_owned()).chain(std::env::split_paths(&path)),
+    )?;
+    let mut tests = Command::new("python3");
+    tests.args(["-m", "unittest", "discover", "-s", "tests"]);
+    tests.current_dir(session.root.join("python")).env("PYTHONPATH", "src").env("PATH", path);
+    let temporary = target_folder(session)?.join("tmp");
+    fs::create_dir_all(&temporary)?;
+    succeed(tests.env("STEADFAST_TEST_FOLDER", temporary))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_version_ends_at_what_is_no_number() {
+        let text = "# Changelog\n\n## 0.2.0, unreleased\n\n## 0.1.0\n";
+        assert_eq!(after(text, "## "), Some("0.2.0"));
+        assert_eq!(after("version = \"1.0.0\"\n", "version = \""), Some("1.0.0"));
+        assert_eq!(after(text, "version"), None);
+    }
+}
