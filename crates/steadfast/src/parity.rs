@@ -8,6 +8,8 @@
 //!
 //! Nothing in a parity file is believed: its paths are opened beneath the root only.
 
+mod identity;
+mod place;
 mod folder;
 mod held;
 mod stream;
@@ -16,8 +18,11 @@ mod make;
 mod sets;
 mod rebuild;
 
-pub use folder::{ParityPlace, drop_parity};
-pub use make::{NotProtected, ParityMade, ParityOptions, make_parity, update_parity};
+pub use folder::drop_parity;
+pub use make::{
+    NotProtected, ParityMade, ParityMonitor, ParityOptions, make_parity, update_parity,
+};
+pub use place::ParityPlace;
 pub use rebuild::{ParitySource, RebuiltCopy};
 pub use sets::{SetReport, SetTotals, show_parity, verify_parity};
 pub use steadfast_parity::{

@@ -144,7 +144,8 @@ pub(crate) struct ParityPlaceArgs {
     #[arg(value_name = "DIR", default_value = ".", hide_default_value = true)]
     pub(crate) root: PathBuf,
 
-    /// Keep the parity in FOLDER, for example on another disk. One folder is for one tree
+    /// The folder of the parity, for example on another disk. `make` lets the tree remember it. One
+    /// folder is for one tree [default: as the tree remembers, or DIR/.steadfast/parity]
     #[arg(long, value_name = "FOLDER")]
     pub(crate) parity_at: Option<PathBuf>,
 

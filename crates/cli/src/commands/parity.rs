@@ -7,11 +7,11 @@ use anyhow::bail;
 #[cfg(feature = "schedule")]
 use steadfast::Options;
 use steadfast::parity::{
-    NotProtected, ParityMade, ParityOptions, ParityPlace, SetReport, SetTotals, drop_parity,
-    make_parity, show_parity, update_parity, verify_parity,
+    NotProtected, ParityMade, ParityMonitor, ParityOptions, ParityPlace, SetReport, SetTotals,
+    drop_parity, make_parity, show_parity, update_parity, verify_parity,
 };
-#[cfg(feature = "schedule")]
 use steadfast::verdict::worse_status;
+use steadfast::{Event, Monitor};
 use steadfast_report::escape;
 use steadfast_report::parity::{
     write_dropped, write_made_json, write_made_text, write_not_protected_json,
@@ -54,7 +54,7 @@ fn make(
     work: impl FnOnce(
         &ParityPlace,
         &ParityOptions,
-        &mut dyn FnMut(&NotProtected),
+        &mut dyn ParityMonitor,
     ) -> Result<ParityMade, steadfast::Error>,
 ) -> anyhow::Result<u8> {
     let mut options = ParityOptions::default();
@@ -63,8 +63,7 @@ fn make(
     options.run.qos = args.place.level.level();
     options.run.stop = exit::stop_on_signals()?;
     let json = args.place.json;
-    let place = args.place.place()?;
-    let made = work(&place, &options, &mut |file| tell_of(file, json))?;
+    let made = work(&args.place.place()?, &options, &mut ParityConsole::new(json))?;
     finish(verb, &made, json)?;
     Ok(made.exit_status())
 }
@@ -76,20 +75,10 @@ pub(super) fn keep_up(place: &ParityPlace, run: Options, json: bool) -> anyhow::
     exit::set_on_signals(&run.stop)?;
     let mut options = ParityOptions::default();
     options.run = run;
-    let mut status = 0;
-    let made = update_parity(place, &options, &mut |file| {
-        status = worse_status(status, file.verdict.exit_status(false));
-        tell_of(file, json);
-    })?;
+    let mut console = ParityConsole::new(json);
+    let made = update_parity(place, &options, &mut console)?;
     finish("update", &made, json)?;
-    Ok(if made.interrupted { made.exit_status() } else { status })
-}
-
-fn tell_of(file: &NotProtected, json: bool) {
-    tell(|out| match json {
-        true => write_not_protected_json(file, out),
-        false => write_not_protected_text(file, out),
-    });
+    Ok(if made.interrupted { made.exit_status() } else { console.status })
 }
 
 /// Writes what became of the parity.
@@ -100,6 +89,38 @@ fn finish(verb: &'static str, made: &ParityMade, json: bool) -> anyhow::Result<(
         false => write_made_text(made, &mut end),
     }
     answer(&end)
+}
+
+/// Writes what is not protected as it becomes known.
+struct ParityConsole {
+    json: bool,
+    /// The worst status of the files by their verdicts.
+    status: u8,
+}
+
+impl ParityConsole {
+    fn new(json: bool) -> ParityConsole {
+        ParityConsole { json, status: 0 }
+    }
+}
+
+impl Monitor for ParityConsole {
+    fn event(&mut self, event: &Event) {
+        if let Event::Notice(notice) = event {
+            let path = notice.path.as_ref().map(|path| format!("`{}`: ", path.display()));
+            exit::complain(&format!("{}{}", path.unwrap_or_default(), notice.text));
+        }
+    }
+}
+
+impl ParityMonitor for ParityConsole {
+    fn not_protected(&mut self, file: &NotProtected) {
+        self.status = worse_status(self.status, file.verdict.exit_status(false));
+        tell(|out| match self.json {
+            true => write_not_protected_json(file, out),
+            false => write_not_protected_text(file, out),
+        });
+    }
 }
 
 fn sets(

@@ -17,7 +17,7 @@ fn contents(seed: u32, len: u32) -> Vec<u8> {
 }
 
 /// A tagged tree with small and larger files.
-fn photographs() -> Tree {
+pub(crate) fn photographs() -> Tree {
     let mut tree = Tree::new().file("data/empty", b"").file("data/tiny", b"x");
     for number in 0..6 {
         let bytes = contents(number, 30_000 + 4096 * number);
@@ -164,19 +164,6 @@ fn sets_are_shown_with_what_became_of_their_files() {
     let said = tree.run(["parity", "show", "--of", "0", "data"]).succeeds();
     assert!(said.stdout().contains("8 files; "), "{said:?}");
     tree.run(["parity", "show", "--of", "nowhere", "data"]).ends(2);
-}
-
-#[test]
-fn parity_elsewhere_leaves_the_tree_alone() {
-    let tree = photographs();
-    let place = ["--parity-at", "elsewhere", "data"];
-    tree.run(["parity", "make"].iter().chain(&place)).succeeds();
-    assert!(!tree.path("data/.steadfast").exists());
-    for verb in ["verify", "show", "update"] {
-        tree.run(["parity", verb].iter().chain(&place)).succeeds();
-    }
-    tree.run(["parity", "drop", "--yes"].iter().chain(&place)).succeeds();
-    assert_eq!(fs::read_dir(tree.path("elsewhere")).unwrap().count(), 0);
 }
 
 #[test]

@@ -5,81 +5,22 @@ use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::io::{self, BufWriter, Write as _};
 use std::ops::ControlFlow;
-use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use steadfast_parity::{ParityPages, SetFile, SetIndex, SetOrigin};
 use steadfast_sys::file::{Dir, Draft, Existing, File};
 use steadfast_sys::source::ReadAt as _;
 
+use super::identity::{SetId, id_of, names_of};
+use super::place::{ParityPlace, open_private, remove_empty, system};
 use crate::error::Error;
 use crate::pages::Descriptor;
-use crate::tree_folder::{FOLDER, PARITY};
 
 /// The file that a run holds locked while it changes the folder.
 const LOCK: &str = "lock";
 
 /// Suffix of a file that was not finished.
 const DRAFT: &str = ".draft";
-
-/// The identity of a set.
-pub(super) type SetId = [u8; 16];
-
-/// A tree, and where its parity is.
-#[derive(Clone, Debug)]
-pub struct ParityPlace {
-    /// The root as the user wrote it.
-    shown: PathBuf,
-    /// Its real path.
-    root: PathBuf,
-    /// The folder, if it is not in the tree.
-    elsewhere: Option<PathBuf>,
-}
-
-impl ParityPlace {
-    /// Takes the root of a tree, and the folder of its parity if that is not in the tree.
-    ///
-    /// # Errors
-    /// `Usage` if the root is no directory.
-    pub fn new(root: &Path, elsewhere: Option<&Path>) -> Result<ParityPlace, Error> {
-        let real = root.canonicalize().map_err(|error| Error::system("open it", error).at(root))?;
-        if !real.is_dir() {
-            return Err(Error::usage("parity is of a directory").at(root));
-        }
-        let elsewhere = elsewhere.map(Path::to_owned);
-        Ok(ParityPlace { shown: root.to_owned(), root: real, elsewhere })
-    }
-
-    /// Finds the nearest tree with parity, at a path or above it.
-    pub fn nearest(path: &Path) -> Option<ParityPlace> {
-        let real = path.canonicalize().ok()?;
-        let mut above = real.ancestors().map(Path::to_owned);
-        let root = above.find(|root| {
-            let folder = Dir::open(root).and_then(|dir| dir.open_dir(OsStr::new(FOLDER)));
-            folder.and_then(|dir| dir.open_dir(OsStr::new(PARITY))).is_ok()
-        })?;
-        Some(ParityPlace { shown: root.clone(), root, elsewhere: None })
-    }
-
-    /// Returns the real path of the root.
-    pub fn root(&self) -> &Path {
-        &self.root
-    }
-
-    /// Returns the folder of the parity.
-    pub fn folder(&self) -> PathBuf {
-        let in_tree = || self.shown.join(FOLDER).join(PARITY);
-        self.elsewhere.clone().unwrap_or_else(in_tree)
-    }
-
-    /// Returns a path beneath the root as the user would write it.
-    pub(super) fn shown(&self, relative: &Path) -> PathBuf {
-        match self.shown == Path::new(".") {
-            true => relative.to_owned(),
-            false => self.shown.join(relative),
-        }
-    }
-}
 
 /// The open folder of a tree's parity.
 pub(super) struct ParityFolder {
@@ -92,37 +33,37 @@ impl ParityFolder {
     /// # Errors
     /// `Usage` if there is no parity; otherwise the error of the system.
     pub(super) fn open(place: &ParityPlace) -> Result<ParityFolder, Error> {
-        let dir = match &place.elsewhere {
-            Some(folder) => Dir::open(folder),
-            None => Dir::open(&place.root)
-                .and_then(|root| root.open_dir(OsStr::new(FOLDER)))
-                .and_then(|folder| folder.open_dir(OsStr::new(PARITY))),
-        };
-        match dir {
-            Ok(dir) => Ok(ParityFolder { dir: Arc::new(dir) }),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Err(none_at(place)),
-            Err(error) => Err(system("open the parity", error, place)),
-        }
+        Ok(ParityFolder { dir: Arc::new(place.open()?) })
     }
 
-    /// Opens the folder, and makes it if it is absent.
+    /// Opens the folder to change it, and makes it if it is absent.
     ///
     /// # Errors
-    /// The error of the system. A link in its place is not followed.
+    /// `Usage` if another tree uses it; otherwise the error of the system. A link in its place is
+    /// not followed.
     pub(super) fn make(place: &ParityPlace) -> Result<ParityFolder, Error> {
-        let dir = match &place.elsewhere {
-            Some(folder) => match Dir::open(folder) {
-                Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                    Dir::parent_of(folder).and_then(|(above, name)| above.create_dir(&name))
-                }
-                opened => opened,
-            },
-            None => Dir::open(&place.root)
-                .and_then(|root| root.make_dir(OsStr::new(FOLDER)))
-                .and_then(|folder| open_private(&folder, OsStr::new(PARITY))),
-        };
-        let dir = dir.map_err(|error| system("make the folder of the parity", error, place))?;
+        let dir = place.make()?;
+        place.ensure_own(&dir)?;
         Ok(ParityFolder { dir: Arc::new(dir) })
+    }
+
+    /// Opens the folder to change it.
+    ///
+    /// # Errors
+    /// As [`ParityFolder::make`]; `Usage` if there is no parity.
+    pub(super) fn open_to_change(place: &ParityPlace) -> Result<ParityFolder, Error> {
+        let folder = ParityFolder::open(place)?;
+        place.ensure_own(&folder.dir)?;
+        Ok(folder)
+    }
+
+    /// Makes the tree remember a folder that the user named. Only for who has the lock. Returns
+    /// what the user should know of the folder.
+    ///
+    /// # Errors
+    /// If the folder cannot be written.
+    pub(super) fn remember(&self, place: &ParityPlace) -> Result<Vec<String>, Error> {
+        place.remember(&self.dir)
     }
 
     /// Locks the folder until the file is closed.
@@ -221,6 +162,7 @@ impl ParityFolder {
         let (above, name) = names_of(id);
         self.dir.open_dir(&above)?.remove_file(&name)
     }
+
     /// Removes what earlier runs did not finish. Only for who has the lock.
     ///
     /// # Errors
@@ -279,7 +221,7 @@ pub(super) enum SetFault {
 /// # Errors
 /// `Usage` if there is no parity; `System` if something could not be removed.
 pub fn drop_parity(place: &ParityPlace) -> Result<u64, Error> {
-    let folder = ParityFolder::open(place)?;
+    let folder = ParityFolder::open_to_change(place)?;
     let lock = folder.lock(place)?;
     let failed = |error| system("remove the parity", error, place);
     let ids = folder.ids().map_err(failed)?;
@@ -290,64 +232,6 @@ pub fn drop_parity(place: &ParityPlace) -> Result<u64, Error> {
     }
     folder.dir.remove_file(OsStr::new(LOCK)).map_err(failed)?;
     drop(lock);
-    if place.elsewhere.is_none() {
-        let root = Dir::open(&place.root).map_err(failed)?;
-        let above = root.open_dir(OsStr::new(FOLDER)).map_err(failed)?;
-        remove_empty(&above, PARITY).map_err(failed)?;
-        // A tree without a catalogue has nothing else there.
-        remove_empty(&root, FOLDER).map_err(failed)?;
-    }
+    place.forget(&folder.dir).map_err(failed)?;
     Ok(ids.len() as u64)
-}
-
-/// Removes a directory if it is there and empty.
-fn remove_empty(dir: &Dir, name: &str) -> io::Result<()> {
-    use io::ErrorKind::{AlreadyExists, DirectoryNotEmpty, NotFound};
-    match dir.remove_dir(OsStr::new(name)) {
-        Err(error) if !matches!(error.kind(), NotFound | DirectoryNotEmpty | AlreadyExists) => {
-            Err(error)
-        }
-        _ => Ok(()),
-    }
-}
-
-/// Makes the error of a system call on the folder.
-pub(super) fn system(operation: &str, error: io::Error, place: &ParityPlace) -> Error {
-    Error::system(operation, error).at(&place.folder())
-}
-
-/// Makes the error of a tree without parity.
-pub(super) fn none_at(place: &ParityPlace) -> Error {
-    Error::usage("there is no parity: `steadfast parity make` makes it").at(&place.folder())
-}
-
-/// Opens a directory, and makes one that only its owner can enter if it is absent.
-fn open_private(above: &Dir, name: &OsStr) -> io::Result<Dir> {
-    match above.open_dir(name) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => above.create_dir(name),
-        opened => opened,
-    }
-}
-
-/// Returns an identity in hexadecimal.
-pub(super) fn hex(id: &SetId) -> String {
-    id.iter().map(|byte| format!("{byte:02x}")).collect()
-}
-
-/// Returns the folder and the name of a set.
-fn names_of(id: &SetId) -> (OsString, OsString) {
-    let name = hex(id);
-    (OsString::from(&name[..2]), OsString::from(name))
-}
-
-/// Reads an identity from a name; `None` if it is another file's.
-fn id_of(name: &OsStr) -> Option<SetId> {
-    let name = name.to_str().filter(|name| name.len() == 32 && name.is_ascii())?;
-    let mut id = [0; 16];
-    for (byte, digits) in id.iter_mut().zip(name.as_bytes().chunks(2)) {
-        let is_lower = |digit: &u8| matches!(digit, b'0'..=b'9' | b'a'..=b'f');
-        let digits = std::str::from_utf8(digits).ok().filter(|d| d.as_bytes().iter().all(is_lower));
-        *byte = u8::from_str_radix(digits?, 16).ok()?;
-    }
-    Some(id)
 }

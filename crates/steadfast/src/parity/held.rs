@@ -8,7 +8,7 @@ use steadfast_manifest::tag::Tag;
 use steadfast_parity::ProtectedFile;
 use steadfast_sys::file::{File, Status};
 
-use super::folder::ParityPlace;
+use super::place::ParityPlace;
 use crate::beneath;
 use crate::event::FileError;
 use crate::verdict::{Reading, Stored, Verdict};

@@ -17,15 +17,17 @@ use steadfast_parity::{
 };
 use steadfast_sys::file::AlignedBuffer;
 
-use super::folder::{ParityFolder, ParityPlace, SetId, hex, system};
+use super::folder::ParityFolder;
 use super::held::{HeldFile, OpenMember, WhyNot, unreadable};
+use super::identity::{SetId, hex};
+use super::place::{ParityPlace, system};
 use super::protected;
 use super::review::{PathSet, Review, ReviewRule, StaleSet};
 use super::stream::{CHUNK_LEN, SetStream};
 use crate::calibration::fastest_lanes;
 use crate::error::Error;
-use crate::event::{FileError, FileEvent, Subject};
-use crate::monitor::Event;
+use crate::event::{FileError, FileEvent, Notice, Subject};
+use crate::monitor::{Event, Monitor};
 use crate::run::{Options, Verb, run};
 use crate::selection::Selection;
 use crate::verdict::{Verdict, worse_status};
@@ -58,6 +60,12 @@ pub struct NotProtected {
     pub verdict: Verdict,
     /// What went wrong, if the system refused something.
     pub trouble: Option<FileError>,
+}
+
+/// Listens while parity is made.
+pub trait ParityMonitor: Monitor {
+    /// Hears of a file that is not protected as it should be.
+    fn not_protected(&mut self, file: &NotProtected);
 }
 
 /// What became of the parity of a tree.
@@ -106,10 +114,10 @@ impl ParityMade {
 pub fn make_parity(
     place: &ParityPlace,
     options: &ParityOptions,
-    found: &mut dyn FnMut(&NotProtected),
+    monitor: &mut dyn ParityMonitor,
 ) -> Result<ParityMade, Error> {
     let folder = ParityFolder::make(place)?;
-    bring_up_to_date(place, &folder, options, true, found)
+    bring_up_to_date(place, &folder, options, true, monitor)
 }
 
 /// Makes parity for what is new or changed since it was made. Sets that are there are looked at and
@@ -120,10 +128,10 @@ pub fn make_parity(
 pub fn update_parity(
     place: &ParityPlace,
     options: &ParityOptions,
-    found: &mut dyn FnMut(&NotProtected),
+    monitor: &mut dyn ParityMonitor,
 ) -> Result<ParityMade, Error> {
-    let folder = ParityFolder::open(place)?;
-    bring_up_to_date(place, &folder, options, false, found)
+    let folder = ParityFolder::open_to_change(place)?;
+    bring_up_to_date(place, &folder, options, false, monitor)
 }
 
 fn bring_up_to_date(
@@ -131,15 +139,18 @@ fn bring_up_to_date(
     folder: &ParityFolder,
     options: &ParityOptions,
     proves: bool,
-    found: &mut dyn FnMut(&NotProtected),
+    monitor: &mut dyn ParityMonitor,
 ) -> Result<ParityMade, Error> {
     let _lock = folder.lock(place)?;
     folder.remove_drafts().map_err(|error| system("remove old drafts", error, place))?;
+    for text in folder.remember(place)? {
+        monitor.event(&Event::Notice(Notice::new(text).at(&place.folder())));
+    }
     let redundancy = options.redundancy;
     let rule = ReviewRule { redundancy, proves, forgets: options.forget_missing };
     let mut review = Review::of(place, folder, rule, &options.run.stop)?;
     let stale = std::mem::take(&mut review.stale);
-    let mut maker = SetMaker::new(place, folder, options, review, found);
+    let mut maker = SetMaker::new(place, folder, options, review, monitor);
     let mut planner = SetPlanner::new(maker.origin.redundancy, INTERLEAVED);
     let mut outcome = Ok(());
     let selection = Selection::of([place.root()]);
@@ -174,7 +185,7 @@ struct SetMaker<'a> {
     written: HashSet<SetId>,
     failed: PathSet,
     made: ParityMade,
-    found: &'a mut dyn FnMut(&NotProtected),
+    monitor: &'a mut dyn ParityMonitor,
 }
 
 impl<'a> SetMaker<'a> {
@@ -183,7 +194,7 @@ impl<'a> SetMaker<'a> {
         folder: &'a ParityFolder,
         options: &'a ParityOptions,
         review: Review,
-        found: &'a mut dyn FnMut(&NotProtected),
+        monitor: &'a mut dyn ParityMonitor,
     ) -> SetMaker<'a> {
         let now = (options.run.now)();
         let redundancy = options.redundancy.or(review.redundancy).unwrap_or_default();
@@ -200,7 +211,7 @@ impl<'a> SetMaker<'a> {
             bytes: AlignedBuffer::new(CHUNK_LEN),
             written: HashSet::new(),
             failed: PathSet::default(),
-            found,
+            monitor,
         };
         maker.tell_of_review();
         maker
@@ -225,7 +236,7 @@ impl<'a> SetMaker<'a> {
     fn tell(&mut self, path: PathBuf, verdict: Verdict, trouble: Option<FileError>) {
         let status = if verdict == Verdict::Corrupt { 3 } else { 2 };
         self.made.status = worse_status(self.made.status, status);
-        (self.found)(&NotProtected { path, verdict, trouble });
+        self.monitor.not_protected(&NotProtected { path, verdict, trouble });
     }
 
     fn refuse(&mut self, relative: &Path, verdict: Verdict, trouble: Option<FileError>) {

@@ -21,7 +21,9 @@ use steadfast_parity::{
 use steadfast_sys::file::{Dir, Draft, File};
 use steadfast_sys::source::ReadAt as _;
 
-use super::folder::{ParityFolder, ParityPlace, SetId, StoredSet, system};
+use super::folder::{ParityFolder, StoredSet};
+use super::identity::SetId;
+use super::place::{ParityPlace, system};
 use crate::beneath;
 use crate::error::Error;
 use crate::event::FileError;

@@ -8,7 +8,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use steadfast_parity::{Member, ProtectedFile, Redundancy};
 
-use super::folder::{ParityFolder, ParityPlace, SetFault, SetId, StoredSet, system};
+use super::folder::{ParityFolder, SetFault, StoredSet};
+use super::identity::SetId;
+use super::place::{ParityPlace, system};
 use super::protected;
 use crate::beneath;
 use crate::error::Error;

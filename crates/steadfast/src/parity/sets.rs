@@ -5,7 +5,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use steadfast_parity::{Losses, Member, PAGE_LEN, PageAt};
 
-use super::folder::{ParityFolder, ParityPlace, SetFault, StoredSet, hex, none_at, system};
+use super::folder::{ParityFolder, SetFault, StoredSet};
+use super::identity::hex;
+use super::place::{ParityPlace, none_at, system};
 use super::review::{MemberState, state_of};
 use crate::error::Error;
 use crate::verdict::worse_status;

@@ -136,6 +136,17 @@ impl Dir {
         Ok(shared && !trusted.contains(&own.st_uid))
     }
 
+    /// Returns whether this directory belongs to the user of this process, to root, or to the owner
+    /// of another directory.
+    ///
+    /// # Errors
+    /// Whatever the system says.
+    pub fn belongs_with(&self, other: &Dir) -> io::Result<bool> {
+        let own = rustix::fs::fstat(&self.fd)?.st_uid;
+        let other = rustix::fs::fstat(&other.fd)?.st_uid;
+        Ok(own == 0 || own == other || own == rustix::process::geteuid().as_raw())
+    }
+
     /// Returns the status of the directory itself.
     pub fn status(&self) -> io::Result<Status> {
         Ok(platform::status(&rustix::fs::fstat(&self.fd)?))

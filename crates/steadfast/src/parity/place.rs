@@ -1,0 +1,394 @@
+//! Where the parity of a tree is: in the tree, in a folder that the user names, or in one that the
+//! tree remembers.
+//!
+//! A tree remembers a folder by a record in its own folder of parity, and the folder has a record
+//! of the tree. Both have the same random number. Whoever can write to the tree can write its
+//! record, so a remembered folder is opened only through directories, without links; only if its
+//! owner is trusted; and only if its own record has the same number. It is changed only for the
+//! tree at the path that its record has.
+
+use std::ffi::{OsStr, OsString};
+use std::hash::{BuildHasher as _, RandomState};
+use std::io::{self, Write as _};
+use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use steadfast_sys::file::{Dir, Draft, Existing};
+use steadfast_sys::source::ReadAt as _;
+
+use super::identity::{hex, id_of};
+use crate::beneath;
+use crate::error::Error;
+use crate::pages::Descriptor;
+use crate::tree_folder::{FOLDER, PARITY};
+
+/// The record in a tree: which folder has its parity.
+const ELSEWHERE: &str = "elsewhere";
+
+/// The record in a folder: of which tree it has the parity.
+const TREE: &str = "tree";
+
+/// The longest record in bytes: a number in hexadecimal, the end of the line, and a path.
+const RECORD_LEN_MAX: u64 = 33 + 4096;
+
+/// A tree, and where its parity is.
+#[derive(Clone, Debug)]
+pub struct ParityPlace {
+    /// The root as the user wrote it.
+    shown: PathBuf,
+    /// Its real path.
+    root: PathBuf,
+    home: ParityHome,
+}
+
+/// Where parity is.
+#[derive(Clone, Debug)]
+enum ParityHome {
+    /// In the tree.
+    Tree,
+    /// In a folder that the user names.
+    Named(PathBuf),
+    /// In the folder that the tree remembers.
+    Remembered(PlaceRecord),
+}
+
+/// What a tree and a folder record of each other.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct PlaceRecord {
+    /// The random number of the pair.
+    number: [u8; 16],
+    /// The real path of the other one.
+    path: PathBuf,
+}
+
+impl ParityPlace {
+    /// Takes the root of a tree, and the folder of its parity if that is not in the tree. Without a
+    /// folder, it is the one that the tree remembers, if it does.
+    ///
+    /// # Errors
+    /// `Usage` if the root is no directory; `System` if what the tree remembers cannot be read.
+    pub fn new(root: &Path, elsewhere: Option<&Path>) -> Result<ParityPlace, Error> {
+        let real = root.canonicalize().map_err(|error| Error::system("open it", error).at(root))?;
+        if !real.is_dir() {
+            return Err(Error::usage("parity is of a directory").at(root));
+        }
+        let home = match elsewhere {
+            Some(folder) => ParityHome::Named(folder.to_owned()),
+            None => match remembered(&real) {
+                Ok(None) => ParityHome::Tree,
+                Ok(Some(record)) => ParityHome::Remembered(record),
+                Err(error) => {
+                    let failed = Error::system("read where its parity is", error);
+                    return Err(failed.at(&root.join(FOLDER).join(PARITY).join(ELSEWHERE)));
+                }
+            },
+        };
+        Ok(ParityPlace { shown: root.to_owned(), root: real, home })
+    }
+
+    /// Finds the nearest tree with parity, at a path or above it.
+    pub fn nearest(path: &Path) -> Option<ParityPlace> {
+        let real = path.canonicalize().ok()?;
+        let root = real.ancestors().find(|root| folder_in(root).is_ok())?;
+        ParityPlace::new(root, None).ok()
+    }
+
+    /// Returns the real path of the root.
+    pub fn root(&self) -> &Path {
+        &self.root
+    }
+
+    /// Returns the folder of the parity.
+    pub fn folder(&self) -> PathBuf {
+        match &self.home {
+            ParityHome::Tree => self.shown.join(FOLDER).join(PARITY),
+            ParityHome::Named(folder) => folder.clone(),
+            ParityHome::Remembered(record) => record.path.clone(),
+        }
+    }
+
+    /// Says whether the folder is not in the tree.
+    pub(super) fn is_elsewhere(&self) -> bool {
+        !matches!(self.home, ParityHome::Tree)
+    }
+
+    /// Returns a path beneath the root as the user would write it.
+    pub(super) fn shown(&self, relative: &Path) -> PathBuf {
+        match self.shown == Path::new(".") {
+            true => relative.to_owned(),
+            false => self.shown.join(relative),
+        }
+    }
+
+    /// Opens the folder.
+    ///
+    /// # Errors
+    /// `Usage` if there is no parity; otherwise the error of the system.
+    pub(super) fn open(&self) -> Result<Dir, Error> {
+        let (opened, record) = match &self.home {
+            ParityHome::Tree => (folder_in(&self.root), None),
+            ParityHome::Named(folder) => (Dir::open(folder), None),
+            ParityHome::Remembered(record) => (open_unlinked(&record.path), Some(record)),
+        };
+        let failed = |error| system("open the parity", error, self);
+        let is_absent = |error: &io::Error| error.kind() == io::ErrorKind::NotFound;
+        match (opened, record) {
+            (Ok(dir), None) => Ok(dir),
+            (Ok(dir), Some(record)) => {
+                self.ensure_ours(&dir, record)?;
+                Ok(dir)
+            }
+            (Err(error), Some(_)) if is_absent(&error) => {
+                let message = "the parity of this tree is there, and there is no such folder: is \
+                               its disk mounted? `--parity-at FOLDER` names another";
+                Err(Error::usage(message).at(&self.folder()))
+            }
+            (Err(error), None) if is_absent(&error) => Err(none_at(self)),
+            (Err(error), _) => Err(failed(error)),
+        }
+    }
+
+    /// Refuses a remembered folder that does not have the tree's number, or of a stranger.
+    fn ensure_ours(&self, dir: &Dir, record: &PlaceRecord) -> Result<(), Error> {
+        let failed = |error| system("open the parity", error, self);
+        let refused = |why: &str| {
+            let hint = "it is not used. `--parity-at FOLDER` names another";
+            Err(Error::usage(format!("{why}: {hint}")).at(&self.folder()))
+        };
+        let root = Dir::open(&self.root).map_err(failed)?;
+        if !dir.belongs_with(&root).map_err(failed)? {
+            return refused("the tree remembers this folder, which belongs to another user");
+        }
+        match read_record(dir, TREE).map_err(failed)? {
+            Some(theirs) if theirs.number == record.number => Ok(()),
+            Some(_) => refused("the tree remembers this folder, which is of another tree"),
+            None => refused(
+                "the tree remembers this folder, which has no parity of it (is its disk mounted?)",
+            ),
+        }
+    }
+
+    /// Opens the folder, and makes it if it is absent.
+    ///
+    /// # Errors
+    /// The error of the system. A link in its place is not followed.
+    pub(super) fn make(&self) -> Result<Dir, Error> {
+        let dir = match &self.home {
+            ParityHome::Tree => make_in(&self.root),
+            ParityHome::Named(folder) => match Dir::open(folder) {
+                Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                    Dir::parent_of(folder).and_then(|(above, name)| above.create_dir(&name))
+                }
+                opened => opened,
+            },
+            ParityHome::Remembered(_) => return self.open(),
+        };
+        dir.map_err(|error| system("make the folder of the parity", error, self))
+    }
+
+    /// Refuses to change a folder that another tree uses.
+    ///
+    /// # Errors
+    /// `Usage` if it does; the error of the system if that cannot be told.
+    pub(super) fn ensure_own(&self, dir: &Dir) -> Result<(), Error> {
+        let theirs = read_record(dir, TREE);
+        let theirs = theirs.map_err(|error| system("read of which tree it is", error, self))?;
+        let Some(theirs) = theirs.filter(|theirs| theirs.path != self.root) else { return Ok(()) };
+        let tree = theirs.path.display();
+        let message = match &self.home {
+            ParityHome::Tree => return Ok(()),
+            ParityHome::Remembered(record) => format!(
+                "this parity was made for a tree at `{tree}`. If the tree was moved here, run \
+                 `steadfast parity make --parity-at {}` once; if it is a copy, give it a folder of \
+                 its own",
+                record.path.display()
+            ),
+            ParityHome::Named(_) => {
+                // A tree that was moved is not there any more.
+                let in_use = remembered(&theirs.path).ok().flatten();
+                if in_use.is_none_or(|record| record.number != theirs.number) {
+                    return Ok(());
+                }
+                format!("this is the parity of another tree, `{tree}`: one folder is for one tree")
+            }
+        };
+        Err(Error::usage(message).at(&self.folder()))
+    }
+
+    /// Makes the tree remember the folder that the user named. Only for who has the lock. Returns
+    /// what the user should know of the folder.
+    ///
+    /// # Errors
+    /// If the folder cannot be written. A tree that cannot be written is told of.
+    pub(super) fn remember(&self, dir: &Arc<Dir>) -> Result<Vec<String>, Error> {
+        let ParityHome::Named(folder) = &self.home else { return Ok(Vec::new()) };
+        let failed = |error| system("record of which tree it is", error, self);
+        let real = folder.canonicalize().map_err(failed)?;
+        let before = remembered(&self.root).ok().flatten();
+        let theirs = read_record(dir, TREE).map_err(failed)?;
+        let known = theirs.as_ref().or(before.as_ref()).map(|record| record.number);
+        let number = known.unwrap_or_else(random_number);
+        let of_tree = PlaceRecord { number, path: self.root.clone() };
+        let of_folder = PlaceRecord { number, path: real };
+        if theirs.as_ref() != Some(&of_tree) {
+            write_record(dir, TREE, &of_tree).map_err(failed)?;
+        }
+        let mut told = Vec::new();
+        if before.as_ref() != Some(&of_folder) {
+            let own = make_in(&self.root).map(Arc::new);
+            if let Err(error) = own.and_then(|own| write_record(&own, ELSEWHERE, &of_folder)) {
+                told.push(format!("the tree cannot remember it, name it again: {error}"));
+            }
+            if let Some(before) = before.filter(|before| before.path != of_folder.path) {
+                told.push(format!("parity that is in `{}` stays there", before.path.display()));
+            }
+        }
+        let device = |dir: &Dir| dir.status().map(|status| status.device).ok();
+        if Dir::open(&self.root).is_ok_and(|root| device(&root) == device(dir)) {
+            told.push("it is on the same device as the tree: one failure can take both".to_owned());
+        }
+        Ok(told)
+    }
+
+    /// Removes what tree and folder record of each other, and directories in the tree that are
+    /// empty then.
+    ///
+    /// # Errors
+    /// The error of the system.
+    pub(super) fn forget(&self, dir: &Dir) -> io::Result<()> {
+        let here = dir.status()?;
+        if self.is_elsewhere() {
+            remove_record(dir, TREE)?;
+        }
+        let root = Dir::open(&self.root)?;
+        let Ok(above) = root.open_dir(OsStr::new(FOLDER)) else { return Ok(()) };
+        if let Ok(own) = above.open_dir(OsStr::new(PARITY))
+            && let Ok(Some(record)) = read_record(&own, ELSEWHERE)
+        {
+            let there = open_unlinked(&record.path).and_then(|dir| dir.status());
+            if there.is_ok_and(|it| (it.device, it.inode) == (here.device, here.inode)) {
+                remove_record(&own, ELSEWHERE)?;
+            }
+        }
+        remove_empty(&above, PARITY)?;
+        // A tree without a catalogue has nothing else there.
+        remove_empty(&root, FOLDER)
+    }
+}
+
+/// Opens the folder of parity in a tree.
+fn folder_in(root: &Path) -> io::Result<Dir> {
+    let folder = Dir::open(root)?.open_dir(OsStr::new(FOLDER))?;
+    folder.open_dir(OsStr::new(PARITY))
+}
+
+/// Opens the folder of parity in a tree, and makes it if it is absent.
+fn make_in(root: &Path) -> io::Result<Dir> {
+    let folder = Dir::open(root)?.make_dir(OsStr::new(FOLDER))?;
+    open_private(&folder, OsStr::new(PARITY))
+}
+
+/// Opens an absolute path, one name at a time and through no link.
+fn open_unlinked(path: &Path) -> io::Result<Dir> {
+    let top = Path::new("/");
+    let names = path.strip_prefix(top).map_err(|_| invalid("the path is not absolute"))?;
+    beneath::directory(top, names)
+}
+
+/// Returns what a tree remembers; `None` if it does not, or if another user may have put its folder
+/// there.
+fn remembered(root: &Path) -> io::Result<Option<PlaceRecord>> {
+    use io::ErrorKind::{NotADirectory, NotFound};
+    let folder = Dir::open(root).and_then(|root| root.open_dir(OsStr::new(FOLDER)));
+    let dir = match folder {
+        Ok(folder) if folder.is_strangers()? => return Ok(None),
+        Ok(folder) => folder.open_dir(OsStr::new(PARITY)),
+        Err(error) => Err(error),
+    };
+    match dir {
+        Ok(dir) => read_record(&dir, ELSEWHERE),
+        Err(error) if matches!(error.kind(), NotFound | NotADirectory) => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
+/// Reads a record; `None` if there is none.
+fn read_record(dir: &Dir, name: &str) -> io::Result<Option<PlaceRecord>> {
+    let name = OsStr::new(name);
+    let Some(status) = dir.status_of_own(name)? else { return Ok(None) };
+    if status.length > RECORD_LEN_MAX {
+        return Err(invalid("the record is too long"));
+    }
+    let file = dir.open_file(name)?;
+    let len_bytes = file.status()?.length.min(RECORD_LEN_MAX);
+    let mut bytes = vec![0; len_bytes as usize];
+    Descriptor { file: &file, len_bytes }.read_exact_at(&mut bytes, 0)?;
+    let parts = bytes.split_at_checked(32).and_then(|(digits, rest)| {
+        Some((id_of(OsStr::from_bytes(digits))?, rest.strip_prefix(b"\n")?))
+    });
+    let (number, path) = parts.ok_or_else(|| invalid("the record is damaged"))?;
+    let path = PathBuf::from(OsString::from_vec(path.to_vec()));
+    match path.is_absolute() {
+        true => Ok(Some(PlaceRecord { number, path })),
+        false => Err(invalid("the path in the record is not absolute")),
+    }
+}
+
+fn write_record(dir: &Arc<Dir>, name: &str, record: &PlaceRecord) -> io::Result<()> {
+    let mut draft = Draft::new(dir)?;
+    draft.set_private()?;
+    draft.write_all(hex(&record.number).as_bytes())?;
+    draft.write_all(b"\n")?;
+    draft.write_all(record.path.as_os_str().as_bytes())?;
+    draft.publish(OsStr::new(name), Existing::Replace)
+}
+
+fn remove_record(dir: &Dir, name: &str) -> io::Result<()> {
+    match dir.remove_file(OsStr::new(name)) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+        _ => Ok(()),
+    }
+}
+
+/// Makes a number that nobody else can know. The system gives a hasher its random keys.
+fn random_number() -> [u8; 16] {
+    let mut number = [0; 16];
+    for half in number.chunks_mut(8) {
+        half.copy_from_slice(&RandomState::new().hash_one(0).to_le_bytes());
+    }
+    number
+}
+
+fn invalid(reason: &'static str) -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidData, reason)
+}
+
+/// Removes a directory if it is there and empty.
+pub(super) fn remove_empty(dir: &Dir, name: &str) -> io::Result<()> {
+    use io::ErrorKind::{AlreadyExists, DirectoryNotEmpty, NotFound};
+    match dir.remove_dir(OsStr::new(name)) {
+        Err(error) if !matches!(error.kind(), NotFound | DirectoryNotEmpty | AlreadyExists) => {
+            Err(error)
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Makes the error of a system call on the folder.
+pub(super) fn system(operation: &str, error: io::Error, place: &ParityPlace) -> Error {
+    Error::system(operation, error).at(&place.folder())
+}
+
+/// Makes the error of a tree without parity.
+pub(super) fn none_at(place: &ParityPlace) -> Error {
+    Error::usage("there is no parity: `steadfast parity make` makes it").at(&place.folder())
+}
+
+/// Opens a directory, and makes one that only its owner can enter if it is absent.
+pub(super) fn open_private(above: &Dir, name: &OsStr) -> io::Result<Dir> {
+    match above.open_dir(name) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => above.create_dir(name),
+        opened => opened,
+    }
+}
