@@ -141,6 +141,23 @@ fn a_folder_is_protected_checked_and_repaired_by_buttons() {
     assert_eq!(browser.get("/repair").status, 405);
 }
 
+/// What is kept of runs does not grow with their number.
+#[test]
+fn only_the_latest_runs_are_kept() {
+    let served = Served::begin();
+    let browser = served.browser();
+    let runs: Vec<String> = (0..8)
+        .map(|_| {
+            let run = browser.run("check", "0/photos");
+            browser.ended(&run);
+            run
+        })
+        .collect();
+    assert_eq!(browser.get(&runs[0]).status, 404);
+    assert_eq!(browser.get(&runs[1]).status, 404);
+    assert!(runs[2..].iter().all(|run| browser.get(run).status == 200));
+}
+
 #[test]
 fn a_browser_keeps_its_language_and_colours() {
     let served = Served::begin();
