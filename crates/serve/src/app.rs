@@ -24,11 +24,8 @@ use crate::recent::Recent;
 use crate::refusal::Refusal;
 use crate::roots::{ServedPath, ServedRoots};
 use crate::runs::ServedRuns;
-use crate::session::{Secret, Sessions, Tickets};
+use crate::session::{PasswordLanes, Secret, Sessions, Tickets};
 use crate::shelf::Shelf;
-
-/// Password attempts that may wait at the same time.
-const PASSWORD_QUEUE_MAX: usize = 16;
 
 /// Lists of handed-over paths that are kept. Older ones have long been shown.
 const HANDED_OVER_MAX: usize = 32;
@@ -54,9 +51,9 @@ pub(crate) struct App {
     pub(crate) uploads: Semaphore,
     pub(crate) sessions: Sessions,
     pub(crate) audits: RootAudits,
-    /// Limits how many password attempts wait.
-    pub(crate) password_queue: Semaphore,
-    /// Lets one password attempt after another be verified.
+    /// The password attempts of each client.
+    pub(crate) password_lanes: PasswordLanes,
+    /// Lets one password after another be verified, which takes a processor.
     pub(crate) password_turn: Semaphore,
     pub(crate) tickets: Tickets,
     /// Lists of paths that are too long for an address.
@@ -82,7 +79,7 @@ impl App {
             uploads: Semaphore::new(UPLOADS_MAX),
             sessions: Sessions::default(),
             audits: RootAudits::default(),
-            password_queue: Semaphore::new(PASSWORD_QUEUE_MAX),
+            password_lanes: PasswordLanes::default(),
             password_turn: Semaphore::new(1),
             tickets: Tickets::default(),
             handed_over: Mutex::default(),

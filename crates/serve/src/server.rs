@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use axum::Router;
+use axum::{Extension, Router};
 use hyper::server::conn::http1;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
@@ -27,6 +27,7 @@ use crate::error::Error;
 use crate::pages;
 use crate::session::ensure_hash;
 use crate::tls;
+use crate::visitor::ClientAddress;
 use crate::wire::WriteTimeout;
 
 /// Threads that serve connections. Long work has other threads.
@@ -203,12 +204,13 @@ async fn accept(
     loop {
         let place = Arc::clone(&places).acquire_owned().await;
         let place = place.expect("the semaphore is never closed");
-        let Ok((stream, _)) = listener.accept().await else {
+        let Ok((stream, client)) = listener.accept().await else {
             // The client is gone already, or the process has no free file descriptor now.
             tokio::time::sleep(POLL_EVERY).await;
             continue;
         };
-        let (tls, router) = (tls.clone(), router.clone());
+        let tls = tls.clone();
+        let router = router.clone().layer(Extension(ClientAddress(client.ip())));
         let limits = match places.available_permits() < limits.connections / 4 {
             true => limits.hastened(CROWDED),
             false => limits,

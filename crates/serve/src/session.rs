@@ -3,7 +3,8 @@
 //! In: what a browser presents. Out: a session, or none. Secrets are 32 random bytes, compared in
 //! constant time and kept only in memory. Knows nothing of pages.
 
-use std::collections::VecDeque;
+use std::collections::{HashMap, VecDeque};
+use std::net::{IpAddr, Ipv6Addr};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
@@ -13,7 +14,7 @@ use argon2::password_hash::{PasswordHasher as _, PasswordVerifier as _};
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use subtle::ConstantTimeEq as _;
-use tokio::sync::watch;
+use tokio::sync::{Semaphore, watch};
 
 use crate::error::Error;
 use crate::lock::lock;
@@ -79,6 +80,37 @@ impl Tickets {
         let before = tickets.len();
         tickets.retain(|(ticket, _)| !ticket.is(shown));
         tickets.len() < before
+    }
+}
+
+/// Clients whose password attempts are kept apart. Further ones share a lane.
+const LANES_MAX: usize = 256;
+
+/// Password attempts of one client that may wait.
+const LANE_LEN_MAX: usize = 4;
+
+/// The password attempts of one client: few wait, and one is tried after another.
+pub(crate) struct PasswordLane {
+    pub(crate) queue: Semaphore,
+    pub(crate) turn: Semaphore,
+}
+
+/// The password attempts of all clients, by address, so that the wrong passwords of one do not hold
+/// up another.
+#[derive(Default)]
+pub(crate) struct PasswordLanes(Mutex<HashMap<IpAddr, Arc<PasswordLane>>>);
+
+impl PasswordLanes {
+    /// Returns the lane of a client.
+    pub(crate) fn of(&self, client: IpAddr) -> Arc<PasswordLane> {
+        let mut lanes = lock(&self.0);
+        if lanes.len() >= LANES_MAX {
+            lanes.retain(|_, lane| Arc::strong_count(lane) > 1);
+        }
+        let is_crowded = lanes.len() >= LANES_MAX && !lanes.contains_key(&client);
+        let client = if is_crowded { Ipv6Addr::UNSPECIFIED.into() } else { client };
+        let new = || PasswordLane { queue: Semaphore::new(LANE_LEN_MAX), turn: Semaphore::new(1) };
+        Arc::clone(lanes.entry(client).or_insert_with(|| Arc::new(new())))
     }
 }
 
@@ -206,6 +238,23 @@ mod tests {
         sessions.end(&found);
         assert!(sessions.find(&one).is_none());
         assert!(sessions.find(&two).is_some());
+    }
+
+    #[test]
+    fn wrong_passwords_of_one_client_do_not_hold_up_another() {
+        let lanes = PasswordLanes::default();
+        let client = |last| IpAddr::from([192, 0, 2, last]);
+        let (one, other) = (lanes.of(client(1)), lanes.of(client(2)));
+        let waiting: Vec<_> = (0..LANE_LEN_MAX).map(|_| one.queue.try_acquire().unwrap()).collect();
+        assert!(lanes.of(client(1)).queue.try_acquire().is_err());
+        assert!(other.queue.try_acquire().is_ok());
+        drop(waiting);
+        // However many clients there are, memory is bounded, and lanes in use stay.
+        let held: Vec<_> = (0..=255).map(|last| lanes.of(client(last))).collect();
+        let shared = lanes.of(IpAddr::from([198, 51, 100, 1]));
+        assert!(Arc::ptr_eq(&shared, &lanes.of(IpAddr::from([198, 51, 100, 2]))));
+        drop(held);
+        assert!(lock(&lanes.0).len() <= LANES_MAX + 1);
     }
 
     #[test]

@@ -2,6 +2,7 @@
 //!
 //! The guard puts visitor and form into the request; handlers take them as arguments.
 
+use std::net::IpAddr;
 use std::sync::Arc;
 
 use axum::extract::FromRequestParts;
@@ -89,6 +90,10 @@ impl<S: Sync> FromRequestParts<S> for Visitor {
         Ok(visitor.expect("the guard wraps every page"))
     }
 }
+
+/// The address at the other end of a connection.
+#[derive(Clone, Copy)]
+pub(crate) struct ClientAddress(pub(crate) IpAddr);
 
 /// The fields of a query.
 pub(crate) struct QueryFields(pub(crate) NamedValues);

@@ -3,11 +3,11 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use axum::Router;
 use axum::extract::State;
 use axum::http::{HeaderValue, Method, StatusCode, header};
 use axum::response::Response;
 use axum::routing::{get, post};
+use axum::{Extension, Router};
 use maud::{Markup, html};
 
 use crate::app::App;
@@ -15,7 +15,7 @@ use crate::fields::NamedValues;
 use crate::layout::{notice, page, page_with};
 use crate::refusal::Refusal;
 use crate::session::is_password;
-use crate::visitor::{FormFields, QueryFields, Visitor};
+use crate::visitor::{ClientAddress, FormFields, QueryFields, Visitor};
 
 /// The delay after a wrong password.
 const WRONG_PASSWORD_DELAY: Duration = Duration::from_millis(500);
@@ -48,6 +48,7 @@ async fn ask(
 
 async fn try_password(
     State(app): State<Arc<App>>,
+    Extension(ClientAddress(client)): Extension<ClientAddress>,
     visitor: Visitor,
     FormFields(posted): FormFields,
 ) -> Result<Response, Refusal> {
@@ -56,10 +57,15 @@ async fn try_password(
     if password.len() > PASSWORD_LEN_MAX {
         return Err(Refusal::TooLarge);
     }
-    // One attempt after another, and few that wait: guessing is slow and takes one processor.
-    let _waits = app.password_queue.try_acquire().map_err(|_| Refusal::TooMuch)?;
-    let _turn = app.password_turn.acquire().await.map_err(|_| Refusal::TooMuch)?;
-    if app.blocking(move |_| is_password(&hash, &password)).await? {
+    // Of one client one attempt after another, and few that wait: guessing is slow.
+    let lane = app.password_lanes.of(client);
+    let _waits = lane.queue.try_acquire().map_err(|_| Refusal::TooMuch)?;
+    let _turn = lane.turn.acquire().await.map_err(|_| Refusal::TooMuch)?;
+    // Of all clients one verification after another: guessing takes one processor.
+    let verifying = app.password_turn.acquire().await.map_err(|_| Refusal::TooMuch)?;
+    let is_right = app.blocking(move |_| is_password(&hash, &password)).await?;
+    drop(verifying);
+    if is_right {
         return welcome(&app, &visitor, onward(&posted));
     }
     tokio::time::sleep(WRONG_PASSWORD_DELAY).await;
