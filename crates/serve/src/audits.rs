@@ -101,6 +101,11 @@ impl RootAudits {
         self.keep(root, audit(path, cover_days))
     }
 
+    /// Forgets what was known of a root, because a run has ended since.
+    pub(crate) fn forget(&self, root: usize) {
+        lock(&self.0).remove(&root);
+    }
+
     /// Keeps what was found out about a root.
     pub(crate) fn keep(&self, root: usize, audit: RootAudit) -> Arc<RootAudit> {
         let audit = Arc::new(audit);

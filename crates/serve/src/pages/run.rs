@@ -93,6 +93,17 @@ async fn show(
     QueryFields(query): QueryFields,
 ) -> Result<Response, Refusal> {
     let run = found(&app, &id)?;
+    let mut visitor = visitor;
+    if run.control.is_over() {
+        // The side bar must not show what was known before the run.
+        let root = run.request.place.root;
+        let folder = app.blocking(move |app| {
+            app.audits.forget(root);
+            app.folder(root).is_some()
+        });
+        folder.await?;
+        visitor = visitor.with_side(app.side());
+    }
     let texts = &visitor.texts().run;
     let snapshot = run.control.snapshot();
     let title = format!("{}: {}", (texts.heading)(run.request.verb), run.shown);

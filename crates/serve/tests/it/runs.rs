@@ -123,7 +123,9 @@ fn a_folder_is_protected_checked_and_repaired_by_buttons() {
     let page = browser.ended(&browser.run("check", "0/"));
     assert!(page.contains("All 4 files are exactly as recorded"), "{page}");
     decay(&served.at("photos/two.jpg"));
-    browser.ended(&browser.run("check", "0/"));
+    let page = browser.ended(&browser.run("check", "0/"));
+    let side = between(&page, "aria-labelledby=\"mine\"", "</nav>");
+    assert!(side.contains("1 damaged"), "the side bar is as new as the page: {side}");
     let home = wait_for(&browser, "1 damaged file in");
     assert!(home.contains("Show 1 damaged file") && !home.contains("exactly as recorded."));
     // Later servers find the same in the catalogue.
