@@ -20,6 +20,7 @@ mod reorder_buffer;
 mod buffer_pool;
 mod schedule;
 
+use std::collections::BTreeMap;
 use std::io;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -249,6 +250,11 @@ impl Pipeline {
     pub(crate) fn report_clock(&self) -> StageClock {
         let ledger = &self.shared.ledger;
         ledger.clock(ledger.report())
+    }
+
+    /// Returns the processor time of all jobs so far on each processor, in nanoseconds.
+    pub(crate) fn on_processors(&self) -> BTreeMap<usize, u64> {
+        self.shared.ledger.on_processors()
     }
 
     /// Returns where the time has gone so far, in a run that has taken `elapsed_ns`.

@@ -35,6 +35,13 @@ pub fn thread_sleeps() -> Option<u64> {
     platform::thread_sleeps()
 }
 
+/// Returns the number of the processor that the calling thread is on at this moment, if the system
+/// numbers its processors so that their types are known ([`crate::cores`]).
+#[must_use]
+pub fn present_processor() -> Option<usize> {
+    platform::present_processor()
+}
+
 /// Returns the processor time all threads of the process have used, in nanoseconds.
 #[must_use]
 pub fn process_cpu_ns() -> u64 {

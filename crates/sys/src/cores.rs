@@ -1,12 +1,13 @@
 //! Core types: classes of processors in order of their speed, or why they are not known.
 //!
 //! Nothing is guessed. There may be more than two classes. No system tells afterwards which
-//! processor a thread ran on.
+//! processors a thread ran on.
 
 #[cfg_attr(target_os = "linux", path = "cores/linux.rs")]
 #[cfg_attr(target_os = "macos", path = "cores/macos.rs")]
 mod platform;
 
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use strum::IntoStaticStr;
@@ -161,6 +162,21 @@ impl Cores {
             self.slower().iter().flat_map(|class| class.cpus.iter().copied()).collect();
         cpus.sort_unstable();
         (!cpus.is_empty()).then_some(cpus)
+    }
+
+    /// Returns the share of processor time, 0 to 1, that was on the fastest class.
+    ///
+    /// `spent_ns` has the processor time on each processor, by number, in nanoseconds. `None` if the
+    /// types do not differ, or none of these processors has a known type.
+    #[must_use]
+    pub fn performance_share(&self, spent_ns: &BTreeMap<usize, u64>) -> Option<f64> {
+        let (fastest, slower) =
+            self.classes.split_first().filter(|(_, slower)| !slower.is_empty())?;
+        let on = |class: &CoreClass| -> u64 {
+            class.cpus.iter().filter_map(|cpu| spent_ns.get(cpu)).sum()
+        };
+        let known_ns = on(fastest) + slower.iter().map(on).sum::<u64>();
+        (known_ns > 0).then(|| on(fastest) as f64 / known_ns as f64)
     }
 
     fn without_classes(knowledge: Knowledge, logical: usize) -> Cores {

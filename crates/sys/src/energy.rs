@@ -29,8 +29,8 @@ impl EnergyReading {
     /// Reads what was used until now.
     ///
     /// macOS: `proc_pid_rusage`, of this process, from macOS 13 on. Linux: the counters of the
-    /// processor packages (RAPL), which usually only root may read; no system call tells there on
-    /// which cores a process ran.
+    /// processor packages (RAPL), which usually only root may read. No system call tells there on
+    /// which cores a process ran; [`crate::cores::Cores::performance_share`] adds that for a run.
     #[must_use]
     pub fn now() -> Self {
         platform::now()

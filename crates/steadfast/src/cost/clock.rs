@@ -149,6 +149,9 @@ impl StageClock {
         let used_ns = processor_ns.saturating_sub(self.processor_ns);
         self.processor_ns = processor_ns;
         self.cost.processor_ns += used_ns;
+        if let Some(processor) = clock::present_processor() {
+            self.ledger.spent(processor, used_ns);
+        }
         let took = |stage| self.cost.elapsed_ns(stage) - before.elapsed_ns(stage);
         let elapsed_ns: u64 = Stage::BUSY.into_iter().map(took).sum();
         let idle_ns = elapsed_ns.saturating_sub(used_ns);
@@ -190,5 +193,24 @@ impl StageClock {
             tracer.flush();
         }
         self.ledger.hand_in(self.slot, &cost, lifetime_ns);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_processor_time_of_a_job_is_noted_where_it_ended() {
+        let ledger = Arc::new(Ledger::new(1, 1, 0, 1, None));
+        let mut stages = ledger.clock(ledger.worker(0));
+        stages.begin_job();
+        let began_ns = clock::thread_cpu_ns();
+        while clock::thread_cpu_ns() - began_ns < 2_000_000 {}
+        stages.lap(Stage::Hash);
+        stages.end_job();
+        let told: u64 = ledger.on_processors().values().sum();
+        let told_by_system = clock::present_processor().is_some();
+        assert_eq!(told >= 2_000_000, told_by_system, "{told} ns");
     }
 }

@@ -3,6 +3,7 @@
 //! Takes what the threads' clocks hand in. Returns an [`Account`] at any time. Identifies threads
 //! by their place.
 
+use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use steadfast_sys::clock;
@@ -22,6 +23,8 @@ pub(crate) struct Ledger {
     readers: usize,
     reads_at_a_time: Option<usize>,
     threads: Vec<Mutex<ThreadCost>>,
+    /// Processor time of jobs by the number of the processor on which they ended, in nanoseconds.
+    on_processors: Mutex<BTreeMap<usize, u64>>,
     depths: Mutex<Depths>,
     files: Mutex<LoneFiles>,
     sink: Option<Arc<dyn SpanSink>>,
@@ -59,6 +62,7 @@ impl Ledger {
             readers,
             reads_at_a_time: Some(reads_at_a_time).filter(|&turns| turns < workers + readers),
             threads: threads.collect(),
+            on_processors: Mutex::default(),
             depths: Mutex::new(Depths::new(workers + readers)),
             files: Mutex::default(),
             sink,
@@ -102,6 +106,17 @@ impl Ledger {
         let mut thread = locked(&self.threads[slot.0]);
         thread.cost.merge(cost);
         thread.lifetime_ns = lifetime_ns;
+    }
+
+    /// Notes on which processor a job ended, and its processor time. Jobs take milliseconds, and
+    /// threads seldom move within one.
+    pub(super) fn spent(&self, processor: usize, spent_ns: u64) {
+        *locked(&self.on_processors).entry(processor).or_default() += spent_ns;
+    }
+
+    /// Returns the processor time of all jobs so far on each processor, in nanoseconds.
+    pub(crate) fn on_processors(&self) -> BTreeMap<usize, u64> {
+        locked(&self.on_processors).clone()
     }
 
     /// Notes that a reading job begins.

@@ -2,11 +2,13 @@
 //!
 //! Takes a task, a source and an engine. Returns the summary. Must not know verbs.
 
+use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use steadfast_sys::cores::Cores;
 use steadfast_sys::energy::EnergyReading;
 
 use super::collector::{Collector, Halt};
@@ -21,6 +23,10 @@ use crate::event::{Notice, Skipped};
 use crate::monitor::{Monitor, Summary};
 use crate::pipeline::{Pipeline, Settings, Task};
 use crate::read::Engine;
+
+/// Core types are looked up for runs that took at least this much processor time: the system keeps
+/// them in several files for each processor.
+const CORE_TYPES_FROM_NS: u64 = 1_000_000_000;
 
 /// The parts of a run.
 pub(super) struct Work {
@@ -93,8 +99,26 @@ pub(super) fn execute(
     clock.close();
     summary.elapsed_ns = start.elapsed().as_nanos() as u64;
     summary.account = pipeline.account(summary.elapsed_ns);
-    summary.account.energy = EnergyReading::now().since(&energy);
+    let energy = EnergyReading::now().since(&energy);
+    summary.account.energy = with_core_types(energy, &pipeline.on_processors(), Cores::of_machine);
     Ok(summary)
+}
+
+/// Adds the processor time on performance cores where the system does not count it, as on Linux,
+/// but the jobs noted on which processor they ended.
+///
+/// `spent_ns` is that of all jobs by processor; the other threads are taken to run as these do.
+fn with_core_types(
+    energy: EnergyReading,
+    spent_ns: &BTreeMap<usize, u64>,
+    cores: impl FnOnce() -> Cores,
+) -> EnergyReading {
+    if energy.performance_cpu_ns.is_some() || energy.cpu_ns < CORE_TYPES_FROM_NS {
+        return energy;
+    }
+    let share = cores().performance_share(spent_ns);
+    let performance_cpu_ns = share.map(|share| (share * energy.cpu_ns as f64) as u64);
+    EnergyReading { performance_cpu_ns, ..energy }
 }
 
 /// Returns an error if a run ended without an event for every file, so that it does not look like a
@@ -162,6 +186,8 @@ fn notice_of_hold(held: Duration) -> Option<Notice> {
 
 #[cfg(test)]
 mod tests {
+    use std::path::Path;
+
     use super::*;
 
     #[test]
@@ -173,6 +199,33 @@ mod tests {
         assert_eq!(told(true, 5, 5), None);
         assert_eq!(told(false, 5, 0), None);
         assert!(told(true, 5, 3).is_some_and(|text| text.starts_with("2 of 5 bytes")));
+    }
+
+    #[test]
+    fn jobs_tell_the_type_of_core_where_the_system_does_not() {
+        let machine = |system| {
+            let root = concat!(env!("CARGO_MANIFEST_DIR"), "/../../testdata/cores");
+            move || Cores::beneath(&Path::new(root).join(system))
+        };
+        let used = |cpu_ns, performance_cpu_ns| EnergyReading {
+            cpu_ns,
+            performance_cpu_ns,
+            ..EnergyReading::default()
+        };
+        // Processors 0 to 7 are the fastest there.
+        let spent_ns = BTreeMap::from([(0, 100), (7, 200), (8, 700), (99, 5_000)]);
+        let told = |energy, cores: &dyn Fn() -> Cores| {
+            with_core_types(energy, &spent_ns, cores).performance_cpu_ns
+        };
+        let long = 10 * CORE_TYPES_FROM_NS;
+        assert_eq!(told(used(long, None), &machine("intel-two")), Some(3_000_000_000));
+        assert_eq!(told(used(long, None), &machine("one")), None);
+        assert_eq!(told(used(long, None), &machine("virtual")), None);
+        let never = || unreachable!("a short run, and one of which the system tells, asks nothing");
+        assert_eq!(told(used(CORE_TYPES_FROM_NS - 1, None), &never), None);
+        assert_eq!(told(used(long, Some(4)), &never), Some(4));
+        let none = with_core_types(used(long, None), &BTreeMap::new(), machine("intel-two"));
+        assert_eq!(none.performance_cpu_ns, None);
     }
 
     #[test]

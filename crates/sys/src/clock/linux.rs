@@ -1,4 +1,4 @@
-//! Voluntary context switches of a thread on Linux.
+//! Voluntary context switches of a thread on Linux, and the processor that it is on.
 
 use std::mem::MaybeUninit;
 
@@ -14,4 +14,9 @@ pub(super) fn thread_sleeps() -> Option<u64> {
     // SAFETY: the call above succeeded, so it filled the whole structure.
     let usage = unsafe { usage.assume_init() };
     u64::try_from(usage.ru_nvcsw).ok()
+}
+
+/// Asks without a system call, in some 20 ns.
+pub(super) fn present_processor() -> Option<usize> {
+    Some(rustix::thread::sched_getcpu())
 }
