@@ -8,6 +8,7 @@
 //!
 //! The damaged file is kept until [`discard`] removes it.
 
+mod gone;
 mod target;
 mod copies;
 mod parities;

@@ -4,7 +4,7 @@
 //! the pages of other files that are left, and proved likewise. The copy is one like any other: who
 //! uses it compares it with the file's tag or leaves.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::ffi::OsStr;
 use std::fs::Permissions;
 use std::hash::{BuildHasher as _, RandomState};
@@ -24,6 +24,7 @@ use steadfast_sys::source::ReadAt as _;
 use super::folder::{ParityFolder, StoredSet};
 use super::identity::SetId;
 use super::place::{ParityPlace, system};
+use super::review::{MemberState, state_of};
 use crate::beneath;
 use crate::error::Error;
 use crate::event::FileError;
@@ -86,6 +87,33 @@ impl ParitySource {
     /// Returns the tree.
     pub fn place(&self) -> &ParityPlace {
         &self.place
+    }
+
+    /// Says whether some set has a file at a path beneath the root.
+    pub fn protects(&self, relative: &Path) -> bool {
+        self.sets.contains_key(&self.key.hash_one(relative))
+    }
+
+    /// Returns the paths beneath the root and the tags of protected files that are gone from the
+    /// tree, and whether a set cannot be read, so that there may be more.
+    ///
+    /// # Errors
+    /// If the folder cannot be listed.
+    pub fn gone(&self) -> Result<(Vec<(PathBuf, Tag)>, bool), Error> {
+        let failed = |error| system("list the parity", error, &self.place);
+        let (mut gone, mut is_incomplete) = (BTreeMap::new(), false);
+        for id in self.folder.ids().map_err(failed)? {
+            let Ok(stored) = self.folder.set(&id) else {
+                is_incomplete = true;
+                continue;
+            };
+            for member in stored.set.index().members() {
+                let is_gone = state_of(&self.place, &member.file) == MemberState::Gone;
+                let tag = Tag::decode(&member.file.tag).ok().filter(|_| is_gone);
+                gone.extend(tag.map(|tag| (member.file.path.clone(), tag)));
+            }
+        }
+        Ok((gone.into_iter().collect(), is_incomplete))
     }
 
     /// Makes a copy of the file at a path beneath the root as its tag describes it; `None` if no

@@ -6,9 +6,11 @@ use std::path::{Path, PathBuf};
 
 use steadfast_manifest::tag::Tag;
 
+use super::gone::GoneFiles;
 use crate::catalogue::{Catalogue, real_of};
 use crate::error::Error;
 use crate::event::{FileEvent, Subject};
+use crate::finding::Finding;
 use crate::monitor::{Event, Monitor, Progress};
 use crate::run::{CatalogueUse, Options, Verb, run};
 use crate::selection::Selection;
@@ -67,6 +69,9 @@ pub(super) fn find_targets(
     let given = given.collect::<Result<Vec<_>, _>>()?;
     let mut finder = Finder { given, found: FoundTargets::default(), monitor };
     let summary = run(Verb::Check, selection, options, &mut finder)?;
+    if !summary.interrupted {
+        finder.add_gone();
+    }
     Ok(FoundTargets { interrupted: summary.interrupted, ..finder.found })
 }
 
@@ -78,9 +83,18 @@ struct SelectedRoot {
     /// The root of the tree.
     root: PathBuf,
     catalogue: Option<PathBuf>,
+    /// Files that only the parity misses.
+    gone: GoneFiles,
 }
 
 impl SelectedRoot {
+    /// Notes that a file is as its tag says.
+    fn see(&mut self, path: &Path, tag: &Tag) {
+        if let Ok(selected) = path.strip_prefix(&self.shown) {
+            self.gone.see(&self.real.join(selected), tag);
+        }
+    }
+
     fn of(path: &Path, options: &Options) -> Result<SelectedRoot, Error> {
         let nowhere = || Error::usage("there is no such folder").at(path);
         let real = real_of(path).ok_or_else(nowhere)?;
@@ -100,7 +114,11 @@ impl SelectedRoot {
         };
         let root = root.filter(|root| real.starts_with(root)).unwrap_or_else(folder);
         let shown = if path == Path::new(".") { PathBuf::new() } else { path.to_owned() };
-        Ok(SelectedRoot { shown, real, root, catalogue })
+        let gone = match catalogue {
+            Some(_) => GoneFiles::default(),
+            None => GoneFiles::beneath(&real),
+        };
+        Ok(SelectedRoot { shown, real, root, catalogue, gone })
     }
 }
 
@@ -119,6 +137,10 @@ impl Monitor for Finder<'_> {
                 self.found.is_incomplete |= notice.status == 2;
                 self.monitor.event(event);
             }
+            // Its files may be missing, or on a volume that is not mounted.
+            Event::Finding(found) if matches!(found.finding, Finding::Unmounted { .. }) => {
+                self.found.undecided.push(found.path.clone());
+            }
             Event::Finding(_) => {}
         }
     }
@@ -132,6 +154,9 @@ impl Finder<'_> {
     fn file(&mut self, event: &FileEvent) {
         let Some(verdict) = event.verdict else { return };
         let path = event.path.to_path();
+        if let (Verdict::Intact | Verdict::Touched, Some(tag)) = (verdict, event.stored) {
+            self.given.iter_mut().for_each(|given| given.see(&path, &tag));
+        }
         match verdict {
             Verdict::Corrupt | Verdict::Missing | Verdict::Unreadable => {}
             Verdict::Unstable => return self.found.undecided.push(path),
@@ -145,6 +170,23 @@ impl Finder<'_> {
             Some(_) if self.found.targets.len() == TARGETS_MAX => self.found.more += 1,
             Some(target) => self.found.targets.push(target),
             None => self.found.undecided.push(path),
+        }
+    }
+
+    /// Adds the files of which only parity knows that they are missing.
+    fn add_gone(&mut self) {
+        for number in 0..self.given.len() {
+            let gone = std::mem::take(&mut self.given[number].gone);
+            self.found.is_incomplete |= gone.is_incomplete;
+            for (real, tag) in gone.missing() {
+                let given = &self.given[number];
+                let Ok(selected) = real.strip_prefix(&given.real) else { continue };
+                let is_given = selected.as_os_str().is_empty();
+                let path = if is_given { given.shown.clone() } else { given.shown.join(selected) };
+                let is_known = self.found.targets.iter().any(|target| target.path == path);
+                let target = self.target(path, Verdict::Missing, tag).filter(|_| !is_known);
+                self.found.targets.extend(target);
+            }
         }
     }
 

@@ -31,6 +31,7 @@ mod manifest_bitrot;
 mod manifest_peers;
 mod media;
 mod pages;
+mod parity_matrix;
 mod probe;
 mod schedule;
 mod seals;

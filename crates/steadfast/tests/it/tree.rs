@@ -50,6 +50,18 @@ impl Tree {
         Tree { folder }
     }
 
+    /// A folder in memory if attributes work there: nothing waits for a disk.
+    pub(crate) fn in_memory() -> Tree {
+        let has_attributes = |folder: &TempDir| {
+            let file = fs::write(folder.path().join("try"), "")
+                .and_then(|()| steadfast_sys::file::File::open(&folder.path().join("try")));
+            let has = file.and_then(|file| steadfast_sys::xattr::set(&file, "user.try", b"1"));
+            fs::remove_file(folder.path().join("try")).and(has).is_ok()
+        };
+        let folder = tempfile::tempdir_in("/dev/shm").ok().filter(has_attributes);
+        folder.map_or_else(Tree::new, |folder| Tree { folder })
+    }
+
     pub(crate) fn path(&self) -> &Path {
         self.folder.path()
     }

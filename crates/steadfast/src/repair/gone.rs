@@ -1,0 +1,59 @@
+//! Missing files that parity alone knows of: without a catalogue, a check does not miss them.
+
+use std::collections::HashSet;
+use std::path::{Path, PathBuf};
+
+use steadfast_digest::Digest;
+use steadfast_manifest::tag::Tag;
+
+use crate::parity::{ParityPlace, ParitySource};
+
+/// The files of the parity of a tree that are gone from it.
+#[derive(Default)]
+pub(super) struct GoneFiles {
+    source: Option<ParitySource>,
+    /// Paths beneath the root of the parity, and tags.
+    files: Vec<(PathBuf, Tag)>,
+    /// Their digests.
+    digests: HashSet<Digest>,
+    /// Digests that new files of the tree have: these files were moved.
+    moved: HashSet<Digest>,
+    /// Whether some set cannot be read, so that others may be gone.
+    pub(super) is_incomplete: bool,
+}
+
+impl GoneFiles {
+    /// Looks for the files of the nearest parity that belong at a real path or beneath it.
+    pub(super) fn beneath(path: &Path) -> GoneFiles {
+        let there = path.ancestors().find(|above| above.is_dir());
+        let Some(place) = there.and_then(ParityPlace::nearest) else { return GoneFiles::default() };
+        let source = ParitySource::open(&place);
+        let gone = source.and_then(|source| Ok((source.gone()?, source)));
+        let Ok(((mut files, is_incomplete), source)) = gone else {
+            return GoneFiles { is_incomplete: true, ..GoneFiles::default() };
+        };
+        files.retain(|(file, _)| place.root().join(file).starts_with(path));
+        let digests = files.iter().map(|(_, tag)| tag.digest).collect();
+        GoneFiles { source: Some(source), files, digests, moved: HashSet::new(), is_incomplete }
+    }
+
+    /// Notes that the file at a real path is as its tag says.
+    pub(super) fn see(&mut self, path: &Path, tag: &Tag) {
+        let Some(source) = self.source.as_ref().filter(|_| self.digests.contains(&tag.digest))
+        else {
+            return;
+        };
+        let relative = path.strip_prefix(source.place().root());
+        if relative.is_ok_and(|relative| !source.protects(relative)) {
+            self.moved.insert(tag.digest);
+        }
+    }
+
+    /// Returns the real paths and the tags of the files that are nowhere in the tree.
+    pub(super) fn missing(self) -> Vec<(PathBuf, Tag)> {
+        let GoneFiles { source, files, moved, .. } = self;
+        let Some(source) = source else { return Vec::new() };
+        let files = files.into_iter().filter(|(_, tag)| !moved.contains(&tag.digest));
+        files.map(|(file, tag)| (source.place().root().join(file), tag)).collect()
+    }
+}
