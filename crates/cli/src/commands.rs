@@ -136,8 +136,9 @@ fn execute(
 ) -> anyhow::Result<u8> {
     let reads_only = options.dry_run || matches!(verb, Verb::Check | Verb::Show | Verb::Hash);
     let place = RunPlace { root: selection.roots.first().map(PathBuf::as_path), reads_only };
-    render_as(options, output, place, text, |options, console| {
-        steadfast::run::run(verb, selection, options, console)
+    render_as(options, output, place, text, |options, console| match verb {
+        Verb::Check => steadfast::repair::check(selection, options, console),
+        _ => steadfast::run::run(verb, selection, options, console),
     })
 }
 

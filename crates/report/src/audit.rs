@@ -181,7 +181,15 @@ mod tests {
     fn failure(standing: FileState, now: Option<FileState>) -> FailedCheck {
         let at = Timestamp { seconds: 5, nanoseconds: 0 };
         let settled = now.is_none_or(FileState::proves);
-        FailedCheck { path: PathBuf::from("a"), run: 1, at, standing, now, settled }
+        FailedCheck {
+            path: PathBuf::from("a"),
+            run: 1,
+            at,
+            standing,
+            now,
+            settled,
+            repaired_run: None,
+        }
     }
 
     fn status(failures: &[(FileState, Option<FileState>)]) -> u8 {

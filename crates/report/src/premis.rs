@@ -14,7 +14,7 @@ mod xml;
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use steadfast::catalogue::{FileState, RunRecord};
+use steadfast::catalogue::{FileState, RepairSource, RunRecord};
 use steadfast::{Algorithm, Tag, Timestamp};
 
 use crate::units;
@@ -107,6 +107,11 @@ pub enum PremisHappening<'a> {
         /// The tag before, if it had other contents.
         before: Option<&'a Tag>,
     },
+    /// Damaged or missing contents were restored.
+    Recovery {
+        /// Where they came from.
+        sources: &'a [RepairSource],
+    },
     /// The file was moved here from another path.
     FilenameChange {
         /// The other path, from the root.
@@ -120,6 +125,7 @@ impl PremisHappening<'_> {
         let (text, code) = match self {
             PremisHappening::FixityCheck { .. } => ("fixity check", "fix"),
             PremisHappening::DigestCalculation { .. } => ("message digest calculation", "mes"),
+            PremisHappening::Recovery { .. } => ("recovery", "rec"),
             PremisHappening::FilenameChange { .. } => ("filename change", "fil"),
         };
         Term::of("eventType", text, code)
@@ -137,6 +143,10 @@ impl PremisHappening<'_> {
                 format!("{}, in place of {}", contents(tag), contents(before))
             }
             PremisHappening::DigestCalculation { tag, before: None } => contents(tag),
+            PremisHappening::Recovery { sources } => {
+                let notes: Vec<String> = sources.iter().map(source_note).collect();
+                format!("restored to the contents of the tag: {}", notes.join("; "))
+            }
             PremisHappening::FilenameChange { from } => {
                 let name = PremisName::of(from);
                 format!("from {}: {}", name.kind, name.value)
@@ -237,6 +247,13 @@ fn detail(run: &RunRecord) -> String {
     };
     let RunRecord { id, verb, backend, .. } = run;
     format!("run {id}, {verb}; {from}; backend {backend}; {}", run.state.name())
+}
+
+/// Says what came from a source of a repair.
+fn source_note(source: &RepairSource) -> String {
+    let name = PremisName::of(&source.path);
+    let bytes: u64 = source.ranges.iter().map(|range| range.end - range.start).sum();
+    format!("{bytes} bytes from {}: {}", name.kind, name.value)
 }
 
 /// Returns the outcome of a fixity check that resulted in a state.

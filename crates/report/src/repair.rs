@@ -4,7 +4,7 @@
 
 use std::path::PathBuf;
 
-use steadfast::repair::{RepairOutcome, RepairSummary, RepairTarget};
+use steadfast::repair::{RepairOutcome, RepairSource, RepairSummary, RepairTarget};
 
 use crate::escape;
 use crate::json::{JsonObject, write_object, write_summary};
@@ -33,7 +33,7 @@ pub fn write_file_text(
 /// Names the copies that gave something.
 fn sources_of(outcome: &RepairOutcome) -> String {
     let names: Vec<String> =
-        outcome.sources.iter().map(|(path, _)| format!("`{}`", escape::path(path))).collect();
+        outcome.sources.iter().map(|source| format!("`{}`", escape::path(&source.path))).collect();
     if names.is_empty() { String::new() } else { format!(" from {}", names.join(" and ")) }
 }
 
@@ -74,7 +74,7 @@ pub fn write_file_json(
     is_done: bool,
     out: &mut Vec<u8>,
 ) {
-    let source = |(path, pages): &(PathBuf, u64)| JsonObject::at(path).field("pages", *pages);
+    let source = |it: &RepairSource| JsonObject::at(&it.path).field("pages", it.pages);
     let object = JsonObject::at(&target.path)
         .field("verdict", target.verdict.name())
         .field("outcome", outcome_name(outcome, is_done))

@@ -22,6 +22,9 @@ pub struct RunView {
     pub interrupted: bool,
     /// Files that were due and were not checked, if the time limit ended the run.
     pub still_due: Option<u64>,
+    /// Damaged files that may be repaired without another copy, if something is damaged.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub may_be_repaired: Option<u64>,
     /// The exit status that the run asks for.
     pub exit_status: u8,
     /// Files that had an event.
@@ -70,6 +73,7 @@ impl RunView {
             dry_run: summary.dry_run,
             interrupted: summary.interrupted,
             still_due: summary.still_due,
+            may_be_repaired: summary.may_be_repaired,
             exit_status: summary.exit_status(),
             files: summary.files,
             judged: summary.judged(),
@@ -99,6 +103,19 @@ impl RunView {
     pub fn time_up(&self) -> Option<String> {
         let files = units::counted(self.still_due?, "file is", "files are");
         Some(format!("the time was up: {files} not checked and still due"))
+    }
+
+    /// States how many of the damaged files may be repaired, and how.
+    pub fn prospect(&self) -> Option<String> {
+        let repairable = self.may_be_repaired.filter(|files| *files > 0)?;
+        let damaged = [Verdict::Corrupt, Verdict::Missing, Verdict::Unreadable];
+        let damaged: u64 = damaged.into_iter().map(|verdict| self.verdict(verdict)).sum();
+        Some(format!(
+            "{} of {} may be repaired from parity or files of the same contents: \
+             steadfast repair PATH",
+            units::count(repairable),
+            units::counted(damaged, "damaged file", "damaged files")
+        ))
     }
 
     /// Returns how many files got a verdict.

@@ -8,7 +8,8 @@ use std::path::{Path, PathBuf};
 
 use steadfast::catalogue::Catalogue;
 use steadfast::repair::{
-    Copies, RepairMode, RepairMonitor, RepairOutcome, RepairSummary, RepairTarget, repair_files,
+    Copies, RepairMode, RepairMonitor, RepairOutcome, RepairRequest, RepairSummary, RepairTarget,
+    repair_files,
 };
 use steadfast::{CatalogueUse, Event, FileState, Monitor, Options, Selection};
 use steadfast_report::escape;
@@ -67,8 +68,8 @@ pub(crate) fn repair(
     let mode = if is_agreed { RepairMode::Yes } else { RepairMode::Plan };
     let mut listener = RepairListener { files: Vec::new() };
     let said = |error: steadfast::Error| escape::text(&error.to_string());
-    let copies = Copies::new(&[]).map_err(said)?;
-    let summary = repair_files(&selection, &options, &copies, mode, &mut listener);
+    let request = RepairRequest { copies: Copies::default(), mode, to_tag: false };
+    let summary = repair_files(&selection, &options, &request, &mut listener);
     summary.map(|summary| MendedFolder { files: listener.files, summary }).map_err(said)
 }
 
@@ -82,7 +83,7 @@ impl RepairListener {
         self.files.push(MendedFile {
             shown: escape::path(&target.path),
             fault: outcome.fault.as_ref().map(|fault| escape::text(&fault.to_string())),
-            sources: outcome.sources.iter().map(|(path, _)| escape::path(path)).collect(),
+            sources: outcome.sources.iter().map(|source| escape::path(&source.path)).collect(),
         });
     }
 }

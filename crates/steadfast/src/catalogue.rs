@@ -26,6 +26,7 @@ mod volume;
 mod runs;
 mod trees;
 mod scope;
+mod repaired;
 mod history;
 mod records;
 mod duplicates;
@@ -51,7 +52,7 @@ use rusqlite::Connection;
 
 use steadfast_sys::file::Timestamp;
 
-pub use audit::{Audit, AuditWindow, FailedCheck, Overdue};
+pub use audit::{Audit, AuditWindow, FailedCheck, Overdue, RepairedFile};
 pub use due::{Due, DueEntry, DueOptions};
 pub use duplicates::Duplicates;
 pub use entry::FileFacts;
@@ -64,6 +65,8 @@ pub(crate) use place::{command, real_of};
 pub use quick::QuickSummary;
 pub use recorder::{Recorder, RunStart};
 pub use records::CatalogueReader;
+pub use repaired::RepairSource;
+pub(crate) use repaired::Repairs;
 pub use runs::{RunRecord, RunState};
 pub use scope::RunScope;
 pub use session::CatalogueSession;

@@ -92,6 +92,9 @@ pub struct Summary {
     pub verb: &'static str,
     /// Whether nothing was written because it was a dry run.
     pub dry_run: bool,
+    /// Damaged files of a check for which parity or another file of the same contents is known. It
+    /// was not read, so nothing is certain. `None` if nothing is damaged, or it was not looked up.
+    pub may_be_repaired: Option<u64>,
     /// Files with an event.
     pub files: u64,
     /// Bytes read.

@@ -16,13 +16,14 @@ mod mend;
 mod originals;
 mod replace;
 mod files;
+mod prospect;
 
-use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
 
 pub use copies::Copies;
-pub use files::{RepairMode, RepairMonitor, RepairSummary, repair_files};
+pub use files::{RepairMode, RepairMonitor, RepairRequest, RepairSummary, repair_files};
 pub use originals::discard;
+pub use prospect::check;
 pub use target::RepairTarget;
 
 use copies::Own;
@@ -30,6 +31,7 @@ use mend::MendedContents;
 use originals::Originals;
 use parities::Parities;
 
+pub use crate::catalogue::RepairSource;
 use crate::event::FileError;
 
 /// What the copies of a file can give, or gave.
@@ -39,9 +41,8 @@ pub struct RepairOutcome {
     pub pages: Option<u64>,
     /// Pages that are damaged, missing or unreadable in the file itself.
     pub damaged_pages: u64,
-    /// Copies that give pages, and how many each; 0 for one that gives the whole file without
-    /// leaves.
-    pub sources: Vec<(PathBuf, u64)>,
+    /// What gives contents of the file, apart from the file itself.
+    pub sources: Vec<RepairSource>,
     /// Why the file cannot be repaired, or was not.
     pub fault: Option<FileError>,
 }
@@ -56,27 +57,27 @@ impl RepairOutcome {
 /// Says what the copies of a file can give. Reads them and writes nothing.
 fn plan(
     target: &RepairTarget,
-    copies: &Copies,
+    request: &RepairRequest,
     parities: &mut Parities,
     stop: &AtomicBool,
 ) -> RepairOutcome {
-    carry_out(target, copies, parities, None, stop)
+    carry_out(target, request, parities, None, stop)
 }
 
 /// Repairs a file, if its copies give all that it lacks. Otherwise it is left untouched.
 fn repair(
     target: &RepairTarget,
-    copies: &Copies,
+    request: &RepairRequest,
     parities: &mut Parities,
     originals: &Originals,
     stop: &AtomicBool,
 ) -> RepairOutcome {
-    carry_out(target, copies, parities, Some(originals), stop)
+    carry_out(target, request, parities, Some(originals), stop)
 }
 
 fn carry_out(
     target: &RepairTarget,
-    copies: &Copies,
+    request: &RepairRequest,
     parities: &mut Parities,
     originals: Option<&Originals>,
     stop: &AtomicBool,
@@ -88,7 +89,7 @@ fn carry_out(
     };
     let done = Own::open(target).and_then(|own| {
         let own = own.as_ref();
-        let mut copies = copies.open(target, own);
+        let mut copies = request.copies.open(target, own);
         let lack = match MendedContents::find(target, own, &copies, stop, &mut outcome) {
             Ok(contents) => {
                 outcome.sources = contents.sources();

@@ -53,7 +53,7 @@ use tag_context::TagContext;
 pub use verify_pages::{PagesOptions, Verified, verify_pages};
 use work::{Work, execute};
 
-use crate::catalogue::{CatalogueReader, CatalogueSession, Finding, LockRequest};
+use crate::catalogue::{CatalogueReader, CatalogueSession, Finding, LockRequest, Repairs};
 use crate::error::Error;
 use crate::event::Notice;
 use crate::monitor::{Event, FindingEvent, Monitor, Summary};
@@ -97,12 +97,40 @@ pub fn run(
     run_with(verb, selection, options, engine, Arc::new(Xattr), monitor)
 }
 
+/// Checks repaired files. The catalogue records the run as a repair, and where the contents of each
+/// file came from.
+///
+/// # Errors
+/// As [`run`].
+pub(crate) fn check_repaired(
+    selection: &Selection,
+    repairs: Repairs,
+    options: &Options,
+    monitor: &mut dyn Monitor,
+) -> Result<Summary, Error> {
+    let engine = engine_of(options);
+    let repairs = Some(repairs);
+    run_as(Verb::Check, repairs, selection, options, engine, Arc::new(Xattr), monitor)
+}
+
 /// Executes a verb with a given engine and store, for tests and measurements.
 ///
 /// # Errors
 /// As [`run`].
 pub fn run_with(
     verb: Verb,
+    selection: &Selection,
+    options: &Options,
+    engine: Arc<dyn Engine>,
+    store: Arc<dyn Store>,
+    monitor: &mut dyn Monitor,
+) -> Result<Summary, Error> {
+    run_as(verb, None, selection, options, engine, store, monitor)
+}
+
+fn run_as(
+    verb: Verb,
+    repairs: Option<Repairs>,
     selection: &Selection,
     options: &Options,
     engine: Arc<dyn Engine>,
@@ -134,13 +162,17 @@ pub fn run_with(
     let settings = RunSettings::of(options, selection)?;
     let backend = settings.lanes.to_string();
     let accepts = options.accept_missing && !options.dry_run;
-    let start = run_start(verb.name(), &backend, accepts, options);
+    let recorded_as = if repairs.is_some() { "repair" } else { verb.name() };
+    let start = run_start(recorded_as, &backend, accepts, options);
     let catalogue = session.as_ref().map(|session| session.catalogue().file());
     let pages = pages_of(verb, catalogue, options)?;
     let walked = session.as_ref().map_or_else(|| selection.clone(), |it| it.walked(selection));
     let recording =
         session.map(|session| RunRecording::start(session, selection, &start, &options.stop));
-    let recording = recording.transpose()?;
+    let mut recording = recording.transpose()?;
+    if let (Some(recording), Some(repairs)) = (&mut recording, repairs) {
+        recording.set_repairs(repairs);
+    }
     let counted = || Survey::new(walked.clone(), Arc::clone(&excludes), options.qos);
     let survey = options.survey.then(counted);
     let work = Work {

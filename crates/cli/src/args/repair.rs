@@ -8,17 +8,18 @@ use super::{CatalogueArgs, DryRunArg, EngineArgs, PathArgs};
 
 /// Repair corrupt, missing and unreadable files from copies or parity.
 ///
-/// A check finds the files. Edited files stay as they are. Damaged pages are taken from copies if
-/// leaves are stored (`tag --pages`), so several damaged copies complete each other; otherwise the
-/// whole file is taken from an intact copy. A file is replaced only if the result has the length
-/// and the digest of its tag. Owner, mode, attributes and times stay. The damaged
-/// file is kept in .steadfast/damaged.
+/// A check finds the files. Edited files stay as they are, except with --to-tag. Damaged pages are
+/// taken from copies if leaves are stored (`tag --pages`), so several damaged copies complete each
+/// other; otherwise the whole file is taken from an intact copy. A file is replaced only if the
+/// result has the length and the digest of its tag. Owner, mode, attributes and times stay. The
+/// damaged file is kept in .steadfast/damaged.
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Examples:
   steadfast repair --dry-run --from /mnt/backup/Pictures ~/Pictures   what can be repaired
   steadfast repair --from /mnt/backup/Pictures ~/Pictures             shows it, and asks
   steadfast repair --yes --from /mnt/a --from /mnt/b ~/Pictures/2019
+  steadfast repair --to-tag --from /mnt/a ~/Pictures/cat.jpg     undo an edit
   steadfast repair --discard 3 ~/Pictures                remove what repair 3 replaced
 
 Exit status: 0 everything is as tagged; 3 something damaged remains; 2 could not tell (usage, \
@@ -31,8 +32,12 @@ pub(crate) struct RepairArgs {
     /// Do not ask
     #[arg(short, long, conflicts_with = "dry_run")]
     pub(crate) yes: bool,
+    /// Also restore each edited file that is itself a PATH to the contents of its tag. The edited
+    /// file is kept as damaged ones are
+    #[arg(long)]
+    pub(crate) to_tag: bool,
     /// Remove the damaged files that repair RUN of the tree kept, and do nothing else
-    #[arg(long, value_name = "RUN", conflicts_with_all = ["from", "yes", "dry_run"])]
+    #[arg(long, value_name = "RUN", conflicts_with_all = ["from", "yes", "dry_run", "to_tag"])]
     pub(crate) discard: Option<u64>,
     #[command(flatten)]
     pub(crate) dry_run: DryRunArg,

@@ -5,13 +5,14 @@ use std::path::{Path, PathBuf};
 
 use anyhow::bail;
 use steadfast::repair::{
-    Copies, RepairMode, RepairMonitor, RepairOutcome, RepairTarget, discard, repair_files,
+    Copies, RepairMode, RepairMonitor, RepairOutcome, RepairRequest, RepairTarget, discard,
+    repair_files,
 };
 use steadfast::{Event, Monitor};
 use steadfast_report::repair::{
     write_file_json, write_file_text, write_summary_json, write_summary_text,
 };
-use steadfast_report::units;
+use steadfast_report::{escape, units};
 
 use crate::args::RepairArgs;
 use crate::exit;
@@ -23,12 +24,12 @@ pub(super) fn run(args: &RepairArgs) -> anyhow::Result<u8> {
     }
     let mode = mode_of(args)?;
     let selection = args.paths.selection()?;
-    let copies = Copies::new(&args.from)?;
+    let request = RepairRequest { copies: Copies::new(&args.from)?, mode, to_tag: args.to_tag };
     let options = args.catalogue.choose(args.paths.walk.empty.choose(args.engine.options()));
     let stop = exit::stop_on_signals()?;
     let options = options.with(|options| options.stop = stop);
     let mut console = RepairConsole { json: args.json };
-    let summary = repair_files(&selection, &options, &copies, mode, &mut console)?;
+    let summary = repair_files(&selection, &options, &request, &mut console)?;
     let mut end = Vec::new();
     match args.json {
         true => write_summary_json(&summary, &mut end),
@@ -59,9 +60,11 @@ fn discard_kept(paths: &[PathBuf], run: u64) -> anyhow::Result<u8> {
         [path] => path,
         _ => bail!("--discard takes one PATH: a number is of one tree"),
     };
-    let removed = discard(path, run)?;
-    let line = format!("Removed {}.\n", units::counted(removed, "damaged file", "damaged files"));
-    answer(line.as_bytes())?;
+    let mut text = String::new();
+    let mut tell = |path: &Path| text.push_str(&format!("  {}\n", escape::path(path)));
+    let removed = discard(path, run, &mut tell)?;
+    let files = units::counted(removed, "damaged file", "damaged files");
+    answer(format!("{text}Removed {files}.\n").as_bytes())?;
     Ok(0)
 }
 

@@ -32,6 +32,7 @@ mod planted;
 mod probe;
 mod qos;
 mod repair;
+mod repair_record;
 mod rings;
 mod schedule;
 mod serve;

@@ -12,7 +12,7 @@ fn pages(seed: u32) -> Vec<u8> {
 }
 
 /// A tree `data` that keeps leaves, and two copies of it, `one` and `two`.
-fn copied() -> Tree {
+pub(crate) fn copied() -> Tree {
     let tree = Tree::new().file("data/film", &pages(1)).file("data/sub/note", b"a short note");
     let tree = tree.file("data/other", &pages(2));
     fs::set_permissions(tree.path("data/film"), fs::Permissions::from_mode(0o640)).unwrap();
@@ -73,7 +73,7 @@ fn decay(path: &Path, change: impl FnOnce(&mut Vec<u8>)) {
     fs::File::options().write(true).open(path).unwrap().set_modified(modified).unwrap();
 }
 
-fn flip(path: &Path, places: &[usize]) {
+pub(crate) fn flip(path: &Path, places: &[usize]) {
     decay(path, |bytes| places.iter().for_each(|at| bytes[*at] ^= 4));
 }
 
@@ -128,7 +128,7 @@ fn a_corrupt_file_comes_back_with_all_that_belongs_to_it() {
     assert!(!audit.stdout().contains("film"), "{}", audit.stdout());
     tree.run(["repair", "--discard", "2", "data"]).ends(2);
     let said = tree.run(["repair", "--discard", "1", "data"]).succeeds();
-    assert_eq!(said.stdout(), "Removed 1 damaged file.\n");
+    assert_eq!(said.stdout(), "  film\nRemoved 1 damaged file.\n");
     assert_eq!(names(&tree.path("data/.steadfast/damaged")), [""; 0]);
 }
 
@@ -209,6 +209,13 @@ fn edited_files_are_left_alone() {
     let said = tree.run(["repair", "--yes", "--from", "one", "data"]).succeeds();
     assert_eq!(said.stdout(), "Nothing is damaged or missing.\n");
     assert_eq!(facts(&tree.path("data/film")), before);
+    // Only by name is an edit undone.
+    tree.run(["repair", "--yes", "--to-tag", "--from", "one", "data"]).succeeds();
+    assert_eq!(facts(&tree.path("data/film")), before);
+    tree.run(["repair", "--yes", "--to-tag", "--from", "one", "data/film"]).succeeds();
+    assert_eq!(fs::read(tree.path("data/film")).unwrap(), pages(1));
+    tree.run(["check", "data"]).succeeds();
+    assert_eq!(facts(&tree.path("data/.steadfast/damaged/1/film")).contents, before.contents);
 }
 
 #[test]

@@ -72,6 +72,7 @@ pub(super) fn failure_object(failure: &FailedCheck) -> JsonObject<'_> {
         .field("standing", standing_key(failure.standing))
         .field("now", failure.now.map(standing_key))
         .field("settled", failure.settled)
+        .optional("repaired_run", failure.repaired_run)
 }
 
 fn summary_object<'a>(view: &AuditView<'a>, tally: &AuditTally) -> JsonObject<'a> {

@@ -259,7 +259,11 @@ impl AuditRenderer for AuditText {
         let (name, moment) = (self.options.painted(&name, style), units::moment(failure.at));
         let (run, path) = (failure.run, escape::path(&failure.path));
         text.push_str(&format!("  {name}  {moment}  run {run}  {path}"));
+        let repaired = failure.repaired_run.filter(|_| settled);
         let now = match failure.now {
+            _ if repaired.is_some() => {
+                repaired.map(|run| format!("settled: repaired by run {run}"))
+            }
             None => Some("settled: taken out of the catalogue".to_owned()),
             Some(FileState::TagLost) if settled => Some("settled: contents proved".to_owned()),
             Some(now) if settled => Some(format!("settled: {}", now.name())),

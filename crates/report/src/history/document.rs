@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use steadfast::catalogue::{FileState, Happened, History, HistoryRun, KnownFile};
+use steadfast::catalogue::{FileState, Happened, History, HistoryRun, KnownFile, RepairSource};
 use steadfast::{Tag, Timestamp};
 
 use super::{HistoryOf, HistoryView, RunOver, changes_tag, tags_after, verdict_of};
@@ -176,11 +176,26 @@ fn run_rows(of: &HistoryRun) -> Vec<Vec<String>> {
     rows
 }
 
+/// Says what of a repaired file came from where.
+fn sources(happened: &Happened) -> String {
+    let source = |source: &RepairSource| {
+        let amount = match source.pages {
+            0 => "whole".to_owned(),
+            pages => units::counted(pages, "page", "pages"),
+        };
+        format!("{amount} from {}", escape::path(&source.path))
+    };
+    happened.sources.iter().map(source).collect::<Vec<_>>().join(", ")
+}
+
 /// Describes an event, with the digests before and after.
 fn note(happened: &Happened, after: Option<&Tag>) -> String {
     let what = escape::text(&happened.what);
     if let Some(other) = &happened.other {
         return format!("{what} {}", escape::path(other));
+    }
+    if !happened.sources.is_empty() {
+        return format!("{what}: {}", sources(happened));
     }
     if !changes_tag(happened) {
         return what;

@@ -1,9 +1,10 @@
 //! Writes a history as JSON lines: one object for each run, the summary last.
 
+use std::ops::Range;
 use std::path::Path;
 
 use steadfast::Tag;
-use steadfast::catalogue::{Happened, History, HistoryRun, KnownFile};
+use steadfast::catalogue::{Happened, History, HistoryRun, KnownFile, RepairSource};
 use steadfast_events::{Nanoseconds, PathText, TagText};
 
 use super::{HistoryOf, HistoryView, RunOver, changes_tag, tags_after, verdict_of};
@@ -51,6 +52,19 @@ fn happened_object(happened: &Happened, after: Option<Tag>) -> JsonObject<'_> {
         .optional("before", happened.before.as_ref().map(TagText::of))
         .optional("after", after.as_ref().map(TagText::of))
         .optional("other", happened.other.as_deref().map(PathText::of))
+        .optional("sources", (!happened.sources.is_empty()).then(|| source_objects(happened)))
+}
+
+/// Where the contents of a repaired file came from.
+fn source_objects(happened: &Happened) -> Vec<JsonObject<'_>> {
+    let range = |range: &Range<u64>| {
+        JsonObject::default().field("offset", range.start).field("length", range.end - range.start)
+    };
+    let source = |source: &RepairSource| {
+        let ranges: Vec<_> = source.ranges.iter().map(range).collect();
+        JsonObject::at(&source.path).field("pages", source.pages).field("ranges", ranges)
+    };
+    happened.sources.iter().map(source).collect()
 }
 
 /// The fields that the summaries of files and of directories have in common.

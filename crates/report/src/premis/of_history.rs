@@ -43,6 +43,10 @@ fn write_run(path: &Path, run: &HistoryRun, events: &mut PremisEvents, out: &mut
                 let happening = PremisHappening::DigestCalculation { tag, before };
                 events.event(path, &run.run, happened.at, happening, out);
             }
+            ("repaired", _, _) => {
+                let happening = PremisHappening::Recovery { sources: &happened.sources };
+                events.event(path, &run.run, happened.at, happening, out);
+            }
             ("moved from", _, Some(from)) => {
                 let happening = PremisHappening::FilenameChange { from };
                 events.event(path, &run.run, happened.at, happening, out);

@@ -136,6 +136,7 @@ pub(crate) fn failures() -> Vec<FailedCheck> {
         standing,
         now,
         settled: now.is_none_or(|now| now.proves() && now != standing),
+        repaired_run: None,
     };
     use FileState::{Corrupt, Fine, Missing, Modified, TagLost};
     vec![
@@ -197,7 +198,7 @@ pub(crate) fn happened(
     before: Option<Tag>,
 ) -> Happened {
     let at = moment(run.started.seconds + 60);
-    Happened { at, what: what.to_owned(), standing, before, other: None }
+    Happened { at, what: what.to_owned(), standing, before, other: None, sources: Vec::new() }
 }
 
 fn facts() -> FileFacts {

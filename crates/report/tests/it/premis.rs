@@ -127,6 +127,7 @@ const VOCABULARIES: &[(&str, &[(&str, &str)])] = &[
         &[
             ("fixity check", "fix"),
             ("message digest calculation", "mes"),
+            ("recovery", "rec"),
             ("filename change", "fil"),
         ],
     ),

@@ -20,6 +20,7 @@ use super::entry::{FileRecord, FileRow};
 use super::error::DbError;
 use super::history::{read_event, select_events};
 use super::records::{FoundRow, SliceCache, reading};
+use super::repaired::{self, REPAIRED, RepairSource};
 use super::runs::{self, RunRecord};
 use super::slice::{NameSlice, next_first, rows_of, slices_after};
 use super::{Catalogue, CatalogueError};
@@ -94,6 +95,21 @@ pub struct FailedCheck {
     /// Whether it is settled: a later run read the file and found it intact, or its loss was
     /// accepted. A failure stays open until the file is read again.
     pub settled: bool,
+    /// The first run after it that repaired the file.
+    pub repaired_run: Option<i64>,
+}
+
+/// A file that a run repaired.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RepairedFile {
+    /// Its path from the root.
+    pub path: PathBuf,
+    /// The run.
+    pub run: i64,
+    /// When, UTC, to about a second.
+    pub at: Timestamp,
+    /// Where its contents came from.
+    pub sources: Vec<RepairSource>,
 }
 
 impl Catalogue {
@@ -129,6 +145,18 @@ impl Catalogue {
         visit: &mut dyn FnMut(FailedCheck) -> ControlFlow<()>,
     ) -> Result<(), CatalogueError> {
         reading(&self.db, || failures(&self.db, visit)).map_err(|fault| self.wrong(fault))
+    }
+
+    /// Visits every repair, by directory, name and run.
+    ///
+    /// # Errors
+    ///
+    /// If the catalogue cannot be read.
+    pub fn repairs(
+        &self,
+        visit: &mut dyn FnMut(RepairedFile) -> ControlFlow<()>,
+    ) -> Result<(), CatalogueError> {
+        reading(&self.db, || repairs(&self.db, visit)).map_err(|fault| self.wrong(fault))
     }
 }
 
@@ -238,6 +266,7 @@ fn failures(
                 standing: event.standing,
                 now: None,
                 settled: false,
+                repaired_run: None,
             };
             let (run, number) = (event.run, event.number);
             (
@@ -251,6 +280,7 @@ fn failures(
             )
         })?;
         let path = paths.of(db, failed.directory)?.join(&failure.path);
+        let repaired_run = failed.repaired_run(db)?;
         let dropped = failed.follow(db)?;
         let now = match dropped {
             true => None,
@@ -260,9 +290,36 @@ fn failures(
             path,
             now: now.as_ref().map(|found| found.known.record.standing),
             settled: dropped || now.is_some_and(|found| settles(&found, &failure)),
+            repaired_run,
             ..failure
         };
         if visit(failure).is_break() {
+            break;
+        }
+    }
+    Ok(())
+}
+
+fn repairs(
+    db: &Connection,
+    visit: &mut dyn FnMut(RepairedFile) -> ControlFlow<()>,
+) -> Result<(), DbError> {
+    let mut paths = Paths::default();
+    runs::ensure_past(db)?;
+    let mut statement = db.prepare(&select_events(&format!("what = '{REPAIRED}'")))?;
+    let mut rows = statement.query(())?;
+    while let Some(row) = rows.next()? {
+        let (directory, file) = read_event(row, |event| {
+            let file = RepairedFile {
+                path: PathBuf::from(OsStr::from_bytes(event.name)),
+                run: event.run,
+                at: super::seconds(event.at_s),
+                sources: repaired::of_bytes(event.other.unwrap_or_default())?,
+            };
+            Ok::<_, DbError>((event.directory, file))
+        })??;
+        let path = paths.of(db, directory)?.join(&file.path);
+        if visit(RepairedFile { path, ..file }).is_break() {
             break;
         }
     }
@@ -279,6 +336,16 @@ struct PlacedFailure {
 }
 
 impl PlacedFailure {
+    /// Returns the first later run that repaired the file there.
+    fn repaired_run(&self, db: &Connection) -> Result<Option<i64>, DbError> {
+        let later = select_events(&format!(
+            "directory = ? AND name = ? AND run > ? AND what = '{REPAIRED}'"
+        ));
+        let mut statement = db.prepare_cached(&later)?;
+        let mut rows = statement.query((self.directory, self.name.as_slice(), self.run))?;
+        rows.next()?.map(|row| read_event(row, |event| event.run)).transpose()
+    }
+
     /// Follows a file to its present place. Returns whether its loss was accepted on the way.
     fn follow(&mut self, db: &Connection) -> Result<bool, DbError> {
         let next = select_events(

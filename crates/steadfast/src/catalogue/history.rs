@@ -19,6 +19,7 @@ use super::entry::{FileFacts, state_at};
 use super::error::DbError;
 use super::missing::PASSED_BY;
 use super::records::{FoundRow, known_at, reading};
+use super::repaired::{self, REPAIRED, RepairSource};
 use super::runs::{self, RunRecord};
 use super::writes::{self, NewEvent};
 use super::{Catalogue, CatalogueError};
@@ -70,6 +71,8 @@ pub struct Happened {
     pub before: Option<Tag>,
     /// Another path that the event refers to, from the root.
     pub other: Option<PathBuf>,
+    /// Where the contents came from, if the file was repaired.
+    pub sources: Vec<RepairSource>,
 }
 
 /// A run that involved a file.
@@ -264,19 +267,27 @@ fn events_of(db: &Connection, directory: i64, name: &[u8]) -> Result<Vec<StoredE
     let mut rows = statement.query((directory, name))?;
     let mut events = Vec::new();
     while let Some(row) = rows.next()? {
-        events.push(read_event(row, |event| StoredEvent {
-            run: event.run,
-            changes_tag: TAG_CHANGES.contains(&event.what),
-            happened: Happened {
-                at: super::seconds(event.at_s),
-                what: event.what.to_owned(),
-                standing: event.standing,
-                before: event.before,
-                other: event.other.map(|path| PathBuf::from(OsStr::from_bytes(path))),
-            },
-        })?);
+        events.push(read_event(row, stored)??);
     }
     Ok(events)
+}
+
+fn stored(event: &NewEvent<'_>) -> Result<StoredEvent, DbError> {
+    let is_repair = event.what == REPAIRED;
+    let path = event.other.filter(|_| !is_repair);
+    let sources = event.other.filter(|_| is_repair).unwrap_or_default();
+    Ok(StoredEvent {
+        run: event.run,
+        changes_tag: TAG_CHANGES.contains(&event.what),
+        happened: Happened {
+            at: super::seconds(event.at_s),
+            what: event.what.to_owned(),
+            standing: event.standing,
+            before: event.before,
+            other: path.map(|path| PathBuf::from(OsStr::from_bytes(path))),
+            sources: repaired::of_bytes(sources)?,
+        },
+    })
 }
 
 /// Returns the runs that covered a file, if it existed.

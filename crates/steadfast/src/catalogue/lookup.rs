@@ -58,6 +58,19 @@ impl Catalogue {
         result.map_err(|fault| self.wrong(fault))
     }
 
+    /// Returns paths of the file of an inode, at most so many.
+    ///
+    /// # Errors
+    /// If the catalogue cannot be read.
+    pub(crate) fn names_of_inode(
+        &self,
+        inode: u64,
+        most: usize,
+    ) -> Result<Vec<PathBuf>, CatalogueError> {
+        let result = reading(&self.db, || names_of_inode(&self.db, inode, most));
+        result.map_err(|fault| self.wrong(fault))
+    }
+
     /// Returns the algorithms of its tags, in the order of [`Algorithm::ALL`].
     ///
     /// # Errors
@@ -101,6 +114,18 @@ fn look_up(
         }
     }
     Ok(())
+}
+
+fn names_of_inode(db: &Connection, inode: u64, most: usize) -> Result<Vec<PathBuf>, DbError> {
+    let mut statement = db
+        .prepare("SELECT directory, name FROM entries WHERE inode = ? AND standing <> 6 LIMIT ?")?;
+    let mut rows = statement.query((inode.cast_signed(), most as i64))?;
+    let mut paths = Paths::default();
+    let mut found = Vec::new();
+    while let Some(row) = rows.next()? {
+        found.push(paths.file(db, column::integer(row, 0)?, column::name(row, 1)?)?);
+    }
+    Ok(found)
 }
 
 fn algorithms(db: &Connection) -> Result<Vec<Algorithm>, DbError> {

@@ -12,6 +12,7 @@ use super::error::DbError;
 use super::observation::{FileBatch, ObservedFile};
 use super::open_dir::OpenDir;
 use super::recorder::Recorder;
+use super::repaired::{self, REPAIRED};
 use super::slice::{NameSlice, SLICE_LEN, SLICE_LEN_MAX, Settled, rows_of};
 use super::writes::{self, NewEvent};
 use crate::beneath;
@@ -219,6 +220,8 @@ impl Recorder {
             (Some(was), Some(now)) => was.same_contents(now),
             _ => false,
         };
+        let is_repair = !self.repairs.is_empty();
+        let repaired = is_repair.then(|| self.repairs.remove(&path())).flatten();
         let mut settled = Settled::as_was(row, slice_run);
         if checked {
             settled.last_checked = self.record.id;
@@ -240,6 +243,11 @@ impl Recorder {
             });
             let before = outcome.what.and(was.tag);
             self.write_event(level.id, &settled.known.name, what, standing, before, None)?;
+        }
+        if let Some(sources) = repaired.filter(|_| standing.proves()) {
+            let sources = repaired::to_bytes(&sources);
+            let name = &settled.known.name;
+            self.write_event(level.id, name, REPAIRED, standing, None, Some(&sources))?;
         }
         if let (None, Some(tag)) = (was.tag, &record.tag) {
             // A missing file may have moved here and been seen before it had a tag.

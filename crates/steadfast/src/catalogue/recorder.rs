@@ -20,6 +20,7 @@ use super::error::{CatalogueErrorKind, DbError};
 use super::observation::Observation;
 use super::open_dir::OpenDir;
 use super::records::SliceCache;
+use super::repaired::Repairs;
 use super::runs::{RunRecord, RunState};
 use super::scope::RunScope;
 use super::{Catalogue, CatalogueError, runs, schema, volume};
@@ -113,6 +114,8 @@ pub struct Recorder {
     pub(super) stop: Option<Arc<AtomicBool>>,
     /// Whether some work was left out because of that flag.
     pub(super) cut_short: bool,
+    /// Files that were repaired before the run, which reads them again.
+    pub(super) repairs: Repairs,
 }
 
 impl Catalogue {
@@ -190,12 +193,19 @@ impl Recorder {
             broken: None,
             stop: None,
             cut_short: false,
+            repairs: Repairs::new(),
         })
     }
 
     /// Sets the SHA-256 backend and lanes, if they were not settled when the run began.
     pub(crate) fn set_backend(&mut self, backend: &str) {
         backend.clone_into(&mut self.record.backend);
+    }
+
+    /// Sets the files that were repaired before the run. Those that it finds as tagged get an event
+    /// with their sources.
+    pub(crate) fn set_repairs(&mut self, repairs: Repairs) {
+        self.repairs = repairs;
     }
 
     pub(super) fn db(&self) -> &Connection {

@@ -131,16 +131,9 @@ impl ParitySource {
         stop: &AtomicBool,
     ) -> Result<Option<RebuiltCopy>, FileError> {
         let failed = |error: io::Error| FileError::from_io("rebuild it from parity", &error);
-        let Some(ids) = self.sets.get(&self.key.hash_one(relative)) else { return Ok(None) };
         let mut copy = None;
-        for id in ids {
-            let Ok(stored) = self.folder.set(id) else { continue };
-            let members = stored.set.index().members();
-            let is_it = |member: &&Member| {
-                let of_tag = Tag::decode(&member.file.tag).is_ok_and(|of| of.same_contents(tag));
-                member.file.path == relative && member.file.length == tag.length && of_tag
-            };
-            let Some(member) = members.iter().find(is_it) else { continue };
+        for stored in self.sets_of(relative) {
+            let Some(member) = member_of(&stored, relative, tag) else { continue };
             let copy = match &mut copy {
                 Some(copy) => copy,
                 none => none.insert(self.empty_copy(member).map_err(failed)?),
@@ -150,6 +143,17 @@ impl ParitySource {
             set.write_to(copy, whole, stop).map_err(failed)?;
         }
         Ok(copy.map(|copy| copy.copy))
+    }
+
+    /// Says whether a set was made of the contents that a file has according to its tag.
+    pub fn has(&self, relative: &Path, tag: &Tag) -> bool {
+        self.sets_of(relative).any(|stored| member_of(&stored, relative, tag).is_some())
+    }
+
+    /// Opens the sets that may have a file.
+    fn sets_of<'a>(&'a self, relative: &Path) -> impl Iterator<Item = StoredSet> + 'a {
+        let ids = self.sets.get(&self.key.hash_one(relative));
+        ids.into_iter().flatten().filter_map(|id| self.folder.set(id).ok())
     }
 
     /// Makes a file without a name in the root, on the volume where there is room for the file.
@@ -167,6 +171,14 @@ impl ParitySource {
         let copy = RebuiltCopy { file, rebuilt_pages: 0, lost_pages: 0, mode, uid, gid };
         Ok(CopyDraft { copy, out })
     }
+}
+
+/// Finds a file in a set, if it has the contents of a tag there.
+fn member_of<'a>(stored: &'a StoredSet, relative: &Path, tag: &Tag) -> Option<&'a Member> {
+    stored.set.index().members().iter().find(|member| {
+        let of_tag = Tag::decode(&member.file.tag).is_ok_and(|of| of.same_contents(tag));
+        member.file.path == relative && member.file.length == tag.length && of_tag
+    })
 }
 
 /// A copy that is being written.

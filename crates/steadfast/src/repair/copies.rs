@@ -15,6 +15,9 @@ use crate::error::Error;
 use crate::event::FileError;
 use crate::verdict::Verdict;
 
+/// Names of one file that are asked of a catalogue.
+const NAMES_MAX: usize = 8;
+
 /// Files with the same digest that are asked of a catalogue for each target.
 const DUPLICATES_MAX: usize = 8;
 
@@ -44,9 +47,12 @@ impl Own {
                 read_past_cache(&file);
                 Ok(Some(Own { file, status }))
             }
-            Status { links, .. } => Err(refused(format!(
-                "it has {links} names (hard links), which a repair would part"
-            ))),
+            Status { links, inode, .. } => {
+                let names = other_names(target, inode);
+                Err(refused(format!(
+                    "it has {links} names (hard links), which a repair would part{names}"
+                )))
+            }
         }
     }
 
@@ -54,6 +60,17 @@ impl Own {
     pub(super) fn identity(&self) -> (u64, u64) {
         (self.status.device, self.status.inode)
     }
+}
+
+/// Lists the other names of a file, as far as its catalogue knows them: " (`a` and `b`)".
+fn other_names(target: &RepairTarget, inode: u64) -> String {
+    let catalogue = target.catalogue.as_deref().map(Catalogue::open_reader);
+    let Some(Ok(catalogue)) = catalogue else { return String::new() };
+    let names = catalogue.names_of_inode(inode, NAMES_MAX).unwrap_or_default();
+    let others = names.into_iter().filter(|name| *name != target.relative);
+    let others: Vec<String> =
+        others.map(|name| format!("`{}`", name.display().to_string().escape_debug())).collect();
+    if others.is_empty() { String::new() } else { format!(" (also {})", others.join(" and ")) }
 }
 
 /// Asks the system to read a file past the page cache. If it refuses, the cache is read.

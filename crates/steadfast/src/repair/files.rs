@@ -2,16 +2,17 @@
 //! done.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
 
 use super::originals::Originals;
 use super::parities::Parities;
 use super::target::{RepairTarget, find_targets};
-use super::{Copies, RepairOutcome, plan, repair};
+use super::{Copies, RepairOutcome, RepairSource, plan, repair};
+use crate::catalogue::Repairs;
 use crate::error::Error;
 use crate::monitor::{Event, Monitor};
-use crate::run::{Options, Verb, run};
+use crate::run::{Options, check_repaired};
 use crate::selection::Selection;
 use crate::verdict::Verdict;
 
@@ -36,6 +37,17 @@ pub enum RepairMode {
     Ask,
     /// All that can be done.
     Yes,
+}
+
+/// How files are to be repaired.
+#[derive(Clone, Debug)]
+pub struct RepairRequest {
+    /// Where copies are.
+    pub copies: Copies,
+    /// What is done unasked.
+    pub mode: RepairMode,
+    /// Whether edited files that are themselves selected get the contents of their tag again.
+    pub to_tag: bool,
 }
 
 /// The end of a repair, in numbers.
@@ -95,11 +107,11 @@ impl RepairSummary {
 pub fn repair_files(
     selection: &Selection,
     options: &Options,
-    copies: &Copies,
-    mode: RepairMode,
+    request: &RepairRequest,
     monitor: &mut dyn RepairMonitor,
 ) -> Result<RepairSummary, Error> {
-    let found = find_targets(selection, options, monitor)?;
+    let mode = request.mode;
+    let found = find_targets(selection, options, request.to_tag, monitor)?;
     let mut summary = RepairSummary {
         not_repaired: found.more,
         interrupted: found.interrupted,
@@ -115,7 +127,7 @@ pub fn repair_files(
                 summary.interrupted = true;
                 return false;
             }
-            let outcome = plan(target, copies, &mut parities, &options.stop);
+            let outcome = plan(target, request, &mut parities, &options.stop);
             monitor.planned(target, &outcome);
             summary.count(target, &outcome);
             outcome.is_good()
@@ -127,20 +139,20 @@ pub fn repair_files(
         summary.repaired = 0;
     }
     summary.is_done = true;
-    let done = each(&targets, options, copies, &mut parities, monitor, &mut summary);
+    let done = each(targets, options, request, &mut parities, monitor, &mut summary);
     check_again(done, selection, options, &mut summary)?;
     Ok(summary)
 }
 
-/// Repairs one file after the other. Returns those that were.
+/// Repairs one file after the other. Returns those that were, and where their contents came from.
 fn each(
-    targets: &[RepairTarget],
+    targets: Vec<RepairTarget>,
     options: &Options,
-    copies: &Copies,
+    request: &RepairRequest,
     parities: &mut Parities,
     monitor: &mut dyn RepairMonitor,
     summary: &mut RepairSummary,
-) -> Vec<PathBuf> {
+) -> Vec<(RepairTarget, Vec<RepairSource>)> {
     let mut originals: BTreeMap<PathBuf, Originals> = BTreeMap::new();
     let mut done = Vec::new();
     for target in targets {
@@ -151,20 +163,20 @@ fn each(
         }
         let root = &target.root;
         let kept = originals.entry(root.clone()).or_insert_with(|| Originals::of(root));
-        let outcome = repair(target, copies, parities, kept, &options.stop);
-        monitor.repaired(target, &outcome);
-        summary.count(target, &outcome);
+        let outcome = repair(&target, request, parities, kept, &options.stop);
+        monitor.repaired(&target, &outcome);
+        summary.count(&target, &outcome);
         if outcome.is_good() {
-            done.push(target.path.clone());
+            done.push((target, outcome.sources));
         }
     }
     summary.originals = originals.values().filter_map(Originals::place).collect();
     done
 }
 
-/// Checks the repaired files as any other check does, so that the catalogue knows of it.
+/// Checks the repaired files once more. The catalogue records the run as the repair.
 fn check_again(
-    done: Vec<PathBuf>,
+    done: Vec<(RepairTarget, Vec<RepairSource>)>,
     selection: &Selection,
     options: &Options,
     summary: &mut RepairSummary,
@@ -172,14 +184,30 @@ fn check_again(
     if done.is_empty() || options.stop.load(Ordering::Relaxed) {
         return Ok(());
     }
-    let selection = Selection { roots: done, listed: Vec::new(), ..selection.clone() };
-    let checked = run(Verb::Check, &selection, options, &mut Silent)?;
+    let mut repairs = Repairs::new();
+    let mut roots = Vec::new();
+    for (target, mut sources) in done {
+        for source in &mut sources {
+            source.path = path_in_record(&target.root, &source.path);
+        }
+        roots.push(target.path);
+        repairs.insert(target.relative, sources);
+    }
+    let selection = Selection { roots, listed: Vec::new(), ..selection.clone() };
+    let checked = check_repaired(&selection, repairs, options, &mut Silent)?;
     let intact = checked.verdicts(Verdict::Intact) + checked.verdicts(Verdict::Touched);
     if intact < summary.repaired {
         summary.not_repaired += summary.repaired - intact;
         summary.repaired = intact;
     }
     Ok(())
+}
+
+/// Returns a path as the record of a tree has it: from the root if it is in the tree, otherwise
+/// absolute.
+fn path_in_record(root: &Path, path: &Path) -> PathBuf {
+    let real = path.canonicalize().unwrap_or_else(|_| path.to_owned());
+    real.strip_prefix(root).map(Path::to_owned).unwrap_or(real)
 }
 
 /// Hears nothing: of a repaired file its repair is told already.

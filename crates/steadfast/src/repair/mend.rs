@@ -5,7 +5,6 @@
 //! digest. Everything is read past the page cache as far as the file system can.
 
 use std::io;
-use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use steadfast_digest::{AlgorithmHasher, Lanes};
@@ -16,7 +15,7 @@ use steadfast_verity::{LeafHasher, VerityParams};
 
 use super::copies::{OpenCopy, Own};
 use super::target::RepairTarget;
-use super::{RepairOutcome, refused, system};
+use super::{RepairOutcome, RepairSource, refused, system};
 use crate::calibration::fastest_lanes;
 use crate::event::FileError;
 use crate::pages::{Descriptor, Kept};
@@ -32,8 +31,8 @@ pub(super) struct MendedContents<'a> {
     own: Option<&'a Own>,
     copies: &'a [OpenCopy],
     how: How,
-    /// How many pages each copy gave.
-    given: Vec<u64>,
+    /// What each copy gave.
+    given: Vec<RepairSource>,
 }
 
 enum How {
@@ -60,7 +59,7 @@ impl<'a> MendedContents<'a> {
         stop: &AtomicBool,
         outcome: &mut RepairOutcome,
     ) -> Result<MendedContents<'a>, FileError> {
-        let given = vec![0; copies.len()];
+        let given = copies.iter().map(|copy| RepairSource::at(&copy.path)).collect();
         if let Some(kept) = leaves_of(target, stop) {
             let mut contents = MendedContents { target, own, copies, how: How::Pages(kept), given };
             let tally = contents.pass(stop, &mut |_| Ok(())).map_err(system("read the copies"))?;
@@ -105,14 +104,15 @@ impl<'a> MendedContents<'a> {
         }))
     }
 
-    /// Returns the copies that give something, and how many pages.
-    pub(super) fn sources(&self) -> Vec<(PathBuf, u64)> {
-        let used = |number: usize| match self.how {
-            How::Pages(_) => self.given[number] > 0,
-            How::Whole(whole) => number == whole,
-        };
-        let copies = self.copies.iter().enumerate().filter(|(number, _)| used(*number));
-        copies.map(|(number, copy)| (copy.path.clone(), self.given[number])).collect()
+    /// Returns what gives something.
+    pub(super) fn sources(&self) -> Vec<RepairSource> {
+        match self.how {
+            How::Pages(_) => self.given.iter().filter(|given| given.pages > 0).cloned().collect(),
+            How::Whole(number) => {
+                let whole = 0..self.target.tag.length;
+                vec![RepairSource { ranges: vec![whole], ..self.given[number].clone() }]
+            }
+        }
     }
 
     /// Returns the copy whose owner and attributes a missing file gets: the first that gives
@@ -121,7 +121,7 @@ impl<'a> MendedContents<'a> {
         match self.how {
             How::Whole(number) => self.copies.get(number),
             How::Pages(_) => {
-                let number = self.given.iter().position(|given| *given > 0)?;
+                let number = self.given.iter().position(|given| given.pages > 0)?;
                 self.copies.get(number)
             }
         }
@@ -165,7 +165,8 @@ impl<'a> MendedContents<'a> {
         let How::Pages(kept) = &self.how else { unreachable!("only called with leaves") };
         let pages = Pages { params: kept.header().params(), lanes: fastest_lanes() };
         let length = self.target.tag.length;
-        let mut tally = Tally { given: vec![0; self.copies.len()], ..Tally::default() };
+        let given = self.copies.iter().map(|copy| RepairSource::at(&copy.path)).collect();
+        let mut tally = Tally { given, ..Tally::default() };
         let mut buffer = AlignedBuffer::new(SPAN_LEN);
         let mut other = AlignedBuffer::new(SPAN_LEN);
         let mut wanted = Vec::new();
@@ -188,9 +189,10 @@ impl<'a> MendedContents<'a> {
                 for page in 0..bad.len() {
                     if bad[page] && !other_bad[page] {
                         let range = pages.range(page, len);
-                        bytes[range.clone()].copy_from_slice(&other[range]);
+                        bytes[range.clone()].copy_from_slice(&other[range.clone()]);
                         bad[page] = false;
-                        tally.given[number] += 1;
+                        let at = |byte: usize| offset + byte as u64;
+                        tally.given[number].give(at(range.start)..at(range.end));
                     }
                 }
             }
@@ -210,8 +212,8 @@ struct Tally {
     pages: u64,
     /// Pages that the file itself lacks.
     damaged: u64,
-    /// Pages that each copy gave.
-    given: Vec<u64>,
+    /// What each copy gave.
+    given: Vec<RepairSource>,
     /// Pages that neither the file nor a copy has.
     lost: u64,
 }
@@ -317,7 +319,7 @@ pub(super) fn digest_matches(file: &File, tag: &Tag, stop: &AtomicBool) -> io::R
     Ok(hasher.finalize() == tag.digest)
 }
 
-fn go_on(stop: &AtomicBool) -> io::Result<()> {
+pub(super) fn go_on(stop: &AtomicBool) -> io::Result<()> {
     match stop.load(Ordering::Relaxed) {
         true => Err(io::ErrorKind::Interrupted.into()),
         false => Ok(()),

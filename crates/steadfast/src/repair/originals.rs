@@ -73,13 +73,14 @@ fn next(damaged: &Dir) -> io::Result<(u64, Dir)> {
     outcome
 }
 
-/// Removes the damaged files that a repair kept. Returns how many.
+/// Removes the damaged files that a repair kept. Returns how many; `tell` hears of each, by its
+/// path in the tree.
 ///
 /// `path` is in the tree, or is its root.
 ///
 /// # Errors
 /// `Usage` if no repair of this number kept any; otherwise whatever the system says.
-pub fn discard(path: &Path, run: u64) -> Result<u64, Error> {
+pub fn discard(path: &Path, run: u64, tell: &mut dyn FnMut(&Path)) -> Result<u64, Error> {
     let none = || {
         let text =
             format!("no repair {run} kept damaged files in its tree: see `{FOLDER}/{DAMAGED}`");
@@ -94,13 +95,13 @@ pub fn discard(path: &Path, run: u64) -> Result<u64, Error> {
     });
     let (damaged, dir) = opened.ok_or_else(none)?;
     let system = |error| Error::system("remove the damaged files of", error).at(path);
-    let removed = empty(&dir).map_err(system)?;
+    let removed = empty(&dir, Path::new(""), tell).map_err(system)?;
     damaged.remove_dir(OsStr::new(&name)).map_err(system)?;
     Ok(removed)
 }
 
 /// Removes everything in a directory, following no link. Returns how many files that were.
-fn empty(dir: &Dir) -> io::Result<u64> {
+fn empty(dir: &Dir, path: &Path, tell: &mut dyn FnMut(&Path)) -> io::Result<u64> {
     let mut names: Vec<(OsString, bool)> = Vec::new();
     dir.entries(&mut |entry| {
         names.push((entry.name.to_owned(), false));
@@ -110,10 +111,11 @@ fn empty(dir: &Dir) -> io::Result<u64> {
     for (name, is_dir) in &mut names {
         *is_dir = dir.status_of(name)?.kind == FileKind::Directory;
         if *is_dir {
-            removed += empty(&dir.open_dir(name)?)?;
+            removed += empty(&dir.open_dir(name)?, &path.join(&*name), tell)?;
             dir.remove_dir(name)?;
         } else {
             dir.remove_file(name)?;
+            tell(&path.join(&*name));
             removed += 1;
         }
     }

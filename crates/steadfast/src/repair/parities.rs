@@ -29,22 +29,32 @@ impl Parities {
         is_whole: bool,
         stop: &AtomicBool,
     ) -> Result<Option<OpenCopy>, FileError> {
-        let Ok(root) = target.root.canonicalize() else { return Ok(None) };
-        let path = root.join(&target.relative);
-        // The folder of a missing file may be missing too.
-        let mut above = path.ancestors().skip(1).filter(|above| above.starts_with(&root));
-        let there = above.find(|above| above.is_dir());
-        let Some(place) = there.and_then(ParityPlace::nearest) else { return Ok(None) };
-        let Ok(relative) = path.strip_prefix(place.root()) else { return Ok(None) };
-        let root = place.root().to_owned();
-        let source = self.sources.entry(root).or_insert_with(|| ParitySource::open(&place).ok());
-        let Some(source) = source else { return Ok(None) };
+        let Some((source, relative)) = self.source(target) else { return Ok(None) };
         let own = own.map(|own| &own.file);
-        let copy = source.copy_of(relative, &target.tag, own, is_whole, stop)?;
+        let copy = source.copy_of(&relative, &target.tag, own, is_whole, stop)?;
         Ok(copy.map(|copy| OpenCopy {
-            path: place.folder(),
+            path: source.place().folder(),
             file: copy.file,
             length: target.tag.length,
         }))
+    }
+
+    /// Says whether some parity was made of the contents of a file. How much of it is left is not
+    /// looked at.
+    pub(super) fn has(&mut self, target: &RepairTarget) -> bool {
+        self.source(target).is_some_and(|(source, relative)| source.has(&relative, &target.tag))
+    }
+
+    /// Returns the parity of the tree that a file is in, and its path there.
+    fn source(&mut self, target: &RepairTarget) -> Option<(&ParitySource, PathBuf)> {
+        let root = target.root.canonicalize().ok()?;
+        let path = root.join(&target.relative);
+        // The folder of a missing file may be missing too.
+        let mut above = path.ancestors().skip(1).filter(|above| above.starts_with(&root));
+        let place = ParityPlace::nearest(above.find(|above| above.is_dir())?)?;
+        let relative = path.strip_prefix(place.root()).ok()?.to_owned();
+        let source = self.sources.entry(place.root().to_owned());
+        let source = source.or_insert_with(|| ParitySource::open(&place).ok());
+        Some((source.as_ref()?, relative))
     }
 }

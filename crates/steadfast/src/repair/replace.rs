@@ -9,6 +9,7 @@ use std::sync::atomic::AtomicBool;
 
 use steadfast_sys::cache;
 use steadfast_sys::file::{Dir, Draft, Existing, File, Ownership};
+use steadfast_sys::storage::volume;
 use steadfast_sys::xattr;
 
 use super::copies::Own;
@@ -42,11 +43,21 @@ pub(super) fn replace(
         None => make_directory(&target.root, parent),
     };
     let dir = Arc::new(dir.map_err(system("open its folder"))?);
-    let draft = Draft::new(&dir).map_err(system("make a draft beside it"))?;
     let like = match (own, contents.model()) {
         (Some(own), _) => Some(&own.file),
         (None, model) => model.map(|copy| &copy.file),
     };
+    let draft = Draft::new(&dir).map_err(system("make a draft beside it"))?;
+    let is_shared = match own {
+        Some(own) if contents.uses_own() => {
+            draft.share_blocks(&own.file).map_err(system("make a draft beside it"))?
+        }
+        _ => false,
+    };
+    if let Some(like) = like.filter(|_| !is_shared) {
+        let folder = target.root.join(parent);
+        ensure_room(&folder, like).map_err(system("write the draft"))?;
+    }
     let ownership = match like {
         Some(file) => file.ownership().map_err(system("read its owner"))?,
         // An empty file that is missing has no copy that gave pages.
@@ -57,7 +68,7 @@ pub(super) fn replace(
     // The owner comes first: a change of it takes away capabilities and set-user bits.
     let private = Ownership { mode: PRIVATE, ..ownership };
     draft.assume(private, target.tag.mtime).map_err(system("give the draft to its owner"))?;
-    fill(&draft, own, contents, stop).map_err(system("write the draft"))?;
+    fill(&draft, is_shared, contents, stop).map_err(system("write the draft"))?;
     prove(&draft, target, stop)?;
     if let Some(file) = like {
         copy_attributes(file, &draft).map_err(system("restore its attributes"))?;
@@ -93,18 +104,28 @@ fn place_for(target: &RepairTarget, dir: &Dir, originals: &Originals) -> Result<
     originals.dir_for(&target.relative).map_err(system("make the folder for the damaged file"))
 }
 
+/// Fails before anything is written if a folder has no room for another file like this one.
+fn ensure_room(folder: &Path, like: &File) -> io::Result<()> {
+    // A file system that does not tell is tried.
+    let Ok(volume) = volume(folder) else { return Ok(()) };
+    let needed = like.allocated_bytes()?;
+    if needed <= volume.free_bytes {
+        return Ok(());
+    }
+    Err(io::Error::new(
+        io::ErrorKind::StorageFull,
+        format!("it needs {needed} bytes, and {} are free", volume.free_bytes),
+    ))
+}
+
 /// Writes the contents. Where the file system can, blocks of the damaged file are shared, and only
 /// what differs is written; otherwise spans of zeros are left out, so a sparse file stays sparse.
 fn fill(
     draft: &Draft,
-    own: Option<&Own>,
+    shared: bool,
     contents: &MendedContents<'_>,
     stop: &AtomicBool,
 ) -> io::Result<()> {
-    let shared = match own {
-        Some(own) if contents.uses_own() => draft.share_blocks(&own.file)?,
-        _ => false,
-    };
     contents.copy_to(stop, &mut |span: MendedSpan<'_>| {
         let is_there = match shared {
             true => !span.is_mended,

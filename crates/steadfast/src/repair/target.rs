@@ -1,6 +1,6 @@
 //! Which files are to be repaired: a check, and what it found corrupt, missing or unreadable.
 //!
-//! Files that were edited are never among them.
+//! Files that were edited are among them only if they are named.
 
 use std::path::{Path, PathBuf};
 
@@ -53,7 +53,8 @@ pub(super) struct FoundTargets {
     pub(super) interrupted: bool,
 }
 
-/// Checks a selection and returns the files that can be asked to be repaired.
+/// Checks a selection and returns the files that can be asked to be repaired: with `to_tag`, also
+/// edited ones that are themselves selected.
 ///
 /// `monitor` hears of progress and notices.
 ///
@@ -62,12 +63,13 @@ pub(super) struct FoundTargets {
 pub(super) fn find_targets(
     selection: &Selection,
     options: &Options,
+    to_tag: bool,
     monitor: &mut dyn Monitor,
 ) -> Result<FoundTargets, Error> {
     let given =
         selection.roots.iter().chain(&selection.listed).map(|path| SelectedRoot::of(path, options));
     let given = given.collect::<Result<Vec<_>, _>>()?;
-    let mut finder = Finder { given, found: FoundTargets::default(), monitor };
+    let mut finder = Finder { given, to_tag, found: FoundTargets::default(), monitor };
     let summary = run(Verb::Check, selection, options, &mut finder)?;
     if !summary.interrupted {
         finder.add_gone();
@@ -76,13 +78,13 @@ pub(super) fn find_targets(
 }
 
 /// A path as selected, and the tree that it is in.
-struct SelectedRoot {
+pub(super) struct SelectedRoot {
     shown: PathBuf,
     /// The real path of it, or of what it was.
     real: PathBuf,
     /// The root of the tree.
-    root: PathBuf,
-    catalogue: Option<PathBuf>,
+    pub(super) root: PathBuf,
+    pub(super) catalogue: Option<PathBuf>,
     /// Files that only the parity misses.
     gone: GoneFiles,
 }
@@ -95,7 +97,7 @@ impl SelectedRoot {
         }
     }
 
-    fn of(path: &Path, options: &Options) -> Result<SelectedRoot, Error> {
+    pub(super) fn of(path: &Path, options: &Options) -> Result<SelectedRoot, Error> {
         let nowhere = || Error::usage("there is no such folder").at(path);
         let real = real_of(path).ok_or_else(nowhere)?;
         let catalogue = match &options.catalogue {
@@ -125,6 +127,8 @@ impl SelectedRoot {
 /// Gathers targets from the events of a check.
 struct Finder<'a> {
     given: Vec<SelectedRoot>,
+    /// Whether edited files that are themselves given are targets.
+    to_tag: bool,
     found: FoundTargets,
     monitor: &'a mut dyn Monitor,
 }
@@ -151,6 +155,10 @@ impl Monitor for Finder<'_> {
 }
 
 impl Finder<'_> {
+    fn is_given(&self, path: &Path) -> bool {
+        self.given.iter().any(|given| given.shown == path)
+    }
+
     fn file(&mut self, event: &FileEvent) {
         let Some(verdict) = event.verdict else { return };
         let path = event.path.to_path();
@@ -159,13 +167,14 @@ impl Finder<'_> {
         }
         match verdict {
             Verdict::Corrupt | Verdict::Missing | Verdict::Unreadable => {}
+            Verdict::Modified if self.to_tag && self.is_given(&path) => {}
             Verdict::Unstable => return self.found.undecided.push(path),
             _ => return,
         }
         let target = event
             .stored
             .filter(|_| event.subject == Subject::File && event.tag_error.is_none())
-            .and_then(|tag| self.target(path.clone(), verdict, tag));
+            .and_then(|tag| target_of(&self.given, path.clone(), verdict, tag));
         match target {
             Some(_) if self.found.targets.len() == TARGETS_MAX => self.found.more += 1,
             Some(target) => self.found.targets.push(target),
@@ -184,27 +193,33 @@ impl Finder<'_> {
                 let is_given = selected.as_os_str().is_empty();
                 let path = if is_given { given.shown.clone() } else { given.shown.join(selected) };
                 let is_known = self.found.targets.iter().any(|target| target.path == path);
-                let target = self.target(path, Verdict::Missing, tag).filter(|_| !is_known);
+                let target = target_of(&self.given, path, Verdict::Missing, tag).filter(|_| !is_known);
                 self.found.targets.extend(target);
             }
         }
     }
+}
 
-    fn target(&self, path: PathBuf, verdict: Verdict, tag: Tag) -> Option<RepairTarget> {
-        self.given.iter().find_map(|given| {
-            let selected = path.strip_prefix(&given.shown).ok()?.to_owned();
-            let is_given = selected.as_os_str().is_empty();
-            let real = if is_given { given.real.clone() } else { given.real.join(&selected) };
-            let relative = real.strip_prefix(&given.root).ok()?.to_owned();
-            Some(RepairTarget {
-                path: path.clone(),
-                verdict,
-                tag,
-                root: given.root.clone(),
-                relative,
-                selected,
-                catalogue: given.catalogue.clone(),
-            })
+/// Makes the target of a file that a check found; `None` if it is beneath nothing that was given.
+pub(super) fn target_of(
+    given: &[SelectedRoot],
+    path: PathBuf,
+    verdict: Verdict,
+    tag: Tag,
+) -> Option<RepairTarget> {
+    given.iter().find_map(|given| {
+        let selected = path.strip_prefix(&given.shown).ok()?.to_owned();
+        let is_given = selected.as_os_str().is_empty();
+        let real = if is_given { given.real.clone() } else { given.real.join(&selected) };
+        let relative = real.strip_prefix(&given.root).ok()?.to_owned();
+        Some(RepairTarget {
+            path: path.clone(),
+            verdict,
+            tag,
+            root: given.root.clone(),
+            relative,
+            selected,
+            catalogue: given.catalogue.clone(),
         })
-    }
+    })
 }

@@ -13,7 +13,8 @@ use super::open_catalogue::advised;
 use super::{Options, ReadFrom};
 use crate::catalogue::Finding;
 use crate::catalogue::{
-    self, CatalogueError, CatalogueErrorKind, CatalogueSession, Recorder, RunStart, RunState,
+    self, CatalogueError, CatalogueErrorKind, CatalogueSession, Recorder, Repairs, RunStart,
+    RunState,
 };
 use crate::error::Error;
 use crate::event::{FileEvent, FilePath, Notice};
@@ -68,6 +69,13 @@ impl RunRecording {
         let mut recorder = session.record(start)?;
         recorder.stop_by(Arc::clone(stop));
         Ok(RunRecording { recorder: Some(recorder), paths, notice, stop: Arc::clone(stop) })
+    }
+
+    /// Sets the files that were repaired before the run.
+    pub(super) fn set_repairs(&mut self, repairs: Repairs) {
+        if let Some(recorder) = &mut self.recorder {
+            recorder.set_repairs(repairs);
+        }
     }
 
     /// Records an event of the run.

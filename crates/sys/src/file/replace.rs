@@ -37,6 +37,16 @@ impl File {
     }
 }
 
+impl File {
+    /// Returns how many bytes the file takes on its volume. Holes take none.
+    ///
+    /// # Errors
+    /// Whatever the system says.
+    pub fn allocated_bytes(&self) -> io::Result<u64> {
+        Ok(rustix::fs::fstat(self)?.st_blocks.cast_unsigned() * 512)
+    }
+}
+
 impl Draft {
     /// Gives an empty draft the contents of a file, which then share their blocks until one of them
     /// is written to. Returns false if the file system cannot do that.

@@ -10,7 +10,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use steadfast::catalogue::{
-    Catalogue, CatalogueError, CatalogueReader, FailedCheck, FileState, Overdue, RunRecord,
+    Catalogue, CatalogueError, CatalogueReader, FailedCheck, FileState, Overdue, RepairedFile,
+    RunRecord,
 };
 use steadfast::{FilePath, Tag, Timestamp};
 use steadfast_report::audit::AuditTally;
@@ -68,6 +69,17 @@ pub(crate) fn write_tree(
         }
         tags.flow(outlet)
     })?;
+    catalogue.repairs(&mut |file| {
+        let RepairedFile { path, run, at, sources } = &file;
+        if path.starts_with(beneath)
+            && tags.find(path).is_some()
+            && let Some(run) = runs.by_id.get(run)
+        {
+            let happening = PremisHappening::Recovery { sources };
+            events.event(path, run, *at, happening, &mut outlet.pending.answer);
+        }
+        tags.flow(outlet)
+    })?;
     tags.failed.map_or(Ok(()), Err)?;
     tally.interrupted = exit::was_signalled();
     // An incomplete document must be recognisable: without its end it is not valid XML.
@@ -87,7 +99,8 @@ fn write_proof(
 ) {
     let Some(at) = file.last_proof else { return };
     let Some(run) = runs.begun_at(at) else { return };
-    let made_it = run.verb != "check" && tag.tagged.seconds >= run.started.seconds;
+    let compares = matches!(run.verb.as_str(), "check" | "repair");
+    let made_it = !compares && tag.tagged.seconds >= run.started.seconds;
     let happening = if made_it {
         PremisHappening::DigestCalculation { tag, before: None }
     } else {

@@ -56,7 +56,8 @@ impl Text {
         if self.options.verbose {
             self.write_threads(run, &mut text);
         }
-        for advice in [self.advice(run), self.advice_on_tags(run)].into_iter().flatten() {
+        let advices = [self.advice(run), run.prospect(), self.advice_on_tags(run)];
+        for advice in advices.into_iter().flatten() {
             text.push_str(&format!("\n{advice}\n"));
         }
         output.answer.extend_from_slice(text.as_bytes());

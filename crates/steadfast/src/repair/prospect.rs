@@ -1,0 +1,113 @@
+//! A check that also says how much of the damage may be repaired, as far as that is known without
+//! reading further contents: parity of the file, or another file of the same contents.
+
+use std::collections::{BTreeMap, HashMap};
+use std::ops::ControlFlow;
+use std::path::PathBuf;
+
+use steadfast_manifest::tag::Tag;
+
+use super::parities::Parities;
+use super::target::{RepairTarget, SelectedRoot, target_of};
+use crate::catalogue::Catalogue;
+use crate::error::Error;
+use crate::event::Subject;
+use crate::monitor::{Event, Monitor, Progress, Summary};
+use crate::run::{Options, Verb, run};
+use crate::selection::Selection;
+use crate::verdict::Verdict;
+
+/// Damaged files of which this is asked. Of further ones nothing is claimed.
+const ASKED_MAX: usize = 10_000;
+
+/// Checks a selection, as [`run`] does. If files are corrupt, missing or unreadable, the summary
+/// also says how many of them may be repaired.
+///
+/// # Errors
+/// As those of [`run`].
+pub fn check(
+    selection: &Selection,
+    options: &Options,
+    monitor: &mut dyn Monitor,
+) -> Result<Summary, Error> {
+    let mut watch = DamageWatch { damaged: Vec::new(), monitor };
+    let mut summary = run(Verb::Check, selection, options, &mut watch)?;
+    let damaged = watch.damaged;
+    if !damaged.is_empty() {
+        summary.may_be_repaired = Some(count_repairable(damaged, selection, options));
+    }
+    Ok(summary)
+}
+
+/// Notes damaged files while another monitor hears everything.
+struct DamageWatch<'a> {
+    damaged: Vec<(PathBuf, Verdict, Tag)>,
+    monitor: &'a mut dyn Monitor,
+}
+
+impl Monitor for DamageWatch<'_> {
+    fn event(&mut self, event: &Event) {
+        if let Event::File(file) = event
+            && file.subject == Subject::File
+            && let (Some(verdict), Some(tag)) = (file.verdict, file.stored)
+            && matches!(verdict, Verdict::Corrupt | Verdict::Missing | Verdict::Unreadable)
+            && self.damaged.len() < ASKED_MAX
+        {
+            self.damaged.push((file.path.to_path(), verdict, tag));
+        }
+        self.monitor.event(event);
+    }
+
+    fn progress(&mut self, progress: &Progress) {
+        self.monitor.progress(progress);
+    }
+}
+
+/// Counts the files of which parity or another file of the same contents is known.
+fn count_repairable(
+    damaged: Vec<(PathBuf, Verdict, Tag)>,
+    selection: &Selection,
+    options: &Options,
+) -> u64 {
+    let given = selection.roots.iter().chain(&selection.listed);
+    let given: Vec<_> = given.filter_map(|path| SelectedRoot::of(path, options).ok()).collect();
+    let targets = damaged.into_iter();
+    let targets = targets.filter_map(|(path, verdict, tag)| target_of(&given, path, verdict, tag));
+    let targets: Vec<RepairTarget> = targets.collect();
+    let has_duplicate = with_duplicates(&targets);
+    let mut parities = Parities::default();
+    let repairable = targets
+        .iter()
+        .zip(has_duplicate)
+        .filter(|(target, has_duplicate)| *has_duplicate || parities.has(target));
+    repairable.count() as u64
+}
+
+/// Says for each file whether its catalogue knows an intact one of the same contents.
+fn with_duplicates(targets: &[RepairTarget]) -> Vec<bool> {
+    let mut found = vec![false; targets.len()];
+    let mut by_catalogue: BTreeMap<&PathBuf, Vec<usize>> = BTreeMap::new();
+    for (at, target) in targets.iter().enumerate() {
+        if let Some(catalogue) = &target.catalogue {
+            by_catalogue.entry(catalogue).or_default().push(at);
+        }
+    }
+    for (file, numbers) in by_catalogue {
+        // A catalogue that cannot be asked knows none.
+        let Ok(catalogue) = Catalogue::open_reader(file) else { continue };
+        let mut by_digest: HashMap<&[u8], Vec<usize>> = HashMap::new();
+        for at in &numbers {
+            by_digest.entry(targets[*at].tag.digest.as_bytes()).or_default().push(*at);
+        }
+        let digests: Vec<_> = numbers.iter().map(|at| targets[*at].tag.digest).collect();
+        let _ = catalogue.look_up(&digests, &[], &mut |entry| {
+            let same = by_digest.get(entry.tag.digest.as_bytes()).into_iter().flatten();
+            for at in same.filter(|_| entry.standing.proves()) {
+                let target = &targets[*at];
+                found[*at] |= entry.tag.same_contents(&target.tag) && entry.path != target.relative;
+            }
+            ControlFlow::Continue(())
+        });
+    }
+    found
+}
