@@ -58,13 +58,25 @@ fn service(schedule: &CheckSchedule, host: &TimerHost) -> String {
          Nice=10\n\
          IOSchedulingClass=idle\n"
     );
+    // The system's services have no HOME, and a user's manager need not have the folders that the
+    // user's shell names.
+    let mut folders = vec![("HOME", host.home.as_path()), ("XDG_CONFIG_HOME", &host.config)];
+    folders.extend(host.state.first().and_then(|state| Some(("XDG_STATE_HOME", state.parent()?))));
+    for (name, folder) in folders {
+        let setting = quoted_setting(&format!("{name}={}", folder.to_string_lossy()));
+        text.push_str(&format!("Environment={setting}\n"));
+    }
     if schedule.timer == TimerKind::SystemdSystem {
+        // A /tmp of its own would hide a folder there.
+        let is_temporary =
+            ["/tmp", "/var/tmp"].iter().any(|tmp| schedule.directory.starts_with(tmp));
+        let private = if is_temporary { "" } else { "PrivateTmp=yes\n" };
         let written = std::iter::once(&schedule.directory).chain(&host.state);
         let written: Vec<String> =
             written.map(|path| quoted(&format!("-{}", path.to_string_lossy()))).collect();
         text.push_str(&format!(
             "NoNewPrivileges=yes\n\
-             PrivateTmp=yes\n\
+             {private}\
              ProtectSystem=strict\n\
              ReadWritePaths={}\n",
             written.join(" ")
@@ -103,6 +115,11 @@ fn escaped(text: &str) -> String {
 
 /// Quotes a word of a command line or of a list of paths.
 fn quoted(text: &str) -> String {
-    let text = text.replace('\\', "\\\\").replace('"', "\\\"").replace('$', "$$");
+    quoted_setting(&text.replace('$', "$$"))
+}
+
+/// Quotes a word of a setting in which no variable is replaced.
+fn quoted_setting(text: &str) -> String {
+    let text = text.replace('\\', "\\\\").replace('"', "\\\"");
     format!("\"{}\"", escaped(&text))
 }

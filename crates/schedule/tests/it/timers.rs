@@ -81,6 +81,9 @@ fn units_say_when_and_what() {
     for line in [
         r#"ExecStart="/opt/my tools/steadfast" schedule run photos"#,
         r#"Description=Check /srv/100 %% of "my" photos & <more> for silent corruption"#,
+        &format!(r#"Environment="HOME={}""#, folder.path().join("home").display()),
+        r#"Environment="XDG_STATE_HOME=/var/lib""#,
+        "PrivateTmp=yes",
         r#"ReadWritePaths="-/srv/100 %% of \"my\" photos & <more>" "-/var/lib/steadfast""#,
         "ProtectSystem=strict",
         "SuccessExitStatus=1",
