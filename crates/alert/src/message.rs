@@ -46,6 +46,8 @@ pub struct AlertFacts {
     pub alarm: Option<String>,
     /// Why the check could not be made, in a sentence.
     pub failure: Option<String>,
+    /// What the drives beneath the folder say of their own failures.
+    pub drives: Vec<String>,
     /// The command to type next.
     pub command: String,
     /// Whether this is a test of the alert.
@@ -104,6 +106,7 @@ impl AlertMessage {
                 lines.push(format!("  and {} more", news.new.len() - PATHS_MAX));
             }
         }
+        lines.extend(facts.drives.iter().cloned());
         lines.push(format!("To see more: {}", facts.command));
         let mut document = json!({
             "subject": subject,
@@ -118,6 +121,7 @@ impl AlertMessage {
             "settled": news.settled,
             "alarm": facts.alarm,
             "failure": facts.failure,
+            "drives": facts.drives,
             "command": facts.command,
             "test": facts.is_test,
         });
@@ -198,6 +202,15 @@ mod tests {
         assert_eq!(message.body, expected);
         assert!(!message.body.contains("2019") && !message.json.to_string().contains("2019"));
         assert!(message.is_bad);
+    }
+
+    #[test]
+    fn a_message_says_what_the_drives_say() {
+        let drives = vec!["sda: the drive has 12 sectors it could not read: replace it".into()];
+        let facts = AlertFacts { drives, ..facts() };
+        let message = AlertMessage::of(&facts, &news(), Details::Counts);
+        assert!(message.body.contains("\nsda: the drive has 12 sectors"), "{}", message.body);
+        assert_eq!(message.json["drives"][0], facts.drives[0]);
     }
 
     #[test]

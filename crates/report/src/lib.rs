@@ -32,6 +32,7 @@ mod catalogue;
 pub mod history;
 pub mod audit;
 pub mod status;
+pub mod metrics;
 pub mod premis;
 #[cfg(feature = "fleet")]
 pub mod fleet;

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
+use serde::Serialize;
 use steadfast::catalogue::{Audit, FailedCheck};
 use steadfast::verdict::worse_status;
 
@@ -96,6 +97,42 @@ pub struct ScheduleFacts {
     pub unstarted_s: Option<i64>,
 }
 
+/// What a drive, an array or a file system beneath a folder counts.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct DriveRemark {
+    /// Its name in JSON: `unreadable_sectors`.
+    pub key: &'static str,
+    /// How many.
+    pub count: u64,
+    /// What it is and what to do, in words.
+    pub text: String,
+}
+
+/// What a drive, an array or a file system beneath a folder says of its own failures. It changes
+/// no state of a folder, because it says nothing of a file.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct DriveFacts {
+    /// Its name.
+    pub name: String,
+    /// The model, by its maker.
+    pub model: Option<String>,
+    /// What was asked and answered.
+    pub sources: Vec<&'static str>,
+    /// What it counts.
+    pub findings: Vec<DriveRemark>,
+}
+
+impl DriveFacts {
+    /// Says what it counts, a line for each finding, or that it counts nothing.
+    pub fn lines(&self) -> Vec<String> {
+        let Self { name, findings, .. } = self;
+        match findings.is_empty() {
+            true => vec![format!("{name}: counts no errors ({})", self.sources.join(", "))],
+            false => findings.iter().map(|one| format!("{name}: {}", one.text)).collect(),
+        }
+    }
+}
+
 /// A folder.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FolderStatus {
@@ -105,6 +142,8 @@ pub struct FolderStatus {
     pub state: FolderState,
     /// Its schedule.
     pub schedule: Option<ScheduleFacts>,
+    /// What the drives beneath it say.
+    pub drives: Vec<DriveFacts>,
 }
 
 impl FolderStatus {
@@ -168,7 +207,8 @@ impl FolderStatus {
                 .field("skipped", &schedule.skipped)
                 .field("unstarted_s", schedule.unstarted_s)
         });
-        write_object(&object.field("schedule", schedule), &mut output.answer);
+        let object = object.field("schedule", schedule).field("drives", &self.drives);
+        write_object(&object, &mut output.answer);
     }
 
     /// Appends it as some lines of text.
@@ -221,6 +261,9 @@ impl FolderStatus {
             };
             line(format!("           schedule {name}: every {every} at {at}; {last}"));
         }
+        for text in self.drives.iter().flat_map(DriveFacts::lines) {
+            line(format!("           {}", escape::text(&text)));
+        }
     }
 }
 
@@ -229,7 +272,7 @@ mod tests {
     use super::*;
 
     fn folder(state: FolderState) -> FolderStatus {
-        FolderStatus { root: "/srv/photos".into(), state, schedule: None }
+        FolderStatus { root: "/srv/photos".into(), state, schedule: None, drives: Vec::new() }
     }
 
     fn facts() -> FolderFacts {
@@ -268,6 +311,18 @@ mod tests {
             open: [("corrupt".to_owned(), 2)].into(),
             ..facts()
         }));
+        let remark = DriveRemark {
+            key: "unreadable_sectors",
+            count: 12,
+            text: "the drive has 12 sectors it could not read: replace it".into(),
+        };
+        let drive = |name: &str, findings| DriveFacts {
+            name: name.into(),
+            model: None,
+            sources: vec!["smartctl", "kernel log"],
+            findings,
+        };
+        folder.drives = vec![drive("sda", vec![remark]), drive("sdb", Vec::new())];
         folder.schedule = Some(ScheduleFacts {
             name: "photos".into(),
             every: "night".into(),
@@ -283,13 +338,17 @@ mod tests {
                         100.0 % checked within 30 days; the oldest check is 10 days \
                         ago\n           \
                         open: 2 corrupt\n           schedule photos: every night at 02:00; ran \
-                        239 h ago with status 3\n";
+                        239 h ago with status 3\n           sda: the drive has 12 sectors it \
+                        could not read: replace it\n           sdb: counts no errors (smartctl, \
+                        kernel log)\n";
         assert_eq!(String::from_utf8_lossy(&output.answer), expected);
         let mut output = Output::default();
         folder.write_json(&mut output);
         let json: serde_json::Value = serde_json::from_slice(&output.answer).unwrap();
         assert_eq!((&json["state"], &json["open"]["corrupt"]), (&"trouble".into(), &2.into()));
         assert_eq!(json["schedule"]["last_status"], 3);
+        assert_eq!(json["drives"][0]["findings"][0]["key"], "unreadable_sectors");
+        assert_eq!(json["drives"][0]["findings"][0]["count"], 12);
     }
 
     #[test]

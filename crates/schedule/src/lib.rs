@@ -16,11 +16,13 @@ mod schedule;
 mod pace;
 mod decide;
 mod machine;
+mod drive;
 mod journal;
 mod list;
 pub mod timer;
 
 pub use decide::{Conditions, Mounted, ScheduleDecision, SkipReason, decide};
+pub use drive::{DriveFinding, DriveProbe, DriveReport};
 pub use error::{Error, ErrorKind};
 pub use journal::{Journal, LastRun};
 pub use list::ScheduleList;

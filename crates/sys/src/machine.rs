@@ -50,6 +50,12 @@ pub fn load_average() -> Option<f64> {
     platform::load_average()
 }
 
+/// Returns the messages of the kernel that it still has, if this process may read them.
+#[must_use]
+pub fn kernel_log() -> Option<String> {
+    platform::kernel_log()
+}
+
 /// Returns the stolen processor time since the machine started (the host of this virtual machine
 /// gave it to others), in nanoseconds, if the system tells.
 #[must_use]

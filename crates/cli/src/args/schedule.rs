@@ -19,6 +19,7 @@ use super::{LevelArgs, OutputArgs, quantity};
 Examples:
   steadfast status
   steadfast status ~/Pictures
+  steadfast status --prometheus /var/lib/prometheus/node-exporter/steadfast.prom
   steadfast status --alert    for a second timer: tells if the first does not work
   steadfast status --json | jq -r 'select(.state != \"fine\") | .path'
 
@@ -31,6 +32,9 @@ pub(crate) struct StatusArgs {
     /// Print one JSON object per folder
     #[arg(long)]
     pub(crate) json: bool,
+    /// Write metrics for Prometheus to FILE, or to stdout if FILE is `-`, instead of the states
+    #[arg(long, value_name = "FILE", conflicts_with = "json")]
+    pub(crate) prometheus: Option<PathBuf>,
     /// Also send the alerts that are due, such as of a schedule whose timer does not work
     #[arg(long)]
     pub(crate) alert: bool,

@@ -34,7 +34,21 @@ pub(super) fn run(args: &CheckArgs) -> anyhow::Result<u8> {
             steadfast::run::quick(&selection, options, console)
         });
     }
-    execute(Verb::Check, &selection, options, &args.output, report)
+    let status = execute(Verb::Check, &selection, options, &args.output, report)?;
+    #[cfg(feature = "schedule")]
+    if status == 3 && !args.output.json {
+        tell_of_drives(selection.roots.first());
+    }
+    Ok(status)
+}
+
+/// Says what the drives of a folder with corrupt files count, if they count errors.
+#[cfg(feature = "schedule")]
+fn tell_of_drives(root: Option<&PathBuf>) {
+    let drives = root.map(|root| super::status::drives(root)).unwrap_or_default();
+    for drive in drives.iter().filter(|drive| !drive.findings.is_empty()) {
+        drive.lines().iter().for_each(|line| crate::exit::complain(line));
+    }
 }
 
 /// Checks the files of a manifest.

@@ -6,10 +6,16 @@ use anyhow::Context as _;
 use steadfast::Options;
 use steadfast::catalogue::{Catalogue, CatalogueErrorKind, CataloguedTree, TreeList};
 use steadfast::verdict::worse_status;
-use steadfast_report::status::{COVER_DAYS, FolderFacts, FolderState, FolderStatus, ScheduleFacts};
-use steadfast_schedule::{CheckSchedule, Journal, ScheduleList};
+use steadfast_report::metrics::{METRICS_BEGINNING, write_metrics};
+use steadfast_report::status::{
+    COVER_DAYS, DriveFacts, DriveRemark, FolderFacts, FolderState, FolderStatus, ScheduleFacts,
+};
+use steadfast_schedule::{
+    CheckSchedule, DriveFinding, DriveProbe, DriveReport, Journal, ScheduleList,
+};
 
 use crate::args::StatusArgs;
+use crate::document_file::DocumentFile;
 use crate::exit;
 use crate::outlet::Outlet;
 use crate::state_folder;
@@ -36,15 +42,30 @@ pub(super) fn run(args: &StatusArgs) -> anyhow::Result<u8> {
         exit::complain("no folder is known: `steadfast init DIR` makes a catalogue of one");
         return Ok(exit::COULD_NOT_TELL);
     }
+    // Before the catalogues are read, which may take a while.
+    let is_ours = |beginning: &[u8]| beginning.starts_with(METRICS_BEGINNING.as_bytes());
+    let place = args.prometheus.as_deref().filter(|file| *file != Path::new("-"));
+    let place = place.map(|file| DocumentFile::claim(file, is_ours)).transpose()?;
     let mut outlet = Outlet::new(false);
     let mut status = 0;
+    let mut folders = Vec::new();
     for tree in &trees {
         let schedule = schedules.schedules().iter().find(|one| one.directory == tree.root);
-        let folder = of_tree(tree, schedule, now_s);
+        let mut folder = of_tree(tree, schedule, now_s);
+        folder.drives = drives(&tree.root);
         status = worse_status(status, folder.exit_status());
-        match args.json {
-            true => folder.write_json(&mut outlet.pending),
-            false => folder.write_text(now_s, args.units, &mut outlet.pending),
+        match (&args.prometheus, args.json) {
+            (Some(_), _) => folders.push(folder),
+            (_, true) => folder.write_json(&mut outlet.pending),
+            (_, false) => folder.write_text(now_s, args.units, &mut outlet.pending),
+        }
+    }
+    if args.prometheus.is_some() {
+        let mut metrics = Vec::new();
+        write_metrics(&folders, &mut metrics);
+        match place {
+            Some(place) => place.write(&metrics)?,
+            None => outlet.pending.answer.extend(metrics),
         }
     }
     outlet.finish()?;
@@ -89,7 +110,20 @@ pub(super) fn of_tree(
             skipped: last.skipped,
         }
     });
-    FolderStatus { root: tree.root.clone(), state, schedule }
+    FolderStatus { root: tree.root.clone(), state, schedule, drives: Vec::new() }
+}
+
+/// Asks the drives beneath a folder what they say of their own failures.
+pub(super) fn drives(folder: &Path) -> Vec<DriveFacts> {
+    let remark = |finding: DriveFinding| {
+        let DriveFinding { key, count, text } = finding;
+        DriveRemark { key, count, text }
+    };
+    let facts = |report: DriveReport| {
+        let DriveReport { name, model, sources, findings } = report;
+        DriveFacts { name, model, sources, findings: findings.into_iter().map(remark).collect() }
+    };
+    DriveProbe::default().of_folder(folder).into_iter().map(facts).collect()
 }
 
 fn state_of(root: &Path, catalogue: &Path, cover_days: u32, now_s: i64) -> FolderState {

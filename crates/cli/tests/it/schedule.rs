@@ -256,6 +256,27 @@ fn a_catalogue_that_cannot_be_read_is_told_at_once() {
 }
 
 #[test]
+fn metrics_replace_their_own_file_and_no_other() {
+    let household = Household::new(3);
+    household.add(&[]).succeeds();
+    household.corrupt(1);
+    household.run(&["check", "photos"]).ends(3);
+    let file = household.tree.state("steadfast.prom");
+    for _ in 0..2 {
+        let told = household.run(&["status", "--prometheus", file.to_str().unwrap()]).ends(3);
+        assert_eq!(told.stdout(), "");
+        let text = fs::read_to_string(&file).unwrap();
+        let open = text.lines().find(|line| line.contains("state=\"corrupt\"")).unwrap();
+        assert!(open.ends_with("photos\",state=\"corrupt\"} 1"), "{open}");
+    }
+    let shown = household.run(&["status", "--prometheus", "-"]).ends(3);
+    assert_eq!(shown.stdout(), fs::read_to_string(&file).unwrap());
+    fs::write(&file, "a letter").unwrap();
+    household.run(&["status", "--prometheus", file.to_str().unwrap()]).ends(2);
+    assert_eq!(fs::read_to_string(&file).unwrap(), "a letter");
+}
+
+#[test]
 fn an_update_reads_what_is_new_or_edited_and_nothing_else() {
     let household = Household::new(60);
     household.add(&["--update", "--cover", "60d"]).succeeds();

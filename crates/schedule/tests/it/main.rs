@@ -1,4 +1,5 @@
 //! Schedules from outside: timers as the system gets them, and a year of nights.
 
+mod drives;
 mod timers;
 mod year;

@@ -4,7 +4,32 @@ use std::fs;
 use std::path::PathBuf;
 use std::str::FromStr;
 
+use rustix::fs::{Mode, OFlags};
+use rustix::io::Errno;
+
 use crate::kernel_files;
+
+/// The most that is read of the kernel's messages. Its buffer usually has 128 KiB to 1 MiB.
+const LOG_LEN_MAX: usize = 16 << 20;
+
+/// Reads the records that are there, without waiting for more.
+pub(super) fn kernel_log() -> Option<String> {
+    let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::CLOEXEC;
+    let log = rustix::fs::open("/dev/kmsg", flags, Mode::empty()).ok()?;
+    let mut text = String::new();
+    // A shorter buffer than the kernel's longest record would be refused.
+    let mut record = [0; 8192];
+    while text.len() < LOG_LEN_MAX {
+        match rustix::io::read(&log, &mut record) {
+            Ok(0) | Err(Errno::AGAIN) => break,
+            Ok(length) => text.push_str(&String::from_utf8_lossy(&record[..length])),
+            // The record was overwritten before it was read; the next read goes on after it.
+            Err(Errno::PIPE | Errno::INTR) => {}
+            Err(_) => return None,
+        }
+    }
+    Some(text)
+}
 
 /// Returns the model; on Arm, which has none, the board and the part.
 pub(super) fn cpu_model() -> Option<String> {

@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 
 use steadfast::catalogue::{Catalogue, CataloguedTree};
 use steadfast_alert::{AlertFacts, Memory, Trouble};
-use steadfast_report::status::FolderState;
+use steadfast_report::status::{DriveFacts, FolderState};
 use steadfast_schedule::CheckSchedule;
 
 use crate::commands::{alert, status};
@@ -60,7 +60,12 @@ pub(super) fn tell(schedule: &CheckSchedule, facts: AlertFacts, now_s: i64) -> a
     open.extend(memory.told().iter().filter(stays).cloned());
     let news = memory.news(&open, now_s);
     let directory = schedule.directory.display().to_string();
-    let facts = AlertFacts { command: format!("steadfast status {directory}"), directory, ..facts };
+    let mut facts =
+        AlertFacts { command: format!("steadfast status {directory}"), directory, ..facts };
+    if is_judged && news.is_due() && news.open_count() > 0 {
+        let drives = status::drives(&schedule.directory);
+        facts.drives = drives.iter().flat_map(DriveFacts::lines).collect();
+    }
     let deliveries = alert::sender().end(alerts.alerts(), &facts, &news);
     // A message that did not arrive is sent again at the next run.
     if alert::report(&deliveries) && news.is_due() {

@@ -1,0 +1,170 @@
+//! The state of catalogued folders as metrics of Prometheus.
+//!
+//! Takes folders; appends the text format 0.0.4. Paths of folders are in it, and none of files.
+
+use crate::status::{FolderFacts, FolderState, FolderStatus};
+
+/// How the text begins, by which a file of metrics is recognised.
+pub const METRICS_BEGINNING: &str = "# HELP steadfast_folder_status ";
+
+/// States of open failures that are written with 0 too, so that an alarm about them ends.
+const STATES: [&str; 4] = ["corrupt", "missing", "modified", "unreadable"];
+
+/// A value with its labels.
+type MetricSample = (Vec<(&'static str, String)>, i64);
+
+/// Appends the metrics of all folders.
+pub fn write_metrics(folders: &[FolderStatus], out: &mut Vec<u8>) {
+    let mut metric = |name: &str, help: &str, of: &dyn Fn(&FolderStatus) -> Vec<MetricSample>| {
+        let mut text = format!("# HELP {name} {help}\n# TYPE {name} gauge\n");
+        for folder in folders {
+            for (labels, value) in of(folder) {
+                let path = folder.root.to_string_lossy().into_owned();
+                let all = std::iter::once(("folder", path)).chain(labels);
+                let labels: Vec<String> =
+                    all.map(|(key, value)| format!("{key}=\"{}\"", escaped(&value))).collect();
+                text.push_str(&format!("{name}{{{}}} {value}\n", labels.join(",")));
+            }
+        }
+        out.extend_from_slice(text.as_bytes());
+    };
+    metric(
+        "steadfast_folder_status",
+        "Exit status: 0 fine, 1 modified, missing or overdue, 2 could not tell, 3 corrupt.",
+        &|folder| one(i64::from(folder.exit_status())),
+    );
+    metric("steadfast_files", "Tagged files.", &|folder| fact(folder, |facts| facts.files));
+    metric("steadfast_bytes", "Bytes of the tagged files.", &|folder| {
+        fact(folder, |facts| facts.bytes)
+    });
+    metric("steadfast_never_checked_files", "Files that were never checked.", &|folder| {
+        fact(folder, |facts| facts.never)
+    });
+    metric("steadfast_checked_bytes", "Bytes that were checked within the cover.", &|folder| {
+        fact(folder, |facts| facts.proved_bytes)
+    });
+    metric("steadfast_overdue", "Whether checks are overdue.", &|folder| {
+        fact(folder, |_| u64::from(folder.word() == "overdue"))
+    });
+    metric("steadfast_oldest_check_timestamp_seconds", "The oldest last check.", &|folder| {
+        let facts = facts_of(folder).and_then(|facts| facts.oldest_proof_s);
+        facts.map(one).unwrap_or_default()
+    });
+    metric("steadfast_open_failures", "Open failures, by state.", &|folder| {
+        let Some(facts) = facts_of(folder) else { return Vec::new() };
+        let others = facts.open.keys().map(String::as_str).filter(|key| !STATES.contains(key));
+        let all = STATES.into_iter().chain(others);
+        let count = |state: &str| facts.open.get(state).copied().unwrap_or(0);
+        all.map(|state| (vec![("state", state.to_owned())], signed(count(state)))).collect()
+    });
+    metric("steadfast_last_run_timestamp_seconds", "When its schedule last ran.", &|folder| {
+        let run_s = folder.schedule.as_ref().and_then(|schedule| schedule.last_run_s);
+        run_s.map(one).unwrap_or_default()
+    });
+    metric("steadfast_last_run_status", "Exit status of the last run.", &|folder| {
+        let status = folder.schedule.as_ref().and_then(|schedule| schedule.last_status);
+        status.map(|status| one(i64::from(status))).unwrap_or_default()
+    });
+    metric("steadfast_drive_errors", "What drives count of their own failures.", &|folder| {
+        let remarks = folder.drives.iter().flat_map(|drive| {
+            drive.findings.iter().map(|remark| {
+                let labels = vec![("drive", drive.name.clone()), ("kind", remark.key.to_owned())];
+                (labels, remark.count)
+            })
+        });
+        let mut samples: Vec<MetricSample> = Vec::new();
+        for (labels, count) in remarks {
+            // Two devices of an array may count the same kind.
+            match samples.iter_mut().find(|(known, _)| *known == labels) {
+                Some((_, sum)) => *sum = sum.saturating_add(signed(count)),
+                None => samples.push((labels, signed(count))),
+            }
+        }
+        samples
+    });
+}
+
+fn one(value: i64) -> Vec<MetricSample> {
+    vec![(Vec::new(), value)]
+}
+
+fn signed(value: u64) -> i64 {
+    i64::try_from(value).unwrap_or(i64::MAX)
+}
+
+fn facts_of(folder: &FolderStatus) -> Option<&FolderFacts> {
+    match &folder.state {
+        FolderState::Known(facts) => Some(facts),
+        _ => None,
+    }
+}
+
+/// A number of a folder that could be judged.
+fn fact(folder: &FolderStatus, value: impl Fn(&FolderFacts) -> u64) -> Vec<MetricSample> {
+    facts_of(folder).map(|facts| one(signed(value(facts)))).unwrap_or_default()
+}
+
+/// Escapes the value of a label.
+fn escaped(text: &str) -> String {
+    text.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::status::{DriveFacts, DriveRemark, ScheduleFacts};
+
+    #[test]
+    fn a_folder_is_told_with_its_labels() {
+        let facts = FolderFacts {
+            files: 10,
+            bytes: 2_000_000,
+            open: [("corrupt".to_owned(), 2)].into(),
+            oldest_proof_s: Some(86_400),
+            ..FolderFacts::default()
+        };
+        let remark =
+            |count| DriveRemark { key: "btrfs_read", count, text: "reads that failed".into() };
+        let known = FolderStatus {
+            root: "/srv/\"my\" photos\n".into(),
+            state: FolderState::Known(facts),
+            schedule: Some(ScheduleFacts {
+                name: "photos".into(),
+                every: "night".into(),
+                at: "02:00".into(),
+                last_run_s: Some(90_000),
+                last_status: Some(3),
+                skipped: None,
+                unstarted_s: None,
+            }),
+            drives: vec![DriveFacts {
+                name: "btrfs".into(),
+                model: None,
+                sources: vec!["sysfs"],
+                findings: vec![remark(2), remark(3)],
+            }],
+        };
+        let away = FolderStatus {
+            root: "/mnt/usb".into(),
+            state: FolderState::NotThere("no such folder".into()),
+            schedule: None,
+            drives: Vec::new(),
+        };
+        let mut out = Vec::new();
+        write_metrics(&[known, away], &mut out);
+        let text = String::from_utf8(out).unwrap();
+        assert!(text.starts_with(METRICS_BEGINNING), "{text}");
+        for line in [
+            "steadfast_folder_status{folder=\"/srv/\\\"my\\\" photos\\n\"} 3",
+            "steadfast_folder_status{folder=\"/mnt/usb\"} 2",
+            "steadfast_open_failures{folder=\"/srv/\\\"my\\\" photos\\n\",state=\"corrupt\"} 2",
+            "steadfast_open_failures{folder=\"/srv/\\\"my\\\" photos\\n\",state=\"missing\"} 0",
+            "steadfast_last_run_status{folder=\"/srv/\\\"my\\\" photos\\n\"} 3",
+            "steadfast_drive_errors{folder=\"/srv/\\\"my\\\" photos\\n\",drive=\"btrfs\",\
+             kind=\"btrfs_read\"} 5",
+        ] {
+            assert!(text.lines().any(|one| one == line), "{line} is not in\n{text}");
+        }
+        assert!(!text.contains("steadfast_files{folder=\"/mnt/usb\"}"), "{text}");
+    }
+}
