@@ -17,7 +17,7 @@ pub(super) fn run(args: &UpdateArgs) -> anyhow::Result<u8> {
         exit::set_on_signals(&options.stop)?;
         let mut changes = changes(&selection, &options)?.unwrap_or_default();
         if args.accept_missing {
-            changes.missing = 0;
+            changes.newly_missing = 0;
         }
         if changes.are_alarming() {
             let alarm = alarm_of(&changes);
@@ -30,8 +30,8 @@ pub(super) fn run(args: &UpdateArgs) -> anyhow::Result<u8> {
 
 /// Says that too many files changed at once.
 pub(super) fn alarm_of(changes: &TreeChanges) -> String {
-    let TreeChanges { files, missing, edited, .. } = changes;
-    let changed = missing + edited.len() as u64;
+    let TreeChanges { files, newly_missing, edited, .. } = changes;
+    let changed = newly_missing + edited.len() as u64;
     format!(
         "{changed} of {files} files are missing or modified at once: nothing was updated. Is the \
          right volume mounted?"

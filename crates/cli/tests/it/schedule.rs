@@ -214,6 +214,24 @@ fn open_trouble_is_told_again_after_a_week_and_not_settled_by_an_absence() {
 }
 
 #[test]
+fn a_missing_file_is_told_before_its_turn_comes() {
+    let household = Household::new(60);
+    let log = household.listen();
+    household.add(&["--cover", "60d"]).succeeds();
+    fs::remove_file(household.photo(50)).unwrap();
+    household.night().ends(1);
+    household.night().ends(1);
+    let told = messages(&log);
+    assert_eq!((told.len(), &told[0]["open"]["missing"]), (1, &1.into()), "{told:?}");
+    household.run(&["status", "--alert"]);
+    assert_eq!(messages(&log).len(), 1, "what was not looked at is not settled");
+    fs::write(household.photo(50), "photograph 50").unwrap();
+    household.night();
+    let told = messages(&log);
+    assert_eq!((told.len(), &told[1]["settled"]), (2, &1.into()), "{told:?}");
+}
+
+#[test]
 fn a_timer_that_does_not_work_is_told_by_status_and_by_another_schedule() {
     let household = Household::new(3);
     let log = household.listen();

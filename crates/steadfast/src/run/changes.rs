@@ -20,8 +20,11 @@ const ALARM_FILES_MIN: u64 = 40;
 pub struct TreeChanges {
     /// Files in the catalogue.
     pub files: u64,
-    /// Files that are gone. Those that an earlier run reported do not count.
-    pub missing: u64,
+    /// Files that are gone, relative to the root of the catalogue's tree. A file that was renamed
+    /// is among them.
+    pub missing: Vec<PathBuf>,
+    /// How many of these no earlier run reported.
+    pub newly_missing: u64,
     /// Files that seem edited, or were found modified and not tagged since.
     pub edited: Vec<PathBuf>,
 }
@@ -30,7 +33,7 @@ impl TreeChanges {
     /// Returns whether so many files are missing or edited at once that nothing should be tagged
     /// unasked: another volume may be mounted, or somebody encrypted the files.
     pub fn are_alarming(&self) -> bool {
-        let changed = self.missing + self.edited.len() as u64;
+        let changed = self.newly_missing + self.edited.len() as u64;
         self.files >= ALARM_FILES_MIN && changed as f64 > ALARM_SHARE * self.files as f64
     }
 }
@@ -49,7 +52,10 @@ pub fn changes(selection: &Selection, options: &Options) -> Result<Option<TreeCh
     let root = catalogue.root().to_owned();
     let mut changes = TreeChanges { files: catalogue.entries()?, ..TreeChanges::default() };
     let mut say = |finding: Finding| match finding {
-        Finding::Missing { known: false, .. } => changes.missing += 1,
+        Finding::Missing { path, known, .. } => {
+            changes.missing.push(path);
+            changes.newly_missing += u64::from(!known);
+        }
         Finding::Changed { path, change } if change.length || change.mtime => {
             changes.edited.push(root.join(path));
         }

@@ -2,7 +2,9 @@
 
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
+use std::path::PathBuf;
 
+use steadfast::FileState;
 use steadfast::catalogue::{Catalogue, CataloguedTree};
 use steadfast_alert::{AlertFacts, Memory, Trouble};
 use steadfast_report::status::{DriveFacts, FolderState};
@@ -28,7 +30,7 @@ pub(crate) fn look_after<'a>(
     let look = |schedule: &CheckSchedule| -> anyhow::Result<()> {
         // A run in progress sends its own.
         match status::journal(schedule)?.lock()? {
-            Some(_lock) => tell(schedule, AlertFacts::default(), now_s),
+            Some(_lock) => tell(schedule, AlertFacts::default(), None, now_s),
             None => Ok(()),
         }
     };
@@ -42,8 +44,14 @@ pub(crate) fn look_after<'a>(
     all
 }
 
-/// Compares open trouble with what was told, and sends the news.
-pub(super) fn tell(schedule: &CheckSchedule, facts: AlertFacts, now_s: i64) -> anyhow::Result<()> {
+/// Compares open trouble with what was told, and sends the news. `missing` are the files that a run
+/// just found gone beside those of the catalogue; `None` if nothing looked.
+pub(super) fn tell(
+    schedule: &CheckSchedule,
+    facts: AlertFacts,
+    missing: Option<&[PathBuf]>,
+    now_s: i64,
+) -> anyhow::Result<()> {
     let alerts = alert::list()?;
     let Some(folder) = state_folder::folder() else { return Ok(()) };
     let file = folder.join("alerts").join(format!("{}.json", schedule.name));
@@ -51,10 +59,16 @@ pub(super) fn tell(schedule: &CheckSchedule, facts: AlertFacts, now_s: i64) -> a
     let (mut open, is_judged) = open_troubles(schedule, now_s)?;
     open.extend(facts.alarm.iter().map(|_| of_folder(MASS_CHANGE)));
     open.extend(facts.failure.iter().map(|_| of_folder(FAILED)));
+    open.extend(missing.unwrap_or_default().iter().map(|path| Trouble {
+        state: FileState::Missing.name().to_owned(),
+        path: path.to_string_lossy().into_owned(),
+    }));
     // What could not be looked at now is not settled.
     let stays = |trouble: &&Trouble| match trouble.state.as_str() {
         NOT_STARTED | UNMOUNTED | UNKNOWN => false,
         MASS_CHANGE | FAILED => facts.status.is_none(),
+        // The catalogue does not have all of them.
+        state if state == FileState::Missing.name() => missing.is_none(),
         _ => !is_judged,
     };
     open.extend(memory.told().iter().filter(stays).cloned());

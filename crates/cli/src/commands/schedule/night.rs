@@ -1,6 +1,6 @@
 //! One run of a schedule: what is due is checked, then tagged, then protected.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
@@ -69,7 +69,7 @@ pub(super) fn run(schedule: &CheckSchedule, args: &ScheduleRunArgs) -> anyhow::R
                 return Ok(0);
             }
             journal.skipped(&reason.to_string(), now_s)?;
-            news::tell(schedule, AlertFacts::default(), now_s)?;
+            news::tell(schedule, AlertFacts::default(), None, now_s)?;
             let unmounted = matches!(reason, SkipReason::NotMounted(_));
             Ok(if unmounted { exit::COULD_NOT_TELL } else { 0 })
         }
@@ -87,8 +87,10 @@ fn finish(
     let schedule = night.schedule;
     let ended_s = (Options::default().now)().seconds;
     let mut facts = AlertFacts { elapsed_s: ended_s.abs_diff(began_s), ..AlertFacts::default() };
+    let mut missing = None;
     let recorded = match outcome {
-        Ok(NightOutcome { status, alarm, checked }) => {
+        Ok(NightOutcome { status, alarm, checked, missing: gone }) => {
+            missing = Some(gone);
             facts.status = Some(status);
             facts.alarm = alarm;
             if let Some(checked) = checked {
@@ -110,7 +112,7 @@ fn finish(
     };
     let status = facts.status.unwrap_or(exit::COULD_NOT_TELL);
     // A full disk must not silence the alerts.
-    news::tell(schedule, facts, ended_s)?;
+    news::tell(schedule, facts, missing.as_deref(), ended_s)?;
     recorded?;
     Ok(status)
 }
@@ -122,6 +124,8 @@ struct NightOutcome {
     alarm: Option<String>,
     /// The record of the check.
     checked: Option<RunRecord>,
+    /// Files that are gone, as far as the catalogue does not say so itself.
+    missing: Vec<PathBuf>,
 }
 
 /// A run, and when it must end.
@@ -139,7 +143,8 @@ impl Night<'_> {
         let CheckSchedule { directory, update, parity, .. } = self.schedule;
         // Before the check, which records what it finds.
         let changes = steadfast::changes(&Selection::of([directory]), &self.options())?;
-        let changes = changes.unwrap_or_default();
+        let mut changes = changes.unwrap_or_default();
+        let missing = std::mem::take(&mut changes.missing);
         let alarm = changes.are_alarming().then(|| alarm_of(&changes, directory));
         let due = DueChoice::default().with(|choice| {
             choice.max_bytes = Some(max_bytes);
@@ -155,15 +160,20 @@ impl Night<'_> {
                 status: worse_status(status, 1),
                 alarm: Some(alarm),
                 checked,
+                missing,
             });
         }
+        // A walk that tags finds where files were moved to, and records what is missing.
+        let mut missing = missing;
         if *update && self.goes_on(status) {
             status = self.update(status, changes)?;
+            missing.clear();
         }
+        status = worse_status(status, u8::from(!missing.is_empty()));
         if *parity && self.goes_on(status) && !matches!(status, 2 | 3) {
             status = worse_status(status, self.protect()?);
         }
-        Ok(NightOutcome { status, alarm: None, checked })
+        Ok(NightOutcome { status, alarm: None, checked, missing })
     }
 
     /// Tags new files, and edited ones anew. Reads no other file.
