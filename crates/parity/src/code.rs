@@ -135,6 +135,11 @@ pub struct ParityPages {
 }
 
 impl ParityPages {
+    /// Makes the parity of a set of zeros, to which stored pages can be added.
+    pub fn zeros(geometry: Geometry) -> ParityPages {
+        ParityPages { geometry, pieces: vec![[0; 64]; COLUMNS * COLUMN_PIECES] }
+    }
+
     /// Returns the geometry of the set.
     pub fn geometry(&self) -> Geometry {
         self.geometry

@@ -63,6 +63,11 @@ impl Redundancy {
         (PARITY_SHARDS_MAX * 100 / u32::from(self.0)).min(DATA_SHARDS_MAX)
     }
 
+    /// Returns how many pages a full set has.
+    pub fn pages_max(self) -> u32 {
+        self.data_shards_max() * SHARD_PAGES
+    }
+
     /// Returns the geometry of a set of so many pages.
     ///
     /// # Errors
@@ -210,7 +215,7 @@ impl SetPlanner {
     /// Places a file. Returns the sets that became complete, in groups that are encoded together:
     /// those over which one part of a large file is dealt out.
     pub fn push(&mut self, file: ProtectedFile) -> Vec<Vec<PlannedSet>> {
-        if file.length.div_ceil(PAGE_LEN as u64) > u64::from(self.pages_max()) {
+        if file.length.div_ceil(PAGE_LEN as u64) > u64::from(self.redundancy.pages_max()) {
             return self.cut(&file);
         }
         let length = file.length;
@@ -228,10 +233,6 @@ impl SetPlanner {
     /// Ends the last set; `None` if it has no members.
     pub fn finish(mut self) -> Option<PlannedSet> {
         self.close()
-    }
-
-    fn pages_max(&self) -> u32 {
-        self.redundancy.data_shards_max() * SHARD_PAGES
     }
 
     /// Returns the whole runs of a full set.
@@ -256,7 +257,7 @@ impl SetPlanner {
             return Some(());
         }
         let pages = member.length.div_ceil(PAGE_LEN as u64) as u32;
-        if self.next_page + pages > self.pages_max() {
+        if self.next_page + pages > self.redundancy.pages_max() {
             return None;
         }
         (member.page, member.offset) = (self.next_page, 0);

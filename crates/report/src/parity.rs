@@ -9,6 +9,10 @@ use crate::escape;
 use crate::json::{JsonObject, write_object, write_summary};
 use crate::units::{Units, count, counted};
 
+/// Bytes of a page of each of the sixteen columns: so much more of a burst a set can lose for each
+/// page that its weakest column can lose.
+const COLUMNS_LEN_BYTES: u64 = 16 * 4096;
+
 /// Appends a line about a file that is not protected.
 pub fn write_not_protected_text(file: &NotProtected, out: &mut Vec<u8>) {
     let why = match (&file.trouble, file.verdict) {
@@ -45,11 +49,14 @@ pub fn write_made_text(made: &ParityMade, out: &mut Vec<u8>) {
             text.push_str(&format!(" {} {what}.", files(number)));
         }
     };
+    add(made.moved, "renamed, not read again");
     add(made.not_protected, "not protected");
     add(made.missing, "missing");
     add(made.untagged, "without a tag: `steadfast tag` makes them");
     if made.interrupted {
         text.push_str(" Interrupted: not all is protected yet.");
+    } else if made.time_up {
+        text.push_str(" The time is up: not all is protected yet, the next run goes on.");
     }
     text.push('\n');
     out.extend_from_slice(text.as_bytes());
@@ -60,6 +67,7 @@ pub fn write_made_json(verb: &'static str, made: &ParityMade, out: &mut Vec<u8>)
     let object = JsonObject::default()
         .field("verb", format!("parity {verb}"))
         .field("files", made.files)
+        .field("moved", made.moved)
         .field("untagged", made.untagged)
         .field("not_protected", made.not_protected)
         .field("missing", made.missing)
@@ -67,7 +75,9 @@ pub fn write_made_json(verb: &'static str, made: &ParityMade, out: &mut Vec<u8>)
         .field("sets_kept", made.sets_kept)
         .field("sets_removed", made.sets_removed)
         .field("bytes_read", made.bytes_read)
+        .field("bytes_from_media", made.bytes_from_media)
         .field("interrupted", made.interrupted)
+        .field("time_up", made.time_up)
         .field("exit_status", made.exit_status());
     write_summary(&object, out);
 }
@@ -93,6 +103,17 @@ pub fn write_set_text(set: &SetReport, out: &mut Vec<u8>) {
         let (damaged, pages) = (count(damaged), count(set.parity_pages));
         parts.push(format!("{damaged} of {pages} parity pages damaged"));
     }
+    if let Some(lost) = set.lost_pages.filter(|lost| *lost > 0) {
+        parts.push(counted(lost, "page of files lost", "pages of files lost"));
+    }
+    parts.push(match u64::try_from(set.strength) {
+        Ok(0) if set.fault.is_some() => String::new(),
+        Ok(pages) => {
+            format!("can lose any {} more", Units::Si.bytes(pages * COLUMNS_LEN_BYTES))
+        }
+        Err(_) => "too much is lost to rebuild all of it".to_owned(),
+    });
+    parts.retain(|part| !part.is_empty());
     parts.extend(set.fault.as_deref().map(|fault| escape::text(fault).to_string()));
     let line = format!("{word:<10}  {}  ({})\n", set.set, parts.join("; "));
     out.extend_from_slice(line.as_bytes());
@@ -111,6 +132,7 @@ pub fn write_set_json(set: &SetReport, out: &mut Vec<u8>) {
         .field("parity_bytes", set.parity_bytes)
         .field("parity_pages", set.parity_pages)
         .optional("damaged_pages", set.damaged_pages)
+        .optional("lost_pages", set.lost_pages)
         .field("damaged_blocks", set.damaged_blocks)
         .field("strength", set.strength)
         .optional("error", set.fault.as_deref());

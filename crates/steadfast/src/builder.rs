@@ -1,12 +1,13 @@
 //! The two calls that most programs need, and a builder for the rest.
 //!
-//! In: paths and wishes. Out: one call of [`crate::run::run`].
+//! In: paths and wishes. Out: one call of [`run_and_keep`].
 
 use std::path::PathBuf;
 
 use crate::error::Error;
 use crate::monitor::{Monitor, Summary};
-use crate::run::{Options, ReadFrom, Verb, run};
+use crate::parity::run_and_keep;
+use crate::run::{Options, ReadFrom, Verb};
 use crate::selection::Selection;
 
 /// Tags every file beneath a path that has no tag, or the file itself.
@@ -134,6 +135,6 @@ impl Run {
     /// If an option makes no sense, or the system does not give what the whole run needs. Trouble
     /// with single files is in the events and in the summary's exit status.
     pub fn run(&self, monitor: &mut dyn Monitor) -> Result<Summary, Error> {
-        run(self.verb, &self.selection, &self.options, monitor)
+        run_and_keep(self.verb, &self.selection, &self.options, monitor)
     }
 }

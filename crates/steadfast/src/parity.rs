@@ -13,15 +13,19 @@ mod place;
 mod folder;
 mod held;
 mod stream;
+mod scope;
 mod review;
+mod made;
+mod encode;
 mod make;
+mod keep;
 mod sets;
 mod rebuild;
 
 pub use folder::drop_parity;
-pub use make::{
-    NotProtected, ParityMade, ParityMonitor, ParityOptions, make_parity, update_parity,
-};
+pub use keep::run_and_keep;
+pub use made::{NotProtected, ParityMade, ParityMonitor, ParityOptions};
+pub use make::{make_parity, update_parity};
 pub use place::ParityPlace;
 pub use rebuild::{ParitySource, RebuiltCopy};
 pub use sets::{SetReport, SetTotals, show_parity, verify_parity};

@@ -1,11 +1,14 @@
 //! The arguments of `steadfast parity`.
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 use clap::{Args, Subcommand};
-use steadfast::parity::Redundancy;
+use steadfast::ReadFrom;
+use steadfast::parity::{ParityOptions, Redundancy};
 
-use super::LevelArgs;
+use super::named::named;
+use super::{LevelArgs, quantity};
 
 /// Keep parity for a tree, to rebuild damaged and missing files.
 ///
@@ -35,7 +38,8 @@ pub(crate) enum ParityCommand {
 
 const MADE: &str = "\
 Exit status: 0 every tagged file is protected; 3 a file is corrupt; 2 a file could not be \
-protected (modified, unreadable, missing), or no file has a tag; 130 interrupted. 3 outranks the \
+protected (modified, unreadable, missing, or the time was up), or no file has a tag; 130 \
+interrupted. 3 outranks the \
 others.";
 
 /// Make parity for everything in a tree that has a tag.
@@ -81,33 +85,68 @@ pub(crate) struct ParityMadeArgs {
     #[arg(long)]
     pub(crate) forget_missing: bool,
 
+    /// Stop after TIME, for example 2h. What was protected until then stays, and the next run goes
+    /// on; a file longer than a set is begun again
+    #[arg(long, value_name = "TIME", value_parser = quantity::time_limit)]
+    max_time: Option<Duration>,
+
+    /// Where to read files from. `media` bypasses the page cache if the file system can
+    #[arg(long, value_name = "PLACE", default_value = "cache", value_parser = named::<ReadFrom>())]
+    read_from: ReadFrom,
+
+    /// Read at most RATE per second, for example 50MB
+    #[arg(long, value_name = "RATE", value_parser = quantity::rate)]
+    rate_limit: Option<u64>,
+
     #[command(flatten)]
     pub(crate) place: ParityPlaceArgs,
 }
 
+impl ParityMadeArgs {
+    /// Returns how parity is to be made.
+    pub(crate) fn options(&self) -> ParityOptions {
+        let mut options = ParityOptions::default();
+        options.redundancy = self.redundancy;
+        options.forget_missing = self.forget_missing;
+        options.max_time = self.max_time;
+        options.run.qos = self.place.level.level();
+        options.run.read_from = self.read_from;
+        options.run.rate_limit_bytes_per_s = self.rate_limit;
+        options
+    }
+}
+
 /// Read all parity, and find damage in it.
 ///
-/// Every block and page is compared with its check value or digest. Files of the tree are not read:
-/// `steadfast check` does that.
+/// Every block and page is compared with its check value or digest. Files of the tree are read only
+/// with --strength.
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Examples:
   steadfast parity verify ~/Pictures
+  steadfast parity verify --strength ~/Pictures   also what is left to lose
 
-Exit status: 0 nothing is damaged; 3 some parity is damaged; 2 could not tell (no parity, \
-unreadable); 130 interrupted. 3 outranks the others.")]
+Exit status: 0 nothing is damaged; 3 some parity is damaged, or more is lost than can be rebuilt; \
+2 could not tell (no parity, unreadable); 130 interrupted. 3 outranks the others.")]
 pub(crate) struct ParityVerifyArgs {
+    /// Read the files too, and say how many pages of each set are lost and how many more it can
+    /// lose. Files that were edited since count as lost
+    #[arg(long)]
+    pub(crate) strength: bool,
+
     #[command(flatten)]
     pub(crate) place: ParityPlaceArgs,
 }
 
 /// Show the sets of a tree, and which of their files changed or are missing.
 ///
-/// Reads the indices of the sets, and the tags of the files.
+/// Reads the indices of the sets, and the tags of the files. DIR can also be a file or folder in a
+/// tree that has parity: then only its sets are shown.
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Examples:
   steadfast parity show ~/Pictures
+  steadfast parity show ~/Pictures/2019/a.jpg
   steadfast parity show --json ~/Pictures | jq 'select(.missing > 0)'
 
 Exit status: 0 shown; 3 an index is damaged; 2 could not tell (no parity, unreadable); \

@@ -11,16 +11,19 @@ use steadfast::parity::{
     drop_parity, make_parity, show_parity, update_parity, verify_parity,
 };
 use steadfast::verdict::worse_status;
-use steadfast::{Event, Monitor};
-use steadfast_report::escape;
+use steadfast::{Event, Monitor, Progress, ReadFrom};
 use steadfast_report::parity::{
     write_dropped, write_made_json, write_made_text, write_not_protected_json,
     write_not_protected_text, write_set_json, write_set_text, write_totals_json, write_totals_text,
 };
+use steadfast_report::{Units, escape};
 
-use crate::args::{ParityArgs, ParityCommand, ParityDropArgs, ParityMadeArgs, ParityPlaceArgs};
+use crate::args::{
+    ParityArgs, ParityCommand, ParityDropArgs, ParityMadeArgs, ParityPlaceArgs, When,
+};
 use crate::exit;
 use crate::output::{answer, answer_part};
+use crate::progress::ProgressLine;
 
 /// Hears of a set.
 type FoundSet<'a> = dyn FnMut(&SetReport) + 'a;
@@ -31,12 +34,15 @@ pub(super) fn run(args: &ParityArgs) -> anyhow::Result<u8> {
         ParityCommand::Update(args) => make(&args.made, "update", update_parity),
         ParityCommand::Verify(args) => {
             let stop = exit::stop_on_signals()?;
-            sets(&args.place, "verify", |place, found| verify_parity(place, &stop, found))
+            let place = args.place.place()?;
+            sets(&args.place, "verify", |found| verify_parity(&place, args.strength, &stop, found))
         }
         ParityCommand::Show(args) => {
             let stop = exit::stop_on_signals()?;
-            let of = args.of.as_deref().unwrap_or(Path::new(""));
-            sets(&args.place, "show", |place, found| show_parity(place, of, &stop, found))
+            let elsewhere = args.place.parity_at.as_deref();
+            let (place, beneath) = ParityPlace::around(&args.place.root, elsewhere)?;
+            let of = beneath.join(args.of.as_deref().unwrap_or(Path::new("")));
+            sets(&args.place, "show", |found| show_parity(&place, &of, &stop, found))
         }
         ParityCommand::Drop(args) => remove(args),
     }
@@ -57,13 +63,15 @@ fn make(
         &mut dyn ParityMonitor,
     ) -> Result<ParityMade, steadfast::Error>,
 ) -> anyhow::Result<u8> {
-    let mut options = ParityOptions::default();
-    options.redundancy = args.redundancy;
-    options.forget_missing = args.forget_missing;
-    options.run.qos = args.place.level.level();
-    options.run.stop = exit::stop_on_signals()?;
     let json = args.place.json;
-    let made = work(&args.place.place()?, &options, &mut ParityConsole::new(json))?;
+    let mut options = args.options();
+    options.run.stop = exit::stop_on_signals()?;
+    let made = watched(json, |console| work(&args.place.place()?, &options, console))?.0;
+    if options.run.read_from == ReadFrom::Media && made.bytes_from_media < made.bytes_read {
+        let cached = made.bytes_read - made.bytes_from_media;
+        let read = made.bytes_read;
+        exit::complain(&format!("{cached} of {read} bytes were read through the page cache"));
+    }
     finish(verb, &made, json)?;
     Ok(made.exit_status())
 }
@@ -75,10 +83,22 @@ pub(super) fn keep_up(place: &ParityPlace, run: Options, json: bool) -> anyhow::
     exit::set_on_signals(&run.stop)?;
     let mut options = ParityOptions::default();
     options.run = run;
-    let mut console = ParityConsole::new(json);
-    let made = update_parity(place, &options, &mut console)?;
+    let (made, status) = watched(json, |console| update_parity(place, &options, console))?;
     finish("update", &made, json)?;
-    Ok(if made.interrupted { made.exit_status() } else { console.status })
+    Ok(if made.interrupted { made.exit_status() } else { status })
+}
+
+/// Makes parity and shows its progress. Also returns the worst status of the files by their
+/// verdicts.
+fn watched(
+    json: bool,
+    work: impl FnOnce(&mut ParityConsole) -> Result<ParityMade, steadfast::Error>,
+) -> anyhow::Result<(ParityMade, u8)> {
+    let progress = ProgressLine::new(When::Auto, json, false, Units::Si);
+    let mut console = ParityConsole { json, progress, status: 0 };
+    let made = work(&mut console);
+    console.progress.clear();
+    Ok((made?, console.status))
 }
 
 /// Writes what became of the parity.
@@ -91,44 +111,45 @@ fn finish(verb: &'static str, made: &ParityMade, json: bool) -> anyhow::Result<(
     answer(&end)
 }
 
-/// Writes what is not protected as it becomes known.
+/// Writes what is not protected as it becomes known, and shows progress.
 struct ParityConsole {
     json: bool,
+    progress: ProgressLine,
     /// The worst status of the files by their verdicts.
     status: u8,
-}
-
-impl ParityConsole {
-    fn new(json: bool) -> ParityConsole {
-        ParityConsole { json, status: 0 }
-    }
 }
 
 impl Monitor for ParityConsole {
     fn event(&mut self, event: &Event) {
         if let Event::Notice(notice) = event {
             let path = notice.path.as_ref().map(|path| format!("`{}`: ", path.display()));
-            exit::complain(&format!("{}{}", path.unwrap_or_default(), notice.text));
+            let text = format!("{}{}", path.unwrap_or_default(), notice.text);
+            self.progress.aside(|| exit::complain(&text));
         }
+    }
+
+    fn progress(&mut self, progress: &Progress) {
+        self.progress.show(progress);
     }
 }
 
 impl ParityMonitor for ParityConsole {
     fn not_protected(&mut self, file: &NotProtected) {
         self.status = worse_status(self.status, file.verdict.exit_status(false));
-        tell(|out| match self.json {
+        let write = |out: &mut Vec<u8>| match self.json {
             true => write_not_protected_json(file, out),
             false => write_not_protected_text(file, out),
-        });
+        };
+        self.progress.aside(|| tell(write));
     }
 }
 
 fn sets(
     args: &ParityPlaceArgs,
     verb: &'static str,
-    work: impl FnOnce(&ParityPlace, &mut FoundSet<'_>) -> Result<SetTotals, steadfast::Error>,
+    work: impl FnOnce(&mut FoundSet<'_>) -> Result<SetTotals, steadfast::Error>,
 ) -> anyhow::Result<u8> {
-    let totals = work(&args.place()?, &mut |set| {
+    let totals = work(&mut |set| {
         tell(|out| match args.json {
             true => write_set_json(set, out),
             false => write_set_text(set, out),

@@ -27,6 +27,7 @@ mod outlets;
 mod output;
 mod pages;
 mod parity;
+mod parity_kept;
 mod parity_place;
 mod planted;
 mod probe;

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::path::Path;
 
-use steadfast_digest::{Lanes, LastPage, page_digests, sha256};
+use steadfast_digest::{Lanes, LastPage, Message, Sha256, page_digests, sha256};
 
 use super::records::{self, RecordBytes, invalid};
 use crate::error::{Error, ErrorKind};
@@ -23,7 +23,7 @@ pub const INDEX_LEN_MAX: u64 = (4 + RECORDS_LEN_MAX) as u64
     + (PARITY_SHARDS_MAX * SHARD_PAGES) as u64 * DIGEST_LEN as u64;
 
 /// What a page is recognised by.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct PageMark {
     /// The first half of the SHA-256 of the page: for a page of one file, of that file's leaf.
     pub digest: [u8; DIGEST_LEN],
@@ -50,6 +50,25 @@ impl PageMark {
             let zeros = [0; PAGE_LEN];
             let check = crc32c::crc32c_append(crc32c::crc32c(page), &zeros[page.len()..]);
             PageMark { digest: half(digest.as_bytes()), check }
+        });
+        marks.collect()
+    }
+
+    /// Returns the marks of whole pages that follow each other, and adds the same bytes to a digest
+    /// of more. Both are computed at once in lanes, in less time than one after the other.
+    ///
+    /// # Panics
+    /// If the last page is not whole.
+    pub fn of_all_beside(lanes: Lanes, pages: &[u8], whole: &mut Sha256) -> Vec<PageMark> {
+        assert!(pages.len().is_multiple_of(PAGE_LEN), "whole pages");
+        let fresh = Sha256::new(lanes.backend_alone());
+        let mut hashers = vec![fresh; pages.len() / PAGE_LEN];
+        let own = hashers.iter_mut().zip(pages.chunks_exact(PAGE_LEN));
+        let own = own.map(|(hasher, data)| Message { hasher, data, last: true });
+        let all = std::iter::once(Message { hasher: whole, data: pages, last: false });
+        lanes.update(&mut all.chain(own).collect::<Vec<_>>());
+        let marks = hashers.into_iter().zip(pages.chunks_exact(PAGE_LEN)).map(|(hasher, page)| {
+            PageMark { digest: half(hasher.finalize().as_bytes()), check: crc32c::crc32c(page) }
         });
         marks.collect()
     }
@@ -110,6 +129,11 @@ impl SetIndex {
         // In the order of their places, so the first that can end behind the page is searched for.
         let first = self.members.partition_point(|member| member.pages().end <= page);
         self.members[first..].iter().take_while(move |member| member.page <= page)
+    }
+
+    /// Returns the marks of all data pages, in order.
+    pub fn marks(&self) -> &[PageMark] {
+        &self.pages
     }
 
     /// Returns what a data page is recognised by.

@@ -84,7 +84,10 @@ impl<'a> RunMonitor<'a> {
         let outcome = match run.request.verb {
             RunVerb::Init => steadfast::run::init(root, None, &options, &mut self),
             RunVerb::Protect => self.protect(selection, root, &options, &options_with),
-            verb => steadfast::run::run(library_verb(verb), selection, &options, &mut self),
+            verb => {
+                let verb = library_verb(verb);
+                steadfast::parity::run_and_keep(verb, selection, &options, &mut self)
+            }
         };
         let end = match outcome {
             Err(error) => RunEnd::Failed(error.to_string()),

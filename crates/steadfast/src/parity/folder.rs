@@ -197,6 +197,22 @@ impl StoredSet {
         self.set.read_parity(page, &mut read, bytes)
     }
 
+    /// Reads all parity.
+    ///
+    /// # Errors
+    /// If a page is damaged or cannot be read.
+    pub(super) fn parity(&self) -> io::Result<ParityPages> {
+        let mut bytes = vec![0; steadfast_parity::PAGE_LEN];
+        let mut parity = ParityPages::zeros(self.set.index().geometry());
+        for page in 0..parity.geometry().parity_pages() {
+            if !self.read_parity(page, &mut bytes) {
+                return Err(io::Error::other(format!("parity page {page} is damaged")));
+            }
+            parity.add_page(page, &bytes);
+        }
+        Ok(parity)
+    }
+
     /// Returns how many parity pages are damaged or cannot be read.
     pub(super) fn damaged_parity(&self) -> u32 {
         let mut bytes = vec![0; steadfast_parity::PAGE_LEN];

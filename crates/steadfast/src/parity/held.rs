@@ -2,15 +2,17 @@
 
 use std::io;
 use std::path::Path;
+use std::sync::Arc;
 
-use steadfast_digest::AlgorithmHasher;
+use steadfast_digest::{Algorithm, AlgorithmHasher, Digest, Lanes, Sha256};
 use steadfast_manifest::tag::Tag;
-use steadfast_parity::ProtectedFile;
+use steadfast_parity::{PageMark, ProtectedFile};
 use steadfast_sys::file::{File, Status};
 
 use super::place::ParityPlace;
 use crate::beneath;
 use crate::event::FileError;
+use crate::read::{Engine, Origin};
 use crate::verdict::{Reading, Stored, Verdict};
 
 /// Why a file is not protected.
@@ -43,31 +45,84 @@ impl OpenMember {
     }
 }
 
+/// The digest of a tag, of a file's bytes as they come.
+pub(super) enum TagHasher {
+    /// Of SHA-256, which shares lanes with the marks of pages.
+    Sha256(Sha256),
+    /// Of any other algorithm.
+    Other(AlgorithmHasher),
+}
+
+impl TagHasher {
+    fn new(algorithm: Algorithm, lanes: Lanes) -> TagHasher {
+        match algorithm {
+            Algorithm::Sha256 => TagHasher::Sha256(Sha256::new(lanes.backend_alone())),
+            other => TagHasher::Other(AlgorithmHasher::new(other)),
+        }
+    }
+
+    /// Takes the next bytes.
+    pub(super) fn update(&mut self, bytes: &[u8]) {
+        match self {
+            TagHasher::Sha256(hasher) => hasher.update(bytes),
+            TagHasher::Other(hasher) => hasher.update(bytes),
+        }
+    }
+
+    /// Takes the next bytes, which are whole pages, and returns the marks of these.
+    pub(super) fn update_and_mark(&mut self, lanes: Lanes, pages: &[u8]) -> Vec<PageMark> {
+        match self {
+            TagHasher::Sha256(hasher) => PageMark::of_all_beside(lanes, pages, hasher),
+            TagHasher::Other(hasher) => {
+                hasher.update(pages);
+                PageMark::of_all(lanes, pages)
+            }
+        }
+    }
+
+    fn finalize(self) -> Digest {
+        match self {
+            TagHasher::Sha256(hasher) => hasher.finalize(),
+            TagHasher::Other(hasher) => hasher.finalize(),
+        }
+    }
+}
+
 /// A file that is read in order and held to its tag.
 pub(super) struct HeldFile {
     open: OpenMember,
     tag: Tag,
-    hasher: AlgorithmHasher,
+    /// Takes the bytes that were read.
+    pub(super) hasher: TagHasher,
+    engine: Arc<dyn Engine>,
+    origin: Origin,
     /// The next byte.
     pub(super) offset: u64,
 }
 
 impl HeldFile {
-    pub(super) fn open(place: &ParityPlace, file: &ProtectedFile) -> Result<HeldFile, WhyNot> {
+    pub(super) fn open(
+        place: &ParityPlace,
+        file: &ProtectedFile,
+        engine: &Arc<dyn Engine>,
+        lanes: Lanes,
+    ) -> Result<HeldFile, WhyNot> {
         let open = OpenMember::open(place, &file.path)?;
         let tag = Tag::decode(&file.tag).map_err(|error| unreadable(&io::Error::other(error)))?;
         open.ensure_length(&tag)?;
-        open.file.advise_sequential();
-        Ok(HeldFile { open, tag, hasher: AlgorithmHasher::new(tag.algorithm), offset: 0 })
+        let origin = engine.prepare(&open.file, &open.status);
+        let origin = origin.map_err(|error| unreadable(&error))?;
+        let hasher = TagHasher::new(tag.algorithm, lanes);
+        Ok(HeldFile { open, tag, hasher, engine: Arc::clone(engine), origin, offset: 0 })
     }
 
-    /// Reads the next bytes, but not beyond a place.
+    /// Reads the next bytes, but not beyond a place. The caller gives them to `hasher`. The buffer
+    /// is as an engine needs it.
     pub(super) fn read<'b>(&mut self, bytes: &'b mut [u8], end: u64) -> Result<&'b [u8], WhyNot> {
-        let len = (end - self.offset).min(bytes.len() as u64) as usize;
-        match self.open.file.read_at(&mut bytes[..len], self.offset) {
+        match self.engine.read_at(&self.open.file, bytes, self.offset) {
             Ok(0) => Err((Verdict::Unstable, None)),
             Ok(read) => {
-                self.hasher.update(&bytes[..read]);
+                let read = (read as u64).min(end - self.offset) as usize;
                 self.offset += read as u64;
                 Ok(&bytes[..read])
             }
@@ -75,8 +130,8 @@ impl HeldFile {
         }
     }
 
-    /// Compares what was read with the tag.
-    pub(super) fn finish(self) -> Result<(), WhyNot> {
+    /// Compares what was read with the tag, and returns where it was read from.
+    pub(super) fn finish(self) -> Result<Origin, WhyNot> {
         let status = self.open.file.status().map_err(|error| unreadable(&error))?;
         let (now, before) = ((status.length, status.mtime), self.open.status);
         let actual = Tag { digest: self.hasher.finalize(), mtime: status.mtime, ..self.tag };
@@ -85,7 +140,9 @@ impl HeldFile {
             false => Reading::Changed,
         };
         match Verdict::of(Stored::Tag(&self.tag), reading) {
-            Verdict::Intact | Verdict::Touched => Ok(()),
+            Verdict::Intact | Verdict::Touched => {
+                Ok(self.engine.confirm(&self.open.file, &self.open.status, self.origin))
+            }
             verdict => Err((verdict, None)),
         }
     }

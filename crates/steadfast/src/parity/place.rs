@@ -94,6 +94,21 @@ impl ParityPlace {
         ParityPlace::new(root, None).ok()
     }
 
+    /// Takes a path at or beneath the root of a tree with parity, and returns the tree and the path
+    /// beneath its root. A directory without such a tree is a root itself.
+    ///
+    /// # Errors
+    /// As [`ParityPlace::new`].
+    pub fn around(path: &Path, elsewhere: Option<&Path>) -> Result<(ParityPlace, PathBuf), Error> {
+        let found = elsewhere.is_none().then(|| ParityPlace::nearest(path)).flatten();
+        let real = path.canonicalize().ok();
+        let beneath = |place: &ParityPlace| Some(real?.strip_prefix(&place.root).ok()?.to_owned());
+        match found {
+            Some(place) => Ok((place.clone(), beneath(&place).unwrap_or_default())),
+            None => Ok((ParityPlace::new(path, elsewhere)?, PathBuf::new())),
+        }
+    }
+
     /// Returns the real path of the root.
     pub fn root(&self) -> &Path {
         &self.root

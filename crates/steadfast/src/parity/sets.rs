@@ -4,12 +4,16 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use steadfast_parity::{Losses, Member, PAGE_LEN, PageAt};
+use steadfast_sys::file::File;
+use steadfast_sys::source::ReadAt as _;
 
 use super::folder::{ParityFolder, SetFault, StoredSet};
 use super::identity::hex;
 use super::place::{ParityPlace, none_at, system};
 use super::review::{MemberState, state_of};
+use crate::beneath;
 use crate::error::Error;
+use crate::pages::Descriptor;
 use crate::verdict::worse_status;
 
 /// What is known of one set.
@@ -36,6 +40,8 @@ pub struct SetReport {
     pub damaged_pages: Option<u64>,
     /// Blocks of the header and the index that are damaged in one copy.
     pub damaged_blocks: u64,
+    /// Pages of files that are damaged or cannot be read, if they were read.
+    pub lost_pages: Option<u64>,
     /// Pages that may be lost in each column, of data and parity together, beyond those that are.
     pub strength: i64,
     /// Why the set cannot be used.
@@ -83,12 +89,13 @@ impl SetTotals {
 }
 
 /// Reads every parity file whole and compares each block and page with its check value or digest.
-/// Files of the tree are not read.
+/// With `reads_files`, the pages of the files as well; otherwise they count as whole.
 ///
 /// # Errors
 /// If there is no parity, or its folder cannot be listed.
 pub fn verify_parity(
     place: &ParityPlace,
+    reads_files: bool,
     stop: &AtomicBool,
     found: &mut dyn FnMut(&SetReport),
 ) -> Result<SetTotals, Error> {
@@ -104,9 +111,39 @@ pub fn verify_parity(
             }
         }
         report.damaged_pages = Some(damaged);
+        if reads_files {
+            report.lost_pages = Some(lose_pages(place, stored, &mut losses));
+        }
         report.strength = losses.strength();
         Some(())
     })
+}
+
+/// Notes which pages of the files of a set are not as they were, and returns how many.
+fn lose_pages(place: &ParityPlace, stored: &StoredSet, losses: &mut Losses) -> u64 {
+    let index = stored.set.index();
+    let mut bytes = vec![0; PAGE_LEN];
+    let mut lost = 0;
+    // The members follow each other, so one open file is enough.
+    let mut open: Option<(&Path, Option<File>)> = None;
+    for page in 0..index.geometry().pages() {
+        bytes.fill(0);
+        let is_read = index.members_of(page).all(|member| {
+            let Some(span) = member.span(page) else { return true };
+            let path = member.file.path.as_path();
+            if open.as_ref().is_none_or(|(of, _)| *of != path) {
+                open = Some((path, beneath::file(place.root(), path).ok()));
+            }
+            let Some((_, Some(file))) = &open else { return false };
+            let source = Descriptor { file, len_bytes: member.file.length };
+            source.read_exact_at(&mut bytes[span.in_page.clone()], span.file_offset).is_ok()
+        });
+        if !(is_read && index.is_page(page, &bytes)) {
+            lost += 1;
+            losses.lose(PageAt::Data(page));
+        }
+    }
+    lost
 }
 
 /// Says what each set has, by its index, and compares its files' tags with the tree. With a path
@@ -165,6 +202,7 @@ fn each_set(
                 }
                 let is_damaged = report.damaged_blocks > 0
                     || report.damaged_pages.is_some_and(|pages| pages > 0)
+                    || report.strength < 0
                     || report.fault.is_some();
                 report.status = if is_damaged { 3 } else { 0 };
             }

@@ -2,11 +2,17 @@
 
 use steadfast_digest::Lanes;
 use steadfast_parity::{
-    Geometry, PAGE_LEN, PageMark, ParityEncoder, ParityPages, RUN_PAGES, RunBuffer,
+    Geometry, PAGE_LEN, PageMark, ParityEncoder, ParityPages, RUN_LEN, RUN_PAGES, RunBuffer,
 };
+
+use super::held::TagHasher;
 
 /// Bytes that are marked at a time: a whole number of pages, and of these a run has a whole number.
 pub(super) const CHUNK_LEN: usize = 128 << 10;
+
+/// So many bytes of whole pages are marked where they are, together with their file's tag. Fewer
+/// are collected first, because lanes want many pages at a time.
+const DIRECT_LEN_MIN: usize = 16 * PAGE_LEN;
 
 /// Takes the bytes of a set in order and encodes them: 8 MiB of memory, and the buffer of runs,
 /// which several streams can use in turn, a run each.
@@ -28,36 +34,76 @@ impl SetStream {
         SetStream { encoder: ParityEncoder::new(geometry), geometry, lanes, marks, chunk, end: 0 }
     }
 
-    /// Takes bytes at a place of the set, which is not before the last ones. Zeros are between.
-    pub(super) fn append(&mut self, place: u64, mut bytes: &[u8], buffer: &mut RunBuffer) {
-        while self.end < place {
-            let len = (place - self.end).min((CHUNK_LEN - self.chunk.len()) as u64);
-            self.chunk.resize(self.chunk.len() + len as usize, 0);
-            self.advance(len, buffer);
-        }
+    /// Takes bytes at a place of the set, which is not before the last ones, and adds them to the
+    /// tag of their file. Zeros are between.
+    pub(super) fn append(
+        &mut self,
+        place: u64,
+        mut bytes: &[u8],
+        tag: &mut TagHasher,
+        buffer: &mut RunBuffer,
+    ) {
+        self.fill_to(place, buffer);
         while !bytes.is_empty() {
-            let (now, later) = bytes.split_at(bytes.len().min(CHUNK_LEN - self.chunk.len()));
+            let whole = bytes.len().min(self.run_left()) / PAGE_LEN * PAGE_LEN;
+            if whole >= DIRECT_LEN_MIN && self.chunk.len().is_multiple_of(PAGE_LEN) {
+                self.flush(buffer);
+                let (now, later) = bytes.split_at(whole);
+                let marks = tag.update_and_mark(self.lanes, now);
+                self.end += whole as u64;
+                self.take(marks, now, buffer);
+                bytes = later;
+                continue;
+            }
+            let (now, later) = bytes.split_at(bytes.len().min(self.room()));
+            tag.update(now);
             self.chunk.extend_from_slice(now);
-            self.advance(now.len() as u64, buffer);
+            self.advance(now.len(), buffer);
             bytes = later;
         }
     }
 
-    fn advance(&mut self, len: u64, buffer: &mut RunBuffer) {
-        self.end += len;
-        if self.chunk.len() == CHUNK_LEN {
+    /// Takes zeros up to a place of the set.
+    fn fill_to(&mut self, place: u64, buffer: &mut RunBuffer) {
+        while self.end < place {
+            let len = (place - self.end).min(self.room() as u64) as usize;
+            self.chunk.resize(self.chunk.len() + len, 0);
+            self.advance(len, buffer);
+        }
+    }
+
+    /// Returns how many bytes the run has room for.
+    fn run_left(&self) -> usize {
+        (RUN_LEN - self.end % RUN_LEN) as usize
+    }
+
+    /// Returns how many bytes the chunk has room for. It does not go beyond its run.
+    fn room(&self) -> usize {
+        (CHUNK_LEN - self.chunk.len()).min(self.run_left())
+    }
+
+    fn advance(&mut self, len: usize, buffer: &mut RunBuffer) {
+        self.end += len as u64;
+        if self.chunk.len() == CHUNK_LEN || self.end.is_multiple_of(RUN_LEN) {
             self.flush(buffer);
         }
     }
 
-    /// Marks the pages of the chunk and puts them into the run, which is encoded when it is full.
+    /// Marks the pages of the chunk and puts them into the run.
     fn flush(&mut self, buffer: &mut RunBuffer) {
+        let mut chunk = std::mem::take(&mut self.chunk);
+        self.take(PageMark::of_all(self.lanes, &chunk), &chunk, buffer);
+        chunk.clear();
+        self.chunk = chunk;
+    }
+
+    /// Puts pages into the run, which is encoded when it is full.
+    fn take(&mut self, marks: Vec<PageMark>, pages: &[u8], buffer: &mut RunBuffer) {
         let first = self.marks.len() as u32;
-        self.marks.extend(PageMark::of_all(self.lanes, &self.chunk));
-        for (page, bytes) in (first..).zip(self.chunk.chunks(PAGE_LEN)) {
+        self.marks.extend(marks);
+        for (page, bytes) in (first..).zip(pages.chunks(PAGE_LEN)) {
             buffer.fill(page % RUN_PAGES, bytes);
         }
-        self.chunk.clear();
         let pages = self.marks.len() as u32;
         if pages > first && pages.is_multiple_of(RUN_PAGES) {
             self.encoder.add(pages / RUN_PAGES - 1, buffer);
@@ -67,7 +113,7 @@ impl SetStream {
     /// Ends the set: fills what is left with zeros, and returns the marks and the parity.
     pub(super) fn finish(mut self, buffer: &mut RunBuffer) -> (Vec<PageMark>, ParityPages) {
         let end = u64::from(self.geometry.pages()) * PAGE_LEN as u64;
-        self.append(end, &[], buffer);
+        self.fill_to(end, buffer);
         self.flush(buffer);
         let pages = self.marks.len() as u32;
         if !pages.is_multiple_of(RUN_PAGES) {

@@ -1,0 +1,127 @@
+//! Runs a verb, and then keeps parity true for what the verb was about.
+//!
+//! Input: a verb that writes tags, and its selection. Output: the summary of its run, with the
+//! parity of the trees at or above the selection brought up to date in that part.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use super::made::{NotProtected, ParityMade, ParityMonitor, ParityOptions};
+use super::make::update_part;
+use super::place::ParityPlace;
+use super::scope::ParityScope;
+use crate::error::Error;
+use crate::event::Notice;
+use crate::monitor::{Event, Monitor, Progress, Summary};
+use crate::run::{Options, Verb, run};
+use crate::selection::Selection;
+use crate::verdict::Verdict;
+
+/// Executes a verb. If it writes tags in a tree that has parity, the parity of the selected files
+/// is brought up to date afterwards.
+///
+/// # Errors
+/// As [`run`]. What goes wrong with the parity is in a notice and in the summary's exit status.
+pub fn run_and_keep(
+    verb: Verb,
+    selection: &Selection,
+    options: &Options,
+    monitor: &mut dyn Monitor,
+) -> Result<Summary, Error> {
+    let mut summary = run(verb, selection, options, monitor)?;
+    let writes = matches!(verb, Verb::Tag | Verb::Update | Verb::Retag { .. });
+    if options.dry_run || summary.interrupted || !(writes || verb == Verb::Untag) {
+        return Ok(summary);
+    }
+    for (place, paths) in trees_of(selection) {
+        if verb == Verb::Untag {
+            let text = "parity still protects the files as they were tagged: `steadfast parity \
+                        update` lets go of them";
+            monitor.event(&Event::Notice(Notice::new(text).at(&place.folder())));
+            continue;
+        }
+        let scope = ParityScope::new(place.root(), paths);
+        let options = ParityOptions {
+            forget_missing: options.accept_missing,
+            run: Options { allow_empty: true, trace: None, due: None, ..options.clone() },
+            ..ParityOptions::default()
+        };
+        let made = update_part(&place, &scope, &options, &mut KeepMonitor { monitor });
+        match made {
+            Ok(made) => add(&made, &mut summary),
+            Err(error) => {
+                let text = format!("the parity was not brought up to date: {error}");
+                monitor.event(&Event::Notice(Notice::failure(text)));
+                summary.raise_status(2);
+            }
+        }
+    }
+    Ok(summary)
+}
+
+/// Returns the trees with parity that a selection is in, and the real paths that it has in each.
+fn trees_of(selection: &Selection) -> Vec<(ParityPlace, Vec<PathBuf>)> {
+    let mut trees: BTreeMap<PathBuf, (ParityPlace, Vec<PathBuf>)> = BTreeMap::new();
+    // Files in one folder have one tree.
+    let mut last: Option<(PathBuf, Option<ParityPlace>)> = None;
+    for path in selection.roots.iter().chain(&selection.listed) {
+        let Some(real) = real_path(path) else { continue };
+        let folder = if real.is_dir() { real.clone() } else { parent_of(&real).to_owned() };
+        let place = match &last {
+            Some((of, place)) if *of == folder => place.clone(),
+            _ => ParityPlace::nearest(&folder),
+        };
+        last = Some((folder, place.clone()));
+        if let Some(place) = place {
+            let tree = trees.entry(place.root().to_owned()).or_insert((place, Vec::new()));
+            tree.1.push(real);
+        }
+    }
+    trees.into_values().collect()
+}
+
+/// Returns a path without links; also of a file that is gone.
+fn real_path(path: &Path) -> Option<PathBuf> {
+    path.canonicalize()
+        .ok()
+        .or_else(|| Some(parent_of(path).canonicalize().ok()?.join(path.file_name()?)))
+}
+
+fn parent_of(path: &Path) -> &Path {
+    let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
+    parent.unwrap_or(Path::new("."))
+}
+
+fn add(made: &ParityMade, summary: &mut Summary) {
+    summary.interrupted |= made.interrupted;
+    summary.raise_status(made.status);
+}
+
+/// Passes on what is said of parity as notices of the run.
+struct KeepMonitor<'a> {
+    monitor: &'a mut dyn Monitor,
+}
+
+impl Monitor for KeepMonitor<'_> {
+    fn event(&mut self, event: &Event) {
+        self.monitor.event(event);
+    }
+
+    fn progress(&mut self, progress: &Progress) {
+        self.monitor.progress(progress);
+    }
+}
+
+impl ParityMonitor for KeepMonitor<'_> {
+    fn not_protected(&mut self, file: &NotProtected) {
+        let text = match (&file.trouble, file.verdict) {
+            (Some(trouble), _) => format!("not protected by parity: {trouble}"),
+            (None, Verdict::Missing) => "gone; `steadfast repair` restores it, `steadfast parity \
+                                         update --forget-missing` lets go of it"
+                .to_owned(),
+            (None, verdict) => format!("not protected by parity: {}", verdict.name()),
+        };
+        let notice = Notice::failure(text).at(&file.path);
+        self.monitor.event(&Event::Notice(notice));
+    }
+}

@@ -1,0 +1,88 @@
+//! How parity is to be made, who listens, and what became of it.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use steadfast_parity::Redundancy;
+
+use crate::event::FileError;
+use crate::monitor::Monitor;
+use crate::run::Options;
+use crate::verdict::Verdict;
+
+/// How parity is made.
+#[derive(Clone, Debug, Default)]
+#[non_exhaustive]
+pub struct ParityOptions {
+    /// The redundancy; `None` for that of the sets that are there, or 10 %.
+    pub redundancy: Option<Redundancy>,
+    /// Whether to let go of files that are gone from the tree. Otherwise they stay protected.
+    pub forget_missing: bool,
+    /// When to end. What is not protected then is left to the next run.
+    pub max_time: Option<Duration>,
+    /// How the tree is walked and read, when to stop, and the time.
+    pub run: Options,
+}
+
+/// A file that is not protected as it should be.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct NotProtected {
+    /// The path as the user would write it.
+    pub path: PathBuf,
+    /// Why not: it is corrupt, was modified, cannot be read. A missing one can be restored.
+    pub verdict: Verdict,
+    /// What went wrong, if the system refused something.
+    pub trouble: Option<FileError>,
+}
+
+/// Listens while parity is made.
+pub trait ParityMonitor: Monitor {
+    /// Hears of a file that is not protected as it should be.
+    fn not_protected(&mut self, file: &NotProtected);
+}
+
+/// What became of the parity of a tree.
+#[derive(Clone, Debug, Default)]
+#[non_exhaustive]
+#[must_use]
+pub struct ParityMade {
+    /// Tagged files that are protected.
+    pub files: u64,
+    /// Of these, renamed ones that were not read again.
+    pub moved: u64,
+    /// Files that have no tag, and so no protection.
+    pub untagged: u64,
+    /// Files that are not protected because they are not as their tags say, or cannot be read.
+    pub not_protected: u64,
+    /// Files that are gone from the tree, and stay protected.
+    pub missing: u64,
+    /// Sets that were made.
+    pub sets_made: u64,
+    /// Sets that stayed.
+    pub sets_kept: u64,
+    /// Sets that were removed.
+    pub sets_removed: u64,
+    /// Bytes that were read.
+    pub bytes_read: u64,
+    /// Bytes that were read past the page cache, straight from the medium.
+    pub bytes_from_media: u64,
+    /// Whether the run was told to stop before its end.
+    pub interrupted: bool,
+    /// Whether the time was up before its end.
+    pub time_up: bool,
+    pub(super) status: u8,
+}
+
+impl ParityMade {
+    /// Returns the exit status: 0 everything that is tagged is protected, 3 a file is corrupt, 2
+    /// something else is not protected or is missing, or the time was up, 130 interrupted.
+    pub fn exit_status(&self) -> u8 {
+        match self.status {
+            3 => 3,
+            _ if self.interrupted => 130,
+            0 if self.time_up => 2,
+            status => status,
+        }
+    }
+}

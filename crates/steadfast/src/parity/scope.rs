@@ -1,0 +1,35 @@
+//! The part of a tree that a run was about.
+
+use std::collections::HashSet;
+use std::path::{Path, PathBuf};
+
+use crate::selection::Selection;
+
+/// Paths beneath the root of a tree, with everything in them.
+pub(super) struct ParityScope {
+    root: PathBuf,
+    paths: HashSet<PathBuf>,
+}
+
+impl ParityScope {
+    /// Takes the real path of a root, and of what was selected at it or beneath it.
+    pub(super) fn new(root: &Path, paths: impl IntoIterator<Item = PathBuf>) -> ParityScope {
+        let beneath = |path: PathBuf| path.strip_prefix(root).map(Path::to_owned).ok();
+        let paths = paths.into_iter().filter_map(beneath).collect();
+        ParityScope { root: root.to_owned(), paths }
+    }
+
+    /// Says whether a path beneath the root is in this part.
+    pub(super) fn covers(&self, path: &Path) -> bool {
+        path.ancestors().any(|above| self.paths.contains(above))
+    }
+
+    /// Returns what there is to walk.
+    pub(super) fn selection(&self) -> Selection {
+        let paths = self.paths.iter().map(|path| self.root.join(path));
+        let mut roots: Vec<PathBuf> =
+            paths.filter(|path| path.symlink_metadata().is_ok()).collect();
+        roots.sort_unstable();
+        Selection::of(roots)
+    }
+}
