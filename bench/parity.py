@@ -1,0 +1,187 @@
+#!/usr/bin/env python3
+"""Measures what it costs to make and to keep parity: processor time and memory of `steadfast parity
+make`, in turn with par2cmdline-turbo on the same files with the same redundancy.
+
+  python3 bench/parity.py STEADFAST [--par2 PAR2] [--runs N] [--record FILE]
+
+STEADFAST is a release build. PAR2 is that of par2cmdline-turbo, in one thread, with blocks of
+64 KiB (16 times coarser than Steadfast's pages) and of 1 MiB. Commands take turns, so that other work
+on the machine affects all of them. `tag --pages` shows what of the time is digests. `update` is that
+of one edited photograph of 5 MB, with its tag and its parity. Each result is verified: a damaged file
+must come back.
+"""
+
+import argparse
+import json
+import os
+import platform
+import re
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+FILES = 80
+LENGTH = 5_000_000
+REDUNDANCY = 10
+DAMAGE_AT, DAMAGE_LEN = 1_234_567, 5000
+
+
+@dataclass
+class Cost:
+    processor_s: float
+    wall_s: float
+    memory_bytes_max: int
+
+
+def cost(command: list[str], environment: dict[str, str]) -> Cost:
+    """Runs a command and returns what the system says of the whole process."""
+    null = os.open(os.devnull, os.O_RDWR)
+    redirect = [(os.POSIX_SPAWN_DUP2, null, stream) for stream in (0, 1, 2)]
+    begun = time.monotonic()
+    pid = os.posix_spawnp(command[0], command, environment, file_actions=redirect)
+    _, status, usage = os.wait4(pid, 0)
+    wall_s = time.monotonic() - begun
+    os.close(null)
+    if status != 0:
+        sys.exit(f"parity: `{' '.join(command)}` ended with wait status {status}")
+    return Cost(usage.ru_utime + usage.ru_stime, wall_s, usage.ru_maxrss * 1024)
+
+
+def damage(file: Path) -> bytes:
+    """Damages a file as decay does, and returns its contents before."""
+    contents, times = file.read_bytes(), file.stat()
+    with file.open("r+b") as out:
+        out.seek(DAMAGE_AT)
+        out.write(bytes(byte ^ 255 for byte in contents[DAMAGE_AT:DAMAGE_AT + DAMAGE_LEN]))
+    os.utime(file, ns=(times.st_atime_ns, times.st_mtime_ns))
+    return contents
+
+
+class Series:
+    """The commands, and how their results are verified."""
+
+    def __init__(self, steadfast: str, par2: str | None, work: Path) -> None:
+        self.steadfast, self.par2, self.work = steadfast, par2, work
+        self.tree, self.set = work / "tree", work / "set"
+        self.environment = {**os.environ, "XDG_STATE_HOME": str(work)}
+        self.tree.mkdir()
+        for number in range(FILES):
+            (self.tree / f"{number:03}.jpg").write_bytes(os.urandom(LENGTH))
+
+    def quietly(self, command: list[str]) -> None:
+        subprocess.run(command, env=self.environment, check=True, capture_output=True)
+
+    def commands(self) -> dict[str, list[str]]:
+        ours, tree = self.steadfast, str(self.tree)
+        files = [str(file) for file in sorted(self.tree.glob("*.jpg"))]
+        commands = {
+            "tag": [ours, "tag", "--workers", "1", tree],
+            "tag --pages": [ours, "tag", "--pages", "--workers", "1", tree],
+            "parity make": [ours, "parity", "make", "--redundancy", str(REDUNDANCY), tree],
+            "update": [ours, "update", tree],
+        }
+        for kib in (64, 1024) if self.par2 else ():
+            commands[f"par2 {kib} KiB"] = [
+                self.par2, "create", "-q", "-q", "-t1", "-B", tree, f"-s{kib * 1024}",
+                f"-r{REDUNDANCY}", str(self.set / "set.par2"), *files]
+        return commands
+
+    def prepare(self, name: str) -> None:
+        """Brings the files into the state from which a command starts."""
+        if name == "update":
+            self.quietly([self.steadfast, "parity", "make", str(self.tree)])
+            (self.tree / "040.jpg").write_bytes(os.urandom(LENGTH))
+            return
+        shutil.rmtree(self.tree / ".steadfast", ignore_errors=True)
+        if name.startswith("tag"):
+            self.quietly([self.steadfast, "untag", str(self.tree)])
+        elif name == "parity make":
+            self.quietly([self.steadfast, "update", str(self.tree)])
+        else:
+            shutil.rmtree(self.set, ignore_errors=True)
+            self.set.mkdir()
+
+    def judge(self, name: str) -> None:
+        """Makes sure that a damaged file comes back from what a command made."""
+        if name.startswith("tag"):
+            return
+        file = self.tree / "040.jpg"
+        contents = damage(file)
+        if name.startswith("par2"):
+            self.quietly([self.par2, "repair", "-q", "-q", "-B", str(self.tree),
+                          str(self.set / "set.par2")])
+            for left in self.tree.glob("*.jpg.*"):
+                left.unlink()
+        else:
+            self.quietly([self.steadfast, "repair", "--yes", str(self.tree)])
+            shutil.rmtree(self.tree / ".steadfast" / "damaged", ignore_errors=True)
+        if file.read_bytes() != contents:
+            sys.exit(f"parity: after `{name}`, a damaged file did not come back")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
+    parser.add_argument("steadfast", help="the command, a release build")
+    parser.add_argument("--par2", help="the command of par2cmdline-turbo")
+    parser.add_argument("--runs", type=int, default=5, help="runs of each command")
+    parser.add_argument("--record", type=Path, help="file to write all samples to")
+    options = parser.parse_args()
+    par2 = os.path.realpath(options.par2) if options.par2 else None
+    with tempfile.TemporaryDirectory(dir=Path.cwd()) as work:
+        series = Series(os.path.realpath(options.steadfast), par2, Path(work))
+        commands = series.commands()
+        samples: dict[str, list[Cost]] = {name: [] for name in commands}
+        for _ in range(options.runs):
+            for name, command in commands.items():
+                series.prepare(name)
+                samples[name].append(cost(command, series.environment))
+                series.judge(name)
+    report(samples)
+    if options.record:
+        record = {
+            "schema": "steadfast-parity-bench 1",
+            "machine": {"processor": processor(), "processors": os.cpu_count(),
+                        "system": platform.platform(), "load": os.getloadavg()},
+            "version": version([options.steadfast, "--version"]),
+            "par2": version([par2, "--version"]) if par2 else None,
+            "files": FILES, "length_bytes": LENGTH, "redundancy_percent": REDUNDANCY,
+            "samples": {name: [asdict(sample) for sample in of] for name, of in samples.items()},
+        }
+        options.record.write_text(json.dumps(record, indent=1) + "\n")
+
+
+def report(samples: dict[str, list[Cost]]) -> None:
+    """Prints medians, and the processor time as a multiple of that of `parity make`."""
+    base = [sample.processor_s for sample in samples["parity make"]]
+    print(f"{'command':<14} {'processor':>10} {'rate':>10} {'ratio':>6} {'wall':>8} {'memory':>8}")
+    for name, of in samples.items():
+        processor_s = statistics.median(sample.processor_s for sample in of)
+        ratio = statistics.median(one.processor_s / least for one, least in zip(of, base))
+        wall_s = statistics.median(sample.wall_s for sample in of)
+        memory = max(sample.memory_bytes_max for sample in of) / 2**20
+        rate = "" if name == "update" else f"{FILES * LENGTH / processor_s / 1e9:.2f} GB/s"
+        print(f"{name:<14} {processor_s:>8.3f} s {rate:>10} {ratio:>6.2f} {wall_s:>6.2f} s "
+              f"{memory:>4.0f} MiB")
+
+
+def version(command: list[str]) -> list[str]:
+    return subprocess.run(command, capture_output=True, text=True).stdout.splitlines()
+
+
+def processor() -> str:
+    """Returns the model of the processor, if the system tells."""
+    try:
+        facts = Path("/proc/cpuinfo").read_text()
+    except OSError:
+        return platform.processor() or "unknown"
+    model = re.search(r"^model name\s*: (.*)$", facts, re.MULTILINE)
+    return model.group(1) if model else "unknown"
+
+
+if __name__ == "__main__":
+    main()
