@@ -10,7 +10,7 @@ use std::process::Command;
 use crate::tree::{Outcome, Tree};
 
 /// Verbs that are tried by their help alone, and why.
-const BY_HELP_ALONE: [(&str, &str); 21] = [
+const BY_HELP_ALONE: [(&str, &str); 22] = [
     ("alert add", "answers in one piece, as `steadfast --version` does"),
     ("alert list", "answers in one piece, as `steadfast --version` does"),
     ("alert remove", "answers in one piece, as `steadfast --version` does"),
@@ -20,6 +20,7 @@ const BY_HELP_ALONE: [(&str, &str); 21] = [
     ("schedule remove", "answers in one piece, as `steadfast --version` does"),
     ("schedule run", "answers as `check` does"),
     ("schedule show", "answers in one piece, as `steadfast --version` does"),
+    ("manual", "prints nothing: it writes files"),
     ("measure all", "takes a minute, and answers as `measure queue` does"),
     ("measure cipher", "as `measure queue`"),
     ("measure cpu", "as `measure queue`"),

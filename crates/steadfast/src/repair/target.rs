@@ -193,7 +193,8 @@ impl Finder<'_> {
                 let is_given = selected.as_os_str().is_empty();
                 let path = if is_given { given.shown.clone() } else { given.shown.join(selected) };
                 let is_known = self.found.targets.iter().any(|target| target.path == path);
-                let target = target_of(&self.given, path, Verdict::Missing, tag).filter(|_| !is_known);
+                let target =
+                    target_of(&self.given, path, Verdict::Missing, tag).filter(|_| !is_known);
                 self.found.targets.extend(target);
             }
         }

@@ -1,6 +1,8 @@
 //! The guarantee of parity, crossed in full: damage × file × state of the parity × catalogue.
 //!
 //! There are two outcomes: the file is as it was tagged, or it is untouched and the status is 3.
+//! A case of a large file takes a second, so of these one in [`STEP`] is tried, unless
+//! `STEADFAST_WHOLE_MATRIX` is set.
 //! Which of the two is computed here from the pages that are lost, so a file within the guarantee
 //! must come back, and one beyond it must not.
 
@@ -8,20 +10,36 @@ mod damage;
 mod protected;
 
 use std::collections::BTreeMap;
+use std::env;
 use std::thread;
 
+use steadfast::parity::{NotProtected, ParityMonitor};
 use steadfast::repair::{
-    Copies, RepairMode, RepairMonitor, RepairOutcome, RepairSummary, RepairTarget, repair_files,
+    Copies, RepairMode, RepairMonitor, RepairOutcome, RepairRequest, RepairSummary, RepairTarget,
+    repair_files,
 };
 use steadfast::{Event, Monitor, Selection};
 
 use damage::DAMAGES;
 use protected::{Expected, FILES, PARITY_STATES, ProtectedTree};
 
+/// Makes the test try every case.
+const WHOLE_MATRIX: &str = "STEADFAST_WHOLE_MATRIX";
+
+/// Of the cases of a file of more than [`LARGE_LEN`] bytes, one in this many is tried. It has no
+/// divisor in common with the numbers of damages and of states of the parity, so each of them is
+/// tried with each large file.
+const STEP: usize = 11;
+const LARGE_LEN: usize = 4 << 20;
+
 struct Quiet;
 
 impl Monitor for Quiet {
     fn event(&mut self, _event: &Event) {}
+}
+
+impl ParityMonitor for Quiet {
+    fn not_protected(&mut self, _file: &NotProtected) {}
 }
 
 impl RepairMonitor for Quiet {
@@ -37,7 +55,8 @@ impl RepairMonitor for Quiet {
 fn repair(tree: &ProtectedTree) -> RepairSummary {
     let options = tree.options();
     let selection = Selection::of([tree.root().to_owned()]);
-    repair_files(&selection, &options, &Copies::default(), RepairMode::Yes, &mut Quiet).unwrap()
+    let request = RepairRequest { copies: Copies::default(), mode: RepairMode::Yes, to_tag: false };
+    repair_files(&selection, &options, &request, &mut Quiet).unwrap()
 }
 
 /// Numbers of cases by what became of them.
@@ -66,13 +85,17 @@ impl Counts {
 type Columns = BTreeMap<&'static str, Counts>;
 
 /// Runs all cases of one kind of file.
-fn cases_of(number: usize) -> Columns {
+fn cases_of(number: usize, is_whole: bool) -> Columns {
     let mut columns = Columns::new();
     for catalogue in [true, false] {
         let tree = ProtectedTree::new(&FILES[number], catalogue);
-        for state in PARITY_STATES {
+        for (row, state) in PARITY_STATES.into_iter().enumerate() {
             tree.set_parity(state);
-            for damage in DAMAGES {
+            for (column, damage) in DAMAGES.into_iter().enumerate() {
+                let case = row * DAMAGES.len() + column + usize::from(catalogue);
+                if !is_whole && FILES[number].len > LARGE_LEN && !case.is_multiple_of(STEP) {
+                    continue;
+                }
                 let name = format!("{}, {damage:?}, {state:?}, {catalogue}", tree.name());
                 let damaged = tree.damage(damage, state);
                 if let Some(file) = &damaged {
@@ -92,9 +115,13 @@ fn cases_of(number: usize) -> Columns {
 
 #[test]
 fn a_damaged_file_comes_back_whole_or_is_untouched() {
+    let is_whole = env::var_os(WHOLE_MATRIX).is_some();
     let halves = thread::scope(|scope| {
         let of = |half: usize| {
-            move || (half..FILES.len()).step_by(2).map(cases_of).collect::<Vec<Columns>>()
+            move || {
+                let files = (half..FILES.len()).step_by(2);
+                files.map(|number| cases_of(number, is_whole)).collect::<Vec<Columns>>()
+            }
         };
         let threads = [0, 1].map(|half| scope.spawn(of(half)));
         threads.map(|thread| thread.join().unwrap())
@@ -119,6 +146,7 @@ fn a_damaged_file_comes_back_whole_or_is_untouched() {
     }
     let all = ["a catalogue", "no catalogue"].map(of);
     let total: u32 = all.map(|c| c.restored + c.untouched + c.unknown + c.none).iter().sum();
-    assert_eq!(total as usize, FILES.len() * PARITY_STATES.len() * DAMAGES.len() * 2);
+    let every = FILES.len() * PARITY_STATES.len() * DAMAGES.len() * 2;
+    assert!(if is_whole { total as usize == every } else { total as usize > every / 2 }, "{total}");
     assert_eq!(of("a catalogue").unknown, 0);
 }
