@@ -166,8 +166,8 @@ impl Cores {
 
     /// Returns the share of processor time, 0 to 1, that was on the fastest class.
     ///
-    /// `spent_ns` has the processor time on each processor, by number, in nanoseconds. `None` if the
-    /// types do not differ, or none of these processors has a known type.
+    /// `spent_ns` has the processor time on each processor, by number, in nanoseconds. `None` if
+    /// the types do not differ, or none of these processors has a known type.
     #[must_use]
     pub fn performance_share(&self, spent_ns: &BTreeMap<usize, u64>) -> Option<f64> {
         let (fastest, slower) =

@@ -58,9 +58,12 @@ fn said(reports: &[DriveReport]) -> Vec<(&str, &str, u64, &str)> {
     findings.filter(|(_, key, ..)| *key != "kernel_io_errors").collect()
 }
 
+/// Key, number and text of a finding.
+type ToldFinding = (&'static str, u64, &'static str);
+
 #[test]
 fn smart_is_told_in_words() {
-    let rows: [(&str, &[(&str, u64, &str)]); 5] = [
+    let rows: [(&str, &[ToldFinding]); 5] = [
         ("ata-fine.json", &[]),
         ("nvme-fine.json", &[]),
         (

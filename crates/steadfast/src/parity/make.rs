@@ -35,7 +35,7 @@ pub fn make_parity(
     monitor: &mut dyn ParityMonitor,
 ) -> Result<ParityMade, Error> {
     let folder = ParityFolder::make(place)?;
-    bring_up_to_date(place, &folder, options, Extent { proves: true, scope: None }, monitor)
+    bring_up_to_date(place, &folder, options, UpdateExtent { proves: true, scope: None }, monitor)
 }
 
 /// Makes parity for what is new or changed since it was made. Sets that are there are looked at and
@@ -49,7 +49,7 @@ pub fn update_parity(
     monitor: &mut dyn ParityMonitor,
 ) -> Result<ParityMade, Error> {
     let folder = ParityFolder::open_to_change(place)?;
-    bring_up_to_date(place, &folder, options, Extent { proves: false, scope: None }, monitor)
+    bring_up_to_date(place, &folder, options, UpdateExtent { proves: false, scope: None }, monitor)
 }
 
 /// Makes parity for what is new or changed in a part of a tree.
@@ -63,12 +63,18 @@ pub(super) fn update_part(
     monitor: &mut dyn ParityMonitor,
 ) -> Result<ParityMade, Error> {
     let folder = ParityFolder::open_to_change(place)?;
-    bring_up_to_date(place, &folder, options, Extent { proves: false, scope: Some(scope) }, monitor)
+    bring_up_to_date(
+        place,
+        &folder,
+        options,
+        UpdateExtent { proves: false, scope: Some(scope) },
+        monitor,
+    )
 }
 
 /// How much is looked at.
 #[derive(Clone, Copy)]
-struct Extent<'a> {
+struct UpdateExtent<'a> {
     /// Whether the parity that is there is read.
     proves: bool,
     /// The part of the tree; `None` for all of it.
@@ -79,7 +85,7 @@ fn bring_up_to_date(
     place: &ParityPlace,
     folder: &ParityFolder,
     options: &ParityOptions,
-    extent: Extent<'_>,
+    extent: UpdateExtent<'_>,
     monitor: &mut dyn ParityMonitor,
 ) -> Result<ParityMade, Error> {
     let begun = Instant::now();
