@@ -103,7 +103,7 @@ impl RepairSummary {
 /// A file that cannot be repaired is untouched, and the others are repaired all the same.
 ///
 /// # Errors
-/// As those of [`run`].
+/// As those of [`crate::run::run`].
 pub fn repair_files(
     selection: &Selection,
     options: &Options,
