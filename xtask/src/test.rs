@@ -54,12 +54,6 @@ const STEPS: &[Step] = &[
         counts: false,
         run: fixtures::fixtures,
     },
-    Step {
-        name: "library",
-        title: "the library as others use it",
-        counts: true,
-        run: library::library,
-    },
     Step { name: "publish", title: "packages for others", counts: false, run: publish::publish },
     Step {
         name: "package",
@@ -68,6 +62,12 @@ const STEPS: &[Step] = &[
         run: package::package,
     },
     Step { name: "host", title: "tests on this machine", counts: true, run: steps::host },
+    Step {
+        name: "library",
+        title: "the library as others use it",
+        counts: false,
+        run: library::library,
+    },
     Step {
         name: "browser",
         title: "reports and the server in a browser",
@@ -124,6 +124,9 @@ struct Options {
     allow_missing: bool,
     quick: bool,
 }
+
+/// The steps that run only if they are named: the test of a change needs no second build of all.
+const NAMED: [&str; 1] = ["release"];
 
 /// The steps of `--quick`.
 const QUICK: [&str; 4] = ["fmt", "tidy", "clippy", "host"];
@@ -205,8 +208,9 @@ impl Options {
 
     fn wants(&self, step: &Step) -> bool {
         let in_list = |list: &[String]| list.iter().any(|listed| listed == step.name);
-        let in_quick = !self.quick || QUICK.contains(&step.name);
-        let in_only = if self.only.is_empty() { in_quick } else { in_list(&self.only) };
+        let in_default =
+            if self.quick { QUICK.contains(&step.name) } else { !NAMED.contains(&step.name) };
+        let in_only = if self.only.is_empty() { in_default } else { in_list(&self.only) };
         in_only && !in_list(&self.skip)
     }
 }
@@ -229,7 +233,8 @@ mod tests {
         let wants = |name| options.wants(step(name));
         assert!(wants("fmt") && !wants("tidy") && !wants("host"));
         let all = parse(&[]).unwrap();
-        assert!(STEPS.iter().all(|step| all.wants(step)));
+        assert!(STEPS.iter().all(|step| all.wants(step) != NAMED.contains(&step.name)));
+        assert!(parse(&["--only=release"]).unwrap().wants(step("release")));
         let named = Options { only: vec!["browser".to_owned()], ..Options::default() };
         assert!(named.wants(step("browser")) && !named.wants(step("fmt")));
     }

@@ -1,5 +1,5 @@
-//! The library as others use it: the examples in its documents, its example programs, and a public
-//! API that names no type of another crate of the project without exporting it.
+//! The library as others use it: its example programs, and a public API that names no type of
+//! another crate of the project without exporting it.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -20,16 +20,14 @@ const LOWER: &[&str] = &[
 ];
 
 pub(super) fn library(session: &mut Session) -> anyhow::Result<()> {
-    let mut doctests = steps::cargo(session);
-    steps::run_tests(session, doctests.args(["test", "--doc", "--package", "steadfast"]))?;
     examples(session)?;
     public_api(session)
 }
 
-/// Runs the example programs on a folder, and on a copy of it before and after it is changed.
+/// Runs the example programs on a folder, and on a copy of it before and after it is changed. The
+/// examples in the documentation are among the tests of the step `host`.
 fn examples(session: &Session) -> anyhow::Result<()> {
-    let mut build = steps::cargo(session);
-    steps::succeed(build.args(["build", "--package", "steadfast", "--examples"]))?;
+    steps::program(session)?;
     let target = steps::target_folder(session)?;
     let programs = target.join("debug/examples");
     let place = target.join("tmp/library");
@@ -68,16 +66,14 @@ fn prints(output: &Output, line: &str) -> bool {
 /// Makes sure that each type of the public API is exported by `steadfast` itself.
 ///
 /// A page of documentation links to every type that it names. The links to a lower crate are made
-/// only if its pages exist already, so those are made first.
-fn public_api(session: &Session) -> anyhow::Result<()> {
-    let doc = ["doc", "--no-deps", "--lib"];
-    let packages = LOWER.iter().map(|name| format!("--package={}", name.replace('_', "-")));
-    steps::succeed(steps::cargo(session).args(doc).args(packages))?;
+/// only if its pages exist already, so those of the library are made again after all others.
+fn public_api(session: &mut Session) -> anyhow::Result<()> {
+    steps::doc(session)?;
     let pages = steps::target_folder(session)?.join("doc/steadfast");
     if pages.exists() {
         fs::remove_dir_all(&pages).context("removing the pages of the last run")?;
     }
-    steps::succeed(steps::cargo(session).args(doc).arg("--package=steadfast"))?;
+    steps::doc(session)?;
     let exported = pages.join("struct.Digest.html");
     ensure!(exported.exists(), "`{}` is missing: nothing is exported", exported.display());
     let mut leaks = Vec::new();

@@ -35,11 +35,20 @@ const BACKENDS: &[(&str, &[&str])] = &[
 const ARM: &str = "aarch64-unknown-linux-gnu";
 /// Linked statically, so that the emulator needs no libraries of that architecture.
 const ARM_STATIC: &str = "aarch64-unknown-linux-musl";
-const MACOS: [&str; 2] = ["aarch64-apple-darwin", "x86_64-apple-darwin"];
-/// Both in one file, as the wrapper of the linker makes it.
+const MACOS: &str = "aarch64-apple-darwin";
+const MACOS_INTEL: &str = "x86_64-apple-darwin";
+/// Both in one file, as the wrapper of the linker makes it for a release.
 pub(crate) const MACOS_UNIVERSAL: &str = "universal2-apple-darwin";
 /// The oldest macOS that a build runs on: the first on Apple silicon.
 pub(crate) const MACOS_OLDEST: &str = "11.0";
+/// The packages with code for single systems and processors. The others are checked for one Mac:
+/// compiling their cipher library for each system would take longer than all else.
+const OF_A_SYSTEM: [&str; 4] = [
+    "--package=steadfast",
+    "--package=steadfast-codesign",
+    "--package=steadfast-digest",
+    "--package=steadfast-sys",
+];
 /// Build settings for programs that are not run. What the build itself runs, such as macros, stays
 /// as it was built for the tests.
 const NOT_RUN: &[&str] = &[
@@ -124,8 +133,7 @@ pub(super) fn arm(session: &mut Session) -> anyhow::Result<()> {
     if session.lacks(&["python3", "qemu-aarch64"]) {
         return Ok(());
     }
-    let check = ["check", "--target", ARM, "--workspace", "--all-targets"];
-    succeed(setup::cross_cargo(&session.root)?.args(check).args(NOT_RUN))?;
+    check(session, ARM, &OF_A_SYSTEM)?;
     let mut command = setup::cross_cargo(&session.root)?;
     command
         .args(["test", "--target", ARM_STATIC, "--package", "steadfast-digest"])
@@ -135,28 +143,34 @@ pub(super) fn arm(session: &mut Session) -> anyhow::Result<()> {
     run_tests(session, &mut command)
 }
 
+/// Compiles everything for a Mac, and links the command. What differs on Macs of the other kind is
+/// in the crates of [`OF_A_SYSTEM`].
 pub(super) fn macos(session: &mut Session) -> anyhow::Result<()> {
     if session.lacks(&["python3"]) {
         return Ok(());
     }
-    for target in MACOS {
-        let check = ["check", "--target", target, "--workspace", "--all-targets"];
-        succeed(setup::cross_cargo(&session.root)?.args(check).args(NOT_RUN))?;
-    }
-    let link = ["zigbuild", "--target", MACOS_UNIVERSAL, "--package", "steadfast-cli"];
+    check(session, MACOS, &["--workspace"])?;
+    check(session, MACOS_INTEL, &OF_A_SYSTEM)?;
+    let link = ["zigbuild", "--target", MACOS, "--package", "steadfast-cli"];
     let mut command = setup::cross_cargo(&session.root)?;
     succeed(command.args(link).args(NOT_RUN).env("MACOSX_DEPLOYMENT_TARGET", MACOS_OLDEST))?;
-    let program = target_folder(session)?.join(MACOS_UNIVERSAL).join("debug/steadfast");
+    let program = target_folder(session)?.join(MACOS).join("debug/steadfast");
     let mut head = [0; 8];
     fs::File::open(&program)?.read_exact(&mut head)?;
-    ensure!(is_universal(head), "`{}` is no program for two processors", program.display());
+    ensure!(is_for_apple_silicon(head), "`{}` is no program for a Mac", program.display());
     Ok(())
 }
 
-/// Whether a file begins as a universal program with two parts: a magic number and their number,
-/// both big-endian (`mach-o/fat.h`).
-fn is_universal(head: [u8; 8]) -> bool {
-    head == [0xca, 0xfe, 0xba, 0xbe, 0, 0, 0, 2]
+/// Checks packages with their tests for a system that they do not run on here.
+fn check(session: &Session, target: &str, packages: &[&str]) -> anyhow::Result<()> {
+    let mut command = setup::cross_cargo(&session.root)?;
+    command.args(["check", "--target", target, "--all-targets"]).args(packages).args(NOT_RUN);
+    succeed(command.env("MACOSX_DEPLOYMENT_TARGET", MACOS_OLDEST))
+}
+
+/// Whether a file begins as a program for Macs with 64 bits and Apple silicon (`mach-o/loader.h`).
+fn is_for_apple_silicon(head: [u8; 8]) -> bool {
+    head == [0xcf, 0xfa, 0xed, 0xfe, 0x0c, 0, 0, 1]
 }
 
 pub(super) fn release(session: &mut Session) -> anyhow::Result<()> {
