@@ -40,6 +40,7 @@ mod show;
 #[cfg(feature = "schedule")]
 mod status;
 mod tag;
+mod tree_catalogue;
 mod untag;
 mod update;
 
@@ -260,7 +261,7 @@ fn coverage(root: &Path, catalogue: &CatalogueUse) -> Option<Audit> {
         CatalogueUse::At(file) => Some(file.as_path()),
         _ => None,
     };
-    let (catalogue, _) = history::open(root, file).ok()?;
+    let (catalogue, _) = tree_catalogue::open(root, file).ok()?;
     catalogue.audit(&COVERAGE_DAYS, (Options::default().now)()).ok()
 }
 

@@ -27,6 +27,7 @@ mod runs;
 mod trees;
 mod scope;
 mod repaired;
+mod slice_cache;
 mod history;
 mod records;
 mod duplicates;
@@ -35,8 +36,9 @@ mod due;
 mod audit;
 mod verify;
 mod observation;
-mod recorder;
 mod open_dir;
+mod recorder;
+mod descent;
 mod not_visited;
 mod reconcile;
 mod moved;
@@ -79,8 +81,8 @@ use error::DbError;
 use home::Home;
 pub(crate) use home::folder;
 use place::Lock;
-use records::reading;
 use schema::Access;
+use slice_cache::reading;
 use volume::Recognised;
 
 use crate::beneath;
@@ -324,7 +326,7 @@ impl Catalogue {
     /// # Errors
     /// If the catalogue cannot be read.
     pub fn tag(&self, path: &Path) -> Result<Option<crate::Tag>, CatalogueError> {
-        let found = records::known_at(&self.db, path).map_err(|fault| self.wrong(fault))?;
+        let found = slice_cache::known_at(&self.db, path).map_err(|fault| self.wrong(fault))?;
         Ok(found.and_then(|found| found.known.record.tag))
     }
 

@@ -14,6 +14,7 @@
 
 mod outcome;
 mod settings;
+mod job;
 mod worker;
 mod links;
 mod reorder_buffer;

@@ -8,6 +8,7 @@ mod check;
 mod collector;
 mod compare;
 mod due;
+mod first_tag;
 mod hash;
 mod import;
 mod judge;

@@ -6,7 +6,7 @@ use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
 use steadfast::Options;
-use steadfast::catalogue::{Catalogue, FileState, RunRecord};
+use steadfast::catalogue::{Catalogue, FileState};
 use steadfast_report::TextOptions;
 use steadfast_report::audit::{
     AuditCsv, AuditJson, AuditPart, AuditRenderer, AuditTally, AuditText, AuditView, WindowReading,
@@ -17,12 +17,9 @@ use crate::exit;
 use crate::outlet::Outlet;
 use crate::output::stdout_has_color;
 
-use super::history::open;
+use super::tree_catalogue::{each_run, open};
 
 pub(super) use premis::write_tree;
-
-/// Runs that are read at a time.
-const RUNS_LEN: u32 = 512;
 
 pub(super) fn run(args: &AuditArgs) -> anyhow::Result<u8> {
     let (catalogue, _) = open(&args.directory, args.place.file.as_deref())?;
@@ -130,19 +127,5 @@ fn flow(outlet: &mut Outlet) -> ControlFlow<()> {
     match outlet.is_closed() || exit::was_signalled() {
         true => ControlFlow::Break(()),
         false => ControlFlow::Continue(()),
-    }
-}
-
-/// Visits all runs, latest first.
-pub(super) fn each_run(
-    catalogue: &Catalogue,
-    visit: &mut dyn FnMut(RunRecord),
-) -> anyhow::Result<()> {
-    let mut before = i64::MAX;
-    loop {
-        let page = catalogue.runs(before, RUNS_LEN)?;
-        let Some(last) = page.last() else { return Ok(()) };
-        before = last.id;
-        page.into_iter().for_each(&mut *visit);
     }
 }

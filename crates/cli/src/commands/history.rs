@@ -1,7 +1,5 @@
 //! `steadfast history`: arguments → what a catalogue tells of one path → one document of it.
 
-mod place;
-
 use std::path::Path;
 
 use anyhow::bail;
@@ -17,9 +15,8 @@ use crate::exit;
 use crate::outlet::Outlet;
 use crate::output::stdout_has_color;
 
-use super::audit::{each_run, write_tree};
-
-pub(super) use place::open;
+use super::audit::write_tree;
+use super::tree_catalogue::{each_run, open};
 
 pub(super) fn run(args: &HistoryArgs) -> anyhow::Result<u8> {
     let (catalogue, path) = open(&args.path, args.place.file.as_deref())?;

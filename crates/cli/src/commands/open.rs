@@ -1,8 +1,6 @@
 //! `steadfast open`: paths → a server that shows them, or a new one for their folders → the page
 //! that shows them.
 
-pub(super) mod running;
-
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -12,7 +10,7 @@ use steadfast_serve::{Config, Server};
 use crate::args::{LanguageArg, OpenArgs, cipher_worker};
 
 use super::measure::made_by;
-use super::serve::{open_browser, serve};
+use super::serve::{open_browser, running, serve};
 use crate::exit::complain;
 use crate::output::write_out;
 use crate::state_folder;

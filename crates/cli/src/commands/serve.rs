@@ -1,5 +1,7 @@
 //! `steadfast serve`: arguments → a server → its address, and a browser that opens it.
 
+pub(super) mod running;
+
 use std::fs;
 use std::io::{self, IsTerminal as _};
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
@@ -12,7 +14,6 @@ use anyhow::{Context as _, bail};
 use steadfast_serve::{Config, Server, Tls, hash_password};
 
 use super::measure::made_by;
-use super::open::running;
 use crate::args::{LanguageArg, ServeArgs, cipher_worker};
 use crate::exit::{self, complain};
 use crate::output::write_out;

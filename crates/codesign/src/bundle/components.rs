@@ -4,8 +4,7 @@
 //! executable would carry them.
 
 use super::layout::{Layout, is, read_small};
-use super::tree::{BundleTree, EntryKind, joined};
-use crate::binary::Binary;
+use super::tree::{BundleTree, EntryKind};
 use crate::error::Error;
 use crate::signature::{SIGNATURE_LEN_MAX, Signature};
 use crate::superblob::{Slot, magic};
@@ -21,42 +20,6 @@ const FILES: [(&[u8], Slot); 4] = [
 /// Length of the header of a container, and of an entry in its index.
 const HEADER_LEN: u32 = 12;
 const ENTRY_LEN: u32 = 8;
-
-/// Finds the only file whose signature seals resources, which only a main executable's does. `None`
-/// if no file or several do.
-///
-/// # Errors
-/// If folders or files cannot be read.
-pub(super) fn main_by_signature(
-    tree: &dyn BundleTree,
-    base: &[u8],
-) -> Result<Option<Vec<u8>>, Error> {
-    let mut found = Vec::new();
-    for folder in [joined(base, b"MacOS"), base.to_vec()] {
-        if !folder.is_empty() && !is(tree, &folder, EntryKind::Folder)? {
-            continue;
-        }
-        let entries = tree.entries(&folder);
-        let entries = entries.map_err(|error| Error::system("look for the executable", error))?;
-        for (name, _) in entries.into_iter().filter(|(_, kind)| *kind == EntryKind::File) {
-            let path = joined(&folder, &name);
-            let source = tree.open(&path);
-            let source = source.map_err(|error| Error::system("look for the executable", error))?;
-            // A file that is not code is not the executable.
-            let Ok(binary) = Binary::read(&*source) else { continue };
-            let mut signatures = binary.slices.iter().filter_map(|slice| slice.signature.as_ref());
-            let seals = |signature: &Signature| {
-                let directory = signature.chosen_directory();
-                directory.special_digest(Slot::RESOURCES).is_some()
-            };
-            if signatures.any(seals) {
-                found.push(path);
-            }
-        }
-    }
-    let one = found.pop();
-    Ok(one.filter(|_| found.is_empty()))
-}
 
 /// Reads the signature, if there is a code directory.
 ///

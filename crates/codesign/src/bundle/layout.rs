@@ -7,12 +7,14 @@ use std::borrow::Cow;
 use strum::IntoStaticStr;
 
 use crate::AppleError;
+use crate::binary::Binary;
 use crate::error::{Error, ErrorKind};
 use crate::finding::{CodeFinding, FindingKind};
 use crate::plist::Value;
+use crate::signature::Signature;
+use crate::superblob::Slot;
 use steadfast_sys::source::read_range;
 
-use super::components;
 use super::tree::{BundleTree, EntryKind, joined};
 
 /// The longest information property list that is read.
@@ -250,11 +252,44 @@ fn signed_main(
     if !is(tree, &joined(base, b"_CodeSignature/CodeResources"), EntryKind::File)? {
         return Err(not_code());
     }
-    let main = components::main_by_signature(tree, base)?.ok_or_else(not_code)?;
+    let main = main_by_signature(tree, base)?.ok_or_else(not_code)?;
     let text = format!("`{}` is called the main executable, and not there", shown(named));
     let error = AppleError::BadBundleFormat;
     findings.push(CodeFinding::failure(FindingKind::Malformed, error, text));
     Ok(main)
+}
+
+/// Finds the only file whose signature seals resources, which only a main executable's does. `None`
+/// if no file or several do.
+///
+/// # Errors
+/// If folders or files cannot be read.
+fn main_by_signature(tree: &dyn BundleTree, base: &[u8]) -> Result<Option<Vec<u8>>, Error> {
+    let mut found = Vec::new();
+    for folder in [joined(base, b"MacOS"), base.to_vec()] {
+        if !folder.is_empty() && !is(tree, &folder, EntryKind::Folder)? {
+            continue;
+        }
+        let entries = tree.entries(&folder);
+        let entries = entries.map_err(|error| Error::system("look for the executable", error))?;
+        for (name, _) in entries.into_iter().filter(|(_, kind)| *kind == EntryKind::File) {
+            let path = joined(&folder, &name);
+            let source = tree.open(&path);
+            let source = source.map_err(|error| Error::system("look for the executable", error))?;
+            // A file that is not code is not the executable.
+            let Ok(binary) = Binary::read(&*source) else { continue };
+            let mut signatures = binary.slices.iter().filter_map(|slice| slice.signature.as_ref());
+            let seals = |signature: &Signature| {
+                let directory = signature.chosen_directory();
+                directory.special_digest(Slot::RESOURCES).is_some()
+            };
+            if signatures.any(seals) {
+                found.push(path);
+            }
+        }
+    }
+    let one = found.pop();
+    Ok(one.filter(|_| found.is_empty()))
 }
 
 fn shown(name: &[u8]) -> Cow<'_, str> {

@@ -9,6 +9,7 @@ mod dsa;
 mod file;
 pub mod kernels;
 pub mod masks;
+mod primitives;
 mod signatures;
 mod task;
 mod vectors;

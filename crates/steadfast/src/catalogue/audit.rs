@@ -19,10 +19,10 @@ use super::directory::{Paths, at_path};
 use super::entry::{FileRecord, FileRow};
 use super::error::DbError;
 use super::history::{read_event, select_events};
-use super::records::{FoundRow, SliceCache, reading};
 use super::repaired::{self, REPAIRED, RepairSource};
 use super::runs::{self, RunRecord};
 use super::slice::{NameSlice, next_first, rows_of, slices_after};
+use super::slice_cache::{FoundRow, SliceCache, reading};
 use super::{Catalogue, CatalogueError};
 use crate::file_state::FileState;
 

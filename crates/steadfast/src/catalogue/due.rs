@@ -17,9 +17,9 @@ use steadfast_sys::file::Timestamp;
 use super::directory::Paths;
 use super::entry::FileRow;
 use super::error::DbError;
-use super::records::reading;
 use super::runs::{self, RunState};
 use super::slice::{NameSlice, next_first, rows_of, slices_after};
+use super::slice_cache::reading;
 use super::{Catalogue, CatalogueError};
 
 /// Slices that are read in one transaction.

@@ -16,7 +16,7 @@ use super::column;
 use super::directory::Paths;
 use super::entry::state_at;
 use super::error::DbError;
-use super::records::reading;
+use super::slice_cache::reading;
 use super::{Catalogue, CatalogueError};
 use crate::file_state::FileState;
 use steadfast_manifest::tag::Tag;

@@ -15,12 +15,9 @@ use super::error::DbError;
 use super::not_visited::{Presence, look};
 use super::recorder::Recorder;
 use super::slice::{Settled, rows_of, slice_with};
-use super::writes;
+use super::writes::{self, PASSED_BY};
 use crate::file_state::FileState;
 use crate::finding::{Finding, Say};
-
-/// The event of a file that was not found in a run that could not decide whether it is missing.
-pub(super) const PASSED_BY: &str = "passed by";
 
 /// Rows that are read from the table at a time.
 const PAGE_LEN: i64 = 512;

@@ -19,7 +19,7 @@ use steadfast_sys::file::{Draft, Existing, Timestamp};
 use super::error::{CatalogueErrorKind, DbError};
 use super::home::{Home, PARTS, is_blocked, planted};
 use super::schema::APPLICATION_ID;
-pub(super) use crate::tree_folder::DRAFT;
+use crate::tree_folder::DRAFT;
 use crate::tree_folder::{FILE, FOLDER, LOCK, is_left_of};
 
 /// Interval at which a waiting writer tries again.

@@ -13,7 +13,7 @@ use rusqlite::{Connection, OpenFlags};
 
 use super::error::{CatalogueErrorKind, DbError};
 use super::home::Home;
-use super::place::DRAFT;
+use crate::tree_folder::DRAFT;
 
 /// The version of the tables, kept as `user_version`.
 pub(super) const VERSION: i64 = 1;

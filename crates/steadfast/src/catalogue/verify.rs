@@ -8,8 +8,8 @@ use super::column;
 use super::directory::{Children, ROOT, directory, ensure_all};
 use super::error::DbError;
 use super::history::{read_event, select_events};
-use super::records::reading;
 use super::slice::{next_first, rows_of, slices_after};
+use super::slice_cache::reading;
 use super::{Catalogue, CatalogueError, runs};
 
 /// The most problems that are listed.

@@ -8,6 +8,9 @@ use super::error::DbError;
 use crate::file_state::FileState;
 use steadfast_manifest::tag::Tag;
 
+/// The event of a file that was not found in a run that could not decide whether it is missing.
+pub(super) const PASSED_BY: &str = "passed by";
+
 /// Writes a file's row.
 pub(super) fn put_entry(db: &Connection, directory: i64, row: &FileRow) -> Result<(), DbError> {
     let sql = format!(

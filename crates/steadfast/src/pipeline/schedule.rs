@@ -7,15 +7,13 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::Instant;
 
-use steadfast_sys::file::{AlignedBuffer, File, Status};
+use steadfast_sys::file::AlignedBuffer;
 
 use super::buffer_pool::BufferPool;
-use super::outcome::{Algorithms, FileHasher, Outcome};
-use super::worker::{Chunk, ChunkRead, ChunkWanted, Done, Job};
+use super::job::{Batch, Broken, Chunk, ChunkRead, ChunkWanted, Done, Item, Job, Opened, Running};
 use super::{Crew, Settings};
 use crate::calibration::{LaneChoice, WORTH_TRYING_BYTES};
 use crate::cost::JobTime;
-use crate::event::FileEvent;
 use crate::walk::Entry;
 
 /// Chunks of one file that may be read ahead of its hashing. Reading then pauses until half of them
@@ -26,55 +24,6 @@ const AHEAD_MAX: usize = 16;
 /// removed.
 const WAIT_SHARE_HIGH: f64 = 0.5;
 const WAIT_SHARE_LOW: f64 = 0.2;
-
-/// An entry on its way to a buffer.
-pub(super) enum Item {
-    /// Found by the walk.
-    Found(u64, Entry),
-    /// Opened, but there was no room for its bytes.
-    Opened(Box<Opened>, Box<FileEvent>),
-}
-
-/// An open file whose contents are needed.
-pub(super) struct Opened {
-    pub(super) number: u64,
-    pub(super) file: File,
-    pub(super) status: Status,
-    /// `None` if it is only read.
-    pub(super) algorithms: Option<Algorithms>,
-}
-
-/// Small files in one buffer.
-pub(super) struct Batch {
-    pub(super) buffer: AlignedBuffer,
-    pub(super) files: Vec<Small>,
-}
-
-/// One whole file in a batch's buffer.
-pub(super) struct Small {
-    pub(super) opened: Box<Opened>,
-    pub(super) event: Box<FileEvent>,
-    pub(super) start: usize,
-    pub(super) len: usize,
-}
-
-impl Small {
-    pub(super) fn bytes(&self) -> u64 {
-        self.len as u64
-    }
-}
-
-/// The hashing state of a large file between its chunks; one thread at a time has it.
-pub(super) struct Running {
-    pub(super) hasher: FileHasher,
-    pub(super) event: Box<FileEvent>,
-}
-
-/// Why a large file is not hashed to its end.
-pub(super) enum Broken {
-    Failed(Box<Outcome>),
-    Shorter,
-}
 
 /// A large file under way.
 struct Large {

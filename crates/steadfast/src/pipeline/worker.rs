@@ -6,18 +6,17 @@
 mod fill;
 
 use std::io;
-use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use steadfast_digest::{Lanes, Messages};
-use steadfast_sys::file::{AlignedBuffer, Status, Timestamp};
+use steadfast_digest::Messages;
+use steadfast_sys::file::{Status, Timestamp};
 
+use super::job::{Batch, Broken, Chunk, ChunkRead, ChunkWanted, Done, Job, Opened, Running, Small};
 use super::outcome::{FileHasher, Outcome};
 use super::reorder_buffer::Numbered;
-use super::schedule::{Batch, Broken, Item, Opened, Running, Small};
 use super::{ByteSink, Shared};
 use crate::calibration::fastest_lanes;
-use crate::cost::{JobFacts, JobTime, Stage, StageClock};
+use crate::cost::{JobFacts, Stage, StageClock};
 use crate::event::FileEvent;
 use crate::read::PositionedRead;
 
@@ -26,74 +25,6 @@ pub(super) const SMALL_LEN_BYTES_MAX: u64 = 64 << 10;
 
 /// The cost of opening a file, in bytes, where storage is timed: one block.
 const OPENED_LEN_BYTES: u64 = 4 << 10;
-
-/// A job of a thread.
-pub(super) enum Job {
-    /// Open entries; read small files into the buffer, return large ones.
-    Fill { items: Vec<Item>, buffer: AlignedBuffer },
-    /// Read chunks of large files.
-    Ahead { wanted: Vec<ChunkWanted> },
-    /// Hash small files and chunks of large ones together.
-    Hash { batch: Option<Batch>, chunks: Vec<Chunk> },
-    /// Find out which lanes are fastest.
-    TryLanes,
-    /// Finish a large file that could not be read to its end.
-    GiveUp { opened: Arc<Opened>, running: Running, why: Broken },
-}
-
-/// One chunk of a large file, read, and the next to be hashed.
-pub(super) struct Chunk {
-    pub(super) opened: Arc<Opened>,
-    pub(super) running: Running,
-    pub(super) buffer: AlignedBuffer,
-    pub(super) len: usize,
-    pub(super) last: bool,
-    /// Time that reading took, of this chunk and of earlier ones not yet counted.
-    pub(super) read_ns: u64,
-}
-
-/// One read of [`Job::Ahead`].
-pub(super) struct ChunkWanted {
-    pub(super) opened: Arc<Opened>,
-    pub(super) offset: u64,
-    pub(super) len: usize,
-    pub(super) buffer: AlignedBuffer,
-}
-
-/// The same read, finished.
-pub(super) struct ChunkRead {
-    pub(super) opened: Arc<Opened>,
-    pub(super) offset: u64,
-    pub(super) buffer: Result<AlignedBuffer, (AlignedBuffer, Broken)>,
-    pub(super) elapsed_ns: u64,
-}
-
-/// The results of a job.
-#[derive(Default)]
-pub(super) struct Done {
-    pub(super) was_fill: bool,
-    pub(super) chunk_buffers: Vec<AlignedBuffer>,
-    pub(super) batch_buffer: Option<AlignedBuffer>,
-    pub(super) batch: Option<Batch>,
-    pub(super) large: Vec<(Arc<Opened>, Running)>,
-    pub(super) returned: Vec<Item>,
-    pub(super) read: Vec<ChunkRead>,
-    pub(super) running: Vec<(Arc<Opened>, Running)>,
-    pub(super) hashed: Vec<Arc<Opened>>,
-    /// The time that reading took, and how much of it was waiting.
-    pub(super) reading: Option<JobTime>,
-    /// The lanes to use from now on.
-    pub(super) lanes: Option<Lanes>,
-}
-
-impl Done {
-    /// Returns the total length of the files that were opened for reading, in bytes.
-    pub(super) fn bytes_opened(&self) -> u64 {
-        let small = self.batch.iter().flat_map(|batch| &batch.files).map(Small::bytes);
-        let large = self.large.iter().map(|(opened, _)| opened.status.length);
-        small.chain(large).fold(0, u64::saturating_add)
-    }
-}
 
 impl Job {
     /// Returns whether the job reads from the storage.

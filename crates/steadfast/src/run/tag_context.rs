@@ -11,12 +11,10 @@ use std::sync::atomic::AtomicBool;
 use steadfast_digest::{Algorithm, Digest};
 use steadfast_sys::file::{File, Timestamp};
 
-use super::check::first_foreign;
-use super::judge::{judge_known, judge_length, read_nevertheless};
 use crate::catalogue::CatalogueReader;
 use crate::event::{Action, FileError, FileEvent};
 use crate::pages::{self, Descriptor};
-use crate::pipeline::{Algorithms, ByteSink, Contents, Plan};
+use crate::pipeline::{Algorithms, ByteSink, Plan};
 use crate::store::carried::SidecarTags;
 use crate::store::pages::{Leaves, PageKeeper};
 use crate::store::xattr::NO_ATTRIBUTES;
@@ -313,77 +311,9 @@ impl TagContext {
         }
     }
 
-    /// Plans to give a file its first tag, and to judge it by another tool's tag if it has one, so
-    /// that decayed contents are not tagged.
-    pub(super) fn plan_first(&self, file: &File, event: &mut FileEvent) -> Plan {
-        match first_foreign(file, event) {
-            Ok(reference) => event.reference = reference.map(Box::new),
-            Err(FileError { operation, reason }) => {
-                // The contents may have decayed since that record was made, and a tag would hide
-                // it.
-                let advice = "not tagged until that record is removed, or made again by its tool";
-                let reason = format!("{reason}; {advice}");
-                event.fail(FileError { operation, reason });
-                return Plan::Done;
-            }
-        }
-        if judge_length(event) == Some(Verdict::Corrupt) {
-            return Plan::Done;
-        }
-        read_nevertheless(event);
-        let new = self.new_algorithm();
-        let reference = event.reference.as_deref();
-        let its = reference.and_then(|reference| reference.digests.first()).map(|(its, _)| *its);
-        match its {
-            Some(its) => self.plan(Algorithms::two(new, its)),
-            None if self.dry_run => {
-                event.action = Some(Action::Tagged);
-                Plan::Done
-            }
-            None if !self.is_ready(file, event) => Plan::Done,
-            None => self.plan(Algorithms::one(new)),
-        }
-    }
-
-    /// Returns whether a first tag could be stored, so that no file is read in vain.
-    fn is_ready(&self, file: &File, event: &mut FileEvent) -> bool {
-        if event.tag_place == TagPlace::CatalogueAlone {
-            return true;
-        }
-        let Err(trouble) = self.store.ready(file) else { return true };
-        event.has_no_place = trouble.reason == NO_ATTRIBUTES;
-        if event.has_no_place
-            && let Some(records) = &self.records
-            && records.covers(&event.path)
-        {
-            (event.tag_place, event.has_no_place) = (TagPlace::CatalogueAlone, false);
-            return true;
-        }
-        event.trouble = Some(trouble);
-        false
-    }
-
     /// Returns whether the file system refuses attributes.
     fn has_no_place(&self, file: &File) -> bool {
         self.store.ready(file).is_err_and(|trouble| trouble.reason == NO_ATTRIBUTES)
-    }
-
-    /// Writes the first tag of a file, unless its contents are corrupt by the event's reference,
-    /// which is then kept.
-    pub(super) fn tag_first(&self, file: &File, event: &mut FileEvent, contents: Contents) {
-        let tag = self.judge(event, self.new_algorithm(), contents);
-        let reference = event.reference.take();
-        if let Some((Verdict::Corrupt, by_reference)) =
-            judge_known(None, reference.as_deref(), &tag, contents.digests.second)
-        {
-            event.actual = Some(by_reference);
-            event.verdict = Some(Verdict::Corrupt);
-            event.reference = reference;
-            return;
-        }
-        // The file has a tag from here on and is no longer untagged.
-        event.verdict = None;
-        self.write(file, event, &tag, Replaces::Nothing, Action::Tagged);
     }
 
     /// Replaces a tag, unless this is a dry run, and notes what was done.

@@ -20,7 +20,8 @@ use steadfast_report::premis::{PremisEvents, PremisHappening, PremisObjects};
 use crate::exit;
 use crate::outlet::Outlet;
 
-use super::{each_run, flow};
+use super::super::tree_catalogue::each_run;
+use super::flow;
 
 /// A time after all verifications, at which every tagged file is overdue.
 const NEVER: Timestamp = Timestamp { seconds: i64::MAX, nanoseconds: 0 };

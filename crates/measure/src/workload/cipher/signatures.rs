@@ -11,7 +11,7 @@ use aws_lc_rs::signature::{
 };
 use steadfast_sys::crypto::Dsa;
 
-use super::kernels::{RepeatableWork, failed, pattern, refused};
+use super::primitives::{RepeatableWork, failed, pattern, refused};
 use super::{dsa, vectors};
 use crate::error::Error;
 use crate::record::Stage;

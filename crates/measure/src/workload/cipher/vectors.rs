@@ -2,7 +2,7 @@
 
 use crate::error::Error;
 
-use super::kernels::{Aead, Blocks, Encipher};
+use super::primitives::{Aead, Blocks, Encipher};
 
 /// Name, key, initialisation vector, additional data, plain text, encrypted text with its tag if
 /// any.

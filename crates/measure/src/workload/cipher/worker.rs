@@ -16,8 +16,9 @@ use serde::{Deserialize, Serialize};
 use steadfast_sys::{clock, crypto};
 
 use super::file;
-use super::kernels::{CipherKernel, RepeatableWork};
+use super::kernels::CipherKernel;
 use super::masks::Mask;
+use super::primitives::RepeatableWork;
 use crate::error::Error;
 use crate::record::Stage;
 

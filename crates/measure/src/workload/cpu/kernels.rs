@@ -10,15 +10,9 @@ use ndarray::linalg::general_mat_mul;
 use ndarray::{Array2, ArrayView2, aview2};
 use wide::f32x4;
 
-use super::plain;
+use super::plain::{self, SIDE, Square};
 use super::sparse::Sparse;
 use crate::error::Error;
-
-/// Rows and columns of the square products.
-pub const SIDE: usize = 16;
-
-/// A square of numbers, row by row.
-pub type Square = [[f32; SIDE]; SIDE];
 
 /// A loop in one core.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

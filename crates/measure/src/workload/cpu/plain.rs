@@ -7,7 +7,11 @@
 use std::hint::black_box;
 use std::sync::atomic::{Ordering, compiler_fence};
 
-use super::kernels::{SIDE, Square};
+/// Rows and columns of the square products.
+pub const SIDE: usize = 16;
+
+/// A square of numbers, row by row.
+pub type Square = [[f32; SIDE]; SIDE];
 
 /// Multiplies two squares in three nested loops, repeatedly, and sums one result of each.
 #[inline(never)]

@@ -16,9 +16,9 @@ use steadfast_sys::xattr::has_resource_fork;
 use super::{Done, SMALL_LEN_BYTES_MAX, Worker, held_still};
 use crate::cost::Stage;
 use crate::event::{FileError, FileEvent};
+use crate::pipeline::job::{Batch, Item, Opened, Running, Small};
 use crate::pipeline::links::Claim;
 use crate::pipeline::outcome::{FileHasher, Outcome};
-use crate::pipeline::schedule::{Batch, Item, Opened, Running, Small};
 use crate::pipeline::{Plan, Shared};
 use crate::walk::Entry;
 

@@ -1,17 +1,20 @@
-//! A path given by the user → the catalogue with its record, and the path in that tree.
+//! A path given by the user → the catalogue with its record, the path in that tree, and its runs.
 
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, bail};
-use steadfast::catalogue::Catalogue;
+use steadfast::catalogue::{Catalogue, RunRecord};
+
+/// Runs that are read at a time.
+const RUNS_LEN: u32 = 512;
 
 /// Opens a catalogue for reading, `file` or that of the nearest tree at or above `path`, and
 /// returns the path relative to the root of the tree. The file at the path may have been deleted.
 ///
 /// # Errors
 /// If there is no catalogue, it cannot be read, or its tree does not contain the path.
-pub(crate) fn open(path: &Path, file: Option<&Path>) -> anyhow::Result<(Catalogue, PathBuf)> {
+pub(super) fn open(path: &Path, file: Option<&Path>) -> anyhow::Result<(Catalogue, PathBuf)> {
     let (there, gone) =
         existing(path).with_context(|| format!("cannot find `{}`", path.display()))?;
     let file = match file {
@@ -57,6 +60,20 @@ fn existing(path: &Path) -> io::Result<(PathBuf, PathBuf)> {
             }
             Err(error) => return Err(error),
         }
+    }
+}
+
+/// Visits all runs, latest first.
+pub(super) fn each_run(
+    catalogue: &Catalogue,
+    visit: &mut dyn FnMut(RunRecord),
+) -> anyhow::Result<()> {
+    let mut before = i64::MAX;
+    loop {
+        let page = catalogue.runs(before, RUNS_LEN)?;
+        let Some(last) = page.last() else { return Ok(()) };
+        before = last.id;
+        page.into_iter().for_each(&mut *visit);
     }
 }
 
