@@ -60,7 +60,7 @@ fn add(args: &ScheduleAddArgs, schedules: &mut ScheduleList) -> anyhow::Result<u
         (None, None) => name_of(&root, &taken),
     };
     ensure!(
-        !args.parity || ParityPlace::nearest(&root).is_some_and(|place| place.root() == root),
+        !args.parity || ParityPlace::nearest(&root)?.is_some_and(|place| place.root() == root),
         "`{0}` has no parity: `steadfast parity make {0}` makes it",
         root.display()
     );

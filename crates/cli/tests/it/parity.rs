@@ -227,7 +227,7 @@ fn all_files_of_a_small_tree_come_back_from_parity() {
         assert!(bytes_of(&copy, bytes.len()) == *bytes, "{name}");
     }
     // Of another tag, there is nothing.
-    let place = ParityPlace::nearest(&tree.path("data/0")).unwrap();
+    let place = ParityPlace::nearest(&tree.path("data/0")).unwrap().unwrap();
     let source = ParitySource::open(&place).unwrap();
     let other = before[2].0;
     let copy = source.copy_of("0/1.jpg".as_ref(), &other, None, true, &false.into());

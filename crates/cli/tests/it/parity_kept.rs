@@ -103,14 +103,42 @@ fn trouble_with_the_parity_is_told_by_the_verb() {
     assert!(said.contains("0.jpg") && said.contains("`steadfast repair` restores it"), "{said}");
     tree.run(["update", "--accept-missing", "data"]).succeeds();
     is_true(&tree, 7);
-    tree.run(["parity", "drop", "--yes", "data"]).succeeds();
-    tree.run(["parity", "make", "--parity-at", "elsewhere", "data"]).succeeds();
-    fs::rename(tree.path("elsewhere"), tree.path("away")).unwrap();
-    tree.edit("data/0/1.jpg");
-    let said = tree.run(["update", "data"]).ends(2);
-    let said = format!("{}{}", said.stdout(), said.stderr());
-    assert!(said.contains("is its disk mounted?"), "{said}");
-    assert_eq!(tree.run(["check", "--json", "data"]).succeeds().summary()["files"], 7);
+}
+
+#[test]
+fn parity_that_was_away_follows_when_it_is_back() {
+    for mount_point in [false, true] {
+        let tree = photographs();
+        tree.run(["parity", "make", "--parity-at", "elsewhere", "data"]).succeeds();
+        fs::rename(tree.path("elsewhere"), tree.path("away")).unwrap();
+        if mount_point {
+            fs::create_dir(tree.path("elsewhere")).unwrap();
+        }
+        let tree = tree.file("data/0/new.jpg", &contents(9, 50_000));
+        fs::write(tree.path("data/0/1.jpg"), contents(11, 9000)).unwrap();
+        let said = tree.run(["update", "data"]).succeeds();
+        let said = format!("{}{}", said.stdout(), said.stderr());
+        assert!(said.contains("is its disk mounted?"), "{said}");
+        assert!(said.contains("elsewhere`"), "{said}");
+        tree.run(["check", "--require-tags", "data"]).succeeds();
+        if mount_point {
+            fs::remove_dir(tree.path("elsewhere")).unwrap();
+        }
+        fs::rename(tree.path("away"), tree.path("elsewhere")).unwrap();
+        // Another file is updated, and what was missed follows.
+        fs::write(tree.path("data/1/5.jpg"), contents(12, 9000)).unwrap();
+        let said = tree.run(["update", "data/1/5.jpg"]).succeeds();
+        let said = format!("{}{}", said.stdout(), said.stderr());
+        assert!(!said.contains("mounted"), "{said}");
+        is_true(&tree, 9);
+        for name in ["data/0/new.jpg", "data/0/1.jpg", "data/1/5.jpg"] {
+            comes_back(&tree, name);
+        }
+        assert!(!tree.path("data/.steadfast/parity/behind").exists());
+        // Without its mark, only the selected part is looked at.
+        tree.run(["parity", "drop", "--yes", "data"]).succeeds();
+        assert!(!tree.path("data/.steadfast/parity").exists());
+    }
 }
 
 #[test]

@@ -126,6 +126,34 @@ fn a_planted_record_leads_nowhere() {
 }
 
 #[test]
+fn a_tree_that_cannot_say_where_its_parity_is_is_not_one_without() {
+    let tree = parity_elsewhere();
+    let record = tree.path("data/.steadfast/parity/elsewhere");
+    fs::write(&record, "no number\n/").unwrap();
+    tree.edit("data/0/1.jpg");
+    for arguments in [&["update", "data"][..], &["tag", "data/0"], &["parity", "show", "data/0"]] {
+        let said = tree.run(arguments).ends(2);
+        assert!(
+            said.stderr().contains("cannot read where its parity is"),
+            "{arguments:?} {said:?}"
+        );
+        assert!(said.stderr().contains("parity/elsewhere"), "{arguments:?} {said:?}");
+    }
+    tree.run(["check", "--require-tags", "data"]).succeeds();
+    let said = tree.run(["repair", "--yes", "data"]).ends(2);
+    assert!(
+        said.stderr().contains("missing files that only parity knows are not found"),
+        "{said:?}"
+    );
+    tree.corrupt("data/0/1.jpg");
+    let said = tree.run(["repair", "--yes", "data"]).ends(3);
+    assert!(said.stdout().contains("cannot use its parity"), "{said:?}");
+    // A new record mends it.
+    tree.run(["parity", "make", "--parity-at", "elsewhere", "data"]).ends(3);
+    tree.run(["parity", "verify", "data"]).succeeds();
+}
+
+#[test]
 fn a_folder_of_another_user_is_not_used() {
     let tree = parity_elsewhere();
     if let Err(error) = chown(tree.path("elsewhere"), Some(12_345), None) {

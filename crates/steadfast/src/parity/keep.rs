@@ -3,7 +3,7 @@
 //! Input: a verb that writes tags, and its selection. Output: the summary of its run, with the
 //! parity of the trees at or above the selection brought up to date in that part.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use super::made::{NotProtected, ParityMade, ParityMonitor, ParityOptions};
@@ -33,11 +33,19 @@ pub fn run_and_keep(
     if options.dry_run || summary.interrupted || !(writes || verb == Verb::Untag) {
         return Ok(summary);
     }
-    for (place, paths) in trees_of(selection) {
+    let KeptTrees { trees, faults } = trees_of(selection);
+    for fault in faults {
+        fail(format!("the parity was not brought up to date: {fault}"), &mut summary, monitor);
+    }
+    for (place, paths) in trees {
         if verb == Verb::Untag {
             let text = "parity still protects the files as they were tagged: `steadfast parity \
                         update` lets go of them";
             monitor.event(&Event::Notice(Notice::new(text).at(&place.folder())));
+            continue;
+        }
+        if place.is_away() {
+            note_away(&place, &mut summary, monitor);
             continue;
         }
         let scope = ParityScope::new(place.root(), paths);
@@ -51,17 +59,45 @@ pub fn run_and_keep(
             Ok(made) => add(&made, &mut summary),
             Err(error) => {
                 let text = format!("the parity was not brought up to date: {error}");
-                monitor.event(&Event::Notice(Notice::failure(text)));
-                summary.raise_status(2);
+                fail(text, &mut summary, monitor);
             }
         }
     }
     Ok(summary)
 }
 
-/// Returns the trees with parity that a selection is in, and the real paths that it has in each.
-fn trees_of(selection: &Selection) -> Vec<(ParityPlace, Vec<PathBuf>)> {
+/// Says that the parity of a tree is away, and marks that it does not follow the tags.
+fn note_away(place: &ParityPlace, summary: &mut Summary, monitor: &mut dyn Monitor) {
+    let folder = place.folder();
+    if let Err(error) = place.mark_behind() {
+        let text = format!(
+            "the parity in `{}` is not there, and the tree cannot be marked: {error}. \
+                            Run `steadfast parity update` when it is there",
+            folder.display()
+        );
+        return fail(text, summary, monitor);
+    }
+    let text = "the parity of this tree is not there (is its disk mounted?) and has not followed \
+                the tags: the next `update` brings it up to date when it is there";
+    monitor.event(&Event::Notice(Notice::new(text).at(&folder)));
+}
+
+fn fail(text: String, summary: &mut Summary, monitor: &mut dyn Monitor) {
+    monitor.event(&Event::Notice(Notice::failure(text)));
+    summary.raise_status(2);
+}
+
+/// The trees with parity that a selection is in.
+struct KeptTrees {
+    /// Each with the real paths that are selected in it.
+    trees: Vec<(ParityPlace, Vec<PathBuf>)>,
+    /// Why it cannot be told of others where their parity is.
+    faults: BTreeSet<String>,
+}
+
+fn trees_of(selection: &Selection) -> KeptTrees {
     let mut trees: BTreeMap<PathBuf, (ParityPlace, Vec<PathBuf>)> = BTreeMap::new();
+    let mut faults = BTreeSet::new();
     // Files in one folder have one tree.
     let mut last: Option<(PathBuf, Option<ParityPlace>)> = None;
     for path in selection.roots.iter().chain(&selection.listed) {
@@ -69,7 +105,10 @@ fn trees_of(selection: &Selection) -> Vec<(ParityPlace, Vec<PathBuf>)> {
         let folder = if real.is_dir() { real.clone() } else { parent_of(&real).to_owned() };
         let place = match &last {
             Some((of, place)) if *of == folder => place.clone(),
-            _ => ParityPlace::nearest(&folder),
+            _ => ParityPlace::nearest(&folder).unwrap_or_else(|error| {
+                faults.insert(error.to_string());
+                None
+            }),
         };
         last = Some((folder, place.clone()));
         if let Some(place) = place {
@@ -77,7 +116,7 @@ fn trees_of(selection: &Selection) -> Vec<(ParityPlace, Vec<PathBuf>)> {
             tree.1.push(real);
         }
     }
-    trees.into_values().collect()
+    KeptTrees { trees: trees.into_values().collect(), faults }
 }
 
 /// Returns a path without links; also of a file that is gone.

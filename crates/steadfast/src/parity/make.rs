@@ -52,7 +52,8 @@ pub fn update_parity(
     bring_up_to_date(place, &folder, options, UpdateExtent { proves: false, scope: None }, monitor)
 }
 
-/// Makes parity for what is new or changed in a part of a tree.
+/// Makes parity for what is new or changed in a part of a tree; in all of it if the parity was away
+/// when tags were written.
 ///
 /// # Errors
 /// As [`update_parity`].
@@ -63,13 +64,9 @@ pub(super) fn update_part(
     monitor: &mut dyn ParityMonitor,
 ) -> Result<ParityMade, Error> {
     let folder = ParityFolder::open_to_change(place)?;
-    bring_up_to_date(
-        place,
-        &folder,
-        options,
-        UpdateExtent { proves: false, scope: Some(scope) },
-        monitor,
-    )
+    // What was tagged without the parity is anywhere in the tree.
+    let scope = Some(scope).filter(|_| !place.is_behind());
+    bring_up_to_date(place, &folder, options, UpdateExtent { proves: false, scope }, monitor)
 }
 
 /// How much is looked at.
@@ -115,7 +112,13 @@ fn bring_up_to_date(
         let within = Some(place.root().to_owned());
         walk(&Selection { listed, within, ..Selection::default() }, &mut maker, &mut planner)?;
     }
-    maker.end(planner)
+    let made = maker.end(planner)?;
+    if extent.scope.is_none() && !made.interrupted && !made.time_up {
+        place
+            .unmark_behind()
+            .map_err(|error| system("note that it is up to date", error, place))?;
+    }
+    Ok(made)
 }
 
 /// Gives the files of a selection to the maker.

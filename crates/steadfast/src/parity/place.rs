@@ -26,6 +26,9 @@ use crate::tree_folder::{FOLDER, PARITY};
 /// The record in a tree: which folder has its parity.
 const ELSEWHERE: &str = "elsewhere";
 
+/// The mark in a tree that tags were written while that folder was not there.
+const BEHIND: &str = "behind";
+
 /// The record in a folder: of which tree it has the parity.
 const TREE: &str = "tree";
 
@@ -88,10 +91,13 @@ impl ParityPlace {
     }
 
     /// Finds the nearest tree with parity, at a path or above it.
-    pub fn nearest(path: &Path) -> Option<ParityPlace> {
-        let real = path.canonicalize().ok()?;
-        let root = real.ancestors().find(|root| folder_in(root).is_ok())?;
-        ParityPlace::new(root, None).ok()
+    ///
+    /// # Errors
+    /// As [`ParityPlace::new`]: a tree whose parity cannot be found is not one without parity.
+    pub fn nearest(path: &Path) -> Result<Option<ParityPlace>, Error> {
+        let Ok(real) = path.canonicalize() else { return Ok(None) };
+        let root = real.ancestors().find(|root| has_parity(root));
+        root.map(|root| ParityPlace::new(root, None)).transpose()
     }
 
     /// Takes a path at or beneath the root of a tree with parity, and returns the tree and the path
@@ -100,7 +106,10 @@ impl ParityPlace {
     /// # Errors
     /// As [`ParityPlace::new`].
     pub fn around(path: &Path, elsewhere: Option<&Path>) -> Result<(ParityPlace, PathBuf), Error> {
-        let found = elsewhere.is_none().then(|| ParityPlace::nearest(path)).flatten();
+        let found = match elsewhere {
+            Some(_) => None,
+            None => ParityPlace::nearest(path)?,
+        };
         let real = path.canonicalize().ok();
         let beneath = |place: &ParityPlace| Some(real?.strip_prefix(&place.root).ok()?.to_owned());
         match found {
@@ -161,6 +170,41 @@ impl ParityPlace {
             }
             (Err(error), None) if is_absent(&error) => Err(none_at(self)),
             (Err(error), _) => Err(failed(error)),
+        }
+    }
+
+    /// Says whether the tree remembers a folder that is not there, as when its disk is not mounted.
+    pub(super) fn is_away(&self) -> bool {
+        let ParityHome::Remembered(record) = &self.home else { return false };
+        match open_unlinked(&record.path) {
+            Ok(dir) => matches!(read_record(&dir, TREE), Ok(None)),
+            Err(error) => error.kind() == io::ErrorKind::NotFound,
+        }
+    }
+
+    /// Marks that the parity is not as the tags are.
+    ///
+    /// # Errors
+    /// The error of the system.
+    pub(super) fn mark_behind(&self) -> io::Result<()> {
+        let own = Arc::new(make_in(&self.root)?);
+        Draft::new(&own)?.publish(OsStr::new(BEHIND), Existing::Replace)
+    }
+
+    /// Says whether this is marked.
+    pub(super) fn is_behind(&self) -> bool {
+        folder_in(&self.root).is_ok_and(|own| own.status_of(OsStr::new(BEHIND)).is_ok())
+    }
+
+    /// Removes the mark, if it is there.
+    ///
+    /// # Errors
+    /// The error of the system.
+    pub(super) fn unmark_behind(&self) -> io::Result<()> {
+        match folder_in(&self.root) {
+            Ok(own) => remove_record(&own, BEHIND),
+            // No folder in the tree has no mark.
+            Err(_) => Ok(()),
         }
     }
 
@@ -273,6 +317,7 @@ impl ParityPlace {
     /// The error of the system.
     pub(super) fn forget(&self, dir: &Dir) -> io::Result<()> {
         let here = dir.status()?;
+        self.unmark_behind()?;
         if self.is_elsewhere() {
             remove_record(dir, TREE)?;
         }
@@ -296,6 +341,20 @@ impl ParityPlace {
 fn folder_in(root: &Path) -> io::Result<Dir> {
     let folder = Dir::open(root)?.open_dir(OsStr::new(FOLDER))?;
     folder.open_dir(OsStr::new(PARITY))
+}
+
+/// Says whether a directory has a folder of parity, or one that cannot be opened.
+fn has_parity(root: &Path) -> bool {
+    use io::ErrorKind::{NotADirectory, NotFound};
+    let Ok(folder) = Dir::open(root).and_then(|root| root.open_dir(OsStr::new(FOLDER))) else {
+        return false;
+    };
+    match folder.open_dir(OsStr::new(PARITY)) {
+        Ok(_) => true,
+        Err(error) if matches!(error.kind(), NotFound | NotADirectory) => false,
+        // Another user may have put it above the tree.
+        Err(_) => folder.is_strangers().is_ok_and(|is_strangers| !is_strangers),
+    }
 }
 
 /// Opens the folder of parity in a tree, and makes it if it is absent.

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use steadfast_digest::Digest;
 use steadfast_manifest::tag::Tag;
 
+use crate::error::Error;
 use crate::parity::{ParityPlace, ParitySource};
 
 /// The files of the parity of a tree that are gone from it.
@@ -18,23 +19,34 @@ pub(super) struct GoneFiles {
     digests: HashSet<Digest>,
     /// Digests that new files of the tree have: these files were moved.
     moved: HashSet<Digest>,
-    /// Whether some set cannot be read, so that others may be gone.
-    pub(super) is_incomplete: bool,
+    /// Why others may be gone, of which nothing is known.
+    pub(super) doubt: Option<String>,
 }
 
 impl GoneFiles {
     /// Looks for the files of the nearest parity that belong at a real path or beneath it.
     pub(super) fn beneath(path: &Path) -> GoneFiles {
+        GoneFiles::find(path).unwrap_or_else(|error| {
+            let doubt = format!("missing files that only parity knows are not found: {error}");
+            GoneFiles { doubt: Some(doubt), ..GoneFiles::default() }
+        })
+    }
+
+    fn find(path: &Path) -> Result<GoneFiles, Error> {
         let there = path.ancestors().find(|above| above.is_dir());
-        let Some(place) = there.and_then(ParityPlace::nearest) else { return GoneFiles::default() };
-        let source = ParitySource::open(&place);
-        let gone = source.and_then(|source| Ok((source.gone()?, source)));
-        let Ok(((mut files, is_incomplete), source)) = gone else {
-            return GoneFiles { is_incomplete: true, ..GoneFiles::default() };
+        let Some(place) = there.map(ParityPlace::nearest).transpose()?.flatten() else {
+            return Ok(GoneFiles::default());
         };
+        let source = ParitySource::open(&place)?;
+        let (mut files, is_incomplete) = source.gone()?;
         files.retain(|(file, _)| place.root().join(file).starts_with(path));
         let digests = files.iter().map(|(_, tag)| tag.digest).collect();
-        GoneFiles { source: Some(source), files, digests, moved: HashSet::new(), is_incomplete }
+        let doubt = is_incomplete.then(|| {
+            "a set of the parity cannot be read, and files that only it has may be missing: \
+             `steadfast parity verify` shows it"
+                .to_owned()
+        });
+        Ok(GoneFiles { source: Some(source), files, digests, moved: HashSet::new(), doubt })
     }
 
     /// Notes that the file at a real path is as its tag says.

@@ -13,7 +13,7 @@ use crate::parity::{ParityPlace, ParitySource};
 /// of every set.
 #[derive(Default)]
 pub(super) struct Parities {
-    sources: BTreeMap<PathBuf, Option<ParitySource>>,
+    sources: BTreeMap<PathBuf, Result<ParitySource, String>>,
 }
 
 impl Parities {
@@ -21,7 +21,7 @@ impl Parities {
     /// pages, otherwise those that are not right in the file itself.
     ///
     /// # Errors
-    /// If the copy cannot be written, or the run was stopped.
+    /// If the parity or the copy cannot be used, or the run was stopped.
     pub(super) fn copy_of(
         &mut self,
         target: &RepairTarget,
@@ -29,7 +29,7 @@ impl Parities {
         is_whole: bool,
         stop: &AtomicBool,
     ) -> Result<Option<OpenCopy>, FileError> {
-        let Some((source, relative)) = self.source(target) else { return Ok(None) };
+        let Some((source, relative)) = self.source(target)? else { return Ok(None) };
         let own = own.map(|own| &own.file);
         let copy = source.copy_of(&relative, &target.tag, own, is_whole, stop)?;
         Ok(copy.map(|copy| OpenCopy {
@@ -42,19 +42,31 @@ impl Parities {
     /// Says whether some parity was made of the contents of a file. How much of it is left is not
     /// looked at.
     pub(super) fn has(&mut self, target: &RepairTarget) -> bool {
-        self.source(target).is_some_and(|(source, relative)| source.has(&relative, &target.tag))
+        let source = self.source(target).ok().flatten();
+        source.is_some_and(|(source, relative)| source.has(&relative, &target.tag))
     }
 
-    /// Returns the parity of the tree that a file is in, and its path there.
-    fn source(&mut self, target: &RepairTarget) -> Option<(&ParitySource, PathBuf)> {
-        let root = target.root.canonicalize().ok()?;
+    /// Returns the parity of the tree that a file is in, and its path there; `None` if the tree has
+    /// none.
+    fn source(
+        &mut self,
+        target: &RepairTarget,
+    ) -> Result<Option<(&ParitySource, PathBuf)>, FileError> {
+        let unusable = |reason: String| FileError { operation: "use its parity", reason };
+        let Ok(root) = target.root.canonicalize() else { return Ok(None) };
         let path = root.join(&target.relative);
         // The folder of a missing file may be missing too.
         let mut above = path.ancestors().skip(1).filter(|above| above.starts_with(&root));
-        let place = ParityPlace::nearest(above.find(|above| above.is_dir())?)?;
-        let relative = path.strip_prefix(place.root()).ok()?.to_owned();
+        let nearest = above.find(|above| above.is_dir()).map(ParityPlace::nearest).transpose();
+        let place = nearest.map_err(|error| unusable(error.to_string()))?.flatten();
+        let Some(place) = place else { return Ok(None) };
+        let Ok(relative) = path.strip_prefix(place.root()) else { return Ok(None) };
         let source = self.sources.entry(place.root().to_owned());
-        let source = source.or_insert_with(|| ParitySource::open(&place).ok());
-        Some((source.as_ref()?, relative))
+        let source =
+            source.or_insert_with(|| ParitySource::open(&place).map_err(|error| error.to_string()));
+        match source {
+            Ok(source) => Ok(Some((source, relative.to_owned()))),
+            Err(reason) => Err(unusable(reason.clone())),
+        }
     }
 }

@@ -9,7 +9,7 @@ use steadfast_manifest::tag::Tag;
 use super::gone::GoneFiles;
 use crate::catalogue::{Catalogue, real_of};
 use crate::error::Error;
-use crate::event::{FileEvent, Subject};
+use crate::event::{FileEvent, Notice, Subject};
 use crate::finding::Finding;
 use crate::monitor::{Event, Monitor, Progress};
 use crate::run::{CatalogueUse, Options, Verb, run};
@@ -185,8 +185,10 @@ impl Finder<'_> {
     /// Adds the files of which only parity knows that they are missing.
     fn add_gone(&mut self) {
         for number in 0..self.given.len() {
-            let gone = std::mem::take(&mut self.given[number].gone);
-            self.found.is_incomplete |= gone.is_incomplete;
+            let mut gone = std::mem::take(&mut self.given[number].gone);
+            if let Some(doubt) = gone.doubt.take() {
+                self.event(&Event::Notice(Notice::failure(doubt)));
+            }
             for (real, tag) in gone.missing() {
                 let given = &self.given[number];
                 let Ok(selected) = real.strip_prefix(&given.real) else { continue };
