@@ -28,6 +28,7 @@ mod output;
 mod pages;
 mod parity;
 mod parity_kept;
+mod parity_kill;
 mod parity_place;
 mod planted;
 mod probe;
