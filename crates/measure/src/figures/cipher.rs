@@ -211,7 +211,9 @@ fn gain(fast: &Series, slow: &Series) -> Option<Figure> {
 /// Returns the share that a cipher must have had of the slow task, from its gain and from the
 /// task's. Each is given as the series with all instructions and that with fewer.
 fn implied_share(kernel: [&Series; 2], task: [&Series; 2]) -> Option<Figure> {
-    let gains = |[fast, slow]: [&Series; 2]| pairs(fast, slow, times_as_fast);
+    let gains = |[fast, slow]: [&Series; 2]| -> Vec<Vec<f64>> {
+        pairs(fast, slow, times_as_fast).into_iter().map(|gain| vec![gain]).collect()
+    };
     // In a resample the task may gain nothing, or more than its kernel. It is then limited to that
     // range.
     let share = |kernel: &[f64], task: &[f64]| {
@@ -220,7 +222,7 @@ fn implied_share(kernel: [&Series; 2], task: [&Series; 2]) -> Option<Figure> {
     };
     let (kernel, tasks) = (gains(kernel), gains(task));
     let interval = Bootstrap::new(task[0].resampling_seed()).of_sides([&kernel, &tasks], share);
-    share(&kernel, &tasks).map(|value| Figure { value, interval })
+    share(&kernel.concat(), &tasks.concat()).map(|value| Figure { value, interval })
 }
 
 /// Finds the time in the cipher for a task.

@@ -1,11 +1,20 @@
 //! Compares two records, series by series.
 //!
-//! Series with the same factors and unit are compared. The records were made at different times, so
-//! the interval of a ratio includes the spread of both.
+//! Series with the same factors and unit are compared by the rates that the sections of the page
+//! show: fitted rates where lengths differ, medians otherwise. The records were made at different
+//! times, so the intervals include the spread of both.
 
 use super::hash::Figure;
-use crate::record::{Factors, Record, Series, Unit, Workload};
-use crate::stats::{Bootstrap, median, percent_of};
+use super::storage;
+use crate::record::{Factors, Record, Sample, Series, Unit, Workload};
+use crate::stats::{self, Bootstrap, Finding, Point, rates_apart};
+
+/// The level of resampled intervals. Those of five rounds are too narrow: at 99 % they exclude the
+/// truth in up to 4 of 100 comparisons. Intervals from ranks need no such reserve.
+pub const LEVEL: f64 = 0.99;
+
+/// Differences up to this share count as none.
+pub const MARGIN: f64 = 0.02;
 
 /// A series that two records have.
 #[derive(Clone, Debug, PartialEq)]
@@ -16,36 +25,88 @@ pub struct Compared {
     pub label: String,
     /// The unit.
     pub unit: Unit,
-    /// Rate in the first record, in units per second: median over rounds of total amount ÷ total
-    /// time.
+    /// Rate in the first record, in units per second.
     pub one_per_s: f64,
     /// The same in the second.
     pub other_per_s: f64,
     /// First ÷ second.
     pub ratio: Figure,
+    /// First ÷ second by processor time, where the processor is what was measured. Other programs
+    /// change it less than the ratio by wall time.
+    pub ratio_by_cpu_time: Option<Figure>,
+}
+
+impl Compared {
+    /// Returns whether the first is faster or slower, as far as its interval tells.
+    pub fn finding(&self) -> Finding {
+        stats::finding(self.ratio.interval.as_ref(), MARGIN)
+    }
 }
 
 /// Compares the series that two records have in common, in the order of the first.
 pub fn of(one: &Record, other: &Record) -> Vec<Compared> {
-    let partners = partners(one, other);
-    let pairs = one.series.iter().zip(partners);
-    pairs.filter_map(|(series, partner)| compared(series, partner?)).collect()
+    let resampling =
+        |series: &Series| Bootstrap { level: LEVEL, ..Bootstrap::new(series.resampling_seed()) };
+    resampled(one, other, &resampling)
 }
 
-fn compared(series: &Series, partner: &Series) -> Option<Compared> {
-    let (ours, theirs) = (by_round(series), by_round(partner));
-    let (one_per_s, other_per_s) = (median(&ours)?, median(&theirs)?);
-    let value = one_per_s / other_per_s;
-    let percent = percent_of(&ours, &theirs, &Bootstrap::new(series.resampling_seed()));
-    let interval = percent.map(|percent| percent.scaled(0.01));
-    value.is_finite().then(|| Compared {
+/// As [`of`], with another resampling.
+pub fn resampled(
+    one: &Record,
+    other: &Record,
+    resampling: &dyn Fn(&Series) -> Bootstrap,
+) -> Vec<Compared> {
+    let pairs = one.series.iter().zip(partners(one, other));
+    pairs.filter_map(|(series, partner)| compared(series, partner?, &resampling(series))).collect()
+}
+
+fn compared(series: &Series, partner: &Series, bootstrap: &Bootstrap) -> Option<Compared> {
+    let wall = |sample: &Sample| Some(sample.elapsed_ns);
+    let (one_per_s, other_per_s, ratio) = match (series.stated, partner.stated) {
+        (None, None) => ratio_of([series, partner], bootstrap, wall)?,
+        _ => {
+            let rate = |series| Figure::rate_of(series).map(|rate| rate.value);
+            let (one, other) = (rate(series)?, rate(partner)?);
+            (one, other, Figure { value: one / other, interval: None })
+        }
+    };
+    let by_processor = matches!(series.workload, Workload::Hash | Workload::Cipher | Workload::Cpu);
+    let by_cpu_time = || ratio_of([series, partner], bootstrap, |sample| sample.cpu_ns);
+    ratio.value.is_finite().then(|| Compared {
         workload: series.workload,
         label: series.label.clone(),
         unit: series.unit,
         one_per_s,
         other_per_s,
-        ratio: Figure { value, interval },
+        ratio,
+        ratio_by_cpu_time: by_processor.then(by_cpu_time).flatten().map(|(.., ratio)| ratio),
     })
+}
+
+/// Returns the rates of two measured series and their ratio, by the time that `time_ns` returns.
+fn ratio_of(
+    sides: [&Series; 2],
+    bootstrap: &Bootstrap,
+    time_ns: impl Fn(&Sample) -> Option<u64>,
+) -> Option<(f64, f64, Figure)> {
+    let [ours, theirs] = sides.map(|series| rounds(series, &time_ns));
+    let found = rates_apart([&ours?, &theirs?], bootstrap)?;
+    let value = found.one_per_s / found.other_per_s;
+    Some((found.one_per_s, found.other_per_s, Figure { value, interval: found.ratio }))
+}
+
+/// Returns amounts and times by rounds; `None` if a sample has no such time.
+fn rounds(series: &Series, time_ns: impl Fn(&Sample) -> Option<u64>) -> Option<Vec<Vec<Point>>> {
+    let samples: Vec<&Sample> = match series.workload {
+        Workload::Read | Workload::Write => storage::analysed(series),
+        _ => series.counting().collect(),
+    };
+    let point = |sample: &&Sample| {
+        let time_ns = time_ns(sample).filter(|&time_ns| time_ns > 0)?;
+        Some(Point::of(sample.amount, time_ns))
+    };
+    let rounds = samples.chunk_by(|one, other| one.round == other.round);
+    rounds.map(|round| round.iter().map(point).collect()).collect()
 }
 
 /// A degree of similarity of two series of one kind. Series in several folders differ only in this.
@@ -88,25 +149,6 @@ fn partners<'a>(one: &Record, other: &'a Record) -> Vec<Option<&'a Series>> {
 fn kind(series: &Series) -> (Workload, Unit, Factors) {
     let factors = Factors { capabilities: None, drawn_from: None, ..series.factors.clone() };
     (series.workload, series.unit, factors)
-}
-
-/// Returns the rate of each round, or the published one.
-fn by_round(series: &Series) -> Vec<f64> {
-    if let Some(stated) = series.stated {
-        return vec![stated.per_second];
-    }
-    let mut rounds: Vec<(u32, u64, u64)> = Vec::new();
-    for sample in series.counting() {
-        match rounds.last_mut() {
-            Some((round, amount, elapsed_ns)) if *round == sample.round => {
-                *amount += sample.amount;
-                *elapsed_ns += sample.elapsed_ns;
-            }
-            _ => rounds.push((sample.round, sample.amount, sample.elapsed_ns)),
-        }
-    }
-    let rate = |&(_, amount, elapsed_ns): &(u32, u64, u64)| amount as f64 * 1e9 / elapsed_ns as f64;
-    rounds.iter().map(rate).collect()
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@
 
 use super::hash::Figure;
 use crate::record::{Record, Sample, Series, Unit, Workload};
-use crate::stats::{Bootstrap, Estimate, median, percent_of};
+use crate::stats::{median, ratio_apart};
 
 /// The rate of one thread alone, as a share, below which several threads slow each other down.
 pub const CROWDED_SHARE: f64 = 0.9;
@@ -132,8 +132,6 @@ fn percent(series: &Series, other: &Record) -> Option<Figure> {
         Some(stated) => vec![stated.per_second],
         None => rates_of(high),
     };
-    let value = 100.0 * median(&ours)? / median(&reference)?;
-    let interval: Option<Estimate> =
-        percent_of(&ours, &reference, &Bootstrap::new(series.resampling_seed()));
-    Some(Figure { value, interval })
+    let value = median(&ours)? / median(&reference)?;
+    Some(Figure { value, interval: ratio_apart(&ours, &reference) }.scaled(100.0))
 }

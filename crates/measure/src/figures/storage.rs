@@ -6,6 +6,7 @@
 
 mod phases;
 
+use super::hash::Figure;
 use crate::record::{Cache, Record, Sample, Series, Stage, Unit, Workload};
 use crate::stats::{
     self, Bootstrap, Description, Drifts, Estimate, Histogram, Intervals, Point, Populations,
@@ -78,6 +79,22 @@ pub struct SeriesFigures {
     pub points: Vec<TimedFile>,
 }
 
+impl SeriesFigures {
+    /// Returns the rate: that of the line, or of all bytes ÷ all time if there is none.
+    pub fn rate(&self) -> Option<Figure> {
+        match &self.line {
+            Some(line) => {
+                let value = line.fits.robust.rate_per_s()?;
+                Some(Figure { value, interval: line.rate_per_s })
+            }
+            None => {
+                let (value, interval) = (self.rate_overall_per_s, self.rate_overall_interval);
+                Some(Figure { value, interval })
+            }
+        }
+    }
+}
+
 /// A timed file of a series.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct TimedFile {
@@ -143,11 +160,8 @@ fn of_series(
     core: &[&Series],
     copy_rate_per_s: Option<f64>,
 ) -> Option<SeriesFigures> {
-    let longest = counted(&series.samples).map(|sample| sample.amount).max()?;
-    let is_cache_prone = longest <= SMALL_ZONE_LEN_BYTES_MAX;
-    let least = if is_cache_prone { 1 } else { ANALYSED_LEN_BYTES_MIN };
-    let samples: Vec<&Sample> =
-        counted(&series.samples).filter(|sample| sample.amount >= least).collect();
+    let is_cache_prone = is_cache_prone(series)?;
+    let samples = analysed(series);
     let too_small = counted(&series.samples).count() - samples.len();
     let points: Vec<Point> = samples.iter().map(|sample| point(sample)).collect();
     let rates: Vec<f64> = points.iter().map(|point| point.rate_per_s()).collect();
@@ -183,6 +197,23 @@ fn of_series(
         impossible: impossible(record, series, &samples, copy_rate_per_s),
         points: timed,
     })
+}
+
+/// Returns whether all files are so short that they may have been served from memory. `None` if
+/// there are none.
+fn is_cache_prone(series: &Series) -> Option<bool> {
+    let longest = counted(&series.samples).map(|sample| sample.amount).max()?;
+    Some(longest <= SMALL_ZONE_LEN_BYTES_MAX)
+}
+
+/// Returns the samples from which the rate is derived: shorter files than 10 kB are left out unless
+/// all are short.
+pub(super) fn analysed(series: &Series) -> Vec<&Sample> {
+    let least = match is_cache_prone(series) {
+        Some(false) => ANALYSED_LEN_BYTES_MIN,
+        _ => 1,
+    };
+    counted(&series.samples).filter(|sample| sample.amount >= least).collect()
 }
 
 /// Samples other than warm-ups.

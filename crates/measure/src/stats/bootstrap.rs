@@ -36,13 +36,15 @@ impl Bootstrap {
     }
 }
 
-/// How an interval is made from the resamples.
+/// How an interval is made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Method {
-    /// Their percentiles.
+    /// Percentiles of the resamples.
     Percentile,
     /// Their percentiles, corrected for bias and skew: for fewer than 30 rounds.
     Bca,
+    /// Ranks instead of resamples.
+    Ranks,
 }
 
 impl Method {
@@ -51,6 +53,7 @@ impl Method {
         match self {
             Method::Percentile => "percentile bootstrap over rounds",
             Method::Bca => "BCa bootstrap over rounds",
+            Method::Ranks => "ranks of rounds (Mann and Whitney)",
         }
     }
 }
@@ -71,9 +74,9 @@ pub struct Estimate {
     pub method: Method,
     /// Rounds from which it is made; of two sides, of the side that has fewer.
     pub rounds: usize,
-    /// Resamples that gave a figure.
+    /// Resamples that gave a figure; 0 if the interval is from ranks.
     pub resamples: usize,
-    /// Seed of the resampling.
+    /// Seed of the resampling; 0 if the interval is from ranks.
     pub seed: u64,
 }
 
@@ -122,18 +125,18 @@ impl Bootstrap {
         })
     }
 
-    /// Returns a figure from two sides that were not measured in the same rounds. Each side is
-    /// resampled separately. A round is one number here.
-    pub fn of_sides(
+    /// Returns a figure from two sides that were not measured in the same rounds. The rounds of
+    /// each side are resampled separately.
+    pub fn of_sides<T: Copy>(
         &self,
-        sides: [&[f64]; 2],
-        figure: impl Fn(&[f64], &[f64]) -> Option<f64>,
+        sides: [&[Vec<T>]; 2],
+        figure: impl Fn(&[T], &[T]) -> Option<f64>,
     ) -> Option<Estimate> {
         let mut drawn = [Vec::new(), Vec::new()];
-        let figures = self.draw(&sides.map(<[f64]>::len), |picks| {
+        let figures = self.draw(&sides.map(<[Vec<T>]>::len), |picks| {
             for ((drawn, picks), side) in drawn.iter_mut().zip(picks).zip(sides) {
                 drawn.clear();
-                drawn.extend(picks.iter().map(|&pick| side[pick]));
+                picks.iter().for_each(|&pick| drawn.extend_from_slice(&side[pick]));
             }
             figure(&drawn[0], &drawn[1]).map(|one| [one])
         });

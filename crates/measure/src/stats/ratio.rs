@@ -7,6 +7,8 @@ use strum::IntoStaticStr;
 
 use super::bootstrap::{Bootstrap, Estimate};
 use super::describe::median;
+use super::fit::{Line, Point, robust, robust_from};
+use super::ranks::ratio_apart;
 
 /// The result of a comparison, for the first side.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, IntoStaticStr)]
@@ -48,12 +50,54 @@ pub fn ratio(rounds: &[(f64, f64)], bootstrap: &Bootstrap) -> Option<Estimate> {
     bootstrap.of_rounds(&ratios, median)
 }
 
-/// Returns the median of rates as a percentage of the median of reference rates, with an interval
-/// that allows for the spread of both. Each rate is of one round.
-pub fn percent_of(ours: &[f64], reference: &[f64], bootstrap: &Bootstrap) -> Option<Estimate> {
-    let percent =
-        |ours: &[f64], reference: &[f64]| Some(100.0 * median(ours)? / median(reference)?);
-    bootstrap.of_sides([ours, reference], percent)
+/// The rates of two sides that were measured apart.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct RatesApart {
+    /// Rate of the first, in units per second.
+    pub one_per_s: f64,
+    /// Rate of the second.
+    pub other_per_s: f64,
+    /// First ÷ second, with an interval if both sides have enough rounds.
+    pub ratio: Option<Estimate>,
+}
+
+/// Returns the rates of two sides that were measured apart. `None` if a side has no rate.
+///
+/// If rounds of both have several amounts, each rate is that of the fitted line, and the rounds of
+/// both are resampled: stalled samples have no weight, and other amounts do not change it.
+/// Otherwise each rate is the median of the samples, and the interval is from the ranks of the
+/// rounds.
+pub fn rates_apart(sides: [&[Vec<Point>]; 2], bootstrap: &Bootstrap) -> Option<RatesApart> {
+    let [Some(line), Some(other_line)] = sides.map(fitted) else {
+        let rates = sides.map(|rounds| median_rate(&rounds.concat()));
+        let [Some(one_per_s), Some(other_per_s)] = rates else { return None };
+        let by_round = sides.map(|rounds| -> Option<Vec<f64>> {
+            rounds.iter().map(|round| median_rate(round)).collect()
+        });
+        let [ours, theirs] = by_round;
+        return Some(RatesApart { one_per_s, other_per_s, ratio: ratio_apart(&ours?, &theirs?) });
+    };
+    let rates = |one: &[Point], other: &[Point]| {
+        let rate = |points, line| robust_from(points, line)?.rate_per_s();
+        Some((rate(one, line)?, rate(other, other_line)?))
+    };
+    let ratio = |one: &[Point], other: &[Point]| rates(one, other).map(|(one, other)| one / other);
+    Some(RatesApart {
+        one_per_s: line.rate_per_s()?,
+        other_per_s: other_line.rate_per_s()?,
+        ratio: bootstrap.of_sides(sides, ratio),
+    })
+}
+
+/// Returns the line of a side whose rounds have several amounts, if it has a rate.
+fn fitted(rounds: &[Vec<Point>]) -> Option<Line> {
+    let several = |round: &Vec<Point>| round.iter().any(|point| point.amount != round[0].amount);
+    let line = rounds.iter().any(several).then(|| robust(&rounds.concat()))??;
+    line.rate_per_s().map(|_| line)
+}
+
+fn median_rate(points: &[Point]) -> Option<f64> {
+    median(&points.iter().map(|point| point.rate_per_s()).collect::<Vec<f64>>())
 }
 
 /// Classifies a ratio of rates. `margin` is the irrelevant difference, as a share: 0.02.

@@ -2,7 +2,7 @@
 
 use steadfast_measure::stats::{
     Amdahl, Bootstrap, Estimate, Finding, Method, Point, ROUNDS_MIN, enough, finding, fit_rounds,
-    gain_of_task, mean, median, percent_of, ratio, rounds_needed, theil_sen_rate,
+    gain_of_task, mean, median, ratio, ratio_apart, rounds_needed, theil_sen_rate,
 };
 
 use crate::synthetic::{Files, assert_near};
@@ -48,7 +48,8 @@ fn intervals_agree_with_a_second_program() {
     let found = many.of_rounds(&singly(&MANY), mean).unwrap();
     assert_estimate(found, 9.859_85, 9.618_312_835_300_28, 10.105_260_321_732_25);
     assert_eq!((found.method, found.rounds), (Method::Percentile, 40));
-    let found = percent_of(&FEW, &OTHERS, &drawing(44)).unwrap();
+    let percent = |ours: &[f64], theirs: &[f64]| Some(100.0 * median(ours)? / median(theirs)?);
+    let found = drawing(44).of_sides([&singly(&FEW), &singly(&OTHERS)], percent).unwrap();
     assert_estimate(found, 239.386_973_180_076_64, 149.690_527_473_589_84, 499.066_887_805_146_5);
     assert_eq!((found.method, found.rounds), (Method::Bca, 9));
 }
@@ -93,7 +94,8 @@ fn too_little_has_no_interval() {
     let fussy = |values: &[f64]| (values[..3] == FEW[..3]).then_some(1.0);
     assert_eq!(drawing(1).of_rounds(&singly(&FEW), fussy), None);
     assert_eq!(Bootstrap { resamples: 0, ..drawing(1) }.of_rounds(&singly(&FEW), mean), None);
-    assert_eq!(percent_of(&FEW, &OTHERS[..4], &drawing(1)), None);
+    assert_eq!(ratio_apart(&FEW, &OTHERS[..4]), None);
+    assert_eq!(ratio_apart(&FEW, &[0.0; 9]), None);
 }
 
 #[test]

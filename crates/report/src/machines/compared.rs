@@ -3,12 +3,13 @@
 //! In: two records. Out: a [`Section`]: how many series differ, a chart for each workload with the
 //! ratios that differ most, and a table of all ratios.
 
-use steadfast_measure::figures::compare::{self, Compared};
+use steadfast_measure::figures::compare::{self, Compared, MARGIN};
 use steadfast_measure::record::{Record, Unit, Workload};
+use steadfast_measure::stats::Finding;
 
 use super::names;
 use crate::document::{Axis, Cell, Chart, Field, Layer, Mark, Point, Quantity, Section, Table};
-use crate::measure::{INTERVALS, cell, rows_layer};
+use crate::measure::{cell, rows_layer};
 use crate::units;
 
 /// Most ratios in one chart. The table has all.
@@ -28,9 +29,9 @@ pub(super) fn section(one: &Record, other: &Record) -> Option<Section> {
     let groups = Workload::ALL.map(of).into_iter().filter(|group| !group.is_empty());
     let groups: Vec<Vec<&Compared>> = groups.collect();
     let mut sentences = vec![format!(
-        "Both records have {}; of {} the interval of the ratio leaves out 1.",
+        "Of {} in both records, {}.",
         units::counted(compared.len() as u64, "series", "series"),
-        units::count(compared.iter().filter(|found| side_of(found).is_some()).count() as u64)
+        findings(&compared.iter().collect::<Vec<_>>(), &one)
     )];
     sentences.extend(groups.iter().map(|group| group_sentence(group, &one)));
     Some(Section {
@@ -39,34 +40,36 @@ pub(super) fn section(one: &Record, other: &Record) -> Option<Section> {
         title,
         sentences,
         notes: vec![format!(
-            "Rates are medians over rounds of all that was done ÷ all the time it took. The \
-                 records were made apart, so intervals of ratios allow for the spread of both. \
-                 {INTERVALS}"
+            "Rates are those of the fitted lines where lengths differ, otherwise medians. The \
+             records were made apart, so intervals include the spread of both: of lines 99 % (94 % \
+             from five rounds), of medians 95 %. With fewer than five rounds there are none. \
+             Differences of up to {} count as none. Processor time hardly depends on other \
+             programs: on a busy machine, its ratio is the better one.",
+            units::percent(MARGIN)
         )],
     })
 }
 
-/// Returns whether the first is certainly faster; `None` if neither is certain.
-fn side_of(found: &Compared) -> Option<bool> {
-    match found.ratio.bounds()? {
-        (low, _) if low > 1.0 => Some(true),
-        (_, high) if high < 1.0 => Some(false),
-        _ => None,
-    }
+/// Counts the series by how the first record compares: "MacBook is faster in 3, …".
+fn findings(group: &[&Compared], one: &str) -> String {
+    let count = |finding: Finding| {
+        units::count(group.iter().filter(|found| found.finding() == finding).count() as u64)
+    };
+    format!(
+        "{one} is faster in {} and slower in {}; {} differ by no more than {}; for {} there is not \
+         enough data",
+        count(Finding::Faster),
+        count(Finding::Slower),
+        count(Finding::NoDifference),
+        units::percent(MARGIN),
+        count(Finding::NotEnoughData)
+    )
 }
 
 /// Counts the series of one workload by which record is faster.
 fn group_sentence(group: &[&Compared], one: &str) -> String {
-    let count = |side: Option<bool>| {
-        units::count(group.iter().filter(|found| side_of(found) == side).count() as u64)
-    };
     let workload = group.first().map_or("", |found| found.workload.name());
-    format!(
-        "`{workload}`: {one} is faster in {}, slower in {}; in {} neither is known.",
-        count(Some(true)),
-        count(Some(false)),
-        count(None)
-    )
+    format!("`{workload}`: {}.", findings(group, one))
 }
 
 fn table(compared: &[Compared], title: &str, [one, other]: [&str; 2]) -> Table {
@@ -84,13 +87,17 @@ fn table(compared: &[Compared], title: &str, [one, other]: [&str; 2]) -> Table {
         (&one, &|of| rate(of.unit, of.one_per_s)),
         (&other, &|of| rate(of.unit, of.other_per_s)),
         (">÷", &|of| cell(Quantity::Ratio, of.ratio)),
+        (">÷ by processor time", &|of| cell(Quantity::Ratio, of.ratio_by_cpu_time)),
     ];
     Table::of("compared", title, 2, compared, fields)
 }
 
 /// Draws the ratios of one workload that differ most, the greatest first.
 fn chart(group: &[&Compared], title: &str) -> Chart {
-    let far = |found: &Compared| (side_of(found).is_some(), found.ratio.value.ln().abs());
+    let far = |found: &Compared| {
+        let known = matches!(found.finding(), Finding::Faster | Finding::Slower);
+        (known, found.ratio.value.ln().abs())
+    };
     let mut shown: Vec<&Compared> = group.to_vec();
     shown.sort_by(|a, b| {
         let ((a_known, a), (b_known, b)) = (far(a), far(b));

@@ -19,7 +19,7 @@ pub(super) fn section(figures: &CipherFigures) -> Section {
     let mut sentences = Vec::new();
     sentences.extend(gain_sentence(figures));
     if let Some(account) = &figures.account {
-        sentences.extend(account_sentences(account));
+        sentences.extend(account_sentences(account, &figures.library));
     }
     sentences.extend(untouched_sentences(figures));
     let mut tables = vec![rates(figures), gains(figures), tasks(&figures.tasks)];
@@ -40,18 +40,19 @@ fn gain_sentence(figures: &CipherFigures) -> Option<String> {
     let (row, most) = by_single.max_by(|a, b| a.1.gain.value.total_cmp(&b.1.gain.value))?;
     let gain = cell(Quantity::Ratio, most.gain).shown(Units::Si);
     Some(format!(
-        "{} gains most by the processor's instructions: with them it is {gain} as fast as with \
-         {}.",
+        "By {}, {} gains most by the processor's instructions: with them it is {gain} as fast as \
+         with {}. Another library may gain more or less.",
+        figures.library,
         row.algorithm,
         masks::name(most.without)
     ))
 }
 
-fn account_sentences(account: &GainAccount) -> Vec<String> {
+fn account_sentences(account: &GainAccount, library: &str) -> Vec<String> {
     let shown = |figure: Figure| cell(Quantity::Ratio, figure).shown(Units::Si);
     let mut sentences = vec![format!(
-        "{} in memory is {} as fast with all instructions as with {}; enciphering a file with it, \
-         {} as fast.",
+        "{} by {library} is {} as fast in memory with all instructions as with {}; enciphering a \
+         file with it, {} as fast.",
         account.algorithm,
         shown(account.kernel_gain),
         masks::name(account.without),
