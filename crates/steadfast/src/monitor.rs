@@ -19,6 +19,12 @@ pub trait Monitor {
     /// Receives one event, in walk order.
     fn event(&mut self, event: &Event);
 
+    /// Receives the failure of a file before its turn in walk order, about ten times a second. The
+    /// event of the same file follows in its turn.
+    fn found_early(&mut self, event: &FileEvent) {
+        let _ = event;
+    }
+
     /// Receives the progress of the run, about ten times a second.
     fn progress(&mut self, progress: &Progress) {
         let _ = progress;

@@ -40,7 +40,7 @@ use crate::calibration::LaneChoice;
 use crate::cost::{Account, JobFacts, Ledger, SpanSink, Stage, StageClock, ThreadSlot};
 use crate::error::Error;
 use crate::event::{FileEvent, Notice};
-use crate::qos;
+use crate::qos::{self, Level};
 use crate::read::Engine;
 use crate::walk::{Entry, WalkItem};
 
@@ -120,6 +120,8 @@ struct Shared {
     /// Entries that the walk passed on.
     fed: AtomicU64,
     stop: Arc<AtomicBool>,
+    /// Threads that ended because the level changed, to be replaced.
+    retired: Mutex<Vec<(Crew, usize)>>,
     /// Whether threads should begin no job for now.
     held: AtomicBool,
     /// Whether a thread panicked.
@@ -168,13 +170,14 @@ impl Pipeline {
             notices: Mutex::new(Vec::new()),
             fed: AtomicU64::new(0),
             stop: Arc::default(),
+            retired: Mutex::default(),
             held: AtomicBool::new(false),
             failed: AtomicBool::new(false),
             threads: AtomicUsize::new(0),
         });
         let pipeline = Pipeline { shared };
         let first = pipeline.shared.schedule().start(Crew::Workers);
-        let started = pipeline.shared.start_thread(Crew::Workers, first);
+        let started = pipeline.shared.start_thread(Crew::Workers, first, settings.qos);
         started.map_err(|error| Error::system("start a thread", error))?;
         Ok(pipeline)
     }
@@ -195,6 +198,11 @@ impl Pipeline {
         events
     }
 
+    /// Returns copies of the `wanted` events that still wait for their turn, each once.
+    pub(crate) fn early(&self, wanted: impl Fn(&FileEvent) -> bool) -> Vec<FileEvent> {
+        self.shared.finished.early(wanted)
+    }
+
     /// Takes the notices of the walk.
     pub(crate) fn notices(&self) -> Vec<Notice> {
         std::mem::take(&mut locked(&self.shared.notices))
@@ -202,7 +210,7 @@ impl Pipeline {
 
     /// Returns whether all threads have ended.
     pub(crate) fn is_over(&self) -> bool {
-        self.shared.threads.load(Ordering::Acquire) == 0
+        self.shared.threads.load(Ordering::Acquire) == 0 && locked(&self.shared.retired).is_empty()
     }
 
     /// Takes all finished events, including those after a gap: for a run that was stopped.
@@ -247,6 +255,32 @@ impl Pipeline {
         }
     }
 
+    /// Changes the level: each thread ends after its present job, and [`Pipeline::renew`] replaces
+    /// it. A thread cannot do this itself, because Linux refuses to raise it again.
+    pub(crate) fn set_level(&self, level: Level) {
+        let mut schedule = self.shared.schedule();
+        if schedule.level != level {
+            schedule.level = level;
+            drop(schedule);
+            self.shared.wake_all();
+        }
+    }
+
+    /// Starts a thread at the present level for each one that ended because the level changed.
+    ///
+    /// Must be called from the thread that takes the finished events: it has no level, and a new
+    /// thread inherits that of its parent.
+    pub(crate) fn renew(&self) {
+        let retired = std::mem::take(&mut *locked(&self.shared.retired));
+        for (crew, number) in retired {
+            let level = self.shared.schedule().level;
+            if self.shared.start_thread(crew, number, level).is_err() {
+                // Tried again at the next call.
+                locked(&self.shared.retired).push((crew, number));
+            }
+        }
+    }
+
     /// Starts the clock of the thread that takes the finished events.
     pub(crate) fn report_clock(&self) -> StageClock {
         let ledger = &self.shared.ledger;
@@ -281,12 +315,11 @@ impl Shared {
 
     /// Sets the calling thread's permission to download and its QoS level, and notes the outcome of
     /// the level once.
-    fn prepare_thread(&self) {
+    fn prepare_thread(&self, level: Level) {
         // If the system refuses, files that are not here are still recognised by their flag.
         let _ = allow_downloads(DownloadScope::Thread, self.settings.downloads);
         // If the system refuses, reading updates the access times.
         let _ = spare_access_times();
-        let level = self.settings.qos;
         let steps = qos::enter(level);
         if steps.is_empty() {
             return;
@@ -328,7 +361,9 @@ impl Shared {
             match schedule.call(crew) {
                 Some(Call::Wake) => self.signal(crew).notify_one(),
                 Some(Call::Start(number)) => {
-                    let Err(error) = self.start_thread(crew, number) else { continue };
+                    let Err(error) = self.start_thread(crew, number, schedule.level) else {
+                        continue;
+                    };
                     schedule.start_no_more(crew);
                     let text = format!("the system gave no further thread: {error}");
                     locked(&self.notices).push(Notice::new(text));
@@ -338,15 +373,15 @@ impl Shared {
         }
     }
 
-    /// Starts the thread with this number in a crew.
-    fn start_thread(self: &Arc<Self>, crew: Crew, number: usize) -> io::Result<()> {
+    /// Starts the thread with this number in a crew, at a level.
+    fn start_thread(self: &Arc<Self>, crew: Crew, number: usize, level: Level) -> io::Result<()> {
         let slot = match crew {
             Crew::Workers => self.ledger.worker(number),
             Crew::Readers => self.ledger.reader(number),
         };
         let thread = ThreadOf::enlist(self);
         let named = thread::Builder::new().name(self.ledger.name(slot));
-        named.spawn(move || thread.run(crew, number, slot)).map(drop)
+        named.spawn(move || thread.run(crew, number, slot, level)).map(drop)
     }
 
     /// Returns the condition that is signalled when there is a job for a thread of a crew.
@@ -375,15 +410,20 @@ impl ThreadOf {
         ThreadOf { shared: Arc::clone(shared) }
     }
 
-    fn run(self, crew: Crew, number: usize, slot: ThreadSlot) {
+    fn run(self, crew: Crew, number: usize, slot: ThreadSlot, level: Level) {
         let shared = &self.shared;
         let worker = (crew == Crew::Workers).then_some(number);
-        shared.prepare_thread();
+        shared.prepare_thread(level);
         let mut clock = shared.ledger.clock(slot);
         let mut schedule = shared.schedule();
         // It was counted as waiting since it was requested.
         schedule.idle(crew, -1);
         while !shared.stopped() && !schedule.is_over() {
+            if schedule.level != level {
+                schedule.idle(crew, 1);
+                locked(&shared.retired).push((crew, number));
+                break;
+            }
             let held = shared.held.load(Ordering::Relaxed);
             let job = if held { None } else { schedule.next_job(worker) };
             if !held {
@@ -436,7 +476,7 @@ pub(crate) struct Feeder {
 impl Feeder {
     /// Prepares the calling thread, which is the walk's, and starts its clock.
     pub(crate) fn begin(&mut self) {
-        self.thread.shared.prepare_thread();
+        self.thread.shared.prepare_thread(self.thread.shared.settings.qos);
         let ledger = &self.thread.shared.ledger;
         let clock = self.clock.insert(ledger.clock(ledger.walk()));
         clock.begin_job();

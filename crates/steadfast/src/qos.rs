@@ -9,7 +9,7 @@ mod lower;
 use std::fmt;
 use std::path::Path;
 use std::str::FromStr;
-use std::sync::OnceLock;
+use std::sync::{Mutex, OnceLock, PoisonError};
 use std::thread;
 
 use steadfast_sys::{machine, qos};
@@ -96,6 +96,22 @@ impl fmt::Display for ParsePaceError {
 }
 
 impl std::error::Error for ParsePaceError {}
+
+/// Changes the level of a run while it goes on. Unset, the run keeps its own.
+#[derive(Debug, Default)]
+pub struct LevelDial(Mutex<Option<Level>>);
+
+impl LevelDial {
+    /// Sets the level for the run's threads from their next job on.
+    pub fn set(&self, level: Level) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(level);
+    }
+
+    /// Returns the level that was set last.
+    pub fn chosen(&self) -> Option<Level> {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
 
 /// The processors to which a level is confined.
 #[derive(Clone, Debug, PartialEq, Eq)]

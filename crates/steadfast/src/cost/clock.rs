@@ -43,7 +43,6 @@ pub(crate) struct StageClock {
     ledger: Arc<Ledger>,
     slot: ThreadSlot,
     tracer: Option<Tracer>,
-    start_ns: u64,
     last_ns: u64,
     /// When the time in `cost` began.
     taken_ns: u64,
@@ -71,7 +70,6 @@ impl StageClock {
             ledger,
             slot,
             tracer,
-            start_ns: now_ns,
             last_ns: now_ns,
             taken_ns: now_ns,
             cost: Cost::default(),
@@ -179,20 +177,21 @@ impl StageClock {
         if let Some(tracer) = &mut self.tracer {
             tracer.job(self.taken_ns, &cost, facts);
         }
+        let elapsed_ns = self.last_ns - self.taken_ns;
         self.taken_ns = self.last_ns;
-        self.ledger.hand_in(self.slot, &cost, self.last_ns - self.start_ns);
+        self.ledger.hand_in(self.slot, &cost, elapsed_ns);
     }
 
     /// Ends the account: the time since the last lap was waiting.
     pub(crate) fn close(mut self) {
         self.lap(Stage::Wait);
-        let lifetime_ns = clock::monotonic_ns() - self.start_ns;
+        let elapsed_ns = clock::monotonic_ns() - self.taken_ns;
         let cost = std::mem::take(&mut self.cost);
         if let Some(tracer) = &mut self.tracer {
             tracer.job(self.taken_ns, &cost, JobFacts::default());
             tracer.flush();
         }
-        self.ledger.hand_in(self.slot, &cost, lifetime_ns);
+        self.ledger.hand_in(self.slot, &cost, elapsed_ns);
     }
 }
 

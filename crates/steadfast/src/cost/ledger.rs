@@ -102,10 +102,11 @@ impl Ledger {
         StageClock::start(Arc::clone(self), slot, tracer)
     }
 
-    pub(super) fn hand_in(&self, slot: ThreadSlot, cost: &Cost, lifetime_ns: u64) {
+    /// Adds to the account of a thread, or of several that followed each other in one slot.
+    pub(super) fn hand_in(&self, slot: ThreadSlot, cost: &Cost, elapsed_ns: u64) {
         let mut thread = locked(&self.threads[slot.0]);
         thread.cost.merge(cost);
-        thread.lifetime_ns = lifetime_ns;
+        thread.lifetime_ns += elapsed_ns;
     }
 
     /// Notes on which processor a job ended, and its processor time. Jobs take milliseconds, and

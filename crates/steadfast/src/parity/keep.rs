@@ -11,7 +11,7 @@ use super::make::update_part;
 use super::place::ParityPlace;
 use super::scope::ParityScope;
 use crate::error::Error;
-use crate::event::Notice;
+use crate::event::{FileEvent, Notice};
 use crate::monitor::{Event, Monitor, Progress, Summary};
 use crate::run::{Options, Verb, run};
 use crate::selection::Selection;
@@ -144,6 +144,10 @@ struct KeepMonitor<'a> {
 impl Monitor for KeepMonitor<'_> {
     fn event(&mut self, event: &Event) {
         self.monitor.event(event);
+    }
+
+    fn found_early(&mut self, event: &FileEvent) {
+        self.monitor.found_early(event);
     }
 
     fn progress(&mut self, progress: &Progress) {

@@ -31,6 +31,8 @@ struct Pending {
     /// Events taken so far.
     given: u64,
     places: VecDeque<Option<Finished>>,
+    /// Numbers of events that came before their turn, since the last look at them.
+    early: Vec<u64>,
 }
 
 impl ReorderBuffer {
@@ -53,6 +55,7 @@ impl ReorderBuffer {
                 queue.places.resize_with(place + 1, || None);
             }
             queue.places[place] = Some(event);
+            queue.early.push(number);
         }
     }
 
@@ -68,8 +71,22 @@ impl ReorderBuffer {
         let events: Vec<Finished> = queue.places.drain(..ready).flatten().collect();
         queue.first += ready as u64;
         queue.given += ready as u64;
+        let first = queue.first;
+        queue.early.retain(|number| *number >= first);
         self.next.store(queue.first, Ordering::Release);
         events
+    }
+
+    /// Returns copies of the `wanted` events that still wait for those before them. Looks at each
+    /// event once.
+    pub(super) fn early(&self, wanted: impl Fn(&FileEvent) -> bool) -> Vec<FileEvent> {
+        let mut queue = locked(&self.queue);
+        let Pending { first, places, early, .. } = &mut *queue;
+        let waiting = early.drain(..).filter_map(|number| {
+            let place = number.checked_sub(*first)? as usize;
+            places.get(place)?.as_deref()
+        });
+        waiting.filter(|event| wanted(event)).cloned().collect()
     }
 
     /// Takes all events, including those after a gap.
@@ -116,6 +133,9 @@ mod tests {
         assert_eq!(buffer.take(Duration::ZERO).len(), 1);
         assert_eq!(buffer.take(Duration::ZERO).len(), 0);
         assert_eq!(buffer.given(), 1);
+        let early =
+            |name: &str| buffer.early(|event| event.path.to_path() == Path::new(name)).len();
+        assert_eq!((early("d"), early("d")), (1, 0), "each is looked at once");
         assert_eq!(buffer.take_all().len(), 2);
         assert_eq!(buffer.given(), 3, "of four entries");
     }

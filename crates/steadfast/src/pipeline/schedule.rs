@@ -14,6 +14,7 @@ use super::job::{Batch, Broken, Chunk, ChunkRead, ChunkWanted, Done, Item, Job, 
 use super::{Crew, Settings};
 use crate::calibration::{LaneChoice, WORTH_TRYING_BYTES};
 use crate::cost::JobTime;
+use crate::qos::Level;
 use crate::walk::Entry;
 
 /// Chunks of one file that may be read ahead of its hashing. Reading then pauses until half of them
@@ -97,6 +98,8 @@ impl Headcount {
 /// All state between the stages.
 pub(super) struct Schedule {
     settings: Settings,
+    /// The level of the threads that are started now.
+    pub(super) level: Level,
     items: VecDeque<Item>,
     walk_over: bool,
     chunk_pool: BufferPool,
@@ -125,6 +128,7 @@ impl Schedule {
     pub(super) fn new(settings: Settings, lanes: LaneChoice) -> Schedule {
         Schedule {
             settings,
+            level: settings.qos,
             items: VecDeque::new(),
             walk_over: false,
             chunk_pool: BufferPool::new(settings.chunks, settings.chunk_len),

@@ -138,6 +138,7 @@ impl<'a> Collector<'a> {
         let mut stopped: Option<(Instant, Halt)> = None;
         let mut patience = Duration::from_millis(1);
         loop {
+            pipeline.renew();
             let over = pipeline.is_over();
             let events = pipeline.finished(if over { Duration::ZERO } else { patience });
             self.tell(events.into_iter());
@@ -156,8 +157,12 @@ impl<'a> Collector<'a> {
                 }
             }
             held.heed(control.hold.load(Ordering::Relaxed), pipeline);
+            if let Some(level) = control.dial.chosen() {
+                pipeline.set_level(level);
+            }
             if told.elapsed() >= PROGRESS_EVERY {
                 told = Instant::now();
+                self.tell_early(pipeline);
                 let elapsed = held.without(start);
                 self.progress(pipeline, survey, elapsed);
             }
@@ -207,6 +212,15 @@ impl<'a> Collector<'a> {
         self.clock.lap(Stage::Report);
         self.clock.end_job();
         self.clock.hand_in(JobFacts { files, ..JobFacts::default() });
+    }
+
+    /// Tells the monitor of failures that wait for their turn.
+    fn tell_early(&mut self, pipeline: &Pipeline) {
+        let (require_tags, dry_run) = (self.require_tags, self.summary.dry_run);
+        let fails = |event: &FileEvent| judge::exit_status(event, require_tags, dry_run) > 0;
+        for event in pipeline.early(fails) {
+            self.monitor.found_early(&event);
+        }
     }
 
     fn take(&mut self, mut event: Box<FileEvent>) {

@@ -15,6 +15,7 @@ use strum::{EnumMessage, IntoStaticStr, VariantArray};
 
 use crate::cost::SpanSink;
 use crate::pages::PagesUse;
+use crate::qos::LevelDial;
 use crate::store::foreign::ForeignKind;
 
 /// What a run is to do.
@@ -181,6 +182,9 @@ pub struct Options {
     pub stop: Arc<AtomicBool>,
     /// Set from outside to hold the run, cleared to continue it: meanwhile no thread begins a job.
     pub hold: Arc<AtomicBool>,
+    /// Set from outside to change the level of the threads that read and hash, up or down, during
+    /// the run.
+    pub dial: Arc<LevelDial>,
 }
 
 impl Options {
@@ -222,6 +226,7 @@ impl Default for Options {
             survey: false,
             stop: Arc::new(AtomicBool::new(false)),
             hold: Arc::new(AtomicBool::new(false)),
+            dial: Arc::default(),
         }
     }
 }

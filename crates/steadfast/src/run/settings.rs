@@ -16,6 +16,7 @@ use crate::calibration::LaneChoice;
 use crate::cost::SpanSink;
 use crate::error::Error;
 use crate::pipeline::Settings;
+use crate::qos::LevelDial;
 use crate::read::Engine;
 use crate::read::buffered::Buffered;
 use crate::read::direct::Direct;
@@ -58,6 +59,8 @@ pub(super) struct Control {
     pub(super) stop: Arc<AtomicBool>,
     /// Set to hold the run, cleared to continue it.
     pub(super) hold: Arc<AtomicBool>,
+    /// Changes the level.
+    pub(super) dial: Arc<LevelDial>,
 }
 
 impl RunSettings {
@@ -80,7 +83,11 @@ impl RunSettings {
             pipeline: pipeline.with_queue_depth(queue_depth),
             lanes,
             trace: options.trace.clone(),
-            control: Control { stop: Arc::clone(&options.stop), hold: Arc::clone(&options.hold) },
+            control: Control {
+                stop: Arc::clone(&options.stop),
+                hold: Arc::clone(&options.hold),
+                dial: Arc::clone(&options.dial),
+            },
             now: options.now,
             dry_run: options.dry_run,
             require_tags: options.require_tags,

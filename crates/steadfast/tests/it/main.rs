@@ -26,6 +26,7 @@ mod hold;
 mod image;
 mod limits;
 mod listed;
+mod live;
 mod manifest_bag;
 mod manifest_bitrot;
 mod manifest_peers;
