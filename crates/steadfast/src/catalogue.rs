@@ -34,6 +34,7 @@ mod duplicates;
 mod lookup;
 mod due;
 mod audit;
+mod listing;
 mod verify;
 mod observation;
 mod open_dir;
@@ -54,12 +55,13 @@ use rusqlite::Connection;
 
 use steadfast_sys::file::Timestamp;
 
-pub use audit::{Audit, AuditWindow, FailedCheck, Overdue, RepairedFile};
+pub use audit::{Audit, AuditWindow, FailedCheck, LastProofs, Overdue, RepairedFile};
 pub use due::{Due, DueEntry, DueOptions};
 pub use duplicates::Duplicates;
 pub use entry::FileFacts;
 pub use error::{CatalogueError, CatalogueErrorKind};
 pub use history::{Happened, History, HistoryRun, KnownFile};
+pub use listing::ListedFile;
 pub use lookup::LookupMatch;
 pub use observation::Observation;
 pub use place::LockRequest;

@@ -282,6 +282,11 @@ impl FileEvent {
         Some(tag.length == status.length && same_mtime(tag.mtime, status.mtime))
     }
 
+    /// Returns the length that the file had at the end of the run's work on it, in bytes.
+    pub fn length(&self) -> Option<u64> {
+        self.status.map(|status| status.length)
+    }
+
     /// Returns the length and the modification time of the contents that were judged.
     pub fn extent(&self) -> Option<(u64, Timestamp)> {
         let read = self.actual.map(|tag| (tag.length, tag.mtime));

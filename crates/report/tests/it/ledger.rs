@@ -98,6 +98,7 @@ pub(crate) fn audit() -> Audit {
             window(30, 12_342, 98_600_000_000),
             window(365, 12_345, 98_699_000_000),
         ],
+        proofs: Vec::new(),
         never: (1, 1_000_000),
         oldest_proof: Some(moment(NOW - 200 * DAY_S)),
         standings: BTreeMap::from([
@@ -117,6 +118,7 @@ pub(crate) fn empty_audit() -> Audit {
         tagged: 0,
         bytes: 0,
         windows: vec![AuditWindow { days: 1, entries: 0, bytes: 0 }],
+        proofs: Vec::new(),
         never: (0, 0),
         oldest_proof: None,
         standings: BTreeMap::new(),

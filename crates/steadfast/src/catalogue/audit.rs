@@ -43,6 +43,17 @@ pub struct AuditWindow {
     pub bytes: u64,
 }
 
+/// What one run was the last to prove.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LastProofs {
+    /// When the run began.
+    pub at: Timestamp,
+    /// Files whose contents it proved, and no later run did.
+    pub entries: u64,
+    /// Their bytes.
+    pub bytes: u64,
+}
+
 /// What can be proved about a tree at one time.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Audit {
@@ -56,6 +67,8 @@ pub struct Audit {
     pub bytes: u64,
     /// What was proved, by numbers of days.
     pub windows: Vec<AuditWindow>,
+    /// The same by the run that proved them last, the earliest run first.
+    pub proofs: Vec<LastProofs>,
     /// Tagged files that were never proved, and their bytes.
     pub never: (u64, u64),
     /// The oldest among the last proofs of all files.
@@ -172,7 +185,7 @@ fn audit(db: &Connection, windows: &[u32], now: Timestamp) -> Result<Audit, DbEr
         class.0 += count;
         class.1 = class.1.saturating_add(bytes);
     };
-    each_slice(db, &mut |_, slice, rows| {
+    each_slice(db, None, &mut |_, slice, rows| {
         entries += slice.entries;
         tagged += slice.tagged;
         total_bytes = total_bytes.saturating_add(slice.bytes);
@@ -200,12 +213,17 @@ fn audit(db: &Connection, windows: &[u32], now: Timestamp) -> Result<Audit, DbEr
         let (entries, bytes) = within.fold((0, 0), sum);
         AuditWindow { days, entries, bytes }
     });
+    let proofs = proved.iter().map(|(run, &(entries, bytes))| {
+        let at = super::seconds(start(run));
+        LastProofs { at, entries, bytes }
+    });
     Ok(Audit {
         at: now,
         entries,
         tagged,
         bytes: total_bytes,
         windows: windows.collect(),
+        proofs: proofs.collect(),
         never,
         oldest_proof: proved.keys().map(start).min().map(super::seconds),
         standings,
@@ -223,7 +241,7 @@ fn overdue(
     let since = now.seconds.saturating_sub(i64::from(days) * DAY_S);
     let start = |run: i64| starts.get(&run).copied();
     let mut paths = Paths::default();
-    each_slice(db, &mut |directory, slice, rows| {
+    each_slice(db, None, &mut |directory, slice, rows| {
         let recent = start(slice.checked_run).is_some_and(|start| start >= since);
         if slice.tagged == 0 || slice.apart == 0 && recent {
             return Ok(ControlFlow::Continue(()));
@@ -391,17 +409,21 @@ fn settles(found: &FoundRow, failure: &FailedCheck) -> bool {
 }
 
 /// Visits one slice: its directory, its row, and the rows of its files if requested.
-type AuditVisit<'a> = dyn FnMut(
+pub(super) type AuditVisit<'a> = dyn FnMut(
         i64,
         &NameSlice,
         &mut dyn FnMut() -> Result<Vec<FileRow>, DbError>,
     ) -> Result<ControlFlow<()>, DbError>
     + 'a;
 
-/// Visits every slice in one transaction, so all are of one moment.
-fn each_slice(db: &Connection, visit: &mut AuditVisit<'_>) -> Result<(), DbError> {
+/// Visits every slice after one in one transaction, so all are of one moment. A slice is named by its
+/// directory and its first name.
+pub(super) fn each_slice(
+    db: &Connection,
+    mut after: Option<(i64, Vec<u8>)>,
+    visit: &mut AuditVisit<'_>,
+) -> Result<(), DbError> {
     let mut buffer = Vec::new();
-    let mut after: Option<(i64, Vec<u8>)> = None;
     runs::ensure_slices(db)?;
     loop {
         let place = after.as_ref().map(|(directory, first)| (*directory, first.as_slice()));

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::{OsStr, OsString};
 use std::fs;
+use std::ops::ControlFlow;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
@@ -597,7 +598,7 @@ fn names_of_one_inode_are_entries_of_their_own() {
     let mut groups = Vec::new();
     let mut visit = |group: steadfast::catalogue::Duplicates| {
         groups.push(group.paths);
-        std::ops::ControlFlow::Continue(())
+        ControlFlow::Continue(())
     };
     garden.reader().duplicates(1, &mut visit).unwrap();
     assert_eq!(groups, [[PathBuf::from("a"), PathBuf::from("b")]]);
@@ -646,6 +647,26 @@ fn directories_larger_than_a_slice_are_followed_through_every_change() {
     let verification = garden.reader().verify().unwrap();
     assert_eq!(verification.problems, [""; 0]);
     assert_eq!(verification.entries, 9000 - 6 + 10_000);
+    let (mut listed, mut last) = (Vec::<PathBuf>::new(), None);
+    loop {
+        let before = listed.len();
+        let reader = garden.reader();
+        reader
+            .files(last.as_deref(), &mut |file| {
+                listed.push(file.path);
+                match listed.len() - before {
+                    777 => ControlFlow::Break(()),
+                    _ => ControlFlow::Continue(()),
+                }
+            })
+            .unwrap();
+        if listed.len() == before {
+            break;
+        }
+        last = listed.last().cloned();
+    }
+    assert_eq!(listed.len() as u64, verification.entries);
+    assert!(listed.is_sorted_by(|one, other| one < other), "each once, in order");
     assert_eq!(garden.check().all(), [""; 0]);
 }
 

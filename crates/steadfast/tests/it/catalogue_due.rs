@@ -318,6 +318,24 @@ fn an_audit_says_what_was_proved_when() {
     let windows: Vec<(u32, u64)> =
         audit.windows.iter().map(|window| (window.days, window.entries)).collect();
     assert_eq!(windows, [(7, 1), (30, 1), (90, 4)], "what is corrupt now was proved then");
+    let ages = audit.proofs.iter().map(|proof| (garden.now - proof.at.seconds) / DAY_S);
+    let proofs: Vec<(i64, u64)> = ages.zip(audit.proofs.iter().map(|one| one.entries)).collect();
+    assert_eq!(proofs, [(40, 3), (0, 1)], "each file counts once, by its last proof");
+    let mut files = Vec::new();
+    let mut list = |file: steadfast::catalogue::ListedFile| {
+        let age = file.last_proof.map(|proof| (garden.now - proof.seconds) / DAY_S);
+        files.push((file.path.display().to_string(), file.standing.name(), file.length, age));
+        ControlFlow::Continue(())
+    };
+    garden.reader().files(None, &mut list).unwrap();
+    let expected = [
+        ("a", "fine", 1, Some(40)),
+        ("e", "fine", 1, Some(40)),
+        ("b/c", "fine", 3, Some(0)),
+        ("b/d", "corrupt", 1, Some(40)),
+    ];
+    let expected = expected.map(|(path, state, length, age)| (path.to_owned(), state, length, age));
+    assert_eq!(files, expected, "a corrupt file was proved by the run before");
     assert_eq!(audit.never, (0, 0));
     assert_eq!(audit.standings.values().sum::<u64>(), 1);
     assert_eq!(audit.runs[0].counts.get("corrupt"), Some(&1));
