@@ -81,6 +81,7 @@ pub use steadfast_sys::awake::Wakefulness;
 pub use steadfast_sys::file::{
     Dataless, DownloadScope, Timestamp, allow_downloads, raise_open_files_limit,
 };
+pub use steadfast_sys::heap::give_back as give_back_memory;
 pub use steadfast_sys::machine::user_folder;
 pub use steadfast_sys::qos::{Level, ParseLevelError};
 pub use steadfast_sys::streams::stdout_was_closed;

@@ -25,6 +25,7 @@ pub mod uring;
 pub mod clock;
 pub mod energy;
 pub mod load;
+pub mod heap;
 pub mod machine;
 pub mod cores;
 pub mod storage;
