@@ -5,6 +5,7 @@
 
 mod crontab;
 mod launchd;
+mod service;
 mod systemd;
 
 use std::ffi::{OsStr, OsString};
@@ -47,6 +48,17 @@ pub struct TimerFile {
     pub path: PathBuf,
     /// Its text.
     pub text: String,
+}
+
+/// A command that runs all the time.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UserService {
+    /// What it does, for lists of services.
+    pub description: String,
+    /// The words after the program.
+    pub arguments: Vec<String>,
+    /// The kind of the system's services, as [`TimerHost::detect`] returns it.
+    pub kind: TimerKind,
 }
 
 impl TimerHost {
@@ -123,11 +135,7 @@ pub fn command_line(schedule: &CheckSchedule, host: &TimerHost) -> String {
 /// If a file cannot be written, or the system refuses. The message says which command failed.
 pub fn install(schedule: &CheckSchedule, host: &TimerHost) -> Result<(), Error> {
     for file in files(schedule, host) {
-        let failed = |error: &io::Error| Error::system("write", &file.path, error);
-        let folder = file.path.parent().unwrap_or(Path::new("/"));
-        fs::create_dir_all(folder).map_err(|error| failed(&error))?;
-        write_whole(&file.path, file.text.as_bytes(), Existing::Replace)
-            .map_err(|error| failed(&error))?;
+        write_file(&file)?;
     }
     match schedule.timer {
         TimerKind::SystemdUser | TimerKind::SystemdSystem => {
@@ -146,6 +154,14 @@ pub fn install(schedule: &CheckSchedule, host: &TimerHost) -> Result<(), Error> 
         TimerKind::Manual => {}
     }
     Ok(())
+}
+
+/// Writes a file, and makes its folder.
+fn write_file(file: &TimerFile) -> Result<(), Error> {
+    let failed = |error: io::Error| Error::system("write", &file.path, &error);
+    let folder = file.path.parent().unwrap_or(Path::new("/"));
+    fs::create_dir_all(folder).map_err(failed)?;
+    write_whole(&file.path, file.text.as_bytes(), Existing::Replace).map_err(failed)
 }
 
 /// Disables and removes the timer of a schedule. A timer that is gone already is no error.

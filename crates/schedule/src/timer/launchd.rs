@@ -1,6 +1,6 @@
 //! Launch agents of macOS.
 
-use super::{TimerFile, TimerHost};
+use super::{TimerFile, TimerHost, UserService};
 use crate::schedule::{CheckSchedule, Every};
 
 /// Returns the agent's property list.
@@ -40,6 +40,34 @@ pub(super) fn file(schedule: &CheckSchedule, host: &TimerHost) -> TimerFile {
         name = schedule.name,
         hour = schedule.at.hour,
         minute = schedule.at.minute,
+        log = escaped(&host.home.join("Library/Logs/Steadfast.log").to_string_lossy()),
+    );
+    TimerFile { path, text }
+}
+
+/// Returns the property list of a service.
+pub(super) fn serving(service: &UserService, host: &TimerHost) -> TimerFile {
+    let path = host.home.join("Library/LaunchAgents/org.steadfast.serve.plist");
+    let program = host.program.to_string_lossy();
+    let words = std::iter::once(&*program);
+    let words = words.chain(service.arguments.iter().map(String::as_str));
+    let words: String =
+        words.map(|word| format!("    <string>{}</string>\n", escaped(word))).collect();
+    let text = format!(
+        r#"<?xml version="1.0" encoding="UTF-8"?>
+<!DOCTYPE plist PUBLIC "-//Apple//DTD PLIST 1.0//EN" "http://www.apple.com/DTDs/PropertyList-1.0.dtd">
+<plist version="1.0">
+<dict>
+  <key>Label</key><string>org.steadfast.serve</string>
+  <key>ProgramArguments</key>
+  <array>
+{words}  </array>
+  <key>RunAtLoad</key><true/>
+  <key>KeepAlive</key><dict><key>SuccessfulExit</key><false/></dict>
+  <key>StandardErrorPath</key><string>{log}</string>
+</dict>
+</plist>
+"#,
         log = escaped(&host.home.join("Library/Logs/Steadfast.log").to_string_lossy()),
     );
     TimerFile { path, text }

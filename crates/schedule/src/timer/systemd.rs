@@ -1,14 +1,16 @@
 //! Timers of systemd, of the user or of the system.
 
-use super::{TimerFile, TimerHost};
+use std::path::{Path, PathBuf};
+
+use super::{TimerFile, TimerHost, UserService};
 use crate::schedule::{CheckSchedule, Every, TimerKind};
+
+/// The unit of the user's service.
+pub(super) const UNIT: &str = "steadfast.service";
 
 /// Returns the service and the timer.
 pub(super) fn files(schedule: &CheckSchedule, host: &TimerHost) -> Vec<TimerFile> {
-    let folder = match schedule.timer {
-        TimerKind::SystemdSystem => host.root.join("etc/systemd/system"),
-        _ => host.config.join("systemd/user"),
-    };
+    let folder = folder(schedule.timer, host);
     let unit = unit(schedule);
     vec![
         TimerFile { path: folder.join(format!("{unit}.service")), text: service(schedule, host) },
@@ -16,24 +18,62 @@ pub(super) fn files(schedule: &CheckSchedule, host: &TimerHost) -> Vec<TimerFile
     ]
 }
 
+/// Returns the unit of a service.
+pub(super) fn serving(service: &UserService, host: &TimerHost) -> TimerFile {
+    let program = host.program.to_string_lossy();
+    let words = std::iter::once(&*program);
+    let words = words.chain(service.arguments.iter().map(String::as_str)).map(quoted);
+    let command = words.collect::<Vec<_>>().join(" ");
+    let (description, environment) = (escaped(&service.description), environment(host));
+    // The command prints an address that lets a browser in, which belongs in no log.
+    let text = format!(
+        "# Made by `steadfast serve --install`. To remove it: steadfast serve --uninstall\n\
+         [Unit]\n\
+         Description={description}\n\
+         \n\
+         [Service]\n\
+         ExecStart={command}\n\
+         StandardOutput=null\n\
+         Restart=on-failure\n\
+         {environment}\
+         \n\
+         [Install]\n\
+         WantedBy={}\n",
+        match service.kind {
+            TimerKind::SystemdSystem => "multi-user.target",
+            _ => "default.target",
+        }
+    );
+    TimerFile { path: folder(service.kind, host).join(UNIT), text }
+}
+
+/// Returns the folder of units.
+fn folder(kind: TimerKind, host: &TimerHost) -> PathBuf {
+    match kind {
+        TimerKind::SystemdSystem => host.root.join("etc/systemd/system"),
+        _ => host.config.join("systemd/user"),
+    }
+}
+
 /// Returns the commands that enable the timer.
 pub(super) fn enable(schedule: &CheckSchedule) -> Vec<Vec<String>> {
     let timer = format!("{}.timer", unit(schedule));
-    vec![reload(schedule), systemctl(schedule, &["enable", "--now", &timer])]
+    vec![reload(schedule), systemctl(schedule.timer, &["enable", "--now", &timer])]
 }
 
 /// Returns the command that disables the timer.
 pub(super) fn disable(schedule: &CheckSchedule) -> Vec<String> {
-    systemctl(schedule, &["disable", "--now", &format!("{}.timer", unit(schedule))])
+    systemctl(schedule.timer, &["disable", "--now", &format!("{}.timer", unit(schedule))])
 }
 
 /// Returns the command that makes systemd read its files again.
 pub(super) fn reload(schedule: &CheckSchedule) -> Vec<String> {
-    systemctl(schedule, &["daemon-reload"])
+    systemctl(schedule.timer, &["daemon-reload"])
 }
 
-fn systemctl(schedule: &CheckSchedule, words: &[&str]) -> Vec<String> {
-    let user = (schedule.timer == TimerKind::SystemdUser).then_some("--user");
+/// Returns a command of systemd's.
+pub(super) fn systemctl(kind: TimerKind, words: &[&str]) -> Vec<String> {
+    let user = (kind == TimerKind::SystemdUser).then_some("--user");
     ["systemctl"].into_iter().chain(user).chain(words.iter().copied()).map(str::to_owned).collect()
 }
 
@@ -58,14 +98,7 @@ fn service(schedule: &CheckSchedule, host: &TimerHost) -> String {
          Nice=10\n\
          IOSchedulingClass=idle\n"
     );
-    // The system's services have no HOME, and a user's manager need not have the folders that the
-    // user's shell names.
-    let mut folders = vec![("HOME", host.home.as_path()), ("XDG_CONFIG_HOME", &host.config)];
-    folders.extend(host.state.first().and_then(|state| Some(("XDG_STATE_HOME", state.parent()?))));
-    for (name, folder) in folders {
-        let setting = quoted_setting(&format!("{name}={}", folder.to_string_lossy()));
-        text.push_str(&format!("Environment={setting}\n"));
-    }
+    text.push_str(&environment(host));
     if schedule.timer == TimerKind::SystemdSystem {
         // A /tmp of its own would hide a folder there.
         let is_temporary =
@@ -83,6 +116,18 @@ fn service(schedule: &CheckSchedule, host: &TimerHost) -> String {
         ));
     }
     text
+}
+
+/// Returns the settings of the user's folders. The system's services have no HOME, and a user's
+/// manager need not have the folders that the user's shell names.
+fn environment(host: &TimerHost) -> String {
+    let mut folders = vec![("HOME", host.home.as_path()), ("XDG_CONFIG_HOME", &host.config)];
+    folders.extend(host.state.first().and_then(|state| Some(("XDG_STATE_HOME", state.parent()?))));
+    let line = |(name, folder): (&str, &Path)| {
+        let setting = quoted_setting(&format!("{name}={}", folder.to_string_lossy()));
+        format!("Environment={setting}\n")
+    };
+    folders.into_iter().map(line).collect()
 }
 
 fn timer(schedule: &CheckSchedule) -> String {

@@ -5,7 +5,7 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use steadfast_schedule::timer::{self, TimerHost};
+use steadfast_schedule::timer::{self, TimerHost, UserService};
 use steadfast_schedule::{CheckSchedule, Every, ScheduleList, TimeOfDay, TimerKind};
 
 fn schedule(timer: TimerKind) -> CheckSchedule {
@@ -245,4 +245,62 @@ fn a_list_is_a_private_file_that_can_be_edited() {
     }
     fs::write(&file, text).unwrap();
     assert!(list.remove("docs").unwrap() && !list.remove("docs").unwrap());
+}
+
+fn service(kind: TimerKind) -> UserService {
+    let words = ["serve", "--port", "8674", "/srv/100 % of \"my\" photos & <more> $HOME"];
+    UserService {
+        description: "Steadfast in the browser".into(),
+        arguments: words.map(str::to_owned).into(),
+        kind,
+    }
+}
+
+#[test]
+fn a_service_is_started_replaced_and_removed() {
+    let folder = tempfile::tempdir().unwrap();
+    let host = host(folder.path());
+    let service = service(TimerKind::SystemdUser);
+    let before = all_files(folder.path()).len();
+    assert!(!service.uninstall(&host).unwrap());
+    fs::remove_file(folder.path().join("log")).unwrap();
+    let file = service.install(&host).unwrap();
+    assert!(file.path.ends_with("systemd/user/steadfast.service"));
+    let text = fs::read_to_string(&file.path).unwrap();
+    let command = "ExecStart=\"/opt/my tools/steadfast\" \"serve\" \"--port\" \"8674\" \
+                   \"/srv/100 %% of \\\"my\\\" photos & <more> $$HOME\"\n";
+    assert!(text.contains(command), "{text}");
+    assert!(text.contains("WantedBy=default.target") && text.contains("StandardOutput=null"));
+    assert!(service.uninstall(&host).unwrap());
+    let log = fs::read_to_string(folder.path().join("log")).unwrap();
+    let expected = "systemctl --user disable --now steadfast.service\n\
+                    systemctl --user daemon-reload\n\
+                    systemctl --user enable steadfast.service\n\
+                    systemctl --user restart steadfast.service\n\
+                    systemctl --user disable --now steadfast.service\n";
+    assert_eq!(log, expected);
+    assert_eq!(all_files(folder.path()).len(), before + 1, "the log alone is left");
+}
+
+#[test]
+fn a_service_of_launchd_is_a_property_list() {
+    let folder = tempfile::tempdir().unwrap();
+    let host = host(folder.path());
+    let file = service(TimerKind::Launchd).install(&host).unwrap();
+    let options = roxmltree::ParsingOptions { allow_dtd: true, ..Default::default() };
+    let document = roxmltree::Document::parse_with_options(&file.text, options).unwrap();
+    let words: Vec<&str> = document.descendants().filter_map(|node| node.text()).collect();
+    assert!(words.contains(&"/srv/100 % of \"my\" photos & <more> $HOME"), "{words:?}");
+    let log = fs::read_to_string(folder.path().join("log")).unwrap();
+    assert!(log.contains("launchctl load -w") && log.ends_with("org.steadfast.serve.plist\n"));
+}
+
+#[test]
+fn without_services_the_command_is_told() {
+    let folder = tempfile::tempdir().unwrap();
+    let error = service(TimerKind::Manual).install(&host(folder.path())).unwrap_err().to_string();
+    assert!(
+        error.contains("neither systemd nor launchd") && error.contains("--port 8674"),
+        "{error}"
+    );
 }
