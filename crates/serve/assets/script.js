@@ -86,11 +86,25 @@ const unfold = async (details) => {
 
 // More of its names come after those that are there.
 const more = async (link) => {
-  const item = link.closest("li");
+  const item = link.closest("li, tr");
   const holder = await fetched(link.dataset.more);
-  const items = [...holder.querySelectorAll(":scope > ul > li")];
+  const items = [...holder.querySelectorAll(":scope > ul > li, :scope > table > tbody > tr")];
+  const focused = document.activeElement === link;
   item.replaceWith(...items);
-  items[0]?.querySelector("summary, a")?.focus();
+  for (const one of items) on_scroll(one);
+  if (focused) items[0]?.querySelector("summary, a")?.focus();
+};
+
+// In long lists, more come as soon as the end is in sight.
+const sight = new IntersectionObserver((seen) => {
+  for (const { isIntersecting, target } of seen) {
+    if (!isIntersecting) continue;
+    sight.unobserve(target);
+    more(target).then(() => localize(document));
+  }
+}, { rootMargin: "600px" });
+const on_scroll = (within) => {
+  for (const link of within.querySelectorAll("[data-scroll]")) sight.observe(link);
 };
 
 const slider = document.getElementById("pace");
@@ -110,6 +124,14 @@ document.addEventListener("click", (event) => {
 if (slider) {
   slider.addEventListener("input", name_pace);
   name_pace();
+}
+// The pace of a run that goes on changes as soon as the slider is let go.
+const speed = document.getElementById("speed");
+if (speed) {
+  speed.addEventListener("change", () => {
+    const body = new URLSearchParams(new FormData(speed));
+    fetch(speed.action, { method: "POST", body, redirect: "manual" });
+  });
 }
 const live = document.getElementById("live");
 if (live) follow(live);
@@ -253,6 +275,7 @@ const localize = (within) => {
 };
 localize(document);
 name_tab();
+on_scroll(document);
 
 document.addEventListener("click", async ({ target }) => {
   const copy = target.closest("[data-copy]");

@@ -21,9 +21,6 @@ const CACHE_LIFE: Duration = Duration::from_secs(2);
 /// Open failures that are kept: about a megabyte with long paths.
 const FAILURES_MAX: usize = 5_000;
 
-/// Ages of checks that the page of a folder counts, in days.
-const AGES_DAYS: [u32; 5] = [7, 30, 90, 180, 365];
-
 /// What is known of a root.
 #[derive(Clone, Debug)]
 pub(crate) enum RootAudit {
@@ -76,6 +73,7 @@ impl RootFacts {
             tagged: 10,
             bytes: 10,
             windows: Vec::new(),
+            proofs: Vec::new(),
             never: (0, 0),
             oldest_proof: None,
             standings: BTreeMap::new(),
@@ -144,8 +142,7 @@ fn audit(path: &Path, cover_days: u32) -> RootAudit {
 }
 
 fn facts(catalogue: &Catalogue, cover_days: u32) -> Result<RootFacts, CatalogueError> {
-    let mut windows = FolderFacts::windows(cover_days).to_vec();
-    windows.extend(AGES_DAYS);
+    let windows = FolderFacts::windows(cover_days);
     let audit = catalogue.audit(&windows, (Options::default().now)())?;
     let mut status = FolderFacts::of(&audit, cover_days);
     let mut found = OpenFailures::default();

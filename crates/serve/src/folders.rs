@@ -156,6 +156,18 @@ impl FolderCondition {
     }
 }
 
+/// Returns the class and the icon of a file's state.
+pub(crate) fn look_of(state: FileState) -> (&'static str, &'static str) {
+    match state {
+        FileState::Corrupt | FileState::TagReplaced => ("bad", "damaged"),
+        FileState::Unreadable | FileState::Unstable => ("bad", "help"),
+        FileState::Missing => ("warn", "missing"),
+        FileState::Modified => ("warn", "changed"),
+        FileState::Touched | FileState::TagLost => ("idle", "clock"),
+        FileState::Fine => ("good", "intact"),
+    }
+}
+
 /// Returns the last name of a path, or the whole path of the root of a file system.
 pub(crate) fn name_of(path: &Path) -> String {
     let name = path.file_name().map_or(path, Path::new);

@@ -9,6 +9,7 @@ mod code;
 mod compare;
 mod drop;
 mod enter;
+mod files;
 mod folder;
 mod history;
 mod home;
@@ -42,6 +43,7 @@ pub(crate) fn router(app: Arc<App>) -> Router {
         .merge(home::routes())
         .merge(activity::routes())
         .merge(folder::routes())
+        .merge(files::routes())
         .merge(repair::routes())
         .merge(browse::routes())
         .merge(run::routes())

@@ -15,7 +15,7 @@ use std::sync::{Arc, Mutex, MutexGuard};
 use std::thread;
 
 use steadfast::catalogue::Catalogue;
-use steadfast::qos::Pace;
+use steadfast::qos::{LevelDial, Pace};
 use steadfast::{CatalogueUse, Options, ReadFrom, Selection, Timestamp};
 use strum::{EnumString, IntoStaticStr};
 
@@ -90,6 +90,8 @@ pub(crate) struct ServedRun {
     /// The list of catalogued trees.
     trees: Option<PathBuf>,
     findings: Mutex<Findings>,
+    /// Changes its pace while it goes on.
+    dial: Arc<LevelDial>,
     pub(crate) control: LiveControl<RunSnapshot>,
 }
 
@@ -97,6 +99,16 @@ impl ServedRun {
     /// Returns the findings so far, locked.
     pub(crate) fn findings(&self) -> MutexGuard<'_, Findings> {
         lock(&self.findings)
+    }
+
+    /// Returns its present pace.
+    pub(crate) fn pace(&self) -> Pace {
+        self.dial.chosen().map_or(self.request.pace, Pace::of)
+    }
+
+    /// Changes its pace, from the next job of each thread on.
+    pub(crate) fn set_pace(&self, pace: Pace) {
+        self.dial.set(pace.level());
     }
 }
 
@@ -144,6 +156,7 @@ impl ServedRuns {
             catalogue,
             trees,
             findings: Mutex::default(),
+            dial: Arc::default(),
             control: LiveControl::default(),
             request,
         });
@@ -218,6 +231,7 @@ fn options_of(run: &ServedRun, catalogue: Option<PathBuf>) -> Options {
         options.read_from = if run.request.from_media { ReadFrom::Media } else { ReadFrom::Cache };
         options.stop = Arc::clone(&run.control.stop);
         options.hold = Arc::clone(&run.control.hold);
+        options.dial = Arc::clone(&run.dial);
         options.trees = run.trees.clone();
         options.survey = true;
         options.catalogue = catalogue.map_or(CatalogueUse::Off, CatalogueUse::At);

@@ -1,6 +1,8 @@
 //! A folder: what needs attention with what can be done, how lately its files were checked, its
 //! runs, its files, and its schedule.
 
+mod months;
+
 use std::sync::Arc;
 
 use axum::Router;
@@ -13,12 +15,13 @@ use steadfast::{FileState, Timestamp};
 use steadfast_report::{escape, units};
 
 use super::activity::{line, recorded};
+use super::files::search_in;
 use super::home::{begin, gauge, next, sentence};
 use crate::app::App;
 use crate::audits::RootFacts;
 use crate::dates;
 use crate::fields::NamedValues;
-use crate::folders::{FolderCondition, ServedFolder};
+use crate::folders::{FolderCondition, ServedFolder, look_of};
 use crate::icons::{bar, disc, drawn, icon, small_icon};
 use crate::layout::{Tab, condition_word, framed};
 use crate::refusal::Refusal;
@@ -65,7 +68,7 @@ async fn show(
             div .stack {
                 @if let Some(facts) = folder.facts() {
                     (attention(&visitor, &folder, facts, &query, now))
-                    (coverage(facts, texts))
+                    (coverage(facts, texts, now))
                 }
                 (runs(&visitor, &folder, now))
                 (files(&folder, texts))
@@ -191,18 +194,6 @@ fn counts(facts: &RootFacts, texts: &Texts) -> String {
     parts.collect::<Vec<_>>().join(", ")
 }
 
-/// The class and the icon of a file's state.
-fn look_of(state: FileState) -> (&'static str, &'static str) {
-    match state {
-        FileState::Corrupt | FileState::TagReplaced => ("bad", "damaged"),
-        FileState::Unreadable | FileState::Unstable => ("bad", "help"),
-        FileState::Missing => ("warn", "missing"),
-        FileState::Modified => ("warn", "changed"),
-        FileState::Touched | FileState::TagLost => ("idle", "clock"),
-        FileState::Fine => ("good", "intact"),
-    }
-}
-
 /// One file: what happened to it, and what can be done.
 fn finding(
     visitor: &Visitor,
@@ -270,27 +261,12 @@ fn actions(visitor: &Visitor, place: &ServedPath, state: FileState, whole: &str)
     }
 }
 
-/// How lately files were checked: cumulative shares by age.
-fn coverage(facts: &RootFacts, texts: &Texts) -> Markup {
-    let whole = facts.audit.entries.max(1);
-    // The first two windows are those of the cover.
-    let windows = facts.audit.windows.iter().skip(2);
+/// When files were last checked.
+fn coverage(facts: &RootFacts, texts: &Texts, now: Timestamp) -> Markup {
     html! {
         section .panel aria-labelledby="coverage" {
             div .cap { h2 #coverage { (texts.folder.coverage) } }
-            div .body.stack.tight {
-                @for window in windows {
-                    @let share = window.entries as f64 / whole as f64;
-                    @let says = (texts.home.proved)(window.days);
-                    div .gauge {
-                        (bar(share, "f-good", "", &format!("{} {says}", units::share(share))))
-                        p {
-                            span { b { (units::share(share)) } " " (says) }
-                            span { ((texts.folder.files)(window.entries)) }
-                        }
-                    }
-                }
-            }
+            div .body.stack.tight { (months::chart(facts, now, &texts.folder)) }
         }
     }
 }
@@ -319,7 +295,10 @@ fn files(folder: &ServedFolder, texts: &Texts) -> Markup {
     let query = folder.place.query();
     html! {
         section .panel aria-labelledby="files" {
-            div .cap { h2 #files { (texts.folder.tree) } }
+            div .cap {
+                h2 #files { (texts.folder.tree) }
+                @if folder.facts().is_some() { (search_in(folder.place.root, texts)) }
+            }
             details .body data-part=(format!("/browse/part?place={query}")) {
                 summary { (texts.home.browse) }
                 p { a href=(format!("/browse?place={query}")) { (texts.home.browse) } }

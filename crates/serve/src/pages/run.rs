@@ -44,6 +44,7 @@ pub(super) fn routes() -> Router<Arc<App>> {
         .route("/runs/{id}", get(show))
         .route("/runs/{id}/events", get(events))
         .route("/runs/{id}/report", get(report))
+        .route("/runs/{id}/pace", post(set_pace))
         .route("/runs/{id}/{order}", post(order))
 }
 
@@ -72,12 +73,16 @@ fn requested(app: &App, form: &NamedValues) -> Option<RunRequest> {
     let place = app.roots.place(form.text("place")?)?;
     let pace = match form.text("pace") {
         None => Pace::Bicycle,
-        Some(pace) => *Pace::ALL.get(pace.parse::<usize>().ok()?)?,
+        Some(_) => pace_of(form)?,
     };
     // A catalogue is of a whole root, which the owner named.
     let fits = !matches!(verb, RunVerb::Init | RunVerb::Protect) || place.is_root();
     let from_media = form.text("media").is_some();
     fits.then_some(RunRequest { verb, place, pace, from_media })
+}
+
+fn pace_of(form: &NamedValues) -> Option<Pace> {
+    Pace::ALL.get(usize::try_from(form.number("pace")?).ok()?).copied()
 }
 
 /// Finds a run by the number in an address.
@@ -110,7 +115,7 @@ async fn show(
     let (head, content) = match &snapshot.end {
         // Browsers without scripts reload the page.
         None => (
-            html! { noscript { meta http-equiv="refresh" content="2"; } },
+            html! { noscript { meta http-equiv="refresh" content="5"; } },
             going(&visitor, &run, &query, &title),
         ),
         Some(end) => (html! {}, over(&visitor, &run, end, &query, &title)),
@@ -151,7 +156,6 @@ fn going(visitor: &Visitor, run: &ServedRun, asked: &NamedValues, title: &str) -
                     (trail(visitor, run))
                     h1 { (title) }
                     p .soft { (result.going_text) }
-                    p .small.soft { (pace(texts, run.request.pace)) }
                 }
                 div .orders {
                     (order("pause", "pause", texts.pause))
@@ -160,16 +164,27 @@ fn going(visitor: &Visitor, run: &ServedRun, asked: &NamedValues, title: &str) -
                 }
             }
             (part(&parts, "stand"))
-            section .panel aria-labelledby="progress" {
-                div .body.stack.tight {
-                    h2 #progress .told { (texts.progress) }
-                    (part(&parts, "bar"))
-                    (part(&parts, "figures"))
+            div .cols {
+                div .stack {
+                    section .panel aria-labelledby="progress" {
+                        div .body.stack.tight {
+                            h2 #progress .told { (texts.progress) }
+                            (part(&parts, "bar"))
+                            (part(&parts, "figures"))
+                        }
+                    }
+                    section .panel aria-labelledby="found" {
+                        div .cap { h2 #found { (result.found) } }
+                        div .body { (part(&parts, "found")) }
+                    }
                 }
-            }
-            section .panel aria-labelledby="found" {
-                div .cap { h2 #found { (result.found) } }
-                div .body { (part(&parts, "found")) }
+                form #speed .panel method="post" action=(format!("/runs/{}/pace", run.id)) {
+                    (visitor.csrf())
+                    div .body.stack.tight {
+                        (form::slider(texts, run.pace(), result.pace_text))
+                        noscript { button type="submit" { (result.set_pace) } }
+                    }
+                }
             }
             details .fold {
                 summary {
@@ -201,7 +216,7 @@ fn over(
         form method="post" action="/runs" {
             (visitor.csrf())
             input type="hidden" name="place" value=(run.request.place.token());
-            input type="hidden" name="pace" value=(run.request.pace as usize);
+            input type="hidden" name="pace" value=(run.pace() as usize);
             @if run.request.from_media { input type="hidden" name="media" value="1"; }
             button type="submit" name="verb" value=(run.request.verb.name()) {
                 (icon("checking")) (texts.again)
@@ -235,7 +250,7 @@ fn details(visitor: &Visitor, run: &ServedRun, done: &(RunView, Document)) -> Ma
                 span .soft { (result.document) }
             }
             div .body {
-                p .soft { (pace(texts, run.request.pace)) }
+                p .soft { (pace(texts, run.pace())) }
                 (done_counts(&done.0, texts))
                 (documents(visitor, std::slice::from_ref(&done.1)))
             }
@@ -289,6 +304,17 @@ async fn order(
         "stop" => run.control.stop(),
         _ => return Err(Refusal::NotFound),
     }
+    Ok(Redirect::to(&format!("/runs/{}", run.id)))
+}
+
+/// Changes the pace of a run.
+async fn set_pace(
+    State(app): State<Arc<App>>,
+    Path(id): Path<String>,
+    FormFields(form): FormFields,
+) -> Result<Redirect, Refusal> {
+    let run = found(&app, &id)?;
+    run.set_pace(pace_of(&form).ok_or(Refusal::Malformed)?);
     Ok(Redirect::to(&format!("/runs/{}", run.id)))
 }
 

@@ -12,6 +12,9 @@ use steadfast_report::view::{FindingRule, finding_detail, known_of};
 /// Findings that are kept of one run: about 2 MB with their details.
 const FINDINGS_MAX: usize = 5000;
 
+/// Findings that are kept before their turn in walk order.
+const EARLY_MAX: usize = 100;
+
 /// One finding.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct RunFinding {
@@ -33,6 +36,8 @@ pub(crate) struct Findings {
     /// How many there are, by severity and name.
     counts: BTreeMap<(usize, &'static str), u64>,
     seen: u64,
+    /// By severity and path, those whose turn in walk order has not come.
+    early: BTreeMap<(usize, String), RunFinding>,
 }
 
 /// A filter of findings.
@@ -47,20 +52,21 @@ pub(crate) struct FindingFilter {
 impl Findings {
     /// Adds the outcome of a file if it is a finding; returns whether it is.
     pub(crate) fn add_file(&mut self, event: &FileEvent) -> bool {
-        let rule = FindingRule::default();
-        let notable = matches!(event.verdict, Some(Verdict::Moved | Verdict::Touched));
-        if !rule.finds(event) && !notable && !rule.retags(event) {
-            return false;
+        let Some((rank, finding)) = finding_of(event) else { return false };
+        if !self.early.is_empty() {
+            self.early.remove(&(rank, finding.path.clone()));
         }
-        let rank = |verdict| Verdict::ALL.iter().position(|one| *one == verdict);
-        let finding = RunFinding {
-            name: event.verdict.map_or("failed", Verdict::name),
-            is_corrupt: event.verdict == Some(Verdict::Corrupt),
-            path: escape::path(&event.path.to_path()),
-            known: known_of(event).join("; "),
-        };
-        self.keep(event.verdict.and_then(rank).unwrap_or(Verdict::ALL.len()), finding);
+        self.keep(rank, finding);
         true
+    }
+
+    /// Adds a finding before its turn in walk order, until [`Findings::add_file`] replaces it.
+    pub(crate) fn add_early(&mut self, event: &FileEvent) {
+        let Some((rank, finding)) = finding_of(event) else { return };
+        self.early.insert((rank, finding.path.clone()), finding);
+        if self.early.len() > EARLY_MAX {
+            self.early.pop_last();
+        }
     }
 
     /// Adds an outcome of the catalogue if it is a finding; returns whether it is.
@@ -85,6 +91,20 @@ impl Findings {
         if self.kept.len() > FINDINGS_MAX {
             self.kept.pop_last();
         }
+    }
+
+    /// Returns how many are known so far.
+    pub(crate) fn found(&self) -> u64 {
+        self.seen + self.early.len() as u64
+    }
+
+    /// Returns the most severe, at most so many, with those whose turn has not come.
+    pub(crate) fn worst(&self, limit: usize) -> Vec<RunFinding> {
+        let early = self.early.iter().map(|((rank, _), finding)| (*rank, finding));
+        let kept = self.kept.iter().map(|((rank, _), finding)| (*rank, finding));
+        let mut worst: Vec<(usize, &RunFinding)> = early.chain(kept.take(limit)).collect();
+        worst.sort_by_key(|(rank, _)| *rank);
+        worst.into_iter().take(limit).map(|(_, finding)| finding.clone()).collect()
     }
 
     /// Returns how many there are by name, the most severe first.
@@ -116,16 +136,58 @@ impl Findings {
     }
 }
 
+/// Returns the finding of a file with its rank, if its outcome is one.
+fn finding_of(event: &FileEvent) -> Option<(usize, RunFinding)> {
+    let rule = FindingRule::default();
+    let notable = matches!(event.verdict, Some(Verdict::Moved | Verdict::Touched));
+    if !rule.finds(event) && !notable && !rule.retags(event) {
+        return None;
+    }
+    let rank = |verdict| Verdict::ALL.iter().position(|one| *one == verdict);
+    let finding = RunFinding {
+        name: event.verdict.map_or("failed", Verdict::name),
+        is_corrupt: event.verdict == Some(Verdict::Corrupt),
+        path: escape::path(&event.path.to_path()),
+        known: known_of(event).join("; "),
+    };
+    Some((event.verdict.and_then(rank).unwrap_or(Verdict::ALL.len()), finding))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use std::path::Path;
     use steadfast::FilePath;
 
-    fn found(findings: &mut Findings, path: &str, verdict: Verdict) -> bool {
+    fn event(path: &str, verdict: Verdict) -> FileEvent {
         let mut event = FileEvent::new(FilePath::whole(Path::new(path)));
         event.verdict = Some(verdict);
-        findings.add_file(&event)
+        event
+    }
+
+    fn found(findings: &mut Findings, path: &str, verdict: Verdict) -> bool {
+        findings.add_file(&event(path, verdict))
+    }
+
+    #[test]
+    fn what_is_found_early_is_shown_at_once_and_counted_once() {
+        let mut findings = Findings::default();
+        let paths = |findings: &Findings| {
+            let worst = findings.worst(2).into_iter().map(|finding| finding.path);
+            (worst.collect::<Vec<_>>(), findings.found())
+        };
+        found(&mut findings, "a", Verdict::Modified);
+        findings.add_early(&event("z", Verdict::Corrupt));
+        findings.add_early(&event("y", Verdict::Modified));
+        findings.add_early(&event("x", Verdict::Intact));
+        assert_eq!(paths(&findings), (vec!["z".to_owned(), "y".to_owned()], 3));
+        found(&mut findings, "y", Verdict::Modified);
+        found(&mut findings, "z", Verdict::Corrupt);
+        assert_eq!(paths(&findings), (vec!["z".to_owned(), "a".to_owned()], 3));
+        for number in 0..2 * EARLY_MAX {
+            findings.add_early(&event(&number.to_string(), Verdict::Modified));
+        }
+        assert_eq!(findings.found(), 3 + EARLY_MAX as u64);
     }
 
     #[test]

@@ -20,7 +20,7 @@ use steadfast_report::{FindingRule, RunView};
 use super::cores::CoreWatch;
 use super::end::Collected;
 use super::{
-    CoreHistory, FindingFilter, RunEnd, RunFinding, RunSnapshot, RunVerb, ServedRun, options_of,
+    CoreHistory, RunEnd, RunFinding, RunSnapshot, RunVerb, ServedRun, options_of,
 };
 use crate::live::LiveStatus;
 use crate::lock::lock;
@@ -40,7 +40,6 @@ pub(super) struct RunMonitor<'a> {
     report: RunReport,
     summary: Summary,
     files: VecDeque<Arc<FileEvent>>,
-    found: u64,
     /// Whether there are findings that are not in `worst` yet.
     found_more: bool,
     worst: Arc<Vec<RunFinding>>,
@@ -59,7 +58,6 @@ impl<'a> RunMonitor<'a> {
             report: RunReport::new(FindingRule::default()),
             summary: Summary::default(),
             files: VecDeque::with_capacity(FILES_MAX),
-            found: 0,
             found_more: false,
             worst: Arc::default(),
             watch: CoreWatch::new(),
@@ -132,10 +130,7 @@ impl<'a> RunMonitor<'a> {
 
     fn file(&mut self, event: &FileEvent) {
         self.summary.count(event, 0);
-        if self.run.findings().add_file(event) {
-            self.found += 1;
-            self.found_more = true;
-        }
+        self.found_more |= self.run.findings().add_file(event);
         self.files.truncate(FILES_MAX - 1);
         self.files.push_front(Arc::new(event.clone()));
     }
@@ -145,8 +140,7 @@ impl<'a> RunMonitor<'a> {
             self.cores = Arc::new(cores);
         }
         if self.found_more {
-            let (worst, _) = self.run.findings().page(&FindingFilter::default(), 0, WORST_MAX);
-            self.worst = Arc::new(worst);
+            self.worst = Arc::new(self.run.findings().worst(WORST_MAX));
             self.found_more = false;
         }
         let verdicts = Verdict::ALL.map(|one| (one.name(), self.summary.verdicts(one)));
@@ -159,7 +153,7 @@ impl<'a> RunMonitor<'a> {
             progress: self.progress,
             counts: counts.collect(),
             worst: Arc::clone(&self.worst),
-            found: self.found,
+            found: self.run.findings().found(),
             files: self.files.iter().cloned().collect(),
             cores: Arc::clone(&self.cores),
             end,
@@ -173,12 +167,14 @@ impl Monitor for RunMonitor<'_> {
         self.report.event(event);
         match event {
             Event::File(event) => self.file(event),
-            Event::Finding(noted) if self.run.findings().add_noted(noted) => {
-                self.found += 1;
-                self.found_more = true;
-            }
+            Event::Finding(noted) => self.found_more |= self.run.findings().add_noted(noted),
             _ => {}
         }
+    }
+
+    fn found_early(&mut self, event: &FileEvent) {
+        self.run.findings().add_early(event);
+        self.found_more = true;
     }
 
     fn progress(&mut self, progress: &Progress) {
@@ -242,8 +238,8 @@ fn command_of(run: &ServedRun) -> String {
         verb => verb.name(),
     };
     let mut words = vec!["steadfast".to_owned(), verb.to_owned()];
-    if run.request.pace != steadfast::qos::Pace::Bicycle {
-        words.push(format!("--pace {}", run.request.pace));
+    if run.pace() != steadfast::qos::Pace::Bicycle {
+        words.push(format!("--pace {}", run.pace()));
     }
     if run.request.from_media {
         words.push("--read-from media".to_owned());

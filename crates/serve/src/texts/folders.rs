@@ -235,7 +235,29 @@ texts! {
                 und prüfen Sie sie noch einmal: Die Prüfung sagt, ob die Kopie gut ist. Oder \
                 lassen Sie Steadfast nehmen, was an der Sicherung gut ist: \
                 `steadfast repair PFAD --from SICHERUNG`.";
-        coverage: "How lately files were checked", "Wann Dateien zuletzt geprüft wurden";
+        coverage: "When files were last checked", "Wann Dateien zuletzt geprüft wurden";
+        earlier: "of the files were checked earlier", "der Dateien wurden früher geprüft";
+        never: "of the files were never checked", "der Dateien wurden nie geprüft";
+        numbers: "The same in numbers", "Dasselbe in Zahlen";
+        /// From January, 0, to December, 11.
+        month(number: usize):
+            ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
+                [number].to_owned(),
+            ["Jan", "Feb", "Mär", "Apr", "Mai", "Jun", "Jul", "Aug", "Sep", "Okt", "Nov", "Dez"]
+                [number].to_owned();
+        files_of(folder: &str): format!("Files of {folder}"), format!("Dateien in {folder}");
+        find: "Find a file", "Eine Datei suchen";
+        find_now: "Find", "Suchen";
+        all_states: "All states", "Alle Zustände";
+        new: "New, not yet protected", "Neu, noch nicht geschützt";
+        no_file: "No file matches.", "Keine Datei passt.";
+        file: "Name", "Name";
+        state: "State", "Zustand";
+        last_checked: "Last checked", "Zuletzt geprüft";
+        never_checked: "never", "nie";
+        saved: "Saved", "Gespeichert";
+        size: "Size", "Größe";
+        more_files: "Show more", "Weitere zeigen";
         files(files: u64): counted(files, "file", "files"), counted(files, "Datei", "Dateien");
         tree: "Files", "Dateien";
         schedule: "Schedule", "Zeitplan";

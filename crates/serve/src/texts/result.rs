@@ -14,6 +14,11 @@ texts! {
         details: "Technical details", "Technische Einzelheiten";
         details_hint: "time, processors, latest files", "Zeit, Prozessoren, letzte Dateien";
         found: "Found so far", "Bisher gefunden";
+        pace_text: "Takes effect at once, slower or faster. Finding and counting files keep their first \
+                pace. The report says if the system refused a pace.",
+            "Gilt sofort, langsamer oder schneller. Das Suchen und Zählen der Dateien behält sein \
+                erstes Tempo. Der Bericht sagt, wenn das System ein Tempo verweigert.";
+        set_pace: "Set this pace", "Dieses Tempo setzen";
         document: "report, counts, command", "Bericht, Zahlen, Befehl";
         about_left(time: &str): format!("About {time} left"), format!("Noch etwa {time}");
         no_estimate: "The time left is not known yet", "Die Restzeit ist noch nicht bekannt";

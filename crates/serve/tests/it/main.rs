@@ -6,6 +6,7 @@ mod browser;
 mod crowd;
 mod door;
 mod dropped;
+mod files;
 mod fuzz;
 mod limits;
 mod measured;

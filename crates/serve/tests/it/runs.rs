@@ -47,6 +47,41 @@ fn a_damaged_file_is_found_and_told() {
 }
 
 #[test]
+fn damage_is_shown_while_a_large_file_before_it_is_read() {
+    let served = Served::begin();
+    let browser = served.browser();
+    browser.ended(&browser.run("tag", "0/"));
+    decay(&served.at("photos/two.jpg"));
+    fs::File::create(served.at("large")).unwrap().set_len(12 << 30).unwrap();
+    let run = browser.run("update", "0/");
+    browser.listen(&run).until("found", "two.jpg");
+    assert!(browser.get(&run).text().contains("/stop"), "the large file is still read");
+    browser.post(&format!("{run}/stop"), "");
+    let page = browser.ended(&run);
+    let results = between(&page, "id=\"results\"", "</section>");
+    assert_eq!(results.matches("<tr class=\"bad\"").count(), 1, "{results}");
+}
+
+#[test]
+fn the_pace_of_a_run_is_changed_while_it_goes_on() {
+    let (_served, browser) = long();
+    let run = browser.run("tag", "0/large");
+    let pace = format!("{run}/pace");
+    for (level, name) in [("0", "tortoise"), ("4", "racing car"), ("2", "bicycle")] {
+        assert_eq!(browser.post(&pace, &format!("pace={level}")).status, 303);
+        let page = browser.get(&run).text();
+        assert!(page.contains("/stop"), "the run goes on: {page}");
+        let told = between(&page, "id=\"pace-name\"", "</output>");
+        assert!(told.contains(&format!(">{name} (")), "{told}");
+    }
+    for bad in ["pace=5", "pace=-1", "pace=", ""] {
+        assert_eq!(browser.post(&pace, bad).status, 400, "{bad}");
+    }
+    browser.post(&format!("{run}/stop"), "");
+    browser.ended(&run);
+}
+
+#[test]
 fn nothing_is_wrong_only_where_all_files_were_judged_and_are_intact() {
     let served = Served::begin();
     let browser = served.browser();

@@ -29,7 +29,7 @@ pub(super) async fn form(
         form .sheet method="post" action="/runs" {
             (visitor.csrf())
             (places(&app, chosen.as_ref(), texts))
-            (slider(texts))
+            (slider(texts, Pace::Bicycle, texts.pace_help))
             p .choice {
                 input #media type="checkbox" name="media" value="1";
                 label for="media" { (texts.media) }
@@ -67,8 +67,8 @@ fn places(app: &App, chosen: Option<&ServedPath>, texts: &RunTexts) -> Markup {
 }
 
 /// The slider of five paces. Its value text names the pace and its level.
-fn slider(texts: &RunTexts) -> Markup {
-    let usual = Pace::Bicycle as usize;
+pub(super) fn slider(texts: &RunTexts, pace: Pace, help: &str) -> Markup {
+    let usual = pace as usize;
     let name = |pace: Pace| {
         format!("{} ({}, {})", (texts.pace_name)(pace), pace.level(), pace.level().number())
     };
@@ -92,7 +92,7 @@ fn slider(texts: &RunTexts) -> Markup {
             ol .scale aria-hidden="true" {
                 @for pace in Pace::ALL { li { ((texts.pace_name)(pace)) } }
             }
-            p #pace-help .soft { (texts.pace_help) }
+            p #pace-help .soft { (help) }
         }
     }
 }
