@@ -1,6 +1,9 @@
 // Saves loading pages anew. Every page works without it.
 "use strict";
 
+// The address of the start page; a proxy may have the pages beneath a path.
+const base = document.body.dataset.base;
+
 // The title of a tab begins with the percentage of the run that it shows.
 const titled = document.title;
 const name_tab = () => {
@@ -66,7 +69,7 @@ const follow = (live) => {
 
 const fetched = async (address) => {
   const answer = await fetch(address);
-  if (!answer.ok) location.assign("/");
+  if (!answer.ok) location.assign(base);
   const holder = document.createElement("div");
   holder.innerHTML = await answer.text();
   return holder;
@@ -187,9 +190,9 @@ const drop_zone = (zone) => {
       }
       progress.hidden = false;
       progress.max = files.length;
-      const begun = await send("/drop/begin");
+      const begun = await send(`${base}drop/begin`);
       if (!begun.ok) throw new Error(begun.statusText);
-      const drop = `/drop/${await begun.text()}`;
+      const drop = `${base}drop/${await begun.text()}`;
       for (const [done, one] of files.entries()) {
         name = one.name;
         progress.value = done;
@@ -242,10 +245,10 @@ const record_field = (holder) => {
     const [file] = target.files;
     if (!file) return;
     said.textContent = "";
-    const answer = await send(`/compare/record?name=${encodeURIComponent(file.name)}`, file);
+    const answer = await send(`${base}compare/record?name=${encodeURIComponent(file.name)}`, file);
     const text = await answer.text();
     if (answer.ok) {
-      location.assign(`/compare?added=${text}`);
+      location.assign(`${base}compare?added=${text}`);
       return;
     }
     const why = answer.status === 422 ? text : answer.statusText;
@@ -309,7 +312,7 @@ const refresh = async () => {
 let lost = null;
 const ask = async () => {
   try {
-    await fetch("/icon.svg", { method: "HEAD", cache: "no-store" });
+    await fetch(`${base}icon.svg`, { method: "HEAD", cache: "no-store" });
     if (lost) return location.reload();
     await refresh();
   } catch {
@@ -331,7 +334,7 @@ setInterval(() => {
 }, 1000);
 
 // Keys, except where somebody writes: g and a letter leads to a page.
-const pages = { h: "/", a: "/activity", l: "/drop", m: "/measure", s: "/settings" };
+const pages = { h: "", a: "activity", l: "drop", m: "measure", s: "settings" };
 let before = "";
 document.addEventListener("keydown", (event) => {
   if (event.ctrlKey || event.metaKey || event.altKey) return;
@@ -344,7 +347,7 @@ document.addEventListener("keydown", (event) => {
     return;
   }
   if (event.target.closest("input, select, textarea")) return;
-  if (before === "g" && pages[event.key]) location.assign(pages[event.key]);
+  if (before === "g" && event.key in pages) location.assign(base + pages[event.key]);
   if (event.key === "p") {
     const orders = [...document.querySelectorAll("#live .orders button")];
     orders.find((order) => order.offsetParent)?.click();

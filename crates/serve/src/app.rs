@@ -6,6 +6,7 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 
+use steadfast::catalogue::TreeList;
 use steadfast::{Options, Timestamp};
 use steadfast_report::status::COVER_DAYS;
 use steadfast_schedule::{CheckSchedule, ScheduleList};
@@ -24,7 +25,7 @@ use crate::recent::Recent;
 use crate::refusal::Refusal;
 use crate::roots::{ServedPath, ServedRoots};
 use crate::runs::ServedRuns;
-use crate::session::{PasswordLanes, Secret, Sessions, Tickets};
+use crate::session::{EntranceToken, PasswordLanes, Secret, Sessions, Tickets};
 use crate::shelf::Shelf;
 
 /// Lists of handed-over paths that are kept. Older ones have long been shown.
@@ -58,7 +59,10 @@ pub(crate) struct App {
     pub(crate) tickets: Tickets,
     /// Lists of paths that are too long for an address.
     handed_over: Mutex<Recent<Arc<[ServedPath]>>>,
-    token: Secret,
+    /// Lets one browser in.
+    pub(crate) entrance: EntranceToken,
+    /// Lets commands of the owner ask for tickets.
+    owner: Secret,
     bound: SocketAddr,
 }
 
@@ -70,7 +74,7 @@ impl App {
     pub(crate) fn new(config: Config, bound: SocketAddr) -> Result<App, Error> {
         Ok(App {
             names: ServerNames::new(&config, bound)?,
-            roots: ServedRoots::new(&config.roots)?,
+            roots: roots_of(&config)?,
             runs: ServedRuns::default(),
             drops: Drops::default(),
             measurements: Measurements::default(),
@@ -83,7 +87,8 @@ impl App {
             password_turn: Semaphore::new(1),
             tickets: Tickets::default(),
             handed_over: Mutex::default(),
-            token: Secret::random()?,
+            entrance: EntranceToken::new()?,
+            owner: Secret::random()?,
             config,
             bound,
         })
@@ -131,12 +136,13 @@ impl App {
     /// Returns every served folder with what is known of it. Waits for the disk.
     pub(crate) fn folders(&self) -> Vec<ServedFolder> {
         let schedules = self.schedules();
-        self.roots.places().map(|place| self.folder_with(place, &schedules)).collect()
+        let places = self.roots.places().into_iter();
+        places.map(|place| self.folder_with(place, &schedules)).collect()
     }
 
     /// Returns one served folder with what is known of it. Waits for the disk.
     pub(crate) fn folder(&self, root: usize) -> Option<ServedFolder> {
-        let place = self.roots.places().nth(root)?;
+        let place = self.roots.at(root)?;
         Some(self.folder_with(place, &self.schedules()))
     }
 
@@ -145,7 +151,7 @@ impl App {
         let schedule = schedules.iter().find(|schedule| schedule.directory == path).cloned();
         let cover_days = schedule.as_ref().map_or(COVER_DAYS, |schedule| schedule.cover_days);
         let audit = match self.roots.root(&place) {
-            Ok(root) => self.audits.of(place.root, root, cover_days),
+            Ok(root) => self.audits.of(place.root, &root, cover_days),
             Err(error) => self.audits.keep(place.root, RootAudit::Away(error.to_string())),
         };
         self.view_of(place, audit, schedule)
@@ -185,7 +191,7 @@ impl App {
             let condition = (is_known || folder.run.is_some()).then(|| folder.condition());
             SideFolder { address: folder.address(), name: folder.name, condition }
         };
-        self.roots.places().map(one).collect()
+        self.roots.places().into_iter().map(one).collect()
     }
 
     /// Returns the present time.
@@ -198,9 +204,14 @@ impl App {
         self.bound.ip().is_loopback() && self.config.proxy_origin.is_none()
     }
 
-    /// Returns the address that lets a browser in.
+    /// Returns the address that lets one browser in.
     pub(crate) fn entrance(&self) -> String {
-        format!("{}/enter?token={}", self.base(), self.token.letters())
+        format!("{}/enter?token={}", self.base(), self.entrance.letters())
+    }
+
+    /// Returns the address by which commands of the owner ask for tickets.
+    pub(crate) fn owner_address(&self) -> String {
+        format!("{}/ticket?token={}", self.base(), self.owner.letters())
     }
 
     /// Returns the address that lets a browser in and leads on to a page.
@@ -252,9 +263,9 @@ impl App {
         lock(&self.handed_over).find(number).map(Arc::clone)
     }
 
-    /// Compares a token with the one of the entrance.
-    pub(crate) fn is_token(&self, shown: &str) -> bool {
-        self.token.is(shown)
+    /// Compares a token with the one that the owner's commands show.
+    pub(crate) fn is_owner(&self, shown: &str) -> bool {
+        self.owner.is(shown)
     }
 
     /// Returns the limits of connections here. Connections and the files that a run opens share the
@@ -266,15 +277,30 @@ impl App {
         Limits { connections: limits.connections.min(connections), ..limits }
     }
 
-    /// Returns the origin by which the owner reaches this server.
+    /// Returns the origin, and the path, by which the owner reaches this server.
     fn base(&self) -> String {
+        let path = &self.config.base_path;
         if let Some(origin) = &self.config.proxy_origin {
-            return origin.trim_end_matches('/').to_owned();
+            return format!("{}{path}", origin.trim_end_matches('/'));
         }
         let scheme = if self.config.tls.is_some() { "https" } else { "http" };
         match self.config.hosts.first() {
-            Some(host) => format!("{scheme}://{host}:{}", self.bound.port()),
-            None => format!("{scheme}://{}", self.bound),
+            Some(host) => format!("{scheme}://{host}:{}{path}", self.bound.port()),
+            None => format!("{scheme}://{}{path}", self.bound),
         }
     }
+}
+
+/// Returns the roots: the named folders and files, and the catalogued trees beneath these folders,
+/// which a page added before.
+fn roots_of(config: &Config) -> Result<ServedRoots, Error> {
+    let roots = ServedRoots::new(&config.roots, &config.files)?;
+    let trees = config.trees.as_deref().map(|list| TreeList::at(list).read());
+    for tree in trees.unwrap_or_default() {
+        if let Some(place) = roots.place_of(&tree.root) {
+            // One that is gone, or became a link, has no card.
+            let _ = roots.add(&place);
+        }
+    }
+    Ok(roots)
 }

@@ -111,6 +111,8 @@ impl Limits {
 pub struct Config {
     /// The served folders. Nothing outside them is served.
     pub roots: Vec<PathBuf>,
+    /// Single files to serve, beside the folders. Nothing else in their folders is served.
+    pub files: Vec<PathBuf>,
     /// Where to listen. Port 0 is any free port.
     pub listen: SocketAddr,
     /// The Argon2 hash, in PHC form, of a password that lets a browser in like the token.
@@ -121,6 +123,8 @@ pub struct Config {
     pub hosts: Vec<String>,
     /// The origin of a proxy in front of this server, such as `https://nas.example`.
     pub proxy_origin: Option<String>,
+    /// The path of the proxy's site beneath which the pages lie, such as `/steadfast`, or nothing.
+    pub base_path: String,
     /// The language of all pages. `None` follows each browser.
     pub language: Option<Language>,
     /// The folder of records of measurements.
@@ -143,11 +147,13 @@ impl Default for Config {
     fn default() -> Config {
         Config {
             roots: Vec::new(),
+            files: Vec::new(),
             listen: SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 0),
             password_hash: None,
             tls: None,
             hosts: Vec::new(),
             proxy_origin: None,
+            base_path: String::new(),
             language: None,
             records: None,
             trees: None,

@@ -217,7 +217,7 @@ impl std::ops::Drop for DropEndGuard<'_> {
 fn algorithms_of(roots: &ServedRoots) -> Vec<Algorithm> {
     let mut all = vec![Algorithm::Sha256];
     for place in roots.places() {
-        let file = roots.root(&place).ok().and_then(Catalogue::find);
+        let file = roots.root(&place).ok().and_then(|root| Catalogue::find(&root));
         let used = file.and_then(|file| Catalogue::open_reader(&file).ok()?.algorithms().ok());
         all.extend(used.unwrap_or_default());
     }
@@ -237,7 +237,7 @@ fn read_place(drop: &Arc<Drop>, place: &ServedPath, roots: &ServedRoots) {
     let read = roots.root(place).map_err(|error| error.to_string()).and_then(|root| {
         let selection = Selection::default().with(|selection| {
             selection.listed = vec![roots.path(place)];
-            selection.within = Some(root.to_owned());
+            selection.within = Some(root.clone());
         });
         // Dry: the run neither locks the catalogue nor writes to it.
         let stop = Arc::clone(&drop.stop);
@@ -245,7 +245,7 @@ fn read_place(drop: &Arc<Drop>, place: &ServedPath, roots: &ServedRoots) {
             options.stop = stop;
             options.dry_run = true;
         });
-        let mut monitor = DropMonitor { drop, root, options: &options };
+        let mut monitor = DropMonitor { drop, root: &root, options: &options };
         let run = steadfast::run::run(Verb::Check, &selection, &options, &mut monitor);
         run.map(std::mem::drop).map_err(|error| error.to_string())
     });

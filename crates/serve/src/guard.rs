@@ -13,6 +13,7 @@ use axum::response::{IntoResponse as _, Redirect, Response};
 use tokio::time::timeout;
 
 use crate::app::App;
+use crate::base_path::put_before;
 use crate::config::Language;
 use crate::fields::{NamedValues, encode};
 use crate::layout::notice;
@@ -51,7 +52,10 @@ pub(crate) async fn guard(State(app): State<Arc<App>>, request: Request, next: N
         response.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
     }
     protect(response.headers_mut());
-    response
+    match app.config.base_path.as_str() {
+        "" => response,
+        base => put_before(base, response).await,
+    }
 }
 
 /// Returns the address of the password page, which leads on to the requested page.

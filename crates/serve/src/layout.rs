@@ -110,7 +110,7 @@ pub(crate) fn framed(
                 script src="/script.js" defer {}
                 (head)
             }
-            body .alone[!inside] data-csrf=(visitor.csrf_letters())
+            body .alone[!inside] data-csrf=(visitor.csrf_letters()) data-base="/"
                 data-lost=(texts.layout.lost) {
                 a .skip href="#content" { (texts.layout.skip) }
                 @if inside { (side(visitor, tab)) }
@@ -230,12 +230,12 @@ pub(crate) fn documents(visitor: &Visitor, documents: &[Document]) -> Markup {
 /// Radio buttons that choose a root, the first one checked. `prefix` begins their ids.
 pub(crate) fn root_choice(roots: &ServedRoots, prefix: &str) -> Markup {
     html! {
-        @for (at, place) in roots.places().enumerate() {
+        @for (at, place) in roots.places().iter().enumerate() {
             p .choice {
                 @let id = format!("{prefix}-{at}");
                 input id=(id) type="radio" name="place" value=(place.token())
                     checked[at == 0];
-                label for=(id) { (roots.shown(&place)) }
+                label for=(id) { (roots.shown(place)) }
             }
         }
     }

@@ -4,6 +4,7 @@
 //! works without its script, which only saves reloading.
 
 mod activity;
+mod add;
 mod browse;
 mod code;
 mod compare;
@@ -22,12 +23,14 @@ mod ticket;
 use std::sync::Arc;
 
 use axum::Router;
+use axum::extract::Request;
 use axum::http::header;
-use axum::middleware::from_fn_with_state;
+use axum::middleware::{from_fn_with_state, map_request};
 use axum::response::{IntoResponse as _, Response};
 use axum::routing::get;
 
 use crate::app::App;
+use crate::base_path::strip;
 use crate::guard::guard;
 use crate::refusal::Refusal;
 
@@ -38,10 +41,12 @@ const ICON: &str = include_str!("../assets/icon.svg");
 
 /// Joins the routes of all pages behind the guard.
 pub(crate) fn router(app: Arc<App>) -> Router {
-    Router::new()
+    let base = app.config.base_path.clone();
+    let pages = Router::new()
         .merge(enter::routes())
         .merge(home::routes())
         .merge(activity::routes())
+        .merge(add::routes())
         .merge(folder::routes())
         .merge(files::routes())
         .merge(repair::routes())
@@ -60,7 +65,13 @@ pub(crate) fn router(app: Arc<App>) -> Router {
         .fallback(async || Refusal::NotFound)
         .method_not_allowed_fallback(async || Refusal::Method)
         .layer(from_fn_with_state(Arc::clone(&app), guard))
-        .with_state(app)
+        .with_state(app);
+    if base.is_empty() {
+        return pages;
+    }
+    // Outside of the routes, which know nothing of the path.
+    let strip = map_request(move |request: Request| std::future::ready(strip(&base, request)));
+    Router::new().fallback_service(pages).layer(strip)
 }
 
 async fn style() -> Response {

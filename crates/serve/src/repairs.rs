@@ -58,9 +58,9 @@ pub(crate) fn repair(
     let root = roots.root(place).map_err(|error| error.to_string())?;
     let selection = Selection::default().with(|selection| {
         selection.listed = paths;
-        selection.within = Some(root.to_owned());
+        selection.within = Some(root.clone());
     });
-    let catalogue = Catalogue::find_beneath(root, root);
+    let catalogue = Catalogue::find_beneath(&root, &root);
     let options = Options::default().with(|options| {
         options.catalogue = catalogue.map_or(CatalogueUse::Off, CatalogueUse::At);
         options.trees = trees;

@@ -1,14 +1,17 @@
 //! The served folders (the roots), and paths beneath them.
 //!
-//! In: roots named at the start, and paths that a browser names. Out: paths on the disk. A served
+//! In: roots named at the start, folders beneath them that pages add, and paths that a browser
+//! names. Out: paths on the disk. A served
 //! path consists of plain names, so no text can name anything outside its root. Links on the disk
 //! are refused where files are opened, by `steadfast::beneath`.
 
-use std::ffi::OsStr;
+use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::{OsStr, OsString};
 use std::io;
 use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Component, Path, PathBuf};
+use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use steadfast::beneath::{self, FileKind};
 use steadfast_report::escape;
@@ -19,21 +22,53 @@ use crate::fields::{decode, encode};
 /// Longest path in bytes, as on Linux.
 const PATH_LEN_MAX: usize = 4096;
 
-/// The folders that are served.
-#[derive(Clone, Debug)]
-pub(crate) struct ServedRoots(Vec<ServedRoot>);
+/// Roots at a time, with those that a page added.
+const ROOTS_MAX: usize = 256;
 
-/// A served folder, and its device and inode at the start.
+/// The folders that are served. A page may add folders beneath them, which are then roots too. A
+/// root keeps its index for as long as the server runs.
+#[derive(Debug)]
+pub(crate) struct ServedRoots(RwLock<Vec<ServedRoot>>);
+
+/// A served folder, and its device and inode when it became a root.
 #[derive(Clone, Debug)]
 struct ServedRoot {
     path: PathBuf,
     identity: (u64, u64),
+    reach: RootReach,
+}
+
+/// How much of a root is served.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum RootReach {
+    /// All of it: the owner named it.
+    Named,
+    /// All of it: it lies beneath a named one.
+    Added,
+    /// Nothing: a page removed it again.
+    Removed,
+    /// Files of these names alone.
+    Files(BTreeSet<OsString>),
 }
 
 impl ServedRoot {
-    fn of(path: PathBuf) -> io::Result<ServedRoot> {
+    fn of(path: PathBuf, reach: RootReach) -> io::Result<ServedRoot> {
         let identity = identity(&path)?;
-        Ok(ServedRoot { path, identity })
+        Ok(ServedRoot { path, identity, reach })
+    }
+
+    /// Returns whether a path of names beneath it is served.
+    fn serves(&self, below: &Path) -> bool {
+        match &self.reach {
+            RootReach::Named | RootReach::Added => true,
+            RootReach::Removed => false,
+            RootReach::Files(names) => names.contains(below.as_os_str()),
+        }
+    }
+
+    /// Returns whether it is a folder that pages show.
+    fn is_folder(&self) -> bool {
+        matches!(self.reach, RootReach::Named | RootReach::Added)
     }
 }
 
@@ -51,53 +86,131 @@ pub(crate) struct ServedPath {
 }
 
 impl ServedRoots {
-    /// Resolves the links in the paths of folders, and keeps them with their identity.
+    /// Resolves the links in the paths of folders and of single files, and keeps the folders with
+    /// their identity. Of the folder of a single file, that file alone is served.
     ///
     /// # Errors
-    /// If there is no folder, or one of them is not a folder.
-    pub(crate) fn new(paths: &[PathBuf]) -> Result<ServedRoots, Error> {
+    /// If there is none of them, or one of the folders is not a folder.
+    pub(crate) fn new(paths: &[PathBuf], files: &[PathBuf]) -> Result<ServedRoots, Error> {
         let real = |path: &PathBuf| {
-            let shown = escape::path(path);
-            let refused = |error| Error::system(format!("serve `{shown}`"), error);
-            let real = path.canonicalize().map_err(refused)?;
-            match real.is_dir() {
-                true => ServedRoot::of(real).map_err(refused),
+            let refused = |error| Error::system(format!("serve `{}`", escape::path(path)), error);
+            path.canonicalize().map_err(refused)
+        };
+        let root = |path: PathBuf, reach| {
+            let shown = escape::path(&path);
+            match path.is_dir() {
+                true => ServedRoot::of(path, reach)
+                    .map_err(|error| Error::system(format!("serve `{shown}`"), error)),
                 false => Err(Error::usage(format!("`{shown}` is not a folder"))),
             }
         };
         let mut roots: Vec<ServedRoot> = Vec::new();
         for path in paths {
-            let root = real(path)?;
-            if !roots.iter().any(|other| other.path == root.path) {
-                roots.push(root);
+            let path = real(path)?;
+            if !roots.iter().any(|other| other.path == path) {
+                roots.push(root(path, RootReach::Named)?);
             }
+        }
+        let mut names: BTreeMap<PathBuf, BTreeSet<OsString>> = BTreeMap::new();
+        for file in files {
+            let file = real(file)?;
+            if let (Some(folder), Some(name)) = (file.parent(), file.file_name()) {
+                names.entry(folder.to_owned()).or_default().insert(name.to_owned());
+            }
+        }
+        for (folder, names) in names {
+            roots.push(root(folder, RootReach::Files(names))?);
         }
         match roots.is_empty() {
             true => Err(Error::usage("there is no folder to serve")),
-            false => Ok(ServedRoots(roots)),
+            false => Ok(ServedRoots(RwLock::new(roots))),
         }
     }
 
-    /// Returns the roots.
-    pub(crate) fn places(&self) -> impl Iterator<Item = ServedPath> {
-        (0..self.0.len()).map(|root| ServedPath { root, below: PathBuf::new() })
+    fn read(&self) -> RwLockReadGuard<'_, Vec<ServedRoot>> {
+        self.0.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn write(&self) -> RwLockWriteGuard<'_, Vec<ServedRoot>> {
+        self.0.write().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Returns the roots that are folders.
+    pub(crate) fn places(&self) -> Vec<ServedPath> {
+        let roots = self.read();
+        let folders = roots.iter().enumerate().filter(|(_, root)| root.is_folder());
+        folders.map(|(root, _)| ServedPath { root, below: PathBuf::new() }).collect()
+    }
+
+    /// Returns the root of an index, if it is a folder.
+    pub(crate) fn at(&self, root: usize) -> Option<ServedPath> {
+        self.read().get(root).filter(|root| root.is_folder())?;
+        Some(ServedPath { root, below: PathBuf::new() })
+    }
+
+    /// Returns whether a page added this root, so that a page may remove it.
+    pub(crate) fn is_added(&self, place: &ServedPath) -> bool {
+        self.read()[place.root].reach == RootReach::Added
+    }
+
+    /// Makes a folder beneath a root a root of its own, and returns it. Waits for the disk.
+    ///
+    /// # Errors
+    /// If it is not a folder, is or contains a link, or there are too many roots.
+    pub(crate) fn add(&self, place: &ServedPath) -> io::Result<ServedPath> {
+        if place.is_root() {
+            return Ok(place.clone());
+        }
+        let path = self.path(place);
+        let found = beneath::status(&self.root(place)?, &place.below)?;
+        if found.kind != FileKind::Directory {
+            return Err(io::Error::new(io::ErrorKind::NotADirectory, "not a folder"));
+        }
+        let identity = (found.device, found.inode);
+        let mut roots = self.write();
+        let root = match roots.iter().position(|root| root.path == path) {
+            Some(known) if roots[known].is_folder() => known,
+            Some(known) if roots[known].reach == RootReach::Removed => {
+                (roots[known].identity, roots[known].reach) = (identity, RootReach::Added);
+                known
+            }
+            _ if roots.len() >= ROOTS_MAX => return Err(io::ErrorKind::QuotaExceeded.into()),
+            _ => {
+                roots.push(ServedRoot { path, identity, reach: RootReach::Added });
+                roots.len() - 1
+            }
+        };
+        Ok(ServedPath { root, below: PathBuf::new() })
+    }
+
+    /// Removes a root that a page added. Returns whether it was one.
+    pub(crate) fn remove(&self, place: &ServedPath) -> bool {
+        let root = &mut self.write()[place.root];
+        let is_added = root.reach == RootReach::Added;
+        if is_added {
+            root.reach = RootReach::Removed;
+        }
+        is_added
     }
 
     /// Parses the output of [`ServedPath::token`]. Returns `None` for anything else.
     pub(crate) fn place(&self, token: &str) -> Option<ServedPath> {
         let (root, below) = token.split_once('/')?;
-        let root = root.parse().ok().filter(|root| *root < self.0.len())?;
-        let below = decode(below.as_bytes())?;
-        Some(ServedPath { root, below: names_of(&below)? })
+        let root: usize = root.parse().ok()?;
+        let below = names_of(&decode(below.as_bytes())?)?;
+        self.read().get(root).filter(|root| root.serves(&below))?;
+        Some(ServedPath { root, below })
     }
 
     /// Finds the root that a path of the disk is beneath. Returns `None` if there is none.
     ///
     /// Compares names only: does not follow links in the path.
     pub(crate) fn place_of(&self, path: &Path) -> Option<ServedPath> {
-        let within = self.0.iter().enumerate().filter_map(|(root, above)| {
+        let roots = self.read();
+        let within = roots.iter().enumerate().filter_map(|(root, above)| {
             let below = path.strip_prefix(&above.path).ok()?;
-            Some(ServedPath { root, below: names_of(below.as_os_str().as_bytes())? })
+            let below = names_of(below.as_os_str().as_bytes())?;
+            above.serves(&below).then_some(ServedPath { root, below })
         });
         // Of nested roots, the innermost.
         within.min_by_key(|place| place.below.as_os_str().len())
@@ -108,10 +221,10 @@ impl ServedRoots {
     /// # Errors
     /// If the folder was replaced since the start, for example by a link: the owner did not name
     /// the folder that is there now.
-    pub(crate) fn root(&self, place: &ServedPath) -> io::Result<&Path> {
-        let root = &self.0[place.root];
+    pub(crate) fn root(&self, place: &ServedPath) -> io::Result<PathBuf> {
+        let root = self.read()[place.root].clone();
         match identity(&root.path)? == root.identity {
-            true => Ok(&root.path),
+            true => Ok(root.path),
             false => {
                 let text = "another folder is in its place than when the server was started";
                 Err(io::Error::new(io::ErrorKind::NotFound, text))
@@ -125,7 +238,7 @@ impl ServedRoots {
     /// As [`ServedRoots::root`]. Also if the path is or contains a link, or is neither a folder nor
     /// a file.
     pub(crate) fn resolve(&self, place: &ServedPath) -> io::Result<PathBuf> {
-        let kind = beneath::status(self.root(place)?, &place.below)?.kind;
+        let kind = beneath::status(&self.root(place)?, &place.below)?.kind;
         match kind {
             FileKind::Directory | FileKind::Regular => Ok(self.path(place)),
             _ => Err(io::Error::new(io::ErrorKind::NotFound, "not a folder or a file")),
@@ -134,7 +247,7 @@ impl ServedRoots {
 
     /// Returns the path on the disk, without looking at the disk.
     pub(crate) fn path(&self, place: &ServedPath) -> PathBuf {
-        let root = &self.0[place.root].path;
+        let root = &self.read()[place.root].path;
         match place.is_root() {
             true => root.to_owned(),
             false => root.join(&place.below),
@@ -203,8 +316,12 @@ mod tests {
     use super::*;
 
     fn roots() -> ServedRoots {
-        let root = |path: &str| ServedRoot { path: PathBuf::from(path), identity: (0, 0) };
-        ServedRoots(vec![root("/a"), root("/a/b")])
+        let root = |path: &str| ServedRoot {
+            path: PathBuf::from(path),
+            identity: (0, 0),
+            reach: RootReach::Named,
+        };
+        ServedRoots(RwLock::new(vec![root("/a"), root("/a/b")]))
     }
 
     #[test]
@@ -269,5 +386,52 @@ mod tests {
         ] {
             assert_eq!(roots.overlap(&one, &other), overlap, "{one:?} {other:?}");
         }
+    }
+
+    #[test]
+    fn folders_beneath_a_root_become_roots_and_go_again() {
+        let folder = tempfile::tempdir().unwrap();
+        let tree = folder.path().canonicalize().unwrap();
+        std::fs::create_dir_all(tree.join("a/b")).unwrap();
+        std::fs::write(tree.join("file"), "").unwrap();
+        std::os::unix::fs::symlink("a", tree.join("link")).unwrap();
+        let roots = ServedRoots::new(&[tree.clone()], &[]).unwrap();
+        let place = |token: &str| roots.place(token).unwrap();
+        for refused in ["0/file", "0/link", "0/link/b", "0/gone"] {
+            assert!(roots.add(&place(refused)).is_err(), "{refused}");
+        }
+        assert_eq!(roots.add(&place("0/")).unwrap().root, 0);
+        let added = roots.add(&place("0/a/b")).unwrap();
+        assert_eq!((added.root, roots.path(&added)), (1, tree.join("a/b")));
+        assert_eq!(roots.add(&place("0/a/b")).unwrap(), added);
+        assert_eq!(roots.place_of(&tree.join("a/b/c")).unwrap().root, 1);
+        assert!(roots.is_added(&added) && !roots.remove(&place("0/")));
+        assert!(roots.remove(&added) && roots.places().len() == 1);
+        assert_eq!((roots.place("1/"), roots.at(1)), (None, None));
+        assert_eq!(roots.place_of(&tree.join("a/b/c")).unwrap().root, 0);
+        // Replaced by a link, it is not the folder that was added.
+        let added = roots.add(&place("0/a/b")).unwrap();
+        std::fs::rename(tree.join("a"), tree.join("moved")).unwrap();
+        std::fs::create_dir_all(tree.join("elsewhere/b")).unwrap();
+        std::os::unix::fs::symlink("elsewhere", tree.join("a")).unwrap();
+        assert!(roots.root(&added).is_err());
+    }
+
+    #[test]
+    fn of_the_folder_of_a_file_only_that_file_is_served() {
+        let folder = tempfile::tempdir().unwrap();
+        let tree = folder.path().canonicalize().unwrap();
+        std::fs::create_dir(tree.join("folder")).unwrap();
+        for name in ["one", "two", "folder/one"] {
+            std::fs::write(tree.join(name), "").unwrap();
+        }
+        let roots = ServedRoots::new(&[], &[tree.join("one")]).unwrap();
+        assert!(roots.places().is_empty());
+        assert_eq!(roots.path(&roots.place("0/one").unwrap()), tree.join("one"));
+        for token in ["0/", "0/two", "0/folder", "0/folder/one", "0/one/x"] {
+            assert_eq!(roots.place(token), None, "{token}");
+        }
+        assert_eq!(roots.place_of(&tree.join("two")), None);
+        assert!(ServedRoots::new(&[], &[]).is_err());
     }
 }

@@ -135,8 +135,8 @@ impl ServedRuns {
     ) -> Result<Arc<ServedRun>, RunRefused> {
         let root = roots.root(&request.place).map_err(|_| RunRefused::Gone)?;
         let path = roots.resolve(&request.place).map_err(|_| RunRefused::Gone)?;
-        let catalogue = Catalogue::find_beneath(root, &path);
-        let selection = selection_of(&request, root, roots);
+        let catalogue = Catalogue::find_beneath(&root, &path);
+        let selection = selection_of(&request.place, &root, roots);
         let mut list = lock(&self.0);
         let overlaps = |(_, run): &(u64, &Arc<ServedRun>)| {
             let shares = run.catalogue.is_some() && run.catalogue == catalogue;
@@ -214,9 +214,9 @@ impl ServedRuns {
 
 /// Returns the files of a run. A path beneath a root is opened name by name, so that a link created
 /// meanwhile leads nowhere.
-fn selection_of(request: &RunRequest, root: &Path, roots: &ServedRoots) -> Selection {
-    let path = roots.path(&request.place);
-    match request.place.is_root() {
+pub(crate) fn selection_of(place: &ServedPath, root: &Path, roots: &ServedRoots) -> Selection {
+    let path = roots.path(place);
+    match place.is_root() {
         true => Selection::of([path]),
         false => Selection::default().with(|selection| {
             selection.listed = vec![path];

@@ -22,6 +22,7 @@ use tokio::time::timeout;
 use tokio_rustls::TlsAcceptor;
 
 use crate::app::App;
+use crate::base_path::ensure_plain;
 use crate::config::{Config, Limits};
 use crate::error::Error;
 use crate::pages;
@@ -85,9 +86,15 @@ impl Server {
         self.bound
     }
 
-    /// Returns the address with the token, which lets a browser in. Show it to the owner only.
+    /// Returns the address with the token, which lets one browser in. Show it to the owner only.
     pub fn address(&self) -> String {
         self.app.entrance()
+    }
+
+    /// Returns the address by which a command of the owner asks for tickets. Keep it in a file that
+    /// only the owner can read.
+    pub fn owner_address(&self) -> String {
+        self.app.owner_address()
     }
 
     /// Returns the address of a page to print. It contains the token unless there is a password:
@@ -168,6 +175,7 @@ fn ensure_safe(config: &Config) -> Result<(), Error> {
     if (elsewhere || config.proxy_origin.is_some()) && config.password_hash.is_none() {
         return Err(Error::usage("to be reached from other machines takes a password"));
     }
+    ensure_plain(&config.base_path)?;
     config.password_hash.as_deref().map_or(Ok(()), ensure_hash)
 }
 

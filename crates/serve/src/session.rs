@@ -5,6 +5,7 @@
 
 use std::collections::{HashMap, VecDeque};
 use std::net::{IpAddr, Ipv6Addr};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
@@ -54,6 +55,32 @@ impl Secret {
     /// Compares in constant time.
     pub(crate) fn is(&self, shown: &str) -> bool {
         self.0.as_bytes().ct_eq(shown.as_bytes()).into()
+    }
+}
+
+/// The secret of the printed address, which lets one browser in, whenever it comes.
+pub(crate) struct EntranceToken {
+    secret: Secret,
+    is_used: AtomicBool,
+}
+
+impl EntranceToken {
+    /// Makes one.
+    ///
+    /// # Errors
+    /// If the system returns no random bytes.
+    pub(crate) fn new() -> Result<EntranceToken, Error> {
+        Ok(EntranceToken { secret: Secret::random()?, is_used: AtomicBool::new(false) })
+    }
+
+    /// Returns its encoding.
+    pub(crate) fn letters(&self) -> &str {
+        self.secret.letters()
+    }
+
+    /// Uses it up; returns whether it was valid.
+    pub(crate) fn redeem(&self, shown: &str) -> bool {
+        self.secret.is(shown) && !self.is_used.swap(true, Ordering::AcqRel)
     }
 }
 

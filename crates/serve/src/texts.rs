@@ -52,10 +52,12 @@ macro_rules! texts {
     )+};
 }
 
+pub(crate) mod add;
 pub(crate) mod documents;
 pub(crate) mod folders;
 pub(crate) mod result;
 
+use add::AddTexts;
 use documents::{CodeTexts, CompareTexts, DropTexts, HistoryTexts, MeasureTexts};
 use folders::{ActivityTexts, FolderTexts, HomeTexts, RepairTexts, SettingsTexts, StateTexts};
 use result::ResultTexts;
@@ -77,6 +79,7 @@ pub(crate) struct Texts {
     pub(crate) state: StateTexts,
     pub(crate) home: HomeTexts,
     pub(crate) folder: FolderTexts,
+    pub(crate) add: AddTexts,
     pub(crate) repair: RepairTexts,
     pub(crate) activity: ActivityTexts,
     pub(crate) settings: SettingsTexts,
@@ -99,6 +102,7 @@ impl Texts {
             state: StateTexts::new(language),
             home: HomeTexts::new(language),
             folder: FolderTexts::new(language),
+            add: AddTexts::new(language),
             repair: RepairTexts::new(language),
             activity: ActivityTexts::new(language),
             settings: SettingsTexts::new(language),
@@ -319,10 +323,12 @@ span(from: u64, to: u64, of: u64):
                     the address that the command printed.",
                 "Die Anfrage nennt einen anderen Dienst oder kommt von der Seite eines anderen. \
                     Öffnen Sie die Adresse, die der Befehl ausgegeben hat.";
-            NoSession: "Open the address that `steadfast serve` printed: it holds the token that \
-                    lets this browser in.",
-                "Öffnen Sie die Adresse, die `steadfast serve` ausgegeben hat: Sie enthält das \
-                    Kennwort, das diesen Browser einlässt.";
+            NoSession: "Open the address that `steadfast serve` printed. It lets one browser in, \
+                    once. For another one, or to come back later, `steadfast open --no-open \
+                    FOLDER` prints a new address on the machine of the server.",
+                "Öffnen Sie die Adresse, die `steadfast serve` ausgegeben hat. Sie lässt einen \
+                    Browser ein, einmal. Für einen weiteren, oder um später wiederzukommen, gibt \
+                    `steadfast open --no-open ORDNER` auf dem Rechner des Dienstes eine neue aus.";
             ForeignForm: "The form belongs to another session. Reload its page and try again.",
                 "Das Formular gehört nicht zu dieser Sitzung. Laden Sie seine Seite neu und \
                     wiederholen Sie es.";

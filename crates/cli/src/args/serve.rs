@@ -16,6 +16,7 @@ use steadfast_serve::Language;
 Examples:
   steadfast serve ~/Pictures /mnt/archive          open both in the browser
   steadfast serve --no-open --port 8080 /srv       only print the address
+  steadfast serve --install ~/Pictures             start it now and at each login
   steadfast serve --hash-password > secret         ask for a password, print its hash
   steadfast serve --listen 0.0.0.0:8443 --host nas.home --password-file secret \\
     --tls-cert cert.pem --tls-key key.pem /archive
@@ -46,7 +47,24 @@ pub(crate) struct ServeArgs {
     pub(crate) records: Option<PathBuf>,
 
     #[command(flatten)]
+    pub(crate) service: ServiceArgs,
+
+    #[command(flatten)]
     pub(crate) reach: ReachArgs,
+}
+
+/// A server that is always there.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Service")]
+pub(crate) struct ServiceArgs {
+    /// Start this server now and at each login, as a service of systemd or launchd, at port 8674
+    /// unless --port or --listen is given. `steadfast open` then uses it
+    #[arg(long, conflicts_with_all = ["uninstall", "hash_password"])]
+    pub(crate) install: bool,
+
+    /// Stop and remove the service
+    #[arg(long, conflicts_with = "hash_password")]
+    pub(crate) uninstall: bool,
 }
 
 /// Who may connect from other machines.
@@ -82,6 +100,10 @@ pub(crate) struct ReachArgs {
     /// A proxy on this machine passes on requests for ORIGIN, for example https://nas.example
     #[arg(long, value_name = "ORIGIN")]
     pub(crate) behind_proxy: Option<String>,
+
+    /// The proxy has the pages beneath PATH of its site, for example /steadfast
+    #[arg(long, value_name = "PATH", requires = "behind_proxy")]
+    pub(crate) base_path: Option<String>,
 }
 
 /// Show files and folders in the browser, from a desktop's menus.

@@ -26,11 +26,11 @@ pub(super) fn run(args: &OpenArgs) -> anyhow::Result<u8> {
     if let Some(address) = running::find(&paths) {
         return show(&address, !args.no_open);
     }
-    let mut roots: Vec<PathBuf> = paths.iter().map(|path| folder_of(path)).collect();
-    roots.sort();
-    roots.dedup();
+    // Of a file, nothing beside it is shown.
+    let (roots, files) = paths.iter().cloned().partition(|path| path.is_dir());
     let server = Server::bind(Config {
         roots,
+        files,
         language: args.language.map(LanguageArg::language),
         trees: state_folder::trees(),
         made_by: made_by(),
@@ -58,12 +58,4 @@ fn show(address: &str, opens: bool) -> anyhow::Result<u8> {
 
 fn real(path: &Path) -> anyhow::Result<PathBuf> {
     path.canonicalize().with_context(|| format!("cannot open `{}`", path.display()))
-}
-
-/// The folder itself, or that of a file.
-fn folder_of(path: &Path) -> PathBuf {
-    match path.parent() {
-        Some(parent) if !path.is_dir() => parent.to_owned(),
-        _ => path.to_owned(),
-    }
 }

@@ -202,7 +202,7 @@ fn tree_of(root: &Path) -> anyhow::Result<CataloguedTree> {
 }
 
 /// Returns the facts of this machine and user that timers depend on.
-fn host() -> anyhow::Result<timer::TimerHost> {
+pub(super) fn host() -> anyhow::Result<timer::TimerHost> {
     let home = state_folder::home().context("HOME is not set")?;
     let config = state_folder::configuration().and_then(|path| Some(path.parent()?.to_owned()));
     let is_root = Command::new("id").arg("-u").output().is_ok_and(|id| id.stdout == b"0\n");

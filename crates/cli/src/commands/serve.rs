@@ -1,6 +1,7 @@
 //! `steadfast serve`: arguments → a server → its address, and a browser that opens it.
 
 pub(super) mod running;
+mod service;
 
 use std::fs;
 use std::io::{self, IsTerminal as _};
@@ -13,6 +14,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context as _, bail};
 use steadfast_serve::{Config, Server, Tls, hash_password};
 
+use self::service::{install, uninstall};
 use super::measure::made_by;
 use crate::args::{LanguageArg, ServeArgs, cipher_worker};
 use crate::exit::{self, complain};
@@ -23,7 +25,17 @@ pub(super) fn run(args: &ServeArgs) -> anyhow::Result<u8> {
     if args.reach.hash_password {
         return print_hash();
     }
-    let server = Server::bind(config_of(args)?)?;
+    if args.service.uninstall {
+        return uninstall();
+    }
+    let config = config_of(args)?;
+    if args.service.install {
+        let roots = config.roots.clone();
+        // What the service would refuse is refused here.
+        drop(Server::bind(Config { listen: any_port(config.listen), ..config })?);
+        return install(args, &roots);
+    }
+    let server = Server::bind(config)?;
     serve(server, "/", !args.no_open)
 }
 
@@ -33,7 +45,7 @@ pub(super) fn serve(server: Server, page: &str, opens: bool) -> anyhow::Result<u
     write_out(format!("{}\n", server.address_to_print(page)).as_bytes())
         .context("cannot write to stdout")?;
     let local = server.is_plain_loopback();
-    let _told = local.then(|| running::tell(server.bound(), &server.address())).flatten();
+    let _told = local.then(|| running::tell(server.bound(), &server.owner_address())).flatten();
     if opens {
         let address = server.ticket_to(page)?;
         // In a thread, because an opener may wait for the page.
@@ -45,6 +57,11 @@ pub(super) fn serve(server: Server, page: &str, opens: bool) -> anyhow::Result<u
     }
     server.run(&stop)?;
     Ok(0)
+}
+
+/// Returns an address with any free port. The service may hold the port that it will get again.
+fn any_port(address: SocketAddr) -> SocketAddr {
+    SocketAddr::new(address.ip(), 0)
 }
 
 fn config_of(args: &ServeArgs) -> anyhow::Result<Config> {
@@ -68,6 +85,7 @@ fn config_of(args: &ServeArgs) -> anyhow::Result<Config> {
         tls,
         hosts: reach.host.clone(),
         proxy_origin: reach.behind_proxy.clone(),
+        base_path: reach.base_path.as_deref().unwrap_or("").trim_end_matches('/').to_owned(),
         language: args.language.map(LanguageArg::language),
         records: args.records.clone(),
         trees: state_folder::trees(),

@@ -66,11 +66,15 @@ fn the_first_line_is_the_address_and_ctrl_c_is_the_end() {
 }
 
 #[test]
-fn open_serves_the_folders_of_what_is_named() {
+fn open_serves_what_is_named_and_nothing_beside_a_file() {
     let tree = Tree::small();
     let mut serving = Serving::begin(&tree, &["open", "--no-open", "sub"]);
     assert!(serving.address.contains("&to=/run%3Fplace%3D0/"), "{}", serving.address);
     assert!(serving.get(&serving.address).starts_with("HTTP/1.1 200"));
+    assert!(serving.get(&serving.address).starts_with("HTTP/1.1 401"), "the token is used up");
+    assert_eq!(serving.interrupt(), Some(0));
+    let mut serving = Serving::begin(&tree, &["open", "--no-open", "a"]);
+    assert!(serving.address.contains("&to=/drop%3Fgiven%3D"), "{}", serving.address);
     assert_eq!(serving.interrupt(), Some(0));
     tree.run(["open", "--no-open", "nowhere"]).ends(2);
 }

@@ -84,7 +84,7 @@ impl Lookup {
             errors: Vec::new(),
         };
         for place in roots.places() {
-            match roots.root(&place).map(Catalogue::find) {
+            match roots.root(&place).map(|root| Catalogue::find(&root)) {
                 Err(error) => {
                     lookup.errors.push(format!("{}: {error}", roots.shown(&place)));
                 }

@@ -30,6 +30,8 @@ pub(super) enum Goal {
     Run,
     Code,
     History,
+    /// To show the folder as one of the visitor's own, and protect it.
+    Add,
 }
 
 impl Goal {
@@ -38,15 +40,15 @@ impl Goal {
         match query.text("for") {
             Some("code") => Goal::Code,
             Some("history") => Goal::History,
+            Some("add") => Goal::Add,
             _ => Goal::Run,
         }
     }
 
     fn tab(self) -> Tab {
         match self {
-            Goal::Run => Tab::Home,
+            Goal::Run | Goal::History | Goal::Add => Tab::Home,
             Goal::Code => Tab::Code,
-            Goal::History => Tab::Home,
         }
     }
 
@@ -56,6 +58,7 @@ impl Goal {
             Goal::Run => "/run",
             Goal::Code => "/code",
             Goal::History => "/history",
+            Goal::Add => "/add",
         };
         format!("{page}?place={}", place.query())
     }
@@ -66,6 +69,7 @@ impl Goal {
             Goal::Run => "",
             Goal::Code => "for=code&",
             Goal::History => "for=history&",
+            Goal::Add => "for=add&",
         };
         format!("{goal}place={}", place.query())
     }
@@ -100,6 +104,7 @@ async fn whole(
         Goal::Run => texts.use_this,
         Goal::Code => visitor.texts().code.title,
         Goal::History => visitor.texts().history.title,
+        Goal::Add => visitor.texts().add.choose,
     };
     let content = html! {
         (way(&app, &place, goal, visitor.texts()))
@@ -141,7 +146,7 @@ async fn listed(
     let at = place.clone();
     let names = app.blocking(move |app| {
         let root = app.roots.root(&at)?;
-        beneath::names(root, &at.below, after.as_ref(), NAMES_MAX)
+        beneath::names(&root, &at.below, after.as_ref(), NAMES_MAX)
     });
     match names.await? {
         Ok(names) => Ok((place, Ok(names))),
@@ -234,7 +239,9 @@ fn entry(place: &ServedPath, name: &Name, goal: Goal, texts: &BrowseTexts) -> Ma
             }
             NameKind::File => {
                 span .leaf { (shown) }
-                a .use href=(address) aria-label=(choose) { (texts.use_short) }
+                @if goal != Goal::Add {
+                    a .use href=(address) aria-label=(choose) { (texts.use_short) }
+                }
             }
             NameKind::Link => span .leaf { (shown) " " span .soft { "(" (texts.link) ")" } }
             NameKind::Other => span .leaf { (shown) " " span .soft { "(" (texts.special) ")" } }

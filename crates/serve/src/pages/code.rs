@@ -96,16 +96,16 @@ impl From<Error> for CodeFailure {
 /// Verifies the code at a path, without following links.
 fn verify_at(app: &App, place: &ServedPath) -> Result<CodePage, CodeFailure> {
     let (root, begun) = (app.roots.root(place)?, Instant::now());
-    if let Some(bundle) = bundle_of(app, root, place)? {
+    if let Some(bundle) = bundle_of(app, &root, place)? {
         return verify_at(app, &bundle);
     }
     let path = app.roots.path(place);
-    if beneath::status(root, &place.below)?.kind != FileKind::Directory {
-        let source = FileSource::new(beneath::file(root, &place.below)?)?;
+    if beneath::status(&root, &place.below)?.kind != FileKind::Directory {
+        let source = FileSource::new(beneath::file(&root, &place.below)?)?;
         let code = Code::file(Box::new(source))?;
         return verify(&code, &path, begun);
     }
-    let tree = FolderTree::of(beneath::directory(root, &place.below)?, &path);
+    let tree = FolderTree::of(beneath::directory(&root, &place.below)?, &path);
     let called = path.file_name().unwrap_or_default().as_encoded_bytes();
     let code = Code::bundle(&tree, called)?;
     verify(&code, &path, begun)

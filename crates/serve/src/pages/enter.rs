@@ -34,10 +34,15 @@ async fn ask(
     visitor: Visitor,
     QueryFields(query): QueryFields,
 ) -> Result<Response, Refusal> {
-    let has_token = query.text("token").is_some_and(|token| app.is_token(token));
-    // A HEAD request, as for a preview of the address, does not use up the ticket.
-    let redeem = |ticket: &str| method == Method::GET && app.tickets.redeem(ticket);
-    if has_token || query.text("ticket").is_some_and(redeem) {
+    if visitor.session().is_some() {
+        // A browser that loads the address again is in already.
+        return Ok(lead_on(&visitor, onward(&query)));
+    }
+    // A HEAD request, as for a preview of the address, uses nothing up.
+    let is_get = method == Method::GET;
+    let token = |token: &str| is_get && app.entrance.redeem(token);
+    let ticket = |ticket: &str| is_get && app.tickets.redeem(ticket);
+    if query.text("token").is_some_and(token) || query.text("ticket").is_some_and(ticket) {
         return welcome(&app, &visitor, onward(&query));
     }
     match app.config.password_hash.is_some() {
@@ -87,13 +92,17 @@ fn onward(values: &NamedValues) -> String {
 /// Not by a redirect: after a link from another server, browsers would not send a strict cookie.
 fn welcome(app: &App, visitor: &Visitor, onward: String) -> Result<Response, Refusal> {
     let key = app.sessions.begin().map_err(|_| Refusal::TooMuch)?;
+    let mut response = lead_on(visitor, onward);
+    set_cookie(app, &mut response, &key, "");
+    Ok(response)
+}
+
+fn lead_on(visitor: &Visitor, onward: String) -> Response {
     let texts = visitor.texts();
     let head = html! { meta http-equiv="refresh" content=(format!("0;url={onward}")); };
     let content =
         html! { p { (texts.enter.welcome) } p { a href=(onward) { (texts.enter.go_on) } } };
-    let mut response = page_with(visitor, None, texts.enter.title, &head, &content);
-    set_cookie(app, &mut response, &key, "");
-    Ok(response)
+    page_with(visitor, None, texts.enter.title, &head, &content)
 }
 
 async fn leave(State(app): State<Arc<App>>, visitor: Visitor) -> Response {

@@ -97,7 +97,7 @@ async fn show(
     QueryFields(query): QueryFields,
 ) -> Result<Response, Refusal> {
     let root = root.parse().map_err(|_| Refusal::NotFound)?;
-    let place = app.roots.places().nth(root).ok_or(Refusal::NotFound)?;
+    let place = app.roots.at(root).ok_or(Refusal::NotFound)?;
     let filter = FileFilter::of(&query);
     let (at, wanted) = (place.clone(), filter.clone());
     let listed = app.heavy(move |app| list(app, &at, &wanted)).await??;
@@ -146,9 +146,9 @@ struct ListedPage {
 
 fn list(app: &App, place: &ServedPath, filter: &FileFilter) -> Result<ListedPage, Refusal> {
     let root = app.roots.root(place).map_err(|_| Refusal::NotFound)?;
-    let file = Catalogue::find(root).ok_or(Refusal::NotFound)?;
+    let file = Catalogue::find(&root).ok_or(Refusal::NotFound)?;
     let catalogue = Catalogue::open_reader(&file).map_err(|_| Refusal::Conflict)?;
-    if catalogue.root() != root {
+    if catalogue.root() != root.as_path() {
         return Err(Refusal::NotFound);
     }
     let mut page = ListedPage { files: Vec::new(), more: false };

@@ -16,7 +16,7 @@ use steadfast_report::{escape, units};
 
 use super::activity::{line, recorded};
 use super::files::search_in;
-use super::home::{begin, gauge, next, sentence};
+use super::home::{check, gauge, next, protect, sentence};
 use crate::app::App;
 use crate::audits::RootFacts;
 use crate::dates;
@@ -73,7 +73,10 @@ async fn show(
                 (runs(&visitor, &folder, now))
                 (files(&folder, texts))
             }
-            div .stack.tight { (beside(&folder, texts)) }
+            div .stack.tight {
+                (beside(&folder, texts))
+                @if app.roots.is_added(&folder.place) { (remove(&visitor, &folder)) }
+            }
         }
     };
     Ok(framed(&visitor, Some(Tab::Home), &folder.name, &html! {}, &content))
@@ -105,10 +108,10 @@ fn head(visitor: &Visitor, folder: &ServedFolder) -> Markup {
                         a .button.main href=(format!("/runs/{}", run.id)) { (texts.home.watch) }
                     }
                     @if is_idle && folder.facts().is_some() {
-                        (begin(visitor, folder, RunVerb::Check, !has_damage))
+                        (check(visitor, folder, !has_damage))
                     }
                     @if is_idle && condition == FolderCondition::Unprotected {
-                        (begin(visitor, folder, RunVerb::Protect, true))
+                        (protect(folder, &texts.home))
                     }
                 }
             }
@@ -326,6 +329,20 @@ fn beside(folder: &ServedFolder, texts: &Texts) -> Markup {
             div .body.stack.tight {
                 p .small { (texts.folder.parity_text) }
                 p .mono { "steadfast parity make " (folder.shown) }
+            }
+        }
+    }
+}
+
+/// The button that takes an added folder off the pages.
+fn remove(visitor: &Visitor, folder: &ServedFolder) -> Markup {
+    let texts = &visitor.texts().add;
+    html! {
+        form .panel method="post" action=(format!("{}/remove", folder.address())) {
+            div .body.stack.tight {
+                (visitor.csrf())
+                button type="submit" { (texts.remove) }
+                p .small.soft { (texts.removed) }
             }
         }
     }

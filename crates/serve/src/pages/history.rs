@@ -34,7 +34,7 @@ async fn show(
     QueryFields(query): QueryFields,
 ) -> Result<Response, Refusal> {
     let texts = &visitor.texts().history;
-    let only_root = || app.roots.places().next().filter(|_| app.roots.places().count() == 1);
+    let only_root = || app.roots.places().pop().filter(|_| app.roots.places().len() == 1);
     let Some(place) = app.place(&query)?.or_else(only_root) else {
         let content = html! {
             p { (texts.intro) }
@@ -75,7 +75,7 @@ fn look_up(app: &App, place: &ServedPath) -> HistoryLookup {
         Ok(root) => root,
         Err(error) => return HistoryLookup::Failed(error.to_string()),
     };
-    let Some(file) = Catalogue::find(root) else { return HistoryLookup::NoCatalogue };
+    let Some(file) = Catalogue::find(&root) else { return HistoryLookup::NoCatalogue };
     let found = Catalogue::open_reader(&file).and_then(|catalogue| {
         // The catalogue may be of a larger tree than the root.
         let path = app.roots.path(place);

@@ -42,6 +42,9 @@ async fn home(State(app): State<Arc<App>>, visitor: Visitor) -> Result<Response,
                 h1 { (verdict(&folders, texts)) }
                 p .soft { (summary(&folders, texts)) }
             }
+            @if !folders.is_empty() {
+                a .button href="/add" { (icon("plus")) (visitor.texts().add.title) }
+            }
         }
         (attention(&folders, texts))
         div .halves data-refresh {
@@ -61,7 +64,9 @@ fn verdict(folders: &[ServedFolder], texts: &HomeTexts) -> String {
     let all = |wanted: &dyn Fn(&FolderCondition) -> bool| {
         folders.iter().all(|folder| wanted(&folder.settled()))
     };
-    if alarms > 0 {
+    if folders.is_empty() {
+        texts.no_folder.to_owned()
+    } else if alarms > 0 {
         (texts.attention)(alarms)
     } else if all(&|condition| *condition == FolderCondition::Intact) {
         texts.all_well.to_owned()
@@ -254,25 +259,27 @@ fn action(visitor: &Visitor, folder: &ServedFolder, condition: &FolderCondition)
             let run = folder.run.as_ref().map_or(0, |run| run.id);
             html! { a .button href=(format!("/runs/{run}")) { (texts.watch) } }
         }
-        FolderCondition::Late => begin(visitor, folder, RunVerb::Check, true),
-        FolderCondition::Intact => begin(visitor, folder, RunVerb::Check, false),
-        FolderCondition::Unprotected => begin(visitor, folder, RunVerb::Protect, true),
+        FolderCondition::Late => check(visitor, folder, true),
+        FolderCondition::Intact => check(visitor, folder, false),
+        FolderCondition::Unprotected => protect(folder, texts),
     }
 }
 
-/// A button that starts a run over a whole folder.
-pub(super) fn begin(visitor: &Visitor, folder: &ServedFolder, verb: RunVerb, main: bool) -> Markup {
+/// A link to what protecting a folder comes to.
+pub(super) fn protect(folder: &ServedFolder, texts: &HomeTexts) -> Markup {
+    let address = format!("/add?place={}", folder.place.query());
+    html! { a .button.main href=(address) { (icon("intact")) (texts.protect) } }
+}
+
+/// A button that checks a whole folder.
+pub(super) fn check(visitor: &Visitor, folder: &ServedFolder, main: bool) -> Markup {
     let texts = &visitor.texts().home;
-    let (name, label) = match verb {
-        RunVerb::Protect => ("intact", texts.protect),
-        _ => ("checking", texts.check_now),
-    };
     html! {
         form method="post" action="/runs" {
             (visitor.csrf())
             input type="hidden" name="place" value=(folder.place.token());
-            button .main[main] type="submit" name="verb" value=(verb.name()) {
-                (icon(name)) (label)
+            button .main[main] type="submit" name="verb" value=(RunVerb::Check.name()) {
+                (icon("checking")) (texts.check_now)
             }
         }
     }

@@ -54,6 +54,11 @@ async fn begin(
     FormFields(form): FormFields,
 ) -> Result<Redirect, Refusal> {
     let request = requested(&app, &form).ok_or(Refusal::Malformed)?;
+    begun(&app, request).await
+}
+
+/// Starts a run, and leads to its page or to that of the one in its way.
+pub(super) async fn begun(app: &Arc<App>, request: RunRequest) -> Result<Redirect, Refusal> {
     let begun = app.blocking(|app| {
         let trees = app.config.trees.clone();
         app.runs.begin(request, &app.roots, &app.measurements, trees)

@@ -25,7 +25,7 @@ async fn issue(
     State(app): State<Arc<App>>,
     QueryFields(query): QueryFields,
 ) -> Result<String, Refusal> {
-    if !query.text("token").is_some_and(|token| app.is_token(token)) {
+    if !query.text("token").is_some_and(|token| app.is_owner(token)) {
         return Err(Refusal::NoSession);
     }
     let paths = query.all_bytes("path").map(|path| PathBuf::from(OsStr::from_bytes(path)));

@@ -72,6 +72,7 @@ texts! {
     /// The start page, with all folders.
     HomeTexts {
         title: "Folders", "Ordner";
+        no_folder: "Only single files are shown here", "Hier werden nur einzelne Dateien gezeigt";
         attention(things: u64): match things {
                 1 => "1 folder needs your attention".to_owned(),
                 things => format!("{} folders need your attention", count(things)),

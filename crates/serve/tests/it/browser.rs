@@ -25,6 +25,8 @@ pub(crate) struct Served {
     pub(crate) outside: TempDir,
     pub(crate) bound: SocketAddr,
     pub(crate) entrance: String,
+    /// By which the owner's commands ask for tickets.
+    pub(crate) owner: String,
     stop: Arc<AtomicBool>,
     thread: Option<JoinHandle<()>>,
 }
@@ -50,10 +52,11 @@ impl Served {
         let roots = vec![tree.path().to_owned()];
         let server = Server::bind(wishes(Config { roots, ..Config::default() })).unwrap();
         let (bound, entrance) = (server.bound(), server.address());
+        let owner = server.owner_address();
         let stop = Arc::new(AtomicBool::new(false));
         let flag = Arc::clone(&stop);
         let thread = std::thread::spawn(move || server.run(&flag).unwrap());
-        Served { tree, outside, bound, entrance, stop, thread: Some(thread) }
+        Served { tree, outside, bound, entrance, owner, stop, thread: Some(thread) }
     }
 
     pub(crate) fn at(&self, name: &str) -> PathBuf {
@@ -75,10 +78,16 @@ impl Served {
         Browser { bound: self.bound, cookie: None, csrf: String::new() }
     }
 
-    /// A browser that came in by the token.
+    /// The path and query by which the owner's commands ask for tickets.
+    pub(crate) fn desk(&self) -> &str {
+        &self.owner[self.owner.find("/ticket").unwrap()..]
+    }
+
+    /// A browser that came in by a ticket. The token lets in one only.
     pub(crate) fn browser(&self) -> Browser {
         let mut browser = self.stranger();
-        let page = browser.get(self.door());
+        let ticket = browser.get(self.desk()).text();
+        let page = browser.get(&ticket[ticket.find("/enter").unwrap()..]);
         assert_eq!(page.status, 200, "{}", page.text());
         browser.cookie = Some(page.cookie());
         let home = browser.get("/");

@@ -27,6 +27,15 @@ fn only_the_token_lets_in() {
     assert!(cookie.contains("; HttpOnly; SameSite=Strict"), "{cookie}");
     let token = served.entrance.split("token=").nth(1).unwrap();
     assert!(!cookie.contains(token) && !answer.text().contains(token));
+    // It lets in one browser, which may load the address again.
+    assert_eq!(stranger.get(served.door()).status, 401);
+    let key = answer.cookie();
+    let again = stranger.send("GET", served.door(), &[("cookie", &key)], b"");
+    assert_eq!((again.status, again.header("set-cookie")), (200, None));
+    // It asks for no ticket, and what asks for tickets lets nobody in.
+    assert_eq!(stranger.get(&format!("/ticket?token={token}")).status, 401);
+    let owner = served.desk().split_once("token=").unwrap().1;
+    assert_eq!(stranger.get(&format!("/enter?token={owner}")).status, 401);
     assert_eq!(served.browser().get("/").status, 200);
 }
 
@@ -57,17 +66,20 @@ fn a_ticket_lets_one_browser_in_and_leads_on() {
     let served = Served::begin();
     let stranger = served.stranger();
     // Who looks at the head alone leaves the ticket good.
-    let token = served.door().split_once("token=").unwrap().1;
     let path = served.tree.path().canonicalize().unwrap();
-    let given = stranger.get(&format!("/ticket?token={token}&path={}", path.display())).text();
+    let given = stranger.get(&format!("{}&path={}", served.desk(), path.display())).text();
     let door = &given[given.find("/enter").unwrap()..];
+    assert!(door.ends_with("&to=/run%3Fplace%3D0/"), "{door}");
     assert_eq!(stranger.send("HEAD", door, &[], b"").status, 401);
     assert_eq!(stranger.get(door).status, 200);
+    assert_eq!(stranger.get(door).status, 401);
     // Led on to a page of this server, and to no other's.
     for (to, led) in
         [("/run", "/run"), ("//evil.example", "/"), ("/%5Cevil", "/"), ("https://e", "/")]
     {
-        let answer = stranger.get(&format!("{}&to={to}", served.door()));
+        let given = stranger.get(served.desk()).text();
+        let ticket = given[given.find("/enter").unwrap()..].split("&to=").next().unwrap();
+        let answer = stranger.get(&format!("{ticket}&to={to}"));
         let wanted = format!("content=\"0;url={led}\"");
         assert!(answer.text().contains(&wanted), "{to}: {}", answer.text());
     }
@@ -199,4 +211,31 @@ fn what_is_not_safe_is_not_begun() {
     assert_eq!(error.kind(), ErrorKind::System);
     // A cause that the message tells is not told again by who tells all causes.
     assert!(std::error::Error::source(&error).is_none(), "{error}");
+}
+
+#[test]
+fn pages_lie_beneath_a_path_of_a_proxy() {
+    let served =
+        Served::with(|config| Config { base_path: "/of/steadfast".to_owned(), ..config });
+    assert!(served.entrance.contains("/of/steadfast/enter?token="), "{}", served.entrance);
+    let browser = served.browser();
+    for home in ["/", "/of/steadfast", "/of/steadfast/"] {
+        let page = browser.get(home);
+        assert_eq!(page.status, 200, "{home}");
+        let page = page.text();
+        assert!(page.contains("href=\"/of/steadfast/style.css\""), "{page}");
+        for attribute in ["href", "src", "action"] {
+            let addresses = page.split(&format!(" {attribute}=\"/")).skip(1);
+            let beside = addresses.filter(|address| !address.starts_with("of/steadfast/"));
+            assert_eq!(beside.count(), 0, "{attribute}: {page}");
+        }
+    }
+    let run = browser.run("check", "0/");
+    let run = run.strip_prefix("/of/steadfast").unwrap();
+    let page = browser.ended(run);
+    assert!(page.contains("action=\"/of/steadfast/runs\""), "{page}");
+    assert_eq!(browser.get("/of/steadfast/style.css").status, 200);
+    assert_eq!(browser.get("/of/steadfastly").status, 404);
+    let bad = Config { base_path: "/a/../b".to_owned(), roots: vec![".".into()], ..Config::default() };
+    assert!(Server::bind(bad).is_err());
 }

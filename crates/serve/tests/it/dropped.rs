@@ -158,7 +158,7 @@ fn without_a_catalogue_nothing_is_claimed() {
 #[test]
 fn a_running_server_gives_tickets_to_its_owner_alone() {
     let (served, browser) = known();
-    let token = served.door().split_once("token=").unwrap().1;
+    let token = served.desk().split_once("token=").unwrap().1;
     let path = |name: &str| served.at(name).canonicalize().unwrap().display().to_string();
     let stranger = served.stranger();
     let ask = |token: &str, paths: &[String]| {

@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used)]
 
+mod added;
 mod browser;
 mod crowd;
 mod door;

@@ -30,7 +30,7 @@ impl Drop for AddressFile {
 
 /// Publishes the address of a server to other commands of this user, if the system has a folder for
 /// that.
-pub(crate) fn tell(bound: SocketAddr, entrance: &str) -> Option<AddressFile> {
+pub(crate) fn tell(bound: SocketAddr, address: &str) -> Option<AddressFile> {
     let folder = folder()?;
     let made = DirBuilder::new().mode(0o700).create(&folder);
     if made.is_err_and(|error| error.kind() != io::ErrorKind::AlreadyExists) || !is_ours(&folder) {
@@ -41,7 +41,7 @@ pub(crate) fn tell(bound: SocketAddr, entrance: &str) -> Option<AddressFile> {
     let _ = fs::remove_file(&path);
     let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&path).ok()?;
     let told = AddressFile(path);
-    file.write_all(entrance.as_bytes()).ok()?;
+    file.write_all(address.as_bytes()).ok()?;
     Some(told)
 }
 
@@ -58,7 +58,7 @@ pub(crate) fn find(paths: &[PathBuf]) -> Option<String> {
 fn ask(file: &Path, paths: &[PathBuf]) -> Option<String> {
     let mut entrance = String::new();
     fs::File::open(file).ok()?.take(ANSWER_LEN_MAX).read_to_string(&mut entrance).ok()?;
-    let (bound, token) = entrance.trim().strip_prefix("http://")?.split_once("/enter?token=")?;
+    let (bound, token) = entrance.trim().strip_prefix("http://")?.split_once("/ticket?token=")?;
     let bound: SocketAddr = bound.parse().ok().filter(|at: &SocketAddr| at.ip().is_loopback())?;
     let mut stream = match TcpStream::connect_timeout(&bound, PATIENCE) {
         Err(error) if error.kind() == io::ErrorKind::ConnectionRefused => {
@@ -130,10 +130,10 @@ mod tests {
         let file = folder.path().join("serve-1");
         for entrance in [
             "",
-            "http://127.0.0.1:1/enter?token=x",
-            "http://192.0.2.1:80/enter?token=x",
-            "https://127.0.0.1:1/enter?token=x",
-            "http://evil.example:80/enter?token=x",
+            "http://127.0.0.1:1/ticket?token=x",
+            "http://192.0.2.1:80/ticket?token=x",
+            "https://127.0.0.1:1/ticket?token=x",
+            "http://evil.example:80/ticket?token=x",
         ] {
             fs::write(&file, entrance).unwrap();
             assert_eq!(ask(&file, &[PathBuf::from("/x")]), None, "{entrance}");

@@ -52,6 +52,22 @@ pub(super) fn shown(
             }
         }
         (tiles(view, result))
+        @if run.request.verb == RunVerb::Protect { (next(visitor, run)) }
+    }
+}
+
+/// What to do after a folder was protected.
+fn next(visitor: &Visitor, run: &ServedRun) -> Markup {
+    let texts = &visitor.texts().add;
+    let schedule = format!("/folders/{}#schedule", run.request.place.root);
+    html! {
+        section .panel aria-labelledby="next" {
+            div .cap { h2 #next { (texts.then) } }
+            div .body.row {
+                a .button href=(schedule) { (icon("clock")) (texts.then_schedule) }
+                a .button href="/settings#alerts" { (icon("bell")) (texts.then_tell) }
+            }
+        }
     }
 }
 
