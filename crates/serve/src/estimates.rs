@@ -63,10 +63,10 @@ struct Counter {
 impl Monitor for Counter {
     fn event(&mut self, event: &Event) {
         let Event::File(event) = event else { return };
-        let Some(status) = event.status else { return };
+        let Some(length) = event.length() else { return };
         self.found.files += 1;
         if event.stored.is_none() {
-            self.found.bytes = self.found.bytes.saturating_add(status.length);
+            self.found.bytes = self.found.bytes.saturating_add(length);
         }
     }
 

@@ -11,7 +11,7 @@ use std::io;
 use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Component, Path, PathBuf};
-use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use steadfast::beneath::{self, FileKind};
 use steadfast_report::escape;
@@ -27,8 +27,8 @@ const ROOTS_MAX: usize = 256;
 
 /// The folders that are served. A page may add folders beneath them, which are then roots too. A
 /// root keeps its index for as long as the server runs.
-#[derive(Debug)]
-pub(crate) struct ServedRoots(RwLock<Vec<ServedRoot>>);
+#[derive(Clone, Debug)]
+pub(crate) struct ServedRoots(Arc<RwLock<Vec<ServedRoot>>>);
 
 /// A served folder, and its device and inode when it became a root.
 #[derive(Clone, Debug)]
@@ -123,7 +123,7 @@ impl ServedRoots {
         }
         match roots.is_empty() {
             true => Err(Error::usage("there is no folder to serve")),
-            false => Ok(ServedRoots(RwLock::new(roots))),
+            false => Ok(ServedRoots(Arc::new(RwLock::new(roots)))),
         }
     }
 
@@ -321,7 +321,7 @@ mod tests {
             identity: (0, 0),
             reach: RootReach::Named,
         };
-        ServedRoots(RwLock::new(vec![root("/a"), root("/a/b")]))
+        ServedRoots(Arc::new(RwLock::new(vec![root("/a"), root("/a/b")])))
     }
 
     #[test]
@@ -395,7 +395,7 @@ mod tests {
         std::fs::create_dir_all(tree.join("a/b")).unwrap();
         std::fs::write(tree.join("file"), "").unwrap();
         std::os::unix::fs::symlink("a", tree.join("link")).unwrap();
-        let roots = ServedRoots::new(&[tree.clone()], &[]).unwrap();
+        let roots = ServedRoots::new(std::slice::from_ref(&tree), &[]).unwrap();
         let place = |token: &str| roots.place(token).unwrap();
         for refused in ["0/file", "0/link", "0/link/b", "0/gone"] {
             assert!(roots.add(&place(refused)).is_err(), "{refused}");

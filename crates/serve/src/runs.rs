@@ -163,6 +163,8 @@ impl ServedRuns {
         let of_thread = Arc::clone(&run);
         let spawned = thread::Builder::new().name(format!("run {id}")).spawn(move || {
             RunMonitor::new(&of_thread).execute(&selection, &path);
+            // Events and buffers of the run are free now.
+            steadfast::give_back_memory();
         });
         list.threads.retain(|thread| !thread.is_finished());
         list.threads.push(spawned.map_err(|_| RunRefused::NoThread)?);

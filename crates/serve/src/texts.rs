@@ -56,6 +56,7 @@ pub(crate) mod add;
 pub(crate) mod documents;
 pub(crate) mod folders;
 pub(crate) mod result;
+pub(crate) mod words;
 
 use add::AddTexts;
 use documents::{CodeTexts, CompareTexts, DropTexts, HistoryTexts, MeasureTexts};

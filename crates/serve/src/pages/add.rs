@@ -77,9 +77,8 @@ async fn show(
 fn plan(app: &App, visitor: &Visitor, place: &ServedPath, counted: ProtectEstimate) -> Markup {
     let texts = &visitor.texts().add;
     let ProtectEstimate { files, bytes, is_cut } = counted;
-    let time = |bytes_per_s: u64| {
-        units::rough_duration((bytes as f64 * 1e9 / bytes_per_s as f64) as u64)
-    };
+    let time =
+        |bytes_per_s: u64| units::rough_duration((bytes as f64 * 1e9 / bytes_per_s as f64) as u64);
     let form = |name: &str, label: &str, main: bool| {
         html! {
             button .big .main[main] type="submit" name="then" value=(name) {

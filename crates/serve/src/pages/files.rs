@@ -63,8 +63,7 @@ impl FileFilter {
 
     fn wants(&self, file: &ListedFile) -> bool {
         let words = || escape::path(&file.path).to_lowercase().contains(&self.words.to_lowercase());
-        self.state.is_none_or(|state| state == state_of(file))
-            && (self.words.is_empty() || words())
+        self.state.is_none_or(|state| state == state_of(file)) && (self.words.is_empty() || words())
     }
 
     /// Returns the query of the files after one.

@@ -22,7 +22,7 @@ use crate::audits::RootFacts;
 use crate::dates;
 use crate::fields::NamedValues;
 use crate::folders::{FolderCondition, ServedFolder, look_of};
-use crate::icons::{bar, disc, drawn, icon, small_icon};
+use crate::icons::{disc, drawn, icon, small_icon};
 use crate::layout::{Tab, condition_word, framed};
 use crate::refusal::Refusal;
 use crate::roots::ServedPath;

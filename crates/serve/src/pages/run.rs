@@ -24,7 +24,8 @@ use crate::layout::{HTML, Tab, attachment, documents, framed};
 use crate::live::{Live, LiveParts, follow, part, section};
 use crate::refusal::Refusal;
 use crate::runs::{RunEnd, RunRefused, RunRequest, RunSnapshot, RunVerb, ServedRun};
-use crate::texts::RunTexts;
+use crate::texts::words::word;
+use crate::texts::{RunTexts, texts};
 use crate::visitor::{FormFields, QueryFields, Visitor};
 
 impl Live for RunSnapshot {
@@ -238,7 +239,7 @@ fn over(
             }
             RunEnd::Done(done) => {
                 (verdict::shown(visitor, run, &done.0, title, &again))
-                (results::section(run, asked, texts))
+                (results::section(run, asked, visitor.language))
                 (details(visitor, run, done))
             }
         }
@@ -256,7 +257,7 @@ fn details(visitor: &Visitor, run: &ServedRun, done: &(RunView, Document)) -> Ma
             }
             div .body {
                 p .soft { (pace(texts, run.pace())) }
-                (done_counts(&done.0, texts))
+                (done_counts(&done.0, visitor.language))
                 (documents(visitor, std::slice::from_ref(&done.1)))
             }
         }
@@ -264,7 +265,8 @@ fn details(visitor: &Visitor, run: &ServedRun, done: &(RunView, Document)) -> Ma
 }
 
 /// The counts of verdicts and actions, as the report names and orders them.
-fn done_counts(view: &RunView, texts: &RunTexts) -> Markup {
+fn done_counts(view: &RunView, language: Language) -> Markup {
+    let texts = &texts(language).run;
     let verdicts = view.verdicts.iter().map(|(verdict, count)| (verdict.name(), *count));
     let actions = view.actions.iter().map(|(action, count)| (action.name(), *count));
     let counts = verdicts.chain(actions).filter(|(_, count)| *count > 0);
@@ -277,7 +279,7 @@ fn done_counts(view: &RunView, texts: &RunTexts) -> Markup {
                 div { dt { (texts.elapsed) } dd { (units::duration(view.elapsed_ns)) } }
                 div { dt { (texts.rate) } dd { (Units::Si.rate(view.bytes, view.elapsed_ns)) } }
                 @for (name, count) in counts {
-                    div { dt lang="en" { (name) } dd { (units::count(count)) } }
+                    div { dt { (word(name, language)) } dd { (units::count(count)) } }
                 }
             }
         }

@@ -19,9 +19,7 @@ use steadfast_report::{FindingRule, RunView};
 
 use super::cores::CoreWatch;
 use super::end::Collected;
-use super::{
-    CoreHistory, RunEnd, RunFinding, RunSnapshot, RunVerb, ServedRun, options_of,
-};
+use super::{CoreHistory, RunEnd, RunFinding, RunSnapshot, RunVerb, ServedRun, options_of};
 use crate::live::LiveStatus;
 use crate::lock::lock;
 

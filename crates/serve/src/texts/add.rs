@@ -16,11 +16,11 @@ texts! {
         protect(folder: &str): format!("Protect {folder}"), format!("{folder} schützen");
         reads: "What is read", "Was gelesen wird";
         at_least: "Counted so far:", "Bisher gezählt:";
-        amount(files: u64, bytes: &str): format!("{}; {bytes} are read once, and a fingerprint of \
-                each file is recorded. Files that have one already are not read.",
+        amount(files: u64, bytes: &str): format!("{}; {bytes} are read once, and what is in \
+                each file is recorded. Files that are recorded already are not read.",
                 counted(files, "file", "files")),
-            format!("{}; {bytes} werden einmal gelesen, und von jeder Datei wird ein \
-                Fingerabdruck aufgezeichnet. Dateien, die schon einen haben, werden nicht gelesen.",
+            format!("{}; {bytes} werden einmal gelesen, und der Inhalt jeder \
+                Datei wird aufgezeichnet. Dateien, die es schon sind, werden nicht gelesen.",
                 counted(files, "Datei", "Dateien"));
         time(fast: &str, slow: &str): format!("That takes about {fast} on a fast drive and {slow} \
                 on a slow one."),
@@ -42,7 +42,7 @@ texts! {
         go: "Protect this folder", "Diesen Ordner schützen";
         only_show: "Only show it", "Nur zeigen";
         remove: "Show this folder no longer", "Diesen Ordner nicht mehr zeigen";
-        removed: "Nothing is deleted. If it is protected, it is shown again when the server starts.",
+        removed: "Nothing is deleted. A protected folder is shown again when the server starts.",
             "Nichts wird gelöscht. Ist er geschützt, wird er beim nächsten Start wieder gezeigt.";
         then: "What next?", "Und nun?";
         then_schedule: "Check it by itself, for example every month",

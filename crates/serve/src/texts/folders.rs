@@ -259,7 +259,6 @@ texts! {
         saved: "Saved", "Gespeichert";
         size: "Size", "Größe";
         more_files: "Show more", "Weitere zeigen";
-        files(files: u64): counted(files, "file", "files"), counted(files, "Datei", "Dateien");
         tree: "Files", "Dateien";
         schedule: "Schedule", "Zeitplan";
         make_schedule: "This command makes checks start by themselves:",

@@ -14,8 +14,8 @@ texts! {
         details: "Technical details", "Technische Einzelheiten";
         details_hint: "time, processors, latest files", "Zeit, Prozessoren, letzte Dateien";
         found: "Found so far", "Bisher gefunden";
-        pace_text: "Takes effect at once, slower or faster. Finding and counting files keep their first \
-                pace. The report says if the system refused a pace.",
+        pace_text: "Takes effect at once, slower or faster. Finding and counting files keep their \
+                first pace. The report says if the system refused a pace.",
             "Gilt sofort, langsamer oder schneller. Das Suchen und Zählen der Dateien behält sein \
                 erstes Tempo. Der Bericht sagt, wenn das System ein Tempo verweigert.";
         set_pace: "Set this pace", "Dieses Tempo setzen";

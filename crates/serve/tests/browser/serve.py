@@ -183,6 +183,13 @@ def two_tabs(visit):
     run = page.url
     other = visit.tab()
     other.goto(run)
+    for width in WIDTHS:
+        page.set_viewport_size({"width": width, "height": 900})
+        look(visit, "a run that goes on", width, "light")
+    with page.expect_response(re.compile("/pace$")):
+        page.get_by_role("slider").press("Home")
+    other.reload()
+    expect(other.locator("#pace-name")).to_contain_text("tortoise")
     page.get_by_role("button", name="Pause").click()
     expect(other.locator(".stand")).to_contain_text("paused")
     expect(page.locator(".stand")).to_contain_text("paused")
@@ -314,6 +321,9 @@ def use(browser, served, faults, shots):
     paths = {
         "home": "/",
         "folder-page": "/folders/0",
+        "files": "/folders/0/files",
+        "add": "/add",
+        "protect": "/add?place=0/photos",
         "activity": "/activity",
         "settings": "/settings",
         "browse": "/browse?place=0/",

@@ -215,8 +215,7 @@ fn what_is_not_safe_is_not_begun() {
 
 #[test]
 fn pages_lie_beneath_a_path_of_a_proxy() {
-    let served =
-        Served::with(|config| Config { base_path: "/of/steadfast".to_owned(), ..config });
+    let served = Served::with(|config| Config { base_path: "/of/steadfast".to_owned(), ..config });
     assert!(served.entrance.contains("/of/steadfast/enter?token="), "{}", served.entrance);
     let browser = served.browser();
     for home in ["/", "/of/steadfast", "/of/steadfast/"] {
@@ -225,7 +224,8 @@ fn pages_lie_beneath_a_path_of_a_proxy() {
         let page = page.text();
         assert!(page.contains("href=\"/of/steadfast/style.css\""), "{page}");
         for attribute in ["href", "src", "action"] {
-            let addresses = page.split(&format!(" {attribute}=\"/")).skip(1);
+            let begin = format!(" {attribute}=\"/");
+            let addresses = page.split(&begin).skip(1);
             let beside = addresses.filter(|address| !address.starts_with("of/steadfast/"));
             assert_eq!(beside.count(), 0, "{attribute}: {page}");
         }
@@ -236,6 +236,7 @@ fn pages_lie_beneath_a_path_of_a_proxy() {
     assert!(page.contains("action=\"/of/steadfast/runs\""), "{page}");
     assert_eq!(browser.get("/of/steadfast/style.css").status, 200);
     assert_eq!(browser.get("/of/steadfastly").status, 404);
-    let bad = Config { base_path: "/a/../b".to_owned(), roots: vec![".".into()], ..Config::default() };
+    let bad =
+        Config { base_path: "/a/../b".to_owned(), roots: vec![".".into()], ..Config::default() };
     assert!(Server::bind(bad).is_err());
 }

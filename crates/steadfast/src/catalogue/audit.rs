@@ -416,8 +416,8 @@ pub(super) type AuditVisit<'a> = dyn FnMut(
     ) -> Result<ControlFlow<()>, DbError>
     + 'a;
 
-/// Visits every slice after one in one transaction, so all are of one moment. A slice is named by its
-/// directory and its first name.
+/// Visits every slice after one in one transaction, so all are of one moment. A slice is named by
+/// its directory and its first name.
 pub(super) fn each_slice(
     db: &Connection,
     mut after: Option<(i64, Vec<u8>)>,

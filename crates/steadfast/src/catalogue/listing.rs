@@ -16,8 +16,8 @@ use super::audit::each_slice;
 use super::directory::{Paths, at_path};
 use super::entry::FileRow;
 use super::error::DbError;
-use super::records::reading;
 use super::slice::{rows_of, slice_with};
+use super::slice_cache::reading;
 use super::{Catalogue, CatalogueError, runs};
 use crate::file_state::FileState;
 

@@ -49,7 +49,7 @@ impl CheckedMonths {
 fn month_of(moment: Timestamp) -> i64 {
     let text = units::moment(moment);
     // As in "2024-03-01 12:00:05Z".
-    let month = text.rsplitn(2, '-').nth(1).and_then(|month| month.rsplit_once('-'));
+    let month = text.rsplit_once('-').and_then(|(month, _)| month.rsplit_once('-'));
     month.map_or(0, |(year, month)| {
         12 * year.parse::<i64>().unwrap_or(0) + month.parse::<i64>().unwrap_or(1) - 1
     })

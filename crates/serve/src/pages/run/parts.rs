@@ -5,13 +5,14 @@ use std::collections::VecDeque;
 
 use maud::{Markup, html};
 use steadfast::qos::{self, Knowledge};
-use steadfast::{Bound, Cost, FileEvent, Stage};
+use steadfast::{Cost, FileEvent, Stage};
 use steadfast_report::view::known_of;
 use steadfast_report::{Units, escape, progress, units};
 
 use crate::config::Language;
 use crate::live::{LiveStatus, stand};
 use crate::runs::{CoreHistory, RunFinding, RunSnapshot};
+use crate::texts::words::word;
 use crate::texts::{RunTexts, Texts, texts};
 
 /// Width of the cost bar, and size of the graph of a processor, in units of their view boxes.
@@ -29,12 +30,12 @@ pub(crate) fn parts(state: &RunSnapshot, language: Language) -> Vec<(&'static st
     vec![
         ("stand", stand(state.status, (texts.status)(state.status))),
         ("bar", bar(state, all)),
-        ("figures", figures(state, texts)),
-        ("found", found(state, texts)),
-        ("counts", counts(state)),
-        ("cost", cost(&state.progress.cost, texts)),
+        ("figures", figures(state, language)),
+        ("found", found(state, language)),
+        ("counts", counts(state, language)),
+        ("cost", cost(&state.progress.cost, language)),
         ("cores", cores(&state.cores, texts)),
-        ("rows", rows(state, texts)),
+        ("rows", rows(state, language)),
         ("say", say(state, texts)),
     ]
 }
@@ -63,11 +64,13 @@ fn bar(state: &RunSnapshot, texts: &Texts) -> Markup {
     }
 }
 
-fn figures(state: &RunSnapshot, texts: &RunTexts) -> Markup {
+fn figures(state: &RunSnapshot, language: Language) -> Markup {
+    let texts = &texts(language).run;
     let now = &state.progress;
     let read = Units::Si.bytes(now.bytes);
     // Nothing bounds a paused run.
     let bound = now.bound.filter(|_| state.status != LiveStatus::Paused);
+    let bound = bound.map_or("–", |bound| word(bound.name(), language));
     html! {
         dl .tiles {
             div { dt .soft { (texts.files) } dd {
@@ -80,28 +83,29 @@ fn figures(state: &RunSnapshot, texts: &RunTexts) -> Markup {
             } }
             div { dt .soft { (texts.rate) } dd { (Units::Si.rate(now.bytes, now.elapsed_ns)) } }
             div { dt .soft { (texts.elapsed) } dd { (units::duration(now.elapsed_ns)) } }
-            div { dt .soft { (texts.bound) } dd { (bound.map_or("–", Bound::name)) } }
+            div { dt .soft { (texts.bound) } dd { (bound) } }
         }
     }
 }
 
-fn counts(state: &RunSnapshot) -> Markup {
+fn counts(state: &RunSnapshot, language: Language) -> Markup {
     html! {
         dl .figures {
             @for (name, count) in &state.counts {
-                div { dt lang="en" { (name) } dd { (units::count(*count)) } }
+                div { dt { (word(name, language)) } dd { (units::count(*count)) } }
             }
         }
     }
 }
 
-fn found(state: &RunSnapshot, texts: &RunTexts) -> Markup {
+fn found(state: &RunSnapshot, language: Language) -> Markup {
+    let texts = &texts(language).run;
     let more = state.found.saturating_sub(state.worst.len() as u64);
     html! {
         @if state.worst.is_empty() {
             p .soft { (texts.nothing_found) }
         } @else {
-            (table(&state.worst, &state.base, texts))
+            (table(&state.worst, &state.base, language))
             @if more > 0 { p { ((texts.found_more)(more)) } }
         }
     }
@@ -114,7 +118,8 @@ fn short<'a>(path: &'a str, base: &str) -> &'a str {
 }
 
 /// A table of findings, the most severe first, with paths relative to that of the run.
-pub(super) fn table(findings: &[RunFinding], base: &str, texts: &RunTexts) -> Markup {
+pub(super) fn table(findings: &[RunFinding], base: &str, language: Language) -> Markup {
+    let texts = &texts(language).run;
     html! {
         div .scroll tabindex="0" role="group" aria-label=(texts.results) {
             table .findings {
@@ -123,12 +128,12 @@ pub(super) fn table(findings: &[RunFinding], base: &str, texts: &RunTexts) -> Ma
                     th scope="col" { (texts.column_path) }
                     th scope="col" { (texts.column_known) }
                 } }
-                tbody lang="en" {
+                tbody {
                     @for finding in findings {
                         tr .bad[finding.is_corrupt] {
-                            th scope="row" { (finding.name) }
+                            th scope="row" { (word(finding.name, language)) }
                             td .long title=(finding.path) { (short(&finding.path, base)) }
-                            td .long { (finding.known) }
+                            td .long lang="en" { (finding.known) }
                         }
                     }
                 }
@@ -138,7 +143,8 @@ pub(super) fn table(findings: &[RunFinding], base: &str, texts: &RunTexts) -> Ma
 }
 
 /// The time of the hashing threads by stage, as one bar and in text.
-fn cost(cost: &Cost, texts: &RunTexts) -> Markup {
+fn cost(cost: &Cost, language: Language) -> Markup {
+    let texts = &texts(language).run;
     let stages = Stage::ALL.into_iter().filter(|&stage| cost.elapsed_ns(stage) > 0);
     let stages: Vec<(Stage, f64)> = stages.map(|stage| (stage, cost.share(stage))).collect();
     let mut at = 0.0;
@@ -158,13 +164,13 @@ fn cost(cost: &Cost, texts: &RunTexts) -> Markup {
                         width=(format!("{width:.1}")) height="24" {}
                 }
             }
-            ul .legend lang="en" {
+            ul .legend {
                 @for (stage, share) in stages {
                     li {
                         svg .dot viewBox="0 0 10 10" aria-hidden="true" {
                             rect .(ink(stage)) width="10" height="10" {}
                         }
-                        (stage.name()) " " (units::percent(share))
+                        (word(stage.name(), language)) " " (units::percent(share))
                     }
                 }
             }
@@ -238,7 +244,8 @@ fn core(cpu: usize, shares: &VecDeque<f32>, texts: &RunTexts) -> Markup {
 }
 
 /// The latest files, with the details that `--verbose` prints.
-fn rows(state: &RunSnapshot, texts: &RunTexts) -> Markup {
+fn rows(state: &RunSnapshot, language: Language) -> Markup {
+    let texts = &texts(language).run;
     html! {
         div .scroll tabindex="0" role="group" aria-labelledby="rows" {
             table .rows {
@@ -249,21 +256,23 @@ fn rows(state: &RunSnapshot, texts: &RunTexts) -> Markup {
                     th .number scope="col" { (texts.column_seconds) }
                     th .number scope="col" { (texts.column_rate) }
                 } }
-                tbody lang="en" { @for event in &state.files { (row_of(event, &state.base)) } }
+                tbody {
+                    @for event in &state.files { (row_of(event, &state.base, language)) }
+                }
             }
         }
     }
 }
 
-fn row_of(event: &FileEvent, base: &str) -> Markup {
+fn row_of(event: &FileEvent, base: &str, language: Language) -> Markup {
     let path = escape::path(&event.path.to_path());
-    let word = event.action.map(|action| action.name());
-    let word = word.or_else(|| event.verdict.map(|verdict| verdict.name())).unwrap_or("no tag");
+    let name = event.action.map(|action| action.name());
+    let name = name.or_else(|| event.verdict.map(|verdict| verdict.name())).unwrap_or("no tag");
     let read = event.actual.is_some() && !event.linked;
     html! {
         tr {
             th .long scope="row" title=(path) { (short(&path, base)) }
-            td title=(known_of(event).join("; ")) { (word) }
+            td title=(known_of(event).join("; ")) { (word(name, language)) }
             @if read {
                 td .number { (Units::Si.bytes(event.bytes_read)) }
                 td .number { (units::duration(event.elapsed_ns)) }

@@ -4,9 +4,11 @@ use maud::{Markup, html};
 use steadfast_report::units;
 
 use super::parts::table;
+use crate::config::Language;
 use crate::fields::{NamedValues, encode};
 use crate::runs::{FindingFilter, ServedRun};
-use crate::texts::RunTexts;
+use crate::texts::words::word;
+use crate::texts::{RunTexts, texts};
 
 /// Findings of one page.
 const SHOWN_MAX: usize = 100;
@@ -15,7 +17,8 @@ const SHOWN_MAX: usize = 100;
 const WORDS_LEN_MAX: usize = 200;
 
 /// The findings that match the query, and the form of the filter.
-pub(super) fn section(run: &ServedRun, asked: &NamedValues, texts: &RunTexts) -> Markup {
+pub(super) fn section(run: &ServedRun, asked: &NamedValues, language: Language) -> Markup {
+    let texts = &texts(language).run;
     let findings = run.findings();
     let wanted = FindingFilter {
         name: asked.text("show").filter(|name| !name.is_empty()).map(str::to_owned),
@@ -23,7 +26,7 @@ pub(super) fn section(run: &ServedRun, asked: &NamedValues, texts: &RunTexts) ->
     };
     let skip = usize::try_from(asked.number("skip").unwrap_or(0)).unwrap_or(0);
     let (page, all) = findings.page(&wanted, skip, SHOWN_MAX);
-    let counts: Vec<(&str, u64)> = findings.counts().collect();
+    let counts: Vec<(&'static str, u64)> = findings.counts().collect();
     let lost = findings.lost();
     drop(findings);
     if counts.is_empty() {
@@ -33,13 +36,13 @@ pub(super) fn section(run: &ServedRun, asked: &NamedValues, texts: &RunTexts) ->
     html! {
         section #results .panel.pad aria-labelledby="results-title" {
             h2 #results-title { (texts.results) }
-            (filter(run, &wanted, &counts, texts))
+            (filter(run, &wanted, &counts, language))
             @if page.is_empty() { p role="status" { (texts.none_fits) } }
             @else {
                 p role="status" {
                     ((texts.span)(skip as u64 + 1, (skip + page.len()) as u64, all as u64))
                 }
-                (table(&page, &run.shown, texts))
+                (table(&page, &run.shown, language))
             }
             (turn(run, &wanted, skip, all, texts))
             @if lost > 0 { p .soft { ((texts.lost)(lost)) } }
@@ -50,17 +53,18 @@ pub(super) fn section(run: &ServedRun, asked: &NamedValues, texts: &RunTexts) ->
 fn filter(
     run: &ServedRun,
     wanted: &FindingFilter,
-    counts: &[(&str, u64)],
-    texts: &RunTexts,
+    counts: &[(&'static str, u64)],
+    language: Language,
 ) -> Markup {
+    let texts = &texts(language).run;
     html! {
         form .filter method="get" action=(format!("/runs/{}#results", run.id)) role="search" {
             label for="show" { (texts.show) }
             select #show name="show" {
                 option value="" { (texts.all) }
                 @for (name, count) in counts {
-                    option value=(name) selected[wanted.name.as_deref() == Some(*name)] lang="en" {
-                        (name) " (" (units::count(*count)) ")"
+                    option value=(name) selected[wanted.name.as_deref() == Some(*name)] {
+                        (word(name, language)) " (" (units::count(*count)) ")"
                     }
                 }
             }
