@@ -1,14 +1,19 @@
 #!/usr/bin/env python3
-"""Measures what it costs to make and to keep parity: processor time and memory of `steadfast parity
-make`, in turn with par2cmdline-turbo on the same files with the same redundancy.
+"""Measures what it costs to make, to keep and to use parity: processor time and memory of `steadfast
+parity make`, in turn with PAR2 on the same files with the same redundancy.
 
   python3 bench/parity.py STEADFAST [--par2 PAR2] [--runs N] [--record FILE]
+                          [--files N] [--length BYTES] [--film BYTES]
 
-STEADFAST is a release build. PAR2 is that of par2cmdline-turbo, in one thread, with blocks of
-64 KiB (16 times coarser than Steadfast's pages) and of 1 MiB. Commands take turns, so that other work
-on the machine affects all of them. `tag --pages` shows what of the time is digests. `update` is that
-of one edited photograph of 5 MB, with its tag and its parity. Each result is verified: a damaged file
-must come back.
+STEADFAST is a release build. PAR2 is the command `par2` of par2cmdline or of par2cmdline-turbo: the
+record has its version, and which of the two it is. It runs in one thread, with blocks of 64 KiB (16
+times coarser than Steadfast's pages) and of 1 MiB. Commands take turns, so that other work on the
+machine affects all of them.
+
+`tag --pages` shows what of the time is digests. `update` is that of one edited photograph, with its
+tag and its parity. `repair page` repairs one page of a film from its parity, and `in place` writes
+that page into it: `read` is how many bytes they ask the system for, as a multiple of the film's
+length. Each result is verified: a damaged file must come back.
 """
 
 import argparse
@@ -25,10 +30,9 @@ import time
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-FILES = 80
-LENGTH = 5_000_000
 REDUNDANCY = 10
-DAMAGE_AT, DAMAGE_LEN = 1_234_567, 5000
+DAMAGE_LEN = 5000
+REPAIRS = {"repair page": [], "in place": ["--in-place"]}
 
 
 @dataclass
@@ -36,6 +40,7 @@ class Cost:
     processor_s: float
     wall_s: float
     memory_bytes_max: int
+    read_bytes: int
 
 
 def cost(command: list[str], environment: dict[str, str]) -> Cost:
@@ -44,20 +49,24 @@ def cost(command: list[str], environment: dict[str, str]) -> Cost:
     redirect = [(os.POSIX_SPAWN_DUP2, null, stream) for stream in (0, 1, 2)]
     begun = time.monotonic()
     pid = os.posix_spawnp(command[0], command, environment, file_actions=redirect)
+    os.waitid(os.P_PID, pid, os.WEXITED | os.WNOWAIT)
+    counts = dict(line.split(": ") for line in Path(f"/proc/{pid}/io").read_text().splitlines())
     _, status, usage = os.wait4(pid, 0)
     wall_s = time.monotonic() - begun
     os.close(null)
     if status != 0:
         sys.exit(f"parity: `{' '.join(command)}` ended with wait status {status}")
-    return Cost(usage.ru_utime + usage.ru_stime, wall_s, usage.ru_maxrss * 1024)
+    return Cost(usage.ru_utime + usage.ru_stime, wall_s, usage.ru_maxrss * 1024,
+                int(counts["rchar"]))
 
 
-def damage(file: Path) -> bytes:
-    """Damages a file as decay does, and returns its contents before."""
+def damage(file: Path, length: int = DAMAGE_LEN) -> bytes:
+    """Damages a file in its middle as decay does, and returns its contents before."""
     contents, times = file.read_bytes(), file.stat()
+    at = len(contents) // 2
     with file.open("r+b") as out:
-        out.seek(DAMAGE_AT)
-        out.write(bytes(byte ^ 255 for byte in contents[DAMAGE_AT:DAMAGE_AT + DAMAGE_LEN]))
+        out.seek(at)
+        out.write(bytes(byte ^ 255 for byte in contents[at:at + length]))
     os.utime(file, ns=(times.st_atime_ns, times.st_mtime_ns))
     return contents
 
@@ -65,23 +74,32 @@ def damage(file: Path) -> bytes:
 class Series:
     """The commands, and how their results are verified."""
 
-    def __init__(self, steadfast: str, par2: str | None, work: Path) -> None:
-        self.steadfast, self.par2, self.work = steadfast, par2, work
-        self.tree, self.set = work / "tree", work / "set"
+    def __init__(self, options: argparse.Namespace, par2: str | None, work: Path) -> None:
+        self.steadfast, self.par2 = os.path.realpath(options.steadfast), par2
+        self.tree, self.set, self.film = work / "tree", work / "set", work / "film" / "film"
+        self.length = options.length
         self.environment = {**os.environ, "XDG_STATE_HOME": str(work)}
         self.tree.mkdir()
-        for number in range(FILES):
-            (self.tree / f"{number:03}.jpg").write_bytes(os.urandom(LENGTH))
+        for number in range(options.files):
+            (self.tree / f"{number:03}.jpg").write_bytes(os.urandom(self.length))
+        self.edited = self.tree / f"{options.files // 2:03}.jpg"
+        self.film.parent.mkdir()
+        self.film.write_bytes(os.urandom(options.film))
+        self.quietly([self.steadfast, "tag", "--pages", "--sidecar", str(self.film.parent)])
+        self.quietly([self.steadfast, "parity", "make", str(self.film.parent)])
 
     def quietly(self, command: list[str]) -> None:
-        subprocess.run(command, env=self.environment, check=True, capture_output=True)
+        done = subprocess.run(command, env=self.environment, capture_output=True)
+        if done.returncode != 0:
+            said = (done.stdout + done.stderr).decode(errors="replace")
+            sys.exit(f"parity: `{' '.join(command)}` ended with {done.returncode}: {said}")
 
     def commands(self) -> dict[str, list[str]]:
         ours, tree = self.steadfast, str(self.tree)
         files = [str(file) for file in sorted(self.tree.glob("*.jpg"))]
         commands = {
             "tag": [ours, "tag", "--workers", "1", tree],
-            "tag --pages": [ours, "tag", "--pages", "--workers", "1", tree],
+            "tag --pages": [ours, "tag", "--pages", "--sidecar", "--workers", "1", tree],
             "parity make": [ours, "parity", "make", "--redundancy", str(REDUNDANCY), tree],
             "update": [ours, "update", tree],
         }
@@ -89,13 +107,18 @@ class Series:
             commands[f"par2 {kib} KiB"] = [
                 self.par2, "create", "-q", "-q", "-t1", "-B", tree, f"-s{kib * 1024}",
                 f"-r{REDUNDANCY}", str(self.set / "set.par2"), *files]
+        for name, arguments in REPAIRS.items():
+            commands[name] = [ours, "repair", "--yes", *arguments, str(self.film.parent)]
         return commands
 
     def prepare(self, name: str) -> None:
         """Brings the files into the state from which a command starts."""
+        if name in REPAIRS:
+            self.contents = damage(self.film, length=1)
+            return
         if name == "update":
             self.quietly([self.steadfast, "parity", "make", str(self.tree)])
-            (self.tree / "040.jpg").write_bytes(os.urandom(LENGTH))
+            self.edited.write_bytes(os.urandom(self.length))
             return
         shutil.rmtree(self.tree / ".steadfast", ignore_errors=True)
         if name.startswith("tag"):
@@ -110,7 +133,12 @@ class Series:
         """Makes sure that a damaged file comes back from what a command made."""
         if name.startswith("tag"):
             return
-        file = self.tree / "040.jpg"
+        if name in REPAIRS:
+            if self.film.read_bytes() != self.contents:
+                sys.exit(f"parity: after `{name}`, the film is not as it was")
+            shutil.rmtree(self.film.parent / ".steadfast" / "damaged")
+            return
+        file = self.edited
         contents = damage(file)
         if name.startswith("par2"):
             self.quietly([self.par2, "repair", "-q", "-q", "-B", str(self.tree),
@@ -127,13 +155,16 @@ class Series:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
     parser.add_argument("steadfast", help="the command, a release build")
-    parser.add_argument("--par2", help="the command of par2cmdline-turbo")
+    parser.add_argument("--par2", help="the command `par2` of par2cmdline or par2cmdline-turbo")
     parser.add_argument("--runs", type=int, default=5, help="runs of each command")
     parser.add_argument("--record", type=Path, help="file to write all samples to")
+    parser.add_argument("--files", type=int, default=80, help="photographs")
+    parser.add_argument("--length", type=int, default=5_000_000, help="bytes of each of them")
+    parser.add_argument("--film", type=int, default=400_000_000, help="bytes of the film")
     options = parser.parse_args()
-    par2 = os.path.realpath(options.par2) if options.par2 else None
+    par2 = shutil.which(options.par2) if options.par2 else None
     with tempfile.TemporaryDirectory(dir=Path.cwd()) as work:
-        series = Series(os.path.realpath(options.steadfast), par2, Path(work))
+        series = Series(options, par2, Path(work))
         commands = series.commands()
         samples: dict[str, list[Cost]] = {name: [] for name in commands}
         for _ in range(options.runs):
@@ -141,7 +172,7 @@ def main() -> None:
                 series.prepare(name)
                 samples[name].append(cost(command, series.environment))
                 series.judge(name)
-    report(samples)
+    report(samples, options)
     if options.record:
         record = {
             "schema": "steadfast-parity-bench 1",
@@ -149,24 +180,28 @@ def main() -> None:
                         "system": platform.platform(), "load": os.getloadavg()},
             "version": version([options.steadfast, "--version"]),
             "par2": version([par2, "--version"]) if par2 else None,
-            "files": FILES, "length_bytes": LENGTH, "redundancy_percent": REDUNDANCY,
+            "files": options.files, "length_bytes": options.length,
+            "film_bytes": options.film, "redundancy_percent": REDUNDANCY,
             "samples": {name: [asdict(sample) for sample in of] for name, of in samples.items()},
         }
         options.record.write_text(json.dumps(record, indent=1) + "\n")
 
 
-def report(samples: dict[str, list[Cost]]) -> None:
+def report(samples: dict[str, list[Cost]], options: argparse.Namespace) -> None:
     """Prints medians, and the processor time as a multiple of that of `parity make`."""
     base = [sample.processor_s for sample in samples["parity make"]]
-    print(f"{'command':<14} {'processor':>10} {'rate':>10} {'ratio':>6} {'wall':>8} {'memory':>8}")
+    print(f"{'command':<14} {'processor':>10} {'rate':>10} {'ratio':>6} {'wall':>8} {'memory':>8} "
+          f"{'read':>6}")
     for name, of in samples.items():
         processor_s = statistics.median(sample.processor_s for sample in of)
         ratio = statistics.median(one.processor_s / least for one, least in zip(of, base))
         wall_s = statistics.median(sample.wall_s for sample in of)
         memory = max(sample.memory_bytes_max for sample in of) / 2**20
-        rate = "" if name == "update" else f"{FILES * LENGTH / processor_s / 1e9:.2f} GB/s"
+        length = options.film if name in REPAIRS else options.files * options.length
+        rate = "" if name == "update" else f"{length / processor_s / 1e9:.2f} GB/s"
+        read = statistics.median(sample.read_bytes / length for sample in of)
         print(f"{name:<14} {processor_s:>8.3f} s {rate:>10} {ratio:>6.2f} {wall_s:>6.2f} s "
-              f"{memory:>4.0f} MiB")
+              f"{memory:>4.0f} MiB {read:>5.2f}x")
 
 
 def version(command: list[str]) -> list[str]:
