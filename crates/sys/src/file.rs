@@ -2,11 +2,12 @@
 //!
 //! A tree is walked from an open directory, one component at a time and never through a symlink, so
 //! a symlink planted during a run cannot lead out of it. Files are opened without recording the
-//! access where the system allows that. Only `file/create.rs`, `file/draft.rs` and
-//! `file/replace.rs` write: files that a program makes for itself, and files that are written whole
-//! or not at all.
+//! access where the system allows that. Only `file/create.rs`, `file/draft.rs`, `file/replace.rs`
+//! and `file/change.rs` write: files that a program makes for itself, files that are written whole
+//! or not at all, and files that are changed in place.
 
 mod buffer;
+mod change;
 mod create;
 mod directory;
 mod draft;
@@ -16,6 +17,7 @@ mod platform;
 mod replace;
 
 pub use buffer::AlignedBuffer;
+pub use change::ChangedFile;
 pub use directory::{Dir, DirEntry};
 pub use draft::{Draft, Existing, write_private, write_whole};
 pub use replace::{Displaced, Ownership};

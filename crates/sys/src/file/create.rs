@@ -8,7 +8,7 @@ use std::ffi::OsStr;
 use std::fs;
 use std::io;
 
-use rustix::fs::{AtFlags, Mode, OFlags};
+use rustix::fs::{AtFlags, Mode, OFlags, RenameFlags};
 use rustix::io::{Errno, retry_on_intr};
 
 use super::directory::component;
@@ -98,6 +98,17 @@ impl Dir {
     /// `InvalidInput` when a name is not one component; otherwise whatever the system says.
     pub fn rename(&self, from: &OsStr, to: &OsStr) -> io::Result<()> {
         Ok(rustix::fs::renameat(self, component(from)?, self, component(to)?)?)
+    }
+
+    /// Moves an entry to a name in another directory, which nothing has yet, and flushes both.
+    ///
+    /// # Errors
+    /// `AlreadyExists` if the name is taken; otherwise whatever the system says.
+    pub fn move_to(&self, from: &OsStr, dir: &Dir, to: &OsStr) -> io::Result<()> {
+        let flags = RenameFlags::NOREPLACE;
+        rustix::fs::renameat_with(self, component(from)?, dir, component(to)?, flags)?;
+        dir.flush()?;
+        self.flush()
     }
 
     /// Removes an entry that is not a directory; of a symlink, the link.

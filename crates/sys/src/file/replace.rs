@@ -101,34 +101,36 @@ impl Draft {
         Ok(rustix::fs::futimens(self.handle(), &Timestamps { last_access, last_modification })?)
     }
 
-    /// Flushes the draft to the medium and exchanges its name with that of a file in its directory.
+    /// Flushes the draft to the medium and exchanges its name with that of a file in a directory of
+    /// the same volume.
     ///
     /// # Errors
     /// `Unsupported` if the file system cannot exchange names; otherwise whatever the system says.
     /// After an error the names are unchanged and the draft is removed.
-    pub fn exchange(mut self, name: &OsStr) -> io::Result<Displaced> {
+    pub fn exchange(mut self, place: &Arc<Dir>, name: &OsStr) -> io::Result<Displaced> {
         let name = component(name)?;
         self.handle().sync_all()?;
         let dir = Arc::clone(self.dir());
-        rustix::fs::renameat_with(&*dir, self.name(), &*dir, name, RenameFlags::EXCHANGE).map_err(
-            |error| match super::draft::UNSUPPORTED.contains(&error) {
+        rustix::fs::renameat_with(&*dir, self.name(), &**place, name, RenameFlags::EXCHANGE)
+            .map_err(|error| match super::draft::UNSUPPORTED.contains(&error) {
                 true => io::Error::new(
                     io::ErrorKind::Unsupported,
                     "the file system cannot exchange the names of two files",
                 ),
                 false => error.into(),
-            },
-        )?;
-        Ok(Displaced { name: self.keep(), dir, former: name.to_owned() })
+            })?;
+        let former = (Arc::clone(place), name.to_owned());
+        Ok(Displaced { dir, name: self.keep(), former })
     }
 }
 
-/// A file whose name a draft took. It has the draft's temporary name until it is moved.
+/// A file whose name a draft took. It has the draft's name until it is moved.
 #[derive(Debug)]
 pub struct Displaced {
     dir: Arc<Dir>,
     name: OsString,
-    former: OsString,
+    /// Where it was.
+    former: (Arc<Dir>, OsString),
 }
 
 impl Displaced {
@@ -145,26 +147,20 @@ impl Displaced {
     /// # Errors
     /// Whatever the system says; the names are then as they are.
     pub fn undo(self) -> io::Result<()> {
-        rustix::fs::renameat(&*self.dir, &self.name, &*self.dir, &self.former)?;
+        let (place, former) = &self.former;
+        rustix::fs::renameat(&*self.dir, &self.name, &**place, former)?;
+        place.flush()?;
         self.dir.flush()
     }
 
-    /// Moves the file to a name in another directory, which nothing has yet, and flushes both
+    /// Moves the file to a name in another directory, which nothing has yet, and flushes all
     /// directories.
     ///
     /// # Errors
-    /// Whatever the system says; the file keeps the temporary name then.
+    /// Whatever the system says; the file keeps the draft's name then.
     pub fn move_to(&self, dir: &Dir, name: &OsStr) -> io::Result<()> {
-        let name = component(name)?;
-        let flags = RenameFlags::NOREPLACE;
-        rustix::fs::renameat_with(&*self.dir, &self.name, dir, name, flags)?;
-        dir.flush()?;
-        self.dir.flush()
-    }
-
-    /// Returns the temporary name.
-    pub fn name(&self) -> &OsStr {
-        &self.name
+        self.former.0.flush()?;
+        self.dir.move_to(&self.name, dir, name)
     }
 }
 
@@ -191,12 +187,12 @@ mod tests {
         let mtime = Timestamp { seconds: 1_234_567_890, nanoseconds: 123_456_789 };
         draft.assume(like, mtime).unwrap();
         assert_eq!(draft.flush_and_open().unwrap().status().unwrap().length, 100_002);
-        let old = draft.exchange(OsStr::new("name")).unwrap();
+        let old = draft.exchange(&dir, OsStr::new("name")).unwrap();
         let found = fs::metadata(path("name")).unwrap();
         assert_eq!((found.mode() & 0o7777, found.mtime()), (0o4640, 1_234_567_890));
         assert_eq!((found.mtime_nsec(), found.len()), (123_456_789, 100_002));
         assert_eq!(fs::read(path("name")).unwrap()[..4], *b"new\0");
-        assert_eq!(fs::read(root.path().join(old.name())).unwrap(), b"old");
+        assert_eq!(fs::read(root.path().join(&old.name)).unwrap(), b"old");
         let kept = dir.make_dir(OsStr::new("kept")).unwrap();
         old.move_to(&kept, OsStr::new("it")).unwrap();
         assert_eq!(fs::read(path("kept/it")).unwrap(), b"old");
@@ -210,13 +206,15 @@ mod tests {
         fs::write(path("name"), "old").unwrap();
         fs::write(path("taken"), "mine").unwrap();
         let dir = Arc::new(Dir::open(root.path()).unwrap());
-        let old = Draft::new(&dir).unwrap().exchange(OsStr::new("name")).unwrap();
+        let stage = Arc::new(dir.make_dir(OsStr::new("stage")).unwrap());
+        let old = Draft::new(&stage).unwrap().exchange(&dir, OsStr::new("name")).unwrap();
+        assert_eq!(fs::read(root.path().join("stage").join(&old.name)).unwrap(), b"old");
         assert!(old.move_to(&dir, OsStr::new("taken")).is_err());
         assert_eq!(fs::read(path("taken")).unwrap(), b"mine");
         old.undo().unwrap();
         assert_eq!(fs::read(path("name")).unwrap(), b"old");
-        assert_eq!(fs::read_dir(root.path()).unwrap().count(), 2);
-        assert!(Draft::new(&dir).unwrap().exchange(OsStr::new("absent")).is_err());
-        assert_eq!(fs::read_dir(root.path()).unwrap().count(), 2, "no draft is left");
+        assert!(Draft::new(&stage).unwrap().exchange(&dir, OsStr::new("absent")).is_err());
+        assert_eq!(fs::read_dir(root.path()).unwrap().count(), 3);
+        assert_eq!(fs::read_dir(path("stage")).unwrap().count(), 0, "no draft is left");
     }
 }
