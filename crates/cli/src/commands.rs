@@ -139,7 +139,12 @@ fn execute(
     let place = RunPlace { root: selection.roots.first().map(PathBuf::as_path), reads_only };
     render_as(options, output, place, text, |options, console| match verb {
         Verb::Check => steadfast::repair::check(selection, options, console),
-        _ => steadfast::parity::run_and_keep(verb, selection, options, console),
+        _ => {
+            if !reads_only {
+                steadfast::repair::ensure_finished(selection)?;
+            }
+            steadfast::parity::run_and_keep(verb, selection, options, console)
+        }
     })
 }
 

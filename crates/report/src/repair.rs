@@ -22,8 +22,10 @@ pub fn write_file_text(
     });
     let what = match (&outcome.fault, is_done) {
         (Some(fault), _) => format!("{}. The file is untouched", escape::text(&fault.to_string())),
-        (None, true) => format!("repaired{}", sources_of(outcome)),
-        (None, false) => format!("can be repaired{}", sources_of(outcome)),
+        (None, true) => format!("repaired{}{}", sources_of(outcome), other_names_of(outcome)),
+        (None, false) => {
+            format!("can be repaired{}{}", sources_of(outcome), other_names_of(outcome))
+        }
     };
     let (verdict, path) = (target.verdict.name(), escape::path(&target.path));
     let line = format!("{verdict:<10}  {path}: {}{what}\n", pages.unwrap_or_default());
@@ -35,6 +37,13 @@ fn sources_of(outcome: &RepairOutcome) -> String {
     let names: Vec<String> =
         outcome.sources.iter().map(|source| format!("`{}`", escape::path(&source.path))).collect();
     if names.is_empty() { String::new() } else { format!(" from {}", names.join(" and ")) }
+}
+
+/// Names the hard links that were repaired with the file.
+fn other_names_of(outcome: &RepairOutcome) -> String {
+    let names: Vec<String> =
+        outcome.other_names.iter().map(|name| format!("`{}`", escape::path(name))).collect();
+    if names.is_empty() { String::new() } else { format!(", also as {}", names.join(" and ")) }
 }
 
 /// Appends the end.
@@ -75,12 +84,14 @@ pub fn write_file_json(
     out: &mut Vec<u8>,
 ) {
     let source = |it: &RepairSource| JsonObject::at(&it.path).field("pages", it.pages);
+    let other_name = |name: &PathBuf| JsonObject::at(name);
     let object = JsonObject::at(&target.path)
         .field("verdict", target.verdict.name())
         .field("outcome", outcome_name(outcome, is_done))
         .optional("pages", outcome.pages)
         .optional("damaged_pages", outcome.pages.map(|_| outcome.damaged_pages))
         .field("sources", outcome.sources.iter().map(source).collect::<Vec<_>>())
+        .field("other_names", outcome.other_names.iter().map(other_name).collect::<Vec<_>>())
         .optional("error", outcome.fault.as_ref().map(ToString::to_string));
     write_object(&object, out);
 }

@@ -68,7 +68,7 @@ pub(crate) fn repair(
     let mode = if is_agreed { RepairMode::Yes } else { RepairMode::Plan };
     let mut listener = RepairListener { files: Vec::new() };
     let said = |error: steadfast::Error| escape::text(&error.to_string());
-    let request = RepairRequest { copies: Copies::default(), mode, to_tag: false };
+    let request = RepairRequest { copies: Copies::default(), mode, in_place: false, to_tag: false };
     let summary = repair_files(&selection, &options, &request, &mut listener);
     summary.map(|summary| MendedFolder { files: listener.files, summary }).map_err(said)
 }

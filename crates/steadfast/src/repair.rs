@@ -13,14 +13,20 @@ mod target;
 mod copies;
 mod parities;
 mod mend;
+mod journal;
+mod unfinished;
 mod originals;
 mod replace;
+mod in_place;
+mod cut_off;
 mod files;
 mod prospect;
 
+use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
 
 pub use copies::Copies;
+pub use cut_off::ensure_finished;
 pub use files::{RepairMode, RepairMonitor, RepairRequest, RepairSummary, repair_files};
 pub use originals::discard;
 pub use prospect::check;
@@ -43,6 +49,9 @@ pub struct RepairOutcome {
     pub damaged_pages: u64,
     /// What gives contents of the file, apart from the file itself.
     pub sources: Vec<RepairSource>,
+    /// Other names of the file (hard links) that its catalogue knows, beneath the root. They were
+    /// repaired with it.
+    pub other_names: Vec<PathBuf>,
     /// Why the file cannot be repaired, or was not.
     pub fault: Option<FileError>,
 }
@@ -83,12 +92,16 @@ fn carry_out(
     stop: &AtomicBool,
 ) -> RepairOutcome {
     let mut outcome = RepairOutcome::default();
-    let finish = |own: Option<&Own>, contents: &MendedContents<'_>| match originals {
-        Some(originals) => replace::replace(target, own, contents, originals, stop),
-        None => Ok(()),
+    let finish = |own: Option<&Own>, contents: &MendedContents<'_>| match (originals, own) {
+        (None, _) => Ok(()),
+        (Some(originals), Some(own)) if request.in_place => {
+            in_place::replace_in_place(target, own, contents, originals, stop)
+        }
+        (Some(originals), own) => replace::replace(target, own, contents, originals, stop),
     };
-    let done = Own::open(target).and_then(|own| {
+    let done = Own::open(target, request.in_place).and_then(|own| {
         let own = own.as_ref();
+        outcome.other_names = own.map(|own| own.other_names(target)).unwrap_or_default();
         let mut copies = request.copies.open(target, own);
         let lack = match MendedContents::find(target, own, &copies, stop, &mut outcome) {
             Ok(contents) => {

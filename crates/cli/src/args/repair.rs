@@ -19,6 +19,7 @@ Examples:
   steadfast repair --dry-run --from /mnt/backup/Pictures ~/Pictures   what can be repaired
   steadfast repair --from /mnt/backup/Pictures ~/Pictures             shows it, and asks
   steadfast repair --yes --from /mnt/a --from /mnt/b ~/Pictures/2019
+  steadfast repair --in-place --from /mnt/a ~/Pictures   files with hard links, or little room
   steadfast repair --to-tag --from /mnt/a ~/Pictures/cat.jpg     undo an edit
   steadfast repair --discard 3 ~/Pictures                remove what repair 3 replaced
 
@@ -32,12 +33,21 @@ pub(crate) struct RepairArgs {
     /// Do not ask
     #[arg(short, long, conflicts_with = "dry_run")]
     pub(crate) yes: bool,
+    /// Write damaged pages into the file itself instead of replacing it: for files with several
+    /// names (hard links), and where there is no room for a copy. A journal is written before, with
+    /// which the next repair finishes one that was cut off
+    #[arg(long)]
+    pub(crate) in_place: bool,
     /// Also restore each edited file that is itself a PATH to the contents of its tag. The edited
     /// file is kept as damaged ones are
     #[arg(long)]
     pub(crate) to_tag: bool,
     /// Remove the damaged files that repair RUN of the tree kept, and do nothing else
-    #[arg(long, value_name = "RUN", conflicts_with_all = ["from", "yes", "dry_run", "to_tag"])]
+    #[arg(
+        long,
+        value_name = "RUN",
+        conflicts_with_all = ["from", "yes", "dry_run", "in_place", "to_tag"]
+    )]
     pub(crate) discard: Option<u64>,
     #[command(flatten)]
     pub(crate) dry_run: DryRunArg,

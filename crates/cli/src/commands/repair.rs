@@ -24,7 +24,12 @@ pub(super) fn run(args: &RepairArgs) -> anyhow::Result<u8> {
     }
     let mode = mode_of(args)?;
     let selection = args.paths.selection()?;
-    let request = RepairRequest { copies: Copies::new(&args.from)?, mode, to_tag: args.to_tag };
+    let request = RepairRequest {
+        copies: Copies::new(&args.from)?,
+        mode,
+        in_place: args.in_place,
+        to_tag: args.to_tag,
+    };
     let options = args.catalogue.choose(args.paths.walk.empty.choose(args.engine.options()));
     let stop = exit::stop_on_signals()?;
     let options = options.with(|options| options.stop = stop);
@@ -90,7 +95,8 @@ impl RepairConsole {
 impl Monitor for RepairConsole {
     fn event(&mut self, event: &Event) {
         if let Event::Notice(notice) = event {
-            exit::complain(&notice.text);
+            let path = notice.path.as_ref().map(|path| format!("`{}`: ", path.display()));
+            exit::complain(&format!("{}{}", path.unwrap_or_default(), notice.text));
         }
     }
 }

@@ -82,7 +82,13 @@ impl<'a> RunMonitor<'a> {
             RunVerb::Protect => self.protect(selection, root, &options, &options_with),
             verb => {
                 let verb = library_verb(verb);
-                steadfast::parity::run_and_keep(verb, selection, &options, &mut self)
+                let finished = match verb {
+                    steadfast::Verb::Check => Ok(()),
+                    _ => steadfast::repair::ensure_finished(selection),
+                };
+                finished.and_then(|()| {
+                    steadfast::parity::run_and_keep(verb, selection, &options, &mut self)
+                })
             }
         };
         let end = match outcome {

@@ -28,8 +28,9 @@ pub(super) struct Own {
 }
 
 impl Own {
-    /// Opens the file of a target; `None` if it is missing.
-    pub(super) fn open(target: &RepairTarget) -> Result<Option<Own>, FileError> {
+    /// Opens the file of a target; `None` if it is missing. A file with several names is refused
+    /// unless it is repaired in place.
+    pub(super) fn open(target: &RepairTarget, in_place: bool) -> Result<Option<Own>, FileError> {
         let file = match beneath::file(&target.root, &target.relative) {
             Ok(file) => file,
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
@@ -43,34 +44,41 @@ impl Own {
         let status = file.status().map_err(system("look at it"))?;
         match status {
             _ if target.verdict == Verdict::Missing => Err(refused("it is there again")),
-            Status { kind: FileKind::Regular, links: 0 | 1, .. } => {
+            Status { kind: FileKind::Regular, links, .. } if links < 2 || in_place => {
                 read_past_cache(&file);
                 Ok(Some(Own { file, status }))
             }
-            Status { links, inode, .. } => {
-                let names = other_names(target, inode);
+            Status { links, .. } => {
+                let own = Own { file, status };
+                let names = own.other_names(target);
+                let names = names.iter().map(|name| name.display().to_string());
+                let names: Vec<String> =
+                    names.map(|name| format!("`{}`", name.escape_debug())).collect();
+                let also = match names.is_empty() {
+                    true => String::new(),
+                    false => format!(" (also {})", names.join(" and ")),
+                };
                 Err(refused(format!(
-                    "it has {links} names (hard links), which a repair would part{names}"
+                    "it has {links} names (hard links), which a repair would part{also}. Repair it \
+                     with --in-place"
                 )))
             }
         }
+    }
+
+    /// Returns the other names of the file, as far as its catalogue knows them.
+    pub(super) fn other_names(&self, target: &RepairTarget) -> Vec<PathBuf> {
+        let catalogue = target.catalogue.as_deref().filter(|_| self.status.links > 1);
+        let Some(Ok(catalogue)) = catalogue.map(Catalogue::open_reader) else { return Vec::new() };
+        let mut names = catalogue.names_of_inode(self.status.inode, NAMES_MAX).unwrap_or_default();
+        names.retain(|name| *name != target.relative);
+        names
     }
 
     /// Returns what the system knows the file by.
     pub(super) fn identity(&self) -> (u64, u64) {
         (self.status.device, self.status.inode)
     }
-}
-
-/// Lists the other names of a file, as far as its catalogue knows them: " (`a` and `b`)".
-fn other_names(target: &RepairTarget, inode: u64) -> String {
-    let catalogue = target.catalogue.as_deref().map(Catalogue::open_reader);
-    let Some(Ok(catalogue)) = catalogue else { return String::new() };
-    let names = catalogue.names_of_inode(inode, NAMES_MAX).unwrap_or_default();
-    let others = names.into_iter().filter(|name| *name != target.relative);
-    let others: Vec<String> =
-        others.map(|name| format!("`{}`", name.display().to_string().escape_debug())).collect();
-    if others.is_empty() { String::new() } else { format!(" (also {})", others.join(" and ")) }
 }
 
 /// Asks the system to read a file past the page cache. If it refuses, the cache is read.

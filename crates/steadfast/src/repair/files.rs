@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
 
+use super::cut_off::{end, tell_of};
 use super::originals::Originals;
 use super::parities::Parities;
 use super::target::{RepairTarget, find_targets};
@@ -46,6 +47,9 @@ pub struct RepairRequest {
     pub copies: Copies,
     /// What is done unasked.
     pub mode: RepairMode,
+    /// Whether damaged pages are written into the file itself, with a journal, instead of replacing
+    /// the file. Its other names stay, and it needs room for the damaged pages only.
+    pub in_place: bool,
     /// Whether edited files that are themselves selected get the contents of their tag again.
     pub to_tag: bool,
 }
@@ -111,11 +115,19 @@ pub fn repair_files(
     monitor: &mut dyn RepairMonitor,
 ) -> Result<RepairSummary, Error> {
     let mode = request.mode;
+    let mut originals = BTreeMap::new();
+    let told = match mode {
+        RepairMode::Plan => tell_of(selection),
+        RepairMode::Ask | RepairMode::Yes => end(selection, options, &mut originals),
+    };
+    let is_cut_off = told.iter().any(|notice| notice.status == 2);
+    told.into_iter().for_each(|notice| monitor.event(&Event::Notice(notice)));
     let found = find_targets(selection, options, request.to_tag, monitor)?;
     let mut summary = RepairSummary {
         not_repaired: found.more,
         interrupted: found.interrupted,
-        is_incomplete: found.is_incomplete,
+        is_incomplete: found.is_incomplete || is_cut_off,
+        originals: places(&originals),
         ..RepairSummary::default()
     };
     let mut targets = found.targets;
@@ -139,39 +151,55 @@ pub fn repair_files(
         summary.repaired = 0;
     }
     summary.is_done = true;
-    let done = each(targets, options, request, &mut parities, monitor, &mut summary);
+    let mut repairer = Repairer { options, request, parities, originals, monitor };
+    let done = repairer.each(targets, &mut summary);
+    summary.originals = places(&repairer.originals);
     check_again(done, selection, options, &mut summary)?;
     Ok(summary)
 }
 
-/// Repairs one file after the other. Returns those that were, and where their contents came from.
-fn each(
-    targets: Vec<RepairTarget>,
-    options: &Options,
-    request: &RepairRequest,
-    parities: &mut Parities,
-    monitor: &mut dyn RepairMonitor,
-    summary: &mut RepairSummary,
-) -> Vec<(RepairTarget, Vec<RepairSource>)> {
-    let mut originals: BTreeMap<PathBuf, Originals> = BTreeMap::new();
-    let mut done = Vec::new();
-    for target in targets {
-        if options.stop.load(Ordering::Relaxed) {
-            summary.interrupted = true;
-            summary.not_repaired += 1;
-            continue;
+/// Returns where damaged files are kept, with the numbers of their runs.
+fn places(originals: &BTreeMap<PathBuf, Originals>) -> Vec<(u64, PathBuf)> {
+    originals.values().filter_map(Originals::place).collect()
+}
+
+/// Repairs files.
+struct Repairer<'a> {
+    options: &'a Options,
+    request: &'a RepairRequest,
+    parities: Parities,
+    /// By root.
+    originals: BTreeMap<PathBuf, Originals>,
+    monitor: &'a mut dyn RepairMonitor,
+}
+
+impl Repairer<'_> {
+    /// Repairs one file after the other. Returns those that were, and where their contents came
+    /// from.
+    fn each(
+        &mut self,
+        targets: Vec<RepairTarget>,
+        summary: &mut RepairSummary,
+    ) -> Vec<(RepairTarget, Vec<RepairSource>)> {
+        let mut done = Vec::new();
+        for target in targets {
+            if self.options.stop.load(Ordering::Relaxed) {
+                summary.interrupted = true;
+                summary.not_repaired += 1;
+                continue;
+            }
+            let root = &target.root;
+            let kept = self.originals.entry(root.clone()).or_insert_with(|| Originals::of(root));
+            let parities = &mut self.parities;
+            let outcome = repair(&target, self.request, parities, kept, &self.options.stop);
+            self.monitor.repaired(&target, &outcome);
+            summary.count(&target, &outcome);
+            if outcome.is_good() {
+                done.push((target, outcome.sources));
+            }
         }
-        let root = &target.root;
-        let kept = originals.entry(root.clone()).or_insert_with(|| Originals::of(root));
-        let outcome = repair(&target, request, parities, kept, &options.stop);
-        monitor.repaired(&target, &outcome);
-        summary.count(&target, &outcome);
-        if outcome.is_good() {
-            done.push((target, outcome.sources));
-        }
+        done
     }
-    summary.originals = originals.values().filter_map(Originals::place).collect();
-    done
 }
 
 /// Checks the repaired files once more. The catalogue records the run as the repair.

@@ -8,6 +8,7 @@ use std::sync::OnceLock;
 
 use steadfast_sys::file::{Dir, FileKind};
 
+use super::unfinished::Unfinished;
 use crate::beneath;
 use crate::error::Error;
 use crate::tree_folder::{DAMAGED, FOLDER};
@@ -20,12 +21,28 @@ const TRIES: u64 = 100;
 pub(super) struct Originals {
     root: PathBuf,
     run: OnceLock<u64>,
+    /// Open from the first use on, so that no other repair of the tree begins meanwhile.
+    work: OnceLock<Unfinished>,
 }
 
 impl Originals {
     /// Prepares to keep the damaged files of a tree; `root` is its real path.
     pub(super) fn of(root: &Path) -> Originals {
-        Originals { root: root.to_owned(), run: OnceLock::new() }
+        Originals { root: root.to_owned(), run: OnceLock::new(), work: OnceLock::new() }
+    }
+
+    /// Opens the folder for what is not finished.
+    pub(super) fn work(&self) -> io::Result<&Unfinished> {
+        if self.work.get().is_none() {
+            let _ = self.work.set(Unfinished::make(&self.root)?);
+        }
+        Ok(self.work.get().expect("it was set above"))
+    }
+
+    /// Clears up what killed repairs of the tree left. Returns the paths of damaged files that were
+    /// moved to where they are kept.
+    pub(super) fn clear_up(&self) -> io::Result<Vec<PathBuf>> {
+        self.work()?.clear_up(&|relative| self.dir_for(relative))
     }
 
     /// Returns the number of the repair and the folder, if something was kept.

@@ -1,5 +1,6 @@
 //! A check that also says how much of the damage may be repaired, as far as that is known without
-//! reading further contents: parity of the file, or another file of the same contents.
+//! reading further contents: parity of the file, or another file of the same contents. It also says
+//! which repairs were cut off.
 
 use std::collections::{BTreeMap, HashMap};
 use std::ops::ControlFlow;
@@ -7,6 +8,7 @@ use std::path::PathBuf;
 
 use steadfast_manifest::tag::Tag;
 
+use super::cut_off::tell_of;
 use super::parities::Parities;
 use super::target::{RepairTarget, SelectedRoot, target_of};
 use crate::catalogue::Catalogue;
@@ -30,9 +32,13 @@ pub fn check(
     options: &Options,
     monitor: &mut dyn Monitor,
 ) -> Result<Summary, Error> {
-    let mut watch = DamageWatch { damaged: Vec::new(), monitor };
+    let mut watch = DamageWatch { damaged: Vec::new(), monitor: &mut *monitor };
     let mut summary = run(Verb::Check, selection, options, &mut watch)?;
     let damaged = watch.damaged;
+    for notice in tell_of(selection) {
+        summary.raise_status(notice.status);
+        monitor.event(&Event::Notice(notice));
+    }
     if !damaged.is_empty() {
         summary.may_be_repaired = Some(count_repairable(damaged, selection, options));
     }

@@ -2,7 +2,6 @@
 
 use std::ffi::OsStr;
 use std::io;
-use std::os::unix::ffi::OsStrExt as _;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -47,16 +46,16 @@ pub(super) fn replace(
         (Some(own), _) => Some(&own.file),
         (None, model) => model.map(|copy| &copy.file),
     };
-    let draft = Draft::new(&dir).map_err(system("make a draft beside it"))?;
+    let draft = draft_for(target, own, &dir, originals)?;
     let is_shared = match own {
         Some(own) if contents.uses_own() => {
-            draft.share_blocks(&own.file).map_err(system("make a draft beside it"))?
+            draft.share_blocks(&own.file).map_err(system("make a draft of it"))?
         }
         _ => false,
     };
     if let Some(like) = like.filter(|_| !is_shared) {
         let folder = target.root.join(parent);
-        ensure_room(&folder, like).map_err(system("write the draft"))?;
+        ensure_room(&folder, like, own.is_some()).map_err(system("write the draft"))?;
     }
     let ownership = match like {
         Some(file) => file.ownership().map_err(system("read its owner"))?,
@@ -76,9 +75,39 @@ pub(super) fn replace(
     draft.assume(ownership, target.tag.mtime).map_err(system("restore its mode and times"))?;
     set_tag(&draft, target)?;
     match own {
-        Some(own) => exchange(own, draft, &place_for(target, &dir, originals)?, name),
-        None => draft.publish(name, Existing::Keep).map_err(system("put it in place")),
+        Some(own) => exchange(target, own, draft, &dir, name, originals),
+        None => {
+            let published = draft.publish_in(&dir, name, Existing::Keep);
+            published.and_then(|()| dir.flush()).map_err(system("put it in place"))
+        }
     }
+}
+
+/// Makes the draft: with the other work that is not finished, where no check sees it, and of a
+/// missing file on another file system beside it.
+fn draft_for(
+    target: &RepairTarget,
+    own: Option<&Own>,
+    dir: &Arc<Dir>,
+    originals: &Originals,
+) -> Result<Draft, FileError> {
+    let look = system("look at its folder");
+    let root = Dir::open(&target.root).and_then(|root| root.status()).map_err(&look)?;
+    let is_same_device = root.device == dir.status().map_err(&look)?.device;
+    let draft = match own {
+        Some(own) if is_same_device => {
+            originals.work().and_then(|work| work.draft(own.status.inode))
+        }
+        Some(_) => {
+            return Err(refused(
+                "the damaged file cannot be kept: it is on another file system than its tree. \
+                 Repair it from the folder where that is mounted",
+            ));
+        }
+        None if is_same_device => originals.work().and_then(|work| Draft::new(work.dir())),
+        None => Draft::new(dir),
+    };
+    draft.map_err(system("make a draft of it"))
 }
 
 /// Opens a directory beneath a root, and makes what of it is missing.
@@ -90,31 +119,18 @@ fn make_directory(root: &Path, path: &Path) -> io::Result<Dir> {
     Ok(dir)
 }
 
-/// Opens the folder in which the original is kept, on the same file system.
-fn place_for(target: &RepairTarget, dir: &Dir, originals: &Originals) -> Result<Dir, FileError> {
-    // Before the folder is made: an empty one would look as if something were kept in it.
-    let root =
-        Dir::open(&target.root).and_then(|root| root.status()).map_err(system("look at it"))?;
-    if root.device != dir.status().map_err(system("look at its folder"))?.device {
-        return Err(refused(
-            "the damaged file cannot be kept: it is on another file system than its tree. Repair \
-             it from the folder where that is mounted",
-        ));
-    }
-    originals.dir_for(&target.relative).map_err(system("make the folder for the damaged file"))
-}
-
 /// Fails before anything is written if a folder has no room for another file like this one.
-fn ensure_room(folder: &Path, like: &File) -> io::Result<()> {
+fn ensure_room(folder: &Path, like: &File, is_there: bool) -> io::Result<()> {
     // A file system that does not tell is tried.
     let Ok(volume) = volume(folder) else { return Ok(()) };
     let needed = like.allocated_bytes()?;
     if needed <= volume.free_bytes {
         return Ok(());
     }
+    let advice = if is_there { "; --in-place needs room for the damaged pages only" } else { "" };
     Err(io::Error::new(
         io::ErrorKind::StorageFull,
-        format!("it needs {needed} bytes, and {} are free", volume.free_bytes),
+        format!("it needs {needed} bytes, and {} are free{advice}", volume.free_bytes),
     ))
 }
 
@@ -217,26 +233,45 @@ fn set_tag(draft: &Draft, target: &RepairTarget) -> Result<(), FileError> {
 }
 
 /// Exchanges the draft and the damaged file, and moves that to where it is kept.
-fn exchange(own: &Own, draft: Draft, kept: &Dir, name: &OsStr) -> Result<(), FileError> {
+fn exchange(
+    target: &RepairTarget,
+    own: &Own,
+    draft: Draft,
+    dir: &Arc<Dir>,
+    name: &OsStr,
+    originals: &Originals,
+) -> Result<(), FileError> {
     let changed = || refused("the file was changed meanwhile");
     let now = own.file.status().map_err(system("look at it again"))?;
-    let there = draft.dir().status_of(name).map_err(system("look at it again"))?;
+    let there = dir.status_of(name).map_err(system("look at it again"))?;
     if now != own.status || there != own.status {
         return Err(changed());
     }
-    let displaced = draft.exchange(name).map_err(system("put it in place"))?;
+    let work = originals.work().map_err(system("prepare to keep the damaged file"))?;
+    let kept = originals.dir_for(&target.relative);
+    let kept = kept.map_err(system("make the folder for the damaged file"))?;
+    let inode = own.status.inode;
+    let noted = work.note(inode, &target.relative, &draft);
+    let exchanged = noted.and_then(|()| draft.exchange(dir, name));
+    let displaced = exchanged.map_err(|error| {
+        work.forget(inode);
+        FileError::from_io("put it in place", &error)
+    })?;
     let status = displaced.status().map_err(system("look at the damaged file"))?;
     let same = (status.device, status.inode) == own.identity()
         && (status.length, status.mtime) == (own.status.length, own.status.mtime);
     if !same {
         displaced.undo().map_err(system("put a file back that was changed meanwhile"))?;
+        work.forget(inode);
         return Err(changed());
     }
-    displaced.move_to(kept, name).map_err(|error| FileError {
+    displaced.move_to(&kept, name).map_err(|error| FileError {
         operation: "keep the damaged file",
         reason: format!(
-            "{error}. The file is repaired; the damaged one is beside it as `{}`",
-            String::from_utf8_lossy(displaced.name().as_bytes())
+            "{error}. The file is repaired; the next repair moves the damaged one from \
+             `.steadfast/damaged/unfinished`"
         ),
-    })
+    })?;
+    work.forget(inode);
+    Ok(())
 }

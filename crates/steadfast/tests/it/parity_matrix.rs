@@ -55,7 +55,12 @@ impl RepairMonitor for Quiet {
 fn repair(tree: &ProtectedTree) -> RepairSummary {
     let options = tree.options();
     let selection = Selection::of([tree.root().to_owned()]);
-    let request = RepairRequest { copies: Copies::default(), mode: RepairMode::Yes, to_tag: false };
+    let request = RepairRequest {
+        copies: Copies::default(),
+        mode: RepairMode::Yes,
+        in_place: false,
+        to_tag: false,
+    };
     repair_files(&selection, &options, &request, &mut Quiet).unwrap()
 }
 
