@@ -34,6 +34,7 @@ mod planted;
 mod probe;
 mod qos;
 mod repair;
+mod repair_cut_off;
 mod repair_in_place;
 mod repair_record;
 mod rings;
