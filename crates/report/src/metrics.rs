@@ -134,6 +134,7 @@ mod tests {
                 at: "02:00".into(),
                 last_run_s: Some(90_000),
                 last_status: Some(3),
+                alarm: None,
                 skipped: None,
                 unstarted_s: None,
             }),

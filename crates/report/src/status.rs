@@ -91,6 +91,8 @@ pub struct ScheduleFacts {
     pub last_run_s: Option<i64>,
     /// Its exit status.
     pub last_status: Option<u8>,
+    /// Why the last run tagged and protected nothing, if too much had changed.
+    pub alarm: Option<String>,
     /// Why nothing was done when it was last started, if so.
     pub skipped: Option<String>,
     /// For how many seconds its timer has not started it, if that is too long.
@@ -153,8 +155,13 @@ impl FolderStatus {
         facts.is_overdue || self.schedule.as_ref().is_some_and(unstarted)
     }
 
+    /// Returns the alarm of the last run of its schedule.
+    fn alarm(&self) -> Option<&str> {
+        self.schedule.as_ref()?.alarm.as_deref()
+    }
+
     /// Returns its exit status: 3 if a corrupt file is open, 1 if anything else is open or
-    /// overdue, 2 if it could not be determined.
+    /// overdue, or if too much changed at once, 2 if it could not be determined.
     pub fn exit_status(&self) -> u8 {
         let FolderState::Known(facts) = &self.state else { return 2 };
         let of = |state: &str| match state {
@@ -163,7 +170,8 @@ impl FolderStatus {
             _ => 1,
         };
         let open = facts.open.iter().filter(|(_, count)| **count > 0).map(|(state, _)| of(state));
-        open.fold(u8::from(self.is_overdue(facts) || facts.files == 0), worse_status)
+        let is_amiss = self.is_overdue(facts) || facts.files == 0 || self.alarm().is_some();
+        open.fold(u8::from(is_amiss), worse_status)
     }
 
     /// Returns its state in a word: "fine", "trouble", "overdue", "empty", "not there", "unknown".
@@ -172,6 +180,7 @@ impl FolderStatus {
             FolderState::NotThere(_) => "not there",
             FolderState::Unknown(_) => "unknown",
             FolderState::Known(facts) if facts.open.values().any(|count| *count > 0) => "trouble",
+            FolderState::Known(_) if self.alarm().is_some() => "trouble",
             FolderState::Known(facts) if facts.files == 0 => "empty",
             FolderState::Known(facts) if self.is_overdue(facts) => "overdue",
             FolderState::Known(_) => "fine",
@@ -204,6 +213,7 @@ impl FolderStatus {
                 .field("at", &schedule.at)
                 .field("last_run_s", schedule.last_run_s)
                 .field("last_status", schedule.last_status)
+                .field("alarm", &schedule.alarm)
                 .field("skipped", &schedule.skipped)
                 .field("unstarted_s", schedule.unstarted_s)
         });
@@ -260,6 +270,9 @@ impl FolderStatus {
                 (None, None, None) => "has not run yet".to_owned(),
             };
             line(format!("           schedule {name}: every {every} at {at}; {last}"));
+            if let Some(alarm) = self.alarm() {
+                line(format!("           alarm: {}", escape::text(alarm)));
+            }
         }
         for text in self.drives.iter().flat_map(DriveFacts::lines) {
             line(format!("           {}", escape::text(&text)));
@@ -329,6 +342,7 @@ mod tests {
             at: "02:00".into(),
             last_run_s: Some(90_000),
             last_status: Some(3),
+            alarm: None,
             skipped: None,
             unstarted_s: None,
         });
@@ -352,6 +366,27 @@ mod tests {
     }
 
     #[test]
+    fn an_alarm_is_trouble_although_no_file_is_open() {
+        let mut folder = folder(FolderState::Known(facts()));
+        let alarm = Some("20 of 100 files are missing.".to_owned());
+        folder.schedule = Some(ScheduleFacts {
+            name: "photos".into(),
+            every: "night".into(),
+            at: "02:00".into(),
+            last_run_s: Some(90_000),
+            last_status: Some(1),
+            alarm,
+            skipped: None,
+            unstarted_s: None,
+        });
+        assert_eq!((folder.word(), folder.exit_status()), ("trouble", 1));
+        let mut output = Output::default();
+        folder.write_text(90_000, Units::Si, &mut output);
+        let text = String::from_utf8_lossy(&output.answer).into_owned();
+        assert!(text.contains("\n           alarm: 20 of 100 files are missing.\n"), "{text}");
+    }
+
+    #[test]
     fn a_timer_that_does_not_work_is_overdue() {
         let mut folder = folder(FolderState::Known(facts()));
         folder.schedule = Some(ScheduleFacts {
@@ -360,6 +395,7 @@ mod tests {
             at: "02:00".into(),
             last_run_s: Some(90_000),
             last_status: Some(0),
+            alarm: None,
             skipped: None,
             unstarted_s: Some(5 * 86_400 + 1),
         });

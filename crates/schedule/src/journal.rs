@@ -24,6 +24,8 @@ pub struct LastRun {
     pub ended_s: Option<i64>,
     /// Its exit status.
     pub status: Option<u8>,
+    /// Why it tagged and protected nothing, if too much had changed.
+    pub alarm: Option<String>,
     /// Why nothing was done when the schedule was last started, if so.
     pub skipped: Option<String>,
     /// When it was last started, whether it ran or was skipped, in seconds since 1970.
@@ -74,11 +76,18 @@ impl Journal {
     /// # Errors
     ///
     /// If the file cannot be written.
-    pub fn ran(&self, began_s: i64, ended_s: i64, status: u8) -> Result<(), Error> {
+    pub fn ran(
+        &self,
+        began_s: i64,
+        ended_s: i64,
+        status: u8,
+        alarm: Option<&str>,
+    ) -> Result<(), Error> {
         self.write(&LastRun {
             began_s: Some(began_s),
             ended_s: Some(ended_s),
             status: Some(status),
+            alarm: alarm.map(str::to_owned),
             skipped: None,
             started_s: Some(began_s),
         })
@@ -150,12 +159,14 @@ mod tests {
         journal.skipped("not mounted", 60).unwrap();
         let read = journal.read();
         assert_eq!((read.skipped.as_deref(), read.started_s), (Some("not mounted"), Some(60)));
-        journal.ran(100, 200, 3).unwrap();
+        journal.ran(100, 200, 3, Some("too many")).unwrap();
         let read = journal.read();
         assert_eq!((read.began_s, read.ended_s, read.status), (Some(100), Some(200), Some(3)));
         assert_eq!((&read.skipped, read.started_s), (&None, Some(100)));
         journal.skipped("on battery", 300).unwrap();
-        assert_eq!(journal.read().began_s, Some(100), "the run is not forgotten");
+        let read = journal.read();
+        assert_eq!(read.began_s, Some(100), "the run is not forgotten");
+        assert_eq!(read.alarm.as_deref(), Some("too many"), "nor is its alarm");
         fs::write(folder.path().join("new/photos.toml"), "not = [valid").unwrap();
         assert_eq!(journal.read(), LastRun::default());
     }

@@ -405,12 +405,10 @@ fn check_due(
         engine,
         settings,
         time_limit,
-        recording: Some(RunRecording::start(
-            session,
-            &Selection::default(),
-            &start,
-            &options.stop,
-        )?),
+        recording: Some(
+            RunRecording::start(session, &Selection::default(), &start, &options.stop)?
+                .with_missing(!choice.leaves_missing),
+        ),
         source: Box::new(ListSource { root, list: Box::new(list) }),
         notices: Vec::new(),
         if_empty,

@@ -107,6 +107,7 @@ pub(super) fn of_tree(
             at: schedule.at.to_string(),
             last_run_s: last.began_s,
             last_status: last.status,
+            alarm: last.alarm,
             skipped: last.skipped,
         }
     });

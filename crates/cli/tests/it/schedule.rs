@@ -218,17 +218,62 @@ fn a_missing_file_is_told_before_its_turn_comes() {
     let household = Household::new(60);
     let log = household.listen();
     household.add(&["--cover", "60d"]).succeeds();
-    fs::remove_file(household.photo(50)).unwrap();
+    let away = household.tree.path("away");
+    fs::rename(household.photo(50), &away).unwrap();
     household.night().ends(1);
     household.night().ends(1);
     let told = messages(&log);
     assert_eq!((told.len(), &told[0]["open"]["missing"]), (1, &1.into()), "{told:?}");
+    household.run(&["status"]).ends(1);
+    assert_eq!(status_of(&household)["open"]["missing"], 1);
     household.run(&["status", "--alert"]);
     assert_eq!(messages(&log).len(), 1, "what was not looked at is not settled");
-    fs::write(household.photo(50), "photograph 50").unwrap();
-    household.night();
+    // With its tag and its time.
+    fs::rename(&away, household.photo(50)).unwrap();
+    household.night().succeeds();
     let told = messages(&log);
     assert_eq!((told.len(), &told[1]["settled"]), (2, &1.into()), "{told:?}");
+    assert_eq!(status_of(&household)["state"], "fine");
+}
+
+#[test]
+fn a_check_of_what_is_due_records_what_is_missing() {
+    let household = Household::new(3);
+    fs::remove_file(household.photo(1)).unwrap();
+    let check = household.run(&["check", "--older-than", "0s", "photos", "--json"]).ends(1);
+    let missing = check.objects().iter().filter(|object| object["verdict"] == "missing").count();
+    assert_eq!(missing, 1, "it is reported once: {}", check.stdout());
+    household.run(&["status"]).ends(1);
+    assert_eq!(status_of(&household)["open"]["missing"], 1);
+    fs::rename(household.photo(2), household.tree.path("photos/renamed")).unwrap();
+    household.run(&["check", "--older-than", "0s", "photos"]).ends(1);
+    assert_eq!(status_of(&household)["open"]["missing"], 2);
+    household.run(&["check", "photos"]).ends(1);
+    assert_eq!(status_of(&household)["open"]["missing"], 1, "a whole check finds it again");
+}
+
+#[test]
+fn an_alarm_is_shown_and_does_not_wear_off() {
+    let household = Household::new(100);
+    household.add(&["--cover", "30d"]).succeeds();
+    for number in 0..20 {
+        fs::remove_file(household.photo(number)).unwrap();
+    }
+    for _ in 0..3 {
+        let night = household.night().ends(1);
+        assert!(night.stderr().contains("20 of 100 files"), "{}", night.stderr());
+        household.run(&["status"]).ends(1);
+        let status = status_of(&household);
+        assert!(status["schedule"]["alarm"].as_str().unwrap().contains("20 of 100"), "{status}");
+    }
+    // A whole check records them, and they are no news then.
+    household.run(&["check", "photos"]).ends(1);
+    household.night().ends(1);
+    let status = status_of(&household);
+    assert_eq!(
+        (&status["schedule"]["alarm"], &status["open"]["missing"]),
+        (&().into(), &20.into())
+    );
 }
 
 #[test]

@@ -4,6 +4,7 @@
 //! A session has checked that the catalogue belongs to the present tree, and knows which part of
 //! the tree the run covers. It provides the reader for the workers and the recorder of the run.
 
+use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
 use super::recorder::{Recorder, RunStart};
@@ -19,7 +20,7 @@ pub struct CatalogueSession {
     catalogue: Catalogue,
     scope: RunScope,
     /// Selected paths that are known and do not exist, as selected.
-    gone: Vec<PathBuf>,
+    gone: HashSet<PathBuf>,
     notice: Option<Notice>,
 }
 
@@ -85,7 +86,7 @@ impl CatalogueSession {
 
     fn of(catalogue: Catalogue) -> CatalogueSession {
         let scope = RunScope::files_beneath(catalogue.root());
-        CatalogueSession { catalogue, scope, gone: Vec::new(), notice: None }
+        CatalogueSession { catalogue, scope, gone: HashSet::new(), notice: None }
     }
 
     /// Makes it the session of a run that walks a selection. Without this call, a run covers single
@@ -95,10 +96,11 @@ impl CatalogueSession {
     ///
     /// If the catalogue cannot be read.
     pub fn covering(self, selection: &Selection) -> Result<CatalogueSession, CatalogueError> {
-        let (mut gone, mut relative) = (Vec::new(), Vec::new());
-        for path in selection.roots.iter().filter(|_| !selection.exact) {
+        let (mut gone, mut relative) = (HashSet::new(), Vec::new());
+        let paths = selection.roots.iter().chain(&selection.listed);
+        for path in paths.filter(|_| !selection.exact) {
             if let Some(known) = self.catalogue.known_and_gone(path)? {
-                gone.push(path.clone());
+                gone.insert(path.clone());
                 relative.push(known);
             }
         }
@@ -119,6 +121,7 @@ impl CatalogueSession {
     pub fn walked(&self, selection: &Selection) -> Selection {
         let mut walked = selection.clone();
         walked.roots.retain(|path| !self.gone.contains(path));
+        walked.listed.retain(|path| !self.gone.contains(path));
         walked
     }
 

@@ -86,7 +86,7 @@ fn ensure_within(
 /// Returns whether the files to check are chosen from the catalogue. Resuming a run that ended
 /// normally starts a new one, with a walk.
 pub(super) fn has_due(session: &CatalogueSession, choice: DueChoice) -> Result<bool, Error> {
-    let DueChoice { older_than, max_time, max_bytes, resume } = choice;
+    let DueChoice { older_than, max_time, max_bytes, resume, .. } = choice;
     let limited = older_than.is_some() || max_time.is_some() || max_bytes.is_some();
     Ok(limited || (resume && session.catalogue().unfinished_run()?.is_some()))
 }

@@ -103,6 +103,8 @@ pub struct DueChoice {
     pub max_bytes: Option<u64>,
     /// Only files that the last run did not reach, if it was interrupted.
     pub resume: bool,
+    /// Whether missing files are reported but not recorded as missing.
+    pub leaves_missing: bool,
 }
 
 impl DueChoice {

@@ -27,6 +27,9 @@ pub(super) struct RunRecording {
     /// `None` once the recording has ended.
     recorder: Option<Recorder>,
     paths: ShownPaths,
+    /// Whether files of the run's list that do not exist are recorded as missing. The run itself
+    /// reports them.
+    records_missing: bool,
     /// What to report about how the catalogue was opened.
     notice: Option<Notice>,
     stop: Arc<AtomicBool>,
@@ -68,7 +71,14 @@ impl RunRecording {
         let notice = session.notice().cloned();
         let mut recorder = session.record(start)?;
         recorder.stop_by(Arc::clone(stop));
-        Ok(RunRecording { recorder: Some(recorder), paths, notice, stop: Arc::clone(stop) })
+        let stop = Arc::clone(stop);
+        Ok(RunRecording { recorder: Some(recorder), paths, records_missing: false, notice, stop })
+    }
+
+    /// Makes it record files of the run's list that do not exist as missing.
+    #[must_use]
+    pub(super) fn with_missing(self, records_missing: bool) -> RunRecording {
+        RunRecording { records_missing, ..self }
     }
 
     /// Sets the files that were repaired before the run.
@@ -80,8 +90,8 @@ impl RunRecording {
 
     /// Records an event of the run.
     pub(super) fn take(&mut self, event: &FileEvent, tell: &mut Tell<'_>) {
-        // A run over a list does not decide what is missing: a walk of the whole tree does.
-        if event.verdict == Some(Verdict::Missing) {
+        // The user's list may name files that never were in the tree.
+        if event.verdict == Some(Verdict::Missing) && !self.records_missing {
             return;
         }
         let RunRecording { recorder: Some(recorder), paths, .. } = self else { return };
@@ -108,10 +118,13 @@ impl RunRecording {
         tell: &mut Tell<'_>,
     ) -> bool {
         self.notice.take().into_iter().for_each(|notice| tell(Event::Notice(notice)));
-        let RunRecording { recorder, paths, .. } = self;
+        let RunRecording { recorder, paths, records_missing, .. } = self;
         let Some(mut recorder) = recorder.take() else { return false };
         recorder.set_backend(backend);
-        let result = recorder.finish(whole, now, &mut |finding| tell(paths.event(finding)));
+        let result = recorder.finish(whole, now, &mut |finding| match finding {
+            Finding::Missing { .. } if *records_missing => {}
+            finding => tell(paths.event(finding)),
+        });
         let is_cut_short = whole
             && result.as_ref().is_ok_and(|record| record.state == RunState::Interrupted)
             && self.stop.load(Ordering::Relaxed);

@@ -1,5 +1,7 @@
 //! One run of a schedule: what is due is checked, then tagged, then protected.
 
+use std::collections::HashSet;
+use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -10,7 +12,7 @@ use std::time::{Duration, Instant};
 use steadfast::catalogue::{Catalogue, RunRecord};
 use steadfast::parity::ParityPlace;
 use steadfast::verdict::worse_status;
-use steadfast::{CatalogueUse, DueChoice, Options, Selection, TreeChanges, Verb};
+use steadfast::{CatalogueUse, DueChoice, FileState, Options, Selection, TreeChanges, Verb};
 use steadfast_alert::AlertFacts;
 use steadfast_report::status::FolderState;
 use steadfast_schedule::{
@@ -100,7 +102,7 @@ fn finish(
             match exit::was_signalled() {
                 // It is due again at once, because a run that was stopped may have read nothing.
                 true => journal.skipped("it was interrupted", ended_s),
-                false => journal.ran(began_s, ended_s, status),
+                false => journal.ran(began_s, ended_s, status, facts.alarm.as_deref()),
             }
         }
         Err(error) => {
@@ -149,6 +151,8 @@ impl Night<'_> {
         let due = DueChoice::default().with(|choice| {
             choice.max_bytes = Some(max_bytes);
             choice.max_time = self.left();
+            // What is known to be missing counts for no further alarm.
+            choice.leaves_missing = alarm.is_some();
         });
         let options = self.options().with(|options| options.due = Some(due));
         let selection = Selection::of([directory]);
@@ -168,12 +172,50 @@ impl Night<'_> {
         if *update && self.goes_on(status) {
             status = self.update(status, changes)?;
             missing.clear();
+        } else if !exit::was_signalled() {
+            status = worse_status(status, self.record_missing(&missing)?);
         }
         status = worse_status(status, u8::from(!missing.is_empty()));
         if *parity && self.goes_on(status) && !matches!(status, 2 | 3) {
             status = worse_status(status, self.protect()?);
         }
         Ok(NightOutcome { status, alarm: None, checked, missing })
+    }
+
+    /// Records which files are newly missing, and reads those that are back, whose turn to be
+    /// checked may be weeks away.
+    fn record_missing(&self, missing: &[PathBuf]) -> anyhow::Result<u8> {
+        let root = &self.schedule.directory;
+        let mut known = HashSet::new();
+        Catalogue::open_reader(self.catalogue)?.failures(&mut |failure| {
+            if !failure.settled && failure.standing == FileState::Missing {
+                known.insert(failure.path);
+            }
+            ControlFlow::Continue(())
+        })?;
+        let new = missing.iter().filter(|path| !known.contains(*path));
+        let new: Vec<PathBuf> = new.map(|path| root.join(path)).collect();
+        let is_there = |path: &PathBuf| path.symlink_metadata().is_ok_and(|found| found.is_file());
+        let back = known.iter().map(|path| root.join(path)).filter(is_there).collect();
+        // Missing ones alone, because a limit of time must not end their run.
+        let mut status = 0;
+        for (files, left) in [(new, None), (back, self.left())] {
+            if files.is_empty() || left.is_some_and(|left| left.is_zero()) {
+                continue;
+            }
+            let limit = StepLimit::begin(left);
+            let selection = Selection::default().with(|selection| {
+                selection.listed = files;
+                selection.within = Some(root.clone());
+            });
+            let options = self.options().with(|options| {
+                options.allow_empty = true;
+                options.stop = Arc::clone(&limit.stop);
+            });
+            let done = execute(Verb::Check, &selection, options, &self.args.output, report)?;
+            status = worse_status(status, limit.status(done));
+        }
+        Ok(status)
     }
 
     /// Tags new files, and edited ones anew. Reads no other file.
@@ -201,7 +243,7 @@ impl Night<'_> {
         let mut is_open = false;
         Catalogue::open_reader(self.catalogue)?.failures(&mut |failure| {
             is_open |= !failure.settled;
-            std::ops::ControlFlow::Continue(())
+            ControlFlow::Continue(())
         })?;
         Ok(worse_status(worst, u8::from(status == 1 && is_open)))
     }
