@@ -50,15 +50,11 @@ pub struct Delivery {
 impl Sender {
     /// Tells monitors that a run begins.
     pub fn begin(&self, alerts: &[Alert]) -> Vec<Delivery> {
-        let pings = alerts.iter().filter_map(|alert| match &alert.channel {
-            Channel::Ping(url) => Some((alert, url)),
-            _ => None,
-        });
-        let delivered = pings.map(|(alert, url)| Delivery {
-            target: alert.target(),
-            result: self.post(&extended(url, "start"), &[], b"", "text/plain"),
-        });
-        delivered.collect()
+        let is_ping = |alert: &&Alert| matches!(alert.channel, Channel::Ping(_));
+        side_by_side(alerts.iter().filter(is_ping), |alert| match &alert.channel {
+            Channel::Ping(url) => self.post(&extended(url, "start"), &[], b"", "text/plain"),
+            _ => Ok(()),
+        })
     }
 
     /// Sends what there is to tell after a run, to each alert whose occasion it is.
@@ -69,11 +65,9 @@ impl Sender {
             (Channel::Ping(_), _) => false,
             _ => facts.is_test || news.is_due(),
         };
-        let delivered = alerts.iter().filter(due).map(|alert| {
-            let message = AlertMessage::of(facts, news, alert.details);
-            Delivery { target: alert.target(), result: self.send(&alert.channel, &message) }
-        });
-        delivered.collect()
+        side_by_side(alerts.iter().filter(due), |alert| {
+            self.send(&alert.channel, &AlertMessage::of(facts, news, alert.details))
+        })
     }
 
     fn send(&self, channel: &Channel, message: &AlertMessage) -> Result<(), Error> {
@@ -203,8 +197,9 @@ impl Sender {
         let mut child = command.spawn().map_err(|error| failed(error.to_string()))?;
         let pipe = child.stdin.take();
         let input = input.to_owned();
-        // By a thread, because a program that does not read would block the writer.
-        let writer = thread::spawn(move || -> io::Result<()> {
+        // By a thread, because a program that does not read would block the writer. Nobody waits
+        // for it: a program that ends without reading everything has decided so.
+        thread::spawn(move || -> io::Result<()> {
             pipe.map_or(Ok(()), |mut pipe| pipe.write_all(&input))
         });
         let status = self.wait(&mut child).map_err(|error| failed(error.to_string()))?;
@@ -212,8 +207,6 @@ impl Sender {
             let seconds = self.time_limit.as_secs_f64();
             return Err(failed(format!("it did not end within {seconds} s and was stopped")));
         };
-        // A program that ends without reading everything has decided so.
-        let _ = writer.join();
         match status.success() {
             true => Ok(()),
             false => Err(failed(format!("it ended with {status}"))),
@@ -235,6 +228,24 @@ impl Sender {
             thread::sleep(LOOK_EVERY);
         }
     }
+}
+
+/// Delivers to all at once, so that several that hang take the time of one. Keeps their order.
+fn side_by_side<'a>(
+    alerts: impl Iterator<Item = &'a Alert>,
+    deliver: impl Fn(&'a Alert) -> Result<(), Error> + Sync,
+) -> Vec<Delivery> {
+    let deliver = &deliver;
+    thread::scope(|scope| {
+        let begun: Vec<_> =
+            alerts.map(|alert| (alert, scope.spawn(move || deliver(alert)))).collect();
+        let ended = begun.into_iter().map(|(alert, thread)| {
+            let failed = || Error::new(ErrorKind::Delivery, "its delivery ended unexpectedly");
+            let result = thread.join().unwrap_or_else(|_| Err(failed()));
+            Delivery { target: alert.target(), result }
+        });
+        ended.collect()
+    })
 }
 
 /// Appends a component to the path of a URL, before its query.

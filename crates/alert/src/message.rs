@@ -40,6 +40,8 @@ pub struct AlertFacts {
     pub bytes: u64,
     /// Seconds that the run took.
     pub elapsed_s: u64,
+    /// What was checked, in words: files, their size, and the time. `None` if nothing was.
+    pub checked: Option<String>,
     /// Numbers of verdicts and findings, by name.
     pub counts: BTreeMap<String, u64>,
     /// An alarm about the whole folder, in a sentence.
@@ -93,10 +95,7 @@ impl AlertMessage {
         if news.settled > 0 {
             lines.push(format!("settled since the last message: {}", news.settled));
         }
-        if facts.status.is_some() {
-            let (files, bytes) = (facts.files, facts.bytes as f64 / 1e9);
-            lines.push(format!("checked: {files} files, {bytes:.1} GB, in {} s", facts.elapsed_s));
-        }
+        lines.extend(facts.checked.iter().map(|checked| format!("checked: {checked}")));
         if details == Details::Paths {
             let shown = news.new.iter().filter(|trouble| !trouble.path.is_empty());
             lines.extend(shown.take(PATHS_MAX).map(|Trouble { state, path }| {
@@ -175,6 +174,7 @@ mod tests {
             files: 1_204,
             bytes: 9_100_000_000,
             elapsed_s: 61,
+            checked: Some("1,204 files, 9.10 GB, in 61 s".into()),
             command: "steadfast status /srv/photos".into(),
             ..AlertFacts::default()
         }
@@ -197,7 +197,7 @@ mod tests {
         let expected = "Folder: /srv/photos\n\
                         2 files are damaged (1 new)\n\
                         1 file is missing\n\
-                        checked: 1204 files, 9.1 GB, in 61 s\n\
+                        checked: 1,204 files, 9.10 GB, in 61 s\n\
                         To see more: steadfast status /srv/photos";
         assert_eq!(message.body, expected);
         assert!(!message.body.contains("2019") && !message.json.to_string().contains("2019"));

@@ -10,7 +10,8 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use steadfast_alert::{
-    Alert, AlertFacts, Channel, Details, Memory, News, Occasion, Sender, Trouble, WebhookForm,
+    Alert, AlertFacts, Channel, Delivery, Details, Memory, News, Occasion, Sender, Trouble,
+    WebhookForm,
 };
 
 fn sender(folder: &Path) -> Sender {
@@ -44,6 +45,10 @@ enum Manner {
     Hangs,
     /// Closes after a part of the answer.
     ClosesMidway,
+    /// Sends a header that never ends, a byte at a time.
+    DripsHeader,
+    /// Sends a body that never ends, a byte at a time.
+    DripsBody,
 }
 
 /// Starts a server for some requests; returns its address and what it was asked.
@@ -63,10 +68,22 @@ fn server(manner: Manner) -> (String, Receiver<String>) {
                 Manner::ClosesMidway => {
                     let _ = stream.write_all(b"HTTP/1.1 200 O");
                 }
+                Manner::DripsHeader => drip(&mut stream, "HTTP/1.1 200 OK\r\nx: "),
+                Manner::DripsBody => {
+                    drip(&mut stream, "HTTP/1.1 200 OK\r\ncontent-length: 9999\r\n\r\n");
+                }
             }
         }
     });
     (address, requests)
+}
+
+/// Sends a beginning, and then a byte at a time until the other side has had enough.
+fn drip(stream: &mut TcpStream, beginning: &str) {
+    let _ = stream.write_all(beginning.as_bytes());
+    while stream.write_all(b"x").is_ok() {
+        thread::sleep(Duration::from_millis(200));
+    }
 }
 
 /// Reads a request with its body.
@@ -149,6 +166,7 @@ fn servers_that_fail_or_redirect_are_warnings() {
         (Manner::Answers(moved), "not followed"),
         (Manner::ClosesMidway, "127.0.0.1"),
         (Manner::Hangs, "127.0.0.1"),
+        (Manner::DripsHeader, "127.0.0.1"),
     ];
     for (manner, expected) in rows {
         let (url, _requests) = server(manner);
@@ -160,6 +178,53 @@ fn servers_that_fail_or_redirect_are_warnings() {
         assert!(begun.elapsed() < Duration::from_secs(15), "{manner:?}");
     }
     assert!(never.try_recv().is_err(), "a redirect was followed");
+}
+
+#[test]
+fn an_answer_that_drips_is_an_answer_once_its_status_is_there() {
+    let folder = tempfile::tempdir().unwrap();
+    let (url, _requests) = server(Manner::DripsBody);
+    send(Channel::Webhook { url, form: WebhookForm::Json }, &bad_news(), folder.path()).unwrap();
+}
+
+#[test]
+fn channels_that_hang_take_the_time_of_one() {
+    let folder = tempfile::tempdir().unwrap();
+    let sender = sender(folder.path());
+    let hangs = program(folder.path(), "hangs", "exec sleep 60\n");
+    let mut alerts: Vec<Alert> = (0..6)
+        .map(|number| match number % 3 {
+            0 => Alert::new(Channel::Ping(server(Manner::Hangs).0)),
+            1 => Alert::new(Channel::Ping(server(Manner::DripsHeader).0)),
+            _ => Alert::new(Channel::Command(vec![hangs.clone()])),
+        })
+        .collect();
+    alerts.push(Alert::new(Channel::Ping(server(OK).0)));
+    let limit = sender.time_limit;
+    let begun = Instant::now();
+    let outcomes = |deliveries: Vec<Delivery>| -> Vec<bool> {
+        deliveries.iter().map(|delivery| delivery.result.is_ok()).collect()
+    };
+    assert_eq!(outcomes(sender.begin(&alerts)), [false, false, false, false, true]);
+    assert!(begun.elapsed() < limit * 3, "four pings took {:?}", begun.elapsed());
+    let begun = Instant::now();
+    let told = outcomes(sender.end(&alerts, &facts(), &bad_news()));
+    assert_eq!(told, [false, false, false, false, false, false, true]);
+    assert!(begun.elapsed() < limit * 4, "seven alerts took {:?}", begun.elapsed());
+}
+
+#[test]
+fn a_program_that_leaves_another_behind_does_not_hold_up() {
+    let folder = tempfile::tempdir().unwrap();
+    // The other has the input, and reads none of it.
+    let tool = program(folder.path(), "tool", "exec 3<&0; sleep 30 <&3 & exit 0\n");
+    let trouble =
+        |number| Trouble { state: "corrupt".into(), path: format!("{number}").repeat(100) };
+    let news = Memory::default().news(&(0..900).map(trouble).collect(), 1_000);
+    let alert = Alert { details: Details::Paths, ..Alert::new(Channel::Command(vec![tool])) };
+    let begun = Instant::now();
+    assert!(sender(folder.path()).end(&[alert], &facts(), &news).remove(0).result.is_ok());
+    assert!(begun.elapsed() < Duration::from_secs(10), "{:?}", begun.elapsed());
 }
 
 fn program(folder: &Path, name: &str, text: &str) -> String {

@@ -14,7 +14,9 @@ use steadfast::parity::ParityPlace;
 use steadfast::verdict::worse_status;
 use steadfast::{CatalogueUse, DueChoice, FileState, Options, Selection, TreeChanges, Verb};
 use steadfast_alert::AlertFacts;
+use steadfast_report::Units;
 use steadfast_report::status::FolderState;
+use steadfast_report::units::{counted, rough_duration};
 use steadfast_schedule::{
     CheckSchedule, Conditions, Journal, Mounted, ScheduleDecision, SkipReason, decide, load,
     on_battery,
@@ -97,6 +99,7 @@ fn finish(
             facts.alarm = alarm;
             if let Some(checked) = checked {
                 (facts.files, facts.bytes) = (checked.files, checked.bytes);
+                facts.checked = Some(in_words(&facts));
                 facts.counts = checked.counts;
             }
             match exit::was_signalled() {
@@ -117,6 +120,13 @@ fn finish(
     news::tell(schedule, facts, missing.as_deref(), ended_s)?;
     recorded?;
     Ok(status)
+}
+
+/// Says how much a run checked, and in what time.
+fn in_words(AlertFacts { files, bytes, elapsed_s, .. }: &AlertFacts) -> String {
+    let time = rough_duration(elapsed_s.saturating_mul(1_000_000_000));
+    let files = counted(*files, "file", "files");
+    format!("{files}, {}, in {time}", Units::Si.bytes(*bytes))
 }
 
 /// What became of the steps of a run.
