@@ -71,7 +71,7 @@ pub(crate) use report::ReportArgs;
 #[cfg(feature = "schedule")]
 pub(crate) use schedule::{
     AlertAddArgs, AlertArgs, AlertCommand, ScheduleAddArgs, ScheduleArgs, ScheduleCommand,
-    ScheduleRunArgs, StatusArgs,
+    ScheduleMetricsArgs, ScheduleRunArgs, StatusArgs,
 };
 #[cfg(feature = "serve")]
 pub(crate) use serve::{LanguageArg, OpenArgs, ServeArgs};

@@ -16,6 +16,7 @@ use crate::schedule::CheckSchedule;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ScheduleList {
     file: PathBuf,
+    metrics: Option<PathBuf>,
     schedules: Vec<CheckSchedule>,
 }
 
@@ -23,6 +24,8 @@ pub struct ScheduleList {
 #[derive(Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct ScheduleDocument {
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    metrics: Option<PathBuf>,
     #[serde(default, rename = "schedule")]
     schedules: Vec<CheckSchedule>,
 }
@@ -45,6 +48,10 @@ impl ScheduleList {
         };
         let document: ScheduleDocument =
             toml::from_str(&text).map_err(|error| invalid(error.to_string()))?;
+        if document.metrics.as_ref().is_some_and(|metrics| metrics.is_relative()) {
+            return Err(invalid("`metrics` is not an absolute path".to_owned()));
+        }
+        let metrics = document.metrics;
         let mut schedules = document.schedules;
         for schedule in &schedules {
             schedule.validate().map_err(|error| invalid(error.to_string()))?;
@@ -53,12 +60,31 @@ impl ScheduleList {
         if let Some(pair) = schedules.windows(2).find(|pair| pair[0].name == pair[1].name) {
             return Err(invalid(format!("two schedules are named `{}`", pair[0].name)));
         }
-        Ok(ScheduleList { file: file.to_owned(), schedules })
+        Ok(ScheduleList { file: file.to_owned(), metrics, schedules })
     }
 
     /// Returns the schedules.
     pub fn schedules(&self) -> &[CheckSchedule] {
         &self.schedules
+    }
+
+    /// Returns the file of metrics that every run writes, if one was set.
+    pub fn metrics(&self) -> Option<&Path> {
+        self.metrics.as_deref()
+    }
+
+    /// Sets the file of metrics, or none, and writes the file of schedules.
+    ///
+    /// # Errors
+    ///
+    /// If the path is not absolute and UTF-8, or the file of schedules cannot be written.
+    pub fn set_metrics(&mut self, metrics: Option<PathBuf>) -> Result<(), Error> {
+        if metrics.as_ref().is_some_and(|path| path.is_relative() || path.to_str().is_none()) {
+            let message = "a file of metrics needs an absolute path in UTF-8";
+            return Err(Error::new(ErrorKind::Usage, message));
+        }
+        self.metrics = metrics;
+        self.write()
     }
 
     /// Returns the schedule of a name, or the one for a directory.
@@ -112,7 +138,8 @@ impl ScheduleList {
         if let Some(folder) = self.file.parent() {
             fs::create_dir_all(folder).map_err(|error| failed(&error))?;
         }
-        let document = ScheduleDocument { schedules: self.schedules.clone() };
+        let document =
+            ScheduleDocument { metrics: self.metrics.clone(), schedules: self.schedules.clone() };
         let text = toml::to_string(&document)
             .map_err(|error| Error::new(ErrorKind::Config, error.to_string()))?;
         write_private(&self.file, text.as_bytes()).map_err(|error| failed(&error))

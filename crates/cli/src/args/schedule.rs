@@ -67,6 +67,7 @@ pub(crate) enum ScheduleCommand {
     List(ScheduleListArgs),
     Show(ScheduleNameArgs),
     Run(ScheduleRunArgs),
+    Metrics(ScheduleMetricsArgs),
     Remove(ScheduleNameArgs),
 }
 
@@ -184,6 +185,26 @@ pub(crate) struct ScheduleRunArgs {
     pub(crate) level: LevelArgs,
     #[command(flatten)]
     pub(crate) output: OutputArgs,
+}
+
+/// Write metrics for Prometheus after every run.
+///
+/// Writes the state of every catalogued folder to FILE now, and from now on whenever a schedule was
+/// started. FILE is replaced as a whole, and only if it is a file of metrics.
+#[derive(Debug, Args)]
+#[command(after_long_help = "\
+Examples:
+  steadfast schedule metrics /var/lib/prometheus/node-exporter/steadfast.prom
+  steadfast schedule metrics --off
+
+Exit status: 0 done; 2 FILE cannot be written. Metrics that a run cannot write change nothing.")]
+pub(crate) struct ScheduleMetricsArgs {
+    /// The file, in the folder of node_exporter's textfile collector
+    #[arg(value_name = "FILE", conflicts_with = "off", required_unless_present = "off")]
+    pub(crate) file: Option<PathBuf>,
+    /// Write no more metrics. The file stays
+    #[arg(long)]
+    pub(crate) off: bool,
 }
 
 /// Tell somebody about trouble that a schedule finds.

@@ -14,7 +14,9 @@ use steadfast::verdict::worse_status;
 use steadfast_report::Units;
 use steadfast_schedule::{CheckSchedule, ScheduleList, TimerKind, forecast, name_of, timer};
 
-use crate::args::{ScheduleAddArgs, ScheduleArgs, ScheduleCommand, ScheduleRunArgs};
+use crate::args::{
+    ScheduleAddArgs, ScheduleArgs, ScheduleCommand, ScheduleMetricsArgs, ScheduleRunArgs,
+};
 use crate::exit;
 use crate::output;
 use crate::state_folder;
@@ -33,7 +35,8 @@ pub(super) fn run(args: &ScheduleArgs) -> anyhow::Result<u8> {
             output::answer(lines.collect::<String>().as_bytes())?;
             Ok(0)
         }
-        ScheduleCommand::Show(args) => show(schedules.find(&args.name)?),
+        ScheduleCommand::Show(args) => show(schedules.find(&args.name)?, &host()?),
+        ScheduleCommand::Metrics(args) => metrics(args, &mut schedules),
         ScheduleCommand::Remove(args) => {
             let schedule = schedules.find(&args.name)?.clone();
             timer::uninstall(&schedule, &host()?)?;
@@ -136,14 +139,30 @@ fn outlook(schedule: &CheckSchedule, tree: &CataloguedTree) -> anyhow::Result<St
     Ok(text)
 }
 
-fn show(schedule: &CheckSchedule) -> anyhow::Result<u8> {
-    let host = host()?;
+fn show(schedule: &CheckSchedule, host: &timer::TimerHost) -> anyhow::Result<u8> {
     let mut text = described(schedule) + "\n";
-    for file in timer::files(schedule, &host) {
+    for file in timer::files(schedule, host) {
         text.push_str(&format!("\n# {}\n{}", file.path.display(), file.text));
     }
-    text.push_str(&format!("\ncommand: {}\n", timer::command_line(schedule, &host)));
+    text.push_str(&format!("\ncommand: {}\n", timer::command_line(schedule, host)));
     output::answer(text.as_bytes())?;
+    Ok(0)
+}
+
+/// Sets the file of metrics that every run writes, and writes it.
+fn metrics(args: &ScheduleMetricsArgs, schedules: &mut ScheduleList) -> anyhow::Result<u8> {
+    let file = args.file.as_deref().map(std::path::absolute).transpose();
+    let file = file.context("cannot find the file of metrics")?;
+    if let Some(file) = &file {
+        status::write_metrics_file(file, schedules, (Options::default().now)().seconds)?;
+    }
+    schedules.set_metrics(file)?;
+    // A service of the system may write to the folders that its file names, and to no other.
+    let host = host()?;
+    let of_system = |schedule: &&CheckSchedule| schedule.timer == TimerKind::SystemdSystem;
+    for schedule in schedules.schedules().iter().filter(of_system) {
+        timer::install(schedule, &host)?;
+    }
     Ok(0)
 }
 
@@ -167,7 +186,14 @@ fn run_due(args: &ScheduleRunArgs, schedules: &ScheduleList) -> anyhow::Result<u
     // If the timer of another schedule does not work, this one tells.
     let chosen = |schedule: &&CheckSchedule| chosen.iter().any(|one| one.name == schedule.name);
     let others = schedules.schedules().iter().filter(|schedule| !chosen(schedule));
-    news::look_after(others, (Options::default().now)().seconds);
+    let now_s = (Options::default().now)().seconds;
+    news::look_after(others, now_s);
+    if let Some(file) = schedules.metrics()
+        && let Err(error) = status::write_metrics_file(file, schedules, now_s)
+    {
+        // As with an alert: the findings of the run stand.
+        exit::complain(&format!("the metrics were not written: {error:#}"));
+    }
     Ok(status)
 }
 
@@ -207,12 +233,15 @@ pub(super) fn host() -> anyhow::Result<timer::TimerHost> {
     let config = state_folder::configuration().and_then(|path| Some(path.parent()?.to_owned()));
     let is_root = Command::new("id").arg("-u").output().is_ok_and(|id| id.stdout == b"0\n");
     ensure!(home.is_absolute(), "HOME is not an absolute path");
+    let state = state_folder::folder().into_iter().chain(state_folder::configuration());
+    let schedules = status::list()?;
+    let metrics = schedules.metrics().and_then(Path::parent);
     let program: PathBuf = std::env::current_exe().context("cannot find this program")?;
     Ok(timer::TimerHost {
         program,
         config: config.unwrap_or_else(|| home.join(".config")),
         home,
-        state: state_folder::folder().into_iter().chain(state_folder::configuration()).collect(),
+        state: state.chain(metrics.map(Path::to_owned)).collect(),
         is_root,
         search_path: None,
         root: "/".into(),

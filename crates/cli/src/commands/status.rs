@@ -25,10 +25,7 @@ use super::schedule;
 pub(super) fn run(args: &StatusArgs) -> anyhow::Result<u8> {
     let now_s = (Options::default().now)().seconds;
     let schedules = list()?;
-    let mut trees = match state_folder::trees() {
-        Some(file) => TreeList::at(&file).read(),
-        None => Vec::new(),
-    };
+    let mut trees = trees();
     if !args.directories.is_empty() {
         let real = |path: &PathBuf| path.canonicalize().unwrap_or_else(|_| path.clone());
         let wanted: Vec<PathBuf> = args.directories.iter().map(real).collect();
@@ -43,16 +40,13 @@ pub(super) fn run(args: &StatusArgs) -> anyhow::Result<u8> {
         return Ok(exit::COULD_NOT_TELL);
     }
     // Before the catalogues are read, which may take a while.
-    let is_ours = |beginning: &[u8]| beginning.starts_with(METRICS_BEGINNING.as_bytes());
     let place = args.prometheus.as_deref().filter(|file| *file != Path::new("-"));
-    let place = place.map(|file| DocumentFile::claim(file, is_ours)).transpose()?;
+    let place = place.map(metrics_place).transpose()?;
     let mut outlet = Outlet::new(false);
     let mut status = 0;
     let mut folders = Vec::new();
     for tree in &trees {
-        let schedule = schedules.schedules().iter().find(|one| one.directory == tree.root);
-        let mut folder = of_tree(tree, schedule, now_s);
-        folder.drives = drives(&tree.root);
+        let folder = with_drives(tree, &schedules, now_s);
         status = worse_status(status, folder.exit_status());
         match (&args.prometheus, args.json) {
             (Some(_), _) => folders.push(folder),
@@ -73,6 +67,37 @@ pub(super) fn run(args: &StatusArgs) -> anyhow::Result<u8> {
         status = worse_status(status, exit::COULD_NOT_TELL);
     }
     Ok(status)
+}
+
+/// Writes the metrics of every catalogued folder to a file, which is replaced as a whole.
+pub(super) fn write_metrics_file(
+    file: &Path,
+    schedules: &ScheduleList,
+    now_s: i64,
+) -> anyhow::Result<()> {
+    let place = metrics_place(file)?;
+    let folders: Vec<FolderStatus> =
+        trees().iter().map(|tree| with_drives(tree, schedules, now_s)).collect();
+    let mut metrics = Vec::new();
+    write_metrics(&folders, &mut metrics);
+    place.write(&metrics)
+}
+
+/// Reserves a file for metrics. An existing one must be such a file.
+fn metrics_place(file: &Path) -> anyhow::Result<DocumentFile> {
+    let is_ours = |beginning: &[u8]| beginning.starts_with(METRICS_BEGINNING.as_bytes());
+    DocumentFile::claim(file, is_ours)
+}
+
+/// Returns the catalogued trees of the user.
+fn trees() -> Vec<CataloguedTree> {
+    state_folder::trees().map_or_else(Vec::new, |file| TreeList::at(&file).read())
+}
+
+/// Returns the state of a tree, and what the drives beneath it say.
+fn with_drives(tree: &CataloguedTree, schedules: &ScheduleList, now_s: i64) -> FolderStatus {
+    let schedule = schedules.schedules().iter().find(|one| one.directory == tree.root);
+    FolderStatus { drives: drives(&tree.root), ..of_tree(tree, schedule, now_s) }
 }
 
 /// Returns the schedules of the user.

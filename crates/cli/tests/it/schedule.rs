@@ -340,6 +340,36 @@ fn metrics_replace_their_own_file_and_no_other() {
 }
 
 #[test]
+fn every_run_writes_the_metrics() {
+    let household = Household::new(3);
+    household.add(&["--cover", "1d"]).succeeds();
+    let file = household.tree.state("steadfast.prom");
+    household.run(&["schedule", "metrics", file.to_str().unwrap()]).succeeds();
+    let value = |metric: &str| {
+        let text = fs::read_to_string(&file).unwrap();
+        let line = text.lines().find(|line| line.starts_with(&format!("{metric}{{")));
+        line.map(|line| line.rsplit(' ').next().unwrap().to_owned())
+    };
+    assert_eq!(value("steadfast_files").as_deref(), Some("3"));
+    assert_eq!(value("steadfast_last_run_status"), None, "nothing has run");
+    household.corrupt(1);
+    household.night().ends(3);
+    assert_eq!(value("steadfast_folder_status").as_deref(), Some("3"));
+    assert_eq!(value("steadfast_last_run_status").as_deref(), Some("3"));
+    // A run that does nothing writes them too: an old file means that no timer works.
+    fs::remove_file(&file).unwrap();
+    household.run(&["schedule", "run", "photos"]).succeeds();
+    assert_eq!(value("steadfast_folder_status").as_deref(), Some("3"));
+    fs::write(&file, "a letter").unwrap();
+    let night = household.night().ends(3);
+    assert!(night.stderr().contains("the metrics were not written"), "{}", night.stderr());
+    assert_eq!(fs::read_to_string(&file).unwrap(), "a letter");
+    household.run(&["schedule", "metrics", file.to_str().unwrap()]).ends(2);
+    household.run(&["schedule", "metrics", "--off"]).succeeds();
+    assert!(!household.night().stderr().contains("metrics"));
+}
+
+#[test]
 fn an_update_reads_what_is_new_or_edited_and_nothing_else() {
     let household = Household::new(60);
     household.add(&["--update", "--cover", "60d"]).succeeds();
