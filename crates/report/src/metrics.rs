@@ -44,7 +44,7 @@ pub fn write_metrics(folders: &[FolderStatus], out: &mut Vec<u8>) {
         fact(folder, |facts| facts.proved_bytes)
     });
     metric("steadfast_overdue", "Whether checks are overdue.", &|folder| {
-        fact(folder, |_| u64::from(folder.word() == "overdue"))
+        fact(folder, |facts| u64::from(folder.is_overdue(facts)))
     });
     metric("steadfast_oldest_check_timestamp_seconds", "The oldest last check.", &|folder| {
         let facts = facts_of(folder).and_then(|facts| facts.oldest_proof_s);
@@ -111,6 +111,9 @@ fn escaped(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeSet;
+    use std::path::Path;
+
     use super::*;
     use crate::status::{DriveFacts, DriveRemark, ScheduleFacts};
 
@@ -121,6 +124,7 @@ mod tests {
             bytes: 2_000_000,
             open: [("corrupt".to_owned(), 2)].into(),
             oldest_proof_s: Some(86_400),
+            is_overdue: true,
             ..FolderFacts::default()
         };
         let remark =
@@ -158,6 +162,8 @@ mod tests {
         for line in [
             "steadfast_folder_status{folder=\"/srv/\\\"my\\\" photos\\n\"} 3",
             "steadfast_folder_status{folder=\"/mnt/usb\"} 2",
+            // Overdue although its state in a word is "trouble".
+            "steadfast_overdue{folder=\"/srv/\\\"my\\\" photos\\n\"} 1",
             "steadfast_open_failures{folder=\"/srv/\\\"my\\\" photos\\n\",state=\"corrupt\"} 2",
             "steadfast_open_failures{folder=\"/srv/\\\"my\\\" photos\\n\",state=\"missing\"} 0",
             "steadfast_last_run_status{folder=\"/srv/\\\"my\\\" photos\\n\"} 3",
@@ -167,5 +173,34 @@ mod tests {
             assert!(text.lines().any(|one| one == line), "{line} is not in\n{text}");
         }
         assert!(!text.contains("steadfast_files{folder=\"/mnt/usb\"}"), "{text}");
+    }
+
+    /// Returns the names of our metrics in a text.
+    fn names_in(text: &str) -> BTreeSet<&str> {
+        let parts = text.split(|letter: char| !letter.is_ascii_alphanumeric() && letter != '_');
+        parts.filter(|part| part.starts_with("steadfast_")).collect()
+    }
+
+    #[test]
+    fn rules_and_dashboard_name_metrics_that_exist() {
+        let mut out = Vec::new();
+        write_metrics(&[], &mut out);
+        let text = String::from_utf8(out).unwrap();
+        let metrics = names_in(&text);
+        let shared = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../share/monitoring");
+        let read = |name: &str| std::fs::read_to_string(shared.join(name)).unwrap();
+        let (rules, board) = (read("steadfast.rules.yml"), read("grafana.json"));
+        let unknown: Vec<&str> = names_in(&rules).difference(&metrics).copied().collect();
+        assert_eq!(unknown, [""; 0], "in the rules");
+        assert_eq!(names_in(&board), metrics, "the dashboard shows each metric");
+        let board: serde_json::Value = serde_json::from_str(&board).unwrap();
+        let panels = board["panels"].as_array().unwrap();
+        let ids: BTreeSet<u64> = panels.iter().map(|panel| panel["id"].as_u64().unwrap()).collect();
+        assert_eq!(ids.len(), panels.len(), "each panel has an id of its own");
+        for panel in panels {
+            let targets = panel["targets"].as_array().unwrap();
+            let asks = |target: &serde_json::Value| target["expr"].as_str().is_some();
+            assert!(!targets.is_empty() && targets.iter().all(asks), "{panel}");
+        }
     }
 }

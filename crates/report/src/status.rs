@@ -150,7 +150,7 @@ pub struct FolderStatus {
 
 impl FolderStatus {
     /// Returns whether files were not checked within the cover, or the timer does not work.
-    fn is_overdue(&self, facts: &FolderFacts) -> bool {
+    pub(crate) fn is_overdue(&self, facts: &FolderFacts) -> bool {
         let unstarted = |schedule: &ScheduleFacts| schedule.unstarted_s.is_some();
         facts.is_overdue || self.schedule.as_ref().is_some_and(unstarted)
     }
