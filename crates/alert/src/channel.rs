@@ -70,6 +70,18 @@ impl Sender {
         })
     }
 
+    /// Sends a test message to every alert.
+    pub fn test(&self, alerts: &[Alert]) -> Vec<Delivery> {
+        let facts = AlertFacts {
+            directory: "Steadfast".to_owned(),
+            status: Some(0),
+            command: "steadfast status".to_owned(),
+            is_test: true,
+            ..AlertFacts::default()
+        };
+        self.end(alerts, &facts, &News::default())
+    }
+
     fn send(&self, channel: &Channel, message: &AlertMessage) -> Result<(), Error> {
         match channel {
             Channel::Command(words) => {

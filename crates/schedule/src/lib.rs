@@ -18,8 +18,8 @@ mod decide;
 mod machine;
 mod drive;
 mod journal;
-mod list;
 pub mod timer;
+mod list;
 
 pub use decide::{Conditions, Mounted, ScheduleDecision, SkipReason, decide};
 pub use drive::{DriveFinding, DriveProbe, DriveReport};

@@ -10,7 +10,9 @@ use serde::{Deserialize, Serialize};
 use steadfast_sys::file::write_private;
 
 use crate::error::{Error, ErrorKind};
+use crate::journal::Journal;
 use crate::schedule::CheckSchedule;
+use crate::timer::{self, TimerHost};
 
 /// The schedules in one file, in the order of their names.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -131,6 +133,39 @@ impl ScheduleList {
             self.write()?;
         }
         Ok(removed)
+    }
+
+    /// Adds a schedule, or replaces the one of its name, and its timer.
+    ///
+    /// # Errors
+    ///
+    /// If it is not valid, or the timer cannot be made. Then there is no schedule of this name, as
+    /// one that nothing starts would look like protection.
+    pub fn establish(&mut self, schedule: CheckSchedule, host: &TimerHost) -> Result<(), Error> {
+        schedule.validate()?;
+        let before = self.schedules.iter().find(|one| one.name == schedule.name);
+        if let Some(before) = before.filter(|before| before.timer != schedule.timer) {
+            timer::uninstall(before, host)?;
+        }
+        self.put(schedule.clone())?;
+        let Err(error) = timer::install(&schedule, host) else { return Ok(()) };
+        let _ = timer::uninstall(&schedule, host);
+        self.remove(&schedule.name)?;
+        let message = format!("the timer could not be made, so there is no schedule: {error}");
+        Err(Error::new(error.kind(), message))
+    }
+
+    /// Removes a schedule, its timer, and its journal, which is in the folder `journals`.
+    ///
+    /// # Errors
+    ///
+    /// As [`ScheduleList::find`]; also if the timer cannot be removed.
+    pub fn dissolve(&mut self, name: &str, host: &TimerHost, journals: &Path) -> Result<(), Error> {
+        let schedule = self.find(name)?.clone();
+        timer::uninstall(&schedule, host)?;
+        self.remove(&schedule.name)?;
+        Journal::of(journals, &schedule.name).remove();
+        Ok(())
     }
 
     fn write(&self) -> Result<(), Error> {

@@ -296,6 +296,5 @@ fn without_news_only_every_run_is_told() {
     assert_eq!(sender.end(&alerts, &nothing_ran, &bad_news()).len(), 3);
     let ping = [Alert::new(Channel::Ping("http://127.0.0.1:9/x".into()))];
     assert_eq!(sender.end(&ping, &nothing_ran, &bad_news()).len(), 0, "silence is the alarm");
-    let test = AlertFacts { is_test: true, ..facts() };
-    assert_eq!(sender.end(&alerts, &test, &News::default()).len(), 3);
+    assert_eq!(sender.test(&alerts).len(), 3);
 }

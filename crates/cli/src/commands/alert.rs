@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use anyhow::Context as _;
 use steadfast_alert::{
-    Alert, AlertFacts, AlertList, Channel, Delivery, Details, News, Occasion, Sender, WebhookForm,
+    Alert, AlertList, Channel, Delivery, Details, Occasion, Sender, WebhookForm,
 };
 
 use crate::args::{AlertAddArgs, AlertArgs, AlertCommand};
@@ -84,14 +84,7 @@ fn test(alerts: &AlertList) -> anyhow::Result<u8> {
         !alerts.alerts().is_empty(),
         "there is no alert: `steadfast alert add` adds one"
     );
-    let facts = AlertFacts {
-        directory: "Steadfast".to_owned(),
-        status: Some(0),
-        command: "steadfast status".to_owned(),
-        is_test: true,
-        ..AlertFacts::default()
-    };
-    let deliveries = sender().end(alerts.alerts(), &facts, &News::default());
+    let deliveries = sender().test(alerts.alerts());
     let delivered = deliveries.iter().filter(|delivery| delivery.result.is_ok());
     let lines: String =
         delivered.map(|delivery| format!("delivered: {}\n", delivery.target)).collect();

@@ -38,11 +38,9 @@ pub(super) fn run(args: &ScheduleArgs) -> anyhow::Result<u8> {
         ScheduleCommand::Show(args) => show(schedules.find(&args.name)?, &host()?),
         ScheduleCommand::Metrics(args) => metrics(args, &mut schedules),
         ScheduleCommand::Remove(args) => {
-            let schedule = schedules.find(&args.name)?.clone();
-            timer::uninstall(&schedule, &host()?)?;
-            schedules.remove(&schedule.name)?;
-            status::journal(&schedule)?.remove();
-            output::answer(format!("removed: {}\n", schedule.name).as_bytes())?;
+            let name = schedules.find(&args.name)?.name.clone();
+            schedules.dissolve(&name, &host()?, &status::journals()?)?;
+            output::answer(format!("removed: {name}\n").as_bytes())?;
             Ok(0)
         }
         ScheduleCommand::Run(args) => run_due(args, &schedules),
@@ -83,18 +81,7 @@ fn add(args: &ScheduleAddArgs, schedules: &mut ScheduleList) -> anyhow::Result<u
         // A change of a schedule does not begin its cover anew.
         made_s: known.map_or(now_s, |known| known.made_s),
     };
-    schedule.validate()?;
-    let before = schedules.schedules().iter().find(|one| one.name == schedule.name).cloned();
-    if let Some(before) = before.filter(|before| before.timer != schedule.timer) {
-        timer::uninstall(&before, &host)?;
-    }
-    schedules.put(schedule.clone())?;
-    if let Err(error) = timer::install(&schedule, &host) {
-        // A schedule that nothing starts would look like protection.
-        let _ = timer::uninstall(&schedule, &host);
-        schedules.remove(&schedule.name)?;
-        return Err(error).context("the timer could not be made, so there is no schedule");
-    }
+    schedules.establish(schedule.clone(), &host)?;
     let mut text = described(&schedule) + "\n" + &outlook(&schedule, &tree)?;
     if schedule.timer == TimerKind::Manual {
         let line = timer::command_line(&schedule, &host);

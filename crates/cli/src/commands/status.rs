@@ -109,9 +109,13 @@ pub(super) fn list() -> anyhow::Result<ScheduleList> {
 
 /// Returns the journal of a schedule.
 pub(super) fn journal(schedule: &CheckSchedule) -> anyhow::Result<Journal> {
+    Ok(Journal::of(&journals()?, &schedule.name))
+}
+
+/// Returns the folder of the journals.
+pub(super) fn journals() -> anyhow::Result<PathBuf> {
     let folder = state_folder::folder();
-    let folder = folder.context("neither XDG_STATE_HOME nor HOME is set")?;
-    Ok(Journal::of(&folder.join("schedules"), &schedule.name))
+    Ok(folder.context("neither XDG_STATE_HOME nor HOME is set")?.join("schedules"))
 }
 
 /// Returns the state of a tree.

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use steadfast_schedule::timer::{self, TimerHost, UserService};
-use steadfast_schedule::{CheckSchedule, Every, ScheduleList, TimeOfDay, TimerKind};
+use steadfast_schedule::{CheckSchedule, Every, Journal, ScheduleList, TimeOfDay, TimerKind};
 
 fn schedule(timer: TimerKind) -> CheckSchedule {
     CheckSchedule {
@@ -67,6 +67,7 @@ fn all_files(folder: &Path) -> Vec<PathBuf> {
             }
         }
     }
+    found.sort();
     found
 }
 
@@ -303,4 +304,33 @@ fn without_services_the_command_is_told() {
         error.contains("neither systemd nor launchd") && error.contains("--port 8674"),
         "{error}"
     );
+}
+
+#[test]
+fn a_schedule_and_its_timer_are_made_changed_and_removed_together() {
+    let folder = tempfile::tempdir().unwrap();
+    let (host, file) = (host(folder.path()), folder.path().join("steadfast/schedules.toml"));
+    let journals = folder.path().join("journals");
+    let mut list = ScheduleList::read(&file).unwrap();
+    list.set_metrics(Some("/srv/metrics/steadfast.prom".into())).unwrap();
+    assert!(list.set_metrics(Some("steadfast.prom".into())).is_err());
+    let before = all_files(folder.path());
+    list.establish(schedule(TimerKind::Crontab), &host).unwrap();
+    list.establish(schedule(TimerKind::SystemdUser), &host).unwrap();
+    assert!(!folder.path().join("crontab").exists(), "the earlier timer is removed");
+    let read = ScheduleList::read(&file).unwrap();
+    assert_eq!(read.find("photos").unwrap().timer, TimerKind::SystemdUser);
+    assert_eq!(read.metrics(), Some(Path::new("/srv/metrics/steadfast.prom")));
+    Journal::of(&journals, "photos").skipped("busy", 1).unwrap();
+    list.dissolve("photos", &host, &journals).unwrap();
+    assert!(!journals.join("photos.toml").exists());
+    assert!(ScheduleList::read(&file).unwrap().schedules().is_empty());
+    assert!(list.dissolve("photos", &host, &journals).is_err());
+    fs::remove_file(folder.path().join("log")).unwrap();
+    assert_eq!(all_files(folder.path()), before, "nothing is left");
+
+    program(&folder.path().join("bin/systemctl"), "#!/bin/sh\nexit 1\n");
+    let error = list.establish(schedule(TimerKind::SystemdUser), &host).unwrap_err();
+    assert!(error.to_string().contains("so there is no schedule"), "{error}");
+    assert!(ScheduleList::read(&file).unwrap().schedules().is_empty());
 }
