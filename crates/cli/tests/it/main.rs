@@ -42,6 +42,7 @@ mod schedule;
 mod serve;
 mod statuses;
 mod sums;
+mod systemd;
 mod trace;
 mod tree;
 mod trees;
