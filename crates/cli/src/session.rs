@@ -25,6 +25,9 @@ use crate::exit::complain;
 /// Tells a child to start a session, by the process number of its parent.
 const MARK: &str = "STEADFAST_SESSION_OF";
 
+/// Tells a command the level that `qos run` was asked for.
+const LEVEL: &str = "STEADFAST_QOS";
+
 /// Status of a process that a signal ended: this plus the number of the signal, as in shells.
 const SIGNALLED: i32 = 128;
 
@@ -68,6 +71,16 @@ pub(crate) fn own(level: Level) -> anyhow::Result<Option<u8>> {
             Ok(None)
         }
     }
+}
+
+/// Tells a command, which `qos run` starts, the level that was asked for.
+pub(crate) fn tell_level(command: &mut Command, level: Level) -> &mut Command {
+    command.env(LEVEL, level.name())
+}
+
+/// Returns the level that this command was run at by `qos run`, if it was.
+pub(crate) fn told_level() -> Option<Level> {
+    env::var(LEVEL).ok()?.parse().ok()
 }
 
 /// Reports the refused steps.

@@ -137,6 +137,12 @@ pub fn thread_facts() -> Vec<Fact> {
     platform::thread_facts()
 }
 
+/// Returns what a level asks for and the calling thread does not have, in words.
+#[must_use]
+pub fn lacking(level: Level) -> Vec<String> {
+    platform::lacking(level)
+}
+
 /// Returns whether the kernel has utilisation clamps, by the files beneath `root` in place of `/`;
 /// `None` on systems other than Linux.
 #[must_use]

@@ -23,6 +23,7 @@ const MAY_BE_MISSING: &[(&str, &str)] = &[
     ("program shatag", "it is in no package index; it is built from its sources"),
     ("system AES instructions", "virtual machines hide them"),
     ("system access times", "volumes are mounted without them"),
+    ("system autogroup", "control groups or a setting of the kernel replace it"),
     ("system backend aarch64_sha2", "the step `arm` tests it"),
     ("system backend x86_avx2", "not every processor has it"),
     ("system backend x86_avx512", "not every processor has it"),

@@ -18,7 +18,7 @@ const GROUPS: [(&str, &[&str]); 7] = [
 
 /// The environment variables that the program reads, with the verb that reads them if it is one
 /// alone. Those of the third row are read by the libraries that write colours and start programs.
-const ENVIRONMENT: [(Option<&str>, &str, &str); 8] = [
+const ENVIRONMENT: [(Option<&str>, &str, &str); 9] = [
     (
         None,
         "XDG_STATE_HOME, HOME",
@@ -59,6 +59,12 @@ const ENVIRONMENT: [(Option<&str>, &str, &str); 8] = [
         Some("fleet"),
         "HOSTNAME, SLURMD_NODENAME",
         "The name of the machine in the parts of a job, by default that of the system.",
+    ),
+    (
+        Some("measure"),
+        "STEADFAST_QOS",
+        "The level that `qos run` was asked for, which it sets for its command, so that records \
+         of `measure` keep it.",
     ),
     (
         None,
@@ -109,7 +115,7 @@ mod tests {
     use std::path::{Path, PathBuf};
 
     /// Options for experts, which `-h` does not show.
-    const EXPERT: [&str; 18] = [
+    const EXPERT: [&str; 17] = [
         "allow-empty",
         "backend",
         "ca-bundle",
@@ -118,7 +124,6 @@ mod tests {
         "lanes",
         "null",
         "one-file-system",
-        "pace",
         "page-size",
         "progress",
         "queue-depth",

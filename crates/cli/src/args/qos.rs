@@ -13,20 +13,17 @@ const HEADING: &str = "How to read and hash";
 /// The level that a verb runs at.
 #[derive(Debug, Args)]
 pub(crate) struct LevelArgs {
-    /// Run at a QoS level: background, utility, default, user-initiated, user-interactive, or 9,
-    /// 17, 21, 25, 33. `steadfast qos show` shows their effects on this machine [default: default]
-    #[arg(long, value_name = "LEVEL", conflicts_with = "pace", help_heading = HEADING)]
+    /// Run at a QoS level: background (9, tortoise), utility (17, walk), default (21, bicycle),
+    /// user-initiated (25, car), user-interactive (33, racing-car). `steadfast qos show` shows
+    /// their effects on this machine [default: default]
+    #[arg(long, value_name = "LEVEL", alias = "pace", value_parser = level, help_heading = HEADING)]
     qos: Option<Level>,
-
-    /// The same by other names: tortoise, walk, bicycle, car, racing-car
-    #[arg(long, value_name = "PACE", help_heading = HEADING, hide_short_help = true)]
-    pace: Option<Pace>,
 }
 
 impl LevelArgs {
     /// Returns the level.
     pub(crate) fn level(&self) -> Level {
-        self.qos.or(self.pace.map(Pace::level)).unwrap_or_default()
+        self.qos.unwrap_or_default()
     }
 
     /// Returns as many threads as asked for, else one for each processor that the level may use.
@@ -37,9 +34,10 @@ impl LevelArgs {
 }
 
 /// Reads a level by its name, its number or its pace.
-fn level(text: &str) -> Result<Level, String> {
-    let named = text.parse::<Level>().map_err(|error| error.to_string());
-    named.or_else(|why| text.parse().map(Pace::level).map_err(|_| why))
+pub(super) fn level(text: &str) -> Result<Level, String> {
+    let named =
+        || text.parse::<Level>().or_else(|why| text.parse().map(Pace::level).map_err(|_| why));
+    named().map_err(|why| format!("{why}, or {}", Pace::ALL.map(Pace::name).join(", ")))
 }
 
 /// What a verb's level is for.

@@ -113,7 +113,7 @@ fn every_verb_about_pages_takes_a_level() {
             let said = tree.run(["pages", verb, choice[0], choice[1], "file"]).succeeds();
             assert_eq!(said.stdout(), plain, "{verb}");
         }
-        let refused = tree.run(["pages", verb, "--pace", "9", "file"]).ends(2);
+        let refused = tree.run(["pages", verb, "--qos", "10", "file"]).ends(2);
         assert!(refused.stderr().contains("racing-car"), "{}", refused.stderr());
     }
 }

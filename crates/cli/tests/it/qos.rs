@@ -37,7 +37,7 @@ fn every_verb_takes_every_level_by_name_number_and_pace() {
     let copied = Command::new("cp").arg("-a").args([tree.path("sub"), tree.path("other")]).status();
     assert!(copied.unwrap().success());
     for (name, number, pace) in LEVELS {
-        for choice in [["--qos", name], ["--qos", number], ["--pace", pace]] {
+        for choice in [["--qos", name], ["--qos", number], ["--qos", pace], ["--pace", pace]] {
             let checked = tree.run(["check", choice[0], choice[1], "."]).succeeds();
             match (name, told(&checked)) {
                 ("default", told) => assert_eq!(told, None),
@@ -74,9 +74,8 @@ fn anything_else_is_refused_with_the_five() {
     for (choice, told) in [
         (["--qos", "22"], "utility (17)"),
         (["--qos", "-1"], "-1"),
-        (["--qos", "tortoise"], "user-interactive (33)"),
+        (["--qos", "rocket"], "user-interactive (33)"),
         (["--pace", "run"], "tortoise, walk, bicycle, car, racing-car"),
-        (["--pace", "9"], "racing-car"),
     ] {
         let refused = tree.run(["check", choice[0], choice[1], "."]).ends(2);
         assert!(refused.stderr().contains(told), "{choice:?}: {}", refused.stderr());
@@ -285,6 +284,43 @@ fn what_was_lowered_is_taken_back() {
     }
     drop(child.stdin.take());
     child.wait().unwrap();
+}
+
+/// Where Linux shares processors by session, a level has an effect against other sessions only by
+/// the session's own nice value, which is nobody else's if the process is alone there.
+#[test]
+fn a_session_is_lowered_with_its_only_process() {
+    let tree = Tree::new();
+    let autogroup = |pid: u32| std::fs::read_to_string(format!("/proc/{pid}/autogroup"));
+    let on = std::fs::read_to_string("/proc/sys/kernel/sched_autogroup_enabled");
+    let shown = tree.run(["qos", "show", "--json", "default"]).succeeds();
+    let by_session = shown.objects().iter().any(|one| one["machine"]["shared_by"] == "session");
+    if on.is_err() || !by_session {
+        return skip(Need::System("autogroup"), "processors are not shared by session");
+    }
+    let mut alone = Command::new("setsid")
+        .args(["cat"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    alone.stdin.as_mut().unwrap().write_all(b"here\n").unwrap();
+    let mut line = String::new();
+    BufReader::new(alone.stdout.as_mut().unwrap()).read_line(&mut line).unwrap();
+    let lowered = set(&tree, "background", alone.id()).succeeds();
+    assert!(lowered.stdout().contains("nice 19 of its session"), "{}", lowered.stdout());
+    assert!(autogroup(alone.id()).unwrap().ends_with("nice 19\n"));
+    set(&tree, "default", alone.id());
+    assert!(autogroup(alone.id()).unwrap().ends_with("nice 0\n"));
+    drop(alone.stdin.take());
+    alone.wait().unwrap();
+    // This process shares its session with the test.
+    let mut shared = waiting();
+    let lowered = set(&tree, "background", shared.id()).succeeds();
+    assert!(lowered.stdout().contains("the level has no effect"), "{}", lowered.stdout());
+    assert!(autogroup(shared.id()).unwrap().ends_with("nice 0\n"));
+    drop(shared.stdin.take());
+    shared.wait().unwrap();
 }
 
 #[test]

@@ -75,8 +75,11 @@ pub(super) fn within(thread: attributes::ThreadNumber, cpus: &[usize]) -> io::Re
 
 /// Returns the settings of the calling thread.
 pub(super) fn thread_facts() -> Vec<Fact> {
-    let has = |attribute: &Attribute| {
-        *attribute != Attribute::UtilisationMax || has_uclamp(Path::new("/")) == Some(true)
+    let has = |attribute: &Attribute| match attribute {
+        Attribute::UtilisationMax => has_uclamp(Path::new("/")) == Some(true),
+        // It is not the thread's own: `session::grouping` returns it.
+        Attribute::SessionNice => false,
+        _ => true,
     };
     let told = |attribute: Attribute| {
         let value = match attribute.get(THIS_THREAD) {
@@ -86,6 +89,14 @@ pub(super) fn thread_facts() -> Vec<Fact> {
         Fact { what: attribute.name(), value }
     };
     Attribute::VARIANTS.iter().copied().filter(has).map(told).collect()
+}
+
+/// Returns the settings of the level that the calling thread does not have.
+pub(super) fn lacking(level: Level) -> Vec<String> {
+    let lacks = |setting: &Setting| {
+        Attribute::from(setting).get(THIS_THREAD).ok().as_ref() != Some(setting)
+    };
+    request(level).iter().filter(|setting| lacks(setting)).map(Setting::describe).collect()
 }
 
 /// Kernels with utilisation clamps have a file with their limit.

@@ -87,6 +87,19 @@ pub(super) fn thread_facts() -> Vec<Fact> {
     vec![Fact { what: "class", value: class }]
 }
 
+/// Returns the class of the level if the thread, or for `background` the process, does not have it.
+/// Whether a process is clamped to `utility`, the system does not tell.
+pub(super) fn lacking(level: Level) -> Vec<String> {
+    let has = match level {
+        Level::Default | Level::Utility => true,
+        Level::Background => in_darwin_background().unwrap_or(false),
+        Level::UserInitiated | Level::UserInteractive => {
+            thread_class().is_ok_and(|class| class == u32::from(level.number()))
+        }
+    };
+    if has { Vec::new() } else { vec![format!("QoS class {} ({level})", level.number())] }
+}
+
 /// macOS has no utilisation clamps.
 pub(super) fn has_uclamp(_: &Path) -> Option<bool> {
     None

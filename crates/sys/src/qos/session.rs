@@ -6,7 +6,7 @@
 
 #[cfg_attr(target_os = "linux", path = "session/linux.rs")]
 #[cfg_attr(target_os = "macos", path = "session/macos.rs")]
-mod platform;
+pub(super) mod platform;
 
 use std::io;
 use std::path::Path;

@@ -25,6 +25,9 @@ pub(in crate::qos) enum Setting {
     UtilisationMax(u32),
     /// Processors, ascending.
     Affinity(Vec<usize>),
+    /// The nice value of the session against other sessions, where Linux shares processors by
+    /// session. All processes of the session have it.
+    SessionNice(i32),
 }
 
 impl Attribute {
@@ -44,6 +47,7 @@ impl Attribute {
                 let cpus = sched_getaffinity(pid(thread))?;
                 Setting::Affinity((0..CpuSet::MAX_CPU).filter(|cpu| cpus.is_set(*cpu)).collect())
             }
+            Attribute::SessionNice => Setting::SessionNice(session_nice(thread)?),
         })
     }
 
@@ -57,6 +61,7 @@ impl Attribute {
             Attribute::Affinity => {
                 Setting::Affinity(parse_cpu_list(text).filter(|cpus| !cpus.is_empty())?)
             }
+            Attribute::SessionNice => Setting::SessionNice(text.parse().ok()?),
         })
     }
 }
@@ -66,7 +71,7 @@ impl Setting {
     pub(in crate::qos) fn text(&self) -> String {
         match self {
             Setting::Class(number) | Setting::Io(number) => number.to_string(),
-            Setting::Nice(nice) => nice.to_string(),
+            Setting::Nice(nice) | Setting::SessionNice(nice) => nice.to_string(),
             Setting::UtilisationMax(most) => most.to_string(),
             Setting::Affinity(cpus) => cpu_list(cpus),
         }
@@ -80,6 +85,7 @@ impl Setting {
             Setting::Io(priority) => format!("I/O priority {}", io_name(*priority)),
             Setting::UtilisationMax(most) => format!("utilisation at most {most} of 1024"),
             Setting::Affinity(cpus) => format!("processors {}", cpu_list(cpus)),
+            Setting::SessionNice(nice) => format!("nice {nice} of its session"),
         }
     }
 
@@ -92,6 +98,9 @@ impl Setting {
             Setting::Io(priority) => set_io_priority(thread, *priority)?,
             Setting::UtilisationMax(most) => set_utilisation_max(thread, *most)?,
             Setting::Affinity(cpus) => set_affinity(thread, cpus)?,
+            Setting::SessionNice(nice) => {
+                std::fs::write(format!("/proc/{thread}/autogroup"), nice.to_string())?;
+            }
         }
         let found = Attribute::from(self).get(thread)?;
         if found == *self {
@@ -99,6 +108,13 @@ impl Setting {
         }
         Err(io::Error::other(format!("the system did it, and has {}", found.describe())))
     }
+}
+
+/// Reads the nice value of a session: `/autogroup-17 nice 0`.
+fn session_nice(thread: ThreadNumber) -> io::Result<i32> {
+    let told = std::fs::read_to_string(format!("/proc/{thread}/autogroup"))?;
+    let nice = told.rsplit_once(" nice ").and_then(|(_, nice)| nice.trim().parse().ok());
+    nice.ok_or_else(|| io::Error::new(io::ErrorKind::InvalidData, "no nice value of a session"))
 }
 
 /// `SCHED_EXT` of Linux 6.12.

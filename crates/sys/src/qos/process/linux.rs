@@ -11,6 +11,8 @@ use strum::VariantArray;
 use super::super::Level;
 use super::super::linux::attributes::{Attribute, Setting, io_rank};
 use super::super::linux::{has_uclamp, request, within};
+use super::super::session::Grouping;
+use super::super::session::platform::{grouping_of, session_nice};
 use super::{LoweringPlan, Process, Reverted, ThreadChange, ThreadIdentity};
 
 /// `PF_KTHREAD` of `linux/sched.h`, in the ninth field of `/proc/PID/stat`.
@@ -66,6 +68,7 @@ pub(super) fn plan(
     if has_uclamp(Path::new("/")) != Some(true) {
         wanted.retain(|setting| Attribute::from(setting) != Attribute::UtilisationMax);
     }
+    plan_session(process, level, &mut plan)?;
     for thread in &plan.seen {
         let has = |attribute: Attribute| attribute.get(thread.number).ok();
         let Some(Setting::Class(class)) = has(Attribute::Class) else { continue };
@@ -95,6 +98,42 @@ pub(super) fn plan(
     Ok(plan)
 }
 
+/// Plans the nice value of the process's session, where Linux shares processors by session. If
+/// other processes are in the session, it stays: they were not named.
+fn plan_session(process: &Process, level: Level, plan: &mut LoweringPlan) -> io::Result<()> {
+    let Some(wanted) = session_nice(level) else { return Ok(()) };
+    let Grouping::Session { nice } = grouping_of(&process.number.to_string(), Path::new("/"))
+    else {
+        return Ok(());
+    };
+    let first = plan.seen.iter().find(|thread| thread.number == process.number);
+    let Some(first) = first.filter(|_| wanted > nice) else { return Ok(()) };
+    match others_of_session(process)? {
+        0 => plan.changes.push(change_of(
+            first,
+            &Setting::SessionNice(nice),
+            &Setting::SessionNice(wanted),
+        )),
+        others => plan.left_alone.push(format!(
+            "nice {nice} of its session, which {others} other processes share; against other \
+             sessions the level has no effect"
+        )),
+    }
+    Ok(())
+}
+
+/// Counts the other processes of a process's session.
+fn others_of_session(process: &Process) -> io::Result<usize> {
+    let session = |number: u32| -> Option<u32> {
+        field(&fs::read_to_string(format!("/proc/{number}/stat")).ok()?, 6)
+    };
+    let own = session(process.number).ok_or_else(|| gone(process))?;
+    let numbers = fs::read_dir("/proc")?.filter_map(|entry| {
+        entry.ok()?.file_name().to_str()?.parse().ok().filter(|&number| number != process.number)
+    });
+    Ok(numbers.filter(|&number| session(number) == Some(own)).count())
+}
+
 fn change_of(thread: &ThreadIdentity, before: &Setting, after: &Setting) -> ThreadChange {
     ThreadChange {
         thread: thread.clone(),
@@ -121,6 +160,7 @@ fn is_lower(wanted: &Setting, has: &Setting) -> bool {
         (Setting::Nice(wanted), Setting::Nice(has)) => wanted > has,
         (Setting::Io(wanted), Setting::Io(has)) => io_rank(*wanted) > io_rank(*has),
         (Setting::UtilisationMax(wanted), Setting::UtilisationMax(has)) => wanted < has,
+        (Setting::SessionNice(wanted), Setting::SessionNice(has)) => wanted > has,
         _ => false,
     }
 }
@@ -282,9 +322,13 @@ mod tests {
 
     #[test]
     fn settings_survive_as_text() {
-        for (what, value) in
-            [("class", "5"), ("nice", "-7"), ("io", "24576"), ("affinity", "0,4-7")]
-        {
+        for (what, value) in [
+            ("class", "5"),
+            ("nice", "-7"),
+            ("io", "24576"),
+            ("affinity", "0,4-7"),
+            ("session_nice", "19"),
+        ] {
             assert_eq!(parsed(what, value).unwrap().text(), value);
         }
         for (what, value) in [("class", ""), ("colour", "1"), ("affinity", ""), ("nice", "low")] {

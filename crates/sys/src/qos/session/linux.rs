@@ -18,7 +18,7 @@ use crate::kernel_files::text;
 /// the next, so 19 has 1.5 % of the weight of 0.
 ///
 /// Source: `sched(7)`, the autogroup feature.
-fn session_nice(level: Level) -> Option<i32> {
+pub(in crate::qos) fn session_nice(level: Level) -> Option<i32> {
     match level {
         Level::Background => Some(19),
         Level::Utility => Some(10),
@@ -27,12 +27,17 @@ fn session_nice(level: Level) -> Option<i32> {
 }
 
 pub(super) fn grouping(root: &Path) -> Grouping {
-    if let Some(group) = control_group(root) {
+    grouping_of("self", root)
+}
+
+/// Returns the group of the process with this name in `/proc`.
+pub(in crate::qos) fn grouping_of(process: &str, root: &Path) -> Grouping {
+    if let Some(group) = control_group(process, root) {
         return group;
     }
     let on = text(root.join("proc/sys/kernel/sched_autogroup_enabled")).as_deref() == Some("1");
     // `/autogroup-17 nice 0`
-    let told = text(root.join("proc/self/autogroup")).unwrap_or_default();
+    let told = text(root.join(format!("proc/{process}/autogroup"))).unwrap_or_default();
     let nice = told.rsplit_once(" nice ").and_then(|(_, nice)| nice.parse().ok());
     match nice {
         Some(nice) if on => Grouping::Session { nice },
@@ -41,8 +46,8 @@ pub(super) fn grouping(root: &Path) -> Grouping {
 }
 
 /// Returns the innermost control group that has a share of the processors. The root has none.
-fn control_group(root: &Path) -> Option<Grouping> {
-    let lines = text(root.join("proc/self/cgroup"))?;
+fn control_group(process: &str, root: &Path) -> Option<Grouping> {
+    let lines = text(root.join(format!("proc/{process}/cgroup")))?;
     for line in lines.lines() {
         let mut parts = line.splitn(3, ':').skip(1);
         let (Some(controllers), Some(name)) = (parts.next(), parts.next()) else { continue };
