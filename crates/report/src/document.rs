@@ -27,8 +27,11 @@ pub struct Document {
     /// Circumstances, such as the machine, the time and the command. Label and value.
     #[serde(serialize_with = "labels_and_values")]
     pub facts: Vec<(String, String)>,
-    /// Warnings, which come before the figures.
+    /// Warnings, which come before the figures unless they are folded.
     pub warnings: Vec<String>,
+    /// Whether facts and warnings follow the sections, so that the answer comes first.
+    #[serde(skip)]
+    pub answers_first: bool,
     /// Its parts, in order.
     pub sections: Vec<Section>,
 }

@@ -119,34 +119,70 @@ fn article_in(
                 } @else {
                     h1 id=(format!("title-{index}")) { (visible(&document.title)) }
                 }
-                @if !document.warnings.is_empty() {
-                    ul .warnings aria-label="Notes" {
-                        @for warning in &document.warnings { li { (visible(warning)) } }
+                @if !document.answers_first { (warnings_of(document)) }
+                @if document.answers_first && !document.warnings.is_empty() {
+                    p .warned {
+                        a href=(format!("#circumstances-{index}")) {
+                            (units::counted(document.warnings.len() as u64, "warning", "warnings"))
+                            " below"
+                        }
                     }
                 }
                 @if document.sections.len() > 2 {
                     nav aria-label=(visible(&format!("Contents of {}", document.title))) {
-                        ul {
+                        ul .answers[document.answers_first] {
                             @for (part, section) in document.sections.iter().enumerate() {
                                 li {
                                     a href=(format!("#part-{index}-{part}")) {
                                         (visible(&section.title))
+                                    }
+                                    @if document.answers_first {
+                                        @if let Some(answer) = section.sentences.first() {
+                                            " " (visible(answer))
+                                        }
                                     }
                                 }
                             }
                         }
                     }
                 }
-                @if !document.facts.is_empty() {
-                    dl .facts {
-                        @for (label, value) in &document.facts {
-                            div { dt { (visible(label)) } dd { (visible(value)) } }
-                        }
-                    }
-                }
+                @if !document.answers_first { (facts_of(document)) }
             }
             @for (part, section) in document.sections.iter().enumerate() {
                 (part_of(section, (index, part), units, detail))
+            }
+            @if document.answers_first {
+                // Without sections there is nothing else to see.
+                details .circumstances open[document.sections.is_empty()] {
+                    summary { "Warnings, machine and session" }
+                    // A link to an element within opens the details.
+                    div id=(format!("circumstances-{index}")) {
+                        (warnings_of(document))
+                        (facts_of(document))
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn warnings_of(document: &Document) -> Markup {
+    html! {
+        @if !document.warnings.is_empty() {
+            ul .warnings aria-label="Notes" {
+                @for warning in &document.warnings { li { (visible(warning)) } }
+            }
+        }
+    }
+}
+
+fn facts_of(document: &Document) -> Markup {
+    html! {
+        @if !document.facts.is_empty() {
+            dl .facts {
+                @for (label, value) in &document.facts {
+                    div { dt { (visible(label)) } dd { (visible(value)) } }
+                }
             }
         }
     }

@@ -34,6 +34,8 @@ pub(super) struct AxisRange {
     binary: bool,
     /// The unit of the marks of a linear axis.
     unit: f64,
+    /// Where bars end that are far longer than all others.
+    cut: f64,
 }
 
 impl AxisRange {
@@ -44,16 +46,29 @@ impl AxisRange {
             let (from, to) = (-0.5, (names.len().max(1)) as f64 - 0.5);
             // The first name is at the top.
             let (from, to) = if direction == AxisSide::Y { (to, from) } else { (from, to) };
-            return AxisRange { from, to, marks, log: false, binary: false, unit: 1.0 };
+            return AxisRange {
+                from,
+                to,
+                marks,
+                log: false,
+                binary: false,
+                unit: 1.0,
+                cut: f64::INFINITY,
+            };
         }
         let values = || values(chart, direction).filter(|value| value.is_finite());
         let highest = values().fold(0.0, f64::max);
+        let cut = match direction {
+            AxisSide::X => beside_outlier(chart).unwrap_or(f64::INFINITY),
+            AxisSide::Y => f64::INFINITY,
+        };
+        let highest = highest.min(cut);
         match axis.scale {
             Scale::Log => AxisRange::log(values().filter(|&value| value > 0.0).collect()),
             _ => {
                 let unit = unit(axis.of, highest, units);
                 match direction {
-                    AxisSide::X => AxisRange::tight(highest, unit),
+                    AxisSide::X => AxisRange { cut, ..AxisRange::tight(highest, unit) },
                     AxisSide::Y => AxisRange::linear(highest, unit),
                 }
             }
@@ -66,7 +81,15 @@ impl AxisRange {
         let step = nice_step(highest / MARKS_MAX, unit);
         let steps = (highest / step).ceil();
         let marks = (0..=steps as usize).map(|index| index as f64 * step).collect();
-        AxisRange { from: 0.0, to: steps * step, marks, log: false, binary: false, unit }
+        AxisRange {
+            from: 0.0,
+            to: steps * step,
+            marks,
+            log: false,
+            binary: false,
+            unit,
+            cut: f64::INFINITY,
+        }
     }
 
     /// From zero to the greatest value, wherever the last mark is.
@@ -74,7 +97,7 @@ impl AxisRange {
         let to = if highest > 0.0 { highest } else { unit };
         let step = nice_step(to / (MARKS_MAX - 0.5), unit);
         let marks = (0..=(to / step) as usize).map(|index| index as f64 * step).collect();
-        AxisRange { from: 0.0, to, marks, log: false, binary: false, unit }
+        AxisRange { from: 0.0, to, marks, log: false, binary: false, unit, cut: f64::INFINITY }
     }
 
     /// A little wider than the values, with marks at 1, 2 and 5 if there is room; at the values
@@ -98,7 +121,7 @@ impl AxisRange {
             }
             false => log_marks(from, to),
         };
-        AxisRange { from, to, marks, log: true, binary, unit: 1e-9 }
+        AxisRange { from, to, marks, log: true, binary, unit: 1e-9, cut: f64::INFINITY }
     }
 
     /// Extends the range until words fit behind each end: `(end, width)`, with the width as a share
@@ -111,7 +134,7 @@ impl AxisRange {
         match self.log {
             _ if to <= self.to => self,
             true => AxisRange { to, marks: log_marks(self.from, to), ..self },
-            false => AxisRange::tight(to, self.unit),
+            false => AxisRange { cut: self.cut, ..AxisRange::tight(to, self.unit) },
         }
     }
 
@@ -145,8 +168,13 @@ impl AxisRange {
         match self.log {
             true if value > 0.0 => value.log10().max(self.from),
             true => self.from,
-            false => value,
+            false => value.min(self.cut),
         }
+    }
+
+    /// Whether a bar of this length is cut.
+    pub(super) fn cuts(&self, value: f64) -> bool {
+        value > self.cut
     }
 
     /// Returns the value at a coordinate.
@@ -208,6 +236,28 @@ fn log_marks(from: f64, to: f64) -> Vec<f64> {
     let marks =
         powers.flat_map(|power| digits.iter().map(move |digit| digit.log10() + f64::from(power)));
     marks.filter(|mark| (from..=to).contains(mark)).collect()
+}
+
+/// Fewer bars are all drawn whole.
+const BARS_CUT_MIN: usize = 4;
+
+/// From this factor on, the longest bar leaves too little room for the others.
+const OUTLIER_FACTOR: f64 = 3.0;
+
+/// Returns where an axis ends if one bar is far longer than all others: a little beyond these.
+fn beside_outlier(chart: &Chart) -> Option<f64> {
+    let bars = chart.layers.iter().filter(|layer| layer.mark == Mark::Bars);
+    let mut rows: Vec<(f64, f64)> = bars
+        .flat_map(|layer| layer.points.iter().map(|point| (point.y, point.x)))
+        .filter(|(_, value)| value.is_finite())
+        .collect();
+    rows.sort_by(|one, other| one.0.total_cmp(&other.0).then(other.1.total_cmp(&one.1)));
+    rows.dedup_by_key(|(row, _)| *row);
+    let mut longest: Vec<f64> = rows.into_iter().map(|(_, value)| value).collect();
+    longest.sort_by(|one, other| other.total_cmp(one));
+    let (&first, &second) = (longest.first()?, longest.get(1)?);
+    let is_apart = longest.len() >= BARS_CUT_MIN && first > OUTLIER_FACTOR * second;
+    (is_apart && second > 0.0).then_some(1.25 * second)
 }
 
 /// All values of a chart in one direction.
@@ -283,6 +333,7 @@ pub(super) fn short(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::document::{Layer, Point};
 
     #[test]
     fn linear_axes_begin_at_zero_and_end_at_a_mark() {
@@ -327,6 +378,22 @@ mod tests {
         assert!((span.to - 125.0).abs() < 1e-9, "{}", span.to);
         let span = AxisRange::log(vec![1.0, 10.0]).with_room(vec![(10.0, 0.5)]);
         assert!((span.to - span.from) * 0.5 >= span.to - 1.0 - 1e-9, "{span:?}");
+    }
+
+    #[test]
+    fn one_long_bar_leaves_room_for_the_others() {
+        let bars = |values: &[f64]| {
+            let points = (0..).zip(values).map(|(row, &value)| Point::at(value, f64::from(row)));
+            let names = Axis::names(values.iter().map(f64::to_string));
+            let axes = (Axis::linear("", Quantity::Rate(0.0)), names);
+            Chart::new("", "", "", axes, vec![Layer::new("", Mark::Bars, points)])
+        };
+        assert_eq!(beside_outlier(&bars(&[55.0, 4.0, 3.0, 2.0])), Some(5.0));
+        assert_eq!(beside_outlier(&bars(&[11.0, 4.0, 3.0, 2.0])), None);
+        assert_eq!(beside_outlier(&bars(&[55.0, 4.0, 3.0])), None);
+        let span = AxisRange { cut: 5.0, ..AxisRange::tight(5.0, 1.0) };
+        let span = span.with_room(vec![(55.0, 0.2)]);
+        assert!(span.cuts(55.0) && span.place(55.0) == 5.0 && span.top() > 6.0);
     }
 
     #[test]

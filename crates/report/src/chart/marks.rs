@@ -14,10 +14,10 @@ use super::{Area, BarRows, DrawResult, Frame, NAME_HEIGHT, ROW_GAP, in_rows, is_
 use crate::document::{Chart, Layer, Mark, Point};
 use crate::units::Units;
 
-/// Most bars for which figures are shown beside them.
+/// Most bars for which figures are shown.
 const FIGURES_MAX: usize = 80;
 
-/// Gap between the end of a bar and its figure.
+/// Gap between the end of the longest bar and the column of figures.
 const FIGURE_GAP: i32 = 5;
 
 /// Gap between the base line and the name above the bars.
@@ -101,15 +101,15 @@ pub(super) fn names(
     Ok(())
 }
 
-/// Returns the end of each bar, and the width of its figure as a share of the frame's width.
+/// Returns the end of each bar, and the width of the column of figures as a share of the frame's
+/// width.
 pub(super) fn figures(chart: &Chart, units: Units, frame_width: i32) -> Vec<(f64, f64)> {
     let rows = chart.layers.iter().filter(|layer| in_rows(chart, layer));
     let points = rows.flat_map(|layer| &layer.points).filter(|point| point.x.is_finite());
     let told = tells_figures(chart);
-    let room = |point: &Point| {
-        let words = width_of(&chart.x.of.with(point.x).text(units)) + FIGURE_GAP + 2;
-        (end_of(point), f64::from(words) / f64::from(frame_width.max(1)))
-    };
+    let words = |point: &Point| width_of(&chart.x.of.with(point.x).text(units));
+    let widest = points.clone().map(words).max().unwrap_or(0) + FIGURE_GAP + 2;
+    let room = |point: &Point| (end_of(point), f64::from(widest) / f64::from(frame_width.max(1)));
     points.filter(|_| told).map(room).collect()
 }
 
@@ -241,7 +241,8 @@ fn ratios(
     Ok(())
 }
 
-/// Writes the figure of a point beside it, if there are not too many.
+/// Writes the figure of a point in a column at the right end of the rows, clear of all intervals,
+/// if there are not too many.
 fn figure(
     frame: &mut Frame<'_, '_>,
     chart: &Chart,
@@ -250,13 +251,18 @@ fn figure(
     units: Units,
 ) -> DrawResult {
     if tells_figures(chart) {
-        let words = chart.x.of.with(point.x).text(units);
-        let style = text(Ink::Text).pos(Pos::new(HPos::Left, VPos::Center));
-        let at = (x.place(end_of(point)), middle);
-        let figure = EmptyElement::at(at) + Text::new(words, (FIGURE_GAP, 0), style);
+        let words = figure_words(chart, point, x, units);
+        let style = text(Ink::Text).pos(Pos::new(HPos::Right, VPos::Center));
+        let figure = EmptyElement::at((x.top(), middle)) + Text::new(words, (0, 0), style);
         frame.draw_series([figure])?;
     }
     Ok(())
+}
+
+/// Returns the figure of a point, with an arrow if its bar is cut.
+fn figure_words(chart: &Chart, point: &Point, x: &AxisRange, units: Units) -> String {
+    let words = chart.x.of.with(point.x).text(units);
+    if x.cuts(point.x) { format!("→ {words}") } else { words }
 }
 
 /// Draws the interval of a bar, dark on light, so that it is visible on the bar and beyond it.

@@ -40,7 +40,7 @@ pub fn document(
     let mut sections = vec![verdicts(verified.path, verification)];
     sections.extend(findings(verified.path, verification));
     sections.extend(coverage.map(covered));
-    Document { title: escape::path(verified.path), facts, warnings: Vec::new(), sections }
+    Document { title: escape::path(verified.path), facts, sections, ..Document::default() }
 }
 
 /// The three verdicts, which are never combined into one.

@@ -14,16 +14,26 @@ pub fn write_markdown(document: &Document, units: Units) -> String {
     let mut text = String::new();
     line(&mut text, &format!("# {}", plain(&document.title)));
     line(&mut text, "");
-    for (label, value) in &document.facts {
-        line(&mut text, &format!("- {}: {}", plain(label), plain(value)));
-    }
-    for warning in &document.warnings {
-        line(&mut text, &format!("\n> **Note:** {}", plain(warning)));
+    if !document.answers_first {
+        write_circumstances(document, &mut text);
     }
     for section in &document.sections {
         write_section(section, units, &mut text);
     }
+    if document.answers_first {
+        line(&mut text, "");
+        write_circumstances(document, &mut text);
+    }
     text
+}
+
+fn write_circumstances(document: &Document, text: &mut String) {
+    for (label, value) in &document.facts {
+        line(text, &format!("- {}: {}", plain(label), plain(value)));
+    }
+    for warning in &document.warnings {
+        line(text, &format!("\n> **Note:** {}", plain(warning)));
+    }
 }
 
 fn write_section(section: &Section, units: Units, text: &mut String) {

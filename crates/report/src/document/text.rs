@@ -40,16 +40,15 @@ pub struct DocumentTextOptions {
 pub fn write_text(document: &Document, options: DocumentTextOptions) -> String {
     let mut page = TextWriter { text: String::new(), options };
     page.words(BOLD, "", "", &document.title);
-    let width = document.facts.iter().map(|(label, _)| width_of(&visible(label))).max();
-    for (label, value) in &document.facts {
-        let label = padded(&visible(label), width.unwrap_or(0), Align::Left);
-        page.words(PLAIN, &format!("{INDENT}{label}  "), &" ".repeat(width_of(&label) + 4), value);
-    }
-    for warning in &document.warnings {
-        page.words(PLAIN, "note: ", "      ", warning);
+    if !document.answers_first {
+        page.circumstances(document);
     }
     for section in &document.sections {
         page.section(section);
+    }
+    if document.answers_first {
+        page.line(PLAIN, "");
+        page.circumstances(document);
     }
     page.text
 }
@@ -75,6 +74,19 @@ impl TextWriter {
         for (index, line) in wrapped(&visible(words), width).iter().enumerate() {
             let before = if index == 0 { first } else { rest };
             self.line(style, &format!("{before}{line}"));
+        }
+    }
+
+    /// Writes facts and warnings.
+    fn circumstances(&mut self, document: &Document) {
+        let width = document.facts.iter().map(|(label, _)| width_of(&visible(label))).max();
+        for (label, value) in &document.facts {
+            let label = padded(&visible(label), width.unwrap_or(0), Align::Left);
+            let rest = " ".repeat(width_of(&label) + 4);
+            self.words(PLAIN, &format!("{INDENT}{label}  "), &rest, value);
+        }
+        for warning in &document.warnings {
+            self.words(PLAIN, "note: ", "      ", warning);
         }
     }
 

@@ -30,13 +30,13 @@ fn of_file(view: &HistoryView<'_>, history: &History) -> Document {
     Document {
         title: escape::path(&history.path),
         facts: labelled(facts),
-        warnings: Vec::new(),
         sections: vec![Section {
             title: "Run by run".to_owned(),
             sentences: vec![sentence],
             tables: vec![file_runs(history)],
             ..Section::default()
         }],
+        ..Document::default()
     }
 }
 

@@ -142,6 +142,7 @@ impl RunReport {
             facts: run_facts(facts, run),
             warnings,
             sections,
+            ..Document::default()
         }
     }
 

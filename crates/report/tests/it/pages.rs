@@ -300,7 +300,7 @@ prop_compose! {
             charts: vec![chart],
             notes: warnings.clone(),
         };
-        Document { title, facts, warnings, sections: vec![section] }
+        Document { title, facts, warnings, sections: vec![section], ..Document::default() }
     }
 }
 
