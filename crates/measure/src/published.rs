@@ -1,11 +1,11 @@
 //! Published figures of other people, as records for comparison. This program did not measure them.
 //!
-//! One record per machine. Every figure has its source, and only figures that a publication states
-//! are here, none that were inferred.
+//! One record per machine. Every figure has its source, and only figures that the text of a
+//! publication states are here, none that were inferred or read off a chart.
 
 use crate::record::{
-    Clock, Factors, Format, Machine, Published, Record, Series, Side, Stage, Stated, Unit, VERSION,
-    Workload,
+    Clock, Factors, Format, Machine, Published, Record, Series, Side, Stage, Stated, StatedShare,
+    Unit, VERSION, Workload,
 };
 
 /// High and low QoS, as the publications call the ends of the scale.
@@ -14,8 +14,12 @@ const LOW: u8 = 9;
 
 const APRIL: &str = "H. Oakley, The Eclectic Light Company, \"How checking hashes can slow your \
                      Mac\", April 2025";
-const JULY: &str = "H. Oakley, The Eclectic Light Company, on encrypted external SSDs and hashing, \
-                    July 2025";
+const JULY: &str = "H. Oakley, The Eclectic Light Company, \"Encryption and checking hashes slows \
+                    faster SSDs\", 17 July 2025";
+const SHA_JULY: &str = "H. Oakley, The Eclectic Light Company, \"Intel Macs can be much slower \
+                        computing SHA-256 hashes\", July 2025";
+const CORES: &str = "H. Oakley, The Eclectic Light Company, on the performance of cores in Intel \
+                     and Apple silicon Macs, 16 May 2025";
 const MOJAVE: &str = "Le Journal du Lapin, on AES-NI in macOS Mojave, 29 November 2024";
 
 /// The published figures of one machine.
@@ -25,9 +29,11 @@ struct Publication {
     os: &'static str,
     source: &'static str,
     note: &'static str,
-    /// Day of publication, in seconds since 1970.
+    /// Day of publication, in seconds since 1970; the last of the month if only that is known.
     published_unix_s: i64,
     figures: &'static [PublishedFigure],
+    /// What, of what, and the share.
+    shares: &'static [(&'static str, &'static str, f64)],
 }
 
 /// One published figure.
@@ -45,6 +51,13 @@ struct PublishedFigure {
 const SHA256: Option<&str> = Some("sha256");
 const HASH_NOTE: &str = "SHA-256 of files of 1 MB to 10 GB, read and hashed in one loop; the rate \
                          is the inverse slope of time against size.";
+const SHA_NOTE: &str = "SHA-256 of files of 10 GB, read and hashed in one loop at the highest QoS; \
+                        reads by Stibium. Rates are in a chart only; these are the shares in the \
+                        text.";
+const CORES_NOTE: &str = "Six loops in one thread and in four. Rates are in charts only; these are \
+                          the shares in the text, which gives typical ones and the greatest.";
+const THUNDERBOLT_3_NOTE: &str = "160 files of 2 MB to 2 GB, earlier results that the article of \
+                                  July 2025 repeats.";
 const DISK_NOTE: &str = "Two SSDs, plain and as APFS Encrypted: 160 files of 2 MB to 2 GB, and one \
                          file of 16.8 GB read, and read and hashed.";
 const DSA_NOTE: &str = "The same MacBook Pro with two versions of macOS. DSA is arithmetic with \
@@ -65,6 +78,11 @@ const fn figure(
 const fn hash(label: &'static str, qos: u8, per_second: f64) -> PublishedFigure {
     let figure = figure(Workload::Hash, label, Stage::ReadHash, SHA256, per_second);
     PublishedFigure { qos: Some(qos), ..figure }
+}
+
+/// A rate that is not that of the fitted line, so it has no level to be looked up by.
+const fn one_gigabyte(label: &'static str, per_second: f64) -> PublishedFigure {
+    figure(Workload::Hash, label, Stage::ReadHash, SHA256, per_second)
 }
 
 const fn disk(
@@ -100,7 +118,9 @@ const SOURCES: &[Publication] = &[
         figures: &[
             hash("SHA-256 of files, high QoS", HIGH, 0.41e9),
             hash("SHA-256 of files, low QoS", LOW, 0.18e9),
+            one_gigabyte("SHA-256 of 1 GB in 2.4 s, high QoS", 1e9 / 2.4),
         ],
+        shares: &[],
     },
     Publication {
         name: "MacBook Pro, M3 Pro",
@@ -112,7 +132,9 @@ const SOURCES: &[Publication] = &[
         figures: &[
             hash("SHA-256 of files, high QoS", HIGH, 2.71e9),
             hash("SHA-256 of files, low QoS", LOW, 0.52e9),
+            one_gigabyte("SHA-256 of 1 GB in 2.1 s, low QoS", 1e9 / 2.1),
         ],
+        shares: &[],
     },
     Publication {
         name: "Mac mini, M4 Pro",
@@ -124,7 +146,10 @@ const SOURCES: &[Publication] = &[
         figures: &[
             hash("SHA-256 of files, high QoS", HIGH, 2.92e9),
             hash("SHA-256 of files, low QoS", LOW, 0.64e9),
+            one_gigabyte("SHA-256 of 1 GB in 0.34 s, high QoS", 1e9 / 0.34),
+            one_gigabyte("SHA-256 of large files, about, high QoS", 3e9),
         ],
+        shares: &[],
     },
     Publication {
         name: "Mac mini, M4 Pro, with a Thunderbolt 5 SSD",
@@ -132,7 +157,7 @@ const SOURCES: &[Publication] = &[
         os: "macOS 15.5",
         source: JULY,
         note: DISK_NOTE,
-        published_unix_s: 1_753_056_000,
+        published_unix_s: 1_752_710_400,
         figures: &[
             disk(Workload::Read, "160 files, plain", Stage::Read, Side::Control, 5.3e9),
             disk(Workload::Write, "160 files, plain", Stage::Write, Side::Control, 5.3e9),
@@ -142,6 +167,10 @@ const SOURCES: &[Publication] = &[
             disk(Workload::Hash, "one file, plain", Stage::ReadHash, Side::Control, 2.6e9),
             disk(Workload::Hash, "one file, encrypted", Stage::ReadHash, Side::A, 2.2e9),
         ],
+        shares: &[
+            ("reading 160 files, encrypted", "reading them, plain", 0.98),
+            ("writing 160 files, encrypted", "writing them, plain", 0.89),
+        ],
     },
     Publication {
         name: "Mac mini, M4 Pro, with a USB4 SSD",
@@ -149,7 +178,7 @@ const SOURCES: &[Publication] = &[
         os: "macOS 15.5",
         source: JULY,
         note: DISK_NOTE,
-        published_unix_s: 1_753_056_000,
+        published_unix_s: 1_752_710_400,
         figures: &[
             disk(Workload::Read, "160 files, plain", Stage::Read, Side::Control, 3.7e9),
             disk(Workload::Write, "160 files, plain", Stage::Write, Side::Control, 3.7e9),
@@ -157,6 +186,89 @@ const SOURCES: &[Publication] = &[
             disk(Workload::Read, "one file, encrypted", Stage::Read, Side::A, 3.7e9),
             disk(Workload::Hash, "one file, plain", Stage::ReadHash, Side::Control, 2.8e9),
             disk(Workload::Hash, "one file, encrypted", Stage::ReadHash, Side::A, 2.7e9),
+        ],
+        shares: &[
+            ("reading 160 files, encrypted", "reading them, plain", 0.95),
+            ("writing 160 files, encrypted", "writing them, plain", 0.97),
+        ],
+    },
+    Publication {
+        name: "Mac Studio, M1 Max, with a Thunderbolt 3 SSD that encryption slows",
+        cpu: "Apple M1 Max",
+        os: "macOS",
+        source: JULY,
+        note: THUNDERBOLT_3_NOTE,
+        published_unix_s: 1_752_710_400,
+        figures: &[
+            disk(Workload::Write, "160 files, plain", Stage::Write, Side::Control, 2.2e9),
+            disk(Workload::Write, "160 files, encrypted", Stage::Write, Side::A, 1.8e9),
+        ],
+        shares: &[],
+    },
+    Publication {
+        name: "Mac Studio, M1 Max, with the fastest Thunderbolt 3 SSD",
+        cpu: "Apple M1 Max",
+        os: "macOS",
+        source: JULY,
+        note: THUNDERBOLT_3_NOTE,
+        published_unix_s: 1_752_710_400,
+        figures: &[
+            disk(Workload::Write, "160 files, plain", Stage::Write, Side::Control, 2.8e9),
+            disk(Workload::Write, "160 files, encrypted", Stage::Write, Side::A, 2.8e9),
+        ],
+        shares: &[],
+    },
+    Publication {
+        name: "MacBook Pro 2019, Core i9",
+        cpu: "Intel Core i9, 2.3 GHz, 8 cores",
+        os: "macOS 15.5",
+        source: SHA_JULY,
+        note: SHA_NOTE,
+        published_unix_s: 1_753_920_000,
+        figures: &[],
+        shares: &[
+            ("reading and hashing 10 GB", "reading it", 0.17),
+            ("reading and hashing 10 GB", "the same on the Mac mini, M4 Pro", 0.16),
+            ("reading 10 GB", "the same on the Mac mini, M4 Pro", 0.37),
+        ],
+    },
+    Publication {
+        name: "MacBook Pro, M3 Pro, files of 10 GB",
+        cpu: "Apple M3 Pro, 6 performance and 6 efficiency cores",
+        os: "macOS 26.0 beta 3",
+        source: SHA_JULY,
+        note: SHA_NOTE,
+        published_unix_s: 1_753_920_000,
+        figures: &[],
+        shares: &[("reading and hashing 10 GB", "reading it", 0.48)],
+    },
+    Publication {
+        name: "Mac mini, M4 Pro, files of 10 GB",
+        cpu: "Apple M4 Pro, 10 performance and 4 efficiency cores",
+        os: "macOS 15.5",
+        source: SHA_JULY,
+        note: SHA_NOTE,
+        published_unix_s: 1_753_920_000,
+        figures: &[],
+        shares: &[("reading and hashing 10 GB", "reading it", 0.40)],
+    },
+    Publication {
+        name: "Loops in cores of four Macs",
+        cpu: "Intel Xeon W, Intel Core i9, Apple M3 Pro, Apple M4 Pro",
+        os: "macOS 15.3.2 and 15.5",
+        source: CORES,
+        note: CORES_NOTE,
+        published_unix_s: 1_747_353_600,
+        figures: &[],
+        shares: &[
+            ("loops, Xeon W, low QoS", "the same at high QoS", 0.45),
+            ("loops, Core i9, low QoS", "the same at high QoS", 0.35),
+            ("loops, M3 Pro, performance cores, typical", "a Xeon or i9 core", 1.60),
+            ("loops, M3 Pro, performance cores, greatest", "a Xeon or i9 core", 3.30),
+            ("loops, M4 Pro, performance cores, typical", "a Xeon or i9 core", 1.90),
+            ("loops, M4 Pro, performance cores, greatest", "a Xeon or i9 core", 4.00),
+            ("loops, efficiency cores, low QoS, typical", "a Xeon or i9 core, high QoS", 0.30),
+            ("BNNSMatMul, M4 Pro, efficiency cores, low QoS", "the Xeon W, high QoS", 0.66),
         ],
     },
     Publication {
@@ -176,6 +288,7 @@ const SOURCES: &[Publication] = &[
                 832e6 / 23.0,
             ),
         ],
+        shares: &[],
     },
     Publication {
         name: "MacBook Pro 2017, macOS 10.14.6",
@@ -194,6 +307,7 @@ const SOURCES: &[Publication] = &[
                 832e6 / 11.0,
             ),
         ],
+        shares: &[],
     },
 ];
 
@@ -212,6 +326,7 @@ fn record(source: &Publication) -> Record {
         published: Some(Published {
             source: source.source.to_owned(),
             note: source.note.to_owned(),
+            shares: source.shares.iter().map(share).collect(),
         }),
         started_unix_s: source.published_unix_s,
         elapsed_ns: 0,
@@ -221,11 +336,16 @@ fn record(source: &Publication) -> Record {
             os: source.os.to_owned(),
             ..Machine::default()
         },
+        level: None,
         clock: Clock { name: "unknown".to_owned(), ..Clock::default() },
         places: Vec::new(),
         series: source.figures.iter().map(|figure| series(source, figure)).collect(),
         warnings: Vec::new(),
     }
+}
+
+fn share(&(what, of, share): &(&str, &str, f64)) -> StatedShare {
+    StatedShare { what: what.to_owned(), of: of.to_owned(), share }
 }
 
 fn series(source: &Publication, figure: &PublishedFigure) -> Series {

@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 use strum::{IntoStaticStr, VariantArray};
 
 pub use factors::{Cache, Factors, Files, Isa, Order, Side, Stage};
-pub use machine::{Clock, CoreType, Load, Machine, Place};
+pub use machine::{Clock, CoreType, Load, Machine, Place, SessionLevel};
 pub use read::{read, schema, write};
 
 /// Version of the format that is written.
@@ -48,6 +48,9 @@ pub struct Record {
     pub partial: Option<String>,
     /// What it was measured on.
     pub machine: Machine,
+    /// The QoS level that it was made at.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub level: Option<SessionLevel>,
     /// What time was taken with.
     pub clock: Clock,
     /// Folders that were written to or read from; series name them by their index.
@@ -70,13 +73,28 @@ pub enum Format {
 }
 
 /// Where figures come from that this program did not measure.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Published {
     /// Who measured, in which publication, when.
     pub source: String,
     /// What is to be known of the method.
     pub note: String,
+    /// Figures that it gives as shares of others, without rates.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub shares: Vec<StatedShare>,
+}
+
+/// A figure that a publication gives as a share of another one.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct StatedShare {
+    /// What it is of: `reading, encrypted, 160 files`.
+    pub what: String,
+    /// What it is a share of: `reading, plain, 160 files`.
+    pub of: String,
+    /// The share; 1 is as much.
+    pub share: f64,
 }
 
 /// What was measured, by name.

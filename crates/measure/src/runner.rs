@@ -5,12 +5,13 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
+use steadfast::Level;
 use steadfast_sys::energy::EnergyReading;
 use steadfast_sys::{clock, machine};
 
 use crate::calibrate;
 use crate::error::Error;
-use crate::record::{Format, Load, Machine, Place, Record, Sample, Series, VERSION};
+use crate::record::{Format, Load, Machine, Place, Record, Sample, Series, SessionLevel, VERSION};
 
 /// Receives the progress of a session.
 pub trait Watch {
@@ -140,6 +141,7 @@ impl<'a> Session<'a> {
             elapsed_ns: 0,
             partial: None,
             machine,
+            level: Some(SessionLevel::look(None)),
             clock: calibrate::clock(),
             places: Vec::new(),
             series: Vec::new(),
@@ -148,6 +150,11 @@ impl<'a> Session<'a> {
         let begun_ns = clock::monotonic_ns();
         let stolen_ns = machine::stolen_ns();
         Session { record, stop, watch, begun_ns, stolen_ns, planned: 0.0, done: 0.0 }
+    }
+
+    /// Notes the level that the command was run at.
+    pub fn requested(&mut self, level: Level) {
+        self.record.level = Some(SessionLevel::look(Some(level)));
     }
 
     /// Adds planned work, in expected seconds, as [`Session::did`] later reports it.

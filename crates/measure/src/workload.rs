@@ -13,12 +13,19 @@ pub mod storage;
 pub mod together;
 pub mod write;
 
+use std::path::Path;
+
 use crate::runner::{End, Session};
 
 /// A workload.
 pub trait Workload {
     /// Announces the amount of work by [`Session::plan`], in expected seconds.
     fn plan(&self, session: &mut Session<'_>);
+
+    /// Returns about how many bytes it writes in which folder. None by default.
+    fn writes(&self) -> Vec<(&Path, u64)> {
+        Vec::new()
+    }
 
     /// Measures, and adds the results to the session.
     ///

@@ -10,7 +10,7 @@ use steadfast_measure::figures::hosts::{self, HostFigures};
 use steadfast_measure::record::{Record, Unit, Workload};
 
 use crate::document::{Axis, Cell, Chart, Document, Field, Mark, Quantity, Section, Table};
-use crate::measure::{cell, rows_layer};
+use crate::measure::{cell, level_words, rows_layer};
 use crate::units::{self, Units};
 
 /// Makes a document that compares records, or of published figures. `None` if there is nothing to
@@ -48,10 +48,14 @@ fn machines(hosts: &[HostFigures], records: &[&Record], units: Units) -> Section
     let fields: &[Field<'_, HostFigures>] = &[
         ("Machine", &|of| Cell::text(name_of(of))),
         ("Figures", &|of| Cell::text(if published(of) { "published" } else { "measured" })),
-        (">Hashing, high QoS", &|of| cell(Quantity::Rate, of.hash_high_per_s)),
+        (">Hashing one file, high QoS", &|of| cell(Quantity::Rate, of.hash_high_per_s)),
         (">Low QoS", &|of| cell(Quantity::Rate, of.hash_low_per_s)),
-        (">Reading", &|of| cell(Quantity::Rate, of.read_per_s)),
-        (">Both", &|of| cell(Quantity::Rate, of.net_per_s)),
+        (">A folder, high QoS", &|of| cell(Quantity::Rate, of.folder_high_per_s)),
+        (">A folder, low QoS", &|of| cell(Quantity::Rate, of.folder_low_per_s)),
+        (">Writing", &|of| cell(Quantity::Rate, of.write_per_s)),
+        (">Reading, cold", &|of| cell(Quantity::Rate, of.read_per_s)),
+        (">Reading, direct", &|of| cell(Quantity::Rate, of.read_direct_per_s)),
+        (">Both, cold", &|of| cell(Quantity::Rate, of.net_per_s)),
         (">Both ÷ reading", &|of| cell(Quantity::Share, of.net_by_read)),
     ];
     let table = Table::of("machines", "Machines", 1, hosts, fields);
@@ -85,7 +89,7 @@ fn sentences(hosts: &[HostFigures], units: Units) -> Vec<String> {
     if let Some(fastest) = fastest.filter(|_| hosts.iter().filter(high).count() > 1) {
         let shown = Quantity::Rate(rate(fastest)).text(units);
         sentences
-            .push(format!("The fastest at reading and hashing is {}: {shown}.", name_of(fastest)));
+            .push(format!("The fastest at hashing one file is {}: {shown}.", name_of(fastest)));
     }
     sentences
 }
@@ -93,10 +97,10 @@ fn sentences(hosts: &[HostFigures], units: Units) -> Vec<String> {
 /// States how the figures were obtained, and the sources of published ones.
 fn notes(records: &[&Record]) -> Vec<String> {
     let mut notes = vec![
-        "Measured: hashing is a check of a folder at the highest and the lowest QoS level, or of \
-         one file where no level was asked for; reading and both are of one file whose bytes came \
-         from storage, as far as was proved. Published figures are as their sources have them; \
-         what a source does not give is left empty."
+        "Hashing one file is one stream, as published figures are; a folder is hashed in several \
+         lanes and threads. Reading and both are of files whose bytes came from storage, as far as \
+         was proved: cold after the page cache was emptied, direct past it. Published figures are \
+         as their sources have them; what a source does not give is left empty."
             .to_owned(),
     ];
     for record in records {
@@ -112,7 +116,11 @@ fn notes(records: &[&Record]) -> Vec<String> {
 /// Names each record by its machine. Records of the same machine also have the time at which they
 /// began, and those that began together a number.
 fn names(records: &[&Record]) -> Vec<String> {
-    let machine = |record: &Record| record.name.as_ref().unwrap_or(&record.machine.cpu).clone();
+    let machine = |record: &Record| {
+        let name = record.name.as_ref().unwrap_or(&record.machine.cpu);
+        let level = record.level.as_ref().and_then(level_words);
+        level.map_or(name.clone(), |level| format!("{name}, {level}"))
+    };
     let alike = |names: &[String], name: &str| names.iter().filter(|one| *one == name).count() > 1;
     let measured = |at: usize| records[at].published.is_none();
     let plain: Vec<String> = records.iter().map(|record| machine(record)).collect();
@@ -169,9 +177,28 @@ fn stated(records: &[&Record]) -> Section {
              without intervals."
                 .to_owned(),
         ],
-        tables: vec![table],
+        tables: vec![table, shares(records)],
         ..Section::default()
     }
+}
+
+/// Every figure that a source gives as a share of another one.
+fn shares(records: &[&Record]) -> Table {
+    let columns = ["Machine", "What", "Of", ">Share"];
+    let mut table = Table::new("published-shares", "Published shares", &columns).keyed(3);
+    for record in records {
+        let Some(published) = &record.published else { continue };
+        let name = record.name.as_ref().unwrap_or(&record.machine.cpu);
+        for share in &published.shares {
+            table.push(vec![
+                Cell::text(name),
+                Cell::text(&share.what),
+                Cell::text(&share.of),
+                Cell::Number(Quantity::Share(share.share)),
+            ]);
+        }
+    }
+    table
 }
 
 fn name_of(host: &HostFigures) -> String {
@@ -205,7 +232,7 @@ fn hashing_chart(hosts: &[HostFigures]) -> Option<Chart> {
     (hosts.len() > 1).then(|| {
         Chart::new(
             "machines-hashing",
-            "Reading and hashing, by machine and QoS",
+            "Reading and hashing one file, by machine and QoS",
             "Two bars for each machine: at high QoS and at low, where both are known. Published \
              figures are named as such.",
             axes(&hosts),

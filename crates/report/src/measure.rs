@@ -11,9 +11,9 @@ mod pair;
 mod queue;
 mod storage;
 
-use steadfast::Timestamp;
+use steadfast::{Level, Timestamp};
 use steadfast_measure::figures::{self, hash::Figure};
-use steadfast_measure::record::{Place, Record, Workload};
+use steadfast_measure::record::{Place, Record, SessionLevel, Workload};
 use steadfast_measure::stats::{BAND_LEN, Banded};
 
 use crate::document::{Cell, Document, Layer, Mark, Point, Quantity, Section};
@@ -45,7 +45,7 @@ pub fn document_against(record: &Record, other: Option<&Record>, units: Units) -
     if sections.is_empty() && record.published.is_none() {
         warnings.push("there are no figures: too little was measured for any".to_owned());
     }
-    Document { title, facts: facts(record, units), warnings, sections }
+    Document { title, facts: facts(record, units), warnings, answers_first: true, sections }
 }
 
 /// Makes the sections. A published record has none: the document about machines shows its figures.
@@ -162,6 +162,9 @@ fn facts(record: &Record, units: Units) -> Vec<(String, String)> {
         let stolen = stolen.unwrap_or_default();
         fact("load", format!("{:.2} before, {:.2} after{stolen}", load.before, load.after));
     }
+    if let Some(level) = &record.level {
+        fact("level", level_fact(level));
+    }
     let clock = &record.clock;
     let (step, cost) = (clock.resolution_ns, clock.overhead_ns);
     fact("clock", format!("{}, steps of {step} ns, timing nothing takes {cost} ns", clock.name));
@@ -181,6 +184,32 @@ fn facts(record: &Record, units: Units) -> Vec<(String, String)> {
         fact("seed", seeds);
     }
     facts
+}
+
+/// Names the level of a session, if it was another than the default: "at background".
+pub(crate) fn level_words(level: &SessionLevel) -> Option<String> {
+    let effective = level.effective.filter(|&effective| effective != Level::Default.number())?;
+    Some(format!("at {}", level_name(effective)))
+}
+
+/// Names a level by its number.
+pub(crate) fn level_name(number: u8) -> String {
+    let known = Level::ALL.into_iter().find(|level| level.number() == number);
+    known.map_or(format!("level {number}"), |level| format!("{level} ({number})"))
+}
+
+/// States the level of a session, its settings, and what was refused.
+fn level_fact(level: &SessionLevel) -> String {
+    let name = |level: Option<u8>| level.map_or("unknown".to_owned(), level_name);
+    let mut words = vec![name(level.effective)];
+    if level.requested.is_some() && level.requested != level.effective {
+        words.push(format!("{} was requested", name(level.requested)));
+    }
+    words.extend(level.settings.iter().cloned());
+    if !level.refused.is_empty() {
+        words.push(format!("refused: {}", level.refused.join(" and ")));
+    }
+    words.join(", ")
 }
 
 /// Returns the seeds that reproduce a session: one number, or one for each workload.

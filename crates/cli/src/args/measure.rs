@@ -30,6 +30,7 @@ pub(crate) use write::WriteArgs;
 
 use super::When;
 use super::named::named;
+use super::qos::level;
 use crate::output::stdout_has_color;
 
 /// Measure what this machine can do, and what limits it.
@@ -83,17 +84,17 @@ impl MeasureCommand {
         }
     }
 
-    /// Returns where the record goes.
-    pub(crate) fn record(&self) -> Option<&RecordArgs> {
+    /// Returns how it is measured and where the record goes.
+    pub(crate) fn session(&self) -> Option<&SessionArgs> {
         match self {
-            MeasureCommand::Hash(args) => Some(&args.session.record),
-            MeasureCommand::Read(args) => Some(&args.session.record),
-            MeasureCommand::Write(args) => Some(&args.session.record),
-            MeasureCommand::Queue(args) => Some(&args.session.record),
-            MeasureCommand::Pair(args) => Some(&args.session.record),
-            MeasureCommand::Cipher(args) => Some(&args.session.record),
-            MeasureCommand::Cpu(args) => Some(&args.session.record),
-            MeasureCommand::All(args) => Some(&args.session.record),
+            MeasureCommand::Hash(args) => Some(&args.session),
+            MeasureCommand::Read(args) => Some(&args.session),
+            MeasureCommand::Write(args) => Some(&args.session),
+            MeasureCommand::Queue(args) => Some(&args.session),
+            MeasureCommand::Pair(args) => Some(&args.session),
+            MeasureCommand::Cipher(args) => Some(&args.session),
+            MeasureCommand::Cpu(args) => Some(&args.session),
+            MeasureCommand::All(args) => Some(&args.session),
             MeasureCommand::CipherWorker => None,
         }
     }
@@ -112,9 +113,12 @@ pub(crate) struct SessionArgs {
     /// Draw orders and contents from SEED, so that the session can be repeated [default: random]
     #[arg(long, value_name = "SEED", hide_short_help = true)]
     pub(crate) seed: Option<u64>,
-    /// Measure hashing or loops at these QoS levels, by name or number. Repeatable
-    #[arg(long, value_name = "LEVEL", value_delimiter = ',')]
+    /// Measure hashing or loops at these QoS levels, by name, number or pace. Repeatable
+    #[arg(long, value_name = "LEVEL", value_delimiter = ',', value_parser = level)]
     pub(crate) qos: Vec<Level>,
+    /// Write more than 10 GB without asking
+    #[arg(short, long)]
+    pub(crate) yes: bool,
     #[command(flatten)]
     pub(crate) record: RecordArgs,
 }
@@ -163,6 +167,9 @@ pub(crate) struct RecordArgs {
     /// Write the record to FILE, with every raw sample
     #[arg(long, value_name = "FILE")]
     pub(crate) export: Option<PathBuf>,
+    /// Also compare with RECORD, or with figures that others published: `published`
+    #[arg(long, value_name = "RECORD")]
+    pub(crate) against: Option<PathBuf>,
     /// Give the machine this name in the record
     #[arg(long, value_name = "NAME")]
     pub(crate) name: Option<String>,

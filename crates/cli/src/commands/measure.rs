@@ -1,55 +1,92 @@
 //! `steadfast measure`: arguments → workloads → a record, and a page about it.
 
-use std::io;
+use std::collections::BTreeMap;
+use std::io::{self, IsTerminal as _, Write as _};
+use std::path::Path;
 use std::time::Duration;
 
-use anyhow::Context as _;
+use anyhow::{Context as _, ensure};
 use steadfast_measure::record::{self, Record};
 use steadfast_measure::runner::{Doing, End, Session, Watch};
 use steadfast_measure::workload::Workload;
 use steadfast_measure::workload::cipher::serve;
 use steadfast_report::document::write_text;
-use steadfast_report::{escape, units};
+use steadfast_report::{Units, escape, machines, measure, units};
 
 use crate::args::{MeasureArgs, MeasureCommand, RecordArgs};
 use crate::document_file::{DocumentFile, is_record};
 use crate::exit;
 use crate::output::answer;
 use crate::progress::ProgressLine;
+use crate::session::told_level;
+
+/// Bytes above which a person is asked before they are written.
+const ASKED_BYTES: u64 = 10_000_000_000;
+
+/// Bytes that may be written to an SSD of 1 TB in its life, as makers commonly rate it.
+///
+/// Source: data sheets of the Samsung SSDs 970 EVO Plus, 980 PRO and 990 PRO.
+const ENDURANCE_BYTES: f64 = 600e12;
 
 /// The reason of a session that ended early because of a signal.
 const INTERRUPTED: &str = "interrupted";
 
 pub(super) fn run(args: &MeasureArgs) -> anyhow::Result<u8> {
-    let Some(record) = args.what.record() else {
+    let Some(session) = args.what.session() else {
         serve(&mut io::stdin().lock(), &mut io::stdout().lock())
             .context("cannot talk to the process that asks")?;
         return Ok(0);
     };
     // If this record cannot be read, the user should know before measuring.
-    let other = match &args.what {
-        MeasureCommand::Cpu(args) => args.other()?,
-        _ => None,
-    };
+    let against = session.record.against.as_deref();
+    let others = against.map(super::report::read).transpose()?.unwrap_or_default();
     let workloads = match &args.what {
         MeasureCommand::All(args) => args.workloads()?,
         one => vec![one.workload()?],
     };
-    execute(record, &workloads, other.as_ref())
+    agree_to_write(&workloads, session.yes)?;
+    execute(&session.record, &workloads, &others)
 }
 
-/// Runs workloads in one session, saves the record and shows it, beside another record if there is
-/// one.
+/// Says how much will be written where, and asks on a terminal if it is much.
+fn agree_to_write(workloads: &[Box<dyn Workload>], yes: bool) -> anyhow::Result<()> {
+    let mut folders: BTreeMap<&Path, u64> = BTreeMap::new();
+    for (folder, bytes) in workloads.iter().flat_map(|workload| workload.writes()) {
+        *folders.entry(folder).or_default() += bytes;
+    }
+    for (folder, bytes) in &folders {
+        let (folder, shown) = (escape::path(folder), Units::Si.bytes(*bytes));
+        let share = units::share(*bytes as f64 / ENDURANCE_BYTES);
+        exit::complain(&format!(
+            "about {shown} will be written in `{folder}` and removed again: {share} of the 600 TB \
+             that an SSD of 1 TB is commonly rated for"
+        ));
+    }
+    if yes || folders.values().all(|&bytes| bytes <= ASKED_BYTES) || !io::stdin().is_terminal() {
+        return Ok(());
+    }
+    write!(io::stderr(), "Write them? [y/N] ")?;
+    let mut reply = String::new();
+    io::stdin().read_line(&mut reply)?;
+    ensure!(matches!(reply.trim(), "y" | "Y" | "yes"), "nothing was measured");
+    Ok(())
+}
+
+/// Runs workloads in one session, saves the record and shows it, beside other records if there are
+/// any.
 fn execute(
     args: &RecordArgs,
     workloads: &[Box<dyn Workload>],
-    other: Option<&Record>,
+    others: &[Record],
 ) -> anyhow::Result<u8> {
     let export = args.export.as_deref().map(|file| DocumentFile::claim(file, is_record));
     let export = export.transpose()?;
     let stop = exit::stop_on_signals()?;
     let mut shown = Shown::new(args);
     let mut session = Session::begin(made_by(), command(), &stop, &mut shown);
+    if let Some(level) = told_level() {
+        session.requested(level);
+    }
     for workload in workloads {
         workload.plan(&mut session);
     }
@@ -75,7 +112,7 @@ fn execute(
         return Ok(status_of(&partial));
     }
     let kept = export.map(|file| keep(file, &record));
-    let shown = show(&record, other, args);
+    let shown = show(&record, others, args);
     if let Some(Err(error)) = kept {
         exit::complain(&format!("{error:#}; the record follows on stdout"));
         answer(&record::write(&record))?;
@@ -108,16 +145,21 @@ fn status_of(partial: &[String]) -> u8 {
 }
 
 /// Shows a record in the requested format.
-fn show(record: &Record, other: Option<&Record>, args: &RecordArgs) -> anyhow::Result<()> {
+fn show(record: &Record, others: &[Record], args: &RecordArgs) -> anyhow::Result<()> {
+    if args.json {
+        return answer(&record::write(record));
+    }
     let text = args.text();
-    let page = match args.json {
-        true => record::write(record),
-        false => {
-            let document = steadfast_report::measure::document_against(record, other, text.units);
-            write_text(&document, text).into_bytes()
-        }
+    let only = match others {
+        [only] => Some(only),
+        _ => None,
     };
-    answer(&page)
+    let all: Vec<&Record> = std::iter::once(record).chain(others).collect();
+    let together = if others.is_empty() { None } else { machines::document(&all, text.units) };
+    let alone = measure::document_against(record, only, text.units);
+    let documents = std::iter::once(alone).chain(together);
+    let pages: Vec<String> = documents.map(|document| write_text(&document, text)).collect();
+    answer(pages.join("\n\n").as_bytes())
 }
 
 /// Returns the program, version and system.

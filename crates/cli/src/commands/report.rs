@@ -82,7 +82,7 @@ fn number_alike(documents: &mut [Document]) {
 }
 
 /// Reads one record, or all that are published.
-fn read(path: &Path) -> anyhow::Result<Vec<Record>> {
+pub(super) fn read(path: &Path) -> anyhow::Result<Vec<Record>> {
     if path == Path::new(PUBLISHED) && !path.exists() {
         return Ok(published::records());
     }

@@ -108,6 +108,8 @@ fn an_interrupted_session_keeps_its_samples_and_says_so() {
     let mut child = command.spawn().unwrap();
     // The first plain line of progress comes at once, the next after ten seconds.
     let mut lines = BufReader::new(child.stderr.take().unwrap()).lines();
+    let line = lines.next().expect("it says what it will write").unwrap();
+    assert!(line.contains("will be written"), "{line}");
     let line = lines.next().expect("progress is shown").unwrap();
     assert!(line.contains("preparing"), "{line}");
     let line = lines.next().expect("progress is shown").unwrap();
@@ -146,7 +148,7 @@ fn what_cannot_be_measured_is_refused() {
         (&["measure", "queue", "--qos", "background"], "qos run"),
         (&["measure", "pair", ".", "/", "--qos", "9"], "qos run"),
         (&["measure", "hash", "--estimate", ".", "--qos", "9"], "qos run"),
-        (&["measure", "hash", "--part", "kernels", "--qos", "9"], "--part levels"),
+        (&["measure", "hash", "--part", "kernels", "--qos", "9"], "a part that has levels"),
     ] {
         let said = tree.run(arguments).ends(2);
         assert!(said.stderr().contains(words), "{arguments:?}: {}", said.stderr());
@@ -236,4 +238,32 @@ fn a_check_becomes_a_page() {
         }
         assert!(!text.contains("sound"), "{name}: what is intact is counted, not told");
     }
+}
+
+#[test]
+fn a_record_keeps_the_level_it_was_made_at() {
+    let tree = Tree::new();
+    fs::create_dir(tree.path("disk")).unwrap();
+    let program = env!("CARGO_BIN_EXE_steadfast");
+    let run = ["qos", "run", "background", "--", program];
+    let measured = QUEUE.into_iter().chain(["--export", "low.json", "disk"]);
+    let said = tree.run(run.into_iter().chain(measured)).succeeds();
+    let level = &json(&tree, "low.json")["level"];
+    assert_eq!((&level["requested"], &level["effective"]), (&9.into(), &9.into()), "{level}");
+    assert!(said.stdout().contains("background (9), scheduling class"), "{}", said.stdout());
+    tree.run(QUEUE.into_iter().chain(["--export", "plain.json", "disk"])).succeeds();
+    assert_eq!(json(&tree, "plain.json")["level"]["effective"], 21);
+    let page = tree.run(["report", "low.json", "plain.json"]).succeeds();
+    assert!(page.stdout().contains("at background (9)"), "{}", page.stdout());
+}
+
+#[test]
+fn what_will_be_written_is_said_before() {
+    let tree = Tree::new();
+    fs::create_dir(tree.path("disk")).unwrap();
+    let said = tree.run(QUEUE.into_iter().chain(["disk"])).succeeds();
+    assert!(said.stderr().contains("8.39 MB will be written in `disk`"), "{}", said.stderr());
+    assert!(said.stderr().contains("600 TB"), "{}", said.stderr());
+    let said = tree.run(["measure", "cpu", "--quick", "--kernel", "i64-dot"]).succeeds();
+    assert!(!said.stderr().contains("written"), "{}", said.stderr());
 }

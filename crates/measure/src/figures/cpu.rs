@@ -28,6 +28,8 @@ pub struct LoopRate {
     pub qos: Option<u8>,
     /// Simultaneous threads.
     pub threads: u32,
+    /// Threads at another level that ran beside them; `None` if levels were not mixed.
+    pub busy_threads: Option<u32>,
     /// Loops per second of one thread.
     pub rate: Figure,
     /// The rate as a share of that of one thread alone at this level.
@@ -42,7 +44,8 @@ impl LoopRate {
     /// Returns whether several threads slowed each other down, because they share processors or
     /// heat.
     pub fn is_crowded(&self) -> bool {
-        self.threads > 1 && self.of_one_thread.is_some_and(|share| share.value < CROWDED_SHARE)
+        let alone = self.threads == 1 || self.busy_threads.is_some();
+        !alone && self.of_one_thread.is_some_and(|share| share.value < CROWDED_SHARE)
     }
 }
 
@@ -63,14 +66,15 @@ fn compared(record: &Record, other: Option<&Record>) -> Option<CpuFigures> {
         .iter()
         .filter_map(|series| {
             let alone = find(&all, series, |found| {
-                threads(found) == 1 && found.factors.qos == series.factors.qos
+                threads(found) == 1 && found.factors.qos == series.factors.qos && !is_mixed(found)
             });
-            let high = find(&all, series, |found| threads(found) == threads(series));
+            let high = find(&all, series, |found| runs_alike(found, series));
             let not_itself = |found: &&Series| !std::ptr::eq::<Series>(*found, *series);
             Some(LoopRate {
                 kernel: kernel(series).to_owned(),
                 qos: series.factors.qos,
                 threads: threads(series),
+                busy_threads: series.factors.busy_threads,
                 rate: Figure::rate_of(series)?,
                 of_one_thread: alone.filter(not_itself).and_then(|alone| share(series, alone)),
                 of_own_high: high.filter(not_itself).and_then(|high| share(series, high)),
@@ -89,6 +93,15 @@ fn series_of(record: &Record) -> impl Iterator<Item = &Series> {
 
 fn kernel(series: &Series) -> &str {
     series.factors.algorithm.as_deref().unwrap_or_default()
+}
+
+/// Returns whether as many threads ran, beside as many others.
+fn runs_alike(one: &Series, other: &Series) -> bool {
+    (threads(one), one.factors.busy_threads) == (threads(other), other.factors.busy_threads)
+}
+
+fn is_mixed(series: &Series) -> bool {
+    series.factors.busy_threads.is_some()
 }
 
 fn threads(series: &Series) -> u32 {
@@ -126,7 +139,7 @@ fn share(series: &Series, other: &Series) -> Option<Figure> {
 
 fn percent(series: &Series, other: &Record) -> Option<Figure> {
     let theirs: Vec<&Series> = series_of(other).collect();
-    let high = find(&theirs, series, |found| threads(found) == threads(series))?;
+    let high = find(&theirs, series, |found| runs_alike(found, series))?;
     let ours = rates_of(series);
     let reference = match high.stated {
         Some(stated) => vec![stated.per_second],

@@ -11,7 +11,7 @@ use crate::record::{Factors, Record, Sample, Series, Stage, Workload};
 use crate::stats::{Bootstrap, Estimate, Point, median};
 
 pub use estimate::{ClassForecast, Forecast};
-pub use path::{FolderRate, Overlap, PathLine};
+pub use path::{FolderRate, LevelLine, Overlap, PathLine};
 
 /// A buffer whose rate is at least this share of the best one is as good.
 const AS_GOOD_SHARE: f64 = 0.98;
@@ -23,6 +23,8 @@ pub struct HashFigures {
     pub kernels: Vec<KernelRate>,
     /// Time against size of one file: hashing alone, reading alone, both, and the path alone.
     pub lines: Vec<PathLine>,
+    /// The same of reading and hashing at QoS levels, by falling level.
+    pub level_lines: Vec<LevelLine>,
     /// Many files in one run.
     pub folders: Vec<FolderRate>,
     /// How far reading and hashing overlap, by the origin of the bytes.
@@ -35,6 +37,8 @@ pub struct HashFigures {
     pub levels: Vec<LevelRate>,
     /// For each stage, the highest level's rate as a multiple of the lowest's.
     pub level_ratios: Vec<LevelRatio>,
+    /// QoS levels beside busy threads, by rising level, then by number of threads.
+    pub contended: Vec<ContendedRate>,
     /// The expected time for checking a folder.
     pub forecast: Option<Forecast>,
 }
@@ -127,6 +131,19 @@ pub struct LevelRate {
     pub rate: Figure,
 }
 
+/// The rate at a QoS level beside busy threads.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct ContendedRate {
+    /// Number of the level.
+    pub qos: u8,
+    /// Busy threads beside the run.
+    pub busy_threads: u32,
+    /// Bytes per second.
+    pub rate: Figure,
+    /// The rate as a share of that at the same level with nothing beside it, round by round.
+    pub of_alone: Option<Figure>,
+}
+
 /// Two QoS levels compared, round by round.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct LevelRatio {
@@ -153,12 +170,14 @@ pub fn of(record: &Record) -> Option<HashFigures> {
     Some(HashFigures {
         kernels: kernels(&series),
         lines: path::lines(&series),
+        level_lines: path::level_lines(&series),
         folders: path::folders(&series),
         overlaps: path::overlaps(&series),
         buffers_best: best(&buffers),
         buffers,
         level_ratios: level_ratios(&series),
         levels,
+        contended: contended(&series),
         forecast: estimate::forecast(&series),
     })
 }
@@ -244,9 +263,29 @@ fn best(buffers: &[BufferRate]) -> Option<(usize, usize)> {
     Some((best, as_good))
 }
 
-/// Returns the series of a stage at levels, by rising level.
+/// Returns the rates beside busy threads.
+fn contended(series: &[&Series]) -> Vec<ContendedRate> {
+    let key = |series: &Series| Some((series.factors.qos?, series.factors.busy_threads?));
+    let mut found: Vec<((u8, u32), &Series)> =
+        series.iter().filter_map(|series| Some((key(series)?, *series))).collect();
+    found.sort_by_key(|(key, _)| *key);
+    let alone = |qos: u8| found.iter().find(|(key, _)| *key == (qos, 0)).map(|(_, series)| *series);
+    let contended = |&((qos, busy_threads), series): &((u8, u32), &Series)| {
+        let alone = alone(qos).filter(|_| busy_threads > 0);
+        let of_alone = alone.and_then(|alone| ratio(series, alone));
+        Some(ContendedRate { qos, busy_threads, rate: rate(series)?, of_alone })
+    };
+    found.iter().filter_map(contended).collect()
+}
+
+/// Returns the series of a stage at levels, by rising level: kernels, and runs of a folder with
+/// nothing beside them.
 fn at_levels<'a>(series: &[&'a Series], stage: Stage) -> Vec<(u8, &'a Series)> {
-    let found = series.iter().filter(|series| series.factors.stage == Some(stage));
+    let found = series.iter().filter(|series| {
+        let Factors { stage: of, engine, busy_threads, .. } = &series.factors;
+        let many = series.samples.iter().all(|sample| sample.files.is_some());
+        *of == Some(stage) && busy_threads.is_none() && (engine.is_none() || many)
+    });
     let mut found: Vec<(u8, &Series)> =
         found.filter_map(|series| Some((series.factors.qos?, *series))).collect();
     found.sort_by_key(|(qos, _)| *qos);

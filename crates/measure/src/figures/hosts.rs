@@ -3,9 +3,9 @@
 //! Takes measured and published records. They were not all measured in the same way, so each figure
 //! names its source.
 
-use super::hash::{self, Figure, HashFigures, PathLine};
+use super::hash::{self, Figure, HashFigures, LevelRate, PathLine};
 use super::storage;
-use crate::record::{Cache, Record, Series, Stage, Workload};
+use crate::record::{Cache, Record, Series, SessionLevel, Stage, Workload};
 
 /// The figures of a machine.
 #[derive(Clone, Debug, PartialEq)]
@@ -16,12 +16,22 @@ pub struct HostFigures {
     pub what: Option<String>,
     /// The publication; `None` if the figures were measured.
     pub published: Option<String>,
-    /// Bytes per second of a check at the highest QoS level, or without a level.
+    /// Bytes per second of a check of one file, which is one stream, at the highest QoS level, or
+    /// without a level.
     pub hash_high_per_s: Option<Figure>,
-    /// Bytes per second of a check at the lowest QoS.
+    /// The same at the lowest QoS level.
     pub hash_low_per_s: Option<Figure>,
-    /// Bytes per second of reading alone, from storage.
+    /// Bytes per second of a check of a folder, which is hashed in lanes and threads, at the
+    /// highest QoS level.
+    pub folder_high_per_s: Option<Figure>,
+    /// The same at the lowest QoS level.
+    pub folder_low_per_s: Option<Figure>,
+    /// Bytes per second of writing files.
+    pub write_per_s: Option<Figure>,
+    /// Bytes per second of reading alone, from storage after the page cache was emptied.
     pub read_per_s: Option<Figure>,
+    /// Bytes per second of reading past the page cache.
+    pub read_direct_per_s: Option<Figure>,
     /// Bytes per second of reading and hashing, from storage.
     pub net_per_s: Option<Figure>,
     /// The share of reading's rate that reading and hashing reaches.
@@ -43,7 +53,11 @@ fn empty(record: &Record) -> HostFigures {
         published: None,
         hash_high_per_s: None,
         hash_low_per_s: None,
+        folder_high_per_s: None,
+        folder_low_per_s: None,
+        write_per_s: None,
         read_per_s: None,
+        read_direct_per_s: None,
         net_per_s: None,
         net_by_read: None,
     }
@@ -52,33 +66,52 @@ fn empty(record: &Record) -> HostFigures {
 fn measured(record: &Record) -> Option<HostFigures> {
     let mut host = empty(record);
     if let Some(figures) = hash::of(record) {
-        hashing(&figures, &mut host);
-        host.read_per_s = from_storage(&figures, Stage::Read).and_then(rate_of);
-        host.net_per_s = from_storage(&figures, Stage::ReadHash).and_then(rate_of);
+        let lowered = record.level.as_ref().is_some_and(SessionLevel::is_lowered);
+        hashing(&figures, lowered, &mut host);
+        host.read_per_s = from_storage(&figures, Stage::Read).and_then(PathLine::rate);
+        host.net_per_s = from_storage(&figures, Stage::ReadHash).and_then(PathLine::rate);
         let from = from_storage(&figures, Stage::ReadHash).map(|line| line.cache);
         let overlap = figures.overlaps.iter().find(|overlap| Some(overlap.cache) == from);
         host.net_by_read = overlap.map(|overlap| overlap.net_by_read);
     }
     // Reading was measured in the same rounds as the net rate beside it.
-    host.read_per_s = host.read_per_s.or_else(|| reading(record));
-    let known = host.hash_high_per_s.is_some() || host.read_per_s.is_some();
-    known.then_some(host)
+    host.read_per_s = host.read_per_s.or_else(|| reading(record, Cache::Cold));
+    host.read_direct_per_s = reading(record, Cache::Direct);
+    host.write_per_s = writing(record);
+    host.is_known().then_some(host)
 }
 
-/// Adds the levels of a check, or its line if no level was set.
-fn hashing(figures: &HashFigures, host: &mut HostFigures) {
-    let levels: Vec<_> =
-        figures.levels.iter().filter(|level| level.stage == Stage::ReadHash).collect();
-    let (low, high) = (levels.first(), levels.last());
-    if let (Some(low), Some(high)) = (low, high)
-        && low.qos < high.qos
-    {
-        (host.hash_low_per_s, host.hash_high_per_s) = (Some(low.rate), Some(high.rate));
+/// Adds the rates of one stream, and those of a folder at levels. What a session below the default
+/// level measured is no figure of a high level, whatever its threads asked for.
+fn hashing(figures: &HashFigures, lowered: bool, host: &mut HostFigures) {
+    let folder = |level: Option<&LevelRate>| level.map(|level| level.rate);
+    let mut levels = figures.levels.iter().filter(|level| level.stage == Stage::ReadHash);
+    let (low, high) = (levels.next(), levels.next_back());
+    let warm = |cache: Option<Cache>| cache == Some(Cache::Warm);
+    let line = |lines: Vec<&PathLine>| {
+        let found = lines.iter().find(|line| warm(line.cache)).or(lines.first());
+        found.and_then(|line| line.rate())
+    };
+    let at = |level: Option<u8>| {
+        let lines = figures.level_lines.iter().filter(|line| Some(line.qos) == level);
+        line(lines.map(|line| &line.net).collect())
+    };
+    let qos = || figures.level_lines.iter().map(|line| line.qos);
+    let one = line(figures.lines.iter().filter(|line| is_check(line)).collect());
+    let (stream_high, stream_low) = match (qos().max(), qos().min()) {
+        (high, low) if high == low => (one.or(at(high)), None),
+        (high, low) => (at(high), at(low)),
+    };
+    if lowered {
+        host.hash_low_per_s = stream_high;
+        host.folder_low_per_s = folder(high.or(low));
         return;
     }
-    let mut lines = figures.lines.iter().filter(|line| is_check(line));
-    let warm = lines.clone().find(|line| line.cache == Some(Cache::Warm));
-    host.hash_high_per_s = warm.or_else(|| lines.next()).and_then(rate_of);
+    (host.hash_high_per_s, host.hash_low_per_s) = (stream_high, stream_low);
+    (host.folder_high_per_s, host.folder_low_per_s) = match (high, low) {
+        (None, only) => (folder(only), None),
+        (high, low) => (folder(high), folder(low)),
+    };
 }
 
 fn is_check(line: &PathLine) -> bool {
@@ -93,24 +126,35 @@ fn from_storage(figures: &HashFigures, stage: Stage) -> Option<&PathLine> {
     })
 }
 
-fn rate_of(line: &PathLine) -> Option<Figure> {
-    let value = line.line.fits.robust.rate_per_s()?;
-    Some(Figure { value, interval: line.line.rate_per_s })
+impl HostFigures {
+    /// Returns whether there is any figure of hashing, reading or writing.
+    fn is_known(&self) -> bool {
+        let figures = [
+            self.hash_high_per_s,
+            self.hash_low_per_s,
+            self.folder_high_per_s,
+            self.folder_low_per_s,
+            self.write_per_s,
+            self.read_per_s,
+            self.read_direct_per_s,
+        ];
+        figures.iter().any(Option::is_some)
+    }
 }
 
-/// Returns the rate of storage by `measure read`. Prefers reads past the page cache to reads after
-/// emptying it.
-fn reading(record: &Record) -> Option<Figure> {
+/// Returns the rate of `measure read` in one way.
+fn reading(record: &Record, cache: Cache) -> Option<Figure> {
     let figures = storage::of(record, Workload::Read)?;
-    let by = |cache: Cache| {
-        let found = figures.series.iter().find(|series| series.cache == Some(cache))?;
-        let line = found.line.as_ref()?;
-        Some(Figure { value: line.fits.robust.rate_per_s()?, interval: line.rate_per_s })
-    };
-    by(Cache::Direct).or_else(|| by(Cache::Cold))
+    figures.series.iter().find(|series| series.cache == Some(cache))?.rate()
 }
 
-/// Returns one row for the levels, and one for each kind of reading.
+/// Returns the rate of `measure write`.
+fn writing(record: &Record) -> Option<Figure> {
+    let figures = storage::of(record, Workload::Write)?;
+    figures.series.iter().find(|series| series.stage == Stage::Write)?.rate()
+}
+
+/// Returns one row for the levels, and one for each kind of reading and writing.
 fn stated(record: &Record, source: &str) -> Vec<HostFigures> {
     let published = || HostFigures { published: Some(source.to_owned()), ..empty(record) };
     let mut hosts = Vec::new();
@@ -128,15 +172,25 @@ fn stated(record: &Record, source: &str) -> Vec<HostFigures> {
             ..published()
         });
     }
-    let reads = |series: &&Series| series.factors.stage == Some(Stage::Read);
-    for read in record.series.iter().filter(reads) {
-        let net = record.series.iter().find(|series| {
-            series.factors.stage == Some(Stage::ReadHash) && series.label == read.label
-        });
-        let (read_per_s, net_per_s) = (Figure::stated(read), net.and_then(Figure::stated));
+    let stores =
+        |series: &&Series| matches!(series.factors.stage, Some(Stage::Read | Stage::Write));
+    let mut labels: Vec<&str> = Vec::new();
+    for series in record.series.iter().filter(stores) {
+        if !labels.contains(&series.label.as_str()) {
+            labels.push(&series.label);
+        }
+    }
+    for label in labels {
+        let of = |stage: Stage| {
+            let mut all = record.series.iter();
+            all.find(|one| one.factors.stage == Some(stage) && one.label == label)
+                .and_then(Figure::stated)
+        };
+        let (read_per_s, net_per_s) = (of(Stage::Read), of(Stage::ReadHash));
         let share = read_per_s.zip(net_per_s).map(|(read, net)| net.value / read.value);
         hosts.push(HostFigures {
-            what: Some(read.label.clone()),
+            what: Some(label.to_owned()),
+            write_per_s: of(Stage::Write),
             read_per_s,
             net_per_s,
             net_by_read: share.map(|value| Figure { value, interval: None }),

@@ -36,6 +36,9 @@ pub struct Factors {
     /// QoS level, by number: 9, 17, 21, 25 or 33.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub qos: Option<u8>,
+    /// Busy threads of this program beside the work, where contention was measured; 0 for none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub busy_threads: Option<u32>,
     /// Name of the core type it ran on, if the system was told and did it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub core_type: Option<String>,
@@ -86,6 +89,8 @@ pub enum Stage {
     Start,
     /// Memory to storage, with what the method says of flushing.
     Write,
+    /// Reads and writes at once, seven reads to three writes.
+    ReadWrite,
     /// Memory to memory: no reading through a cache is faster.
     Copy,
     /// Plain bytes to enciphered ones, in memory.

@@ -3,7 +3,8 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use steadfast::Backend;
-use steadfast_sys::machine;
+use steadfast::qos::{Level, Process};
+use steadfast_sys::{machine, qos};
 
 /// What it was measured on. Nothing here names a person or a network.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -52,6 +53,46 @@ impl Machine {
                 .map(|mains| if mains { "mains" } else { "battery" }.to_owned()),
             load: None,
         }
+    }
+}
+
+/// The QoS level that a session was made at.
+///
+/// Series with a level of their own, as those of `hash --part levels`, keep it in their factors.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct SessionLevel {
+    /// Number of the level that the command was run at, as by `qos run`; absent if none was asked
+    /// for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub requested: Option<u8>,
+    /// Number of the level that comes closest to the settings; absent if the system does not tell.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub effective: Option<u8>,
+    /// Settings of the thread that measured, in words: scheduling class, nice value, I/O priority,
+    /// processors.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub settings: Vec<String>,
+    /// What the requested level asks for and the thread does not have.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub refused: Vec<String>,
+}
+
+impl SessionLevel {
+    /// Looks at the calling thread. `requested` is the level that the command was run at.
+    pub fn look(requested: Option<Level>) -> SessionLevel {
+        let own = Process::find(std::process::id()).and_then(|process| process.level());
+        SessionLevel {
+            requested: requested.map(Level::number),
+            effective: own.ok().map(Level::number),
+            settings: qos::thread_facts().into_iter().map(|fact| fact.value).collect(),
+            refused: requested.map(qos::lacking).unwrap_or_default(),
+        }
+    }
+
+    /// Returns whether it was made below the default level.
+    pub fn is_lowered(&self) -> bool {
+        self.effective.is_some_and(|level| level < Level::Default.number())
     }
 }
 

@@ -16,7 +16,7 @@ mod vectors;
 mod worker;
 
 use std::collections::HashMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 pub use self::worker::{WorkerCommand, serve};
 
@@ -256,6 +256,15 @@ impl Workload for Cipher {
             let each = task::weight(task) * f64::from(task.rounds);
             session.plan(each * task::isas(task, &self.isas).len() as f64);
         }
+    }
+
+    fn writes(&self) -> Vec<(&Path, u64)> {
+        let bytes = |task: &Task| {
+            // The file itself, and an enciphered one in each round and process.
+            let files = 1 + u64::from(task.rounds) * task::isas(task, &self.isas).len() as u64;
+            files * task.len_bytes
+        };
+        self.task.iter().map(|task| (task.folder.as_path(), bytes(task))).collect()
     }
 
     fn run(&self, session: &mut Session<'_>) -> Result<(), End> {

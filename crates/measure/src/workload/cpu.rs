@@ -28,6 +28,9 @@ const LOOPS_MIN: u64 = 64;
 /// Calibration runs. The fastest one counts, because a disturbance only slows a run down.
 const CALIBRATION_RUNS: u32 = 3;
 
+/// Threads at each of two levels that run at once.
+const MIXED_THREADS: u32 = 2;
+
 /// Options of `measure cpu`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Cpu {
@@ -37,6 +40,8 @@ pub struct Cpu {
     pub levels: Vec<Level>,
     /// The numbers of threads at once.
     pub threads: Vec<NonZero<u32>>,
+    /// Whether two threads at the lowest level also run beside two at the highest.
+    pub mixed: bool,
     /// How often each combination is measured.
     pub rounds: u32,
     /// How long one thread works for an undisturbed sample, in nanoseconds.
@@ -54,6 +59,7 @@ impl Cpu {
             kernels: Kernel::ALL.to_vec(),
             levels: Level::ALL.to_vec(),
             threads: [1, 4].into_iter().filter_map(NonZero::new).collect(),
+            mixed: false,
             rounds: 20,
             sample_ns: 100_000_000,
             seed,
@@ -67,37 +73,60 @@ impl Cpu {
         Cpu { levels, rounds: 8, sample_ns: 15_000_000, quick: true, ..Cpu::standard(seed) }
     }
 
-    fn combinations(&self) -> Vec<Combination> {
+    /// Returns what runs at once, for each sample of a round: threads of one combination, or of two
+    /// if levels are mixed.
+    fn combinations(&self) -> Vec<Vec<Combination>> {
+        let levels = self.levels.iter().copied();
+        let (low, high) = (levels.clone().min_by_key(number), levels.max_by_key(number));
         let mut combinations = Vec::new();
         for &kernel in &self.kernels {
             for &level in &self.levels {
                 for &threads in &self.threads {
-                    combinations.push(Combination { kernel, level, threads: threads.get() });
+                    let threads = threads.get();
+                    combinations.push(vec![Combination { kernel, level, threads, beside: None }]);
                 }
+            }
+            if let (true, Some(low), Some(high)) = (self.mixed && low != high, low, high) {
+                let mixed = [(low, high), (high, low)].map(|(level, beside)| Combination {
+                    kernel,
+                    level,
+                    threads: MIXED_THREADS,
+                    beside: Some(beside),
+                });
+                combinations.push(mixed.to_vec());
             }
         }
         combinations
     }
 
     /// Expected seconds of one sample. Threads that share a processor wait for each other.
-    fn weight(&self, combination: Combination) -> f64 {
+    fn weight(&self, parts: &[Combination]) -> f64 {
         let cpus = thread::available_parallelism().map_or(1, NonZero::get);
-        let crowding = (f64::from(combination.threads) / cpus as f64).max(1.0);
+        let threads: u32 = parts.iter().map(|part| part.threads).sum();
+        let crowding = (f64::from(threads) / cpus as f64).max(1.0);
         self.sample_ns as f64 / 1e9 * crowding
     }
 
     fn series(&self, combination: Combination) -> Series {
-        let Combination { kernel, level, threads } = combination;
+        let Combination { kernel, level, threads, beside } = combination;
+        let beside_it = beside
+            .map_or(String::new(), |beside| format!(" beside {MIXED_THREADS} threads at {beside}"));
         let counted =
             if threads == 1 { "1 thread".to_owned() } else { format!("{threads} threads") };
         let standard = if self.quick { " Not standard: a quick profile." } else { "" };
+        let mixed = match beside {
+            None => "",
+            Some(_) => {
+                " Threads of both levels begin together; the time of those at this level counts."
+            }
+        };
         let milliseconds = self.sample_ns as f64 / 1e6;
-        let label = format!("{}, {level}, {counted}", kernel.name());
+        let label = format!("{}, {level}, {counted}{beside_it}", kernel.name());
         let method = format!(
             "One loop: {}. A sample is as many loops as took {milliseconds} ms or more in the \
              fastest of {CALIBRATION_RUNS} runs on one thread beforehand, the same number on each \
              thread; its time is the mean of the threads' own times. A sum over the results is \
-             checked.{standard}",
+             checked.{mixed}{standard}",
             kernel.definition()
         );
         let factors = Factors {
@@ -106,6 +135,7 @@ impl Cpu {
             backend: Some(kernel.backend().to_owned()),
             threads: Some(threads),
             qos: Some(level.number()),
+            busy_threads: beside.map(|_| MIXED_THREADS),
             ..Factors::default()
         };
         let series = Series::new(crate::record::Workload::Cpu, label, method, factors);
@@ -119,19 +149,31 @@ struct Combination {
     kernel: Kernel,
     level: Level,
     threads: u32,
+    /// The level of other threads that run at the same time, if levels are mixed.
+    beside: Option<Level>,
 }
 
-/// A series that is being measured.
+/// Threads that run at once. Those of each combination have a series of their own.
 struct CpuRun {
-    combination: Combination,
-    id: SeriesId,
+    parts: Vec<Combination>,
+    ids: Vec<SeriesId>,
     loops: u64,
+}
+
+impl CpuRun {
+    fn kernel(&self) -> Kernel {
+        self.parts[0].kernel
+    }
+}
+
+fn number(level: &Level) -> u8 {
+    level.number()
 }
 
 impl Workload for Cpu {
     fn plan(&self, session: &mut Session<'_>) {
         let combinations = self.combinations();
-        let round: f64 = combinations.iter().map(|&combination| self.weight(combination)).sum();
+        let round: f64 = combinations.iter().map(|parts| self.weight(parts)).sum();
         session.plan(round * f64::from(self.rounds));
     }
 
@@ -142,29 +184,25 @@ impl Workload for Cpu {
         for threads in &self.threads {
             thread_count(u64::from(threads.get()))?;
         }
-        let mut running = Vec::new();
-        for combination in self.combinations() {
-            session.doing(&format!("calibrating {}", combination.kernel.name()))?;
+        let mut running: Vec<CpuRun> = Vec::new();
+        for parts in self.combinations() {
+            let kernel = parts[0].kernel;
+            session.doing(&format!("calibrating {}", kernel.name()))?;
             let loops = match running.last() {
                 // The same kernel does the same number of loops everywhere.
-                Some(CpuRun { combination: last, loops, .. })
-                    if last.kernel == combination.kernel =>
-                {
-                    *loops
-                }
-                _ => loops_for(session, combination.kernel, self.sample_ns)?,
+                Some(last) if last.kernel() == kernel => last.loops,
+                _ => loops_for(session, kernel, self.sample_ns)?,
             };
-            let id = session.add_series(self.series(combination));
-            running.push(CpuRun { combination, id, loops });
+            let ids = parts.iter().map(|&part| session.add_series(self.series(part))).collect();
+            running.push(CpuRun { parts, ids, loops });
         }
         let mut random = Random::new(self.seed);
         for round in 0..self.rounds {
             random.shuffle(&mut running);
-            for CpuRun { combination, id, loops } in &running {
-                session.doing(&session.series(*id).label.clone())?;
-                let sample = sample(session, *combination, *loops, round)?;
-                session.add_sample(*id, sample);
-                session.did(self.weight(*combination));
+            for run in &running {
+                session.doing(&session.series(run.ids[0]).label.clone())?;
+                measure(session, run, round)?;
+                session.did(self.weight(&run.parts));
             }
         }
         Ok(())
@@ -216,15 +254,14 @@ fn check(kernel: Kernel, loops: u64, sum: u64) -> Result<(), Error> {
     Err(Error::wrong(format!("{} computed something else than it must", kernel.name())))
 }
 
-/// Runs a kernel on its threads and returns the mean of their times.
-fn sample(
-    session: &mut Session<'_>,
-    combination: Combination,
-    loops: u64,
-    round: u32,
-) -> Result<Sample, Error> {
-    let Combination { kernel, level, threads } = combination;
-    let enter = || {
+/// Runs a kernel on its threads, and adds a sample for each combination: the mean of its threads'
+/// times.
+fn measure(session: &mut Session<'_>, run: &CpuRun, round: u32) -> Result<(), Error> {
+    let (kernel, loops) = (run.kernel(), run.loops);
+    let repeated = |part: &Combination| vec![part.level; part.threads as usize];
+    let levels: Vec<Level> = run.parts.iter().flat_map(repeated).collect();
+    let enter = |thread: usize| {
+        let level = levels[thread];
         let refused = qos::apply_to_thread(level).into_iter().filter_map(|step| {
             let error = step.result.err()?;
             Some(format!("level {level} is not what it should be: {}: {error}", step.what))
@@ -232,9 +269,21 @@ fn sample(
         refused.collect()
     };
     let work = |_| kernel.run(loops);
-    let Together { timed, mean_ns, results } = together(session, threads as usize, &enter, &work)?;
+    let Together { timed, times_ns, results } = together(session, levels.len(), &enter, &work)?;
     for sum in results {
         check(kernel, loops, sum)?;
     }
-    Ok(Sample { elapsed_ns: mean_ns, ..timed.sample(round, loops) })
+    let mut times_ns = times_ns.as_slice();
+    for (part, id) in run.parts.iter().zip(&run.ids) {
+        let (own, others) = times_ns.split_at(part.threads as usize);
+        times_ns = others;
+        let mean_ns = own.iter().sum::<u64>() / own.len() as u64;
+        let mut sample = Sample { elapsed_ns: mean_ns, ..timed.sample(round, loops) };
+        if part.beside.is_some() {
+            // The process's time is that of all threads.
+            (sample.cpu_ns, sample.performance_cpu_ns, sample.energy_nj) = (None, None, None);
+        }
+        session.add_sample(*id, sample);
+    }
+    Ok(())
 }

@@ -12,6 +12,7 @@
 //! ```
 
 mod answers;
+mod busy;
 mod estimate;
 mod files;
 mod kernel;
@@ -21,10 +22,10 @@ mod sweep;
 mod tree;
 
 use std::cell::RefCell;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
-use steadfast::Level;
+use steadfast::{Algorithm, Level};
 use steadfast_sys::machine;
 use strum::{EnumMessage, IntoStaticStr, VariantArray};
 
@@ -45,6 +46,12 @@ use crate::runner::{End, Session};
 /// Length of the pieces in which a message is hashed, in bytes: that of a chunk of a run.
 const PIECE_LEN_BYTES: usize = 256 << 10;
 
+/// How many busy threads there are beside a run where contention is measured.
+const BUSY_THREADS: [u32; 3] = [0, 1, 2];
+
+/// Files of a run beside busy threads: few, as the lowest level gets a hundredth of a processor.
+const CONTENDED_FILES: usize = 2;
+
 /// Files longer than memory divided by this may not stay in the page cache.
 const WARM_PART_OF_MEMORY: u64 = 2;
 
@@ -63,12 +70,14 @@ pub enum Part {
     Buffers,
     /// QoS levels.
     Levels,
+    /// QoS levels beside one and two busy threads.
+    Contended,
 }
 
 impl Part {
     /// Every part.
-    pub const ALL: [Part; 5] =
-        [Part::Kernels, Part::Sizes, Part::Folder, Part::Buffers, Part::Levels];
+    pub const ALL: [Part; 6] =
+        [Part::Kernels, Part::Sizes, Part::Folder, Part::Buffers, Part::Levels, Part::Contended];
 }
 
 /// Options of `measure hash`.
@@ -90,6 +99,10 @@ pub struct Hash {
     pub buffers_bytes: (Vec<usize>, u64),
     /// QoS levels to compare.
     pub levels: Vec<Level>,
+    /// QoS levels at which single files are read and hashed; empty for the level of the session.
+    pub size_levels: Vec<Level>,
+    /// The only algorithm; `None` for all of them in memory, and SHA-256 of files.
+    pub algorithm: Option<Algorithm>,
     /// Approximate time of one sample in memory, in nanoseconds.
     pub kernel_ns: u64,
     /// How this departs from the standard, for the methods; empty if it does not.
@@ -109,6 +122,8 @@ impl Hash {
             folder_files: (32, 64_000_000),
             buffers_bytes: ((12..=26).map(|power| 1 << power).collect(), 128 << 20),
             levels: Level::ALL.to_vec(),
+            size_levels: Vec::new(),
+            algorithm: None,
             kernel_ns: 20_000_000,
             departs: String::new(),
         }
@@ -158,7 +173,8 @@ impl Hash {
     /// Returns how many files there are of each kind: single ones, those of the folder, those for
     /// buffers.
     fn counts(&self) -> [usize; 3] {
-        let folder = self.has(Part::Folder) || self.has(Part::Levels);
+        let parts = [Part::Folder, Part::Levels, Part::Contended];
+        let folder = parts.into_iter().any(|part| self.has(part));
         [
             if self.has(Part::Sizes) { self.sizes_bytes.len() } else { 0 },
             if folder { self.folder_files.0 as usize } else { 0 },
@@ -199,14 +215,23 @@ impl Hash {
         if self.has(Part::Kernels) {
             self.kernel_cells(session, data, &mut cells);
         }
-        if self.has(Part::Sizes) {
-            for cell in StreamCell::all(session, &self.sizes_bytes, data, self.seed)? {
+        if self.has(Part::Sizes) && self.size_levels.is_empty() {
+            let sizes = (store.algorithm, self.sizes_bytes.as_slice());
+            for cell in StreamCell::all(session, sizes, data, self.seed)? {
                 cells.push(Box::new(cell));
             }
         }
-        self.path_cells(session, store, &mut cells);
+        if self.has(Part::Sizes) {
+            self.size_cells(session, store, &mut cells);
+        }
+        if self.has(Part::Folder) {
+            self.folder_cells(session, store, &mut cells);
+        }
         if self.has(Part::Levels) {
             self.level_cells(session, store, data, &mut cells);
+        }
+        if self.has(Part::Contended) {
+            self.contended_cells(session, store, &mut cells);
         }
         if self.has(Part::Buffers) {
             self.buffer_cells(session, store, &mut cells);
@@ -239,7 +264,10 @@ impl Hash {
     ) {
         let mut threads = vec![1, machine::logical_cpus()];
         threads.dedup();
-        for kernel in HashKernel::all() {
+        let wanted = |kernel: &HashKernel| {
+            self.algorithm.is_none_or(|algorithm| kernel.algorithm() == algorithm)
+        };
+        for kernel in HashKernel::all().into_iter().filter(wanted) {
             for &threads in &threads {
                 let what = (kernel, threads, None);
                 let cell = KernelCell::new(session, what, data, self.kernel_ns, self.seed);
@@ -248,33 +276,44 @@ impl Hash {
         }
     }
 
-    /// The parts of the path, for every single file and for a folder.
-    fn path_cells(
+    /// The parts of the path for every single file, at each level if there are any.
+    fn size_cells(
         &self,
         session: &mut Session<'_>,
         store: &Rc<FileStore>,
         cells: &mut Vec<Box<dyn HashCell>>,
     ) {
-        let (single, folder) = (&store.files[..self.counts()[0]], self.folder_of(store));
+        let single = &store.files[..self.counts()[0]];
         let warm_max = machine::memory_bytes() / WARM_PART_OF_MEMORY;
-        for source in ByteSource::ALL {
-            for stage in [Stage::Read, Stage::ReadHash] {
-                let way = PathSeries { stage, source, scope: PathScope::OneFile, level: None };
-                let id = way.series(session, store, self.seed);
-                for file in single {
-                    if source == ByteSource::Warm && file.length > warm_max {
-                        let length = file.length;
-                        session.warn(format!("{length} bytes do not stay in memory: never warm"));
-                        continue;
-                    }
-                    cells.push(Box::new(PathCell::new(way, vec![file.clone()], store, id)));
+        let levels: Vec<Option<Level>> = match self.size_levels.as_slice() {
+            [] => vec![None],
+            levels => levels.iter().copied().map(Some).collect(),
+        };
+        let scope = PathScope::OneFile;
+        for way in levels.into_iter().flat_map(|level| PathSeries::parts(scope, level)) {
+            let id = way.series(session, store, self.seed);
+            for file in single {
+                if way.source == ByteSource::Warm && file.length > warm_max {
+                    let length = file.length;
+                    session.warn(format!("{length} bytes do not stay in memory: never warm"));
+                    continue;
                 }
-                if self.has(Part::Folder) {
-                    let way = PathSeries { scope: PathScope::Folder, ..way };
-                    let id = way.series(session, store, self.seed);
-                    cells.push(Box::new(PathCell::new(way, folder.to_vec(), store, id)));
-                }
+                cells.push(Box::new(PathCell::new(way, vec![file.clone()], store, id)));
             }
+        }
+    }
+
+    /// The parts of the path for a folder.
+    fn folder_cells(
+        &self,
+        session: &mut Session<'_>,
+        store: &Rc<FileStore>,
+        cells: &mut Vec<Box<dyn HashCell>>,
+    ) {
+        for way in PathSeries::parts(PathScope::Folder, None) {
+            let id = way.series(session, store, self.seed);
+            let files = self.folder_of(store).to_vec();
+            cells.push(Box::new(PathCell::new(way, files, store, id)));
         }
     }
 
@@ -288,12 +327,38 @@ impl Hash {
     ) {
         let folder = self.folder_of(store);
         for &level in &self.levels {
-            let what = (HashKernel::of_runs(), steadfast::qos::workers(level), Some(level));
+            let kernel = HashKernel::of_runs(store.algorithm);
+            let what = (kernel, steadfast::qos::workers(level), Some(level));
             cells.push(Box::new(KernelCell::new(session, what, data, self.kernel_ns, self.seed)));
             let (source, scope) = (ByteSource::Warm, PathScope::Folder);
-            let way = PathSeries { stage: Stage::ReadHash, source, scope, level: Some(level) };
+            let stage = Stage::ReadHash;
+            let way = PathSeries { stage, source, scope, level: Some(level), busy_threads: None };
             let id = way.series(session, store, self.seed);
             cells.push(Box::new(PathCell::new(way, folder.to_vec(), store, id)));
+        }
+    }
+
+    /// A run over a few files at every level, alone and beside busy threads.
+    fn contended_cells(
+        &self,
+        session: &mut Session<'_>,
+        store: &Rc<FileStore>,
+        cells: &mut Vec<Box<dyn HashCell>>,
+    ) {
+        let folder = self.folder_of(store);
+        let files = &folder[..CONTENDED_FILES.min(folder.len())];
+        for &level in &self.levels {
+            for busy_threads in BUSY_THREADS {
+                let way = PathSeries {
+                    stage: Stage::ReadHash,
+                    source: ByteSource::Warm,
+                    scope: PathScope::Folder,
+                    level: Some(level),
+                    busy_threads: Some(busy_threads),
+                };
+                let id = way.series(session, store, self.seed);
+                cells.push(Box::new(PathCell::new(way, files.to_vec(), store, id)));
+            }
         }
     }
 
@@ -337,6 +402,10 @@ impl Workload for Hash {
         session.plan(self.making_s() + self.round_s() * f64::from(self.rounds));
     }
 
+    fn writes(&self) -> Vec<(&Path, u64)> {
+        vec![(&self.folder, self.lengths().iter().sum())]
+    }
+
     fn run(&self, session: &mut Session<'_>) -> Result<(), End> {
         self.require_sense()?;
         let first = session.series_count();
@@ -345,7 +414,9 @@ impl Workload for Hash {
             answers::check(kernel)?;
         }
         let mut contents = TestBytes::new(self.seed);
-        let store = FileStore::make(session, &self.folder, &self.lengths(), &mut contents)?;
+        let algorithm = self.algorithm.unwrap_or(Algorithm::Sha256);
+        let store =
+            FileStore::make(session, &self.folder, (&self.lengths(), algorithm), &mut contents)?;
         session.did(self.making_s());
         let (store, data) = (Rc::new(store), Rc::new(Data::new(contents)));
         let mut cells = self.cells(session, &store, &data)?;

@@ -88,6 +88,11 @@ impl Workload for Pair {
         session.plan(f64::from(self.rounds) * 4.0 * self.bytes_of_round() as f64 / 1e9);
     }
 
+    fn writes(&self) -> Vec<(&Path, u64)> {
+        let bytes = u64::from(self.rounds) * self.lens_bytes.iter().sum::<u64>();
+        self.folders.iter().map(|(_, folder)| (folder.as_path(), bytes)).collect()
+    }
+
     fn run(&self, session: &mut Session<'_>) -> Result<(), End> {
         self.check()?;
         let mut running = PairRun::begin(self, session)?;

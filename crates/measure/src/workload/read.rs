@@ -5,7 +5,7 @@
 
 mod existing;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use super::Workload;
 use super::storage::bench::{Bench, expected_s};
@@ -52,6 +52,13 @@ impl Workload for Read {
                 let bytes = existing.bytes(&self.folder).unwrap_or(0);
                 session.plan(self.ways.len() as f64 * expected_s(bytes));
             }
+        }
+    }
+
+    fn writes(&self) -> Vec<(&Path, u64)> {
+        match &self.source {
+            Source::Own(plan) => vec![(&self.folder, plan.bytes())],
+            Source::Existing(_) => Vec::new(),
         }
     }
 

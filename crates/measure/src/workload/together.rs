@@ -30,8 +30,8 @@ pub fn thread_count(count: u64) -> Result<NonZero<u32>, Error> {
 pub(super) struct Together<R> {
     /// From the start of the first thread to the end of the last.
     pub(super) timed: Timed,
-    /// Mean of the threads' own times, in nanoseconds; at least 1.
-    pub(super) mean_ns: u64,
+    /// The time of each thread in nanoseconds, at least 1, in the order of their numbers.
+    pub(super) times_ns: Vec<u64>,
     /// The result of each thread, in the order of their numbers.
     pub(super) results: Vec<R>,
 }
@@ -68,7 +68,7 @@ impl Gate {
 }
 
 /// Runs work in several threads, all from one moment on, each after its preparation, for instance
-/// taking a QoS level. `enter` prepares the calling thread and returns warnings.
+/// taking a QoS level. `enter` prepares the calling thread, given its number, and returns warnings.
 ///
 /// # Errors
 ///
@@ -76,7 +76,7 @@ impl Gate {
 pub(super) fn together<R: Send>(
     session: &mut Session<'_>,
     threads: usize,
-    enter: &(dyn Fn() -> Vec<String> + Sync),
+    enter: &(dyn Fn(usize) -> Vec<String> + Sync),
     work: &(dyn Fn(usize) -> R + Sync),
 ) -> Result<Together<R>, Error> {
     let threads = thread_count(threads as u64)?.get() as usize;
@@ -86,7 +86,7 @@ pub(super) fn together<R: Send>(
         let mut handles = Vec::with_capacity(threads);
         for number in 0..threads {
             let (gate, ready) = (&gate, ready.clone());
-            let one = move || one(enter, &|| work(number), gate, ready);
+            let one = move || one(&|| enter(number), &|| work(number), gate, ready);
             match thread::Builder::new().spawn_scoped(scope, one) {
                 Ok(handle) => handles.push(handle),
                 Err(error) => {
@@ -109,7 +109,8 @@ pub(super) fn together<R: Send>(
     let told: Vec<ThreadResult<R>> = told.into_iter().flatten().collect();
     let begun_ns = told.iter().map(|told| told.begun_ns).min().expect("there is a thread");
     let ended_ns = told.iter().map(|told| told.ended_ns).max().expect("there is a thread");
-    let total: u64 = told.iter().map(|told| told.ended_ns - told.begun_ns).sum();
+    let time_ns = |told: &ThreadResult<R>| (told.ended_ns - told.begun_ns).max(1);
+    let times_ns = told.iter().map(time_ns).collect();
     let timed = Timed {
         start_ns: timed.start_ns + (begun_ns - opened_ns),
         elapsed_ns: (ended_ns - begun_ns).max(1),
@@ -122,7 +123,7 @@ pub(super) fn together<R: Send>(
             session.warn(warning);
         }
     }
-    Ok(Together { timed, mean_ns: (total / threads as u64).max(1), results })
+    Ok(Together { timed, times_ns, results })
 }
 
 /// Runs one thread; `None` if the sample was cancelled.

@@ -3,7 +3,7 @@
 //! They are read in the order of writing or of the folder. Every byte is compared before a time is
 //! used.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use super::Workload;
 use super::storage::bench::{Bench, Way, expected_s};
@@ -26,6 +26,10 @@ pub struct Write {
 impl Workload for Write {
     fn plan(&self, session: &mut Session<'_>) {
         session.plan(3.0 * expected_s(self.plan.bytes()));
+    }
+
+    fn writes(&self) -> Vec<(&Path, u64)> {
+        vec![(&self.folder, self.plan.bytes())]
     }
 
     fn run(&self, session: &mut Session<'_>) -> Result<(), End> {

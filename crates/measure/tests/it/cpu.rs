@@ -212,6 +212,31 @@ fn no_sample_is_faster_than_the_work_can_be() {
     }
 }
 
+#[test]
+fn mixed_levels_have_a_series_each() {
+    let cpu = Cpu {
+        kernels: vec![Kernel::IntegerDot],
+        levels: vec![Level::Background, Level::UserInteractive],
+        threads: Vec::new(),
+        mixed: true,
+        rounds: 5,
+        sample_ns: 200_000,
+        ..Cpu::quick(5)
+    };
+    let stop = AtomicBool::new(false);
+    let mut unwatched = Unwatched;
+    let mut session = Session::begin("test".into(), Vec::new(), &stop, &mut unwatched);
+    cpu.run(&mut session).unwrap();
+    let record = session.end(None);
+    let of = |series: &Series| (series.factors.qos, series.factors.threads, series.samples.len());
+    let found: Vec<_> = record.series.iter().map(of).collect();
+    assert_eq!(found, [(Some(9), Some(2), 5), (Some(33), Some(2), 5)]);
+    let figures = figures::cpu::of(&record).unwrap();
+    let [high, low] = figures.rates.as_slice() else { panic!("{figures:?}") };
+    assert_eq!((high.busy_threads, low.busy_threads), (Some(2), Some(2)));
+    assert!(high.of_own_high.is_none() && low.of_own_high.is_some());
+}
+
 /// A record of one kernel whose rounds take so many nanoseconds for 1,000 loops.
 fn made(series: &[(u8, u32, [u64; 6])]) -> Record {
     let stop = AtomicBool::new(false);

@@ -16,7 +16,7 @@ use steadfast_measure::record::{
 };
 use steadfast_measure::runner::{Doing, End, Session, Unwatched, Watch};
 use steadfast_measure::workload::Workload;
-use steadfast_measure::workload::hash::{FolderEstimate, Hash};
+use steadfast_measure::workload::hash::{FolderEstimate, Hash, Part};
 
 /// The least of everything that still is everything.
 fn tiny(folder: &Path) -> Hash {
@@ -84,7 +84,8 @@ fn everything_is_measured_and_nothing_is_left() {
             let folder = series.samples[0].files.is_some();
             assert_eq!(series.samples.len(), if folder { 2 } else { 4 }, "{}", series.label);
             let bytes: u64 = series.samples.iter().map(|sample| sample.amount).sum();
-            assert_eq!(bytes, if folder { 2 * 5 * 70_001 } else { 2 * 1_050_000 });
+            let files = if series.factors.busy_threads.is_some() { 2 } else { 5 };
+            assert_eq!(bytes, if folder { 2 * files * 70_001 } else { 2 * 1_050_000 });
             for sample in &series.samples {
                 let held = sample.cached_bytes;
                 match series.factors.cache.unwrap() {
@@ -100,7 +101,43 @@ fn everything_is_measured_and_nothing_is_left() {
     assert_eq!((figures.folders.len(), figures.buffers.len()), (6, 2));
     assert_eq!(figures.levels.iter().map(|level| level.qos).collect::<Vec<_>>(), [9, 33, 9, 33]);
     assert_eq!(figures.level_ratios.len(), 2);
+    let contended = figures.contended.iter().map(|of| (of.qos, of.busy_threads));
+    assert_eq!(contended.collect::<Vec<_>>(), [(9, 0), (9, 1), (9, 2), (33, 0), (33, 1), (33, 2)]);
+    assert!(figures.level_lines.is_empty());
     assert!(figures.buffers_best.is_some() && figures.forecast.is_none());
+}
+
+#[test]
+fn sizes_are_measured_at_each_level() {
+    let folder = tempfile::tempdir().unwrap();
+    let levels = vec![Level::Background, Level::UserInteractive];
+    let parts = vec![Part::Sizes];
+    let workload = Hash { parts, size_levels: levels, ..tiny(folder.path()) };
+    let (record, outcome) = measure(&workload, &AtomicBool::new(false), &mut Unwatched);
+    outcome.unwrap();
+    let level = record.level.as_ref().unwrap();
+    assert!(level.effective.is_some() && level.requested.is_none());
+    let figures = hash::of(&record).unwrap();
+    assert!(figures.lines.is_empty() && figures.levels.is_empty());
+    let levels: Vec<u8> = figures.level_lines.iter().map(|line| line.qos).collect();
+    assert_eq!(levels, [33, 33, 9, 9], "warm and cold, the highest level first");
+    assert!(figures.level_lines.iter().all(|line| line.net_by_read.is_some()));
+}
+
+#[test]
+fn one_algorithm_is_measured_in_memory_and_from_files() {
+    let folder = tempfile::tempdir().unwrap();
+    let parts = vec![Part::Kernels, Part::Sizes, Part::Folder, Part::Buffers];
+    let algorithm = Some(Algorithm::Blake3);
+    let workload = Hash { parts, algorithm, ..tiny(folder.path()) };
+    let (record, outcome) = measure(&workload, &AtomicBool::new(false), &mut Unwatched);
+    outcome.unwrap();
+    for series in &record.series {
+        let wanted = (series.factors.stage != Some(Stage::Read)).then_some("blake3");
+        assert_eq!(series.factors.algorithm.as_deref(), wanted, "{}", series.label);
+        assert_eq!(series.label.contains("blake3"), wanted.is_some(), "{}", series.label);
+    }
+    assert_eq!(hash::of(&record).unwrap().lines.len(), 7);
 }
 
 /// Does something as soon as a label begins with a word, after some calls.

@@ -90,6 +90,7 @@ impl Told {
             started_unix_s: 0,
             elapsed_ns: (self.now_s * S) as u64,
             partial: None,
+            level: None,
             machine: Machine { logical_cpus: 4, ..Machine::default() },
             clock: Clock::default(),
             places: vec![Place::default()],

@@ -14,6 +14,7 @@ use crate::units::{self, Units};
 pub(super) fn section(figures: &CpuFigures) -> Section {
     let mut sentences = Vec::new();
     sentences.extend(level_sentence(&figures.rates));
+    sentences.extend(mixed_sentence(&figures.rates));
     sentences.extend(crowded_sentence(&figures.rates));
     sentences.extend(against_sentence(figures));
     Section {
@@ -31,6 +32,7 @@ fn table(figures: &CpuFigures) -> Table {
         ("kernel", &|of| Cell::text(&of.kernel)),
         ("QoS", &|of| of.qos.map_or(Cell::Empty, |level| Cell::text(level.to_string()))),
         (">threads", &|of| Cell::count(of.threads)),
+        (">beside", &|of| of.busy_threads.map_or(Cell::Empty, Cell::count)),
         (">loops/s of one", &|of| cell(Quantity::PerSecond, of.rate)),
         (">of 1 thread", &|of| cell(Quantity::Share, of.of_one_thread)),
         (">of high", &|of| cell(Quantity::Share, of.of_own_high)),
@@ -38,7 +40,7 @@ fn table(figures: &CpuFigures) -> Table {
     if let Some(other) = &other {
         fields.push((other, &|of| cell(Quantity::Share, hundredth(of))));
     }
-    Table::of("cpu", "Loops per second of one thread", 3, &figures.rates, &fields)
+    Table::of("cpu", "Loops per second of one thread", 4, &figures.rates, &fields)
 }
 
 /// One thread of each kernel, the highest and the lowest level side by side, in per cent: of the
@@ -96,6 +98,21 @@ fn level_sentence(rates: &[LoopRate]) -> Option<String> {
     Some(format!(
         "At level {low} one thread does {span} of its loops at level {high}, kernel by kernel. \
          What a level takes shows only beside other work, or where there are slower cores."
+    ))
+}
+
+/// States what threads at the lowest level do beside threads at the highest.
+fn mixed_sentence(rates: &[LoopRate]) -> Option<String> {
+    let mixed = || rates.iter().filter(|rate| rate.busy_threads.is_some());
+    let shares: Vec<f64> = mixed().filter_map(|rate| Some(rate.of_own_high?.value)).collect();
+    let (least, most) = extremes(&shares)?;
+    let (low, high) =
+        (mixed().filter_map(|rate| rate.qos).min()?, mixed().filter_map(|rate| rate.qos).max()?);
+    let threads = mixed().map(|rate| rate.threads).max()?;
+    Some(format!(
+        "With {threads} threads at level {low} beside as many at level {high}, the low ones do {} \
+         of the loops per second of the high ones.",
+        span(least, most)
     ))
 }
 

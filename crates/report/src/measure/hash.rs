@@ -3,6 +3,7 @@
 //! In: figures. Out: a [`Section`]: the main results in sentences, then tables and charts.
 
 mod charts;
+mod levels;
 mod tables;
 
 use steadfast_measure::figures::hash::{
@@ -10,7 +11,7 @@ use steadfast_measure::figures::hash::{
 };
 use steadfast_measure::record::{Cache, Stage};
 
-use super::{INTERVALS, cell, time_cell};
+use super::{INTERVALS, cell, level_name, time_cell};
 use crate::document::{Quantity, Section};
 use crate::units::{self, Units};
 
@@ -21,18 +22,19 @@ const DOUBTFUL: &str = "as their estimators disagree by more than 2 %";
 pub(super) fn section(figures: &HashFigures, units: Units) -> Section {
     let mut sentences = Vec::new();
     sentences.extend(figures.forecast.as_ref().map(|of| forecast_sentence(of, units)));
+    sentences.extend(levels::sentences(figures, units));
     sentences.extend(fastest_sentence(&figures.kernels, units));
     sentences.extend(gain_sentence(&figures.kernels));
     sentences.extend(figures.overlaps.iter().map(|of| overlap_sentence(of, units)));
     sentences.extend(buffer_sentence(figures, units));
     sentences.extend(figures.level_ratios.iter().map(|levels| {
-        let (high, low) = levels.levels;
+        let [high, low] = [levels.levels.0, levels.levels.1].map(level_name);
         let what = stage_words(levels.stage);
         let ratio = cell(Quantity::Ratio, levels.ratio).shown(Units::Si);
         match is_known(&levels.ratio) {
-            true => format!("{what} at level {high} is {ratio} as fast as at level {low}."),
+            true => format!("{what} at {high} is {ratio} as fast as at {low}."),
             false => format!(
-                "{what} at levels {high} and {low}: not enough data to tell which is faster \
+                "{what} at {high} and {low}: not enough data to tell which is faster \
                  ({ratio})."
             ),
         }

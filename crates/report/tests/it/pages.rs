@@ -55,7 +55,7 @@ fn machines_beside_each_other() {
     );
     let table = &document.sections[0].tables[0];
     let rows = table.rows.iter().filter(|row| row[1] == Cell::text("published")).count();
-    assert_eq!((table.rows.len(), rows), (10, 9));
+    assert_eq!((table.rows.len(), rows), (15, 14));
     for record in &published {
         let source = &record.published.as_ref().unwrap().source;
         let told = document.sections[0].notes.iter().any(|note| note.starts_with(source.as_str()));

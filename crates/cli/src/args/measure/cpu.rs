@@ -1,11 +1,8 @@
 //! Arguments of `steadfast measure cpu`.
 
 use std::num::NonZero;
-use std::path::PathBuf;
 
-use anyhow::Context as _;
 use clap::Args;
-use steadfast_measure::record::{self, Record};
 use steadfast_measure::workload::Workload;
 use steadfast_measure::workload::cpu::Cpu;
 use steadfast_measure::workload::cpu::kernels::Kernel;
@@ -16,12 +13,14 @@ use super::{SessionArgs, each_once};
 ///
 /// Runs six kernels in one thread and in four, at every QoS level: two plain loops, one vector of
 /// four floats, two from a tuned library, one sparse matrix. Shows the rate at each level, and the
-/// rate of one thread while four run.
+/// rate of one thread while four run. With --against RECORD, also percentages of that record's
+/// rates at its highest level.
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Examples:
   steadfast measure cpu --quick
-  steadfast measure cpu --kernel i64-dot --threads 1,2 --against other.json")]
+  steadfast measure cpu --kernel i64-dot --threads 1,2 --against other.json
+  steadfast measure cpu --mixed --qos background,user-interactive")]
 pub(crate) struct CpuArgs {
     /// Measure only these kernels, for example f32-product-plain or i64-dot
     #[arg(long, value_name = "NAME", value_delimiter = ',')]
@@ -31,9 +30,9 @@ pub(crate) struct CpuArgs {
     #[arg(long, value_name = "N", value_delimiter = ',')]
     threads: Vec<NonZero<u32>>,
 
-    /// Also show rates as a percentage of those in RECORD at its highest level
-    #[arg(long, value_name = "RECORD")]
-    against: Option<PathBuf>,
+    /// Also run two threads at the lowest level beside two at the highest
+    #[arg(long)]
+    mixed: bool,
 
     #[command(flatten)]
     pub(crate) session: SessionArgs,
@@ -45,6 +44,7 @@ impl CpuArgs {
         let session = &self.session;
         let seed = session.seed();
         let mut cpu = if session.quick { Cpu::quick(seed) } else { Cpu::standard(seed) };
+        cpu.mixed = self.mixed;
         cpu.rounds = session.rounds.unwrap_or(cpu.rounds);
         if !session.qos.is_empty() {
             cpu.levels = each_once(&session.qos);
@@ -57,15 +57,5 @@ impl CpuArgs {
             cpu.kernels = each_once(&self.kernel).iter().map(find).collect::<Result<_, _>>()?;
         }
         Ok(Box::new(cpu))
-    }
-
-    /// Reads the record to compare with, if one was named.
-    pub(crate) fn other(&self) -> anyhow::Result<Option<Record>> {
-        let Some(file) = &self.against else { return Ok(None) };
-        let document =
-            std::fs::read(file).with_context(|| format!("cannot read `{}`", file.display()))?;
-        let record = record::read(&document)
-            .with_context(|| format!("`{}` cannot be compared with", file.display()))?;
-        Ok(Some(record))
     }
 }

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use anyhow::ensure;
 use clap::Args;
+use steadfast::Algorithm;
 use steadfast_measure::workload::Workload;
 use steadfast_measure::workload::hash::{FolderEstimate, Hash, Part};
 
@@ -18,14 +19,18 @@ const ESTIMATE_ROUNDS: u32 = 5;
 ///
 /// Measures every algorithm and backend in memory. Then, with files of 1 MB to 10 GB created for
 /// it: reading alone, reading and hashing, and the same stages without moving bytes, from the page
-/// cache and past it; buffers of 4 KiB to 64 MiB; and every QoS level. With --estimate, predicts
+/// cache and past it; buffers of 4 KiB to 64 MiB; and every QoS level, alone and beside busy
+/// threads. With --part sizes, --qos measures every size at each level. With --estimate, predicts
 /// how long checking a folder will take.
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Examples:
   steadfast measure hash --quick
   steadfast measure hash --estimate ~/Pictures
-  steadfast measure hash --part kernels --export this.json")]
+  steadfast measure hash --part kernels --export this.json
+  steadfast measure hash --algorithm blake3 --size-max 1GB
+  steadfast measure hash --part sizes --qos background,user-interactive
+  steadfast measure hash --part contended            levels on a busy machine")]
 pub(crate) struct MeasureHashArgs {
     /// Create the files in DIR, in a folder that is removed afterwards
     #[arg(value_name = "DIR", default_value = ".")]
@@ -42,6 +47,11 @@ pub(crate) struct MeasureHashArgs {
     /// Create files of these lengths instead of the standard ones, for example 1MB,1GB. Repeatable
     #[arg(long, value_name = "SIZE", value_parser = quantity::bytes, value_delimiter = ',')]
     sizes: Vec<u64>,
+
+    /// Measure only this algorithm, in memory and from files. A single file is one stream
+    /// [default: every algorithm in memory, and sha256 from files]
+    #[arg(long, value_name = "NAME", conflicts_with = "estimate")]
+    algorithm: Option<Algorithm>,
 
     /// Measure only these parts. Repeatable [default: all]
     #[arg(long, value_name = "PART", value_delimiter = ',', value_parser = named::<Part>())]
@@ -67,15 +77,22 @@ impl MeasureHashArgs {
             false => Hash::standard(folder, seed),
         };
         hash.rounds = session.rounds.unwrap_or(hash.rounds);
+        hash.algorithm = self.algorithm;
         if !session.qos.is_empty() {
             hash.levels = each_once(&session.qos);
         }
         if !self.part.is_empty() {
             hash.parts = self.part.clone();
+            let at_levels = [Part::Levels, Part::Sizes, Part::Contended];
             ensure!(
-                session.qos.is_empty() || hash.parts.contains(&Part::Levels),
-                "QoS levels are a part of their own: with --qos, name --part levels as well"
+                session.qos.is_empty() || hash.parts.iter().any(|part| at_levels.contains(part)),
+                "with --qos, name a part that has levels: sizes, levels or contended"
             );
+            // Without --part, levels are compared by the folder alone: with every size, each level
+            // would take as long as the whole measurement.
+            if hash.parts.contains(&Part::Sizes) {
+                hash.size_levels = each_once(&session.qos);
+            }
         }
         if !self.sizes.is_empty() {
             hash.take_sizes(rising(&self.sizes));

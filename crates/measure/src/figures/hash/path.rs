@@ -3,7 +3,7 @@
 
 use super::{Figure, by_round, rate, ratio};
 use crate::record::{Cache, Factors, Series, Stage};
-use crate::stats::{Bootstrap, Intervals, Point, fit_rounds, median};
+use crate::stats::{Bootstrap, Intervals, Point, fit_rounds, median, rates_apart};
 
 /// Shorter files take as long as the start and end of their run; overlap is visible in longer ones.
 const OVERLAP_LEN_BYTES_MIN: u64 = 16_000_000;
@@ -23,6 +23,27 @@ pub struct PathLine {
     pub sizes_bytes: (u64, u64),
     /// The measured bytes and seconds, in the order of measurement.
     pub points: Vec<Point>,
+}
+
+/// Time by size of one file at a QoS level.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LevelLine {
+    /// Number of the level.
+    pub qos: u8,
+    /// Reading and hashing.
+    pub net: PathLine,
+    /// Rate of reading alone at the same level.
+    pub read: Option<Figure>,
+    /// Rate of reading and hashing ÷ rate of reading alone, both by their lines.
+    pub net_by_read: Option<Figure>,
+}
+
+impl PathLine {
+    /// Returns the rate of the line with its interval; `None` if it has no rate.
+    pub fn rate(&self) -> Option<Figure> {
+        let value = self.line.fits.robust.rate_per_s()?;
+        Some(Figure { value, interval: self.line.rate_per_s })
+    }
 }
 
 /// Many files in one run.
@@ -61,29 +82,67 @@ pub struct Overlap {
     pub net_by_hash: Figure,
 }
 
-/// Returns whether a series has runs of one file each, or such messages in memory.
+/// Returns whether a series has runs of one file each, or such messages in memory, at the level of
+/// the session.
 fn is_line(series: &Series) -> bool {
-    let Factors { engine, qos, drawn_from, .. } = &series.factors;
+    series.factors.qos.is_none() && has_sizes(series)
+}
+
+/// Returns whether a series has runs of one file each, or such messages in memory.
+fn has_sizes(series: &Series) -> bool {
+    let Factors { engine, drawn_from, .. } = &series.factors;
     let single = series.samples.iter().all(|sample| sample.files.is_none());
-    engine.is_some() && qos.is_none() && drawn_from.is_none() && single
+    engine.is_some() && drawn_from.is_none() && single
+}
+
+/// Returns the bytes and seconds of a series by rounds.
+fn points(series: &Series) -> Vec<Vec<Point>> {
+    by_round(series, |sample| Point::of(sample.amount, sample.elapsed_ns))
+}
+
+fn line(series: &Series) -> Option<PathLine> {
+    let rounds = points(series);
+    let line = fit_rounds(&rounds, &Bootstrap::new(series.resampling_seed()))?;
+    let sizes = series.samples.iter().map(|sample| sample.amount);
+    Some(PathLine {
+        stage: series.factors.stage?,
+        engine: series.factors.engine.clone()?,
+        cache: series.factors.cache,
+        line,
+        sizes_bytes: (sizes.clone().min()?, sizes.max()?),
+        points: rounds.concat(),
+    })
 }
 
 pub(super) fn lines(series: &[&Series]) -> Vec<PathLine> {
-    let line = |series: &&Series| {
-        let point = |sample: &crate::record::Sample| Point::of(sample.amount, sample.elapsed_ns);
-        let rounds = by_round(series, point);
-        let line = fit_rounds(&rounds, &Bootstrap::new(series.resampling_seed()))?;
-        let sizes = series.samples.iter().map(|sample| sample.amount);
-        Some(PathLine {
-            stage: series.factors.stage?,
-            engine: series.factors.engine.clone()?,
-            cache: series.factors.cache,
-            line,
-            sizes_bytes: (sizes.clone().min()?, sizes.max()?),
-            points: rounds.concat(),
+    series.iter().filter(|series| is_line(series)).filter_map(|series| line(series)).collect()
+}
+
+/// Returns the lines of reading and hashing at levels, by falling level.
+pub(super) fn level_lines(series: &[&Series]) -> Vec<LevelLine> {
+    let at_level = |series: &&&Series| series.factors.qos.is_some() && has_sizes(series);
+    let all: Vec<&Series> = series.iter().filter(at_level).copied().collect();
+    let nets = all.iter().filter(|series| series.factors.stage == Some(Stage::ReadHash));
+    let level_line = |net: &&Series| {
+        let reads =
+            |read: &&&Series| read.factors.qos == net.factors.qos && is_reading_of(read, net);
+        let reading = all.iter().find(reads);
+        let bootstrap = Bootstrap::new(net.resampling_seed());
+        let found = reading.and_then(|read| rates_apart([&points(net), &points(read)], &bootstrap));
+        let net_by_read = found.map(|found| Figure {
+            value: found.one_per_s / found.other_per_s,
+            interval: found.ratio,
+        });
+        Some(LevelLine {
+            qos: net.factors.qos?,
+            net: line(net)?,
+            read: reading.and_then(|read| line(read)?.rate()),
+            net_by_read,
         })
     };
-    series.iter().filter(|series| is_line(series)).filter_map(line).collect()
+    let mut lines: Vec<LevelLine> = nets.filter_map(level_line).collect();
+    lines.sort_by_key(|line| std::cmp::Reverse(line.qos));
+    lines
 }
 
 pub(super) fn folders(series: &[&Series]) -> Vec<FolderRate> {

@@ -7,8 +7,8 @@
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
-use steadfast::{Backend, Digest};
-use steadfast_digest::Sha256;
+use steadfast::{Algorithm, Digest};
+use steadfast_digest::AlgorithmHasher;
 use steadfast_sys::cache::cached_bytes;
 use steadfast_sys::file::{File, flush};
 
@@ -36,6 +36,8 @@ pub(super) struct FileStore {
     site: Site,
     scratch: Scratch,
     pub(super) place: PlaceId,
+    /// The algorithm of the files' digests.
+    pub(super) algorithm: Algorithm,
     pub(super) files: Vec<Made>,
 }
 
@@ -47,7 +49,7 @@ impl FileStore {
     pub(super) fn make(
         session: &mut Session<'_>,
         folder: &Path,
-        lengths: &[u64],
+        (lengths, algorithm): (&[u64], Algorithm),
         contents: &mut TestBytes,
     ) -> Result<FileStore, End> {
         let site = Site::look(folder)?;
@@ -59,7 +61,7 @@ impl FileStore {
                 .warn(format!("`{}`, left by another measurement, stays: {why}", path.display()));
         }
         let place = session.add_place(site.place.clone());
-        let mut store = FileStore { site, scratch, place, files: Vec::new() };
+        let mut store = FileStore { site, scratch, place, algorithm, files: Vec::new() };
         for (number, &length) in (0..).zip(lengths) {
             session.doing("writing files")?;
             let written = store.write(session, number, length, contents)?;
@@ -132,7 +134,7 @@ impl FileStore {
             Ok(file) => file,
             Err(error) => return Ok(Err(error)),
         };
-        let mut hasher = Sha256::new(Backend::detect());
+        let mut hasher = AlgorithmHasher::new(self.algorithm);
         let mut written = 0;
         while written < length {
             session.doing("writing files")?;

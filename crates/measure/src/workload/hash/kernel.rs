@@ -40,9 +40,12 @@ impl HashKernel {
         kernels
     }
 
-    /// Returns the default kernel of runs for SHA-256.
-    pub(super) fn of_runs() -> HashKernel {
-        HashKernel::Sha256(steadfast::fastest_lanes())
+    /// Returns the default kernel of runs for SHA-256, and one message for other algorithms.
+    pub(super) fn of_runs(algorithm: Algorithm) -> HashKernel {
+        match algorithm {
+            Algorithm::Sha256 => HashKernel::Sha256(steadfast::fastest_lanes()),
+            _ => HashKernel::Alone(algorithm),
+        }
     }
 
     pub(super) fn algorithm(self) -> Algorithm {
@@ -95,6 +98,22 @@ impl fmt::Display for HashKernel {
             HashKernel::Alone(_) => Ok(()),
             _ => write!(f, " x{}", self.lanes()),
         }
+    }
+}
+
+/// Returns the words that name an algorithm in a label; none for SHA-256, which runs use.
+pub(super) fn of_other(algorithm: Algorithm) -> String {
+    match algorithm {
+        Algorithm::Sha256 => String::new(),
+        _ => format!(" with {algorithm}"),
+    }
+}
+
+/// Returns the name of the backend, or of the library, that hashes a single message.
+pub(super) fn backend_of_one(algorithm: Algorithm) -> &'static str {
+    match algorithm {
+        Algorithm::Sha256 => Backend::detect().name(),
+        _ => library(algorithm),
     }
 }
 

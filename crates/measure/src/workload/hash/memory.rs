@@ -10,7 +10,7 @@ use std::rc::Rc;
 use steadfast::{Algorithm, Backend, Digest, Level};
 use steadfast_digest::{AlgorithmHasher, Sha256};
 
-use super::kernel::HashKernel;
+use super::kernel::{HashKernel, backend_of_one};
 use super::{HashCell, PIECE_LEN_BYTES};
 use crate::contents::TestBytes;
 use crate::error::Error;
@@ -138,7 +138,7 @@ impl KernelCell {
             digests
         };
         let level = self.level;
-        let enter = move || {
+        let enter = move |_| {
             let Some(level) = level else { return Vec::new() };
             let refused = steadfast::qos::enter(level).into_iter().filter_map(|step| {
                 let error = step.result.err()?;
@@ -186,6 +186,7 @@ impl HashCell for KernelCell {
 
 /// Messages of the sizes of the files, one at a time in one thread.
 pub(super) struct StreamCell {
+    algorithm: Algorithm,
     size: u64,
     digest: Digest,
     data: Rc<Data>,
@@ -201,16 +202,16 @@ impl StreamCell {
     /// If it was stopped.
     pub(super) fn all(
         session: &mut Session<'_>,
-        sizes: &[u64],
+        (algorithm, sizes): (Algorithm, &[u64]),
         data: &Rc<Data>,
         seed: u64,
     ) -> Result<Vec<StreamCell>, End> {
-        let backend = Backend::detect();
-        let label = format!("one message, sha256 by {backend}, in memory");
+        let backend = backend_of_one(algorithm);
+        let label = format!("one message, {algorithm} by {backend}, in memory");
         let factors = Factors {
             stage: Some(Stage::Hash),
-            algorithm: Some("sha256".to_owned()),
-            backend: Some(backend.name().to_owned()),
+            algorithm: Some(algorithm.name().to_owned()),
+            backend: Some(backend.to_owned()),
             engine: Some("memory".to_owned()),
             lanes: Some(1),
             threads: Some(1),
@@ -227,12 +228,19 @@ impl StreamCell {
         let mut cells = Vec::new();
         for &size in sizes {
             session.doing(&label)?;
-            // The portable backend verifies as long as that is quick. Longer messages are only
-            // compared with each other.
-            let portable = Backend::named("portable").expect("it runs everywhere");
-            let judge = if size <= PORTABLE_LEN_BYTES_MAX { portable } else { backend };
-            let digest = stream(data.bytes(), size, judge);
+            // The portable backend verifies as long as that is quick. Longer messages, and other
+            // algorithms, are only compared with each other.
+            let digest = match algorithm {
+                Algorithm::Sha256 if size <= PORTABLE_LEN_BYTES_MAX => {
+                    let portable = Backend::named("portable").expect("it runs everywhere");
+                    let mut hasher = Sha256::new(portable);
+                    for_pieces(data.bytes(), size, |piece| hasher.update(piece));
+                    hasher.finalize()
+                }
+                _ => stream(data.bytes(), size, algorithm),
+            };
             cells.push(StreamCell {
+                algorithm,
                 size,
                 digest,
                 data: Rc::clone(data),
@@ -254,10 +262,10 @@ impl HashCell for StreamCell {
     }
 
     fn measure(&mut self, session: &mut Session<'_>, round: u32) -> Result<(), End> {
-        let (bytes, size) = (self.data.bytes(), self.size);
-        let (timed, digest) = session.time(|| stream(bytes, size, Backend::detect()));
+        let (bytes, size, algorithm) = (self.data.bytes(), self.size, self.algorithm);
+        let (timed, digest) = session.time(|| stream(bytes, size, algorithm));
         if digest != self.digest {
-            return Err(Error::wrong(format!("sha256: wrong digest of {size} bytes")).into());
+            return Err(Error::wrong(format!("{algorithm}: wrong digest of {size} bytes")).into());
         }
         session.add_sample(self.id, timed.sample(round, size));
         Ok(())
@@ -265,13 +273,18 @@ impl HashCell for StreamCell {
 }
 
 /// Hashes `size` bytes, which repeat `bytes`.
-fn stream(bytes: &[u8], size: u64, backend: Backend) -> Digest {
-    let mut hasher = Sha256::new(backend);
+fn stream(bytes: &[u8], size: u64, algorithm: Algorithm) -> Digest {
+    let mut hasher = AlgorithmHasher::new(algorithm);
+    for_pieces(bytes, size, |piece| hasher.update(piece));
+    hasher.finalize()
+}
+
+/// Calls `update` with `size` bytes, which repeat `bytes`, piece by piece.
+fn for_pieces(bytes: &[u8], size: u64, mut update: impl FnMut(&[u8])) {
     let mut left = size;
     while left > 0 {
         let length = usize::try_from(left).unwrap_or(usize::MAX).min(bytes.len());
-        bytes[..length].chunks(PIECE_LEN_BYTES).for_each(|piece| hasher.update(piece));
+        bytes[..length].chunks(PIECE_LEN_BYTES).for_each(&mut update);
         left -= length as u64;
     }
-    hasher.finalize()
 }

@@ -13,13 +13,15 @@ use steadfast::read::null::Null;
 use steadfast::run::{read_without_hashing, run_with};
 use steadfast::store::xattr::Xattr;
 use steadfast::{
-    CatalogueUse, Digest, Error as RunError, Event, Level, Monitor, Options, Progress, Selection,
-    Summary, Verb,
+    Algorithm, CatalogueUse, Digest, Error as RunError, Event, Level, Monitor, Options, Progress,
+    Selection, Summary, Verb,
 };
 use strum::IntoStaticStr;
 
 use super::HashCell;
+use super::busy::BusyThreads;
 use super::files::{FileStore, Made};
+use super::kernel::of_other;
 use crate::error::Error;
 use crate::record::{Cache, Factors, Series, Stage, Workload};
 use crate::runner::{End, SeriesId, Session, Timed};
@@ -68,22 +70,48 @@ pub(super) struct PathSeries {
     pub(super) source: ByteSource,
     pub(super) scope: PathScope,
     pub(super) level: Option<Level>,
+    /// Busy threads beside the run, where contention is measured.
+    pub(super) busy_threads: Option<u32>,
 }
 
 impl PathSeries {
-    fn label(self) -> String {
+    /// Returns reading, and reading and hashing, from each source; at a level, only from those that
+    /// move bytes.
+    pub(super) fn parts(scope: PathScope, level: Option<Level>) -> Vec<PathSeries> {
+        let sources = ByteSource::ALL.into_iter();
+        let sources = sources.filter(|&source| level.is_none() || source != ByteSource::Null);
+        let part = |source| {
+            [Stage::Read, Stage::ReadHash].map(|stage| PathSeries {
+                stage,
+                source,
+                scope,
+                level,
+                busy_threads: None,
+            })
+        };
+        sources.flat_map(part).collect()
+    }
+
+    fn label(self, algorithm: Algorithm) -> String {
         let what = match (self.stage, self.source) {
             (Stage::Read, ByteSource::Null) => "the path alone",
             (_, ByteSource::Null) => "the path with hashing",
             (Stage::Read, _) => "read",
             _ => "read and hash",
         };
+        let by = if self.stage == Stage::Read { String::new() } else { of_other(algorithm) };
         let scope = match self.scope {
             PathScope::OneFile => "one file",
             PathScope::Folder => "a folder",
         };
         let at = self.level.map_or(String::new(), |level| format!(", {level}"));
-        format!("{what}, {scope}, {}{at}", self.source.words())
+        let beside = match self.busy_threads {
+            None => String::new(),
+            Some(0) => ", with nothing beside".to_owned(),
+            Some(1) => ", beside a busy thread".to_owned(),
+            Some(threads) => format!(", beside {threads} busy threads"),
+        };
+        format!("{what}{by}, {scope}, {}{at}{beside}", self.source.words())
     }
 
     fn method(self) -> String {
@@ -103,7 +131,13 @@ impl PathSeries {
             PathScope::OneFile => "one file in each run",
             PathScope::Folder => "all files in one run",
         };
-        format!("{what}; {source}; {scope}; starting and ending the run's threads is included")
+        let beside = match self.busy_threads {
+            Some(1..) => "; threads of this program count beside it, at the session's level",
+            _ => "",
+        };
+        format!(
+            "{what}; {source}; {scope}{beside}; starting and ending the run's threads is included"
+        )
     }
 
     /// Adds the series. The first sample adds the facts that only a run knows.
@@ -115,9 +149,10 @@ impl PathSeries {
     ) -> SeriesId {
         let factors = Factors {
             stage: Some(self.stage),
-            algorithm: (self.stage == Stage::ReadHash).then(|| "sha256".to_owned()),
+            algorithm: (self.stage == Stage::ReadHash).then(|| store.algorithm.name().to_owned()),
             engine: Some(self.source.engine().name().to_owned()),
             qos: self.level.map(Level::number),
+            busy_threads: self.busy_threads,
             cache: match self.source {
                 ByteSource::Null => None,
                 // Until all samples prove it.
@@ -125,7 +160,8 @@ impl PathSeries {
             },
             ..Factors::default()
         };
-        let series = Series::new(Workload::Hash, self.label(), self.method(), factors);
+        let series =
+            Series::new(Workload::Hash, self.label(store.algorithm), self.method(), factors);
         session.add_series_at(store.place, series.seeded(seed))
     }
 }
@@ -146,7 +182,7 @@ impl PathCell {
         store: &Rc<FileStore>,
         id: SeriesId,
     ) -> PathCell {
-        PathCell { way, files, store: Rc::clone(store), id, label: way.label() }
+        PathCell { way, files, store: Rc::clone(store), id, label: way.label(store.algorithm) }
     }
 
     fn bytes(&self) -> u64 {
@@ -213,9 +249,11 @@ impl HashCell for PathCell {
 
     fn measure(&mut self, session: &mut Session<'_>, round: u32) -> Result<(), End> {
         let cached = self.prepare()?;
-        let options = options(self.way.level);
+        let algorithm = Some(self.store.algorithm);
+        let options = options(self.way.level).with(|options| options.algorithm = algorithm);
         let selection = selection(self.files.iter().map(|file| file.path.clone()).collect());
         let engine = self.way.source.engine();
+        let busy = BusyThreads::start(self.way.busy_threads.unwrap_or(0));
         let ran = match self.way.stage {
             Stage::Read => run(session, &options, |heard| {
                 read_without_hashing(&selection, &options, engine, heard)
@@ -224,11 +262,16 @@ impl HashCell for PathCell {
                 run_with(Verb::Hash, &selection, &options, engine, Arc::new(Xattr), heard)
             }),
         };
+        drop(busy);
         let CompletedRun { timed, summary, heard } = ran?;
         self.check(&summary, &heard)?;
         heard.refused.iter().for_each(|refusal| session.warn(refusal.clone()));
         self.note(session, &summary);
         let mut sample = timed.sample(round, self.bytes());
+        if self.way.busy_threads.is_some_and(|threads| threads > 0) {
+            // The process's time is mostly that of the busy threads.
+            (sample.cpu_ns, sample.performance_cpu_ns, sample.energy_nj) = (None, None, None);
+        }
         sample.cached_bytes = cached;
         sample.files = (self.way.scope == PathScope::Folder).then_some(self.files.len() as u64);
         session.add_sample(self.id, sample);

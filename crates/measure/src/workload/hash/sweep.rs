@@ -7,11 +7,11 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
-use steadfast::Backend;
-use steadfast_digest::Sha256;
+use steadfast_digest::AlgorithmHasher;
 
 use super::HashCell;
 use super::files::{FileStore, Made};
+use super::kernel::{backend_of_one, of_other};
 use crate::error::Error;
 use crate::record::{Cache, Factors, Series, Stage, Workload};
 use crate::runner::{End, SeriesId, Session};
@@ -36,14 +36,16 @@ impl SweepCell {
         store: &Rc<FileStore>,
         seed: u64,
     ) -> SweepCell {
-        let backend = Backend::detect();
-        let label = format!("read and hash by turns, buffer of {buffer_len} bytes");
+        let algorithm = store.algorithm;
+        let backend = backend_of_one(algorithm);
+        let by = of_other(algorithm);
+        let label = format!("read and hash{by} by turns, buffer of {buffer_len} bytes");
         let method = "one thread reads a buffer full of a file that the page cache holds, hashes \
                       it, and reads the next; the digest is compared with that of what was written";
         let factors = Factors {
             stage: Some(Stage::ReadHash),
-            algorithm: Some("sha256".to_owned()),
-            backend: Some(backend.name().to_owned()),
+            algorithm: Some(algorithm.name().to_owned()),
+            backend: Some(backend.to_owned()),
             lanes: Some(1),
             threads: Some(1),
             buffer_len_bytes: Some(buffer_len as u64),
@@ -72,7 +74,7 @@ impl HashCell for SweepCell {
         let mut memory = self.memory.borrow_mut();
         let buffer = &mut memory[..self.buffer_len];
         let (timed, digest) = session.time(|| {
-            let mut hasher = Sha256::new(Backend::detect());
+            let mut hasher = AlgorithmHasher::new(self.store.algorithm);
             let mut offset = 0;
             loop {
                 match file.read_at(buffer, offset) {

@@ -8,7 +8,7 @@ use steadfast_measure::stats::{BAND_LEN, Banded, Line};
 
 use super::{cache_words, line_words};
 use crate::document::{Axis, Chart, Layer, Mark, Point, Quantity};
-use crate::measure::{band_points, lengths_between, point, rows_layer};
+use crate::measure::{band_points, lengths_between, level_name, point, rows_layer};
 
 pub(super) fn charts(figures: &HashFigures) -> Vec<Chart> {
     let mut charts = vec![by_size(figures)];
@@ -18,6 +18,7 @@ pub(super) fn charts(figures: &HashFigures) -> Vec<Chart> {
     charts.push(sha256(figures));
     charts.push(algorithms(figures));
     charts.push(levels(figures));
+    charts.extend(super::levels::charts(figures));
     charts.push(buffers(figures));
     charts.retain(|chart| chart.layers.iter().any(|layer| !layer.points.is_empty()));
     charts
@@ -66,18 +67,18 @@ fn fits(line: &PathLine) -> Chart {
     )
 }
 
-fn measured(line: &PathLine, label: &str) -> Layer {
+pub(super) fn measured(line: &PathLine, label: &str) -> Layer {
     let points = line.points.iter().map(|point| Point::at(point.amount, 1e9 * point.time_s));
     Layer::new(label, Mark::Dots, points)
 }
 
-fn fitted(line: &PathLine, fit: &Line, label: &str) -> Layer {
+pub(super) fn fitted(line: &PathLine, fit: &Line, label: &str) -> Layer {
     let (from, to) = (line.sizes_bytes.0 as f64, line.sizes_bytes.1 as f64);
     let points = lengths_between(from, to).map(|size| Point::at(size, 1e9 * fit.time_s(size)));
     Layer::new(label, Mark::Line, points.filter(|point| point.y > 0.0))
 }
 
-fn band(band: Option<&[Banded; BAND_LEN]>, label: &str) -> Layer {
+pub(super) fn band(band: Option<&[Banded; BAND_LEN]>, label: &str) -> Layer {
     let points = band_points(band).filter(|point| point.interval.is_some_and(|(low, _)| low > 0.0));
     Layer::new(label, Mark::Band, points)
 }
@@ -181,7 +182,7 @@ fn levels(figures: &HashFigures) -> Chart {
         "hash-levels",
         "Rate by QoS level",
         "A bar for each level and stage, the highest level first, with intervals.",
-        rate_by_name(known.iter().map(|qos| format!("level {qos}"))),
+        rate_by_name(known.iter().map(|&qos| level_name(qos))),
         layers,
     )
 }

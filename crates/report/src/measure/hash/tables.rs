@@ -28,6 +28,7 @@ pub(super) fn tables(figures: &HashFigures, units: Units) -> Vec<Table> {
         buffers(figures),
         levels(figures),
     ];
+    tables.extend(super::levels::tables(figures));
     tables.extend(figures.forecast.as_ref().map(classes));
     tables.retain(|table| !table.rows.is_empty());
     tables
