@@ -12,6 +12,7 @@ the page cache.
 """
 
 import argparse
+import itertools
 import json
 import os
 import pathlib
@@ -226,6 +227,52 @@ class Queue(Part):
         return rates
 
 
+class FourRows(Part):
+    """The rows that CrystalDiskMark and KDiskMark print, read, written and mixed.
+
+    fio runs them as KDiskMark does: one job with asynchronous requests. Each side has files of its
+    own of the same length, just written; neither flushes its writes.
+    """
+
+    tool, needs = "fio, libaio", ["fio"]
+    cells = {"SEQ1M Q8T1": ("sequential", 1 << 20, 8), "SEQ1M Q1T1": ("sequential", 1 << 20, 1),
+             "RND4K Q32T1": ("random", 4096, 32), "RND4K Q1T1": ("random", 4096, 1)}
+    works = {"read": "read", "write": "write", "mix": "read-write"}
+    rows = {f"{name} {work}": LIMIT for name, work in itertools.product(cells, works)}
+
+    def prepare(self):
+        self.file = self.work / "four"
+        self.length = max(64, int(1024 * self.options.scale)) << 20
+        write(self.file, self.length, random.Random(4))
+
+    def ours(self):
+        record = self.measure("queue", "--four-rows", "--rounds", 1, "--time", "1s", "--size",
+                              f"{self.length >> 20}MiB", self.work)
+        rates = {}
+        for series in record["series"]:
+            factors = series["factors"]
+            cell = (factors["order"], factors["block_len_bytes"], factors["queue_depth"])
+            name = next(name for name, known in self.cells.items() if known == cell)
+            work = next(work for work, stage in self.works.items() if stage == factors["stage"])
+            rates[f"{name} {work}"] = rate_of(series) * factors["block_len_bytes"]
+        return rates
+
+    def theirs(self):
+        rates = {}
+        for name, (order, block, depth) in self.cells.items():
+            for work in self.works:
+                kind = {"read": "read", "write": "write", "mix": "rw"}[work]
+                kind = f"rand{kind}" if order == "random" else kind
+                said = output_of(["fio", "--name=agree", f"--filename={self.file}",
+                                  "--ioengine=libaio", f"--iodepth={depth}", f"--rw={kind}",
+                                  "--rwmixread=70", f"--bs={block}", f"--size={self.length}",
+                                  "--direct=1", "--norandommap", "--time_based", "--runtime=1",
+                                  "--output-format=json"])
+                job = json.loads(said[said.index("{"):])["jobs"][0]
+                rates[f"{name} {work}"] = job["read"]["bw_bytes"] + job["write"]["bw_bytes"]
+        return rates
+
+
 class OfTree(Part):
     """What is about checking a tree, made once for all of them."""
 
@@ -302,8 +349,8 @@ class Estimate(OfTree):
                    for number, unit in zip(told[::2], told[1::2], strict=True))
 
 
-PARTS = {"hash": Hash, "cipher": Cipher, "read": Read, "queue": Queue, "check": Check,
-         "estimate": Estimate}
+PARTS = {"hash": Hash, "cipher": Cipher, "read": Read, "queue": Queue, "four": FourRows,
+         "check": Check, "estimate": Estimate}
 
 
 def write(path, length, draw):

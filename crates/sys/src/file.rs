@@ -323,6 +323,15 @@ impl File {
         platform::advise_sequential(self.fd.as_fd());
     }
 
+    /// Takes a file that the standard library opened, with another descriptor of it. What is set
+    /// with [`File::set_uncached`] is then set for both.
+    ///
+    /// # Errors
+    /// If there are too many open files.
+    pub fn of(file: &fs::File) -> io::Result<Self> {
+        Ok(Self { fd: file.try_clone()?.into() })
+    }
+
     /// Returns the descriptor, for locks of the standard library.
     #[must_use]
     pub fn into_fd(self) -> OwnedFd {

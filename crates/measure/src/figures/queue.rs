@@ -2,7 +2,7 @@
 
 use super::hash::Figure;
 use crate::latencies::{joined, quantile_ns};
-use crate::record::{Cache, Order, Record, Sample, Series, Workload};
+use crate::record::{Cache, Order, Record, Sample, Series, Stage, Workload};
 use crate::stats::{Bootstrap, Estimate, median};
 
 /// Figures of all combinations of order, size and depth.
@@ -15,6 +15,8 @@ pub struct QueueFigures {
 /// Figures of one combination.
 #[derive(Clone, Debug, PartialEq)]
 pub struct QueueCell {
+    /// Reading, writing, or both.
+    pub stage: Stage,
     /// In which order blocks were read.
     pub order: Order,
     /// Bytes of a read.
@@ -46,8 +48,8 @@ pub struct QueueCell {
 
 impl QueueCell {
     /// Returns what distinguishes groups of cells: cells of a group differ in depth only.
-    pub fn group(&self) -> (Option<usize>, bool, u64) {
-        (self.place, self.order == Order::Random, self.block_len_bytes)
+    pub fn group(&self) -> (Option<usize>, u8, bool, u64) {
+        (self.place, self.stage as u8, self.order == Order::Random, self.block_len_bytes)
     }
 
     /// Returns bytes per second.
@@ -86,6 +88,7 @@ fn cell(series: &Series) -> Option<QueueCell> {
     let bootstrap = Bootstrap::new(series.resampling_seed());
     let latencies = joined(samples.iter().filter_map(|sample| sample.latencies.as_ref()));
     Some(QueueCell {
+        stage: series.factors.stage?,
         order: series.factors.order?,
         block_len_bytes: series.factors.block_len_bytes?,
         depth: series.factors.queue_depth?,

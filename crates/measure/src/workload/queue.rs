@@ -1,15 +1,23 @@
-//! Workload `queue`: reads of one size at several queue depths, with the latency of each.
+//! Workload `queue`: reads and writes of one size at several depths, with the latency of each.
 //!
-//! Reads go past the page cache to a file of our own. The depth is the number of threads, each with
-//! one read in flight, as in a check. Depth 1 shows the latency that a cipher adds to every read.
+//! Both go past the page cache: reads to a file of our own, writes to another one. The depth is the
+//! number of threads, each with one request in flight, as in a check. Depth 1 shows the latency
+//! that a cipher adds to every read.
 
-use std::path::PathBuf;
+mod written;
+
+use std::fs;
+use std::os::unix::fs::FileExt as _;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread;
 use std::time::Duration;
 
 use steadfast_sys::clock;
 use steadfast_sys::file::{AlignedBuffer, File};
+use strum::{EnumMessage, IntoStaticStr, VariantArray};
+
+use written::WrittenPages;
 
 use super::Workload;
 use super::storage::bench::through;
@@ -26,6 +34,49 @@ use crate::scratch;
 /// The file that is read.
 const FILE: u32 = 0;
 
+/// Reads among a hundred operations of a mix, as CrystalDiskMark has them.
+const MIX_READS_PERCENT: u64 = 70;
+
+/// Order, length and depth of the rows that CrystalDiskMark, KDiskMark and AmorphousDiskMark print:
+/// SEQ1M Q8T1, SEQ1M Q1T1, RND4K Q32T1 and RND4K Q1T1.
+pub const FOUR_ROWS: [(Order, u64, u32); 4] = [
+    (Order::Sequential, 1 << 20, 8),
+    (Order::Sequential, 1 << 20, 1),
+    (Order::Random, 4 << 10, 32),
+    (Order::Random, 4 << 10, 1),
+];
+
+/// What a queue does.
+#[derive(EnumMessage, IntoStaticStr, VariantArray)]
+#[strum(serialize_all = "kebab-case")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum QueueWork {
+    /// Reads.
+    Read,
+    /// Writes, past the page cache and not flushed.
+    Write,
+    /// Seven reads to three writes.
+    Mix,
+}
+
+impl QueueWork {
+    fn stage(self) -> Stage {
+        match self {
+            QueueWork::Read => Stage::Read,
+            QueueWork::Write => Stage::Write,
+            QueueWork::Mix => Stage::ReadWrite,
+        }
+    }
+
+    fn noun(self) -> &'static str {
+        match self {
+            QueueWork::Read => "reads",
+            QueueWork::Write => "writes",
+            QueueWork::Mix => "reads and writes",
+        }
+    }
+}
+
 /// Options of `measure queue`.
 #[derive(Clone, Debug)]
 pub struct Queue {
@@ -39,6 +90,10 @@ pub struct Queue {
     pub depths: Vec<u32>,
     /// Sequential, random, or both.
     pub orders: Vec<Order>,
+    /// Whether to measure [`FOUR_ROWS`] instead of every combination.
+    pub four_rows: bool,
+    /// Reads, writes, mixes.
+    pub works: Vec<QueueWork>,
     /// Rounds. Intervals come from whole rounds, because disturbances affect whole rounds.
     pub rounds: u32,
     /// Time of each combination in a round.
@@ -50,6 +105,7 @@ pub struct Queue {
 /// One combination of length, depth and order.
 #[derive(Clone, Copy, Debug)]
 struct QueueCombination {
+    work: QueueWork,
     order: Order,
     block_len: u64,
     depth: u32,
@@ -69,18 +125,32 @@ impl Queue {
         if self.file_len_bytes < 64 * most {
             return Err(Error::usage("the file must hold at least 64 of the largest reads"));
         }
+        let writable = |length: &u64| written::fits(*length);
+        if self.writes_too() && !self.block_lens_bytes.iter().all(writable) {
+            let message = "writes are of 4 KiB to 1 MiB, by powers of two, or of whole MiB";
+            return Err(Error::usage(message));
+        }
         if self.rounds == 0 || self.span.is_zero() {
             return Err(Error::usage("nothing to measure: no rounds, or no time for them"));
         }
         Ok(())
     }
 
-    fn combinations(&self) -> impl Iterator<Item = (Order, u64, u32)> + '_ {
-        self.orders.iter().flat_map(move |&order| {
+    fn combinations(&self) -> Vec<(QueueWork, Order, u64, u32)> {
+        let every = self.orders.iter().flat_map(|&order| {
             self.block_lens_bytes.iter().flat_map(move |&block_len| {
                 self.depths.iter().map(move |&depth| (order, block_len, depth))
             })
-        })
+        });
+        let of_one: Vec<(Order, u64, u32)> =
+            if self.four_rows { FOUR_ROWS.to_vec() } else { every.collect() };
+        let works = self.works.iter();
+        let each = works.flat_map(|&work| of_one.iter().map(move |&(o, b, d)| (work, o, b, d)));
+        each.collect()
+    }
+
+    fn writes_too(&self) -> bool {
+        self.works.iter().any(|&work| work != QueueWork::Read)
     }
 
     fn span_s(&self) -> f64 {
@@ -97,6 +167,8 @@ impl Queue {
             block_lens_bytes: vec![4 << 10, 64 << 10, 1 << 20],
             depths: vec![1, 2, 4, 8, 16, 32],
             orders: vec![Order::Sequential, Order::Random],
+            four_rows: false,
+            works: vec![QueueWork::Read],
             rounds: 5,
             span: Duration::from_secs(1),
             seed,
@@ -118,14 +190,24 @@ impl Queue {
 
 impl Workload for Queue {
     fn plan(&self, session: &mut Session<'_>) {
-        let cells = self.combinations().count() as f64;
+        let cells = self.combinations().len() as f64;
         let write_s = 2.0 * self.file_len_bytes as f64 / 1e9;
         session.plan(cells * f64::from(self.rounds) * self.span_s() + write_s);
     }
 
+    fn writes(&self) -> Vec<(&Path, u64)> {
+        // How much a queue writes in its time depends on the drive: 1 GB/s is assumed.
+        let spans = self.combinations().iter().filter(|of| of.0 != QueueWork::Read).count();
+        let written = (spans as f64 * f64::from(self.rounds) * self.span_s() * 1e9) as u64;
+        let files = if self.writes_too() { 2 } else { 1 };
+        vec![(&self.folder, files * self.file_len_bytes + written)]
+    }
+
     fn run(&self, session: &mut Session<'_>) -> Result<(), End> {
         self.check()?;
-        let (mut site, scratch) = scratch::prepare(session, &self.folder, self.file_len_bytes)?;
+        let files = if self.writes_too() { 2 } else { 1 };
+        let bytes = files * self.file_len_bytes;
+        let (mut site, scratch) = scratch::prepare(session, &self.folder, bytes)?;
         let mut contents = TestBytes::new(self.seed);
         let planned = PlannedFile { number: FILE, set: 0, length: self.file_len_bytes };
         session.doing("preparing a file to read")?;
@@ -148,11 +230,16 @@ impl Workload for Queue {
         if cache != Cache::Direct {
             session.warn("queue: the file system reads through the page cache whatever is asked");
         }
+        let target = match self.writes_too() {
+            true => Some(self.target(&scratch).map_err(failed)?),
+            false => None,
+        };
         let place = session.add_place(site.place.clone());
         let mut cells: Vec<QueueCombination> = Vec::new();
-        for (order, block_len, depth) in self.combinations() {
-            let series = self.add_series(session, place, cache, (order, block_len, depth));
-            cells.push(QueueCombination { order, block_len, depth, series });
+        for combination in self.combinations() {
+            let series = self.add_series(session, place, cache, combination);
+            let (work, order, block_len, depth) = combination;
+            cells.push(QueueCombination { work, order, block_len, depth, series });
         }
         let mut random = Random::new(self.seed);
         for round in 0..self.rounds {
@@ -161,8 +248,12 @@ impl Workload for Queue {
                 if cache != Cache::Direct {
                     site.empty_caches(&file, self.file_len_bytes);
                 }
-                self.sample(session, &file, *cell, round, random.next_u64())?;
+                let files = (&file, target.as_ref());
+                self.sample(session, files, *cell, round, random.next_u64())?;
             }
+        }
+        if let Some(target) = target {
+            self.verify(&scratch, &target).map_err(|error| error.at(&self.folder))?;
         }
         drop(file);
         through(timed::compare(&scratch, &mut contents, planned, &mut buffer, stop)?)?;
@@ -171,22 +262,43 @@ impl Workload for Queue {
 }
 
 impl Queue {
+    /// Makes the file that is written to, with all its bytes, open past the page cache.
+    fn target(&self, scratch: &scratch::Scratch) -> std::io::Result<fs::File> {
+        let file = scratch.create(written::FILE)?;
+        written::fill(&file, self.file_len_bytes, self.seed)?;
+        // Where the file system refuses, writes go through the page cache; `cache` says so.
+        let _ = File::of(&file)?.set_uncached();
+        Ok(file)
+    }
+
+    /// Checks that every write is where it belongs.
+    fn verify(&self, scratch: &scratch::Scratch, target: &fs::File) -> Result<(), Error> {
+        let failed = |error| Error::system("read a file", error);
+        target.sync_all().map_err(failed)?;
+        let file = scratch.open(written::FILE).map_err(failed)?;
+        match written::is_intact(&file, self.file_len_bytes, self.seed).map_err(failed)? {
+            true => Ok(()),
+            false => Err(Error::wrong("a file does not have what was written")),
+        }
+    }
+
     fn add_series(
         &self,
         session: &mut Session<'_>,
         place: PlaceId,
         cache: Cache,
-        (order, block_len, depth): (Order, u64, u32),
+        (work, order, block_len, depth): (QueueWork, Order, u64, u32),
     ) -> SeriesId {
         let ordered = match order {
             Order::Random => "at places drawn from the seed",
             _ => "one after the other",
         };
         let method = format!(
-            "{depth} {} with one read in flight each, of {block_len} bytes, {ordered}, past \
+            "{depth} {}, each with one of the {} in flight, of {block_len} bytes, {ordered}, past \
              the page cache, of a file of {} bytes; {} s in each round, combinations in an order \
              drawn anew. The file was compared with what was written, before and after.",
             if depth == 1 { "thread" } else { "threads" },
+            work.noun(),
             self.file_len_bytes,
             self.span_s()
         );
@@ -194,9 +306,10 @@ impl Queue {
             Order::Random => "random",
             _ => "sequential",
         };
-        let label = format!("{name} reads of {}, depth {depth}", size_name(block_len));
+        let size = size_name(block_len);
+        let label = format!("{name} {} of {size}, depth {depth}", work.noun());
         let factors = Factors {
-            stage: Some(Stage::Read),
+            stage: Some(work.stage()),
             block_len_bytes: Some(block_len),
             queue_depth: Some(depth),
             threads: Some(depth),
@@ -209,19 +322,21 @@ impl Queue {
         session.add_series_at(place, series)
     }
 
-    /// Reads for a set time.
+    /// Reads or writes for a set time.
     fn sample(
         &self,
         session: &mut Session<'_>,
-        file: &File,
+        (file, target): (&File, Option<&fs::File>),
         cell: QueueCombination,
         round: u32,
         seed: u64,
     ) -> Result<(), End> {
         let label = session.series(cell.series).label.clone();
         session.doing(&label)?;
-        let reading = QueueReads {
+        let reading = QueueThreads {
             file,
+            target,
+            pattern_seed: self.seed,
             blocks: self.file_len_bytes / cell.block_len,
             cell,
             span_ns: self.span.as_nanos() as u64,
@@ -243,9 +358,13 @@ impl Queue {
     }
 }
 
-/// Threads that read for a set time.
-struct QueueReads<'a> {
+/// Threads that read and write for a set time.
+struct QueueThreads<'a> {
     file: &'a File,
+    /// The file that is written to, if any is.
+    target: Option<&'a fs::File>,
+    /// The seed of its bytes.
+    pattern_seed: u64,
     blocks: u64,
     cell: QueueCombination,
     span_ns: u64,
@@ -254,13 +373,13 @@ struct QueueReads<'a> {
     stop: &'a AtomicBool,
 }
 
-impl QueueReads<'_> {
-    /// Runs as many reading threads as the queue is deep.
+impl QueueThreads<'_> {
+    /// Runs as many threads as the queue is deep.
     fn run(&self, seed: u64) -> std::io::Result<LatencyHistogram> {
         let end_ns = clock::monotonic_ns() + self.span_ns;
         thread::scope(|scope| {
             let readers: Vec<_> = (0..self.cell.depth)
-                .map(|reader| scope.spawn(move || self.read(seed ^ u64::from(reader), end_ns)))
+                .map(|reader| scope.spawn(move || self.work(seed ^ u64::from(reader), end_ns)))
                 .collect();
             let mut all = LatencyHistogram::default();
             for reader in readers {
@@ -270,24 +389,44 @@ impl QueueReads<'_> {
         })
     }
 
-    fn read(&self, seed: u64, end_ns: u64) -> std::io::Result<LatencyHistogram> {
+    fn work(&self, seed: u64, end_ns: u64) -> std::io::Result<LatencyHistogram> {
         let length = self.cell.block_len as usize;
         let mut buffer = AlignedBuffer::new(length);
         let mut random = Random::new(seed);
         let mut histogram = LatencyHistogram::default();
-        while clock::monotonic_ns() < end_ns && !self.stop.load(Ordering::Relaxed) {
+        let target = self.target.filter(|_| self.cell.work != QueueWork::Read);
+        let mut writing =
+            target.map(|file| (file, WrittenPages::new(self.cell.block_len, self.pattern_seed)));
+        loop {
             let block = match self.cell.order {
                 Order::Random => random.below(self.blocks),
                 _ => self.next.fetch_add(1, Ordering::Relaxed) % self.blocks,
             };
-            let begin_ns = clock::monotonic_ns();
-            let count = self.file.read_at(&mut buffer[..length], block * self.cell.block_len)?;
-            histogram.add(clock::monotonic_ns() - begin_ns);
+            let offset = block * self.cell.block_len;
+            let reads = self.cell.work == QueueWork::Mix && random.below(100) < MIX_READS_PERCENT;
+            let count = match &mut writing {
+                Some((file, pages)) if !reads => {
+                    let bytes = pages.block(offset, self.cell.block_len);
+                    let begin_ns = clock::monotonic_ns();
+                    let count = file.write_at(bytes, offset)?;
+                    histogram.add(clock::monotonic_ns() - begin_ns);
+                    count
+                }
+                _ => {
+                    let begin_ns = clock::monotonic_ns();
+                    let count = self.file.read_at(&mut buffer[..length], offset)?;
+                    histogram.add(clock::monotonic_ns() - begin_ns);
+                    count
+                }
+            };
             if count != length {
                 return Err(std::io::ErrorKind::UnexpectedEof.into());
             }
+            // Asked last: on a busy machine the time may be over before a thread has its turn.
+            if clock::monotonic_ns() >= end_ns || self.stop.load(Ordering::Relaxed) {
+                return Ok(histogram);
+            }
         }
-        Ok(histogram)
     }
 }
 

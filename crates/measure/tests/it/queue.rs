@@ -10,7 +10,7 @@ use steadfast_measure::record::{self, Order, Record, Unit};
 use steadfast_measure::runner::{End, Session, Unwatched};
 use steadfast_measure::stats;
 use steadfast_measure::workload::Workload as _;
-use steadfast_measure::workload::queue::Queue;
+use steadfast_measure::workload::queue::{FOUR_ROWS, Queue, QueueWork};
 
 fn small(folder: &Path) -> Queue {
     Queue {
@@ -19,6 +19,8 @@ fn small(folder: &Path) -> Queue {
         block_lens_bytes: vec![4 << 10, 64 << 10],
         depths: vec![1, 4],
         orders: vec![Order::Sequential, Order::Random],
+        four_rows: false,
+        works: vec![QueueWork::Read],
         rounds: 5,
         // Long enough for a thread to have its turn on a machine that is busy.
         span: Duration::from_millis(40),
@@ -106,4 +108,31 @@ fn what_makes_no_sense_is_refused_with_words() {
         let Some(End::Failed(error)) = end else { panic!("{words}: accepted") };
         assert!(error.to_string().contains(words), "{error}");
     }
+}
+
+#[test]
+fn the_four_rows_are_read_written_and_mixed() {
+    let root = tempfile::tempdir().unwrap();
+    let queue = Queue {
+        file_len_bytes: 64 << 20,
+        block_lens_bytes: vec![4 << 10, 1 << 20],
+        four_rows: true,
+        works: vec![QueueWork::Read, QueueWork::Write, QueueWork::Mix],
+        span: Duration::from_millis(30),
+        ..small(root.path())
+    };
+    let (record, end) = run(&queue, false);
+    // Every byte that was written is compared in the end.
+    assert!(end.is_none(), "{end:?}");
+    assert_eq!(record::read(&record::write(&record)).unwrap(), record);
+    let figures = figures::queue::of(&record).unwrap();
+    for row in FOUR_ROWS {
+        let of_row = figures.cells.iter().filter(|cell| {
+            (cell.order, cell.block_len_bytes, cell.depth) == row && cell.reads_per_s > 0.0
+        });
+        assert_eq!(of_row.count(), 3, "{row:?}");
+    }
+    let refused = Queue { block_lens_bytes: vec![4 << 10, 3 << 19], ..queue };
+    assert!(run(&refused, false).1.is_some(), "writes of 1.5 MiB");
+    assert!(fs::read_dir(root.path()).unwrap().next().is_none(), "something was left behind");
 }

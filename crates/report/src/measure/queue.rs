@@ -2,7 +2,8 @@
 
 use steadfast_measure::figures::hash::Figure;
 use steadfast_measure::figures::queue::{QueueCell, QueueFigures};
-use steadfast_measure::record::{Cache, Order};
+use steadfast_measure::record::{Cache, Order, Stage};
+use steadfast_measure::workload::queue::FOUR_ROWS;
 
 use super::{INTERVALS, cell, point};
 use crate::document::{Axis, Cell, Chart, Field, Layer, Mark, Point, Quantity, Section, Table};
@@ -10,13 +11,13 @@ use crate::units::Units;
 
 /// Makes the section.
 pub(super) fn section(figures: &QueueFigures, units: Units) -> Section {
-    let title = "Reads past the page cache, by order, size and depth";
+    let title = "Past the page cache, by order, size and depth";
     let time = |ns: Option<u64>| Cell::maybe(ns.map(|ns| Quantity::Time(ns as f64)));
     let fields: &[Field<'_, QueueCell>] = &[
         ("Order and size", &|of| Cell::text(name(of))),
         (">Depth", &|of| Cell::count(of.depth)),
         (">Rate", &|of| cell(Quantity::Rate, rate(of))),
-        (">Reads per second", &|of| Cell::Number(Quantity::PerSecond(of.reads_per_s))),
+        (">Per second", &|of| Cell::Number(Quantity::PerSecond(of.reads_per_s))),
         (">p50", &|of| time(of.p50_ns)),
         (">p99", &|of| time(of.p99_ns)),
         (">p99.9", &|of| time(of.p999_ns)),
@@ -26,8 +27,9 @@ pub(super) fn section(figures: &QueueFigures, units: Units) -> Section {
     let direct = figures.cells.iter().all(|cell| cell.cache == Cache::Direct);
     let mut notes = vec![format!(
         "As many threads as the depth have one read in flight each. {INTERVALS} A percentile is \
-         told only with ten reads beyond it. Equivalent: fio --ioengine=psync --direct=1 \
-         --numjobs=DEPTH --rw=read|randread --bs=SIZE."
+         told only with ten beyond it. Writes are not flushed; a mix has seven reads to three \
+         writes. Equivalent: fio --ioengine=psync --direct=1 --numjobs=DEPTH \
+         --rw=read|randread|write|randwrite|rw|randrw --bs=SIZE."
     )];
     if !direct {
         notes.push(
@@ -39,7 +41,7 @@ pub(super) fn section(figures: &QueueFigures, units: Units) -> Section {
     Section {
         title: "Queue".to_owned(),
         sentences: sentences(&figures.cells, units),
-        tables: vec![table],
+        tables: four_rows(&figures.cells).into_iter().chain([table]).collect(),
         charts: charts(&figures.cells),
         notes,
     }
@@ -47,7 +49,40 @@ pub(super) fn section(figures: &QueueFigures, units: Units) -> Section {
 
 fn name(cell: &QueueCell) -> String {
     let order = if cell.order == Order::Random { "random" } else { "sequential" };
-    format!("{order} {}", Units::Iec.bytes(cell.block_len_bytes).replace(".00", ""))
+    let work = match cell.stage {
+        Stage::Write => "writes ",
+        Stage::ReadWrite => "mix ",
+        _ => "",
+    };
+    format!("{work}{order} {}", Units::Iec.bytes(cell.block_len_bytes).replace(".00", ""))
+}
+
+/// The rows that other programs print, if the record has all of them.
+fn four_rows(cells: &[QueueCell]) -> Option<Table> {
+    let find = |row: usize, stage: Stage| {
+        let is_row = |cell: &&QueueCell| {
+            (cell.order, cell.block_len_bytes, cell.depth) == FOUR_ROWS[row] && cell.stage == stage
+        };
+        cells.iter().find(is_row)
+    };
+    let rows: Vec<usize> = (0..FOUR_ROWS.len()).collect();
+    rows.iter().all(|&row| find(row, Stage::Read).is_some()).then_some(())?;
+    let of = |row: &usize, stage: Stage| cell(Quantity::Rate, find(*row, stage).map(rate));
+    let per_s = |row: &usize, stage: Stage| {
+        let found = find(*row, stage).map(|cell| Quantity::PerSecond(cell.reads_per_s));
+        Cell::maybe(found)
+    };
+    const NAMES: [&str; 4] = ["SEQ1M Q8T1", "SEQ1M Q1T1", "RND4K Q32T1", "RND4K Q1T1"];
+    let fields: &[Field<'_, usize>] = &[
+        ("", &|row| Cell::text(NAMES[*row])),
+        (">Read", &|row| of(row, Stage::Read)),
+        (">Write", &|row| of(row, Stage::Write)),
+        (">Mix", &|row| of(row, Stage::ReadWrite)),
+        (">Reads/s", &|row| per_s(row, Stage::Read)),
+        (">Writes/s", &|row| per_s(row, Stage::Write)),
+    ];
+    let title = "As CrystalDiskMark, KDiskMark and AmorphousDiskMark name them";
+    Some(Table::of("queue-four", title, 1, &rows, fields))
 }
 
 /// The rate in bytes per second.
