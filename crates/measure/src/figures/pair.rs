@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::record::{Cache, Record, Series, Side, Stage, Workload};
+use crate::record::{Cache, Record, Sample, Series, Side, Stage, Workload};
 use crate::stats::{Bootstrap, Estimate, Finding, finding, median, ratio};
 
 /// A difference in rate that is irrelevant, as a share.
@@ -13,7 +13,7 @@ pub const MARGIN: f64 = 0.02;
 pub struct PairFigures {
     /// Each side that was measured, with the index of its folder.
     pub sides: Vec<(Side, Option<usize>)>,
-    /// By step, then by length.
+    /// By step, then by length; after several lengths, all of them together.
     pub rows: Vec<PairRow>,
 }
 
@@ -22,8 +22,8 @@ pub struct PairFigures {
 pub struct PairRow {
     /// Writing, reading, or reading and hashing.
     pub stage: Stage,
-    /// Length of the files, in bytes.
-    pub len_bytes: u64,
+    /// Length of the files, in bytes; `None` for all lengths together: bytes ÷ time of a round.
+    pub len_bytes: Option<u64>,
     /// Whether all bytes came from the storage, as far as proved.
     pub cold: bool,
     /// Median rate of each side in bytes per second, and its number of samples.
@@ -54,7 +54,20 @@ pub fn of(record: &Record) -> Option<PairFigures> {
         sides.insert(side, series.place);
         cells.entry((rank(stage), length)).or_default().insert(side, series);
     }
-    let rows: Vec<PairRow> = cells.values().filter_map(row).collect();
+    let mut rows = Vec::new();
+    for step in 0..3 {
+        let of_step: Vec<_> = cells.range((step, 0)..=(step, u64::MAX)).collect();
+        rows.extend(of_step.iter().filter_map(|((_, length), sides)| row(sides, Some(*length))));
+        if of_step.len() > 1 {
+            let sum = |side: &Side| {
+                let all: Option<Vec<&Series>> =
+                    of_step.iter().map(|(_, sides)| sides.get(side).copied()).collect();
+                all.map(|all| (*side, sum(&all)))
+            };
+            let sums: BTreeMap<Side, Series> = sides.keys().filter_map(sum).collect();
+            rows.extend(row(&sums.iter().map(|(side, sum)| (*side, sum)).collect(), None));
+        }
+    }
     (!rows.is_empty()).then(|| PairFigures { sides: sides.into_iter().collect(), rows })
 }
 
@@ -66,14 +79,29 @@ fn rank(stage: Stage) -> u8 {
     }
 }
 
-fn row(sides: &BTreeMap<Side, &Series>) -> Option<PairRow> {
+/// Joins series: the sums of each round that all of them have.
+fn sum(all: &[&Series]) -> Series {
+    let mut rounds: BTreeMap<u32, Sample> = BTreeMap::new();
+    for sample in all.iter().flat_map(|series| series.counting()) {
+        let sum = rounds.entry(sample.round).or_default();
+        sum.round = sample.round;
+        sum.amount += sample.amount;
+        sum.elapsed_ns += sample.elapsed_ns;
+    }
+    let has = |round: u32| move |series: &&Series| series.counting().any(|one| one.round == round);
+    let samples = rounds.into_values().filter(|sum| all.iter().all(has(sum.round))).collect();
+    let unproved = all.iter().find(|series| series.factors.cache == Some(Cache::Unknown));
+    Series { samples, ..(**unproved.unwrap_or(&all[0])).clone() }
+}
+
+fn row(sides: &BTreeMap<Side, &Series>, len_bytes: Option<u64>) -> Option<PairRow> {
     let (a, b) = (sides.get(&Side::A)?, sides.get(&Side::B)?);
     let control = sides.get(&Side::Control);
     let stage = a.factors.stage?;
     let unproved = |series: &&Series| series.factors.cache == Some(Cache::Unknown);
     Some(PairRow {
         stage,
-        len_bytes: a.factors.block_len_bytes.unwrap_or(0),
+        len_bytes,
         cold: stage != Stage::Write && !sides.values().any(unproved),
         rates: sides
             .iter()

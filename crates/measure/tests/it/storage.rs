@@ -159,7 +159,7 @@ fn without_flushing_it_says_so_and_a_rest_shows_in_the_times() {
 #[test]
 fn a_single_file_is_one_sample_a_set() {
     let root = tempfile::tempdir().unwrap();
-    let plan = Plan::new(Profile::Single(3_000_001), 2);
+    let plan = Plan::new(Profile::Single(vec![3_000_001]), 2);
     let record = whole(&Write { folder: root.path().into(), plan, order: Order::Written });
     let written = series(&record, Stage::Write, "written");
     let rounds: Vec<u32> = written.samples.iter().map(|sample| sample.round).collect();
@@ -209,7 +209,7 @@ fn what_makes_no_sense_is_refused_before_anything_is_written() {
     };
     let order = Order::Written;
     refused(&Write { folder: folder(), plan: plan(Profile::Random(3)), order });
-    refused(&Write { folder: folder(), plan: plan(Profile::Single(u64::MAX / 4)), order });
+    refused(&Write { folder: folder(), plan: plan(Profile::Single(vec![u64::MAX / 4])), order });
     refused(&Write { folder: folder(), plan: Plan { sets: 0, ..small(1) }, order });
     refused(&Write { folder: file.clone(), plan: small(1), order });
     refused(&Write { folder: folder().join("absent"), plan: small(1), order });

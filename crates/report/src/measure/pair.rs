@@ -48,7 +48,7 @@ fn sentences(figures: &PairFigures, places: &[Place], units: Units) -> Vec<Strin
         })
         .collect();
     sentences.extend(figures.rows.iter().map(|row| {
-        let what = format!("{} files of {}", stage_name(row.stage), units.bytes(row.len_bytes));
+        let what = format!("{} files of {}", stage_name(row.stage), len_name(row, units));
         let ratio = cell(Quantity::Ratio, ratio(row.a_to_b)).shown(units);
         match row.a_to_b.finding {
             Finding::Slower => format!("{what}, A is slower than B: {ratio} of its rate."),
@@ -69,7 +69,7 @@ fn table(figures: &PairFigures, control: bool) -> Table {
     };
     let fields: [Field<'_, PairRow>; 9] = [
         ("Step", &|of| Cell::text(stage_name(of.stage))),
-        (">Files of", &|of| Cell::bytes(of.len_bytes)),
+        (">Files of", &|of| of.len_bytes.map_or(Cell::text("all lengths"), Cell::bytes)),
         (">A", &|of| rate(of, Side::A)),
         (">B", &|of| rate(of, Side::B)),
         (">Control", &|of| rate(of, Side::Control)),
@@ -85,6 +85,11 @@ fn table(figures: &PairFigures, control: bool) -> Table {
         |(title, _): &Field<'_, PairRow>| control || !matches!(*title, ">Control" | ">A ÷ control");
     let fields: Vec<Field<'_, PairRow>> = fields.into_iter().filter(shown).collect();
     Table::of("pair", "Median rates, and their ratios round by round", 2, &figures.rows, &fields)
+}
+
+/// Names the length of the files.
+fn len_name(row: &PairRow, units: Units) -> String {
+    row.len_bytes.map_or("all lengths".to_owned(), |length| units.bytes(length))
 }
 
 fn ratio(compared: Compared) -> Option<Figure> {
@@ -110,7 +115,7 @@ fn stage_name(stage: Stage) -> &'static str {
 
 /// Draws the ratios, a row for each step and length.
 fn chart(figures: &PairFigures, control: bool, units: Units) -> Chart {
-    let name = |row: &PairRow| format!("{}, {}", stage_name(row.stage), units.bytes(row.len_bytes));
+    let name = |row: &PairRow| format!("{}, {}", stage_name(row.stage), len_name(row, units));
     let layer = |label: &str, of: fn(&PairRow) -> Option<Compared>| {
         rows_layer(label, Mark::Dots, &figures.rows, |row| of(row).and_then(ratio))
     };

@@ -10,7 +10,11 @@ use steadfast_measure::workload::Workload;
 use steadfast_measure::workload::pair::Pair;
 
 use super::super::quantity;
+use super::write::ProfileArg;
 use super::{SessionArgs, rising};
+
+/// Seconds after which no further round begins, where all rounds are wanted.
+const DAY_S: u64 = 86_400;
 
 /// Measure the same work in two folders in turn, for example encrypted and plain
 ///
@@ -22,6 +26,7 @@ use super::{SessionArgs, rising};
 #[command(after_long_help = "\
 Examples:
   steadfast measure pair /mnt/encrypted /mnt/plain
+  steadfast measure pair --profile standard /mnt/encrypted /mnt/plain
   steadfast measure pair ~/vault /mnt/plain --control ~/fuse-without-cipher --rounds 15
 
 Exit status: 0 measured; 2 something could not be measured; 130 interrupted.")]
@@ -43,6 +48,11 @@ pub(crate) struct PairArgs {
     #[arg(long, value_name = "SIZE", value_delimiter = ',', value_parser = quantity::bytes)]
     size: Vec<u64>,
 
+    /// Use the lengths of this profile of `measure write`; standard is the protocol of 160 files,
+    /// and does not end early
+    #[arg(long, value_enum, conflicts_with = "size")]
+    profile: Option<ProfileArg>,
+
     /// Stop early when the relative error of every ratio is at most SHARE
     #[arg(long, value_name = "SHARE", default_value_t = 0.02)]
     within: f64,
@@ -63,11 +73,15 @@ impl PairArgs {
             true => (vec![1_000_000, 32_000_000], 9, 20),
             false => (vec![1_000_000, 16_000_000, 256_000_000], 40, 1800),
         };
+        let (lens_bytes, rounds, span_s, within) = match self.profile.map(ProfileArg::profile) {
+            None => (lens_bytes, rounds, span_s, self.within),
+            Some(profile) => (profile.lens_bytes(session.seed()), profile.sets(), DAY_S, 0.0),
+        };
         Ok(Box::new(Pair {
             folders,
             lens_bytes: if self.size.is_empty() { lens_bytes } else { rising(&self.size) },
             rounds: session.rounds.unwrap_or(rounds),
-            half_width: self.within,
+            half_width: within,
             span: Duration::from_secs(span_s),
             seed: session.seed(),
         }))

@@ -10,7 +10,7 @@ use steadfast_measure::workload::storage::plan::{Plan, Profile};
 use steadfast_measure::workload::write::Write;
 
 use super::super::quantity;
-use super::SessionArgs;
+use super::{SessionArgs, rising};
 
 /// Measure writing files, and reading them back
 ///
@@ -21,7 +21,8 @@ use super::SessionArgs;
 #[command(after_long_help = "\
 Examples:
   steadfast measure write --quick /mnt
-  steadfast measure write --profile medium --export disk.json /mnt")]
+  steadfast measure write --profile medium --export disk.json /mnt
+  steadfast measure write --single 1GB,2GB,5GB,10GB /mnt        with the line through them")]
 pub(crate) struct WriteArgs {
     /// Write in DIR, in a folder that is removed afterwards
     #[arg(value_name = "DIR", default_value = ".")]
@@ -45,10 +46,10 @@ pub(super) struct FileArgs {
     /// Write the lengths of this profile
     #[arg(long, value_enum, default_value = "standard", conflicts_with_all = ["single", "random"])]
     profile: ProfileArg,
-    /// Write one file of SIZE per set; 10GB without SIZE
+    /// Write one file of each SIZE per set, for example 1GB,5GB,10GB; 10GB without SIZE
     #[arg(long, value_name = "SIZE", num_args = 0..=1, default_missing_value = "10GB")]
-    #[arg(value_parser = quantity::bytes, conflicts_with = "random")]
-    single: Option<u64>,
+    #[arg(value_delimiter = ',', value_parser = quantity::bytes, conflicts_with = "random")]
+    single: Vec<u64>,
     /// Write N files per set, 5 to 100, of random lengths between 2 MB and 2 GB
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(5..=100))]
     random: Option<u32>,
@@ -62,7 +63,7 @@ pub(super) struct FileArgs {
 
 /// Lengths of a set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum ProfileArg {
+pub(super) enum ProfileArg {
     /// 16 lengths from 2 MB to 2 GB, ten sets: 53.3 GB
     Standard,
     /// 12 lengths up to 400 MB, ten sets: 9.3 GB; not standard
@@ -73,6 +74,18 @@ enum ProfileArg {
     Quick,
     /// 10 lengths from 4 kB to 2 MB, 500 files: 202 MB; often measures memory instead of the disk
     SmallFiles,
+}
+
+impl ProfileArg {
+    pub(super) fn profile(self) -> Profile {
+        match self {
+            ProfileArg::Standard => Profile::Standard,
+            ProfileArg::Medium => Profile::Medium,
+            ProfileArg::Small => Profile::Small,
+            ProfileArg::Quick => Profile::Quick,
+            ProfileArg::SmallFiles => Profile::SmallFiles,
+        }
+    }
 }
 
 /// The order in which files are read.
@@ -96,15 +109,11 @@ impl OrderArg {
 impl FileArgs {
     /// Returns the files that are asked for.
     pub(super) fn plan(&self, session: &SessionArgs) -> Plan {
-        let profile = match (self.single, self.random, self.profile) {
-            (Some(length), _, _) => Profile::Single(length),
+        let profile = match (self.single.as_slice(), self.random, self.profile) {
+            ([_, ..], _, _) => Profile::Single(rising(&self.single)),
             (_, Some(count), _) => Profile::Random(count),
             (_, _, ProfileArg::Standard) if session.quick => Profile::Quick,
-            (_, _, ProfileArg::Standard) => Profile::Standard,
-            (_, _, ProfileArg::Medium) => Profile::Medium,
-            (_, _, ProfileArg::Small) => Profile::Small,
-            (_, _, ProfileArg::Quick) => Profile::Quick,
-            (_, _, ProfileArg::SmallFiles) => Profile::SmallFiles,
+            (_, _, named) => named.profile(),
         };
         let plan = Plan::new(profile, session.seed());
         Plan {

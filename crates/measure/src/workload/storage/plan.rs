@@ -35,7 +35,7 @@ const SMALL_BYTES: [u64; 10] =
 const SINGLE_STANDARD_BYTES: u64 = 10_000 * MB;
 
 /// The lengths of a set.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, IntoStaticStr)]
+#[derive(Clone, Debug, PartialEq, Eq, IntoStaticStr)]
 #[strum(serialize_all = "kebab-case")]
 pub enum Profile {
     /// 16 lengths from 2 MB to 2 GB: 5.33 GB.
@@ -46,8 +46,8 @@ pub enum Profile {
     Small,
     /// The first 7, up to 40 MB: 90 MB.
     Quick,
-    /// One file of this many bytes.
-    Single(u64),
+    /// One file of each of these lengths in bytes.
+    Single(Vec<u64>),
     /// This many files of random lengths between 2 MB and 2 GB, each doubling equally likely.
     Random(u32),
     /// 10 lengths from 4 kB to 2 MB, ten files of each: 40.4 MB. Often served from memory instead
@@ -57,12 +57,12 @@ pub enum Profile {
 
 impl Profile {
     /// Returns the name, as on the command line.
-    pub fn name(self) -> &'static str {
+    pub fn name(&self) -> &'static str {
         self.into()
     }
 
     /// Returns the default number of sets.
-    pub const fn sets(self) -> u32 {
+    pub const fn sets(&self) -> u32 {
         match self {
             Profile::Standard | Profile::Medium | Profile::Small => 10,
             Profile::Quick | Profile::SmallFiles | Profile::Random(_) => 5,
@@ -70,18 +70,26 @@ impl Profile {
         }
     }
 
+    /// Returns the lengths of a set in rising order, each once. The seed draws random ones.
+    pub fn lens_bytes(&self, seed: u64) -> Vec<u64> {
+        let mut lengths = self.lengths(&mut Random::new(seed));
+        lengths.sort_unstable();
+        lengths.dedup();
+        lengths
+    }
+
     /// Returns the lengths of one set, in rising order unless they are random.
-    fn lengths(self, random: &mut Random) -> Vec<u64> {
+    fn lengths(&self, random: &mut Random) -> Vec<u64> {
         let first = |count: usize| STANDARD_MB[..count].iter().map(|mb| mb * MB).collect();
         match self {
             Profile::Standard => first(16),
             Profile::Medium => first(12),
             Profile::Small => first(10),
             Profile::Quick => first(7),
-            Profile::Single(length) => vec![length],
+            Profile::Single(lengths) => lengths.clone(),
             Profile::Random(count) => {
                 let (low, high) = DRAWN_BYTES;
-                (0..count).map(|_| random.log_uniform(low as f64, high as f64) as u64).collect()
+                (0..*count).map(|_| random.log_uniform(low as f64, high as f64) as u64).collect()
             }
             Profile::SmallFiles => SMALL_BYTES.iter().flat_map(|&length| [length; 10]).collect(),
         }
@@ -117,7 +125,7 @@ pub struct PlannedFile {
 impl Plan {
     /// Makes a plan with as many sets as the profile has, without pauses, flushing each file.
     pub fn new(profile: Profile, seed: u64) -> Plan {
-        Plan { profile, sets: profile.sets(), seed, pause: Duration::ZERO, sync: true }
+        Plan { sets: profile.sets(), profile, seed, pause: Duration::ZERO, sync: true }
     }
 
     /// Checks the options.
@@ -127,13 +135,15 @@ impl Plan {
     /// If there is nothing to write, or a number is out of its bounds.
     pub fn check(&self) -> Result<(), Error> {
         let (least, most) = (DRAWN_COUNT.start(), DRAWN_COUNT.end());
-        match self.profile {
+        match &self.profile {
             _ if self.sets == 0 => Err(Error::usage("no sets, nothing to measure")),
             _ if self.sets > 1000 => Err(Error::usage("no more than 1000 sets")),
-            Profile::Random(count) if !DRAWN_COUNT.contains(&count) => Err(Error::usage(format!(
+            Profile::Random(count) if !DRAWN_COUNT.contains(count) => Err(Error::usage(format!(
                 "a set has from {least} to {most} files of drawn lengths"
             ))),
-            Profile::Single(0) => Err(Error::usage("a file without bytes takes no time")),
+            Profile::Single(lengths) if lengths.is_empty() || lengths.contains(&0) => {
+                Err(Error::usage("a file without bytes takes no time"))
+            }
             _ => Ok(()),
         }
     }
@@ -160,13 +170,15 @@ impl Plan {
 
     /// Explains why figures of this plan are not comparable with standard ones, if so.
     pub fn departs(&self) -> Option<String> {
-        let profile = self.profile;
+        let profile = &self.profile;
         let name = profile.name();
         match profile {
             Profile::Standard if self.sets == profile.sets() && self.sync => None,
-            Profile::Single(length) if length >= SINGLE_STANDARD_BYTES && self.sync => None,
-            Profile::Single(length) if length < SINGLE_STANDARD_BYTES => {
-                let length = length / MB;
+            Profile::Single(lengths) if least(lengths) >= SINGLE_STANDARD_BYTES && self.sync => {
+                None
+            }
+            Profile::Single(lengths) if least(lengths) < SINGLE_STANDARD_BYTES => {
+                let length = least(lengths) / MB;
                 Some(format!("not standard: a single file of {length} MB fits caches of disks"))
             }
             _ if !self.sync => {
@@ -185,7 +197,7 @@ impl Plan {
         let files = self.files();
         let (sets, megabytes) = (self.sets, self.bytes() / MB);
         let lengths = || files.iter().map(|file| file.length);
-        let least = length_text(lengths().min().unwrap_or(0));
+        let shortest = length_text(lengths().min().unwrap_or(0));
         let most = length_text(lengths().max().unwrap_or(0));
         let count = files.len();
         let drawn = match self.profile {
@@ -195,7 +207,7 @@ impl Plan {
         let mut text = match count {
             1 => format!("1 file of {most}"),
             _ => format!(
-                "{count} files from {least} to {most}, {megabytes} MB in {sets} sets, {drawn}, \
+                "{count} files from {shortest} to {most}, {megabytes} MB in {sets} sets, {drawn}, \
                  their order drawn anew for each set"
             ),
         };
@@ -207,6 +219,11 @@ impl Plan {
         }
         text
     }
+}
+
+/// Returns the least of some lengths; 0 if there are none.
+fn least(lengths: &[u64]) -> u64 {
+    lengths.iter().copied().min().unwrap_or(0)
 }
 
 fn length_text(bytes: u64) -> String {
@@ -275,16 +292,16 @@ mod tests {
             Profile::Quick,
             Profile::SmallFiles,
             Profile::Random(5),
-            Profile::Single(MB),
+            Profile::Single(vec![MB]),
         ] {
             let plan = Plan::new(profile, 1);
-            assert!(plan.departs().is_some(), "{profile:?}");
+            assert!(plan.departs().is_some(), "{:?}", plan.profile);
             assert!(plan.described().contains("not standard"), "{}", plan.described());
         }
         let few = Plan { sets: 2, ..Plan::new(Profile::Standard, 1) };
         assert!(few.departs().unwrap().contains("2 sets"));
         let unsynced = Plan { sync: false, ..Plan::new(Profile::Standard, 1) };
         assert!(unsynced.departs().unwrap().contains("not flushed"));
-        assert_eq!(Plan::new(Profile::Single(10_000 * MB), 1).departs(), None);
+        assert_eq!(Plan::new(Profile::Single(vec![10_000 * MB]), 1).departs(), None);
     }
 }
