@@ -20,6 +20,8 @@ mod init;
 mod manual;
 #[cfg(feature = "measure")]
 mod measure;
+#[cfg(feature = "schedule")]
+mod news;
 #[cfg(feature = "objects")]
 mod objects;
 #[cfg(feature = "serve")]
@@ -41,6 +43,8 @@ mod show;
 mod status;
 mod tag;
 mod tree_catalogue;
+#[cfg(feature = "schedule")]
+mod tree_status;
 mod untag;
 mod update;
 

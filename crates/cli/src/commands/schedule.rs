@@ -1,6 +1,5 @@
 //! `steadfast schedule`: arguments → the user's schedules, the system's timers, or a run.
 
-pub(super) mod news;
 mod night;
 
 use std::path::{Path, PathBuf};
@@ -8,7 +7,7 @@ use std::process::Command;
 
 use anyhow::{Context as _, ensure};
 use steadfast::Options;
-use steadfast::catalogue::{Catalogue, CataloguedTree, RunState, TreeList};
+use steadfast::catalogue::{Catalogue, CataloguedTree, RunState};
 use steadfast::parity::ParityPlace;
 use steadfast::verdict::worse_status;
 use steadfast_report::Units;
@@ -21,13 +20,13 @@ use crate::exit;
 use crate::output;
 use crate::state_folder;
 
-use super::status;
+use super::{news, tree_status};
 
 /// Runs that are looked at for the rate of earlier checks.
 const RUNS_LOOKED_AT: u32 = 64;
 
 pub(super) fn run(args: &ScheduleArgs) -> anyhow::Result<u8> {
-    let mut schedules = status::list()?;
+    let mut schedules = tree_status::list()?;
     match &args.command {
         ScheduleCommand::Add(args) => add(args, &mut schedules),
         ScheduleCommand::List(_) => {
@@ -39,7 +38,7 @@ pub(super) fn run(args: &ScheduleArgs) -> anyhow::Result<u8> {
         ScheduleCommand::Metrics(args) => metrics(args, &mut schedules),
         ScheduleCommand::Remove(args) => {
             let name = schedules.find(&args.name)?.name.clone();
-            schedules.dissolve(&name, &host()?, &status::journals()?)?;
+            schedules.dissolve(&name, &host()?, &tree_status::journals()?)?;
             output::answer(format!("removed: {name}\n").as_bytes())?;
             Ok(0)
         }
@@ -51,7 +50,7 @@ pub(super) fn run(args: &ScheduleArgs) -> anyhow::Result<u8> {
 fn add(args: &ScheduleAddArgs, schedules: &mut ScheduleList) -> anyhow::Result<u8> {
     let root = args.directory.canonicalize();
     let root = root.with_context(|| format!("cannot find `{}`", args.directory.display()))?;
-    let tree = tree_of(&root)?;
+    let tree = tree_status::tree_of(&root)?;
     let host = host()?;
     let taken: Vec<&str> = schedules.schedules().iter().map(|one| one.name.as_str()).collect();
     let known = schedules.schedules().iter().find(|one| one.directory == root);
@@ -141,7 +140,7 @@ fn metrics(args: &ScheduleMetricsArgs, schedules: &mut ScheduleList) -> anyhow::
     let file = args.file.as_deref().map(std::path::absolute).transpose();
     let file = file.context("cannot find the file of metrics")?;
     if let Some(file) = &file {
-        status::write_metrics_file(file, schedules, (Options::default().now)().seconds)?;
+        tree_status::write_metrics_file(file, schedules, (Options::default().now)().seconds)?;
     }
     schedules.set_metrics(file)?;
     // A service of the system may write to the folders that its file names, and to no other.
@@ -176,7 +175,7 @@ fn run_due(args: &ScheduleRunArgs, schedules: &ScheduleList) -> anyhow::Result<u
     let now_s = (Options::default().now)().seconds;
     news::look_after(others, now_s);
     if let Some(file) = schedules.metrics()
-        && let Err(error) = status::write_metrics_file(file, schedules, now_s)
+        && let Err(error) = tree_status::write_metrics_file(file, schedules, now_s)
     {
         // As with an alert: the findings of the run stand.
         exit::complain(&format!("the metrics were not written: {error:#}"));
@@ -200,20 +199,6 @@ fn described(schedule: &CheckSchedule) -> String {
     )
 }
 
-/// Returns the entry of a root in the list of catalogued trees.
-fn tree_of(root: &Path) -> anyhow::Result<CataloguedTree> {
-    let trees = state_folder::trees().map(|file| TreeList::at(&file).read()).unwrap_or_default();
-    let listed = trees.into_iter().find(|tree| tree.root == root);
-    let found = || {
-        let catalogue = Catalogue::open_reader(&Catalogue::find(root)?).ok()?;
-        catalogue.tree().ok().filter(|tree| tree.root == root)
-    };
-    let tree = listed.or_else(found);
-    tree.with_context(|| {
-        format!("`{0}` has no catalogue of its own: `steadfast init {0}` makes one", root.display())
-    })
-}
-
 /// Returns the facts of this machine and user that timers depend on.
 pub(super) fn host() -> anyhow::Result<timer::TimerHost> {
     let home = state_folder::home().context("HOME is not set")?;
@@ -221,7 +206,7 @@ pub(super) fn host() -> anyhow::Result<timer::TimerHost> {
     let is_root = Command::new("id").arg("-u").output().is_ok_and(|id| id.stdout == b"0\n");
     ensure!(home.is_absolute(), "HOME is not an absolute path");
     let state = state_folder::folder().into_iter().chain(state_folder::configuration());
-    let schedules = status::list()?;
+    let schedules = tree_status::list()?;
     let metrics = schedules.metrics().and_then(Path::parent);
     let program: PathBuf = std::env::current_exe().context("cannot find this program")?;
     Ok(timer::TimerHost {

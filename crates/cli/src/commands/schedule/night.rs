@@ -22,9 +22,8 @@ use steadfast_schedule::{
     on_battery,
 };
 
-use super::news;
 use crate::args::ScheduleRunArgs;
-use crate::commands::{alert, execute, parity, report, status, update};
+use crate::commands::{alert, execute, news, parity, report, tree_status, update};
 use crate::exit;
 use crate::state_folder;
 
@@ -33,11 +32,11 @@ const INTERRUPTED: u8 = exit::INTERRUPTED as u8;
 
 /// Runs a schedule if it is due, and sends the alerts. Returns the exit status.
 pub(super) fn run(schedule: &CheckSchedule, args: &ScheduleRunArgs) -> anyhow::Result<u8> {
-    let journal = status::journal(schedule)?;
+    let journal = tree_status::journal(schedule)?;
     let lock = journal.lock()?;
     let now_s = (Options::default().now)().seconds;
-    let tree = super::tree_of(&schedule.directory);
-    let folder = tree.as_ref().ok().map(|tree| status::of_tree(tree, Some(schedule), now_s));
+    let tree = tree_status::tree_of(&schedule.directory);
+    let folder = tree.as_ref().ok().map(|tree| tree_status::of_tree(tree, Some(schedule), now_s));
     let (mounted, total_bytes) = match folder.map(|folder| folder.state) {
         Some(FolderState::Known(facts)) => (Mounted::Yes, facts.bytes),
         Some(FolderState::NotThere(reason) | FolderState::Unknown(reason)) => {

@@ -10,7 +10,7 @@ use steadfast_alert::{AlertFacts, Memory, Trouble};
 use steadfast_report::status::{DriveFacts, FolderState};
 use steadfast_schedule::CheckSchedule;
 
-use crate::commands::{alert, status};
+use super::{alert, tree_status};
 use crate::exit;
 use crate::state_folder;
 
@@ -29,7 +29,7 @@ pub(crate) fn look_after<'a>(
 ) -> bool {
     let look = |schedule: &CheckSchedule| -> anyhow::Result<()> {
         // A run in progress sends its own.
-        match status::journal(schedule)?.lock()? {
+        match tree_status::journal(schedule)?.lock()? {
             Some(_lock) => tell(schedule, AlertFacts::default(), None, now_s),
             None => Ok(()),
         }
@@ -77,7 +77,7 @@ pub(super) fn tell(
     let mut facts =
         AlertFacts { command: format!("steadfast status {directory}"), directory, ..facts };
     if is_judged && news.is_due() && news.open_count() > 0 {
-        let drives = status::drives(&schedule.directory);
+        let drives = tree_status::drives(&schedule.directory);
         facts.drives = drives.iter().flat_map(DriveFacts::lines).collect();
     }
     let deliveries = alert::sender().end(alerts.alerts(), &facts, &news);
@@ -94,13 +94,13 @@ fn open_troubles(
     schedule: &CheckSchedule,
     now_s: i64,
 ) -> anyhow::Result<(BTreeSet<Trouble>, bool)> {
-    let last = status::journal(schedule)?.read();
+    let last = tree_status::journal(schedule)?.read();
     let mut open = BTreeSet::new();
     if last.unstarted_s(schedule, now_s).is_some() {
         open.insert(of_folder(NOT_STARTED));
     }
-    let tree = super::tree_of(&schedule.directory).ok();
-    let state = tree.as_ref().map(|tree| status::of_tree(tree, Some(schedule), now_s).state);
+    let tree = tree_status::tree_of(&schedule.directory).ok();
+    let state = tree.as_ref().map(|tree| tree_status::of_tree(tree, Some(schedule), now_s).state);
     let (Some(CataloguedTree { catalogue, .. }), Some(FolderState::Known(facts))) = (&tree, &state)
     else {
         match state {
