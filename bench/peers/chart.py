@@ -1,4 +1,4 @@
-"""In: the records of one machine. Out: docs/images/speed.svg, the chart of the README.
+"""In: the records of all machines. Out: docs/images/speed.svg, the chart of the README.
 
 Draws how fast each participant checks: a panel for each corpus and condition of the cache, from the
 newest record that has it. Records made beside other work are left out, because their seconds say
@@ -19,7 +19,7 @@ from pathlib import Path
 from results import Cell, Results, Row
 
 REPOSITORY = Path(__file__).resolve().parents[2]
-RECORDS = REPOSITORY / "bench" / "record" / "xeon-amx-2-vm"
+RECORDS = REPOSITORY / "bench" / "record"
 CHART = REPOSITORY / "docs" / "images" / "speed.svg"
 
 CORPORA = {"large": "4 files of 1 GiB", "small": "50,000 files of 1–64 KiB"}
@@ -61,9 +61,9 @@ class Panel:
 
 
 def panels(folder: Path) -> list[Panel]:
-    """The cells of the chart, each from the newest record of the folder that has samples of it."""
+    """The cells of the chart, each from the newest record that has samples of it."""
     found: dict[Cell, Panel] = {}
-    for path in sorted(folder.glob("[0-9]*.json")):
+    for path in sorted(folder.glob("*/[0-9]*.json"), key=lambda path: path.name):
         record = json.loads(path.read_text())
         if max(record["load_before"], record["load_after"]) > LOAD_IDLE_MAX:
             continue
@@ -72,7 +72,7 @@ def panels(folder: Path) -> list[Panel]:
             for cell in results.cells(corpus):
                 checks = [row for row in results.rows(cell) if row.role != "reference"]
                 if cell.operation == "check":
-                    source = f"{path.name}, {record['rounds']} rounds"
+                    source = f"{path.parent.name}/{path.name}, {record['rounds']} rounds"
                     length_bytes = results.corpus_bytes(corpus)
                     found[cell] = Panel(cell, checks, source, length_bytes)
     cells = [Cell(corpus, cache, "check") for corpus in CORPORA for cache in CACHES]
