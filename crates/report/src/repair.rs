@@ -69,7 +69,8 @@ pub fn write_summary_text(summary: &RepairSummary, out: &mut Vec<u8>) {
     }
     for (run, place) in &summary.originals {
         text.push_str(&format!(
-            "The damaged files are in `{}`. To remove them: steadfast repair --discard {run}\n",
+            "The damaged files are in `{}`. To remove them: \
+             steadfast repair --discard {run} PATH\n",
             escape::path(place)
         ));
     }
