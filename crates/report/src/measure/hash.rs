@@ -3,6 +3,7 @@
 //! In: figures. Out: a [`Section`]: the main results in sentences, then tables and charts.
 
 mod charts;
+mod layers;
 mod levels;
 mod tables;
 

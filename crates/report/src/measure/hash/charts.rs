@@ -4,11 +4,11 @@
 
 use steadfast_measure::figures::hash::{Figure, HashFigures, KernelRate, PathLine};
 use steadfast_measure::record::Stage;
-use steadfast_measure::stats::{BAND_LEN, Banded, Line};
 
+use super::layers::{band, fitted, measured};
 use super::{cache_words, line_words};
-use crate::document::{Axis, Chart, Layer, Mark, Point, Quantity};
-use crate::measure::{band_points, lengths_between, level_name, point, rows_layer};
+use crate::document::{Axis, Chart, Layer, Mark, Quantity};
+use crate::measure::{level_name, point, rows_layer};
 
 pub(super) fn charts(figures: &HashFigures) -> Vec<Chart> {
     let mut charts = vec![by_size(figures)];
@@ -65,22 +65,6 @@ fn fits(line: &PathLine) -> Chart {
         time_by_size(),
         layers,
     )
-}
-
-pub(super) fn measured(line: &PathLine, label: &str) -> Layer {
-    let points = line.points.iter().map(|point| Point::at(point.amount, 1e9 * point.time_s));
-    Layer::new(label, Mark::Dots, points)
-}
-
-pub(super) fn fitted(line: &PathLine, fit: &Line, label: &str) -> Layer {
-    let (from, to) = (line.sizes_bytes.0 as f64, line.sizes_bytes.1 as f64);
-    let points = lengths_between(from, to).map(|size| Point::at(size, 1e9 * fit.time_s(size)));
-    Layer::new(label, Mark::Line, points.filter(|point| point.y > 0.0))
-}
-
-pub(super) fn band(band: Option<&[Banded; BAND_LEN]>, label: &str) -> Layer {
-    let points = band_points(band).filter(|point| point.interval.is_some_and(|(low, _)| low > 0.0));
-    Layer::new(label, Mark::Band, points)
 }
 
 /// Reading, hashing and both beside each other, by where the bytes came from.

@@ -5,7 +5,8 @@
 use steadfast_measure::figures::hash::{ContendedRate, Figure, HashFigures, LevelLine};
 use steadfast_measure::record::Cache;
 
-use super::{cache_words, charts};
+use super::cache_words;
+use super::layers::{band, fitted, measured};
 use crate::document::{Axis, Cell, Chart, Field, Mark, Quantity, Table};
 use crate::measure::{cell, level_name, rows_layer, time_cell};
 use crate::units::Units;
@@ -78,9 +79,9 @@ fn by_size((cache, lines): (Option<Cache>, Vec<&LevelLine>)) -> Chart {
     let layers = lines.iter().flat_map(|line| {
         let label = level_name(line.qos);
         [
-            charts::band(line.net.line.band.as_ref(), &label),
-            charts::fitted(&line.net, &line.net.line.fits.robust, &label),
-            charts::measured(&line.net, &label),
+            band(line.net.line.band.as_ref(), &label),
+            fitted(&line.net, &line.net.line.fits.robust, &label),
+            measured(&line.net, &label),
         ]
     });
     let axes =
