@@ -11,12 +11,14 @@
 #![forbid(unsafe_code)]
 
 mod error;
+mod names;
 mod geometry;
 mod code;
 mod set;
 mod format;
 mod decode;
 mod search;
+pub mod par2;
 
 pub use code::{ParityEncoder, ParityPages, RunBuffer};
 pub use decode::{ColumnDecoder, Losses, PageAt, Rebuilt};

@@ -1,11 +1,10 @@
 //! The records of members, in the index.
 
-use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt as _;
-use std::path::{Component, Path, PathBuf};
 
 use crate::error::{Error, ErrorKind};
 use crate::geometry::PAGE_LEN;
+use crate::names::path_beneath;
 use crate::set::{Member, ProtectedFile};
 
 /// The most bytes of a path.
@@ -80,7 +79,8 @@ pub(super) fn decode(cursor: &mut RecordBytes<'_>, pages: u32) -> Result<Member,
     if path_len > PATH_LEN_MAX || zero != 0 {
         return Err(invalid("a record is malformed"));
     }
-    let path = path_of(cursor.take(path_len)?)?;
+    let path = path_beneath(cursor.take(path_len)?)
+        .ok_or_else(|| invalid("a path is not made of names beneath the root"))?;
     let tag = cursor.take(usize::from(tag_len))?.to_vec();
     let file = ProtectedFile { path, length: file_length, mode, uid, gid, tag };
     let member = Member { file, start, length, sets, page, offset };
@@ -109,16 +109,4 @@ fn is_sound(member: &Member, pages: u32) -> bool {
     // The distance cannot overflow once the part lies within the set.
     let ends_at = || member.start.checked_add(member.distance(last));
     begins_well && within_set && ends_at().is_some_and(|last| last < member.file.length)
-}
-
-/// Takes a path that stays beneath the root: names only, as a writer spells them.
-fn path_of(bytes: &[u8]) -> Result<PathBuf, Error> {
-    let path = Path::new(OsStr::from_bytes(bytes));
-    let names: PathBuf = path.components().collect();
-    let stays = path.components().all(|part| matches!(part, Component::Normal(_)));
-    let is_plain = names.as_os_str().as_bytes() == bytes;
-    match stays && is_plain && !bytes.is_empty() && !bytes.contains(&0) {
-        true => Ok(names),
-        false => Err(invalid("a path is not made of names beneath the root")),
-    }
 }
