@@ -67,6 +67,7 @@ pub mod catalogue;
 pub mod run;
 pub mod parity;
 pub mod repair;
+pub mod par2;
 mod builder;
 pub mod diff;
 pub mod probe;

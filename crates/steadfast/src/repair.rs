@@ -32,9 +32,14 @@ pub use originals::discard;
 pub use prospect::check;
 pub use target::RepairTarget;
 
-use copies::Own;
+pub(crate) use copies::Own;
+pub(crate) use mend::digest_matches;
+pub(crate) use originals::Originals;
+pub(crate) use replace::{
+    PRIVATE, copy_attributes, draft_for, exchange, make_directory, read_back,
+};
+
 use mend::MendedContents;
-use originals::Originals;
 use parities::Parities;
 
 pub use crate::catalogue::RepairSource;
@@ -125,11 +130,11 @@ fn carry_out(
 }
 
 /// Makes the error of a file that cannot be repaired for a reason of ours.
-fn refused(reason: impl Into<String>) -> FileError {
+pub(crate) fn refused(reason: impl Into<String>) -> FileError {
     FileError { operation: "repair it", reason: reason.into() }
 }
 
 /// Makes the error of a failed system call. `operation` is an infinitive.
-fn system(operation: &'static str) -> impl Fn(std::io::Error) -> FileError {
+pub(crate) fn system(operation: &'static str) -> impl Fn(std::io::Error) -> FileError {
     move |error| FileError::from_io(operation, &error)
 }

@@ -22,9 +22,9 @@ const NAMES_MAX: usize = 8;
 const DUPLICATES_MAX: usize = 8;
 
 /// The file that is to be repaired, if it is there.
-pub(super) struct Own {
-    pub(super) file: File,
-    pub(super) status: Status,
+pub(crate) struct Own {
+    pub(crate) file: File,
+    pub(crate) status: Status,
 }
 
 impl Own {

@@ -310,7 +310,7 @@ fn each_span(
 ///
 /// # Errors
 /// Whatever the system says; `Interrupted` if it was stopped.
-pub(super) fn digest_matches(file: &File, tag: &Tag, stop: &AtomicBool) -> io::Result<bool> {
+pub(crate) fn digest_matches(file: &File, tag: &Tag, stop: &AtomicBool) -> io::Result<bool> {
     let mut hasher = AlgorithmHasher::new(tag.algorithm);
     each_span(file, tag.length, stop, &mut |_, bytes| {
         hasher.update(bytes);

@@ -18,7 +18,7 @@ const TRIES: u64 = 100;
 
 /// The damaged files that one repair of a tree replaces. The folder is made for the first of them.
 #[derive(Debug)]
-pub(super) struct Originals {
+pub(crate) struct Originals {
     root: PathBuf,
     run: OnceLock<u64>,
     /// Open from the first use on, so that no other repair of the tree begins meanwhile.
@@ -27,7 +27,7 @@ pub(super) struct Originals {
 
 impl Originals {
     /// Prepares to keep the damaged files of a tree; `root` is its real path.
-    pub(super) fn of(root: &Path) -> Originals {
+    pub(crate) fn of(root: &Path) -> Originals {
         Originals { root: root.to_owned(), run: OnceLock::new(), work: OnceLock::new() }
     }
 
@@ -41,12 +41,12 @@ impl Originals {
 
     /// Clears up what killed repairs of the tree left. Returns the paths of damaged files that were
     /// moved to where they are kept.
-    pub(super) fn clear_up(&self) -> io::Result<Vec<PathBuf>> {
+    pub(crate) fn clear_up(&self) -> io::Result<Vec<PathBuf>> {
         self.work()?.clear_up(&|relative| self.dir_for(relative))
     }
 
     /// Returns the number of the repair and the folder, if something was kept.
-    pub(super) fn place(&self) -> Option<(u64, PathBuf)> {
+    pub(crate) fn place(&self) -> Option<(u64, PathBuf)> {
         let run = *self.run.get()?;
         Some((run, self.root.join(FOLDER).join(DAMAGED).join(run.to_string())))
     }

@@ -25,7 +25,7 @@ use crate::store::{Replaces, Store as _, StoredTag};
 const ATTRIBUTE_LEN_MAX: usize = 1 << 20;
 
 /// Readable and writable by its owner alone: what a draft is until it is proved.
-const PRIVATE: u32 = 0o600;
+pub(crate) const PRIVATE: u32 = 0o600;
 
 /// Puts the contents in the place of a file, or where it is missing.
 pub(super) fn replace(
@@ -46,7 +46,7 @@ pub(super) fn replace(
         (Some(own), _) => Some(&own.file),
         (None, model) => model.map(|copy| &copy.file),
     };
-    let draft = draft_for(target, own, &dir, originals)?;
+    let draft = draft_for(&target.root, own, &dir, originals)?;
     let is_shared = match own {
         Some(own) if contents.uses_own() => {
             draft.share_blocks(&own.file).map_err(system("make a draft of it"))?
@@ -75,7 +75,7 @@ pub(super) fn replace(
     draft.assume(ownership, target.tag.mtime).map_err(system("restore its mode and times"))?;
     set_tag(&draft, target)?;
     match own {
-        Some(own) => exchange(target, own, draft, &dir, name, originals),
+        Some(own) => exchange(&target.relative, own, draft, &dir, name, originals),
         None => {
             let published = draft.publish_in(&dir, name, Existing::Keep);
             published.and_then(|()| dir.flush()).map_err(system("put it in place"))
@@ -85,14 +85,14 @@ pub(super) fn replace(
 
 /// Makes the draft: with the other work that is not finished, where no check sees it, and of a
 /// missing file on another file system beside it.
-fn draft_for(
-    target: &RepairTarget,
+pub(crate) fn draft_for(
+    root: &Path,
     own: Option<&Own>,
     dir: &Arc<Dir>,
     originals: &Originals,
 ) -> Result<Draft, FileError> {
     let look = system("look at its folder");
-    let root = Dir::open(&target.root).and_then(|root| root.status()).map_err(&look)?;
+    let root = Dir::open(root).and_then(|root| root.status()).map_err(&look)?;
     let is_same_device = root.device == dir.status().map_err(&look)?.device;
     let draft = match own {
         Some(own) if is_same_device => {
@@ -111,7 +111,7 @@ fn draft_for(
 }
 
 /// Opens a directory beneath a root, and makes what of it is missing.
-fn make_directory(root: &Path, path: &Path) -> io::Result<Dir> {
+pub(crate) fn make_directory(root: &Path, path: &Path) -> io::Result<Dir> {
     let mut dir = Dir::open(root)?;
     for name in path.components() {
         dir = dir.make_dir(name.as_os_str())?;
@@ -154,10 +154,7 @@ fn fill(
 
 /// Reads the draft back from the medium: length and digest must be those of the tag.
 fn prove(draft: &Draft, target: &RepairTarget, stop: &AtomicBool) -> Result<(), FileError> {
-    let file = draft.flush_and_open().map_err(system("flush the draft"))?;
-    // Either keeps the answer from coming out of the cache; some file systems know neither.
-    let _ = cache::drop_cached(&file);
-    let _ = file.set_uncached();
+    let file = read_back(draft)?;
     let matches =
         digest_matches(&file, &target.tag, stop).map_err(system("read the draft back"))?;
     let length = file.status().map_err(system("read the draft back"))?.length;
@@ -167,8 +164,17 @@ fn prove(draft: &Draft, target: &RepairTarget, stop: &AtomicBool) -> Result<(), 
     }
 }
 
+/// Flushes a draft, and opens it to be read from the medium.
+pub(crate) fn read_back(draft: &Draft) -> Result<File, FileError> {
+    let file = draft.flush_and_open().map_err(system("flush the draft"))?;
+    // Either keeps the answer from coming out of the cache; some file systems know neither.
+    let _ = cache::drop_cached(&file);
+    let _ = file.set_uncached();
+    Ok(file)
+}
+
 /// Copies all extended attributes, access lists among them.
-fn copy_attributes(from: &File, draft: &Draft) -> io::Result<()> {
+pub(crate) fn copy_attributes(from: &File, draft: &Draft) -> io::Result<()> {
     let to = draft.to_file()?;
     let names = match xattr::list(from) {
         Ok(names) => names,
@@ -233,8 +239,8 @@ fn set_tag(draft: &Draft, target: &RepairTarget) -> Result<(), FileError> {
 }
 
 /// Exchanges the draft and the damaged file, and moves that to where it is kept.
-fn exchange(
-    target: &RepairTarget,
+pub(crate) fn exchange(
+    relative: &Path,
     own: &Own,
     draft: Draft,
     dir: &Arc<Dir>,
@@ -248,10 +254,10 @@ fn exchange(
         return Err(changed());
     }
     let work = originals.work().map_err(system("prepare to keep the damaged file"))?;
-    let kept = originals.dir_for(&target.relative);
+    let kept = originals.dir_for(relative);
     let kept = kept.map_err(system("make the folder for the damaged file"))?;
     let inode = own.status.inode;
-    let noted = work.note(inode, &target.relative, &draft);
+    let noted = work.note(inode, relative, &draft);
     let exchanged = noted.and_then(|()| draft.exchange(dir, name));
     let displaced = exchanged.map_err(|error| {
         work.forget(inode);

@@ -1,0 +1,236 @@
+//! PAR2 sets of other tools: verified, and files repaired from them.
+//!
+//! Input: a PAR2 file, and those beside it that belong to it. Output: what is wrong with each file
+//! of the set ([`verify_par2`]), or the files as the set describes them ([`repair_par2`]).
+//! `steadfast_parity` knows the packets and the code; here is the reading and writing. The packets
+//! may be hostile: paths are opened beneath the folder of the set only. A file is replaced only by
+//! contents that have the length and the MD5 of the set, and the digest of its tag if it has one.
+
+mod ranges;
+mod volumes;
+mod survey;
+mod rebuild;
+mod replace;
+
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use crate::error::Error;
+use crate::event::FileError;
+use crate::verdict::{Verdict, worse_status};
+
+use replace::Replacer;
+use survey::BlockSurvey;
+use volumes::LoadedSet;
+
+/// What is known of a file of a set, and what became of it.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Par2Report {
+    /// The path as the user would write it.
+    pub path: PathBuf,
+    /// `Intact`, `Corrupt`, `Missing` or `Unreadable`; `Modified` if it is as its tag says, and so
+    /// was edited after the set was made.
+    pub verdict: Verdict,
+    /// Blocks of the file.
+    pub blocks: u64,
+    /// Of these, the ones that are nowhere.
+    pub lost_blocks: u64,
+    /// Whether the file is repaired, or can be; `None` if it needs no repair or none was asked for.
+    pub is_repaired: Option<bool>,
+    /// What went wrong, or why it is not repaired.
+    pub fault: Option<FileError>,
+}
+
+/// What became of one or more sets.
+#[derive(Clone, Debug, Default)]
+#[non_exhaustive]
+#[must_use]
+pub struct Par2Totals {
+    /// The PAR2 files that were read, except those that also have packets of another set.
+    pub par2_files: Vec<PathBuf>,
+    /// Sets that could not be read.
+    pub unread_sets: u64,
+    /// Files of the sets.
+    pub files: u64,
+    /// Files that are as their set says.
+    pub intact: u64,
+    /// Files that were edited after the set was made.
+    pub modified: u64,
+    /// Files that are damaged.
+    pub corrupt: u64,
+    /// Files that are gone.
+    pub missing: u64,
+    /// Files that cannot be opened.
+    pub unreadable: u64,
+    /// Blocks of all files.
+    pub blocks: u64,
+    /// Of these, the ones that are nowhere.
+    pub lost_blocks: u64,
+    /// Whole recovery blocks: as many lost blocks can be rebuilt.
+    pub recovery_blocks: u64,
+    /// Packets of the PAR2 files that are damaged.
+    pub damaged_packets: u64,
+    /// Files that were repaired, or can be.
+    pub repaired: u64,
+    /// Files that were not repaired, or cannot be.
+    pub not_repaired: u64,
+    /// Whether something was written.
+    pub is_done: bool,
+    /// The numbers under which damaged files are kept, and the folders, if something was replaced.
+    pub originals: Vec<(u64, PathBuf)>,
+    /// Whether the run was told to stop before its end.
+    pub interrupted: bool,
+    status: u8,
+}
+
+impl Par2Totals {
+    /// Returns the exit status: 0 every file is as the set says, 1 one is missing or was edited, 2
+    /// one could not be read, 3 one is damaged, 130 interrupted.
+    pub fn exit_status(&self) -> u8 {
+        match self.status {
+            3 => 3,
+            _ if self.interrupted => 130,
+            status => status,
+        }
+    }
+
+    /// Adds what became of other sets.
+    pub fn merge(&mut self, other: Par2Totals) {
+        self.unread_sets += other.unread_sets;
+        self.files += other.files;
+        self.intact += other.intact;
+        self.modified += other.modified;
+        self.corrupt += other.corrupt;
+        self.missing += other.missing;
+        self.unreadable += other.unreadable;
+        self.blocks += other.blocks;
+        self.lost_blocks += other.lost_blocks;
+        self.recovery_blocks += other.recovery_blocks;
+        self.damaged_packets += other.damaged_packets;
+        self.repaired += other.repaired;
+        self.not_repaired += other.not_repaired;
+        self.is_done |= other.is_done;
+        self.interrupted |= other.interrupted;
+        self.status = worse_status(self.status, other.status);
+        self.par2_files.extend(other.par2_files);
+        self.originals.extend(other.originals);
+    }
+
+    /// Counts a set that could not be read.
+    pub fn add_unread(&mut self) {
+        self.unread_sets += 1;
+        self.status = worse_status(self.status, 2);
+    }
+
+    fn add(&mut self, report: &Par2Report) {
+        let (count, status) = match report.verdict {
+            Verdict::Intact => (&mut self.intact, 0),
+            Verdict::Modified => (&mut self.modified, 1),
+            Verdict::Missing => (&mut self.missing, 1),
+            Verdict::Corrupt => (&mut self.corrupt, 3),
+            _ => (&mut self.unreadable, 2),
+        };
+        *count += 1;
+        let status = match report.is_repaired {
+            Some(true) if self.is_done => 0,
+            Some(_) => 3,
+            None => status,
+        };
+        self.status = worse_status(self.status, status);
+        self.files += 1;
+        self.repaired += u64::from(report.is_repaired == Some(true));
+        self.not_repaired += u64::from(report.is_repaired == Some(false));
+    }
+}
+
+/// What is done about damage.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Intent {
+    Verify,
+    Plan,
+    Repair,
+}
+
+/// Compares the files of a set with it, block by block. Lost blocks are also searched for in
+/// `others`: files of the set under other names. Writes nothing.
+///
+/// # Errors
+/// If the PAR2 file cannot be read, or no set can be made out.
+pub fn verify_par2(
+    path: &Path,
+    others: &[PathBuf],
+    stop: &AtomicBool,
+    found: &mut dyn FnMut(&Par2Report),
+) -> Result<Par2Totals, Error> {
+    carry_out(path, others, Intent::Verify, stop, found)
+}
+
+/// Repairs the damaged and missing files of a set, or says which could be with `dry_run`.
+///
+/// A file that cannot be repaired is untouched, and so is one that was edited after the set was
+/// made.
+///
+/// # Errors
+/// As [`verify_par2`].
+pub fn repair_par2(
+    path: &Path,
+    others: &[PathBuf],
+    dry_run: bool,
+    stop: &AtomicBool,
+    found: &mut dyn FnMut(&Par2Report),
+) -> Result<Par2Totals, Error> {
+    let intent = if dry_run { Intent::Plan } else { Intent::Repair };
+    carry_out(path, others, intent, stop, found)
+}
+
+fn carry_out(
+    path: &Path,
+    others: &[PathBuf],
+    intent: Intent,
+    stop: &AtomicBool,
+    found: &mut dyn FnMut(&Par2Report),
+) -> Result<Par2Totals, Error> {
+    let interrupted = |error: &std::io::Error| error.kind() == std::io::ErrorKind::Interrupted;
+    let loaded = match LoadedSet::load(path, others, stop) {
+        Err(_) if stop.load(Ordering::Relaxed) => {
+            return Ok(Par2Totals { interrupted: true, ..Par2Totals::default() });
+        }
+        loaded => loaded?,
+    };
+    let mut totals = Par2Totals {
+        blocks: loaded.set.blocks as u64,
+        recovery_blocks: loaded.recovery.len() as u64,
+        damaged_packets: loaded.damaged_packets,
+        par2_files: loaded.paths.clone(),
+        is_done: intent == Intent::Repair,
+        ..Par2Totals::default()
+    };
+    let survey = match BlockSurvey::of(&loaded, stop) {
+        Ok(survey) => survey,
+        Err(error) if interrupted(&error) => {
+            return Ok(Par2Totals { interrupted: true, ..totals });
+        }
+        Err(error) => return Err(Error::system("read the files of the set", error).at(path)),
+    };
+    totals.lost_blocks = survey.lost().len() as u64;
+    let mut reports = survey.reports(&loaded);
+    if intent != Intent::Verify {
+        let replacer = Replacer::new(&loaded, &survey, stop);
+        replacer.repair(intent == Intent::Plan, &mut reports);
+        totals.originals.extend(replacer.originals());
+    }
+    totals.interrupted = stop.load(Ordering::Relaxed);
+    for report in &reports {
+        totals.add(report);
+        found(report);
+    }
+    Ok(totals)
+}
+
+fn go_on(stop: &AtomicBool) -> std::io::Result<()> {
+    match stop.load(Ordering::Relaxed) {
+        true => Err(std::io::ErrorKind::Interrupted.into()),
+        false => Ok(()),
+    }
+}

@@ -1,0 +1,260 @@
+//! Repaired files: written as drafts, proved, and put in place of the damaged ones, which are kept.
+
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use steadfast_manifest::tag::Tag;
+use steadfast_parity::par2::{Par2File, Solution};
+use steadfast_sys::file::{Dir, Draft, Existing, Ownership};
+
+use super::Par2Report;
+use super::ranges::{HashedPart, digests};
+use super::rebuild::{BlockReader, rebuild};
+use super::survey::{BlockSurvey, open};
+use super::volumes::LoadedSet;
+use crate::beneath;
+use crate::event::FileError;
+use crate::pages::Descriptor;
+use crate::repair::{
+    Originals, Own, PRIVATE, copy_attributes, digest_matches, draft_for, exchange, make_directory,
+    read_back, refused, system,
+};
+use crate::store::{StoredTag, tag_at};
+use crate::verdict::Verdict;
+
+/// Files whose drafts are open at a time.
+const DRAFTS_MAX: usize = 256;
+
+/// Bytes that are copied at a time.
+const COPY_LEN: u64 = 1 << 20;
+
+/// Repairs the files of a set.
+pub(super) struct Replacer<'a> {
+    loaded: &'a LoadedSet,
+    survey: &'a BlockSurvey,
+    /// The real path of the folder.
+    root: PathBuf,
+    originals: Originals,
+    stop: &'a AtomicBool,
+}
+
+/// A file that is being repaired.
+struct DraftedFile {
+    number: usize,
+    own: Option<Own>,
+    dir: Arc<Dir>,
+    draft: Draft,
+}
+
+impl<'a> Replacer<'a> {
+    pub(super) fn new(
+        loaded: &'a LoadedSet,
+        survey: &'a BlockSurvey,
+        stop: &'a AtomicBool,
+    ) -> Replacer<'a> {
+        let root = loaded.folder.canonicalize().unwrap_or_else(|_| loaded.folder.clone());
+        Replacer { loaded, survey, originals: Originals::of(&root), root, stop }
+    }
+
+    /// Returns the number and the folder under which damaged files are kept, if some are.
+    pub(super) fn originals(&self) -> Option<(u64, PathBuf)> {
+        self.originals.place()
+    }
+
+    /// Repairs the damaged and missing files, or says which can be, with `is_plan`.
+    pub(super) fn repair(&self, is_plan: bool, reports: &mut [Par2Report]) {
+        let lost = self.survey.lost();
+        let exponents: Vec<u32> = self.loaded.recovery.iter().map(|block| block.exponent).collect();
+        let solution = Solution::new(self.survey.places.len(), &lost, &exponents);
+        let mut targets = Vec::new();
+        for (number, report) in reports.iter_mut().enumerate() {
+            if !matches!(report.verdict, Verdict::Corrupt | Verdict::Missing) {
+                continue;
+            }
+            report.is_repaired = Some(false);
+            match &solution {
+                Err(error) if report.lost_blocks > 0 => {
+                    report.fault = Some(refused(error.to_string()));
+                }
+                _ if report.blocks == 0 && self.loaded.set.files[number].length > 0 => {
+                    report.fault = Some(refused("the set has no recovery blocks of it"));
+                }
+                _ if is_plan => report.is_repaired = Some(true),
+                _ => targets.push(number),
+            }
+        }
+        if !targets.is_empty() {
+            // If this fails, no draft can be made either.
+            let _ = self.originals.clear_up();
+        }
+        let solution = solution.ok();
+        for batch in targets.chunks(DRAFTS_MAX) {
+            self.repair_batch(batch, solution.as_ref(), reports);
+        }
+    }
+
+    fn repair_batch(
+        &self,
+        batch: &[usize],
+        solution: Option<&Solution>,
+        reports: &mut [Par2Report],
+    ) {
+        let mut files = Vec::new();
+        for number in batch {
+            match self.begin(*number) {
+                Ok(file) => files.push(file),
+                Err(fault) => reports[*number].fault = Some(fault),
+            }
+        }
+        let needs = files.iter().any(|file| reports[file.number].lost_blocks > 0);
+        if let Some(solution) = solution.filter(|_| needs)
+            && let Err(error) = self.write_lost(&files, solution)
+        {
+            for file in &files {
+                reports[file.number].fault =
+                    Some(system("rebuild the lost blocks")(error_of(&error)));
+            }
+            return;
+        }
+        for file in files {
+            let number = file.number;
+            match self.finish(file) {
+                Ok(()) => reports[number].is_repaired = Some(true),
+                Err(fault) => reports[number].fault = Some(fault),
+            }
+        }
+    }
+
+    /// Makes a draft with the blocks that are left.
+    fn begin(&self, number: usize) -> Result<DraftedFile, FileError> {
+        let of = &self.loaded.set.files[number];
+        let own = self.own(number)?;
+        let parent = of.path.parent().unwrap_or(Path::new(""));
+        let dir = match own {
+            Some(_) => beneath::directory(&self.root, parent),
+            None => make_directory(&self.root, parent),
+        };
+        let dir = Arc::new(dir.map_err(system("open its folder"))?);
+        let draft = draft_for(&self.root, own.as_ref(), &dir, &self.originals)?;
+        if let Some(own) = &own {
+            // The owner comes first: a change of it takes away capabilities and set-user bits.
+            let ownership = own.file.ownership().map_err(system("read its owner"))?;
+            let private = Ownership { mode: PRIVATE, ..ownership };
+            let given = draft.assume(private, own.status.mtime);
+            given.map_err(system("give the draft to its owner"))?;
+        }
+        let file = DraftedFile { number, own, dir, draft };
+        self.write_left(&file).map_err(system("write the draft"))?;
+        Ok(file)
+    }
+
+    /// Opens the damaged file, which must still be as it was read.
+    fn own(&self, number: usize) -> Result<Option<Own>, FileError> {
+        let Some(before) = &self.survey.files[number].status else { return Ok(None) };
+        let opened = open(self.loaded, number);
+        let (file, status) = opened.map_err(system("open it"))?;
+        match status {
+            _ if status != *before => Err(refused("the file was changed meanwhile")),
+            _ if status.links > 1 => Err(refused(format!(
+                "it has {} names (hard links), which a repair would part",
+                status.links
+            ))),
+            _ => Ok(Some(Own { file, status })),
+        }
+    }
+
+    fn write_left(&self, file: &DraftedFile) -> io::Result<()> {
+        let of = &self.loaded.set.files[file.number];
+        let block_len = self.loaded.set.block_len;
+        let mut reader = BlockReader::new(self.loaded, self.survey);
+        let mut bytes = vec![0; block_len.min(COPY_LEN) as usize];
+        for number in 0..of.blocks.len() {
+            let start = number as u64 * block_len;
+            let end = (start + block_len).min(of.length);
+            let mut at = start;
+            while at < end {
+                super::go_on(self.stop)?;
+                let bytes = &mut bytes[..(end - at).min(COPY_LEN).min(block_len) as usize];
+                if !reader.read(of.blocks.start + number, at - start, bytes)? {
+                    break;
+                }
+                write_unless_zeros(&file.draft, bytes, at)?;
+                at += bytes.len() as u64;
+            }
+        }
+        file.draft.set_length(of.length)
+    }
+
+    fn write_lost(&self, files: &[DraftedFile], solution: &Solution) -> io::Result<()> {
+        let block_len = self.loaded.set.block_len;
+        rebuild(self.loaded, self.survey, solution, self.stop, &mut |block, at, bytes| {
+            for file in files {
+                let of: &Par2File = &self.loaded.set.files[file.number];
+                if of.blocks.contains(&block) {
+                    let start = (block - of.blocks.start) as u64 * block_len + at;
+                    let len = of.length.saturating_sub(start).min(bytes.len() as u64);
+                    write_unless_zeros(&file.draft, &bytes[..len as usize], start)?;
+                }
+            }
+            Ok(())
+        })
+    }
+
+    /// Proves a draft and puts it in place.
+    fn finish(&self, repaired: DraftedFile) -> Result<(), FileError> {
+        let DraftedFile { number, own, dir, draft } = repaired;
+        let of = &self.loaded.set.files[number];
+        let tag = self.prove(of, own.as_ref(), &draft)?;
+        let name = of.path.file_name().ok_or_else(|| refused("it has no name"))?;
+        let Some(own) = own else {
+            let published = draft.publish_in(&dir, name, Existing::Keep);
+            return published.and_then(|()| dir.flush()).map_err(system("put it in place"));
+        };
+        let ownership = own.file.ownership().map_err(system("read its owner"))?;
+        copy_attributes(&own.file, &draft).map_err(system("restore its attributes"))?;
+        let mtime = tag.map_or(own.status.mtime, |tag| tag.mtime);
+        draft.assume(ownership, mtime).map_err(system("restore its mode and times"))?;
+        exchange(&of.path, &own, draft, &dir, name, &self.originals)
+    }
+
+    /// Reads the draft back from the medium: length and MD5 must be those of the set, and the
+    /// digest that of the file's tag, which is returned, if it has one.
+    fn prove(
+        &self,
+        of: &Par2File,
+        own: Option<&Own>,
+        draft: &Draft,
+    ) -> Result<Option<Tag>, FileError> {
+        let file = read_back(draft)?;
+        let len_bytes = file.status().map_err(system("read the draft back"))?.length;
+        let source = Descriptor { file: &file, len_bytes };
+        let whole = digests(&source, &[HashedPart::whole(0, len_bytes)], self.stop);
+        let whole = whole.map_err(system("read the draft back"))?;
+        if len_bytes != of.length || whole != [Some(of.digest)] {
+            return Err(refused("the rebuilt contents do not have the MD5 of the set"));
+        }
+        let tag = own.map(|own| tag_at(&own.file, &self.root.join(&of.path)));
+        let Some(Ok(StoredTag::Whole(tag))) = tag else { return Ok(None) };
+        let matches = tag.length == len_bytes
+            && digest_matches(&file, &tag, self.stop).map_err(system("read the draft back"))?;
+        match matches {
+            true => Ok(Some(tag)),
+            false => Err(refused("the contents of the set are not those of the file's tag")),
+        }
+    }
+}
+
+/// Writes to a draft; leaves zeros out, so that a sparse file stays sparse.
+fn write_unless_zeros(draft: &Draft, bytes: &[u8], offset: u64) -> io::Result<()> {
+    match bytes.iter().all(|byte| *byte == 0) {
+        true => Ok(()),
+        false => draft.write_at(bytes, offset),
+    }
+}
+
+/// Copies an error, which is said of several files.
+fn error_of(error: &io::Error) -> io::Error {
+    io::Error::new(error.kind(), error.to_string())
+}
