@@ -14,6 +14,7 @@ mod measure;
 #[cfg(feature = "objects")]
 mod objects;
 mod pages;
+mod par2;
 mod parity;
 mod parse;
 mod qos;
@@ -59,6 +60,7 @@ pub(crate) use objects::{
     ComparedArgs, ObjectsArgs, ObjectsCheckArgs, ObjectsCommand, ObjectsImportArgs,
 };
 pub(crate) use pages::{KeepPagesArgs, PagesArgs, PagesCommand, PagesDigestArgs, PagesSourceArgs};
+pub(crate) use par2::{Par2Args, Par2Command, Par2RepairArgs};
 pub(crate) use parity::{
     ParityArgs, ParityCommand, ParityDropArgs, ParityMadeArgs, ParityPlaceArgs,
 };

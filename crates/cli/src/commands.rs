@@ -27,6 +27,7 @@ mod objects;
 #[cfg(feature = "serve")]
 mod open;
 mod pages;
+mod par2;
 mod parity;
 mod probe;
 mod qos;
@@ -113,6 +114,7 @@ pub(crate) fn dispatch(Cli { command, level }: &Cli) -> anyhow::Result<u8> {
         Command::Code(args) => code::run(args),
         Command::Pages(args) => pages::run(args),
         Command::Parity(args) => parity::run(args),
+        Command::Par2(args) => par2::run(args),
         Command::Repair(args) => repair::run(args),
         #[cfg(feature = "fleet")]
         Command::Fleet(args) => fleet::run(args),

@@ -19,6 +19,7 @@ mod text;
 pub mod chart;
 pub mod html;
 pub mod pages;
+pub mod par2;
 pub mod parity;
 pub mod repair;
 pub mod view;

@@ -19,6 +19,7 @@ const TOOLS: &[(&str, &str, &str)] = &[
     ("fsverity", "fsverity", "tests against fsverity"),
     ("hashdeep", "hashdeep", "tests against hashdeep"),
     ("mtree", "mtree-netbsd", "tests against mtree"),
+    ("par2", "par2", "tests against par2"),
     ("rhash", "rhash", "tests against rhash"),
     ("man", "man-db", "the test that manual pages have no warnings"),
     ("zsh", "zsh", "the test of its completions"),
@@ -67,7 +68,7 @@ const PYTHON_PACKAGES: &[&str] = &[
 
 /// Programs that tests require once the tools and the environment are set up.
 pub(super) const PEERS: &str = "sha256sum,openssl,b3sum,fsverity,hashdeep,rhash,mtree,objdump,\
-    bagit.py,bitrot,cfv,script,sqlite3,strace,sha512sum,sha384sum,sha1sum,md5sum,b2sum,\
+    bagit.py,bitrot,cfv,par2,script,sqlite3,strace,sha512sum,sha384sum,sha1sum,md5sum,b2sum,\
     man,bash,zsh,fish";
 
 /// Installs what is missing if that is possible; otherwise states what cannot run.

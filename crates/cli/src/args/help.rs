@@ -12,7 +12,7 @@ const GROUPS: [(&str, &[&str]); 7] = [
     ("Regularly", &["status", "schedule", "alert"]),
     ("Interchange", &["hash", "export", "import", "diff", "probe"]),
     ("Browser", &["serve", "open"]),
-    ("Elsewhere", &["code", "pages", "fleet", "objects"]),
+    ("Elsewhere", &["code", "pages", "par2", "fleet", "objects"]),
     ("This machine", &["measure", "report", "qos", "manual"]),
 ];
 

@@ -63,7 +63,10 @@ impl LevelOf {
         }
         let level = LevelArgs::from_arg_matches(matches).ok()?.level();
         Some(match (verb, part) {
-            ("probe" | "history" | "audit" | "code" | "pages" | "parity" | "objects", _)
+            (
+                "probe" | "history" | "audit" | "code" | "pages" | "parity" | "par2" | "objects",
+                _,
+            )
             | ("fleet", "plan") => LevelOf::Work(level),
             _ => LevelOf::Run(level),
         })

@@ -9,7 +9,7 @@ use steadfast::store::foreign::ForeignKind;
 
 use super::{
     AlgorithmArg, AllowEmptyArg, AuditArgs, CatalogueArgs, CodeArgs, DryRunArg, DueArgs,
-    EngineArgs, HistoryArgs, KeepPagesArgs, LevelArgs, ManualArgs, OutputArgs, PagesArgs,
+    EngineArgs, HistoryArgs, KeepPagesArgs, LevelArgs, ManualArgs, OutputArgs, PagesArgs, Par2Args,
     ParityArgs, PathArgs, QosArgs, RepairArgs, WalkArgs,
 };
 
@@ -39,6 +39,7 @@ pub(crate) enum Command {
     Code(CodeArgs),
     Pages(PagesArgs),
     Parity(ParityArgs),
+    Par2(Par2Args),
     Repair(RepairArgs),
     #[cfg(feature = "fleet")]
     Fleet(super::FleetArgs),

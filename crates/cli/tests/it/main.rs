@@ -26,6 +26,7 @@ mod objects;
 mod outlets;
 mod output;
 mod pages;
+mod par2;
 mod parity;
 mod parity_kept;
 mod parity_kill;

@@ -29,13 +29,13 @@ pub(crate) fn copied() -> Tree {
     tree
 }
 
-fn set_attribute(path: &Path, name: &str, value: &[u8]) {
+pub(crate) fn set_attribute(path: &Path, name: &str, value: &[u8]) {
     let file = steadfast_sys::file::File::open(path).unwrap();
     steadfast_sys::xattr::set(&file, name, value).unwrap();
 }
 
 /// Gives a file another owner and an access list, where the system and the user allow that.
-fn give_away(path: &Path) {
+pub(crate) fn give_away(path: &Path) {
     let _ = std::os::unix::fs::chown(path, Some(1234), Some(4321));
     // Version 2; owner rw, user 1000 r, group r, mask r, others nothing.
     let mut list = vec![2, 0, 0, 0];

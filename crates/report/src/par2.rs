@@ -1,0 +1,122 @@
+//! PAR2 sets as documents: what is wrong with each file, what became of it, and the end.
+//!
+//! Every name is escaped. `docs/par2.md` specifies the JSON form.
+
+use steadfast::Verdict;
+use steadfast::par2::{Par2Report, Par2Totals};
+
+use crate::escape;
+use crate::json::{JsonObject, write_object, write_summary};
+use crate::units::{count, counted};
+
+/// Appends a line about a file that is not as the set says; nothing about one that is. `is_done`
+/// says whether the repair was carried out.
+pub fn write_file_text(file: &Par2Report, is_done: bool, out: &mut Vec<u8>) {
+    if file.verdict == Verdict::Intact {
+        return;
+    }
+    let mut parts = Vec::new();
+    if file.blocks > 0 && matches!(file.verdict, Verdict::Corrupt | Verdict::Missing) {
+        let blocks = counted(file.blocks, "block", "blocks");
+        parts.push(format!("{} of {blocks} lost", count(file.lost_blocks)));
+    }
+    match (file.is_repaired, &file.fault) {
+        (Some(true), _) if is_done => parts.push("repaired".to_owned()),
+        (Some(true), _) => parts.push("can be repaired".to_owned()),
+        (Some(false), Some(fault)) => {
+            parts.push(format!("{}. The file is untouched", escape::text(&fault.to_string())));
+        }
+        (_, Some(fault)) => parts.push(escape::text(&fault.to_string())),
+        _ => {}
+    }
+    if file.verdict == Verdict::Modified {
+        parts.push("edited after the set was made".to_owned());
+    }
+    let (verdict, path) = (file.verdict.name(), escape::path(&file.path));
+    let what = if parts.is_empty() { String::new() } else { format!(": {}", parts.join("; ")) };
+    out.extend_from_slice(format!("{verdict:<10}  {path}{what}\n").as_bytes());
+}
+
+/// Appends an object about a file.
+pub fn write_file_json(file: &Par2Report, out: &mut Vec<u8>) {
+    let object = JsonObject::at(&file.path)
+        .field("verdict", file.verdict.name())
+        .field("blocks", file.blocks)
+        .field("lost_blocks", file.lost_blocks)
+        .optional("repaired", file.is_repaired)
+        .optional("error", file.fault.as_ref().map(ToString::to_string));
+    write_object(&object, out);
+}
+
+/// Appends the end.
+pub fn write_totals_text(totals: &Par2Totals, out: &mut Vec<u8>) {
+    let mut text = format!(
+        "{}: {} intact, {} corrupt, {} missing, {} modified, {} unreadable. {} of {} lost; {}.",
+        counted(totals.files, "file", "files"),
+        count(totals.intact),
+        count(totals.corrupt),
+        count(totals.missing),
+        count(totals.modified),
+        count(totals.unreadable),
+        count(totals.lost_blocks),
+        counted(totals.blocks, "block", "blocks"),
+        counted(totals.recovery_blocks, "recovery block", "recovery blocks"),
+    );
+    if totals.damaged_packets > 0 {
+        let packets = counted(totals.damaged_packets, "packet", "packets");
+        text.push_str(&format!(" Damaged in the PAR2 files: {packets}."));
+    }
+    match (totals.repaired, totals.not_repaired, totals.is_done) {
+        (0, 0, _) => {}
+        (done, not, true) => {
+            text.push_str(&format!(" Repaired {}, not repaired {}.", count(done), count(not)));
+        }
+        (can, not, false) => text.push_str(&format!(
+            " {} can be repaired, {} cannot. Nothing was written.",
+            counted(can, "file", "files"),
+            count(not)
+        )),
+    }
+    if totals.unread_sets > 0 {
+        let sets = counted(totals.unread_sets, "set", "sets");
+        text.push_str(&format!(" Could not be read: {sets}."));
+    }
+    if totals.interrupted {
+        text.push_str(" Interrupted.");
+    }
+    text.push('\n');
+    for (run, place) in &totals.originals {
+        text.push_str(&format!(
+            "The damaged files are in `{}`. To remove them: steadfast repair --discard {run}\n",
+            escape::path(place)
+        ));
+    }
+    out.extend_from_slice(text.as_bytes());
+}
+
+/// Appends the end, for programs.
+pub fn write_totals_json(verb: &'static str, totals: &Par2Totals, out: &mut Vec<u8>) {
+    let originals = totals.originals.iter();
+    let originals: Vec<_> =
+        originals.map(|(run, path)| JsonObject::at(path).field("run", *run)).collect();
+    let object = JsonObject::default()
+        .field("verb", format!("par2 {verb}"))
+        .field("unread_sets", totals.unread_sets)
+        .field("files", totals.files)
+        .field("intact", totals.intact)
+        .field("corrupt", totals.corrupt)
+        .field("missing", totals.missing)
+        .field("modified", totals.modified)
+        .field("unreadable", totals.unreadable)
+        .field("blocks", totals.blocks)
+        .field("lost_blocks", totals.lost_blocks)
+        .field("recovery_blocks", totals.recovery_blocks)
+        .field("damaged_packets", totals.damaged_packets)
+        .field("written", totals.is_done)
+        .field("repaired", totals.repaired)
+        .field("not_repaired", totals.not_repaired)
+        .field("originals", originals)
+        .field("interrupted", totals.interrupted)
+        .field("exit_status", totals.exit_status());
+    write_summary(&object, out);
+}
