@@ -13,7 +13,8 @@ machine affects all of them.
 `tag --pages` shows what of the time is digests. `update` is that of one edited photograph, with its
 tag and its parity. `repair page` repairs one page of a film from its parity, and `in place` writes
 that page into it: `read` is how many bytes they ask the system for, as a multiple of the film's
-length. Each result is verified: a damaged file must come back.
+length. `verify` is that of a set of PAR2 with blocks of 1 MiB, by either program. Each result is
+verified: a damaged file must come back.
 """
 
 import argparse
@@ -107,6 +108,10 @@ class Series:
             commands[f"par2 {kib} KiB"] = [
                 self.par2, "create", "-q", "-q", "-t1", "-B", tree, f"-s{kib * 1024}",
                 f"-r{REDUNDANCY}", str(self.set / "set.par2"), *files]
+        if self.par2:
+            set_file = str(self.tree / "set.par2")
+            commands["verify, par2"] = [self.par2, "verify", "-q", "-q", "-t1", "-T1", set_file]
+            commands["verify, ours"] = [ours, "par2", "verify", set_file]
         for name, arguments in REPAIRS.items():
             commands[name] = [ours, "repair", "--yes", *arguments, str(self.film.parent)]
         return commands
@@ -121,6 +126,10 @@ class Series:
             self.edited.write_bytes(os.urandom(self.length))
             return
         shutil.rmtree(self.tree / ".steadfast", ignore_errors=True)
+        if name.startswith("verify"):
+            for file in self.set.iterdir():
+                shutil.copy(file, self.tree)
+            return
         if name.startswith("tag"):
             self.quietly([self.steadfast, "untag", str(self.tree)])
         elif name == "parity make":
@@ -131,6 +140,10 @@ class Series:
 
     def judge(self, name: str) -> None:
         """Makes sure that a damaged file comes back from what a command made."""
+        if name.startswith("verify"):
+            for file in self.tree.glob("*.par2"):
+                file.unlink()
+            return
         if name.startswith("tag"):
             return
         if name in REPAIRS:
