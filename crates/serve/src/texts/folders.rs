@@ -236,8 +236,9 @@ texts! {
                 und prüfen Sie sie noch einmal: Die Prüfung sagt, ob die Kopie gut ist. Oder \
                 lassen Sie Steadfast nehmen, was an der Sicherung gut ist: \
                 `steadfast repair PFAD --from SICHERUNG`.";
-        coverage: "When files were last checked", "Wann Dateien zuletzt geprüft wurden";
-        earlier: "of the files were checked earlier", "der Dateien wurden früher geprüft";
+        coverage: "When files were last found intact", "Wann Dateien zuletzt intakt waren";
+        earlier: "of the files were last found intact earlier",
+            "der Dateien waren es zuletzt früher";
         never: "of the files were never checked", "der Dateien wurden nie geprüft";
         numbers: "The same in numbers", "Dasselbe in Zahlen";
         /// From January, 0, to December, 11.
@@ -254,7 +255,7 @@ texts! {
         no_file: "No file matches.", "Keine Datei passt.";
         file: "Name", "Name";
         state: "State", "Zustand";
-        last_checked: "Last checked", "Zuletzt geprüft";
+        last_checked: "Last intact", "Zuletzt intakt";
         never_checked: "never", "nie";
         saved: "Saved", "Gespeichert";
         size: "Size", "Größe";
