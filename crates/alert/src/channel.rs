@@ -27,7 +27,7 @@ const LOOK_EVERY: Duration = Duration::from_millis(20);
 const TEXT_LEN_MAX: usize = 1_900;
 
 /// Sends messages.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Sender {
     /// How long one delivery may take.
     pub time_limit: Duration,

@@ -177,7 +177,8 @@ impl App {
     /// Returns the user's schedules. A list that cannot be read has none here: the command line
     /// says what is wrong with it.
     fn schedules(&self) -> Vec<CheckSchedule> {
-        let list = self.config.schedules.as_deref().map(ScheduleList::read);
+        let automation = self.config.automation.as_ref();
+        let list = automation.map(|automation| ScheduleList::read(&automation.schedules));
         list.and_then(Result::ok).map_or_else(Vec::new, |list| list.schedules().to_vec())
     }
 

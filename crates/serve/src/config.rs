@@ -6,6 +6,8 @@ use std::time::Duration;
 
 use steadfast_measure::workload::cipher::WorkerCommand;
 
+use crate::automation::Automation;
+
 /// A language of the pages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Language {
@@ -131,8 +133,10 @@ pub struct Config {
     pub records: Option<PathBuf>,
     /// The list of catalogued trees, by which runs detect a deleted catalogue.
     pub trees: Option<PathBuf>,
-    /// The user's list of schedules.
-    pub schedules: Option<PathBuf>,
+    /// Where schedules and alerts are kept, and what timers depend on. `None` offers neither.
+    pub automation: Option<Automation>,
+    /// What requests for `/metrics` without a session must show, as a bearer token.
+    pub metrics_token: Option<String>,
     /// The program, version and system that records of measurements name.
     pub made_by: String,
     /// Starts the process that times ciphers. `None` does not offer to measure them.
@@ -157,7 +161,8 @@ impl Default for Config {
             language: None,
             records: None,
             trees: None,
-            schedules: None,
+            automation: None,
+            metrics_token: None,
             made_by: format!("steadfast {}", env!("CARGO_PKG_VERSION")),
             worker: None,
             ends_when_idle: None,

@@ -19,6 +19,7 @@ use crate::fields::{NamedValues, encode};
 use crate::layout::notice;
 use crate::looks::Looks;
 use crate::refusal::Refusal;
+use crate::session::Secret;
 use crate::visitor::{FormFields, Visitor};
 
 /// Longest address in bytes: the longest path, each byte written as `%25XX`.
@@ -32,13 +33,17 @@ const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; \
 /// Pages that need no session. `/ticket` requires the token instead.
 const OPEN: [&str; 5] = ["/enter", "/ticket", "/style.css", "/script.js", "/icon.svg"];
 
+/// The address of the metrics, which need a session or a token of their own.
+pub(crate) const METRICS: &str = "/metrics";
+
 /// Wraps every page: checks the request first, and completes the response afterwards.
 pub(crate) async fn guard(State(app): State<Arc<App>>, request: Request, next: Next) -> Response {
     let visitor = visitor_of(&app, request.headers());
     let entrance = entrance_of(&request);
+    let is_scrape = request.uri().path() == METRICS;
     let mut response = match admit(&app, &visitor, request).await {
         Ok(request) => next.run(request).await,
-        Err(Refusal::NoSession) if app.config.password_hash.is_some() => {
+        Err(Refusal::NoSession) if app.config.password_hash.is_some() && !is_scrape => {
             Redirect::to(&entrance).into_response()
         }
         Err(refusal) => refusal.into_response(),
@@ -80,6 +85,17 @@ fn visitor_of(app: &App, headers: &HeaderMap) -> Visitor {
     }
 }
 
+/// Returns whether a request is for the metrics and shows their token.
+fn may_scrape(app: &App, request: &Request) -> bool {
+    let shown = request.headers().get(header::AUTHORIZATION).and_then(|shown| shown.to_str().ok());
+    match (&app.config.metrics_token, shown.and_then(|shown| shown.strip_prefix("Bearer "))) {
+        (Some(token), Some(shown)) => {
+            request.uri().path() == METRICS && Secret::of(token).is(shown)
+        }
+        _ => false,
+    }
+}
+
 /// Returns the value of a cookie.
 fn cookie<'a>(headers: &'a HeaderMap, name: &str) -> Option<&'a str> {
     let lines = headers.get_all(header::COOKIE).iter().filter_map(|line| line.to_str().ok());
@@ -98,7 +114,7 @@ async fn admit(app: &App, visitor: &Visitor, request: Request) -> Result<Request
     if uri.path().len() + uri.query().map_or(0, str::len) > ADDRESS_LEN_MAX {
         return Err(Refusal::LongAddress);
     }
-    let is_open = OPEN.contains(&uri.path());
+    let is_open = OPEN.contains(&uri.path()) || may_scrape(app, &request);
     if !app.names.admits(method, request.headers(), uri.path() == "/enter") {
         return Err(Refusal::Stranger);
     }

@@ -10,9 +10,10 @@
 
 #![forbid(unsafe_code)]
 
+mod fields;
+mod automation;
 mod config;
 mod error;
-mod fields;
 mod lock;
 mod looks;
 mod icons;
@@ -42,6 +43,7 @@ mod guard;
 mod pages;
 mod server;
 
+pub use crate::automation::Automation;
 pub use crate::config::{Config, Language, Limits, Tls};
 pub use crate::error::{Error, ErrorKind};
 pub use crate::server::Server;

@@ -4,6 +4,7 @@
 //! works without its script, which only saves reloading.
 
 mod activity;
+mod automation;
 mod add;
 mod browse;
 mod code;
@@ -15,6 +16,7 @@ mod folder;
 mod history;
 mod home;
 mod measure;
+mod metrics;
 mod repair;
 mod run;
 mod settings;
@@ -58,6 +60,8 @@ pub(crate) fn router(app: Arc<App>) -> Router {
         .merge(code::routes())
         .merge(history::routes())
         .merge(settings::routes())
+        .merge(automation::routes())
+        .merge(metrics::routes())
         .merge(ticket::routes())
         .route("/style.css", get(style))
         .route("/script.js", get(script))

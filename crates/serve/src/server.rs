@@ -41,6 +41,9 @@ const BLOCKING_THREADS_MAX: usize = 32;
 const HEAD_LEN_MAX: usize = 64 << 10;
 const HEAD_LINES_MAX: usize = 64;
 
+/// Characters of the token of the metrics, which may be tried without a pause.
+const METRICS_TOKEN_LEN_MIN: usize = 20;
+
 /// Time between two checks whether to stop.
 const POLL_EVERY: Duration = Duration::from_millis(100);
 
@@ -176,6 +179,11 @@ fn ensure_safe(config: &Config) -> Result<(), Error> {
         return Err(Error::usage("to be reached from other machines takes a password"));
     }
     ensure_plain(&config.base_path)?;
+    if config.metrics_token.as_ref().is_some_and(|token| token.len() < METRICS_TOKEN_LEN_MIN) {
+        return Err(Error::usage(format!(
+            "the token of the metrics has fewer than {METRICS_TOKEN_LEN_MIN} characters"
+        )));
+    }
     config.password_hash.as_deref().map_or(Ok(()), ensure_hash)
 }
 

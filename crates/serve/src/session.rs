@@ -47,6 +47,11 @@ impl Secret {
         Ok(Secret(URL_SAFE_NO_PAD.encode(bytes)))
     }
 
+    /// Takes one that the owner chose.
+    pub(crate) fn of(letters: &str) -> Secret {
+        Secret(letters.to_owned())
+    }
+
     /// Returns its encoding. Show it to the owner of the secret only.
     pub(crate) fn letters(&self) -> &str {
         &self.0

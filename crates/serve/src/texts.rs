@@ -53,12 +53,14 @@ macro_rules! texts {
 }
 
 pub(crate) mod add;
+pub(crate) mod automation;
 pub(crate) mod documents;
 pub(crate) mod folders;
 pub(crate) mod result;
 pub(crate) mod words;
 
 use add::AddTexts;
+use automation::{AlertTexts, ScheduleTexts};
 use documents::{CodeTexts, CompareTexts, DropTexts, HistoryTexts, MeasureTexts};
 use folders::{ActivityTexts, FolderTexts, HomeTexts, RepairTexts, SettingsTexts, StateTexts};
 use result::ResultTexts;
@@ -84,6 +86,8 @@ pub(crate) struct Texts {
     pub(crate) repair: RepairTexts,
     pub(crate) activity: ActivityTexts,
     pub(crate) settings: SettingsTexts,
+    pub(crate) schedule: ScheduleTexts,
+    pub(crate) alert: AlertTexts,
     pub(crate) browse: BrowseTexts,
     pub(crate) run: RunTexts,
     pub(crate) result: ResultTexts,
@@ -107,6 +111,8 @@ impl Texts {
             repair: RepairTexts::new(language),
             activity: ActivityTexts::new(language),
             settings: SettingsTexts::new(language),
+            schedule: ScheduleTexts::new(language),
+            alert: AlertTexts::new(language),
             browse: BrowseTexts::new(language),
             run: RunTexts::new(language),
             result: ResultTexts::new(language),

@@ -27,7 +27,7 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
     ("schedule", &["sys"]),
     ("objects", &["steadfast", "digest", "sys"]),
     ("report", &["events", "fleet", "objects", "measure", "steadfast", "codesign", "verity"]),
-    ("serve", &["report", "measure", "schedule", "steadfast", "codesign"]),
+    ("serve", &["report", "measure", "alert", "schedule", "steadfast", "codesign"]),
     (
         "cli",
         &[

@@ -80,6 +80,10 @@ pub(crate) struct ReachArgs {
     #[arg(long, value_name = "FILE")]
     pub(crate) password_file: Option<PathBuf>,
 
+    /// Let requests for `/metrics` in that show the token in FILE: `Authorization: Bearer TOKEN`
+    #[arg(long, value_name = "FILE")]
+    pub(crate) metrics_token: Option<PathBuf>,
+
     /// Ask for a password (or read a line of stdin), print its hash for --password-file, and exit
     #[arg(long)]
     pub(crate) hash_password: bool,

@@ -12,10 +12,11 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, bail};
-use steadfast_serve::{Config, Server, Tls, hash_password};
+use steadfast_serve::{Automation, Config, Server, Tls, hash_password};
 
 use self::service::{install, uninstall};
 use super::measure::made_by;
+use super::{alert, schedule, tree_status};
 use crate::args::{LanguageArg, ServeArgs, cipher_worker};
 use crate::exit::{self, complain};
 use crate::output::write_out;
@@ -89,10 +90,23 @@ fn config_of(args: &ServeArgs) -> anyhow::Result<Config> {
         language: args.language.map(LanguageArg::language),
         records: args.records.clone(),
         trees: state_folder::trees(),
-        schedules: state_folder::configuration().map(|folder| folder.join("schedules.toml")),
+        automation: automation().ok(),
+        metrics_token: reach.metrics_token.as_deref().map(read_hash).transpose()?,
         made_by: made_by(),
         worker: cipher_worker().ok(),
         ..Config::default()
+    })
+}
+
+/// Returns where schedules and alerts are kept. The pages offer neither without a home folder.
+fn automation() -> anyhow::Result<Automation> {
+    let folder = state_folder::configuration().context("HOME is not set")?;
+    Ok(Automation {
+        schedules: folder.join("schedules.toml"),
+        journals: tree_status::journals()?,
+        alerts: folder.join("alerts.toml"),
+        host: schedule::host()?,
+        sender: alert::sender(),
     })
 }
 

@@ -15,6 +15,7 @@ use steadfast::{FileState, Timestamp};
 use steadfast_report::{escape, units};
 
 use super::activity::{line, recorded};
+use super::automation::schedule_form;
 use super::files::search_in;
 use super::home::{check, gauge, next, protect, sentence};
 use crate::app::App;
@@ -74,7 +75,7 @@ async fn show(
                 (files(&folder, texts))
             }
             div .stack.tight {
-                (beside(&folder, texts))
+                (beside(&app, &visitor, &folder))
                 @if app.roots.is_added(&folder.place) { (remove(&visitor, &folder)) }
             }
         }
@@ -311,16 +312,18 @@ fn files(folder: &ServedFolder, texts: &Texts) -> Markup {
 }
 
 /// What stands beside: the cover, the schedule, repair data.
-fn beside(folder: &ServedFolder, texts: &Texts) -> Markup {
+fn beside(app: &App, visitor: &Visitor, folder: &ServedFolder) -> Markup {
+    let texts = visitor.texts();
+    let automation = app.config.automation.as_ref();
+    let automation = automation.filter(|_| folder.facts().is_some() || folder.schedule.is_some());
     html! {
         section .panel aria-labelledby="schedule" {
             div .cap { (icon("clock")) h2 #schedule { (texts.folder.schedule) } }
             div .body.stack.tight {
                 (gauge(folder, &texts.home))
                 p .small { (next(folder, &texts.home)) }
-                @if folder.schedule.is_none() {
-                    p .small.soft { (texts.folder.make_schedule) }
-                    p .mono { "steadfast schedule add " (folder.shown) }
+                @if let Some(automation) = automation {
+                    (schedule_form(visitor, folder, automation))
                 }
             }
         }

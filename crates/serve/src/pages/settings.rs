@@ -10,6 +10,7 @@ use axum::routing::get;
 use maud::{Markup, html};
 use strum::VariantArray as _;
 
+use super::automation::alerts_panel;
 use crate::app::App;
 use crate::config::Language;
 use crate::icons::icon;
@@ -25,8 +26,9 @@ pub(super) fn routes() -> Router<Arc<App>> {
     Router::new().route("/settings", get(show).post(save))
 }
 
-async fn show(visitor: Visitor) -> Response {
+async fn show(State(app): State<Arc<App>>, visitor: Visitor) -> Response {
     let texts = &visitor.texts().settings;
+    let automation = app.config.automation.as_ref();
     let content = html! {
         div .head { div { h1 { (texts.title) } } }
         form .panel method="post" action="/settings" aria-labelledby="looks" {
@@ -42,6 +44,7 @@ async fn show(visitor: Visitor) -> Response {
             }
             div .more { span { (texts.of_browser) } button .main type="submit" { (texts.save) } }
         }
+        @if let Some(automation) = automation { (alerts_panel(&visitor, automation)) }
         section .panel aria-labelledby="access" {
             div .cap { (icon("lock")) h2 #access { (texts.access) } }
             div .body.stack.tight {

@@ -262,8 +262,6 @@ texts! {
         more_files: "Show more", "Weitere zeigen";
         tree: "Files", "Dateien";
         schedule: "Schedule", "Zeitplan";
-        make_schedule: "This command makes checks start by themselves:",
-            "Dieser Befehl lässt Prüfungen von selbst beginnen:";
         parity: "Repair data", "Reparaturdaten";
         parity_text: "With repair data, damaged files can be repaired without a backup. This \
                 command makes it or brings it up to date:",

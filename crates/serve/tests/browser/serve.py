@@ -59,6 +59,9 @@ class Served:
         runtime.mkdir(mode=0o700)
         self.program, self.told = program, runtime / "steadfast"
         self.environment = {**os.environ, "XDG_RUNTIME_DIR": str(runtime), "TMPDIR": str(runtime)}
+        # A home of its own, and none of the machine's timers.
+        home = {"HOME": f"{folder}", "XDG_CONFIG_HOME": f"{folder}/c", "XDG_STATE_HOME": f"{folder}/s"}
+        self.environment |= {**home, "PATH": "/nowhere"}
         words = [program, "serve", "--no-open", "--records", records, self.tree]
         self.process = subprocess.Popen(
             words, stdout=subprocess.PIPE, text=True, env=self.environment
@@ -155,6 +158,22 @@ def tag_and_check(visit):
     page.get_by_role("button", name="Repair…").first.click()
     expect(page.locator("main")).to_contain_text("Cannot be repaired")
     return checked
+
+
+def look_after(visit):
+    """Makes a schedule and an alert, and tries the alert."""
+    page = visit.go("/folders/0")
+    page.get_by_label("How often").select_option("week")
+    page.get_by_label("At", exact=True).fill("03:30")
+    page.get_by_role("button", name="Check regularly").click()
+    expect(page.get_by_role("button", name="Remove the schedule")).to_be_visible()
+    expect(page.get_by_label("At", exact=True)).to_have_value("03:30")
+    page = visit.go("/settings")
+    page.get_by_label("To the address").fill("http://127.0.0.1:9/secret")
+    page.get_by_role("button", name="Add", exact=True).click()
+    expect(page.locator("main")).to_contain_text("webhook 127.0.0.1:9 (json)")
+    page.get_by_role("button", name="Send a test message to all").click()
+    expect(page.locator("main")).to_contain_text("not delivered")
 
 
 def slide(visit):
@@ -313,6 +332,7 @@ def use(browser, served, faults, shots):
     begun = time.monotonic()
     visit = Visit(browser, served, faults, viewport={"width": 1440, "height": 900})
     checked = tag_and_check(visit)
+    look_after(visit)
     slide(visit)
     two_tabs(visit)
     dropped = drop(visit)

@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used)]
 
 mod added;
+mod automation;
 mod browser;
 mod crowd;
 mod door;

@@ -1,0 +1,146 @@
+//! Checks that begin by themselves, and messages about trouble, as the command line makes them.
+//!
+//! In: what a form says. Out: the user's files of schedules and alerts, and the system's timers.
+//! Neither file is in a served folder. A program is never among what a form can name.
+
+use std::path::{Path, PathBuf};
+
+use steadfast_alert::{Alert, AlertList, Channel, Delivery, Sender, WebhookForm};
+use steadfast_schedule::timer::TimerHost;
+use steadfast_schedule::{CheckSchedule, Every, ScheduleList, TimeOfDay, name_of};
+use strum::VariantArray as _;
+
+use crate::fields::NamedValues;
+
+/// What the pages need to make schedules and alerts.
+#[derive(Clone, Debug)]
+pub struct Automation {
+    /// The user's file of schedules.
+    pub schedules: PathBuf,
+    /// The folder of what became of their runs.
+    pub journals: PathBuf,
+    /// The user's file of alerts.
+    pub alerts: PathBuf,
+    /// What timers depend on.
+    pub host: TimerHost,
+    /// Sends the test messages.
+    pub sender: Sender,
+}
+
+/// A schedule as a form asks for it.
+#[derive(Debug, PartialEq)]
+pub(crate) struct ScheduleWish {
+    every: Every,
+    at: TimeOfDay,
+    cover_days: u32,
+    update: bool,
+}
+
+impl ScheduleWish {
+    /// Reads a form. `None` if a field is absent or not valid.
+    pub(crate) fn of(form: &NamedValues) -> Option<ScheduleWish> {
+        let every = form.text("every")?;
+        Some(ScheduleWish {
+            every: *Every::VARIANTS.iter().find(|one| <&str>::from(**one) == every)?,
+            at: form.text("at")?.parse().ok()?,
+            cover_days: form.number("cover")?.try_into().ok()?,
+            update: form.text("update").is_some(),
+        })
+    }
+}
+
+impl Automation {
+    /// Makes the schedule of a folder, or changes the one that it has, with its timer.
+    ///
+    /// # Errors
+    /// If it is not valid, or the system refuses the timer.
+    pub(crate) fn plan(
+        &self,
+        folder: PathBuf,
+        wish: ScheduleWish,
+        now_s: i64,
+    ) -> Result<(), steadfast_schedule::Error> {
+        let mut list = ScheduleList::read(&self.schedules)?;
+        let ScheduleWish { every, at, cover_days, update } = wish;
+        let known = list.schedules().iter().find(|one| one.directory == folder).cloned();
+        let schedule = match known {
+            Some(known) => CheckSchedule { every, at, cover_days, update, ..known },
+            None => {
+                let taken: Vec<&str> =
+                    list.schedules().iter().map(|one| one.name.as_str()).collect();
+                CheckSchedule {
+                    name: name_of(&folder, &taken),
+                    directory: folder,
+                    every,
+                    at,
+                    cover_days,
+                    max_time_s: None,
+                    update,
+                    parity: false,
+                    timer: self.host.detect(self.sender.os),
+                    made_s: now_s,
+                }
+            }
+        };
+        list.establish(schedule, &self.host)
+    }
+
+    /// Removes the schedule of a folder, its timer and its journal.
+    ///
+    /// # Errors
+    /// If there is none, or the timer cannot be removed.
+    pub(crate) fn cancel(&self, folder: &Path) -> Result<(), steadfast_schedule::Error> {
+        let mut list = ScheduleList::read(&self.schedules)?;
+        let known = list.schedules().iter().find(|one| one.directory == folder);
+        match known.map(|one| one.name.clone()) {
+            Some(name) => list.dissolve(&name, &self.host, &self.journals),
+            None => Ok(()),
+        }
+    }
+
+    /// Returns the alerts.
+    ///
+    /// # Errors
+    /// If their file cannot be read, or is not valid.
+    pub(crate) fn alerts(&self) -> Result<AlertList, steadfast_alert::Error> {
+        AlertList::read(&self.alerts)
+    }
+
+    /// Adds the alert that a form asks for.
+    ///
+    /// # Errors
+    /// If its address is not valid, or the file cannot be written.
+    pub(crate) fn add_alert(&self, form: &NamedValues) -> Result<(), steadfast_alert::Error> {
+        let address = form.text("address").unwrap_or_default().trim().to_owned();
+        let channel = match form.text("channel") {
+            Some("mail") => Channel::Sendmail(address),
+            Some("ping") => Channel::Ping(address),
+            _ => Channel::Webhook { form: WebhookForm::of(&address), url: address },
+        };
+        self.alerts()?.add(Alert::new(channel))
+    }
+
+    /// Removes an alert by its number, if its target is still the one that the page showed.
+    /// Returns whether it was.
+    ///
+    /// # Errors
+    /// If the file cannot be written.
+    pub(crate) fn remove_alert(&self, form: &NamedValues) -> Result<bool, steadfast_alert::Error> {
+        let mut list = self.alerts()?;
+        let number = form.number("number").and_then(|number| usize::try_from(number).ok());
+        let number = number.unwrap_or(0);
+        let shown = number.checked_sub(1).and_then(|index| list.alerts().get(index));
+        match shown.map(Alert::target).as_deref() == form.text("target") {
+            true => list.remove(number).map(|_| true),
+            false => Ok(false),
+        }
+    }
+
+    /// Sends a test message to every alert.
+    ///
+    /// # Errors
+    /// If the file of alerts cannot be read.
+    pub(crate) fn test_alerts(&self) -> Result<Vec<Delivery>, steadfast_alert::Error> {
+        Ok(self.sender.test(self.alerts()?.alerts()))
+    }
+}

@@ -1,0 +1,65 @@
+//! `/metrics`: the state of the served folders, for Prometheus.
+//!
+//! In: a request with a session, or with the token of the configuration. Out: the text of
+//! `status --prometheus`, without what drives say, which may take seconds to ask.
+
+use std::sync::Arc;
+
+use axum::Router;
+use axum::extract::State;
+use axum::http::header;
+use axum::response::{IntoResponse as _, Response};
+use axum::routing::get;
+use steadfast_report::metrics::write_metrics;
+use steadfast_report::status::{FolderState, FolderStatus, ScheduleFacts};
+use steadfast_schedule::{CheckSchedule, Journal};
+
+use crate::app::App;
+use crate::audits::RootAudit;
+use crate::folders::ServedFolder;
+use crate::guard::METRICS;
+use crate::refusal::Refusal;
+
+pub(super) fn routes() -> Router<Arc<App>> {
+    Router::new().route(METRICS, get(show))
+}
+
+async fn show(State(app): State<Arc<App>>) -> Result<Response, Refusal> {
+    let text = app.blocking(|app| {
+        let folders = app.folders();
+        let folders: Vec<FolderStatus> =
+            folders.iter().filter_map(|folder| status_of(app, folder)).collect();
+        let mut text = Vec::new();
+        write_metrics(&folders, &mut text);
+        text
+    });
+    let kind = "text/plain; version=0.0.4; charset=utf-8";
+    Ok(([(header::CONTENT_TYPE, kind)], text.await?).into_response())
+}
+
+/// Returns the state of a folder that has a catalogue of its own.
+fn status_of(app: &App, folder: &ServedFolder) -> Option<FolderStatus> {
+    let state = match &*folder.audit {
+        RootAudit::None | RootAudit::Above => return None,
+        RootAudit::Known(facts) => FolderState::Known(facts.status.clone()),
+        RootAudit::Away(reason) => FolderState::NotThere(reason.clone()),
+        RootAudit::Unreadable(reason) => FolderState::Unknown(reason.clone()),
+    };
+    let schedule = folder.schedule.as_ref().and_then(|schedule| facts_of(app, schedule));
+    Some(FolderStatus { root: app.roots.path(&folder.place), state, schedule, drives: Vec::new() })
+}
+
+fn facts_of(app: &App, schedule: &CheckSchedule) -> Option<ScheduleFacts> {
+    let journals = &app.config.automation.as_ref()?.journals;
+    let last = Journal::of(journals, &schedule.name).read();
+    Some(ScheduleFacts {
+        unstarted_s: last.unstarted_s(schedule, app.now().seconds),
+        name: schedule.name.clone(),
+        every: schedule.every.to_string(),
+        at: schedule.at.to_string(),
+        last_run_s: last.began_s,
+        last_status: last.status,
+        alarm: last.alarm,
+        skipped: last.skipped,
+    })
+}

@@ -1,0 +1,185 @@
+//! Schedules and alerts made in the browser, and the metrics.
+
+use std::path::Path;
+use std::time::Duration;
+
+use steadfast_alert::{AlertList, Sender};
+use steadfast_schedule::timer::TimerHost;
+use steadfast_schedule::{Every, Journal, ScheduleList, TimerKind};
+use steadfast_serve::{Automation, Config};
+use tempfile::TempDir;
+
+use crate::browser::{Browser, Served};
+
+/// A server whose user has a home of its own, on a machine without timers.
+struct House {
+    home: TempDir,
+    served: Served,
+    browser: Browser,
+}
+
+const TOKEN: &str = "a token of thirty letters or so";
+
+impl House {
+    fn new() -> House {
+        let home = tempfile::tempdir().unwrap();
+        let host = TimerHost {
+            program: "/opt/steadfast".into(),
+            home: home.path().to_owned(),
+            config: home.path().join("config"),
+            state: Vec::new(),
+            is_root: false,
+            search_path: Some("/nowhere".into()),
+            root: "/nowhere".into(),
+        };
+        let sender = Sender {
+            time_limit: Duration::from_secs(2),
+            search_path: Some("/nowhere".into()),
+            os: "linux",
+        };
+        let automation = Automation {
+            schedules: home.path().join("schedules.toml"),
+            journals: home.path().join("journals"),
+            alerts: home.path().join("alerts.toml"),
+            host,
+            sender,
+        };
+        let served = Served::with(|config| Config {
+            automation: Some(automation),
+            metrics_token: Some(TOKEN.to_owned()),
+            ..config
+        });
+        let browser = served.browser();
+        let run = browser.run("protect", "0/");
+        browser.ended(&run);
+        House { home, served, browser }
+    }
+
+    fn file(&self, name: &str) -> std::path::PathBuf {
+        self.home.path().join(name)
+    }
+
+    fn schedules(&self) -> ScheduleList {
+        ScheduleList::read(&self.file("schedules.toml")).unwrap()
+    }
+}
+
+#[test]
+fn a_schedule_is_made_changed_and_removed_on_the_page_of_its_folder() {
+    let house = House::new();
+    let page = house.browser.get("/folders/0").text();
+    assert!(page.contains("Check regularly"), "{page}");
+    let save =
+        |wish: &str| house.browser.post("/schedules", &format!("place=0/&act=save&{wish}")).status;
+    assert_eq!(save("every=week&at=03:30&cover=60&update=1"), 303);
+    let list = house.schedules();
+    let [made] = list.schedules() else { panic!("{list:?}") };
+    let root = house.served.tree.path().canonicalize().unwrap();
+    assert_eq!((&made.directory, made.every, made.cover_days), (&root, Every::Week, 60));
+    assert!(made.update && made.at.to_string() == "03:30");
+    assert_eq!(made.timer, TimerKind::Manual);
+    let page = house.browser.get("/folders/0").text();
+    assert!(page.contains("value=\"03:30\"") && page.contains("Remove the schedule"), "{page}");
+    let line = format!("/opt/steadfast schedule run {}", made.name);
+    assert!(page.contains(&line), "nothing starts it by itself, and the page says so: {page}");
+    assert_eq!(save("every=month&at=4:05&cover=90"), 303);
+    let list = house.schedules();
+    assert_eq!(list.schedules().len(), 1);
+    assert_eq!((list.schedules()[0].every, list.schedules()[0].update), (Every::Month, false));
+    // A cover that is shorter than the interval, and fields that are none.
+    let refused = house.browser.post("/schedules", "place=0/&act=save&every=month&at=4:05&cover=2");
+    assert!(refused.text().contains("2 days cannot be covered"), "{}", refused.text());
+    let mistakes =
+        ["every=year&at=4:05&cover=90", "every=week&at=25:00&cover=90", "every=week&at=2:00"];
+    for wish in mistakes {
+        assert_eq!(save(wish), 400, "{wish}");
+    }
+    assert_eq!(house.browser.post("/schedules", "place=0/photos&act=remove").status, 400);
+    assert_eq!(house.browser.post("/schedules", "place=0/&act=remove").status, 303);
+    assert!(house.schedules().schedules().is_empty());
+}
+
+#[test]
+fn alerts_are_added_tried_and_removed_and_show_no_secret() {
+    let house = House::new();
+    let alerts = || AlertList::read(&house.file("alerts.toml")).unwrap();
+    let post = |form: &str| house.browser.post("/alerts", form);
+    // Nobody listens at port 9.
+    let hook = "act=add&channel=webhook&address=http%3A%2F%2F127.0.0.1%3A9%2Fsecret-topic";
+    assert_eq!(post(hook).status, 303);
+    assert_eq!(post("act=add&channel=mail&address=me%40example.org").status, 303);
+    let refused = post("act=add&channel=ping&address=ftp%3A%2F%2Fx");
+    assert!(refused.text().contains("an address begins with https://"), "{}", refused.text());
+    assert_eq!(post("act=add&channel=mail&address=-oQ%2Ftmp%40x").status, 200);
+    assert_eq!(alerts().alerts().len(), 2, "a program cannot be named, nor what is not valid");
+    let page = house.browser.get("/settings").text();
+    assert!(page.contains("webhook 127.0.0.1:9 (json)") && page.contains("me@example.org"));
+    assert!(!page.contains("secret-topic"), "{page}");
+    let tested = post("act=test").text();
+    assert_eq!(tested.matches("not delivered").count(), 2, "{tested}");
+    assert!(!tested.contains("secret-topic"), "{tested}");
+    // The list changed since the page was shown.
+    let other = "act=remove&number=1&target=mail+to+me%40example.org";
+    assert_eq!(post(other).status, 409);
+    let first = "act=remove&number=1&target=webhook+127.0.0.1%3A9+%28json%29";
+    assert_eq!(post(first).status, 303);
+    assert_eq!(alerts().alerts().len(), 1);
+    assert_eq!(post("act=remove&number=7&target=x").status, 409);
+}
+
+#[test]
+fn only_a_session_changes_schedules_and_alerts() {
+    let house = House::new();
+    let stranger = house.served.stranger();
+    let foreign = Browser { csrf: "another".into(), ..house.browser.clone() };
+    for (page, form) in [
+        ("/schedules", "place=0/&act=save&every=week&at=03:30&cover=60"),
+        ("/alerts", "act=add&channel=mail&address=me%40example.org"),
+    ] {
+        assert_eq!(stranger.post(page, form).status, 401, "{page}");
+        assert_eq!(foreign.post(page, form).status, 403, "{page}");
+        assert_eq!(house.browser.get(page).status, 405, "{page}");
+    }
+    assert!(!house.file("schedules.toml").exists() && !house.file("alerts.toml").exists());
+    // Without a home there is nothing to make them in.
+    let plain = Served::begin();
+    let browser = plain.browser();
+    assert_eq!(browser.post("/alerts", "act=test").status, 404);
+    assert!(!browser.get("/settings").text().contains("Messages about trouble"));
+}
+
+#[test]
+fn metrics_are_for_a_session_or_their_token() {
+    let house = House::new();
+    let wish = "place=0/&act=save&every=week&at=03:30&cover=60";
+    assert_eq!(house.browser.post("/schedules", wish).status, 303);
+    let name = house.schedules().schedules()[0].name.clone();
+    Journal::of(&house.file("journals"), &name).ran(1_000, 2_000, 3, None).unwrap();
+    let shown = house.browser.get("/metrics");
+    assert_eq!(shown.header("content-type"), Some("text/plain; version=0.0.4; charset=utf-8"));
+    let root = house.served.tree.path().canonicalize().unwrap();
+    let label = format!("folder=\"{}\"", Path::display(&root));
+    let text = shown.text();
+    for line in ["steadfast_folder_status", "steadfast_last_run_status"] {
+        assert!(text.contains(&format!("{line}{{{label}}} ")), "{text}");
+    }
+    let stranger = house.served.stranger();
+    let bearer = |token: &str| {
+        let shown = format!("Bearer {token}");
+        stranger.send("GET", "/metrics", &[("authorization", &shown)], b"")
+    };
+    assert_eq!(bearer(TOKEN).text(), text);
+    let wrong = bearer("a token of thirty letters or no");
+    assert_eq!((wrong.status, stranger.get("/metrics").status), (401, 401));
+    assert!(!wrong.text().contains("steadfast_files"));
+    // It opens no other page, and nothing that changes.
+    let shown = format!("Bearer {TOKEN}");
+    assert_eq!(stranger.send("GET", "/", &[("authorization", &shown)], b"").status, 401);
+    assert_eq!(stranger.send("POST", "/metrics", &[("authorization", &shown)], b"").status, 403);
+    let short = Config {
+        roots: vec![house.served.tree.path().to_owned()],
+        metrics_token: Some("short".into()),
+        ..Config::default()
+    };
+    assert!(steadfast_serve::Server::bind(short).is_err());
+}
