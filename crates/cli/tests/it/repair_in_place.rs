@@ -3,9 +3,12 @@
 
 use std::fs;
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, symlink};
+use std::os::unix::process::CommandExt as _;
+
+use steadfast_testing::{Need, skip};
 
 use crate::repair::{copied, decay, facts, flip, names, without_catalogue};
-use crate::tree::Tree;
+use crate::tree::{Outcome, Tree};
 
 #[test]
 fn a_file_with_several_names_is_repaired_under_all_of_them() {
@@ -190,4 +193,25 @@ fn what_killed_repairs_left_is_cleared_up_and_nothing_of_it_is_lost() {
     assert_eq!(fs::read(tree.path("victim")).unwrap(), b"mine");
     assert_eq!(names(&tree.path("")), ["data", "victim"]);
     assert_eq!(fs::read(unfinished.join("mine")).unwrap(), b"mine");
+}
+
+#[test]
+fn what_another_user_left_and_nobody_else_can_read_is_told() {
+    let tree = Tree::new().file("data/film", b"film");
+    tree.run(["tag", "data"]).succeeds();
+    if let Err(error) = std::os::unix::fs::chown(tree.path("data"), Some(12_345), None) {
+        return skip(Need::Root, error);
+    }
+    let unfinished = tree.path("data/.steadfast/damaged/unfinished");
+    fs::create_dir_all(&unfinished).unwrap();
+    let open_to = |path, mode| fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
+    open_to(tree.path(""), 0o755);
+    open_to(unfinished.clone(), 0o700);
+    let as_other = |verb: &str| Outcome::of(tree.command([verb, "data"]).uid(12_345));
+    for verb in ["check", "update"] {
+        let said = as_other(verb).ends(2);
+        assert!(said.stderr().contains("it cannot be told whether"), "{verb}: {said:?}");
+    }
+    fs::remove_dir(&unfinished).unwrap();
+    as_other("check").succeeds();
 }

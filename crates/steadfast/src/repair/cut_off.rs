@@ -28,7 +28,17 @@ use crate::store::{Store as _, StoredTag};
 pub(super) fn tell_of(selection: &Selection) -> Vec<Notice> {
     let mut told = Vec::new();
     for root in roots_of(selection) {
-        let remains = Remains::of(&root);
+        let remains = match Remains::of(&root) {
+            Ok(remains) => remains,
+            Err(error) => {
+                let text = format!(
+                    "it cannot be told whether a repair in place was cut off here: {error}. Run \
+                     `steadfast repair` as the user who repaired"
+                );
+                told.push(Notice::failure(text).at(&root));
+                continue;
+            }
+        };
         for path in remains.in_place {
             let text = "a repair in place was cut off here: `steadfast repair` finishes it";
             told.push(Notice::failure(text).at(&path));

@@ -214,16 +214,25 @@ pub(super) struct Remains {
 impl Remains {
     /// Says whether there are any. What another user may have put above a tree is left alone.
     pub(super) fn are_in(root: &Path) -> bool {
-        let folder = beneath::directory(root, Path::new(FOLDER));
-        let is_ours = folder.is_ok_and(|folder| folder.is_strangers().is_ok_and(|is| !is));
-        let dir = beneath::directory(root, &folder_path());
-        is_ours && dir.is_ok_and(|dir| names_in(&dir).is_ok_and(|names| !names.is_empty()))
+        use io::ErrorKind::{NotADirectory, NotFound};
+        let Ok(folder) = beneath::directory(root, Path::new(FOLDER)) else { return false };
+        let Ok(damaged) = folder.open_dir(OsStr::new(DAMAGED)) else { return false };
+        let dir = damaged.open_dir(OsStr::new(UNFINISHED));
+        let has_any = match dir.and_then(|dir| names_in(&dir)) {
+            Ok(names) => !names.is_empty(),
+            Err(error) => !matches!(error.kind(), NotFound | NotADirectory),
+        };
+        has_any && folder.is_strangers().is_ok_and(|is_strangers| !is_strangers)
     }
 
-    pub(super) fn of(root: &Path) -> Remains {
+    /// Returns those of a tree.
+    ///
+    /// # Errors
+    /// Whatever the system says.
+    pub(super) fn of(root: &Path) -> io::Result<Remains> {
         let mut remains = Remains::default();
-        let Ok(dir) = beneath::directory(root, &folder_path()) else { return remains };
-        for name in names_in(&dir).unwrap_or_default() {
+        let dir = beneath::directory(root, &folder_path())?;
+        for name in names_in(&dir)? {
             match parse(&name) {
                 Some((_, PAGES)) => remains.in_place.push(match journal(&dir, &name) {
                     Ok(journal) => root.join(journal.subject.relative),
@@ -232,7 +241,7 @@ impl Remains {
                 _ => remains.has_others = true,
             }
         }
-        remains
+        Ok(remains)
     }
 }
 
