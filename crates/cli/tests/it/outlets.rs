@@ -10,13 +10,16 @@ use std::process::Command;
 use crate::tree::{Outcome, Tree};
 
 /// Verbs that are tried by their help alone, and why.
-const BY_HELP_ALONE: [(&str, &str); 22] = [
+const BY_HELP_ALONE: [(&str, &str); 25] = [
     ("alert add", "answers in one piece, as `steadfast --version` does"),
     ("alert list", "answers in one piece, as `steadfast --version` does"),
     ("alert remove", "answers in one piece, as `steadfast --version` does"),
     ("alert test", "sends messages, and answers as `alert list` does"),
     ("schedule add", "answers in one piece, as `steadfast --version` does"),
     ("schedule list", "answers in one piece, as `steadfast --version` does"),
+    ("par2 repair", "needs a set of another tool, and answers as `repair` does"),
+    ("par2 verify", "needs a set of another tool, and answers as `parity verify` does"),
+    ("schedule metrics", "answers in one piece, as `steadfast --version` does"),
     ("schedule remove", "answers in one piece, as `steadfast --version` does"),
     ("schedule run", "answers as `check` does"),
     ("schedule show", "answers in one piece, as `steadfast --version` does"),
