@@ -6,6 +6,7 @@
 
 mod build;
 mod components;
+mod image;
 mod linux;
 mod notices;
 mod recipes;
@@ -38,13 +39,9 @@ struct Release {
 pub(crate) fn run(root: &Path, arguments: &[String]) -> anyhow::Result<bool> {
     let options = PackageOptions::parse(arguments)?;
     let release = Release::of(root, Path::new(&options.out))?;
-    if options.verify {
-        verify::verify(&release)?;
-    } else {
-        release.make(&options)?;
-    }
+    let outcome = if options.verify { verify::verify(&release) } else { release.make(&options) };
     fs::remove_dir_all(&release.scratch).context("removing the scratch folder")?;
-    Ok(true)
+    outcome.map(|()| true)
 }
 
 /// The options of the command line.
@@ -117,6 +114,7 @@ impl Release {
             if let Some(machine) = linux::Machine::of(target) {
                 linux::deb(self, machine, &folder)?;
                 linux::rpm(self, machine, &folder)?;
+                image::write(self, machine, program, &notices)?;
                 wheel::write(self, machine, program)?;
             }
         }

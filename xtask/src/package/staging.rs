@@ -59,12 +59,16 @@ pub(super) fn archive(
         zip.args(["-m", "zipfile", "-c"]).arg(format!("{}.zip", archive.display())).arg(&name);
         succeed(zip.current_dir(&release.scratch))?;
     } else {
-        let mut tar = Command::new("tar");
-        tar.args(["--sort=name", "--owner=0", "--group=0", "--numeric-owner", "-czf"]);
-        tar.arg(format!("{}.tar.gz", archive.display())).arg(&name);
-        succeed(tar.current_dir(&release.scratch).env("GZIP", "-9n"))?;
+        pack(&format!("{}.tar.gz", archive.display()), &release.scratch, &[&name])?;
     }
     Ok(folder)
+}
+
+/// Packs parts of a folder, in the same way on every machine.
+pub(super) fn pack(archive: &str, folder: &Path, parts: &[&str]) -> anyhow::Result<()> {
+    let mut tar = Command::new("tar");
+    tar.args(["--sort=name", "--owner=0", "--group=0", "--numeric-owner", "-czf", archive]);
+    succeed(tar.arg("-C").arg(folder).args(parts).env("GZIP", "-9n"))
 }
 
 /// Gives everything in a folder the same permissions and times on every machine.

@@ -82,18 +82,19 @@ fn unpacked(release: &Release, target: &str) -> anyhow::Result<PathBuf> {
     Ok(release.scratch.join(name))
 }
 
-/// Runs the program as the image has it: alone in a root, as a user without rights, the tree
-/// read-only.
+/// Runs the program in the root of the image, as the user of Unraid, with the tree read-only.
 fn container(release: &Release, own: Machine) -> anyhow::Result<()> {
     let root = release.scratch.join("image");
-    let program = release.scratch.join(release.name(own.target)).join("bin/steadfast");
-    copy(&program, &root.join("steadfast"))?;
+    fs::create_dir(&root)?;
+    let archive = format!("{}.tar.gz", release.name(&format!("image-{}", own.debian)));
+    let mut tar = Command::new("tar");
+    succeed(tar.arg("-xpzf").arg(release.out.join(archive)).arg("-C").arg(&root))?;
     let run = r#"
 set -e
-mkdir data config; echo contents > data/file; chown -R 1234:1234 data config
+echo contents > data/file; chown -R 99:100 data
 inside() {
-  HOME=/config XDG_STATE_HOME=/config/state TMPDIR=/config \
-    chroot --userspec=1234:1234 . /steadfast "$@"
+  env -i HOME=/config XDG_STATE_HOME=/config/state XDG_CONFIG_HOME=/config TMPDIR=/config \
+    PATH="$PATH" chroot --userspec=99:100 . /bin/steadfast "$@"
 }
 inside tag /data
 mount --bind data data; mount -o remount,bind,ro data
@@ -104,8 +105,8 @@ umount data
 "#;
     let mut command = Command::new("unshare");
     command.args(["-m", "sh", "-c", run]).current_dir(&root);
-    succeed(&mut command).context("trying the program in an empty root")?;
-    println!("tried: an empty root, as in the image, with the tree read-only");
+    succeed(&mut command).context("trying the root of the image")?;
+    println!("tried: the root of the image, as another user, with the tree read-only");
     Ok(())
 }
 
