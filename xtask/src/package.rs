@@ -7,6 +7,7 @@
 mod build;
 mod components;
 mod image;
+mod inspect;
 mod linux;
 mod notices;
 mod recipes;
@@ -108,7 +109,7 @@ impl Release {
         let notices = notices::write(self)?;
         components::write(self)?;
         let programs = build::programs(self, options)?;
-        let manual = build::manual(self, &programs)?;
+        let manual = build::manual(self)?;
         for (target, program) in &programs {
             let folder = staging::archive(self, target, program, &manual, &notices)?;
             if let Some(machine) = linux::Machine::of(target) {

@@ -18,7 +18,7 @@ mod skipped;
 mod steps;
 mod times;
 
-pub(crate) use setup::{search_path, set_up_cross_linker, set_up_targets};
+pub(crate) use setup::{is_ready, search_path, set_up_cross_linker, set_up_targets};
 pub(crate) use steps::{MACOS_OLDEST, MACOS_UNIVERSAL, build_folder, metadata};
 
 use std::path::{Path, PathBuf};

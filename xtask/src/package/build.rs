@@ -32,11 +32,17 @@ pub(super) fn programs(
     options: &PackageOptions,
 ) -> anyhow::Result<Vec<(&'static str, PathBuf)>> {
     let target_folder = build_folder(&release.root)?;
+    let own = own_target()?;
+    let own_is_built = !options.no_build && options.targets.contains(&own);
+    ensure!(
+        own_is_built || built(&target_folder, own).exists(),
+        "the program for {own} writes the manual; build it as well"
+    );
     if !options.no_build {
         build(release, &options.targets, &target_folder.join("tools"))?;
     }
     let program = |&target: &&'static str| {
-        let program = target_folder.join(target).join("dist/steadfast");
+        let program = built(&target_folder, target);
         let len = fs::metadata(&program).context("there is no program; build it")?.len();
         println!("{target}: {:.1} MB", len as f64 / 1e6);
         let parts = if target == MACOS_UNIVERSAL { 2 } else { 1 };
@@ -44,6 +50,17 @@ pub(super) fn programs(
         Ok((target, program))
     };
     options.targets.iter().map(program).collect()
+}
+
+/// The target whose program runs here.
+fn own_target() -> anyhow::Result<&'static str> {
+    let own = LINUX.into_iter().find(|target| target.starts_with(env::consts::ARCH));
+    own.context("packages are made on Linux, on x86-64 or Arm")
+}
+
+/// Where cargo puts the program for a target.
+fn built(target_folder: &Path, target: &str) -> PathBuf {
+    target_folder.join(target).join("dist/steadfast")
 }
 
 /// Builds the programs for some targets.
@@ -82,9 +99,8 @@ fn remapped(release: &Release) -> String {
 }
 
 /// Writes the manual by the program for this machine.
-pub(super) fn manual(release: &Release, programs: &[(&str, PathBuf)]) -> anyhow::Result<PathBuf> {
-    let own = programs.iter().find(|(target, _)| target.starts_with(env::consts::ARCH));
-    let (_, program) = own.context("packages are made on Linux, on x86-64 or Arm")?;
+pub(super) fn manual(release: &Release) -> anyhow::Result<PathBuf> {
+    let program = built(&build_folder(&release.root)?, own_target()?);
     let share = release.scratch.join("share");
     succeed(Command::new(program).arg("manual").arg(&share))?;
     for section in ["man1", "man5"] {

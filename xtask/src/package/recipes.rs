@@ -15,6 +15,8 @@ const RECIPES: [&str; 5] = ["Dockerfile", "compose.yaml", "unraid.xml", "steadfa
 pub(super) fn write(release: &Release) -> anyhow::Result<()> {
     for name in RECIPES {
         let recipe = fs::read_to_string(release.root.join("share/packaging").join(name))?;
+        // One of an earlier run would have the digests of other archives.
+        let _ = fs::remove_file(release.out.join(name));
         if let Some(absent) =
             archives(&recipe, release).find(|file| !release.out.join(file).exists())
         {

@@ -175,7 +175,7 @@ fn environment(root: &Path) -> PathBuf {
 }
 
 /// Whether a tool can do what the steps need.
-pub(super) fn is_ready(name: &str) -> bool {
+pub(crate) fn is_ready(name: &str) -> bool {
     // Debian's python3 does not include the module that makes an environment.
     let makes_environments = || {
         let output = Command::new("python3").args(["-c", "import ensurepip, venv"]).output();
