@@ -1,5 +1,6 @@
-//! What a release consists of besides programs: recipes, units, workflows, and the package for
-//! Python. `cargo xtask package --verify` tries a whole release, which takes too long for a step.
+//! What a release consists of besides programs: recipes, units, workflows, dependencies, and the
+//! package for Python. `cargo xtask package --verify` tries a whole release, which takes too long
+//! for a step.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -9,7 +10,7 @@ use anyhow::{Context as _, ensure};
 
 use super::Session;
 use super::setup;
-use super::steps::{program, succeed, target_folder};
+use super::steps::{cargo, program, succeed, target_folder};
 
 /// The documents that state the version of the workspace, each with the beginning of its line.
 const VERSIONED: [(&str, &str); 3] = [
@@ -23,6 +24,7 @@ pub(super) fn package(session: &mut Session) -> anyhow::Result<()> {
     recipes(session)?;
     units(session)?;
     workflows(session)?;
+    dependencies(session)?;
     python(session)
 }
 
@@ -86,6 +88,15 @@ fn workflows(session: &Session) -> anyhow::Result<()> {
         return Ok(());
     }
     succeed(Command::new("actionlint").current_dir(&session.root))
+}
+
+/// Compares the licences and sources of dependencies with `deny.toml`.
+fn dependencies(session: &Session) -> anyhow::Result<()> {
+    if !setup::is_ready("cargo-deny") {
+        println!("left out: no cargo-deny");
+        return Ok(());
+    }
+    succeed(cargo(session).args(["deny", "check", "licenses", "bans", "sources"]))
 }
 
 /// Runs the tests of the package for Python with the command that the other tests run.
