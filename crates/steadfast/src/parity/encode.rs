@@ -25,7 +25,7 @@ use super::made::{NotProtected, ParityMade, ParityMonitor, ParityOptions};
 use super::place::{ParityPlace, system};
 use super::protected;
 use super::review::{PathSet, Review, StaleSet};
-use super::stream::{CHUNK_LEN, SetStream};
+use super::stream::{CHUNK_LEN, DIRECT_LEN_MIN, SetStream};
 use crate::calibration::fastest_lanes;
 use crate::error::Error;
 use crate::event::{FileError, FileEvent, Subject};
@@ -359,9 +359,8 @@ impl<'a> SetMaker<'a> {
         let mut held = HeldFile::open(self.place, file, &self.engine, self.lanes)?;
         while held.offset < file.length {
             let at = place + held.offset;
-            let bytes = held.read(&mut self.bytes, file.length)?;
-            self.made.bytes_read += bytes.len() as u64;
-            stream.append(at, bytes, &mut held.hasher, &mut self.buffer);
+            let (bytes, buffer) = (&mut self.bytes, &mut self.buffer);
+            self.made.bytes_read += read_into(&mut held, stream, (at, file.length), bytes, buffer)?;
         }
         self.finish_file(held)
     }
@@ -460,9 +459,9 @@ impl<'a> SetMaker<'a> {
             let (turn, set) = (run / group.len() as u64, run % group.len() as u64);
             let place = turn * RUN_LEN + (held.offset - start) % RUN_LEN;
             let end = (start + (run + 1) * RUN_LEN).min(start + length);
-            let bytes = held.read(&mut self.bytes, end).map_err(Some)?;
-            self.made.bytes_read += bytes.len() as u64;
-            streams[set as usize].append(place, bytes, &mut held.hasher, &mut self.buffer);
+            let (bytes, buffer) = (&mut self.bytes, &mut self.buffer);
+            let read = read_into(held, &mut streams[set as usize], (place, end), bytes, buffer);
+            self.made.bytes_read += read.map_err(Some)?;
         }
         Ok(streams)
     }
@@ -510,4 +509,30 @@ impl<'a> SetMaker<'a> {
         }
         Ok(())
     }
+}
+
+/// Reads the next bytes of a file into a set, at a place of it, but not beyond a place of the file,
+/// and returns how many. If they are many, they are read straight into the run: to copy them took a
+/// fifth of the processor time of making parity.
+fn read_into(
+    held: &mut HeldFile,
+    stream: &mut SetStream,
+    (place, end): (u64, u64),
+    bytes: &mut [u8],
+    buffer: &mut RunBuffer,
+) -> Result<u64, WhyNot> {
+    let is_long = end - held.offset >= DIRECT_LEN_MIN as u64;
+    let room = if is_long { stream.room_for_pages(place, buffer) } else { None };
+    Ok(match room {
+        Some(room) => {
+            let len = held.read(room, end)?.len();
+            stream.take_pages(len, &mut held.hasher, buffer);
+            len as u64
+        }
+        None => {
+            let read = held.read(bytes, end)?;
+            stream.append(place, read, &mut held.hasher, buffer);
+            read.len() as u64
+        }
+    })
 }

@@ -1,5 +1,7 @@
 //! The bytes of a set on their way to its parity.
 
+use std::ops::Range;
+
 use steadfast_digest::Lanes;
 use steadfast_parity::{
     Geometry, PAGE_LEN, PageMark, ParityEncoder, ParityPages, RUN_LEN, RUN_PAGES, RunBuffer,
@@ -12,7 +14,7 @@ pub(super) const CHUNK_LEN: usize = 128 << 10;
 
 /// So many bytes of whole pages are marked where they are, together with their file's tag. Fewer
 /// are collected first, because lanes want many pages at a time.
-const DIRECT_LEN_MIN: usize = 16 * PAGE_LEN;
+pub(super) const DIRECT_LEN_MIN: usize = 16 * PAGE_LEN;
 
 /// Takes the bytes of a set in order and encodes them: 8 MiB of memory, and the buffer of runs,
 /// which several streams can use in turn, a run each.
@@ -63,6 +65,38 @@ impl SetStream {
         }
     }
 
+    /// Returns room in the run for whole pages at a place of the set, which is not before the last
+    /// bytes; `None` if no page begins there. What is written there goes to
+    /// [`SetStream::take_pages`].
+    pub(super) fn room_for_pages<'b>(
+        &mut self,
+        place: u64,
+        buffer: &'b mut RunBuffer,
+    ) -> Option<&'b mut [u8]> {
+        self.fill_to(place, buffer);
+        if !self.chunk.len().is_multiple_of(PAGE_LEN) {
+            return None;
+        }
+        self.flush(buffer);
+        let pages = (self.run_left().min(CHUNK_LEN) / PAGE_LEN) as u32;
+        let first = self.marks.len() as u32 % RUN_PAGES;
+        Some(buffer.room(first..first + pages))
+    }
+
+    /// Takes the first bytes of the room, and adds them to the tag of their file.
+    pub(super) fn take_pages(&mut self, len: usize, tag: &mut TagHasher, buffer: &mut RunBuffer) {
+        let first = self.marks.len() as u32 % RUN_PAGES;
+        let whole = first..first + (len / PAGE_LEN) as u32;
+        let bytes = &buffer.room(first..first + len.div_ceil(PAGE_LEN) as u32)[..len];
+        let (pages, rest) = bytes.split_at(len / PAGE_LEN * PAGE_LEN);
+        self.marks.extend(tag.update_and_mark(self.lanes, pages));
+        tag.update(rest);
+        self.chunk.extend_from_slice(rest);
+        self.end += len as u64;
+        buffer.set_filled(whole.clone());
+        self.encode_full(whole, buffer);
+    }
+
     /// Takes zeros up to a place of the set.
     fn fill_to(&mut self, place: u64, buffer: &mut RunBuffer) {
         while self.end < place {
@@ -104,8 +138,13 @@ impl SetStream {
         for (page, bytes) in (first..).zip(pages.chunks(PAGE_LEN)) {
             buffer.fill(page % RUN_PAGES, bytes);
         }
+        self.encode_full(first..self.marks.len() as u32, buffer);
+    }
+
+    /// Encodes the run if the pages that were added fill it.
+    fn encode_full(&mut self, added: Range<u32>, buffer: &mut RunBuffer) {
         let pages = self.marks.len() as u32;
-        if pages > first && pages.is_multiple_of(RUN_PAGES) {
+        if !added.is_empty() && pages.is_multiple_of(RUN_PAGES) {
             self.encoder.add(pages / RUN_PAGES - 1, buffer);
         }
     }
