@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::path::Path;
 
-use steadfast_digest::{Lanes, LastPage, Message, Sha256, page_digests, sha256};
+use steadfast_digest::{Backend, Lanes, LastPage, Message, Sha256, page_digests, sha256};
 
 use super::records::{self, RecordBytes, invalid};
 use crate::error::{Error, ErrorKind};
@@ -61,6 +61,12 @@ impl PageMark {
     /// If the last page is not whole.
     pub fn of_all_beside(lanes: Lanes, pages: &[u8], whole: &mut Sha256) -> Vec<PageMark> {
         assert!(pages.len().is_multiple_of(PAGE_LEN), "whole pages");
+        // The digest of more has as much to do as all pages together. Of two lanes it fills one; of
+        // three or four, the others would be empty before it ends.
+        let lanes = match lanes.count() {
+            3 | 4 => Lanes::new(lanes.backend(), 2).unwrap_or(lanes),
+            _ => lanes,
+        };
         let fresh = Sha256::new(lanes.backend_alone());
         let mut hashers = vec![fresh; pages.len() / PAGE_LEN];
         let own = hashers.iter_mut().zip(pages.chunks_exact(PAGE_LEN));
@@ -103,7 +109,13 @@ impl SetIndex {
         parity: impl Fn(u32) -> &'a [u8],
     ) -> Result<SetIndex, Error> {
         assert_eq!(pages.len(), geometry.pages() as usize, "a mark for each page");
-        let parity = (0..geometry.parity_pages()).map(|page| half(sha256(parity(page)).as_bytes()));
+        let lanes = Lanes::best(Backend::detect());
+        let mut hashers = vec![Sha256::new(lanes.backend()); geometry.parity_pages() as usize];
+        let messages = hashers.iter_mut().zip(0..);
+        let messages =
+            messages.map(|(hasher, page)| Message { hasher, data: parity(page), last: true });
+        lanes.update(&mut messages.collect::<Vec<_>>());
+        let parity = hashers.into_iter().map(|hasher| half(hasher.finalize().as_bytes()));
         let index = SetIndex { geometry, members, pages, parity: parity.collect() };
         // What a reader would refuse is not written.
         SetIndex::decode(geometry, &index.encode()?)
