@@ -10,8 +10,8 @@ record has its version, and which of the two it is. It runs in one thread, with 
 times coarser than Steadfast's pages) and of 1 MiB. Commands take turns, so that other work on the
 machine affects all of them.
 
-`tag --pages` shows what of the time is digests. `update` is that of one edited photograph, with its
-tag and its parity. `repair page` repairs one page of a film from its parity, and `in place` writes
+`tag --pages` shows what of the time is digests. `update` is that of one edited photograph alone,
+with its tag and the parity of its set. `repair page` repairs one page of a film from its parity, and `in place` writes
 that page into it: `read` is how many bytes they ask the system for, as a multiple of the film's
 length. `verify` is that of a set of PAR2 with blocks of 1 MiB, by either program. Each result is
 verified: a damaged file must come back.
@@ -27,7 +27,6 @@ import statistics
 import subprocess
 import sys
 import tempfile
-import time
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -44,21 +43,31 @@ class Cost:
     read_bytes: int
 
 
+# Runs a command and prints what the system says of it. It is a process of its own, because Linux
+# counts the memory of a process from before it became the command, which is that of its parent.
+LAUNCHER = """
+import json, os, sys, time
+null = os.open(os.devnull, os.O_RDWR)
+redirect = [(os.POSIX_SPAWN_DUP2, null, stream) for stream in (0, 1, 2)]
+begun = time.monotonic()
+pid = os.posix_spawnp(sys.argv[1], sys.argv[1:], os.environ, file_actions=redirect)
+os.waitid(os.P_PID, pid, os.WEXITED | os.WNOWAIT)
+with open(f"/proc/{pid}/io") as counts:
+    read = next(int(line[7:]) for line in counts if line.startswith("rchar: "))
+_, status, usage = os.wait4(pid, 0)
+print(json.dumps([status, usage.ru_utime + usage.ru_stime, time.monotonic() - begun,
+                  usage.ru_maxrss * 1024, read]))
+"""
+
+
 def cost(command: list[str], environment: dict[str, str]) -> Cost:
     """Runs a command and returns what the system says of the whole process."""
-    null = os.open(os.devnull, os.O_RDWR)
-    redirect = [(os.POSIX_SPAWN_DUP2, null, stream) for stream in (0, 1, 2)]
-    begun = time.monotonic()
-    pid = os.posix_spawnp(command[0], command, environment, file_actions=redirect)
-    os.waitid(os.P_PID, pid, os.WEXITED | os.WNOWAIT)
-    counts = dict(line.split(": ") for line in Path(f"/proc/{pid}/io").read_text().splitlines())
-    _, status, usage = os.wait4(pid, 0)
-    wall_s = time.monotonic() - begun
-    os.close(null)
+    launched = subprocess.run([sys.executable, "-S", "-c", LAUNCHER, *command], env=environment,
+                              stdout=subprocess.PIPE, check=True)
+    status, *found = json.loads(launched.stdout)
     if status != 0:
         sys.exit(f"parity: `{' '.join(command)}` ended with wait status {status}")
-    return Cost(usage.ru_utime + usage.ru_stime, wall_s, usage.ru_maxrss * 1024,
-                int(counts["rchar"]))
+    return Cost(*found)
 
 
 def damage(file: Path, length: int = DAMAGE_LEN) -> bytes:
@@ -102,7 +111,7 @@ class Series:
             "tag": [ours, "tag", "--workers", "1", tree],
             "tag --pages": [ours, "tag", "--pages", "--sidecar", "--workers", "1", tree],
             "parity make": [ours, "parity", "make", "--redundancy", str(REDUNDANCY), tree],
-            "update": [ours, "update", tree],
+            "update": [ours, "update", str(self.edited)],
         }
         for kib in (64, 1024) if self.par2 else ():
             commands[f"par2 {kib} KiB"] = [
