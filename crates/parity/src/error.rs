@@ -16,6 +16,8 @@ pub enum ErrorKind {
     Invalid,
     /// More pages are lost than the parity that is left can rebuild.
     TooManyLost,
+    /// The caller said that it should end.
+    Stopped,
 }
 
 /// Why parity cannot be made, read or used.

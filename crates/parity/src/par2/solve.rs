@@ -3,6 +3,8 @@
 //! A recovery block with exponent e is the sum of all blocks, block i multiplied by the e-th power
 //! of its constant. The constants are the powers of 2 that have the order 65,535.
 
+use std::sync::atomic::{AtomicBool, Ordering};
+
 use super::field::{ORDER, inverse, multiply, power_of_2};
 use crate::error::{Error, ErrorKind};
 
@@ -26,11 +28,17 @@ pub struct Solution {
 
 impl Solution {
     /// Solves for the lost blocks of a set of so many blocks, by the exponents of the recovery
-    /// blocks that are left.
+    /// blocks that are left. Thousands of lost blocks take minutes, unless `stop` is set.
     ///
     /// # Errors
-    /// `TooManyLost` if they do not suffice, or if there are more than [`MISSING_MAX`] lost blocks.
-    pub fn new(blocks: usize, lost: &[usize], exponents: &[u32]) -> Result<Solution, Error> {
+    /// `TooManyLost` if they do not suffice, or if there are more than [`MISSING_MAX`] lost blocks;
+    /// `Stopped` if it was stopped.
+    pub fn new(
+        blocks: usize,
+        lost: &[usize],
+        exponents: &[u32],
+        stop: &AtomicBool,
+    ) -> Result<Solution, Error> {
         let too_many = |message: String| Error::new(ErrorKind::TooManyLost, message);
         if lost.len() > MISSING_MAX {
             let message = format!("{} blocks are lost; {MISSING_MAX} can be rebuilt", lost.len());
@@ -48,6 +56,7 @@ impl Solution {
             if used.len() == count {
                 break;
             }
+            go_on(stop)?;
             let mut row = row_of(*exponent);
             for (pivot, other) in &echelon {
                 let factor = row[*pivot];
@@ -65,7 +74,7 @@ impl Solution {
             return Err(too_many(message));
         }
         let matrix = used.iter().flat_map(|(_, exponent)| row_of(*exponent)).collect();
-        Ok(Solution { logarithms, used, inverse: inverted(matrix, count) })
+        Ok(Solution { logarithms, used, inverse: inverted(matrix, count, stop)? })
     }
 
     /// Returns the numbers of the recovery blocks that are used.
@@ -85,6 +94,13 @@ impl Solution {
     }
 }
 
+fn go_on(stop: &AtomicBool) -> Result<(), Error> {
+    match stop.load(Ordering::Relaxed) {
+        true => Err(Error::new(ErrorKind::Stopped, "it was stopped before it was solved")),
+        false => Ok(()),
+    }
+}
+
 /// Adds a multiple of a row to another.
 fn add_row(to: &mut [u16], from: &[u16], factor: u16) {
     if factor != 0 {
@@ -93,9 +109,10 @@ fn add_row(to: &mut [u16], from: &[u16], factor: u16) {
 }
 
 /// Inverts a square matrix that has an inverse, by Gauss and Jordan, in place.
-fn inverted(mut matrix: Vec<u16>, count: usize) -> Vec<u16> {
+fn inverted(mut matrix: Vec<u16>, count: usize, stop: &AtomicBool) -> Result<Vec<u16>, Error> {
     let mut swaps = Vec::new();
     for at in 0..count {
+        go_on(stop)?;
         let pivot = (at..count).find(|row| matrix[row * count + at] != 0);
         let pivot = pivot.expect("the rows are independent");
         swaps.push((at, pivot));
@@ -119,7 +136,7 @@ fn inverted(mut matrix: Vec<u16>, count: usize) -> Vec<u16> {
     for (one, other) in swaps.into_iter().rev() {
         matrix.chunks_mut(count).for_each(|row| row.swap(one, other));
     }
-    matrix
+    Ok(matrix)
 }
 
 #[cfg(test)]
@@ -141,7 +158,8 @@ mod tests {
             (vec![0, 39], vec![0, 1]),
             (vec![1, 2, 17, 30], vec![5, 65_535 + 5, 0, 3, 100, 2]),
         ] {
-            let solution = Solution::new(blocks.len(), &lost, &exponents).unwrap();
+            let solution = Solution::new(blocks.len(), &lost, &exponents, &false.into());
+            let solution = solution.unwrap();
             let freed: Vec<u16> = (0..lost.len())
                 .map(|used| {
                     let terms =
@@ -155,7 +173,13 @@ mod tests {
                 assert_eq!(terms.fold(0, |sum, term| sum ^ term), blocks[*at]);
             }
         }
-        let error = Solution::new(40, &[1, 2, 3], &[4, 5, 4]).err().unwrap();
+        let error = Solution::new(40, &[1, 2, 3], &[4, 5, 4], &false.into()).err().unwrap();
         assert_eq!(error.to_string(), "3 blocks are lost, and 2 can be rebuilt");
+    }
+
+    #[test]
+    fn solving_ends_when_it_is_told_to() {
+        let error = Solution::new(40, &[1, 2], &[4, 5], &true.into()).err().unwrap();
+        assert_eq!(error.kind(), ErrorKind::Stopped);
     }
 }

@@ -67,7 +67,7 @@ impl<'a> Replacer<'a> {
     pub(super) fn repair(&self, is_plan: bool, reports: &mut [Par2Report]) {
         let lost = self.survey.lost();
         let exponents: Vec<u32> = self.loaded.recovery.iter().map(|block| block.exponent).collect();
-        let solution = Solution::new(self.survey.places.len(), &lost, &exponents);
+        let solution = Solution::new(self.survey.places.len(), &lost, &exponents, self.stop);
         let mut targets = Vec::new();
         for (number, report) in reports.iter_mut().enumerate() {
             if !matches!(report.verdict, Verdict::Corrupt | Verdict::Missing) {
