@@ -12,8 +12,9 @@ use super::{LevelArgs, quantity};
 
 /// Keep parity for a tree, to rebuild damaged and missing files.
 ///
-/// Parity is redundancy over sets of files: with 10 %, ten of a hundred equal files may be lost and
-/// come back, without another copy. It is kept in DIR/.steadfast/parity, or in another folder. A
+/// Parity is redundancy over sets of files. With 10 %, a set is up to 80 MiB of files in the order
+/// of their paths, and any 8 MiB of it in one piece can be lost and come back without another copy:
+/// part of a file, or several files. It is kept in DIR/.steadfast/parity, or in another folder. A
 /// file without a tag, or one that fails it, is not protected.
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
