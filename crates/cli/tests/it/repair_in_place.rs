@@ -4,6 +4,7 @@
 use std::fs;
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, symlink};
 use std::os::unix::process::CommandExt as _;
+use std::path::Path;
 
 use steadfast_testing::{Need, skip};
 
@@ -203,15 +204,19 @@ fn what_another_user_left_and_nobody_else_can_read_is_told() {
         return skip(Need::Root, error);
     }
     let unfinished = tree.path("data/.steadfast/damaged/unfinished");
+    let damaged = unfinished.parent().unwrap();
     fs::create_dir_all(&unfinished).unwrap();
-    let open_to = |path, mode| fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
-    open_to(tree.path(""), 0o755);
-    open_to(unfinished.clone(), 0o700);
+    let open_to =
+        |path: &Path, mode| fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
+    open_to(&tree.path(""), 0o755);
     let as_other = |verb: &str| Outcome::of(tree.command([verb, "data"]).uid(12_345));
-    for verb in ["check", "update"] {
-        let said = as_other(verb).ends(2);
-        assert!(said.stderr().contains("it cannot be told whether"), "{verb}: {said:?}");
+    for closed in [unfinished.as_path(), damaged] {
+        open_to(closed, 0o700);
+        for verb in ["check", "update"] {
+            let said = as_other(verb).ends(2);
+            assert!(said.stderr().contains("it cannot be told whether"), "{verb}: {said:?}");
+        }
+        open_to(closed, 0o755);
     }
-    fs::remove_dir(&unfinished).unwrap();
     as_other("check").succeeds();
 }

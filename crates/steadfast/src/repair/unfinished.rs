@@ -216,8 +216,8 @@ impl Remains {
     pub(super) fn are_in(root: &Path) -> bool {
         use io::ErrorKind::{NotADirectory, NotFound};
         let Ok(folder) = beneath::directory(root, Path::new(FOLDER)) else { return false };
-        let Ok(damaged) = folder.open_dir(OsStr::new(DAMAGED)) else { return false };
-        let dir = damaged.open_dir(OsStr::new(UNFINISHED));
+        let damaged = folder.open_dir(OsStr::new(DAMAGED));
+        let dir = damaged.and_then(|damaged| damaged.open_dir(OsStr::new(UNFINISHED)));
         let has_any = match dir.and_then(|dir| names_in(&dir)) {
             Ok(names) => !names.is_empty(),
             Err(error) => !matches!(error.kind(), NotFound | NotADirectory),
