@@ -53,6 +53,7 @@ use std::path::{Path, PathBuf};
 
 use rusqlite::Connection;
 
+use steadfast_manifest::tag::Tag;
 use steadfast_sys::file::Timestamp;
 
 pub use audit::{Audit, AuditWindow, FailedCheck, LastProofs, Overdue, RepairedFile};
@@ -327,7 +328,7 @@ impl Catalogue {
     ///
     /// # Errors
     /// If the catalogue cannot be read.
-    pub fn tag(&self, path: &Path) -> Result<Option<crate::Tag>, CatalogueError> {
+    pub fn tag(&self, path: &Path) -> Result<Option<Tag>, CatalogueError> {
         let found = slice_cache::known_at(&self.db, path).map_err(|fault| self.wrong(fault))?;
         Ok(found.and_then(|found| found.known.record.tag))
     }

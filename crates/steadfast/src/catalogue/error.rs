@@ -8,6 +8,8 @@ use std::path::{Path, PathBuf};
 
 use rusqlite::ffi::ErrorCode;
 
+use crate::error::Error;
+
 /// The kind of an error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -68,9 +70,9 @@ impl fmt::Display for CatalogueError {
 
 impl std::error::Error for CatalogueError {}
 
-impl From<CatalogueError> for crate::Error {
-    fn from(error: CatalogueError) -> crate::Error {
-        crate::Error::usage(error.message).at(&error.path)
+impl From<CatalogueError> for Error {
+    fn from(error: CatalogueError) -> Error {
+        Error::usage(error.message).at(&error.path)
     }
 }
 

@@ -16,6 +16,7 @@ use super::repaired::{self, REPAIRED};
 use super::slice::{NameSlice, SLICE_LEN, SLICE_LEN_MAX, Settled, rows_of};
 use super::writes::{self, NewEvent};
 use crate::beneath;
+use crate::event::Action;
 use crate::file_state::FileState;
 use crate::finding::{FactChange, Finding, Say};
 use crate::store::xattr::Xattr;
@@ -446,7 +447,7 @@ const RETURNED: &str = "returned";
 fn tag_after(was: &FileRecord, seen: &ObservedFile, accepts: bool) -> TagOutcome {
     let kept = TagOutcome { tag: was.tag, what: None, replaced: false, lost: false };
     if seen.changed_tag() {
-        let what = seen.action.map(crate::Action::name);
+        let what = seen.action.map(Action::name);
         return TagOutcome { tag: seen.record.tag, what, ..kept };
     }
     match (was.tag, seen.record.tag) {
