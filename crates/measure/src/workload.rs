@@ -13,6 +13,8 @@ pub mod storage;
 pub mod together;
 pub mod write;
 
+mod found;
+
 use std::path::Path;
 
 use crate::runner::{End, Session};
@@ -22,7 +24,7 @@ pub trait Workload {
     /// Announces the amount of work by [`Session::plan`], in expected seconds.
     fn plan(&self, session: &mut Session<'_>);
 
-    /// Returns about how many bytes it writes in which folder. None by default.
+    /// Returns how many bytes it writes at most in which folder. None by default.
     fn writes(&self) -> Vec<(&Path, u64)> {
         Vec::new()
     }

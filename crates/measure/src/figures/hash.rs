@@ -11,7 +11,7 @@ use crate::record::{Factors, Record, Sample, Series, Stage, Workload};
 use crate::stats::{Bootstrap, Estimate, Point, median};
 
 pub use estimate::{ClassForecast, Forecast};
-pub use path::{FolderRate, LevelLine, Overlap, PathLine};
+pub use path::{FolderRate, LevelLine, Overlap, PathLine, Streams};
 
 /// A buffer whose rate is at least this share of the best one is as good.
 const AS_GOOD_SHARE: f64 = 0.98;

@@ -14,6 +14,7 @@
 mod answers;
 mod busy;
 mod estimate;
+mod existing;
 mod files;
 mod kernel;
 mod memory;
@@ -30,6 +31,7 @@ use steadfast_sys::machine;
 use strum::{EnumMessage, IntoStaticStr, VariantArray};
 
 pub use estimate::FolderEstimate;
+pub use existing::ExistingHash;
 use files::{FileStore, Made};
 use kernel::HashKernel;
 use memory::{Data, KernelCell, StreamCell};

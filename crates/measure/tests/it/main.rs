@@ -8,6 +8,7 @@ mod coverage;
 mod cpu;
 mod describing;
 mod errors;
+mod existing;
 mod fitting;
 mod frozen;
 mod hash;

@@ -8,7 +8,7 @@ mod levels;
 mod tables;
 
 use steadfast_measure::figures::hash::{
-    Figure, Forecast, HashFigures, KernelRate, Overlap, PathLine,
+    Figure, FolderRate, Forecast, HashFigures, KernelRate, Overlap, PathLine, Streams,
 };
 use steadfast_measure::record::{Cache, Stage};
 
@@ -23,6 +23,7 @@ const DOUBTFUL: &str = "as their estimators disagree by more than 2 %";
 pub(super) fn section(figures: &HashFigures, units: Units) -> Section {
     let mut sentences = Vec::new();
     sentences.extend(figures.forecast.as_ref().map(|of| forecast_sentence(of, units)));
+    sentences.extend(found_sentence(&figures.folders, units));
     sentences.extend(levels::sentences(figures, units));
     sentences.extend(fastest_sentence(&figures.kernels, units));
     sentences.extend(gain_sentence(&figures.kernels));
@@ -81,6 +82,13 @@ fn notes(figures: &HashFigures) -> Vec<String> {
                 .to_owned(),
         );
     }
+    if figures.folders.iter().any(|folder| folder.streams.is_some()) {
+        notes.push(format!(
+            "One stream is one thread that reads a file 1 MiB at a time, hashes it and opens the \
+             next, as simple programs do; many streams are a run like that of a check. The correct \
+             bytes are not known: each file had the same digest in all passes. {INTERVALS}"
+        ));
+    }
     if figures.forecast.is_some() {
         notes.push(
             "The estimate is of the page cache as it was found, of files with a tag, and of a \
@@ -116,6 +124,34 @@ fn forecast_sentence(forecast: &Forecast, units: Units) -> String {
         units::counted(files, "file", "files"),
         time_cell(forecast.time_s).shown(units)
     )
+}
+
+/// States the rates of reading and hashing files that were in a folder already.
+fn found_sentence(folders: &[FolderRate], units: Units) -> Option<String> {
+    let hashed = |of: &&FolderRate| of.streams.is_some() && of.stage == Stage::ReadHash;
+    let rates: Vec<String> = folders
+        .iter()
+        .filter(hashed)
+        .map(|of| {
+            let rate = cell(Quantity::Rate, of.rate).shown(units);
+            let streams = of.streams.map_or("", streams_words);
+            format!("{rate} in {streams}, {}", cache_words(of.cache))
+        })
+        .collect();
+    let first = folders.iter().find(hashed)?;
+    Some(format!(
+        "Reading and hashing the {} found there, {} together: {}.",
+        units::counted(first.files, "file", "files"),
+        units.bytes(first.bytes),
+        rates.join("; ")
+    ))
+}
+
+fn streams_words(streams: Streams) -> &'static str {
+    match streams {
+        Streams::One => "one stream",
+        Streams::Many => "many streams",
+    }
 }
 
 /// Returns the fastest SHA-256 in so many threads, or in as many as there are.

@@ -6,7 +6,7 @@ use anyhow::ensure;
 use clap::Args;
 use steadfast::Algorithm;
 use steadfast_measure::workload::Workload;
-use steadfast_measure::workload::hash::{FolderEstimate, Hash, Part};
+use steadfast_measure::workload::hash::{ExistingHash, FolderEstimate, Hash, Part};
 
 use super::super::named::named;
 use super::super::quantity;
@@ -15,18 +15,22 @@ use super::{SessionArgs, each_once, rising};
 /// Rounds of an estimate, as few as give an interval.
 const ESTIMATE_ROUNDS: u32 = 5;
 
+/// Rounds over files that are there already, as few as give an interval.
+const EXISTING_ROUNDS: u32 = 5;
+
 /// Measure hashing, reading, and both as in a check
 ///
 /// Measures every algorithm and backend in memory. Then, with files of 1 MB to 10 GB created for
 /// it: reading alone, reading and hashing, and the same stages without moving bytes, from the page
 /// cache and past it; buffers of 4 KiB to 64 MiB; and every QoS level, alone and beside busy
 /// threads. With --part sizes, --qos measures every size at each level. With --estimate, predicts
-/// how long checking a folder will take.
+/// how long checking a folder will take. With --existing, hashes files that are there already.
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Examples:
   steadfast measure hash --quick
   steadfast measure hash --estimate ~/Pictures
+  steadfast measure hash --existing ~/Pictures --algorithm blake3
   steadfast measure hash --part kernels --export this.json
   steadfast measure hash --algorithm blake3 --size-max 1GB
   steadfast measure hash --part sizes --qos background,user-interactive
@@ -39,6 +43,12 @@ pub(crate) struct MeasureHashArgs {
     /// Predict how long checking DIR will take, from runs over some of its files. Creates no file
     #[arg(long, value_name = "DIR", conflicts_with_all = ["size_max", "sizes", "part", "folder"])]
     estimate: Option<PathBuf>,
+
+    /// Read and hash the files in PATH, or the file PATH: in one stream and in many, with an empty
+    /// page cache and from it. Creates no file. Removes them from the page cache
+    #[arg(long, value_name = "PATH")]
+    #[arg(conflicts_with_all = ["estimate", "size_max", "sizes", "part", "folder"])]
+    existing: Option<PathBuf>,
 
     /// Create no file longer than SIZE, for example 256MB
     #[arg(long, value_name = "SIZE", value_parser = quantity::bytes)]
@@ -70,6 +80,12 @@ impl MeasureHashArgs {
             session.refuse_levels()?;
             let rounds = session.rounds.unwrap_or(ESTIMATE_ROUNDS);
             return Ok(Box::new(FolderEstimate { root, rounds, seed }));
+        }
+        if let Some(path) = self.existing.clone() {
+            session.refuse_levels()?;
+            let rounds = session.rounds.unwrap_or(EXISTING_ROUNDS);
+            let algorithm = self.algorithm.unwrap_or(Algorithm::Sha256);
+            return Ok(Box::new(ExistingHash { path, rounds, seed, algorithm }));
         }
         let folder = self.folder.clone();
         let mut hash = match session.quick {

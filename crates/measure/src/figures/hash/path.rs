@@ -55,6 +55,8 @@ pub struct FolderRate {
     pub engine: String,
     /// The origin of the bytes, as far as proved.
     pub cache: Option<Cache>,
+    /// How the files were read, if they were in the folder already; absent for files made for it.
+    pub streams: Option<Streams>,
     /// Files in each run.
     pub files: u64,
     /// Their bytes.
@@ -63,6 +65,25 @@ pub struct FolderRate {
     pub rate: Figure,
     /// Rate ÷ that of reading alone; absent for reading itself.
     pub net_by_read: Option<Figure>,
+}
+
+/// How files that were in a folder already were read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Streams {
+    /// One file after the other, by one thread, as simple programs do.
+    One,
+    /// In one run, as a check does.
+    Many,
+}
+
+impl Streams {
+    fn of(factors: &Factors) -> Option<Streams> {
+        match factors.buffer_len_bytes {
+            _ if factors.order.is_none() => None,
+            Some(_) => Some(Streams::One),
+            None => Some(Streams::Many),
+        }
+    }
 }
 
 /// How far reading and hashing overlap in one file.
@@ -163,6 +184,7 @@ pub(super) fn folders(series: &[&Series]) -> Vec<FolderRate> {
             stage: factors.stage?,
             engine: factors.engine.clone()?,
             cache: factors.cache,
+            streams: Streams::of(factors),
             files: sample.files?,
             bytes: sample.amount,
             rate: rate(series)?,
@@ -175,7 +197,9 @@ pub(super) fn folders(series: &[&Series]) -> Vec<FolderRate> {
 /// Returns whether one series is the other without its hashing.
 fn is_reading_of(one: &Series, other: &Series) -> bool {
     let (one, other) = (&one.factors, &other.factors);
-    one.stage == Some(Stage::Read) && (&one.engine, one.cache) == (&other.engine, other.cache)
+    one.stage == Some(Stage::Read)
+        && (&one.engine, one.cache) == (&other.engine, other.cache)
+        && Streams::of(one) == Streams::of(other)
 }
 
 /// Times of one round, for the same files.

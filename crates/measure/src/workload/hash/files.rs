@@ -107,20 +107,8 @@ impl FileStore {
     ///
     /// If it cannot be read.
     pub(super) fn warm(&self, file: &Made) -> Result<Option<u64>, Error> {
-        let opened = self.open(file)?;
-        if cached_bytes(&opened, file.length).ok() == Some(file.length) {
-            return Ok(Some(file.length));
-        }
-        let mut buffer = vec![0; WARMING_LEN_BYTES];
-        let mut offset = 0;
-        loop {
-            match opened.read_at(&mut buffer, offset) {
-                Ok(0) => break,
-                Ok(read) => offset += read as u64,
-                Err(error) => return Err(failed("read a file", error, &file.path)),
-            }
-        }
-        Ok(cached_bytes(&opened, file.length).ok())
+        warm(&self.open(file)?, file.length)
+            .map_err(|error| failed("read a file", error, &file.path))
     }
 
     fn write(
@@ -148,6 +136,22 @@ impl FileStore {
         }
         // Bytes that are not on the medium cannot be dropped from the page cache.
         Ok(flush(&file).map(|_| hasher.finalize()))
+    }
+}
+
+/// Brings a file into the page cache, and returns how many of its bytes are there, if the system
+/// tells.
+pub(super) fn warm(file: &File, length: u64) -> io::Result<Option<u64>> {
+    if cached_bytes(file, length).ok() == Some(length) {
+        return Ok(Some(length));
+    }
+    let mut buffer = vec![0; WARMING_LEN_BYTES];
+    let mut offset = 0;
+    loop {
+        match file.read_at(&mut buffer, offset)? {
+            0 => return Ok(cached_bytes(file, length).ok()),
+            read => offset += read as u64,
+        }
     }
 }
 

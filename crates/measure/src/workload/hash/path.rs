@@ -23,7 +23,7 @@ use super::busy::BusyThreads;
 use super::files::{FileStore, Made};
 use super::kernel::of_other;
 use crate::error::Error;
-use crate::record::{Cache, Factors, Series, Stage, Workload};
+use crate::record::{Cache, Factors, Sample, Series, Stage, Workload};
 use crate::runner::{End, SeriesId, Session, Timed};
 
 /// The source of the bytes.
@@ -42,7 +42,7 @@ pub(super) enum ByteSource {
 impl ByteSource {
     pub(super) const ALL: [ByteSource; 3] = [ByteSource::Warm, ByteSource::Cold, ByteSource::Null];
 
-    fn words(self) -> &'static str {
+    pub(super) fn words(self) -> &'static str {
         self.into()
     }
 
@@ -282,26 +282,30 @@ impl HashCell for PathCell {
         if self.way.source == ByteSource::Null {
             return;
         }
-        let samples = &session.series(self.id).samples;
-        let all = |proved: &dyn Fn(u64, u64) -> bool| {
-            let held = samples.iter().map(|sample| (sample.cached_bytes, sample.amount));
-            held.clone().count() > 0
-                && held.into_iter().all(|(held, of)| held.is_some_and(|held| proved(held, of)))
-        };
-        let cache = match self.way.source {
-            ByteSource::Cold if all(&|held, _| held == 0) => Cache::Cold,
-            ByteSource::Warm if all(&|held, of| held == of) => Cache::Warm,
-            _ => Cache::Unknown,
-        };
-        if cache == Cache::Unknown && !samples.is_empty() {
-            let why = match self.way.source {
-                ByteSource::Cold => "not proved to be cold: pages of the files stayed in memory",
-                _ => "not proved to be warm: not all pages of the files were in memory",
-            };
-            session.warn(format!("{}: {why}", self.label));
-        }
-        session.series_mut(self.id).factors.cache = Some(cache);
+        note_cache(session, self.id, self.way.source);
     }
+}
+
+/// Notes the source of the bytes of a series, as far as all its samples prove it.
+pub(super) fn note_cache(session: &mut Session<'_>, id: SeriesId, source: ByteSource) {
+    let Series { samples, label, .. } = session.series(id);
+    let all = |proved: fn(u64, u64) -> bool| {
+        let is = |of: &Sample| of.cached_bytes.is_some_and(|held| proved(held, of.amount));
+        !samples.is_empty() && samples.iter().all(is)
+    };
+    let (cache, why) = match source {
+        ByteSource::Cold if all(|held, _| held == 0) => (Cache::Cold, ""),
+        ByteSource::Warm if all(|held, of| held == of) => (Cache::Warm, ""),
+        ByteSource::Cold => {
+            (Cache::Unknown, "not proved to be cold: pages of the files stayed in memory")
+        }
+        _ => (Cache::Unknown, "not proved to be warm: not all pages of the files were in memory"),
+    };
+    if cache == Cache::Unknown && !samples.is_empty() {
+        let warning = format!("{label}: {why}");
+        session.warn(warning);
+    }
+    session.series_mut(id).factors.cache = Some(cache);
 }
 
 /// A completed run.

@@ -4,14 +4,13 @@
 //! files are dropped from the page cache, because memory is no measure of storage. Their correct
 //! bytes are not known, so only unchanged status is checked.
 
-use std::ffi::{OsStr, OsString};
 use std::io;
-use std::ops::ControlFlow;
 use std::path::Path;
 
 use steadfast_sys::cache::cached_bytes;
-use steadfast_sys::file::{AlignedBuffer, Dir, File, FileKind, Status};
+use steadfast_sys::file::{AlignedBuffer, Dir};
 
+use super::super::found::{FILES_MAX, FoundFile, FoundFiles};
 use super::super::storage::bench::{Way, expected_s, note_origin, through};
 use super::super::storage::beside::{Core, Counted, copy_memory};
 use super::super::storage::timed;
@@ -23,12 +22,6 @@ use crate::random::Random;
 use crate::record::{self, Order, Sample, Series};
 use crate::runner::{End, SeriesId, Session};
 
-/// Deeper folders are left out. They are probably a loop of mounts.
-const DEPTH_MAX: usize = 64;
-
-/// The most files. More do not improve the figures, and would fill a record.
-const FILES_MAX: usize = 10_000;
-
 /// Options for reading the files of a folder.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ExistingFiles {
@@ -38,20 +31,11 @@ pub struct ExistingFiles {
     pub seed: u64,
 }
 
-/// A file that was found.
-#[derive(Clone, Debug)]
-struct ExistingFile {
-    /// The names of the folders that lead to it, and its own name.
-    path: Vec<OsString>,
-    status: Status,
-}
-
 impl ExistingFiles {
     /// Returns the number of bytes that are read in one way.
     pub(super) fn bytes(&self, folder: &Path) -> io::Result<u64> {
-        let files = found(&Dir::open(folder)?)?;
-        let bytes: u64 = files.iter().map(|file| file.status.length).sum();
-        Ok(bytes.saturating_mul(u64::from(self.rounds)))
+        let found = FoundFiles::of(Dir::open(folder)?)?;
+        Ok(found.bytes().saturating_mul(u64::from(self.rounds)))
     }
 
     pub(super) fn run(
@@ -63,15 +47,15 @@ impl ExistingFiles {
     ) -> Result<(), End> {
         let failed = |error| Error::system("list it", error).at(folder);
         let mut site = Site::look(folder)?;
-        let root = Dir::open(folder).map_err(failed)?;
-        let files = found(&root).map_err(failed)?;
+        let found = Dir::open(folder).and_then(FoundFiles::of).map_err(failed)?;
+        let files = &found.files;
         let Some(first) = files.first() else {
             return Err(Error::usage("has no files to read").at(folder).into());
         };
         if files.len() == FILES_MAX {
             session.warn(format!("read: only the first {FILES_MAX} files were read"));
         }
-        if let Ok(first) = open(&root, first) {
+        if let Ok(first) = found.open(first) {
             site.note_alignment(&first);
         }
         for warning in site.warnings() {
@@ -97,7 +81,7 @@ impl ExistingFiles {
                     let (way, file) = (ways[turn], &files[index]);
                     let doing = format!("reading {}, round {}", way.name(), round + 1);
                     session.doing(&doing)?;
-                    let sample = sample(session, &root, &site, file, way, &mut buffer);
+                    let sample = sample(session, &found, &site, file, way, &mut buffer);
                     let Some((sample, origin)) = sample.map_err(|end| at(end, folder))? else {
                         let message = "read: files changed meanwhile, or went; they were left out";
                         session.warn(message);
@@ -132,26 +116,20 @@ impl ExistingFiles {
     }
 }
 
-impl ExistingFile {
-    fn name(&self) -> &OsStr {
-        self.path.last().expect("a file has a name")
-    }
-}
-
 /// Reads one file in one way; `None` if the file has changed since the walk.
 fn sample(
     session: &mut Session<'_>,
-    root: &Dir,
+    files: &FoundFiles,
     site: &Site,
-    found: &ExistingFile,
+    found: &FoundFile,
     way: Way,
     buffer: &mut AlignedBuffer,
 ) -> Result<Option<(Sample, steadfast::Origin)>, End> {
     let stop = session.stop_flag();
     let failed = |error| Error::system("read a file", error);
-    let Ok(below) = parent_of(root, found) else { return Ok(None) };
-    let dir = below.as_ref().unwrap_or(root);
-    let Ok(before) = dir.open_file(found.name()) else { return Ok(None) };
+    let Ok(parent) = files.parent_of(found) else { return Ok(None) };
+    let open = || files.open_in(parent.as_ref(), found);
+    let Ok(before) = open() else { return Ok(None) };
     let length = found.status.length;
     let mut cached = site.empty_caches(&before, length);
     if way == Way::Warm {
@@ -160,14 +138,12 @@ fn sample(
     }
     let counted = Counted::now();
     let (timed, outcome) = session.time(|| {
-        let file = dir.open_file(found.name())?;
+        let file = open()?;
         timed::read(way.engine(), &file, buffer, stop)
     });
     let (read, origin) = through(outcome.map_err(failed)?)?;
     let after = before.status().map_err(failed)?;
-    let same = (after.inode, after.mtime, after.ctime)
-        == (found.status.inode, found.status.mtime, found.status.ctime);
-    if !same || read != length {
+    if !found.is(&after) || read != length {
         return Ok(None);
     }
     let beside = counted.beside(timed);
@@ -179,54 +155,4 @@ fn at(end: End, folder: &Path) -> End {
         End::Failed(error) => End::Failed(error.at(folder)),
         End::Stopped => End::Stopped,
     }
-}
-
-/// Opens the folder of a file, one component at a time; `None` is the root.
-fn parent_of(root: &Dir, found: &ExistingFile) -> io::Result<Option<Dir>> {
-    let (_, folders) = found.path.split_last().expect("a file has a name");
-    let mut below: Option<Dir> = None;
-    for name in folders {
-        below = Some(below.as_ref().unwrap_or(root).open_dir(name)?);
-    }
-    Ok(below)
-}
-
-fn open(root: &Dir, found: &ExistingFile) -> io::Result<File> {
-    parent_of(root, found)?.as_ref().unwrap_or(root).open_file(found.name())
-}
-
-/// Finds every regular file that is not empty, in the order of the file system.
-fn found(root: &Dir) -> io::Result<Vec<ExistingFile>> {
-    let mut files = Vec::new();
-    find(root, &mut Vec::new(), &mut files)?;
-    Ok(files)
-}
-
-fn find(dir: &Dir, path: &mut Vec<OsString>, files: &mut Vec<ExistingFile>) -> io::Result<()> {
-    let mut entries = Vec::new();
-    dir.entries(&mut |entry| {
-        entries.push(entry.name.to_owned());
-        ControlFlow::Continue(())
-    })?;
-    let device = dir.status()?.device;
-    for name in entries {
-        // A file that was removed meanwhile is left out.
-        let Ok(status) = dir.status_of(&name) else { continue };
-        path.push(name);
-        match status.kind {
-            _ if files.len() == FILES_MAX => {}
-            FileKind::Regular if status.length > 0 => {
-                files.push(ExistingFile { path: path.clone(), status });
-            }
-            FileKind::Directory if path.len() < DEPTH_MAX && status.device == device => {
-                let name = path.last().expect("it was pushed above");
-                if let Ok(below) = dir.open_dir(name) {
-                    find(&below, path, files)?;
-                }
-            }
-            _ => {}
-        }
-        path.pop();
-    }
-    Ok(())
 }

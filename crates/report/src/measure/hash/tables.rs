@@ -9,7 +9,7 @@ use steadfast_measure::figures::hash::{
 use steadfast_measure::record::{Cache, Stage};
 use steadfast_measure::stats::{Estimate, Line};
 
-use super::{bound_words, cache_words, engine_words, line_words, stage_words};
+use super::{bound_words, cache_words, engine_words, line_words, stage_words, streams_words};
 use crate::document::{Cell, Field, Quantity, Table};
 use crate::measure::{cell, time_cell};
 use crate::units::Units;
@@ -73,7 +73,11 @@ fn latency_of(line: &Line, interval: Option<Estimate>) -> Cell {
 fn folders(folders: &[FolderRate]) -> Table {
     let what = |of: &FolderRate| match engine_words(of.stage, &of.engine) {
         Some(words) => words.to_owned(),
-        None => format!("{}, {}", stage_words(of.stage).to_lowercase(), cache_words(of.cache)),
+        None => {
+            let streams = of.streams.map_or(String::new(), |of| format!(", {}", streams_words(of)));
+            let (stage, cache) = (stage_words(of.stage).to_lowercase(), cache_words(of.cache));
+            format!("{stage}, {cache}{streams}")
+        }
     };
     let fields: &[Field<'_, FolderRate>] = &[
         ("what", &|of| Cell::text(what(of))),
@@ -82,7 +86,9 @@ fn folders(folders: &[FolderRate]) -> Table {
         (">rate", &|of| cell(Quantity::Rate, of.rate)),
         (">of reading", &|of| cell(Quantity::Share, of.net_by_read)),
     ];
-    Table::of("hash-folder", "A folder in one run", 1, folders, fields)
+    let found = folders.iter().any(|of| of.streams.is_some());
+    let title = if found { "The files found there" } else { "A folder in one run" };
+    Table::of("hash-folder", title, 1, folders, fields)
 }
 
 fn overlaps(figures: &HashFigures) -> Table {
