@@ -22,6 +22,7 @@ mod keep;
 mod sets;
 mod rebuild;
 
+pub use crate::byte_ranges::ByteRanges;
 pub use folder::drop_parity;
 pub use keep::run_and_keep;
 pub use made::{NotProtected, ParityMade, ParityMonitor, ParityOptions};

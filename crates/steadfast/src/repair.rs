@@ -25,6 +25,8 @@ mod prospect;
 use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
 
+use steadfast_sys::file::Status;
+
 pub use copies::Copies;
 pub use cut_off::ensure_finished;
 pub use files::{RepairMode, RepairMonitor, RepairRequest, RepairSummary, repair_files};
@@ -59,6 +61,8 @@ pub struct RepairOutcome {
     pub other_names: Vec<PathBuf>,
     /// Why the file cannot be repaired, or was not.
     pub fault: Option<FileError>,
+    /// The status of the repaired file, whose contents were read back and proved.
+    proved: Option<Status>,
 }
 
 impl RepairOutcome {
@@ -98,7 +102,7 @@ fn carry_out(
 ) -> RepairOutcome {
     let mut outcome = RepairOutcome::default();
     let finish = |own: Option<&Own>, contents: &MendedContents<'_>| match (originals, own) {
-        (None, _) => Ok(()),
+        (None, _) => Ok(None),
         (Some(originals), Some(own)) if request.in_place => {
             in_place::replace_in_place(target, own, contents, originals, stop)
         }
@@ -108,7 +112,10 @@ fn carry_out(
         let own = own.as_ref();
         outcome.other_names = own.map(|own| own.other_names(target)).unwrap_or_default();
         let mut copies = request.copies.open(target, own);
-        let lack = match MendedContents::find(target, own, &copies, stop, &mut outcome) {
+        let damage = target.damage.as_ref().zip(own);
+        let mut lacking = damage.and_then(|(damage, own)| damage.parts(&own.status)).cloned();
+        let found = MendedContents::find(target, own, &copies, &mut lacking, stop, &mut outcome);
+        let lack = match found {
             Ok(contents) => {
                 outcome.sources = contents.sources();
                 return finish(own, &contents);
@@ -116,16 +123,20 @@ fn carry_out(
             Err(lack) => lack,
         };
         // Without leaves, only a whole copy can be proved.
-        let is_whole = outcome.pages.is_none();
-        let Some(rebuilt) = parities.copy_of(target, own, is_whole, stop)? else {
+        let wanted = lacking.as_ref().filter(|_| outcome.pages.is_some());
+        let Some(rebuilt) = parities.copy_of(target, own, wanted, stop)? else {
             return Err(lack);
         };
         copies.push(rebuilt);
-        let contents = MendedContents::find(target, own, &copies, stop, &mut outcome)?;
+        let contents =
+            MendedContents::find(target, own, &copies, &mut lacking, stop, &mut outcome)?;
         outcome.sources = contents.sources();
         finish(own, &contents)
     });
-    outcome.fault = done.err();
+    match done {
+        Ok(proved) => outcome.proved = proved,
+        Err(fault) => outcome.fault = Some(fault),
+    }
     outcome
 }
 

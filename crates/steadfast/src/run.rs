@@ -38,6 +38,7 @@ use std::time::Instant;
 use steadfast_sys::file::Timestamp;
 
 pub use changes::{TreeChanges, changes};
+pub(crate) use check::ProvedFile;
 use due::{DueList, TimeLimit};
 pub use hash::digest_of;
 pub(crate) use leaves::leaves_folder;
@@ -98,19 +99,20 @@ pub fn run(
     run_with(verb, selection, options, engine, Arc::new(Xattr), monitor)
 }
 
-/// Checks repaired files. The catalogue records the run as a repair, and where the contents of each
-/// file came from.
+/// Checks repaired files: those that were proved and did not change since are not read again. The
+/// catalogue records the run as a repair, and where the contents of each file came from.
 ///
 /// # Errors
 /// As [`run`].
 pub(crate) fn check_repaired(
     selection: &Selection,
     repairs: Repairs,
+    proved: Vec<ProvedFile>,
     options: &Options,
     monitor: &mut dyn Monitor,
 ) -> Result<Summary, Error> {
     let engine = engine_of(options);
-    let repairs = Some(repairs);
+    let repairs = Some((repairs, proved));
     run_as(Verb::Check, repairs, selection, options, engine, Arc::new(Xattr), monitor)
 }
 
@@ -131,7 +133,7 @@ pub fn run_with(
 
 fn run_as(
     verb: Verb,
-    repairs: Option<Repairs>,
+    repairs: Option<(Repairs, Vec<ProvedFile>)>,
     selection: &Selection,
     options: &Options,
     engine: Arc<dyn Engine>,
@@ -171,14 +173,20 @@ fn run_as(
     let recording =
         session.map(|session| RunRecording::start(session, selection, &start, &options.stop));
     let mut recording = recording.transpose()?;
+    let (repairs, proved) = repairs.unzip();
     if let (Some(recording), Some(repairs)) = (&mut recording, repairs) {
         recording.set_repairs(repairs);
     }
+    let context = TagContext { pages, ..context_of(store, records, options) };
+    let task: Arc<dyn Task> = match proved {
+        Some(proved) => Arc::new(check::ProvedTask::new(context, proved)),
+        None => task_of(verb, context),
+    };
     let counted = || Survey::new(walked.clone(), Arc::clone(&excludes), options.qos);
     let survey = options.survey.then(counted);
     let work = Work {
         verb: verb.name(),
-        task: task_of(verb, TagContext { pages, ..context_of(store, records, options) }),
+        task,
         engine,
         settings,
         source: Box::new(WalkSource {

@@ -191,7 +191,7 @@ fn rebuilt(tree: &Tree, name: &str, tag: &Tag) -> RebuiltCopy {
     let place = ParityPlace::new(&tree.path("data"), None).unwrap();
     let source = ParitySource::open(&place).unwrap();
     let own = File::open(&tree.path("data").join(name)).ok();
-    let copy = source.copy_of(name.as_ref(), tag, own.as_ref(), true, &false.into());
+    let copy = source.copy_of(name.as_ref(), tag, own.as_ref(), None, &false.into());
     copy.unwrap().expect("a set has the file")
 }
 
@@ -230,7 +230,7 @@ fn all_files_of_a_small_tree_come_back_from_parity() {
     let place = ParityPlace::nearest(&tree.path("data/0")).unwrap().unwrap();
     let source = ParitySource::open(&place).unwrap();
     let other = before[2].0;
-    let copy = source.copy_of("0/1.jpg".as_ref(), &other, None, true, &false.into());
+    let copy = source.copy_of("0/1.jpg".as_ref(), &other, None, None, &false.into());
     assert!(copy.unwrap().is_none());
 }
 

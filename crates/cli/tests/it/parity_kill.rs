@@ -118,7 +118,7 @@ impl Scene {
             return;
         };
         for (path, tag, bytes) in &self.protected {
-            let copy = source.copy_of(path, tag, None, true, &false.into()).unwrap();
+            let copy = source.copy_of(path, tag, None, None, &false.into()).unwrap();
             let copy = copy.unwrap_or_else(|| panic!("{name}: no set has {}", path.display()));
             let mut found = vec![0; bytes.len()];
             let mut end = 0;

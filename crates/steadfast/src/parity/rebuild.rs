@@ -26,6 +26,7 @@ use super::identity::SetId;
 use super::place::{ParityPlace, system};
 use super::review::{MemberState, state_of};
 use crate::beneath;
+use crate::byte_ranges::ByteRanges;
 use crate::error::Error;
 use crate::event::FileError;
 use crate::pages::Descriptor;
@@ -117,8 +118,9 @@ impl ParitySource {
     }
 
     /// Makes a copy of the file at a path beneath the root as its tag describes it; `None` if no
-    /// set has it. `own` is what is left of the file. With `whole`, the copy has all pages, which
-    /// takes as much room as the file; otherwise only those that are not right in `own`.
+    /// set has it. `own` is what is left of the file. If it is known which parts that lacks, only
+    /// these are read, and the copy has what is not right in them. Otherwise it has all pages,
+    /// which takes as much room as the file.
     ///
     /// # Errors
     /// If the copy cannot be written; `Interrupted` if the run was told to stop.
@@ -127,7 +129,7 @@ impl ParitySource {
         relative: &Path,
         tag: &Tag,
         own: Option<&File>,
-        whole: bool,
+        lacking: Option<&ByteRanges>,
         stop: &AtomicBool,
     ) -> Result<Option<RebuiltCopy>, FileError> {
         let failed = |error: io::Error| FileError::from_io("rebuild it from parity", &error);
@@ -140,7 +142,7 @@ impl ParitySource {
             };
             let mut set =
                 SetPages { place: &self.place, stored: &stored, member, own, open: HashMap::new() };
-            set.write_to(copy, whole, stop).map_err(failed)?;
+            set.write_to(copy, lacking, stop).map_err(failed)?;
         }
         Ok(copy.map(|copy| copy.copy))
     }
@@ -206,14 +208,26 @@ struct SetPages<'a> {
 impl SetPages<'_> {
     /// Writes the pages of the member that are right, if all are wanted, and those that can be
     /// rebuilt.
-    fn write_to(&mut self, copy: &mut CopyDraft, whole: bool, stop: &AtomicBool) -> io::Result<()> {
+    fn write_to(
+        &mut self,
+        copy: &mut CopyDraft,
+        lacking: Option<&ByteRanges>,
+        stop: &AtomicBool,
+    ) -> io::Result<()> {
         let index = self.stored.set.index();
         let mut bytes = vec![0; PAGE_LEN];
         let mut bad = [0_u64; COLUMNS];
-        for page in self.member.pages() {
+        let member = self.member;
+        let is_lacking = |page| match (lacking, member.span(page)) {
+            (Some(lacking), Some(MemberSpan { in_page, file_offset })) => {
+                lacking.meets(&(file_offset..file_offset + in_page.len() as u64))
+            }
+            _ => true,
+        };
+        for page in member.pages().filter(|page| is_lacking(*page)) {
             go_on(stop)?;
             match self.read_page(page, &mut bytes) && index.is_page(page, &bytes) {
-                true if whole => self.write_page(copy, page, &bytes)?,
+                true if lacking.is_none() => self.write_page(copy, page, &bytes)?,
                 true => {}
                 false => bad[column_of(page)] += 1,
             }

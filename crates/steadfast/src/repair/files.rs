@@ -1,4 +1,4 @@
-//! A repair from beginning to end: a check, what can be done, doing it, and a check of what was
+//! A repair from beginning to end: a check, what can be done, doing it, and recording what was
 //! done.
 
 use std::collections::BTreeMap;
@@ -9,11 +9,11 @@ use super::cut_off::{end, tell_of};
 use super::originals::Originals;
 use super::parities::Parities;
 use super::target::{RepairTarget, find_targets};
-use super::{Copies, RepairOutcome, RepairSource, plan, repair};
+use super::{Copies, RepairOutcome, plan, repair};
 use crate::catalogue::Repairs;
 use crate::error::Error;
 use crate::monitor::{Event, Monitor};
-use crate::run::{Options, check_repaired};
+use crate::run::{Options, ProvedFile, check_repaired};
 use crate::selection::Selection;
 use crate::verdict::Verdict;
 
@@ -174,13 +174,12 @@ struct Repairer<'a> {
 }
 
 impl Repairer<'_> {
-    /// Repairs one file after the other. Returns those that were, and where their contents came
-    /// from.
+    /// Repairs one file after the other. Returns those that were, and how.
     fn each(
         &mut self,
         targets: Vec<RepairTarget>,
         summary: &mut RepairSummary,
-    ) -> Vec<(RepairTarget, Vec<RepairSource>)> {
+    ) -> Vec<(RepairTarget, RepairOutcome)> {
         let mut done = Vec::new();
         for target in targets {
             if self.options.stop.load(Ordering::Relaxed) {
@@ -195,16 +194,17 @@ impl Repairer<'_> {
             self.monitor.repaired(&target, &outcome);
             summary.count(&target, &outcome);
             if outcome.is_good() {
-                done.push((target, outcome.sources));
+                done.push((target, outcome));
             }
         }
         done
     }
 }
 
-/// Checks the repaired files once more. The catalogue records the run as the repair.
+/// Looks at the repaired files once more. Their contents were read back and proved, so they are
+/// read again only if they changed since. The catalogue records the run as the repair.
 fn check_again(
-    done: Vec<(RepairTarget, Vec<RepairSource>)>,
+    done: Vec<(RepairTarget, RepairOutcome)>,
     selection: &Selection,
     options: &Options,
     summary: &mut RepairSummary,
@@ -214,15 +214,17 @@ fn check_again(
     }
     let mut repairs = Repairs::new();
     let mut roots = Vec::new();
-    for (target, mut sources) in done {
+    let mut proved = Vec::new();
+    for (target, RepairOutcome { mut sources, proved: status, .. }) in done {
         for source in &mut sources {
             source.path = path_in_record(&target.root, &source.path);
         }
+        proved.extend(status.map(|status| ProvedFile { status, tag: target.tag }));
         roots.push(target.path);
         repairs.insert(target.relative, sources);
     }
     let selection = Selection { roots, listed: Vec::new(), ..selection.clone() };
-    let checked = check_repaired(&selection, repairs, options, &mut Silent)?;
+    let checked = check_repaired(&selection, repairs, proved, options, &mut Silent)?;
     let intact = checked.verdicts(Verdict::Intact) + checked.verdicts(Verdict::Touched);
     if intact < summary.repaired {
         summary.not_repaired += summary.repaired - intact;

@@ -10,13 +10,13 @@ use std::sync::atomic::AtomicBool;
 
 use steadfast_manifest::tag::Tag;
 use steadfast_sys::cache;
-use steadfast_sys::file::{AlignedBuffer, ChangedFile, Draft, Existing, File};
+use steadfast_sys::file::{AlignedBuffer, ChangedFile, Draft, Existing, File, Status};
 use steadfast_sys::source::ReadAt as _;
 use steadfast_sys::xattr;
 
 use super::copies::Own;
 use super::journal::{JOURNAL_PAGE_LEN, JournalSubject, JournalWriter, RepairJournal};
-use super::mend::{MendedContents, MendedSpan, SPAN_LEN, digest_matches, go_on};
+use super::mend::{MendedContents, MendedSpan, SPAN_LEN, WantedSpans, digest_matches, go_on};
 use super::originals::Originals;
 use super::target::RepairTarget;
 use super::unfinished::{Unfinished, journal_of};
@@ -34,14 +34,14 @@ const NAME_LEN_MAX: usize = 255;
 /// Capabilities of a program, which any write takes away.
 const CAPABILITIES: &str = "security.capability";
 
-/// Writes the changed pages into the file.
+/// Writes the changed pages into the file. Returns its status then, if that can be told.
 pub(super) fn replace_in_place(
     target: &RepairTarget,
     own: &Own,
     contents: &MendedContents<'_>,
     originals: &Originals,
     stop: &AtomicBool,
-) -> Result<(), FileError> {
+) -> Result<Option<Status>, FileError> {
     let name = target.relative.file_name().ok_or_else(|| refused("it has no name"))?;
     let parent = target.relative.parent().unwrap_or(Path::new(""));
     let dir = beneath::directory(&target.root, parent).map_err(system("open its folder"))?;
@@ -53,7 +53,8 @@ pub(super) fn replace_in_place(
         .map_err(system("write the journal"))?;
     if !differs {
         // Another of its names was repaired already.
-        return prove(&own.file, &target.tag, stop);
+        prove(&own.file, &target.tag, stop)?;
+        return Ok(Some(own.status));
     }
     let done = match work.journal(&journal_name) {
         Ok(journal) => change(&journal, &file, target, own, stop),
@@ -68,7 +69,9 @@ pub(super) fn replace_in_place(
         }
         return Err(error);
     }
-    keep(work, &journal_name, originals, &target.relative).map_err(system("keep the damaged pages"))
+    let now = file.status().ok();
+    let kept = keep(work, &journal_name, originals, &target.relative);
+    kept.map_err(system("keep the damaged pages")).map(|()| now)
 }
 
 /// Moves the journal of a finished repair to where damaged files are kept.
@@ -123,7 +126,7 @@ fn write_journal(
     let mut journal = JournalWriter::begin(BufWriter::new(&mut draft), &subject)?;
     let source = Descriptor { file: &own.file, len_bytes: old_length };
     let mut old = AlignedBuffer::new(SPAN_LEN);
-    contents.copy_to(stop, &mut |span: MendedSpan<'_>| {
+    contents.copy_to(WantedSpans::Lacking, stop, &mut |span: MendedSpan<'_>| {
         let len = span.bytes.len().next_multiple_of(JOURNAL_PAGE_LEN);
         each_page(&source, span.offset, len, &mut old, &mut |at, old| {
             let new = &span.bytes[at..(at + JOURNAL_PAGE_LEN).min(span.bytes.len())];

@@ -2,7 +2,8 @@
 //!
 //! Input: the file if it is there, its copies, and the leaves kept for its tag. Output: every span
 //! of the contents, in order, each page proved by its leaf; or the one copy that has the tag's
-//! digest. Everything is read past the page cache as far as the file system can.
+//! digest. Everything is read past the page cache as far as the file system can. Pages of the file
+//! that were found right are not compared with their leaves again.
 
 use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -16,6 +17,7 @@ use steadfast_verity::{LeafHasher, VerityParams};
 use super::copies::{OpenCopy, Own};
 use super::target::RepairTarget;
 use super::{RepairOutcome, RepairSource, refused, system};
+use crate::byte_ranges::ByteRanges;
 use crate::calibration::fastest_lanes;
 use crate::event::FileError;
 use crate::pages::{Descriptor, Kept};
@@ -37,7 +39,11 @@ pub(super) struct MendedContents<'a> {
 
 enum How {
     /// Page by page.
-    Pages(Kept),
+    Pages {
+        kept: Kept,
+        /// What the file lacks itself, at least; `None` until it was looked at.
+        lacking: Option<ByteRanges>,
+    },
     /// All from one copy.
     Whole(usize),
 }
@@ -50,22 +56,41 @@ pub(super) struct MendedSpan<'a> {
     pub(super) is_mended: bool,
 }
 
+/// Which spans are wanted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum WantedSpans {
+    /// All.
+    All,
+    /// Those of which the file itself lacks something. Without leaves, that is not known: all.
+    Lacking,
+}
+
 impl<'a> MendedContents<'a> {
     /// Reads the file and its copies until it is known that they have the contents together.
+    ///
+    /// `lacking` is what the file itself lacks, if that is known. Nothing else of it is read then.
+    /// Otherwise it is set if leaves are kept.
     pub(super) fn find(
         target: &'a RepairTarget,
         own: Option<&'a Own>,
         copies: &'a [OpenCopy],
+        lacking: &mut Option<ByteRanges>,
         stop: &AtomicBool,
         outcome: &mut RepairOutcome,
     ) -> Result<MendedContents<'a>, FileError> {
         let given = copies.iter().map(|copy| RepairSource::at(&copy.path)).collect();
+        let contents = |how| MendedContents { target, own, copies, how, given };
         if let Some(kept) = leaves_of(target, stop) {
-            let mut contents = MendedContents { target, own, copies, how: How::Pages(kept), given };
-            let tally = contents.pass(stop, &mut |_| Ok(())).map_err(system("read the copies"))?;
+            let mut contents = contents(How::Pages { kept, lacking: lacking.take() });
+            let tally = contents.pass(WantedSpans::Lacking, stop, &mut |_| Ok(()));
+            let tally = tally.map_err(system("read the copies"))?;
             outcome.pages = Some(tally.pages);
             outcome.damaged_pages = tally.damaged;
             contents.given = tally.given;
+            *lacking = Some(tally.lacking.clone());
+            if let How::Pages { lacking, .. } = &mut contents.how {
+                *lacking = Some(tally.lacking);
+            }
             return match tally.lost {
                 0 => Ok(contents),
                 lost => Err(refused(format!(
@@ -80,15 +105,7 @@ impl<'a> MendedContents<'a> {
         };
         for (number, copy) in copies.iter().enumerate() {
             match has(copy) {
-                Ok(true) => {
-                    return Ok(MendedContents {
-                        target,
-                        own,
-                        copies,
-                        how: How::Whole(number),
-                        given,
-                    });
-                }
+                Ok(true) => return Ok(contents(How::Whole(number))),
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {
                     return Err(FileError::from_io("read the copies", &error));
                 }
@@ -107,7 +124,9 @@ impl<'a> MendedContents<'a> {
     /// Returns what gives something.
     pub(super) fn sources(&self) -> Vec<RepairSource> {
         match self.how {
-            How::Pages(_) => self.given.iter().filter(|given| given.pages > 0).cloned().collect(),
+            How::Pages { .. } => {
+                self.given.iter().filter(|given| given.pages > 0).cloned().collect()
+            }
             How::Whole(number) => {
                 let whole = 0..self.target.tag.length;
                 vec![RepairSource { ranges: vec![whole], ..self.given[number].clone() }]
@@ -120,7 +139,7 @@ impl<'a> MendedContents<'a> {
     pub(super) fn model(&self) -> Option<&OpenCopy> {
         match self.how {
             How::Whole(number) => self.copies.get(number),
-            How::Pages(_) => {
+            How::Pages { .. } => {
                 let number = self.given.iter().position(|given| given.pages > 0)?;
                 self.copies.get(number)
             }
@@ -129,21 +148,23 @@ impl<'a> MendedContents<'a> {
 
     /// Says whether parts of the file itself are used.
     pub(super) fn uses_own(&self) -> bool {
-        matches!(self.how, How::Pages(_)) && self.own.is_some()
+        matches!(self.how, How::Pages { .. }) && self.own.is_some()
     }
 
-    /// Passes all contents to `sink`, span by span.
+    /// Passes contents to `sink`, span by span. What the file itself lacks is proved by its leaves
+    /// again; what it has was proved before, and only the digest of the whole proves it again.
     ///
     /// # Errors
     /// Those of the sink; `InvalidData` if something that was there is gone meanwhile;
     /// `Interrupted` if it was stopped.
     pub(super) fn copy_to(
         &self,
+        wanted: WantedSpans,
         stop: &AtomicBool,
-        sink: &mut dyn FnMut(MendedSpan<'_>) -> io::Result<()>,
+        sink: &mut MendedSink<'_>,
     ) -> io::Result<()> {
         match self.how {
-            How::Pages(_) => match self.pass(stop, sink)?.lost {
+            How::Pages { .. } => match self.pass(wanted, stop, sink)?.lost {
                 0 => Ok(()),
                 _ => Err(io::Error::new(io::ErrorKind::InvalidData, "a copy changed meanwhile")),
             },
@@ -156,55 +177,94 @@ impl<'a> MendedContents<'a> {
         }
     }
 
-    /// Goes through the file page by page.
+    /// Goes through the file span by span.
     fn pass(
         &self,
+        wanted: WantedSpans,
         stop: &AtomicBool,
-        sink: &mut dyn FnMut(MendedSpan<'_>) -> io::Result<()>,
+        sink: &mut MendedSink<'_>,
     ) -> io::Result<Tally> {
-        let How::Pages(kept) = &self.how else { unreachable!("only called with leaves") };
-        let pages = Pages { params: kept.header().params(), lanes: fastest_lanes() };
+        let How::Pages { kept, lacking } = &self.how else { unreachable!("only with leaves") };
+        let pages = Pages { kept, params: kept.header().params(), lanes: fastest_lanes() };
         let length = self.target.tag.length;
         let given = self.copies.iter().map(|copy| RepairSource::at(&copy.path)).collect();
         let mut tally = Tally { given, ..Tally::default() };
         let mut buffer = AlignedBuffer::new(SPAN_LEN);
         let mut other = AlignedBuffer::new(SPAN_LEN);
-        let mut wanted = Vec::new();
         let mut offset = 0;
         while offset < length {
             go_on(stop)?;
-            let len = (length - offset).min(SPAN_LEN as u64) as usize;
-            let (bytes, other) = (&mut buffer[..len], &mut other[..len]);
-            pages.read_leaves(kept, offset, len, &mut wanted)?;
-            let mut bad = match self.own {
-                Some(own) => pages.bad(&own.file, own.status.length, offset, bytes, &wanted),
-                None => vec![true; pages.count(len)],
+            let end = length.min(offset + SPAN_LEN as u64);
+            let bytes = &mut buffer[..(end - offset) as usize];
+            tally.pages += pages.count(bytes.len()) as u64;
+            let is_lacking = lacking.as_ref().is_none_or(|lacking| lacking.meets(&(offset..end)));
+            // What cannot be read any more is looked for in the copies after all.
+            let is_mended = match wanted {
+                _ if is_lacking => self.mend(&pages, offset, bytes, &mut other, &mut tally)?,
+                WantedSpans::All if self.read_own(offset, bytes) => false,
+                WantedSpans::All => self.mend(&pages, offset, bytes, &mut other, &mut tally)?,
+                WantedSpans::Lacking => {
+                    offset = end;
+                    continue;
+                }
             };
-            let damaged = bad.iter().filter(|bad| **bad).count() as u64;
-            for (number, copy) in self.copies.iter().enumerate() {
-                if !bad.contains(&true) {
-                    break;
-                }
-                let other_bad = pages.bad(&copy.file, copy.length, offset, other, &wanted);
-                for page in 0..bad.len() {
-                    if bad[page] && !other_bad[page] {
-                        let range = pages.range(page, len);
-                        bytes[range.clone()].copy_from_slice(&other[range.clone()]);
-                        bad[page] = false;
-                        let at = |byte: usize| offset + byte as u64;
-                        tally.given[number].give(at(range.start)..at(range.end));
-                    }
-                }
-            }
-            tally.pages += bad.len() as u64;
-            tally.damaged += damaged;
-            tally.lost += bad.iter().filter(|bad| **bad).count() as u64;
-            sink(MendedSpan { offset, bytes, is_mended: damaged > 0 })?;
-            offset += len as u64;
+            sink(MendedSpan { offset, bytes, is_mended })?;
+            offset = end;
         }
         Ok(tally)
     }
+
+    fn read_own(&self, offset: u64, bytes: &mut [u8]) -> bool {
+        self.own.is_some_and(|own| {
+            let source = Descriptor { file: &own.file, len_bytes: own.status.length };
+            source.read_exact_at(bytes, offset).is_ok()
+        })
+    }
+
+    /// Puts one span together, each page proved by its leaf. Returns whether the file itself lacks
+    /// some of it.
+    fn mend(
+        &self,
+        pages: &Pages<'_>,
+        offset: u64,
+        bytes: &mut [u8],
+        other: &mut [u8],
+        tally: &mut Tally,
+    ) -> io::Result<bool> {
+        let len = bytes.len();
+        let leaves = pages.leaves(offset, len)?;
+        let mut bad = match self.own {
+            Some(own) => pages.bad(&own.file, own.status.length, offset, bytes, &leaves),
+            None => vec![true; pages.count(len)],
+        };
+        let damaged = bad.iter().filter(|bad| **bad).count() as u64;
+        for (number, copy) in self.copies.iter().enumerate() {
+            if !bad.contains(&true) {
+                break;
+            }
+            let other = &mut other[..len];
+            let other_bad = pages.bad(&copy.file, copy.length, offset, other, &leaves);
+            for page in 0..bad.len() {
+                if bad[page] && !other_bad[page] {
+                    let range = pages.range(page, len);
+                    bytes[range.clone()].copy_from_slice(&other[range.clone()]);
+                    bad[page] = false;
+                    let at = |byte: usize| offset + byte as u64;
+                    tally.given[number].give(at(range.start)..at(range.end));
+                }
+            }
+        }
+        tally.damaged += damaged;
+        tally.lost += bad.iter().filter(|bad| **bad).count() as u64;
+        if damaged > 0 {
+            tally.lacking.add(offset..offset + len as u64);
+        }
+        Ok(damaged > 0)
+    }
 }
+
+/// Receives parts of the contents.
+pub(super) type MendedSink<'a> = dyn FnMut(MendedSpan<'_>) -> io::Result<()> + 'a;
 
 /// What a pass over the pages came to.
 #[derive(Default)]
@@ -216,15 +276,18 @@ struct Tally {
     given: Vec<RepairSource>,
     /// Pages that neither the file nor a copy has.
     lost: u64,
+    /// The spans that have a page which the file itself lacks.
+    lacking: ByteRanges,
 }
 
-/// How a file is cut into pages.
-struct Pages {
+/// How a file is cut into pages, and their leaves.
+struct Pages<'a> {
+    kept: &'a Kept,
     params: VerityParams,
     lanes: Lanes,
 }
 
-impl Pages {
+impl Pages<'_> {
     fn count(&self, len: usize) -> usize {
         len.div_ceil(self.params.page_len())
     }
@@ -235,17 +298,12 @@ impl Pages {
     }
 
     /// Reads the kept leaves of the pages of a span.
-    fn read_leaves(
-        &self,
-        kept: &Kept,
-        offset: u64,
-        len: usize,
-        to: &mut Vec<u8>,
-    ) -> io::Result<()> {
+    fn leaves(&self, offset: u64, len: usize) -> io::Result<Vec<u8>> {
         let leaf_len = self.params.hash().digest_len();
-        to.resize(self.count(len) * leaf_len, 0);
+        let mut leaves = vec![0; self.count(len) * leaf_len];
         let first = offset / self.params.page_len() as u64;
-        kept.leaves().read_exact_at(to, first * leaf_len as u64)
+        self.kept.leaves().read_exact_at(&mut leaves, first * leaf_len as u64)?;
+        Ok(leaves)
     }
 
     /// Reads a span of a file, and returns for each page whether it cannot be read or differs from

@@ -6,6 +6,7 @@ use std::sync::atomic::AtomicBool;
 
 use super::copies::{OpenCopy, Own};
 use super::target::RepairTarget;
+use crate::byte_ranges::ByteRanges;
 use crate::event::FileError;
 use crate::parity::{ParityPlace, ParitySource};
 
@@ -17,8 +18,8 @@ pub(super) struct Parities {
 }
 
 impl Parities {
-    /// Rebuilds a file from parity; `None` if no parity has it. With `is_whole`, the copy has all
-    /// pages, otherwise those that are not right in the file itself.
+    /// Rebuilds a file from parity; `None` if no parity has it. The copy has what is not right in
+    /// the parts that the file is `lacking`, or all pages if these are not given.
     ///
     /// # Errors
     /// If the parity or the copy cannot be used, or the run was stopped.
@@ -26,12 +27,12 @@ impl Parities {
         &mut self,
         target: &RepairTarget,
         own: Option<&Own>,
-        is_whole: bool,
+        lacking: Option<&ByteRanges>,
         stop: &AtomicBool,
     ) -> Result<Option<OpenCopy>, FileError> {
         let Some((source, relative)) = self.source(target)? else { return Ok(None) };
         let own = own.map(|own| &own.file);
-        let copy = source.copy_of(&relative, &target.tag, own, is_whole, stop)?;
+        let copy = source.copy_of(&relative, &target.tag, own, lacking, stop)?;
         Ok(copy.map(|copy| OpenCopy {
             path: source.place().folder(),
             file: copy.file,

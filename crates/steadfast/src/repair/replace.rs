@@ -7,12 +7,12 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use steadfast_sys::cache;
-use steadfast_sys::file::{Dir, Draft, Existing, File, Ownership};
+use steadfast_sys::file::{Dir, Draft, Existing, File, Ownership, Status};
 use steadfast_sys::storage::volume;
 use steadfast_sys::xattr;
 
 use super::copies::Own;
-use super::mend::{MendedContents, MendedSpan, digest_matches};
+use super::mend::{MendedContents, MendedSpan, WantedSpans, digest_matches};
 use super::originals::Originals;
 use super::target::RepairTarget;
 use super::{refused, system};
@@ -27,14 +27,15 @@ const ATTRIBUTE_LEN_MAX: usize = 1 << 20;
 /// Readable and writable by its owner alone: what a draft is until it is proved.
 pub(crate) const PRIVATE: u32 = 0o600;
 
-/// Puts the contents in the place of a file, or where it is missing.
+/// Puts the contents in the place of a file, or where it is missing. Returns its status then,
+/// if that can be told.
 pub(super) fn replace(
     target: &RepairTarget,
     own: Option<&Own>,
     contents: &MendedContents<'_>,
     originals: &Originals,
     stop: &AtomicBool,
-) -> Result<(), FileError> {
+) -> Result<Option<Status>, FileError> {
     let name = target.relative.file_name().ok_or_else(|| refused("it has no name"))?;
     let parent = target.relative.parent().unwrap_or(Path::new(""));
     let dir = match own {
@@ -74,13 +75,15 @@ pub(super) fn replace(
     }
     draft.assume(ownership, target.tag.mtime).map_err(system("restore its mode and times"))?;
     set_tag(&draft, target)?;
+    let file = draft.to_file().map_err(system("open the draft"))?;
     match own {
-        Some(own) => exchange(&target.relative, own, draft, &dir, name, originals),
+        Some(own) => exchange(&target.relative, own, draft, &dir, name, originals)?,
         None => {
             let published = draft.publish_in(&dir, name, Existing::Keep);
-            published.and_then(|()| dir.flush()).map_err(system("put it in place"))
+            published.and_then(|()| dir.flush()).map_err(system("put it in place"))?;
         }
     }
+    Ok(file.status().ok())
 }
 
 /// Makes the draft: with the other work that is not finished, where no check sees it, and of a
@@ -142,7 +145,8 @@ fn fill(
     contents: &MendedContents<'_>,
     stop: &AtomicBool,
 ) -> io::Result<()> {
-    contents.copy_to(stop, &mut |span: MendedSpan<'_>| {
+    let wanted = if shared { WantedSpans::Lacking } else { WantedSpans::All };
+    contents.copy_to(wanted, stop, &mut |span: MendedSpan<'_>| {
         let is_there = match shared {
             true => !span.is_mended,
             false => span.bytes.iter().all(|byte| *byte == 0),

@@ -5,8 +5,10 @@
 use std::path::{Path, PathBuf};
 
 use steadfast_manifest::tag::Tag;
+use steadfast_sys::file::Status;
 
 use super::gone::GoneFiles;
+use crate::byte_ranges::ByteRanges;
 use crate::catalogue::{Catalogue, real_of};
 use crate::error::Error;
 use crate::event::{FileEvent, Notice, Subject};
@@ -18,6 +20,9 @@ use crate::verdict::Verdict;
 
 /// Targets that are kept in memory; further ones are counted, for another run.
 const TARGETS_MAX: usize = 100_000;
+
+/// Damaged parts of a target that are kept in memory: 1 KiB. A file with more is read again.
+const DAMAGED_PARTS_MAX: usize = 64;
 
 /// A file that is not as its tag says.
 #[derive(Clone, Debug)]
@@ -36,6 +41,30 @@ pub struct RepairTarget {
     pub(super) selected: PathBuf,
     /// The catalogue, if the tree has one.
     pub(super) catalogue: Option<PathBuf>,
+    /// The damage that the check found by the leaves of the file.
+    pub(super) damage: Option<FoundDamage>,
+}
+
+/// What of a file is damaged or unreadable, as it was when its pages were read.
+#[derive(Clone, Debug)]
+pub(super) struct FoundDamage {
+    status: Status,
+    parts: ByteRanges,
+}
+
+impl FoundDamage {
+    /// Takes the damage that the event of a check has; `None` if it has none, or too many parts.
+    fn of(event: &FileEvent) -> Option<FoundDamage> {
+        let damage = event.damage.as_deref()?;
+        let parts: ByteRanges = damage.damaged().chain(damage.unreadable()).collect();
+        let status = event.status.filter(|_| parts.count() <= DAMAGED_PARTS_MAX)?;
+        Some(FoundDamage { status, parts })
+    }
+
+    /// Returns the damaged parts, if the file was not changed since.
+    pub(super) fn parts(&self, now: &Status) -> Option<&ByteRanges> {
+        (self.status == *now).then_some(&self.parts)
+    }
 }
 
 /// What a check found to repair.
@@ -174,7 +203,8 @@ impl Finder<'_> {
         let target = event
             .stored
             .filter(|_| event.subject == Subject::File && event.tag_error.is_none())
-            .and_then(|tag| target_of(&self.given, path.clone(), verdict, tag));
+            .and_then(|tag| target_of(&self.given, path.clone(), verdict, tag))
+            .map(|target| RepairTarget { damage: FoundDamage::of(event), ..target });
         match target {
             Some(_) if self.found.targets.len() == TARGETS_MAX => self.found.more += 1,
             Some(target) => self.found.targets.push(target),
@@ -223,6 +253,7 @@ pub(super) fn target_of(
             relative,
             selected,
             catalogue: given.catalogue.clone(),
+            damage: None,
         })
     })
 }

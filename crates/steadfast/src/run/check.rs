@@ -1,10 +1,12 @@
 //! `check`: walk, read, hash, compare. Every tagged file gets a verdict; a file without our tag is
 //! judged by another tool's tag. Nothing is written.
 
+use std::collections::HashMap;
 use std::io;
 
 use steadfast_digest::Algorithm;
-use steadfast_sys::file::File;
+use steadfast_manifest::tag::Tag;
+use steadfast_sys::file::{File, Status};
 
 use super::compare::algorithms;
 use super::judge::{judge_length, read_nevertheless};
@@ -46,6 +48,59 @@ impl Task for CheckTask {
         self.context.look_back(file, event);
         self.context.locate(file, event);
         self.context.look_at_leaves(event);
+    }
+}
+
+/// A file whose contents were read back and proved to be those of a tag.
+pub(crate) struct ProvedFile {
+    /// Its status afterwards.
+    pub(crate) status: Status,
+    pub(crate) tag: Tag,
+}
+
+/// A check that does not read again what was just proved.
+pub(super) struct ProvedTask {
+    check: CheckTask,
+    /// By device and inode.
+    proved: HashMap<(u64, u64), ProvedFile>,
+}
+
+impl ProvedTask {
+    pub(super) fn new(context: TagContext, proved: Vec<ProvedFile>) -> ProvedTask {
+        let by_identity =
+            proved.into_iter().map(|file| ((file.status.device, file.status.inode), file));
+        ProvedTask { check: CheckTask { context }, proved: by_identity.collect() }
+    }
+
+    /// Says whether the file of an event is one that was proved by its tag, and is unchanged.
+    fn is_proved(&self, event: &FileEvent) -> bool {
+        let (Some(status), Some(stored)) = (event.status, event.stored) else { return false };
+        let proved = self.proved.get(&(status.device, status.inode));
+        proved.is_some_and(|proved| {
+            proved.status == status
+                && (status.length, status.mtime) == (stored.length, stored.mtime)
+                && proved.tag.same_contents(&stored)
+        })
+    }
+}
+
+impl Task for ProvedTask {
+    fn open(&self, file: &File, event: &mut FileEvent) -> Plan {
+        let plan = self.check.open(file, event);
+        let (Plan::Hash { .. }, Some(stored), true) = (plan, event.stored, self.is_proved(event))
+        else {
+            return plan;
+        };
+        let context = &self.check.context;
+        let Tag { algorithm, digest, length, mtime, .. } = stored;
+        event.actual = Some(context.tag_of(algorithm, digest, length, mtime));
+        event.verdict = Some(Verdict::Intact);
+        context.look_at_leaves(event);
+        Plan::Done
+    }
+
+    fn conclude(&self, file: &File, event: &mut FileEvent, contents: Contents) {
+        self.check.conclude(file, event, contents);
     }
 }
 
