@@ -118,6 +118,14 @@ impl RunView {
         ))
     }
 
+    /// Says how to get back what was damaged, apart from the files of [`RunView::prospect`].
+    pub(crate) fn remedy(&self) -> &'static str {
+        match self.prospect() {
+            Some(_) => "Repair the rest with a backup: steadfast repair --from BACKUP PATH",
+            None => "Repair with a backup: steadfast repair --from BACKUP PATH",
+        }
+    }
+
     /// Returns how many files got a verdict.
     pub fn verdict(&self, verdict: Verdict) -> u64 {
         self.verdicts.iter().find(|(other, _)| *other == verdict).map_or(0, |&(_, files)| files)

@@ -19,6 +19,9 @@ pub(crate) const DAMAGED: &str = "damaged";
 /// The folder in it that has the parity of the tree.
 pub(crate) const PARITY: &str = "parity";
 
+/// The folder in it that has the leaves of the tree's files.
+pub(crate) const LEAVES: &str = "pages";
+
 /// Suffix of a catalogue that is being made.
 pub(crate) const DRAFT: &str = ".new";
 
@@ -32,10 +35,10 @@ pub(crate) fn others_beside_catalogue(dir: &Dir) -> Option<u64> {
     let (mut ours, mut others) = (false, 0);
     let listed = dir.entries(&mut |entry| {
         let is_ours = entry.name == FILE || is_left_of(OsStr::new(FILE), entry.name);
-        let is_parity = entry.name == PARITY && entry.kind != Some(FileKind::Regular);
-        ours |= is_ours || is_parity || entry.name == DAMAGED;
+        let is_folder = |name: &str| entry.name == name && entry.kind != Some(FileKind::Regular);
         let parts = entry.name.as_bytes().starts_with(FILE.as_bytes());
-        others += u64::from(!parts && !is_parity);
+        ours |= is_ours || is_folder(PARITY) || is_folder(DAMAGED);
+        others += u64::from(!parts && ![PARITY, DAMAGED, LEAVES].into_iter().any(is_folder));
         ControlFlow::Continue(())
     });
     // The directory may be accessible, but not listable.

@@ -168,9 +168,14 @@ impl RunReport {
             (">Files", &|(_, files)| Cell::count(*files)),
         ];
         let table = Table::of("verdicts", "Verdicts", 1, &rows, fields);
+        let mut sentences = vec![self.answer(run)];
+        if run.verdict(Verdict::Corrupt) > 0 {
+            sentences.extend(run.prospect().map(|prospect| format!("{prospect}.")));
+            sentences.push(format!("{}.", run.remedy()));
+        }
         Section {
             title: "Verdicts".to_owned(),
-            sentences: vec![self.answer(run)],
+            sentences,
             tables: vec![table],
             charts: if shown { vec![chart] } else { Vec::new() },
             notes: Vec::new(),
@@ -182,8 +187,7 @@ impl RunReport {
         let corrupt = run.verdict(Verdict::Corrupt);
         match (corrupt, run.exit_status) {
             (1.., _) => format!(
-                "{} corrupt: other contents, although the modification time stands. Restore from \
-                 a backup.",
+                "{} corrupt: other contents, although the modification time stands.",
                 units::counted(corrupt, "file is", "files are")
             ),
             _ if run.judged == 0 => "No file was judged.".to_owned(),

@@ -5,7 +5,7 @@ use std::ffi::OsStr;
 use std::fs;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::symlink;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use steadfast::{Options, Selection, Subject, Verb, Verdict};
 
@@ -178,6 +178,18 @@ fn excludes_leave_out_files_and_whole_folders() {
     let said = run_on(Verb::Hash, &selection, &Options::default());
     assert_eq!(names(&tree, &said), ["keep", "src/build/y", "src/keep"]);
     assert_eq!(said.summary.skipped.excluded, 2);
+}
+
+#[test]
+fn what_steadfast_keeps_in_its_folder_is_not_counted_as_excluded() {
+    let tree = Tree::new();
+    for name in ["catalogue.sqlite", "damaged/1/x", "pages/ab", "parity/1", "notes"] {
+        tree.write(Path::new(".steadfast").join(name), "x");
+    }
+    tree.write("file", "x");
+    let said = run_on(Verb::Hash, &tree.selection(), &Options::default());
+    assert_eq!(names(&tree, &said), ["file"]);
+    assert_eq!(said.summary.skipped.excluded, 1, "only the notes");
 }
 
 #[test]

@@ -56,7 +56,7 @@ impl Text {
         if self.options.verbose {
             self.write_threads(run, &mut text);
         }
-        let advices = [self.advice(run), run.prospect(), self.advice_on_tags(run)];
+        let advices = [run.prospect(), self.advice(run), self.advice_on_tags(run)];
         for advice in advices.into_iter().flatten() {
             text.push_str(&format!("\n{advice}\n"));
         }
@@ -195,23 +195,24 @@ impl Text {
                 files => format!("{} files are corrupt", units::count(files)),
             };
             return Some(format!(
-                "{}: other contents, although the modification time stands.\nRestore from a \
-                 backup; or, if a change was yours, accept it: steadfast retag --accept PATH",
-                self.options.painted(&corrupt, RED)
+                "{}: other contents, although the modification time stands.\n{}\nOr, if a change \
+                 was yours, accept it: steadfast retag --accept PATH",
+                self.options.painted(&corrupt, RED),
+                run.remedy()
             ));
         }
         let missing = Verdict::ALL.iter().position(|verdict| *verdict == Verdict::Missing);
         if missing.is_some_and(|at| self.findings.contains_key(&Heading::Verdict(at))) {
             // A catalogue need not contain the files that another list misses.
             let accepts = run.catalogued && run.verb != "import";
-            let accepting = match accepts {
-                true => {
-                    "; or, if it was moved, check\nthe whole tree; or, if it was removed on \
-                     purpose: steadfast update --accept-missing PATH"
-                }
-                false => ".",
-            };
-            return Some(format!("Restore what is missing from a backup{accepting}"));
+            return Some(match accepts {
+                true => format!(
+                    "{}\nOr, if something was moved, check the whole tree; or, if it was removed \
+                     on purpose:\nsteadfast update --accept-missing PATH",
+                    run.remedy()
+                ),
+                false => "Restore what is missing from a backup.".to_owned(),
+            });
         }
         let found = |name| self.findings.contains_key(&Heading::Catalogue(name));
         if found("tag lost") || found("tag damaged") {
