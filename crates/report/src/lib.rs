@@ -32,7 +32,9 @@ pub mod diff;
 mod catalogue;
 pub mod history;
 pub mod audit;
+#[cfg(feature = "schedule")]
 pub mod status;
+#[cfg(feature = "schedule")]
 pub mod metrics;
 pub mod premis;
 #[cfg(feature = "fleet")]

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use serde::Serialize;
 use steadfast::catalogue::{Audit, FailedCheck};
 use steadfast::verdict::worse_status;
+use steadfast_schedule::{CheckSchedule, LastRun};
 
 use crate::escape;
 use crate::json::{JsonObject, write_object};
@@ -97,6 +98,22 @@ pub struct ScheduleFacts {
     pub skipped: Option<String>,
     /// For how many seconds its timer has not started it, if that is too long.
     pub unstarted_s: Option<i64>,
+}
+
+impl ScheduleFacts {
+    /// Returns the facts about a schedule, whose last run the journal has.
+    pub fn of(schedule: &CheckSchedule, last: LastRun, now_s: i64) -> ScheduleFacts {
+        ScheduleFacts {
+            unstarted_s: last.unstarted_s(schedule, now_s),
+            name: schedule.name.clone(),
+            every: schedule.every.to_string(),
+            at: schedule.at.to_string(),
+            last_run_s: last.began_s,
+            last_status: last.status,
+            alarm: last.alarm,
+            skipped: last.skipped,
+        }
+    }
 }
 
 /// What a drive, an array or a file system beneath a folder counts.

@@ -26,7 +26,10 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
     ("alert", &["sys"]),
     ("schedule", &["sys"]),
     ("objects", &["steadfast", "digest", "sys"]),
-    ("report", &["events", "fleet", "objects", "measure", "steadfast", "codesign", "verity"]),
+    (
+        "report",
+        &["events", "fleet", "objects", "measure", "schedule", "steadfast", "codesign", "verity"],
+    ),
     ("serve", &["report", "measure", "alert", "schedule", "steadfast", "codesign"]),
     (
         "cli",

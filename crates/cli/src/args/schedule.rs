@@ -65,10 +65,10 @@ pub(crate) struct ScheduleArgs {
 pub(crate) enum ScheduleCommand {
     Add(ScheduleAddArgs),
     List(ScheduleListArgs),
-    Show(ScheduleNameArgs),
+    Show(ScheduleShowArgs),
     Run(ScheduleRunArgs),
     Metrics(ScheduleMetricsArgs),
-    Remove(ScheduleNameArgs),
+    Remove(ScheduleRemoveArgs),
 }
 
 /// Check a folder regularly from now on.
@@ -144,15 +144,28 @@ impl TimerArg {
 #[command(after_long_help = "Examples:\n  steadfast schedule list\n\nExit status: 0 done.")]
 pub(crate) struct ScheduleListArgs {}
 
-/// Show a schedule with the files of its timer, or remove both.
+/// Show a schedule with the files of its timer.
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Examples:
   steadfast schedule show pictures
+  steadfast schedule show ~/Pictures
+
+Exit status: 0 done; 2 there is no such schedule.")]
+pub(crate) struct ScheduleShowArgs {
+    /// Name of the schedule, or its folder
+    #[arg(value_name = "NAME")]
+    pub(crate) name: String,
+}
+
+/// Remove a schedule and its timer.
+#[derive(Debug, Args)]
+#[command(after_long_help = "\
+Examples:
   steadfast schedule remove pictures
 
 Exit status: 0 done; 2 there is no such schedule, or its timer could not be changed.")]
-pub(crate) struct ScheduleNameArgs {
+pub(crate) struct ScheduleRemoveArgs {
     /// Name of the schedule, or its folder
     #[arg(value_name = "NAME")]
     pub(crate) name: String,

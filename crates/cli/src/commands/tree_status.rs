@@ -79,17 +79,7 @@ pub(super) fn of_tree(
     let state = state_of(&tree.root, &tree.catalogue, cover_days, now_s);
     let schedule = schedule.map(|schedule| {
         let last = journal(schedule).map(|journal| journal.read()).unwrap_or_default();
-        let unstarted_s = last.unstarted_s(schedule, now_s);
-        ScheduleFacts {
-            unstarted_s,
-            name: schedule.name.clone(),
-            every: schedule.every.to_string(),
-            at: schedule.at.to_string(),
-            last_run_s: last.began_s,
-            last_status: last.status,
-            alarm: last.alarm,
-            skipped: last.skipped,
-        }
+        ScheduleFacts::of(schedule, last, now_s)
     });
     FolderStatus { root: tree.root.clone(), state, schedule, drives: Vec::new() }
 }

@@ -52,14 +52,5 @@ fn status_of(app: &App, folder: &ServedFolder) -> Option<FolderStatus> {
 fn facts_of(app: &App, schedule: &CheckSchedule) -> Option<ScheduleFacts> {
     let journals = &app.config.automation.as_ref()?.journals;
     let last = Journal::of(journals, &schedule.name).read();
-    Some(ScheduleFacts {
-        unstarted_s: last.unstarted_s(schedule, app.now().seconds),
-        name: schedule.name.clone(),
-        every: schedule.every.to_string(),
-        at: schedule.at.to_string(),
-        last_run_s: last.began_s,
-        last_status: last.status,
-        alarm: last.alarm,
-        skipped: last.skipped,
-    })
+    Some(ScheduleFacts::of(schedule, last, app.now().seconds))
 }
