@@ -2,6 +2,11 @@
 //!
 //! In: requests with or without the path. Out: pages whose own addresses begin with it. Pages write
 //! addresses from the root of the server; this is the one place that knows better.
+//!
+//! Considered and not chosen: `<base href>`, which breaks links within a page (`#part-1`) and does
+//! not reach redirects; and passing the path to each of the hundred places that write an address,
+//! where the parts of a running run, which all visitors share, would need it as well. Quotation
+//! marks are escaped in texts, so the attributes below are never part of one.
 
 use axum::body::{Body, to_bytes};
 use axum::extract::Request;

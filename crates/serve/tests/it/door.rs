@@ -1,6 +1,8 @@
 //! Who is let in: the token and its cookie, the ticket, the password, and what browsers say of
 //! where a request comes from.
 
+use std::fs;
+
 use steadfast_serve::{Config, ErrorKind, Server, Tls, hash_password};
 
 use crate::browser::Served;
@@ -218,22 +220,27 @@ fn pages_lie_beneath_a_path_of_a_proxy() {
     let served = Served::with(|config| Config { base_path: "/of/steadfast".to_owned(), ..config });
     assert!(served.entrance.contains("/of/steadfast/enter?token="), "{}", served.entrance);
     let browser = served.browser();
-    for home in ["/", "/of/steadfast", "/of/steadfast/"] {
-        let page = browser.get(home);
-        assert_eq!(page.status, 200, "{home}");
-        let page = page.text();
-        assert!(page.contains("href=\"/of/steadfast/style.css\""), "{page}");
-        for attribute in ["href", "src", "action"] {
-            let begin = format!(" {attribute}=\"/");
-            let addresses = page.split(&begin).skip(1);
-            let beside = addresses.filter(|address| !address.starts_with("of/steadfast/"));
-            assert_eq!(beside.count(), 0, "{attribute}: {page}");
-        }
-    }
+    browser.ended(&browser.run("protect", "0/").replacen("/of/steadfast", "", 1));
+    fs::write(served.at("photos/two.jpg"), "edited").unwrap();
     let run = browser.run("check", "0/");
     let run = run.strip_prefix("/of/steadfast").unwrap();
-    let page = browser.ended(run);
-    assert!(page.contains("action=\"/of/steadfast/runs\""), "{page}");
+    assert!(browser.ended(run).contains("action=\"/of/steadfast/runs\""));
+    let pages = ["/", "/of/steadfast", "/of/steadfast/", "/folders/0", "/folders/0/files", "/add"];
+    let others = ["/run?place=0/", "/browse?place=0/", "/history?place=0/", "/drop", "/settings"];
+    let all = pages.into_iter().chain(others).chain(["/measure", "/compare", "/code", run]);
+    for page in all {
+        let answer = browser.get(page);
+        assert_eq!(answer.status, 200, "{page}");
+        let text = answer.text();
+        assert!(text.contains("href=\"/of/steadfast/style.css\""), "{text}");
+        // Every attribute with an absolute path, whatever its name: an address, or a path to read.
+        for (at, _) in text.match_indices("=\"/") {
+            let name = text[..at].rsplit([' ', '\n']).next().unwrap();
+            let is_address = text[at + 2..].starts_with("/of/steadfast/");
+            let is_path = ["title", "value", "aria-label", "data-copy"].contains(&name);
+            assert!(is_address || is_path, "{page}: {name}");
+        }
+    }
     assert_eq!(browser.get("/of/steadfast/style.css").status, 200);
     assert_eq!(browser.get("/of/steadfastly").status, 404);
     let bad =
