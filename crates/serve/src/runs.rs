@@ -11,6 +11,7 @@ mod monitor;
 mod snapshot;
 
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::thread;
 
@@ -92,6 +93,8 @@ pub(crate) struct ServedRun {
     findings: Mutex<Findings>,
     /// Changes its pace while it goes on.
     dial: Arc<LevelDial>,
+    /// Whether its end was shown.
+    shown_over: AtomicBool,
     pub(crate) control: LiveControl<RunSnapshot>,
 }
 
@@ -99,6 +102,11 @@ impl ServedRun {
     /// Returns the findings so far, locked.
     pub(crate) fn findings(&self) -> MutexGuard<'_, Findings> {
         lock(&self.findings)
+    }
+
+    /// Returns whether it has ended, on the first call after that.
+    pub(crate) fn is_just_over(&self) -> bool {
+        self.control.is_over() && !self.shown_over.swap(true, Ordering::Relaxed)
     }
 
     /// Returns its present pace.
@@ -157,6 +165,7 @@ impl ServedRuns {
             trees,
             findings: Mutex::default(),
             dial: Arc::default(),
+            shown_over: AtomicBool::new(false),
             control: LiveControl::default(),
             request,
         });

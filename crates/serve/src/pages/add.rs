@@ -100,7 +100,12 @@ fn plan(app: &App, visitor: &Visitor, place: &ServedPath, counted: ProtectEstima
                     @if is_cut { (texts.at_least) " " }
                     ((texts.amount)(files, &Units::Si.bytes(bytes)))
                 }
-                p { ((texts.time)(&time(FAST_BYTES_PER_S), &time(SLOW_BYTES_PER_S))) }
+                p {
+                    @match bytes {
+                        0..SLOW_BYTES_PER_S => (texts.time_short),
+                        _ => ((texts.time)(&time(FAST_BYTES_PER_S), &time(SLOW_BYTES_PER_S))),
+                    }
+                }
                 p .small.soft { (texts.meanwhile) }
             }
         }

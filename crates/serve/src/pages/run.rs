@@ -105,8 +105,9 @@ async fn show(
 ) -> Result<Response, Refusal> {
     let run = found(&app, &id)?;
     let mut visitor = visitor;
-    if run.control.is_over() {
-        // The side bar must not show what was known before the run.
+    if run.is_just_over() {
+        // The side bar must not show what was known before the run. With many findings this takes
+        // a second, so it is not done again for each page of them.
         let root = run.request.place.root;
         let folder = app.blocking(move |app| {
             app.audits.forget(root);

@@ -26,6 +26,7 @@ texts! {
                 on a slow one."),
             format!("Das dauert etwa {fast} mit einem schnellen Laufwerk und {slow} mit einem \
                 langsamen.");
+        time_short: "That takes less than a second.", "Das dauert weniger als eine Sekunde.";
         meanwhile: "You can pause it, close the page, and go on working.",
             "Sie können anhalten, die Seite schließen und weiterarbeiten.";
         writes: "What is written", "Was geschrieben wird";
