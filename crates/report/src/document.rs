@@ -8,6 +8,7 @@ mod export;
 mod markdown;
 mod table;
 mod text;
+mod wording;
 
 use serde::{Serialize, Serializer};
 
@@ -18,6 +19,7 @@ pub use export::{write_csv, write_json};
 pub use markdown::write_markdown;
 pub use table::{Align, Cell, Column, Field, Table};
 pub use text::{DocumentTextOptions, write_text};
+pub use wording::Wording;
 
 /// A page about one thing.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]

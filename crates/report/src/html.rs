@@ -6,7 +6,9 @@
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
 use crate::chart::{self, DOTS_MAX};
-use crate::document::{Align, Cell, Chart, Document, Quantity, Section, Table, exact_digits};
+use crate::document::{
+    Align, Cell, Chart, Document, Quantity, Section, Table, Wording, exact_digits,
+};
 use crate::escape::visible;
 use crate::units::{self, Units};
 
@@ -32,29 +34,27 @@ struct Detail {
     dots_max: usize,
     /// Whether figures have their exact value as a tooltip.
     exact: bool,
+    /// The language of what the page adds to its documents.
+    wording: Wording,
 }
 
-impl Detail {
-    const FULL: Detail = Detail { dots_max: DOTS_MAX, exact: true };
+/// Dots and tooltips, from full detail to the least.
+const LEVELS: [(usize, bool); 6] =
+    [(DOTS_MAX, true), (450, true), (225, true), (225, false), (100, false), (50, false)];
 
-    /// From full detail to the least.
-    const LEVELS: [Detail; 6] = [
-        Detail::FULL,
-        Detail { dots_max: 450, exact: true },
-        Detail { dots_max: 225, exact: true },
-        Detail { dots_max: 225, exact: false },
-        Detail { dots_max: 100, exact: false },
-        Detail { dots_max: 50, exact: false },
-    ];
-}
-
-/// Writes documents as one page. The first gives the page its title.
+/// Writes documents as one page in English. The first gives the page its title.
 ///
 /// A page that would be too long has fewer dots and no tooltips, and says so.
 pub fn page(documents: &[Document], units: Units) -> String {
+    page_in(Wording::ENGLISH, documents, units)
+}
+
+/// Writes the same page in another language.
+pub fn page_in(wording: Wording, documents: &[Document], units: Units) -> String {
+    let documents: Vec<_> = documents.iter().map(|document| wording.document(document)).collect();
     let mut page = String::new();
-    for detail in Detail::LEVELS {
-        page = whole(documents, units, detail);
+    for (dots_max, exact) in LEVELS {
+        page = whole(&documents, units, Detail { dots_max, exact, wording });
         if page.len() < PAGE_LEN_BYTES_MAX {
             break;
         }
@@ -67,7 +67,7 @@ fn whole(documents: &[Document], units: Units, detail: Detail) -> String {
     let several = documents.len() > 1;
     let markup = html! {
         (DOCTYPE)
-        html lang="en" {
+        html lang=(detail.wording.tag) {
             head {
                 meta charset="utf-8";
                 meta name="viewport" content="width=device-width, initial-scale=1";
@@ -80,7 +80,7 @@ fn whole(documents: &[Document], units: Units, detail: Detail) -> String {
                 style { (PreEscaped(STYLE)) }
             }
             body {
-                a .skip href="#content" { "Skip to the content" }
+                a .skip href="#content" { (detail.wording.say("Skip to the content")) }
                 main #content {
                     @for (index, document) in documents.iter().enumerate() {
                         (article_in(document, (index, several), units, detail))
@@ -88,8 +88,10 @@ fn whole(documents: &[Document], units: Units, detail: Detail) -> String {
                     @if !detail.exact {
                         footer .notes {
                             p {
-                                "Exact values are left out, to keep this page small; "
-                                "the report as .json has them."
+                                (detail.wording.say(
+                                    "Exact values are left out, to keep this page small; the \
+                                     report as .json has them."
+                                ))
                             }
                         }
                     }
@@ -100,9 +102,10 @@ fn whole(documents: &[Document], units: Units, detail: Detail) -> String {
     markup.into_string()
 }
 
-/// Writes one document as a part of a page.
-pub fn article(document: &Document, index: usize, several: bool, units: Units) -> Markup {
-    article_in(document, (index, several), units, Detail::FULL)
+/// Writes one of several documents as a part of a page in a language.
+pub fn article(wording: Wording, document: &Document, index: usize, units: Units) -> Markup {
+    let detail = Detail { dots_max: DOTS_MAX, exact: true, wording };
+    article_in(&wording.document(document), (index, true), units, detail)
 }
 
 fn article_in(
@@ -111,6 +114,8 @@ fn article_in(
     units: Units,
     detail: Detail,
 ) -> Markup {
+    let wording = detail.wording;
+    let warned = || units::counted(document.warnings.len() as u64, "warning", "warnings");
     html! {
         article aria-labelledby=(format!("title-{index}")) {
             header {
@@ -119,17 +124,17 @@ fn article_in(
                 } @else {
                     h1 id=(format!("title-{index}")) { (visible(&document.title)) }
                 }
-                @if !document.answers_first { (warnings_of(document)) }
+                @if !document.answers_first { (warnings_of(document, wording)) }
                 @if document.answers_first && !document.warnings.is_empty() {
                     p .warned {
                         a href=(format!("#circumstances-{index}")) {
-                            (units::counted(document.warnings.len() as u64, "warning", "warnings"))
-                            " below"
+                            (wording.say(&format!("{} below", warned())))
                         }
                     }
                 }
                 @if document.sections.len() > 2 {
-                    nav aria-label=(visible(&format!("Contents of {}", document.title))) {
+                    @let contents = wording.say(&format!("Contents of {}", document.title));
+                    nav aria-label=(visible(&contents)) {
                         ul .answers[document.answers_first] {
                             @for (part, section) in document.sections.iter().enumerate() {
                                 li {
@@ -154,10 +159,10 @@ fn article_in(
             @if document.answers_first {
                 // Without sections there is nothing else to see.
                 details .circumstances open[document.sections.is_empty()] {
-                    summary { "Warnings, machine and session" }
+                    summary { (wording.say("Warnings, machine and session")) }
                     // A link to an element within opens the details.
                     div id=(format!("circumstances-{index}")) {
-                        (warnings_of(document))
+                        (warnings_of(document, wording))
                         (facts_of(document))
                     }
                 }
@@ -166,10 +171,10 @@ fn article_in(
     }
 }
 
-fn warnings_of(document: &Document) -> Markup {
+fn warnings_of(document: &Document, wording: Wording) -> Markup {
     html! {
         @if !document.warnings.is_empty() {
-            ul .warnings aria-label="Notes" {
+            ul .warnings aria-label=(wording.say("Notes")) {
                 @for warning in &document.warnings { li { (visible(warning)) } }
             }
         }
@@ -233,7 +238,7 @@ fn figure(chart: &Chart, (index, part): (usize, usize), units: Units, detail: De
     let chart = Chart { name, ..chart.clone() };
     let drawn = chart::drawn_of(&chart, detail.dots_max).map(|(drawn, all)| {
         let [drawn, all] = [drawn, all].map(|dots| units::count(dots as u64));
-        format!("Of {all} dots {drawn} are drawn, evenly chosen.")
+        detail.wording.say(&format!("Of {all} dots {drawn} are drawn, evenly chosen."))
     });
     html! {
         figure {
@@ -254,7 +259,7 @@ fn table_of(
 ) -> Markup {
     let told = table.title == section;
     let title = visible(&table.title);
-    let label = format!("Table {number}: {title}");
+    let label = format!("{} {number}: {title}", detail.wording.say("Table"));
     let rows = html! {
         div .scroll tabindex="0" role="region" aria-label=(label) {
             table .wide[table.columns.len() >= WIDE_COLUMNS_MIN] {
@@ -290,11 +295,11 @@ fn cell_of(cell: &Cell, first: bool, align: Align, units: Units, detail: Detail)
     let shown = visible(&shown);
     let exact = match cell {
         _ if !detail.exact => None,
-        Cell::Number(quantity) => Some(exact(*quantity)),
+        Cell::Number(quantity) => Some(detail.wording.say(&exact(*quantity))),
         Cell::Interval(quantity, (low, high)) => {
             Some(format!("{} [{low}–{high}]", exact(*quantity)))
         }
-        Cell::Text(_) | Cell::Empty => None,
+        Cell::Text(_) | Cell::Name(_) | Cell::Empty => None,
     };
     let number = align == Align::Right;
     let long = !number && shown.chars().count() >= LONG_LEN_MIN;

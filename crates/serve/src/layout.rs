@@ -3,7 +3,7 @@
 use axum::http::{StatusCode, header};
 use axum::response::{Html, IntoResponse as _, Response};
 use maud::{DOCTYPE, Markup, html};
-use steadfast_report::document::Document;
+use steadfast_report::document::{Document, Wording};
 use steadfast_report::{Units, html as report, units};
 
 use crate::folders::{FolderCondition, SideFolder};
@@ -214,16 +214,23 @@ pub(crate) fn notice(visitor: &Visitor, status: StatusCode, title: &str, text: &
     response
 }
 
-/// Shows documents of the report, which are in English, with a note if the page is not.
-pub(crate) fn documents(visitor: &Visitor, documents: &[Document]) -> Markup {
+/// Shows documents of the report.
+pub(crate) fn documents(wording: Wording, documents: &[Document]) -> Markup {
+    html! {
+        div .document lang=(wording.tag) {
+            @for (at, document) in documents.iter().enumerate() {
+                (report::article(wording, document, at + 1, Units::Si))
+            }
+        }
+    }
+}
+
+/// Shows documents that are in English only, with a note if the page is not.
+pub(crate) fn english_documents(visitor: &Visitor, shown: &[Document]) -> Markup {
     let untranslated = visitor.texts().layout.untranslated;
     html! {
         @if !untranslated.is_empty() { p .soft { (untranslated) } }
-        div .document lang="en" {
-            @for (at, document) in documents.iter().enumerate() {
-                (report::article(document, at + 1, true, Units::Si))
-            }
-        }
+        (documents(Wording::ENGLISH, shown))
     }
 }
 

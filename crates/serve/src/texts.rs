@@ -1,8 +1,7 @@
 //! The texts of the pages in every language. Each text is stated once, in English and in German, so
 //! that none can be missing.
 //!
-//! Texts of the report (verdicts, findings, units, figures) are not here: documents are not
-//! translated.
+//! What reports say in English is translated by `words` and `reports`.
 
 use steadfast::qos::Pace;
 use steadfast_report::units::{count, counted};
@@ -52,12 +51,13 @@ macro_rules! texts {
     )+};
 }
 
+pub(crate) mod words;
 pub(crate) mod add;
 pub(crate) mod automation;
 pub(crate) mod documents;
 pub(crate) mod folders;
+pub(crate) mod reports;
 pub(crate) mod result;
-pub(crate) mod words;
 
 use add::AddTexts;
 use automation::{AlertTexts, ScheduleTexts};

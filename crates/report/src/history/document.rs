@@ -28,7 +28,7 @@ fn of_file(view: &HistoryView<'_>, history: &History) -> Document {
     };
     let facts = file_facts(view, history, false);
     Document {
-        title: escape::path(&history.path),
+        title: format!("History of {}", escape::path(&history.path)),
         facts: labelled(facts),
         sections: vec![Section {
             title: "Run by run".to_owned(),

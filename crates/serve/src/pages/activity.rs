@@ -19,6 +19,7 @@ use crate::layout::{Tab, framed};
 use crate::refusal::Refusal;
 use crate::runs::{RunEnd, ServedRun};
 use crate::texts::Texts;
+use crate::texts::reports::wording;
 use crate::visitor::Visitor;
 
 pub(super) fn routes() -> Router<Arc<App>> {
@@ -74,7 +75,10 @@ pub(super) fn line(visitor: &Visitor, one: &RecordedRun<'_>, now: Timestamp) -> 
     html! {
         li {
             span .state.(class) { (small_icon(name)) (word) }
-            span .what { a href=(one.folder.address()) { (one.folder.name) } " " (one.run.verb) }
+            span .what {
+                a href=(one.folder.address()) { (one.folder.name) }
+                " " (wording(visitor.language).say(&one.run.verb))
+            }
             (dates::moment(one.run.started, now, visitor.language))
         }
     }

@@ -19,7 +19,7 @@ use steadfast_report::{Units, escape, units};
 
 use super::browse::{Goal, choice, way};
 use crate::app::App;
-use crate::layout::{Tab, documents, page};
+use crate::layout::{Tab, english_documents, page};
 use crate::refusal::Refusal;
 use crate::roots::ServedPath;
 use crate::texts::documents::CodeTexts;
@@ -160,7 +160,7 @@ fn shown(verified: &CodePage, visitor: &Visitor) -> Markup {
                 None => p .soft { (texts.no_map) }
             }
         }
-        (documents(visitor, std::slice::from_ref(&verified.document)))
+        (english_documents(visitor, std::slice::from_ref(&verified.document)))
     }
 }
 

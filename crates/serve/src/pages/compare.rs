@@ -17,7 +17,7 @@ use tokio::time::timeout;
 
 use crate::app::App;
 use crate::fields::{NamedValues, encode};
-use crate::layout::{HTML, Tab, attachment, documents, page};
+use crate::layout::{HTML, Tab, attachment, english_documents, page};
 use crate::refusal::Refusal;
 use crate::shelf::{Choice, RECORD_LEN_MAX, RecordSource};
 use crate::texts::documents::CompareTexts;
@@ -58,7 +58,7 @@ async fn show(
                     a .button href=(save) { (texts.save) }
                     a .button .quiet href="/compare" { (texts.more) }
                 }
-                (documents(&visitor, compared))
+                (english_documents(&visitor, compared))
             }
         }
         @if !matches!(compared, CompareResult::Documents(_)) { (adding(texts)) }

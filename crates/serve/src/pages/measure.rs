@@ -17,7 +17,7 @@ use strum::VariantArray as _;
 use crate::app::App;
 use crate::config::Language;
 use crate::fields::NamedValues;
-use crate::layout::{HTML, Tab, attachment, documents, page, page_with, root_choice};
+use crate::layout::{HTML, Tab, attachment, english_documents, page, page_with, root_choice};
 use crate::live::{Live, LiveParts, follow, part, section};
 use crate::measuring::{
     MeasureEnd, MeasureKind, MeasureProfile, MeasureRefused, MeasureRequest, MeasureSnapshot,
@@ -234,7 +234,7 @@ fn over(visitor: &Visitor, one: &Measurement, end: &MeasureEnd) -> Markup {
                     }
                     a .button .quiet href="/measure" { (texts.title) }
                 }
-                (documents(visitor, std::slice::from_ref(document)))
+                (english_documents(visitor, std::slice::from_ref(document)))
             }
         }
     }

@@ -24,6 +24,7 @@ use crate::layout::{HTML, Tab, attachment, documents, framed};
 use crate::live::{Live, LiveParts, follow, part, section};
 use crate::refusal::Refusal;
 use crate::runs::{RunEnd, RunRefused, RunRequest, RunSnapshot, RunVerb, ServedRun};
+use crate::texts::reports::wording;
 use crate::texts::words::word;
 use crate::texts::{RunTexts, texts};
 use crate::visitor::{FormFields, QueryFields, Visitor};
@@ -259,7 +260,7 @@ fn details(visitor: &Visitor, run: &ServedRun, done: &(RunView, Document)) -> Ma
             div .body {
                 p .soft { (pace(texts, run.pace())) }
                 (done_counts(&done.0, visitor.language))
-                (documents(visitor, std::slice::from_ref(&done.1)))
+                (documents(wording(visitor.language), std::slice::from_ref(&done.1)))
             }
         }
     }
@@ -326,12 +327,16 @@ async fn set_pace(
     Ok(Redirect::to(&format!("/runs/{}", run.id)))
 }
 
-/// The report of a run as one file: the same as `--report` writes.
-async fn report(State(app): State<Arc<App>>, Path(id): Path<String>) -> Result<Response, Refusal> {
+/// The report of a run as one file: the same as `--report` writes, in the language of the page.
+async fn report(
+    State(app): State<Arc<App>>,
+    visitor: Visitor,
+    Path(id): Path<String>,
+) -> Result<Response, Refusal> {
     let run = found(&app, &id)?;
     let snapshot = run.control.snapshot();
     let Some(RunEnd::Done(done)) = snapshot.end.as_deref() else { return Err(Refusal::Conflict) };
     let name = format!("steadfast-{}-{}.html", run.request.verb.name(), run.id);
-    let page = html::page(std::slice::from_ref(&done.1), Units::Si);
+    let page = html::page_in(wording(visitor.language), std::slice::from_ref(&done.1), Units::Si);
     Ok(attachment(&name, HTML, page.into_bytes()))
 }

@@ -44,11 +44,15 @@ const GERMAN: [(&str, &str); 36] = [
 
 /// Returns a name in a language.
 pub(crate) fn word(name: &'static str, language: Language) -> &'static str {
-    let german = || GERMAN.iter().find(|(english, _)| *english == name).map(|(_, german)| *german);
     match language {
         Language::English => name,
-        Language::German => german().unwrap_or(name),
+        Language::German => word_of(name).unwrap_or(name),
     }
+}
+
+/// Returns the German of a name, if it is here.
+pub(super) fn word_of(name: &str) -> Option<&'static str> {
+    GERMAN.iter().find(|(english, _)| *english == name).map(|(_, german)| *german)
 }
 
 #[cfg(test)]

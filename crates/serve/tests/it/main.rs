@@ -10,6 +10,7 @@ mod door;
 mod dropped;
 mod files;
 mod fuzz;
+mod german;
 mod limits;
 mod measured;
 mod runs;

@@ -12,6 +12,7 @@ use steadfast_report::{Units, escape, progress, units};
 use crate::config::Language;
 use crate::live::{LiveStatus, stand};
 use crate::runs::{CoreHistory, RunFinding, RunSnapshot};
+use crate::texts::reports::wording;
 use crate::texts::words::word;
 use crate::texts::{RunTexts, Texts, texts};
 
@@ -133,7 +134,7 @@ pub(super) fn table(findings: &[RunFinding], base: &str, language: Language) -> 
                         tr .bad[finding.is_corrupt] {
                             th scope="row" { (word(finding.name, language)) }
                             td .long title=(finding.path) { (short(&finding.path, base)) }
-                            td .long lang="en" { (finding.known) }
+                            td .long { (finding.details(wording(language))) }
                         }
                     }
                 }
@@ -269,10 +270,11 @@ fn row_of(event: &FileEvent, base: &str, language: Language) -> Markup {
     let name = event.action.map(|action| action.name());
     let name = name.or_else(|| event.verdict.map(|verdict| verdict.name())).unwrap_or("no tag");
     let read = event.actual.is_some() && !event.linked;
+    let known: Vec<_> = known_of(event).iter().map(|text| wording(language).say(text)).collect();
     html! {
         tr {
             th .long scope="row" title=(path) { (short(&path, base)) }
-            td title=(known_of(event).join("; ")) { (word(name, language)) }
+            td title=(known.join("; ")) { (word(name, language)) }
             @if read {
                 td .number { (Units::Si.bytes(event.bytes_read)) }
                 td .number { (units::duration(event.elapsed_ns)) }

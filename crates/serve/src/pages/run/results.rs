@@ -7,6 +7,7 @@ use super::parts::table;
 use crate::config::Language;
 use crate::fields::{NamedValues, encode};
 use crate::runs::{FindingFilter, ServedRun};
+use crate::texts::reports::wording;
 use crate::texts::words::word;
 use crate::texts::{RunTexts, texts};
 
@@ -25,7 +26,7 @@ pub(super) fn section(run: &ServedRun, asked: &NamedValues, language: Language) 
         words: asked.text("words").unwrap_or("").chars().take(WORDS_LEN_MAX).collect(),
     };
     let skip = usize::try_from(asked.number("skip").unwrap_or(0)).unwrap_or(0);
-    let (page, all) = findings.page(&wanted, skip, SHOWN_MAX);
+    let (page, all) = findings.page(&wanted, wording(language), skip, SHOWN_MAX);
     let counts: Vec<(&'static str, u64)> = findings.counts().collect();
     let lost = findings.lost();
     drop(findings);
