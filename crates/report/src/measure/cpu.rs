@@ -17,6 +17,9 @@ pub(super) fn section(figures: &CpuFigures) -> Section {
     sentences.extend(mixed_sentence(&figures.rates));
     sentences.extend(crowded_sentence(&figures.rates));
     sentences.extend(against_sentence(figures));
+    if sentences.is_empty() {
+        sentences.extend(rate_sentence(&figures.rates));
+    }
     Section {
         title: "Loops in one core".to_owned(),
         sentences,
@@ -92,9 +95,7 @@ fn level_sentence(rates: &[LoopRate]) -> Option<String> {
     let low = rates.iter().filter_map(|rate| rate.qos).min()?;
     let high = rates.iter().filter_map(|rate| rate.qos).max().filter(|&high| high > low)?;
     let one = rates.iter().filter(|rate| rate.qos == Some(low) && rate.threads == 1);
-    let shares: Vec<f64> = one.filter_map(|rate| Some(rate.of_own_high?.value)).collect();
-    let (least, most) = extremes(&shares)?;
-    let span = span(least, most);
+    let span = span(one.filter_map(|rate| rate.of_own_high))?;
     Some(format!(
         "At level {low} one thread does {span} of its loops at level {high}, kernel by kernel. \
          What a level takes shows only beside other work, or where there are slower cores."
@@ -104,25 +105,20 @@ fn level_sentence(rates: &[LoopRate]) -> Option<String> {
 /// States what threads at the lowest level do beside threads at the highest.
 fn mixed_sentence(rates: &[LoopRate]) -> Option<String> {
     let mixed = || rates.iter().filter(|rate| rate.busy_threads.is_some());
-    let shares: Vec<f64> = mixed().filter_map(|rate| Some(rate.of_own_high?.value)).collect();
-    let (least, most) = extremes(&shares)?;
+    let span = span(mixed().filter_map(|rate| rate.of_own_high))?;
     let (low, high) =
         (mixed().filter_map(|rate| rate.qos).min()?, mixed().filter_map(|rate| rate.qos).max()?);
     let threads = mixed().map(|rate| rate.threads).max()?;
     Some(format!(
-        "With {threads} threads at level {low} beside as many at level {high}, the low ones do {} \
-         of the loops per second of the high ones.",
-        span(least, most)
+        "With {threads} threads at level {low} beside as many at level {high}, the low ones do \
+         {span} of the loops per second of the high ones."
     ))
 }
 
 fn crowded_sentence(rates: &[LoopRate]) -> Option<String> {
     let crowded: Vec<&LoopRate> = rates.iter().filter(|rate| rate.is_crowded()).collect();
-    let shares: Vec<f64> =
-        crowded.iter().filter_map(|rate| Some(rate.of_one_thread?.value)).collect();
-    let (least, most) = extremes(&shares)?;
+    let span = span(crowded.iter().filter_map(|rate| rate.of_one_thread))?;
     let threads = crowded.iter().map(|rate| rate.threads).max()?;
-    let span = span(least, most);
     Some(format!(
         "Up to {threads} threads at once do {span} of one thread's loops each in {} below the \
          {} that would pass for undisturbed: they share processors, or heat.",
@@ -138,20 +134,38 @@ fn against_sentence(figures: &CpuFigures) -> Option<String> {
     }
     let high = figures.rates.iter().filter_map(|rate| rate.qos).max();
     let compared = figures.rates.iter().filter(|rate| rate.qos == high && rate.threads == 1);
-    let shares: Vec<f64> =
-        compared.filter_map(|rate| Some(rate.of_other_percent?.value / 100.0)).collect();
-    let (least, most) = extremes(&shares)?;
-    Some(format!("One thread does {} of the loops of {name}.", span(least, most)))
+    let span = span(compared.filter_map(hundredth))?;
+    Some(format!("One thread does {span} of the loops of {name}."))
 }
 
-fn extremes(values: &[f64]) -> Option<(f64, f64)> {
-    let least = values.iter().copied().min_by(f64::total_cmp)?;
-    Some((least, values.iter().copied().max_by(f64::total_cmp)?))
+/// States the rate of one thread at the highest level: of one kernel, or of the slowest and the
+/// fastest.
+fn rate_sentence(rates: &[LoopRate]) -> Option<String> {
+    let high = rates.iter().map(|rate| rate.qos).max()?;
+    let one = rates.iter().filter(|rate| rate.qos == high && rate.threads == 1);
+    let mut one: Vec<&LoopRate> = one.collect();
+    one.sort_by(|a, b| a.rate.value.total_cmp(&b.rate.value));
+    let told = |of: &LoopRate| {
+        format!("{} of {}", cell(Quantity::PerSecond, of.rate).shown(Units::Si), of.kernel)
+    };
+    let (slowest, fastest) = (one.first()?, one.last()?);
+    let also = if one.len() > 1 { format!(" and {}", told(fastest)) } else { String::new() };
+    Some(format!("One thread does {}{also}: loops per second.", told(slowest)))
 }
 
-fn span(least: f64, most: f64) -> String {
-    let [least, most] = [least, most].map(|share| Quantity::Share(share).text(Units::Si));
-    if least == most { least } else { format!("{least} to {most}") }
+/// Shows a share with its interval, or of several the least and the greatest.
+fn span(shares: impl Iterator<Item = Figure>) -> Option<String> {
+    let mut shares: Vec<Figure> = shares.collect();
+    shares.sort_by(|a, b| a.value.total_cmp(&b.value));
+    let text = |share: &Figure| Quantity::Share(share.value).text(Units::Si);
+    match shares.as_slice() {
+        [] => None,
+        [only] => Some(cell(Quantity::Share, *only).shown(Units::Si)),
+        [least, .., most] => {
+            let (least, most) = (text(least), text(most));
+            Some(if least == most { least } else { format!("{least} to {most}") })
+        }
+    }
 }
 
 fn notes(figures: &CpuFigures) -> Vec<String> {

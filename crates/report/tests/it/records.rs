@@ -222,6 +222,16 @@ fn a_record_without_loops_to_compare_with_says_so() {
     assert!(told, "{:?}", document.sections[0].sentences);
 }
 
+#[test]
+fn loops_at_one_level_have_a_rate_in_the_first_line() {
+    let mut record = of_workload(Workload::Cpu);
+    let high = record.series.iter().map(|series| series.factors.qos).max().unwrap();
+    record.series.retain(|series| series.factors.qos == high && series.factors.threads == Some(1));
+    let sentences = &measure::document(&record).sections[0].sentences;
+    assert!(sentences[0].starts_with("One thread does "), "{sentences:?}");
+    assert!(sentences[0].ends_with(": loops per second."), "{sentences:?}");
+}
+
 /// What a sample may say at its ends, each of which a reader lets pass.
 fn odd() -> impl Strategy<Value = (u64, u64)> {
     let amount = prop_oneof![Just(0), Just(1), 1..1_u64 << 50];
