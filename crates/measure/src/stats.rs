@@ -34,6 +34,6 @@ pub use fit::{
 pub use histogram::{Histogram, histogram};
 pub use outliers::{Marks, OutlierMark, outliers};
 pub use populations::{Populations, populations};
-pub use ranks::ratio_apart;
-pub use ratio::{Finding, RatesApart, enough, finding, rates_apart, ratio, rounds_needed};
+pub use ranks::{ratio_apart, ratio_in_turn};
+pub use ratio::{Finding, RatesApart, enough, finding, rates_apart, rounds_needed};
 pub use rounds::{BAND_LEN, Banded, Intervals, fit_rounds, theil_sen_rate};

@@ -19,7 +19,7 @@ Examples:
   steadfast report this.json                        as text
   steadfast report -o this.html this.json           a page with charts
   steadfast report -o all.html a.json b.json --against published
-  steadfast report -o rate.svg --chart queue-rate this.json
+  steadfast report -o rate.svg --chart queue-rate-4-KiB this.json
 
 Exit status: 0 done; 2 a record could not be read, or the page could not be written.")]
 pub(crate) struct ReportArgs {

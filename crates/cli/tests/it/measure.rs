@@ -48,9 +48,9 @@ fn a_record_becomes_a_page_in_every_form() {
         tree.run(["report", "one.json", "-o", name]).succeeds();
     }
     let said = tree.run(["report", "one.json", "-o", "chart.svg"]).ends(2);
-    assert!(said.stderr().contains("queue-rate, queue-latency"), "{}", said.stderr());
-    tree.run(["report", "one.json", "-o", "chart.svg", "--chart", "queue-rate"]).succeeds();
-    let both = ["report", "one.json", "one.json", "-o", "both.svg", "--chart", "queue-rate"];
+    assert!(said.stderr().contains("queue-rate-4-KiB, queue-latency"), "{}", said.stderr());
+    tree.run(["report", "one.json", "-o", "chart.svg", "--chart", "queue-rate-4-KiB"]).succeeds();
+    let both = ["report", "one.json", "one.json", "-o", "both.svg", "--chart", "queue-rate-4-KiB"];
     let said = tree.run(both).ends(2);
     assert!(said.stderr().contains("several records"), "{}", said.stderr());
     assert!(fs::read_to_string(tree.path("chart.svg")).unwrap().starts_with("<svg"));
@@ -148,6 +148,7 @@ fn what_cannot_be_measured_is_refused() {
         (&["measure", "queue", "--qos", "background"], "qos run"),
         (&["measure", "pair", ".", "/", "--qos", "9"], "qos run"),
         (&["measure", "hash", "--estimate", ".", "--qos", "9"], "qos run"),
+        (&["measure", "hash", "--existing", ".", "--qos", "9"], "qos run"),
         (&["measure", "hash", "--part", "kernels", "--qos", "9"], "a part that has levels"),
     ] {
         let said = tree.run(arguments).ends(2);
@@ -166,10 +167,11 @@ fn what_is_named_twice_is_measured_once() {
     assert_eq!(record["series"].as_array().unwrap().len(), 4);
     fs::create_dir(tree.path("other")).unwrap();
     let pair = ["measure", "pair", "--quick", "--rounds", "2", "disk", "other", "--json"];
-    let record = tree.run(pair.into_iter().chain(["--size", "9kB,1kB,9kB"])).succeeds();
+    let record =
+        tree.run(pair.into_iter().chain(["--size", "9kB,1kB,9kB", "--depth", "1,1"])).succeeds();
     let record: serde_json::Value = serde_json::from_str(record.stdout()).unwrap();
     let series = record["series"].as_array().unwrap();
-    assert_eq!(series.len(), 12, "two folders, three steps, two lengths");
+    assert_eq!(series.len(), 16, "two folders: three steps with two lengths, two with a depth");
     assert!(series.iter().all(|series| series["samples"].as_array().unwrap().len() == 2));
 }
 

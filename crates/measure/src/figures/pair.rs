@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use crate::record::{Cache, Record, Sample, Series, Side, Stage, Workload};
-use crate::stats::{Bootstrap, Estimate, Finding, finding, median, ratio};
+use crate::record::{Cache, Record, Sample, Series, Side, Stage, Unit, Workload};
+use crate::stats::{Estimate, Finding, finding, median, ratio_in_turn};
 
 /// A difference in rate that is irrelevant, as a share.
 pub const MARGIN: f64 = 0.02;
@@ -13,17 +13,21 @@ pub const MARGIN: f64 = 0.02;
 pub struct PairFigures {
     /// Each side that was measured, with the index of its folder.
     pub sides: Vec<(Side, Option<usize>)>,
-    /// By step, then by length; after several lengths, all of them together.
+    /// By step, then by length; after several lengths, all of them together. Then reads and writes
+    /// with several in flight, by depth.
     pub rows: Vec<PairRow>,
 }
 
-/// Figures for one step and one length.
+/// Figures for one step and one length, or one depth.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PairRow {
     /// Writing, reading, or reading and hashing.
     pub stage: Stage,
-    /// Length of the files, in bytes; `None` for all lengths together: bytes ÷ time of a round.
+    /// Length of the files, or of each request in flight, in bytes; `None` for all lengths
+    /// together: bytes ÷ time of a round.
     pub len_bytes: Option<u64>,
+    /// Random requests in flight; `None` for files that are read or written from end to end.
+    pub depth: Option<u32>,
     /// Whether all bytes came from the storage, as far as proved.
     pub cold: bool,
     /// Median rate of each side in bytes per second, and its number of samples.
@@ -37,7 +41,7 @@ pub struct PairRow {
 /// A ratio of two rates, and its finding.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Compared {
-    /// Median over the rounds with its interval; absent if there are too few rounds.
+    /// Median over the rounds with its interval; absent if there are fewer than six rounds.
     pub ratio: Option<Estimate>,
     /// The finding for the first side.
     pub finding: Finding,
@@ -46,13 +50,17 @@ pub struct Compared {
 /// Derives the figures; `None` if the record has no pair.
 pub fn of(record: &Record) -> Option<PairFigures> {
     let mut cells: BTreeMap<(u8, u64), BTreeMap<Side, &Series>> = BTreeMap::new();
+    let mut deep: BTreeMap<(u8, u32), BTreeMap<Side, &Series>> = BTreeMap::new();
     let mut sides = BTreeMap::new();
     for series in record.series.iter().filter(|series| series.workload == Workload::Pair) {
         let factors = &series.factors;
         let (Some(stage), Some(side)) = (factors.stage, factors.side) else { continue };
-        let length = factors.block_len_bytes.unwrap_or(0);
         sides.insert(side, series.place);
-        cells.entry((rank(stage), length)).or_default().insert(side, series);
+        let of_sides = match factors.queue_depth {
+            Some(depth) => deep.entry((rank(stage), depth)).or_default(),
+            None => cells.entry((rank(stage), len_of(series))).or_default(),
+        };
+        of_sides.insert(side, series);
     }
     let mut rows = Vec::new();
     for step in 0..3 {
@@ -68,7 +76,15 @@ pub fn of(record: &Record) -> Option<PairFigures> {
             rows.extend(row(&sums.iter().map(|(side, sum)| (*side, sum)).collect(), None));
         }
     }
+    rows.extend(deep.values().filter_map(|sides| {
+        let length = sides.values().next().map(|series| len_of(series));
+        row(sides, length)
+    }));
     (!rows.is_empty()).then(|| PairFigures { sides: sides.into_iter().collect(), rows })
+}
+
+fn len_of(series: &Series) -> u64 {
+    series.factors.block_len_bytes.unwrap_or(0)
 }
 
 fn rank(stage: Stage) -> u8 {
@@ -102,17 +118,26 @@ fn row(sides: &BTreeMap<Side, &Series>, len_bytes: Option<u64>) -> Option<PairRo
     Some(PairRow {
         stage,
         len_bytes,
+        depth: a.factors.queue_depth,
         cold: stage != Stage::Write && !sides.values().any(unproved),
         rates: sides
             .iter()
             .filter_map(|(&side, series)| {
-                let rates: Vec<f64> = series.counting().map(|sample| sample.per_second()).collect();
+                let rates = series.counting().map(|sample| bytes_per_s(series, sample));
+                let rates: Vec<f64> = rates.collect();
                 Some((side, median(&rates)?, rates.len()))
             })
             .collect(),
         a_to_b: compared(a, b),
         a_to_control: control.map(|control| compared(a, control)),
     })
+}
+
+fn bytes_per_s(series: &Series, sample: &Sample) -> f64 {
+    match series.unit {
+        Unit::Operations => sample.per_second() * len_of(series) as f64,
+        _ => sample.per_second(),
+    }
 }
 
 /// Compares two series round by round. Leaves out rounds that one of them lacks. If a round has
@@ -128,6 +153,6 @@ fn compared(one: &Series, other: &Series) -> Compared {
     let (one, others) = (of(one), of(other));
     let pairs = one.iter().filter_map(|(round, rate)| Some((*rate, *others.get(round)?)));
     let rounds: Vec<(f64, f64)> = pairs.collect();
-    let ratio = ratio(&rounds, &Bootstrap::new(other.resampling_seed()));
+    let ratio = ratio_in_turn(&rounds);
     Compared { ratio, finding: finding(ratio.as_ref(), MARGIN) }
 }

@@ -114,6 +114,7 @@ fn check_factors(index: usize, series: &Series) -> Result<(), Error> {
         (Workload::Queue, _) | (Workload::Cipher, Some(Stage::Sign | Stage::Verify)) => {
             Unit::Operations
         }
+        (Workload::Pair, _) if depth.is_some() => Unit::Operations,
         (Workload::Cpu, _) => Unit::Loops,
         _ => Unit::Bytes,
     };

@@ -45,6 +45,8 @@ pub enum Method {
     Bca,
     /// Ranks instead of resamples.
     Ranks,
+    /// Signs instead of resamples.
+    Signs,
 }
 
 impl Method {
@@ -54,6 +56,7 @@ impl Method {
             Method::Percentile => "percentile bootstrap over rounds",
             Method::Bca => "BCa bootstrap over rounds",
             Method::Ranks => "ranks of rounds (Mann and Whitney)",
+            Method::Signs => "signs of rounds (sign test)",
         }
     }
 }
@@ -74,9 +77,9 @@ pub struct Estimate {
     pub method: Method,
     /// Rounds from which it is made; of two sides, of the side that has fewer.
     pub rounds: usize,
-    /// Resamples that gave a figure; 0 if the interval is from ranks.
+    /// Resamples that gave a figure; 0 if the interval is from ranks or signs.
     pub resamples: usize,
-    /// Seed of the resampling; 0 if the interval is from ranks.
+    /// Seed of the resampling; 0 if the interval is from ranks or signs.
     pub seed: u64,
 }
 

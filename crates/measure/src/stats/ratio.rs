@@ -1,7 +1,7 @@
 //! Compares the rates of two sides, and tells whether more rounds are needed.
 //!
 //! Two sides that are measured in turn have the same disturbances, so their ratio is more precise
-//! than either rate.
+//! than either rate: see [`super::ratio_in_turn`].
 
 use strum::IntoStaticStr;
 
@@ -35,19 +35,6 @@ impl Finding {
     pub fn name(self) -> &'static str {
         self.into()
     }
-}
-
-/// Returns the median over the rounds of the first rate ÷ the second, with its interval.
-///
-/// Each pair is from one round, with a random order of the two. `None` if there are too few rounds,
-/// or a rate is not positive.
-pub fn ratio(rounds: &[(f64, f64)], bootstrap: &Bootstrap) -> Option<Estimate> {
-    let positive = |rate: f64| rate > 0.0 && rate.is_finite();
-    if !rounds.iter().all(|&(one, other)| positive(one) && positive(other)) {
-        return None;
-    }
-    let ratios: Vec<Vec<f64>> = rounds.iter().map(|(one, other)| vec![one / other]).collect();
-    bootstrap.of_rounds(&ratios, median)
 }
 
 /// The rates of two sides that were measured apart.

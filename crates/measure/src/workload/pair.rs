@@ -2,9 +2,9 @@
 //! drives.
 //!
 //! In every round each folder gets a file of each length, in a new random order. The file is
-//! written and flushed, dropped from the cache, read, dropped again, and read and hashed. A
-//! disturbance of a round affects all folders alike, so the ratio of two is more precise than
-//! either rate.
+//! written and flushed, dropped from the cache, read, dropped again, and read and hashed. Then each
+//! folder is read and written at random, with several requests in flight. A disturbance of a round
+//! affects all folders alike, so the ratio of two is more precise than either rate.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -14,6 +14,7 @@ use steadfast_digest::{Algorithm, AlgorithmHasher};
 use steadfast_sys::file::{AlignedBuffer, Status};
 
 use super::Workload;
+use super::queue::{OTHER_FILES, QueueCombination, QueueFiles, QueueWork};
 use super::storage::bench::{Way, through};
 use super::storage::plan::PlannedFile;
 use super::storage::timed;
@@ -21,7 +22,7 @@ use crate::contents::{CHUNK_LEN_BYTES, TestBytes};
 use crate::error::Error;
 use crate::place::Site;
 use crate::random::Random;
-use crate::record::{self, Cache, Factors, Order, Sample, Series, Side, Stage};
+use crate::record::{self, Cache, Factors, Order, Sample, Series, Side, Stage, Unit};
 use crate::runner::{End, PlaceId, SeriesId, Session};
 use crate::scratch::{self, Scratch};
 use crate::stats;
@@ -29,8 +30,35 @@ use crate::stats;
 /// The steps of each file, in this order.
 const STEPS: [Stage; 3] = [Stage::Write, Stage::Read, Stage::ReadHash];
 
-/// Rounds before ratios are first tested for precision.
-const ROUNDS_LOOKED_AT_MIN: u32 = 7;
+/// Rounds in a row after which every ratio must be precise. An interval may be narrow by chance:
+/// with one look, 6 of 100 comparisons of equal folders claim a difference, with three 4.
+const PRECISE_ROUNDS: u32 = 3;
+
+/// Bytes of a request where several are in flight.
+const BLOCK_LEN_BYTES: u64 = 4 << 10;
+
+/// What is done with several requests in flight.
+const WORKS: [QueueWork; 2] = [QueueWork::Read, QueueWork::Write];
+
+/// Requests in flight, as `measure pair` compares them.
+#[derive(Clone, Debug)]
+pub struct PairDepths {
+    /// Numbers of requests in flight.
+    pub depths: Vec<u32>,
+    /// Length of the file that is read, and of the one that is written, in bytes.
+    pub file_len_bytes: u64,
+    /// Time of each depth in a round.
+    pub span: Duration,
+}
+
+impl PairDepths {
+    fn cells(&self) -> impl Iterator<Item = QueueCombination> {
+        WORKS.iter().flat_map(|&work| {
+            let (order, block_len) = (Order::Random, BLOCK_LEN_BYTES);
+            self.depths.iter().map(move |&depth| QueueCombination { work, order, block_len, depth })
+        })
+    }
+}
 
 /// Options of `measure pair`.
 #[derive(Clone, Debug)]
@@ -39,6 +67,8 @@ pub struct Pair {
     pub folders: Vec<(Side, PathBuf)>,
     /// Lengths of the files, in bytes.
     pub lens_bytes: Vec<u64>,
+    /// Random reads and writes with several in flight, if they are measured.
+    pub depths: Option<PairDepths>,
     /// The most rounds.
     pub rounds: u32,
     /// Stop when half the width of the interval of every ratio of A to B is less than this share.
@@ -56,9 +86,11 @@ struct PairBench {
     site: Site,
     place: PlaceId,
     scratch: Scratch,
+    /// Files for several requests in flight.
+    queue: Option<QueueFiles>,
 }
 
-/// The key of a series: folder, step and length, by index.
+/// The key of a series of files: folder, step and length, by index.
 type SeriesKey = (usize, usize, u64);
 
 impl Pair {
@@ -74,22 +106,47 @@ impl Pair {
         if self.lens_bytes.is_empty() || self.lens_bytes.contains(&0) || self.rounds == 0 {
             return Err(Error::usage("nothing to measure: no lengths, or no rounds"));
         }
+        if let Some(PairDepths { depths, file_len_bytes, span }) = &self.depths
+            && (span.is_zero()
+                || *file_len_bytes < 64 * BLOCK_LEN_BYTES
+                || depths.iter().any(|depth| !(1..=256).contains(depth)))
+        {
+            let message = "requests in flight are 1 to 256, in a file of at least 256 KiB";
+            return Err(Error::usage(message));
+        }
         Ok(())
     }
 
-    fn bytes_of_round(&self) -> u64 {
-        self.lens_bytes.iter().sum::<u64>() * self.folders.len() as u64
+    /// Returns the expected seconds of a round.
+    fn round_s(&self) -> f64 {
+        let folders = self.folders.len() as f64;
+        let bytes: u64 = self.lens_bytes.iter().sum();
+        let spans_s = self
+            .depths
+            .iter()
+            .map(|depths| depths.cells().count() as f64 * depths.span.as_secs_f64());
+        // Each file is written, compared, and read twice.
+        folders * (4.0 * bytes as f64 / 1e9 + spans_s.sum::<f64>())
+    }
+
+    /// Returns how many bytes the files of the depths have in each folder.
+    fn depths_len_bytes(&self) -> u64 {
+        self.depths.as_ref().map_or(0, |depths| 2 * depths.file_len_bytes)
     }
 }
 
 impl Workload for Pair {
     fn plan(&self, session: &mut Session<'_>) {
-        // Each file is written, compared, and read twice.
-        session.plan(f64::from(self.rounds) * 4.0 * self.bytes_of_round() as f64 / 1e9);
+        session.plan(f64::from(self.rounds) * self.round_s());
     }
 
     fn writes(&self) -> Vec<(&Path, u64)> {
-        let bytes = u64::from(self.rounds) * self.lens_bytes.iter().sum::<u64>();
+        let cells = self
+            .depths
+            .iter()
+            .flat_map(|depths| depths.cells().map(move |cell| cell.written_bytes_max(depths.span)));
+        let of_round = self.lens_bytes.iter().sum::<u64>() + cells.sum::<u64>();
+        let bytes = self.depths_len_bytes() + u64::from(self.rounds) * of_round;
         self.folders.iter().map(|(_, folder)| (folder.as_path(), bytes)).collect()
     }
 
@@ -97,6 +154,7 @@ impl Workload for Pair {
         self.check()?;
         let mut running = PairRun::begin(self, session)?;
         let begun = Instant::now();
+        let mut precise = 0;
         for round in 0..self.rounds {
             if begun.elapsed() > self.span {
                 let rounds = self.rounds;
@@ -104,12 +162,13 @@ impl Workload for Pair {
                 break;
             }
             running.round(session, round)?;
-            session.did(4.0 * self.bytes_of_round() as f64 / 1e9);
-            if round + 1 >= ROUNDS_LOOKED_AT_MIN && running.is_enough(session) {
+            session.did(self.round_s());
+            precise = if running.is_enough(session) { precise + 1 } else { 0 };
+            if precise == PRECISE_ROUNDS {
                 break;
             }
         }
-        running.close()
+        running.close(session)
     }
 }
 
@@ -118,6 +177,8 @@ struct PairRun<'p> {
     pair: &'p Pair,
     benches: Vec<PairBench>,
     series: BTreeMap<SeriesKey, SeriesId>,
+    /// Several requests in flight, with the series of each folder.
+    deep: Vec<(QueueCombination, Vec<SeriesId>)>,
     contents: TestBytes,
     buffer: AlignedBuffer,
     random: Random,
@@ -126,9 +187,10 @@ struct PairRun<'p> {
 
 impl<'p> PairRun<'p> {
     fn begin(pair: &'p Pair, session: &mut Session<'_>) -> Result<PairRun<'p>, End> {
+        let mut contents = TestBytes::new(pair.seed);
         let mut benches = Vec::new();
         for (side, folder) in &pair.folders {
-            benches.push(PairBench::open(session, *side, folder, pair)?);
+            benches.push(PairBench::open(session, *side, folder, pair, &mut contents)?);
         }
         let mut series = BTreeMap::new();
         for (at, bench) in benches.iter().enumerate() {
@@ -139,14 +201,23 @@ impl<'p> PairRun<'p> {
                 }
             }
         }
+        let cells =
+            pair.depths.iter().flat_map(|depths| depths.cells().map(move |cell| (cell, depths)));
+        let deep = cells.map(|(cell, depths)| {
+            let add =
+                |bench: &PairBench| add_deep_series(session, bench, cell, (depths, pair.seed));
+            (cell, benches.iter().map(add).collect())
+        });
+        let deep = deep.collect();
         Ok(PairRun {
             pair,
             benches,
             series,
-            contents: TestBytes::new(pair.seed),
+            deep,
+            contents,
             buffer: AlignedBuffer::new(CHUNK_LEN_BYTES),
             random: Random::new(pair.seed),
-            next_file: 0,
+            next_file: OTHER_FILES,
         })
     }
 
@@ -159,6 +230,30 @@ impl<'p> PairRun<'p> {
             self.random.shuffle(&mut turns);
             for at in turns {
                 self.file(session, at, length, round)?;
+            }
+        }
+        self.depths(session, round)
+    }
+
+    /// Reads and writes with several requests in flight, in a new random order.
+    fn depths(&mut self, session: &mut Session<'_>, round: u32) -> Result<(), End> {
+        let Some(PairDepths { span, .. }) = self.pair.depths else { return Ok(()) };
+        self.random.shuffle(&mut self.deep);
+        for (cell, series) in &self.deep {
+            let mut turns: Vec<usize> = (0..self.benches.len()).collect();
+            self.random.shuffle(&mut turns);
+            // The folders read and write the same places.
+            let seed = self.random.next_u64();
+            for at in turns {
+                let PairBench { queue: Some(files), site, folder, .. } = &self.benches[at] else {
+                    continue;
+                };
+                let label = session.series(series[at]).label.clone();
+                session.doing(&format!("{label}, round {}", round + 1))?;
+                let sample = files.sample(session, site, *cell, (round, span, seed));
+                if let Some(sample) = sample.map_err(|error| error.at(folder))? {
+                    session.add_sample(series[at], sample);
+                }
             }
         }
         Ok(())
@@ -205,23 +300,27 @@ impl<'p> PairRun<'p> {
         Ok(())
     }
 
-    /// Returns whether the ratio of A to B is precise enough for every step and length.
+    /// Returns whether the ratio of A to B is precise enough for every step, length and depth.
     fn is_enough(&self, session: &Session<'_>) -> bool {
-        let rates = |key: &SeriesKey| -> Vec<f64> {
-            session.series(self.series[key]).samples.iter().map(Sample::per_second).collect()
-        };
-        let firsts = self.series.keys().filter(|(at, ..)| *at == 0);
-        firsts.into_iter().all(|&(_, step, length)| {
-            let (a, b) = (rates(&(0, step, length)), rates(&(1, step, length)));
-            let rounds: Vec<(f64, f64)> = a.into_iter().zip(b).collect();
-            let ratio = stats::ratio(&rounds, &stats::Bootstrap::new(self.pair.seed));
+        let files = self.series.iter().filter(|((at, ..), _)| *at == 0);
+        let files = files.map(|(&(_, step, length), &a)| (a, self.series[&(1, step, length)]));
+        let deep = self.deep.iter().map(|(_, series)| (series[0], series[1]));
+        files.chain(deep).all(|(a, b)| {
+            let pairs = session.series(a).paired(session.series(b));
+            let rounds: Vec<(f64, f64)> =
+                pairs.map(|(a, b)| (a.per_second(), b.per_second())).collect();
+            let ratio = stats::ratio_in_turn(&rounds);
             ratio.is_some_and(|ratio| stats::enough(&ratio, self.pair.half_width))
         })
     }
 
-    fn close(self) -> Result<(), End> {
-        for bench in self.benches {
-            bench.scratch.close()?;
+    fn close(self, session: &Session<'_>) -> Result<(), End> {
+        let mut contents = self.contents;
+        for PairBench { queue, scratch, .. } in self.benches {
+            if let Some(queue) = queue {
+                queue.verify(&scratch, &mut contents, session.stop_flag())?;
+            }
+            scratch.close()?;
         }
         Ok(())
     }
@@ -233,9 +332,10 @@ impl PairBench {
         side: Side,
         folder: &Path,
         pair: &Pair,
-    ) -> Result<PairBench, Error> {
-        // A folder holds one file at a time.
-        let bytes = pair.lens_bytes.iter().max().copied().unwrap_or(0);
+        contents: &mut TestBytes,
+    ) -> Result<PairBench, End> {
+        // A folder holds one file at a time, and those of the depths.
+        let bytes = pair.lens_bytes.iter().max().copied().unwrap_or(0) + pair.depths_len_bytes();
         let (mut site, scratch) = scratch::prepare(session, folder, bytes)?;
         const PROBE: u32 = 99_999_999;
         let probed = scratch.create(PROBE).and_then(|_| scratch.open(PROBE));
@@ -244,11 +344,19 @@ impl PairBench {
         }
         // If it stays, it is removed with the folder.
         let _ = scratch.remove(PROBE);
+        let queue = match &pair.depths {
+            Some(depths) => {
+                let (folder, shape) =
+                    ((&mut site, &scratch), (depths.file_len_bytes, pair.seed, true));
+                Some(QueueFiles::make(session, folder, contents, shape)?)
+            }
+            None => None,
+        };
         for warning in site.warnings() {
             session.warn(warning);
         }
         let place = session.add_place(site.place.clone());
-        Ok(PairBench { side, folder: folder.to_owned(), site, place, scratch })
+        Ok(PairBench { side, folder: folder.to_owned(), site, place, scratch, queue })
     }
 }
 
@@ -312,11 +420,6 @@ fn add_series(
         Stage::Read => ("read", "put out of the page cache; then opened, read 1 MiB at a time"),
         _ => ("read and hashed", "the same with SHA-256 between the reads, by one thread"),
     };
-    let side = match bench.side {
-        Side::A => "A",
-        Side::B => "B",
-        Side::Control => "control",
-    };
     let method = format!(
         "Folders took turns in an order drawn anew for each file and round. Each file of {length} \
          bytes: {doing}. Incompressible bytes, verified by their digest."
@@ -333,7 +436,33 @@ fn add_series(
         side: Some(bench.side),
         ..Factors::default()
     };
-    let label = format!("{side} {step}, files of {length} bytes");
+    let label = format!("{} {step}, files of {length} bytes", side_name(bench.side));
     let series = Series::new(record::Workload::Pair, label, method, factors);
     session.add_series_at(bench.place, series.seeded(pair.seed))
+}
+
+fn add_deep_series(
+    session: &mut Session<'_>,
+    bench: &PairBench,
+    cell: QueueCombination,
+    (depths, seed): (&PairDepths, u64),
+) -> SeriesId {
+    let cache = bench.queue.as_ref().map_or(Cache::Unknown, |files| files.cache);
+    let label = format!("{} {}", side_name(bench.side), cell.label());
+    let method = format!(
+        "Folders took turns in an order drawn anew for each round. {}",
+        cell.method(depths.file_len_bytes, depths.span)
+    );
+    let factors = Factors { side: Some(bench.side), ..cell.factors(cache) };
+    let series = Series::new(record::Workload::Pair, label, method, factors);
+    let series = Series { unit: Unit::Operations, ..series.seeded(seed) };
+    session.add_series_at(bench.place, series)
+}
+
+fn side_name(side: Side) -> &'static str {
+    match side {
+        Side::A => "A",
+        Side::B => "B",
+        Side::Control => "control",
+    }
 }

@@ -1,11 +1,12 @@
-//! Comparisons of two records, simulated: how often a difference is found, and how often one is
-//! claimed that is none.
+//! Comparisons of two records, and of two folders in turn, simulated: how often a difference is
+//! found, and how often one is claimed that is none.
 
 use steadfast_measure::figures::compare::{self, Compared};
+use steadfast_measure::figures::pair;
 use steadfast_measure::published;
 use steadfast_measure::random::Random;
-use steadfast_measure::record::{Factors, Record, Sample, Series, Stage, Workload};
-use steadfast_measure::stats::{Bootstrap, Finding, Point};
+use steadfast_measure::record::{Factors, Record, Sample, Series, Side, Stage, Workload};
+use steadfast_measure::stats::{Bootstrap, Finding, Point, enough, ratio_in_turn};
 
 use crate::synthetic::{Files, assert_near, percent_of_seeds};
 
@@ -100,6 +101,70 @@ fn no_difference_is_claimed_where_there_is_none() {
     let claimed =
         [storage(STANDARD), storage(QUICK), memory(KERNEL_STANDARD), memory(KERNEL_QUICK)];
     assert!(claimed.iter().all(|&claimed| claimed <= 5.0), "{claimed:?} %");
+}
+
+/// Rounds of two folders in turn: the quick form, the standard profile, and the most.
+const TURNS: [usize; 3] = [9, 10, 40];
+
+/// Draws rates of two folders in turn, of which a tenth stalls. Both share the mood of a round.
+fn in_turn(ratio: f64, rounds: usize, seed: u64) -> Vec<(f64, f64)> {
+    let mut random = Random::new(seed);
+    let mut rate = |rate: f64| {
+        let stall = if random.unit() < 0.1 { random.uniform(1.3, 4.0) } else { 1.0 };
+        rate * (0.03 * random.normal()).exp() / stall
+    };
+    let mut moods = Random::new(seed ^ 1);
+    let mut mood = || 1e9 * (0.3 * moods.normal()).exp();
+    (0..rounds).map(|_| mood()).map(|mood| (rate(ratio * mood), rate(mood))).collect()
+}
+
+/// Returns the finding of a record of two folders with these rates.
+fn found_in_turn(rounds: &[(f64, f64)]) -> Finding {
+    let series = |side: Side, rate: fn(&(f64, f64)) -> f64| {
+        let factors = Factors { stage: Some(Stage::Read), side: Some(side), ..Factors::default() };
+        let mut series = Series::new(Workload::Pair, "made up", "drawn from a seed", factors);
+        series.samples.extend((0..).zip(rounds).map(|(round, rates)| Sample {
+            round,
+            amount: 1 << 26,
+            elapsed_ns: ((1_u64 << 26) as f64 * 1e9 / rate(rates)) as u64,
+            ..Sample::default()
+        }));
+        series
+    };
+    let series = vec![series(Side::A, |rates| rates.0), series(Side::B, |rates| rates.1)];
+    let record = Record { published: None, series, ..published::records().remove(0) };
+    pair::of(&record).unwrap().rows[0].a_to_b.finding
+}
+
+#[test]
+fn folders_in_turn_are_told_apart_only_if_they_differ() {
+    let slower = |rounds: usize| {
+        percent_of_seeds(MANY_SEEDS, |seed| {
+            found_in_turn(&in_turn(0.9, rounds, seed)) == Finding::Slower
+        })
+    };
+    let claims = |finding| matches!(finding, Finding::Slower | Finding::Faster);
+    let claimed = |rounds: usize| {
+        percent_of_seeds(MANY_SEEDS, |seed| claims(found_in_turn(&in_turn(1.0, rounds, seed))))
+    };
+    let (found, wrong) = (TURNS.map(slower), TURNS.map(claimed));
+    let powers = found.iter().zip([65.0, 65.0, 99.0]).all(|(found, wanted)| *found >= wanted);
+    assert!(powers, "{found:?} %");
+    assert!(wrong.iter().all(|&wrong| wrong <= 5.0), "{wrong:?} %");
+}
+
+/// A session ends once its ratios are precise in three rounds in a row. Looking after every round
+/// must not make claims.
+#[test]
+fn ending_early_claims_no_difference_where_there_is_none() {
+    let wrong = percent_of_seeds(4 * MANY_SEEDS, |seed| {
+        let all = in_turn(1.0, 40, seed);
+        let precise =
+            |count: usize| ratio_in_turn(&all[..count]).is_some_and(|of| enough(&of, 0.02));
+        let ended = (8..40).find(|&count| (count - 2..=count).all(precise)).unwrap_or(40);
+        matches!(found_in_turn(&all[..ended]), Finding::Slower | Finding::Faster)
+    });
+    assert!(wrong <= 5.0, "{wrong} %");
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use steadfast_measure::stats::{
     Amdahl, Bootstrap, Estimate, Finding, Method, Point, ROUNDS_MIN, enough, finding, fit_rounds,
-    gain_of_task, mean, median, ratio, ratio_apart, rounds_needed, theil_sen_rate,
+    gain_of_task, mean, median, ratio_apart, ratio_in_turn, rounds_needed, theil_sen_rate,
 };
 
 use crate::synthetic::{Files, assert_near};
@@ -130,15 +130,16 @@ fn ratios_outlive_what_both_sides_share() {
     let small = [0.51, 0.5, 0.49, 0.505, 0.495, 0.5, 0.502];
     let rounds: Vec<(f64, f64)> =
         moods.iter().zip(small).map(|(mood, small)| (mood * small, *mood)).collect();
-    let found = ratio(&rounds, &drawing(3)).unwrap();
+    let found = ratio_in_turn(&rounds).unwrap();
+    assert_eq!((found.method, found.rounds), (Method::Signs, 7));
     assert_near(found.point, 0.5, 1e-12);
     assert!(found.half_width() < 0.03, "{found:?}");
     assert_eq!(finding(Some(&found), 0.02), Finding::Slower);
-    assert_eq!(ratio(&rounds[..4], &drawing(3)), None);
+    assert_eq!(ratio_in_turn(&rounds[..5]), None);
     for rate in [0.0, -1.0, f64::NAN, f64::INFINITY] {
         let mut broken = rounds.clone();
         broken[2].1 = rate;
-        assert_eq!(ratio(&broken, &drawing(3)), None, "{rate}");
+        assert_eq!(ratio_in_turn(&broken), None, "{rate}");
     }
 }
 

@@ -7,17 +7,18 @@ use std::time::Duration;
 
 use steadfast_measure::figures::{self, pair::MARGIN};
 use steadfast_measure::random::Random;
-use steadfast_measure::record::{self, Record, Sample, Side, Stage};
+use steadfast_measure::record::{self, Record, Sample, Side, Stage, Unit};
 use steadfast_measure::runner::{End, Session, Unwatched};
 use steadfast_measure::stats::Finding;
 use steadfast_measure::workload::Workload as _;
-use steadfast_measure::workload::pair::Pair;
+use steadfast_measure::workload::pair::{Pair, PairDepths};
 
 fn pair(folders: &[(Side, &Path)]) -> Pair {
     Pair {
         folders: folders.iter().map(|(side, folder)| (*side, folder.to_path_buf())).collect(),
         lens_bytes: vec![10_000, 2_500_000],
-        rounds: 5,
+        depths: None,
+        rounds: 6,
         half_width: 0.0,
         span: Duration::from_secs(600),
         seed: 4,
@@ -49,7 +50,7 @@ fn every_folder_does_every_step_in_every_round() {
     assert_eq!((record.series.len(), record.places.len()), (18, 3));
     for series in &record.series {
         let rounds: Vec<u32> = series.samples.iter().map(|sample| sample.round).collect();
-        assert_eq!(rounds, [0, 1, 2, 3, 4], "{}", series.label);
+        assert_eq!(rounds, [0, 1, 2, 3, 4, 5], "{}", series.label);
     }
     // Folders took turns: within a round no folder was first every time.
     let first = |side: Side| {
@@ -91,9 +92,51 @@ fn a_round_that_was_measured_twice_counts_once() {
     let rows = figures::pair::of(&record).unwrap().rows;
     for row in rows.iter().filter(|row| row.len_bytes.is_some()) {
         let ratio = row.a_to_b.ratio.unwrap();
-        assert_eq!(ratio.rounds, 5);
+        assert_eq!(ratio.rounds, 6);
         assert!((ratio.point - 2.0 / 3.0).abs() < 1e-9, "{ratio:?}");
     }
+}
+
+#[test]
+fn reads_and_writes_in_flight_are_compared_too() {
+    let (a, b) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let depths = PairDepths { depths: vec![1, 4], ..deep_of(1) };
+    let folders = [(Side::A, a.path()), (Side::B, b.path())];
+    let deep = Pair { depths: Some(depths), lens_bytes: vec![10_000], ..pair(&folders) };
+    // Files, the two files of the depths, and 10 MB for each depth, with a request of each thread.
+    let written = 6 * 10_000 + 2 * (1 << 20) + 6 * (2 * 9_998_336 + 5 * 4096);
+    assert_eq!(deep.writes(), [(a.path(), written), (b.path(), written)]);
+    let (record, end) = run(&deep);
+    assert!(end.is_none(), "{end:?}");
+    assert_eq!(record::read(&record::write(&record)).unwrap(), record);
+    let written: u64 = record
+        .series
+        .iter()
+        .filter(|series| series.factors.stage == Some(Stage::Write))
+        .filter(|series| series.factors.side == Some(Side::A))
+        .flat_map(|series| {
+            series.samples.iter().map(|sample| match series.unit {
+                Unit::Operations => sample.amount * 4096,
+                _ => sample.amount,
+            })
+        })
+        .sum();
+    assert!(written + 2 * (1 << 20) <= deep.writes()[0].1, "more was written than was said");
+    let rows = figures::pair::of(&record).unwrap().rows;
+    let found: Vec<_> = rows.iter().map(|row| (row.stage, row.depth)).collect();
+    let (write, read) = (Stage::Write, Stage::Read);
+    let files = [(write, None), (read, None), (Stage::ReadHash, None)];
+    let deep = [(write, Some(1)), (write, Some(4)), (read, Some(1)), (read, Some(4))];
+    assert_eq!(found, [&files[..], &deep[..]].concat());
+    assert!(rows.iter().all(|row| row.a_to_b.ratio.is_some() && row.rates.len() == 2));
+    assert!(is_empty(a.path()) && is_empty(b.path()), "something was left");
+    let nonsense = PairDepths { depths: vec![0], ..deep_of(4) };
+    assert!(run(&Pair { depths: Some(nonsense), ..pair(&folders) }).1.is_some());
+}
+
+/// Random requests of so many in flight.
+fn deep_of(depth: u32) -> PairDepths {
+    PairDepths { depths: vec![depth], file_len_bytes: 1 << 20, span: Duration::from_millis(10) }
 }
 
 #[test]

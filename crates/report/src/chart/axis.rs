@@ -23,6 +23,10 @@ const MARKS_MAX: f64 = 5.0;
 /// Least width of a logarithmic axis, as a logarithm: about 4 per cent.
 const LOG_WIDTH_MIN: f64 = 0.017;
 
+/// Height of a label of a vertical line, as a share of the axis: a line of text in the least
+/// height.
+const RULE_LABEL_SHARE: f64 = 0.1;
+
 /// The range of an axis.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct AxisRange {
@@ -69,7 +73,7 @@ impl AxisRange {
                 let unit = unit(axis.of, highest, units);
                 match direction {
                     AxisSide::X => AxisRange { cut, ..AxisRange::tight(highest, unit) },
-                    AxisSide::Y => AxisRange::linear(highest, unit),
+                    AxisSide::Y => AxisRange::linear(highest / (1.0 - words_of_rules(chart)), unit),
                 }
             }
         }
@@ -258,6 +262,15 @@ fn beside_outlier(chart: &Chart) -> Option<f64> {
     let (&first, &second) = (longest.first()?, longest.get(1)?);
     let is_apart = longest.len() >= BARS_CUT_MIN && first > OUTLIER_FACTOR * second;
     (is_apart && second > 0.0).then_some(1.25 * second)
+}
+
+/// Returns the share of the height that the labels of vertical lines take, so that no bar is behind
+/// them.
+fn words_of_rules(chart: &Chart) -> f64 {
+    let rules = chart.layers.iter().filter(|layer| layer.mark == Mark::Rule);
+    let labels = rules.filter(|layer| !layer.label.is_empty());
+    let ends = labels.flat_map(|layer| layer.points.iter().map(|point| point.y + RULE_LABEL_SHARE));
+    ends.fold(0.0, f64::max).min(0.5)
 }
 
 /// All values of a chart in one direction.

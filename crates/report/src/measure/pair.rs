@@ -5,7 +5,7 @@ use steadfast_measure::figures::pair::{Compared, MARGIN, PairFigures, PairRow};
 use steadfast_measure::record::{Place, Side, Stage};
 use steadfast_measure::stats::Finding;
 
-use super::{INTERVALS, cell, rows_layer};
+use super::{cell, rows_layer};
 use crate::document::{Axis, Cell, Chart, Field, Layer, Mark, Point, Quantity, Section, Table};
 use crate::units::{self, Units};
 
@@ -14,7 +14,8 @@ pub(super) fn section(figures: &PairFigures, places: &[Place], units: Units) -> 
     let control = figures.sides.iter().any(|(side, _)| *side == Side::Control);
     let mut notes = vec![format!(
         "Folders took turns within every round, in an order drawn anew, so a ratio is known far \
-         better than the rates. {INTERVALS} Differences of up to {} count as none.",
+         better than the rates. Intervals are from the signs of the rounds and hold at least 95 %; \
+         with fewer than six rounds there are none. Differences of up to {} count as none.",
         units::percent(MARGIN)
     )];
     if figures.rows.iter().any(|row| row.stage != Stage::Write && !row.cold) {
@@ -33,33 +34,62 @@ pub(super) fn section(figures: &PairFigures, places: &[Place], units: Units) -> 
     }
 }
 
+/// States the result first, then what was compared.
 fn sentences(figures: &PairFigures, places: &[Place], units: Units) -> Vec<String> {
-    let mut sentences: Vec<String> = figures
-        .sides
-        .iter()
-        .filter_map(|(side, place)| {
-            let place = places.get((*place)?)?;
-            let (path, system) = (&place.path, &place.file_system);
-            Some(format!(
-                "{} is {path}: {system}, encryption: {}.",
-                side_name(*side),
-                place.encryption
-            ))
-        })
-        .collect();
-    sentences.extend(figures.rows.iter().map(|row| {
-        let what = format!("{} files of {}", stage_name(row.stage), len_name(row, units));
-        let ratio = cell(Quantity::Ratio, ratio(row.a_to_b)).shown(units);
-        match row.a_to_b.finding {
-            Finding::Slower => format!("{what}, A is slower than B: {ratio} of its rate."),
-            Finding::Faster => format!("{what}, A is faster than B: {ratio} of its rate."),
-            Finding::NoDifference => {
-                format!("{what}, there is no difference within ±{}.", units::percent(MARGIN))
-            }
-            Finding::NotEnoughData => format!("{what}: not enough data to tell ({ratio})."),
-        }
+    let files = [Stage::Write, Stage::Read, Stage::ReadHash].into_iter().filter_map(|stage| {
+        let mut of_stage =
+            figures.rows.iter().filter(|row| row.stage == stage && row.depth.is_none());
+        // All lengths together come last; if there is one length, it is the only row.
+        of_stage.next_back()
+    });
+    let files: Vec<&PairRow> = files.collect();
+    let deep: Vec<&PairRow> = figures.rows.iter().filter(|row| row.depth.is_some()).collect();
+    let mut sentences = Vec::new();
+    if let Some(first) = files.first() {
+        let what = format!("files of {}", len_name(first, units));
+        let name = |row: &PairRow| stage_name(row.stage).to_lowercase();
+        sentences.push(sentence(&what, &files, name, units));
+    }
+    if let Some(first) = deep.first() {
+        let length = first.len_bytes.unwrap_or(0);
+        let what = format!("random requests of {}", Units::Iec.bytes(length).replace(".00", ""));
+        sentences.push(sentence(&what, &deep, deep_name, units));
+    }
+    sentences.extend(figures.sides.iter().filter_map(|(side, place)| {
+        let place = places.get((*place)?)?;
+        let (path, system) = (&place.path, &place.file_system);
+        Some(format!("{} is {path}: {system}, encryption: {}.", side_name(*side), place.encryption))
     }));
     sentences
+}
+
+/// States the ratios of some rows in one sentence.
+fn sentence(
+    what: &str,
+    rows: &[&PairRow],
+    name: impl Fn(&PairRow) -> String,
+    units: Units,
+) -> String {
+    let rows: Vec<String> = rows
+        .iter()
+        .map(|row| {
+            let (name, finding) = (name(row), finding_words(row.a_to_b.finding));
+            match ratio(row.a_to_b) {
+                Some(ratio) => {
+                    format!("{name} at {} ({finding})", cell(Quantity::Ratio, ratio).shown(units))
+                }
+                None => format!("{name} is not known ({finding})"),
+            }
+        })
+        .collect();
+    format!("A compared with B, {what}: {} of the rate of B.", rows.join(", "))
+}
+
+fn finding_words(finding: Finding) -> String {
+    match finding {
+        Finding::NoDifference => format!("no difference within ±{}", units::percent(MARGIN)),
+        finding => finding.name().to_owned(),
+    }
 }
 
 fn table(figures: &PairFigures, control: bool) -> Table {
@@ -68,8 +98,11 @@ fn table(figures: &PairFigures, control: bool) -> Table {
         Cell::maybe(of.map(|(_, rate, _)| Quantity::Rate(*rate)))
     };
     let fields: [Field<'_, PairRow>; 9] = [
-        ("Step", &|of| Cell::text(stage_name(of.stage))),
-        (">Files of", &|of| of.len_bytes.map_or(Cell::text("all lengths"), Cell::bytes)),
+        ("Step", &|of| Cell::text(step_name(of))),
+        (">Files of", &|of| match (of.depth, of.len_bytes) {
+            (Some(_), _) => Cell::Empty,
+            (None, length) => length.map_or(Cell::text("all lengths"), Cell::bytes),
+        }),
         (">A", &|of| rate(of, Side::A)),
         (">B", &|of| rate(of, Side::B)),
         (">Control", &|of| rate(of, Side::Control)),
@@ -84,7 +117,7 @@ fn table(figures: &PairFigures, control: bool) -> Table {
     let shown =
         |(title, _): &Field<'_, PairRow>| control || !matches!(*title, ">Control" | ">A ÷ control");
     let fields: Vec<Field<'_, PairRow>> = fields.into_iter().filter(shown).collect();
-    Table::of("pair", "Median rates, and their ratios round by round", 2, &figures.rows, &fields)
+    Table::of("pair", "Median rates and ratios", 2, &figures.rows, &fields)
 }
 
 /// Names the length of the files.
@@ -113,9 +146,26 @@ fn stage_name(stage: Stage) -> &'static str {
     }
 }
 
-/// Draws the ratios, a row for each step and length.
+/// Names random requests in flight.
+fn deep_name(row: &PairRow) -> String {
+    let depth = row.depth.unwrap_or(1);
+    let name = if row.stage == Stage::Write { "random writes" } else { "random reads" };
+    format!("{name} at depth {depth}")
+}
+
+fn step_name(row: &PairRow) -> String {
+    match row.depth {
+        Some(_) => deep_name(row),
+        None => stage_name(row.stage).to_owned(),
+    }
+}
+
+/// Draws the ratios, a row for each step and length, or depth.
 fn chart(figures: &PairFigures, control: bool, units: Units) -> Chart {
-    let name = |row: &PairRow| format!("{}, {}", stage_name(row.stage), len_name(row, units));
+    let name = |row: &PairRow| match row.depth {
+        Some(_) => deep_name(row),
+        None => format!("{}, {}", stage_name(row.stage), len_name(row, units)),
+    };
     let layer = |label: &str, of: fn(&PairRow) -> Option<Compared>| {
         rows_layer(label, Mark::Dots, &figures.rows, |row| of(row).and_then(ratio))
     };
@@ -128,8 +178,8 @@ fn chart(figures: &PairFigures, control: bool, units: Units) -> Chart {
     Chart::new(
         "pair-ratio",
         "Rate of A as a multiple of the other's",
-        "One row for each step and length of files: the ratio with its interval. The dashed line \
-         is no difference; the axis is by factors and does not begin at zero.",
+        "One row for each step and length of files, or depth: the ratio with its interval. The \
+         dashed line is no difference; the axis is by factors and does not begin at zero.",
         (rows, Axis::log("rate of A ÷ rate of the other", Quantity::Ratio(0.0))),
         layers,
     )

@@ -7,7 +7,7 @@ use steadfast_measure::workload::queue::FOUR_ROWS;
 
 use super::{INTERVALS, cell, point};
 use crate::document::{Axis, Cell, Chart, Field, Layer, Mark, Point, Quantity, Section, Table};
-use crate::units::Units;
+use crate::units::{self, Units};
 
 /// Makes the section.
 pub(super) fn section(figures: &QueueFigures, units: Units) -> Section {
@@ -91,6 +91,27 @@ fn rate(cell: &QueueCell) -> Figure {
     Figure { value: cell.bytes_per_s(), ..reads.scaled(cell.block_len_bytes as f64) }
 }
 
+/// The highest rate of reading, and one small read at a time.
+fn headline(cells: &[QueueCell], units: Units) -> Option<String> {
+    let reads = || cells.iter().filter(|cell| cell.stage == cells[0].stage);
+    let best = reads().max_by(|a, b| a.bytes_per_s().total_cmp(&b.bytes_per_s()))?;
+    let small =
+        reads().min_by_key(|of| (of.depth, of.block_len_bytes, of.order != Order::Random))?;
+    let rate = |of: &QueueCell| cell(Quantity::Rate, rate(of)).shown(units);
+    let one = small
+        .p50_ns
+        .map_or(String::new(), |ns| format!(", half of them within {}", units::duration(ns)));
+    Some(format!(
+        "The highest rate is {} ({}, depth {}); at depth {}, {} gives {}{one}.",
+        rate(best),
+        name(best),
+        best.depth,
+        small.depth,
+        name(small),
+        rate(small)
+    ))
+}
+
 /// The gain by depth, for each order and size.
 fn sentences(cells: &[QueueCell], units: Units) -> Vec<String> {
     let groups = cells.chunk_by(|a, b| a.group() == b.group());
@@ -101,12 +122,12 @@ fn sentences(cells: &[QueueCell], units: Units) -> Vec<String> {
         Some(format!(
             "{}: {} at depth {}, {gain} of depth {}.",
             name(first),
-            Quantity::Rate(best.bytes_per_s()).text(units),
+            cell(Quantity::Rate, rate(best)).shown(units),
             best.depth,
             first.depth
         ))
     });
-    gains.collect()
+    headline(cells, units).into_iter().chain(gains).collect()
 }
 
 fn charts(cells: &[QueueCell]) -> Vec<Chart> {
@@ -114,20 +135,30 @@ fn charts(cells: &[QueueCell]) -> Vec<Chart> {
     if groups.iter().all(|group| group.len() < 2) {
         return Vec::new();
     }
-    let layer = |group: &&[QueueCell]| {
-        let points = group.iter().map(|cell| point(f64::from(cell.depth), &rate(cell)));
-        Layer::new(group.first().map(name).unwrap_or_default(), Mark::Line, points)
-    };
-    let mut charts = vec![Chart::new(
-        "queue-rate",
-        "Rate by depth",
-        "One line for each order and size of reads; how their rate grows with the reads in flight. \
-         Bars are intervals.",
-        (depth(), Axis::linear("rate", Quantity::Rate(0.0))),
-        groups.iter().map(layer).collect(),
-    )];
+    let mut lens: Vec<u64> = cells.iter().map(|cell| cell.block_len_bytes).collect();
+    lens.sort_unstable();
+    lens.dedup();
+    let mut charts: Vec<Chart> = lens.iter().map(|&length| rates(&groups, length)).collect();
     charts.extend(groups.iter().map(|group| latencies(group)));
     charts
+}
+
+/// Rates against depth of one size: sizes differ so much that a common axis hides the small ones.
+fn rates(groups: &[&[QueueCell]], block_len: u64) -> Chart {
+    let of_size = groups.iter().filter(|group| group[0].block_len_bytes == block_len);
+    let layers = of_size.map(|group| {
+        let points = group.iter().map(|cell| point(f64::from(cell.depth), &rate(cell)));
+        Layer::new(name(&group[0]), Mark::Line, points)
+    });
+    let size = Units::Iec.bytes(block_len).replace(".00", "");
+    Chart::new(
+        format!("queue-rate-{}", size.replace(' ', "-")),
+        format!("Rate by depth, {size}"),
+        "One line for each order and kind of requests; how their rate grows with the requests in \
+         flight. Bars are intervals.",
+        (depth(), Axis::linear("rate", Quantity::Rate(0.0))),
+        layers.collect(),
+    )
 }
 
 fn depth() -> Axis {

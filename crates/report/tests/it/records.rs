@@ -4,7 +4,7 @@ use std::path::Path;
 
 use proptest::prelude::*;
 use steadfast_measure::published;
-use steadfast_measure::record::{self, Record, Sample, Workload};
+use steadfast_measure::record::{self, Record, Sample, Stage, Unit, Workload};
 use steadfast_report::document::{
     Cell, Document, DocumentTextOptions, write_csv, write_json, write_markdown, write_text,
 };
@@ -230,6 +230,23 @@ fn loops_at_one_level_have_a_rate_in_the_first_line() {
     let sentences = &measure::document(&record).sections[0].sentences;
     assert!(sentences[0].starts_with("One thread does "), "{sentences:?}");
     assert!(sentences[0].ends_with(": loops per second."), "{sentences:?}");
+}
+
+#[test]
+fn requests_in_flight_have_a_sentence_and_rows_of_their_own() {
+    let mut record = of_workload(Workload::Pair);
+    for series in &mut record.series {
+        let factors = &mut series.factors;
+        if (factors.stage, factors.block_len_bytes) == (Some(Stage::Read), Some(1_000_000)) {
+            (factors.queue_depth, factors.block_len_bytes) = (Some(8), Some(4096));
+            series.unit = Unit::Operations;
+        }
+    }
+    let section = &measure::document(&record).sections[0];
+    let wanted = "A compared with B, random requests of 4 KiB: random reads at depth 8 at 0.941×";
+    assert!(section.sentences[1].starts_with(wanted), "{:?}", section.sentences);
+    let rows = format!("{:?}", section.tables[0].rows);
+    assert!(rows.contains("random reads at depth 8"), "{rows}");
 }
 
 /// What a sample may say at its ends, each of which a reader lets pass.

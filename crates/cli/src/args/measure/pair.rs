@@ -7,7 +7,7 @@ use anyhow::ensure;
 use clap::Args;
 use steadfast_measure::record::Side;
 use steadfast_measure::workload::Workload;
-use steadfast_measure::workload::pair::Pair;
+use steadfast_measure::workload::pair::{Pair, PairDepths};
 
 use super::super::quantity;
 use super::write::ProfileArg;
@@ -19,14 +19,15 @@ const DAY_S: u64 = 86_400;
 /// Measure the same work in two folders in turn, for example encrypted and plain
 ///
 /// Writes, reads, and reads and hashes files in A and in B, in a new random order in every round,
-/// and prints the ratio of A to B with its interval. Drift affects both alike. If A is reached
-/// through something else, such as FUSE or a share, --control names a folder that is reached in the
-/// same way without what A adds.
+/// then reads and writes 4 KiB at random with several in flight, and prints the ratio of A to B
+/// with its interval. Drift affects both alike. If A is reached through something else, such as
+/// FUSE or a share, --control names a folder that is reached in the same way without what A adds.
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Examples:
   steadfast measure pair /mnt/encrypted /mnt/plain
   steadfast measure pair --profile standard /mnt/encrypted /mnt/plain
+  steadfast measure pair --size 1GB --depth 1,32 /mnt/encrypted /mnt/plain
   steadfast measure pair ~/vault /mnt/plain --control ~/fuse-without-cipher --rounds 15
 
 Exit status: 0 measured; 2 something could not be measured; 130 interrupted.")]
@@ -53,6 +54,15 @@ pub(crate) struct PairArgs {
     #[arg(long, value_enum, conflicts_with = "size")]
     profile: Option<ProfileArg>,
 
+    /// Read and write 4 KiB at random with N in flight. Repeatable [default: 1, 8 and 32, with
+    /// --quick 1 and 32]
+    #[arg(long, value_name = "N", value_delimiter = ',')]
+    depth: Vec<u32>,
+
+    /// Only use files, without random reads and writes in flight
+    #[arg(long, conflicts_with = "depth")]
+    files_only: bool,
+
     /// Stop early when the relative error of every ratio is at most SHARE
     #[arg(long, value_name = "SHARE", default_value_t = 0.02)]
     within: f64,
@@ -77,9 +87,17 @@ impl PairArgs {
             None => (lens_bytes, rounds, span_s, self.within),
             Some(profile) => (profile.lens_bytes(session.seed()), profile.sets(), DAY_S, 0.0),
         };
+        let (depths, file_len_bytes, span) = match session.quick {
+            true => (&[1, 32][..], 64 << 20, Duration::from_millis(40)),
+            false => (&[1, 8, 32][..], 256 << 20, Duration::from_millis(100)),
+        };
+        let mut depths = if self.depth.is_empty() { depths.to_vec() } else { self.depth.clone() };
+        depths.sort_unstable();
+        depths.dedup();
         Ok(Box::new(Pair {
             folders,
             lens_bytes: if self.size.is_empty() { lens_bytes } else { rising(&self.size) },
+            depths: (!self.files_only).then_some(PairDepths { depths, file_len_bytes, span }),
             rounds: session.rounds.unwrap_or(rounds),
             half_width: within,
             span: Duration::from_secs(span_s),
