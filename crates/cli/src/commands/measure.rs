@@ -25,7 +25,9 @@ const ASKED_BYTES: u64 = 10_000_000_000;
 
 /// Bytes that may be written to an SSD of 1 TB in its life, as makers commonly rate it.
 ///
-/// Source: data sheets of the Samsung SSDs 970 EVO Plus, 980 PRO and 990 PRO.
+/// Source: specifications of the Samsung 990 PRO, the WD Black SN850X and the Crucial T500 of 1 TB,
+/// as shops and reviews give them: 600 TBW each. SATA drives of that size are rated lower, such as
+/// the Crucial MX500 with 360 TBW.
 const ENDURANCE_BYTES: f64 = 600e12;
 
 /// The reason of a session that ended early because of a signal.
@@ -54,13 +56,8 @@ fn agree_to_write(workloads: &[Box<dyn Workload>], yes: bool) -> anyhow::Result<
     for (folder, bytes) in workloads.iter().flat_map(|workload| workload.writes()) {
         *folders.entry(folder).or_default() += bytes;
     }
-    for (folder, bytes) in &folders {
-        let (folder, shown) = (escape::path(folder), Units::Si.bytes(*bytes));
-        let share = units::share(*bytes as f64 / ENDURANCE_BYTES);
-        exit::complain(&format!(
-            "about {shown} will be written in `{folder}` and removed again: {share} of the 600 TB \
-             that an SSD of 1 TB is commonly rated for"
-        ));
+    for (folder, &bytes) in &folders {
+        exit::complain(&announced(folder, bytes));
     }
     if yes || folders.values().all(|&bytes| bytes <= ASKED_BYTES) || !io::stdin().is_terminal() {
         return Ok(());
@@ -70,6 +67,18 @@ fn agree_to_write(workloads: &[Box<dyn Workload>], yes: bool) -> anyhow::Result<
     io::stdin().read_line(&mut reply)?;
     ensure!(matches!(reply.trim(), "y" | "Y" | "yes"), "nothing was measured");
     Ok(())
+}
+
+/// States how much will be written, and if it is much, what share of a drive's life that is.
+fn announced(folder: &Path, bytes: u64) -> String {
+    let (folder, shown) = (escape::path(folder), Units::Si.bytes(bytes));
+    let text = format!("up to {shown} will be written in `{folder}` and removed again");
+    let share = match bytes as f64 / ENDURANCE_BYTES {
+        _ if bytes <= ASKED_BYTES => return text,
+        share if share < 0.001 => "less than a thousandth".to_owned(),
+        share => units::share(share),
+    };
+    format!("{text}: {share} of the 600 TB that an SSD of 1 TB is commonly rated for")
 }
 
 /// Runs workloads in one session, saves the record and shows it, beside other records if there are
@@ -195,5 +204,19 @@ impl Watch for Shown {
         let done = units::percent(doing.done);
         let what = escape::text(doing.what);
         self.line.say(&format!("{done}{}: {what}", left.unwrap_or_default()));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_share_of_a_drive_is_stated_only_where_it_is_one() {
+        let said = |bytes| announced(Path::new("x"), bytes);
+        assert_eq!(said(21_000_000), "up to 21.0 MB will be written in `x` and removed again");
+        assert!(said(ASKED_BYTES).ends_with("removed again"));
+        assert!(said(53_300_000_000).contains("again: less than a thousandth of the 600 TB"));
+        assert!(said(6_000_000_000_000).contains("again: 1.0 % of the 600 TB"));
     }
 }
