@@ -39,7 +39,7 @@ fn it_is_told_what_protecting_comes_to() {
     let browser = served.browser();
     let plan = browser.get("/add?place=0/photos").text();
     assert!(plan.contains("3 files; 85 "), "{plan}");
-    assert!(plan.contains(".steadfast") && plan.contains("about 0 s on a fast drive"), "{plan}");
+    assert!(plan.contains(".steadfast") && plan.contains("less than a second"), "{plan}");
     assert!(browser.get("/add?place=0/plain.txt").text().contains("not a folder"));
     let begun = browser.post("/folders/add", "then=protect&place=0/photos");
     let run = begun.header("location").unwrap().to_owned();
