@@ -227,7 +227,9 @@ def report(samples: dict[str, list[Cost]], options: argparse.Namespace) -> None:
 
 
 def version(command: list[str]) -> list[str]:
-    return subprocess.run(command, capture_output=True, text=True).stdout.splitlines()
+    lines = subprocess.run(command, capture_output=True, text=True).stdout.splitlines()
+    # A wrapper says first where its program is, which is of this machine alone.
+    return [line for line in lines if "/" not in line]
 
 
 def processor() -> str:
