@@ -44,8 +44,8 @@ pub(crate) struct MeasureHashArgs {
     #[arg(long, value_name = "DIR", conflicts_with_all = ["size_max", "sizes", "part", "folder"])]
     estimate: Option<PathBuf>,
 
-    /// Read and hash the files in PATH, or the file PATH: in one stream and in many, with an empty
-    /// page cache and from it. Creates no file. Removes them from the page cache
+    /// Read and hash the files in PATH, or the file PATH, in one stream and in many: from the disk,
+    /// for which they are removed from the page cache, and from memory. Creates no file
     #[arg(long, value_name = "PATH")]
     #[arg(conflicts_with_all = ["estimate", "size_max", "sizes", "part", "folder"])]
     existing: Option<PathBuf>,
