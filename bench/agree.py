@@ -2,8 +2,8 @@
 """Holds what `steadfast` says of its own figures against other tools, in turn.
 
 In: the command, a folder on a disk with 8 GB of room. Out: a table of ratios, ours ÷ theirs: the
-median of the rounds and their range; status 1 if a judged row is farther from 1 than its limit.
-METHOD.md says what is compared with what. Knows nothing of peers: that is `peers/`.
+median of the rounds and its interval; status 1 if the interval of a judged row lies beyond its
+limit. METHOD.md says what is compared with what. Knows nothing of peers: that is `peers/`.
 
     python3 bench/agree.py target/release/steadfast FOLDER [--part hash …] [--rounds 7]
 
@@ -14,6 +14,7 @@ the page cache.
 import argparse
 import itertools
 import json
+import math
 import os
 import pathlib
 import random
@@ -243,7 +244,6 @@ class FourRows(Part):
     def prepare(self):
         self.file = self.work / "four"
         self.length = max(64, int(1024 * self.options.scale)) << 20
-        write(self.file, self.length, random.Random(4))
 
     def ours(self):
         record = self.measure("queue", "--four-rows", "--rounds", 1, "--time", "1s", "--size",
@@ -258,6 +258,10 @@ class FourRows(Part):
         return rates
 
     def theirs(self):
+        # Our file is new in every round. One that was written at random for many rounds lies
+        # otherwise on the disk.
+        self.file.unlink(missing_ok=True)
+        write(self.file, self.length, random.Random(4))
         rates = {}
         for name, (order, block, depth) in self.cells.items():
             for work in self.works:
@@ -381,6 +385,32 @@ def make_tree(root, scale):
             number += 1
 
 
+def interval(ratios):
+    """The least and the most that the median may be, at 95 %, by the sign test.
+
+    `ratios` is in order. With fewer than six rounds no interval has 95 %: then it has no end.
+    """
+    beyond = 0.0
+    for left_out in range(len(ratios)):
+        beyond += 2 * math.comb(len(ratios), left_out) / 2 ** len(ratios)
+        if beyond > 0.05:
+            break
+    if left_out == 0:
+        return 0.0, math.inf
+    return ratios[left_out - 1], ratios[-left_out]
+
+
+def word_of(least, most, limit):
+    """What an interval says of a row."""
+    if limit is None:
+        return "other code"
+    if 1 - limit <= least and most <= 1 + limit:
+        return "agrees"
+    if most < 1 - limit or least > 1 + limit:
+        return "**differs**"
+    return "cannot tell"
+
+
 def show(name, part, rounds):
     """Prints the rows of a part; returns the names of those that are too far apart."""
     far = []
@@ -390,17 +420,16 @@ def show(name, part, rounds):
             print(f"| {name}: {row} | not measured | | | |")
             continue
         ratios = sorted(ours / theirs for ours, theirs in pairs)
-        middle = statistics.median(ratios)
-        word = "other code" if limit is None else "agrees"
-        if limit is not None and abs(middle - 1) > limit:
-            word = "**differs**"
+        least, most = interval(ratios)
+        word = word_of(least, most, limit)
+        if word == "**differs**":
             far.append(f"{name}: {row}")
         ours, theirs = (f"{statistics.median(side) / part.scale:,.4g}"
                         if statistics.median(side) < 1e4 * part.scale
                         else f"{statistics.median(side) / part.scale:,.0f}"
                         for side in zip(*pairs))
         print(f"| {name}: {row} | {ours} {part.unit} | {part.tool} | {theirs} {part.unit} | "
-              f"{middle:.3f} ({ratios[0]:.3f} to {ratios[-1]:.3f}) | {word} |")
+              f"{statistics.median(ratios):.3f} ({least:.3f} to {most:.3f}) | {word} |")
     return far
 
 
@@ -420,7 +449,7 @@ def main():
             sys.exit(f"agree: needs {tool}")
     figures, far = {}, []
     print(output_of([options.steadfast, "--version"]).splitlines()[0], end="; ")
-    print(f"{options.rounds} rounds, ratio: median (least to most)\n")
+    print(f"{options.rounds} rounds, ratio: median (95 %)\n")
     print("| what | steadfast | held against | says | ratio | |")
     print("| --- | --: | --- | --: | --- | --- |")
     with tempfile.TemporaryDirectory(prefix="agree.", dir=options.folder) as work:
