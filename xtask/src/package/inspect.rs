@@ -1,11 +1,12 @@
 //! Looks into what cannot be tried on this machine: packages for another processor, the archive for
 //! macOS, and recipes whose package managers are not there.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use anyhow::ensure;
+use anyhow::{Context as _, ensure};
 
 use super::linux::Machine;
 use super::{Release, printed, succeed};
@@ -73,9 +74,33 @@ pub(super) fn macos(release: &Release, own: &Path) -> anyhow::Result<()> {
     let mut unpack = Command::new("python3");
     succeed(unpack.args(["-c", MACOS]).arg(&archive).arg(&release.scratch))?;
     let mut verify = Command::new(own);
-    verify.args(["code", "verify"]).arg(release.scratch.join(&name).join("bin/steadfast"));
-    succeed(&mut verify)?;
-    println!("looked into: the archive for macOS; the seals of its program are intact");
+    verify.args(["code", "verify", "--json"]);
+    verify.arg(release.scratch.join(&name).join("bin/steadfast"));
+    // The status is that of the whole program, of which one part need not be signed.
+    let output = verify.output().with_context(|| format!("running {verify:?}"))?;
+    seals(&String::from_utf8_lossy(&output.stdout))?;
+    println!("looked into: the archive for macOS; the seal of its program for Arm is intact");
+    Ok(())
+}
+
+/// Fails unless the program has an intact seal for Arm, which does not start without, and is
+/// intact or unsigned for Intel: the linker signs for Arm only. `report` is that of `code verify`.
+fn seals(report: &str) -> anyhow::Result<()> {
+    let mut states = BTreeMap::new();
+    for line in report.lines() {
+        let object: serde_json::Value = serde_json::from_str(line)?;
+        if let Some(state) = object["bytes"]["state"].as_str() {
+            let architecture = object["architecture"].as_str().unwrap_or_default();
+            states.insert(architecture.to_owned(), state.to_owned());
+        }
+    }
+    let state = |name: &str| states.get(name).map(String::as_str);
+    ensure!(
+        states.len() == 2
+            && state("arm64") == Some("intact")
+            && matches!(state("x86_64"), Some("intact" | "unsigned")),
+        "the seals of the program for macOS: {states:?}"
+    );
     Ok(())
 }
 
@@ -103,4 +128,27 @@ pub(super) fn recipes(release: &Release) -> anyhow::Result<()> {
         }
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_program_for_macos_must_be_sealed_for_arm() {
+        let report = |intel: &str, arm: &str| {
+            format!(
+                r#"{{"path":"steadfast","code":"file"}}
+                {{"architecture":"x86_64","bytes":{{"state":"{intel}"}}}}
+                {{"architecture":"arm64","bytes":{{"state":"{arm}"}}}}"#
+            )
+        };
+        seals(&report("unsigned", "intact")).unwrap();
+        seals(&report("intact", "intact")).unwrap();
+        for (intel, arm) in [("unsigned", "unsigned"), ("damaged", "intact"), ("intact", "damaged")]
+        {
+            assert!(seals(&report(intel, arm)).is_err(), "{intel}, {arm}");
+        }
+        assert!(seals("").is_err());
+    }
 }
