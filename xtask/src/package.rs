@@ -21,7 +21,11 @@ use std::process::Command;
 
 use anyhow::{Context as _, bail, ensure};
 
-use crate::test::{metadata, set_up_cross_linker};
+use crate::test::{is_ready, metadata, set_up_cross_linker};
+
+/// Programs that packages are made with, and their Debian packages.
+const TO_MAKE: [(&str, &str); 4] =
+    [("python3", "python3-venv"), ("dpkg-deb", "dpkg"), ("rpmbuild", "rpm"), ("gzip", "gzip")];
 
 /// What is made, and from what.
 struct Release {
@@ -105,6 +109,7 @@ impl Release {
     }
 
     fn make(&self, options: &PackageOptions) -> anyhow::Result<()> {
+        require(&TO_MAKE)?;
         set_up_cross_linker(&self.root)?;
         let notices = notices::write(self)?;
         components::write(self)?;
@@ -136,6 +141,15 @@ impl Release {
     }
 }
 
+/// Fails if a program is missing: before anything is compiled, which takes long.
+fn require(programs: &[(&str, &str)]) -> anyhow::Result<()> {
+    let absent = programs.iter().filter(|(program, _)| !is_ready(program));
+    let absent: Vec<_> =
+        absent.map(|(program, package)| format!("{program} (Debian: {package})")).collect();
+    ensure!(absent.is_empty(), "install these first: {}", absent.join(", "));
+    Ok(())
+}
+
 /// Runs a command, and fails if it does. Its output is shown then.
 fn succeed(command: &mut Command) -> anyhow::Result<()> {
     printed(command).map(drop)
@@ -152,6 +166,13 @@ fn printed(command: &mut Command) -> anyhow::Result<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn programs_that_are_missing_are_named() {
+        assert!(require(&[("sh", "dash")]).is_ok());
+        let error = require(&[("sh", "dash"), ("no-such-program", "none")]).unwrap_err();
+        assert_eq!(error.to_string(), "install these first: no-such-program (Debian: none)");
+    }
 
     #[test]
     fn options_name_a_folder_and_known_targets() {

@@ -13,7 +13,7 @@ use anyhow::{Context as _, ensure};
 
 use super::linux::Machine;
 use super::staging::copy;
-use super::{Release, inspect, printed, succeed};
+use super::{Release, inspect, printed, require, succeed};
 
 /// Releases of Debian, an old one and the present one.
 const DEBIAN: [&str; 2] = ["bullseye", "trixie"];
@@ -31,8 +31,18 @@ status=0; $1 check trial || status=$?; test $status = 3
 rm -rf trial state time version
 "#;
 
+/// Programs that a release is tried with, and their Debian packages.
+const TO_VERIFY: [(&str, &str); 5] = [
+    ("debootstrap", "debootstrap"),
+    ("python3", "python3-venv"),
+    ("qemu-aarch64", "qemu-user"),
+    ("readelf", "binutils"),
+    ("rpm", "rpm"),
+];
+
 /// Verifies what is in the folder of a release.
 pub(super) fn verify(release: &Release) -> anyhow::Result<()> {
+    require(&TO_VERIFY)?;
     succeed(
         Command::new("sha256sum").args(["--quiet", "-c", "SHA256SUMS"]).current_dir(&release.out),
     )
