@@ -25,6 +25,12 @@ mod commands;
 
 use std::process::ExitCode;
 
+/// The allocator of the static programs. Musl's own never returns what many threads left behind:
+/// a server took 75 kB more with every run.
+#[cfg(target_env = "musl")]
+#[global_allocator]
+static ALLOCATOR: dlmalloc::GlobalDlmalloc = dlmalloc::GlobalDlmalloc;
+
 fn main() -> ExitCode {
     let words: Vec<_> = std::env::args_os().collect();
     exit::code(match args::Cli::of_words(&words) {
