@@ -38,8 +38,8 @@ pub(crate) enum FleetCommand {
 /// Divide files into shards of about equal cost.
 ///
 /// The files are those below PATH, checked by their tags, or those of a manifest or a catalogue,
-/// checked by its records. A shard has files of one device, in walk order. Its cost is its bytes
-/// plus a number of bytes per file.
+/// checked by its records. All files of a shard are on one device, in the order of a walk. A file
+/// costs its length plus a number of bytes for opening it.
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Examples:

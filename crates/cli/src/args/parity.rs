@@ -12,9 +12,9 @@ use super::{LevelArgs, quantity};
 
 /// Keep parity for a tree, to rebuild damaged and missing files.
 ///
-/// Parity is redundancy over sets of files. With 10 %, a set is up to 80 MiB of files in the order
-/// of their paths, and any 8 MiB of it in one piece can be lost and come back without another copy:
-/// part of a file, or several files. It is kept in DIR/.steadfast/parity, or in another folder. A
+/// Parity is redundancy over sets of files, in the order of their paths. With 10 %, a set is up to
+/// 80 MiB of files, and up to 8 MiB of it in one piece can be rebuilt without another copy: part of
+/// a file, or several files. Parity is kept in DIR/.steadfast/parity, or in another folder. A
 /// file without a tag, or one that fails it, is not protected.
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
