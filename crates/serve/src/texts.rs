@@ -1,7 +1,7 @@
 //! The texts of the pages in every language. Each text is stated once, in English and in German, so
 //! that none can be missing.
 //!
-//! What reports say in English is translated by `words` and `reports`.
+//! What reports say in English is translated by `reports`, with the texts of `de.po`.
 
 use steadfast::qos::Pace;
 use steadfast_report::units::{count, counted};
@@ -51,7 +51,8 @@ macro_rules! texts {
     )+};
 }
 
-pub(crate) mod words;
+mod po;
+
 pub(crate) mod add;
 pub(crate) mod automation;
 pub(crate) mod documents;
@@ -151,15 +152,15 @@ texts! {
 
     /// The password page.
     EnterTexts {
-        title: "Sign in", "Eintreten";
+        title: "Sign in", "Anmelden";
         password: "Password", "Passwort";
-        enter: "Sign in", "Eintreten";
-        wrong: "The password is wrong.", "Das ist nicht das Passwort.";
-        welcome: "You are signed in.", "Sie sind drin.";
+        enter: "Sign in", "Anmelden";
+        wrong: "The password is wrong.", "Das Passwort ist falsch.";
+        welcome: "You are signed in.", "Sie sind angemeldet.";
         go_on: "Go on", "Weiter";
-        left: "You are signed out", "Sie haben den Dienst verlassen";
+        left: "You are signed out", "Sie sind abgemeldet";
         left_text: "To sign in again, open the printed address or enter the password.",
-            "Dieser Browser muss die Adresse oder das Passwort erneut vorzeigen.";
+            "Zum Anmelden öffnen Sie die ausgegebene Adresse oder geben das Passwort ein.";
     }
 
     /// The tree of a folder.
@@ -313,7 +314,7 @@ span(from: u64, to: u64, of: u64):
             Malformed: "Malformed request", "Nicht verstanden";
             LongAddress: "Too long", "Zu lang";
             Stranger: "Not from here", "Nicht von hier";
-            NoSession: "Please sign in first", "Bitte erst eintreten";
+            NoSession: "Please sign in first", "Bitte erst anmelden";
             ForeignForm: "Outdated form", "Nicht dieses Formular";
             TooLarge: "Too large", "Zu groß";
             TooSlow: "Too slow", "Zu langsam";

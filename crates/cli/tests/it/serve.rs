@@ -59,7 +59,7 @@ fn the_first_line_is_the_address_and_ctrl_c_is_the_end() {
     let mut serving = Serving::begin(&tree, &["serve", "--no-open", "--language", "de", "."]);
     assert!(serving.address.starts_with("http://127.0.0.1:"), "{}", serving.address);
     let page = serving.get(&serving.address);
-    assert!(page.starts_with("HTTP/1.1 200") && page.contains("Sie sind drin."), "{page}");
+    assert!(page.starts_with("HTTP/1.1 200") && page.contains("Sie sind angemeldet."), "{page}");
     let without = serving.address.split("/enter").next().unwrap().to_owned() + "/";
     assert!(serving.get(&without).starts_with("HTTP/1.1 401"));
     assert_eq!(serving.interrupt(), Some(0));

@@ -24,8 +24,7 @@ use crate::layout::{HTML, Tab, attachment, documents, framed};
 use crate::live::{Live, LiveParts, follow, part, section};
 use crate::refusal::Refusal;
 use crate::runs::{RunEnd, RunRefused, RunRequest, RunSnapshot, RunVerb, ServedRun};
-use crate::texts::reports::wording;
-use crate::texts::words::word;
+use crate::texts::reports::{word, wording};
 use crate::texts::{RunTexts, texts};
 use crate::visitor::{FormFields, QueryFields, Visitor};
 

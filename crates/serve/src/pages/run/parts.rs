@@ -12,8 +12,7 @@ use steadfast_report::{Units, escape, progress, units};
 use crate::config::Language;
 use crate::live::{LiveStatus, stand};
 use crate::runs::{CoreHistory, RunFinding, RunSnapshot};
-use crate::texts::reports::wording;
-use crate::texts::words::word;
+use crate::texts::reports::{word, wording};
 use crate::texts::{RunTexts, Texts, texts};
 
 /// Width of the cost bar, and size of the graph of a processor, in units of their view boxes.

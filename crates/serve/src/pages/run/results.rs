@@ -7,8 +7,7 @@ use super::parts::table;
 use crate::config::Language;
 use crate::fields::{NamedValues, encode};
 use crate::runs::{FindingFilter, ServedRun};
-use crate::texts::reports::wording;
-use crate::texts::words::word;
+use crate::texts::reports::{word, wording};
 use crate::texts::{RunTexts, texts};
 
 /// Findings of one page.
