@@ -151,8 +151,8 @@ impl App {
         let schedule = schedules.iter().find(|schedule| schedule.directory == path).cloned();
         let cover_days = schedule.as_ref().map_or(COVER_DAYS, |schedule| schedule.cover_days);
         let audit = match self.roots.root(&place) {
-            Ok(root) => self.audits.of(place.root, &root, cover_days),
-            Err(error) => self.audits.keep(place.root, RootAudit::Away(error.to_string())),
+            Ok(root) => self.audits.of(place.root, &root, cover_days, self.runs.ended()),
+            Err(error) => self.audits.away(place.root, error.to_string()),
         };
         self.view_of(place, audit, schedule)
     }

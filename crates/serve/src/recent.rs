@@ -21,6 +21,11 @@ impl<T> Recent<T> {
         self.last
     }
 
+    /// Returns how many numbers were given.
+    pub(crate) fn numbers(&self) -> u64 {
+        self.last
+    }
+
     /// Keeps an item. If there are more than `max` now, removes the oldest that `may_go` and
     /// returns it.
     pub(crate) fn add(

@@ -11,7 +11,6 @@ mod monitor;
 mod snapshot;
 
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::thread;
 
@@ -93,8 +92,6 @@ pub(crate) struct ServedRun {
     findings: Mutex<Findings>,
     /// Changes its pace while it goes on.
     dial: Arc<LevelDial>,
-    /// Whether its end was shown.
-    shown_over: AtomicBool,
     pub(crate) control: LiveControl<RunSnapshot>,
 }
 
@@ -102,11 +99,6 @@ impl ServedRun {
     /// Returns the findings so far, locked.
     pub(crate) fn findings(&self) -> MutexGuard<'_, Findings> {
         lock(&self.findings)
-    }
-
-    /// Returns whether it has ended, on the first call after that.
-    pub(crate) fn is_just_over(&self) -> bool {
-        self.control.is_over() && !self.shown_over.swap(true, Ordering::Relaxed)
     }
 
     /// Returns its present pace.
@@ -165,7 +157,6 @@ impl ServedRuns {
             trees,
             findings: Mutex::default(),
             dial: Arc::default(),
-            shown_over: AtomicBool::new(false),
             control: LiveControl::default(),
             request,
         });
@@ -194,6 +185,14 @@ impl ServedRuns {
     /// Returns the number of a run that goes on.
     pub(crate) fn going(&self) -> Option<u64> {
         lock(&self.0).runs.iter().rev().find(|(_, run)| !run.control.is_over()).map(|(id, _)| id)
+    }
+
+    /// Returns how many runs have ended, with those that did not begin. The number grows before
+    /// anybody is shown the end of a run.
+    pub(crate) fn ended(&self) -> u64 {
+        let list = lock(&self.0);
+        let going = list.runs.iter().filter(|(_, run)| !run.control.is_over()).count();
+        list.runs.numbers() - going as u64
     }
 
     /// Returns a run that goes on in a folder, above or beneath it.

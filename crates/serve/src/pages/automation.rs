@@ -106,8 +106,6 @@ async fn schedule(
         let automation = app.config.automation.as_ref().ok_or(Refusal::NotFound)?;
         let folder = app.folder(root).ok_or(Refusal::NotFound)?;
         let path = app.roots.path(&folder.place);
-        // The cover decides what is late.
-        app.audits.forget(root);
         Ok(match wish {
             None => automation.cancel(&path),
             // Nothing is due in a folder whose catalogue cannot be read.

@@ -38,10 +38,14 @@ async fn show(
                 facts.map_or_else(Vec::new, |facts| damaged_in(facts, &app.roots.path(&at)))
             }
         };
-        match paths.is_empty() {
+        let mended = match paths.is_empty() {
             true => Ok(None),
             false => repair(&at, paths, &app.roots, app.config.trees.clone(), is_agreed).map(Some),
+        };
+        if is_agreed {
+            app.audits.forget(at.root);
         }
+        mended
     });
     let mended = mended.await?;
     let texts = &visitor.texts().repair;

@@ -105,15 +105,10 @@ async fn show(
 ) -> Result<Response, Refusal> {
     let run = found(&app, &id)?;
     let mut visitor = visitor;
-    if run.is_just_over() {
-        // The side bar must not show what was known before the run. With many findings this takes
-        // a second, so it is not done again for each page of them.
+    if run.control.is_over() {
+        // The side bar must not show what was known before the run.
         let root = run.request.place.root;
-        let folder = app.blocking(move |app| {
-            app.audits.forget(root);
-            app.folder(root).is_some()
-        });
-        folder.await?;
+        app.blocking(move |app| app.folder(root).is_some()).await?;
         visitor = visitor.with_side(app.side());
     }
     let texts = &visitor.texts().run;
