@@ -6,7 +6,7 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 
-use steadfast::catalogue::TreeList;
+use steadfast::catalogue::{Catalogue, TreeList};
 use steadfast::{Options, Timestamp};
 use steadfast_report::status::COVER_DAYS;
 use steadfast_schedule::{CheckSchedule, ScheduleList};
@@ -236,19 +236,33 @@ impl App {
         Ok(format!("{}/enter?ticket={}&to={page}", self.base(), ticket.letters()))
     }
 
-    /// Returns the page that shows paths: the form to check or tag for a folder, the look-up for
-    /// files. Returns `None` if a path is beneath no root.
+    /// Returns the page that shows paths: that of a folder, or the look-up of files. Returns `None`
+    /// if a path is beneath no root. Waits for the disk.
     pub(crate) fn page_of(&self, paths: &[PathBuf]) -> Option<String> {
         let places: Option<Vec<ServedPath>> =
             paths.iter().map(|path| self.roots.place_of(path)).collect();
         let places = places?;
         Some(match places.as_slice() {
             [] => "/".to_owned(),
-            [place] if self.roots.path(place).is_dir() => {
-                format!("/run?place={}", place.query())
-            }
+            [place] if self.roots.path(place).is_dir() => self.page_of_folder(place),
             places => format!("/drop?given={}", self.hand_over(places)),
         })
+    }
+
+    /// Returns the page that shows a folder: the offer to protect it if nothing is recorded of it,
+    /// its own page if it has a catalogue, or the form to check or tag a part of a larger tree.
+    fn page_of_folder(&self, place: &ServedPath) -> String {
+        let path = self.roots.path(place);
+        let root = self.roots.root(place).ok();
+        let catalogue = root.map(|root| Catalogue::find_beneath(&root, &path));
+        match catalogue {
+            Some(None) => format!("/add?place={}", place.query()),
+            Some(Some(file)) if file.starts_with(&path) => match self.roots.add(place) {
+                Ok(own) => format!("/folders/{}", own.root),
+                Err(_) => format!("/run?place={}", place.query()),
+            },
+            _ => format!("/run?place={}", place.query()),
+        }
     }
 
     /// Keeps paths under a number, since there may be too many for an address.

@@ -10,7 +10,7 @@ use steadfast_serve::{Config, Server};
 use crate::args::{LanguageArg, OpenArgs, cipher_worker};
 
 use super::measure::made_by;
-use super::serve::{open_browser, running, serve};
+use super::serve::{automation, open_browser, running, serve};
 use crate::exit::complain;
 use crate::output::write_out;
 use crate::state_folder;
@@ -33,6 +33,8 @@ pub(super) fn run(args: &OpenArgs) -> anyhow::Result<u8> {
         files,
         language: args.language.map(LanguageArg::language),
         trees: state_folder::trees(),
+        // Timers start checks of their own, so schedules outlive this server.
+        automation: automation().ok(),
         made_by: made_by(),
         worker: cipher_worker().ok(),
         ends_when_idle: Some(IDLE),

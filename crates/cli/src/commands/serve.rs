@@ -99,7 +99,7 @@ fn config_of(args: &ServeArgs) -> anyhow::Result<Config> {
 }
 
 /// Returns where schedules and alerts are kept. The pages offer neither without a home folder.
-fn automation() -> anyhow::Result<Automation> {
+pub(super) fn automation() -> anyhow::Result<Automation> {
     let folder = state_folder::configuration().context("HOME is not set")?;
     Ok(Automation {
         schedules: folder.join("schedules.toml"),

@@ -27,10 +27,16 @@ impl Serving {
 
     /// Gets a page by its address, with what a browser says at least.
     fn get(&self, address: &str) -> String {
+        self.get_with(address, "")
+    }
+
+    /// The same, with further lines of the request.
+    fn get_with(&self, address: &str, lines: &str) -> String {
         let rest = address.strip_prefix("http://").unwrap();
         let (host, page) = rest.split_at(rest.find('/').unwrap());
         let mut stream = TcpStream::connect(host).unwrap();
-        let request = format!("GET {page} HTTP/1.1\r\nhost: {host}\r\nconnection: close\r\n\r\n");
+        let request =
+            format!("GET {page} HTTP/1.1\r\nhost: {host}\r\n{lines}connection: close\r\n\r\n");
         stream.write_all(request.as_bytes()).unwrap();
         let mut answer = String::new();
         stream.read_to_string(&mut answer).unwrap();
@@ -69,9 +75,18 @@ fn the_first_line_is_the_address_and_ctrl_c_is_the_end() {
 fn open_serves_what_is_named_and_nothing_beside_a_file() {
     let tree = Tree::small();
     let mut serving = Serving::begin(&tree, &["open", "--no-open", "sub"]);
-    assert!(serving.address.contains("&to=/run%3Fplace%3D0/"), "{}", serving.address);
-    assert!(serving.get(&serving.address).starts_with("HTTP/1.1 200"));
+    assert!(serving.address.contains("&to=/add%3Fplace%3D0/"), "{}", serving.address);
+    let welcome = serving.get(&serving.address);
+    assert!(welcome.starts_with("HTTP/1.1 200"), "{welcome}");
     assert!(serving.get(&serving.address).starts_with("HTTP/1.1 401"), "the token is used up");
+    let cookie = welcome.split("set-cookie: ").nth(1).unwrap().split(';').next().unwrap();
+    let settings = serving.address.split("/enter").next().unwrap().to_owned() + "/settings";
+    let settings = serving.get_with(&settings, &format!("cookie: {cookie}\r\n"));
+    assert!(settings.contains("Messages about trouble"), "alerts are offered too: {settings}");
+    assert_eq!(serving.interrupt(), Some(0));
+    tree.run(["init", "sub"]).succeeds();
+    let mut serving = Serving::begin(&tree, &["open", "--no-open", "sub"]);
+    assert!(serving.address.ends_with("&to=/folders/0"), "{}", serving.address);
     assert_eq!(serving.interrupt(), Some(0));
     let mut serving = Serving::begin(&tree, &["open", "--no-open", "a"]);
     assert!(serving.address.contains("&to=/drop%3Fgiven%3D"), "{}", serving.address);

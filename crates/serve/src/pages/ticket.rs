@@ -30,6 +30,6 @@ async fn issue(
     }
     let paths = query.all_bytes("path").map(|path| PathBuf::from(OsStr::from_bytes(path)));
     let paths: Vec<PathBuf> = paths.collect();
-    let page = app.page_of(&paths).ok_or(Refusal::NotFound)?;
+    let page = app.blocking(move |app| app.page_of(&paths)).await?.ok_or(Refusal::NotFound)?;
     app.ticket_to(&page).map_err(|_| Refusal::Conflict)
 }

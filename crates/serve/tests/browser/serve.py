@@ -103,7 +103,7 @@ class Visit:
         self.context.on("request", self.asked)
         self.page = self.tab()
         self.page.goto(served.ticket())
-        self.page.wait_for_url(re.compile(r"/run\?place=0"))
+        self.page.wait_for_url(re.compile(r"/(add\?place=0|folders/0)"))
         self.page.goto(served.origin + "/")
 
     def asked(self, request):

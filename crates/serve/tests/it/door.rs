@@ -71,7 +71,7 @@ fn a_ticket_lets_one_browser_in_and_leads_on() {
     let path = served.tree.path().canonicalize().unwrap();
     let given = stranger.get(&format!("{}&path={}", served.desk(), path.display())).text();
     let door = &given[given.find("/enter").unwrap()..];
-    assert!(door.ends_with("&to=/run%3Fplace%3D0/"), "{door}");
+    assert!(door.ends_with("&to=/add%3Fplace%3D0/"), "{door}");
     assert_eq!(stranger.send("HEAD", door, &[], b"").status, 401);
     assert_eq!(stranger.get(door).status, 200);
     assert_eq!(stranger.get(door).status, 401);

@@ -4,6 +4,7 @@
 use std::fs;
 use std::io::Write as _;
 
+use steadfast::{Event, Options};
 use steadfast_serve::{Config, Server};
 
 use crate::browser::{Answer, Browser, PATIENCE, SECRET, Served, between, decay};
@@ -180,8 +181,30 @@ fn a_running_server_gives_tickets_to_its_owner_alone() {
     assert_eq!(browser.post("/drop", "given=1").status, 303);
     assert_eq!(browser.post("/drop", "given=9").status, 404);
     assert_eq!(stranger.get(door).status, 401, "a ticket is good once");
-    let folder = ask(token, &[path("photos")]).text();
-    assert!(folder.contains("run") && browser.get("/run?place=0/photos").status == 200, "{folder}");
+    // A folder of a larger tree is offered to be checked, one with a catalogue has its own page.
+    let page = |path: String| ask(token, &[path]).text().rsplit_once("&to=").unwrap().1.to_owned();
+    assert_eq!(page(path("photos")), "/run%3Fplace%3D0/photos");
+    assert_eq!(browser.get("/run?place=0/photos").status, 200);
+    assert_eq!(page(path("")), "/folders/0");
+    let photos = served.at("photos").canonicalize().unwrap();
+    let made = steadfast::run::init(&photos, None, &Options::default(), &mut |_: &Event| {});
+    assert!(made.is_ok(), "{made:?}");
+    assert_eq!(page(path("photos")), "/folders/1");
+    assert!(browser.get("/folders/1").text().contains("photos"));
+}
+
+/// Nothing is recorded of it, so protecting it is the next step.
+#[test]
+fn a_folder_that_is_not_protected_is_offered_to_be() {
+    let served = Served::begin();
+    let stranger = served.stranger();
+    let tree = served.tree.path().canonicalize().unwrap();
+    for (path, page) in
+        [(tree.clone(), "/add%3Fplace%3D0/"), (tree.join("photos"), "/add%3Fplace%3D0/photos")]
+    {
+        let ticket = stranger.get(&format!("{}&path={}", served.desk(), path.display())).text();
+        assert!(ticket.ends_with(&format!("&to={page}")), "{ticket}");
+    }
 }
 
 /// However many there are, and however long their names: an address has no room for them.
