@@ -14,8 +14,10 @@ const LOAD_MAX: f64 = 1.5;
 /// the end of summer time, still counts.
 const DUE_SHARE: f64 = 0.75;
 
-/// Intervals without a run after which battery and load no longer prevent one.
-const PATIENCE_INTERVALS: i64 = 7;
+/// Seconds without a run after which battery and load no longer prevent one: a week, less a quarter
+/// of a day for timers that vary. A weekly or monthly run is therefore never put off: its timer
+/// would start it again only after another week or month.
+const PATIENCE_S: i64 = 7 * 86_400 - 6 * 3_600;
 
 /// Whether the folder is there.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -86,8 +88,8 @@ pub enum ScheduleDecision {
 
 /// Decides what a schedule does now.
 ///
-/// A folder that is not there is never judged. Battery and load only delay a run: after seven
-/// intervals without one, it is made all the same.
+/// A folder that is not there is never judged. Battery and load only delay a run: after a week
+/// without one, it is made all the same.
 pub fn decide(schedule: &CheckSchedule, conditions: &Conditions) -> ScheduleDecision {
     let skip = ScheduleDecision::Skip;
     let interval_s = schedule.every.interval_s();
@@ -104,9 +106,7 @@ pub fn decide(schedule: &CheckSchedule, conditions: &Conditions) -> ScheduleDeci
         if since_s.is_some_and(|since| (since as f64) < interval_s as f64 * DUE_SHARE) {
             return skip(SkipReason::NotDue);
         }
-        // A quarter less, for timers that vary.
-        let patience_s = PATIENCE_INTERVALS * interval_s - interval_s / 4;
-        let patient = (0..patience_s).contains(&waited_s);
+        let patient = (0..PATIENCE_S).contains(&waited_s);
         if patient && conditions.on_battery == Some(true) {
             return skip(SkipReason::Battery);
         }
@@ -153,6 +153,30 @@ mod tests {
             in_progress: false,
             total_bytes: 1_000_000,
             forced: false,
+        }
+    }
+
+    /// From one start of a timer to the next are 28 to 31 days, an hour more or less.
+    #[test]
+    fn a_check_every_month_is_made_every_month() {
+        for every in [Every::Week, Every::Month] {
+            let schedule = CheckSchedule { every, cover_days: 31, ..schedule() };
+            let days = if every == Every::Week { 7..=7 } else { 28..=31 };
+            for since_s in days.flat_map(|days| [-3_600, 0, 3_600].map(|hour| days * DAY_S + hour))
+            {
+                let conditions = Conditions {
+                    last_run_s: Some(NOW_S - since_s),
+                    on_battery: Some(true),
+                    load: Some(9.0),
+                    ..fine()
+                };
+                let decision = decide(&schedule, &conditions);
+                let ScheduleDecision::Run { max_bytes, .. } = decision else {
+                    panic!("every {every}, after {since_s} s: {decision:?}")
+                };
+                let is_all = max_bytes == conditions.total_bytes;
+                assert_eq!(is_all, every == Every::Month, "{max_bytes}");
+            }
         }
     }
 
