@@ -17,11 +17,16 @@ use crate::folders::ServedFolder;
 use crate::icons::{disc, icon, small_icon};
 use crate::layout::{Tab, framed};
 use crate::refusal::Refusal;
+use crate::roots::ServedPath;
 use crate::texts::automation::{AlertTexts, ScheduleTexts};
 use crate::visitor::{FormFields, Visitor};
 
-/// The days of a new schedule's cover.
-const COVER_DAYS: u32 = 30;
+/// The days of a new schedule's cover: those of the longest month, so that each choice of how often
+/// fits it.
+const COVER_DAYS: u32 = 31;
+
+/// When new schedules start.
+const START: &str = "02:00";
 
 pub(super) fn routes() -> Router<Arc<App>> {
     Router::new().route("/schedules", post(schedule)).route("/alerts", post(alert))
@@ -58,9 +63,26 @@ pub(super) fn schedule_form(
     }
 }
 
+/// A button that makes a schedule: all of a folder is checked every month.
+pub(super) fn monthly(visitor: &Visitor, place: &ServedPath) -> Markup {
+    let every: &str = Every::Month.into();
+    html! {
+        form method="post" action="/schedules" {
+            (visitor.csrf())
+            input type="hidden" name="place" value=(place.token());
+            input type="hidden" name="every" value=(every);
+            input type="hidden" name="at" value=(START);
+            input type="hidden" name="cover" value=(COVER_DAYS);
+            button .main type="submit" name="act" value="save" {
+                (icon("clock")) (visitor.texts().add.then_monthly)
+            }
+        }
+    }
+}
+
 fn schedule_fields(known: Option<&CheckSchedule>, texts: &ScheduleTexts) -> Markup {
     let every = known.map_or(Every::Night, |known| known.every);
-    let at = known.map_or_else(|| "02:00".to_owned(), |known| known.at.to_string());
+    let at = known.map_or_else(|| START.to_owned(), |known| known.at.to_string());
     let cover = known.map_or(COVER_DAYS, |known| known.cover_days);
     html! {
         div .row {

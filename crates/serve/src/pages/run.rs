@@ -120,7 +120,10 @@ async fn show(
             html! { noscript { meta http-equiv="refresh" content="5"; } },
             going(&visitor, &run, &query, &title),
         ),
-        Some(end) => (html! {}, over(&visitor, &run, end, &query, &title)),
+        Some(end) => {
+            let offers_automation = app.config.automation.is_some();
+            (html! {}, over(&visitor, &run, end, &query, &title, offers_automation))
+        }
     };
     Ok(framed(&visitor, Some(Tab::Home), &title, &head, &content))
 }
@@ -212,6 +215,7 @@ fn over(
     ended: &RunEnd,
     asked: &NamedValues,
     title: &str,
+    offers_automation: bool,
 ) -> Markup {
     let texts = &visitor.texts().run;
     let again = html! {
@@ -234,7 +238,7 @@ fn over(
                 div .orders { (again) }
             }
             RunEnd::Done(done) => {
-                (verdict::shown(visitor, run, &done.0, title, &again))
+                (verdict::shown(visitor, run, &done.0, title, &again, offers_automation))
                 (results::section(run, asked, visitor.language))
                 (details(visitor, run, done))
             }

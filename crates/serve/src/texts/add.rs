@@ -46,8 +46,8 @@ texts! {
         removed: "Nothing is deleted. A protected folder is shown again when the server starts.",
             "Nichts wird gelöscht. Ist er geschützt, wird er beim nächsten Start wieder gezeigt.";
         then: "What next?", "Und nun?";
-        then_schedule: "Check it by itself, for example every month",
-            "Von selbst prüfen lassen, etwa jeden Monat";
+        then_monthly: "Check it every month", "Jeden Monat prüfen lassen";
+        then_other: "Choose other times", "Andere Zeiten wählen";
         then_tell: "Be told of damage", "Bei Schäden benachrichtigt werden";
     }
 }

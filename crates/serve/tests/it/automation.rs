@@ -9,7 +9,7 @@ use steadfast_schedule::{Every, Journal, ScheduleList, TimerKind};
 use steadfast_serve::{Automation, Config};
 use tempfile::TempDir;
 
-use crate::browser::{Browser, Served};
+use crate::browser::{Browser, Served, between};
 
 /// A server whose user has a home of its own, on a machine without timers.
 struct House {
@@ -97,6 +97,27 @@ fn a_schedule_is_made_changed_and_removed_on_the_page_of_its_folder() {
     assert_eq!(house.browser.post("/schedules", "place=0/photos&act=remove").status, 400);
     assert_eq!(house.browser.post("/schedules", "place=0/&act=remove").status, 303);
     assert!(house.schedules().schedules().is_empty());
+}
+
+/// One button after a folder was protected, and each choice of how often fits the form's days.
+#[test]
+fn a_protected_folder_is_checked_every_month_by_one_button() {
+    let house = House::new();
+    let page = house.browser.get("/runs/1").text();
+    let form = between(&page, "action=\"/schedules\"", "</form>");
+    assert!(form.contains("Check it every month"), "{page}");
+    let value = |name: &str| between(form, &format!("name=\"{name}\" value=\""), "\"").to_owned();
+    let names = ["place", "every", "at", "cover", "act"];
+    let fields: Vec<String> = names.map(|name| format!("{name}={}", value(name))).to_vec();
+    assert_eq!(house.browser.post("/schedules", &fields.join("&")).status, 303);
+    let list = house.schedules();
+    let [made] = list.schedules() else { panic!("{list:?}") };
+    assert_eq!((made.every, made.cover_days, &*made.at.to_string()), (Every::Month, 31, "02:00"));
+    assert_eq!(made.cover_s(), made.every.interval_s(), "all of it every month");
+    let other = Served::begin();
+    let browser = other.browser();
+    let page = browser.ended(&browser.run("protect", "0/"));
+    assert!(!page.contains("every month"), "without timers it is not offered: {page}");
 }
 
 #[test]

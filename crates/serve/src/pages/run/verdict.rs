@@ -5,6 +5,7 @@ use steadfast::{Action, Verdict};
 use steadfast_report::{RunView, units};
 
 use crate::icons::{disc, icon, small_icon};
+use crate::pages::automation::monthly;
 use crate::runs::{RunVerb, ServedRun};
 use crate::texts::result::ResultTexts;
 use crate::visitor::Visitor;
@@ -24,6 +25,7 @@ pub(super) fn shown(
     view: &RunView,
     title: &str,
     again: &Markup,
+    offers_automation: bool,
 ) -> Markup {
     let (texts, result) = (visitor.texts(), &visitor.texts().result);
     let sentence = sentence(run.request.verb, view, result);
@@ -52,20 +54,25 @@ pub(super) fn shown(
             }
         }
         (tiles(view, result))
-        @if run.request.verb == RunVerb::Protect { (next(visitor, run)) }
+        @if run.request.verb == RunVerb::Protect { (next(visitor, run, offers_automation)) }
     }
 }
 
-/// What to do after a folder was protected.
-fn next(visitor: &Visitor, run: &ServedRun) -> Markup {
+/// What to do after a folder was protected, if this server makes schedules and alerts.
+fn next(visitor: &Visitor, run: &ServedRun, offers_automation: bool) -> Markup {
     let texts = &visitor.texts().add;
-    let schedule = format!("/folders/{}#schedule", run.request.place.root);
+    let place = &run.request.place;
     html! {
-        section .panel aria-labelledby="next" {
-            div .cap { h2 #next { (texts.then) } }
-            div .body.row {
-                a .button href=(schedule) { (icon("clock")) (texts.then_schedule) }
-                a .button href="/settings#alerts" { (icon("bell")) (texts.then_tell) }
+        @if offers_automation {
+            section .panel aria-labelledby="next" {
+                div .cap { h2 #next { (texts.then) } }
+                div .body.row {
+                    (monthly(visitor, place))
+                    a .button href=(format!("/folders/{}#schedule", place.root)) {
+                        (texts.then_other)
+                    }
+                    a .button href="/settings#alerts" { (icon("bell")) (texts.then_tell) }
+                }
             }
         }
     }
