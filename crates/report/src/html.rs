@@ -7,7 +7,7 @@ use maud::{DOCTYPE, Markup, PreEscaped, html};
 
 use crate::chart::{self, DOTS_MAX};
 use crate::document::{
-    Align, Cell, Chart, Document, Quantity, Section, Table, Wording, exact_digits,
+    Align, Cell, Chart, Document, Figures, Quantity, Section, Table, Wording, exact_digits,
 };
 use crate::escape::visible;
 use crate::units::{self, Units};
@@ -34,8 +34,8 @@ struct Detail {
     dots_max: usize,
     /// Whether figures have their exact value as a tooltip.
     exact: bool,
-    /// The language of what the page adds to its documents.
-    wording: Wording,
+    /// The language of figures, and of what the page adds to its documents.
+    figures: Figures,
 }
 
 /// Dots and tooltips, from full detail to the least.
@@ -54,7 +54,8 @@ pub fn page_in(wording: Wording, documents: &[Document], units: Units) -> String
     let documents: Vec<_> = documents.iter().map(|document| wording.document(document)).collect();
     let mut page = String::new();
     for (dots_max, exact) in LEVELS {
-        page = whole(&documents, units, Detail { dots_max, exact, wording });
+        let figures = Figures { units, wording };
+        page = whole(&documents, Detail { dots_max, exact, figures });
         if page.len() < PAGE_LEN_BYTES_MAX {
             break;
         }
@@ -62,12 +63,13 @@ pub fn page_in(wording: Wording, documents: &[Document], units: Units) -> String
     page
 }
 
-fn whole(documents: &[Document], units: Units, detail: Detail) -> String {
+fn whole(documents: &[Document], detail: Detail) -> String {
+    let wording = detail.figures.wording;
     let title = documents.first().map_or("Report", |document| document.title.as_str());
     let several = documents.len() > 1;
     let markup = html! {
         (DOCTYPE)
-        html lang=(detail.wording.tag) {
+        html lang=(wording.tag) {
             head {
                 meta charset="utf-8";
                 meta name="viewport" content="width=device-width, initial-scale=1";
@@ -80,15 +82,15 @@ fn whole(documents: &[Document], units: Units, detail: Detail) -> String {
                 style { (PreEscaped(STYLE)) }
             }
             body {
-                a .skip href="#content" { (detail.wording.say("Skip to the content")) }
+                a .skip href="#content" { (wording.say("Skip to the content")) }
                 main #content {
                     @for (index, document) in documents.iter().enumerate() {
-                        (article_in(document, (index, several), units, detail))
+                        (article_in(document, (index, several), detail))
                     }
                     @if !detail.exact {
                         footer .notes {
                             p {
-                                (detail.wording.say(
+                                (wording.say(
                                     "Exact values are left out, to keep this page small; the \
                                      report as .json has them."
                                 ))
@@ -104,17 +106,13 @@ fn whole(documents: &[Document], units: Units, detail: Detail) -> String {
 
 /// Writes one of several documents as a part of a page in a language.
 pub fn article(wording: Wording, document: &Document, index: usize, units: Units) -> Markup {
-    let detail = Detail { dots_max: DOTS_MAX, exact: true, wording };
-    article_in(&wording.document(document), (index, true), units, detail)
+    let figures = Figures { units, wording };
+    let detail = Detail { dots_max: DOTS_MAX, exact: true, figures };
+    article_in(&wording.document(document), (index, true), detail)
 }
 
-fn article_in(
-    document: &Document,
-    (index, several): (usize, bool),
-    units: Units,
-    detail: Detail,
-) -> Markup {
-    let wording = detail.wording;
+fn article_in(document: &Document, (index, several): (usize, bool), detail: Detail) -> Markup {
+    let wording = detail.figures.wording;
     let warned = || units::counted(document.warnings.len() as u64, "warning", "warnings");
     html! {
         article aria-labelledby=(format!("title-{index}")) {
@@ -154,7 +152,7 @@ fn article_in(
                 @if !document.answers_first { (facts_of(document)) }
             }
             @for (part, section) in document.sections.iter().enumerate() {
-                (part_of(section, (index, part), units, detail))
+                (part_of(section, (index, part), detail))
             }
             @if document.answers_first {
                 // Without sections there is nothing else to see.
@@ -195,12 +193,7 @@ fn facts_of(document: &Document) -> Markup {
 
 /// Writes a section. Headings of the first document are one level below the page's title, those of
 /// others two levels.
-fn part_of(
-    section: &Section,
-    (index, part): (usize, usize),
-    units: Units,
-    detail: Detail,
-) -> Markup {
+fn part_of(section: &Section, (index, part): (usize, usize), detail: Detail) -> Markup {
     let title = visible(&section.title);
     html! {
         section id=(format!("part-{index}-{part}")) {
@@ -211,14 +204,14 @@ fn part_of(
             @if !section.charts.is_empty() {
                 div .charts {
                     @for chart in &section.charts {
-                        (figure(chart, (index, part), units, detail))
+                        (figure(chart, (index, part), detail))
                     }
                 }
             }
             @for (place, table) in section.tables.iter().enumerate() {
                 @if !table.rows.is_empty() {
                     @let number = format!("{}.{}.{}", index + 1, part + 1, place + 1);
-                    (table_of(table, (&section.title, &number), units, detail))
+                    (table_of(table, (&section.title, &number), detail))
                 }
             }
             @if !section.notes.is_empty() {
@@ -233,17 +226,17 @@ fn part_of(
 }
 
 /// Draws a chart. Its name is made unique within the page: other documents may have the same name.
-fn figure(chart: &Chart, (index, part): (usize, usize), units: Units, detail: Detail) -> Markup {
+fn figure(chart: &Chart, (index, part): (usize, usize), detail: Detail) -> Markup {
     let name = format!("{}-{index}-{part}", chart.name);
     let chart = Chart { name, ..chart.clone() };
     let drawn = chart::drawn_of(&chart, detail.dots_max).map(|(drawn, all)| {
         let [drawn, all] = [drawn, all].map(|dots| units::count(dots as u64));
-        detail.wording.say(&format!("Of {all} dots {drawn} are drawn, evenly chosen."))
+        detail.figures.wording.say(&format!("Of {all} dots {drawn} are drawn, evenly chosen."))
     });
     html! {
         figure {
             figcaption { (visible(&chart.title)) }
-            div .picture { (PreEscaped(chart::svg(&chart, units, detail.dots_max))) }
+            div .picture { (PreEscaped(chart::svg(&chart, detail.figures, detail.dots_max))) }
             p .words aria-hidden="true" { (visible(&chart.description)) }
             @if let Some(drawn) = drawn { p .words { (drawn) } }
         }
@@ -251,15 +244,10 @@ fn figure(chart: &Chart, (index, part): (usize, usize), units: Units, detail: De
 }
 
 /// Writes a table. A title that repeats the section's is for screen readers only.
-fn table_of(
-    table: &Table,
-    (section, number): (&str, &str),
-    units: Units,
-    detail: Detail,
-) -> Markup {
+fn table_of(table: &Table, (section, number): (&str, &str), detail: Detail) -> Markup {
     let told = table.title == section;
     let title = visible(&table.title);
-    let label = format!("{} {number}: {title}", detail.wording.say("Table"));
+    let label = format!("{} {number}: {title}", detail.figures.wording.say("Table"));
     let rows = html! {
         div .scroll tabindex="0" role="region" aria-label=(label) {
             table .wide[table.columns.len() >= WIDE_COLUMNS_MIN] {
@@ -276,7 +264,7 @@ fn table_of(
                 tbody {
                     @for row in &table.rows {
                         tr { @for (place, cell) in row.iter().enumerate() {
-                            (cell_of(cell, place == 0, table.columns[place].align, units, detail))
+                            (cell_of(cell, place == 0, table.columns[place].align, detail))
                         } }
                     }
                 }
@@ -290,14 +278,15 @@ fn table_of(
 }
 
 /// Writes a cell, with the exact value of a number as a tooltip.
-fn cell_of(cell: &Cell, first: bool, align: Align, units: Units, detail: Detail) -> Markup {
-    let shown = cell.shown(units);
+fn cell_of(cell: &Cell, first: bool, align: Align, detail: Detail) -> Markup {
+    let wording = detail.figures.wording;
+    let shown = detail.figures.cell(cell);
     let shown = visible(&shown);
     let exact = match cell {
         _ if !detail.exact => None,
-        Cell::Number(quantity) => Some(detail.wording.say(&exact(*quantity))),
+        Cell::Number(quantity) => Some(wording.say(&exact(*quantity))),
         Cell::Interval(quantity, (low, high)) => {
-            Some(format!("{} [{low}–{high}]", exact(*quantity)))
+            Some(wording.say(&format!("{} [{low}–{high}]", exact(*quantity))))
         }
         Cell::Text(_) | Cell::Name(_) | Cell::Empty => None,
     };

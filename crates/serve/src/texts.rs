@@ -51,6 +51,7 @@ macro_rules! texts {
     )+};
 }
 
+mod figures;
 mod po;
 
 pub(crate) mod add;

@@ -9,7 +9,7 @@ use steadfast_codesign::{
 };
 
 use super::statement::statement;
-use super::text::{pages, place};
+use super::text::{named_place, pages, part_of_code};
 use super::{VerifiedCode, within, words};
 use crate::document::{Cell, Document, Field, Section, Table, labelled};
 use crate::escape;
@@ -34,7 +34,7 @@ pub fn document(
         ("identifier", named(first.and_then(|part| part.identifier.as_ref()))),
         ("team", named(first.and_then(|part| part.team.as_ref()))),
         ("CDHash", first.and_then(|part| part.cdhash.as_ref()).map(ToString::to_string)),
-        ("read", Some(format!("{size} hashed in {time}"))),
+        ("hashed", Some(format!("{size} in {time}"))),
     ];
     let facts = labelled(facts.into_iter().filter_map(|(label, value)| Some((label, value?))));
     let mut sections = vec![verdicts(verified.path, verification)];
@@ -86,7 +86,7 @@ fn rows(path: &Path, verification: &CodeVerification, table: &mut Table, more: &
             None => escape::path(path),
         };
         table.push(vec![
-            Cell::text(name),
+            Cell::name(name),
             Cell::text(words::bytes_state(part.bytes.state)),
             Cell::text(pages(part)),
             part.signer.as_ref().map_or(Cell::Empty, |signer| Cell::text(signer_of(signer))),
@@ -122,10 +122,15 @@ fn findings(path: &Path, verification: &CodeVerification) -> Option<Section> {
         Some(apple) => format!("{}; {apple}", escape::text(&finding.text)),
         None => escape::text(&finding.text),
     };
+    let named = |names: &[String]| match names {
+        [] => Cell::Empty,
+        names => Cell::name(names.join(", ")),
+    };
     let fields: &[Field<'_, CodeFinding>] = &[
-        ("finding", &|of| Cell::text(of.kind.name())),
+        ("finding", &|of| Cell::name(of.kind.name())),
         ("severity", &|of| Cell::text(words::severity(of.severity))),
-        ("where", &|of| Cell::words(place(path, of).trim_end_matches(": ").to_owned())),
+        ("where", &|of| named(&named_place(path, of))),
+        ("part", &|of| Cell::words(part_of_code(of).join(", "))),
         ("what", &|of| Cell::text(said(of))),
     ];
     let table = Table::of("findings", "What was found", 1, shown, fields);
@@ -152,7 +157,7 @@ fn covered(coverage: &Coverage) -> Section {
     let fields: &[Field<'_, CoveredRange>] = &[
         ("what", &|of| Cell::text(escape::text(&of.what))),
         ("cover", &|of| Cell::text(of.cover.name())),
-        ("code", &|of| of.slice.as_deref().map_or(Cell::Empty, |of| Cell::text(escape::text(of)))),
+        ("code", &|of| of.slice.as_deref().map_or(Cell::Empty, |of| Cell::name(escape::text(of)))),
         (">first", &|of| Cell::count(of.bytes.start)),
         (">length", &|of| Cell::bytes(of.bytes.end - of.bytes.start)),
     ];

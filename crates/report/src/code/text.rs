@@ -217,13 +217,25 @@ pub(super) fn pages(part: &PartVerification) -> String {
 }
 
 /// Returns the place of a finding, with a colon at the end; empty if it concerns the whole.
-pub(super) fn place(path: &Path, finding: &CodeFinding) -> String {
+fn place(path: &Path, finding: &CodeFinding) -> String {
+    let words = [named_place(path, finding), part_of_code(finding)].concat();
+    match words.is_empty() {
+        true => String::new(),
+        false => format!("{}: ", words.join(", ")),
+    }
+}
+
+/// Returns the names in the place of a finding: the file in a bundle, and the slice.
+pub(super) fn named_place(path: &Path, finding: &CodeFinding) -> Vec<String> {
+    let place = &finding.place;
+    let file = place.path.as_ref().map(|inner| escape::path(&within(path, inner)));
+    file.into_iter().chain(place.slice.as_deref().map(escape::text)).collect()
+}
+
+/// Returns which part of the file or slice a finding concerns, in words.
+pub(super) fn part_of_code(finding: &CodeFinding) -> Vec<String> {
     let place = &finding.place;
     let mut words = Vec::new();
-    if let Some(inner) = &place.path {
-        words.push(escape::path(&within(path, inner)));
-    }
-    words.extend(place.slice.as_deref().map(escape::text));
     words.extend(place.directory.map(|slot| format!("directory {slot}")));
     words.extend(place.slot.map(|slot| format!("slot {slot}")));
     words.extend(place.pages.as_ref().map(|pages| match pages.end.saturating_sub(pages.start) {
@@ -234,8 +246,5 @@ pub(super) fn place(path: &Path, finding: &CodeFinding) -> String {
         format!("bytes {} to {}", units::count(bytes.start), units::count(bytes.end))
     }));
     words.extend(place.section.as_deref().map(|section| format!("in {}", escape::text(section))));
-    match words.is_empty() {
-        true => String::new(),
-        false => format!("{}: ", words.join(", ")),
-    }
+    words
 }

@@ -1,9 +1,10 @@
 //! Puts the texts of a document into another language.
 //!
 //! In: a document, which is made in English, and the words of a language. Out: the same document in
-//! that language. Names and numbers stay as they are.
+//! that language. Names stay as they are.
 
-use super::{Axis, Cell, Chart, Column, Document, Layer, Scale, Section, Table};
+use super::{Axis, Cell, Chart, Column, Document, Layer, Quantity, Scale, Section, Table};
+use crate::units::Units;
 
 /// The language of a page.
 #[derive(Clone, Copy, Debug)]
@@ -12,6 +13,30 @@ pub struct Wording {
     pub tag: &'static str,
     /// Returns an English text in this language; `None` if it is not known and stays English.
     pub words: fn(&str) -> Option<String>,
+}
+
+/// How figures are written.
+#[derive(Clone, Copy, Debug)]
+pub struct Figures {
+    /// The multiples of bytes.
+    pub units: Units,
+    /// The language.
+    pub wording: Wording,
+}
+
+impl Figures {
+    /// Returns a number as people read it.
+    pub fn text(self, quantity: Quantity) -> String {
+        self.wording.say(&quantity.text(self.units))
+    }
+
+    /// Returns a cell as people read it. A document already has its words in the language.
+    pub fn cell(self, cell: &Cell) -> String {
+        match cell {
+            Cell::Number(_) | Cell::Interval(..) => self.wording.say(&cell.shown(self.units)),
+            Cell::Empty | Cell::Text(_) | Cell::Name(_) => cell.shown(self.units),
+        }
+    }
 }
 
 impl Wording {

@@ -14,15 +14,16 @@ use steadfast::beneath::{self, FileKind};
 use steadfast_codesign::bundle::{self, FolderTree};
 use steadfast_codesign::{Code, Coverage, Error, FileSource, RangeCover, VerifyOptions};
 use steadfast_report::code::{CodeMap, MapMark, VerifiedCode, document};
-use steadfast_report::document::Document;
+use steadfast_report::document::{Document, Wording};
 use steadfast_report::{Units, escape, units};
 
 use super::browse::{Goal, choice, way};
 use crate::app::App;
-use crate::layout::{Tab, english_documents, page};
+use crate::layout::{Tab, documents, page};
 use crate::refusal::Refusal;
 use crate::roots::ServedPath;
 use crate::texts::documents::CodeTexts;
+use crate::texts::reports::wording;
 use crate::visitor::{QueryFields, Visitor};
 
 /// Cells of a map at most: one for each page of a file of 4 MB, and for more bytes of a longer one.
@@ -51,7 +52,9 @@ async fn show(
             let verified = match app.heavy(move |app| verify_at(app, &at)).await? {
                 Err(CodeFailure::Gone) => return Err(Refusal::NotFound),
                 Err(CodeFailure::NoCode(why)) => html! {
-                    p .wrong role="alert" { (texts.no_code) ": " (why) }
+                    p .wrong role="alert" {
+                        (texts.no_code) ": " (wording(visitor.language).say(&why))
+                    }
                 },
                 Ok(verified) => shown(&verified, &visitor),
             };
@@ -156,21 +159,21 @@ fn shown(verified: &CodePage, visitor: &Visitor) -> Markup {
         section aria-labelledby="map" {
             h2 #map { (texts.map) }
             @match &verified.map {
-                Some(map) => (map_of(map, texts)),
+                Some(map) => (map_of(map, texts, wording(visitor.language))),
                 None => p .soft { (texts.no_map) }
             }
         }
-        (english_documents(visitor, std::slice::from_ref(&verified.document)))
+        (documents(wording(visitor.language), std::slice::from_ref(&verified.document)))
     }
 }
 
 /// The cells row by row, and a legend. The table of ranges in the report below says the same in
 /// text.
-fn map_of(map: &CodeMap, texts: &CodeTexts) -> Markup {
+fn map_of(map: &CodeMap, texts: &CodeTexts, wording: Wording) -> Markup {
     let rows = map.cells.len().div_ceil(CELLS_ACROSS);
     let across = CELLS_ACROSS.min(map.cells.len());
     html! {
-        p .soft { ((texts.map_help)(&Units::Si.bytes(map.cell_len_bytes))) }
+        p .soft { ((texts.map_help)(&wording.say(&Units::Si.bytes(map.cell_len_bytes)))) }
         div .scroll tabindex="0" role="group" aria-labelledby="map" {
             svg .map viewBox=(format!("0 0 {} {}", across * 10, rows * 10))
                 width=(across * 12) height=(rows * 12) aria-hidden="true" {
@@ -178,20 +181,21 @@ fn map_of(map: &CodeMap, texts: &CodeTexts) -> Markup {
                     rect .(ink(cell.mark)) x=((at % CELLS_ACROSS) * 10) y=((at / CELLS_ACROSS) * 10)
                         width="9" height="9" {
                         title {
-                            (cell.mark.name()) ": " (units::count(cell.bytes.start)) "–"
-                            (units::count(cell.bytes.end))
+                            (wording.say(cell.mark.name())) ": "
+                            (wording.say(&units::count(cell.bytes.start))) "–"
+                            (wording.say(&units::count(cell.bytes.end)))
                         }
                     }
                 }
             }
         }
-        ul .legend aria-label=(texts.legend) lang="en" {
+        ul .legend aria-label=(texts.legend) {
             @for (mark, bytes) in &map.bytes {
                 li {
                     svg .dot viewBox="0 0 10 10" aria-hidden="true" {
                         rect .(ink(*mark)) width="10" height="10" {}
                     }
-                    (mark.name()) " " (Units::Si.bytes(*bytes))
+                    (wording.say(mark.name())) " " (wording.say(&Units::Si.bytes(*bytes)))
                 }
             }
         }

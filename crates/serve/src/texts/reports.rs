@@ -1,14 +1,16 @@
 //! Translates what reports say in English.
 //!
 //! In: an English text, as a report makes it of figures and names. Out: the same in another
-//! language, with the same figures and names. `de.po` has the texts; this module finds the one that
-//! fits.
+//! language, with the same names, and the figures as that language writes them. `de.po` has the
+//! texts; this module finds the one that fits.
 
+use std::cell::Cell;
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
 use steadfast_report::document::Wording;
 
+use super::figures::figure;
 use super::po;
 use crate::config::Language;
 
@@ -17,7 +19,7 @@ pub(crate) fn wording(language: Language) -> Wording {
     match language {
         Language::English => Wording::ENGLISH,
         Language::German => {
-            Wording { tag: language.tag(), words: |english| GERMAN.text(english, LISTED_MAX) }
+            Wording { tag: language.tag(), words: |english| GERMAN.translated(english) }
         }
     }
 }
@@ -32,15 +34,18 @@ pub(crate) fn word(name: &'static str, language: Language) -> &'static str {
 
 static GERMAN: LazyLock<Dictionary> = LazyLock::new(|| Dictionary::of(include_str!("de.po")));
 
-/// Most texts in a list that is translated one by one. This and the next two bound the time that a
-/// hostile name takes.
-const LISTED_MAX: usize = 64;
+/// Longest text that is translated, in bytes: a sentence with two long paths. This and the next
+/// three bound the time that a hostile name takes.
+const TEXT_LEN_MAX: usize = 10_000;
+
+/// Most texts within each other, or in a list.
+const DEPTH_MAX: usize = 64;
 
 /// Most semicolons at which a list is tried to be cut.
 const CUTS_MAX: usize = 8;
 
-/// Longest text that is translated, in bytes: a sentence with two long paths.
-const TEXT_LEN_MAX: usize = 10_000;
+/// Most texts that are looked up for one.
+const LOOKUPS_MAX: usize = 1000;
 
 /// The messages of a language, so arranged that few are tried for each text.
 struct Dictionary {
@@ -65,8 +70,8 @@ struct Pattern {
 /// What a place stands for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum PatternPlace {
-    /// `{n}`: a number.
-    Number,
+    /// `{n}`: a figure, which is written as in German.
+    Figure,
     /// `{t}`: a text that has a translation itself.
     Text,
     /// `{}`: anything, which stays as it is.
@@ -108,33 +113,49 @@ impl Dictionary {
         dictionary
     }
 
-    /// Translates a text, if it is known, or if it is a list of at most `listed_max` known texts.
-    fn text(&self, english: &str, listed_max: usize) -> Option<String> {
-        let listed_max = listed_max.checked_sub(1)?;
+    /// Translates a text, if it is known, or if it is a list of known texts.
+    fn translated(&self, english: &str) -> Option<String> {
+        let lookup = TextLookup { dictionary: self, left: Cell::new(LOOKUPS_MAX) };
+        (english.len() <= TEXT_LEN_MAX).then(|| lookup.text(english, DEPTH_MAX))?
+    }
+}
+
+/// The translation of one text, with the texts in it.
+struct TextLookup<'a> {
+    dictionary: &'a Dictionary,
+    /// How many texts may still be looked up.
+    left: Cell<usize>,
+}
+
+impl TextLookup<'_> {
+    fn text(&self, english: &str, depth: usize) -> Option<String> {
+        let depth = depth.checked_sub(1)?;
         let several = || {
             // Some texts contain a semicolon themselves, so the first is as long as it can be.
             let cuts = english.rmatch_indices("; ").take(CUTS_MAX);
             let mut cuts = cuts.map(|(at, _)| (&english[..at], &english[at + 2..]));
-            let (first, rest) = cuts.find_map(|(first, rest)| Some((self.one(first)?, rest)))?;
-            Some(format!("{first}; {}", self.text(rest, listed_max)?))
+            let known = |(first, rest)| Some((self.one(first, depth)?, rest));
+            let (first, rest) = cuts.find_map(known)?;
+            Some(format!("{first}; {}", self.text(rest, depth)?))
         };
         let listed = || {
             let (first, rest) = english.split_once(", ")?;
-            Some(format!("{}, {}", self.one(first)?, self.text(rest, listed_max)?))
+            Some(format!("{}, {}", self.one(first, depth)?, self.text(rest, depth)?))
         };
-        self.one(english).or_else(several).or_else(listed)
+        self.one(english, depth).or_else(several).or_else(listed)
     }
 
-    /// Translates one text, if it is known.
-    fn one(&self, english: &str) -> Option<String> {
-        if english.len() > TEXT_LEN_MAX {
-            return None;
-        }
-        if let Some(known) = self.whole.get(english) {
+    /// Translates a text that is no list.
+    fn one(&self, english: &str, depth: usize) -> Option<String> {
+        self.left.set(self.left.get().checked_sub(1)?);
+        if let Some(known) = self.dictionary.whole.get(english) {
             return Some(known.clone());
         }
-        let may_fit = &self.by_first[usize::from(*english.as_bytes().first()?)];
-        may_fit.iter().find_map(|&at| self.patterns[at].filled(english, self))
+        let first = usize::from(*english.as_bytes().first()?);
+        let may_fit = self.dictionary.by_first[first].iter();
+        may_fit
+            .map(|&at| &self.dictionary.patterns[at])
+            .find_map(|pattern| pattern.filled(english, |text| self.text(text, depth)))
     }
 }
 
@@ -143,14 +164,14 @@ impl Pattern {
     fn may_begin(&self, first: u8) -> bool {
         match (self.beginning.as_bytes().first(), self.places[0].0) {
             (Some(beginning), _) => *beginning == first,
-            (None, PatternPlace::Number) => is_of_number(first.into()),
+            (None, PatternPlace::Figure) => first.is_ascii_digit() || first == b'-',
             (None, PatternPlace::Text | PatternPlace::Anything) => true,
         }
     }
 
-    /// Returns the translation of a text, if it fits. Each place takes as little as it can, so this
-    /// takes time in proportion to the text.
-    fn filled(&self, text: &str, all: &Dictionary) -> Option<String> {
+    /// Returns the translation of a text, if it fits; `say` translates the texts in it. Each place
+    /// takes as little as it can, so this takes time in proportion to the text.
+    fn filled(&self, text: &str, say: impl Fn(&str) -> Option<String>) -> Option<String> {
         let mut rest = text.strip_prefix(&self.beginning)?;
         if !rest.ends_with(&self.places.last()?.1) {
             return None;
@@ -161,22 +182,33 @@ impl Pattern {
                 true => rest.len().checked_sub(after.len())?,
                 false => rest.find(after.as_str())?,
             };
-            if *place == PatternPlace::Number && !is_number(&rest[..end]) {
-                return None;
-            }
-            found.push((*place, &rest[..end]));
+            let taken = &rest[..end];
+            found.push(match place {
+                PatternPlace::Figure => FoundText::Said(figure(taken)?),
+                PatternPlace::Text => FoundText::Known(taken),
+                PatternPlace::Anything => FoundText::Said(taken.to_owned()),
+            });
             rest = &rest[end + after.len()..];
         }
+        // Texts are translated last: this takes the longest, and the pattern need not fit.
         let mut filled = self.translation[0].clone();
-        for ((place, found), after) in found.into_iter().zip(&self.translation[1..]) {
-            match place {
-                PatternPlace::Text => filled.push_str(&all.text(found, LISTED_MAX)?),
-                PatternPlace::Number | PatternPlace::Anything => filled.push_str(found),
+        for (found, after) in found.into_iter().zip(&self.translation[1..]) {
+            match found {
+                FoundText::Said(said) => filled.push_str(&said),
+                FoundText::Known(english) => filled.push_str(&say(english)?),
             }
             filled.push_str(after);
         }
         Some(filled)
     }
+}
+
+/// What stands for a place.
+enum FoundText<'a> {
+    /// This, in either language.
+    Said(String),
+    /// A text that has a translation.
+    Known(&'a str),
 }
 
 /// Cuts a text at its places: what precedes the first, and each with what follows it.
@@ -186,7 +218,7 @@ fn cut(text: &str) -> (String, Vec<(PatternPlace, String)>) {
     let place = |part: &str| {
         let (kind, after) = part.split_once('}').expect("a place ends with a brace");
         let place = match kind {
-            "n" => PatternPlace::Number,
+            "n" => PatternPlace::Figure,
             "t" => PatternPlace::Text,
             "" => PatternPlace::Anything,
             other => panic!("`{{{other}}}` is no place"),
@@ -196,13 +228,8 @@ fn cut(text: &str) -> (String, Vec<(PatternPlace, String)>) {
     (beginning, parts.map(place).collect())
 }
 
-fn is_number(text: &str) -> bool {
-    !text.is_empty() && text.chars().all(is_of_number)
-}
-
-fn is_of_number(letter: char) -> bool {
-    letter.is_ascii_digit() || ",.".contains(letter)
-}
+#[cfg(test)]
+mod complete;
 
 #[cfg(test)]
 mod tests {
@@ -240,7 +267,7 @@ mod tests {
     fn texts_of_reports_are_said_in_german() {
         for (english, said) in [
             ("corrupt", "beschädigt"),
-            ("Check of 1,234 files, 5.20 GB", "Prüfung: 1,234 Dateien, 5.20 GB"),
+            ("Check of 1,234 files, 5.20 GB", "Prüfung: 1.234 Dateien, 5,20 GB"),
             (
                 "No fault was found. 3 files are intact, 1 untagged. 1 file was not judged.",
                 "Kein Fehler wurde gefunden. 3 Dateien sind intakt, 1 ohne Marke. 1 Datei wurde \
@@ -271,11 +298,13 @@ mod tests {
     }
 
     #[test]
-    fn only_lists_of_a_bounded_length_are_translated() {
-        let list =
-            |texts: usize| (wording(Language::German).words)(&vec!["1 file"; texts].join(", "));
-        assert_eq!(list(LISTED_MAX), Some(vec!["1 Datei"; LISTED_MAX].join(", ")));
-        assert_eq!(list(LISTED_MAX + 1), None);
-        assert_eq!(list(10_000), None);
+    fn no_text_takes_long() {
+        let list = |text: &str, texts: usize| GERMAN.translated(&vec![text; texts].join(", "));
+        assert_eq!(list("intact", DEPTH_MAX), Some(vec!["intakt"; DEPTH_MAX].join(", ")));
+        assert_eq!(list("intact", DEPTH_MAX + 1), None);
+        // Each number could begin a text of all that follows.
+        assert_eq!(list("1 file", 1000), None);
+        assert_eq!(GERMAN.translated(&("1 file, ".repeat(50) + "x")), None);
+        assert_eq!(GERMAN.translated(&"intact; ".repeat(2000)), None);
     }
 }

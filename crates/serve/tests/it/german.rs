@@ -2,12 +2,17 @@
 
 use std::collections::BTreeSet;
 use std::fs;
+use std::path::Path;
 
 use crate::browser::{Browser, Served, decay};
 
 /// What is the same in both languages, apart from numbers at its end.
-const SAME: [&str; 14] = [
+const SAME: [&str; 18] = [
     "Steadfast",
+    "Code",
+    "Team",
+    "CDHash",
+    "org.example.tool",
     "English",
     "Deutsch",
     "Name",
@@ -24,8 +29,8 @@ const SAME: [&str; 14] = [
 ];
 
 /// The names in the tree of a test.
-const NAMES: [&str; 7] =
-    ["photos", "one.jpg", "two.jpg", "three.jpg", "plain.txt", "new.txt", "here.txt"];
+const NAMES: [&str; 8] =
+    ["photos", "one.jpg", "two.jpg", "three.jpg", "plain.txt", "new.txt", "here.txt", "tool"];
 
 /// Returns what a page shows: its texts, and the attributes that are read aloud or shown.
 fn texts(page: &str) -> BTreeSet<String> {
@@ -76,6 +81,10 @@ fn no_german_page_shows_english() {
     let run = browser.run("check", "0/");
     browser.ended(&run);
     let report = format!("{run}/report");
+    let samples = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata/codesign");
+    let mut tool = fs::read(samples.join("signed-tool")).unwrap();
+    tool[5000] ^= 1;
+    fs::write(served.at("tool"), tool).unwrap();
     let mut english = Vec::new();
     for page in [
         "/",
@@ -92,6 +101,8 @@ fn no_german_page_shows_english() {
         "/drop",
         "/measure",
         "/code",
+        "/code?place=0/tool",
+        "/code?place=0/plain.txt",
         "/settings",
     ] {
         let [of_english, of_german] = ["en", "de"].map(|tag| texts(&page_in(&browser, tag, page)));
