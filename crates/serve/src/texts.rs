@@ -31,21 +31,34 @@ macro_rules! texts {
     )+})+) => {$(
         $(#[$about])*
         pub(crate) struct $texts {
+            of: Language,
             $($(#[$doc])* pub(crate) $key: text_type!($($($type),+)? $([$enum])?),)+
         }
 
         impl $texts {
             pub(super) const fn new(language: Language) -> $texts {
                 $texts {
+                    of: language,
                     $($key: match language {
                         Language::English => $(|$($name: $type),+|)? $($english)? $(|variant| {
                             match variant { $($enum::$variant => $variant_english,)+ }
                         })?,
-                        Language::German => $(|$($name: $type),+|)? $($german)? $(|variant| {
-                            match variant { $($enum::$variant => $variant_german,)+ }
-                        })?,
+                        Language::German => {
+                            // In German texts, numbers are German too.
+                            #[allow(unused_imports, reason = "few texts have a number")]
+                            use $crate::texts::figures::{count, counted};
+                            $(|$($name: $type),+|)? $($german)? $(|variant| {
+                                match variant { $($enum::$variant => $variant_german,)+ }
+                            })?
+                        }
                     },)+
                 }
+            }
+        }
+
+        impl $crate::texts::OfLanguage for $texts {
+            fn language(&self) -> Language {
+                self.of
             }
         }
     )+};
@@ -66,6 +79,17 @@ use automation::{AlertTexts, ScheduleTexts};
 use documents::{CodeTexts, CompareTexts, DropTexts, HistoryTexts, MeasureTexts};
 use folders::{ActivityTexts, FolderTexts, HomeTexts, RepairTexts, SettingsTexts, StateTexts};
 use result::ResultTexts;
+
+/// Texts of one language.
+pub(crate) trait OfLanguage {
+    /// Returns the language.
+    fn language(&self) -> Language;
+
+    /// Returns what a report says in English in this language: a text, or a figure.
+    fn say(&self, english: &str) -> String {
+        reports::wording(self.language()).say(english)
+    }
+}
 
 /// Returns the texts of a language.
 pub(crate) fn texts(language: Language) -> &'static Texts {

@@ -18,6 +18,7 @@ use crate::icons::small_icon;
 use crate::layout::{Tab, framed};
 use crate::refusal::Refusal;
 use crate::runs::{RunEnd, ServedRun};
+use crate::texts::OfLanguage as _;
 use crate::texts::Texts;
 use crate::texts::reports::wording;
 use crate::visitor::Visitor;
@@ -98,7 +99,7 @@ fn outcome(run: &RunRecord, texts: &Texts) -> (&'static str, &'static str, Strin
         RunState::Whole if run.verb == "check" => {
             ("good", "intact", (texts.activity.intact)(run.files))
         }
-        RunState::Whole => ("idle", "check", units::count(run.files)),
+        RunState::Whole => ("idle", "check", texts.activity.say(&units::count(run.files))),
     }
 }
 

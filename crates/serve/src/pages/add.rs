@@ -19,6 +19,7 @@ use crate::layout::{Tab, framed};
 use crate::refusal::Refusal;
 use crate::roots::ServedPath;
 use crate::runs::{RunRequest, RunVerb};
+use crate::texts::OfLanguage as _;
 use crate::visitor::{FormFields, QueryFields, Visitor};
 
 /// Bytes per second of a fast drive and of a slow one, between which most are.
@@ -98,7 +99,7 @@ fn plan(app: &App, visitor: &Visitor, place: &ServedPath, counted: ProtectEstima
             div .body.stack.tight {
                 p {
                     @if is_cut { (texts.at_least) " " }
-                    ((texts.amount)(files, &Units::Si.bytes(bytes)))
+                    ((texts.amount)(files, &texts.say(&Units::Si.bytes(bytes))))
                 }
                 p {
                     @match bytes {
@@ -112,7 +113,7 @@ fn plan(app: &App, visitor: &Visitor, place: &ServedPath, counted: ProtectEstima
         section .panel aria-labelledby="writes" {
             div .cap { (icon("file")) h2 #writes { (texts.writes) } }
             div .body.stack.tight {
-                p { ((texts.written)(&Units::Si.bytes(files * CATALOGUED_LEN_BYTES))) }
+                p { ((texts.written)(&texts.say(&Units::Si.bytes(files * CATALOGUED_LEN_BYTES)))) }
                 p .small.soft { (texts.kept) }
             }
         }

@@ -22,6 +22,7 @@ use crate::app::App;
 use crate::layout::{Tab, documents, page};
 use crate::refusal::Refusal;
 use crate::roots::ServedPath;
+use crate::texts::OfLanguage as _;
 use crate::texts::documents::CodeTexts;
 use crate::texts::reports::wording;
 use crate::visitor::{QueryFields, Visitor};
@@ -53,7 +54,7 @@ async fn show(
                 Err(CodeFailure::Gone) => return Err(Refusal::NotFound),
                 Err(CodeFailure::NoCode(why)) => html! {
                     p .wrong role="alert" {
-                        (texts.no_code) ": " (wording(visitor.language).say(&why))
+                        (texts.no_code) ": " (texts.say(&why))
                     }
                 },
                 Ok(verified) => shown(&verified, &visitor),

@@ -20,6 +20,7 @@ use crate::fields::{NamedValues, encode};
 use crate::layout::{HTML, Tab, attachment, english_documents, page};
 use crate::refusal::Refusal;
 use crate::shelf::{Choice, RECORD_LEN_MAX, RecordSource};
+use crate::texts::OfLanguage as _;
 use crate::texts::documents::CompareTexts;
 use crate::visitor::{QueryFields, Visitor};
 
@@ -188,7 +189,7 @@ fn row(at: usize, choice: &Choice, chosen: &[&str], texts: &CompareTexts) -> Mar
                     td .long { (escape::text(&record.machine.cpu)) }
                     td { (begun(record)) }
                 }
-                Err(why) => td .long colspan="2" { (texts.unreadable) ": " (why) }
+                Err(why) => td .long colspan="2" { (texts.unreadable) ": " (texts.say(why)) }
             }
             td { (from) }
         }

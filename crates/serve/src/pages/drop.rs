@@ -20,6 +20,7 @@ use crate::fields::NamedValues;
 use crate::layout::{Tab, page, page_with};
 use crate::refusal::Refusal;
 use crate::roots::ServedPath;
+use crate::texts::OfLanguage as _;
 use crate::texts::documents::DropTexts;
 use crate::visitor::{FormFields, QueryFields, Visitor};
 
@@ -243,7 +244,7 @@ fn shown(lookup: &Lookup, texts: &DropTexts) -> Markup {
         } @else if !lookup.without_catalogue.is_empty() {
             p .soft { (texts.without_catalogue) ": " (lookup.without_catalogue.join(", ")) }
         }
-        @for why in &lookup.errors { p .wrong { (why) } }
+        @for why in &lookup.errors { p .wrong { (texts.say(why)) } }
         @if !lookup.files.is_empty() {
             div .scroll tabindex="0" role="group" aria-label=(texts.results) {
                 table {
@@ -261,7 +262,8 @@ fn shown(lookup: &Lookup, texts: &DropTexts) -> Markup {
 }
 
 fn row(file: &LookedUp, texts: &DropTexts) -> Markup {
-    let length = file.dropped.read.as_ref().ok().map(|read| Units::Si.bytes(read.length));
+    let length =
+        file.dropped.read.as_ref().ok().map(|read| texts.say(&Units::Si.bytes(read.length)));
     html! {
         tr {
             th .long scope="row" {
@@ -290,14 +292,14 @@ fn row(file: &LookedUp, texts: &DropTexts) -> Markup {
 fn lines(file: &LookedUp, texts: &DropTexts) -> Vec<String> {
     let mut lines = Vec::new();
     if let Err(why) = &file.dropped.read {
-        lines.push(why.clone());
+        lines.push(texts.say(why));
     }
     if let Some((verdict, tag)) = &file.dropped.own {
         match tag {
             Some(tag) => {
-                lines.push((texts.own_tag)(verdict.name(), &units::moment(tag.tagged)));
+                lines.push((texts.own_tag)(&texts.say(verdict.name()), &units::moment(tag.tagged)));
             }
-            None => lines.push(verdict.name().to_owned()),
+            None => lines.push(texts.say(verdict.name())),
         }
     }
     for known in &file.matches {
@@ -307,7 +309,7 @@ fn lines(file: &LookedUp, texts: &DropTexts) -> Vec<String> {
             _ => (texts.other)(&known.path, &moment),
         };
         lines.push(match known.standing {
-            Some(standing) => format!("{line}; {}", (texts.stands)(standing)),
+            Some(standing) => format!("{line}; {}", (texts.stands)(&texts.say(standing))),
             None => line,
         });
     }

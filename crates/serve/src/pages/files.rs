@@ -24,6 +24,7 @@ use crate::icons::{icon, small_icon};
 use crate::layout::{Tab, framed};
 use crate::refusal::Refusal;
 use crate::roots::ServedPath;
+use crate::texts::OfLanguage as _;
 use crate::texts::Texts;
 use crate::visitor::{QueryFields, Visitor};
 
@@ -239,7 +240,7 @@ fn row(visitor: &Visitor, place: &ServedPath, file: &ListedFile, now: Timestamp)
                 }
             }
             td .opt { (dates::moment(file.mtime, now, visitor.language)) }
-            td .right { (Units::Si.bytes(file.length)) }
+            td .right { (texts.folder.say(&Units::Si.bytes(file.length))) }
         }
     }
 }

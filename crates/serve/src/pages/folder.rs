@@ -28,6 +28,7 @@ use crate::layout::{Tab, condition_word, framed};
 use crate::refusal::Refusal;
 use crate::roots::ServedPath;
 use crate::runs::RunVerb;
+use crate::texts::OfLanguage as _;
 use crate::texts::Texts;
 use crate::visitor::{QueryFields, Visitor};
 
@@ -193,7 +194,8 @@ fn turn(
 fn counts(facts: &RootFacts, texts: &Texts) -> String {
     let open = ORDER.iter().filter_map(|state| Some((*state, *facts.open.get(state)?)));
     let parts = open.map(|(state, files)| {
-        format!("{} {}", units::count(files), (texts.state.file)(state).to_lowercase())
+        let files = texts.state.say(&units::count(files));
+        format!("{files} {}", (texts.state.file)(state).to_lowercase())
     });
     parts.collect::<Vec<_>>().join(", ")
 }

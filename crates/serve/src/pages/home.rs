@@ -19,6 +19,7 @@ use crate::icons::{bar, disc, icon, small_icon};
 use crate::layout::{Tab, chip, framed};
 use crate::refusal::Refusal;
 use crate::runs::RunVerb;
+use crate::texts::OfLanguage as _;
 use crate::texts::folders::HomeTexts;
 use crate::visitor::Visitor;
 
@@ -80,7 +81,7 @@ fn verdict(folders: &[ServedFolder], texts: &HomeTexts) -> String {
 fn summary(folders: &[ServedFolder], texts: &HomeTexts) -> String {
     let bytes: u64 =
         folders.iter().filter_map(ServedFolder::facts).map(|facts| facts.audit.bytes).sum();
-    (texts.summary)(folders.len() as u64, &Units::Si.bytes(bytes))
+    (texts.summary)(folders.len() as u64, &texts.say(&Units::Si.bytes(bytes)))
 }
 
 /// What needs attention, above everything else.
@@ -219,7 +220,7 @@ pub(super) fn gauge(folder: &ServedFolder, texts: &HomeTexts) -> Markup {
         }
         (None, None) => (0.0, "f-idle", String::new(), None),
     };
-    let percent = units::share(share);
+    let percent = texts.say(&units::share(share));
     html! {
         div .gauge {
             @if says.is_empty() {
@@ -229,7 +230,7 @@ pub(super) fn gauge(folder: &ServedFolder, texts: &HomeTexts) -> Markup {
                 (bar(share, class, "", &format!("{percent} {says}")))
                 p {
                     span { b { (percent) } " " (says) }
-                    @if let Some(bytes) = bytes { span { (Units::Si.bytes(bytes)) } }
+                    @if let Some(bytes) = bytes { span { (texts.say(&Units::Si.bytes(bytes))) } }
                 }
             }
         }

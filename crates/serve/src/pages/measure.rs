@@ -25,6 +25,7 @@ use crate::measuring::{
 };
 use crate::refusal::Refusal;
 use crate::roots::ServedPath;
+use crate::texts::OfLanguage as _;
 use crate::texts::documents::MeasureTexts;
 use crate::visitor::{FormFields, QueryFields, Visitor};
 
@@ -215,7 +216,7 @@ fn over(visitor: &Visitor, one: &Measurement, end: &MeasureEnd) -> Markup {
     let texts = &visitor.texts().measure;
     html! {
         @if end.stopped { p .warnings { (texts.ended_early) } }
-        @for why in &end.failed { p .wrong { (texts.failed) ": " (why) } }
+        @for why in &end.failed { p .wrong { (texts.failed) ": " (texts.say(why)) } }
         @match &end.kept {
             Some(Ok(name)) => p .soft { ((texts.kept)(name)) },
             Some(Err(why)) => p .wrong { ((texts.not_kept)(why)) },

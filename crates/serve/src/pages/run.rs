@@ -24,6 +24,7 @@ use crate::layout::{HTML, Tab, attachment, documents, framed};
 use crate::live::{Live, LiveParts, follow, part, section};
 use crate::refusal::Refusal;
 use crate::runs::{RunEnd, RunRefused, RunRequest, RunSnapshot, RunVerb, ServedRun};
+use crate::texts::OfLanguage as _;
 use crate::texts::reports::{word, wording};
 use crate::texts::{RunTexts, texts};
 use crate::visitor::{FormFields, QueryFields, Visitor};
@@ -274,12 +275,14 @@ fn done_counts(view: &RunView, language: Language) -> Markup {
         section aria-labelledby="counts" {
             h2 #counts { (texts.done) }
             dl .figures {
-                div { dt { (texts.files) } dd { (units::count(view.files)) } }
-                div { dt { (texts.read) } dd { (Units::Si.bytes(view.bytes)) } }
-                div { dt { (texts.elapsed) } dd { (units::duration(view.elapsed_ns)) } }
-                div { dt { (texts.rate) } dd { (Units::Si.rate(view.bytes, view.elapsed_ns)) } }
+                div { dt { (texts.files) } dd { (texts.say(&units::count(view.files))) } }
+                div { dt { (texts.read) } dd { (texts.say(&Units::Si.bytes(view.bytes))) } }
+                div { dt { (texts.elapsed) } dd { (texts.say(&units::duration(view.elapsed_ns))) } }
+                div { dt { (texts.rate) } dd {
+                    (texts.say(&Units::Si.rate(view.bytes, view.elapsed_ns)))
+                } }
                 @for (name, count) in counts {
-                    div { dt { (word(name, language)) } dd { (units::count(count)) } }
+                    div { dt { (word(name, language)) } dd { (texts.say(&units::count(count))) } }
                 }
             }
         }

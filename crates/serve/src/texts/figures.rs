@@ -1,5 +1,17 @@
 //! Writes figures as German does: 1.234,5 for 1,234.5.
 
+use steadfast_report::units;
+
+/// Returns a whole number with points between thousands.
+pub(super) fn count(number: u64) -> String {
+    units::count(number).replace(',', ".")
+}
+
+/// Returns a number and its noun.
+pub(super) fn counted(number: u64, one: &str, many: &str) -> String {
+    format!("{} {}", count(number), if number == 1 { one } else { many })
+}
+
 /// Words that follow a number, with their German.
 const WORDS: [(&str, &str); 3] =
     [("thousand", "Tausend"), ("million", "Millionen"), ("billion", "Milliarden")];

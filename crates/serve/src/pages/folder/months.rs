@@ -6,6 +6,7 @@ use steadfast_report::{Units, units};
 
 use crate::audits::RootFacts;
 use crate::icons::small_icon;
+use crate::texts::OfLanguage as _;
 use crate::texts::folders::FolderTexts;
 
 /// Months that are shown.
@@ -60,12 +61,12 @@ pub(super) fn chart(facts: &RootFacts, now: Timestamp, texts: &FolderTexts) -> M
     let checked = CheckedMonths::of(facts, now);
     let whole = facts.audit.tagged.max(1) as f64;
     let share = |files: u64| files as f64 / whole;
+    let shown = |files: u64| texts.say(&units::share(share(files)));
     let name = |month: i64| (texts.month)(month.rem_euclid(12) as usize);
     let year = |month: i64| month.div_euclid(12);
     let filled = checked.months.iter().filter(|(_, (files, _))| *files > 0);
-    let said: Vec<String> = filled
-        .map(|(month, (files, _))| format!("{} {}", name(*month), units::share(share(*files))))
-        .collect();
+    let said: Vec<String> =
+        filled.map(|(month, (files, _))| format!("{} {}", name(*month), shown(*files))).collect();
     let rest = [(texts.earlier, checked.earlier), (texts.never, facts.audit.never)];
     html! {
         div .chart {
@@ -87,7 +88,7 @@ pub(super) fn chart(facts: &RootFacts, now: Timestamp, texts: &FolderTexts) -> M
             }
         }
         @for (says, (files, _)) in rest {
-            @if files > 0 { p .small { b { (units::share(share(files))) } " " (says) } }
+            @if files > 0 { p .small { b { (shown(files)) } " " (says) } }
         }
         details .fold.plain {
             summary { (small_icon("chevron")) (texts.numbers) }
@@ -100,9 +101,9 @@ pub(super) fn chart(facts: &RootFacts, now: Timestamp, texts: &FolderTexts) -> M
                     } }
                     tbody {
                         @for (month, sum) in checked.months.iter().rev() {
-                            (row(&format!("{} {}", name(*month), year(*month)), *sum))
+                            (row(&format!("{} {}", name(*month), year(*month)), *sum, texts))
                         }
-                        @for (says, sum) in rest { (row(says, sum)) }
+                        @for (says, sum) in rest { (row(says, sum, texts)) }
                     }
                 }
             }
@@ -110,12 +111,12 @@ pub(super) fn chart(facts: &RootFacts, now: Timestamp, texts: &FolderTexts) -> M
     }
 }
 
-fn row(says: &str, (files, bytes): (u64, u64)) -> Markup {
+fn row(says: &str, (files, bytes): (u64, u64), texts: &FolderTexts) -> Markup {
     html! {
         tr {
             td .name { (says) }
-            td .right { (units::count(files)) }
-            td .right { (Units::Si.bytes(bytes)) }
+            td .right { (texts.say(&units::count(files))) }
+            td .right { (texts.say(&Units::Si.bytes(bytes))) }
         }
     }
 }

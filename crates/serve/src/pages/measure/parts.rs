@@ -7,6 +7,7 @@ use steadfast_report::{Units, units};
 use crate::config::Language;
 use crate::live::{LiveStatus, stand};
 use crate::measuring::{MeasureSnapshot, SeriesSoFar};
+use crate::texts::OfLanguage as _;
 use crate::texts::documents::MeasureTexts;
 use crate::texts::texts;
 
@@ -38,11 +39,11 @@ fn figures(state: &MeasureSnapshot, texts: &MeasureTexts) -> Markup {
     let doing = if state.doing.is_empty() { texts.preparing } else { &state.doing };
     html! {
         dl .figures {
-            div .broad { dt { (texts.now) } dd lang="en" { (doing) } }
+            div .broad { dt { (texts.now) } dd { (texts.say(doing)) } }
             div { dt { (texts.progress) } dd { (units::percent(state.done)) } }
             div { dt { (texts.left) } dd { (left.as_deref().unwrap_or("–")) } }
-            div { dt { (texts.elapsed) } dd { (units::duration(state.elapsed_ns)) } }
-            div { dt { (texts.samples) } dd { (units::count(state.samples)) } }
+            div { dt { (texts.elapsed) } dd { (texts.say(&units::duration(state.elapsed_ns))) } }
+            div { dt { (texts.samples) } dd { (texts.say(&units::count(state.samples))) } }
         }
     }
 }
@@ -61,12 +62,12 @@ fn series(all: &[SeriesSoFar], texts: &MeasureTexts) -> Markup {
                         th .number scope="col" { (texts.column_latest) }
                         th .number scope="col" { (texts.column_samples) }
                     } }
-                    tbody lang="en" {
+                    tbody {
                         @for one in all { tr {
-                            th .long scope="row" { (one.label) }
+                            th .long scope="row" { (texts.say(&one.label)) }
                             td { (course(one)) }
-                            td .number { (one.latest.text(Units::Si)) }
-                            td .number { (units::count(one.samples)) }
+                            td .number { (texts.say(&one.latest.text(Units::Si))) }
+                            td .number { (texts.say(&units::count(one.samples))) }
                         } }
                     }
                 }

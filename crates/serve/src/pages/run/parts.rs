@@ -12,6 +12,7 @@ use steadfast_report::{Units, escape, progress, units};
 use crate::config::Language;
 use crate::live::{LiveStatus, stand};
 use crate::runs::{CoreHistory, RunFinding, RunSnapshot};
+use crate::texts::OfLanguage as _;
 use crate::texts::reports::{word, wording};
 use crate::texts::{RunTexts, Texts, texts};
 
@@ -67,22 +68,30 @@ fn bar(state: &RunSnapshot, texts: &Texts) -> Markup {
 fn figures(state: &RunSnapshot, language: Language) -> Markup {
     let texts = &texts(language).run;
     let now = &state.progress;
-    let read = Units::Si.bytes(now.bytes);
+    let read = texts.say(&Units::Si.bytes(now.bytes));
     // Nothing bounds a paused run.
     let bound = now.bound.filter(|_| state.status != LiveStatus::Paused);
     let bound = bound.map_or("–", |bound| word(bound.name(), language));
     html! {
         dl .tiles {
             div { dt .soft { (texts.files) } dd {
-                (units::count(now.files))
-                @if let Some((files, _)) = now.total { " " small { "/ " (units::count(files)) } }
+                (texts.say(&units::count(now.files)))
+                @if let Some((files, _)) = now.total {
+                    " " small { "/ " (texts.say(&units::count(files))) }
+                }
             } }
             div { dt .soft { (texts.read) } dd {
                 (read)
-                @if let Some((_, total)) = now.total { " " small { "/ " (Units::Si.bytes(total)) } }
+                @if let Some((_, total)) = now.total {
+                    " " small { "/ " (texts.say(&Units::Si.bytes(total))) }
+                }
             } }
-            div { dt .soft { (texts.rate) } dd { (Units::Si.rate(now.bytes, now.elapsed_ns)) } }
-            div { dt .soft { (texts.elapsed) } dd { (units::duration(now.elapsed_ns)) } }
+            div { dt .soft { (texts.rate) } dd {
+                (texts.say(&Units::Si.rate(now.bytes, now.elapsed_ns)))
+            } }
+            div { dt .soft { (texts.elapsed) } dd {
+                (texts.say(&units::duration(now.elapsed_ns)))
+            } }
             div { dt .soft { (texts.bound) } dd { (bound) } }
         }
     }
@@ -92,7 +101,9 @@ fn counts(state: &RunSnapshot, language: Language) -> Markup {
     html! {
         dl .figures {
             @for (name, count) in &state.counts {
-                div { dt { (word(name, language)) } dd { (units::count(*count)) } }
+                div { dt { (word(name, language)) } dd {
+                    (wording(language).say(&units::count(*count)))
+                } }
             }
         }
     }
@@ -269,15 +280,16 @@ fn row_of(event: &FileEvent, base: &str, language: Language) -> Markup {
     let name = event.action.map(|action| action.name());
     let name = name.or_else(|| event.verdict.map(|verdict| verdict.name())).unwrap_or("no tag");
     let read = event.actual.is_some() && !event.linked;
-    let known: Vec<_> = known_of(event).iter().map(|text| wording(language).say(text)).collect();
+    let say = |text: &str| wording(language).say(text);
+    let known: Vec<_> = known_of(event).iter().map(|text| say(text)).collect();
     html! {
         tr {
             th .long scope="row" title=(path) { (short(&path, base)) }
             td title=(known.join("; ")) { (word(name, language)) }
             @if read {
-                td .number { (Units::Si.bytes(event.bytes_read)) }
-                td .number { (units::duration(event.elapsed_ns)) }
-                td .number { (Units::Si.rate(event.bytes_read, event.elapsed_ns)) }
+                td .number { (say(&Units::Si.bytes(event.bytes_read))) }
+                td .number { (say(&units::duration(event.elapsed_ns))) }
+                td .number { (say(&Units::Si.rate(event.bytes_read, event.elapsed_ns))) }
             } @else {
                 td {} td {} td {}
             }

@@ -7,6 +7,7 @@ use super::parts::table;
 use crate::config::Language;
 use crate::fields::{NamedValues, encode};
 use crate::runs::{FindingFilter, ServedRun};
+use crate::texts::OfLanguage as _;
 use crate::texts::reports::{word, wording};
 use crate::texts::{RunTexts, texts};
 
@@ -64,7 +65,7 @@ fn filter(
                 option value="" { (texts.all) }
                 @for (name, count) in counts {
                     option value=(name) selected[wanted.name.as_deref() == Some(*name)] {
-                        (word(name, language)) " (" (units::count(*count)) ")"
+                        (word(name, language)) " (" (texts.say(&units::count(*count))) ")"
                     }
                 }
             }

@@ -7,6 +7,7 @@ use steadfast_report::{RunView, units};
 use crate::icons::{disc, icon, small_icon};
 use crate::pages::automation::monthly;
 use crate::runs::{RunVerb, ServedRun};
+use crate::texts::OfLanguage as _;
 use crate::texts::result::ResultTexts;
 use crate::visitor::Visitor;
 
@@ -139,7 +140,7 @@ fn tiles(view: &RunView, texts: &ResultTexts) -> Markup {
             @for (class, name, word, files) in tiles {
                 div {
                     dt .(if files > 0 { class } else { "soft" }) { (small_icon(name)) (word) }
-                    dd { (units::count(files)) }
+                    dd { (texts.say(&units::count(files))) }
                 }
             }
         }

@@ -127,6 +127,14 @@ fn figures_of_tables_and_charts_are_german() {
     assert!(page.contains("1.50 GB") && !page.contains("1.5 GB/s"), "{page}");
 }
 
+#[test]
+fn numbers_in_texts_of_pages_are_german() {
+    let texts = crate::texts::texts(Language::German);
+    assert_eq!((texts.state.damaged)(1234), "1.234 beschädigt");
+    assert_eq!((texts.drop.count)(1_234_567), "1.234.567 Dateien");
+    assert_eq!((crate::texts::texts(Language::English).state.damaged)(1234), "1,234 damaged");
+}
+
 /// Returns the string literals of a source file that are not those of its tests or of panics.
 fn literals(source: &str) -> Vec<String> {
     let source = source.split("#[cfg(test)]").next().unwrap_or_default();
