@@ -19,6 +19,7 @@ mod populations;
 mod ranks;
 mod ratio;
 mod rounds;
+mod several;
 
 pub use amdahl::{Amdahl, gain_of_task};
 pub use bootstrap::{Bootstrap, Estimate, Method, ROUNDS_MIN};
@@ -34,6 +35,7 @@ pub use fit::{
 pub use histogram::{Histogram, histogram};
 pub use outliers::{Marks, OutlierMark, outliers};
 pub use populations::{Populations, populations};
-pub use ranks::{ratio_apart, ratio_in_turn};
+pub use ranks::{Ratios, ratio_apart, ratio_in_turn};
 pub use ratio::{Finding, RatesApart, enough, finding, rates_apart, rounds_needed};
 pub use rounds::{BAND_LEN, Banded, Intervals, fit_rounds, theil_sen_rate};
+pub use several::{level_of_each, level_of_found, rounds_in_turn_min};

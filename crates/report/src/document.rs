@@ -43,6 +43,9 @@ pub struct Document {
 pub struct Section {
     /// What it is about.
     pub title: String,
+    /// The one figure that answers its question, which pages show large. A sentence has it, too.
+    #[serde(skip)]
+    pub headline: Option<Headline>,
     /// The answer in sentences, each complete.
     pub sentences: Vec<String>,
     /// Tables of figures.
@@ -51,6 +54,22 @@ pub struct Section {
     pub charts: Vec<Chart>,
     /// How it was measured, and the limits of the figures.
     pub notes: Vec<String>,
+}
+
+/// The figure that answers a question.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Headline {
+    /// The figure.
+    pub figure: Cell,
+    /// What it is, in a few words.
+    pub what: String,
+}
+
+impl Headline {
+    /// Makes a headline.
+    pub fn new(figure: Cell, what: impl Into<String>) -> Headline {
+        Headline { figure, what: what.into() }
+    }
 }
 
 /// A number with its unit.

@@ -7,7 +7,8 @@ use maud::{DOCTYPE, Markup, PreEscaped, html};
 
 use crate::chart::{self, DOTS_MAX};
 use crate::document::{
-    Align, Cell, Chart, Document, Figures, Quantity, Section, Table, Wording, exact_digits,
+    Align, Cell, Chart, Document, Figures, Headline, Quantity, Section, Table, Wording,
+    exact_digits,
 };
 use crate::escape::visible;
 use crate::units::{self, Units};
@@ -198,6 +199,13 @@ fn part_of(section: &Section, (index, part): (usize, usize), detail: Detail) -> 
     html! {
         section id=(format!("part-{index}-{part}")) {
             @if index == 0 { h2 { (title) } } @else { h3 { (title) } }
+            @if let Some(Headline { figure, what }) = &section.headline {
+                p .headline {
+                    strong { (words_of(figure, &visible(&detail.figures.cell(figure)))) }
+                    " "
+                    span { (visible(what)) }
+                }
+            }
             @for (place, sentence) in section.sentences.iter().enumerate() {
                 p .answer[place == 0] { (visible(sentence)) }
             }
@@ -292,18 +300,23 @@ fn cell_of(cell: &Cell, first: bool, align: Align, detail: Detail) -> Markup {
     };
     let number = align == Align::Right;
     let long = !number && shown.chars().count() >= LONG_LEN_MIN;
-    let words = match (cell, shown.split_once(" [")) {
-        (Cell::Interval(..), Some((figure, ends))) => {
-            html! { (figure) " " span .ends { "[" (ends) } }
-        }
-        _ => html! { (shown) },
-    };
+    let words = words_of(cell, &shown);
     html! {
         @if first {
             th scope="row" .number[number] .long[long] title=[exact] { (words) }
         } @else {
             td .number[number] .long[long] title=[exact] { (words) }
         }
+    }
+}
+
+/// Writes what a cell shows, with the interval set apart from its figure.
+fn words_of(cell: &Cell, shown: &str) -> Markup {
+    match (cell, shown.split_once(" [")) {
+        (Cell::Interval(..), Some((figure, ends))) => {
+            html! { (figure) " " span .ends { "[" (ends) } }
+        }
+        _ => html! { (shown) },
     }
 }
 

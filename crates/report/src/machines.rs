@@ -66,6 +66,7 @@ fn machines(hosts: &[HostFigures], records: &[&Record], units: Units) -> Section
         tables: vec![table],
         charts: charts.into_iter().flatten().collect(),
         notes: notes(records),
+        ..Section::default()
     }
 }
 

@@ -137,6 +137,13 @@ pub fn share(share: f64) -> String {
     }
 }
 
+/// Returns words with a capital at their beginning.
+pub fn capital(words: &str) -> String {
+    let mut letters = words.chars();
+    let first = letters.next().map(char::to_uppercase);
+    first.into_iter().flatten().chain(letters).collect()
+}
+
 /// Returns a whole number with commas between thousands.
 pub fn count(number: u64) -> String {
     let digits = number.to_string();

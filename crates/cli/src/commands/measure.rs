@@ -59,7 +59,7 @@ fn agree_to_write(workloads: &[Box<dyn Workload>], yes: bool) -> anyhow::Result<
     for (folder, &bytes) in &folders {
         exit::complain(&announced(folder, bytes));
     }
-    if yes || folders.values().all(|&bytes| bytes <= ASKED_BYTES) || !io::stdin().is_terminal() {
+    if yes || !is_asked(folders.into_values()) || !io::stdin().is_terminal() {
         return Ok(());
     }
     write!(io::stderr(), "Write them? [y/N] ")?;
@@ -67,6 +67,11 @@ fn agree_to_write(workloads: &[Box<dyn Workload>], yes: bool) -> anyhow::Result<
     io::stdin().read_line(&mut reply)?;
     ensure!(matches!(reply.trim(), "y" | "Y" | "yes"), "nothing was measured");
     Ok(())
+}
+
+/// Returns whether so many bytes in each folder are more than anybody is expected to want unasked.
+fn is_asked(bytes: impl Iterator<Item = u64>) -> bool {
+    bytes.sum::<u64>() > ASKED_BYTES
 }
 
 /// States how much will be written, and if it is much, what share of a drive's life that is.
@@ -210,6 +215,13 @@ impl Watch for Shown {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn two_folders_together_are_asked_about() {
+        assert!(!is_asked([ASKED_BYTES].into_iter()));
+        assert!(is_asked([ASKED_BYTES + 1].into_iter()));
+        assert!(is_asked([6_000_000_000; 2].into_iter()));
+    }
 
     #[test]
     fn a_share_of_a_drive_is_stated_only_where_it_is_one() {

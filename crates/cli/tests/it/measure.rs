@@ -269,3 +269,30 @@ fn what_will_be_written_is_said_before() {
     let said = tree.run(["measure", "cpu", "--quick", "--kernel", "i64-dot"]).succeeds();
     assert!(!said.stderr().contains("written"), "{}", said.stderr());
 }
+
+/// The folder does not exist, so what is said was said before anything was written.
+#[test]
+fn every_measurement_that_writes_says_how_much() {
+    let tree = Tree::new();
+    let fails = |args: &[&str], wanted: &str| {
+        let said = tree.run(std::iter::once("measure").chain(args.iter().copied())).ends(2);
+        let wanted = format!("up to {wanted} will be written in `nowhere` and removed again");
+        assert!(said.stderr().contains(&wanted), "{args:?}: {}", said.stderr());
+    };
+    fails(&["hash", "--quick", "--part", "sizes", "nowhere"], "341 MB");
+    fails(&["read", "--profile", "quick", "--rounds", "2", "nowhere"], "180 MB");
+    fails(&["write", "--profile", "standard", "nowhere"], "53.3 GB");
+    fails(&["write", "--single", "10GB,20GB", "--rounds", "1", "nowhere"], "30.0 GB");
+    fails(&["queue", "--size", "8MiB", "nowhere"], "8.39 MB");
+    let pair = ["pair", "--files-only", "--size", "1GB", "--rounds", "3", "nowhere", "elsewhere"];
+    fails(&pair, "3.00 GB");
+    let cipher = ["cipher", "--quick", "--isa", "full", "--algorithm", "sha256", "--rounds", "2"];
+    // The file, and for each round the same with a tag of 16 bytes for each MiB.
+    fails(
+        &[&cipher[..], &["--size", "64MiB", "--task", "aes-256-gcm", "nowhere"]].concat(),
+        "201 MB",
+    );
+    let all = ["all", "--quick", "--rounds", "1", "nowhere"];
+    let said = tree.run(["measure"].into_iter().chain(all)).ends(2);
+    assert_eq!(said.stderr().matches("will be written").count(), 1, "{}", said.stderr());
+}

@@ -7,11 +7,7 @@
 use super::hash::Figure;
 use super::storage;
 use crate::record::{Factors, Record, Sample, Series, Unit, Workload};
-use crate::stats::{self, Bootstrap, Finding, Point, rates_apart};
-
-/// The level of resampled intervals. Those of five rounds are too narrow: at 99 % they exclude the
-/// truth in up to 4 of 100 comparisons. Intervals from ranks need no such reserve.
-pub const LEVEL: f64 = 0.99;
+use crate::stats::{self, Finding, Point, RatesApart, Ratios, level_of_found, rates_apart};
 
 /// Differences up to this share count as none.
 pub const MARGIN: f64 = 0.02;
@@ -44,55 +40,70 @@ impl Compared {
 }
 
 /// Compares the series that two records have in common, in the order of the first.
+///
+/// All intervals have one level, by [`level_of_found`]: a page claims a difference where there is
+/// none in 5 of 100 cases, however many series it has.
 pub fn of(one: &Record, other: &Record) -> Vec<Compared> {
-    let resampling =
-        |series: &Series| Bootstrap { level: LEVEL, ..Bootstrap::new(series.resampling_seed()) };
-    resampled(one, other, &resampling)
-}
-
-/// As [`of`], with another resampling.
-pub fn resampled(
-    one: &Record,
-    other: &Record,
-    resampling: &dyn Fn(&Series) -> Bootstrap,
-) -> Vec<Compared> {
     let pairs = one.series.iter().zip(partners(one, other));
-    pairs.filter_map(|(series, partner)| compared(series, partner?, &resampling(series))).collect()
+    let pairs = pairs.filter_map(|(series, partner)| SeriesPair::of(series, partner?));
+    let pairs: Vec<SeriesPair<'_>> = pairs.collect();
+    let measured = pairs.iter().flat_map(|pair| [&pair.ratios, &pair.by_cpu_time]).flatten();
+    let level = level_of_found(&measured.map(Ratios::chance).collect::<Vec<f64>>());
+    pairs.into_iter().map(|pair| pair.at(level)).collect()
 }
 
-fn compared(series: &Series, partner: &Series, bootstrap: &Bootstrap) -> Option<Compared> {
-    let wall = |sample: &Sample| Some(sample.elapsed_ns);
-    let (one_per_s, other_per_s, ratio) = match (series.stated, partner.stated) {
-        (None, None) => ratio_of([series, partner], bootstrap, wall)?,
-        _ => {
-            let rate = |series| Figure::rate_of(series).map(|rate| rate.value);
-            let (one, other) = (rate(series)?, rate(partner)?);
-            (one, other, Figure { value: one / other, interval: None })
+/// A series of each record, before it is known at which level they are compared.
+struct SeriesPair<'a> {
+    series: &'a Series,
+    one_per_s: f64,
+    other_per_s: f64,
+    ratios: Option<Ratios>,
+    by_cpu_time: Option<Ratios>,
+}
+
+impl<'a> SeriesPair<'a> {
+    fn of(series: &'a Series, partner: &Series) -> Option<SeriesPair<'a>> {
+        let (one_per_s, other_per_s, ratios) = match (series.stated, partner.stated) {
+            (None, None) => {
+                let found = rates([series, partner], |sample| Some(sample.elapsed_ns))?;
+                (found.one_per_s, found.other_per_s, found.ratios)
+            }
+            _ => {
+                let rate = |series| Figure::rate_of(series).map(|rate| rate.value);
+                (rate(series)?, rate(partner)?, None)
+            }
+        };
+        let by_processor =
+            matches!(series.workload, Workload::Hash | Workload::Cipher | Workload::Cpu);
+        let by_cpu_time = || rates([series, partner], |sample| sample.cpu_ns)?.ratios;
+        let by_cpu_time = by_processor.then(by_cpu_time).flatten();
+        let finite = (one_per_s / other_per_s).is_finite();
+        finite.then_some(SeriesPair { series, one_per_s, other_per_s, ratios, by_cpu_time })
+    }
+
+    fn at(self, level: f64) -> Compared {
+        let interval = |ratios: &Ratios| ratios.interval(level);
+        Compared {
+            workload: self.series.workload,
+            label: self.series.label.clone(),
+            unit: self.series.unit,
+            one_per_s: self.one_per_s,
+            other_per_s: self.other_per_s,
+            ratio: Figure {
+                value: self.one_per_s / self.other_per_s,
+                interval: self.ratios.as_ref().and_then(interval),
+            },
+            ratio_by_cpu_time: self
+                .by_cpu_time
+                .map(|ratios| Figure { value: ratios.point(), interval: interval(&ratios) }),
         }
-    };
-    let by_processor = matches!(series.workload, Workload::Hash | Workload::Cipher | Workload::Cpu);
-    let by_cpu_time = || ratio_of([series, partner], bootstrap, |sample| sample.cpu_ns);
-    ratio.value.is_finite().then(|| Compared {
-        workload: series.workload,
-        label: series.label.clone(),
-        unit: series.unit,
-        one_per_s,
-        other_per_s,
-        ratio,
-        ratio_by_cpu_time: by_processor.then(by_cpu_time).flatten().map(|(.., ratio)| ratio),
-    })
+    }
 }
 
-/// Returns the rates of two measured series and their ratio, by the time that `time_ns` returns.
-fn ratio_of(
-    sides: [&Series; 2],
-    bootstrap: &Bootstrap,
-    time_ns: impl Fn(&Sample) -> Option<u64>,
-) -> Option<(f64, f64, Figure)> {
+/// Returns the rates of two measured series by the time that `time_ns` returns.
+fn rates(sides: [&Series; 2], time_ns: impl Fn(&Sample) -> Option<u64>) -> Option<RatesApart> {
     let [ours, theirs] = sides.map(|series| rounds(series, &time_ns));
-    let found = rates_apart([&ours?, &theirs?], bootstrap)?;
-    let value = found.one_per_s / found.other_per_s;
-    Some((found.one_per_s, found.other_per_s, Figure { value, interval: found.ratio }))
+    rates_apart([&ours?, &theirs?])
 }
 
 /// Returns amounts and times by rounds; `None` if a sample has no such time.

@@ -3,9 +3,11 @@
 //! A rate is that of one thread, also with four threads: the loops of each ÷ the mean of their
 //! times. Percentages compare rates of the same number of threads at the highest level.
 
+use std::collections::BTreeMap;
+
 use super::hash::Figure;
 use crate::record::{Record, Sample, Series, Unit, Workload};
-use crate::stats::{median, ratio_apart};
+use crate::stats::{Finding, Ratios, finding, level_of_each, median, ratio_apart};
 
 /// The rate of one thread alone, as a share, below which several threads slow each other down.
 pub const CROWDED_SHARE: f64 = 0.9;
@@ -15,9 +17,28 @@ pub const CROWDED_SHARE: f64 = 0.9;
 pub struct CpuFigures {
     /// Each kernel, level and number of threads, in that order.
     pub rates: Vec<LoopRate>,
+    /// One thread at the lowest level compared with one at the highest.
+    pub levels: Option<LevelsCompared>,
     /// The record of the comparison, if there is one.
     pub against: Option<String>,
 }
+
+/// One thread at the lowest level compared with one at the highest, by the median kernel.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct LevelsCompared {
+    /// Number of the lowest level.
+    pub low: u8,
+    /// Number of the highest level.
+    pub high: u8,
+    /// The median of the kernels, each by its median round. The interval is from the rounds, each
+    /// by its median kernel.
+    pub share: Figure,
+    /// The finding for the lowest level.
+    pub finding: Finding,
+}
+
+/// A difference in rate that is irrelevant, as a share.
+pub const MARGIN: f64 = 0.02;
 
 /// Loops of one kernel at one level.
 #[derive(Clone, Debug, PartialEq)]
@@ -83,7 +104,34 @@ fn compared(record: &Record, other: Option<&Record>) -> Option<CpuFigures> {
         })
         .collect();
     let name = |other: &Record| other.name.clone().unwrap_or_else(|| other.machine.cpu.clone());
-    (!rates.is_empty()).then(|| CpuFigures { rates, against: other.map(name) })
+    let levels = levels(&all);
+    (!rates.is_empty()).then(|| CpuFigures { rates, levels, against: other.map(name) })
+}
+
+/// Compares the lowest level with the highest, one thread alone at each. One comparison of all
+/// kernels makes one claim, where one for each would make several.
+fn levels(all: &[&Series]) -> Option<LevelsCompared> {
+    let alone = all.iter().filter(|series| threads(series) == 1 && !is_mixed(series));
+    let alone: Vec<&Series> = alone.copied().collect();
+    let of_levels = || alone.iter().filter_map(|series| series.factors.qos);
+    let (low, high) = (of_levels().min()?, of_levels().max()?);
+    let at = |level: u8| alone.iter().filter(move |series| series.factors.qos == Some(level));
+    let mut rounds: BTreeMap<u32, Vec<f64>> = BTreeMap::new();
+    let mut kernels = Vec::new();
+    for slow in at(low).filter(|_| low < high) {
+        let Some(fast) = at(high).find(|fast| kernel(fast) == kernel(slow)) else { continue };
+        let ratio = |(sample, other): (&Sample, &Sample)| {
+            (sample.round, sample.per_second() / other.per_second())
+        };
+        let ratios: Vec<(u32, f64)> = slow.paired(fast).map(ratio).collect();
+        kernels.extend(median(&ratios.iter().map(|(_, ratio)| *ratio).collect::<Vec<f64>>()));
+        ratios.iter().for_each(|(round, ratio)| rounds.entry(*round).or_default().push(*ratio));
+    }
+    let ratios: Option<Vec<f64>> = rounds.values().map(|ratios| median(ratios)).collect();
+    let ratios = Ratios::in_turn(&ratios?)?.reporting(median(&kernels)?);
+    let interval = ratios.interval(level_of_each(1));
+    let share = Figure { value: ratios.point(), interval };
+    Some(LevelsCompared { low, high, share, finding: finding(interval.as_ref(), MARGIN) })
 }
 
 fn series_of(record: &Record) -> impl Iterator<Item = &Series> {

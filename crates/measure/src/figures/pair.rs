@@ -2,8 +2,9 @@
 
 use std::collections::BTreeMap;
 
+use super::hash::Figure;
 use crate::record::{Cache, Record, Sample, Series, Side, Stage, Unit, Workload};
-use crate::stats::{Estimate, Finding, finding, median, ratio_in_turn};
+use crate::stats::{Finding, Ratios, finding, level_of_each, median};
 
 /// A difference in rate that is irrelevant, as a share.
 pub const MARGIN: f64 = 0.02;
@@ -16,6 +17,10 @@ pub struct PairFigures {
     /// By step, then by length; after several lengths, all of them together. Then reads and writes
     /// with several in flight, by depth.
     pub rows: Vec<PairRow>,
+    /// The level of the intervals of steps and depths.
+    pub level: f64,
+    /// The level of the intervals of each of several lengths.
+    pub length_level: Option<f64>,
 }
 
 /// Figures for one step and one length, or one depth.
@@ -24,15 +29,17 @@ pub struct PairRow {
     /// Writing, reading, or reading and hashing.
     pub stage: Stage,
     /// Length of the files, or of each request in flight, in bytes; `None` for all lengths
-    /// together: bytes ÷ time of a round.
+    /// together.
     pub len_bytes: Option<u64>,
     /// Random requests in flight; `None` for files that are read or written from end to end.
     pub depth: Option<u32>,
     /// Whether all bytes came from the storage, as far as proved.
     pub cold: bool,
-    /// Median rate of each side in bytes per second, and its number of samples.
+    /// Median rate of each side in bytes per second, and its number of samples. Of all lengths
+    /// together: bytes ÷ time of a round.
     pub rates: Vec<(Side, f64, usize)>,
-    /// Rate of A ÷ rate of B, round by round.
+    /// Rate of A ÷ rate of B, round by round. Of all lengths together: the median of their ratios,
+    /// so that one stalled file does not decide it.
     pub a_to_b: Compared,
     /// Rate of A ÷ rate of the control, if there is one: the cost of A on its own path.
     pub a_to_control: Option<Compared>,
@@ -41,15 +48,30 @@ pub struct PairRow {
 /// A ratio of two rates, and its finding.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Compared {
-    /// Median over the rounds with its interval; absent if there are fewer than six rounds.
-    pub ratio: Option<Estimate>,
+    /// Median over the rounds, with its interval if there are enough for its level; absent if there
+    /// is no round.
+    pub ratio: Option<Figure>,
     /// The finding for the first side.
     pub finding: Finding,
 }
 
+/// Series of one step: of one length or depth, or of all lengths.
+struct PairWork<'a> {
+    stage: Stage,
+    len_bytes: Option<u64>,
+    depth: Option<u32>,
+    /// The series of each side, by length.
+    parts: Vec<BTreeMap<Side, &'a Series>>,
+    /// Whether it is one of several lengths.
+    is_detail: bool,
+}
+
 /// Derives the figures; `None` if the record has no pair.
+///
+/// All intervals hold at once in 95 of 100 sessions. Half of the remaining 5 is for the steps and
+/// depths, the other half for the single lengths: there are many of those, and few rounds.
 pub fn of(record: &Record) -> Option<PairFigures> {
-    let mut cells: BTreeMap<(u8, u64), BTreeMap<Side, &Series>> = BTreeMap::new();
+    let mut files: BTreeMap<(u8, u64), BTreeMap<Side, &Series>> = BTreeMap::new();
     let mut deep: BTreeMap<(u8, u32), BTreeMap<Side, &Series>> = BTreeMap::new();
     let mut sides = BTreeMap::new();
     for series in record.series.iter().filter(|series| series.workload == Workload::Pair) {
@@ -58,29 +80,72 @@ pub fn of(record: &Record) -> Option<PairFigures> {
         sides.insert(side, series.place);
         let of_sides = match factors.queue_depth {
             Some(depth) => deep.entry((rank(stage), depth)).or_default(),
-            None => cells.entry((rank(stage), len_of(series))).or_default(),
+            None => files.entry((rank(stage), len_of(series))).or_default(),
         };
         of_sides.insert(side, series);
     }
-    let mut rows = Vec::new();
-    for step in 0..3 {
-        let of_step: Vec<_> = cells.range((step, 0)..=(step, u64::MAX)).collect();
-        rows.extend(of_step.iter().filter_map(|((_, length), sides)| row(sides, Some(*length))));
-        if of_step.len() > 1 {
-            let sum = |side: &Side| {
-                let all: Option<Vec<&Series>> =
-                    of_step.iter().map(|(_, sides)| sides.get(side).copied()).collect();
-                all.map(|all| (*side, sum(&all)))
-            };
-            let sums: BTreeMap<Side, Series> = sides.keys().filter_map(sum).collect();
-            rows.extend(row(&sums.iter().map(|(side, sum)| (*side, sum)).collect(), None));
+    files.retain(|_, sides| has_both(sides));
+    deep.retain(|_, sides| has_both(sides));
+    let mut works = Vec::new();
+    for step in STEPS {
+        let of_step = files.range((rank(step), 0)..=(rank(step), u64::MAX));
+        let of_step: Vec<_> = of_step.map(|((_, length), sides)| (*length, sides)).collect();
+        let is_detail = of_step.len() > 1;
+        let work = |len_bytes, parts, is_detail| PairWork {
+            stage: step,
+            len_bytes,
+            depth: None,
+            parts,
+            is_detail,
+        };
+        works.extend(
+            of_step
+                .iter()
+                .map(|&(length, sides)| work(Some(length), vec![sides.clone()], is_detail)),
+        );
+        if is_detail {
+            works.push(work(
+                None,
+                of_step.iter().map(|(_, sides)| (*sides).clone()).collect(),
+                false,
+            ));
         }
     }
-    rows.extend(deep.values().filter_map(|sides| {
-        let length = sides.values().next().map(|series| len_of(series));
-        row(sides, length)
+    works.extend(deep.into_iter().filter_map(|((_, depth), sides)| {
+        let factors = sides.values().next()?;
+        let (stage, len_bytes) = (factors.factors.stage?, Some(len_of(factors)));
+        Some(PairWork {
+            stage,
+            len_bytes,
+            depth: Some(depth),
+            parts: vec![sides],
+            is_detail: false,
+        })
     }));
-    (!rows.is_empty()).then(|| PairFigures { sides: sides.into_iter().collect(), rows })
+    let count = |is_detail: bool| {
+        let of = works.iter().filter(|work| work.is_detail == is_detail);
+        of.map(|work| 1 + usize::from(work.has_control())).sum::<usize>()
+    };
+    let (answers, details) = (count(false), count(true));
+    let halves = if details > 0 { 2 } else { 1 };
+    let level = level_of_each(halves * answers);
+    let length_level = (details > 0).then(|| level_of_each(2 * details));
+    let row =
+        |work: &PairWork<'_>| work.row(length_level.filter(|_| work.is_detail).unwrap_or(level));
+    let rows: Vec<PairRow> = works.iter().map(row).collect();
+    (!rows.is_empty()).then(|| PairFigures {
+        sides: sides.into_iter().collect(),
+        rows,
+        level,
+        length_level,
+    })
+}
+
+/// The steps of files, in the order of display.
+const STEPS: [Stage; 3] = [Stage::Write, Stage::Read, Stage::ReadHash];
+
+fn has_both(sides: &BTreeMap<Side, &Series>) -> bool {
+    sides.contains_key(&Side::A) && sides.contains_key(&Side::B)
 }
 
 fn len_of(series: &Series) -> u64 {
@@ -95,8 +160,73 @@ fn rank(stage: Stage) -> u8 {
     }
 }
 
-/// Joins series: the sums of each round that all of them have.
-fn sum(all: &[&Series]) -> Series {
+impl PairWork<'_> {
+    fn has_control(&self) -> bool {
+        self.parts.iter().all(|sides| sides.contains_key(&Side::Control))
+    }
+
+    fn row(&self, level: f64) -> PairRow {
+        let unproved = |series: &Series| series.factors.cache == Some(Cache::Unknown);
+        let mut all = self.parts.iter().flat_map(|sides| sides.values());
+        let sides = [Side::A, Side::B, Side::Control].into_iter();
+        PairRow {
+            stage: self.stage,
+            len_bytes: self.len_bytes,
+            depth: self.depth,
+            cold: self.stage != Stage::Write && !all.any(|series| unproved(series)),
+            rates: sides.filter_map(|side| self.rate(side)).collect(),
+            a_to_b: self.compared(Side::B, level),
+            a_to_control: self.has_control().then(|| self.compared(Side::Control, level)),
+        }
+    }
+
+    /// Returns the median rate of a side, in bytes per second, and its number of samples.
+    fn rate(&self, side: Side) -> Option<(Side, f64, usize)> {
+        let parts: Option<Vec<&Series>> =
+            self.parts.iter().map(|sides| sides.get(&side).copied()).collect();
+        let rates: Vec<f64> = match parts?.as_slice() {
+            [only] => only.counting().map(|sample| bytes_per_s(only, sample)).collect(),
+            several => sums(several).iter().map(Sample::per_second).collect(),
+        };
+        Some((side, median(&rates)?, rates.len()))
+    }
+
+    /// Compares A with another side, round by round. Leaves out rounds that a series lacks.
+    fn compared(&self, other: Side, level: f64) -> Compared {
+        let parts = self.parts.iter().map(|sides| match (sides.get(&Side::A), sides.get(&other)) {
+            (Some(one), Some(other)) => ratios(one, other),
+            _ => BTreeMap::new(),
+        });
+        let parts: Vec<BTreeMap<u32, f64>> = parts.collect();
+        let of_round = |round: &u32| -> Option<f64> {
+            let ratios: Option<Vec<f64>> = parts.iter().map(|of| of.get(round).copied()).collect();
+            median(&ratios?)
+        };
+        let rounds = parts.first().into_iter().flat_map(BTreeMap::keys);
+        let ratios = Ratios::in_turn(&rounds.filter_map(of_round).collect::<Vec<f64>>());
+        let ratio =
+            ratios.map(|ratios| Figure { value: ratios.point(), interval: ratios.interval(level) });
+        let interval = ratio.as_ref().and_then(|ratio| ratio.interval.as_ref());
+        Compared { finding: finding(interval, MARGIN), ratio }
+    }
+}
+
+/// Returns the ratios of two series by their rounds. If a round has several samples, the median of
+/// their rates counts.
+fn ratios(one: &Series, other: &Series) -> BTreeMap<u32, f64> {
+    let of = |series: &Series| -> BTreeMap<u32, f64> {
+        let mut rounds: BTreeMap<u32, Vec<f64>> = BTreeMap::new();
+        for sample in series.counting() {
+            rounds.entry(sample.round).or_default().push(sample.per_second());
+        }
+        rounds.into_iter().filter_map(|(round, rates)| Some((round, median(&rates)?))).collect()
+    };
+    let (ours, theirs) = (of(one), of(other));
+    ours.iter().filter_map(|(round, rate)| Some((*round, rate / theirs.get(round)?))).collect()
+}
+
+/// Sums several series by rounds that all of them have.
+fn sums(all: &[&Series]) -> Vec<Sample> {
     let mut rounds: BTreeMap<u32, Sample> = BTreeMap::new();
     for sample in all.iter().flat_map(|series| series.counting()) {
         let sum = rounds.entry(sample.round).or_default();
@@ -105,32 +235,7 @@ fn sum(all: &[&Series]) -> Series {
         sum.elapsed_ns += sample.elapsed_ns;
     }
     let has = |round: u32| move |series: &&Series| series.counting().any(|one| one.round == round);
-    let samples = rounds.into_values().filter(|sum| all.iter().all(has(sum.round))).collect();
-    let unproved = all.iter().find(|series| series.factors.cache == Some(Cache::Unknown));
-    Series { samples, ..(**unproved.unwrap_or(&all[0])).clone() }
-}
-
-fn row(sides: &BTreeMap<Side, &Series>, len_bytes: Option<u64>) -> Option<PairRow> {
-    let (a, b) = (sides.get(&Side::A)?, sides.get(&Side::B)?);
-    let control = sides.get(&Side::Control);
-    let stage = a.factors.stage?;
-    let unproved = |series: &&Series| series.factors.cache == Some(Cache::Unknown);
-    Some(PairRow {
-        stage,
-        len_bytes,
-        depth: a.factors.queue_depth,
-        cold: stage != Stage::Write && !sides.values().any(unproved),
-        rates: sides
-            .iter()
-            .filter_map(|(&side, series)| {
-                let rates = series.counting().map(|sample| bytes_per_s(series, sample));
-                let rates: Vec<f64> = rates.collect();
-                Some((side, median(&rates)?, rates.len()))
-            })
-            .collect(),
-        a_to_b: compared(a, b),
-        a_to_control: control.map(|control| compared(a, control)),
-    })
+    rounds.into_values().filter(|sum| all.iter().all(has(sum.round))).collect()
 }
 
 fn bytes_per_s(series: &Series, sample: &Sample) -> f64 {
@@ -138,21 +243,4 @@ fn bytes_per_s(series: &Series, sample: &Sample) -> f64 {
         Unit::Operations => sample.per_second() * len_of(series) as f64,
         _ => sample.per_second(),
     }
-}
-
-/// Compares two series round by round. Leaves out rounds that one of them lacks. If a round has
-/// several samples, the median of their rates counts.
-fn compared(one: &Series, other: &Series) -> Compared {
-    let of = |series: &Series| -> BTreeMap<u32, f64> {
-        let mut rounds: BTreeMap<u32, Vec<f64>> = BTreeMap::new();
-        for sample in series.counting() {
-            rounds.entry(sample.round).or_default().push(sample.per_second());
-        }
-        rounds.into_iter().filter_map(|(round, rates)| Some((round, median(&rates)?))).collect()
-    };
-    let (one, others) = (of(one), of(other));
-    let pairs = one.iter().filter_map(|(round, rate)| Some((*rate, *others.get(round)?)));
-    let rounds: Vec<(f64, f64)> = pairs.collect();
-    let ratio = ratio_in_turn(&rounds);
-    Compared { ratio, finding: finding(ratio.as_ref(), MARGIN) }
 }

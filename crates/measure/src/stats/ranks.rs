@@ -1,131 +1,229 @@
-//! The ratio of two sides, with an interval from ranks or signs.
+//! The ratio of two sides, with intervals from ranks or signs.
 //!
 //! A bootstrap of medians needs many rounds, and a stalled sample widens its interval. Ranks and
 //! signs ignore how long a sample stalled, and their intervals hold for any distribution of the
 //! samples.
 
+use statrs::distribution::{Binomial, DiscreteCDF as _};
+
 use super::bootstrap::{Estimate, Method, ROUNDS_MIN};
 use super::describe::{median, sorted};
-use super::normal::distance_of;
+use super::normal::share_below;
 
-/// The level of the intervals.
+/// The level of an interval that stands alone.
 const LEVEL: f64 = 0.95;
 
-/// Returns the median of the first side ÷ that of the second. Each number is of one round.
-///
-/// The interval contains the ratios that the test of Mann and Whitney does not reject: ratios of
-/// every round of one side to every round of the other, without the least and the greatest. `None`
-/// if a side has fewer than [`ROUNDS_MIN`] rounds, or a number is not positive.
-///
-/// Source: M. Hollander, D. Wolfe, E. Chicken, "Nonparametric statistical methods", 3rd edition
-/// (2014), section 4.3.
-pub fn ratio_apart(ours: &[f64], theirs: &[f64]) -> Option<Estimate> {
-    let rounds = ours.len().min(theirs.len());
-    let positive = |number: &f64| *number > 0.0 && number.is_finite();
-    if rounds < ROUNDS_MIN || !ours.iter().chain(theirs).all(positive) {
-        return None;
-    }
-    let point = median(ours)? / median(theirs)?;
-    let pairs = ours.iter().flat_map(|one| theirs.iter().map(move |other| one / other));
-    let ratios = sorted(&pairs.collect::<Vec<f64>>())?;
-    let left_out = left_out(ours.len() as f64, theirs.len() as f64);
-    Some(estimate(point, &ratios, left_out, (Method::Ranks, rounds)))
-}
+/// The most rounds of both sides together whose ranks are counted. 128-bit integers have room for
+/// the orders of so many.
+const COUNTED_MAX: usize = 120;
 
-/// Returns the median over the rounds of the first rate ÷ the second.
-///
-/// Each pair is from one round, with a random order of the two. The interval contains the medians
-/// that the sign test does not reject: from the ratios of the rounds in order, it leaves out as
-/// many at each end as that test rejects. `None` if there are fewer than six rounds, with which
-/// that test rejects nothing, or a rate is not positive.
-///
-/// Source: M. Hollander, D. Wolfe, E. Chicken, "Nonparametric statistical methods", 3rd edition
-/// (2014), section 3.6.
-pub fn ratio_in_turn(rounds: &[(f64, f64)]) -> Option<Estimate> {
-    let positive = |rate: f64| rate > 0.0 && rate.is_finite();
-    if !rounds.iter().all(|&(one, other)| positive(one) && positive(other)) {
-        return None;
-    }
-    let ratios = sorted(&rounds.iter().map(|(one, other)| one / other).collect::<Vec<f64>>())?;
-    let left_out = left_out_by_signs(rounds.len() as f64)?;
-    Some(estimate(median(&ratios)?, &ratios, left_out, (Method::Signs, rounds.len())))
-}
-
-fn estimate(
+/// The ratio of two sides, for intervals at any level.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Ratios {
+    /// The reported ratio.
     point: f64,
-    ratios: &[f64],
-    left_out: usize,
-    (method, rounds): (Method, usize),
-) -> Estimate {
-    Estimate {
-        point,
-        // The ratio of the medians can lie just outside if there are very many rounds.
-        low: ratios[left_out].min(point),
-        high: ratios[ratios.len() - 1 - left_out].max(point),
-        level: LEVEL,
-        method,
-        rounds,
-        resamples: 0,
-        seed: 0,
+    /// The ratios of rounds, rising.
+    sorted: Vec<f64>,
+    /// `chances[count]`: how likely the true ratio is outside all but `count` ratios at each end.
+    chances: Vec<f64>,
+    method: Method,
+    rounds: usize,
+}
+
+impl Ratios {
+    /// Returns the median of the first side ÷ that of the second. Each number is of one round.
+    ///
+    /// An interval contains the ratios that the test of Mann and Whitney does not reject: ratios of
+    /// every round of one side to every round of the other, without the least and the greatest.
+    /// `None` if a side has fewer than [`ROUNDS_MIN`] rounds, or a number is not positive.
+    ///
+    /// Source: M. Hollander, D. Wolfe, E. Chicken, "Nonparametric statistical methods", 3rd edition
+    /// (2014), section 4.3.
+    pub fn apart(ours: &[f64], theirs: &[f64]) -> Option<Ratios> {
+        let rounds = ours.len().min(theirs.len());
+        if rounds < ROUNDS_MIN || !ours.iter().chain(theirs).all(is_positive) {
+            return None;
+        }
+        let pairs = ours.iter().flat_map(|one| theirs.iter().map(move |other| one / other));
+        Some(Ratios {
+            point: median(ours)? / median(theirs)?,
+            sorted: sorted(&pairs.collect::<Vec<f64>>())?,
+            chances: chances_of_ranks(ours.len(), theirs.len()),
+            method: Method::Ranks,
+            rounds,
+        })
+    }
+
+    /// Returns the median of ratios, each of one round in which both sides took turns.
+    ///
+    /// An interval contains the medians that the sign test does not reject. `None` if there are no
+    /// rounds, or a ratio is not positive.
+    ///
+    /// Source: M. Hollander, D. Wolfe, E. Chicken, "Nonparametric statistical methods", 3rd edition
+    /// (2014), section 3.6.
+    pub fn in_turn(ratios: &[f64]) -> Option<Ratios> {
+        let sorted = sorted(ratios).filter(|_| ratios.iter().all(is_positive))?;
+        Some(Ratios {
+            point: median(&sorted)?,
+            chances: chances_of_signs(ratios.len()),
+            sorted,
+            method: Method::Signs,
+            rounds: ratios.len(),
+        })
+    }
+
+    /// Returns these ratios with another reported one.
+    #[must_use]
+    pub fn reporting(self, point: f64) -> Ratios {
+        Ratios { point, ..self }
+    }
+
+    /// Returns the reported ratio.
+    pub fn point(&self) -> f64 {
+        self.point
+    }
+
+    /// Returns how likely equal sides are to differ as much.
+    pub fn chance(&self) -> f64 {
+        let upto = self.sorted.partition_point(|&ratio| ratio <= 1.0);
+        let from = self.sorted.len() - self.sorted.partition_point(|&ratio| ratio < 1.0);
+        self.chances.get(upto.min(from)).map_or(1.0, |chance| chance.min(1.0))
+    }
+
+    /// Returns the ratio with its interval, which excludes 1 if [`Ratios::chance`] is at most what
+    /// the level leaves. `None` if there are too few rounds for the level.
+    pub fn interval(&self, level: f64) -> Option<Estimate> {
+        // 1 − 0.95 is a bit less than 0.05.
+        let chance = (1.0 - level) * (1.0 + 1e-9);
+        let left_out = self.chances.partition_point(|&of| of <= chance).checked_sub(1)?;
+        Some(Estimate {
+            point: self.point,
+            // The reported ratio can lie just outside if there are very many rounds.
+            low: self.sorted[left_out].min(self.point),
+            high: self.sorted[self.sorted.len() - 1 - left_out].max(self.point),
+            level,
+            method: self.method,
+            rounds: self.rounds,
+            resamples: 0,
+            seed: 0,
+        })
     }
 }
 
-/// Returns how many ratios the interval leaves out at each end: the greatest number that the test
-/// of Mann and Whitney rejects, by the normal distribution. From five rounds on this is the number
-/// of the exact tables or one less.
-fn left_out(ours: f64, theirs: f64) -> usize {
-    let deviation = (ours * theirs * (ours + theirs + 1.0) / 12.0).sqrt();
-    rejected(ours * theirs / 2.0, deviation).max(0.0) as usize
+/// Returns [`Ratios::apart`] with an interval that holds 95 % by itself.
+pub fn ratio_apart(ours: &[f64], theirs: &[f64]) -> Option<Estimate> {
+    Ratios::apart(ours, theirs)?.interval(LEVEL)
 }
 
-/// Returns the same for the sign test; `None` if it rejects nothing.
-fn left_out_by_signs(rounds: f64) -> Option<usize> {
-    let rejected = rejected(rounds / 2.0, rounds.sqrt() / 2.0);
-    (rejected >= 0.0).then_some(rejected as usize)
+/// Returns [`Ratios::in_turn`] with an interval that holds 95 % by itself; `None` for fewer than
+/// six rounds.
+pub fn ratio_in_turn(ratios: &[f64]) -> Option<Estimate> {
+    Ratios::in_turn(ratios)?.interval(LEVEL)
 }
 
-/// Returns the greatest value that a two-sided test rejects, from the mean and the deviation of
-/// what it counts.
-fn rejected(mean: f64, deviation: f64) -> f64 {
-    mean - 0.5 - distance_of((1.0 + LEVEL) / 2.0) * deviation
+fn is_positive(number: &f64) -> bool {
+    *number > 0.0 && number.is_finite()
+}
+
+/// Returns the chances of the sign test: that at most so many of the rounds are on one side.
+fn chances_of_signs(rounds: usize) -> Vec<f64> {
+    let sides = Binomial::new(0.5, rounds as u64).expect("a half is a share");
+    (0..rounds.div_ceil(2)).map(|count| 2.0 * sides.cdf(count as u64)).collect()
+}
+
+/// Returns the chances of the test of Mann and Whitney: that at most so many of the pairs are on
+/// one side.
+fn chances_of_ranks(ours: usize, theirs: usize) -> Vec<f64> {
+    let half = ours * theirs / 2;
+    if ours + theirs > COUNTED_MAX {
+        let pairs = (ours * theirs) as f64;
+        let deviation = (pairs * (ours + theirs + 1) as f64 / 12.0).sqrt();
+        let chance = |count: usize| (count as f64 + 0.5 - pairs / 2.0) / deviation;
+        return (0..half).map(|count| 2.0 * share_below(chance(count))).collect();
+    }
+    // How many orders of all rounds have so many pairs on one side: the coefficients of the product
+    // of (1 − x^(theirs + i)) ÷ (1 − x^i).
+    let mut orders = vec![0_i128; half + 1];
+    orders[0] = 1;
+    let mut all = 1.0;
+    for one in 1..=ours {
+        all *= (theirs + one) as f64 / one as f64;
+        for count in (theirs + one..=half).rev() {
+            orders[count] -= orders[count - theirs - one];
+        }
+        for count in one..=half {
+            orders[count] += orders[count - one];
+        }
+    }
+    let mut below = 0;
+    let chance = |orders: i128| {
+        below += orders;
+        2.0 * below as f64 / all
+    };
+    orders.into_iter().map(chance).collect()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    /// Wanted: the tables of critical values of U, two-sided, 5 %.
-    #[test]
-    fn as_many_are_left_out_as_the_tables_have() {
-        for (ours, theirs, wanted) in
-            [(5.0, 5.0, 2), (6.0, 6.0, 5), (5.0, 10.0, 8), (9.0, 9.0, 17), (10.0, 10.0, 23)]
-        {
-            assert_eq!(left_out(ours, theirs), wanted, "{ours} and {theirs} rounds");
-        }
-        // The tables have 13.
-        assert_eq!(left_out(8.0, 8.0), 12);
+    fn left_out(chances: &[f64], chance: f64) -> Option<usize> {
+        chances.partition_point(|&of| of <= chance).checked_sub(1)
     }
 
-    /// Wanted: the greatest number of heads among so many throws that the exact test rejects, or
-    /// one less.
+    /// Wanted: the tables of critical values of U, two-sided, 5 % and 1 %.
     #[test]
-    fn signs_leave_out_what_the_exact_test_rejects() {
-        let exact = |rounds: u32| {
-            let mut below = 0.0;
-            let mut share = 0.5_f64.powi(rounds as i32);
-            let rejected = (0..rounds).take_while(|&heads| {
-                below += share;
-                share *= f64::from(rounds - heads) / f64::from(heads + 1);
-                2.0 * below <= 1.0 - LEVEL
-            });
-            rejected.last()
+    fn as_many_are_left_out_as_the_tables_have() {
+        let of = |ours, theirs| {
+            let chances = chances_of_ranks(ours, theirs);
+            [0.05, 0.01].map(|chance| left_out(&chances, chance))
         };
-        for rounds in 1..300 {
-            let found = left_out_by_signs(f64::from(rounds)).map(|found| found as u32);
-            let wanted = exact(rounds);
-            let less = wanted.and_then(|wanted| wanted.checked_sub(1));
-            assert!(found == wanted || found.is_some() && found == less, "{rounds}: {found:?}");
+        assert_eq!(of(3, 3), [None, None]);
+        assert_eq!(of(5, 5), [Some(2), Some(0)]);
+        assert_eq!(of(6, 6), [Some(5), Some(2)]);
+        assert_eq!(of(5, 10), [Some(8), Some(4)]);
+        assert_eq!(of(8, 8), [Some(13), Some(7)]);
+        assert_eq!(of(10, 10), [Some(23), Some(16)]);
+        assert_eq!(of(20, 20), [Some(127), Some(105)]);
+    }
+
+    /// Wanted: the tables of the sign test, two-sided, 5 % and 1 %.
+    #[test]
+    fn signs_leave_out_what_the_tables_have() {
+        let of = |rounds| {
+            let chances = chances_of_signs(rounds);
+            [0.05, 0.01].map(|chance| left_out(&chances, chance))
+        };
+        assert_eq!(of(5), [None, None]);
+        assert_eq!(of(6), [Some(0), None]);
+        assert_eq!(of(9), [Some(1), Some(0)]);
+        assert_eq!(of(10), [Some(1), Some(0)]);
+        assert_eq!(of(20), [Some(5), Some(3)]);
+        assert_eq!(of(40), [Some(13), Some(11)]);
+        assert_eq!(of(2000), [Some(955), Some(941)]);
+    }
+
+    #[test]
+    fn many_ranks_are_as_the_counted_ones() {
+        let (counted, many) = (chances_of_ranks(60, 60), chances_of_ranks(60, 61));
+        let places = [0.05, 0.001].map(|chance| {
+            let place = |chances, all: f64| left_out(chances, chance).unwrap() as f64 / all;
+            (place(&counted, 3600.0), place(&many, 3660.0))
+        });
+        assert!(places.iter().all(|(one, other)| (one - other).abs() < 0.002), "{places:?}");
+    }
+
+    #[test]
+    fn an_interval_excludes_equality_where_the_chance_is_small() {
+        for shift in [0.98, 1.0, 1.01, 1.03, 1.06] {
+            let ours: Vec<f64> = (0..7).map(|at| shift * (1.0 + 0.01 * f64::from(at))).collect();
+            let theirs: Vec<f64> = (0..9).map(|at| 1.0 + 0.009 * f64::from(at)).collect();
+            let found = Ratios::apart(&ours, &theirs).unwrap();
+            for level in [0.9, 0.95, 0.99, 0.999] {
+                let found_level = found.interval(level).unwrap();
+                let excluded = found_level.low > 1.0 || found_level.high < 1.0;
+                assert_eq!(excluded, found.chance() <= 1.0 - level, "{shift} at {level}");
+            }
         }
-        assert_eq!([5, 6, 9, 10, 40].map(exact), [None, Some(0), Some(1), Some(1), Some(13)]);
     }
 }

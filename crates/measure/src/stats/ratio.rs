@@ -1,14 +1,14 @@
 //! Compares the rates of two sides, and tells whether more rounds are needed.
 //!
 //! Two sides that are measured in turn have the same disturbances, so their ratio is more precise
-//! than either rate: see [`super::ratio_in_turn`].
+//! than either rate: see [`super::Ratios::in_turn`].
 
 use strum::IntoStaticStr;
 
-use super::bootstrap::{Bootstrap, Estimate};
+use super::bootstrap::Estimate;
 use super::describe::median;
 use super::fit::{Line, Point, robust, robust_from};
-use super::ranks::ratio_apart;
+use super::ranks::Ratios;
 
 /// The result of a comparison, for the first side.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, IntoStaticStr)]
@@ -38,42 +38,43 @@ impl Finding {
 }
 
 /// The rates of two sides that were measured apart.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct RatesApart {
     /// Rate of the first, in units per second.
     pub one_per_s: f64,
     /// Rate of the second.
     pub other_per_s: f64,
-    /// First ÷ second, with an interval if both sides have enough rounds.
-    pub ratio: Option<Estimate>,
+    /// First ÷ second, for intervals if both sides have enough rounds.
+    pub ratios: Option<Ratios>,
 }
 
 /// Returns the rates of two sides that were measured apart. `None` if a side has no rate.
 ///
-/// If rounds of both have several amounts, each rate is that of the fitted line, and the rounds of
-/// both are resampled: stalled samples have no weight, and other amounts do not change it.
-/// Otherwise each rate is the median of the samples, and the interval is from the ranks of the
-/// rounds.
-pub fn rates_apart(sides: [&[Vec<Point>]; 2], bootstrap: &Bootstrap) -> Option<RatesApart> {
-    let [Some(line), Some(other_line)] = sides.map(fitted) else {
-        let rates = sides.map(|rounds| median_rate(&rounds.concat()));
-        let [Some(one_per_s), Some(other_per_s)] = rates else { return None };
-        let by_round = sides.map(|rounds| -> Option<Vec<f64>> {
-            rounds.iter().map(|round| median_rate(round)).collect()
-        });
-        let [ours, theirs] = by_round;
-        return Some(RatesApart { one_per_s, other_per_s, ratio: ratio_apart(&ours?, &theirs?) });
+/// If rounds of both have several amounts, each rate is that of the fitted line, also of each
+/// round: stalled samples have no weight, and other amounts do not change it. Otherwise each rate
+/// is the median of the samples.
+pub fn rates_apart(sides: [&[Vec<Point>]; 2]) -> Option<RatesApart> {
+    let (rates, by_round) = match sides.map(fitted) {
+        [Some(line), Some(other)] => {
+            let of_round = |rounds: &[Vec<Point>], line: Line| -> Option<Vec<f64>> {
+                rounds.iter().map(|round| robust_from(round, line)?.rate_per_s()).collect()
+            };
+            let by_round = [of_round(sides[0], line), of_round(sides[1], other)];
+            ([line.rate_per_s(), other.rate_per_s()], by_round)
+        }
+        _ => {
+            let of_round = |rounds: &[Vec<Point>]| -> Option<Vec<f64>> {
+                rounds.iter().map(|round| median_rate(round)).collect()
+            };
+            (sides.map(|rounds| median_rate(&rounds.concat())), sides.map(of_round))
+        }
     };
-    let rates = |one: &[Point], other: &[Point]| {
-        let rate = |points, line| robust_from(points, line)?.rate_per_s();
-        Some((rate(one, line)?, rate(other, other_line)?))
+    let ([Some(one_per_s), Some(other_per_s)], [ours, theirs]) = (rates, by_round) else {
+        return None;
     };
-    let ratio = |one: &[Point], other: &[Point]| rates(one, other).map(|(one, other)| one / other);
-    Some(RatesApart {
-        one_per_s: line.rate_per_s()?,
-        other_per_s: other_line.rate_per_s()?,
-        ratio: bootstrap.of_sides(sides, ratio),
-    })
+    let ratios = ours.zip(theirs).and_then(|(ours, theirs)| Ratios::apart(&ours, &theirs));
+    let ratios = ratios.map(|ratios| ratios.reporting(one_per_s / other_per_s));
+    Some(RatesApart { one_per_s, other_per_s, ratios })
 }
 
 /// Returns the line of a side whose rounds have several amounts, if it has a rate.

@@ -261,8 +261,10 @@ impl Workload for Cipher {
     fn writes(&self) -> Vec<(&Path, u64)> {
         let bytes = |task: &Task| {
             // The file itself, and an enciphered one in each round and process.
-            let files = 1 + u64::from(task.rounds) * task::isas(task, &self.isas).len() as u64;
-            files * task.len_bytes
+            let files = u64::from(task.rounds) * task::isas(task, &self.isas).len() as u64;
+            let tag_len = kernels::cipher(task.algorithm).map_or(0, |cipher| cipher.tag_len());
+            let chunks = task.len_bytes.div_ceil(file::CHUNK_LEN_BYTES as u64);
+            task.len_bytes + files * (task.len_bytes + chunks * tag_len as u64)
         };
         self.task.iter().map(|task| (task.folder.as_path(), bytes(task))).collect()
     }

@@ -30,8 +30,7 @@ use crate::stats;
 /// The steps of each file, in this order.
 const STEPS: [Stage; 3] = [Stage::Write, Stage::Read, Stage::ReadHash];
 
-/// Rounds in a row after which every ratio must be precise. An interval may be narrow by chance:
-/// with one look, 6 of 100 comparisons of equal folders claim a difference, with three 4.
+/// Rounds in a row after which every ratio must be precise. An interval may be narrow by chance.
 const PRECISE_ROUNDS: u32 = 3;
 
 /// Bytes of a request where several are in flight.
@@ -305,11 +304,12 @@ impl<'p> PairRun<'p> {
         let files = self.series.iter().filter(|((at, ..), _)| *at == 0);
         let files = files.map(|(&(_, step, length), &a)| (a, self.series[&(1, step, length)]));
         let deep = self.deep.iter().map(|(_, series)| (series[0], series[1]));
-        files.chain(deep).all(|(a, b)| {
-            let pairs = session.series(a).paired(session.series(b));
-            let rounds: Vec<(f64, f64)> =
-                pairs.map(|(a, b)| (a.per_second(), b.per_second())).collect();
-            let ratio = stats::ratio_in_turn(&rounds);
+        let pairs: Vec<(SeriesId, SeriesId)> = files.chain(deep).collect();
+        let level = stats::level_of_each(pairs.len());
+        pairs.iter().all(|&(a, b)| {
+            let rounds = session.series(a).paired(session.series(b));
+            let ratios: Vec<f64> = rounds.map(|(a, b)| a.per_second() / b.per_second()).collect();
+            let ratio = stats::Ratios::in_turn(&ratios).and_then(|of| of.interval(level));
             ratio.is_some_and(|ratio| stats::enough(&ratio, self.pair.half_width))
         })
     }

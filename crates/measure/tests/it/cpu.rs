@@ -9,6 +9,7 @@ use steadfast_measure::ErrorKind;
 use steadfast_measure::figures;
 use steadfast_measure::record::{self, Factors, Record, Sample, Series, Stage, Unit};
 use steadfast_measure::runner::{End, Session, Unwatched};
+use steadfast_measure::stats::Finding;
 use steadfast_measure::workload::Workload as _;
 use steadfast_measure::workload::cpu::Cpu;
 use steadfast_measure::workload::cpu::kernels::Kernel;
@@ -285,6 +286,32 @@ fn rates_are_those_of_one_thread_and_crowding_is_said() {
     assert!(bounds.0 < 1e9 && bounds.1 > 1e9, "{bounds:?}");
     assert!((four.of_one_thread.unwrap().value - 0.5).abs() < 1e-9 && four.is_crowded());
     assert!((low.of_own_high.unwrap().value - 0.25).abs() < 1e-9 && !low.is_crowded());
+}
+
+#[test]
+fn levels_are_compared_by_the_median_kernel() {
+    let one = |times: [u64; 6], kernel: &str, qos: u8| {
+        let mut series = made(&[(qos, 1, times)]).series.remove(0);
+        series.factors.algorithm = Some(kernel.to_owned());
+        series
+    };
+    let compared = |slow: [[u64; 6]; 3]| {
+        let kernels = ["a", "b", "c"];
+        let low = kernels.iter().zip(slow).map(|(kernel, times)| one(times, kernel, 9));
+        let high = kernels.iter().map(|kernel| one([1000; 6], kernel, 33));
+        let record = Record { series: low.chain(high).collect(), ..made(&[]) };
+        figures::cpu::of(&record).unwrap().levels.unwrap()
+    };
+    let slow = compared([[1250; 6], [1240, 1260, 1250, 1250, 1250, 1250], [4000; 6]]);
+    assert_eq!((slow.low, slow.high, slow.finding), (9, 33, Finding::Slower));
+    assert!((slow.share.value - 0.8).abs() < 1e-9, "{slow:?}");
+    // One kernel does far more by chance: the median kernel shows no difference.
+    let alike = compared([[1001, 999, 1000, 1002, 998, 1000], [1000; 6], [800; 6]]);
+    assert_eq!(alike.finding, Finding::NoDifference);
+    let wide = compared([[900, 1100, 900, 1100, 900, 1100]; 3]);
+    assert_eq!(wide.finding, Finding::NotEnoughData);
+    assert!(wide.share.interval.is_some());
+    assert_eq!(figures::cpu::of(&made(&[(33, 1, [1000; 6])])).unwrap().levels, None);
 }
 
 #[test]

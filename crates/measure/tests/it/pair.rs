@@ -66,6 +66,9 @@ fn every_folder_does_every_step_in_every_round() {
     assert_eq!(figures.rows.len(), 9, "three steps, each with two lengths and their sum");
     assert_eq!(figures.rows.iter().filter(|row| row.len_bytes.is_none()).count(), 3);
     assert!(figures.rows.iter().all(|row| row.a_to_b.ratio.is_some()));
+    // Six rounds are enough for one ratio, and too few for eighteen.
+    assert!(figures.rows.iter().all(|row| row.a_to_b.ratio.unwrap().interval.is_none()));
+    assert!(figures.rows.iter().all(|row| row.a_to_b.finding == Finding::NotEnoughData));
     assert!(figures.rows.iter().all(|row| row.a_to_control.is_some()));
     assert!([a, b, control].iter().all(|folder| is_empty(folder.path())), "something was left");
 }
@@ -92,8 +95,7 @@ fn a_round_that_was_measured_twice_counts_once() {
     let rows = figures::pair::of(&record).unwrap().rows;
     for row in rows.iter().filter(|row| row.len_bytes.is_some()) {
         let ratio = row.a_to_b.ratio.unwrap();
-        assert_eq!(ratio.rounds, 6);
-        assert!((ratio.point - 2.0 / 3.0).abs() < 1e-9, "{ratio:?}");
+        assert!((ratio.value - 2.0 / 3.0).abs() < 1e-9, "{ratio:?}");
     }
 }
 
@@ -178,10 +180,11 @@ fn what_drifts_does_not_reach_the_ratio() {
     record.elapsed_ns = u64::MAX;
     let figures = figures::pair::of(&record).expect("there is a pair");
     for row in &figures.rows {
-        let ratio = row.a_to_b.ratio.expect("forty rounds give an interval");
+        let ratio = row.a_to_b.ratio.and_then(|ratio| ratio.interval);
+        let ratio = ratio.expect("forty rounds give an interval");
         assert!((ratio.point - 0.8).abs() < 0.02, "{ratio:?}");
         assert!(ratio.low <= 0.8 && 0.8 <= ratio.high, "{ratio:?}");
-        assert!(ratio.half_width() < 0.02 && MARGIN < 0.1, "{ratio:?}");
+        assert!(ratio.half_width() < 0.03 && MARGIN < 0.1, "{ratio:?}");
         assert_eq!(row.a_to_b.finding, Finding::Slower);
         // Without rounds to pair, the rates alone would tell far less.
         let (_, rate_a, _) = row.rates[0];

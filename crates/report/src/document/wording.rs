@@ -3,7 +3,9 @@
 //! In: a document, which is made in English, and the words of a language. Out: the same document in
 //! that language. Names stay as they are.
 
-use super::{Axis, Cell, Chart, Column, Document, Layer, Quantity, Scale, Section, Table};
+use super::{
+    Axis, Cell, Chart, Column, Document, Headline, Layer, Quantity, Scale, Section, Table,
+};
 use crate::units::Units;
 
 /// The language of a page.
@@ -64,6 +66,10 @@ impl Wording {
     fn section(self, section: &Section) -> Section {
         Section {
             title: self.say(&section.title),
+            headline: section
+                .headline
+                .as_ref()
+                .map(|of| Headline { figure: of.figure.clone(), what: self.say(&of.what) }),
             sentences: self.all(&section.sentences),
             tables: section.tables.iter().map(|table| self.table(table)).collect(),
             charts: section.charts.iter().map(|chart| self.chart(chart)).collect(),

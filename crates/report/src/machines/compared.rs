@@ -34,6 +34,9 @@ pub(super) fn section(one: &Record, other: &Record) -> Option<Section> {
         findings(&compared.iter().collect::<Vec<_>>(), &one)
     )];
     sentences.extend(groups.iter().map(|group| group_sentence(group, &one)));
+    let levels = compared.iter().filter_map(|found| Some(found.ratio.interval?.level));
+    let level = levels.reduce(f64::max).map(|level| format!(", {},", units::share(level)));
+    let level = level.unwrap_or_default();
     Some(Section {
         tables: vec![table(&compared, &title, [&one, &other])],
         charts: groups.iter().map(|group| chart(group, &title)).collect(),
@@ -41,12 +44,15 @@ pub(super) fn section(one: &Record, other: &Record) -> Option<Section> {
         sentences,
         notes: vec![format!(
             "Rates are those of the fitted lines where lengths differ, otherwise medians. The \
-             records were made apart, so intervals include the spread of both: of lines 99 % (94 % \
-             from five rounds), of medians 95 %. With fewer than five rounds there are none. \
-             Differences of up to {} count as none. Processor time hardly depends on other \
-             programs: on a busy machine, its ratio is the better one.",
+             records were made apart, so intervals include the spread of both, by the ranks of \
+             the rounds. Their level{level} is chosen for the page: of the differences that it \
+             claims, at most one in twenty is expected to be none, however many series there are. \
+             With fewer than five rounds there are no intervals. Differences of up to {} count as \
+             none. Processor time hardly depends on other programs: on a busy machine, its ratio \
+             is the better one.",
             units::percent(MARGIN)
         )],
+        ..Section::default()
     })
 }
 

@@ -4,14 +4,14 @@
 //! instructions, its ratio is not called a gain: it shows that something else changed.
 
 use steadfast_measure::figures::cipher::{
-    CipherFigures, CipherRow, GainAccount, TaskRate, UNTOUCHED_SHARE,
+    CipherFigures, CipherRow, Gain, GainAccount, TaskRate, UNTOUCHED_SHARE,
 };
 use steadfast_measure::figures::hash::Figure;
 use steadfast_measure::record::{Isa, Stage, Unit};
 use steadfast_measure::workload::cipher::masks;
 
 use super::{INTERVALS, cell, rows_layer};
-use crate::document::{Axis, Cell, Chart, Field, Mark, Quantity, Section, Table};
+use crate::document::{Axis, Cell, Chart, Field, Headline, Mark, Quantity, Section, Table};
 use crate::units::{self, Units};
 
 /// Makes the section.
@@ -26,6 +26,14 @@ pub(super) fn section(figures: &CipherFigures) -> Section {
     tables.retain(|table| !table.rows.is_empty());
     Section {
         title: "Ciphers, digests and signatures".to_owned(),
+        headline: most_gained(figures).map(|(row, most)| {
+            let what = format!(
+                "as fast: {} with the processor's instructions, against {}",
+                row.algorithm,
+                masks::name(most.without)
+            );
+            Headline::new(cell(Quantity::Ratio, most.gain), what)
+        }),
         sentences,
         tables,
         charts: charts(figures),
@@ -33,11 +41,16 @@ pub(super) fn section(figures: &CipherFigures) -> Section {
     }
 }
 
-/// Names the algorithm that gains most by its instructions.
-fn gain_sentence(figures: &CipherFigures) -> Option<String> {
+/// Returns the algorithm that gains most by its instructions.
+fn most_gained(figures: &CipherFigures) -> Option<(&CipherRow, &Gain)> {
     let gains = figures.rows.iter().flat_map(|row| row.gains.iter().map(move |gain| (row, gain)));
     let by_single = gains.filter(|(_, gain)| gain.by_instructions && gain.without != Isa::Baseline);
-    let (row, most) = by_single.max_by(|a, b| a.1.gain.value.total_cmp(&b.1.gain.value))?;
+    by_single.max_by(|a, b| a.1.gain.value.total_cmp(&b.1.gain.value))
+}
+
+/// Names the algorithm that gains most by its instructions.
+fn gain_sentence(figures: &CipherFigures) -> Option<String> {
+    let (row, most) = most_gained(figures)?;
     let gain = cell(Quantity::Ratio, most.gain).shown(Units::Si);
     Some(format!(
         "By {}, {} gains most by the processor's instructions: with them it is {gain} as fast as \
@@ -154,8 +167,8 @@ fn by_isa(
         .map(|&isa| (format!(">{mark}{}", masks::name(isa)), move |row: &CipherRow| of(row, isa)));
     let columns: Vec<_> = columns.collect();
     let mut fields: Vec<Field<'_, CipherRow>> = vec![
-        ("algorithm", &|row| Cell::text(&row.algorithm)),
-        ("what", &|row| Cell::text(what(row.stage))),
+        ("Algorithm", &|row| Cell::text(&row.algorithm)),
+        ("What", &|row| Cell::text(what(row.stage))),
     ];
     fields.extend(columns.iter().map(|(title, cell)| -> Field<'_, CipherRow> { (title, cell) }));
     Table::of(name, title, 2, rows, &fields)
@@ -163,11 +176,11 @@ fn by_isa(
 
 fn tasks(tasks: &[TaskRate]) -> Table {
     let fields: &[Field<'_, TaskRate>] = &[
-        ("cipher", &|of| Cell::text(&of.algorithm)),
-        ("instructions", &|of| Cell::text(masks::name(of.isa))),
-        (">file", &|of| Cell::bytes(of.bytes)),
-        (">rate", &|of| cell(Quantity::Rate, of.rate)),
-        (">cipher's share", &|of| cell(Quantity::Share, of.cipher_share)),
+        ("Cipher", &|of| Cell::text(&of.algorithm)),
+        ("Instructions", &|of| Cell::text(masks::name(of.isa))),
+        (">File", &|of| Cell::bytes(of.bytes)),
+        (">Rate", &|of| cell(Quantity::Rate, of.rate)),
+        (">Cipher's share", &|of| cell(Quantity::Share, of.cipher_share)),
     ];
     Table::of("cipher-file", "A file to an enciphered file", 2, tasks, fields)
 }
@@ -221,11 +234,11 @@ fn account_chart(account: &GainAccount) -> Chart {
 
 fn what(stage: Stage) -> &'static str {
     match stage {
-        Stage::Encrypt => "encipher",
-        Stage::Hash => "hash",
-        Stage::Sign => "sign",
-        Stage::Verify => "verify",
-        _ => "other",
+        Stage::Encrypt => "Encipher",
+        Stage::Hash => "Hash",
+        Stage::Sign => "Sign",
+        Stage::Verify => "Verify",
+        _ => "Other",
     }
 }
 

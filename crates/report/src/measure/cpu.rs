@@ -2,18 +2,21 @@
 //!
 //! In: figures. Out: a [`Section`]: the main results in sentences, then one table.
 
-use steadfast_measure::figures::cpu::{CROWDED_SHARE, CpuFigures, LoopRate};
+use steadfast_measure::figures::cpu::{
+    CROWDED_SHARE, CpuFigures, LevelsCompared, LoopRate, MARGIN,
+};
 use steadfast_measure::figures::hash::Figure;
+use steadfast_measure::stats::Finding;
 use steadfast_measure::workload::cpu::kernels::Kernel;
 
 use super::{INTERVALS, cell, rows_layer};
-use crate::document::{Axis, Cell, Chart, Field, Mark, Quantity, Section, Table};
+use crate::document::{Axis, Cell, Chart, Field, Headline, Mark, Quantity, Section, Table};
 use crate::units::{self, Units};
 
 /// Makes the section.
 pub(super) fn section(figures: &CpuFigures) -> Section {
     let mut sentences = Vec::new();
-    sentences.extend(level_sentence(&figures.rates));
+    sentences.extend(level_sentence(figures));
     sentences.extend(mixed_sentence(&figures.rates));
     sentences.extend(crowded_sentence(&figures.rates));
     sentences.extend(against_sentence(figures));
@@ -22,6 +25,7 @@ pub(super) fn section(figures: &CpuFigures) -> Section {
     }
     Section {
         title: "Loops in one core".to_owned(),
+        headline: headline(figures),
         sentences,
         tables: vec![table(figures)],
         charts: chart(figures).into_iter().collect(),
@@ -29,16 +33,28 @@ pub(super) fn section(figures: &CpuFigures) -> Section {
     }
 }
 
+/// What the lowest level does of the highest, or the rate of the fastest kernel.
+fn headline(figures: &CpuFigures) -> Option<Headline> {
+    if let Some(LevelsCompared { low, high, share, .. }) = figures.levels {
+        let what = format!("of the loops at level {high} are done at level {low}");
+        return Some(Headline::new(cell(Quantity::Share, share), what));
+    }
+    let alone = figures.rates.iter().filter(|rate| rate.threads == 1);
+    let fastest = alone.max_by(|a, b| a.rate.value.total_cmp(&b.rate.value))?;
+    let what = format!("loops of {} by one thread", fastest.kernel);
+    Some(Headline::new(cell(Quantity::PerSecond, fastest.rate), what))
+}
+
 fn table(figures: &CpuFigures) -> Table {
     let other = figures.against.as_ref().map(|name| format!(">% of {name}"));
     let mut fields: Vec<Field<'_, LoopRate>> = vec![
-        ("kernel", &|of| Cell::text(&of.kernel)),
+        ("Kernel", &|of| Cell::text(&of.kernel)),
         ("QoS", &|of| of.qos.map_or(Cell::Empty, |level| Cell::text(level.to_string()))),
-        (">threads", &|of| Cell::count(of.threads)),
-        (">beside", &|of| of.busy_threads.map_or(Cell::Empty, Cell::count)),
-        (">loops/s of one", &|of| cell(Quantity::PerSecond, of.rate)),
-        (">of 1 thread", &|of| cell(Quantity::Share, of.of_one_thread)),
-        (">of high", &|of| cell(Quantity::Share, of.of_own_high)),
+        (">Threads", &|of| Cell::count(of.threads)),
+        (">Beside", &|of| of.busy_threads.map_or(Cell::Empty, Cell::count)),
+        (">Loops/s of one", &|of| cell(Quantity::PerSecond, of.rate)),
+        (">Of 1 thread", &|of| cell(Quantity::Share, of.of_one_thread)),
+        (">Of high", &|of| cell(Quantity::Share, of.of_own_high)),
     ];
     if let Some(other) = &other {
         fields.push((other, &|of| cell(Quantity::Share, hundredth(of))));
@@ -90,14 +106,28 @@ fn hundredth(rate: &LoopRate) -> Option<Figure> {
     Some(Figure { value: percent.value / 100.0, ..percent.scaled(0.01) })
 }
 
-/// States the rates at the lowest level as a share of those at the highest.
-fn level_sentence(rates: &[LoopRate]) -> Option<String> {
-    let low = rates.iter().filter_map(|rate| rate.qos).min()?;
-    let high = rates.iter().filter_map(|rate| rate.qos).max().filter(|&high| high > low)?;
-    let one = rates.iter().filter(|rate| rate.qos == Some(low) && rate.threads == 1);
-    let span = span(one.filter_map(|rate| rate.of_own_high))?;
+/// States what the lowest level does of the loops of the highest, and whether that is a difference.
+fn level_sentence(figures: &CpuFigures) -> Option<String> {
+    let LevelsCompared { low, high, share, finding } = figures.levels?;
+    let of_low = |rate: &&LoopRate| {
+        rate.qos == Some(low) && rate.threads == 1 && rate.busy_threads.is_none()
+    };
+    let kernels: Vec<&LoopRate> = figures.rates.iter().filter(of_low).collect();
+    let shares = kernels.iter().filter_map(|rate| rate.of_own_high);
+    let range = match span(shares).filter(|_| kernels.len() > 1) {
+        Some(span) => format!(" by the median kernel, and {span} kernel by kernel"),
+        None => String::new(),
+    };
+    let found = match finding {
+        Finding::Slower => "it is slower".to_owned(),
+        Finding::Faster => "it is faster".to_owned(),
+        Finding::NoDifference => format!("no difference within ±{}", units::percent(MARGIN)),
+        Finding::NotEnoughData if share.interval.is_some() => "no difference was found".to_owned(),
+        Finding::NotEnoughData => "too few rounds to tell".to_owned(),
+    };
+    let share = cell(Quantity::Share, share).shown(Units::Si);
     Some(format!(
-        "At level {low} one thread does {span} of its loops at level {high}, kernel by kernel. \
+        "At level {low} one thread does {share} of its loops at level {high}{range}: {found}. \
          What a level takes shows only beside other work, or where there are slower cores."
     ))
 }

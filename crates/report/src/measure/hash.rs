@@ -13,7 +13,7 @@ use steadfast_measure::figures::hash::{
 use steadfast_measure::record::{Cache, Stage};
 
 use super::{INTERVALS, cell, level_name, time_cell};
-use crate::document::{Quantity, Section};
+use crate::document::{Headline, Quantity, Section};
 use crate::units::{self, Units};
 
 /// Why a fit is doubtful.
@@ -44,11 +44,28 @@ pub(super) fn section(figures: &HashFigures, units: Units) -> Section {
     sentences.extend(doubt_sentence(&figures.lines));
     Section {
         title: "Hashing".to_owned(),
+        headline: headline(figures),
         sentences,
         tables: tables::tables(figures, units),
         charts: charts::charts(figures),
         notes: notes(figures),
     }
+}
+
+/// The expected time of a check, the rate of the files found, or that of SHA-256.
+fn headline(figures: &HashFigures) -> Option<Headline> {
+    if let Some(forecast) = &figures.forecast {
+        return Some(Headline::new(time_cell(forecast.time_s), "to check the folder"));
+    }
+    let hashed = |of: &&FolderRate| of.streams.is_some() && of.stage == Stage::ReadHash;
+    let found = figures.folders.iter().find(hashed);
+    let line = figures.level_lines.first().and_then(|line| line.net.rate());
+    let (rate, what) = match (found, line, fastest(&figures.kernels, Some(1))) {
+        (Some(found), ..) => (found.rate, "Reading and hashing the files found there"),
+        (None, Some(rate), _) => (rate, "Reading and hashing one file"),
+        (None, None, kernel) => (kernel?.rate, "SHA-256 in memory, one thread"),
+    };
+    Some(Headline::new(cell(Quantity::Rate, rate), what))
 }
 
 /// Names the lines that are doubtful, all in one sentence.

@@ -1,23 +1,26 @@
 //! The same work in two folders: a section of a record's document.
 
-use steadfast_measure::figures::hash::Figure;
 use steadfast_measure::figures::pair::{Compared, MARGIN, PairFigures, PairRow};
 use steadfast_measure::record::{Place, Side, Stage};
-use steadfast_measure::stats::Finding;
+use steadfast_measure::stats::{Finding, rounds_in_turn_min};
 
 use super::{cell, rows_layer};
-use crate::document::{Axis, Cell, Chart, Field, Layer, Mark, Point, Quantity, Section, Table};
+use crate::document::{
+    Axis, Cell, Chart, Field, Headline, Layer, Mark, Point, Quantity, Section, Table,
+};
 use crate::units::{self, Units};
 
 /// Makes the section.
 pub(super) fn section(figures: &PairFigures, places: &[Place], units: Units) -> Section {
     let control = figures.sides.iter().any(|(side, _)| *side == Side::Control);
-    let mut notes = vec![format!(
-        "Folders took turns within every round, in an order drawn anew, so a ratio is known far \
-         better than the rates. Intervals are from the signs of the rounds and hold at least 95 %; \
-         with fewer than six rounds there are none. Differences of up to {} count as none.",
-        units::percent(MARGIN)
-    )];
+    let mut notes = vec![
+        format!(
+            "Folders took turns within every round, in an order drawn anew, so a ratio is known \
+             far better than the rates. Differences of up to {} count as none.",
+            units::percent(MARGIN)
+        ),
+        levels(figures),
+    ];
     if figures.rows.iter().any(|row| row.stage != Stage::Write && !row.cold) {
         notes.push(
             "Of some reads it could not be shown that the page cache was empty: what lies beneath \
@@ -27,6 +30,7 @@ pub(super) fn section(figures: &PairFigures, places: &[Place], units: Units) -> 
     }
     Section {
         title: "Pair".to_owned(),
+        headline: headline(figures),
         sentences: sentences(figures, places, units),
         tables: vec![table(figures, control)],
         charts: vec![chart(figures, control, units)],
@@ -34,16 +38,57 @@ pub(super) fn section(figures: &PairFigures, places: &[Place], units: Units) -> 
     }
 }
 
-/// States the result first, then what was compared.
-fn sentences(figures: &PairFigures, places: &[Place], units: Units) -> Vec<String> {
+/// States the levels of the intervals, and where there were too few rounds for any.
+fn levels(figures: &PairFigures) -> String {
+    let mut text =
+        "Intervals are by the sign test, and all of this page hold at once in 95 of 100 \
+                    sessions."
+            .to_owned();
+    let kinds = [("steps and depths", Some(figures.level)), ("lengths", figures.length_level)];
+    for (what, level) in kinds {
+        let Some(level) = level else { continue };
+        let of_kind = |row: &&PairRow| {
+            let is_length = row.depth.is_none() && row.len_bytes.is_some();
+            (figures.length_level.is_some() && is_length) == (what == "lengths")
+        };
+        let rounds = figures.rows.iter().filter(of_kind).map(rounds).min().unwrap_or(0);
+        let needed = rounds_in_turn_min(level);
+        let each = format!(" Each of the {what} is at a level of {}", units::share(level));
+        text.push_str(&each);
+        text.push_str(&match rounds < needed {
+            true => format!(
+                ", for which {needed} rounds are needed: {rounds} are too few to call any of them \
+                 different or alike."
+            ),
+            false => ".".to_owned(),
+        });
+    }
+    text
+}
+
+/// The ratio of reading, or of the first step that there is.
+fn headline(figures: &PairFigures) -> Option<Headline> {
+    let (files, deep) = answers(figures);
+    let reads = files.iter().find(|row| row.stage == Stage::Read);
+    let row = reads.or(files.first()).or(deep.first())?;
+    let what = format!("{}, A ÷ B: {}", step_name(row), finding_words(row.a_to_b.finding));
+    Some(Headline::new(cell(Quantity::Ratio, row.a_to_b.ratio?), what))
+}
+
+/// Returns the rows that answer the question: each step with all lengths together, and the depths.
+fn answers(figures: &PairFigures) -> (Vec<&PairRow>, Vec<&PairRow>) {
     let files = [Stage::Write, Stage::Read, Stage::ReadHash].into_iter().filter_map(|stage| {
         let mut of_stage =
             figures.rows.iter().filter(|row| row.stage == stage && row.depth.is_none());
         // All lengths together come last; if there is one length, it is the only row.
         of_stage.next_back()
     });
-    let files: Vec<&PairRow> = files.collect();
-    let deep: Vec<&PairRow> = figures.rows.iter().filter(|row| row.depth.is_some()).collect();
+    (files.collect(), figures.rows.iter().filter(|row| row.depth.is_some()).collect())
+}
+
+/// States the result first, then what was compared.
+fn sentences(figures: &PairFigures, places: &[Place], units: Units) -> Vec<String> {
+    let (files, deep) = answers(figures);
     let mut sentences = Vec::new();
     if let Some(first) = files.first() {
         let what = format!("files of {}", len_name(first, units));
@@ -74,7 +119,7 @@ fn sentence(
         .iter()
         .map(|row| {
             let (name, finding) = (name(row), finding_words(row.a_to_b.finding));
-            match ratio(row.a_to_b) {
+            match row.a_to_b.ratio {
                 Some(ratio) => {
                     format!("{name} at {} ({finding})", cell(Quantity::Ratio, ratio).shown(units))
                 }
@@ -101,18 +146,15 @@ fn table(figures: &PairFigures, control: bool) -> Table {
         ("Step", &|of| Cell::text(step_name(of))),
         (">Files of", &|of| match (of.depth, of.len_bytes) {
             (Some(_), _) => Cell::Empty,
-            (None, length) => length.map_or(Cell::text("all lengths"), Cell::bytes),
+            (None, length) => length.map_or(Cell::text("All lengths"), Cell::bytes),
         }),
         (">A", &|of| rate(of, Side::A)),
         (">B", &|of| rate(of, Side::B)),
         (">Control", &|of| rate(of, Side::Control)),
-        (">A ÷ B", &|of| cell(Quantity::Ratio, ratio(of.a_to_b))),
+        (">A ÷ B", &|of| cell(Quantity::Ratio, of.a_to_b.ratio)),
         ("A is", &|of| Cell::text(of.a_to_b.finding.name())),
-        (">A ÷ control", &|of| cell(Quantity::Ratio, of.a_to_control.and_then(ratio))),
-        (
-            ">Rounds",
-            &|of| Cell::count(of.rates.iter().map(|rate| rate.2).min().unwrap_or(0) as u64),
-        ),
+        (">A ÷ control", &|of| cell(Quantity::Ratio, of.a_to_control.and_then(|of| of.ratio))),
+        (">Rounds", &|of| Cell::count(rounds(of) as u64)),
     ];
     let shown =
         |(title, _): &Field<'_, PairRow>| control || !matches!(*title, ">Control" | ">A ÷ control");
@@ -125,9 +167,8 @@ fn len_name(row: &PairRow, units: Units) -> String {
     row.len_bytes.map_or("all lengths".to_owned(), |length| units.bytes(length))
 }
 
-fn ratio(compared: Compared) -> Option<Figure> {
-    let interval = compared.ratio?;
-    Some(Figure { value: interval.point, interval: Some(interval) })
+fn rounds(row: &PairRow) -> usize {
+    row.rates.iter().map(|rate| rate.2).min().unwrap_or(0)
 }
 
 fn side_name(side: Side) -> &'static str {
@@ -155,7 +196,7 @@ fn deep_name(row: &PairRow) -> String {
 
 fn step_name(row: &PairRow) -> String {
     match row.depth {
-        Some(_) => deep_name(row),
+        Some(_) => units::capital(&deep_name(row)),
         None => stage_name(row.stage).to_owned(),
     }
 }
@@ -163,11 +204,11 @@ fn step_name(row: &PairRow) -> String {
 /// Draws the ratios, a row for each step and length, or depth.
 fn chart(figures: &PairFigures, control: bool, units: Units) -> Chart {
     let name = |row: &PairRow| match row.depth {
-        Some(_) => deep_name(row),
+        Some(_) => step_name(row),
         None => format!("{}, {}", stage_name(row.stage), len_name(row, units)),
     };
     let layer = |label: &str, of: fn(&PairRow) -> Option<Compared>| {
-        rows_layer(label, Mark::Dots, &figures.rows, |row| of(row).and_then(ratio))
+        rows_layer(label, Mark::Dots, &figures.rows, |row| of(row)?.ratio)
     };
     let mut layers = vec![layer("A ÷ B", |row| Some(row.a_to_b))];
     if control {

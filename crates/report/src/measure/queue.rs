@@ -6,7 +6,9 @@ use steadfast_measure::record::{Cache, Order, Stage};
 use steadfast_measure::workload::queue::FOUR_ROWS;
 
 use super::{INTERVALS, cell, point};
-use crate::document::{Axis, Cell, Chart, Field, Layer, Mark, Point, Quantity, Section, Table};
+use crate::document::{
+    Axis, Cell, Chart, Field, Headline, Layer, Mark, Point, Quantity, Section, Table,
+};
 use crate::units::{self, Units};
 
 /// Makes the section.
@@ -14,7 +16,7 @@ pub(super) fn section(figures: &QueueFigures, units: Units) -> Section {
     let title = "Past the page cache, by order, size and depth";
     let time = |ns: Option<u64>| Cell::maybe(ns.map(|ns| Quantity::Time(ns as f64)));
     let fields: &[Field<'_, QueueCell>] = &[
-        ("Order and size", &|of| Cell::text(name(of))),
+        ("Order and size", &|of| Cell::text(units::capital(&name(of)))),
         (">Depth", &|of| Cell::count(of.depth)),
         (">Rate", &|of| cell(Quantity::Rate, rate(of))),
         (">Per second", &|of| Cell::Number(Quantity::PerSecond(of.reads_per_s))),
@@ -40,6 +42,10 @@ pub(super) fn section(figures: &QueueFigures, units: Units) -> Section {
     }
     Section {
         title: "Queue".to_owned(),
+        headline: best(&figures.cells).map(|best| {
+            let what = format!("{} at depth {}", units::capital(&name(best)), best.depth);
+            Headline::new(cell(Quantity::Rate, rate(best)), what)
+        }),
         sentences: sentences(&figures.cells, units),
         tables: four_rows(&figures.cells).into_iter().chain([table]).collect(),
         charts: charts(&figures.cells),
@@ -74,7 +80,7 @@ fn four_rows(cells: &[QueueCell]) -> Option<Table> {
     };
     const NAMES: [&str; 4] = ["SEQ1M Q8T1", "SEQ1M Q1T1", "RND4K Q32T1", "RND4K Q1T1"];
     let fields: &[Field<'_, usize>] = &[
-        ("", &|row| Cell::text(NAMES[*row])),
+        ("Test", &|row| Cell::text(NAMES[*row])),
         (">Read", &|row| of(row, Stage::Read)),
         (">Write", &|row| of(row, Stage::Write)),
         (">Mix", &|row| of(row, Stage::ReadWrite)),
@@ -91,12 +97,17 @@ fn rate(cell: &QueueCell) -> Figure {
     Figure { value: cell.bytes_per_s(), ..reads.scaled(cell.block_len_bytes as f64) }
 }
 
+/// Returns the combination of the first kind of work that has the highest rate.
+fn best(cells: &[QueueCell]) -> Option<&QueueCell> {
+    let of_work = cells.iter().filter(|cell| cell.stage == cells[0].stage);
+    of_work.max_by(|a, b| a.bytes_per_s().total_cmp(&b.bytes_per_s()))
+}
+
 /// The highest rate of reading, and one small read at a time.
-fn headline(cells: &[QueueCell], units: Units) -> Option<String> {
-    let reads = || cells.iter().filter(|cell| cell.stage == cells[0].stage);
-    let best = reads().max_by(|a, b| a.bytes_per_s().total_cmp(&b.bytes_per_s()))?;
-    let small =
-        reads().min_by_key(|of| (of.depth, of.block_len_bytes, of.order != Order::Random))?;
+fn answer(cells: &[QueueCell], units: Units) -> Option<String> {
+    let best = best(cells)?;
+    let reads = cells.iter().filter(|cell| cell.stage == cells[0].stage);
+    let small = reads.min_by_key(|of| (of.depth, of.block_len_bytes, of.order != Order::Random))?;
     let rate = |of: &QueueCell| cell(Quantity::Rate, rate(of)).shown(units);
     let one = small
         .p50_ns
@@ -121,13 +132,13 @@ fn sentences(cells: &[QueueCell], units: Units) -> Vec<String> {
         let gain = cell(Quantity::Ratio, best.gain?).shown(units);
         Some(format!(
             "{}: {} at depth {}, {gain} of depth {}.",
-            name(first),
+            units::capital(&name(first)),
             cell(Quantity::Rate, rate(best)).shown(units),
             best.depth,
             first.depth
         ))
     });
-    headline(cells, units).into_iter().chain(gains).collect()
+    answer(cells, units).into_iter().chain(gains).collect()
 }
 
 fn charts(cells: &[QueueCell]) -> Vec<Chart> {
@@ -175,8 +186,8 @@ fn latencies(group: &[QueueCell]) -> Chart {
     };
     let mut layers = vec![
         // The layers of every group come first, so they have the same colour in all charts.
-        layer("median", &|cell| cell.p50_ns),
-        layer("longest", &|cell| Some(cell.max_ns)),
+        layer("Median", &|cell| cell.p50_ns),
+        layer("Longest", &|cell| Some(cell.max_ns)),
         layer("p99", &|cell| cell.p99_ns),
         layer("p99.9", &|cell| cell.p999_ns),
     ];

@@ -13,7 +13,7 @@ use steadfast_measure::record::{Cache, Record, Stage, Workload};
 use steadfast_measure::stats::{Cause, Fits, Intervals, Line};
 
 use super::{INTERVALS, cell, time_cell};
-use crate::document::{Cell, Field, Quantity, Section, Table};
+use crate::document::{Cell, Field, Headline, Quantity, Section, Table};
 use crate::units::{self, Units};
 
 /// Makes the section of `write` or of `read`, if the record has such series.
@@ -26,6 +26,10 @@ pub(super) fn section(record: &Record, workload: Workload, units: Units) -> Opti
         },
         ..Section::default()
     };
+    section.headline = figures.series.first().and_then(|series| {
+        let what = format!("{}, {}", units::capital(&series.label), units.bytes(series.bytes));
+        Some(Headline::new(cell(Quantity::Rate, rate(series)?), what))
+    });
     for series in &figures.series {
         section.sentences.extend(sentences(series, units));
     }
@@ -40,7 +44,7 @@ pub(super) fn section(record: &Record, workload: Workload, units: Units) -> Opti
 
 /// The main results, one in each sentence.
 fn sentences(series: &SeriesFigures, units: Units) -> Vec<String> {
-    let label = &series.label;
+    let label = &units::capital(&series.label);
     let files = units::counted(series.files as u64, "file", "files");
     let bytes = units.bytes(series.bytes);
     let overall = units.per_second(series.rate_overall_per_s);
@@ -118,7 +122,7 @@ fn drift_sentence(series: &SeriesFigures) -> Option<String> {
         false => "the bytes, as what fills up does",
     };
     let to = units::percent(drifts.by_amount.ratio);
-    let label = &series.label;
+    let label = units::capital(&series.label);
     evident.then(|| format!("{label}: the rate slid to {to} by the end, along {along}."))
 }
 
@@ -159,15 +163,15 @@ fn lines(figures: &StorageFigures) -> Table {
         by(series, |fits| &fits.least_squares).map(|figure| Figure { interval, ..figure })
     };
     let fields: &[Field<'_, SeriesFigures>] = &[
-        ("what", &|of| Cell::text(&of.label)),
-        ("bytes from", &|of| Cell::text(origin(of))),
-        (">files", &|of| Cell::count(of.files as u64)),
-        (">rate", &|of| cell(Quantity::Rate, rate(of))),
-        (">cost per file", &|of| of.line.as_ref().map_or(Cell::Empty, latency)),
+        ("What", &|of| Cell::text(units::capital(&of.label))),
+        ("Bytes from", &|of| Cell::text(units::capital(origin(of)))),
+        (">Files", &|of| Cell::count(of.files as u64)),
+        (">Rate", &|of| cell(Quantity::Rate, rate(of))),
+        (">Cost per file", &|of| of.line.as_ref().map_or(Cell::Empty, latency)),
         (">Theil–Sen", &|of| cell(Quantity::Rate, by(of, |fits| &fits.theil_sen))),
-        (">least squares", &|of| cell(Quantity::Rate, least_squares(of))),
-        (">least absolute", &|of| cell(Quantity::Rate, by(of, |fits| &fits.least_absolute))),
-        (">all bytes ÷ all time", &|of| {
+        (">Least squares", &|of| cell(Quantity::Rate, least_squares(of))),
+        (">Least absolute", &|of| cell(Quantity::Rate, by(of, |fits| &fits.least_absolute))),
+        (">All bytes ÷ all time", &|of| {
             let (value, interval) = (of.rate_overall_per_s, of.rate_overall_interval);
             cell(Quantity::Rate, Figure { value, interval })
         }),
@@ -189,13 +193,13 @@ fn origin(series: &SeriesFigures) -> &'static str {
 fn single_files(figures: &StorageFigures) -> Table {
     let rate = |rate: f64| Cell::Number(Quantity::Rate(rate));
     let fields: &[Field<'_, SeriesFigures>] = &[
-        ("what", &|of| Cell::text(&of.label)),
-        (">mean", &|of| rate(of.rates_per_s.mean)),
-        (">median", &|of| rate(of.rates_per_s.median)),
+        ("What", &|of| Cell::text(units::capital(&of.label))),
+        (">Mean", &|of| rate(of.rates_per_s.mean)),
+        (">Median", &|of| rate(of.rates_per_s.median)),
         (">20 % trimmed mean", &|of| rate(of.rates_per_s.trimmed_mean)),
-        (">least", &|of| rate(of.rates_per_s.min)),
-        (">greatest", &|of| rate(of.rates_per_s.max)),
-        (">left out", &|of| Cell::count(of.too_small as u64)),
+        (">Least", &|of| rate(of.rates_per_s.min)),
+        (">Greatest", &|of| rate(of.rates_per_s.max)),
+        (">Left out", &|of| Cell::count(of.too_small as u64)),
     ];
     Table::of("storage-files", "Rates of single files", 1, &figures.series, fields)
 }
@@ -206,12 +210,12 @@ fn phases(figures: &StorageFigures) -> Table {
     let phases = several.flat_map(|series| series.phases.iter().map(move |phase| (series, phase)));
     let phases: Vec<(&SeriesFigures, &Phase)> = phases.collect();
     let fields: &[Field<'_, (&SeriesFigures, &Phase)>] = &[
-        ("what", &|(series, _)| Cell::text(&series.label)),
-        (">from", &|(_, phase)| Cell::bytes(phase.from_bytes)),
-        (">bytes", &|(_, phase)| Cell::bytes(phase.bytes)),
-        (">files", &|(_, phase)| Cell::count(phase.files.len() as u64)),
-        (">rate", &|(_, phase)| Cell::maybe(phase.rate_per_s.map(Quantity::Rate))),
-        (">all bytes ÷ all time", &|(_, phase)| {
+        ("What", &|(series, _)| Cell::text(units::capital(&series.label))),
+        (">From", &|(_, phase)| Cell::bytes(phase.from_bytes)),
+        (">Bytes", &|(_, phase)| Cell::bytes(phase.bytes)),
+        (">Files", &|(_, phase)| Cell::count(phase.files.len() as u64)),
+        (">Rate", &|(_, phase)| Cell::maybe(phase.rate_per_s.map(Quantity::Rate))),
+        (">All bytes ÷ all time", &|(_, phase)| {
             Cell::Number(Quantity::Rate(phase.rate_overall_per_s))
         }),
     ];

@@ -179,6 +179,7 @@ impl RunReport {
             tables: vec![table],
             charts: if shown { vec![chart] } else { Vec::new() },
             notes: Vec::new(),
+            ..Section::default()
         }
     }
 
@@ -316,6 +317,7 @@ fn coverage(audit: &Audit) -> Section {
         tables: vec![table],
         charts: vec![chart],
         notes: Vec::new(),
+        ..Section::default()
     }
 }
 
@@ -371,5 +373,6 @@ fn cost(run: &RunView, timeline: &Timeline, units: Units) -> Section {
         tables: vec![table],
         charts: timeline.chart().into_iter().collect(),
         notes: Vec::new(),
+        ..Section::default()
     }
 }

@@ -6,8 +6,8 @@ use steadfast::cost::Span;
 use steadfast_measure::published;
 use steadfast_measure::record::Record;
 use steadfast_report::document::{
-    Align, Axis, Cell, Chart, Column, Document, DocumentTextOptions, Layer, Mark, Point, Quantity,
-    Scale, Section, Table, write_csv, write_json, write_markdown, write_text,
+    Align, Axis, Cell, Chart, Column, Document, DocumentTextOptions, Headline, Layer, Mark, Point,
+    Quantity, Scale, Section, Table, write_csv, write_json, write_markdown, write_text,
 };
 use steadfast_report::run::{RunFacts, RunReport};
 use steadfast_report::timeline::Timeline;
@@ -41,6 +41,20 @@ fn a_record_in_every_form() {
         let chart = all_charts(&documents[0]).into_iter().find(|chart| chart.name == wanted);
         let svg = chart::standalone(chart.unwrap(), Units::Si);
         compare_bytes(&format!("page/{name}.svg"), svg.as_bytes());
+    }
+}
+
+/// Each question has one large figure, and a sentence below says the same.
+#[test]
+fn a_section_has_one_headline_that_a_sentence_repeats() {
+    let document = measure::document(&frozen());
+    let page = html::page(std::slice::from_ref(&document), Units::Si);
+    assert_eq!(page.matches("class=\"headline\"").count(), document.sections.len());
+    for section in &document.sections {
+        let headline = section.headline.as_ref().expect("every section has one");
+        let figure = headline.figure.shown(Units::Si);
+        let told = section.sentences.iter().any(|sentence| sentence.contains(&figure));
+        assert!(told, "{figure} {}: {:?}", headline.what, section.sentences);
     }
 }
 
@@ -295,6 +309,7 @@ prop_compose! {
         };
         let section = Section {
             title: title.clone(),
+            headline: Some(Headline::new(Cell::text(&title), &title)),
             sentences: warnings.clone(),
             tables: vec![table],
             charts: vec![chart],

@@ -159,7 +159,7 @@ fn rows_in_csv_are_told_apart() {
         let place = [&row[0], &row[1], &row[2], &row[3]].map(str::to_owned);
         assert!(seen.insert(place.clone()), "two cells are at {place:?}");
     }
-    assert!(seen.iter().any(|place| place[2] == "random 4 KiB, 1"), "key columns are all named");
+    assert!(seen.iter().any(|place| place[2] == "Random 4 KiB, 1"), "key columns are all named");
 }
 
 #[test]
@@ -246,7 +246,7 @@ fn requests_in_flight_have_a_sentence_and_rows_of_their_own() {
     let wanted = "A compared with B, random requests of 4 KiB: random reads at depth 8 at 0.941×";
     assert!(section.sentences[1].starts_with(wanted), "{:?}", section.sentences);
     let rows = format!("{:?}", section.tables[0].rows);
-    assert!(rows.contains("random reads at depth 8"), "{rows}");
+    assert!(rows.contains("Random reads at depth 8"), "{rows}");
 }
 
 /// What a sample may say at its ends, each of which a reader lets pass.

@@ -45,7 +45,7 @@ pub(crate) struct PairArgs {
     control: Option<PathBuf>,
 
     /// Use files of SIZE, for example 64MB. Repeatable [default: 1MB, 16MB and 256MB, with --quick
-    /// 1MB and 32MB]
+    /// 1MB, 4MB and 16MB]
     #[arg(long, value_name = "SIZE", value_delimiter = ',', value_parser = quantity::bytes)]
     size: Vec<u64>,
 
@@ -80,7 +80,7 @@ impl PairArgs {
         let mut folders = vec![(Side::A, self.a.clone()), (Side::B, self.b.clone())];
         folders.extend(self.control.clone().map(|folder| (Side::Control, folder)));
         let (lens_bytes, rounds, span_s) = match session.quick {
-            true => (vec![1_000_000, 32_000_000], 9, 20),
+            true => (vec![1_000_000, 4_000_000, 16_000_000], 20, 30),
             false => (vec![1_000_000, 16_000_000, 256_000_000], 40, 1800),
         };
         let (lens_bytes, rounds, span_s, within) = match self.profile.map(ProfileArg::profile) {

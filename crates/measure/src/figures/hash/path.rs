@@ -3,7 +3,7 @@
 
 use super::{Figure, by_round, rate, ratio};
 use crate::record::{Cache, Factors, Series, Stage};
-use crate::stats::{Bootstrap, Intervals, Point, fit_rounds, median, rates_apart};
+use crate::stats::{Bootstrap, Intervals, Point, fit_rounds, level_of_each, median, rates_apart};
 
 /// Shorter files take as long as the start and end of their run; overlap is visible in longer ones.
 const OVERLAP_LEN_BYTES_MIN: u64 = 16_000_000;
@@ -148,11 +148,10 @@ pub(super) fn level_lines(series: &[&Series]) -> Vec<LevelLine> {
         let reads =
             |read: &&&Series| read.factors.qos == net.factors.qos && is_reading_of(read, net);
         let reading = all.iter().find(reads);
-        let bootstrap = Bootstrap::new(net.resampling_seed());
-        let found = reading.and_then(|read| rates_apart([&points(net), &points(read)], &bootstrap));
+        let found = reading.and_then(|read| rates_apart([&points(net), &points(read)]));
         let net_by_read = found.map(|found| Figure {
             value: found.one_per_s / found.other_per_s,
-            interval: found.ratio,
+            interval: found.ratios.and_then(|ratios| ratios.interval(level_of_each(1))),
         });
         Some(LevelLine {
             qos: net.factors.qos?,

@@ -9,7 +9,7 @@ use super::cache_words;
 use super::layers::{band, fitted, measured};
 use crate::document::{Axis, Cell, Chart, Field, Mark, Quantity, Table};
 use crate::measure::{cell, level_name, rows_layer, time_cell};
-use crate::units::Units;
+use crate::units::{self, Units};
 
 /// States the rate at each level, and what share of reading it is.
 pub(super) fn sentences(figures: &HashFigures, units: Units) -> Vec<String> {
@@ -128,21 +128,21 @@ fn contended_chart(contended: &[ContendedRate]) -> Option<Chart> {
 
 pub(super) fn tables(figures: &HashFigures) -> Vec<Table> {
     let lines: &[Field<'_, LevelLine>] = &[
-        ("files", &|of| Cell::text(cache_words(of.net.cache))),
-        ("level", &|of| Cell::text(level_name(of.qos))),
-        (">rate", &|of| cell(Quantity::Rate, of.net.rate())),
-        (">each file", &|of| {
+        ("Files", &|of| Cell::text(units::capital(cache_words(of.net.cache)))),
+        ("Level", &|of| Cell::text(level_name(of.qos))),
+        (">Rate", &|of| cell(Quantity::Rate, of.net.rate())),
+        (">Each file", &|of| {
             let line = &of.net.line;
             time_cell(Figure { value: line.fits.robust.latency_s, interval: line.latency_s })
         }),
-        (">reading alone", &|of| cell(Quantity::Rate, of.read)),
-        (">net ÷ read", &|of| cell(Quantity::Share, of.net_by_read)),
+        (">Reading alone", &|of| cell(Quantity::Rate, of.read)),
+        (">Net ÷ read", &|of| cell(Quantity::Share, of.net_by_read)),
     ];
     let contended: &[Field<'_, ContendedRate>] = &[
-        ("level", &|of| Cell::text(level_name(of.qos))),
-        (">busy threads", &|of| Cell::count(of.busy_threads)),
-        (">rate", &|of| cell(Quantity::Rate, of.rate)),
-        (">of alone", &|of| cell(Quantity::Share, of.of_alone)),
+        ("Level", &|of| Cell::text(level_name(of.qos))),
+        (">Busy threads", &|of| Cell::count(of.busy_threads)),
+        (">Rate", &|of| cell(Quantity::Rate, of.rate)),
+        (">Of alone", &|of| cell(Quantity::Share, of.of_alone)),
     ];
     vec![
         Table::of(

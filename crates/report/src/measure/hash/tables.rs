@@ -12,7 +12,7 @@ use steadfast_measure::stats::{Estimate, Line};
 use super::{bound_words, cache_words, engine_words, line_words, stage_words, streams_words};
 use crate::document::{Cell, Field, Quantity, Table};
 use crate::measure::{cell, time_cell};
-use crate::units::Units;
+use crate::units::{self, Units};
 
 /// Lengths for which the time of a check is shown, in bytes.
 const AMOUNTS_BYTES: [u64; 5] =
@@ -36,11 +36,11 @@ pub(super) fn tables(figures: &HashFigures, units: Units) -> Vec<Table> {
 
 fn kernels(figures: &HashFigures) -> Table {
     let fields: &[Field<'_, KernelRate>] = &[
-        ("algorithm", &|of| Cell::text(&of.algorithm)),
-        ("backend", &|of| Cell::text(&of.backend)),
-        (">lanes", &|of| Cell::count(of.lanes)),
-        (">threads", &|of| Cell::count(of.threads)),
-        (">rate", &|of| cell(Quantity::Rate, of.rate)),
+        ("Algorithm", &|of| Cell::text(&of.algorithm)),
+        ("Backend", &|of| Cell::text(&of.backend)),
+        (">Lanes", &|of| Cell::count(of.lanes)),
+        (">Threads", &|of| Cell::count(of.threads)),
+        (">Rate", &|of| cell(Quantity::Rate, of.rate)),
         (">× software", &|of| cell(Quantity::Ratio, of.gain)),
     ];
     Table::of("hash-in-memory", "Hashing in memory", 4, &figures.kernels, fields)
@@ -49,15 +49,15 @@ fn kernels(figures: &HashFigures) -> Table {
 fn lines(lines: &[PathLine], units: Units) -> Table {
     let sizes = |(from, to)| Cell::text(format!("{}–{}", units.bytes(from), units.bytes(to)));
     let fields: &[Field<'_, PathLine>] = &[
-        ("what", &|of| Cell::text(line_words(of))),
-        (">sizes", &|of| sizes(of.sizes_bytes)),
-        (">rate", &|of| rate_of(&of.line.fits.robust, of.line.rate_per_s)),
-        (">each file", &|of| latency_of(&of.line.fits.robust, of.line.latency_s)),
+        ("What", &|of| Cell::text(units::capital(&line_words(of)))),
+        (">Sizes", &|of| sizes(of.sizes_bytes)),
+        (">Rate", &|of| rate_of(&of.line.fits.robust, of.line.rate_per_s)),
+        (">Each file", &|of| latency_of(&of.line.fits.robust, of.line.latency_s)),
         (">Theil–Sen", &|of| rate_of(&of.line.fits.theil_sen, None)),
-        (">least squares", &|of| {
+        (">Least squares", &|of| {
             rate_of(&of.line.fits.least_squares, of.line.least_squares_rate_per_s)
         }),
-        (">bytes ÷ time", &|of| Cell::Number(Quantity::Rate(of.line.fits.rate_overall_per_s))),
+        (">Bytes ÷ time", &|of| Cell::Number(Quantity::Rate(of.line.fits.rate_overall_per_s))),
     ];
     Table::of("hash-by-size", "One file: rate, and cost of each", 1, lines, fields)
 }
@@ -72,19 +72,19 @@ fn latency_of(line: &Line, interval: Option<Estimate>) -> Cell {
 
 fn folders(folders: &[FolderRate]) -> Table {
     let what = |of: &FolderRate| match engine_words(of.stage, &of.engine) {
-        Some(words) => words.to_owned(),
+        Some(words) => units::capital(words),
         None => {
             let streams = of.streams.map_or(String::new(), |of| format!(", {}", streams_words(of)));
-            let (stage, cache) = (stage_words(of.stage).to_lowercase(), cache_words(of.cache));
+            let (stage, cache) = (stage_words(of.stage), cache_words(of.cache));
             format!("{stage}, {cache}{streams}")
         }
     };
     let fields: &[Field<'_, FolderRate>] = &[
-        ("what", &|of| Cell::text(what(of))),
-        (">files", &|of| Cell::count(of.files)),
-        (">bytes", &|of| Cell::bytes(of.bytes)),
-        (">rate", &|of| cell(Quantity::Rate, of.rate)),
-        (">of reading", &|of| cell(Quantity::Share, of.net_by_read)),
+        ("What", &|of| Cell::text(what(of))),
+        (">Files", &|of| Cell::count(of.files)),
+        (">Bytes", &|of| Cell::bytes(of.bytes)),
+        (">Rate", &|of| cell(Quantity::Rate, of.rate)),
+        (">Of reading", &|of| cell(Quantity::Share, of.net_by_read)),
     ];
     let found = folders.iter().any(|of| of.streams.is_some());
     let title = if found { "The files found there" } else { "A folder in one run" };
@@ -94,12 +94,12 @@ fn folders(folders: &[FolderRate]) -> Table {
 fn overlaps(figures: &HashFigures) -> Table {
     let title = "How far reading and hashing hide each other";
     let fields: &[Field<'_, Overlap>] = &[
-        ("files", &|of| Cell::text(cache_words(of.cache))),
-        (">from", &|of| Cell::bytes(of.size_bytes_min)),
-        (">overlap", &|of| cell(Quantity::Share, of.overlap)),
-        (">net ÷ read", &|of| cell(Quantity::Share, of.net_by_read)),
-        (">net ÷ hash", &|of| cell(Quantity::Share, of.net_by_hash)),
-        ("bound by", &|of| Cell::text(bound_words(of))),
+        ("Files", &|of| Cell::text(units::capital(cache_words(of.cache)))),
+        (">From", &|of| Cell::bytes(of.size_bytes_min)),
+        (">Overlap", &|of| cell(Quantity::Share, of.overlap)),
+        (">Net ÷ read", &|of| cell(Quantity::Share, of.net_by_read)),
+        (">Net ÷ hash", &|of| cell(Quantity::Share, of.net_by_hash)),
+        ("Bound by", &|of| Cell::text(bound_words(of))),
     ];
     Table::of("hash-overlap", title, 1, &figures.overlaps, fields)
 }
@@ -119,12 +119,12 @@ fn times(lines: &[PathLine]) -> Table {
         .iter()
         .map(|line| {
             let doubt = if line.line.fits.is_doubtful() { ", doubtful" } else { "" };
-            (format!(">{}{doubt}", cache_words(line.cache)), move |amount: &u64| {
+            (format!(">{}{doubt}", units::capital(cache_words(line.cache))), move |amount: &u64| {
                 time(line, *amount)
             })
         })
         .collect();
-    let mut fields: Vec<Field<'_, u64>> = vec![(">one file of", &|amount| Cell::bytes(*amount))];
+    let mut fields: Vec<Field<'_, u64>> = vec![(">One file of", &|amount| Cell::bytes(*amount))];
     fields.extend(columns.iter().map(|(title, time)| -> Field<'_, u64> { (title, time) }));
     let amounts: &[u64] = if checked.is_empty() { &[] } else { &AMOUNTS_BYTES };
     Table::of("hash-time", "Time to verify one file", 1, amounts, &fields)
@@ -155,19 +155,19 @@ fn buffers(figures: &HashFigures) -> Table {
         _ => "",
     };
     let fields: &[Field<'_, BufferRate>] = &[
-        (">buffer", &|of| Cell::text(Units::Iec.bytes(of.buffer_len_bytes))),
-        (">rate", &|of| cell(Quantity::Rate, of.rate)),
-        ("note", &|of| Cell::text(mark(of.buffer_len_bytes))),
+        (">Buffer", &|of| Cell::text(Units::Iec.bytes(of.buffer_len_bytes))),
+        (">Rate", &|of| cell(Quantity::Rate, of.rate)),
+        ("Note", &|of| Cell::text(mark(of.buffer_len_bytes))),
     ];
     Table::of("hash-buffers", title, 1, &figures.buffers, fields)
 }
 
 fn levels(figures: &HashFigures) -> Table {
     let fields: &[Field<'_, LevelRate>] = &[
-        ("what", &|of| Cell::text(stage_words(of.stage))),
-        (">level", &|of| Cell::count(of.qos)),
-        (">threads", &|of| Cell::count(of.threads)),
-        (">rate", &|of| cell(Quantity::Rate, of.rate)),
+        ("What", &|of| Cell::text(stage_words(of.stage))),
+        (">Level", &|of| Cell::count(of.qos)),
+        (">Threads", &|of| Cell::count(of.threads)),
+        (">Rate", &|of| cell(Quantity::Rate, of.rate)),
     ];
     Table::of("hash-levels", "QoS levels", 3, &figures.levels, fields)
 }
@@ -175,15 +175,15 @@ fn levels(figures: &HashFigures) -> Table {
 fn classes(forecast: &Forecast) -> Table {
     let title = "What the estimate is made of";
     let fields: &[Field<'_, ClassForecast>] = &[
-        (">mean length", &|of| Cell::bytes(of.files.bytes / of.files.files.max(1))),
-        (">files", &|of| Cell::count(of.files.files)),
-        (">bytes", &|of| Cell::bytes(of.files.bytes)),
-        (">time", &|of| Cell::Number(Quantity::Time(1e9 * of.time_s))),
-        (">each file", &|of| {
+        (">Mean length", &|of| Cell::bytes(of.files.bytes / of.files.files.max(1))),
+        (">Files", &|of| Cell::count(of.files.files)),
+        (">Bytes", &|of| Cell::bytes(of.files.bytes)),
+        (">Time", &|of| Cell::Number(Quantity::Time(1e9 * of.time_s))),
+        (">Each file", &|of| {
             Cell::Number(Quantity::Time(1e9 * of.time_s / of.files.files.max(1) as f64))
         }),
-        (">rate", &|of| Cell::Number(Quantity::Rate(of.files.bytes as f64 / of.time_s))),
-        (">sets", &|of| Cell::count(of.sets as u64)),
+        (">Rate", &|of| Cell::Number(Quantity::Rate(of.files.bytes as f64 / of.time_s))),
+        (">Sets", &|of| Cell::count(of.sets as u64)),
     ];
     Table::of("hash-estimate", title, 1, &forecast.classes, fields)
 }

@@ -44,7 +44,7 @@ fn by_length(name: String, series: &SeriesFigures) -> Chart {
         let fitted = fitted.filter(|point| point.y.is_finite() && point.y > 0.0);
         layers.push(Layer::new("as the line has it", Mark::Line, fitted));
     }
-    let title = format!("{}: rate of each file by its length", series.label);
+    let title = format!("{}: rate of each file by its length", units::capital(&series.label));
     let description = format!(
         "One dot for each of {}; the line is what the fit of time against length says.",
         units::counted(series.files as u64, "file", "files")
@@ -62,7 +62,7 @@ fn histogram(name: String, series: &SeriesFigures, units: Units) -> Option<Chart
     let rates = &series.rates_per_s;
     let rule =
         |label: &str, rate: f64, at: f64| Layer::new(label, Mark::Rule, vec![Point::at(rate, at)]);
-    let title = format!("{}: files by rate", series.label);
+    let title = format!("{}: files by rate", units::capital(&series.label));
     let description = format!(
         "How many of {} had which rate; their median is {}, their mean without the tenth at each \
          end {}.",
@@ -90,7 +90,7 @@ fn along_bytes(name: String, series: &SeriesFigures, units: Units) -> Chart {
             vec![Point::at(step.at_bytes as f64, RULE_STEP * f64::from(at % 6))],
         )
     }));
-    let title = format!("{}: rate along the bytes", series.label);
+    let title = format!("{}: rate along the bytes", units::capital(&series.label));
     let along = "in the order of the bytes, as what fills up would show";
     let axes = (Axis::linear("bytes before", Quantity::Bytes(0)), rate());
     Chart::new(name, title, course_words(series, along, units), axes, layers)
@@ -100,7 +100,7 @@ fn along_time(name: String, series: &SeriesFigures, units: Units) -> Chart {
     let from = series.points.iter().map(|file| file.start_s).fold(f64::INFINITY, f64::min);
     let at = |file: &TimedFile| 1e9 * (file.start_s - from);
     let dots = Layer::new("files", Mark::Dots, points(series, at));
-    let title = format!("{}: rate over time", series.label);
+    let title = format!("{}: rate over time", units::capital(&series.label));
     let description = course_words(series, "over time, as what grows warm would show", units);
     let axes = (Axis::linear("time since the first file", Quantity::Time(0.0)), rate());
     Chart::new(name, title, description, axes, vec![dots, phases(series, at)])
@@ -149,7 +149,7 @@ fn line(name: String, series: &SeriesFigures, units: Units) -> Option<Chart> {
         Layer::new("files", Mark::Dots, dots),
     ];
     layers.retain(|layer| !layer.points.is_empty());
-    let title = format!("{}: time against length", series.label);
+    let title = format!("{}: time against length", units::capital(&series.label));
     let axes =
         (Axis::linear("length", Quantity::Bytes(0)), Axis::linear("time", Quantity::Time(0.0)));
     Some(Chart::new(name, title, description, axes, layers))
