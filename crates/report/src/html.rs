@@ -199,20 +199,25 @@ fn part_of(section: &Section, (index, part): (usize, usize), detail: Detail) -> 
     html! {
         section id=(format!("part-{index}-{part}")) {
             @if index == 0 { h2 { (title) } } @else { h3 { (title) } }
-            @if let Some(Headline { figure, what }) = &section.headline {
-                p .headline {
-                    strong { (words_of(figure, &visible(&detail.figures.cell(figure)))) }
-                    " "
-                    span { (visible(what)) }
+            // A single chart stands beside its answer, and leaves no half of a wide page empty.
+            div .beside[section.charts.len() == 1] {
+                div {
+                    @if let Some(Headline { figure, what }) = &section.headline {
+                        p .headline {
+                            strong { (words_of(figure, &visible(&detail.figures.cell(figure)))) }
+                            " "
+                            span { (visible(what)) }
+                        }
+                    }
+                    @for (place, sentence) in section.sentences.iter().enumerate() {
+                        p .answer[place == 0] { (visible(sentence)) }
+                    }
                 }
-            }
-            @for (place, sentence) in section.sentences.iter().enumerate() {
-                p .answer[place == 0] { (visible(sentence)) }
-            }
-            @if !section.charts.is_empty() {
-                div .charts {
-                    @for chart in &section.charts {
-                        (figure(chart, (index, part), detail))
+                @if !section.charts.is_empty() {
+                    div .charts {
+                        @for chart in &section.charts {
+                            (figure_of(chart, (index, part), detail))
+                        }
                     }
                 }
             }
@@ -234,7 +239,7 @@ fn part_of(section: &Section, (index, part): (usize, usize), detail: Detail) -> 
 }
 
 /// Draws a chart. Its name is made unique within the page: other documents may have the same name.
-fn figure(chart: &Chart, (index, part): (usize, usize), detail: Detail) -> Markup {
+fn figure_of(chart: &Chart, (index, part): (usize, usize), detail: Detail) -> Markup {
     let name = format!("{}-{index}-{part}", chart.name);
     let chart = Chart { name, ..chart.clone() };
     let drawn = chart::drawn_of(&chart, detail.dots_max).map(|(drawn, all)| {

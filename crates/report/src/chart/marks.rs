@@ -163,11 +163,15 @@ fn course(
         line.push((x, y));
     }
     frame.draw_series(LineSeries::new(line, style))?;
-    if mark == Mark::Line && points.len() <= MARKED_MAX {
-        let style = Ink::Layer(index).color().filled();
-        frame.draw_series(points.iter().map(|&at| Circle::new(at, 3, style)))?;
+    match is_marked(mark, points.len()) {
+        true => dots(frame, points, index),
+        false => Ok(()),
     }
-    Ok(())
+}
+
+/// Whether a line has a mark at each point, so that it is told from others without colour.
+fn is_marked(mark: Mark, points: usize) -> bool {
+    mark == Mark::Line && points <= MARKED_MAX
 }
 
 fn band(
@@ -349,24 +353,11 @@ pub(super) fn swatch(
             _ if is_course(layer) => {
                 let line = vec![(x, middle), (x + 16, middle)];
                 area.draw(&PathElement::new(line, Ink::Course(ink).color().stroke_width(2)))?;
-            }
-            Mark::Dots => {
-                let at = (x + 8, middle);
-                let square = |style| {
-                    Rectangle::new(
-                        [(at.0 - SQUARE, at.1 - SQUARE), (at.0 + SQUARE, at.1 + SQUARE)],
-                        style,
-                    )
-                };
-                match ink % LAYERS {
-                    0 => area.draw(&Circle::new(at, 4, color.filled()))?,
-                    1 => area.draw(&TriangleMarker::new(at, 5, color.filled()))?,
-                    2 => area.draw(&Cross::new(at, 4, color.stroke_width(2)))?,
-                    3 => area.draw(&Circle::new(at, 4, color.stroke_width(2)))?,
-                    4 => area.draw(&square(color.filled()))?,
-                    _ => area.draw(&square(color.stroke_width(1)))?,
+                if is_marked(layer.mark, layer.points.len()) {
+                    sample(area, ink, (x + 8, middle))?;
                 }
             }
+            Mark::Dots => sample(area, ink, (x + 8, middle))?,
             Mark::Band => {
                 let ends = [(x, y + 1), (x + 16, y + 13)];
                 area.draw(&Rectangle::new(ends, color.mix(0.18).filled()))?;
@@ -379,4 +370,21 @@ pub(super) fn swatch(
         }
     }
     Ok(())
+}
+
+/// Draws the mark of a layer's points.
+fn sample(area: &Area<'_>, ink: usize, at: (i32, i32)) -> DrawResult {
+    let color = Ink::Layer(ink).color();
+    let square = |style| {
+        Rectangle::new([(at.0 - SQUARE, at.1 - SQUARE), (at.0 + SQUARE, at.1 + SQUARE)], style)
+    };
+    let drawn = match ink % LAYERS {
+        0 => area.draw(&Circle::new(at, 4, color.filled())),
+        1 => area.draw(&TriangleMarker::new(at, 5, color.filled())),
+        2 => area.draw(&Cross::new(at, 4, color.stroke_width(2))),
+        3 => area.draw(&Circle::new(at, 4, color.stroke_width(2))),
+        4 => area.draw(&square(color.filled())),
+        _ => area.draw(&square(color.stroke_width(1))),
+    };
+    Ok(drawn?)
 }

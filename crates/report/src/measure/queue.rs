@@ -186,8 +186,8 @@ fn latencies(group: &[QueueCell]) -> Chart {
     };
     let mut layers = vec![
         // The layers of every group come first, so they have the same colour in all charts.
-        layer("Median", &|cell| cell.p50_ns),
-        layer("Longest", &|cell| Some(cell.max_ns)),
+        layer("median", &|cell| cell.p50_ns),
+        layer("longest", &|cell| Some(cell.max_ns)),
         layer("p99", &|cell| cell.p99_ns),
         layer("p99.9", &|cell| cell.p999_ns),
     ];
