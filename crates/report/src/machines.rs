@@ -4,6 +4,7 @@
 //! measured records a comparison. Rows of published figures are marked as such.
 
 mod compared;
+mod shares;
 
 use steadfast::Timestamp;
 use steadfast_measure::figures::hosts::{self, HostFigures};
@@ -28,7 +29,9 @@ pub fn document(records: &[&Record], units: Units) -> Option<Document> {
     if !hosts.is_empty() {
         sections.push(machines(&hosts, records, units));
     }
-    sections.extend(published.then(|| stated(records)));
+    if published {
+        sections.extend([stated(records), shares::section(records)]);
+    }
     let measured: Vec<&Record> =
         records.iter().copied().filter(|record| record.published.is_none()).collect();
     if let [one, other] = measured.as_slice() {
@@ -47,7 +50,7 @@ fn machines(hosts: &[HostFigures], records: &[&Record], units: Units) -> Section
     let published = |host: &HostFigures| host.published.is_some();
     let fields: &[Field<'_, HostFigures>] = &[
         ("Machine", &|of| Cell::text(name_of(of))),
-        ("Figures", &|of| Cell::text(if published(of) { "published" } else { "measured" })),
+        ("Figures", &|of| Cell::text(if published(of) { "Published" } else { "Measured" })),
         (">Hashing one file, high QoS", &|of| cell(Quantity::Rate, of.hash_high_per_s)),
         (">Low QoS", &|of| cell(Quantity::Rate, of.hash_low_per_s)),
         (">A folder, high QoS", &|of| cell(Quantity::Rate, of.folder_high_per_s)),
@@ -156,10 +159,10 @@ fn stated(records: &[&Record]) -> Section {
                 _ => Quantity::PerSecond(stated.per_second),
             };
             let what = match series.workload {
-                Workload::Write => format!("writing {}", series.label),
-                Workload::Read => format!("reading {}", series.label),
+                Workload::Write => format!("Writing {}", series.label),
+                Workload::Read => format!("Reading {}", series.label),
                 Workload::Hash if series.factors.qos.is_none() => {
-                    format!("reading and hashing {}", series.label)
+                    format!("Reading and hashing {}", series.label)
                 }
                 _ => series.label.clone(),
             };
@@ -178,28 +181,9 @@ fn stated(records: &[&Record]) -> Section {
              without intervals."
                 .to_owned(),
         ],
-        tables: vec![table, shares(records)],
+        tables: vec![table],
         ..Section::default()
     }
-}
-
-/// Every figure that a source gives as a share of another one.
-fn shares(records: &[&Record]) -> Table {
-    let columns = ["Machine", "What", "Of", ">Share"];
-    let mut table = Table::new("published-shares", "Published shares", &columns).keyed(3);
-    for record in records {
-        let Some(published) = &record.published else { continue };
-        let name = record.name.as_ref().unwrap_or(&record.machine.cpu);
-        for share in &published.shares {
-            table.push(vec![
-                Cell::text(name),
-                Cell::text(&share.what),
-                Cell::text(&share.of),
-                Cell::Number(Quantity::Share(share.share)),
-            ]);
-        }
-    }
-    table
 }
 
 fn name_of(host: &HostFigures) -> String {

@@ -16,6 +16,8 @@ use steadfast_measure::figures::{self, hash::Figure};
 use steadfast_measure::record::{Place, Record, SessionLevel, Workload};
 use steadfast_measure::stats::{BAND_LEN, Banded};
 
+pub(crate) use hash::cache_words;
+
 use crate::document::{Cell, Document, Layer, Mark, Point, Quantity, Section};
 use crate::units::{self, Units};
 

@@ -280,7 +280,8 @@ fn stage_words(stage: Stage) -> &'static str {
     }
 }
 
-fn cache_words(cache: Option<Cache>) -> &'static str {
+/// Says where bytes came from.
+pub(crate) fn cache_words(cache: Option<Cache>) -> &'static str {
     match cache {
         Some(Cache::Cold) => "cold",
         Some(Cache::Direct) => "direct",

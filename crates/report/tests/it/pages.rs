@@ -68,7 +68,7 @@ fn machines_beside_each_other() {
         html::page(std::slice::from_ref(&document), Units::Si).as_bytes(),
     );
     let table = &document.sections[0].tables[0];
-    let rows = table.rows.iter().filter(|row| row[1] == Cell::text("published")).count();
+    let rows = table.rows.iter().filter(|row| row[1] == Cell::text("Published")).count();
     assert_eq!((table.rows.len(), rows), (15, 14));
     for record in &published {
         let source = &record.published.as_ref().unwrap().source;
@@ -84,6 +84,18 @@ fn machines_beside_each_other() {
         let Cell::Number(rate) = row[3] else { panic!("{row:?}") };
         assert_eq!(rate.value(), stated);
     }
+    // Shares of the sources stand beside those that follow from the measured record.
+    let shares = &document.sections[2].tables[0].rows;
+    let stated: usize =
+        published.iter().map(|of| of.published.as_ref().unwrap().shares.len()).sum();
+    let is = |mark: &str| shares.iter().filter(|row| row[1] == Cell::text(mark)).count();
+    assert_eq!(is("Published"), stated);
+    for what in ["Reading and hashing, cold", "Reading, A", "f32x4-dot, at background (9)"] {
+        let row = shares.iter().find(|row| row[2] == Cell::text(what));
+        let row = row.unwrap_or_else(|| panic!("{what}: {shares:?}"));
+        assert!(matches!(row[4], Cell::Interval(Quantity::Share(_), _)), "{row:?}");
+    }
+    assert!(shares.iter().any(|row| row[2] == Cell::text("aes-256-cbc with instructions")));
     assert_eq!(machines::document(&[&one], Units::Si), None);
 }
 

@@ -1,0 +1,126 @@
+//! Figures that are a share of another one, measured beside published: a section of the document
+//! about machines.
+//!
+//! Publications often print only how much slower something is. A measured record has the same
+//! shares, each with its interval: low QoS of high, encrypted of plain, hashing of reading.
+
+use steadfast_measure::figures::hash::Figure;
+use steadfast_measure::figures::{cipher, cpu, hash, pair};
+use steadfast_measure::record::{Isa, Record, Stage};
+use steadfast_measure::workload::cipher::masks;
+
+use super::names;
+use crate::document::{Cell, Quantity, Section, Table};
+use crate::measure::{cache_words, cell, level_name};
+use crate::units;
+
+/// What, of what, and the share.
+type MeasuredShare = (String, String, Figure);
+
+/// Makes the section.
+pub(super) fn section(records: &[&Record]) -> Section {
+    let columns = ["Machine", "Figures", "What", "Of", ">Share"];
+    let mut table = Table::new("shares", "Shares, measured and published", &columns).keyed(4);
+    for (record, name) in records.iter().zip(names(records)) {
+        let mut row = |figures: &str, what: &str, of: &str, share: Cell| {
+            let words = [&name, figures, what, of].map(Cell::text);
+            table.push(words.into_iter().chain([share]).collect());
+        };
+        match &record.published {
+            Some(published) => published.shares.iter().for_each(|share| {
+                let stated = Cell::Number(Quantity::Share(share.share));
+                row("Published", &units::capital(&share.what), &share.of, stated);
+            }),
+            None => measured(record).into_iter().for_each(|(what, of, share)| {
+                row("Measured", &what, &of, cell(Quantity::Share, share));
+            }),
+        }
+    }
+    Section {
+        title: "Shares".to_owned(),
+        sentences: vec![
+            "Sources often print only what one figure is of another. Measured shares have \
+             intervals, published ones have none."
+                .to_owned(),
+        ],
+        tables: vec![table],
+        ..Section::default()
+    }
+}
+
+fn measured(record: &Record) -> Vec<MeasuredShare> {
+    let mut shares = Vec::new();
+    if let Some(figures) = hash::of(record) {
+        shares.extend(of_hash(&figures));
+    }
+    if let Some(figures) = pair::of(record) {
+        shares.extend(of_pair(&figures));
+    }
+    if let Some(figures) = cipher::of(record) {
+        shares.extend(of_cipher(&figures));
+    }
+    if let Some(figures) = cpu::of(record) {
+        shares.extend(of_cpu(&figures));
+    }
+    shares
+}
+
+/// Reading and hashing as a share of reading, from each state of the page cache and at each level.
+fn of_hash(figures: &hash::HashFigures) -> Vec<MeasuredShare> {
+    let both = |place: String, share: Figure| {
+        (format!("Reading and hashing, {place}"), "reading".to_owned(), share)
+    };
+    let overlaps = figures
+        .overlaps
+        .iter()
+        .map(|overlap| both(cache_words(overlap.cache).to_owned(), overlap.net_by_read));
+    let levels = figures.level_lines.iter().filter_map(|line| {
+        let share = line.net_by_read?;
+        Some(both(format!("at {}", level_name(line.qos)), share))
+    });
+    overlaps.chain(levels).collect()
+}
+
+/// Each step in folder A as a share of the same in B.
+fn of_pair(figures: &pair::PairFigures) -> Vec<MeasuredShare> {
+    let whole = |row: &&pair::PairRow| {
+        let one_length = figures.length_level.is_none();
+        row.depth.is_none() && (one_length || row.len_bytes.is_none())
+    };
+    let share = |row: &pair::PairRow| {
+        let step = match row.stage {
+            Stage::Write => "Writing",
+            Stage::Read => "Reading",
+            _ => "Reading and hashing",
+        };
+        Some((format!("{step}, A"), "B".to_owned(), row.a_to_b.ratio?))
+    };
+    figures.rows.iter().filter(whole).filter_map(share).collect()
+}
+
+/// Each algorithm with all instructions as a multiple of the same without some.
+fn of_cipher(figures: &cipher::CipherFigures) -> Vec<MeasuredShare> {
+    let gains = figures.rows.iter().flat_map(|row| row.gains.iter().map(move |gain| (row, gain)));
+    let by_single = gains.filter(|(_, gain)| gain.by_instructions && gain.without != Isa::Baseline);
+    let share = |(row, gain): (&cipher::CipherRow, &cipher::Gain)| {
+        let what = format!("{} with instructions", row.algorithm);
+        (what, format!("with {}", masks::name(gain.without)), gain.gain)
+    };
+    let task = figures.account.as_ref().map(|account| {
+        let what = format!("A file by {} with instructions", account.algorithm);
+        (what, format!("with {}", masks::name(account.without)), account.task_gain)
+    });
+    by_single.map(share).chain(task).collect()
+}
+
+/// Each loop of one thread at a lower level as a share of the same at the highest.
+fn of_cpu(figures: &cpu::CpuFigures) -> Vec<MeasuredShare> {
+    let Some(levels) = figures.levels else { return Vec::new() };
+    let alone = |rate: &&cpu::LoopRate| rate.threads == 1 && rate.busy_threads.is_none();
+    let high = format!("at {}", level_name(levels.high));
+    let share = |rate: &cpu::LoopRate| {
+        let what = format!("{}, at {}", rate.kernel, level_name(rate.qos?));
+        Some((what, high.clone(), rate.of_own_high?))
+    };
+    figures.rates.iter().filter(alone).filter_map(share).collect()
+}
