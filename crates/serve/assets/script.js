@@ -33,7 +33,9 @@ const follow = (live) => {
     }
     latest.set(name, data);
     for (const part of parts) {
-      if (part.dataset.live === name) part.innerHTML = data;
+      if (part.dataset.live !== name) continue;
+      part.innerHTML = data;
+      localize(part);
     }
     name_tab();
   };
@@ -67,11 +69,27 @@ const follow = (live) => {
   else listen();
 };
 
+// The server knows no time zone: exact times are written here, in that of the browser, in what is
+// new on the page.
+const clock = new Intl.DateTimeFormat(document.documentElement.lang, {
+  dateStyle: "full",
+  timeStyle: "medium",
+});
+const localize = (within) => {
+  for (const time of within.querySelectorAll("time[datetime]")) {
+    const moment = new Date(time.dateTime);
+    if (!Number.isNaN(moment.getTime())) time.title = clock.format(moment);
+  }
+  const copies = navigator.clipboard ? within.querySelectorAll("[data-copy]") : [];
+  for (const copy of copies) copy.hidden = false;
+};
+
 const fetched = async (address) => {
   const answer = await fetch(address);
   if (!answer.ok) location.assign(base);
   const holder = document.createElement("div");
   holder.innerHTML = await answer.text();
+  localize(holder);
   return holder;
 };
 
@@ -103,7 +121,7 @@ const sight = new IntersectionObserver((seen) => {
   for (const { isIntersecting, target } of seen) {
     if (!isIntersecting) continue;
     sight.unobserve(target);
-    more(target).then(() => localize(document));
+    more(target);
   }
 }, { rootMargin: "600px" });
 const on_scroll = (within) => {
@@ -218,8 +236,11 @@ const drop_zone = (zone) => {
       target.value = "";
     });
   }
-  // All of the page takes files: whoever misses the field would otherwise open them.
+  // All of the page takes files: whoever misses the field would otherwise open them. Text that is
+  // dragged into a field is not ours.
+  const has_files = ({ dataTransfer }) => dataTransfer.types.includes("Files");
   document.addEventListener("dragover", (event) => {
+    if (!has_files(event)) return;
     event.preventDefault();
     zone.classList.add("over");
   });
@@ -227,13 +248,16 @@ const drop_zone = (zone) => {
     if (!event.relatedTarget) zone.classList.remove("over");
   });
   document.addEventListener("drop", (event) => {
+    if (!has_files(event)) return;
     event.preventDefault();
     zone.classList.remove("over");
+    // Some file managers name the files as text too.
     const items = [...event.dataTransfer.items].filter((item) => item.kind === "file");
-    const entries = items.map((item) => item.webkitGetAsEntry?.()).filter(Boolean);
+    const entries = items.map((item) => item.webkitGetAsEntry?.());
     const plain = [...event.dataTransfer.files].map((file) => ({ name: file.name, file }));
     const max = Number(zone.dataset.max);
-    hand_over(async () => (entries.length ? files_of(entries, max) : plain));
+    const all_known = entries.length && entries.every(Boolean);
+    hand_over(async () => (all_known ? files_of(entries, max) : plain));
   });
 };
 
@@ -265,17 +289,6 @@ if (record) record_field(record);
 const [arrival] = performance.getEntriesByType("navigation");
 if (arrival?.type !== "back_forward") document.getElementById("given")?.requestSubmit();
 
-// The server knows no time zone: exact times are written here, in that of the browser.
-const localize = (within) => {
-  const format = { dateStyle: "full", timeStyle: "medium" };
-  for (const time of within.querySelectorAll("time[datetime]")) {
-    const moment = new Date(time.dateTime);
-    if (Number.isNaN(moment.getTime())) continue;
-    time.title = moment.toLocaleString(document.documentElement.lang, format);
-  }
-  const copies = navigator.clipboard ? within.querySelectorAll("[data-copy]") : [];
-  for (const copy of copies) copy.hidden = false;
-};
 localize(document);
 name_tab();
 on_scroll(document);
@@ -301,9 +314,10 @@ const refresh = async () => {
   const other = new DOMParser().parseFromString(await answer.text(), "text/html");
   for (const part of [".side .mine", "main > .wrap"]) {
     const [here, there] = [document.querySelector(part), other.querySelector(part)];
-    if (here && there) here.innerHTML = there.innerHTML;
+    if (!here || !there) continue;
+    here.innerHTML = there.innerHTML;
+    localize(here);
   }
-  localize(document);
   name_tab();
 };
 
@@ -346,7 +360,9 @@ document.addEventListener("keydown", (event) => {
     }
     return;
   }
-  if (event.target.closest("input, select, textarea")) return;
+  // A slider or a box takes no letters.
+  const writes = "input:not([type=range], [type=checkbox], [type=radio]), select, textarea";
+  if (event.target.closest(writes)) return;
   if (before === "g" && event.key in pages) location.assign(base + pages[event.key]);
   if (event.key === "p") {
     const orders = [...document.querySelectorAll("#live .orders button")];

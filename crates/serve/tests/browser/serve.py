@@ -37,11 +37,19 @@ DROP = """(name) => {
             new DragEvent(kind, { dataTransfer: data, bubbles: true, cancelable: true }));
 }"""
 
+# A drop of words, which the page must leave to the browser.
+DROP_WORDS = """() => {
+    const data = new DataTransfer();
+    data.setData('text/plain', 'no file');
+    return document.body.dispatchEvent(
+        new DragEvent('drop', { dataTransfer: data, bubbles: true, cancelable: true }));
+}"""
+
 
 class Served:
     """A server on a small archive, ended at the end."""
 
-    def __init__(self, program, folder):
+    def __init__(self, program, folder, password=None):
         self.tree = folder / LONG_NAME
         (self.tree / "photos").mkdir(parents=True)
         for number in range(12):
@@ -62,12 +70,19 @@ class Served:
         # A home of its own, and none of the machine's timers.
         home = {"HOME": f"{folder}", "XDG_CONFIG_HOME": f"{folder}/c", "XDG_STATE_HOME": f"{folder}/s"}
         self.environment |= {**home, "PATH": "/nowhere"}
-        words = [program, "serve", "--no-open", "--records", records, self.tree]
+        words = [program, "serve", "--no-open", "--records", records]
+        if password:
+            secret = folder / "secret"
+            asked = [program, "serve", "--hash-password"]
+            with open(secret, "w") as kept:
+                subprocess.run(asked, input=password, stdout=kept, text=True, check=True)
+            words += ["--password-file", secret]
+        words.append(self.tree)
         self.process = subprocess.Popen(
             words, stdout=subprocess.PIPE, text=True, env=self.environment
         )
         self.entrance = self.process.stdout.readline().strip()
-        self.origin = self.entrance.split("/enter")[0]
+        self.origin = self.entrance.split("/enter")[0].rstrip("/")
 
     def ticket(self):
         """Returns an address that lets one browser in. The printed one does so once."""
@@ -103,7 +118,7 @@ class Visit:
         self.context.on("request", self.asked)
         self.page = self.tab()
         self.page.goto(served.ticket())
-        self.page.wait_for_url(re.compile(r"/(add\?place=0|folders/0)"))
+        self.page.wait_for_url(re.compile(r"//[^/]+/(add\?place=0|folders/0)"))
         self.page.goto(served.origin + "/")
 
     def asked(self, request):
@@ -241,6 +256,7 @@ def drop(visit):
     expect(answers.nth(2)).to_contain_text("unknown here")
     dropped = page.url.removeprefix(visit.served.origin)
     page = visit.go("/drop")
+    assert page.evaluate(DROP_WORDS), "words are not files"
     page.evaluate(DROP, "thrown.txt")
     page.wait_for_url(re.compile(r"/drop/\d+"))
     expect(page.locator("tbody tr")).to_contain_text("thrown.txt")
