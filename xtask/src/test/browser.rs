@@ -1,9 +1,10 @@
-//! Checks reports and the server in a browser, with Chromium and an accessibility checker.
+//! Checks reports and the server in a browser, with Chromium and an accessibility checker, and the
+//! server in Firefox too.
 //!
 //! The pages of reports are golden files; those of the server come from a server that is built for
-//! this step. The browser is the system's, which root installs. The packages that drive it have a
-//! separate environment, because they are large and only this step needs them. Must not know what
-//! the scripts check.
+//! this step. The browsers are the system's, which root installs. The packages that drive Chromium
+//! have a separate environment, because they are large and only this step needs them. Must not know
+//! what the scripts check.
 
 use std::fs;
 use std::path::Path;
@@ -30,7 +31,11 @@ pub(super) fn browser(session: &mut Session) -> anyhow::Result<()> {
     };
     steps::succeed(&mut python("crates/report/tests/browser/pages.py"))?;
     let program = steps::program(session)?;
-    steps::succeed(python("crates/serve/tests/browser/serve.py").arg(program))
+    steps::succeed(python("crates/serve/tests/browser/serve.py").arg(&program))?;
+    if session.lacks(&["firefox-esr"]) {
+        return Ok(());
+    }
+    steps::succeed(python("crates/serve/tests/browser/firefox.py").arg(program))
 }
 
 /// Sets up the environment unless it exists.

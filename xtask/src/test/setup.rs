@@ -34,6 +34,7 @@ const TOOLS: &[(&str, &str, &str)] = &[
     ("mkfs.vfat", "dosfstools", "tests on FAT"),
     ("mkfs.xfs", "xfsprogs", "tests on XFS"),
     ("chromium", "chromium fonts-liberation", "the step `browser`"),
+    ("firefox-esr", "firefox-esr", "the step `browser` in Firefox"),
     ("objdump", "binutils", "the test that plain loops are plain"),
     ("openssl", "openssl", "tests that compare digests with OpenSSL"),
     ("qemu-aarch64", "qemu-user", "the step `arm`"),
