@@ -23,6 +23,7 @@ use crate::measuring::Measurements;
 use crate::names::ServerNames;
 use crate::recent::Recent;
 use crate::refusal::Refusal;
+use crate::repairs::ServedRepairs;
 use crate::roots::{ServedPath, ServedRoots};
 use crate::runs::ServedRuns;
 use crate::session::{EntranceToken, PasswordLanes, Secret, Sessions, Tickets};
@@ -43,6 +44,7 @@ pub(crate) struct App {
     pub(crate) names: ServerNames,
     pub(crate) roots: ServedRoots,
     pub(crate) runs: ServedRuns,
+    pub(crate) repairs: ServedRepairs,
     pub(crate) drops: Drops,
     pub(crate) measurements: Measurements,
     pub(crate) shelf: Shelf,
@@ -76,6 +78,7 @@ impl App {
             names: ServerNames::new(&config, bound)?,
             roots: roots_of(&config)?,
             runs: ServedRuns::default(),
+            repairs: ServedRepairs::default(),
             drops: Drops::default(),
             measurements: Measurements::default(),
             shelf: Shelf::default(),
@@ -151,7 +154,10 @@ impl App {
         let schedule = schedules.iter().find(|schedule| schedule.directory == path).cloned();
         let cover_days = schedule.as_ref().map_or(COVER_DAYS, |schedule| schedule.cover_days);
         let audit = match self.roots.root(&place) {
-            Ok(root) => self.audits.of(place.root, &root, cover_days, self.runs.ended()),
+            Ok(root) => {
+                let ended = self.runs.ended() + self.repairs.ended();
+                self.audits.of(place.root, &root, cover_days, ended)
+            }
             Err(error) => self.audits.away(place.root, error.to_string()),
         };
         self.view_of(place, audit, schedule)

@@ -120,7 +120,7 @@ struct CachedAudit {
 #[derive(Clone, Debug, Default, PartialEq)]
 struct AuditSubject {
     cover_days: u32,
-    /// Runs of this server that had ended before it.
+    /// Runs and repairs of this server that had ended before it.
     ended_runs: u64,
     /// The files of the catalogue and the root, as the system described them before it.
     files: Option<[FileStamp; 3]>,
@@ -146,11 +146,6 @@ impl RootAudits {
             return Arc::clone(&cached.audit);
         }
         self.keep(root, subject, audit(path, cover_days))
-    }
-
-    /// Forgets what was known of a root, because something else than a run changed it.
-    pub(crate) fn forget(&self, root: usize) {
-        lock(&self.0).remove(&root);
     }
 
     /// Keeps the reason why a root cannot be reached.

@@ -82,6 +82,14 @@ impl<L: Live> LiveControl<L> {
         self.snapshots.borrow().is_over()
     }
 
+    /// Waits until it has ended, but not longer than this.
+    pub(crate) async fn over_within(&self, patience: Duration) {
+        let mut snapshots = self.snapshots.subscribe();
+        let over = snapshots.wait_for(|snapshot| snapshot.is_over());
+        // In both cases the caller looks at the latest snapshot.
+        let _ = timeout(patience, over).await;
+    }
+
     /// Pauses or resumes it.
     pub(crate) fn hold(&self, held: bool) {
         self.hold.store(held, Ordering::Relaxed);

@@ -1,24 +1,37 @@
 //! Repairs of damaged files from the parity of their tree: first what can be done, then
 //! doing it.
 //!
-//! In: paths beneath a root. Out: what can be done for each file, or was done. The library proves
-//! every file before it replaces one, and keeps the damaged file.
+//! In: paths beneath a root. Out: what can be done for each file, or was done, by a thread of its
+//! own that publishes how far it is. The library proves every file before it replaces one, and
+//! keeps the damaged file.
 
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex};
+use std::thread::{Builder, JoinHandle};
+use std::time::{Duration, Instant};
 
 use steadfast::catalogue::Catalogue;
 use steadfast::repair::{
     Copies, RepairMode, RepairMonitor, RepairOutcome, RepairRequest, RepairSummary, RepairTarget,
     repair_files,
 };
-use steadfast::{CatalogueUse, Event, FileState, Monitor, Options, Selection};
+use steadfast::{CatalogueUse, Event, FileState, Monitor, Options, Progress, Selection};
 use steadfast_report::escape;
 
 use crate::audits::RootFacts;
+use crate::live::{LiveControl, LiveStatus, Rendered};
+use crate::lock::lock;
+use crate::recent::Recent;
 use crate::roots::{ServedPath, ServedRoots};
 
 /// Files of one repair.
 const FILES_MAX: usize = 1_000;
+
+/// Repairs that are kept: those that go on, and the latest that have ended.
+const REPAIRS_MAX: usize = 6;
+
+/// Least time between two snapshots.
+const PUBLISH_EVERY: Duration = Duration::from_millis(250);
 
 /// What can be done for one file, or was.
 pub(crate) struct MendedFile {
@@ -43,56 +56,202 @@ pub(crate) fn damaged_in(facts: &RootFacts, root: &Path) -> Vec<PathBuf> {
     damaged.take(FILES_MAX).map(|failure| root.join(&failure.path)).collect()
 }
 
-/// Plans the repair of files beneath a root, or carries it out. Reads them and writes nothing
-/// unless `is_agreed`.
-///
-/// # Errors
-/// If the repair cannot begin; the text says why.
-pub(crate) fn repair(
-    place: &ServedPath,
-    paths: Vec<PathBuf>,
-    roots: &ServedRoots,
-    trees: Option<PathBuf>,
-    is_agreed: bool,
-) -> Result<MendedFolder, String> {
-    let root = roots.root(place).map_err(|error| error.to_string())?;
-    let selection = Selection::default().with(|selection| {
-        selection.listed = paths;
-        selection.within = Some(root.clone());
-    });
-    let catalogue = Catalogue::find_beneath(&root, &root);
-    let options = Options::default().with(|options| {
-        options.catalogue = catalogue.map_or(CatalogueUse::Off, CatalogueUse::At);
-        options.trees = trees;
-    });
-    let mode = if is_agreed { RepairMode::Yes } else { RepairMode::Plan };
-    let mut listener = RepairListener { files: Vec::new() };
-    let said = |error: steadfast::Error| escape::text(&error.to_string());
-    let request = RepairRequest { copies: Copies::default(), mode, in_place: false, to_tag: false };
-    let summary = repair_files(&selection, &options, &request, &mut listener);
-    summary.map(|summary| MendedFolder { files: listener.files, summary }).map_err(said)
+/// A snapshot of a repair, as pages show it.
+#[derive(Default)]
+pub(crate) struct RepairSnapshot {
+    pub(crate) status: LiveStatus,
+    /// Files that were looked at, and all that are to be.
+    pub(crate) seen: u64,
+    pub(crate) all: u64,
+    /// Files for which it is known what can be done, or was.
+    pub(crate) told: u64,
+    pub(crate) end: Option<Arc<RepairEnd>>,
+    pub(crate) rendered: Rendered,
 }
 
-/// Gathers what becomes of each file.
-struct RepairListener {
+/// How a repair ended.
+pub(crate) enum RepairEnd {
+    /// It could not begin, for this reason.
+    Failed(String),
+    /// No file is known to be damaged.
+    Nothing,
+    /// It was planned, or carried out.
+    Done(MendedFolder),
+}
+
+/// One repair, planned or carried out.
+pub(crate) struct ServedRepair {
+    pub(crate) id: u64,
+    pub(crate) place: ServedPath,
+    /// Whether it may write.
+    pub(crate) is_agreed: bool,
+    pub(crate) control: LiveControl<RepairSnapshot>,
+}
+
+/// The repairs of this server.
+#[derive(Default)]
+pub(crate) struct ServedRepairs(Mutex<RepairList>);
+
+#[derive(Default)]
+struct RepairList {
+    repairs: Recent<Arc<ServedRepair>>,
+    threads: Vec<JoinHandle<()>>,
+}
+
+impl ServedRepairs {
+    /// Starts the plan of a repair of files beneath a root, or the repair. Returns the one that
+    /// goes on there, if there is one, and `None` if the system refuses a thread.
+    pub(crate) fn begin(
+        &self,
+        place: ServedPath,
+        paths: Vec<PathBuf>,
+        roots: &ServedRoots,
+        trees: Option<PathBuf>,
+        is_agreed: bool,
+    ) -> Option<Arc<ServedRepair>> {
+        let mut list = lock(&self.0);
+        let is_there = |(_, one): &(u64, &Arc<ServedRepair>)| {
+            !one.control.is_over() && roots.overlap(&one.place, &place)
+        };
+        if let Some((_, going)) = list.repairs.iter().find(is_there) {
+            return Some(Arc::clone(going));
+        }
+        let id = list.repairs.next_number();
+        let repair =
+            Arc::new(ServedRepair { id, place, is_agreed, control: LiveControl::default() });
+        let (of_thread, roots) = (Arc::clone(&repair), roots.clone());
+        let spawned = Builder::new().name(format!("repair {id}")).spawn(move || {
+            RepairListener::new(&of_thread, paths.len()).execute(paths, &roots, trees);
+        });
+        list.threads.retain(|thread| !thread.is_finished());
+        list.threads.push(spawned.ok()?);
+        list.repairs.add(id, Arc::clone(&repair), REPAIRS_MAX, |one| one.control.is_over());
+        Some(repair)
+    }
+
+    /// Finds a repair by its number.
+    pub(crate) fn find(&self, id: u64) -> Option<Arc<ServedRepair>> {
+        lock(&self.0).repairs.find(id).cloned()
+    }
+
+    /// Returns whether a repair goes on.
+    pub(crate) fn any_going(&self) -> bool {
+        lock(&self.0).repairs.iter().any(|(_, one)| !one.control.is_over())
+    }
+
+    /// Returns how many repairs have ended, as [`crate::runs::ServedRuns::ended`] does.
+    pub(crate) fn ended(&self) -> u64 {
+        let list = lock(&self.0);
+        let going = list.repairs.iter().filter(|(_, one)| !one.control.is_over()).count();
+        list.repairs.numbers() - going as u64
+    }
+
+    /// Stops all repairs and waits for them. The file that is being repaired is finished.
+    pub(crate) fn end_all(&self) {
+        let threads = {
+            let mut list = lock(&self.0);
+            list.repairs.iter().for_each(|(_, one)| one.control.stop());
+            std::mem::take(&mut list.threads)
+        };
+        for thread in threads {
+            // A thread that panicked has published that it has ended.
+            let _ = thread.join();
+        }
+    }
+}
+
+/// Gathers what becomes of each file, and publishes how far it is.
+struct RepairListener<'a> {
+    repair: &'a ServedRepair,
+    all: u64,
+    seen: u64,
     files: Vec<MendedFile>,
+    published: Option<Instant>,
 }
 
-impl RepairListener {
+impl<'a> RepairListener<'a> {
+    fn new(repair: &'a ServedRepair, all: usize) -> RepairListener<'a> {
+        RepairListener { repair, all: all as u64, seen: 0, files: Vec::new(), published: None }
+    }
+
+    /// Plans the repair of files, or carries it out. Reads them and writes nothing unless that was
+    /// agreed to. Also after a panic, the last snapshot says that it has ended.
+    fn execute(mut self, paths: Vec<PathBuf>, roots: &ServedRoots, trees: Option<PathBuf>) {
+        let _end_guard = RepairEndGuard(self.repair);
+        self.publish(None);
+        let end = match paths.is_empty() {
+            true => RepairEnd::Nothing,
+            false => match self.carry_out(paths, roots, trees) {
+                Ok(summary) => {
+                    let files = std::mem::take(&mut self.files);
+                    RepairEnd::Done(MendedFolder { files, summary })
+                }
+                Err(why) => RepairEnd::Failed(why),
+            },
+        };
+        self.publish(Some(Arc::new(end)));
+    }
+
+    fn carry_out(
+        &mut self,
+        paths: Vec<PathBuf>,
+        roots: &ServedRoots,
+        trees: Option<PathBuf>,
+    ) -> Result<RepairSummary, String> {
+        let ServedRepair { place, is_agreed, control, .. } = self.repair;
+        let root = roots.root(place).map_err(|error| error.to_string())?;
+        let selection = Selection::default().with(|selection| {
+            selection.listed = paths;
+            selection.within = Some(root.clone());
+        });
+        let catalogue = Catalogue::find_beneath(&root, &root);
+        let options = Options::default().with(|options| {
+            options.catalogue = catalogue.map_or(CatalogueUse::Off, CatalogueUse::At);
+            options.stop = Arc::clone(&control.stop);
+            options.trees = trees;
+        });
+        let mode = if *is_agreed { RepairMode::Yes } else { RepairMode::Plan };
+        let copies = Copies::default();
+        let request = RepairRequest { copies, mode, in_place: false, to_tag: false };
+        let done = repair_files(&selection, &options, &request, self);
+        done.map_err(|error| escape::text(&error.to_string()))
+    }
+
     fn take(&mut self, target: &RepairTarget, outcome: &RepairOutcome) {
         self.files.push(MendedFile {
             shown: escape::path(&target.path),
             fault: outcome.fault.as_ref().map(|fault| escape::text(&fault.to_string())),
             sources: outcome.sources.iter().map(|source| escape::path(&source.path)).collect(),
         });
+        self.publish_sometimes();
+    }
+
+    fn publish_sometimes(&mut self) {
+        if self.published.is_none_or(|published| published.elapsed() >= PUBLISH_EVERY) {
+            self.published = Some(Instant::now());
+            self.publish(None);
+        }
+    }
+
+    fn publish(&self, end: Option<Arc<RepairEnd>>) {
+        let control = &self.repair.control;
+        let status = if end.is_some() { LiveStatus::Ended } else { control.status() };
+        let (seen, all, told) = (self.seen, self.all, self.files.len() as u64);
+        let rendered = Rendered::default();
+        control.publish(RepairSnapshot { status, seen, all, told, end, rendered });
     }
 }
 
-impl Monitor for RepairListener {
+impl Monitor for RepairListener<'_> {
     fn event(&mut self, _: &Event) {}
+
+    fn progress(&mut self, progress: &Progress) {
+        self.seen = progress.files;
+        self.publish_sometimes();
+    }
 }
 
-impl RepairMonitor for RepairListener {
+impl RepairMonitor for RepairListener<'_> {
     fn planned(&mut self, target: &RepairTarget, outcome: &RepairOutcome) {
         self.take(target, outcome);
     }
@@ -103,5 +262,19 @@ impl RepairMonitor for RepairListener {
 
     fn repaired(&mut self, target: &RepairTarget, outcome: &RepairOutcome) {
         self.take(target, outcome);
+    }
+}
+
+/// Publishes the end of a repair that did not do so itself.
+struct RepairEndGuard<'a>(&'a ServedRepair);
+
+impl Drop for RepairEndGuard<'_> {
+    fn drop(&mut self) {
+        if !self.0.control.is_over() {
+            let reason = "the repair ended without saying how: this is a defect";
+            let end = Some(Arc::new(RepairEnd::Failed(reason.to_owned())));
+            let status = LiveStatus::Ended;
+            self.0.control.publish(RepairSnapshot { status, end, ..RepairSnapshot::default() });
+        }
     }
 }

@@ -161,6 +161,7 @@ impl Server {
         app.drops.end_all();
         app.measurements.end_all();
         app.runs.end_all();
+        app.repairs.end_all();
         runtime.shutdown_timeout(GRACE);
         outcome
     }
@@ -202,7 +203,7 @@ async fn idle(app: &App, places: &Semaphore, all: usize) {
         tokio::time::sleep(POLL_EVERY).await;
         // One permit is held for the next connection.
         let works = app.runs.going().is_some() || app.measurements.going().is_some();
-        let going = works || app.drops.any_going();
+        let going = works || app.drops.any_going() || app.repairs.any_going();
         if places.available_permits() + 1 < all || going {
             since = Instant::now();
         }

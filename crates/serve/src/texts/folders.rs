@@ -282,6 +282,20 @@ texts! {
         plan_one: "Repair…", "Reparieren…";
         nothing: "Nothing here is known to be damaged.", "Hier ist kein Schaden bekannt.";
         failed: "The repair could not begin", "Die Reparatur konnte nicht beginnen";
+        planning: "Finding out what can be repaired", "Es wird ermittelt, was zu reparieren ist";
+        only_reads: "Damaged files and what could replace them are read. Nothing is written.",
+            "Beschädigte Dateien, und woraus sie zu ersetzen wären, werden gelesen. Geschrieben \
+                wird nichts.";
+        repairing: "Repairing", "Es wird repariert";
+        stopped: "Stopped before the end", "Vor dem Ende abgebrochen";
+        /// Files that were read, of so many.
+        seen(files: u64, all: u64):
+            format!("{} of {} read", count(files), counted(all, "file", "files")),
+            format!("{} von {} gelesen", count(files), counted(all, "Datei", "Dateien"));
+        /// Files for which it is known what can be done, of so many.
+        told(files: u64, all: u64):
+            format!("{} of {} settled", count(files), counted(all, "file", "files")),
+            format!("{} von {} entschieden", count(files), counted(all, "Datei", "Dateien"));
         /// How many can be repaired, and how many cannot.
         planned(good: u64, bad: u64): match bad {
                 0 if good == 0 => "Nothing is damaged".to_owned(),

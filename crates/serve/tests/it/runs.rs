@@ -131,6 +131,13 @@ fn a_catalogue_tells_how_the_folder_stands() {
     assert_eq!(browser.get("/folders/1").status, 404);
 }
 
+/// Plans a repair, or carries it out, and returns its page.
+fn mended(browser: &Browser, form: &str) -> String {
+    let begun = browser.post("/repair", form);
+    assert_eq!(begun.status, 303, "{}", begun.text());
+    browser.ended(begun.header("location").unwrap())
+}
+
 /// Loads the home page, which says something: what a run of this server found is never late.
 fn home_says(browser: &Browser, words: &str) -> String {
     let home = browser.get("/").text();
@@ -163,12 +170,21 @@ fn a_folder_is_protected_checked_and_repaired_by_buttons() {
     // There is no parity: the plan says so, and nothing is written.
     let before = fs::read(served.at("photos/two.jpg")).unwrap();
     for form in ["place=0/photos/two.jpg", "place=0/&agreed=1"] {
-        let plan = browser.post("/repair", form).text();
+        let plan = mended(&browser, form);
         assert!(plan.contains("Cannot be repaired") && plan.contains("two.jpg"), "{plan}");
         assert_eq!(fs::read(served.at("photos/two.jpg")).unwrap(), before);
     }
     assert_eq!(browser.post("/repair", "place=0/..").status, 404);
     assert_eq!(browser.get("/repair").status, 405);
+    // To stop what has ended changes nothing; others are not there.
+    assert_eq!(browser.post("/repairs/2/stop", "").status, 303);
+    assert!(browser.get("/repairs/2").text().contains("Cannot be repaired"));
+    for gone in ["/repairs/3", "/repairs/3/events", "/repairs/x"] {
+        assert_eq!(browser.get(gone).status, 404, "{gone}");
+    }
+    decay(&served.at("photos/two.jpg"));
+    browser.ended(&browser.run("check", "0/"));
+    assert!(mended(&browser, "place=0/").contains("Nothing here is known to be damaged"));
 }
 
 /// What is kept of runs does not grow with their number.
