@@ -4,8 +4,9 @@
 //! its document. Stopping keeps the samples. Files are created in roots only: a folder beneath them
 //! could be replaced by a link before the files are created.
 
-mod keep;
 mod kind;
+mod answer;
+mod keep;
 mod snapshot;
 mod thread;
 
@@ -15,6 +16,7 @@ use std::thread::{Builder, JoinHandle};
 
 use steadfast::{Options, Timestamp};
 
+pub(crate) use answer::{AnswerBar, AnswerWhat, MeasureAnswer};
 pub(crate) use keep::file_name;
 pub(crate) use kind::{MeasureKind, MeasureProfile, is_offered};
 pub(crate) use snapshot::{MeasureEnd, MeasureSnapshot, SeriesSoFar};

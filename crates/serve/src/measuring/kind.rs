@@ -14,17 +14,17 @@ use strum::{EnumString, IntoStaticStr, VariantArray};
 
 use super::MeasureRequest;
 
-/// A kind of measurement, in the order of the form: those that write no files come first.
+/// A kind of measurement, in the order of the form: what most people want to know comes first.
 #[derive(Clone, Copy, Debug, EnumString, IntoStaticStr, PartialEq, Eq, VariantArray)]
 #[strum(serialize_all = "lowercase")]
 pub(crate) enum MeasureKind {
-    Kernels,
-    Cpu,
     Hash,
     Read,
     Write,
-    Queue,
     Cipher,
+    Kernels,
+    Queue,
+    Cpu,
 }
 
 impl MeasureKind {

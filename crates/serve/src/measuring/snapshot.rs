@@ -6,6 +6,7 @@ use std::sync::Arc;
 use steadfast_measure::record::Record;
 use steadfast_report::document::{Document, Quantity};
 
+use super::MeasureAnswer;
 use crate::live::{LiveStatus, Rendered};
 
 /// A series so far.
@@ -22,10 +23,12 @@ pub(crate) struct SeriesSoFar {
 }
 
 /// How a measurement ended.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct MeasureEnd {
     /// The record and its document. `None` if there are no samples.
     pub(crate) made: Option<(Record, Document)>,
+    /// The answer in one figure, if the record has it.
+    pub(crate) answer: Option<MeasureAnswer>,
     /// The errors of parts that could not be measured.
     pub(crate) failed: Vec<String>,
     /// Whether it was stopped early.
@@ -53,6 +56,11 @@ pub(crate) struct MeasureSnapshot {
 }
 
 impl MeasureSnapshot {
+    /// Returns the answer, if it has ended and has one.
+    pub(crate) fn answer(&self) -> Option<&MeasureAnswer> {
+        self.end.as_ref()?.answer.as_ref()
+    }
+
     /// Returns the record and its document, if it has ended and has samples.
     pub(crate) fn made(&self) -> Option<&(Record, Document)> {
         self.end.as_ref()?.made.as_ref()

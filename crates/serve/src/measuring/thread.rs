@@ -11,6 +11,7 @@ use steadfast_measure::workload::Workload;
 use steadfast_report::document::Quantity;
 use steadfast_report::{escape, measure};
 
+use super::answer;
 use super::keep::keep;
 use super::kind::command_of;
 use super::{MeasureEnd, MeasureSnapshot, Measurement, SeriesSoFar};
@@ -37,7 +38,7 @@ pub(super) fn execute(
         published: None,
         state: MeasureSnapshot::default(),
     };
-    let mut end = MeasureEnd { made: None, failed: Vec::new(), stopped: false, kept: None };
+    let mut end = MeasureEnd::default();
     let command = command_of(&measurement.request);
     let mut session = Session::begin(made_by, command, &measurement.control.stop, &mut watcher);
     workload.plan(&mut session);
@@ -58,6 +59,7 @@ pub(super) fn execute(
                 .map_err(|error| escape::text(&error.to_string()))
         });
         let document = measure::document(&record);
+        end.answer = answer::of(measurement.request.kind, &record);
         end.made = Some((record, document));
     }
     watcher.publish(Some(Arc::new(end)));
@@ -141,7 +143,7 @@ impl Drop for MeasureEndGuard<'_> {
         if !self.0.control.is_over() {
             let reason = "it ended without saying how: this is a defect";
             let failed = vec![reason.to_owned()];
-            let end = MeasureEnd { made: None, failed, stopped: false, kept: None };
+            let end = MeasureEnd { failed, ..MeasureEnd::default() };
             self.0.control.publish(MeasureSnapshot {
                 status: LiveStatus::Ended,
                 end: Some(Arc::new(end)),

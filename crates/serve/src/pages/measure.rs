@@ -1,5 +1,6 @@
 //! A measurement: the form that starts it, its progress, its report, and its record to save.
 
+mod answer;
 mod parts;
 
 use std::sync::Arc;
@@ -11,13 +12,15 @@ use axum::routing::{get, post};
 use maud::{Markup, html};
 use steadfast_measure::record::{self, Record};
 use steadfast_report::document::Document;
-use steadfast_report::{Units, html as report, units};
+use steadfast_report::{Units, html as report};
 use strum::VariantArray as _;
 
 use crate::app::App;
 use crate::config::Language;
+use crate::dates;
 use crate::fields::NamedValues;
-use crate::layout::{HTML, Tab, attachment, english_documents, page, page_with, root_choice};
+use crate::icons::{icon, small_icon};
+use crate::layout::{HTML, Tab, attachment, english_documents, framed, page_with};
 use crate::live::{Live, LiveParts, follow, part, section};
 use crate::measuring::{
     MeasureEnd, MeasureKind, MeasureProfile, MeasureRefused, MeasureRequest, MeasureSnapshot,
@@ -26,7 +29,6 @@ use crate::measuring::{
 use crate::refusal::Refusal;
 use crate::roots::ServedPath;
 use crate::texts::OfLanguage as _;
-use crate::texts::documents::MeasureTexts;
 use crate::visitor::{FormFields, QueryFields, Visitor};
 
 impl Live for MeasureSnapshot {
@@ -51,83 +53,116 @@ pub(super) fn routes() -> Router<Arc<App>> {
 
 async fn form(State(app): State<Arc<App>>, visitor: Visitor) -> Response {
     let texts = &visitor.texts().measure;
-    let kinds = MeasureKind::VARIANTS.iter().copied();
-    let offered = kinds.filter(|kind| is_offered(*kind, app.config.worker.as_ref()));
+    let measurements = app.measurements.all();
+    let answered = measurements.iter().find_map(|one| answer::panel(&app, &visitor, one));
     let content = html! {
-        p { (texts.intro) }
-        p { a href="/compare" { (visitor.texts().compare.title) } }
-        form .sheet method="post" action="/measure" {
-            (visitor.csrf())
-            fieldset {
-                legend { (texts.what) }
-                @for (at, kind) in offered.enumerate() {
-                    p .choice {
-                        @let id = format!("work-{}", kind.name());
-                        @let help = format!("{id}-help");
-                        input id=(id) type="radio" name="work" value=(kind.name())
-                            checked[at == 0] aria-describedby=(help);
-                        label for=(id) { ((texts.kind)(kind)) }
-                        span .soft id=(help) { ((texts.kind_help)(kind)) }
-                    }
-                }
+        div .head {
+            div {
+                h1 { (texts.ask) }
+                p .soft { (texts.intro) }
             }
-            fieldset aria-describedby="profile-help" {
-                legend { (texts.profile_label) }
-                @for &profile in MeasureProfile::VARIANTS {
-                    p .choice {
-                        @let id = format!("profile-{}", profile.name());
-                        input id=(id) type="radio" name="profile" value=(profile.name())
-                            checked[profile == MeasureProfile::Quick];
-                        label for=(id) { ((texts.profile)(profile)) }
-                    }
-                }
-                p #profile-help .soft { (texts.profile_help) }
-            }
-            fieldset aria-describedby="folder-help" {
-                legend { (texts.folder) }
-                (root_choice(&app.roots, "folder"))
-                p #folder-help .soft { (texts.folder_help) }
-            }
-            button type="submit" { (texts.begin) }
         }
-        section aria-labelledby="records" {
-            h2 #records { (texts.records) }
-            (table(&app.measurements.all(), texts))
+        (questions(&app, &visitor))
+        (answered.unwrap_or_default())
+        section .panel aria-labelledby="records" {
+            div .cap {
+                h2 #records { (texts.records) }
+                a .small href="/compare" { (visitor.texts().compare.title) }
+            }
+            (list(&app, &visitor, &measurements))
         }
     };
-    page(&visitor, Some(Tab::Measure), texts.title, &content)
+    framed(&visitor, Some(Tab::Measure), texts.title, &html! {}, &content)
 }
 
-/// The measurements of this server.
-fn table(measurements: &[Arc<Measurement>], texts: &MeasureTexts) -> Markup {
+/// The form: a question, the folder, and how thoroughly.
+fn questions(app: &App, visitor: &Visitor) -> Markup {
+    let texts = &visitor.texts().measure;
+    let kinds = MeasureKind::VARIANTS.iter().copied();
+    let offered = kinds.filter(|kind| is_offered(*kind, app.config.worker.as_ref()));
     html! {
-        @if measurements.is_empty() {
-            p .soft { (texts.no_records) }
-        } @else {
-            div .scroll tabindex="0" role="group" aria-labelledby="records" {
-                table {
-                    thead { tr {
-                        th scope="col" { (texts.what) }
-                        th scope="col" { (texts.column_begun) }
-                        th scope="col" { (texts.column_stand) }
-                    } }
-                    tbody {
-                        @for one in measurements { tr {
-                            th scope="row" {
-                                a href=(format!("/measure/{}", one.id)) { (name(one, texts)) }
-                            }
-                            td { (units::moment(one.begun)) }
-                            td .long { ((texts.status)(one.control.status())) }
-                        } }
+        form .stack method="post" action="/measure" {
+            (visitor.csrf())
+            fieldset .pick.two {
+                legend .told { (texts.what) }
+                @for (at, kind) in offered.enumerate() {
+                    label {
+                        input type="radio" name="work" value=(kind.name()) checked[at == 0];
+                        (icon(sign(kind)))
+                        span .what { ((texts.kind)(kind)) small { ((texts.kind_help)(kind)) } }
                     }
+                }
+            }
+            div .head {
+                div .stack.tight {
+                    p .row {
+                        label for="where" { (texts.on) }
+                        select #where name="place" aria-describedby="folder-help" {
+                            @for place in app.roots.places() {
+                                option value=(place.token()) { (app.roots.shown(&place)) }
+                            }
+                        }
+                        select name="profile" aria-label=(texts.profile_label)
+                            aria-describedby="profile-help" {
+                            @for &profile in MeasureProfile::VARIANTS {
+                                option value=(profile.name())
+                                    selected[profile == MeasureProfile::Quick] {
+                                    ((texts.profile)(profile))
+                                }
+                            }
+                        }
+                    }
+                    p #folder-help .small.soft { (texts.folder_help) }
+                    p #profile-help .small.soft { (texts.profile_help) }
+                }
+                p .row {
+                    button .main type="submit" { (icon("measure")) (texts.begin) }
                 }
             }
         }
     }
 }
 
-fn name(one: &Measurement, texts: &MeasureTexts) -> String {
-    format!("{} {}", (texts.kind)(one.request.kind), one.id)
+/// The icon of a question.
+fn sign(kind: MeasureKind) -> &'static str {
+    match kind {
+        MeasureKind::Hash => "measure",
+        MeasureKind::Read | MeasureKind::Write | MeasureKind::Queue => "drive",
+        MeasureKind::Cipher => "lock",
+        MeasureKind::Kernels | MeasureKind::Cpu => "cpu",
+    }
+}
+
+/// The measurements of this server: the figure, the question, the folder, and when.
+fn list(app: &App, visitor: &Visitor, measurements: &[Arc<Measurement>]) -> Markup {
+    let texts = &visitor.texts().measure;
+    let now = app.now();
+    html! {
+        @if measurements.is_empty() { p .body.soft { (texts.no_records) } }
+        ul .list.lines {
+            @for one in measurements {
+                @let snapshot = one.control.snapshot();
+                li {
+                    b {
+                        @match snapshot.answer() {
+                            Some(answer) => (answer.figure.text(Units::Si)),
+                            None => "–",
+                        }
+                    }
+                    span .what {
+                        a href=(format!("/measure/{}", one.id)) {
+                            ((texts.kind)(one.request.kind))
+                        }
+                        span .soft { (answer::folder(one)) }
+                        @if snapshot.end.is_none() {
+                            span .soft { ((texts.status)(one.control.status())) }
+                        }
+                    }
+                    (dates::moment(one.begun, now, visitor.language))
+                }
+            }
+        }
+    }
 }
 
 /// Starts the measurement of the form.
@@ -177,15 +212,19 @@ async fn show(
     let one = found(&app, &id)?;
     let texts = &visitor.texts().measure;
     let snapshot = one.control.snapshot();
-    let (head, content) = match &snapshot.end {
-        None => (
-            html! { noscript { meta http-equiv="refresh" content="2"; } },
-            going(&visitor, &one, &query),
-        ),
-        Some(end) => (html! {}, over(&visitor, &one, end)),
-    };
     let title = (texts.kind)(one.request.kind);
-    Ok(page_with(&visitor, Some(Tab::Measure), title, &head, &content))
+    match &snapshot.end {
+        None => {
+            // Browsers without scripts reload the page.
+            let head = html! { noscript { meta http-equiv="refresh" content="2"; } };
+            let content = going(&visitor, &one, &query);
+            Ok(page_with(&visitor, Some(Tab::Measure), title, &head, &content))
+        }
+        Some(end) => {
+            let content = over(&app, &visitor, &one, end);
+            Ok(framed(&visitor, Some(Tab::Measure), title, &html! {}, &content))
+        }
+    }
 }
 
 /// The page during a measurement. Its parts are replaced as they change.
@@ -211,10 +250,17 @@ fn going(visitor: &Visitor, one: &Measurement, asked: &NamedValues) -> Markup {
     }
 }
 
-/// The page of a measurement that has ended: its report, and links to save it.
-fn over(visitor: &Visitor, one: &Measurement, end: &MeasureEnd) -> Markup {
+/// The page of a measurement that has ended: the answer, its report, and links to save it.
+fn over(app: &App, visitor: &Visitor, one: &Measurement, end: &MeasureEnd) -> Markup {
     let texts = &visitor.texts().measure;
+    let panel = answer::panel(app, visitor, one);
     html! {
+        p .trail {
+            a href="/measure" { (texts.title) }
+            (small_icon("chevron"))
+            span { (answer::folder(one)) }
+        }
+        h1 { ((texts.kind)(one.request.kind)) }
         @if end.stopped { p .warnings { (texts.ended_early) } }
         @for why in &end.failed { p .wrong { (texts.failed) ": " (texts.say(why)) } }
         @match &end.kept {
@@ -225,17 +271,17 @@ fn over(visitor: &Visitor, one: &Measurement, end: &MeasureEnd) -> Markup {
         @match &end.made {
             None => p { (texts.nothing) },
             Some((_, document)) => {
-                div .orders {
-                    a .button href=(format!("/measure/{}/report", one.id)) { (texts.save_report) }
-                    a .button .quiet href=(format!("/measure/{}/record", one.id)) {
-                        (texts.save_record)
-                    }
-                    a .button .quiet href=(format!("/compare?record=run-{}", one.id)) {
-                        (texts.compare)
-                    }
-                    a .button .quiet href="/measure" { (texts.title) }
+                @match &panel {
+                    Some(panel) => (panel),
+                    None => div .row { (answer::savings(one, texts)) },
                 }
-                (english_documents(visitor, std::slice::from_ref(document)))
+                details .fold open[panel.is_none()] {
+                    summary {
+                        (small_icon("chevron")) (texts.details)
+                        span .soft { (texts.details_hint) }
+                    }
+                    div .body { (english_documents(visitor, std::slice::from_ref(document))) }
+                }
             }
         }
     }

@@ -1,11 +1,11 @@
 //! The texts of the pages for drops, measurements, records, code and history.
 
-use steadfast_report::units::counted;
+use steadfast_report::units::{counted, percent};
 
 use crate::config::Language;
 use crate::drops::DropAnswer;
 use crate::live::LiveStatus;
-use crate::measuring::{MeasureKind, MeasureProfile};
+use crate::measuring::{AnswerBar, AnswerWhat, MeasureKind, MeasureProfile};
 
 texts! {
     /// Dropped files.
@@ -92,34 +92,99 @@ texts! {
     /// Measuring.
     MeasureTexts {
         title: "Measure", "Messen";
-        intro: "Measures the stages of a check on this machine. Run nothing else meanwhile.",
-            "Was dieser Rechner kann, und was ihn aufhält: die Stufen einer Prüfung mit einer Uhr \
-                daneben. Lassen Sie ihn währenddessen nichts anderes tun.";
-        what: "What to measure", "Was gemessen wird";
+        ask: "What do you want to know?", "Was möchten Sie wissen?";
+        intro: "Let the computer do nothing else meanwhile. Files made for a measurement are \
+                removed after it.",
+            "Lassen Sie den Rechner währenddessen nichts anderes tun. Dateien, die für eine \
+                Messung angelegt werden, werden danach entfernt.";
+        what: "Question", "Frage";
         kind[MeasureKind] {
-            Kernels: "Hashing in memory", "Hashen im Speicher";
-            Hash: "Hashing files", "Hashen von Dateien";
-            Read: "Reading", "Lesen";
-            Write: "Writing", "Schreiben";
-            Queue: "Reads in flight", "Gleichzeitiges Lesen";
-            Cpu: "Loops in one core", "Schleifen in einem Kern";
-            Cipher: "Ciphers", "Verschlüsselung";
+            Hash: "How fast can this computer check files?",
+                "Wie schnell kann dieser Rechner Dateien prüfen?";
+            Read: "How fast does the drive read?", "Wie schnell liest das Laufwerk?";
+            Write: "How fast does the drive write?", "Wie schnell schreibt das Laufwerk?";
+            Cipher: "What does encryption cost?", "Was kostet Verschlüsselung?";
+            Kernels: "How fast does the processor hash?", "Wie schnell hasht der Prozessor?";
+            Queue: "Is the drive faster with several requests at a time?",
+                "Ist das Laufwerk mit mehreren Anfragen zugleich schneller?";
+            Cpu: "How much slower are the lower levels?",
+                "Wie viel langsamer sind die niedrigen Stufen?";
         }
+        /// What the figure is.
+        answer(what: &AnswerWhat): match what {
+                AnswerWhat::Checking(Some(share)) => format!("read and hashed, as a check does. \
+                    That is {} of the rate of reading alone.", percent(*share)),
+                AnswerWhat::Checking(None) => "read and hashed, as a check does.".to_owned(),
+                AnswerWhat::Hashing => "of SHA-256, in memory, in one core.".to_owned(),
+                AnswerWhat::Reading => "read from the drive.".to_owned(),
+                AnswerWhat::Writing => "written to the drive.".to_owned(),
+                AnswerWhat::Depth(depth) =>
+                    format!("as fast with {depth} requests at a time as with the fewest."),
+                AnswerWhat::LowLevel => "of the rate at the highest level, in the median over the \
+                    loops.".to_owned(),
+                AnswerWhat::CipherShare => "of the time in which a file is encrypted goes to the \
+                    cipher, the rest to reading and writing.".to_owned(),
+            }, match what {
+                AnswerWhat::Checking(Some(share)) => format!("gelesen und gehasht, wie eine \
+                    Prüfung es tut. Das sind {} der Rate, mit der nur gelesen wird.", percent(*share)),
+                AnswerWhat::Checking(None) =>
+                    "gelesen und gehasht, wie eine Prüfung es tut.".to_owned(),
+                AnswerWhat::Hashing => "mit SHA-256, im Speicher, in einem Kern.".to_owned(),
+                AnswerWhat::Reading => "vom Laufwerk gelesen.".to_owned(),
+                AnswerWhat::Writing => "auf das Laufwerk geschrieben.".to_owned(),
+                AnswerWhat::Depth(depth) =>
+                    format!("so schnell mit {depth} Anfragen zugleich wie mit den wenigsten."),
+                AnswerWhat::LowLevel => "der Rate auf der höchsten Stufe, im Median über die \
+                    Schleifen.".to_owned(),
+                AnswerWhat::CipherShare => "der Zeit, in der eine Datei verschlüsselt wird, \
+                    braucht das Verfahren, den Rest das Lesen und Schreiben.".to_owned(),
+            };
+        /// The time of a terabyte at the rate of the figure.
+        terabyte(time: &str): format!("At that rate, 1 TB takes {time}."),
+            format!("Bei dieser Rate dauert 1 TB {time}.");
+        interval(low: &str, high: &str): format!("The interval goes from {low} to {high}."),
+            format!("Das Intervall reicht von {low} bis {high}.");
+        no_interval: "There were too few rounds for an interval.",
+            "Für ein Intervall waren es zu wenige Runden.";
+        bar(bar: &AnswerBar): match bar {
+                AnswerBar::Read => "Reading alone, from the drive".to_owned(),
+                AnswerBar::Check => "Reading and hashing, from the drive".to_owned(),
+                AnswerBar::CheckFolder =>
+                    "Reading and hashing, many files in memory".to_owned(),
+                AnswerBar::CheckFile => "Reading and hashing, one file in memory".to_owned(),
+                AnswerBar::Depth(depth) =>
+                    counted(u64::from(*depth), "request at a time", "requests at a time"),
+                AnswerBar::Level(level) => format!("Level {level}"),
+                AnswerBar::Named(name) => name.clone(),
+            }, match bar {
+                AnswerBar::Read => "Nur lesen, vom Laufwerk".to_owned(),
+                AnswerBar::Check => "Lesen und hashen, vom Laufwerk".to_owned(),
+                AnswerBar::CheckFolder => "Lesen und hashen, viele Dateien im Speicher".to_owned(),
+                AnswerBar::CheckFile => "Lesen und hashen, eine Datei im Speicher".to_owned(),
+                AnswerBar::Depth(depth) =>
+                    counted(u64::from(*depth), "Anfrage zugleich", "Anfragen zugleich"),
+                AnswerBar::Level(level) => format!("Stufe {level}"),
+                AnswerBar::Named(name) => name.clone(),
+            };
+        measured: "measured", "gemessen";
+        details: "Technical details", "Technische Einzelheiten";
+        details_hint: "every series, method, computer", "jede Reihe, Verfahren, Rechner";
+        on: "On", "Auf";
         kind_help[MeasureKind] {
-            Kernels: "every algorithm and backend; writes no file",
-                "jedes Verfahren und jeder Rechenweg; schreibt keine Datei";
-            Hash: "reading, hashing, and both, over files made for it",
-                "Lesen, Hashen und beides, an Dateien, die dafür angelegt werden";
-            Read: "files made for it, past the page cache and with an empty one",
-                "dafür angelegte Dateien, am Seitenspeicher vorbei und mit leerem";
-            Write: "files of many lengths, flushed, read back and compared",
-                "Dateien vieler Längen, gesichert, zurückgelesen und verglichen";
-            Queue: "1 to 32 reads at a time, and how long each takes",
-                "1 bis 32 Lesevorgänge zugleich, und wie lange jeder dauert";
-            Cpu: "six kernels at every QoS level; writes no file",
-                "sechs Rechenkerne auf jeder QoS-Stufe; schreibt keine Datei";
-            Cipher: "with and without the instructions for them",
-                "mit den Befehlen des Prozessors dafür und ohne sie";
+            Kernels: "Every algorithm and backend, in memory. Writes no file.",
+                "Jedes Verfahren und jeder Rechenweg, im Speicher. Schreibt keine Datei.";
+            Hash: "Reading, hashing, and both, over files made for it.",
+                "Lesen, Hashen und beides, an Dateien, die dafür angelegt werden.";
+            Read: "Files made for it, past the page cache and with an empty one.",
+                "Dafür angelegte Dateien, am Seitenspeicher vorbei und mit leerem.";
+            Write: "Files of many lengths, flushed, read back and compared.",
+                "Dateien vieler Längen, gesichert, zurückgelesen und verglichen.";
+            Queue: "1 to 32 reads at a time, and how long each takes.",
+                "1 bis 32 Lesevorgänge zugleich, und wie lange jeder dauert.";
+            Cpu: "Six loops at every QoS level. Writes no file.",
+                "Sechs Schleifen auf jeder QoS-Stufe. Schreibt keine Datei.";
+            Cipher: "With and without the instructions for them.",
+                "Mit den Befehlen des Prozessors dafür und ohne sie.";
         }
         profile_label: "How thoroughly", "Wie gründlich";
         profile[MeasureProfile] {
@@ -132,7 +197,6 @@ texts! {
         }
         profile_help: "The standard profile writes 53.3 GB for reading and writing.",
             "Der Standard schreibt 53,3 GB, wenn Lesen oder Schreiben gemessen wird.";
-        folder: "Folder for temporary files", "Ordner für die Dateien, die angelegt werden";
         folder_help: "The files are created in a new folder, which is removed afterwards.",
             "Sie liegen in einem eigenen Ordner, der danach entfernt wird.";
         begin: "Measure", "Messen";
@@ -170,10 +234,8 @@ texts! {
         save_record: "Save the record", "Protokoll sichern";
         save_report: "Save the report", "Bericht sichern";
         compare: "Compare it", "Vergleichen";
-        records: "Measured by this server", "Von diesem Dienst gemessen";
+        records: "Measured before", "Zuvor gemessen";
         no_records: "None yet.", "Noch nichts.";
-        column_begun: "Started", "Begonnen";
-        column_stand: "Status", "Stand";
     }
 
     /// Comparison of records.

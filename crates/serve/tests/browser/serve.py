@@ -270,9 +270,9 @@ def drop(visit):
 def measure(visit):
     """Measures a little, sees samples come, keeps them, compares them."""
     page = visit.go("/measure")
-    page.get_by_label("Hashing in memory").check()
+    page.get_by_label("How fast does the processor hash?").check()
     # The quick profile may end before a busy browser shows its first sample.
-    page.get_by_label(re.compile("^standard")).check()
+    page.get_by_label("How thoroughly").select_option("standard")
     page.get_by_role("button", name="Measure", exact=True).click()
     page.wait_for_url(re.compile(r"/measure/\d+"))
     expect(page.locator(".courses tbody tr").first).to_be_visible()
