@@ -3,14 +3,16 @@
 use axum::http::{StatusCode, header};
 use axum::response::{Html, IntoResponse as _, Response};
 use maud::{DOCTYPE, Markup, html};
-use steadfast_report::document::{Document, Wording};
+use steadfast_report::document::Document;
 use steadfast_report::{Units, html as report, units};
 
+use crate::config::Language;
 use crate::folders::{FolderCondition, SideFolder};
 use crate::icons::{drawn, icon, mark, small_icon, symbols};
 use crate::roots::ServedRoots;
 use crate::texts::Texts;
 use crate::texts::folders::StateTexts;
+use crate::texts::reports::wording;
 use crate::visitor::Visitor;
 
 /// The media type of a page.
@@ -215,22 +217,14 @@ pub(crate) fn notice(visitor: &Visitor, status: StatusCode, title: &str, text: &
 }
 
 /// Shows documents of the report.
-pub(crate) fn documents(wording: Wording, documents: &[Document]) -> Markup {
+pub(crate) fn documents(language: Language, documents: &[Document]) -> Markup {
+    let wording = wording(language);
     html! {
         div .document lang=(wording.tag) {
             @for (at, document) in documents.iter().enumerate() {
                 (report::article(wording, document, at + 1, Units::Si))
             }
         }
-    }
-}
-
-/// Shows documents that are in English only, with a note if the page is not.
-pub(crate) fn english_documents(visitor: &Visitor, shown: &[Document]) -> Markup {
-    let untranslated = visitor.texts().layout.untranslated;
-    html! {
-        @if !untranslated.is_empty() { p .soft { (untranslated) } }
-        (documents(Wording::ENGLISH, shown))
     }
 }
 

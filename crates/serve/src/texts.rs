@@ -168,8 +168,6 @@ texts! {
         mine: "Your folders", "Ihre Ordner";
         here_only: "This computer only", "Nur dieser Rechner";
         elsewhere: "Reachable from the network", "Aus dem Netz erreichbar";
-        /// Says that the document below is in English.
-        untranslated: "", "Der Bericht ist auf Englisch.";
         /// Says that the server does not answer during a run.
         lost: "The server does not answer. This page shows its last update.",
             "Der Dienst antwortet nicht. Diese Seite zeigt seinen letzten Stand.";

@@ -164,7 +164,7 @@ fn shown(verified: &CodePage, visitor: &Visitor) -> Markup {
                 None => p .soft { (texts.no_map) }
             }
         }
-        (documents(wording(visitor.language), std::slice::from_ref(&verified.document)))
+        (documents(visitor.language, std::slice::from_ref(&verified.document)))
     }
 }
 

@@ -17,11 +17,12 @@ use tokio::time::timeout;
 
 use crate::app::App;
 use crate::fields::{NamedValues, encode};
-use crate::layout::{HTML, Tab, attachment, english_documents, page};
+use crate::layout::{HTML, Tab, attachment, documents, page};
 use crate::refusal::Refusal;
 use crate::shelf::{Choice, RECORD_LEN_MAX, RecordSource};
 use crate::texts::OfLanguage as _;
 use crate::texts::documents::CompareTexts;
+use crate::texts::reports::wording;
 use crate::visitor::{QueryFields, Visitor};
 
 /// Records that are compared at a time.
@@ -59,7 +60,7 @@ async fn show(
                     a .button href=(save) { (texts.save) }
                     a .button .quiet href="/compare" { (texts.more) }
                 }
-                (english_documents(&visitor, compared))
+                (documents(visitor.language, compared))
             }
         }
         @if !matches!(compared, CompareResult::Documents(_)) { (adding(texts)) }
@@ -154,7 +155,7 @@ fn choices(all: &[Choice], chosen: &[&str], texts: &CompareTexts) -> Markup {
                         select #against name="against" {
                             option value="" { (texts.against_none) }
                             @for choice in all.iter().filter(|choice| choice.record.is_ok()) {
-                                option value=(choice.token) { (choice.name) }
+                                option value=(choice.token) { (name_of(choice, texts)) }
                             }
                         }
                     }
@@ -165,6 +166,14 @@ fn choices(all: &[Choice], chosen: &[&str], texts: &CompareTexts) -> Markup {
     }
 }
 
+/// Returns the name of a record. Those of published ones are in English.
+fn name_of(choice: &Choice, texts: &CompareTexts) -> String {
+    match choice.source {
+        RecordSource::Published => texts.say(&choice.name),
+        RecordSource::Here | RecordSource::Folder | RecordSource::Added => choice.name.clone(),
+    }
+}
+
 fn row(at: usize, choice: &Choice, chosen: &[&str], texts: &CompareTexts) -> Markup {
     let from = match choice.source {
         RecordSource::Here => texts.measured_here,
@@ -172,6 +181,7 @@ fn row(at: usize, choice: &Choice, chosen: &[&str], texts: &CompareTexts) -> Mar
         RecordSource::Added => texts.uploaded,
         RecordSource::Published => texts.published,
     };
+    let name = name_of(choice, texts);
     let id = format!("record-{at}");
     html! {
         tr {
@@ -180,9 +190,9 @@ fn row(at: usize, choice: &Choice, chosen: &[&str], texts: &CompareTexts) -> Mar
                     span .choice {
                         input id=(id) type="checkbox" name="record" value=(choice.token)
                             checked[chosen.contains(&choice.token.as_str())];
-                        label for=(id) { (choice.name) }
+                        label for=(id) { (name) }
                     }
-                } @else { (choice.name) }
+                } @else { (name) }
             }
             @match &choice.record {
                 Ok(record) => {
@@ -241,11 +251,13 @@ async fn add(
 /// The comparison as one file: the same as `report --output` writes.
 async fn save(
     State(app): State<Arc<App>>,
+    visitor: Visitor,
     QueryFields(query): QueryFields,
 ) -> Result<Response, Refusal> {
     let CompareResult::Documents(documents) = compared(&app, &query).await? else {
         return Err(Refusal::NotFound);
     };
-    let page = app.blocking(move |_| report::page(&documents, Units::Si)).await?;
+    let wording = wording(visitor.language);
+    let page = app.blocking(move |_| report::page_in(wording, &documents, Units::Si)).await?;
     Ok(attachment("steadfast-compared.html", HTML, page.into_bytes()))
 }

@@ -19,7 +19,6 @@ use crate::app::App;
 use crate::layout::{Tab, documents, page};
 use crate::refusal::Refusal;
 use crate::roots::ServedPath;
-use crate::texts::reports::wording;
 use crate::visitor::{QueryFields, Visitor};
 
 /// Runs of one page, the latest.
@@ -54,7 +53,7 @@ async fn show(
             HistoryLookup::Unknown => p { (texts.unknown) },
             HistoryLookup::Failed(why) => p .wrong role="alert" { (why) },
             HistoryLookup::Document(document) => {
-                (documents(wording(visitor.language), std::slice::from_ref(document.as_ref())))
+                (documents(visitor.language, std::slice::from_ref(document.as_ref())))
             }
         }
         @if is_root { (choice(&app, Goal::History, texts.choose)) }

@@ -20,7 +20,7 @@ use crate::config::Language;
 use crate::dates;
 use crate::fields::NamedValues;
 use crate::icons::{icon, small_icon};
-use crate::layout::{HTML, Tab, attachment, english_documents, framed, page_with};
+use crate::layout::{HTML, Tab, attachment, documents, framed, page_with};
 use crate::live::{Live, LiveParts, follow, part, section};
 use crate::measuring::{
     MeasureEnd, MeasureKind, MeasureProfile, MeasureRefused, MeasureRequest, MeasureSnapshot,
@@ -29,6 +29,7 @@ use crate::measuring::{
 use crate::refusal::Refusal;
 use crate::roots::ServedPath;
 use crate::texts::OfLanguage as _;
+use crate::texts::reports::wording;
 use crate::visitor::{FormFields, QueryFields, Visitor};
 
 impl Live for MeasureSnapshot {
@@ -280,7 +281,7 @@ fn over(app: &App, visitor: &Visitor, one: &Measurement, end: &MeasureEnd) -> Ma
                         (small_icon("chevron")) (texts.details)
                         span .soft { (texts.details_hint) }
                     }
-                    div .body { (english_documents(visitor, std::slice::from_ref(document))) }
+                    div .body { (documents(visitor.language, std::slice::from_ref(document))) }
                 }
             }
         }
@@ -305,10 +306,12 @@ async fn stop(State(app): State<Arc<App>>, Path(id): Path<String>) -> Result<Red
 /// The report as one file: the same as `report` makes of the record.
 async fn save_report(
     State(app): State<Arc<App>>,
+    visitor: Visitor,
     Path(id): Path<String>,
 ) -> Result<Response, Refusal> {
+    let wording = wording(visitor.language);
     saved(&app, &id, "html", HTML, |_, document| {
-        report::page(std::slice::from_ref(document), Units::Si).into_bytes()
+        report::page_in(wording, std::slice::from_ref(document), Units::Si).into_bytes()
     })
 }
 

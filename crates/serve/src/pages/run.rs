@@ -259,7 +259,7 @@ fn details(visitor: &Visitor, run: &ServedRun, done: &(RunView, Document)) -> Ma
             div .body {
                 p .soft { (pace(texts, run.pace())) }
                 (done_counts(&done.0, visitor.language))
-                (documents(wording(visitor.language), std::slice::from_ref(&done.1)))
+                (documents(visitor.language, std::slice::from_ref(&done.1)))
             }
         }
     }

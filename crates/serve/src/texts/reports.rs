@@ -4,7 +4,7 @@
 //! language, with the same names, and the figures as that language writes them. `de.po` has the
 //! texts; this module finds the one that fits.
 
-use std::cell::Cell;
+use std::cell::RefCell;
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
@@ -35,7 +35,7 @@ pub(crate) fn word(name: &'static str, language: Language) -> &'static str {
 static GERMAN: LazyLock<Dictionary> = LazyLock::new(|| Dictionary::of(include_str!("de.po")));
 
 /// Longest text that is translated, in bytes: a sentence with two long paths. This and the next
-/// three bound the time that a hostile name takes.
+/// four bound the time that a hostile name takes.
 const TEXT_LEN_MAX: usize = 10_000;
 
 /// Most texts within each other, or in a list.
@@ -44,17 +44,18 @@ const DEPTH_MAX: usize = 64;
 /// Most semicolons at which a list is tried to be cut.
 const CUTS_MAX: usize = 8;
 
-/// Most texts that are looked up for one.
+/// Most ends of places that are tried until a text fits a pattern.
+const TRIES_MAX: usize = 32;
+
+/// Most parts of a text that are looked up.
 const LOOKUPS_MAX: usize = 1000;
 
-/// The messages of a language, so arranged that few are tried for each text.
+/// The messages of a language.
 struct Dictionary {
     /// Texts without places.
     whole: HashMap<String, String>,
     /// Texts with places, in the order of the file.
     patterns: Vec<Pattern>,
-    /// Which of them a text may fit, by its first byte.
-    by_first: Vec<Vec<usize>>,
 }
 
 /// A text with places.
@@ -65,6 +66,16 @@ struct Pattern {
     places: Vec<(PatternPlace, String)>,
     /// What precedes the first place of the translation, and what follows each.
     translation: Vec<String>,
+    /// The trigrams of all that is not a place. Only a text that has them all can fit.
+    trigrams: Vec<usize>,
+}
+
+/// Trigrams are told apart modulo this number.
+const TRIGRAMS: usize = 1024;
+
+fn trigrams(text: &str) -> impl Iterator<Item = usize> + '_ {
+    let of = |three: &[u8]| three.iter().fold(0, |sum, byte| sum * 31 + usize::from(*byte));
+    text.as_bytes().windows(3).map(move |three| of(three) % TRIGRAMS)
 }
 
 /// What a place stands for.
@@ -85,11 +96,7 @@ impl Dictionary {
     /// If a line is not understood. The tests read the files that the program has.
     fn of(po: &str) -> Dictionary {
         let messages = po::messages(po).expect("the tests read the file");
-        let mut dictionary = Dictionary {
-            whole: HashMap::new(),
-            patterns: Vec::new(),
-            by_first: vec![Vec::new(); 256],
-        };
+        let mut dictionary = Dictionary { whole: HashMap::new(), patterns: Vec::new() };
         for message in messages {
             let (beginning, places) = cut(&message.text);
             if places.is_empty() {
@@ -97,25 +104,18 @@ impl Dictionary {
                 continue;
             }
             let (first, rest) = cut(&message.translation);
+            let literals = places.iter().map(|(_, after)| after).chain([&beginning]);
+            let trigrams = literals.flat_map(|literal| trigrams(literal)).collect();
             let rest = rest.into_iter().map(|(_, after)| after);
-            let pattern = Pattern {
-                places,
-                translation: std::iter::once(first).chain(rest).collect(),
-                beginning,
-            };
-            for (first, patterns) in (0..=u8::MAX).zip(&mut dictionary.by_first) {
-                if pattern.may_begin(first) {
-                    patterns.push(dictionary.patterns.len());
-                }
-            }
-            dictionary.patterns.push(pattern);
+            let translation = std::iter::once(first).chain(rest).collect();
+            dictionary.patterns.push(Pattern { beginning, places, translation, trigrams });
         }
         dictionary
     }
 
     /// Translates a text, if it is known, or if it is a list of known texts.
-    fn translated(&self, english: &str) -> Option<String> {
-        let lookup = TextLookup { dictionary: self, left: Cell::new(LOOKUPS_MAX) };
+    fn translated<'a>(&'a self, english: &'a str) -> Option<String> {
+        let lookup = TextLookup { dictionary: self, known: RefCell::default() };
         (english.len() <= TEXT_LEN_MAX).then(|| lookup.text(english, DEPTH_MAX))?
     }
 }
@@ -123,12 +123,12 @@ impl Dictionary {
 /// The translation of one text, with the texts in it.
 struct TextLookup<'a> {
     dictionary: &'a Dictionary,
-    /// How many texts may still be looked up.
-    left: Cell<usize>,
+    /// The parts of the text that were looked up: several patterns may ask for the same.
+    known: RefCell<HashMap<&'a str, Option<String>>>,
 }
 
-impl TextLookup<'_> {
-    fn text(&self, english: &str, depth: usize) -> Option<String> {
+impl<'a> TextLookup<'a> {
+    fn text(&self, english: &'a str, depth: usize) -> Option<String> {
         let depth = depth.checked_sub(1)?;
         let several = || {
             // Some texts contain a semicolon themselves, so the first is as long as it can be.
@@ -146,56 +146,51 @@ impl TextLookup<'_> {
     }
 
     /// Translates a text that is no list.
-    fn one(&self, english: &str, depth: usize) -> Option<String> {
-        self.left.set(self.left.get().checked_sub(1)?);
-        if let Some(known) = self.dictionary.whole.get(english) {
-            return Some(known.clone());
+    fn one(&self, english: &'a str, depth: usize) -> Option<String> {
+        if let Some(known) = self.known.borrow().get(english) {
+            return known.clone();
         }
-        let first = usize::from(*english.as_bytes().first()?);
-        let may_fit = self.dictionary.by_first[first].iter();
-        may_fit
-            .map(|&at| &self.dictionary.patterns[at])
+        if self.known.borrow().len() >= LOOKUPS_MAX {
+            return None;
+        }
+        // What is being looked up cannot be a part of itself.
+        self.known.borrow_mut().insert(english, None);
+        let whole = self.dictionary.whole.get(english).cloned();
+        let said = whole.or_else(|| figure(english)).or_else(|| self.fitting(english, depth));
+        self.known.borrow_mut().insert(english, said.clone());
+        said
+    }
+
+    /// Translates a text that fits a pattern.
+    fn fitting(&self, english: &'a str, depth: usize) -> Option<String> {
+        let mut has = [false; TRIGRAMS];
+        trigrams(english).for_each(|of| has[of] = true);
+        let patterns = self.dictionary.patterns.iter();
+        patterns
+            .filter(|pattern| pattern.trigrams.iter().all(|of| has[*of]))
             .find_map(|pattern| pattern.filled(english, |text| self.text(text, depth)))
     }
 }
 
 impl Pattern {
-    /// Returns whether a text that fits can begin with a byte.
-    fn may_begin(&self, first: u8) -> bool {
-        match (self.beginning.as_bytes().first(), self.places[0].0) {
-            (Some(beginning), _) => *beginning == first,
-            (None, PatternPlace::Figure) => first.is_ascii_digit() || first == b'-',
-            (None, PatternPlace::Text | PatternPlace::Anything) => true,
-        }
-    }
-
-    /// Returns the translation of a text, if it fits; `say` translates the texts in it. Each place
-    /// takes as little as it can, so this takes time in proportion to the text.
-    fn filled(&self, text: &str, say: impl Fn(&str) -> Option<String>) -> Option<String> {
-        let mut rest = text.strip_prefix(&self.beginning)?;
-        if !rest.ends_with(&self.places.last()?.1) {
+    /// Returns the translation of a text, if it fits; `say` translates the texts in it.
+    fn filled<'a>(&self, text: &'a str, say: impl Fn(&'a str) -> Option<String>) -> Option<String> {
+        let text = text.strip_prefix(&self.beginning)?;
+        if !text.ends_with(&self.places.last()?.1) {
             return None;
         }
         let mut found = Vec::with_capacity(self.places.len());
-        for (at, (place, after)) in self.places.iter().enumerate() {
-            let end = match at + 1 == self.places.len() {
-                true => rest.len().checked_sub(after.len())?,
-                false => rest.find(after.as_str())?,
-            };
-            let taken = &rest[..end];
-            found.push(match place {
-                PatternPlace::Figure => FoundText::Said(figure(taken)?),
-                PatternPlace::Text => FoundText::Known(taken),
-                PatternPlace::Anything => FoundText::Said(taken.to_owned()),
-            });
-            rest = &rest[end + after.len()..];
+        if !fits(&self.places, text, &mut found, &mut { TRIES_MAX }) {
+            return None;
         }
-        // Texts are translated last: this takes the longest, and the pattern need not fit.
         let mut filled = self.translation[0].clone();
-        for (found, after) in found.into_iter().zip(&self.translation[1..]) {
-            match found {
-                FoundText::Said(said) => filled.push_str(&said),
-                FoundText::Known(english) => filled.push_str(&say(english)?),
+        for ((found, (place, _)), after) in
+            found.into_iter().zip(&self.places).zip(&self.translation[1..])
+        {
+            match place {
+                PatternPlace::Figure => filled.push_str(&figure(found)?),
+                PatternPlace::Text => filled.push_str(&say(found)?),
+                PatternPlace::Anything => filled.push_str(found),
             }
             filled.push_str(after);
         }
@@ -203,12 +198,30 @@ impl Pattern {
     }
 }
 
-/// What stands for a place.
-enum FoundText<'a> {
-    /// This, in either language.
-    Said(String),
-    /// A text that has a translation.
-    Known(&'a str),
+/// Appends what a text has in places, each as short as it can be. Returns false if it does not fit,
+/// or if this takes too many tries.
+fn fits<'a>(
+    places: &[(PatternPlace, String)],
+    text: &'a str,
+    found: &mut Vec<&'a str>,
+    tries: &mut usize,
+) -> bool {
+    let Some(((place, after), later)) = places.split_first() else { return true };
+    let last = later.is_empty().then(|| text.len().checked_sub(after.len())).flatten();
+    let ends = text.match_indices(after.as_str()).map(|(end, _)| end);
+    for end in ends.filter(|_| !later.is_empty()).chain(last) {
+        let Some(left) = tries.checked_sub(1) else { return false };
+        *tries = left;
+        if *place == PatternPlace::Figure && figure(&text[..end]).is_none() {
+            continue;
+        }
+        found.push(&text[..end]);
+        if fits(later, &text[end + after.len()..], found, tries) {
+            return true;
+        }
+        found.pop();
+    }
+    false
 }
 
 /// Cuts a text at its places: what precedes the first, and each with what follows it.
@@ -288,6 +301,11 @@ mod tests {
             ),
             ("edited A, was B; same length; by x", "bearbeitet A, war B; gleiche Länge; laut x"),
             ("now a, b; now c", "jetzt a, b; now c"),
+            // A place ends where the rest fits.
+            (
+                "Core i9, 2.3 GHz, 8 cores, 1,024 processors",
+                "Core i9, 2.3 GHz, 8 cores, 1.024 Prozessoren",
+            ),
             ("retagged: 0123… -> 4567…", "neu markiert: 0123… -> 4567…"),
         ] {
             assert_eq!(wording(Language::German).say(english), said, "{english}");

@@ -4,15 +4,19 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
+use steadfast_measure::published;
+
 use crate::browser::{Browser, Served, decay};
 
 /// What is the same in both languages, apart from numbers at its end.
-const SAME: [&str; 18] = [
+const SAME: [&str; 20] = [
     "Steadfast",
     "Code",
     "Team",
     "CDHash",
     "org.example.tool",
+    "Rate",
+    "System",
     "English",
     "Deutsch",
     "Name",
@@ -56,9 +60,17 @@ fn has_words(text: &str) -> bool {
     let bare =
         text.trim_end_matches(|letter: char| letter.is_ascii_digit() || " .".contains(letter));
     // A folder of a test has a name that `tempfile` made.
-    let is_name = NAMES.contains(&text) || text.contains(".tmp");
+    let is_name = NAMES.contains(&text) || text.contains(".tmp") || is_machine(text);
     let is_same = is_typed || is_name || SAME.contains(&bare);
     !is_same && text.split([' ', ',', ':', '.']).any(is_word)
+}
+
+/// Whether a text is the name of a machine or a system in published records.
+fn is_machine(text: &str) -> bool {
+    published::records().iter().any(|record| {
+        let machine = &record.machine;
+        record.name.as_deref() == Some(text) || machine.cpu == text || machine.os == text
+    })
 }
 
 fn page_in(browser: &Browser, language: &str, page: &str) -> String {
@@ -100,6 +112,9 @@ fn no_german_page_shows_english() {
         "/activity",
         "/drop",
         "/measure",
+        "/compare",
+        "/compare?record=published-0",
+        "/compare?record=published-0&record=published-1&against=published-2",
         "/code",
         "/code?place=0/tool",
         "/code?place=0/plain.txt",

@@ -7,11 +7,13 @@ use std::path::{Path, PathBuf};
 
 use steadfast_codesign::bundle::FolderTree;
 use steadfast_codesign::{Code, Coverage, VerifyOptions};
+use steadfast_measure::published;
+use steadfast_measure::record::{self, Record};
 use steadfast_report::code::{self, VerifiedCode};
 use steadfast_report::document::{
     Axis, Cell, Chart, Document, Layer, Mark, Point, Quantity, Section, Table, Wording,
 };
-use steadfast_report::{Units, html};
+use steadfast_report::{Units, html, machines, measure};
 
 use super::*;
 
@@ -23,6 +25,10 @@ const SOURCES: &[&str] = &[
     "report/src/code/words.rs",
     "report/src/history/document.rs",
     "report/src/html.rs",
+    "report/src/machines",
+    "report/src/machines.rs",
+    "report/src/measure",
+    "report/src/measure.rs",
     "report/src/run/document.rs",
     "report/src/view.rs",
 ];
@@ -58,6 +64,30 @@ const SAME: &[&str] = &[
     "in a bundle it is there or missing",
 ];
 
+/// Names in documents of measurements, apart from those of machines.
+const CALLED: &[&str] = &[
+    "A",
+    "B",
+    "QoS",
+    "aes-256-cbc",
+    "blake3",
+    "chacha20-poly1305",
+    "ed25519",
+    "f32-product-plain",
+    "f32x4-dot",
+    "made for tests: no machine measured these figures",
+    "p50",
+    "p99",
+    "p99.9",
+    "portable",
+    "portable ×1",
+    "sha256",
+    "steadfast measure all --quick --pair /mnt/encrypted /mnt/plain",
+    "x86_shani",
+    "x86_shani ×1",
+    "x86_shani ×2",
+];
+
 thread_local! {
     /// Texts that were asked for and are not in German.
     static UNKNOWN: RefCell<BTreeSet<String>> = RefCell::default();
@@ -72,7 +102,8 @@ fn untranslated(documents: &[Document]) -> BTreeSet<String> {
         }
         german
     };
-    html::page_in(Wording { tag: "de", words }, documents, Units::Si);
+    let wording = Wording { tag: "de", words };
+    documents.iter().for_each(|document| _ = html::article(wording, document, 0, Units::Si));
     UNKNOWN.take()
 }
 
@@ -107,6 +138,43 @@ fn signed_code_is_described_in_german() {
         left.retain(|text| !names.contains(&text.as_str()));
         assert_eq!(left, BTreeSet::new());
     }
+}
+
+/// The record that every version reads.
+fn frozen() -> Record {
+    let path = repository().join("testdata/formats/record/v1/all.json");
+    record::read(&fs::read(path).unwrap()).unwrap()
+}
+
+#[test]
+fn measurements_are_described_in_german() {
+    let (one, mut other) = (frozen(), frozen());
+    other.name = Some("Other".to_owned());
+    for (index, series) in other.series.iter_mut().enumerate() {
+        let percent = 70 + (index as u64 * 13) % 61;
+        for sample in &mut series.samples {
+            sample.elapsed_ns = (sample.elapsed_ns * percent / 100).max(1);
+        }
+    }
+    let published = published::records();
+    let all: Vec<&Record> = published.iter().chain([&one, &other]).collect();
+    let mut documents = vec![
+        measure::document_against(&one, None, Units::Si),
+        measure::document_against(&one, Some(&other), Units::Si),
+    ];
+    documents.extend(machines::document(&all, Units::Si));
+    documents.extend(machines::document(&[&one, &other], Units::Si));
+    documents.extend(machines::document(&[&published[0]], Units::Si));
+    let alone = published.iter().map(|one| measure::document_against(one, None, Units::Si));
+    documents.extend(alone);
+    let beside = published.iter().take(3);
+    documents.extend(beside.map(|of| measure::document_against(&one, Some(of), Units::Si)));
+    let mut left = untranslated(&documents);
+    let machines = all.iter().flat_map(|of| [of.name.clone(), Some(of.machine.os.clone())]);
+    let machines: BTreeSet<String> = machines.flatten().collect();
+    let is_name = |name: &str| machines.contains(name) || CALLED.contains(&name);
+    left.retain(|text| !is_name(text) && !text.split([',', '÷']).all(|name| is_name(name.trim())));
+    assert_eq!(left, BTreeSet::new());
 }
 
 #[test]
@@ -182,7 +250,8 @@ fn every_sentence_of_the_sources_is_in_german() {
     for source in sources {
         for literal in literals(&fs::read_to_string(&source).unwrap()) {
             for piece in worded(&literal) {
-                let is_known = texts.iter().any(|message| message.text.contains(piece));
+                let is_known = texts.iter().any(|message| message.text.contains(piece))
+                    || GERMAN.translated(piece).is_some();
                 if !is_known && !SAME.contains(&piece) {
                     missing.push(format!("{}: {piece}", source.display()));
                 }
