@@ -66,7 +66,7 @@ async fn show(
                 Err(error) => html! {
                     h1 { (texts.title) }
                     p .note.bad role="alert" { (app.roots.shown(&place)) ": "
-                        (escape::text(&error)) }
+                        (texts.say(&escape::text(&error))) }
                 },
             }
         }

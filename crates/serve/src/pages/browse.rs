@@ -18,6 +18,7 @@ use crate::fields::{NamedValues, decode, encode};
 use crate::layout::{Tab, page};
 use crate::refusal::Refusal;
 use crate::roots::ServedPath;
+use crate::texts::OfLanguage as _;
 use crate::texts::{BrowseTexts, Texts};
 use crate::visitor::{QueryFields, Visitor};
 
@@ -114,7 +115,7 @@ async fn whole(
                 p { ((texts.entries)(names.total)) }
                 (tree(&place, names, goal, texts))
             }
-            Err(error) => p .wrong { (texts.unreadable) ": " (error) }
+            Err(error) => p .wrong { (texts.unreadable) ": " (texts.say(error)) }
         }
     };
     Ok(page(&visitor, Some(goal.tab()), texts.title, &content))
@@ -129,7 +130,7 @@ async fn part(
     let texts = &visitor.texts().browse;
     let markup = match listed(&app, &query).await? {
         (place, Ok(names)) => tree(&place, &names, Goal::of(&query), texts),
-        (_, Err(error)) => html! { p .wrong { (texts.unreadable) ": " (error) } },
+        (_, Err(error)) => html! { p .wrong { (texts.unreadable) ": " (texts.say(&error)) } },
     };
     Ok(Html(markup.into_string()))
 }

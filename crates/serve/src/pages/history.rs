@@ -19,6 +19,7 @@ use crate::app::App;
 use crate::layout::{Tab, documents, page};
 use crate::refusal::Refusal;
 use crate::roots::ServedPath;
+use crate::texts::OfLanguage as _;
 use crate::visitor::{QueryFields, Visitor};
 
 /// Runs of one page, the latest.
@@ -51,7 +52,7 @@ async fn show(
         @match &lookup {
             HistoryLookup::NoCatalogue => p { (app.roots.shown(&place)) " " (texts.none) },
             HistoryLookup::Unknown => p { (texts.unknown) },
-            HistoryLookup::Failed(why) => p .wrong role="alert" { (why) },
+            HistoryLookup::Failed(why) => p .wrong role="alert" { (texts.say(why)) },
             HistoryLookup::Document(document) => {
                 (documents(visitor.language, std::slice::from_ref(document.as_ref())))
             }

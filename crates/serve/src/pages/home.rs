@@ -117,7 +117,7 @@ fn alarm(folder: &ServedFolder, texts: &HomeTexts) -> Markup {
             (disc(look.icon, look.class))
             div .what {
                 h2 { (title) }
-                p .small.soft { (reason(folder).unwrap_or(text)) }
+                p .small.soft { (reason(folder, texts).unwrap_or(text.to_owned())) }
             }
             a .button.main[look.class == "bad"] href=(folder.address()) { (action) }
         }
@@ -125,9 +125,9 @@ fn alarm(folder: &ServedFolder, texts: &HomeTexts) -> Markup {
 }
 
 /// Why nothing is known of a folder.
-fn reason(folder: &ServedFolder) -> Option<&str> {
+fn reason(folder: &ServedFolder, texts: &HomeTexts) -> Option<String> {
     match &*folder.audit {
-        RootAudit::Away(reason) | RootAudit::Unreadable(reason) => Some(reason),
+        RootAudit::Away(reason) | RootAudit::Unreadable(reason) => Some(texts.say(reason)),
         _ => None,
     }
 }
@@ -178,7 +178,7 @@ pub(super) fn sentence(
             (texts.say_going)(now.map_or(0, |now| now.files))
         }
         FolderCondition::Away | FolderCondition::Unknown => {
-            reason(folder).unwrap_or(texts.say_above).to_owned()
+            reason(folder, texts).unwrap_or_else(|| texts.say_above.to_owned())
         }
     }
 }

@@ -266,7 +266,7 @@ fn over(app: &App, visitor: &Visitor, one: &Measurement, end: &MeasureEnd) -> Ma
         @for why in &end.failed { p .wrong { (texts.failed) ": " (texts.say(why)) } }
         @match &end.kept {
             Some(Ok(name)) => p .soft { ((texts.kept)(name)) },
-            Some(Err(why)) => p .wrong { ((texts.not_kept)(why)) },
+            Some(Err(why)) => p .wrong { ((texts.not_kept)(&texts.say(why))) },
             None => {}
         }
         @match &end.made {

@@ -20,6 +20,7 @@ use crate::repairs::{
     MendedFile, MendedFolder, RepairEnd, RepairSnapshot, ServedRepair, damaged_in,
 };
 use crate::roots::ServedPath;
+use crate::texts::OfLanguage as _;
 use crate::texts::folders::RepairTexts;
 use crate::texts::texts;
 use crate::visitor::{FormFields, Visitor};
@@ -158,7 +159,7 @@ fn over(visitor: &Visitor, place: &ServedPath, end: &RepairEnd, texts: &RepairTe
         @match end {
             RepairEnd::Failed(why) => {
                 (verdict("bad", "damaged", texts.failed))
-                p .note.bad role="alert" { (why) }
+                p .note.bad role="alert" { (texts.say(why)) }
             }
             RepairEnd::Nothing => (verdict("good", "intact", texts.nothing)),
             RepairEnd::Done(mended) => (shown(visitor, place, mended, texts)),
@@ -235,7 +236,7 @@ fn line(file: &MendedFile, is_done: bool, texts: &RepairTexts) -> Markup {
             span .state.(class) { (small_icon(name)) (word) }
             span .what {
                 span { (file.shown) }
-                @if let Some(fault) = &file.fault { span .soft lang="en" { (fault) } }
+                @if let Some(fault) = &file.fault { span .soft { (texts.say(fault)) } }
                 @for source in &file.sources { span .soft { (texts.from) " " (source) } }
             }
         }

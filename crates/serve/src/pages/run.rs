@@ -235,7 +235,9 @@ fn over(
         @match ended {
             RunEnd::Failed(error) => {
                 h1 { (title) }
-                p .note.bad role="alert" { (texts.failed) ": " (escape::text(error)) }
+                p .note.bad role="alert" {
+                    (texts.failed) ": " (texts.say(&escape::text(error)))
+                }
                 div .orders { (again) }
             }
             RunEnd::Done(done) => {

@@ -301,6 +301,18 @@ mod tests {
             ),
             ("edited A, was B; same length; by x", "bearbeitet A, war B; gleiche Länge; laut x"),
             ("now a, b; now c", "jetzt a, b; now c"),
+            (
+                "`/nas`: its root `/nas` is empty, although the catalogue knows files there: is \
+                 something not mounted?",
+                "`/nas`: sein Ordner `/nas` ist leer, obwohl der Katalog dort Dateien kennt: Ist \
+                 etwas nicht eingehängt?",
+            ),
+            ("cannot open: permission denied", "Öffnen nicht möglich: keine Berechtigung"),
+            ("cannot read: odd error", "Lesen nicht möglich: odd error"),
+            (
+                "cannot lock it: Read-only file system (os error 30)",
+                "Sperren nicht möglich: das Dateisystem ist nur lesbar (Systemfehler 30)",
+            ),
             // A place ends where the rest fits.
             (
                 "Core i9, 2.3 GHz, 8 cores, 1,024 processors",

@@ -30,16 +30,25 @@ const SOURCES: &[&str] = &[
     "report/src/measure",
     "report/src/measure.rs",
     "report/src/run/document.rs",
+    "report/src/timeline.rs",
     "report/src/view.rs",
+    "report/src/history.rs",
+    "report/src/run.rs",
+    "report/src/chart.rs",
+    "report/src/chart",
+    "report/src/units.rs",
+    "measure/src/workload/storage",
 ];
 
-/// Those beneath them whose texts reach none: what Apple's check prints, names of certificates, and
-/// requirements, which are written as Apple's tools do.
+/// Those beneath them whose texts reach none: what Apple's check prints, names of certificates,
+/// requirements, which are written as Apple's tools do, and what only records say.
 const ELSEWHERE: &[&str] = &[
     "codesign/src/apple.rs",
     "codesign/src/requirement/evaluate.rs",
     "codesign/src/requirement/print.rs",
     "codesign/src/requirement.rs",
+    "measure/src/workload/storage/beside.rs",
+    "measure/src/workload/storage/plan.rs",
 ];
 
 /// Names in the sources, which are the same in German, and texts that are not shown.
@@ -57,6 +66,7 @@ const SAME: &[&str] = &[
     "tvOS simulator",
     "visionOS simulator",
     "watchOS simulator",
+    "<!-- steadfast report -->",
     // The colour scheme of a page.
     "light dark",
     // Mistakes of a caller.
