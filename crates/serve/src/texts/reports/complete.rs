@@ -38,6 +38,16 @@ const SOURCES: &[&str] = &[
     "report/src/chart",
     "report/src/units.rs",
     "measure/src/workload/storage",
+    "steadfast/src/catalogue/error.rs",
+    "steadfast/src/catalogue/home.rs",
+    "steadfast/src/catalogue/place.rs",
+    "steadfast/src/catalogue/session.rs",
+    "steadfast/src/catalogue/volume.rs",
+    "steadfast/src/event.rs",
+    "steadfast/src/repair",
+    "steadfast/src/run",
+    "steadfast/src/store",
+    "steadfast/src/walk.rs",
 ];
 
 /// Those beneath them whose texts reach none: what Apple's check prints, names of certificates,
@@ -72,6 +82,9 @@ const SAME: &[&str] = &[
     // Mistakes of a caller.
     " were requested, but there are only ",
     "in a bundle it is there or missing",
+    // Queries of the catalogue.
+    "SELECT directory, name, inode, length FROM entries WHERE directory >= ? LIMIT ?",
+    "SELECT sum(entries) FROM slices",
 ];
 
 /// Names in documents of measurements, apart from those of machines.
