@@ -111,8 +111,8 @@ impl Quantity {
     #[must_use]
     pub fn with(self, value: f64) -> Quantity {
         match self {
-            Quantity::Bytes(_) => Quantity::Bytes(value.max(0.0) as u64),
-            Quantity::Count(_) => Quantity::Count(value.max(0.0) as u64),
+            Quantity::Bytes(_) => Quantity::Bytes(value.max(0.0).round() as u64),
+            Quantity::Count(_) => Quantity::Count(value.max(0.0).round() as u64),
             Quantity::Rate(_) => Quantity::Rate(value),
             Quantity::PerSecond(_) => Quantity::PerSecond(value),
             Quantity::Time(_) => Quantity::Time(value),

@@ -378,6 +378,18 @@ mod tests {
         assert_eq!(AxisRange::log(vec![4096.0, 65536.0]).units(Units::Si), Units::Iec);
     }
 
+    /// 8 is the power of its logarithm, less the last bit.
+    #[test]
+    fn whole_numbers_keep_their_names_on_a_logarithmic_axis() {
+        let names = |values: &[f64]| -> Vec<String> {
+            let marks = AxisRange::log(values.to_vec()).marks;
+            let name = |mark: f64| Quantity::Count(0).with(10_f64.powf(mark)).text(Units::Si);
+            marks.into_iter().map(name).collect()
+        };
+        assert_eq!(names(&[1.0, 8.0]), ["1", "8"]);
+        assert_eq!(names(&[1.0, 4.0, 32.0]), ["1", "4", "32"]);
+    }
+
     #[test]
     fn ratios_near_to_one_have_marks_between_them() {
         let span = AxisRange::log(vec![0.87, 1.04]);

@@ -113,7 +113,12 @@ fn answer(cells: &[QueueCell], units: Units) -> Option<String> {
         .p50_ns
         .map_or(String::new(), |ns| format!(", half of them within {}", units::duration(ns)));
     Some(format!(
-        "The highest rate is {} ({}, depth {}); at depth {}, {} gives {}{one}.",
+        "The highest rate of {} is {} ({}, depth {}); at depth {}, {} gives {}{one}.",
+        match best.stage {
+            Stage::Write => "writing",
+            Stage::ReadWrite => "the mix",
+            _ => "reading",
+        },
         rate(best),
         name(best),
         best.depth,
@@ -173,7 +178,7 @@ fn rates(groups: &[&[QueueCell]], block_len: u64) -> Chart {
 }
 
 fn depth() -> Axis {
-    Axis::log("reads in flight", Quantity::Count(0))
+    Axis::log("requests in flight", Quantity::Count(0))
 }
 
 /// Percentiles of the latency against depth, of one order and size.
@@ -196,7 +201,7 @@ fn latencies(group: &[QueueCell]) -> Chart {
     Chart::new(
         format!("queue-latency-{}", name.replace(' ', "-")),
         format!("Latency by depth, {name}"),
-        "One line each for the median, the times that 99 of 100 and 999 of 1,000 reads did not \
+        "One line each for the median, the times that 99 of 100 and 999 of 1,000 requests did not \
          exceed, and the longest.",
         (depth(), Axis::log("latency", Quantity::Time(0.0))),
         layers,

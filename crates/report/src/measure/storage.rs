@@ -51,7 +51,7 @@ fn sentences(series: &SeriesFigures, units: Units) -> Vec<String> {
     let mut sentences = vec![match rate(series) {
         Some(rate) => {
             format!(
-                "{label}: {} for {files}, {bytes}; all of it took {overall}.",
+                "{label}: {} for {files}, {bytes}; all bytes ÷ all time: {overall}.",
                 cell(Quantity::Rate, rate).shown(units)
             )
         }

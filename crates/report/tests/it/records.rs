@@ -232,6 +232,18 @@ fn loops_at_one_level_have_a_rate_in_the_first_line() {
     assert!(sentences[0].ends_with(": loops per second."), "{sentences:?}");
 }
 
+/// Writes may be faster than what the first sentence is about.
+#[test]
+fn the_highest_rate_names_what_it_is_of() {
+    let mut record = of_workload(Workload::Queue);
+    let first = |record: &Record| measure::document(record).sections[0].sentences[0].clone();
+    assert!(first(&record).starts_with("The highest rate of reading is "), "{}", first(&record));
+    for series in &mut record.series {
+        series.factors.stage = Some(Stage::Write);
+    }
+    assert!(first(&record).starts_with("The highest rate of writing is "), "{}", first(&record));
+}
+
 #[test]
 fn requests_in_flight_have_a_sentence_and_rows_of_their_own() {
     let mut record = of_workload(Workload::Pair);
