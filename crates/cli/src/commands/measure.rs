@@ -56,6 +56,7 @@ fn agree_to_write(workloads: &[Box<dyn Workload>], yes: bool) -> anyhow::Result<
     for (folder, bytes) in workloads.iter().flat_map(|workload| workload.writes()) {
         *folders.entry(folder).or_default() += bytes;
     }
+    folders.retain(|_, bytes| *bytes > 0);
     for (folder, &bytes) in &folders {
         exit::complain(&announced(folder, bytes));
     }

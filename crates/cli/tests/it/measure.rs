@@ -266,8 +266,34 @@ fn what_will_be_written_is_said_before() {
     let said = tree.run(QUEUE.into_iter().chain(["disk"])).succeeds();
     assert!(said.stderr().contains("up to 8.39 MB will be written in `disk`"), "{}", said.stderr());
     assert!(!said.stderr().contains("600 TB"), "{}", said.stderr());
-    let said = tree.run(["measure", "cpu", "--quick", "--kernel", "i64-dot"]).succeeds();
-    assert!(!said.stderr().contains("written"), "{}", said.stderr());
+    let loops = ["measure", "cpu", "--quick", "--kernel", "i64-dot"];
+    let memory = ["measure", "hash", "--quick", "--part", "kernels", "--rounds", "1"];
+    for nothing in [&loops[..], &memory[..]] {
+        let said = tree.run(nothing.iter().copied()).succeeds();
+        assert!(!said.stderr().contains("written"), "{}", said.stderr());
+    }
+}
+
+#[test]
+fn what_was_measured_stands_beside_what_was_published() {
+    let tree = Tree::new();
+    fs::create_dir(tree.path("disk")).unwrap();
+    let beside = |args: &[&str], wanted: &[&str]| {
+        let args = ["measure"].iter().chain(args).chain(&["--quick", "--against", "published"]);
+        let said = tree.run(args.copied()).succeeds();
+        for words in wanted {
+            assert!(said.stdout().contains(words), "{words}: {}", said.stdout());
+        }
+    };
+    let levels = ["cpu", "--kernel", "i64-dot", "--qos", "background,default", "--rounds", "2"];
+    beside(&levels, &["i64-dot, at background (9)", "Loops, Xeon W, low QoS"]);
+    let pair = ["pair", "--files-only", "--size", "10kB", "--rounds", "2", "disk", "other"];
+    fs::create_dir(tree.path("other")).unwrap();
+    beside(&pair, &["Reading, A", "Reading 160 files, encrypted"]);
+    let cipher = ["cipher", "--algorithm", "aes-256-cbc", "--no-file", "--rounds", "2"];
+    beside(&cipher, &["AES-256, a file of 832 MB in 23 s"]);
+    let write = ["write", "--single", "10kB", "--rounds", "2", "disk"];
+    beside(&write, &["Writing 160 files, plain"]);
 }
 
 /// The folder does not exist, so what is said was said before anything was written.

@@ -207,9 +207,10 @@ fn notes(figures: &CpuFigures) -> Vec<String> {
         .map(|kernel| format!("{}: {}.", kernel.name(), kernel.definition()))
         .collect();
     notes.push(format!(
-        "Rates are medians over rounds, of one thread each. {INTERVALS} The loops touch hardly \
-             any memory, so they say nothing of storage, and on a machine that is busy they \
-             measure what the others leave."
+        "Rates are medians over rounds, of one thread each. {INTERVALS} Of many such intervals \
+         some exclude the truth; the sentence about levels judges all kernels together. The loops \
+         touch hardly any memory, so they say nothing of storage, and on a machine that is busy \
+         they measure what the others leave."
     ));
     notes
 }
