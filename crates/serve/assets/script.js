@@ -105,13 +105,17 @@ const unfold = async (details) => {
   details.removeAttribute("aria-busy");
 };
 
-// More of its names come after those that are there.
+// More of its names come after those that are there. Files come as a part of their table, which the
+// browser need not lay out while it is far away.
 const more = async (link) => {
   const item = link.closest("li, tr");
   const holder = await fetched(link.dataset.more);
-  const items = [...holder.querySelectorAll(":scope > ul > li, :scope > table > tbody > tr")];
+  const items = [...holder.querySelectorAll(":scope > ul > li, :scope > table > tbody")];
   const focused = document.activeElement === link;
-  item.replaceWith(...items);
+  const part = item.closest("tbody");
+  part?.after(...items);
+  if (part) item.remove();
+  else item.replaceWith(...items);
   for (const one of items) on_scroll(one);
   if (focused) items[0]?.querySelector("summary, a")?.focus();
 };

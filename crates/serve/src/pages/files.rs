@@ -62,9 +62,14 @@ impl FileFilter {
         FileFilter { words, state, after }
     }
 
-    fn wants(&self, file: &ListedFile) -> bool {
-        let words = || escape::path(&file.path).to_lowercase().contains(&self.words.to_lowercase());
-        self.state.is_none_or(|state| state == state_of(file)) && (self.words.is_empty() || words())
+    /// Returns what says whether a file is wanted.
+    fn wants(&self) -> impl Fn(&ListedFile) -> bool {
+        let words = self.words.to_lowercase();
+        move |file| {
+            let has_words = || escape::path(&file.path).to_lowercase().contains(&words);
+            self.state.is_none_or(|state| state == state_of(file))
+                && (words.is_empty() || has_words())
+        }
     }
 
     /// Returns the query of the files after one.
@@ -121,7 +126,7 @@ async fn show(
             @if listed.files.is_empty() {
                 p .body role="status" { (texts.folder.no_file) }
             } @else {
-                table .grid {
+                table .grid.parts {
                     thead { tr {
                         th scope="col" { (texts.folder.file) }
                         th scope="col" { (texts.folder.state) }
@@ -152,8 +157,9 @@ fn list(app: &App, place: &ServedPath, filter: &FileFilter) -> Result<ListedPage
         return Err(Refusal::NotFound);
     }
     let mut page = ListedPage { files: Vec::new(), more: false };
+    let is_wanted = filter.wants();
     let listed = catalogue.files(filter.after.as_deref(), &mut |file| {
-        if !filter.wants(&file) {
+        if !is_wanted(&file) {
             return ControlFlow::Continue(());
         }
         page.more = page.files.len() == SHOWN_MAX;
@@ -271,7 +277,7 @@ mod tests {
         };
         let wants = |words: &str, state: &str, file: &ListedFile| {
             let query = format!("words={words}&state={state}");
-            FileFilter::of(&NamedValues::parse(query.as_bytes()).unwrap()).wants(file)
+            FileFilter::of(&NamedValues::parse(query.as_bytes()).unwrap()).wants()(file)
         };
         let damaged = file("Sommer/A.jpg", FileState::Corrupt, true);
         for (words, state, wanted) in [

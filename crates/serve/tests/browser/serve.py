@@ -175,6 +175,25 @@ def tag_and_check(visit):
     return checked
 
 
+def scroll(visit):
+    """More files than one part of the list come as one scrolls, each with its exact time."""
+    many = visit.served.tree / "many"
+    many.mkdir()
+    for number in range(450):
+        (many / f"{number:03}").write_text(str(number))
+    begin_run(visit.page, visit.served.origin, "Update")
+    wait_for_end(visit.page)
+    page = visit.go("/folders/0/files?words=many/")
+    rows = page.locator("table.grid tbody tr:not(.more)")
+    expect(rows).to_have_count(200)
+    for count in [400, 450]:
+        page.keyboard.press("End")
+        expect(rows).to_have_count(count)
+    expect(page.locator("tr.more")).to_have_count(0)
+    expect(page.locator("time:not([title])")).to_have_count(0)
+    shutil.rmtree(many)
+
+
 def look_after(visit):
     """Makes a schedule and an alert, and tries the alert."""
     page = visit.go("/folders/0")
@@ -349,6 +368,7 @@ def use(browser, served, faults, shots):
     visit = Visit(browser, served, faults, viewport={"width": 1440, "height": 900})
     checked = tag_and_check(visit)
     look_after(visit)
+    scroll(visit)
     slide(visit)
     two_tabs(visit)
     dropped = drop(visit)
