@@ -45,15 +45,28 @@ pub(crate) struct MendedFile {
 /// A repair, planned or done.
 pub(crate) struct MendedFolder {
     pub(crate) files: Vec<MendedFile>,
+    /// Damaged files that it left out, because there are too many for one repair.
+    pub(crate) more: u64,
     pub(crate) summary: RepairSummary,
 }
 
-/// Returns the damaged, missing and unreadable files of a root, as paths for a repair.
-pub(crate) fn damaged_in(facts: &RootFacts, root: &Path) -> Vec<PathBuf> {
-    let is_damaged =
-        |state| matches!(state, FileState::Corrupt | FileState::Missing | FileState::Unreadable);
-    let damaged = facts.failures.iter().filter(|failure| is_damaged(failure.standing));
-    damaged.take(FILES_MAX).map(|failure| root.join(&failure.path)).collect()
+/// The files of a repair.
+#[derive(Default)]
+pub(crate) struct RepairFiles {
+    pub(crate) paths: Vec<PathBuf>,
+    /// How many more there are than one repair takes.
+    pub(crate) more: u64,
+}
+
+/// Returns the damaged, missing and unreadable files of a root.
+pub(crate) fn damaged_in(facts: &RootFacts, root: &Path) -> RepairFiles {
+    const DAMAGED: [FileState; 3] = [FileState::Corrupt, FileState::Missing, FileState::Unreadable];
+    let damaged = facts.failures.iter().filter(|failure| DAMAGED.contains(&failure.standing));
+    let paths: Vec<PathBuf> =
+        damaged.take(FILES_MAX).map(|failure| root.join(&failure.path)).collect();
+    let all: u64 = DAMAGED.iter().filter_map(|state| facts.open.get(state)).sum();
+    let more = all.saturating_sub(paths.len() as u64);
+    RepairFiles { paths, more }
 }
 
 /// A snapshot of a repair, as pages show it.
@@ -104,7 +117,7 @@ impl ServedRepairs {
     pub(crate) fn begin(
         &self,
         place: ServedPath,
-        paths: Vec<PathBuf>,
+        files: RepairFiles,
         roots: &ServedRoots,
         trees: Option<PathBuf>,
         is_agreed: bool,
@@ -121,7 +134,7 @@ impl ServedRepairs {
             Arc::new(ServedRepair { id, place, is_agreed, control: LiveControl::default() });
         let (of_thread, roots) = (Arc::clone(&repair), roots.clone());
         let spawned = Builder::new().name(format!("repair {id}")).spawn(move || {
-            RepairListener::new(&of_thread, paths.len()).execute(paths, &roots, trees);
+            RepairListener::new(&of_thread, files.paths.len()).execute(files, &roots, trees);
         });
         list.threads.retain(|thread| !thread.is_finished());
         list.threads.push(spawned.ok()?);
@@ -176,7 +189,8 @@ impl<'a> RepairListener<'a> {
 
     /// Plans the repair of files, or carries it out. Reads them and writes nothing unless that was
     /// agreed to. Also after a panic, the last snapshot says that it has ended.
-    fn execute(mut self, paths: Vec<PathBuf>, roots: &ServedRoots, trees: Option<PathBuf>) {
+    fn execute(mut self, files: RepairFiles, roots: &ServedRoots, trees: Option<PathBuf>) {
+        let RepairFiles { paths, more } = files;
         let _end_guard = RepairEndGuard(self.repair);
         self.publish(None);
         let end = match paths.is_empty() {
@@ -184,7 +198,7 @@ impl<'a> RepairListener<'a> {
             false => match self.carry_out(paths, roots, trees) {
                 Ok(summary) => {
                     let files = std::mem::take(&mut self.files);
-                    RepairEnd::Done(MendedFolder { files, summary })
+                    RepairEnd::Done(MendedFolder { files, more, summary })
                 }
                 Err(why) => RepairEnd::Failed(why),
             },
@@ -276,5 +290,37 @@ impl Drop for RepairEndGuard<'_> {
             let status = LiveStatus::Ended;
             self.0.control.publish(RepairSnapshot { status, end, ..RepairSnapshot::default() });
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use steadfast::Timestamp;
+    use steadfast::catalogue::FailedCheck;
+
+    #[test]
+    fn a_repair_takes_so_many_damaged_files_and_says_how_many_are_left() {
+        use FileState::{Corrupt, Missing, Modified};
+        let failure = |number: usize, standing| FailedCheck {
+            path: format!("{number}").into(),
+            run: 1,
+            at: Timestamp { seconds: 0, nanoseconds: 0 },
+            standing,
+            now: Some(standing),
+            settled: false,
+            repaired_run: None,
+        };
+        let open = [(Corrupt, 4_000), (Missing, 7), (Modified, 9)];
+        let facts = RootFacts {
+            failures: [failure(0, Modified)]
+                .into_iter()
+                .chain((1..1_500).map(|number| failure(number, Corrupt)))
+                .collect(),
+            ..RootFacts::for_tests(&open, false)
+        };
+        let files = damaged_in(&facts, Path::new("/root"));
+        assert_eq!((files.paths.len(), files.more), (FILES_MAX, 3_007));
+        assert_eq!(files.paths[0], Path::new("/root/1"), "an edited file is not damaged");
     }
 }

@@ -17,7 +17,7 @@ use crate::layout::{Tab, framed};
 use crate::live::{Live, LiveParts, follow, part, stand};
 use crate::refusal::Refusal;
 use crate::repairs::{
-    MendedFile, MendedFolder, RepairEnd, RepairSnapshot, ServedRepair, damaged_in,
+    MendedFile, MendedFolder, RepairEnd, RepairFiles, RepairSnapshot, ServedRepair, damaged_in,
 };
 use crate::roots::ServedPath;
 use crate::texts::OfLanguage as _;
@@ -57,15 +57,16 @@ async fn begin(
     }
     let is_agreed = form.text("agreed").is_some();
     let begun = app.blocking(move |app| {
-        let paths = match place.is_root() {
-            false => vec![app.roots.path(&place)],
+        let path = app.roots.path(&place);
+        let files = match place.is_root() {
+            false => RepairFiles { paths: vec![path], more: 0 },
             true => {
                 let folder = app.folder(place.root);
                 let facts = folder.as_ref().and_then(|folder| folder.facts());
-                facts.map_or_else(Vec::new, |facts| damaged_in(facts, &app.roots.path(&place)))
+                facts.map_or_else(RepairFiles::default, |facts| damaged_in(facts, &path))
             }
         };
-        app.repairs.begin(place, paths, &app.roots, app.config.trees.clone(), is_agreed)
+        app.repairs.begin(place, files, &app.roots, app.config.trees.clone(), is_agreed)
     });
     let repair = begun.await?.ok_or(Refusal::TooMuch)?;
     repair.control.over_within(PATIENCE).await;
@@ -216,6 +217,7 @@ fn shown(
                 p .small.soft { (texts.kept) }
             }
         }
+        @if mended.more > 0 { p .note.warn { ((texts.more)(mended.more)) } }
         @for (_, folder) in &summary.originals {
             p .note { (texts.originals) " " (steadfast_report::escape::path(folder)) }
         }

@@ -288,6 +288,13 @@ texts! {
                 wird nichts.";
         repairing: "Repairing", "Es wird repariert";
         stopped: "Stopped before the end", "Vor dem Ende abgebrochen";
+        /// Damaged files that one repair leaves out.
+        more(files: u64): format!("{} not looked at here: one repair takes 1,000. In a \
+                terminal, `steadfast repair` takes all.", counted(files, "further damaged file was",
+                "further damaged files were")),
+            format!("{} hier nicht angesehen: Eine Reparatur nimmt 1.000. Im Terminal nimmt \
+                `steadfast repair` alle.", counted(files, "weitere beschädigte Datei wurde",
+                "weitere beschädigte Dateien wurden"));
         /// Files that were read, of so many.
         seen(files: u64, all: u64):
             format!("{} of {} read", count(files), counted(all, "file", "files")),
