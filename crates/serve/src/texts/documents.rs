@@ -126,7 +126,8 @@ texts! {
                     cipher, the rest to reading and writing.".to_owned(),
             }, match what {
                 AnswerWhat::Checking(Some(share)) => format!("gelesen und gehasht, wie eine \
-                    Prüfung es tut. Das sind {} der Rate, mit der nur gelesen wird.", percent(*share)),
+                    Prüfung es tut. Das sind {} der Rate, mit der nur gelesen \
+                    wird.", percent(*share)),
                 AnswerWhat::Checking(None) =>
                     "gelesen und gehasht, wie eine Prüfung es tut.".to_owned(),
                 AnswerWhat::Hashing => "mit SHA-256, im Speicher, in einem Kern.".to_owned(),
