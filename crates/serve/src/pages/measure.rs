@@ -146,7 +146,7 @@ fn list(app: &App, visitor: &Visitor, measurements: &[Arc<Measurement>]) -> Mark
                 li {
                     b {
                         @match snapshot.answer() {
-                            Some(answer) => (answer.figure.text(Units::Si)),
+                            Some(answer) => (texts.say(&answer.figure.text(Units::Si))),
                             None => "–",
                         }
                     }

@@ -177,7 +177,7 @@ texts! {
             Hash: "Reading, hashing, and both, over files made for it.",
                 "Lesen, Hashen und beides, an Dateien, die dafür angelegt werden.";
             Read: "Files made for it, past the page cache and with an empty one.",
-                "Dafür angelegte Dateien, am Seitenspeicher vorbei und mit leerem.";
+                "Dafür angelegte Dateien, am Zwischenspeicher vorbei und mit leerem.";
             Write: "Files of many lengths, flushed, read back and compared.",
                 "Dateien vieler Längen, gesichert, zurückgelesen und verglichen.";
             Queue: "1 to 32 reads at a time, and how long each takes.",

@@ -9,6 +9,7 @@ use crate::dates;
 use crate::folders::name_of;
 use crate::icons::{bar, icon, small_icon};
 use crate::measuring::{AnswerBar, MeasureAnswer, Measurement};
+use crate::texts::OfLanguage as _;
 use crate::texts::documents::MeasureTexts;
 use crate::visitor::Visitor;
 
@@ -38,7 +39,7 @@ pub(super) fn panel(app: &App, visitor: &Visitor, one: &Measurement) -> Option<M
                     @match &answer.interval {
                         Some((low, high)) => p .note {
                             (small_icon("check"))
-                            span { ((texts.interval)(&si(*low), &si(*high))) }
+                            span { ((texts.interval)(&si(*low, texts), &si(*high, texts))) }
                         },
                         None => p .note { span { (texts.no_interval) } },
                     }
@@ -62,18 +63,19 @@ pub(super) fn savings(one: &Measurement, texts: &MeasureTexts) -> Markup {
     }
 }
 
-fn si(quantity: Quantity) -> String {
-    quantity.text(Units::Si)
+/// A quantity as the language writes it.
+fn si(quantity: Quantity, texts: &MeasureTexts) -> String {
+    texts.say(&quantity.text(Units::Si))
 }
 
 /// The figure in large digits, and what it is.
 fn figure(answer: &MeasureAnswer, texts: &MeasureTexts) -> Markup {
-    let whole = si(answer.figure);
+    let whole = si(answer.figure, texts);
     let (value, unit) = whole.split_once(' ').unwrap_or((&whole, ""));
     let terabyte = match answer.figure {
         Quantity::Rate(rate) if rate > 0.0 => {
             let time = units::rough_duration((TERABYTE * 1e9 / rate) as u64);
-            Some((texts.terabyte)(&time))
+            Some((texts.terabyte)(&texts.say(&time)))
         }
         _ => None,
     };
@@ -102,11 +104,36 @@ fn bars(answer: &MeasureAnswer, texts: &MeasureTexts) -> Markup {
                             @if *rate == answer.figure { b { ((texts.bar)(name)) } }
                             @else { ((texts.bar)(name)) }
                         }
-                        dd .num { (si(*rate)) }
-                        dd .draw { (bar(rate.value() / highest, &class, "tall", &si(*rate))) }
+                        dd .num { (si(*rate, texts)) }
+                        dd .draw { (bar(rate.value() / highest, &class, "tall", &si(*rate, texts))) }
                     }
                 }
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::Language;
+    use crate::measuring::AnswerWhat;
+    use crate::texts::texts;
+
+    #[test]
+    fn figures_are_written_as_the_language_does() {
+        let shown = |language| {
+            let answer = MeasureAnswer {
+                figure: Quantity::Rate(1.5e9),
+                what: AnswerWhat::Reading,
+                interval: None,
+                bars: Vec::new(),
+            };
+            figure(&answer, &texts(language).measure).into_string()
+        };
+        assert!(shown(Language::English).contains("1.50 <small>GB/s</small>"));
+        let german = shown(Language::German);
+        assert!(german.contains("1,50 <small>GB/s</small>"), "{german}");
+        assert!(german.contains("1 TB 11 min"), "{german}");
     }
 }
