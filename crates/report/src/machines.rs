@@ -25,18 +25,24 @@ pub fn document(records: &[&Record], units: Units) -> Option<Document> {
         hosts::of(record).into_iter().map(move |host| HostFigures { name: name.clone(), ..host })
     });
     let hosts: Vec<HostFigures> = hosts.collect();
+    let measured: Vec<&Record> =
+        records.iter().copied().filter(|record| record.published.is_none()).collect();
+    let compared = match measured.as_slice() {
+        [one, other] => compared::section(one, other),
+        _ => None,
+    };
     let mut sections = Vec::new();
     if !hosts.is_empty() {
-        sections.push(machines(&hosts, records, units));
+        let mut section = machines(&hosts, records);
+        // A comparison with intervals may not call the fastest one faster.
+        let fastest = fastest(&hosts, units).filter(|_| compared.is_none());
+        section.sentences.extend(fastest);
+        sections.push(section);
     }
     if published {
         sections.extend([stated(records), shares::section(records)]);
     }
-    let measured: Vec<&Record> =
-        records.iter().copied().filter(|record| record.published.is_none()).collect();
-    if let [one, other] = measured.as_slice() {
-        sections.extend(compared::section(one, other));
-    }
+    sections.extend(compared);
     let number = units::counted(records.len() as u64, "record", "records");
     let title = match records.len() {
         1 => "Published figures".to_owned(),
@@ -46,7 +52,7 @@ pub fn document(records: &[&Record], units: Units) -> Option<Document> {
     (!document.sections.is_empty()).then_some(document)
 }
 
-fn machines(hosts: &[HostFigures], records: &[&Record], units: Units) -> Section {
+fn machines(hosts: &[HostFigures], records: &[&Record]) -> Section {
     let published = |host: &HostFigures| host.published.is_some();
     let fields: &[Field<'_, HostFigures>] = &[
         ("Machine", &|of| Cell::text(name_of(of))),
@@ -65,7 +71,7 @@ fn machines(hosts: &[HostFigures], records: &[&Record], units: Units) -> Section
     let charts = [hashing_chart(hosts), reading_chart(hosts)];
     Section {
         title: "Machines".to_owned(),
-        sentences: sentences(hosts, units),
+        sentences: vec![origins(hosts)],
         tables: vec![table],
         charts: charts.into_iter().flatten().collect(),
         notes: notes(records),
@@ -73,10 +79,11 @@ fn machines(hosts: &[HostFigures], records: &[&Record], units: Units) -> Section
     }
 }
 
-fn sentences(hosts: &[HostFigures], units: Units) -> Vec<String> {
+/// States how many rows were measured, and how many published.
+fn origins(hosts: &[HostFigures]) -> String {
     let published = hosts.iter().filter(|host| host.published.is_some()).count() as u64;
     let measured = hosts.len() as u64 - published;
-    let mut sentences = vec![match (measured, published) {
+    match (measured, published) {
         (_, 0) => "All figures were measured by this program.".to_owned(),
         (0, _) => {
             "All figures were published elsewhere, and not measured by this program.".to_owned()
@@ -86,16 +93,18 @@ fn sentences(hosts: &[HostFigures], units: Units) -> Vec<String> {
             units::counted(measured, "row was", "rows were"),
             units::counted(published, "row was", "rows were")
         ),
-    }];
-    let high = |host: &&HostFigures| host.hash_high_per_s.is_some();
-    let rate = |host: &HostFigures| host.hash_high_per_s.map_or(0.0, |figure| figure.value);
-    let fastest = hosts.iter().filter(high).max_by(|a, b| rate(a).total_cmp(&rate(b)));
-    if let Some(fastest) = fastest.filter(|_| hosts.iter().filter(high).count() > 1) {
-        let shown = Quantity::Rate(rate(fastest)).text(units);
-        sentences
-            .push(format!("The fastest at hashing one file is {}: {shown}.", name_of(fastest)));
     }
-    sentences
+}
+
+/// Names the row with the highest rate of hashing one file, if several have one.
+fn fastest(hosts: &[HostFigures], units: Units) -> Option<String> {
+    let rate = |host: &HostFigures| host.hash_high_per_s.map(|figure| figure.value);
+    let mut rates: Vec<(f64, &HostFigures)> =
+        hosts.iter().filter_map(|host| Some((rate(host)?, host))).collect();
+    rates.sort_by(|a, b| b.0.total_cmp(&a.0));
+    let [(rate, fastest), _, ..] = rates.as_slice() else { return None };
+    let shown = Quantity::Rate(*rate).text(units);
+    Some(format!("The fastest at hashing one file is {}: {shown}.", name_of(fastest)))
 }
 
 /// States how the figures were obtained, and the sources of published ones.
