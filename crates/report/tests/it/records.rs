@@ -5,6 +5,7 @@ use std::path::Path;
 use proptest::prelude::*;
 use steadfast_measure::published;
 use steadfast_measure::record::{self, Record, Sample, Stage, Unit, Workload};
+use steadfast_measure::workload::queue::FOUR_ROWS;
 use steadfast_report::document::{
     Cell, Document, DocumentTextOptions, write_csv, write_json, write_markdown, write_text,
 };
@@ -242,6 +243,41 @@ fn the_highest_rate_names_what_it_is_of() {
         series.factors.stage = Some(Stage::Write);
     }
     assert!(first(&record).starts_with("The highest rate of writing is "), "{}", first(&record));
+}
+
+#[test]
+fn the_four_rows_of_other_programs_have_names_and_headings() {
+    let mut record = of_workload(Workload::Queue);
+    record.series.truncate(FOUR_ROWS.len());
+    for (series, (order, block_len, depth)) in record.series.iter_mut().zip(FOUR_ROWS) {
+        let factors = &mut series.factors;
+        (factors.order, factors.queue_depth) = (Some(order), Some(depth));
+        factors.block_len_bytes = Some(block_len);
+    }
+    let table = &measure::document(&record).sections[0].tables[0];
+    let titles: Vec<&str> = table.columns.iter().map(|column| column.title.as_str()).collect();
+    assert_eq!(titles, ["Test", "Read", "Write", "Mix", "Reads/s", "Writes/s"]);
+    let names: Vec<&Cell> = table.rows.iter().map(|row| &row[0]).collect();
+    let wanted = ["SEQ1M Q8T1", "SEQ1M Q1T1", "RND4K Q32T1", "RND4K Q1T1"].map(Cell::text);
+    assert_eq!(names, wanted.iter().collect::<Vec<_>>());
+}
+
+/// Names of instruction sets and percentiles are written as they are.
+#[test]
+fn headings_and_captions_begin_with_capitals() {
+    let document = measure::document(&frozen());
+    let tables = || document.sections.iter().flat_map(|section| &section.tables);
+    let columns = tables().flat_map(|table| &table.columns).map(|column| &column.title);
+    let names = ["full", "no-aes", "p50", "p99", "p99.9"];
+    let columns = columns.filter(|title| !names.contains(&title.as_str()));
+    let charts = document.sections.iter().flat_map(|section| &section.charts);
+    let charts = charts.map(|chart| &chart.title).filter(|title| !title.starts_with("aes-"));
+    let titles: Vec<&String> =
+        columns.chain(charts).chain(tables().map(|table| &table.title)).collect();
+    assert!(titles.len() > 60, "{titles:?}");
+    for title in titles {
+        assert!(!title.starts_with(char::is_lowercase), "{title}");
+    }
 }
 
 #[test]
