@@ -51,28 +51,27 @@ pub struct RatesApart {
 /// Returns the rates of two sides that were measured apart. `None` if a side has no rate.
 ///
 /// If rounds of both have several amounts, each rate is that of the fitted line, also of each
-/// round: stalled samples have no weight, and other amounts do not change it. Otherwise each rate
-/// is the median of the samples.
+/// round: stalled samples have no weight, and other amounts do not change it. Rounds without a line
+/// are left out. Otherwise each rate is the median of the samples.
 pub fn rates_apart(sides: [&[Vec<Point>]; 2]) -> Option<RatesApart> {
+    let of_rounds = |side: usize, rate: &dyn Fn(&[Point]) -> Option<f64>| -> Vec<f64> {
+        sides[side].iter().filter_map(|round| rate(round)).collect()
+    };
     let (rates, by_round) = match sides.map(fitted) {
-        [Some(line), Some(other)] => {
-            let of_round = |rounds: &[Vec<Point>], line: Line| -> Option<Vec<f64>> {
-                rounds.iter().map(|round| robust_from(round, line)?.rate_per_s()).collect()
-            };
-            let by_round = [of_round(sides[0], line), of_round(sides[1], other)];
-            ([line.rate_per_s(), other.rate_per_s()], by_round)
+        [Some(one), Some(other)] => {
+            let along = |line: Line| move |round: &[Point]| robust_from(round, line)?.rate_per_s();
+            let by_round = [of_rounds(0, &along(one)), of_rounds(1, &along(other))];
+            ([one.rate_per_s(), other.rate_per_s()], by_round)
         }
         _ => {
-            let of_round = |rounds: &[Vec<Point>]| -> Option<Vec<f64>> {
-                rounds.iter().map(|round| median_rate(round)).collect()
-            };
-            (sides.map(|rounds| median_rate(&rounds.concat())), sides.map(of_round))
+            let rates = sides.map(|rounds| median_rate(&rounds.concat()));
+            (rates, [0, 1].map(|side| of_rounds(side, &median_rate)))
         }
     };
     let ([Some(one_per_s), Some(other_per_s)], [ours, theirs]) = (rates, by_round) else {
         return None;
     };
-    let ratios = ours.zip(theirs).and_then(|(ours, theirs)| Ratios::apart(&ours, &theirs));
+    let ratios = Ratios::apart(&ours, &theirs);
     let ratios = ratios.map(|ratios| ratios.reporting(one_per_s / other_per_s));
     Some(RatesApart { one_per_s, other_per_s, ratios })
 }

@@ -145,6 +145,17 @@ fn intervals_and_findings_agree() {
     }
 }
 
+/// A session that was interrupted in its last round has a round of one file, which has no line.
+#[test]
+fn a_round_without_a_line_is_left_out() {
+    let mut rounds = files(STANDARD)(0.9e9, 5);
+    rounds[9].truncate(1);
+    let (one, other) = (record(Workload::Write, &[rounds]), files(STANDARD)(1e9, 6));
+    let found = compare::of(&one, &record(Workload::Write, &[other])).remove(0);
+    assert_eq!(found.ratio.interval.map(|ratio| ratio.rounds), Some(9));
+    assert_eq!(found.finding(), Finding::Slower);
+}
+
 /// A page of two folders: a sample of A and of B for each series and round.
 #[derive(Clone, Copy)]
 struct PairPage {
