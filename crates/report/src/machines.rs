@@ -68,7 +68,7 @@ fn machines(hosts: &[HostFigures], records: &[&Record]) -> Section {
         (">Both ÷ reading", &|of| cell(Quantity::Share, of.net_by_read)),
     ];
     let table = Table::of("machines", "Machines", 1, hosts, fields);
-    let charts = [hashing_chart(hosts), reading_chart(hosts)];
+    let charts = [hashing_chart(hosts), writing_chart(hosts), reading_chart(hosts)];
     Section {
         title: "Machines".to_owned(),
         sentences: vec![origins(hosts)],
@@ -208,7 +208,7 @@ fn bar_name(host: &HostFigures) -> String {
     let mark = if host.published.is_some() { " (published)" } else { "" };
     // The end of a name distinguishes rows of one machine, its beginning the machines.
     let name = match &host.what {
-        Some(what) => format!("{}, {what}", short(&host.name)),
+        Some(what) => format!("{}, {what}", units::capital(short(&host.name))),
         None => host.name.clone(),
     };
     format!("{name}{mark}")
@@ -217,7 +217,8 @@ fn bar_name(host: &HostFigures) -> String {
 /// Returns the drive in the name of a machine with a drive: `Mac mini, M4 Pro, with a Thunderbolt 5
 /// SSD` → `Thunderbolt 5 SSD`.
 fn short(name: &str) -> &str {
-    name.split_once(", with a ").map_or(name, |(_, drive)| drive)
+    let drive = [", with a ", ", with "].into_iter().find_map(|with| name.split_once(with));
+    drive.map_or(name, |(_, drive)| drive)
 }
 
 fn hashing_chart(hosts: &[HostFigures]) -> Option<Chart> {
@@ -234,6 +235,19 @@ fn hashing_chart(hosts: &[HostFigures]) -> Option<Chart> {
                 rows_layer("high QoS", Mark::Bars, &hosts, |host| host.hash_high_per_s),
                 rows_layer("low QoS", Mark::Bars, &hosts, |host| host.hash_low_per_s),
             ],
+        )
+    })
+}
+
+fn writing_chart(hosts: &[HostFigures]) -> Option<Chart> {
+    let hosts: Vec<&HostFigures> = hosts.iter().filter(|host| host.write_per_s.is_some()).collect();
+    (hosts.len() > 1).then(|| {
+        Chart::new(
+            "machines-writing",
+            "Writing files",
+            "A bar for each machine and drive: how fast files are written, plain or encrypted.",
+            axes(&hosts),
+            vec![rows_layer("writing", Mark::Bars, &hosts, |host| host.write_per_s)],
         )
     })
 }

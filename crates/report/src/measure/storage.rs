@@ -9,7 +9,7 @@ use steadfast_measure::figures::hash::Figure;
 use steadfast_measure::figures::storage::{
     Impossible, Phase, PhaseStep, SeriesFigures, StorageFigures, Why, of,
 };
-use steadfast_measure::record::{Cache, Record, Stage, Workload};
+use steadfast_measure::record::{Cache, Record, Series, Stage, Workload};
 use steadfast_measure::stats::{Cause, Fits, Intervals, Line};
 
 use super::{INTERVALS, cell, time_cell};
@@ -232,15 +232,15 @@ fn notes(
         let stage = series.factors.stage;
         series.workload == workload && matches!(stage, Some(Stage::Read | Stage::Write))
     });
-    let mut notes: Vec<String> =
-        series.map(|series| format!("{}: {}", series.label, series.method)).collect();
+    let method = |of: &Series| format!("{}: {}", units::capital(&of.label), of.method);
+    let mut notes: Vec<String> = series.map(method).collect();
     if figures.series.iter().any(|series| series.line.is_some()) {
         notes.push(INTERVALS.to_owned());
     }
     let bound = |what: &str, rate: Option<f64>| {
         rate.map(|rate| format!("{what}: {} by one thread.", units.per_second(rate)))
     };
-    notes.extend(bound("copying memory, at its fastest", figures.copy_rate_per_s));
-    notes.extend(bound("hashing in memory between files", figures.core_rate_per_s));
+    notes.extend(bound("Copying memory, at its fastest", figures.copy_rate_per_s));
+    notes.extend(bound("Hashing in memory between files", figures.core_rate_per_s));
     notes
 }

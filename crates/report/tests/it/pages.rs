@@ -84,6 +84,14 @@ fn machines_beside_each_other() {
         let Cell::Number(rate) = row[3] else { panic!("{row:?}") };
         assert_eq!(rate.value(), stated);
     }
+    // What encryption costs a drive when writing is drawn, too, under names that tell drives apart.
+    let charts = &document.sections[0].charts;
+    let writing = charts.iter().find(|chart| chart.name == "machines-writing").unwrap();
+    assert_eq!(writing.layers[0].points.len(), 1 + 7, "{:?}", writing.layers);
+    let Scale::Names(names) = &writing.x.scale else { panic!("{:?}", writing.x) };
+    assert!(
+        names.contains(&"The fastest Thunderbolt 3 SSD, 160 files, plain (published)".to_owned())
+    );
     // Shares of the sources stand beside those that follow from the measured record.
     let shares = &document.sections[2].tables[0].rows;
     let stated: usize =

@@ -7,7 +7,7 @@ use steadfast_measure::published;
 use steadfast_measure::record::{self, Record, Sample, Stage, Unit, Workload};
 use steadfast_measure::workload::queue::FOUR_ROWS;
 use steadfast_report::document::{
-    Cell, Document, DocumentTextOptions, write_csv, write_json, write_markdown, write_text,
+    Cell, Document, DocumentTextOptions, Section, write_csv, write_json, write_markdown, write_text,
 };
 use steadfast_report::{Units, html, machines, measure};
 
@@ -275,6 +275,11 @@ fn headings_and_captions_begin_with_capitals() {
     let titles: Vec<&String> =
         columns.chain(charts).chain(tables().map(|table| &table.title)).collect();
     assert!(titles.len() > 60, "{titles:?}");
+    let storage = document.sections.iter().filter(|section| section.title.contains("files"));
+    let storage: Vec<&Section> = storage.collect();
+    assert_eq!(storage.len(), 2);
+    let notes = storage.iter().flat_map(|section| section.sentences.iter().chain(&section.notes));
+    let titles = titles.into_iter().chain(notes);
     for title in titles {
         assert!(!title.starts_with(char::is_lowercase), "{title}");
     }
