@@ -308,6 +308,10 @@ mod tests {
                  etwas nicht eingehängt?",
             ),
             ("cannot open: permission denied", "Öffnen nicht möglich: keine Berechtigung"),
+            (
+                "/nas/a.jpg: not protected by parity: unreadable",
+                "/nas/a.jpg: nicht durch Parität geschützt: nicht lesbar",
+            ),
             ("cannot read: odd error", "Lesen nicht möglich: odd error"),
             (
                 "cannot lock it: Read-only file system (os error 30)",

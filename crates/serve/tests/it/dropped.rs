@@ -19,12 +19,12 @@ fn known() -> (Served, Browser) {
 }
 
 /// Sends a file as the script does.
-fn send(browser: &Browser, drop: &str, name: &str, body: &[u8]) -> Answer {
+pub(crate) fn send(browser: &Browser, drop: &str, name: &str, body: &[u8]) -> Answer {
     let lines = [("content-type", "application/octet-stream"), ("x-csrf", browser.csrf.as_str())];
     browser.send("POST", &format!("/drop/{drop}/file?name={name}"), &lines, body)
 }
 
-fn begin(browser: &Browser) -> String {
+pub(crate) fn begin(browser: &Browser) -> String {
     let lines = [("content-type", "application/octet-stream"), ("x-csrf", browser.csrf.as_str())];
     let begun = browser.send("POST", "/drop/begin", &lines, b"");
     assert_eq!(begun.status, 200, "{}", begun.text());

@@ -7,6 +7,7 @@ use std::path::Path;
 use steadfast_measure::published;
 
 use crate::browser::{Browser, Served, decay};
+use crate::dropped;
 
 /// What is the same in both languages, apart from numbers at its end.
 const SAME: [&str; 20] = [
@@ -97,6 +98,13 @@ fn no_german_page_shows_english() {
     let mut tool = fs::read(samples.join("signed-tool")).unwrap();
     tool[5000] ^= 1;
     fs::write(served.at("tool"), tool).unwrap();
+    let drop = dropped::begin(&browser);
+    for (name, body) in [("two.jpg", "other"), ("here.txt", "unlike any")] {
+        assert_eq!(dropped::send(&browser, &drop, name, body.as_bytes()).status, 200);
+    }
+    let drop = format!("/drop/{drop}");
+    let plan = browser.post("/repair", "place=0/").header("location").unwrap().to_owned();
+    browser.ended(&plan);
     let mut english = Vec::new();
     for page in [
         "/",
@@ -111,6 +119,8 @@ fn no_german_page_shows_english() {
         "/history?place=0/photos/two.jpg",
         "/activity",
         "/drop",
+        &drop,
+        &plan,
         "/measure",
         "/compare",
         "/compare?record=published-0",

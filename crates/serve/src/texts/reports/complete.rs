@@ -44,6 +44,7 @@ const SOURCES: &[&str] = &[
     "steadfast/src/catalogue/session.rs",
     "steadfast/src/catalogue/volume.rs",
     "steadfast/src/event.rs",
+    "steadfast/src/parity",
     "steadfast/src/repair",
     "steadfast/src/run",
     "steadfast/src/store",
