@@ -2,7 +2,7 @@
 //! refused.
 
 use std::fs;
-use std::io::{BufRead as _, BufReader};
+use std::io::{BufRead as _, BufReader, Write as _};
 use std::process::{Command, Stdio};
 
 use crate::tree::{Outcome, Tree};
@@ -271,6 +271,37 @@ fn what_will_be_written_is_said_before() {
     for nothing in [&loops[..], &memory[..]] {
         let said = tree.run(nothing.iter().copied()).succeeds();
         assert!(!said.stderr().contains("written"), "{}", said.stderr());
+    }
+}
+
+#[test]
+fn on_a_terminal_much_writing_is_asked_about() {
+    if steadfast_testing::program("script").is_none() {
+        return;
+    }
+    let tree = Tree::new();
+    let asked = |args: &str| {
+        let line = format!("'{}' measure {args} nowhere", env!("CARGO_BIN_EXE_steadfast"));
+        let mut script = Command::new("script");
+        script.args(["-qec", &line, "/dev/null"]).current_dir(tree.path(""));
+        script.stdin(Stdio::piped()).stdout(Stdio::piped());
+        let mut child = script.spawn().unwrap();
+        child.stdin.take().unwrap().write_all(b"n\n").unwrap();
+        let output = child.wait_with_output().unwrap();
+        (output.status.code(), String::from_utf8_lossy(&output.stdout).into_owned())
+    };
+    // One folder of 53.3 GB; two that together have 12 GB; a cipher's file, again in each round.
+    let pair = "pair elsewhere --files-only --size 1GB --rounds 6";
+    let cipher = "cipher --task aes-256-gcm --size 1GB --isa full,no-aes --rounds 5";
+    for much in ["write", pair, cipher] {
+        let (status, said) = asked(much);
+        assert!(said.contains("Write them? [y/N]"), "{much}: {said}");
+        assert!(said.contains("nothing was measured"), "{much}: {said}");
+        assert_eq!(status, Some(2), "{much}: {said}");
+    }
+    for little in ["write --yes", "write --profile quick"] {
+        let (_, said) = asked(little);
+        assert!(said.contains("will be written") && !said.contains("[y/N]"), "{little}: {said}");
     }
 }
 
