@@ -18,6 +18,7 @@ use crate::icons::{disc, icon, small_icon};
 use crate::layout::{Tab, framed};
 use crate::refusal::Refusal;
 use crate::roots::ServedPath;
+use crate::texts::OfLanguage as _;
 use crate::texts::automation::{AlertTexts, ScheduleTexts};
 use crate::visitor::{FormFields, Visitor};
 
@@ -155,7 +156,9 @@ pub(super) fn alerts_panel(visitor: &Visitor, automation: &Automation) -> Markup
             div .body.stack.tight {
                 p .small.soft { (texts.about) }
                 @match &alerts {
-                    Err(error) => { p .note.bad lang="en" { (escape::text(&error.to_string())) } }
+                    Err(error) => {
+                        p .note.bad { (texts.say(&escape::text(&error.to_string()))) }
+                    }
                     Ok(list) => { (alert_lines(visitor, list.alerts(), texts)) }
                 }
                 (add_form(visitor, texts))
@@ -170,14 +173,15 @@ fn alert_lines(visitor: &Visitor, alerts: &[steadfast_alert::Alert], texts: &Ale
         ul .list.lines {
             @for (index, alert) in alerts.iter().enumerate() {
                 @let target = alert.target();
+                @let said = texts.say(&escape::text(&target));
                 li {
-                    span .what { (escape::text(&target)) }
+                    span .what { (said) }
                     form method="post" action="/alerts" {
                         (visitor.csrf())
                         input type="hidden" name="number" value=(index + 1);
                         input type="hidden" name="target" value=(target);
                         button .quiet type="submit" name="act" value="remove"
-                            aria-label=(format!("{} {target}", texts.remove)) { (texts.remove) }
+                            aria-label=(format!("{} {said}", texts.remove)) { (texts.remove) }
                     }
                 }
             }
@@ -264,9 +268,9 @@ fn tested(
                             }
                         }
                         span .what {
-                            span { (escape::text(&delivery.target)) }
+                            span { (texts.say(&escape::text(&delivery.target))) }
                             @if let Err(error) = &delivery.result {
-                                span .soft lang="en" { (escape::text(&error.to_string())) }
+                                span .soft { (texts.say(&escape::text(&error.to_string()))) }
                             }
                         }
                     }
@@ -282,7 +286,7 @@ fn tested(
 fn failed(visitor: &Visitor, tab: Tab, title: &str, why: &str, back: &str) -> Response {
     let content = html! {
         div .verdict { (disc("damaged", "bad big")) div { h1 { (title) } } }
-        p .note.bad role="alert" lang="en" { (escape::text(why)) }
+        p .note.bad role="alert" { (visitor.texts().alert.say(&escape::text(why))) }
         p { a .button href=(back) { (visitor.texts().alert.back) } }
     };
     framed(visitor, Some(tab), title, &html! {}, &content)

@@ -20,6 +20,7 @@ use super::*;
 /// The sources whose texts reach a page: files and folders of this repository, without tests.
 const SOURCES: &[&str] = &[
     "codesign/src",
+    "alert/src/config.rs",
     "report/src/code/document.rs",
     "report/src/code/statement.rs",
     "report/src/code/words.rs",
@@ -38,6 +39,8 @@ const SOURCES: &[&str] = &[
     "report/src/chart",
     "report/src/units.rs",
     "measure/src/workload/storage",
+    "schedule/src/list.rs",
+    "schedule/src/schedule.rs",
     "steadfast/src/catalogue/error.rs",
     "steadfast/src/catalogue/home.rs",
     "steadfast/src/catalogue/place.rs",
