@@ -164,7 +164,7 @@ texts! {
         drop_more: " a file", " einer Datei";
         code: "Signed apps", "Signaturen";
         measure: "Measure", "Messen";
-        settings: "Settings", "Optionen";
+        settings: "Settings", "Einstel\u{ad}lungen";
         mine: "Your folders", "Ihre Ordner";
         here_only: "This computer only", "Nur dieser Rechner";
         elsewhere: "Reachable from the network", "Aus dem Netz erreichbar";

@@ -171,8 +171,7 @@ texts! {
         lately: "Lately", "Zuletzt";
         coming: "Coming up", "Demnächst";
         nothing_lately: "No runs yet.", "Noch keine Läufe.";
-        nothing_coming: "No checks are scheduled. `steadfast schedule add` makes a schedule.",
-            "Es ist keine Prüfung geplant. `steadfast schedule add` legt einen Zeitplan an.";
+        nothing_coming: "No checks are scheduled yet.", "Noch ist keine Prüfung geplant.";
         all_activity: "All activity", "Alle Läufe";
     }
 
