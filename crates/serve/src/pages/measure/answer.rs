@@ -99,13 +99,14 @@ fn bars(answer: &MeasureAnswer, texts: &MeasureTexts) -> Markup {
                 @for (at, (name, rate)) in answer.bars.iter().enumerate() {
                     @let lang = matches!(name, AnswerBar::Named(_)).then_some("en");
                     @let class = format!("f-{}", at % 5 + 1);
+                    @let rate_text = si(*rate, texts);
                     div {
                         dt lang=[lang] {
                             @if *rate == answer.figure { b { ((texts.bar)(name)) } }
                             @else { ((texts.bar)(name)) }
                         }
-                        dd .num { (si(*rate, texts)) }
-                        dd .draw { (bar(rate.value() / highest, &class, "tall", &si(*rate, texts))) }
+                        dd .num { (rate_text) }
+                        dd .draw { (bar(rate.value() / highest, &class, "tall", &rate_text)) }
                     }
                 }
             }
