@@ -15,6 +15,7 @@ use steadfast_report::{Units, escape, units};
 use tokio::time::timeout;
 
 use crate::app::App;
+use crate::dates;
 use crate::drops::{Drop, DropAnswer, DropHasher, Dropped, FILES_MAX, LookedUp, Lookup, name_of};
 use crate::fields::NamedValues;
 use crate::layout::{Tab, page, page_with};
@@ -45,7 +46,7 @@ async fn form(
     let content = html! {
         p { (texts.intro) }
         @if !places.is_empty() { (given(&app, &visitor, &query, &places)) }
-        (zone(texts))
+        (zone(texts, visitor.texts().run.progress))
         @let earlier = app.drops.all();
         @if !earlier.is_empty() {
             section aria-labelledby="earlier" {
@@ -54,7 +55,8 @@ async fn form(
                     @for drop in earlier.iter().filter(|drop| drop.len() > 0) {
                         li {
                             a href=(format!("/drop/{}", drop.id)) {
-                                ((texts.count)(drop.len() as u64)) ", " (units::moment(drop.begun))
+                                ((texts.count)(drop.len() as u64)) ", "
+                                (dates::moment(drop.begun, app.now(), visitor.language))
                             }
                         }
                     }
@@ -105,7 +107,7 @@ fn given(app: &App, visitor: &Visitor, asked: &NamedValues, places: &[ServedPath
 }
 
 /// The zone for dropping or choosing files, which needs the script.
-fn zone(texts: &DropTexts) -> Markup {
+fn zone(texts: &DropTexts, progress: &str) -> Markup {
     html! {
         noscript { p .warnings { (texts.no_script) } }
         div #drop .drop hidden data-max=(FILES_MAX) data-going=(texts.going)
@@ -122,7 +124,7 @@ fn zone(texts: &DropTexts) -> Markup {
                     input #drop-folder .told type="file" webkitdirectory multiple;
                 }
             }
-            progress #drop-progress hidden aria-label=(texts.title) {}
+            progress #drop-progress hidden aria-label=(progress) {}
             p #drop-said role="status" {}
         }
     }

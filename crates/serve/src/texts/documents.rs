@@ -10,11 +10,11 @@ use crate::measuring::{AnswerBar, AnswerWhat, MeasureKind, MeasureProfile};
 texts! {
     /// Dropped files.
     DropTexts {
-        title: "Drop files", "Dateien ablegen";
+        title: "Look up files", "Dateien suchen";
         intro: "Looks files up by their contents: are they known here, and unchanged? The server \
                 hashes the bytes and keeps none of them.",
-            "Ist diese Datei hier bekannt, und unverändert? Ihre Bytes gehen nur bis zu diesem \
-                Dienst, der sie hasht und keines behält.";
+            "Sucht Dateien nach ihrem Inhalt: Sind sie hier bekannt, und unverändert? Ihre Bytes \
+                gehen nur bis zu diesem Dienst, der sie hasht und keines behält.";
         zone: "Drop files or a folder here", "Dateien oder einen Ordner hier ablegen";
         files: "Choose files", "Dateien wählen";
         folder: "Choose a folder", "Ordner wählen";
@@ -42,7 +42,7 @@ texts! {
         hashing: "Hashing. This page reloads until it is done.",
             "Wird gehasht; diese Seite sagt, wenn es fertig ist.";
         results: "Results", "Was über sie bekannt ist";
-        earlier: "Dropped before", "Zuvor abgelegt";
+        earlier: "Looked up before", "Zuvor gesucht";
         count(files: u64): counted(files, "file", "files"), counted(files, "Datei", "Dateien");
         more: "Drop more", "Weitere ablegen";
         answer[DropAnswer] {
