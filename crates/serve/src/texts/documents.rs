@@ -2,6 +2,7 @@
 
 use steadfast_report::units::{counted, percent};
 
+use super::reports::wording;
 use crate::config::Language;
 use crate::drops::DropAnswer;
 use crate::live::LiveStatus;
@@ -165,7 +166,7 @@ texts! {
                 AnswerBar::Depth(depth) =>
                     counted(u64::from(*depth), "Anfrage zugleich", "Anfragen zugleich"),
                 AnswerBar::Level(level) => format!("Stufe {level}"),
-                AnswerBar::Named(name) => name.clone(),
+                AnswerBar::Named(name) => wording(Language::German).say(name),
             };
         measured: "measured", "gemessen";
         details: "Technical details", "Technische Einzelheiten";

@@ -5,7 +5,7 @@ use std::fs;
 use crate::browser::{Browser, Served, between};
 
 /// Begins a measurement and returns its page.
-fn begin(browser: &Browser, work: &str) -> String {
+pub(crate) fn begin(browser: &Browser, work: &str) -> String {
     let answer = browser.post("/measure", &format!("work={work}&profile=quick&place=0/"));
     assert_eq!(answer.status, 303, "{}", answer.text());
     answer.header("location").unwrap().to_owned()

@@ -8,7 +8,7 @@ use crate::app::App;
 use crate::dates;
 use crate::folders::name_of;
 use crate::icons::{bar, icon, small_icon};
-use crate::measuring::{AnswerBar, MeasureAnswer, Measurement};
+use crate::measuring::{MeasureAnswer, Measurement};
 use crate::texts::OfLanguage as _;
 use crate::texts::documents::MeasureTexts;
 use crate::visitor::Visitor;
@@ -97,11 +97,10 @@ fn bars(answer: &MeasureAnswer, texts: &MeasureTexts) -> Markup {
         @if answer.bars.len() > 1 {
             dl .bars {
                 @for (at, (name, rate)) in answer.bars.iter().enumerate() {
-                    @let lang = matches!(name, AnswerBar::Named(_)).then_some("en");
                     @let class = format!("f-{}", at % 5 + 1);
                     @let rate_text = si(*rate, texts);
                     div {
-                        dt lang=[lang] {
+                        dt {
                             @if *rate == answer.figure { b { ((texts.bar)(name)) } }
                             @else { ((texts.bar)(name)) }
                         }
