@@ -63,15 +63,16 @@ fn has_words(text: &str) -> bool {
         text.trim_end_matches(|letter: char| letter.is_ascii_digit() || " .".contains(letter));
     // A folder of a test has a name that `tempfile` made.
     let is_name = NAMES.contains(&text) || text.contains(".tmp") || is_machine(text);
-    let is_name = is_name || text.split(", ").all(is_backend);
+    let is_name = is_name || text.split(", ").all(is_kernel);
     let is_same = is_typed || is_name || SAME.contains(&bare);
     !is_same && text.split([' ', ',', ':', '.']).any(is_word)
 }
 
-/// Whether a text is the name of a SHA-256 backend, with its lanes.
-fn is_backend(text: &str) -> bool {
+/// Whether a text is the name of an algorithm or a backend, with its lanes.
+fn is_kernel(text: &str) -> bool {
     let name = text.split(" ×").next().unwrap_or(text);
-    name == "portable" || name.starts_with("x86_") || name.starts_with("aarch64_")
+    let is_marked = name.contains(|letter: char| letter.is_ascii_digit() || letter == '_');
+    ["portable", "steadfast"].contains(&name) || is_marked && !name.contains(' ')
 }
 
 /// Whether a text is the name of a machine or a system in published records.
