@@ -94,7 +94,7 @@ pub(crate) struct ScheduleAddArgs {
     #[arg(long, value_name = "HH:MM", default_value = "02:00")]
     pub(crate) at: TimeOfDay,
     /// Time within which every byte is read once
-    #[arg(long, value_name = "TIME", default_value = "30d", value_parser = quantity::time_limit)]
+    #[arg(long, value_name = "TIME", default_value = "31d", value_parser = quantity::time_limit)]
     pub(crate) cover: Duration,
     /// End each run after TIME, as 2h. Files that were not reached come first the next time
     #[arg(long, value_name = "TIME", value_parser = quantity::time_limit)]
