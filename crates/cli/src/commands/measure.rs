@@ -58,9 +58,15 @@ fn agree_to_write(workloads: &[Box<dyn Workload>], yes: bool) -> anyhow::Result<
     }
     folders.retain(|_, bytes| *bytes > 0);
     for (folder, &bytes) in &folders {
-        exit::complain(&announced(folder, bytes));
+        let (folder, shown) = (escape::path(folder), Units::Si.bytes(bytes));
+        let text = format!("up to {shown} will be written in `{folder}` and removed again");
+        exit::complain(&text);
     }
-    if yes || !is_asked(folders.into_values()) || !io::stdin().is_terminal() {
+    let bytes: u64 = folders.into_values().sum();
+    if bytes > 0 {
+        exit::complain(&compared_with_endurance(bytes));
+    }
+    if yes || bytes <= ASKED_BYTES || !io::stdin().is_terminal() {
         return Ok(());
     }
     write!(io::stderr(), "Write them? [y/N] ")?;
@@ -70,21 +76,14 @@ fn agree_to_write(workloads: &[Box<dyn Workload>], yes: bool) -> anyhow::Result<
     Ok(())
 }
 
-/// Returns whether so many bytes in each folder are more than anybody is expected to want unasked.
-fn is_asked(bytes: impl Iterator<Item = u64>) -> bool {
-    bytes.sum::<u64>() > ASKED_BYTES
-}
-
-/// States how much will be written, and if it is much, what share of a drive's life that is.
-fn announced(folder: &Path, bytes: u64) -> String {
-    let (folder, shown) = (escape::path(folder), Units::Si.bytes(bytes));
-    let text = format!("up to {shown} will be written in `{folder}` and removed again");
+/// States what share of a drive's life so many bytes are. Folders may be on one drive.
+fn compared_with_endurance(bytes: u64) -> String {
     let share = match bytes as f64 / ENDURANCE_BYTES {
-        _ if bytes <= ASKED_BYTES => return text,
         share if share < 0.001 => "less than a thousandth".to_owned(),
         share => units::share(share),
     };
-    format!("{text}: {share} of the 600 TB that an SSD of 1 TB is commonly rated for")
+    let bytes = Units::Si.bytes(bytes);
+    format!("{bytes} is {share} of the 600 TB that an SSD of 1 TB is commonly rated for")
 }
 
 /// Runs workloads in one session, saves the record and shows it, beside other records if there are
@@ -218,18 +217,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn two_folders_together_are_asked_about() {
-        assert!(!is_asked([ASKED_BYTES].into_iter()));
-        assert!(is_asked([ASKED_BYTES + 1].into_iter()));
-        assert!(is_asked([6_000_000_000; 2].into_iter()));
-    }
-
-    #[test]
-    fn a_share_of_a_drive_is_stated_only_where_it_is_one() {
-        let said = |bytes| announced(Path::new("x"), bytes);
-        assert_eq!(said(21_000_000), "up to 21.0 MB will be written in `x` and removed again");
-        assert!(said(ASKED_BYTES).ends_with("removed again"));
-        assert!(said(53_300_000_000).contains("again: less than a thousandth of the 600 TB"));
-        assert!(said(6_000_000_000_000).contains("again: 1.0 % of the 600 TB"));
+    fn a_share_of_a_drive_is_stated() {
+        let rest = "of the 600 TB that an SSD of 1 TB is commonly rated for";
+        for (bytes, share) in [
+            (21_000_000, "21.0 MB is less than a thousandth"),
+            (53_300_000_000, "53.3 GB is less than a thousandth"),
+            (6_000_000_000_000, "6.00 TB is 1.0 %"),
+        ] {
+            assert_eq!(compared_with_endurance(bytes), format!("{share} {rest}"));
+        }
     }
 }

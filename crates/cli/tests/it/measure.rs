@@ -110,6 +110,8 @@ fn an_interrupted_session_keeps_its_samples_and_says_so() {
     let mut lines = BufReader::new(child.stderr.take().unwrap()).lines();
     let line = lines.next().expect("it says what it will write").unwrap();
     assert!(line.contains("will be written"), "{line}");
+    let line = lines.next().expect("it compares that with what a drive endures").unwrap();
+    assert!(line.contains("of the 600 TB"), "{line}");
     let line = lines.next().expect("progress is shown").unwrap();
     assert!(line.contains("preparing"), "{line}");
     let line = lines.next().expect("progress is shown").unwrap();
@@ -265,12 +267,14 @@ fn what_will_be_written_is_said_before() {
     fs::create_dir(tree.path("disk")).unwrap();
     let said = tree.run(QUEUE.into_iter().chain(["disk"])).succeeds();
     assert!(said.stderr().contains("up to 8.39 MB will be written in `disk`"), "{}", said.stderr());
-    assert!(!said.stderr().contains("600 TB"), "{}", said.stderr());
+    let share = "8.39 MB is less than a thousandth of the 600 TB that an SSD";
+    assert!(said.stderr().contains(share), "{}", said.stderr());
     let loops = ["measure", "cpu", "--quick", "--kernel", "i64-dot"];
     let memory = ["measure", "hash", "--quick", "--part", "kernels", "--rounds", "1"];
     for nothing in [&loops[..], &memory[..]] {
         let said = tree.run(nothing.iter().copied()).succeeds();
         assert!(!said.stderr().contains("written"), "{}", said.stderr());
+        assert!(!said.stderr().contains("600 TB"), "{}", said.stderr());
     }
 }
 
@@ -335,6 +339,7 @@ fn every_measurement_that_writes_says_how_much() {
         let said = tree.run(std::iter::once("measure").chain(args.iter().copied())).ends(2);
         let wanted = format!("up to {wanted} will be written in `nowhere` and removed again");
         assert!(said.stderr().contains(&wanted), "{args:?}: {}", said.stderr());
+        assert!(said.stderr().contains(" of the 600 TB that an SSD"), "{}", said.stderr());
     };
     fails(&["hash", "--quick", "--part", "sizes", "nowhere"], "341 MB");
     fails(&["read", "--profile", "quick", "--rounds", "2", "nowhere"], "180 MB");
