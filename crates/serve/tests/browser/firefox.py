@@ -140,6 +140,9 @@ def use(firefox, served):
     firefox.press("Check now")
     firefox.until_shown("1 file is damaged")
     firefox.until_shown("picture-07.jpg")
+    # The page of a run is loaded anew when the run has ended, and a press just before is lost.
+    ended = "return document.readyState == 'complete' && !document.querySelector('[data-events]');"
+    firefox.wait(lambda: firefox.run(ended), "the page of the check that has ended")
     checked = firefox.run("return location.pathname;")
     firefox.press("See what can be repaired")
     firefox.until_shown("Cannot be repaired")
