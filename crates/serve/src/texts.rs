@@ -159,9 +159,9 @@ texts! {
         pages: "Pages", "Seiten";
         home: "Folders", "Ordner";
         activity: "Activity", "Läufe";
-        drop: "Look up", "Suchen";
+        drop: "Look up", "Suche";
         /// What follows in a wide side bar.
-        drop_more: " a file", " einer Datei";
+        drop_more: " files", " nach Dateien";
         code: "Signed apps", "Signaturen";
         measure: "Measure", "Messen";
         settings: "Settings", "Einstel\u{ad}lungen";
