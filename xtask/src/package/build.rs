@@ -28,7 +28,7 @@ const LEN_MAX: u64 = 16_000_000;
 
 /// Leaves out of C what only unwinding through it would need: 0.3 MB. Panics of our code never
 /// pass through C.
-const C_FLAGS: &str = "-fno-asynchronous-unwind-tables";
+const C_FLAGS: &str = "-fno-unwind-tables";
 
 /// Builds the programs. Returns each with its target.
 pub(super) fn programs(
