@@ -106,19 +106,17 @@ fn an_interrupted_session_keeps_its_samples_and_says_so() {
     let mut command = tree.command(arguments);
     command.stderr(Stdio::piped()).stdout(Stdio::piped());
     let mut child = command.spawn().unwrap();
-    // The first plain line of progress comes at once, the next after ten seconds.
+    // The first plain line of progress comes at once, the next after ten seconds. All are judged
+    // after the end, so that a test that fails leaves nothing running.
     let mut lines = BufReader::new(child.stderr.take().unwrap()).lines();
-    let line = lines.next().expect("it says what it will write").unwrap();
-    assert!(line.contains("will be written"), "{line}");
-    let line = lines.next().expect("it compares that with what a drive endures").unwrap();
-    assert!(line.contains("of the 600 TB"), "{line}");
-    let line = lines.next().expect("progress is shown").unwrap();
-    assert!(line.contains("preparing"), "{line}");
-    let line = lines.next().expect("progress is shown").unwrap();
-    assert!(line.contains("reads of 4 KiB, depth") && line.contains('%'), "{line}");
+    let told: Vec<String> = lines.by_ref().take(4).map(Result::unwrap).collect();
     let sent = Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
     assert!(sent.success());
     assert_eq!(child.wait().unwrap().code(), Some(130));
+    assert!(told[0].contains("will be written"), "{told:?}");
+    assert!(told[1].contains("of the 600 TB"), "{told:?}");
+    assert!(told[2].contains("preparing"), "{told:?}");
+    assert!(told[3].contains("reads of 4 KiB, depth") && told[3].contains('%'), "{told:?}");
     let record = json(&tree, "one.json");
     assert_eq!(record["partial"], "interrupted");
     assert!(!record["series"].as_array().unwrap().is_empty());
