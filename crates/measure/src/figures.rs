@@ -12,3 +12,6 @@ pub mod hosts;
 pub mod pair;
 pub mod queue;
 pub mod storage;
+
+/// A difference in rate that is irrelevant, as a share: up to this, sides count as alike.
+pub const MARGIN: f64 = 0.02;

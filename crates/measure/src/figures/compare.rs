@@ -4,13 +4,11 @@
 //! show: fitted rates where lengths differ, medians otherwise. The records were made at different
 //! times, so the intervals include the spread of both.
 
+use super::MARGIN;
 use super::hash::Figure;
 use super::storage;
 use crate::record::{Factors, Record, Sample, Series, Unit, Workload};
 use crate::stats::{self, Finding, Point, RatesApart, Ratios, level_of_found, rates_apart};
-
-/// Differences up to this share count as none.
-pub const MARGIN: f64 = 0.02;
 
 /// A series that two records have.
 #[derive(Clone, Debug, PartialEq)]

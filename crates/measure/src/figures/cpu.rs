@@ -5,6 +5,7 @@
 
 use std::collections::BTreeMap;
 
+use super::MARGIN;
 use super::hash::Figure;
 use crate::record::{Record, Sample, Series, Unit, Workload};
 use crate::stats::{Finding, Ratios, finding, level_of_each, median, ratio_apart};
@@ -36,9 +37,6 @@ pub struct LevelsCompared {
     /// The finding for the lowest level.
     pub finding: Finding,
 }
-
-/// A difference in rate that is irrelevant, as a share.
-pub const MARGIN: f64 = 0.02;
 
 /// Loops of one kernel at one level.
 #[derive(Clone, Debug, PartialEq)]

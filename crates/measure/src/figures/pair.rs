@@ -2,12 +2,10 @@
 
 use std::collections::BTreeMap;
 
+use super::MARGIN;
 use super::hash::Figure;
 use crate::record::{Cache, Record, Sample, Series, Side, Stage, Unit, Workload};
 use crate::stats::{Finding, Ratios, finding, level_of_each, median};
-
-/// A difference in rate that is irrelevant, as a share.
-pub const MARGIN: f64 = 0.02;
 
 /// Figures of a comparison.
 #[derive(Clone, Debug, PartialEq)]

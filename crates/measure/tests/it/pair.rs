@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use steadfast_measure::figures::{self, pair::MARGIN};
+use steadfast_measure::figures::{self, MARGIN};
 use steadfast_measure::random::Random;
 use steadfast_measure::record::{self, Record, Sample, Side, Stage, Unit};
 use steadfast_measure::runner::{End, Session, Unwatched};

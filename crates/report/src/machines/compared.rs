@@ -3,7 +3,8 @@
 //! In: two records. Out: a [`Section`]: how many series differ, a chart for each workload with the
 //! ratios that differ most, and a table of all ratios.
 
-use steadfast_measure::figures::compare::{self, Compared, MARGIN};
+use steadfast_measure::figures::MARGIN;
+use steadfast_measure::figures::compare::{self, Compared};
 use steadfast_measure::record::{Record, Unit, Workload};
 use steadfast_measure::stats::Finding;
 

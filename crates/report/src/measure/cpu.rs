@@ -2,9 +2,8 @@
 //!
 //! In: figures. Out: a [`Section`]: the main results in sentences, then one table.
 
-use steadfast_measure::figures::cpu::{
-    CROWDED_SHARE, CpuFigures, LevelsCompared, LoopRate, MARGIN,
-};
+use steadfast_measure::figures::MARGIN;
+use steadfast_measure::figures::cpu::{CROWDED_SHARE, CpuFigures, LevelsCompared, LoopRate};
 use steadfast_measure::figures::hash::Figure;
 use steadfast_measure::stats::Finding;
 use steadfast_measure::workload::cpu::kernels::Kernel;

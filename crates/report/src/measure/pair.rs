@@ -1,6 +1,7 @@
 //! The same work in two folders: a section of a record's document.
 
-use steadfast_measure::figures::pair::{Compared, MARGIN, PairFigures, PairRow};
+use steadfast_measure::figures::MARGIN;
+use steadfast_measure::figures::pair::{Compared, PairFigures, PairRow};
 use steadfast_measure::record::{Place, Side, Stage};
 use steadfast_measure::stats::{Finding, rounds_in_turn_min};
 
