@@ -18,7 +18,7 @@ import sys
 import tempfile
 import time
 
-from serve import SCHEMES, WIDTHS, Served
+from serve import PAGES, SCHEMES, WIDTHS, Served
 
 PROGRAMS = ["firefox-esr", "firefox"]
 PASSWORD = "a password of thirty letters ok"
@@ -162,24 +162,7 @@ def use(firefox, served):
 
 def every_page(firefox, served, checked, faults, shots):
     """Opens every page in every form, and returns how many looks these were."""
-    pages = {
-        "home": "/",
-        "folder-page": "/folders/0",
-        "files": "/folders/0/files",
-        "add": "/add",
-        "protect": "/add?place=0/photos",
-        "activity": "/activity",
-        "settings": "/settings",
-        "browse": "/browse?place=0/",
-        "run": "/run?place=0/",
-        "checked": checked,
-        "drop": "/drop",
-        "measure": "/measure",
-        "compare": "/compare",
-        "sealed": "/code?place=0/damaged-tool",
-        "history": "/history?place=0/",
-        "file": "/history?place=0/photos/picture-07.jpg",
-    }
+    pages = PAGES | {"checked": checked}
     forms = [("en", width, "light") for width in WIDTHS]
     forms += [("en", 1440, "dark"), ("de", 390, "dark")]
     for language, width, scheme in forms:

@@ -24,6 +24,26 @@ BROWSERS = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-c
 SEALED = pathlib.Path(__file__).resolve().parents[4] / "testdata/codesign/signed-tool"
 WIDTHS = [390, 768, 1440]
 SCHEMES = ["light", "dark"]
+# Pages that are there without a run.
+PAGES = {
+    "home": "/",
+    "folder-page": "/folders/0",
+    "files": "/folders/0/files",
+    "add": "/add",
+    "protect": "/add?place=0/photos",
+    "activity": "/activity",
+    "settings": "/settings",
+    "browse": "/browse?place=0/",
+    "folder": "/browse?place=0/photos",
+    "run": "/run?place=0/",
+    "drop": "/drop",
+    "measure": "/measure",
+    "compare": "/compare",
+    "code": "/code",
+    "sealed": "/code?place=0/damaged-tool",
+    "history": "/history?place=0/",
+    "file": "/history?place=0/photos/picture-07.jpg",
+}
 PATIENCE_MS = 20_000
 # Wider than a telephone in every font, and nowhere to break it.
 LONG_NAME = "archive" * 12
@@ -374,29 +394,8 @@ def use(browser, served, faults, shots):
     dropped = drop(visit)
     measured, compared = measure(visit)
     visit.context.close()
-    paths = {
-        "home": "/",
-        "folder-page": "/folders/0",
-        "files": "/folders/0/files",
-        "add": "/add",
-        "protect": "/add?place=0/photos",
-        "activity": "/activity",
-        "settings": "/settings",
-        "browse": "/browse?place=0/",
-        "folder": "/browse?place=0/photos",
-        "run": "/run?place=0/",
-        "checked": checked,
-        "drop": "/drop",
-        "dropped": dropped,
-        "measure": "/measure",
-        "measured": measured,
-        "compare": "/compare",
-        "compared": compared,
-        "code": "/code",
-        "sealed": "/code?place=0/damaged-tool",
-        "history": "/history?place=0/",
-        "file": "/history?place=0/photos/picture-07.jpg",
-    }
+    made = {"checked": checked, "dropped": dropped, "measured": measured, "compared": compared}
+    paths = PAGES | made
     looks = every_page(browser, served, paths, faults, shots)
     return looks, time.monotonic() - begun
 
