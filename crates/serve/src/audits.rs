@@ -5,8 +5,8 @@
 //! A run or a repair of this server always makes the next audit a new one. What other programs
 //! change is seen at once by the catalogue's files, and at the latest after [`CACHE_LIFE`] while
 //! they go on changing. Two limits remain: a network drive may show its old state of these files
-//! for as long as the system caches it, and a program that writes and then sets the old times is
-//! seen only after [`AUDIT_LIFE`].
+//! for as long as the system caches it; and where a file system keeps no change times, such as FAT,
+//! a program that writes and then sets the old times is seen only after [`AUDIT_LIFE`].
 
 use std::collections::{BTreeMap, HashMap};
 use std::ffi::OsString;
