@@ -111,9 +111,17 @@ fn carry_out(
     let done = Own::open(target, request.in_place).and_then(|own| {
         let own = own.as_ref();
         outcome.other_names = own.map(|own| own.other_names(target)).unwrap_or_default();
+        if let Some(own) = own
+            && !target.is_as_checked(&own.status)
+        {
+            // Repaired in place under another of its names, perhaps.
+            return match in_place::is_repaired(target, own, stop)? {
+                true => Ok(Some(own.status)),
+                false => Err(refused("it was changed since it was checked")),
+            };
+        }
         let mut copies = request.copies.open(target, own);
-        let damage = target.damage.as_ref().zip(own);
-        let mut lacking = damage.and_then(|(damage, own)| damage.parts(&own.status)).cloned();
+        let mut lacking = target.damage.clone().filter(|_| own.is_some());
         let found = MendedContents::find(target, own, &copies, &mut lacking, stop, &mut outcome);
         let lack = match found {
             Ok(contents) => {

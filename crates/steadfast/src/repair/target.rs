@@ -41,30 +41,26 @@ pub struct RepairTarget {
     pub(super) selected: PathBuf,
     /// The catalogue, if the tree has one.
     pub(super) catalogue: Option<PathBuf>,
-    /// The damage that the check found by the leaves of the file.
-    pub(super) damage: Option<FoundDamage>,
+    /// What the file was when the check had read it. A file that is anything else by now was
+    /// changed since, and is left alone. `None` if it is missing, or could not be opened.
+    pub(super) status: Option<Status>,
+    /// The parts that the check found damaged or unreadable by the leaves of the file.
+    pub(super) damage: Option<ByteRanges>,
 }
 
-/// What of a file is damaged or unreadable, as it was when its pages were read.
-#[derive(Clone, Debug)]
-pub(super) struct FoundDamage {
-    status: Status,
-    parts: ByteRanges,
+impl RepairTarget {
+    /// Says whether the file still is what the check read. A file of which the check knows nothing
+    /// counts as such.
+    pub(super) fn is_as_checked(&self, now: &Status) -> bool {
+        self.status.is_none_or(|checked| checked == *now)
+    }
 }
 
-impl FoundDamage {
-    /// Takes the damage that the event of a check has; `None` if it has none, or too many parts.
-    fn of(event: &FileEvent) -> Option<FoundDamage> {
-        let damage = event.damage.as_deref()?;
-        let parts: ByteRanges = damage.damaged().chain(damage.unreadable()).collect();
-        let status = event.status.filter(|_| parts.count() <= DAMAGED_PARTS_MAX)?;
-        Some(FoundDamage { status, parts })
-    }
-
-    /// Returns the damaged parts, if the file was not changed since.
-    pub(super) fn parts(&self, now: &Status) -> Option<&ByteRanges> {
-        (self.status == *now).then_some(&self.parts)
-    }
+/// Returns the damage that the event of a check has; `None` if it has none, or too many parts.
+fn damage_of(event: &FileEvent) -> Option<ByteRanges> {
+    let damage = event.damage.as_deref().filter(|_| event.status.is_some())?;
+    let parts: ByteRanges = damage.damaged().chain(damage.unreadable()).collect();
+    (parts.count() <= DAMAGED_PARTS_MAX).then_some(parts)
 }
 
 /// What a check found to repair.
@@ -204,7 +200,10 @@ impl Finder<'_> {
             .stored
             .filter(|_| event.subject == Subject::File && event.tag_error.is_none())
             .and_then(|tag| target_of(&self.given, path.clone(), verdict, tag))
-            .map(|target| RepairTarget { damage: FoundDamage::of(event), ..target });
+            .map(|target| {
+                let (status, damage) = (event.status, damage_of(event));
+                RepairTarget { status, damage, ..target }
+            });
         match target {
             Some(_) if self.found.targets.len() == TARGETS_MAX => self.found.more += 1,
             Some(target) => self.found.targets.push(target),
@@ -253,6 +252,7 @@ pub(super) fn target_of(
             relative,
             selected,
             catalogue: given.catalogue.clone(),
+            status: None,
             damage: None,
         })
     })
