@@ -4,7 +4,7 @@
 
 use std::path::PathBuf;
 
-use steadfast::repair::{RepairOutcome, RepairSource, RepairSummary, RepairTarget};
+use steadfast::repair::{LeftAlone, RepairOutcome, RepairSource, RepairSummary, RepairTarget};
 
 use crate::escape;
 use crate::json::{JsonObject, write_object, write_summary};
@@ -50,6 +50,9 @@ fn other_names_of(outcome: &RepairOutcome) -> String {
 pub fn write_summary_text(summary: &RepairSummary, out: &mut Vec<u8>) {
     let files = |number| counted(number, "file", "files");
     let mut text = match (summary.repaired, summary.not_repaired, summary.is_done) {
+        (0, 0, _) if summary.left.modified > 0 || !summary.undecided.is_empty() => {
+            "Nothing was repaired.".to_owned()
+        }
         (0, 0, _) => "Nothing is damaged or missing.".to_owned(),
         (repaired, 0, true) => format!("Repaired {}.", files(repaired)),
         (repaired, not, true) => {
@@ -59,6 +62,7 @@ pub fn write_summary_text(summary: &RepairSummary, out: &mut Vec<u8>) {
             format!("{} can be repaired, {} cannot. Nothing was written.", files(can), count(not))
         }
     };
+    text.push_str(&left_alone(summary.left));
     if !summary.undecided.is_empty() {
         let unknown = files(summary.undecided.len() as u64);
         text.push_str(&format!(" Of {unknown} it could not be told what they should be:"));
@@ -75,6 +79,31 @@ pub fn write_summary_text(summary: &RepairSummary, out: &mut Vec<u8>) {
         ));
     }
     out.extend_from_slice(text.as_bytes());
+}
+
+/// Returns what was left alone, and what to do about it.
+fn left_alone(left: LeftAlone) -> String {
+    let mut text = String::new();
+    if left.modified > 0 {
+        text.push_str(&format!(
+            " Left alone because of an edit: {}. `steadfast update` accepts edits, and `steadfast \
+             repair --to-tag FILE` undoes one.",
+            counted(left.modified, "file", "files")
+        ));
+    }
+    if left.findings > 0 {
+        text.push_str(&format!(
+            " `steadfast check` reports {} besides.",
+            counted(left.findings, "finding", "findings")
+        ));
+    }
+    if left.untagged > 0 {
+        text.push_str(&format!(
+            " Not judged without a tag: {}.",
+            counted(left.untagged, "file", "files")
+        ));
+    }
+    text
 }
 
 /// Appends an object about a file.
@@ -116,6 +145,9 @@ pub fn write_summary_json(summary: &RepairSummary, out: &mut Vec<u8>) {
         .field("repairable", summary.repaired)
         .field("not_repaired", summary.not_repaired)
         .field("undecided", summary.undecided.iter().map(undecided).collect::<Vec<_>>())
+        .field("modified", summary.left.modified)
+        .field("findings", summary.left.findings)
+        .field("untagged", summary.left.untagged)
         .field("originals", summary.originals.iter().map(place).collect::<Vec<_>>())
         .field("interrupted", summary.interrupted)
         .field("exit_status", summary.exit_status());

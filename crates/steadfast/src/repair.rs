@@ -32,7 +32,7 @@ pub use cut_off::ensure_finished;
 pub use files::{RepairMode, RepairMonitor, RepairRequest, RepairSummary, repair_files};
 pub use originals::discard;
 pub use prospect::check;
-pub use target::RepairTarget;
+pub use target::{LeftAlone, RepairTarget};
 
 pub(crate) use copies::Own;
 pub(crate) use mend::digest_matches;

@@ -23,8 +23,9 @@ Examples:
   steadfast repair --to-tag --from /mnt/a ~/Pictures/cat.jpg     undo an edit
   steadfast repair --discard 3 ~/Pictures                remove what repair 3 replaced
 
-Exit status: 0 everything is as tagged; 3 something damaged remains; 2 could not tell (usage, \
-files without a readable tag, no file found); 130 interrupted. 3 outranks the others.")]
+Exit status: 0 everything is as tagged; 1 edited files were left alone; 3 something damaged \
+remains; 2 could not tell (usage, files without a readable tag, no file found); 130 interrupted. \
+3 outranks 130, 1 and 2, in this order.")]
 pub(crate) struct RepairArgs {
     /// Look for copies in COPY: a copy of the tree, of PATH, or of the one file. Repeatable. Files
     /// of the same contents in the tree's own catalogue are used as well

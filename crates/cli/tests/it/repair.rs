@@ -206,11 +206,14 @@ fn edited_files_are_left_alone() {
     let tree = copied();
     tree.edit("data/film");
     let before = facts(&tree.path("data/film"));
-    let said = tree.run(["repair", "--yes", "--from", "one", "data"]).succeeds();
-    assert_eq!(said.stdout(), "Nothing is damaged or missing.\n");
+    let said = tree.run(["repair", "--yes", "--from", "one", "data"]).ends(1);
+    let expected = "Nothing was repaired. Left alone because of an edit: 1 file. ";
+    assert!(said.stdout().starts_with(expected), "{}", said.stdout());
+    let said = tree.run(["repair", "--yes", "--json", "data"]).ends(1).summary();
+    assert_eq!((&said["modified"], &said["exit_status"]), (&1.into(), &1.into()));
     assert_eq!(facts(&tree.path("data/film")), before);
     // Only by name is an edit undone.
-    tree.run(["repair", "--yes", "--to-tag", "--from", "one", "data"]).succeeds();
+    tree.run(["repair", "--yes", "--to-tag", "--from", "one", "data"]).ends(1);
     assert_eq!(facts(&tree.path("data/film")), before);
     tree.run(["repair", "--yes", "--to-tag", "--from", "one", "data/film"]).succeeds();
     assert_eq!(fs::read(tree.path("data/film")).unwrap(), pages(1));

@@ -8,7 +8,7 @@ use std::sync::atomic::Ordering;
 use super::cut_off::{end, tell_of};
 use super::originals::Originals;
 use super::parities::Parities;
-use super::target::{RepairTarget, find_targets};
+use super::target::{LeftAlone, RepairTarget, find_targets};
 use super::{Copies, RepairOutcome, plan, repair};
 use crate::catalogue::Repairs;
 use crate::error::Error;
@@ -63,6 +63,8 @@ pub struct RepairSummary {
     pub not_repaired: u64,
     /// Files and directories of which it could not be told what they should be.
     pub undecided: Vec<PathBuf>,
+    /// What is not as tagged and was left alone.
+    pub left: LeftAlone,
     /// The numbers of the repairs under which damaged files are kept, and where.
     pub originals: Vec<(u64, PathBuf)>,
     /// Whether something was written.
@@ -74,13 +76,16 @@ pub struct RepairSummary {
 }
 
 impl RepairSummary {
-    /// Returns the exit status: 0 everything is as tagged, 3 something damaged remains, 2 could not
-    /// tell, 130 interrupted. 3 outranks the others.
+    /// Returns the exit status: 0 everything is as tagged, 1 files were edited and left alone, 3
+    /// something damaged remains, 2 could not tell, 130 interrupted. 3 outranks 130, 1 and 2, in
+    /// this order.
     pub fn exit_status(&self) -> u8 {
         if self.not_repaired > 0 || self.repaired > 0 && !self.is_done {
             3
         } else if self.interrupted {
             130
+        } else if !self.left.is_fine() {
+            1
         } else if self.is_incomplete || !self.undecided.is_empty() {
             2
         } else {
@@ -126,6 +131,7 @@ pub fn repair_files(
     let mut summary = RepairSummary {
         not_repaired: found.more,
         interrupted: found.interrupted,
+        left: found.left,
         is_incomplete: found.is_incomplete || is_cut_off,
         originals: places(&originals),
         ..RepairSummary::default()

@@ -63,6 +63,25 @@ fn damage_of(event: &FileEvent) -> Option<ByteRanges> {
     (parts.count() <= DAMAGED_PARTS_MAX).then_some(parts)
 }
 
+/// What a check found that a repair leaves alone, in numbers.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct LeftAlone {
+    /// Files that were edited.
+    pub modified: u64,
+    /// Files without a tag.
+    pub untagged: u64,
+    /// Findings besides verdicts that fail a check, as a tag that another program replaced.
+    pub findings: u64,
+}
+
+impl LeftAlone {
+    /// Returns whether everything with a tag is as tagged.
+    pub(super) fn is_fine(self) -> bool {
+        (self.modified, self.findings) == (0, 0)
+    }
+}
+
 /// What a check found to repair.
 #[derive(Debug, Default)]
 pub(super) struct FoundTargets {
@@ -72,6 +91,8 @@ pub(super) struct FoundTargets {
     pub(super) more: u64,
     /// Files and directories of which the check could not tell what they should be.
     pub(super) undecided: Vec<PathBuf>,
+    /// What is not as the tags say, and is left alone.
+    pub(super) left: LeftAlone,
     /// Whether something kept the check from telling all.
     pub(super) is_incomplete: bool,
     /// Whether the check was told to stop before its end.
@@ -170,7 +191,9 @@ impl Monitor for Finder<'_> {
             Event::Finding(found) if matches!(found.finding, Finding::Unmounted { .. }) => {
                 self.found.undecided.push(found.path.clone());
             }
-            Event::Finding(_) => {}
+            Event::Finding(found) => {
+                self.found.left.findings += u64::from(found.finding.exit_status() != 0);
+            }
         }
     }
 
@@ -193,6 +216,8 @@ impl Finder<'_> {
         match verdict {
             Verdict::Corrupt | Verdict::Missing | Verdict::Unreadable => {}
             Verdict::Modified if self.to_tag && self.is_given(&path) => {}
+            Verdict::Modified => return self.found.left.modified += 1,
+            Verdict::Untagged => return self.found.left.untagged += 1,
             Verdict::Unstable => return self.found.undecided.push(path),
             _ => return,
         }
