@@ -13,7 +13,8 @@ const RUNS_LEN: u32 = 512;
 /// returns the path relative to the root of the tree. The file at the path may have been deleted.
 ///
 /// # Errors
-/// If there is no catalogue, it cannot be read, or its tree does not contain the path.
+/// If there is no catalogue, it cannot be read, its tree does not contain the path, or the tree is
+/// empty or another one.
 pub(super) fn open(path: &Path, file: Option<&Path>) -> anyhow::Result<(Catalogue, PathBuf)> {
     let (there, gone) =
         existing(path).with_context(|| format!("cannot find `{}`", path.display()))?;
@@ -34,6 +35,8 @@ pub(super) fn open(path: &Path, file: Option<&Path>) -> anyhow::Result<(Catalogu
         bail!("`{real}` is not in the tree `{root}` of the catalogue `{}`", file.display());
     };
     let relative = relative.to_owned();
+    // What a catalogue knows of an unmounted or of another tree says nothing about this one.
+    catalogue.guard()?;
     Ok((catalogue, relative))
 }
 

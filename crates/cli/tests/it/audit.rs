@@ -225,3 +225,33 @@ fn a_reader_who_goes_away_ends_it_quietly() {
     let output = child.wait_with_output().unwrap();
     assert_eq!((output.status.code(), output.stderr.as_slice()), (Some(0), &b""[..]));
 }
+
+/// A catalogue says nothing about a folder that is empty or of another tree.
+#[test]
+fn the_catalogue_of_an_emptied_or_of_another_tree_is_refused() {
+    let tree = kept();
+    fs::create_dir_all(tree.path("copy/sub")).unwrap();
+    for name in ["a", "b", "sub/c"] {
+        fs::copy(tree.path(name), tree.path("copy").join(name)).unwrap();
+    }
+    fs::create_dir(tree.path("copy/.steadfast")).unwrap();
+    let file = ".steadfast/catalogue.sqlite";
+    fs::copy(tree.path(file), tree.path("copy").join(file)).unwrap();
+    let catalogue = tree.path(file).canonicalize().unwrap();
+    for verb in [&["audit", "."][..], &["history", "a"], &["audit", "--premis", "."]] {
+        tree.run(verb).succeeds();
+        let said = Outcome::of(tree.command(verb).current_dir(tree.path("copy")));
+        let said = said.ends(2);
+        assert!(said.stdout().is_empty() && said.stderr().contains("--rebind"), "{said:?}");
+    }
+    for name in ["a", "b", "sub", "copy"] {
+        let path = tree.path(name);
+        let _ = fs::remove_file(&path).or_else(|_| fs::remove_dir_all(&path));
+    }
+    let named = ["--catalogue", catalogue.to_str().unwrap()];
+    for verb in [&["audit", "."][..], &["history", "a"]] {
+        let said = tree.run(verb).ends(2);
+        assert!(said.stderr().contains("is something not mounted?"), "{said:?}");
+        tree.run([verb, &named[..]].concat()).ends(2);
+    }
+}

@@ -156,6 +156,7 @@ fn list(app: &App, place: &ServedPath, filter: &FileFilter) -> Result<ListedPage
     if catalogue.root() != root.as_path() {
         return Err(Refusal::NotFound);
     }
+    catalogue.guard().map_err(|_| Refusal::Conflict)?;
     let mut page = ListedPage { files: Vec::new(), more: false };
     let is_wanted = filter.wants();
     let listed = catalogue.files(filter.after.as_deref(), &mut |file| {

@@ -79,6 +79,7 @@ fn look_up(app: &App, place: &ServedPath) -> HistoryLookup {
     let Some(file) = Catalogue::find(&root) else { return HistoryLookup::NoCatalogue };
     let found = Catalogue::open_reader(&file).and_then(|catalogue| {
         // The catalogue may be of a larger tree than the root.
+        catalogue.guard()?;
         let path = app.roots.path(place);
         let path = path.strip_prefix(catalogue.root()).map(Path::to_owned);
         path.map_or(Ok(HistoryLookup::NoCatalogue), |path| of_path(&catalogue, &path))

@@ -129,6 +129,7 @@ fn tag_of(path: &Path, file: &File, catalogue: Option<&Path>) -> Result<Tag, Err
     }
     let untagged = || Error::usage("it has no tag").at(path);
     let catalogue = Catalogue::open_reader(catalogue.ok_or_else(untagged)?)?;
+    catalogue.guard()?;
     let real = path.canonicalize().map_err(|error| Error::system("find", error).at(path))?;
     let within = real.strip_prefix(catalogue.root()).map_err(|_| untagged())?;
     catalogue.tag(within)?.ok_or_else(untagged)
