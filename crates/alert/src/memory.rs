@@ -6,7 +6,7 @@ use std::io;
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
-use steadfast_sys::file::write_private;
+use steadfast_sys::file::{age_s, write_private};
 
 use crate::error::{Error, ErrorKind};
 
@@ -97,8 +97,7 @@ impl Memory {
         for trouble in open {
             *counts.entry(trouble.state.clone()).or_insert(0) += 1;
         }
-        // A time in the future is that of a clock that was set back.
-        let since_s = self.told_s.map(|told_s| now_s - told_s).filter(|since| *since >= 0);
+        let since_s = self.told_s.and_then(|told_s| age_s(told_s, now_s));
         News {
             new: new.cloned().collect(),
             open: counts,

@@ -62,7 +62,8 @@ impl WindowReading {
     pub fn add(readings: &mut [WindowReading], audit: &Audit, run: &RunRecord) {
         for (window, reading) in audit.windows.iter().zip(readings) {
             let since = audit.at.seconds.saturating_sub(i64::from(window.days) * DAY_S);
-            if run.started.seconds < since || run.bytes == 0 {
+            let is_within = (since..=audit.at.seconds).contains(&run.started.seconds);
+            if !is_within || run.bytes == 0 {
                 continue;
             }
             reading.runs += 1;

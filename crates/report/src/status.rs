@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use serde::Serialize;
+use steadfast::age_s;
 use steadfast::catalogue::{Audit, FailedCheck};
 use steadfast::verdict::worse_status;
 use steadfast_schedule::{CheckSchedule, LastRun};
@@ -108,7 +109,7 @@ impl ScheduleFacts {
             name: schedule.name.clone(),
             every: schedule.every.to_string(),
             at: schedule.at.to_string(),
-            last_run_s: last.began_s,
+            last_run_s: last.began_s.filter(|began_s| age_s(*began_s, now_s).is_some()),
             last_status: last.status,
             alarm: last.alarm,
             skipped: last.skipped,

@@ -2,6 +2,7 @@
 //!
 //! Takes the facts of the moment; returns the limits of a run, or why there is none.
 
+use steadfast_sys::file::age_s;
 use strum::{Display, IntoStaticStr};
 
 use crate::pace::bytes_due;
@@ -93,9 +94,8 @@ pub enum ScheduleDecision {
 pub fn decide(schedule: &CheckSchedule, conditions: &Conditions) -> ScheduleDecision {
     let skip = ScheduleDecision::Skip;
     let interval_s = schedule.every.interval_s();
-    // A time in the future is that of a clock that was set back: the run is due.
-    let since_s = conditions.last_run_s.map(|last| conditions.now_s - last).filter(|&s| s >= 0);
-    let waited_s = conditions.now_s - conditions.last_run_s.unwrap_or(conditions.made_s);
+    let since_s = conditions.last_run_s.and_then(|last_s| age_s(last_s, conditions.now_s));
+    let waited_s = since_s.or_else(|| age_s(conditions.made_s, conditions.now_s));
     if conditions.in_progress {
         return skip(SkipReason::InProgress);
     }
@@ -106,7 +106,7 @@ pub fn decide(schedule: &CheckSchedule, conditions: &Conditions) -> ScheduleDeci
         if since_s.is_some_and(|since| (since as f64) < interval_s as f64 * DUE_SHARE) {
             return skip(SkipReason::NotDue);
         }
-        let patient = (0..PATIENCE_S).contains(&waited_s);
+        let patient = waited_s.is_some_and(|waited_s| waited_s < PATIENCE_S);
         if patient && conditions.on_battery == Some(true) {
             return skip(SkipReason::Battery);
         }
@@ -114,7 +114,7 @@ pub fn decide(schedule: &CheckSchedule, conditions: &Conditions) -> ScheduleDeci
             return skip(SkipReason::Busy);
         }
     }
-    let elapsed_s = waited_s.max(interval_s);
+    let elapsed_s = waited_s.unwrap_or_default().max(interval_s);
     let max_bytes = bytes_due(conditions.total_bytes, elapsed_s, schedule.cover_s());
     ScheduleDecision::Run { max_bytes, max_time_s: schedule.max_time_s }
 }

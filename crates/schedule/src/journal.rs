@@ -5,7 +5,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
-use steadfast_sys::file::write_private;
+use steadfast_sys::file::{age_s, write_private};
 
 use crate::error::{Error, ErrorKind};
 use crate::schedule::CheckSchedule;
@@ -48,8 +48,9 @@ impl LastRun {
 /// Returns the seconds since `last_s`, or since the schedule was made, if a run was missed and two
 /// days have passed since.
 fn too_long(schedule: &CheckSchedule, last_s: Option<i64>, now_s: i64) -> Option<i64> {
-    let since_s = now_s - last_s.unwrap_or(schedule.made_s);
-    Some(since_s).filter(|since_s| *since_s > schedule.every.interval_s() + GRACE_S)
+    let since_s = last_s.and_then(|last_s| age_s(last_s, now_s));
+    let since_s = since_s.or_else(|| age_s(schedule.made_s, now_s));
+    since_s.filter(|since_s| *since_s > schedule.every.interval_s() + GRACE_S)
 }
 
 /// The journal of one schedule.
@@ -193,7 +194,7 @@ mod tests {
         };
         // Last run, last start, today; days without a start and without a run, if too many.
         type Row = (Every, Option<i64>, Option<i64>, i64, Option<i64>, Option<i64>);
-        let rows: [Row; 9] = [
+        let rows: [Row; 10] = [
             (Every::Night, None, None, 102, None, None),
             (Every::Night, None, None, 103, Some(3), Some(3)),
             (Every::Night, Some(110), Some(110), 112, None, None),
@@ -205,6 +206,7 @@ mod tests {
             (Every::Month, Some(110), Some(110), 143, Some(33), Some(33)),
             // The clock was set back.
             (Every::Night, Some(110), Some(110), 50, None, None),
+            (Every::Night, Some(3_750), Some(3_750), 115, Some(15), Some(15)),
         ];
         for row in rows {
             let (every, began, started, today, unstarted, not_run) = row;

@@ -81,7 +81,7 @@ pub use steadfast_manifest::tag;
 pub use steadfast_manifest::tag::Tag;
 pub use steadfast_sys::awake::Wakefulness;
 pub use steadfast_sys::file::{
-    Dataless, DownloadScope, Timestamp, allow_downloads, raise_open_files_limit,
+    Dataless, DownloadScope, Timestamp, age_s, allow_downloads, raise_open_files_limit,
 };
 pub use steadfast_sys::heap::give_back as give_back_memory;
 pub use steadfast_sys::machine::user_folder;

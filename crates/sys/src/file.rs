@@ -21,7 +21,7 @@ pub use change::ChangedFile;
 pub use directory::{Dir, DirEntry};
 pub use draft::{Draft, Existing, write_private, write_whole};
 pub use replace::{Displaced, Ownership};
-pub use steadfast_time::Timestamp;
+pub use steadfast_time::{Timestamp, age_s};
 
 use std::fmt;
 use std::fs;

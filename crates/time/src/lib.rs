@@ -48,9 +48,25 @@ impl Timestamp {
     }
 }
 
+/// Returns the seconds from a recorded time to the present one; `None` if the recorded one is in the
+/// future, because the clock was wrong then. Such a record proves nothing about when something
+/// happened, so everything that asks how long ago it was treats it as never.
+#[must_use]
+pub const fn age_s(recorded_s: i64, now_s: i64) -> Option<i64> {
+    if recorded_s > now_s { None } else { Some(now_s.saturating_sub(recorded_s)) }
+}
+
 #[cfg(test)]
 mod tests {
-    use super::Timestamp;
+    use super::{Timestamp, age_s};
+
+    #[test]
+    fn a_time_in_the_future_has_no_age() {
+        assert_eq!(age_s(10, 10), Some(0));
+        assert_eq!(age_s(4, 10), Some(6));
+        assert_eq!(age_s(11, 10), None);
+        assert_eq!(age_s(i64::MIN, 10), Some(i64::MAX));
+    }
 
     #[test]
     fn nanoseconds_go_there_and_back() {

@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 use std::path::PathBuf;
 
-use steadfast::FileState;
 use steadfast::catalogue::{Catalogue, CataloguedTree};
+use steadfast::{FileState, age_s};
 use steadfast_alert::{AlertFacts, Memory, Trouble};
 use steadfast_report::status::{DriveFacts, FolderState};
 use steadfast_schedule::CheckSchedule;
@@ -111,7 +111,7 @@ fn open_troubles(
         return Ok((open, false));
     };
     // A new schedule has its whole cover to prove everything once.
-    let is_young = now_s - schedule.made_s < schedule.cover_s();
+    let is_young = age_s(schedule.made_s, now_s).is_some_and(|age_s| age_s < schedule.cover_s());
     if facts.is_overdue && !is_young {
         open.insert(of_folder("overdue"));
     }

@@ -69,7 +69,7 @@ pub struct Audit {
     pub windows: Vec<AuditWindow>,
     /// The same by the run that proved them last, the earliest run first.
     pub proofs: Vec<LastProofs>,
-    /// Tagged files that were never proved, and their bytes.
+    /// Tagged files that were never proved, or by a run whose time is in the future, and their bytes.
     pub never: (u64, u64),
     /// The oldest among the last proofs of all files.
     pub oldest_proof: Option<Timestamp>,
@@ -176,7 +176,7 @@ impl Catalogue {
 fn audit(db: &Connection, windows: &[u32], now: Timestamp) -> Result<Audit, DbError> {
     /// Runs that an audit lists.
     const RUNS_SHOWN: i64 = 30;
-    let starts = runs::starts(db)?;
+    let starts = runs::starts(db, now)?;
     let mut proved: BTreeMap<i64, (u64, u64)> = BTreeMap::new();
     let mut standings: BTreeMap<FileState, u64> = BTreeMap::new();
     let (mut entries, mut tagged, mut total_bytes) = (0, 0, 0_u64);
@@ -203,9 +203,15 @@ fn audit(db: &Connection, windows: &[u32], now: Timestamp) -> Result<Audit, DbEr
         }
         Ok(ControlFlow::Continue(()))
     })?;
-    let never = proved.remove(&0).unwrap_or_default();
-    proved.retain(|_, (count, _)| *count > 0);
-    let start = |run: &i64| starts.get(run).copied().unwrap_or(i64::MIN);
+    let mut never = (0, 0_u64);
+    proved.retain(|run, (count, bytes)| {
+        let is_dated = starts.contains_key(run);
+        if !is_dated {
+            never = (never.0 + *count, never.1.saturating_add(*bytes));
+        }
+        is_dated && *count > 0
+    });
+    let start = |run: &i64| starts[run];
     let windows = windows.iter().map(|&days| {
         let since = now.seconds.saturating_sub(i64::from(days) * DAY_S);
         let within = proved.iter().filter(|(run, _)| start(run) >= since);
@@ -237,7 +243,7 @@ fn overdue(
     now: Timestamp,
     visit: &mut dyn FnMut(Overdue) -> ControlFlow<()>,
 ) -> Result<(), DbError> {
-    let starts = runs::starts(db)?;
+    let starts = runs::starts(db, now)?;
     let since = now.seconds.saturating_sub(i64::from(days) * DAY_S);
     let start = |run: i64| starts.get(&run).copied();
     let mut paths = Paths::default();

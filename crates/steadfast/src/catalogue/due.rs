@@ -103,7 +103,7 @@ impl Catalogue {
 
 impl Due {
     fn begin(catalogue: Catalogue, options: &DueOptions, now: Timestamp) -> Result<Due, DbError> {
-        let starts = runs::starts(&catalogue.db)?;
+        let starts = runs::starts(&catalogue.db, now)?;
         let mut due = Due {
             catalogue,
             beneath: options.beneath.clone(),

@@ -58,7 +58,7 @@ fn files(
     after: Option<&Path>,
     visit: &mut dyn FnMut(ListedFile) -> ControlFlow<()>,
 ) -> Result<(), DbError> {
-    let starts = runs::starts(db)?;
+    let starts = runs::starts(db, Timestamp::MAX)?;
     let mut paths = Paths::default();
     let mut tell = |directory: i64, slice_run: i64, row: &FileRow| {
         let proof = starts.get(&row.last_proved(slice_run)).copied();

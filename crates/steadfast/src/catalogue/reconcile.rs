@@ -24,6 +24,7 @@ use crate::store::{Store, StoredTag};
 use crate::verdict::Verdict;
 use steadfast_manifest::tag::Tag;
 use steadfast_manifest::tag::TagPlace;
+use steadfast_sys::file::age_s;
 
 /// The outcome for the tag of a known file.
 struct TagOutcome {
@@ -265,8 +266,9 @@ impl Recorder {
         let (Some(known), Some(attribute)) = (was.tag, seen.record.tag) else { return false };
         let file = beneath::file(&self.catalogue.root, path);
         let previous = file.and_then(|file| Xattr.previous(&file));
-        attribute.tagged.seconds >= known.tagged.seconds
-            && matches!(previous, Ok(StoredTag::Whole(previous)) if previous == known)
+        let is_later = attribute.tagged.seconds >= known.tagged.seconds
+            || age_s(known.tagged.seconds, self.now.seconds).is_none();
+        is_later && matches!(previous, Ok(StoredTag::Whole(previous)) if previous == known)
     }
 
     /// Compares the facts of a file that was not read.

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use rusqlite::{Connection, Row};
 use strum::{FromRepr, IntoStaticStr};
 
-use steadfast_sys::file::Timestamp;
+use steadfast_sys::file::{Timestamp, age_s};
 
 use super::column;
 use super::entry::RowSum;
@@ -204,10 +204,12 @@ pub(super) fn any_whole(db: &Connection) -> Result<bool, DbError> {
     Ok(statement.exists((RunState::Whole.number(),))?)
 }
 
-/// Returns when each run started, in seconds since 1970.
-pub(super) fn starts(db: &Connection) -> Result<BTreeMap<i64, i64>, DbError> {
+/// Returns when each run started, in seconds since 1970. A run that seems to have started after
+/// `now` has no time here.
+pub(super) fn starts(db: &Connection, now: Timestamp) -> Result<BTreeMap<i64, i64>, DbError> {
     let all = before(db, i64::MAX, -1)?;
-    Ok(all.into_iter().map(|run| (run.id, run.started.seconds)).collect())
+    let all = all.into_iter().map(|run| (run.id, run.started.seconds));
+    Ok(all.filter(|(_, started_s)| age_s(*started_s, now.seconds).is_some()).collect())
 }
 
 /// Checks that no slice is lost, nor the runs that count them.

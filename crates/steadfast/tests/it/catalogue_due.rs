@@ -95,6 +95,33 @@ fn what_is_due_is_what_was_not_judged_for_long_the_longest_first() {
     assert_eq!(all, ["a", "e", "b/c", "b/d"].map(PathBuf::from), "missing ones, no untagged ones");
 }
 
+/// A clock that once stood in 2036 must not hide files from checks until then.
+#[test]
+fn a_run_in_the_future_counts_as_none() {
+    let mut garden = Garden::planted(&["a", "b/c"]);
+    let (now, years) = (garden.now, 3_650 * DAY_S);
+    garden.now += years;
+    garden.check();
+    garden.now = now + 40 * DAY_S;
+    let options = DueOptions::default().with(|options| options.older_than_s = Some(30 * DAY_S));
+    assert_eq!(paths_of(&due_of(&garden, &options)), ["a", "b/c"].map(PathBuf::from));
+    let audit = garden.reader().audit(&[30, 36_500], moment(garden.now)).unwrap();
+    let proved: Vec<u64> = audit.windows.iter().map(|window| window.entries).collect();
+    assert_eq!((proved, audit.never.0, audit.oldest_proof), (vec![0, 0], 2, None));
+    let mut overdue = Vec::new();
+    let mut visit = |file: steadfast::catalogue::Overdue| {
+        overdue.push((file.path, file.last_proof));
+        ControlFlow::Continue(())
+    };
+    garden.reader().overdue(30, moment(garden.now), &mut visit).unwrap();
+    assert_eq!(overdue, ["a", "b/c"].map(|path| (PathBuf::from(path), None)));
+    // The next check settles it.
+    garden.check();
+    assert_eq!(due_of(&garden, &options), []);
+    let audit = garden.reader().audit(&[30], moment(garden.now)).unwrap();
+    assert_eq!((audit.windows[0].entries, audit.never.0), (2, 0));
+}
+
 #[test]
 fn an_interrupted_run_goes_on_where_it_was() {
     let names: Vec<String> = (0..40).map(|n| format!("d{}/f{n:02}", n / 10)).collect();
