@@ -39,6 +39,7 @@ mod verify;
 mod observation;
 mod open_dir;
 mod recorder;
+mod belongings;
 mod descent;
 mod not_visited;
 mod reconcile;
@@ -57,6 +58,7 @@ use steadfast_manifest::tag::Tag;
 use steadfast_sys::file::Timestamp;
 
 pub use audit::{Audit, AuditWindow, FailedCheck, LastProofs, Overdue, RepairedFile};
+pub(crate) use belongings::KnownBelongings;
 pub use due::{Due, DueEntry, DueOptions};
 pub use duplicates::Duplicates;
 pub use entry::FileFacts;
@@ -336,7 +338,7 @@ impl Catalogue {
     /// Returns the SQL statements that make the tables of this version, as documented in
     /// `docs/formats`.
     pub fn tables(&self) -> String {
-        schema::TABLES.iter().map(|table| format!("{table};\n")).collect()
+        schema::tables(schema::VERSION).map(|table| format!("{table};\n")).collect()
     }
 
     fn wrong(&self, fault: DbError) -> CatalogueError {

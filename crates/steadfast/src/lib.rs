@@ -61,6 +61,7 @@ mod selection;
 mod tree_folder;
 mod byte_ranges;
 pub mod beneath;
+mod belongings;
 mod walk;
 mod pipeline;
 pub mod store;

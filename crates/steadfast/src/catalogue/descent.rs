@@ -99,6 +99,9 @@ impl Recorder {
             return Ok(());
         }
         let (run, id) = (self.record.id, level.id);
+        if id != 0 {
+            self.keep_folder(&level)?;
+        }
         let db = &self.catalogue.db;
         let whole = level.walked && level.complete && level.cover.is_whole();
         if whole && id != 0 {
@@ -182,6 +185,7 @@ impl Recorder {
     fn settle(&mut self, level: &mut OpenDir, say: &mut Say<'_>) -> Result<(), DbError> {
         let mut batch = std::mem::take(&mut level.batch);
         let settled = self.settle_batch(level, &batch, say);
+        let settled = settled.and_then(|()| self.keep_belongings(level, &batch));
         if let Some(last) = batch.last() {
             level.last.clear();
             level.last.extend_from_slice(last);

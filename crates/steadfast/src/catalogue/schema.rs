@@ -16,13 +16,13 @@ use super::home::Home;
 use crate::tree_folder::DRAFT;
 
 /// The version of the tables, kept as `user_version`.
-pub(super) const VERSION: i64 = 1;
+pub(super) const VERSION: i64 = 2;
 
 /// Marks the file as a catalogue, for `file(1)` and for ourselves: "STDF".
 pub(super) const APPLICATION_ID: i64 = 0x5354_4446;
 
-/// The tables of [`VERSION`]. SQLite stores this text, and it is compared on opening.
-pub(super) const TABLES: &[&str] = &[
+/// The tables of version 1. SQLite stores this text, and it is compared on opening.
+const TABLES_1: &[&str] = &[
     "CREATE TABLE meta (key TEXT PRIMARY KEY, value ANY NOT NULL) STRICT, WITHOUT ROWID",
     "CREATE TABLE directories (
   id INTEGER PRIMARY KEY,
@@ -124,9 +124,39 @@ WITH RECURSIVE chain (id, path) AS (
 SELECT id, path FROM chain",
 ];
 
+/// The tables that version 2 adds. Their rows are not known until a run sees the files.
+const TABLES_2: &[&str] = &["CREATE TABLE belongings (
+  directory INTEGER NOT NULL,
+  name BLOB NOT NULL,
+  ctime_ns ANY NOT NULL,
+  mtime_ns ANY NOT NULL,
+  links INTEGER NOT NULL,
+  mode INTEGER NOT NULL,
+  uid INTEGER NOT NULL,
+  gid INTEGER NOT NULL,
+  attributes BLOB,
+  sum INTEGER NOT NULL,
+  PRIMARY KEY (directory, name)
+) STRICT, WITHOUT ROWID"];
+
 /// Migrations from one version of the tables to the next: statements, by the version that they
-/// produce.
-const MIGRATIONS: &[(i64, &[&str])] = &[];
+/// migrate.
+const MIGRATIONS: &[(i64, &[&str])] = &[(1, TABLES_2)];
+
+/// Returns the tables of a version.
+pub(super) fn tables(version: i64) -> impl Iterator<Item = &'static str> {
+    let later = if version < 2 { &[] } else { TABLES_2 };
+    TABLES_1.iter().chain(later).copied()
+}
+
+/// Says whether a catalogue has the table of version 2.
+pub(super) fn has_belongings(db: &Connection) -> Result<bool, DbError> {
+    Ok(version_of(db)? >= 2)
+}
+
+fn version_of(db: &Connection) -> Result<i64, DbError> {
+    Ok(db.query_row("PRAGMA user_version", (), |row| row.get(0))?)
+}
 
 /// How long to wait for a lock that SQLite holds briefly.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -239,7 +269,7 @@ fn recognise(db: &Connection) -> Result<(), DbError> {
 fn create(db: &Connection) -> Result<(), DbError> {
     db.execute_batch("PRAGMA page_size = 4096;")?;
     let mut script = String::from("BEGIN IMMEDIATE;\n");
-    for table in TABLES {
+    for table in tables(VERSION) {
         script.push_str(table);
         script.push_str(";\n");
     }
@@ -251,8 +281,7 @@ fn create(db: &Connection) -> Result<(), DbError> {
 /// Migrates tables of an earlier version, one version at a time, each in one transaction.
 fn bring_up(db: &Connection) -> Result<(), DbError> {
     for (from, statements) in MIGRATIONS {
-        let version: i64 = db.query_row("PRAGMA user_version", (), |row| row.get(0))?;
-        if version == *from {
+        if version_of(db)? == *from {
             let next = from + 1;
             let script = statements.join(";\n");
             db.execute_batch(&format!(
@@ -263,7 +292,7 @@ fn bring_up(db: &Connection) -> Result<(), DbError> {
     Ok(())
 }
 
-/// Checks that the tables are exactly those of this version.
+/// Checks that the tables are exactly those of the file's version.
 ///
 /// Otherwise a trigger or an additional index in a planted file would be executed on writing.
 fn ensure_tables(db: &Connection) -> Result<(), DbError> {
@@ -271,7 +300,7 @@ fn ensure_tables(db: &Connection) -> Result<(), DbError> {
         "SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL AND name NOT LIKE 'sqlite_%'",
     )?;
     let mut rows = statement.query(())?;
-    let mut expected: Vec<&str> = TABLES.to_vec();
+    let mut expected: Vec<&str> = tables(version_of(db)?).collect();
     while let Some(row) = rows.next()? {
         let sql = row.get_ref(0)?.as_str().map_err(DbError::damaged)?;
         let Some(at) = expected.iter().position(|table| *table == sql) else {

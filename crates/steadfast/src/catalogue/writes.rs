@@ -24,10 +24,13 @@ pub(super) fn put_entry(db: &Connection, directory: i64, row: &FileRow) -> Resul
     Ok(())
 }
 
-/// Removes a file's row.
+/// Removes a file's row, and the row of what belonged to it.
 pub(super) fn remove_entry(db: &Connection, directory: i64, name: &[u8]) -> Result<(), DbError> {
     let mut statement =
         db.prepare_cached("DELETE FROM entries WHERE directory = ? AND name = ?")?;
+    statement.execute((directory, name))?;
+    let mut statement =
+        db.prepare_cached("DELETE FROM belongings WHERE directory = ? AND name = ?")?;
     statement.execute((directory, name))?;
     Ok(())
 }

@@ -173,7 +173,7 @@ fn planted_rows_and_tables_are_refused() {
         "DELETE FROM directories WHERE id = 3",
         "UPDATE runs SET started_s = 0",
         "UPDATE events SET what = 'intact'",
-        "PRAGMA user_version = 2",
+        "PRAGMA user_version = 3",
     ];
     for statement in cases {
         let mut garden = meadow();

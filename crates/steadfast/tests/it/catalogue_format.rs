@@ -10,14 +10,17 @@ use steadfast::catalogue::{Catalogue, FileState};
 use crate::catalogue::{moment, writer};
 use crate::tree::Tree;
 
-fn frozen() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata/formats/catalogue/v1")
+/// The versions of the tables; the last one is the present one.
+const VERSIONS: [&str; 2] = ["v1", "v2"];
+
+fn frozen(version: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata/formats/catalogue").join(version)
 }
 
-/// Copies the frozen catalogue into a tree, since a writer brings it up to the present version.
-fn thawed() -> (Tree, PathBuf) {
+/// Copies a frozen catalogue into a tree, since a writer brings it up to the present version.
+fn thawed(version: &str) -> (Tree, PathBuf) {
     let tree = Tree::new();
-    let contents = fs::read(frozen().join("catalogue.sqlite")).unwrap();
+    let contents = fs::read(frozen(version).join("catalogue.sqlite")).unwrap();
     let file = tree.write(".steadfast/catalogue.sqlite", contents);
     (tree, file)
 }
@@ -27,7 +30,7 @@ fn tables_are_as_they_were_frozen() {
     let tree = Tree::new();
     let catalogue = Catalogue::create(tree.path(), None, &writer(1)).unwrap();
     let tables = catalogue.tables();
-    let path = frozen().join("tables.sql");
+    let path = frozen(VERSIONS[1]).join("tables.sql");
     if std::env::var_os("UPDATE_GOLDEN").is_some() {
         fs::write(&path, &tables).unwrap();
     }
@@ -35,8 +38,12 @@ fn tables_are_as_they_were_frozen() {
 }
 
 #[test]
-fn catalogues_of_version_1_tell_what_they_always_told() {
-    let (_tree, file) = thawed();
+fn catalogues_of_every_version_tell_what_they_always_told() {
+    VERSIONS.into_iter().for_each(tells_what_it_always_told);
+}
+
+fn tells_what_it_always_told(version: &str) {
+    let (_tree, file) = thawed(version);
     for catalogue in
         [Catalogue::open_reader(&file).unwrap(), Catalogue::open_writer(&file, &writer(2)).unwrap()]
     {
@@ -73,5 +80,5 @@ fn freeze() {
     garden.tree.write("b/new", "new");
     garden.remove("b/gone");
     garden.check();
-    fs::copy(&garden.file, frozen().join("catalogue.sqlite")).unwrap();
+    fs::copy(&garden.file, frozen(VERSIONS[1]).join("catalogue.sqlite")).unwrap();
 }

@@ -147,6 +147,14 @@ impl Dir {
         Ok(own == 0 || own == other || own == rustix::process::geteuid().as_raw())
     }
 
+    /// Returns another handle of the directory, for its owner, mode, times and attributes.
+    ///
+    /// # Errors
+    /// If there are too many open files.
+    pub fn to_file(&self) -> io::Result<File> {
+        Ok(File { fd: self.fd.try_clone()? })
+    }
+
     /// Returns the status of the directory itself.
     pub fn status(&self) -> io::Result<Status> {
         Ok(platform::status(&rustix::fs::fstat(&self.fd)?))

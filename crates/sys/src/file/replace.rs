@@ -11,7 +11,7 @@ use std::sync::Arc;
 use rustix::fs::{Gid, Mode, RenameFlags, Timespec, Timestamps, UTIME_OMIT, Uid};
 
 use super::directory::component;
-use super::{Dir, Draft, File, Status, Timestamp, platform};
+use super::{Dir, Draft, File, FileKind, Status, Timestamp, platform};
 
 /// Whose a file is, and who may do what with it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -44,6 +44,67 @@ impl File {
     /// Whatever the system says.
     pub fn allocated_bytes(&self) -> io::Result<u64> {
         Ok(rustix::fs::fstat(self)?.st_blocks.cast_unsigned() * 512)
+    }
+}
+
+impl File {
+    /// Returns when the file was last read, as far as the system keeps that.
+    ///
+    /// # Errors
+    /// Whatever the system says.
+    #[allow(clippy::useless_conversion, reason = "the nanoseconds are wider on macOS")]
+    pub fn last_access(&self) -> io::Result<Timestamp> {
+        let stat = rustix::fs::fstat(self)?;
+        Ok(Timestamp { seconds: stat.st_atime, nanoseconds: stat.st_atime_nsec as u32 })
+    }
+
+    /// Gives the file to another owner or group.
+    ///
+    /// # Errors
+    /// `PermissionDenied` if only another user may do that; otherwise whatever the system says.
+    pub fn set_owner(&self, uid: Option<u32>, gid: Option<u32>) -> io::Result<()> {
+        Ok(rustix::fs::fchown(self, uid.map(Uid::from_raw), gid.map(Gid::from_raw))?)
+    }
+
+    /// Sets the permission bits, with the set-user, set-group and sticky bits.
+    ///
+    /// # Errors
+    /// Whatever the system says.
+    pub fn set_mode(&self, mode: u32) -> io::Result<()> {
+        Ok(rustix::fs::fchmod(self, Mode::from_raw_mode(mode as rustix::fs::RawMode))?)
+    }
+
+    /// Sets the times of the last access and of the last modification. `None` leaves one as it is.
+    ///
+    /// # Errors
+    /// Whatever the system says.
+    pub fn set_times(
+        &self,
+        access: Option<Timestamp>,
+        modification: Option<Timestamp>,
+    ) -> io::Result<()> {
+        let time = |time: Option<Timestamp>| match time {
+            Some(time) => Timespec { tv_sec: time.seconds, tv_nsec: time.nanoseconds.into() },
+            None => Timespec { tv_sec: 0, tv_nsec: UTIME_OMIT },
+        };
+        let times = Timestamps { last_access: time(access), last_modification: time(modification) };
+        Ok(rustix::fs::futimens(self, &times)?)
+    }
+
+    /// Returns whether only the user of this process and root can write to the file or folder, or
+    /// replace what is in the folder: it belongs to one of them, and nobody else may write there.
+    ///
+    /// A group with the number of the owner counts as the owner's alone, as systems make one for
+    /// each user. In a folder with the sticky bit nobody can replace what others have there.
+    ///
+    /// # Errors
+    /// Whatever the system says.
+    pub fn is_ours_alone(&self) -> io::Result<bool> {
+        let Ownership { uid, gid, mode } = self.ownership()?;
+        let is_ours = uid == 0 || uid == rustix::process::geteuid().as_raw();
+        let others = if gid == uid { 0o002 } else { 0o022 };
+        let is_sticky = mode & 0o1000 != 0 && self.status()?.kind == FileKind::Directory;
+        Ok(is_ours && (mode & others == 0 || is_sticky))
     }
 }
 
@@ -88,17 +149,13 @@ impl Draft {
     /// `PermissionDenied` if only another user may give the file to its owner; otherwise whatever
     /// the system says.
     pub fn assume(&self, ownership: Ownership, mtime: Timestamp) -> io::Result<()> {
-        let own = self.to_file()?.ownership()?;
+        let file = self.to_file()?;
+        let own = file.ownership()?;
         if (own.uid, own.gid) != (ownership.uid, ownership.gid) {
-            let (uid, gid) = (Uid::from_raw(ownership.uid), Gid::from_raw(ownership.gid));
-            rustix::fs::fchown(self.handle(), Some(uid), Some(gid))?;
+            file.set_owner(Some(ownership.uid), Some(ownership.gid))?;
         }
-        let mode = Mode::from_raw_mode(ownership.mode as rustix::fs::RawMode);
-        rustix::fs::fchmod(self.handle(), mode)?;
-        let last_access = Timespec { tv_sec: 0, tv_nsec: UTIME_OMIT };
-        let last_modification =
-            Timespec { tv_sec: mtime.seconds, tv_nsec: mtime.nanoseconds.into() };
-        Ok(rustix::fs::futimens(self.handle(), &Timestamps { last_access, last_modification })?)
+        file.set_mode(ownership.mode)?;
+        file.set_times(None, Some(mtime))
     }
 
     /// Flushes the draft to the medium and exchanges its name with that of a file in a directory of
@@ -185,7 +242,9 @@ mod tests {
         draft.write_at(b"end", 100_000).unwrap();
         draft.set_length(100_002).unwrap();
         let mtime = Timestamp { seconds: 1_234_567_890, nanoseconds: 123_456_789 };
-        draft.assume(like, mtime).unwrap();
+        let file = draft.to_file().unwrap();
+        file.set_mode(like.mode).unwrap();
+        file.set_times(None, Some(mtime)).unwrap();
         assert_eq!(draft.flush_and_open().unwrap().status().unwrap().length, 100_002);
         let old = draft.exchange(&dir, OsStr::new("name")).unwrap();
         let found = fs::metadata(path("name")).unwrap();

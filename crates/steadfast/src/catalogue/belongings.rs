@@ -1,0 +1,255 @@
+//! What belongs to each file and folder beside its contents, so that a missing one can be made as
+//! it was.
+//!
+//! A row has the change time of the inode that it was read from. So a run reads only the owner and
+//! the attributes of files that changed since, and of those that it sees for the first time.
+
+use std::collections::HashSet;
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::Path;
+
+use rusqlite::Connection;
+
+use steadfast_sys::file::{File, Ownership, Status, Timestamp};
+
+use super::column;
+use super::directory::at_path;
+use super::entry::RowSum;
+use super::error::DbError;
+use super::observation::FileBatch;
+use super::open_dir::OpenDir;
+use super::recorder::Recorder;
+use super::{Catalogue, CatalogueError, schema};
+use crate::belongings::{ATTRIBUTES_LEN_MAX, Attributes, Belongings};
+use crate::beneath;
+
+/// The name of a folder's own row.
+const ITSELF: &[u8] = b"";
+
+/// What a catalogue has of a file or a folder.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct KnownBelongings {
+    pub(crate) belongings: Belongings,
+    /// The number of hard links.
+    pub(crate) links: u64,
+}
+
+impl KnownBelongings {
+    /// Reads those of an open file or folder, and when its inode was last changed.
+    fn of(file: &File) -> std::io::Result<(KnownBelongings, Timestamp)> {
+        let status = file.status()?;
+        let belongings = Belongings::for_record(file)?;
+        Ok((KnownBelongings { belongings, links: status.links }, status.ctime))
+    }
+
+    fn put(
+        &self,
+        db: &Connection,
+        directory: i64,
+        name: &[u8],
+        ctime: Timestamp,
+    ) -> Result<(), DbError> {
+        let Belongings { ownership, mtime, attributes, .. } = &self.belongings;
+        let attributes = attributes.as_ref().map(Attributes::encode);
+        let mtime = mtime.unwrap_or(ctime);
+        let sum = sum_of(directory, name, [ctime, mtime], self.links, ownership, &attributes);
+        let mut statement =
+            db.prepare_cached("REPLACE INTO belongings VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)")?;
+        statement.execute((
+            directory,
+            name,
+            column::Moment(ctime),
+            column::Moment(mtime),
+            self.links.cast_signed(),
+            ownership.mode,
+            ownership.uid,
+            ownership.gid,
+            attributes,
+            sum.value(),
+        ))?;
+        Ok(())
+    }
+
+    fn find(
+        db: &Connection,
+        directory: i64,
+        name: &[u8],
+    ) -> Result<Option<KnownBelongings>, DbError> {
+        let mut statement = db.prepare_cached(
+            "SELECT ctime_ns, mtime_ns, links, mode, uid, gid, attributes, sum FROM belongings \
+             WHERE directory = ? AND name = ?",
+        )?;
+        let mut rows = statement.query((directory, name))?;
+        let Some(row) = rows.next()? else { return Ok(None) };
+        let times = [column::moment(row, 0)?, column::moment(row, 1)?];
+        let number = |at| {
+            let number = u32::try_from(column::integer(row, at)?);
+            number.map_err(|_| DbError::damaged("an owner or a mode that no file can have"))
+        };
+        let links = column::unsigned(row, 2)?;
+        let ownership = Ownership { mode: number(3)?, uid: number(4)?, gid: number(5)? };
+        let bytes = match column::is_null(row, 6)? {
+            true => None,
+            false => Some(column::bytes(row, 6, ATTRIBUTES_LEN_MAX)?.to_vec()),
+        };
+        let sum = sum_of(directory, name, times, links, &ownership, &bytes);
+        sum.ensure(column::integer(row, 7)?, "belongings")?;
+        let attributes = match bytes {
+            Some(bytes) => {
+                let attributes = Attributes::decode(&bytes);
+                Some(attributes.ok_or_else(|| DbError::damaged("attributes that are none"))?)
+            }
+            None => None,
+        };
+        let belongings = Belongings { ownership, mtime: Some(times[1]), atime: None, attributes };
+        Ok(Some(KnownBelongings { belongings, links }))
+    }
+}
+
+fn sum_of(
+    directory: i64,
+    name: &[u8],
+    times: [Timestamp; 2],
+    links: u64,
+    ownership: &Ownership,
+    attributes: &Option<Vec<u8>>,
+) -> RowSum {
+    let sum = RowSum::of("belongings").number(directory).bytes(name);
+    let sum = times.iter().fold(sum, |sum, time| sum.bytes(&column::packed(*time)));
+    let Ownership { mode, uid, gid } = *ownership;
+    let sum = sum.number(links.cast_signed());
+    let sum = [mode, uid, gid].into_iter().fold(sum, |sum, number| sum.number(number.into()));
+    let sum = sum.number(i64::from(attributes.is_some()));
+    sum.bytes(attributes.as_deref().unwrap_or_default())
+}
+
+impl Catalogue {
+    /// Returns what belonged to the file at a path from the root when a run last saw it.
+    ///
+    /// # Errors
+    /// If the catalogue cannot be read.
+    pub(crate) fn belongings_of_file(
+        &self,
+        path: &Path,
+    ) -> Result<Option<KnownBelongings>, CatalogueError> {
+        let parent = path.parent().unwrap_or(Path::new(""));
+        let name = path.file_name().map(OsStr::as_bytes).unwrap_or_default();
+        self.belongings(parent, name)
+    }
+
+    /// Returns what belonged to the folder at a path from the root when a run last saw it.
+    ///
+    /// # Errors
+    /// If the catalogue cannot be read.
+    pub(crate) fn belongings_of_folder(
+        &self,
+        path: &Path,
+    ) -> Result<Option<KnownBelongings>, CatalogueError> {
+        self.belongings(path, ITSELF)
+    }
+
+    fn belongings(
+        &self,
+        directory: &Path,
+        name: &[u8],
+    ) -> Result<Option<KnownBelongings>, CatalogueError> {
+        let find = || {
+            if !schema::has_belongings(&self.db)? {
+                return Ok(None);
+            }
+            match at_path(&self.db, directory)? {
+                Some(directory) => KnownBelongings::find(&self.db, directory.id, name),
+                None => Ok(None),
+            }
+        };
+        find().map_err(|fault| self.wrong(fault))
+    }
+}
+
+impl Recorder {
+    /// Stores what belongs to the files of a batch that are new or changed.
+    pub(super) fn keep_belongings(
+        &mut self,
+        level: &OpenDir,
+        batch: &FileBatch,
+    ) -> Result<(), DbError> {
+        let (Some((first, _)), Some(last)) = (batch.iter().next(), batch.last()) else {
+            return Ok(());
+        };
+        if !self.mode.writes || self.mode.quick {
+            return Ok(());
+        }
+        let fresh = unchanged(self.db(), level.id, batch, first, last)?;
+        let mut dir = None;
+        for (name, _) in batch.iter().filter(|(name, seen)| seen.has_facts && !fresh.contains(name))
+        {
+            let dir = match &dir {
+                Some(dir) => dir,
+                None => match beneath::directory(&self.catalogue.root, &level.relative) {
+                    Ok(opened) => dir.insert(opened),
+                    // It is gone meanwhile.
+                    Err(_) => return Ok(()),
+                },
+            };
+            // What cannot be opened is tried by the next run.
+            let opened = dir.open_file(OsStr::from_bytes(name));
+            let Ok((known, ctime)) = opened.and_then(|file| KnownBelongings::of(&file)) else {
+                continue;
+            };
+            known.put(&self.catalogue.db, level.id, name, ctime)?;
+        }
+        Ok(())
+    }
+
+    /// Stores what belongs to a folder, if it is new or changed.
+    pub(super) fn keep_folder(&mut self, level: &OpenDir) -> Result<(), DbError> {
+        let path = self.catalogue.root.join(&level.relative);
+        let Ok(now) = Status::of_link(&path) else { return Ok(()) };
+        let mut statement = self
+            .catalogue
+            .db
+            .prepare_cached("SELECT ctime_ns FROM belongings WHERE directory = ? AND name = ?")?;
+        let mut rows = statement.query((level.id, ITSELF))?;
+        if let Some(row) = rows.next()?
+            && column::moment(row, 0)? == now.ctime
+        {
+            return Ok(());
+        }
+        drop(rows);
+        // A link that was planted meanwhile is not followed.
+        let opened = beneath::directory(&self.catalogue.root, &level.relative);
+        let opened = opened.and_then(|dir| dir.to_file());
+        let Ok((known, ctime)) = opened.and_then(|file| KnownBelongings::of(&file)) else {
+            return Ok(());
+        };
+        known.put(&self.catalogue.db, level.id, ITSELF, ctime)
+    }
+}
+
+/// Returns the names of a batch whose rows are as the files are.
+fn unchanged<'a>(
+    db: &Connection,
+    directory: i64,
+    batch: &'a FileBatch,
+    first: &[u8],
+    last: &[u8],
+) -> Result<HashSet<&'a [u8]>, DbError> {
+    let mut statement = db.prepare_cached(
+        "SELECT name, ctime_ns FROM belongings WHERE directory = ? AND name >= ? AND name <= ? \
+         ORDER BY name",
+    )?;
+    let mut rows = statement.query((directory, first, last))?;
+    let mut unchanged = HashSet::with_capacity(batch.len());
+    let mut seen = batch.iter().peekable();
+    while let Some(row) = rows.next()? {
+        let name = column::bytes(row, 0, column::NAME_LEN_MAX)?;
+        while seen.next_if(|(seen, _)| *seen < name).is_some() {}
+        if let Some((name, seen)) = seen.next_if(|(seen, _)| *seen == name)
+            && column::moment(row, 1)? == seen.record.facts.ctime
+        {
+            unchanged.insert(name);
+        }
+    }
+    Ok(unchanged)
+}
