@@ -55,7 +55,9 @@ use std::sync::Arc;
 use steadfast::catalogue::Audit;
 use steadfast::cost::SpanSink;
 use steadfast::verdict::worse_status;
-use steadfast::{CatalogueUse, DownloadScope, Options, Selection, Summary, Verb, allow_downloads};
+use steadfast::{
+    CatalogueUse, DownloadScope, ErrorKind, Options, Run, Selection, Summary, Verb, allow_downloads,
+};
 use steadfast_report::{Csv, FindingRule, JsonLines, Renderer, Text, TextOptions};
 
 use crate::args::{Cli, Command, OutputArgs};
@@ -143,15 +145,33 @@ fn execute(
 ) -> anyhow::Result<u8> {
     let reads_only = options.dry_run || matches!(verb, Verb::Check | Verb::Show | Verb::Hash);
     let place = RunPlace { root: selection.roots.first().map(PathBuf::as_path), reads_only };
-    render_as(options, output, place, text, |options, console| match verb {
-        Verb::Check => steadfast::repair::check(selection, options, console),
-        _ => {
-            if !reads_only {
-                steadfast::repair::ensure_finished(selection)?;
-            }
-            steadfast::parity::run_and_keep(verb, selection, options, console)
-        }
+    render_as(options, output, place, text, |options, console| {
+        Run::of(verb, selection.clone(), options.clone()).run(console)
     })
+}
+
+/// Runs a verb that accepts changed contents. If too many changed at once, it says which option
+/// accepts them.
+fn execute_accepting(
+    verb: Verb,
+    selection: &Selection,
+    options: Options,
+    output: &OutputArgs,
+    text: impl FnOnce(TextOptions) -> Box<dyn Renderer>,
+) -> anyhow::Result<u8> {
+    let done = execute(verb, selection, options, output, text);
+    let too_many = |error: &anyhow::Error| {
+        let error = error.downcast_ref::<steadfast::Error>();
+        error.is_some_and(|error| error.kind() == ErrorKind::TooManyChanges)
+    };
+    match done {
+        Err(error) if too_many(&error) => {
+            let advice = format!("`{} --accept-many` accepts the changes", verb.name());
+            exit::complain(&format!("{error:#} {advice}"));
+            Ok(exit::CHANGED)
+        }
+        done => done,
+    }
 }
 
 /// Does work that is not a verb of the library, and renders it in the same way.

@@ -20,6 +20,9 @@ use steadfast_report::escape;
 
 use crate::output::{self, stdout_has_color};
 
+/// Status of a run that found files modified or missing.
+pub(crate) const CHANGED: u8 = 1;
+
 /// Status of a run that could not tell.
 pub(crate) const COULD_NOT_TELL: u8 = 2;
 

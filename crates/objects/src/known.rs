@@ -14,7 +14,7 @@ use steadfast::catalogue::{self, Catalogue, CatalogueReader, CatalogueSession, D
 use steadfast::run::{List, Unlisted};
 use steadfast::store::{StoredTag, is_sidecar, tag_at};
 use steadfast::{
-    CatalogueUse, Event, FileEvent, FilePath, Monitor, Options, Reference, Selection, Subject,
+    CatalogueUse, Event, FileEvent, FilePath, Monitor, Options, Reference, Run, Selection, Subject,
     Timestamp, Verb, beneath,
 };
 
@@ -277,7 +277,7 @@ fn walk(
     let ended = Arc::new(AtomicBool::new(stop.load(Ordering::Relaxed)));
     let options = options.clone().with(|options| options.stop = Arc::clone(&ended));
     let mut walk = TagWalk { root, sink, stop, ended };
-    let summary = steadfast::run::run(Verb::Show, selection, &options, &mut walk)?;
+    let summary = Run::of(Verb::Show, selection.clone(), options).run(&mut walk)?;
     let enough = walk.ended.load(Ordering::Relaxed);
     match summary.interrupted && !enough {
         true => Err(Error::new(ErrorKind::Interrupted, "the walk was interrupted")),

@@ -12,7 +12,7 @@ use std::sync::{Arc, Mutex};
 use steadfast::beneath;
 use steadfast::catalogue::Catalogue;
 use steadfast::{
-    Algorithm, AlgorithmHasher, Digest, Event, Monitor, Options, Progress, Selection, Tag,
+    Algorithm, AlgorithmHasher, Digest, Event, Monitor, Options, Progress, Run, Selection, Tag,
     Timestamp, Verb, Verdict,
 };
 use steadfast_report::escape;
@@ -246,7 +246,7 @@ fn read_place(drop: &Arc<Drop>, place: &ServedPath, roots: &ServedRoots) {
             options.dry_run = true;
         });
         let mut monitor = DropMonitor { drop, root: &root, options: &options };
-        let run = steadfast::run::run(Verb::Check, &selection, &options, &mut monitor);
+        let run = Run::of(Verb::Check, selection, options.clone()).run(&mut monitor);
         run.map(std::mem::drop).map_err(|error| error.to_string())
     });
     if let Err(error) = read {

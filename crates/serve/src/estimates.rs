@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use steadfast::qos::Pace;
-use steadfast::{CatalogueUse, Event, Monitor, Options, Progress, Verb};
+use steadfast::{CatalogueUse, Event, Monitor, Options, Progress, Run, Verb};
 
 use crate::roots::{ServedPath, ServedRoots};
 use crate::runs::selection_of;
@@ -48,7 +48,7 @@ pub(crate) fn estimate(
         begun: Instant::now(),
     };
     let selection = selection_of(place, root, roots);
-    let shown = steadfast::run::run(Verb::Show, &selection, &options, &mut counter);
+    let shown = Run::of(Verb::Show, selection, options).run(&mut counter);
     let summary = shown.map_err(|error| error.to_string())?;
     Ok(ProtectEstimate { is_cut: summary.interrupted, ..counter.found })
 }

@@ -1,13 +1,21 @@
-//! The two calls that most programs need, and a builder for the rest.
+//! The one way to run a verb: a builder, and the two calls that most programs need.
 //!
-//! In: paths and wishes. Out: one call of [`run_and_keep`].
+//! Input: paths and options. Output: one run with everything that belongs to it. Each guard is
+//! here, so that no caller can leave one out:
+//!
+//! - An option that the verb does not have is refused.
+//! - A verb that writes refuses trees in which a repair in place was cut off.
+//! - A verb that accepts contents ends if too many files changed at once.
+//! - After a verb that wrote tags, parity is brought up to date.
+//! - A check reports repairs that were cut off, and what may be repaired.
 
 use std::path::PathBuf;
 
 use crate::error::Error;
 use crate::monitor::{Monitor, Summary};
 use crate::parity::run_and_keep;
-use crate::run::{Options, ReadFrom, Verb};
+use crate::repair;
+use crate::run::{Options, ReadFrom, Verb, ensure_consent, run};
 use crate::selection::Selection;
 
 /// Tags every file beneath a path that has no tag, or the file itself.
@@ -89,6 +97,11 @@ impl Run {
         Run { verb, selection: Selection::of(paths), options: Options::default() }
     }
 
+    /// Prepares a verb over a selection, with options.
+    pub fn of(verb: Verb, selection: Selection, options: Options) -> Run {
+        Run { verb, selection, options }
+    }
+
     /// Prepares to hash and tag every file that has no tag.
     pub fn tag(paths: impl IntoIterator<Item: Into<PathBuf>>) -> Run {
         Run::new(Verb::Tag, paths)
@@ -132,9 +145,45 @@ impl Run {
     /// Executes the run, and returns when it has ended. The monitor is called on this thread.
     ///
     /// # Errors
-    /// If an option makes no sense, or the system does not give what the whole run needs. Trouble
+    /// If an option makes no sense, or the system does not give what the whole run needs;
+    /// `TooManyChanges` if `update` or `retag` would accept too many changed files at once. Trouble
     /// with single files is in the events and in the summary's exit status.
     pub fn run(&self, monitor: &mut dyn Monitor) -> Result<Summary, Error> {
-        run_and_keep(self.verb, &self.selection, &self.options, monitor)
+        let Run { verb, selection, options } = self;
+        ensure_options(*verb, options)?;
+        match verb {
+            Verb::Check => return repair::check(selection, options, monitor),
+            Verb::Show | Verb::Hash => return run(*verb, selection, options, monitor),
+            _ => {}
+        }
+        if !options.dry_run {
+            repair::ensure_finished(selection)?;
+            ensure_consent(*verb, selection, options)?;
+        }
+        run_and_keep(*verb, selection, options, monitor)
+    }
+}
+
+/// Refuses options that a verb does not have: a run that ignores one does something else than it
+/// was asked for.
+fn ensure_options(verb: Verb, options: &Options) -> Result<(), Error> {
+    let checks = verb == Verb::Check;
+    let updates = verb == Verb::Update;
+    let accepts = updates || matches!(verb, Verb::Retag { .. });
+    let hashes = accepts || matches!(verb, Verb::Tag | Verb::Hash);
+    let foreign = [
+        ("due", options.due.is_some() && !checks),
+        ("require_tags", options.require_tags && !checks),
+        ("accept_missing", options.accept_missing && !updates),
+        ("restore_tags", options.restore_tags && !updates),
+        ("accept_many", options.accept_many && !accepts),
+        ("judge", options.judge && verb != Verb::Hash),
+        ("algorithm", options.algorithm.is_some() && !hashes),
+    ];
+    match foreign.iter().find(|(_, is_set)| *is_set) {
+        None => Ok(()),
+        Some((name, _)) => {
+            Err(Error::usage(format!("`{}` does not have the option `{name}`", verb.name())))
+        }
     }
 }

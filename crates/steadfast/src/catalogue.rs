@@ -29,6 +29,7 @@ mod scope;
 mod repaired;
 mod slice_cache;
 mod history;
+mod unanswered;
 mod records;
 mod duplicates;
 mod lookup;

@@ -14,6 +14,9 @@ pub enum ErrorKind {
     System,
     /// A document could not be read.
     Document,
+    /// More files changed at once than are accepted unasked. Nothing was written.
+    /// [`crate::Options::accept_many`] accepts them.
+    TooManyChanges,
 }
 
 /// Why a run could not begin or continue.
@@ -49,6 +52,17 @@ impl Error {
     /// Makes an error about a document at a place.
     pub fn document(path: &Path, line: usize, message: impl fmt::Display) -> Error {
         Error::new(ErrorKind::Document, format!("line {line}: {message}")).at(path)
+    }
+
+    /// Makes the error of a run that would accept too many changes at once.
+    pub(crate) fn too_many_changes(changed: u64, files: u64) -> Error {
+        Error::new(
+            ErrorKind::TooManyChanges,
+            format!(
+                "{changed} of {files} files are missing or modified at once: nothing was updated. \
+                 Is the right volume mounted?"
+            ),
+        )
     }
 
     /// Adds the path that the error concerns.

@@ -71,6 +71,7 @@ pub mod parity;
 pub mod repair;
 pub mod par2;
 mod builder;
+pub mod unguarded;
 pub mod diff;
 pub mod probe;
 

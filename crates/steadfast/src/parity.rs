@@ -24,7 +24,7 @@ mod rebuild;
 
 pub use crate::byte_ranges::ByteRanges;
 pub use folder::drop_parity;
-pub use keep::run_and_keep;
+pub(crate) use keep::run_and_keep;
 pub use made::{NotProtected, ParityMade, ParityMonitor, ParityOptions};
 pub use make::{make_parity, update_parity};
 pub use place::ParityPlace;

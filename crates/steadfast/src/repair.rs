@@ -28,15 +28,15 @@ use std::sync::atomic::AtomicBool;
 use steadfast_sys::file::Status;
 
 pub use copies::Copies;
-pub use cut_off::ensure_finished;
 pub use files::{RepairMode, RepairMonitor, RepairRequest, RepairSummary, repair_files};
 pub use originals::discard;
-pub use prospect::check;
 pub use target::{LeftAlone, RepairTarget};
 
 pub(crate) use copies::Own;
+pub(crate) use cut_off::ensure_finished;
 pub(crate) use mend::digest_matches;
 pub(crate) use originals::Originals;
+pub(crate) use prospect::check;
 pub(crate) use replace::{
     PRIVATE, copy_attributes, draft_for, exchange, make_directory, read_back,
 };

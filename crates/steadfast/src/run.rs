@@ -37,6 +37,7 @@ use std::time::Instant;
 
 use steadfast_sys::file::Timestamp;
 
+pub(crate) use changes::ensure_consent;
 pub use changes::{TreeChanges, changes};
 pub(crate) use check::ProvedFile;
 use due::{DueList, TimeLimit};
@@ -83,13 +84,13 @@ fn task_of(verb: Verb, context: TagContext) -> Arc<dyn Task> {
     }
 }
 
-/// Executes a verb.
+/// Executes a verb, without the guards of [`crate::Run`].
 ///
 /// Errors of single files are in the events and in the summary's exit status.
 ///
 /// # Errors
 /// If an option is invalid, or the system refuses something that the whole run needs.
-pub fn run(
+pub(crate) fn run(
     verb: Verb,
     selection: &Selection,
     options: &Options,
@@ -116,11 +117,11 @@ pub(crate) fn check_repaired(
     run_as(Verb::Check, repairs, selection, options, engine, Arc::new(Xattr), monitor)
 }
 
-/// Executes a verb with a given engine and store, for tests and measurements.
+/// Executes a verb with a given engine and store.
 ///
 /// # Errors
-/// As [`run`].
-pub fn run_with(
+/// As [`crate::Run::run`].
+pub(crate) fn run_with(
     verb: Verb,
     selection: &Selection,
     options: &Options,

@@ -198,8 +198,8 @@ Examples:
   steadfast update ~/Documents
   steadfast update --dry-run ~/Documents   what changed since the last time?
 
-In a tree with a catalogue of at least 40 files, more than 5 % missing or modified at once stop \
-the run before it writes anything: is the right volume mounted? --accept-many goes on.
+If more than 5 % of at least 40 files are missing or modified at once, the run ends before it \
+writes anything: is the right volume mounted? --accept-many accepts them.
 
 Exit status: 0 every file has a correct tag now; 1 with --dry-run, something is modified, or too \
 many files are missing or modified; 2 some could not be read or tagged, or no file was found; 3 \
@@ -211,7 +211,7 @@ pub(crate) struct UpdateArgs {
     /// Remove missing files from the catalogue, and accept tags that another program replaced
     #[arg(long)]
     pub(crate) accept_missing: bool,
-    /// Update even if more than 5 % of the catalogue's files are missing or modified
+    /// Update even if more than 5 % of the files are missing or modified
     #[arg(long)]
     pub(crate) accept_many: bool,
     #[command(flatten)]
@@ -230,13 +230,19 @@ Examples:
   steadfast retag --accept scan-0042.tiff     accept this file although it seems corrupt
   steadfast retag --algorithm blake3 .        change the algorithm
 
-Exit status: 0 done; 2 some could not be read or tagged, or no file has a tag; 3 something is \
-corrupt and was skipped; 130 interrupted.")]
+If more than 5 % of at least 40 files are missing or modified at once, the run ends before it \
+writes anything. --accept-many accepts them.
+
+Exit status: 0 done; 1 too many files are missing or modified; 2 some could not be read or \
+tagged, or no file has a tag; 3 something is corrupt and was skipped; 130 interrupted.")]
 pub(crate) struct RetagArgs {
     /// Also retag corrupt files and files with a damaged tag. Needs a PATH, because it discards the
     /// record of the previous contents
     #[arg(long)]
     pub(crate) accept: bool,
+    /// Retag even if more than 5 % of the files are missing or modified
+    #[arg(long)]
+    pub(crate) accept_many: bool,
     #[command(flatten)]
     pub(crate) write: TagWriteArgs,
 }

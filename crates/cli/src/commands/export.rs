@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use anyhow::{Context as _, ensure};
 use steadfast::manifest::{self, DocumentWriter, ErrorKind, Format, Record};
 use steadfast::verdict::worse_status;
-use steadfast::{Event, FileEvent, Monitor, Selection, Subject, Verb, Verdict};
+use steadfast::{Event, FileEvent, Monitor, Run, Selection, Subject, Verb, Verdict};
 
 use crate::args::ExportArgs;
 use crate::exit::{self, COULD_NOT_TELL, complain};
@@ -54,7 +54,7 @@ fn export(root: &Path, format: Format, args: &ExportArgs) -> anyhow::Result<u8> 
         options.stop = stop;
         options.judge = args.read;
     }));
-    let summary = steadfast::run::run(verb, &selection, &options, &mut document)?;
+    let summary = Run::of(verb, selection, options).run(&mut document)?;
     if let Some(error) = document.failed {
         return Err(error).context("the document is cut short");
     }

@@ -4,7 +4,7 @@ use steadfast::Verb;
 
 use crate::args::RetagArgs;
 
-use super::{execute, report};
+use super::{execute_accepting, report};
 
 pub(super) fn run(args: &RetagArgs) -> anyhow::Result<u8> {
     let selection = match args.accept {
@@ -12,5 +12,6 @@ pub(super) fn run(args: &RetagArgs) -> anyhow::Result<u8> {
         false => args.write.paths.selection()?,
     };
     let verb = Verb::Retag { accept: args.accept };
-    execute(verb, &selection, args.write.options(), &args.write.output, report)
+    let options = args.write.options().with(|options| options.accept_many = args.accept_many);
+    execute_accepting(verb, &selection, options, &args.write.output, report)
 }

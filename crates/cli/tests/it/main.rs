@@ -20,6 +20,8 @@ mod kill;
 mod limits;
 mod lists;
 mod manual;
+#[cfg(feature = "serve")]
+mod matrix;
 mod measure;
 mod names;
 mod objects;

@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use steadfast::manifest::Record;
 use steadfast::{
-    CatalogueUse, Event, FileEvent, Monitor, Options, Selection, Skipped, Subject, Verb,
+    CatalogueUse, Event, FileEvent, Monitor, Options, Run, Selection, Skipped, Subject, Verb,
 };
 use steadfast_sys::file::Status;
 
@@ -57,7 +57,7 @@ impl JobSource for TreeSource {
         let ended = Arc::new(AtomicBool::new(stop.load(Ordering::Relaxed)));
         let options = self.options.clone().with(|options| options.stop = Arc::clone(&ended));
         let mut walk = TreeWalk { root: &self.root, sink, stop, ended, failed: None };
-        let summary = steadfast::run::run(Verb::Show, &self.selection, &options, &mut walk)?;
+        let summary = Run::of(Verb::Show, self.selection.clone(), options).run(&mut walk)?;
         if let Some(error) = walk.failed {
             return Err(error);
         }

@@ -121,7 +121,7 @@ fn what_was_judged_since_stays_as_it_was_judged() {
         let selection = steadfast::Selection::of(roots);
         let options = Options::default();
         let check = steadfast::Verb::Check;
-        steadfast::run::run(check, &selection, &options, &mut Heard::default()).unwrap()
+        steadfast::unguarded::run(check, &selection, &options, &mut Heard::default()).unwrap()
     };
     assert_eq!(check(&folder).exit_status(), 3);
     let (_, heard) = folder.merge(&job, false).unwrap();
@@ -150,7 +150,8 @@ fn a_shard_with_a_file_that_was_never_judged_comes_first() {
     let selection = steadfast::Selection::of(roots);
     let check = steadfast::Verb::Check;
     let _ =
-        steadfast::run::run(check, &selection, &Options::default(), &mut Heard::default()).unwrap();
+        steadfast::unguarded::run(check, &selection, &Options::default(), &mut Heard::default())
+            .unwrap();
     let mut all = source(&folder, None, later(0));
     let job = folder.plan_of("job", &mut all, Size::Shards(1)).unwrap().job;
     let mut ages = Vec::new();
@@ -193,7 +194,7 @@ fn what_was_retagged_since_is_not_entered() {
     let selection = steadfast::Selection::of([folder.tree()]);
     let options = Options::default();
     let update = steadfast::Verb::Update;
-    let _ = steadfast::run::run(update, &selection, &options, &mut Heard::default()).unwrap();
+    let _ = steadfast::unguarded::run(update, &selection, &options, &mut Heard::default()).unwrap();
     for shard in 0..job.header().shards {
         crate::folder::run_shard(&job, shard).unwrap();
     }
@@ -204,7 +205,7 @@ fn what_was_retagged_since_is_not_entered() {
     let (checked, _) = {
         let mut heard = Heard::default();
         let check = steadfast::Verb::Check;
-        let summary = steadfast::run::run(check, &selection, &options, &mut heard).unwrap();
+        let summary = steadfast::unguarded::run(check, &selection, &options, &mut heard).unwrap();
         (summary, heard)
     };
     assert_eq!(checked.exit_status(), 0, "the catalogue still knows the newer tag");

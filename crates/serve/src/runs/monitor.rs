@@ -11,7 +11,8 @@ use std::time::{Duration, Instant};
 use steadfast::catalogue::Catalogue;
 use steadfast::cost::{Span, SpanSink};
 use steadfast::{
-    Action, Event, FileEvent, Monitor, Options, Progress, Selection, Summary, Verdict,
+    Action, ErrorKind, Event, FileEvent, Monitor, Options, Progress, Run, Selection, Summary,
+    Verdict,
 };
 use steadfast_report::run::RunReport;
 use steadfast_report::timeline::Timeline;
@@ -80,19 +81,10 @@ impl<'a> RunMonitor<'a> {
         let outcome = match run.request.verb {
             RunVerb::Init => steadfast::run::init(root, None, &options, &mut self),
             RunVerb::Protect => self.protect(selection, root, &options, &options_with),
-            verb => {
-                let verb = library_verb(verb);
-                let finished = match verb {
-                    steadfast::Verb::Check => Ok(()),
-                    _ => steadfast::repair::ensure_finished(selection),
-                };
-                finished.and_then(|()| {
-                    steadfast::parity::run_and_keep(verb, selection, &options, &mut self)
-                })
-            }
+            verb => Run::of(library_verb(verb), selection.clone(), options.clone()).run(&mut self),
         };
         let end = match outcome {
-            Err(error) => RunEnd::Failed(error.to_string()),
+            Err(error) => RunEnd::Failed(explained(&error, root)),
             Ok(summary) => {
                 let timeline = lock(&spans.0);
                 let collected = Collected {
@@ -129,7 +121,7 @@ impl<'a> RunMonitor<'a> {
             }
             catalogue = Catalogue::find_beneath(root, root);
         }
-        steadfast::run::run(steadfast::Verb::Tag, selection, &options_with(catalogue), self)
+        Run::of(steadfast::Verb::Tag, selection.clone(), options_with(catalogue)).run(self)
     }
 
     fn file(&mut self, event: &FileEvent) {
@@ -224,6 +216,16 @@ impl SpanSink for Spans {
 
     fn spans(&self, thread: usize, spans: &[Span]) {
         lock(&self.0).spans(thread, spans);
+    }
+}
+
+/// Says why a run ended, and what to do.
+fn explained(error: &steadfast::Error, root: &Path) -> String {
+    match error.kind() {
+        ErrorKind::TooManyChanges => {
+            format!("{error} `steadfast update --accept-many {}` accepts them", root.display())
+        }
+        _ => error.to_string(),
     }
 }
 

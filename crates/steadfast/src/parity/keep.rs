@@ -22,7 +22,7 @@ use crate::verdict::Verdict;
 ///
 /// # Errors
 /// As [`run`]. What goes wrong with the parity is in a notice and in the summary's exit status.
-pub fn run_and_keep(
+pub(crate) fn run_and_keep(
     verb: Verb,
     selection: &Selection,
     options: &Options,

@@ -57,7 +57,7 @@ pub(super) fn tell_of(selection: &Selection) -> Vec<Notice> {
 ///
 /// # Errors
 /// `Usage` if there is such a file.
-pub fn ensure_finished(selection: &Selection) -> Result<(), Error> {
+pub(crate) fn ensure_finished(selection: &Selection) -> Result<(), Error> {
     match tell_of(selection).into_iter().find(|notice| notice.status != 0) {
         Some(Notice { text, path: Some(path), .. }) => Err(Error::usage(text).at(&path)),
         _ => Ok(()),

@@ -27,7 +27,7 @@ const ASKED_MAX: usize = 10_000;
 ///
 /// # Errors
 /// As those of [`run`].
-pub fn check(
+pub(crate) fn check(
     selection: &Selection,
     options: &Options,
     monitor: &mut dyn Monitor,

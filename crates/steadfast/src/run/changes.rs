@@ -1,11 +1,14 @@
-//! What changed in a catalogued tree, by names and status only, before anything is written.
+//! What changed in a tree, by names and status only, before anything is written; and the consent
+//! to many changes at once.
 
 use std::path::PathBuf;
 
-use super::{Options, Verb, open_catalogue};
+use super::{Options, Verb, open_catalogue, run};
+use crate::catalogue::Catalogue;
 use crate::error::Error;
 use crate::file_state::FileState;
 use crate::finding::Finding;
+use crate::monitor::Event;
 use crate::selection::Selection;
 
 /// Share of the files that may be missing or modified at once without an alarm.
@@ -18,43 +21,70 @@ const ALARM_FILES_MIN: u64 = 40;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct TreeChanges {
-    /// Files in the catalogue.
+    /// Files in the catalogue; without one, selected files with a tag.
     pub files: u64,
     /// Files that are gone, relative to the root of the catalogue's tree. A file that was renamed
     /// is among them.
     pub missing: Vec<PathBuf>,
     /// How many of these no earlier run reported.
     pub newly_missing: u64,
+    /// How many of the others no run that accepts changes has covered since they were reported.
+    pub unanswered: u64,
     /// Files that seem edited, or were found modified and not tagged since.
     pub edited: Vec<PathBuf>,
 }
 
 impl TreeChanges {
-    /// Returns whether so many files are missing or edited at once that nothing should be tagged
-    /// unasked: another volume may be mounted, or somebody encrypted the files.
+    /// Returns whether so many files are newly missing or edited at once that it is an alarm:
+    /// another volume may be mounted, or somebody encrypted the files.
     pub fn are_alarming(&self) -> bool {
-        let changed = self.newly_missing + self.edited.len() as u64;
+        self.is_large(self.newly_missing + self.edited.len() as u64)
+    }
+
+    /// Returns whether a run that accepts changes needs consent. That an earlier run reported
+    /// missing files does not accept them.
+    pub fn need_consent(&self) -> bool {
+        self.is_large(self.count())
+    }
+
+    /// Returns how many files are missing or edited and not accepted.
+    pub fn count(&self) -> u64 {
+        self.newly_missing + self.unanswered + self.edited.len() as u64
+    }
+
+    fn is_large(&self, changed: u64) -> bool {
         self.files >= ALARM_FILES_MIN && changed as f64 > ALARM_SHARE * self.files as f64
     }
 }
 
-/// Compares the length and times of files with the catalogue, and opens none. `None` without a
-/// catalogue.
+/// Compares the length and times of files with what is recorded, and reads no contents: with the
+/// catalogue, or else with the tags of the files. `None` if nothing is recorded.
 ///
 /// # Errors
 /// If the catalogue cannot be read, or is of another tree.
 pub fn changes(selection: &Selection, options: &Options) -> Result<Option<TreeChanges>, Error> {
     let reading = Options { dry_run: true, ..options.clone() };
-    let Some(session) = open_catalogue::open(Verb::Check, selection, &reading)? else {
-        return Ok(None);
-    };
-    let catalogue = session.into_catalogue();
-    let root = catalogue.root().to_owned();
+    match open_catalogue::open(Verb::Check, selection, &reading)? {
+        Some(session) => of_catalogue(session.into_catalogue(), selection, options).map(Some),
+        None => of_tags(selection, &reading),
+    }
+}
+
+fn of_catalogue(
+    catalogue: Catalogue,
+    selection: &Selection,
+    options: &Options,
+) -> Result<TreeChanges, Error> {
+    let (root, file) = (catalogue.root().to_owned(), catalogue.file().to_owned());
     let mut changes = TreeChanges { files: catalogue.entries()?, ..TreeChanges::default() };
+    let mut recorded = Vec::new();
     let mut say = |finding: Finding| match finding {
         Finding::Missing { path, known, .. } => {
+            match known {
+                true => recorded.push(path.clone()),
+                false => changes.newly_missing += 1,
+            }
             changes.missing.push(path);
-            changes.newly_missing += u64::from(!known);
         }
         Finding::Changed { path, change } if change.length || change.mtime => {
             changes.edited.push(root.join(path));
@@ -66,5 +96,51 @@ pub fn changes(selection: &Selection, options: &Options) -> Result<Option<TreeCh
     };
     let now = (options.now)();
     let _ = catalogue.quick(selection, now, &options.stop, &mut say, &mut |_| {})?;
-    Ok(Some(changes))
+    if !recorded.is_empty() {
+        let catalogue = Catalogue::open_reader(&file)?;
+        for path in recorded {
+            changes.unanswered += u64::from(catalogue.is_unanswered(&path)?);
+        }
+    }
+    Ok(changes)
+}
+
+/// Compares files with their tags. What is missing has no tag any more.
+fn of_tags(selection: &Selection, options: &Options) -> Result<Option<TreeChanges>, Error> {
+    let mut changes = TreeChanges::default();
+    let mut compare = |event: &Event| {
+        let Event::File(file) = event else { return };
+        let (Some(tag), Some(status)) = (file.stored, file.status) else { return };
+        changes.files += 1;
+        if (status.length, status.mtime) != (tag.length, tag.mtime) {
+            changes.edited.push(file.path.to_path());
+        }
+    };
+    let options = Options { allow_empty: true, trace: None, survey: false, ..options.clone() };
+    let _ = run(Verb::Show, selection, &options, &mut compare)?;
+    Ok((changes.files > 0).then_some(changes))
+}
+
+/// Ends a run that accepts contents before it writes anything, if too many files changed at once
+/// and the caller does not accept any number of them.
+///
+/// # Errors
+/// `TooManyChanges`; also those of [`changes`].
+pub(crate) fn ensure_consent(
+    verb: Verb,
+    selection: &Selection,
+    options: &Options,
+) -> Result<(), Error> {
+    let accepts = matches!(verb, Verb::Update | Verb::Retag { .. });
+    if !accepts || options.accept_many {
+        return Ok(());
+    }
+    let Some(mut changes) = changes(selection, options)? else { return Ok(()) };
+    if options.accept_missing {
+        (changes.newly_missing, changes.unanswered) = (0, 0);
+    }
+    match changes.need_consent() {
+        true => Err(Error::too_many_changes(changes.count(), changes.files)),
+        false => Ok(()),
+    }
 }

@@ -162,6 +162,10 @@ pub struct Options {
     /// Whether `update` removes missing files from the catalogue, and accepts attributes that
     /// differ from the catalogue's tags.
     pub accept_missing: bool,
+    /// Whether `update` and `retag` accept any number of changed files. Otherwise they end with
+    /// [`crate::ErrorKind::TooManyChanges`] before anything is written if too many files are
+    /// missing or modified at once ([`crate::TreeChanges::need_consent`]).
+    pub accept_many: bool,
     /// The time of day, for tags and records.
     pub now: fn() -> Timestamp,
     /// Whether `update` restores lost tags from the catalogue.
@@ -217,6 +221,7 @@ impl Default for Options {
             wait: false,
             due: None,
             accept_missing: false,
+            accept_many: false,
             now: clock::utc_now,
             restore_tags: false,
             dataless: DatalessUse::Skip,

@@ -5,8 +5,9 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use steadfast::run::{init, quick, run};
+use steadfast::run::{init, quick};
 use steadfast::store::foreign::ForeignKind;
+use steadfast::unguarded::run;
 use steadfast::{Action, CatalogueUse, DueChoice, Options, Selection, Summary, Verb, Verdict};
 use steadfast::{Event, Monitor};
 

@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::PathBuf;
 
-use steadfast::run::{init, run};
+use steadfast::run::init;
+use steadfast::unguarded::run;
 use steadfast::{Event, Monitor, Options, Verb, Verdict};
 
 use crate::image::{BTRFS, EXT4, Image, Kind, TMPFS, XFS};

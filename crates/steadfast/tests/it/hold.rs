@@ -6,8 +6,8 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use steadfast::read::buffered::Buffered;
 use steadfast::read::{Engine, Origin};
-use steadfast::run::run_with;
 use steadfast::store::xattr::Xattr;
+use steadfast::unguarded::run_with;
 use steadfast::{Event, Monitor, Options, Progress, Selection, Verb};
 use steadfast_sys::file::{File, Status};
 

@@ -12,7 +12,8 @@ use std::time::Duration;
 
 use steadfast::fastest_lanes;
 use steadfast::pages::{Kept, PagesUse, SIDECAR_SUFFIX};
-use steadfast::run::{PagesOptions, init, run, verify_pages};
+use steadfast::run::{PagesOptions, init, verify_pages};
+use steadfast::unguarded::run;
 use steadfast::{
     Action, Algorithm, DueChoice, Event, Monitor, Options, ReadFrom, Selection, Verb, Verdict,
 };

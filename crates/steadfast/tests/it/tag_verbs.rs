@@ -9,11 +9,11 @@ use std::{fs, io};
 
 use steadfast::event::FileError;
 use steadfast::read::buffered::Buffered;
-use steadfast::run::run_with;
 use steadfast::store::foreign::{self, ExistingTag, ForeignKind};
 use steadfast::store::xattr::Xattr;
 use steadfast::store::{Replaces, Store, StoredTag};
 use steadfast::tag::{Tag, TagPlace};
+use steadfast::unguarded::run_with;
 use steadfast::{Algorithm, CatalogueUse, Event, FileEvent, Monitor, Options, Verb};
 use steadfast_sys::file::File;
 use steadfast_sys::xattr;

@@ -8,9 +8,9 @@ use std::sync::Arc;
 
 use steadfast::read::Engine;
 use steadfast::read::buffered::Buffered;
-use steadfast::run::{run, run_with};
 use steadfast::store::Store;
 use steadfast::store::xattr::Xattr;
+use steadfast::unguarded::{run, run_with};
 use steadfast::{Action, Event, FileEvent, Monitor, Notice, Options, Selection, Summary};
 use steadfast::{Verb, Verdict};
 use tempfile::TempDir;

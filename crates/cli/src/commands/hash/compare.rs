@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use steadfast::manifest::algorithm_hint;
 use steadfast::manifest::sums::{Line, Lines};
-use steadfast::{Algorithm, Digest, Selection, Verb};
+use steadfast::{Algorithm, Digest, Run, Selection, Verb};
 use steadfast_report::Output;
 use steadfast_report::sums::{Comparison, ComparisonOptions, SumsTally};
 
@@ -130,7 +130,7 @@ impl ListCheck<'_> {
         let output = &self.args.output;
         let status =
             render(options, output, RunPlace::READ, &mut self.comparison, |options, console| {
-                steadfast::run::run(Verb::Hash, &selection, options, console)
+                Run::of(Verb::Hash, selection.clone(), options.clone()).run(console)
             })?;
         Ok(status != 130)
     }

@@ -156,7 +156,8 @@ impl Night<'_> {
         let changes = steadfast::changes(&Selection::of([directory]), &self.options())?;
         let mut changes = changes.unwrap_or_default();
         let missing = std::mem::take(&mut changes.missing);
-        let alarm = changes.are_alarming().then(|| alarm_of(&changes, directory));
+        let is_alarm = changes.are_alarming() || *update && changes.need_consent();
+        let alarm = is_alarm.then(|| alarm_of(&changes, directory));
         let due = DueChoice::default().with(|choice| {
             choice.max_bytes = Some(max_bytes);
             choice.max_time = self.left();

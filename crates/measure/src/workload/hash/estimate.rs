@@ -8,8 +8,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use steadfast::read::buffered::Buffered;
-use steadfast::run::run_with;
 use steadfast::store::xattr::Xattr;
+use steadfast::unguarded::run_with;
 use steadfast::{Verb, Verdict};
 use steadfast_sys::cache::{cached_bytes, drop_cached};
 use steadfast_sys::file::File;

@@ -10,8 +10,9 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use steadfast::read::buffered::Buffered;
-use steadfast::run::{read_without_hashing, run_with};
+use steadfast::run::read_without_hashing;
 use steadfast::store::xattr::Xattr;
+use steadfast::unguarded::run_with;
 use steadfast::{Algorithm, Digest, Selection, Verb};
 use steadfast_digest::AlgorithmHasher;
 use steadfast_sys::file::{AlignedBuffer, Dir, FileKind, Status};

@@ -10,8 +10,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use steadfast::read::Engine;
 use steadfast::read::buffered::Buffered;
 use steadfast::read::null::Null;
-use steadfast::run::{read_without_hashing, run_with};
+use steadfast::run::read_without_hashing;
 use steadfast::store::xattr::Xattr;
+use steadfast::unguarded::run_with;
 use steadfast::{
     Algorithm, CatalogueUse, Digest, Error as RunError, Event, Level, Monitor, Options, Progress,
     Selection, Summary, Verb,

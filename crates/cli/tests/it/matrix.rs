@@ -1,0 +1,370 @@
+//! Each safety rule, tried at each surface: the command, the browser, a schedule and the library.
+//!
+//! A rule that holds at one surface holds at all. A cell of the matrix is one function call; what
+//! it must leave behind is the same for the whole row.
+
+use std::fs;
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::net::TcpStream;
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use steadfast::{Error, Event, Run, Summary, Verb};
+use steadfast_serve::{Config, Server};
+
+use crate::tree::{Outcome, Tree};
+
+/// A way to reach the library.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Surface {
+    Command,
+    Browser,
+    Schedule,
+    Library,
+}
+
+const ALL: [Surface; 4] = [Surface::Command, Surface::Browser, Surface::Schedule, Surface::Library];
+
+/// What a person asks for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Wish {
+    Check,
+    Update,
+}
+
+/// What a surface answered.
+#[derive(Debug)]
+struct Answer {
+    /// The exit status; `None` at a surface that has none.
+    status: Option<i32>,
+    text: String,
+}
+
+impl Answer {
+    /// Says whether the answer claims that all is well.
+    fn is_fine(&self) -> bool {
+        match self.status {
+            Some(status) => status == 0,
+            None => self.text.contains("Nothing is wrong") || self.text.contains("No fault"),
+        }
+    }
+}
+
+/// A catalogued folder `photos` of 100 files, in a home of its own.
+struct House {
+    tree: Tree,
+}
+
+impl House {
+    fn new() -> House {
+        let mut tree = Tree::new();
+        for number in 0..100 {
+            let contents = format!("photograph {number}");
+            tree = tree.file(format!("photos/{}/{number}", number % 4), contents.as_bytes());
+        }
+        fs::create_dir_all(tree.state("home")).unwrap();
+        let house = House { tree };
+        house.run(&["init", "photos"]).succeeds();
+        house.run(&["tag", "photos"]).succeeds();
+        house.run(&["check", "photos"]).succeeds();
+        house
+    }
+
+    fn photos(&self) -> PathBuf {
+        self.tree.path("photos")
+    }
+
+    fn photo(&self, number: usize) -> PathBuf {
+        self.photos().join(format!("{}/{number}", number % 4))
+    }
+
+    fn run(&self, words: &[&str]) -> Outcome {
+        let mut command = self.tree.command(words);
+        command.env("HOME", self.tree.state("home"));
+        command.env("XDG_STATE_HOME", self.tree.state("home/state"));
+        command.env("XDG_CONFIG_HOME", self.tree.state("home/config"));
+        Outcome::of(&mut command)
+    }
+
+    /// Asks a surface.
+    fn ask(&self, surface: Surface, wish: Wish) -> Answer {
+        match (surface, wish) {
+            (Surface::Command, Wish::Check) => answer(self.run(&["check", "photos"])),
+            (Surface::Command, Wish::Update) => answer(self.run(&["update", "photos"])),
+            (Surface::Schedule, wish) => {
+                let mut words =
+                    vec!["schedule", "add", "photos", "--timer", "manual", "--cover", "1d"];
+                words.extend(["--name", "photos"]);
+                words.extend((wish == Wish::Update).then_some("--update"));
+                self.run(&words).succeeds();
+                let night = answer(self.run(&["schedule", "run", "--now", "photos"]));
+                self.run(&["schedule", "remove", "photos"]).succeeds();
+                night
+            }
+            (Surface::Library, Wish::Check) => self.library(Verb::Check),
+            (Surface::Library, Wish::Update) => self.library(Verb::Update),
+            (Surface::Browser, Wish::Check) => self.browser("check"),
+            (Surface::Browser, Wish::Update) => self.browser("update"),
+        }
+    }
+
+    fn library(&self, verb: Verb) -> Answer {
+        let mut text = String::new();
+        let mut listen = |event: &Event| {
+            if let Event::Notice(notice) = event {
+                text.push_str(&notice.text);
+            }
+        };
+        let done: Result<Summary, Error> = Run::new(verb, [self.photos()]).run(&mut listen);
+        match done {
+            Ok(summary) => Answer { status: Some(summary.exit_status().into()), text },
+            Err(error) => Answer { status: Some(2), text: error.to_string() },
+        }
+    }
+
+    /// Starts a run on a page and returns the page of its end.
+    fn browser(&self, verb: &str) -> Answer {
+        let config = Config { roots: vec![self.photos()], ..Config::default() };
+        let server = match Server::bind(config) {
+            Ok(server) => server,
+            Err(error) => return Answer { status: Some(2), text: format!("{error:?}") },
+        };
+        let client = Client { host: server.bound().to_string(), cookie: String::new() };
+        let entrance = server.address();
+        let stop = Arc::new(AtomicBool::new(false));
+        let flag = Arc::clone(&stop);
+        let thread = std::thread::spawn(move || server.run(&flag));
+        let text = client.run(&entrance, verb);
+        stop.store(true, Ordering::Relaxed);
+        thread.join().unwrap().unwrap();
+        Answer { status: None, text }
+    }
+
+    /// Overwrites files, as a program that encrypts a disk would.
+    fn overwrite(&self, count: usize) {
+        for number in 0..count {
+            fs::write(self.photo(number), format!("encrypted photograph {number}")).unwrap();
+        }
+    }
+
+    /// Returns how many files have other contents than their tags.
+    fn modified(&self) -> usize {
+        let said = self.run(&["check", "--json", "photos"]);
+        said.objects().iter().filter(|object| object["verdict"] == "modified").count()
+    }
+}
+
+fn answer(said: Outcome) -> Answer {
+    let text = format!("{}{}", said.stdout(), said.stderr());
+    Answer { status: Some(said.status), text }
+}
+
+/// What talks to a server.
+struct Client {
+    host: String,
+    cookie: String,
+}
+
+impl Client {
+    /// Enters, starts a run of the first folder, waits for its end, and returns its page.
+    fn run(mut self, entrance: &str, verb: &str) -> String {
+        let page = self.send(&entrance[entrance.find("/enter").unwrap()..], None);
+        let cookie = page.split("set-cookie: ").nth(1).expect("the entrance sets a cookie");
+        self.cookie = cookie.split(';').next().unwrap().to_owned();
+        let home = self.send("/", None);
+        let csrf = home.split("data-csrf=\"").nth(1).unwrap().split('"').next().unwrap();
+        let begun = self.send("/runs", Some(format!("csrf={csrf}&verb={verb}&place=0/&pace=2")));
+        let Some(run) = begun.split("location: ").nth(1) else { return begun };
+        let run = run.split_whitespace().next().unwrap();
+        let mut events = BufReader::new(self.open(&format!("{run}/events"), None));
+        let mut line = String::new();
+        while events.read_line(&mut line).unwrap() > 0 && !line.contains("event: over") {
+            line.clear();
+        }
+        self.send(run, None)
+    }
+
+    fn send(&self, page: &str, form: Option<String>) -> String {
+        let mut bytes = Vec::new();
+        self.open(page, form).read_to_end(&mut bytes).unwrap();
+        String::from_utf8_lossy(&bytes).into_owned()
+    }
+
+    fn open(&self, page: &str, form: Option<String>) -> TcpStream {
+        let mut stream = TcpStream::connect(&self.host).unwrap();
+        let Client { host, cookie } = self;
+        let always = format!("host: {host}\r\ncookie: {cookie}\r\nconnection: close\r\n");
+        let request = match form {
+            None => format!("GET {page} HTTP/1.1\r\n{always}\r\n"),
+            Some(form) => format!(
+                "POST {page} HTTP/1.1\r\n{always}origin: http://{host}\r\ncontent-type: \
+                 application/x-www-form-urlencoded\r\ncontent-length: {}\r\n\r\n{form}",
+                form.len()
+            ),
+        };
+        stream.write_all(request.as_bytes()).unwrap();
+        stream
+    }
+}
+
+#[test]
+fn nothing_accepts_a_mass_change_unasked() {
+    for surface in ALL {
+        let house = House::new();
+        house.overwrite(60);
+        let said = house.ask(surface, Wish::Update);
+        assert!(!said.is_fine(), "{surface:?}: {said:?}");
+        assert!(said.text.contains("60 of 100 files"), "{surface:?}: {}", said.text);
+        assert_eq!(house.modified(), 60, "{surface:?}");
+    }
+}
+
+#[test]
+fn a_mass_change_that_a_check_has_seen_is_not_thereby_accepted() {
+    for surface in ALL {
+        let house = House::new();
+        for number in 0..100 {
+            let path = house.photo(number);
+            let locked = path.with_extension("locked");
+            fs::write(locked, format!("encrypted photograph {number}")).unwrap();
+            fs::remove_file(path).unwrap();
+        }
+        house.run(&["check", "photos"]).ends(1);
+        let said = house.ask(surface, Wish::Update);
+        assert!(!said.is_fine(), "{surface:?}: {said:?}");
+        assert!(said.text.contains("100 of 200 files"), "{surface:?}: {}", said.text);
+        let failures = house.run(&["check", "--json", "photos"]);
+        assert_eq!(failures.summary()["verdicts"]["missing"], 100, "{surface:?}");
+    }
+}
+
+/// Leaves a repair in place half done.
+fn cut_off(house: &House) {
+    fs::create_dir(house.tree.path("copy")).unwrap();
+    let film: Vec<u8> = (0..30_000_u32).map(|at| (at / 13 % 251) as u8).collect();
+    fs::write(house.photos().join("film"), &film).unwrap();
+    fs::copy(house.photos().join("film"), house.tree.path("copy/film")).unwrap();
+    house.run(&["tag", "photos"]).succeeds();
+    let path = house.photos().join("film");
+    let modified = fs::metadata(&path).unwrap().modified().unwrap();
+    let mut damaged = film;
+    (damaged[5], damaged[20_000]) = (0xfe, 0xfe);
+    fs::write(&path, damaged).unwrap();
+    fs::File::options().write(true).open(&path).unwrap().set_modified(modified).unwrap();
+    // SQLite writes by the same call.
+    let words = ["repair", "--no-catalogue", "--in-place", "--yes", "--from", "copy", "photos"];
+    let command = house.tree.command(words);
+    let mut traced = Command::new("strace");
+    traced.args(["-f", "-qq", "-e", "signal=none", "-e", "trace=pwrite64"]);
+    traced.args(["-e", "inject=pwrite64:signal=KILL:when=2", "-o", "/dev/null"]);
+    traced.arg(command.get_program()).args(words).current_dir(house.tree.path(""));
+    traced.env("XDG_STATE_HOME", house.tree.state("home/state"));
+    let _ = traced.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).status();
+}
+
+#[test]
+fn a_repair_that_was_cut_off_is_told_and_never_tagged() {
+    if steadfast_testing::program("strace").is_none() {
+        return;
+    }
+    for surface in ALL {
+        let house = House::new();
+        cut_off(&house);
+        let said = house.ask(surface, Wish::Check);
+        assert!(said.text.contains("cut off"), "{surface:?}: {}", said.text);
+        assert!(!said.is_fine(), "{surface:?}");
+        let said = house.ask(surface, Wish::Update);
+        assert!(!said.is_fine() && said.text.contains("cut off"), "{surface:?}: {}", said.text);
+        let shown = house.run(&["repair", "--yes", "--from", "copy", "photos"]);
+        assert!(shown.status != 1, "{surface:?}: {}", shown.stdout());
+        house.run(&["check", "photos"]).succeeds();
+    }
+}
+
+#[test]
+fn an_empty_root_is_not_a_mass_deletion() {
+    for surface in ALL {
+        for wish in [Wish::Check, Wish::Update] {
+            let house = House::new();
+            for folder in 0..4 {
+                fs::remove_dir_all(house.photos().join(folder.to_string())).unwrap();
+            }
+            let said = house.ask(surface, wish);
+            assert!(!said.is_fine(), "{surface:?} {wish:?}: {said:?}");
+            let shown = house.run(&["history", "photos", "--json"]);
+            assert!(!shown.stdout().contains("dropped"), "{surface:?} {wish:?}");
+        }
+    }
+}
+
+#[test]
+fn a_folder_that_is_gone_is_not_fine() {
+    for surface in ALL {
+        let house = House::new();
+        if surface == Surface::Schedule {
+            let words = ["schedule", "add", "photos", "--timer", "manual", "--name", "photos"];
+            house.run(&words).succeeds();
+        }
+        fs::rename(house.photos(), house.tree.path("elsewhere")).unwrap();
+        let said = match surface {
+            Surface::Schedule => answer(house.run(&["schedule", "run", "--now", "photos"])),
+            _ => house.ask(surface, Wish::Check),
+        };
+        assert!(!said.is_fine(), "{surface:?}: {said:?}");
+    }
+}
+
+#[test]
+fn the_catalogue_of_another_tree_judges_nothing() {
+    for surface in ALL {
+        for wish in [Wish::Check, Wish::Update] {
+            let house = House::new();
+            let other = house.tree.path("other");
+            fs::create_dir(&other).unwrap();
+            fs::write(other.join("0"), "another photograph").unwrap();
+            house.run(&["init", "other"]).succeeds();
+            // Another disk is mounted in the place of the first.
+            fs::rename(house.photos(), house.tree.path("away")).unwrap();
+            fs::create_dir(house.photos()).unwrap();
+            fs::write(house.photos().join("new"), "another disk").unwrap();
+            fs::rename(other.join(".steadfast"), house.photos().join(".steadfast")).unwrap();
+            let said = match surface {
+                // It was added before, for the first tree.
+                Surface::Schedule => continue,
+                _ => house.ask(surface, wish),
+            };
+            assert!(!said.is_fine(), "{surface:?} {wish:?}: {said:?}");
+        }
+    }
+}
+
+#[test]
+fn parity_follows_what_is_tagged() {
+    for surface in ALL {
+        let house = House::new();
+        house.run(&["parity", "make", "photos"]).succeeds();
+        fs::write(house.photo(7), "edited photograph").unwrap();
+        let said = house.ask(surface, Wish::Update);
+        assert!(said.status.is_none_or(|status| status == 0), "{surface:?}: {said:?}");
+        fs::remove_file(house.photo(7)).unwrap();
+        house.run(&["repair", "--yes", "photos"]);
+        let back = fs::read_to_string(house.photo(7)).unwrap_or_default();
+        assert_eq!(back, "edited photograph", "{surface:?}");
+    }
+}
+
+#[test]
+fn an_option_that_a_verb_does_not_have_is_refused() {
+    let house = House::new();
+    let limited = steadfast::DueChoice::default().with(|due| due.max_bytes = Some(1));
+    let verbs = [Verb::Tag, Verb::Update, Verb::Untag, Verb::Retag { accept: false }];
+    for verb in verbs {
+        let run = Run::new(verb, [house.photos()]).options(|options| options.due = Some(limited));
+        let error = run.run(&mut |_: &Event| {}).unwrap_err();
+        assert!(error.to_string().contains("does not have the option `due`"), "{error}");
+    }
+    let run = Run::check([house.photos()]).options(|options| options.accept_missing = true);
+    assert!(run.run(&mut |_: &Event| {}).is_err());
+}

@@ -1,0 +1,47 @@
+//! Missing files that no accepting run has covered since they were first reported.
+//!
+//! A check records what is missing and asks nobody. So a run that accepts changes counts these
+//! files as newly missing, until one that was allowed to go on has covered their paths.
+
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::Path;
+
+use rusqlite::Connection;
+
+use super::error::DbError;
+use super::history::covering_runs;
+use super::runs::RunState;
+use super::{Catalogue, CatalogueError, directory};
+use crate::beneath;
+
+/// The verbs that end before they write if too much has changed.
+const ASKING: [&str; 2] = ["update", "retag"];
+
+impl Catalogue {
+    /// Returns whether no whole run of a verb that asks has covered a missing file since a run
+    /// recorded it as missing. `path` is relative to the root.
+    ///
+    /// # Errors
+    /// If the catalogue cannot be read.
+    pub(crate) fn is_unanswered(&self, path: &Path) -> Result<bool, CatalogueError> {
+        is_unanswered(&self.db, path).map_err(|fault| fault.at(&self.file))
+    }
+}
+
+fn is_unanswered(db: &Connection, path: &Path) -> Result<bool, DbError> {
+    let Ok(Some((parent, name))) = beneath::split(path) else { return Ok(true) };
+    let Some(parent) = directory::at_path(db, parent)? else { return Ok(true) };
+    let mut recorded = db.prepare_cached(
+        "SELECT max(run) FROM events WHERE directory = ? AND name = ? AND what = 'missing'",
+    )?;
+    let since: Option<i64> = recorded.query_row((parent.id, name.as_bytes()), |row| row.get(0))?;
+    let Some(since) = since else { return Ok(true) };
+    let mut asked =
+        db.prepare_cached("SELECT 1 FROM runs WHERE id = ? AND state = ? AND verb IN (?, ?)")?;
+    for run in covering_runs(db, parent.id, name.as_bytes())?.range(since..) {
+        if asked.exists((run, RunState::Whole as i64, ASKING[0], ASKING[1]))? {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
