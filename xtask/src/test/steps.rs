@@ -74,7 +74,7 @@ pub(super) fn bench(session: &mut Session) -> anyhow::Result<()> {
     if session.lacks(&["python3"]) {
         return Ok(());
     }
-    for harness in ["bench/peers", "bench/power"] {
+    for harness in ["bench/histories", "bench/peers", "bench/power"] {
         let tests = format!("{harness}/tests");
         let arguments = ["-m", "unittest", "discover", "-s", &tests, "-t", harness];
         succeed(Command::new("python3").args(arguments).current_dir(&session.root))?;

@@ -1,0 +1,378 @@
+"""Compares a tree before and after one run of Steadfast with the truth. README.md has the faults.
+
+A fault is a kind and where. A count is something that may happen and that the record keeps.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+import protected
+from changes import parity_folder
+from kept import kept
+from look import Seen
+from protected import ParitySet, Signature
+from program import Run
+from world import Item, World
+
+SET_ID = 0o7000
+ROOM_SPARE_BYTES = 32 << 10
+STATUSES = (0, 1, 2, 3)
+MENDING = ("repair", "par2 repair")
+ACCEPTING = ("--accept-missing", "--forget-missing")
+# Verbs whose status 0 says that nothing which they looked at is damaged.
+LOOKING = ("check", "update", "repair")
+
+
+@dataclass
+class Outcome:
+    """What one history led to."""
+
+    faults: list[tuple[str, str]] = field(default_factory=list)
+    counts: Counter[str] = field(default_factory=Counter)
+
+    def fault(self, kind: str, where: object) -> None:
+        self.faults.append((kind, str(where)))
+
+
+@dataclass(frozen=True)
+class Before:
+    """What there was before a run."""
+
+    seen: dict[bytes, Seen]
+    sets: dict[Signature, ParitySet]
+
+
+def before(world: World) -> Before:
+    """Looks at everything that a run may change."""
+    return Before(world.look(), protected.read_folder(parity_folder(world)))
+
+
+def judge(
+    world: World,
+    was: Before,
+    run: Run,
+    outcome: Outcome,
+    raced: bytes | None = None,
+    killed: bool = False,
+    is_kept: bool = False,
+) -> None:
+    """Judges what a run did and said.
+
+    `killed`: it was killed, so it could not say everything. `raced`: a person wrote this file
+    meanwhile, which a repair in place forbids but must not hide. `is_kept`: what became of its
+    former bytes is judged elsewhere.
+    """
+    one = _Judgement(world, was, world.look(), run, outcome, killed, raced, is_kept)
+    one.status()
+    one.files()
+    one.protection()
+    one.learn()
+
+
+@dataclass
+class _Judgement:
+    world: World
+    was: Before
+    now: dict[bytes, Seen]
+    run: Run
+    outcome: Outcome
+    killed: bool
+    raced: bytes | None
+    is_kept: bool
+    _kept: set[str] | None = None
+
+    def fault(self, kind: str, path: bytes | str, more: str = "") -> None:
+        self.outcome.fault(kind, f"{path!r}{': ' if more else ''}{more} [{self._said()}]")
+
+    def _said(self) -> str:
+        return f"{' '.join(self.run.words)} -> {self.run.status}"
+
+    def status(self) -> None:
+        run = self.run
+        if b"panicked" in run.output or (run.status not in STATUSES and not self.killed):
+            self.fault("crash", "", run.output[-300:].decode(errors="replace"))
+        if run.status != 0 or self.killed or run.words[0] not in LOOKING:
+            return
+        if "--dry-run" in run.words or "--discard" in run.words:
+            return
+        for path, seen in self.now.items():
+            if not self._is_selected(path):
+                continue
+            if seen.is_corrupt:
+                self.fault("status 0 with open damage", path)
+            elif seen.has_tag and seen.tag is None:
+                self.fault("status 0 with open damage", path, "a damaged tag")
+        if not self.world.manner.catalogue or any(word in run.words for word in ACCEPTING):
+            return
+        there = {seen.digest for seen in self.now.values()}
+        for path, item in self._lost():
+            if item.recorded is not None and item.recorded.digest not in there:
+                if self._is_selected(path) and not item.accepted:
+                    self.fault("status 0 with open damage", path, "missing")
+
+    def _is_selected(self, path: bytes) -> bool:
+        """Whether the run was of the whole tree, or of this file."""
+        last = self.run.words[-1].encode(errors="surrogateescape")
+        return last == b"tree" or last == b"tree/" + path
+
+    def _lost(self) -> Iterable[tuple[bytes, Item]]:
+        """Files that are at none of their names, by the name that they had."""
+        live = {id(item) for item in self.world.at.values()}
+        for path, items in self.world.past.items():
+            if path not in self.now and id(items[-1]) not in live:
+                yield path, items[-1]
+        for path, item in self.world.at.items():
+            if path not in self.now and not self.world.unmounted:
+                yield path, item
+
+    def files(self) -> None:
+        for path, seen in self.now.items():
+            old = self.was.seen.get(path)
+            if old is None:
+                self._appeared(path, seen)
+            elif old.kind == seen.kind == "file" and old.digest != seen.digest:
+                self._replaced(path, old, seen)
+            else:
+                self._same(path, old, seen)
+        for path in self.was.seen:
+            if path not in self.now:
+                self.fault("wrong bytes", path, "removed")
+
+    def _replaced(self, path: bytes, old: Seen, seen: Seen) -> None:
+        item = self.world.at.get(path)
+        if self.run.verb not in MENDING:
+            self.fault("wrong bytes", path, "changed by a verb that must not")
+        if path == self.raced and "--in-place" in self.run.words and self._tells(path):
+            self.outcome.counts["raced in place, told"] += 1
+            return
+        allowed = item.digests() if item is not None else set()
+        if self._asked(path):
+            # The file of this name, even if another program has put a new one there.
+            allowed = allowed.union(*(one.digests() for one in self.world.past[path]))
+        if seen.digest not in allowed:
+            self.fault("wrong bytes", path, "not what this file ever was")
+        edited = item is not None and old.digest == item.now.digest
+        if edited and not self._asked(path):
+            if self.killed or self._tells(path):
+                self.outcome.counts["edit undone, told"] += 1
+            else:
+                self.fault("edit undone untold", path)
+        ours = self.is_kept and path == self.raced
+        if old.digest not in self._kept_digests() and old.length and not ours:
+            kind = "person's bytes kept nowhere" if edited else "damaged bytes kept nowhere"
+            if old.digest != "unreadable":
+                self.fault(kind, path)
+        wants = [old] if item is None else [old, item.now]
+        times = {one.mtime_ns for one in [*wants, *([item.recorded] if item else [])] if one}
+        self._metadata(path, wants, seen, times)
+        if seen.links != old.links and item is not None and seen.links != item.now.links:
+            self._untold("metadata untold", path, f"links {old.links} -> {seen.links}")
+        self.outcome.counts["mended"] += 1
+
+    def _asked(self, path: bytes) -> bool:
+        last = self.run.words[-1].encode(errors="surrogateescape")
+        return "--to-tag" in self.run.words and last == b"tree/" + path
+
+    def _appeared(self, path: bytes, seen: Seen) -> None:
+        if seen.kind == "folder":
+            want = self.world.folders.get(path)
+            if want is None:
+                self.fault("wrong bytes", path, "a folder from nowhere")
+            else:
+                self._metadata(path, [want], seen, {0})
+                self.outcome.counts["folder restored"] += 1
+            return
+        items = self.world.past.get(path, [])
+        if self.world.unmounted and self.world.manner.catalogue and path.startswith(b"part/"):
+            self.fault("made where a part is not mounted", path)
+        if self.run.verb not in MENDING:
+            kind = "draft tagged" if seen.has_tag else "draft left"
+            self.fault(kind, path)
+            return
+        fitting = [item for item in items if seen.digest in item.digests()]
+        older = [
+            item for item in items if seen.digest in {one.digest for one in item.versions}
+        ]
+        if not fitting and not older:
+            self.fault("wrong bytes", path, "made from nothing that this file ever was")
+            return
+        self._revived(path, seen, fitting or older)
+        fitting = fitting or older
+        wants = [one for item in fitting for one in [*item.versions[-2:], item.recorded] if one]
+        wants += self._of_copies(path)
+        self._metadata(path, wants, seen, {one.mtime_ns for one in wants}, fresh=True)
+        self.outcome.counts["restored"] += 1
+
+    def _revived(self, path: bytes, seen: Seen, fitting: list[Item]) -> None:
+        """A file that is whole under another name needs no second file under this one."""
+        live = [name for item in fitting for name in self.world.names_of(item)]
+        sound = [
+            name
+            for name in live
+            if name != path and name in self.now and self.now[name].digest == seen.digest
+        ]
+        if path in self.world.left:
+            item = self.world.left[path]
+            is_there = any(
+                name in self.now and self.now[name].digest == item.now.digest
+                for name in self.world.names_of(item)
+            )
+            if is_there and item in fitting:
+                kind = "revived under an old name"
+                if self.world.manner.catalogue:
+                    self.fault(kind, path)
+                else:
+                    self.outcome.counts[kind] += 1
+        elif sound and self.now[sound[0]].inode != seen.inode:
+            self._untold("metadata untold", path, f"a second file, no link to {sound[0]!r}")
+
+    def _of_copies(self, path: bytes) -> list[Seen]:
+        """A copy's metadata may be taken where nothing in the tree knows better."""
+        if self.world.manner.catalogue or self.world.manner.parity:
+            return []
+        return [self.world.copy_seen[copy][path] for copy in self.world.copies
+                if path in self.world.copy_seen[copy]]
+
+    def _metadata(
+        self, path: bytes, wants: list[Seen], seen: Seen, times: set[int], fresh: bool = False
+    ) -> None:
+        """`fresh`: set-ID bits must not come back."""
+        if seen.kind == "folder" or fresh:
+            if seen.mode & SET_ID:
+                self.fault("rights given", path, f"mode {seen.mode:o}")
+        widest = 0
+        for one in wants:
+            widest |= one.mode
+        if seen.mode & ~widest or seen.owner not in {one.owner for one in wants} | {self._me()}:
+            self.fault("rights given", path, f"mode {seen.mode:o}, owner {seen.owner}")
+        lists = {_lists(one) for one in wants}
+        if _lists(seen) and _lists(seen) not in lists:
+            self.fault("rights given", path, f"an access list: {_lists(seen)!r}")
+        differing = []
+        if seen.mode not in {one.mode for one in wants}:
+            differing.append(f"mode {seen.mode:o}")
+        if seen.owner not in {one.owner for one in wants}:
+            differing.append(f"owner {seen.owner}")
+        if seen.attributes not in {one.attributes for one in wants}:
+            differing.append(f"attributes {[name for name, _ in seen.attributes]}")
+        if seen.kind == "file" and seen.mtime_ns not in times:
+            differing.append(f"time {seen.mtime_ns}")
+        room = max(one.room for one in wants)
+        if seen.room > room + ROOM_SPARE_BYTES:
+            differing.append(f"room {seen.room} for {room}")
+        if differing:
+            was = f" (was {wants[-1].mode:o} {wants[-1].owner})"
+            self._untold("metadata untold", path, ", ".join(differing) + was)
+
+    def _me(self) -> tuple[int, int]:
+        return (self.world.manner.user, self.world.manner.user)
+
+    def _same(self, path: bytes, old: Seen, seen: Seen) -> None:
+        """A run that leaves the contents alone leaves everything alone."""
+        fields = ("kind", "mode", "owner", "attributes", "mtime_ns")
+        item = self.world.at.get(path)
+        for name in fields:
+            got = getattr(seen, name)
+            if got == getattr(old, name):
+                continue
+            if item is not None and self.run.verb in MENDING and got == getattr(item.now, name):
+                continue
+            if name == "mtime_ns" and self.run.verb in MENDING and seen.tag is not None:
+                # A repair in place that wrote a page back.
+                if got == seen.tag.mtime_ns and "--in-place" in self.run.words:
+                    continue
+            self.fault("metadata untold", path, f"{name} {getattr(old, name)!r} -> {got!r}")
+        if seen.room > old.room + ROOM_SPARE_BYTES:
+            self.fault("metadata untold", path, f"room {old.room} -> {seen.room}")
+        if seen.links < old.links:
+            self.fault("metadata untold", path, f"links {old.links} -> {seen.links}")
+
+    def _tells(self, path: bytes) -> bool:
+        item = self.world.at.get(path)
+        names = [path] if item is None else [path, *self.world.names_of(item)]
+        return any(self.run.tells(name) for name in names)
+
+    def _untold(self, kind: str, path: bytes, more: str) -> None:
+        if self.killed or self._tells(path):
+            self.outcome.counts[kind.replace("untold", "told")] += 1
+        else:
+            self.fault(kind, path, more)
+
+    def _kept_digests(self) -> set[str]:
+        if self._kept is None:
+            self._kept = kept(self.world.root)
+        return self._kept
+
+    def protection(self) -> None:
+        """What could be rebuilt before can be rebuilt now, or somebody was told."""
+        sets = protected.read_folder(parity_folder(self.world))
+        ends = any(word in self.run.words for word in ACCEPTING)
+        if ends:
+            for path, item in list(self._lost()):
+                part = path.startswith(b"part/") and self.world.unmounted
+                item.accepted = item.accepted or not part
+        if self.was.sets.keys() <= sets.keys():
+            return
+        root = self.world.root
+        missing = protected.rebuildable(root, self.was.sets.values())
+        missing -= protected.rebuildable(root, sets.values())
+        items = dict(self.world.at)
+        for path, item in self._lost():
+            items.setdefault(path, item)
+        for path, item in items.items():
+            recorded = item.recorded
+            if recorded is None or recorded.digest not in missing or item.accepted:
+                continue
+            if recorded.digest != item.now.digest or recorded.length == 0:
+                # Edited: the next tag ends the protection of what it was before.
+                continue
+            seen = self.now.get(path)
+            if seen is not None and seen.digest == recorded.digest and seen.tag is None:
+                # Untagged files are not protected, and it is whole.
+                continue
+            if not self.killed and (self.run.status != 0 or self.run.names(path)):
+                self.outcome.counts["lost protection, told"] += 1
+            else:
+                self.fault("lost protection untold", path)
+
+    def learn(self) -> None:
+        """Takes note of what is recorded now, and of what came back."""
+        for path, seen in self.now.items():
+            if seen.kind != "file":
+                continue
+            item = self.world.at.get(path)
+            if item is None:
+                fitting = [
+                    one for one in self.world.past.get(path, []) if seen.digest in one.digests()
+                ]
+                if not fitting:
+                    continue
+                item = fitting[-1]
+                if self.world.names_of(item) and seen.links < 2:
+                    item = Item(seen, b"", [seen], seen)
+                self.world.know(path, item)
+                item.now = seen
+                item.versions.append(seen)
+                item.accepted = False
+            elif seen.digest == item.now.digest:
+                old = self.was.seen.get(path)
+                if old is not None and old.digest != seen.digest:
+                    item.now = seen
+                elif seen.links != item.now.links:
+                    item.now = seen
+            elif seen.digest in item.digests() and item.recorded is not None:
+                old = self.was.seen.get(path)
+                if old is not None and old.digest != seen.digest:
+                    # An edit was undone; from now on that is the truth.
+                    item.now = seen
+                    item.versions.append(seen)
+            if seen.tag is not None and seen.tag.digest == item.now.digest:
+                item.recorded = item.now
+
+
+def _lists(seen: Seen) -> tuple[bytes, ...]:
+    """The access list of a file."""
+    return tuple(value for name, value in seen.attributes if name.endswith("acl_access"))

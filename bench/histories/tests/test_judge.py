@@ -1,0 +1,154 @@
+"""Tests that each fault is found: what a tree holds and what Steadfast says are both made up."""
+
+import os
+import tempfile
+import unittest
+from dataclasses import replace
+from pathlib import Path
+
+import forge
+import judge
+import kept
+import look
+from judge import Before, Outcome
+from look import Seen, Tag
+from program import Run, forms
+from record import table
+from world import Item, Manner, World
+
+A, B = b"a" * 9000, b"b" * 5000
+
+
+class MadeUp(World):
+    """A world of one file `x` without a volume."""
+
+    def __init__(self, root: Path, catalogue: bool = False) -> None:
+        self.base, self.root = root, os.fsencode(root)
+        self.manner = Manner(0, catalogue, False, "", False, False)
+        self.folders, self.copies, self.copy_seen = {}, [], {}
+        self.at, self.past, self.left = {}, {}, {}
+        self.unmounted = False
+        self.tree: dict[bytes, Seen] = {}
+
+    def look(self) -> dict[bytes, Seen]:
+        return self.tree
+
+
+def seen(data: bytes, **others: object) -> Seen:
+    digest = look.digest_of(data)
+    tag = Tag(look.digest_of(A), len(A), 5)
+    one = Seen("file", digest, len(data), 0o640, (0, 0), 5, 12288, 1, (1, 2), (), tag, True)
+    return replace(one, **others)  # type: ignore[arg-type]
+
+
+class Judged(unittest.TestCase):
+    def setUp(self) -> None:
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.root = Path(folder.name)
+        self.world = MadeUp(self.root)
+        self.item = Item(seen(A), A, [], seen(A))
+        self.world.know(b"x", self.item)
+
+    def faults(
+        self, old: Seen | None, new: Seen | None, words: str, status: int, output: bytes = b""
+    ) -> list[str]:
+        outcome = Outcome()
+        self.world.tree = {} if new is None else {b"x": new}
+        was = Before({} if old is None else {b"x": old}, {})
+        run = Run((*words.split(), "tree"), status, output)
+        judge.judge(self.world, was, run, outcome)
+        return sorted({kind for kind, _ in outcome.faults})
+
+    def keep(self, data: bytes) -> None:
+        folder = self.root / ".steadfast" / "damaged" / "1"
+        folder.mkdir(parents=True)
+        (folder / "x").write_bytes(data)
+
+    def test_a_repaired_file_is_no_fault_if_its_damaged_bytes_are_kept(self) -> None:
+        nowhere = ["damaged bytes kept nowhere"]
+        self.assertEqual(self.faults(seen(B), seen(A), "repair", 0), nowhere)
+        self.keep(B)
+        self.assertEqual(self.faults(seen(B), seen(A), "repair", 0), [])
+
+    def test_other_bytes_and_other_verbs_are_faults(self) -> None:
+        self.keep(B)
+        self.assertEqual(self.faults(seen(B), seen(b"c"), "repair", 3), ["wrong bytes"])
+        self.assertEqual(self.faults(seen(B), seen(A), "update", 0), ["wrong bytes"])
+        self.assertEqual(self.faults(seen(A), None, "repair", 0), ["wrong bytes"])
+
+    def test_an_edit_is_undone_only_if_that_is_told(self) -> None:
+        self.keep(B)
+        edited = seen(B, mtime_ns=9)
+        self.item.now = edited
+        self.assertEqual(self.faults(edited, seen(A), "repair", 0), ["edit undone untold"])
+        self.item.now = edited
+        self.assertEqual(self.faults(edited, seen(A), "repair", 3, b"tree/x edited"), [])
+
+    def test_metadata_and_rights(self) -> None:
+        self.keep(B)
+        less = seen(A, mode=0o600)
+        self.assertEqual(self.faults(seen(B), less, "repair", 0), ["metadata untold"])
+        self.assertEqual(self.faults(seen(B), less, "repair", 3, b"x: mode"), [])
+        more = seen(A, mode=0o644)
+        self.assertEqual(self.faults(seen(B), more, "repair", 3, b"x"), ["rights given"])
+        large = seen(A, room=1 << 20)
+        self.assertEqual(self.faults(seen(B), large, "repair", 0), ["metadata untold"])
+        self.assertEqual(self.faults(seen(A), more, "tag", 0), ["metadata untold"])
+
+    def test_a_missing_file_comes_back_without_set_id_bits(self) -> None:
+        self.item.now = self.item.recorded = seen(A, mode=0o4755)
+        self.world.deleted(b"x")
+        full = seen(A, mode=0o4755)
+        self.assertEqual(self.faults(None, full, "repair", 0), ["rights given"])
+
+    def test_a_missing_file_comes_back_as_it_was(self) -> None:
+        self.world.deleted(b"x")
+        self.assertEqual(self.faults(None, seen(b"c"), "repair", 3), ["wrong bytes"])
+        self.assertEqual(self.faults(None, seen(A), "repair", 0), [])
+
+    def test_damage_gives_a_status(self) -> None:
+        open_damage = ["status 0 with open damage"]
+        self.assertEqual(self.faults(seen(B), seen(B), "check", 0), open_damage)
+        self.assertEqual(self.faults(seen(B), seen(B), "check", 3), [])
+        damaged = seen(A, tag=None)
+        self.assertEqual(self.faults(damaged, damaged, "repair", 0), open_damage)
+        self.world = MadeUp(self.root, catalogue=True)
+        self.world.know(b"x", self.item)
+        self.world.deleted(b"x")
+        self.assertEqual(self.faults(None, None, "check", 0), open_damage)
+
+    def test_drafts_and_crashes(self) -> None:
+        self.world.at.clear()
+        self.assertEqual(self.faults(None, seen(A), "update", 0), ["draft tagged"])
+        self.assertEqual(self.faults(seen(A), seen(A), "check", 101), ["crash"])
+
+
+class Kept(unittest.TestCase):
+    def test_a_journal_gives_the_former_contents(self) -> None:
+        with tempfile.TemporaryDirectory() as name:
+            file = Path(name) / "x"
+            file.write_bytes(B)
+            folder = Path(name) / ".steadfast" / "damaged" / "1"
+            folder.mkdir(parents=True)
+            _, text = forge.journal(os.fsencode(file), b"x", A)
+            (folder / "x.pages").write_bytes(text)
+            file.write_bytes(A)
+            self.assertIn(look.digest_of(B), kept.kept(os.fsencode(name)))
+
+
+class Said(unittest.TestCase):
+    def test_names_are_found_as_they_are_printed(self) -> None:
+        self.assertIn(b"a\\xff\\n", forms(b"a\xff\n"))
+        self.assertTrue(Run(("repair",), 3, b"corrupt  tree/a\\xff: 1 page").tells(b"a\xff"))
+        self.assertFalse(Run(("repair",), 0, b"tree/a").tells(b"a"))
+
+    def test_the_table_counts_a_fault_once_for_each_history(self) -> None:
+        row = {"name": "races-1", "kind": "races", "fs": "xfs", "counts": {"mended": 3}}
+        text = table({"rows": [{**row, "faults": [("crash", "x"), ("crash", "y")]}]})
+        self.assertIn("| fault: crash | 1 |", text)
+        self.assertIn("| count: mended | 3 |", text)
+
+
+if __name__ == "__main__":
+    unittest.main()
