@@ -312,6 +312,13 @@ pub fn finding_detail(finding: &Finding) -> Option<String> {
             };
             Some(format!("its attribute is a tag of other contents than the catalogue's{end}"))
         }
+        Finding::Overwritten { accepted, .. } => {
+            let end =
+                if *accepted { "; accepted" } else { ": restore it from a backup if it is wanted" };
+            Some(format!(
+                "its contents are gone: another file of the tree was renamed to this name{end}"
+            ))
+        }
         Finding::Missing { accepted: true, .. } => Some("taken out of the catalogue".into()),
         Finding::Unmounted { entries, .. } => Some(format!(
             "nothing is there, where {} used to be: is something not mounted?",

@@ -45,6 +45,7 @@ mod descent;
 mod not_visited;
 mod reconcile;
 mod moved;
+mod displaced;
 mod missing;
 mod quick;
 mod session;

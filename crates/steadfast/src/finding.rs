@@ -70,6 +70,15 @@ pub enum Finding {
         /// Whether the catalogue adopted it, by a verb that accepts changes.
         accepted: bool,
     },
+    /// Another known file was renamed to the name of this one, whose contents were found nowhere.
+    Overwritten {
+        /// Its path.
+        path: PathBuf,
+        /// Its tag.
+        tag: Option<Tag>,
+        /// Whether a verb that accepts edits recorded it.
+        accepted: bool,
+    },
     /// A directory that was another volume is empty or missing. Its files do not count as missing.
     Unmounted {
         /// The directory; empty for the tree's root.
@@ -110,6 +119,7 @@ impl Finding {
             | Finding::Returned { path }
             | Finding::TagLost { path, .. }
             | Finding::TagReplaced { path, .. }
+            | Finding::Overwritten { path, .. }
             | Finding::Unmounted { path, .. }
             | Finding::Extra { path }
             | Finding::Changed { path, .. }
@@ -130,10 +140,12 @@ impl Finding {
         match self {
             Finding::New { .. } | Finding::Moved { .. } | Finding::Returned { .. } => 0,
             Finding::Missing { accepted: true, .. }
-            | Finding::TagReplaced { accepted: true, .. } => 0,
+            | Finding::TagReplaced { accepted: true, .. }
+            | Finding::Overwritten { accepted: true, .. } => 0,
             Finding::Missing { .. }
             | Finding::TagReplaced { .. }
             | Finding::TagLost { .. }
+            | Finding::Overwritten { .. }
             | Finding::Extra { .. }
             | Finding::Changed { .. } => 1,
             Finding::Unmounted { .. } => 2,

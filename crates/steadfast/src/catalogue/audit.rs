@@ -374,7 +374,7 @@ impl PlacedFailure {
     fn follow(&mut self, db: &Connection) -> Result<bool, DbError> {
         let next = select_events(
             "directory = ? AND name = ? AND (run, number) > (?, ?) \
-             AND what IN ('moved to', 'dropped')",
+             AND what IN ('moved to', 'dropped', 'overwritten')",
         );
         let mut statement = db.prepare_cached(&next)?;
         // Terminates, because each step goes to a later event.
@@ -382,9 +382,7 @@ impl PlacedFailure {
             let mut rows =
                 statement.query((self.directory, self.name.as_slice(), self.run, self.number))?;
             let Some(row) = rows.next()? else { return Ok(false) };
-            let (run, number, to) = read_event(row, |event| {
-                (event.run, event.number, event.other.map(<[u8]>::to_vec))
-            })?;
+            let (run, to) = read_event(row, |event| (event.run, event.other.map(<[u8]>::to_vec)))?;
             let Some(to) = to else { return Ok(true) };
             let to = PathBuf::from(OsString::from_vec(to));
             let (Some(parent), Some(name)) = (to.parent(), to.file_name()) else {
@@ -393,6 +391,8 @@ impl PlacedFailure {
             let parent = at_path(db, parent)?;
             let parent = parent.ok_or_else(|| DbError::damaged("a file moved to nowhere"))?;
             let (directory, name) = (parent.id, name.as_bytes().to_vec());
+            // Another file may have left the new place in the same run.
+            let number = i64::MAX;
             *self = PlacedFailure { directory, name, run, number };
         }
     }

@@ -20,7 +20,7 @@ use super::error::DbError;
 use super::repaired::{self, REPAIRED, RepairSource};
 use super::runs::{self, RunRecord};
 use super::slice_cache::{FoundRow, known_at, reading};
-use super::writes::{self, NewEvent, PASSED_BY};
+use super::writes::{self, NewEvent, OVERWRITTEN, PASSED_BY};
 use super::{Catalogue, CatalogueError};
 use crate::file_state::FileState;
 use crate::verdict::Verdict;
@@ -134,8 +134,17 @@ struct StoredEvent {
 }
 
 /// Events that change the tag. The others do not.
-const TAG_CHANGES: &[&str] =
-    &["tagged", "retagged", "refreshed", "removed", "adopted", "accepted", MOVED, "dropped"];
+const TAG_CHANGES: &[&str] = &[
+    "tagged",
+    "retagged",
+    "refreshed",
+    "removed",
+    "adopted",
+    "accepted",
+    MOVED,
+    "dropped",
+    OVERWRITTEN,
+];
 
 /// The event of a file that has moved to another path.
 const MOVED: &str = "moved to";
@@ -165,20 +174,20 @@ fn history(db: &Connection, path: &Path) -> Result<History, DbError> {
         let own = events.iter().filter(|event| event.run == run);
         let has = |what: &str| own.clone().any(|event| event.happened.what == what);
         let verdict = match covered.contains(&run) {
-            true if has(MOVED) => Some(Verdict::Moved),
+            true if has(MOVED) && !has("new") => Some(Verdict::Moved),
             true if !has(PASSED_BY) => Some(standing.verdict(tag.is_some())),
             _ => None,
         };
         let record = records.get(&run);
         let record =
             record.ok_or_else(|| DbError::damaged(format_args!("there is no run {run}")))?;
-        history.runs.push(HistoryRun {
-            run: record.clone(),
-            verdict,
-            standing,
-            tag,
-            happened: own.clone().map(|event| event.happened.clone()).collect(),
-        });
+        let mut happened: Vec<Happened> = own.clone().map(|event| event.happened.clone()).collect();
+        if has("new") {
+            // Where the file came from may be known before it is known where the one before went.
+            let stays = |it: &Happened| !matches!(&*it.what, MOVED | "dropped" | OVERWRITTEN);
+            happened.sort_by_key(stays);
+        }
+        history.runs.push(HistoryRun { run: record.clone(), verdict, standing, tag, happened });
     }
     Ok(history)
 }
@@ -189,14 +198,14 @@ fn lives(events: &[StoredEvent], first_run: i64) -> Vec<(i64, i64)> {
     let begins = |event: &&StoredEvent| event.happened.what == "new";
     // The files of the first run have no event.
     let mut from = match events.iter().find(begins) {
-        Some(event) if events.first().is_some_and(|first| first.run == event.run) => None,
+        Some(_) if events.first().as_ref().is_some_and(begins) => None,
         Some(_) => Some(1),
         None => Some(first_run),
     };
     for event in events {
         match event.happened.what.as_str() {
             "new" => from = Some(event.run),
-            "moved to" | "dropped" => {
+            MOVED | "dropped" | OVERWRITTEN => {
                 lives.extend(from.take().map(|from| (from, event.run)));
             }
             _ => {}

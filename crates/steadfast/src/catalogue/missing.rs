@@ -10,12 +10,13 @@ use rusqlite::Connection;
 
 use super::column;
 use super::directory::Paths;
+use super::displaced::DisplacedFile;
 use super::entry::FileRow;
 use super::error::DbError;
 use super::not_visited::{Presence, look};
 use super::recorder::Recorder;
 use super::slice::{Settled, rows_of, slice_with};
-use super::writes::{self, PASSED_BY};
+use super::writes::{self, OVERWRITTEN, PASSED_BY};
 use crate::file_state::FileState;
 use crate::finding::{Finding, Say};
 
@@ -26,6 +27,14 @@ const PAGE_LEN: i64 = 512;
 struct MissingRow {
     directory: i64,
     name: Vec<u8>,
+}
+
+/// Where a file was that was not found.
+struct MissingPlace {
+    directory: i64,
+    path: PathBuf,
+    /// The run that judged its slice.
+    slice_run: i64,
 }
 
 impl Recorder {
@@ -68,9 +77,17 @@ impl Recorder {
     /// Decides for each missing file what became of it. If the user stops the run, the next run
     /// decides for the rest.
     pub(super) fn settle_missing(&mut self, say: &mut Say<'_>) -> Result<(), DbError> {
-        if !self.has_missing || !self.collect_arrivals()? {
-            return Ok(());
+        if self.has_missing {
+            if !self.collect_arrivals()? {
+                return Ok(());
+            }
+            self.recognise_displaced()?;
+            self.settle_each_missing(say)?;
         }
+        if self.cut_short { Ok(()) } else { self.follow_departed() }
+    }
+
+    fn settle_each_missing(&mut self, say: &mut Say<'_>) -> Result<(), DbError> {
         let mut paths = Paths::default();
         let mut after: (i64, Vec<u8>) = (i64::MIN, Vec::new());
         loop {
@@ -122,7 +139,15 @@ impl Recorder {
             }
             let path = paths.file(&self.catalogue.db, directory, &row.known.name)?;
             let name = row.known.name.clone();
-            match self.settle_one(directory, row, slice.checked_run, path, paths, say)? {
+            let displaced = self.displaced_at(directory, &name)?;
+            let row = match displaced {
+                Some(here) => {
+                    let place = MissingPlace { directory, path, slice_run: slice.checked_run };
+                    Some(self.settle_displaced(place, row, here, paths, say)?)
+                }
+                None => self.settle_one(directory, row, slice.checked_run, path, paths, say)?,
+            };
+            match row {
                 Some(row) => settled.push(row),
                 None => gone.push(name),
             }
@@ -132,6 +157,58 @@ impl Recorder {
             self.amend(directory, &slice, settled)?;
         }
         Ok(mine.len())
+    }
+
+    /// Looks for the new place of a file and records the move. Returns whether it has moved.
+    fn follow(
+        &mut self,
+        place: &MissingPlace,
+        row: &FileRow,
+        paths: &mut Paths,
+        say: &mut Say<'_>,
+    ) -> Result<bool, DbError> {
+        let MissingPlace { directory, path, slice_run } = place;
+        let Some(tag) = row.record.tag else { return Ok(false) };
+        let arrival = self.find_arrival(*directory, row, *slice_run, paths)?;
+        let Some(arrival) = arrival else { return Ok(false) };
+        let to = arrival.path;
+        let (standing, to_bytes) = (FileState::Fine, Some(to.as_os_str().as_bytes()));
+        self.write_event(*directory, &row.name, "moved to", standing, Some(tag), to_bytes)?;
+        let (there, name_there) = (arrival.directory, arrival.name.as_slice());
+        let came = Some(path.as_os_str().as_bytes());
+        self.write_event(there, name_there, "moved from", arrival.standing, None, came)?;
+        self.say(say, Finding::Moved { from: path.clone(), to, tag });
+        Ok(true)
+    }
+
+    /// Settles a name where another file is than the one that was known there. If that is a known
+    /// file as well, it gets the name, and the one that was there has moved or was overwritten.
+    /// Otherwise the file of the name was replaced.
+    fn settle_displaced(
+        &mut self,
+        place: MissingPlace,
+        row: Settled,
+        here: DisplacedFile,
+        paths: &mut Paths,
+        say: &mut Say<'_>,
+    ) -> Result<Settled, DbError> {
+        let directory = place.directory;
+        self.judge_after_all(directory, &row.known)?;
+        let DisplacedFile { seen, is_known } = here;
+        if !is_known {
+            let MissingPlace { path, slice_run, .. } = place;
+            return Ok(self.settle_known(directory, path, row.known, slice_run, &seen, say)?.0);
+        }
+        if !self.follow(&place, &row.known, paths, say)? {
+            let (tag, path) = (row.known.record.tag, place.path);
+            let accepted = self.mode.accepts || matches!(&*self.record.verb, "update" | "retag");
+            let standing = if accepted { FileState::Fine } else { FileState::Missing };
+            self.write_event(directory, &row.known.name, OVERWRITTEN, standing, tag, None)?;
+            if tag.is_some_and(|tag| tag.length > 0) {
+                self.say(say, Finding::Overwritten { path, tag, accepted });
+            }
+        }
+        self.begin_life(directory, &row.known.name, &seen)
     }
 
     /// Settles one missing file. `None` if its row is removed.
@@ -150,19 +227,11 @@ impl Recorder {
         };
         let record = row.known.record;
         self.judge_after_all(directory, &row.known)?;
-        if let Some(tag) = record.tag
-            && let Some(arrival) = self.find_arrival(directory, &row.known, slice_run, paths)?
-        {
-            let (from_bytes, to) = (path.as_os_str().as_bytes(), arrival.path);
-            let (standing, name) = (FileState::Fine, row.known.name.as_slice());
-            let to_bytes = Some(to.as_os_str().as_bytes());
-            self.write_event(directory, name, "moved to", standing, Some(tag), to_bytes)?;
-            let (there, name_there) = (arrival.directory, arrival.name.as_slice());
-            let came = Some(from_bytes);
-            self.write_event(there, name_there, "moved from", arrival.standing, None, came)?;
-            self.say(say, Finding::Moved { from: path, to, tag });
+        let place = MissingPlace { directory, path, slice_run };
+        if self.follow(&place, &row.known, paths, say)? {
             return Ok(None);
         }
+        let MissingPlace { path, .. } = place;
         let known = record.standing == FileState::Missing;
         let accepted = self.mode.accepts;
         let tag = record.tag;

@@ -219,12 +219,19 @@ impl Recorder {
             };
             let mut standing = FileState::Fine;
             if self.mode.writes {
-                let known = self.arrived.find(&self.catalogue.db, there.directory, &there.name)?;
+                let waiting = self.displaced_at(there.directory, &there.name)?;
+                let waiting = waiting.filter(|waiting| waiting.is_known);
+                let row = match &waiting {
+                    Some(_) => None,
+                    None => self.arrived.find(&self.catalogue.db, there.directory, &there.name)?,
+                };
+                let known = row.map(|found| found.known.record);
+                let known = known.or(waiting.map(|waiting| waiting.seen.record));
                 let fits = |it: &FileRecord| {
                     it.facts.inode == there.inode
                         && (there.same || it.tag.is_some_and(|it| it.same_contents(&tag)))
                 };
-                let known = known.map(|found| found.known.record).filter(fits);
+                let known = known.filter(fits);
                 let damaged = || DbError::damaged("a file that came is not as it was when it came");
                 standing = known.ok_or_else(damaged)?.standing;
             }

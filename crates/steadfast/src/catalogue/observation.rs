@@ -58,6 +58,8 @@ pub(super) struct ObservedFile {
     pub(super) verdict: Option<Verdict>,
     pub(super) action: Option<Action>,
     pub(super) place: TagPlace,
+    /// The tag that the file had, if the run set another one.
+    pub(super) before: Option<Tag>,
     /// Whether `record.facts` are known.
     pub(super) has_facts: bool,
 }
@@ -66,6 +68,33 @@ impl ObservedFile {
     /// Returns whether the file was judged, or read for a new tag.
     pub(super) fn is_checked(&self) -> bool {
         self.verdict.is_some() || self.changed_tag()
+    }
+
+    /// Returns the tag that the file had when the run met it.
+    pub(super) fn own_tag(&self) -> Option<Tag> {
+        if self.changed_tag() { self.before } else { self.record.tag }
+    }
+
+    /// Makes the observation of a file that waited for the end of the run.
+    pub(super) fn waited(
+        record: FileRecord,
+        verdict: Option<Verdict>,
+        action: Option<Action>,
+        place: TagPlace,
+        before: Option<Tag>,
+    ) -> ObservedFile {
+        let before = before.filter(|_| action.is_some());
+        let (name_start, name_len) = (0, 0);
+        ObservedFile {
+            name_start,
+            name_len,
+            record,
+            verdict,
+            action,
+            place,
+            before,
+            has_facts: true,
+        }
     }
 
     /// Returns whether the run set or removed the tag.
@@ -139,6 +168,7 @@ impl FileBatch {
             verdict: observation.verdict,
             action: observation.action,
             place: observation.place,
+            before: observation.stored.filter(|_| changed),
             has_facts: facts.is_some(),
         };
         let plain = seen.has_facts && !changed && !gone;

@@ -5,7 +5,7 @@
 
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use super::entry::{FileFacts, FileRecord, FileRow};
 use super::error::DbError;
@@ -158,25 +158,36 @@ impl Recorder {
         if !seen.has_facts {
             return Ok(None);
         }
-        let FileRecord { tag, standing, .. } = seen.record;
+        let tag = seen.record.tag;
         if !self.filling {
             let path = level.relative.join(OsStr::from_bytes(name));
             self.say(say, Finding::New { path, tag });
         }
-        // The first run writes no event: its files were there before.
-        if run > 1 {
-            self.write_event(level.id, name, "new", standing, None, None)?;
-            if let Some(tag) = &tag {
-                self.arrive(level.id, name, &seen.record, tag, run)?;
-            }
+        if let Some(tag) = tag.filter(|_| run > 1) {
+            self.arrive(level.id, name, &seen.record, &tag, run)?;
         }
         if !self.mode.writes {
             return Ok(None);
         }
-        if standing != FileState::Fine {
-            self.write_event(level.id, name, standing.name(), standing, None, None)?;
-        }
         self.cover(level, name, seen.is_checked())?;
+        self.begin_life(level.id, name, seen).map(Some)
+    }
+
+    /// Makes the row of a file that came to a name, and writes its events.
+    pub(super) fn begin_life(
+        &mut self,
+        directory: i64,
+        name: &[u8],
+        seen: &ObservedFile,
+    ) -> Result<Settled, DbError> {
+        let (run, standing) = (self.record.id, seen.record.standing);
+        // The first run writes no event: its files were there before.
+        if run > 1 {
+            self.write_event(directory, name, "new", standing, None, None)?;
+        }
+        if standing != FileState::Fine {
+            self.write_event(directory, name, standing.name(), standing, None, None)?;
+        }
         self.unflushed = true;
         let known = FileRow {
             name: name.to_vec(),
@@ -186,7 +197,7 @@ impl Recorder {
             proved_run: 0,
         };
         let last_checked = if seen.is_checked() { run } else { 0 };
-        Ok(Some(Settled { known, last_checked, dirty: true }))
+        Ok(Settled { known, last_checked, dirty: true })
     }
 
     /// Settles a known file that was observed.
@@ -198,15 +209,40 @@ impl Recorder {
         seen: &ObservedFile,
         say: &mut Say<'_>,
     ) -> Result<Settled, DbError> {
+        if !self.mode.quick && may_be_another(&row.record, seen) {
+            self.note_displaced(level.id, &row, slice_run, seen)?;
+            self.cover(level, &row.name, seen.is_checked())?;
+            return Ok(Settled::as_was(row, slice_run));
+        }
+        let path = level.relative.join(OsStr::from_bytes(&row.name));
+        if self.mode.quick {
+            if row.record.standing == FileState::Missing {
+                self.say(say, Finding::Returned { path: path.clone() });
+            }
+            self.compare(path, &row.record, &seen.record.facts, say);
+            return Ok(Settled::as_was(row, slice_run));
+        }
+        self.note_departed(level.id, &row, seen)?;
+        let (settled, checked) = self.settle_known(level.id, path, row, slice_run, seen, say)?;
+        self.cover(level, &settled.known.name, checked)?;
+        Ok(settled)
+    }
+
+    /// Settles a file at its known name. Also returns whether it was checked.
+    pub(super) fn settle_known(
+        &mut self,
+        directory: i64,
+        path: PathBuf,
+        row: FileRow,
+        slice_run: i64,
+        seen: &ObservedFile,
+        say: &mut Say<'_>,
+    ) -> Result<(Settled, bool), DbError> {
         let was = row.record;
         let proved = row.last_proved(slice_run);
-        let path = || level.relative.join(OsStr::from_bytes(&row.name));
+        let path = || path.clone();
         if was.standing == FileState::Missing {
             self.say(say, Finding::Returned { path: path() });
-        }
-        if self.mode.quick {
-            self.compare(path(), &was, &seen.record.facts, say);
-            return Ok(Settled::as_was(row, slice_run));
         }
         let mut outcome = tag_after(&was, seen, self.mode.accepts);
         if outcome.replaced && self.is_own_successor(&path(), &was, seen) {
@@ -244,20 +280,19 @@ impl Recorder {
                 _ => name_of(standing, record.tag.is_some()),
             });
             let before = outcome.what.and(was.tag);
-            self.write_event(level.id, &settled.known.name, what, standing, before, None)?;
+            self.write_event(directory, &settled.known.name, what, standing, before, None)?;
         }
         if let Some(sources) = repaired.filter(|_| standing.proves()) {
             let sources = repaired::to_bytes(&sources);
             let name = &settled.known.name;
-            self.write_event(level.id, name, REPAIRED, standing, None, Some(&sources))?;
+            self.write_event(directory, name, REPAIRED, standing, None, Some(&sources))?;
         }
         if let (None, Some(tag)) = (was.tag, &record.tag) {
             // A missing file may have moved here and been seen before it had a tag.
             let first_run = settled.known.first_run;
-            self.arrive(level.id, &settled.known.name, &record, tag, first_run)?;
+            self.arrive(directory, &settled.known.name, &record, tag, first_run)?;
         }
-        self.cover(level, &settled.known.name, checked)?;
-        Ok(settled)
+        Ok((settled, checked))
     }
 
     /// Returns whether a run of ours replaced the tag and was killed before it recorded that. The
@@ -467,6 +502,17 @@ fn tag_after(was: &FileRecord, seen: &ObservedFile, accepts: bool) -> TagOutcome
             let lost = seen.has_facts && seen.verdict == Some(Verdict::Untagged);
             TagOutcome { lost, ..kept }
         }
+    }
+}
+
+/// Returns whether another known file may be at the name of this one: the inode is another, and the
+/// tag, or the lack of one, is not that of the file that was here. The end of the run decides.
+fn may_be_another(was: &FileRecord, seen: &ObservedFile) -> bool {
+    let is_other_inode = seen.has_facts && seen.record.facts.inode != was.facts.inode;
+    let Some(known) = was.tag.filter(|_| is_other_inode) else { return false };
+    match seen.own_tag() {
+        Some(own) => !own.same_contents(&known),
+        None => seen.changed_tag() || seen.verdict == Some(Verdict::Untagged),
     }
 }
 

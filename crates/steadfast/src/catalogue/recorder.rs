@@ -87,6 +87,8 @@ pub struct Recorder {
     /// Whether the temporary tables of missing files and of arrivals exist.
     pub(super) has_missing: bool,
     pub(super) has_arrivals: bool,
+    /// Whether the temporary tables of displaced files exist.
+    pub(super) has_displaced: bool,
     /// Rows of files that arrived, to be read again.
     pub(super) arrived: SliceCache,
     /// A buffer for sealing.
@@ -182,6 +184,7 @@ impl Recorder {
             events_written: 0,
             has_missing: false,
             has_arrivals: false,
+            has_displaced: false,
             arrived: SliceCache::default(),
             buffer: Vec::new(),
             verdicts: [0; Verdict::ALL.len()],

@@ -11,6 +11,9 @@ use steadfast_manifest::tag::Tag;
 /// The event of a file that was not found in a run that could not decide whether it is missing.
 pub(super) const PASSED_BY: &str = "passed by";
 
+/// The event of a file that is gone because another known file was renamed to its name.
+pub(super) const OVERWRITTEN: &str = "overwritten";
+
 /// Writes a file's row.
 pub(super) fn put_entry(db: &Connection, directory: i64, row: &FileRow) -> Result<(), DbError> {
     let sql = format!(

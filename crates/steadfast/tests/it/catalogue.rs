@@ -94,7 +94,10 @@ pub(crate) fn writer(now: i64) -> LockRequest<'static> {
 impl Garden {
     /// Makes a tree of these files, each holding its own name, and a catalogue without anything.
     pub(crate) fn new(files: &[&str]) -> Garden {
-        let tree = Tree::new();
+        Garden::in_tree(Tree::new(), files)
+    }
+
+    fn in_tree(tree: Tree, files: &[&str]) -> Garden {
         for name in files {
             tree.write(name, name);
         }
@@ -106,7 +109,16 @@ impl Garden {
 
     /// Makes it, tags everything and checks it once.
     pub(crate) fn planted(files: &[&str]) -> Garden {
-        let mut garden = Garden::new(files);
+        Garden::new(files).tagged()
+    }
+
+    /// The same, where nothing waits for a disk.
+    pub(crate) fn planted_in_memory(files: &[&str]) -> Garden {
+        Garden::in_tree(Tree::in_memory(), files).tagged()
+    }
+
+    fn tagged(self) -> Garden {
+        let mut garden = self;
         garden.run(&Way { verb: "tag", ..Way::default() });
         assert_eq!(garden.check().all(), [""; 0]);
         garden

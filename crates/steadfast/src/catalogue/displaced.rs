@@ -1,0 +1,256 @@
+//! Files at a known name that may be other known files: renamed over it, swapped with it, or rotated
+//! to it.
+//!
+//! Takes what a run observed of them; says at its end which are known. A file is known by its inode
+//! and its digest, before its name. Both the old row and the observation wait in temporary tables,
+//! because millions may have been renamed, and because the name that a file came from may be visited
+//! later. An interrupted run leaves the rows as they were.
+
+use rusqlite::{OptionalExtension as _, Row};
+use strum::VariantArray as _;
+
+use steadfast_manifest::tag::TagPlace;
+
+use super::column;
+use super::entry::{COLUMNS, FileRow};
+use super::error::DbError;
+use super::observation::ObservedFile;
+use super::recorder::Recorder;
+use crate::event::Action;
+use crate::file_state::FileState;
+use crate::verdict::Verdict;
+
+/// Where an observed tag may have been, at the number by which the table has it.
+const PLACES: [TagPlace; 4] =
+    [TagPlace::Attribute, TagPlace::Catalogue, TagPlace::Damaged, TagPlace::CatalogueAlone];
+
+/// The columns of the table after those of a row: the tag that the file had when the run met it,
+/// what the run said and did, and whether it is another known file.
+const OWN_COLUMNS: &str = "own_algorithm, own_digest, own_tagged_s, own_length, own_mtime_ns, \
+    verdict, action, place, known";
+
+/// Finds out which displaced files are known, by the inode and the digest of a row, or of a row
+/// whose name has another file since. Without a tag, length and time must be the same as well,
+/// because a new file may get the inode of a deleted one.
+const BY_INODE: &str = "
+CREATE INDEX temp.displaced_inodes ON displaced (inode);
+CREATE INDEX temp.displaced_digests ON displaced (own_digest);
+CREATE TEMP TABLE known_displaced AS
+SELECT d.directory, d.name
+FROM entries AS n CROSS JOIN temp.displaced AS d ON d.inode = n.inode
+WHERE d.own_digest IS n.digest AND (n.directory <> d.directory OR n.name <> d.name)
+  AND (n.digest IS NOT NULL OR n.length = d.length AND n.mtime_ns = d.mtime_ns)
+UNION
+SELECT d.directory, d.name
+FROM temp.departed AS n CROSS JOIN temp.displaced AS d ON d.inode = n.inode
+WHERE d.own_digest IS n.digest AND (n.directory <> d.directory OR n.name <> d.name)
+  AND (n.digest IS NOT NULL OR n.length = d.length AND n.mtime_ns = d.mtime_ns);
+UPDATE temp.displaced SET known = 1
+WHERE (directory, name) IN (SELECT directory, name FROM temp.known_displaced);
+DELETE FROM temp.known_displaced;";
+
+/// The same by the digest alone: some file systems number inodes anew, and an earlier run may have
+/// settled the name that the file came from. The contents must be those of a row that lost them, or
+/// of an earlier tag, and no other file may have them: otherwise it is a copy.
+const BY_DIGEST: &str = "
+INSERT INTO temp.known_displaced
+SELECT d.directory, d.name
+FROM temp.missing AS n CROSS JOIN temp.displaced AS d ON d.own_digest = n.digest
+WHERE d.known = 0 AND d.own_length > 0 AND (n.directory <> d.directory OR n.name <> d.name)
+UNION
+SELECT d.directory, d.name
+FROM entries AS n CROSS JOIN temp.displaced AS d ON d.own_digest = n.digest
+WHERE d.known = 0 AND d.own_length > 0 AND (n.directory <> d.directory OR n.name <> d.name)
+  AND n.standing NOT IN (0, 1, 7)
+UNION
+SELECT d.directory, d.name
+FROM events AS n CROSS JOIN temp.displaced AS d ON d.own_digest = n.digest
+WHERE d.known = 0 AND d.own_length > 0 AND (n.directory <> d.directory OR n.name <> d.name)
+  AND n.what IN ('retagged', 'removed', 'accepted', 'moved to', 'overwritten', 'dropped');
+CREATE TEMP TABLE held AS
+SELECT DISTINCT d.own_digest AS digest
+FROM entries AS n CROSS JOIN temp.displaced AS d ON d.own_digest = n.digest
+WHERE d.known = 0 AND n.standing IN (0, 1, 7)
+  AND (n.directory, n.name) NOT IN (SELECT directory, name FROM temp.missing)
+  AND (n.directory, n.name) NOT IN (SELECT directory, name FROM temp.departed);
+UPDATE temp.displaced SET known = 1
+WHERE (directory, name) IN (SELECT directory, name FROM temp.known_displaced)
+  AND own_digest NOT IN (SELECT digest FROM temp.held);";
+
+/// Makes the known ones places where missing files may be now.
+const ARRIVE: &str = "
+INSERT OR IGNORE INTO temp.arrivals
+SELECT own_digest, own_algorithm, own_length, name, directory, inode, first_run, first_run,
+  standing IN (0, 1, 7)
+FROM temp.displaced WHERE known = 1 AND own_digest IS NOT NULL;";
+
+/// Finds files that came in this run from a name that has another file now and keeps its row, as
+/// after an edit by an editor that keeps a backup, or a log that was rotated.
+const DEPARTED: &str = "
+SELECT n.directory, n.name, n.standing, d.directory, d.name
+FROM events AS e
+CROSS JOIN entries AS n ON n.directory = e.directory AND n.name = e.name
+CROSS JOIN temp.departed AS d ON d.inode = n.inode AND d.digest = n.digest
+WHERE e.run = ? AND e.what = 'new' AND (n.directory <> d.directory OR n.name <> d.name)
+GROUP BY n.directory, n.name";
+
+/// A file that waited for the end of the run.
+pub(super) struct DisplacedFile {
+    pub(super) seen: ObservedFile,
+    /// Whether it is another known file than the one of its name.
+    pub(super) is_known: bool,
+}
+
+impl DisplacedFile {
+    /// Reads the columns of a row and then [`OWN_COLUMNS`].
+    fn read(row: &Row<'_>) -> Result<DisplacedFile, DbError> {
+        let own_at = columns();
+        let record = FileRow::read(row)?.record;
+        let own = column::tag(row, own_at, record.facts.length, record.facts.mtime)?;
+        let at = |at: usize| Ok::<_, DbError>(usize::try_from(column::integer(row, at)?).ok());
+        let verdict = at(own_at + 5)?.and_then(|at| Verdict::ALL.get(at)).copied();
+        let action = at(own_at + 6)?.and_then(|at| Action::VARIANTS.get(at)).copied();
+        let place = at(own_at + 7)?.and_then(|at| PLACES.get(at)).copied();
+        let place = place.unwrap_or(TagPlace::Attribute);
+        let is_known = column::integer(row, own_at + 8)? != 0;
+        let seen = ObservedFile::waited(record, verdict, action, place, own);
+        Ok(DisplacedFile { seen, is_known })
+    }
+}
+
+/// Returns how many columns a row has.
+fn columns() -> usize {
+    COLUMNS.split(',').count()
+}
+
+impl Recorder {
+    /// Notes that another known file may be at the name of this one, which may be elsewhere.
+    pub(super) fn note_displaced(
+        &mut self,
+        directory: i64,
+        row: &FileRow,
+        slice_run: i64,
+        seen: &ObservedFile,
+    ) -> Result<(), DbError> {
+        self.make_displaced()?;
+        self.note_missing(directory, row, slice_run)?;
+        let (name, first_run) = (row.name.clone(), self.record.id);
+        let here = FileRow { name, record: seen.record, first_run, checked_run: 0, proved_run: 0 };
+        let own_at = 2 + columns();
+        let places = vec!["?"; own_at + 8].join(",");
+        let db = &self.catalogue.db;
+        let mut statement =
+            db.prepare_cached(&format!("REPLACE INTO temp.displaced VALUES ({places})"))?;
+        statement.raw_bind_parameter(1, directory)?;
+        here.bind(&mut statement)?;
+        column::bind_tag(&mut statement, own_at, seen.own_tag().as_ref(), None)?;
+        let number = |found: Option<usize>| found.map_or(-1, |at| at as i64);
+        let verdict = seen.verdict.and_then(|it| Verdict::ALL.iter().position(|of| *of == it));
+        let action = seen.action.and_then(|it| Action::VARIANTS.iter().position(|of| *of == it));
+        let place = PLACES.iter().position(|of| *of == seen.place);
+        statement.raw_bind_parameter(own_at + 5, number(verdict))?;
+        statement.raw_bind_parameter(own_at + 6, number(action))?;
+        statement.raw_bind_parameter(own_at + 7, number(place))?;
+        statement.raw_bind_parameter(own_at + 8, 0)?;
+        statement.raw_execute()?;
+        Ok(())
+    }
+
+    /// Notes that the file of a known name has another inode. The row keeps the name; the file that
+    /// it was may have been renamed.
+    pub(super) fn note_departed(
+        &mut self,
+        directory: i64,
+        row: &FileRow,
+        seen: &ObservedFile,
+    ) -> Result<(), DbError> {
+        let was = &row.record.facts;
+        if !seen.has_facts || seen.record.facts.inode == was.inode {
+            return Ok(());
+        }
+        self.make_displaced()?;
+        let mut statement = self
+            .catalogue
+            .db
+            .prepare_cached("INSERT OR IGNORE INTO temp.departed VALUES (?, ?, ?, ?, ?, ?)")?;
+        let digest = row.record.tag.as_ref().map(|tag| tag.digest.as_bytes());
+        let (inode, length) = (was.inode.cast_signed(), was.length.cast_signed());
+        let mtime = column::Moment(was.mtime);
+        statement.execute((directory, row.name.as_slice(), inode, digest, length, mtime))?;
+        Ok(())
+    }
+
+    fn make_displaced(&mut self) -> Result<(), DbError> {
+        if !self.has_displaced {
+            self.catalogue.db.execute_batch(&format!(
+                "CREATE TEMP TABLE displaced (directory, {COLUMNS}, {OWN_COLUMNS}, \
+                 PRIMARY KEY (directory, name)) WITHOUT ROWID; \
+                 CREATE TEMP TABLE departed (directory, name, inode, digest, length, mtime_ns, \
+                 PRIMARY KEY (inode, directory, name)) WITHOUT ROWID"
+            ))?;
+            self.has_displaced = true;
+        }
+        Ok(())
+    }
+
+    /// Finds out which displaced files are known, and makes them places of missing ones. The tables
+    /// of missing files and of arrivals exist.
+    pub(super) fn recognise_displaced(&mut self) -> Result<(), DbError> {
+        if !self.has_displaced {
+            return Ok(());
+        }
+        let db = &self.catalogue.db;
+        db.execute_batch(BY_INODE)?;
+        let rest = "SELECT count(*) FROM temp.displaced WHERE known = 0";
+        if db.query_row(rest, (), |row| row.get::<_, i64>(0))? > 0 {
+            db.execute_batch(BY_DIGEST)?;
+        }
+        db.execute_batch(ARRIVE)?;
+        Ok(())
+    }
+
+    /// Returns the file that waits at a known name, if one does.
+    pub(super) fn displaced_at(
+        &self,
+        directory: i64,
+        name: &[u8],
+    ) -> Result<Option<DisplacedFile>, DbError> {
+        if !self.has_displaced {
+            return Ok(None);
+        }
+        let sql = format!(
+            "SELECT {COLUMNS}, {OWN_COLUMNS} FROM temp.displaced WHERE directory = ? AND name = ?"
+        );
+        let mut statement = self.catalogue.db.prepare_cached(&sql)?;
+        let found = statement.query_row((directory, name), |row| Ok(DisplacedFile::read(row)));
+        found.optional()?.transpose()
+    }
+
+    /// Records where files came from whose former names have another file and keep their rows.
+    pub(super) fn follow_departed(&mut self) -> Result<(), DbError> {
+        if !self.has_displaced || !self.mode.writes {
+            return Ok(());
+        }
+        let mut paths = super::directory::Paths::default();
+        let mut came = Vec::new();
+        {
+            let db = &self.catalogue.db;
+            let mut statement = db.prepare(DEPARTED)?;
+            let mut rows = statement.query((self.record.id,))?;
+            while let Some(row) = rows.next()? {
+                let standing = usize::try_from(column::integer(row, 2)?).ok();
+                let standing = standing.and_then(|at| FileState::ALL.get(at).copied());
+                let from = paths.file(db, column::integer(row, 3)?, column::name(row, 4)?)?;
+                let name = column::name(row, 1)?.to_vec();
+                came.push((column::integer(row, 0)?, name, standing, from));
+            }
+        }
+        for (directory, name, standing, from) in came {
+            use std::os::unix::ffi::OsStrExt as _;
+            let standing = standing.unwrap_or(FileState::Fine);
+            let from = Some(from.as_os_str().as_bytes());
+            self.write_event(directory, &name, "moved from", standing, None, from)?;
+        }
+        Ok(())
+    }
+}
