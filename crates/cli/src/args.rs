@@ -76,7 +76,7 @@ pub(crate) use schedule::{
     ScheduleMetricsArgs, ScheduleRunArgs, StatusArgs,
 };
 #[cfg(feature = "serve")]
-pub(crate) use serve::{LanguageArg, OpenArgs, ServeArgs};
+pub(crate) use serve::{OpenArgs, ServeArgs};
 pub(crate) use verbs::{
     CheckArgs, Command, DiffArgs, ExportArgs, HashArgs, ImportArgs, InitArgs, ProbeArgs, RetagArgs,
     ShowArgs, TagArgs, UntagArgs, UpdateArgs,

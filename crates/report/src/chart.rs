@@ -17,7 +17,7 @@ use plotters::drawing::{DrawingArea, IntoDrawingArea as _};
 use plotters::prelude::SVGBackend;
 use plotters::style::{IntoFont as _, TextStyle};
 
-use crate::document::{Axis, Chart, Figures, Layer, Mark, Scale, Wording};
+use crate::document::{Axis, Chart, Layer, Mark, Scale};
 use crate::escape;
 use crate::units::Units;
 use axis::{AxisRange, AxisSide};
@@ -66,7 +66,7 @@ type Area<'a> = DrawingArea<SVGBackend<'a>, Shift>;
 type Frame<'a, 'b> = ChartContext<'a, SVGBackend<'b>, Cartesian2d<AxisRange, AxisRange>>;
 
 /// Draws a chart as an SVG element with a title and a description, with at most so many dots.
-pub fn svg(chart: &Chart, figures: Figures, dots_max: usize) -> String {
+pub fn svg(chart: &Chart, units: Units, dots_max: usize) -> String {
     let chart = lying(&legible(thinned(chart, dots_max)));
     let inks = inks(&chart.layers);
     let top = legend_rows(&chart, &inks) * LINE_HEIGHT;
@@ -74,14 +74,14 @@ pub fn svg(chart: &Chart, figures: Figures, dots_max: usize) -> String {
     let mut picture = String::new();
     {
         let area = SVGBackend::with_string(&mut picture, (WIDTH, height)).into_drawing_area();
-        draw(&chart, &inks, figures, &area).expect("a picture in memory takes everything");
+        draw(&chart, &inks, units, &area).expect("a picture in memory takes everything");
     }
     theme::dress(&picture, &chart, (WIDTH, height))
 }
 
 /// Draws a chart as a file of its own, readable in light and dark.
 pub fn standalone(chart: &Chart, units: Units) -> String {
-    let picture = svg(chart, Figures { units, wording: Wording::ENGLISH }, DOTS_MAX);
+    let picture = svg(chart, units, DOTS_MAX);
     let style = format!("<style>{STANDALONE_STYLE}</style>");
     let end = picture.find('>').map_or(0, |end| end + 1);
     let element = picture[..end].replacen("<svg ", "<svg xmlns=\"http://www.w3.org/2000/svg\" ", 1);
@@ -125,19 +125,19 @@ fn legible(mut chart: Chart) -> Chart {
 
 type DrawResult = Result<(), Box<dyn std::error::Error>>;
 
-fn draw(chart: &Chart, inks: &[usize], figures: Figures, area: &Area<'_>) -> DrawResult {
+fn draw(chart: &Chart, inks: &[usize], units: Units, area: &Area<'_>) -> DrawResult {
     let top = legend(chart, inks, area)?;
-    let y = AxisRange::of(&chart.y, chart, AxisSide::Y, figures.units);
-    let y_label = labels(&chart.y, &y, figures);
+    let y = AxisRange::of(&chart.y, chart, AxisSide::Y, units);
+    let y_label = labels(&chart.y, &y, units);
     let rows = BarRows::of(chart);
     let left = if rows.above { 0 } else { label_width(&y, &y_label) };
     let frame_width = WIDTH as i32 - left - 2 * LABEL_GAP;
-    let x = AxisRange::of(&chart.x, chart, AxisSide::X, figures.units);
-    let x = x.with_room(marks::figures(chart, figures, frame_width));
-    let x_width = |mark: &f64| width_of(&labels(&chart.x, &x, figures)(mark));
+    let x = AxisRange::of(&chart.x, chart, AxisSide::X, units);
+    let x = x.with_room(marks::figures(chart, units, frame_width));
+    let x_width = |mark: &f64| width_of(&labels(&chart.x, &x, units)(mark));
     let widest = x.marks().iter().map(x_width).max().unwrap_or(0) + LABEL_GAP;
     let x = x.clone().with_marks_apart(f64::from(widest) / f64::from(frame_width));
-    let x_label = labels(&chart.x, &x, figures);
+    let x_label = labels(&chart.x, &x, units);
     let half = |mark: Option<&f64>| mark.map_or(0, |mark| width_of(&x_label(mark)) / 2 + 1);
     let mut builder = ChartBuilder::on(area);
     let mut frame = builder
@@ -153,7 +153,7 @@ fn draw(chart: &Chart, inks: &[usize], figures: Figures, area: &Area<'_>) -> Dra
     let mut bar = 0;
     for (layer, &ink) in chart.layers.iter().zip(inks) {
         let place = marks::LayerPlace { ink, bar, rows };
-        marks::draw(&mut frame, chart, layer, place, (&x, &y), figures)?;
+        marks::draw(&mut frame, chart, layer, place, (&x, &y), units)?;
         bar += usize::from(in_rows(chart, layer));
     }
     if !rows.named || x.begins_at_zero() {
@@ -352,20 +352,13 @@ fn label_width(span: &AxisRange, label: &impl Fn(&f64) -> String) -> i32 {
 }
 
 /// Returns the function that writes the marks of an axis.
-fn labels<'a>(
-    axis: &'a Axis,
-    span: &'a AxisRange,
-    figures: Figures,
-) -> impl Fn(&f64) -> String + 'a {
+fn labels<'a>(axis: &'a Axis, span: &'a AxisRange, units: Units) -> impl Fn(&f64) -> String + 'a {
     move |&at| match &axis.scale {
         Scale::Names(names) => {
             let name = names.get(at.round().max(0.0) as usize).map_or("", String::as_str);
             fitted(name, WIDTH as i32 - 2)
         }
-        _ => {
-            let label = axis::label(axis, span.value(at), span.units(figures.units));
-            figures.wording.say(&label)
-        }
+        _ => axis::label(axis, span.value(at), span.units(units)),
     }
 }
 

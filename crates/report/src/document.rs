@@ -8,7 +8,6 @@ mod export;
 mod markdown;
 mod table;
 mod text;
-mod wording;
 
 use serde::{Serialize, Serializer};
 
@@ -19,7 +18,6 @@ pub use export::{write_csv, write_json};
 pub use markdown::write_markdown;
 pub use table::{Align, Cell, Column, Field, Table};
 pub use text::{DocumentTextOptions, write_text};
-pub use wording::{Figures, Wording};
 
 /// A page about one thing.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]

@@ -7,8 +7,7 @@ use maud::{DOCTYPE, Markup, PreEscaped, html};
 
 use crate::chart::{self, DOTS_MAX};
 use crate::document::{
-    Align, Cell, Chart, Document, Figures, Headline, Quantity, Section, Table, Wording,
-    exact_digits,
+    Align, Cell, Chart, Document, Headline, Quantity, Section, Table, exact_digits,
 };
 use crate::escape::visible;
 use crate::units::{self, Units};
@@ -35,28 +34,21 @@ struct Detail {
     dots_max: usize,
     /// Whether figures have their exact value as a tooltip.
     exact: bool,
-    /// The language of figures, and of what the page adds to its documents.
-    figures: Figures,
+    /// The multiples of bytes.
+    units: Units,
 }
 
 /// Dots and tooltips, from full detail to the least.
 const LEVELS: [(usize, bool); 6] =
     [(DOTS_MAX, true), (450, true), (225, true), (225, false), (100, false), (50, false)];
 
-/// Writes documents as one page in English. The first gives the page its title.
+/// Writes documents as one page. The first gives the page its title.
 ///
 /// A page that would be too long has fewer dots and no tooltips, and says so.
 pub fn page(documents: &[Document], units: Units) -> String {
-    page_in(Wording::ENGLISH, documents, units)
-}
-
-/// Writes the same page in another language.
-pub fn page_in(wording: Wording, documents: &[Document], units: Units) -> String {
-    let documents: Vec<_> = documents.iter().map(|document| wording.document(document)).collect();
     let mut page = String::new();
     for (dots_max, exact) in LEVELS {
-        let figures = Figures { units, wording };
-        page = whole(&documents, Detail { dots_max, exact, figures });
+        page = whole(documents, Detail { dots_max, exact, units });
         if page.len() < PAGE_LEN_BYTES_MAX {
             break;
         }
@@ -65,12 +57,11 @@ pub fn page_in(wording: Wording, documents: &[Document], units: Units) -> String
 }
 
 fn whole(documents: &[Document], detail: Detail) -> String {
-    let wording = detail.figures.wording;
     let title = documents.first().map_or("Report", |document| document.title.as_str());
     let several = documents.len() > 1;
     let markup = html! {
         (DOCTYPE)
-        html lang=(wording.tag) {
+        html lang="en" {
             head {
                 meta charset="utf-8";
                 meta name="viewport" content="width=device-width, initial-scale=1";
@@ -83,7 +74,7 @@ fn whole(documents: &[Document], detail: Detail) -> String {
                 style { (PreEscaped(STYLE)) }
             }
             body {
-                a .skip href="#content" { (wording.say("Skip to the content")) }
+                a .skip href="#content" { "Skip to the content" }
                 main #content {
                     @for (index, document) in documents.iter().enumerate() {
                         (article_in(document, (index, several), detail))
@@ -91,10 +82,8 @@ fn whole(documents: &[Document], detail: Detail) -> String {
                     @if !detail.exact {
                         footer .notes {
                             p {
-                                (wording.say(
-                                    "Exact values are left out, to keep this page small; the \
-                                     report as .json has them."
-                                ))
+                                "Exact values are left out, to keep this page small; the \
+                                 report as .json has them."
                             }
                         }
                     }
@@ -105,15 +94,12 @@ fn whole(documents: &[Document], detail: Detail) -> String {
     markup.into_string()
 }
 
-/// Writes one of several documents as a part of a page in a language.
-pub fn article(wording: Wording, document: &Document, index: usize, units: Units) -> Markup {
-    let figures = Figures { units, wording };
-    let detail = Detail { dots_max: DOTS_MAX, exact: true, figures };
-    article_in(&wording.document(document), (index, true), detail)
+/// Writes one of several documents as a part of a page.
+pub fn article(document: &Document, index: usize, units: Units) -> Markup {
+    article_in(document, (index, true), Detail { dots_max: DOTS_MAX, exact: true, units })
 }
 
 fn article_in(document: &Document, (index, several): (usize, bool), detail: Detail) -> Markup {
-    let wording = detail.figures.wording;
     let warned = || units::counted(document.warnings.len() as u64, "warning", "warnings");
     html! {
         article aria-labelledby=(format!("title-{index}")) {
@@ -123,16 +109,16 @@ fn article_in(document: &Document, (index, several): (usize, bool), detail: Deta
                 } @else {
                     h1 id=(format!("title-{index}")) { (visible(&document.title)) }
                 }
-                @if !document.answers_first { (warnings_of(document, wording)) }
+                @if !document.answers_first { (warnings_of(document)) }
                 @if document.answers_first && !document.warnings.is_empty() {
                     p .warned {
                         a href=(format!("#circumstances-{index}")) {
-                            (wording.say(&format!("{} below", warned())))
+                            (warned()) " below"
                         }
                     }
                 }
                 @if document.sections.len() > 2 {
-                    @let contents = wording.say(&format!("Contents of {}", document.title));
+                    @let contents = format!("Contents of {}", document.title);
                     nav aria-label=(visible(&contents)) {
                         ul .answers[document.answers_first] {
                             @for (part, section) in document.sections.iter().enumerate() {
@@ -158,10 +144,10 @@ fn article_in(document: &Document, (index, several): (usize, bool), detail: Deta
             @if document.answers_first {
                 // Without sections there is nothing else to see.
                 details .circumstances open[document.sections.is_empty()] {
-                    summary { (wording.say("Warnings, machine and session")) }
+                    summary { "Warnings, machine and session" }
                     // A link to an element within opens the details.
                     div id=(format!("circumstances-{index}")) {
-                        (warnings_of(document, wording))
+                        (warnings_of(document))
                         (facts_of(document))
                     }
                 }
@@ -170,10 +156,10 @@ fn article_in(document: &Document, (index, several): (usize, bool), detail: Deta
     }
 }
 
-fn warnings_of(document: &Document, wording: Wording) -> Markup {
+fn warnings_of(document: &Document) -> Markup {
     html! {
         @if !document.warnings.is_empty() {
-            ul .warnings aria-label=(wording.say("Notes")) {
+            ul .warnings aria-label="Notes" {
                 @for warning in &document.warnings { li { (visible(warning)) } }
             }
         }
@@ -204,7 +190,7 @@ fn part_of(section: &Section, (index, part): (usize, usize), detail: Detail) -> 
                 div {
                     @if let Some(Headline { figure, what }) = &section.headline {
                         p .headline {
-                            strong { (words_of(figure, &visible(&detail.figures.cell(figure)))) }
+                            strong { (words_of(figure, &visible(&figure.shown(detail.units)))) }
                             " "
                             span { (visible(what)) }
                         }
@@ -244,12 +230,12 @@ fn figure_of(chart: &Chart, (index, part): (usize, usize), detail: Detail) -> Ma
     let chart = Chart { name, ..chart.clone() };
     let drawn = chart::drawn_of(&chart, detail.dots_max).map(|(drawn, all)| {
         let [drawn, all] = [drawn, all].map(|dots| units::count(dots as u64));
-        detail.figures.wording.say(&format!("Of {all} dots {drawn} are drawn, evenly chosen."))
+        format!("Of {all} dots {drawn} are drawn, evenly chosen.")
     });
     html! {
         figure {
             figcaption { (visible(&chart.title)) }
-            div .picture { (PreEscaped(chart::svg(&chart, detail.figures, detail.dots_max))) }
+            div .picture { (PreEscaped(chart::svg(&chart, detail.units, detail.dots_max))) }
             p .words aria-hidden="true" { (visible(&chart.description)) }
             @if let Some(drawn) = drawn { p .words { (drawn) } }
         }
@@ -260,7 +246,7 @@ fn figure_of(chart: &Chart, (index, part): (usize, usize), detail: Detail) -> Ma
 fn table_of(table: &Table, (section, number): (&str, &str), detail: Detail) -> Markup {
     let told = table.title == section;
     let title = visible(&table.title);
-    let label = format!("{} {number}: {title}", detail.figures.wording.say("Table"));
+    let label = format!("Table {number}: {title}");
     let rows = html! {
         div .scroll tabindex="0" role="region" aria-label=(label) {
             table .wide[table.columns.len() >= WIDE_COLUMNS_MIN] {
@@ -292,16 +278,15 @@ fn table_of(table: &Table, (section, number): (&str, &str), detail: Detail) -> M
 
 /// Writes a cell, with the exact value of a number as a tooltip.
 fn cell_of(cell: &Cell, first: bool, align: Align, detail: Detail) -> Markup {
-    let wording = detail.figures.wording;
-    let shown = detail.figures.cell(cell);
+    let shown = cell.shown(detail.units);
     let shown = visible(&shown);
     let exact = match cell {
         _ if !detail.exact => None,
-        Cell::Number(quantity) => Some(wording.say(&exact(*quantity))),
+        Cell::Number(quantity) => Some(exact(*quantity)),
         Cell::Interval(quantity, (low, high)) => {
-            Some(wording.say(&format!("{} [{low}–{high}]", exact(*quantity))))
+            Some(format!("{} [{low}–{high}]", exact(*quantity)))
         }
-        Cell::Text(_) | Cell::Name(_) | Cell::Empty => None,
+        Cell::Text(_) | Cell::Empty => None,
     };
     let number = align == Align::Right;
     let long = !number && shown.chars().count() >= LONG_LEN_MIN;

@@ -8,60 +8,6 @@ use steadfast_measure::workload::cipher::WorkerCommand;
 
 use crate::automation::Automation;
 
-/// A language of the pages.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Language {
-    /// English.
-    English,
-    /// German.
-    German,
-}
-
-impl Language {
-    /// Every language, in the order in which they are offered.
-    pub const ALL: [Language; 2] = [Language::English, Language::German];
-
-    /// Returns its language tag.
-    pub fn tag(self) -> &'static str {
-        match self {
-            Language::English => "en",
-            Language::German => "de",
-        }
-    }
-
-    /// Returns its own name.
-    pub(crate) fn name(self) -> &'static str {
-        match self {
-            Language::English => "English",
-            Language::German => "Deutsch",
-        }
-    }
-
-    /// Finds the language of a tag; ignores the region.
-    pub fn named(tag: &str) -> Option<Language> {
-        let primary = tag.trim().split('-').next().unwrap_or_default();
-        Language::ALL.into_iter().find(|language| language.tag().eq_ignore_ascii_case(primary))
-    }
-
-    /// Chooses by a header `Accept-Language`, such as `de-AT,de;q=0.9,en;q=0.8`. Defaults to
-    /// English.
-    pub fn wished(header: &str) -> Language {
-        let mut best = (Language::English, 0.0_f32);
-        for wish in header.split(',').take(32) {
-            let (tag, weight) = wish.split_once(';').unwrap_or((wish, "q=1"));
-            let weight = weight.trim().strip_prefix("q=").and_then(|weight| weight.parse().ok());
-            let weight: f32 = weight.unwrap_or(0.0);
-            // Of equal weights the first counts.
-            if weight > best.1
-                && let Some(language) = Language::named(tag)
-            {
-                best = (language, weight);
-            }
-        }
-        best.0
-    }
-}
-
 /// Certificates and their key in PEM.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Tls {
@@ -127,8 +73,6 @@ pub struct Config {
     pub proxy_origin: Option<String>,
     /// The path of the proxy's site beneath which the pages lie, such as `/steadfast`, or nothing.
     pub base_path: String,
-    /// The language of all pages. `None` follows each browser.
-    pub language: Option<Language>,
     /// The folder of records of measurements.
     pub records: Option<PathBuf>,
     /// The list of catalogued trees, by which runs detect a deleted catalogue.
@@ -158,7 +102,6 @@ impl Default for Config {
             hosts: Vec::new(),
             proxy_origin: None,
             base_path: String::new(),
-            language: None,
             records: None,
             trees: None,
             automation: None,
@@ -167,26 +110,6 @@ impl Default for Config {
             worker: None,
             ends_when_idle: None,
             limits: Limits::default(),
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_heaviest_wish_that_is_spoken_counts() {
-        for (header, language) in [
-            ("", Language::English),
-            ("de", Language::German),
-            ("de-AT,de;q=0.9,en;q=0.8", Language::German),
-            ("fr,en;q=0.5,de;q=0.4", Language::English),
-            ("fr,en;q=0.3,de;q=0.4", Language::German),
-            ("de; q=0.9", Language::German),
-            ("*;q=junk,,;q=", Language::English),
-        ] {
-            assert_eq!(Language::wished(header), language, "{header}");
         }
     }
 }

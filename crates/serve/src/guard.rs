@@ -14,7 +14,6 @@ use tokio::time::timeout;
 
 use crate::app::App;
 use crate::base_path::put_before;
-use crate::config::Language;
 use crate::fields::{NamedValues, encode};
 use crate::layout::notice;
 use crate::looks::Looks;
@@ -49,8 +48,7 @@ pub(crate) async fn guard(State(app): State<Arc<App>>, request: Request, next: N
         Err(refusal) => refusal.into_response(),
     };
     if let Some(refusal) = response.extensions().get::<Refusal>().copied() {
-        let texts = &visitor.texts().refusal;
-        let (title, text) = ((texts.title)(refusal), (texts.text)(refusal));
+        let (title, text) = (refusal.title(), refusal.text());
         response = notice(&visitor, refusal.status(), title, text);
     }
     if matches!(response.status(), StatusCode::REQUEST_TIMEOUT | StatusCode::PAYLOAD_TOO_LARGE) {
@@ -75,10 +73,7 @@ fn entrance_of(request: &Request) -> String {
 
 fn visitor_of(app: &App, headers: &HeaderMap) -> Visitor {
     let looks = cookie(headers, &app.names.looks).map(Looks::of).unwrap_or_default();
-    let wish = headers.get(header::ACCEPT_LANGUAGE).and_then(|wish| wish.to_str().ok());
-    let language = looks.language.or(app.config.language);
-    let language = language.unwrap_or_else(|| Language::wished(wish.unwrap_or("")));
-    let outside = Visitor::outside(language, looks);
+    let outside = Visitor::outside(looks);
     match cookie(headers, &app.names.cookie).and_then(|key| app.sessions.find(key)) {
         Some(session) => outside.inside(session, app.side(), app.is_local()),
         None => outside,

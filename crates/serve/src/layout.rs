@@ -1,19 +1,15 @@
 //! The frame of every page: head, side bar and content; and the response that saves a file.
 
+use crate::folders::{FolderCondition, SideFolder};
+use crate::icons::{drawn, icon, mark, small_icon, symbols};
+use crate::roots::ServedRoots;
+use crate::runs::RunVerb;
+use crate::visitor::Visitor;
 use axum::http::{StatusCode, header};
 use axum::response::{Html, IntoResponse as _, Response};
 use maud::{DOCTYPE, Markup, html};
 use steadfast_report::document::Document;
 use steadfast_report::{Units, html as report, units};
-
-use crate::config::Language;
-use crate::folders::{FolderCondition, SideFolder};
-use crate::icons::{drawn, icon, mark, small_icon, symbols};
-use crate::roots::ServedRoots;
-use crate::texts::Texts;
-use crate::texts::folders::StateTexts;
-use crate::texts::reports::wording;
-use crate::visitor::Visitor;
 
 /// The media type of a page.
 pub(crate) const HTML: &str = "text/html; charset=utf-8";
@@ -60,14 +56,14 @@ impl Tab {
         }
     }
 
-    fn title(self, texts: &Texts) -> &'static str {
+    fn title(self) -> &'static str {
         match self {
-            Tab::Home => texts.layout.home,
-            Tab::Activity => texts.layout.activity,
-            Tab::Drop => texts.layout.drop,
-            Tab::Code => texts.layout.code,
-            Tab::Measure => texts.layout.measure,
-            Tab::Settings => texts.layout.settings,
+            Tab::Home => "Folders",
+            Tab::Activity => "Activity",
+            Tab::Drop => "Look up",
+            Tab::Code => "Signed apps",
+            Tab::Measure => "Measure",
+            Tab::Settings => "Settings",
         }
     }
 }
@@ -97,11 +93,10 @@ pub(crate) fn framed(
     head: &Markup,
     content: &Markup,
 ) -> Response {
-    let texts = visitor.texts();
     let inside = visitor.session().is_some();
     let markup = html! {
         (DOCTYPE)
-        html lang=(visitor.language.tag()) data-theme=[visitor.theme()] {
+        html lang="en" data-theme=[visitor.theme()] {
             head {
                 meta charset="utf-8";
                 meta name="viewport" content="width=device-width, initial-scale=1";
@@ -113,8 +108,8 @@ pub(crate) fn framed(
                 (head)
             }
             body .alone[!inside] data-csrf=(visitor.csrf_letters()) data-base="/"
-                data-lost=(texts.layout.lost) {
-                a .skip href="#content" { (texts.layout.skip) }
+                data-lost="The server does not answer. This page shows its last update." {
+                a .skip href="#content" { "Skip to the content" }
                 @if inside { (side(visitor, tab)) }
                 main #content tabindex="-1" {
                     @if !inside { p .brand { (mark()) "Steadfast" } }
@@ -129,20 +124,19 @@ pub(crate) fn framed(
 
 /// The side bar: the pages, and the folders with their states.
 fn side(visitor: &Visitor, current: Option<Tab>) -> Markup {
-    let texts = visitor.texts();
     html! {
         header .side {
             a .brand href="/" { (mark()) "Steadfast" }
-            nav .pages aria-label=(texts.layout.pages) {
+            nav .pages aria-label="Pages" {
                 ul {
                     @for tab in Tab::ALL {
                         @let here = (current == Some(tab)).then_some("page");
                         li { a href=(tab.path()) aria-current=[here] {
                             (icon(tab.icon()))
                             span {
-                                (tab.title(texts))
+                                (tab.title())
                                 @if tab == Tab::Drop {
-                                    span .long { (texts.layout.drop_more) }
+                                    span .long { " files" }
                                 }
                             }
                         } }
@@ -150,14 +144,14 @@ fn side(visitor: &Visitor, current: Option<Tab>) -> Markup {
                 }
             }
             nav .mine aria-labelledby="mine" {
-                h2 #mine { (texts.layout.mine) }
-                ul { @for folder in &*visitor.side { li { (side_folder(folder, texts)) } } }
+                h2 #mine { "Your folders" }
+                ul { @for folder in &*visitor.side { li { (side_folder(folder)) } } }
             }
             p .foot {
                 @if visitor.is_local {
-                    span { (small_icon("lock")) (texts.layout.here_only) }
+                    span { (small_icon("lock")) "This computer only" }
                 } @else {
-                    span { (small_icon("lock")) (texts.layout.elsewhere) }
+                    span { (small_icon("lock")) "Reachable from the network" }
                 }
                 span { "Steadfast " (env!("CARGO_PKG_VERSION")) }
             }
@@ -165,7 +159,7 @@ fn side(visitor: &Visitor, current: Option<Tab>) -> Markup {
     }
 }
 
-fn side_folder(folder: &SideFolder, texts: &Texts) -> Markup {
+fn side_folder(folder: &SideFolder) -> Markup {
     html! {
         a href=(folder.address) {
             @match &folder.condition {
@@ -177,35 +171,35 @@ fn side_folder(folder: &SideFolder, texts: &Texts) -> Markup {
             }
             span .name { (folder.name) }
             @if let Some(condition) = &folder.condition {
-                span .told { ", " (condition_word(condition, &texts.state)) }
+                span .told { ", " (condition_word(condition)) }
             }
         }
     }
 }
 
 /// Returns the state of a folder in a word or two.
-pub(crate) fn condition_word(condition: &FolderCondition, texts: &StateTexts) -> String {
+pub(crate) fn condition_word(condition: &FolderCondition) -> String {
     match condition {
-        FolderCondition::Damaged(files) => (texts.damaged)(*files),
-        FolderCondition::Unreadable(files) => (texts.unreadable)(*files),
-        FolderCondition::Changed(files) => (texts.changed)(*files),
+        FolderCondition::Damaged(files) => format!("{} damaged", units::count(*files)),
+        FolderCondition::Unreadable(files) => format!("{} not readable", units::count(*files)),
+        FolderCondition::Changed(files) => format!("{} changed", units::count(*files)),
         FolderCondition::Going(verb, share) => {
             let share = share.map(|share| format!(" {}", units::percent(share)));
-            format!("{}{}", (texts.going)(*verb), share.unwrap_or_default())
+            format!("{}{}", going(*verb), share.unwrap_or_default())
         }
-        FolderCondition::Away => texts.away.to_owned(),
-        FolderCondition::Unknown => texts.unknown.to_owned(),
-        FolderCondition::Late => texts.late.to_owned(),
-        FolderCondition::Intact => texts.intact.to_owned(),
-        FolderCondition::Unprotected => texts.unprotected.to_owned(),
+        FolderCondition::Away => "Drive not connected".to_owned(),
+        FolderCondition::Unknown => "Not known".to_owned(),
+        FolderCondition::Late => "Check is due".to_owned(),
+        FolderCondition::Intact => "Protected & intact".to_owned(),
+        FolderCondition::Unprotected => "Not yet protected".to_owned(),
     }
 }
 
 /// Returns a chip with a state.
-pub(crate) fn chip(condition: &FolderCondition, texts: &StateTexts) -> Markup {
+pub(crate) fn chip(condition: &FolderCondition) -> Markup {
     let look = condition.look();
     html! {
-        span .chip.(look.class) { (small_icon(look.icon)) (condition_word(condition, texts)) }
+        span .chip.(look.class) { (small_icon(look.icon)) (condition_word(condition)) }
     }
 }
 
@@ -217,12 +211,11 @@ pub(crate) fn notice(visitor: &Visitor, status: StatusCode, title: &str, text: &
 }
 
 /// Shows documents of the report.
-pub(crate) fn documents(language: Language, documents: &[Document]) -> Markup {
-    let wording = wording(language);
+pub(crate) fn documents(documents: &[Document]) -> Markup {
     html! {
-        div .document lang=(wording.tag) {
+        div .document {
             @for (at, document) in documents.iter().enumerate() {
-                (report::article(wording, document, at + 1, Units::Si))
+                (report::article(document, at + 1, Units::Si))
             }
         }
     }
@@ -251,4 +244,14 @@ pub(crate) fn attachment(name: &str, content_type: &str, content: Vec<u8>) -> Re
         (header::CONTENT_DISPOSITION, disposition.as_str()),
     ];
     (headers, content).into_response()
+}
+
+fn going(verb: RunVerb) -> &'static str {
+    match verb {
+        RunVerb::Tag => "Protecting",
+        RunVerb::Check => "Checking",
+        RunVerb::Update => "Updating",
+        RunVerb::Init => "Recording",
+        RunVerb::Protect => "Protecting",
+    }
 }

@@ -35,7 +35,7 @@ mod drops;
 mod shelf;
 mod folders;
 mod repairs;
-mod texts;
+mod words;
 mod visitor;
 mod layout;
 mod app;
@@ -44,7 +44,7 @@ mod pages;
 mod server;
 
 pub use crate::automation::Automation;
-pub use crate::config::{Config, Language, Limits, Tls};
+pub use crate::config::{Config, Limits, Tls};
 pub use crate::error::{Error, ErrorKind};
 pub use crate::server::Server;
 pub use crate::session::hash_password;

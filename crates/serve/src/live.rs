@@ -9,6 +9,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
+use crate::session::BrowserSession;
 use axum::body::{Body, Bytes};
 use axum::http::header;
 use axum::response::{IntoResponse as _, Response};
@@ -16,9 +17,6 @@ use futures_util::stream;
 use maud::{Markup, PreEscaped, html};
 use tokio::sync::watch;
 use tokio::time::timeout;
-
-use crate::config::Language;
-use crate::session::BrowserSession;
 
 /// How often the server sends a sign of life if nothing changes.
 const SIGN_EVERY: Duration = Duration::from_secs(10);
@@ -29,7 +27,7 @@ pub(crate) type LivePart = (&'static str, Arc<str>);
 /// A snapshot of a run or measurement.
 pub(crate) trait Live: Send + Sync + 'static {
     /// Returns the parts that show it: always the same parts in the same order.
-    fn parts(&self, language: Language) -> LiveParts;
+    fn parts(&self) -> LiveParts;
 
     /// Returns whether this is the last snapshot.
     fn is_over(&self) -> bool;
@@ -117,20 +115,15 @@ impl<L: Live> LiveControl<L> {
 /// The parts of one snapshot.
 pub(crate) type LiveParts = Arc<[LivePart]>;
 
-/// The parts of a snapshot, rendered at most once for each language.
+/// The parts of a snapshot, rendered at most once.
 #[derive(Default)]
-pub(crate) struct Rendered([OnceLock<LiveParts>; Language::ALL.len()]);
+pub(crate) struct Rendered(OnceLock<LiveParts>);
 
 impl Rendered {
     /// Returns the parts, rendering them on the first call.
-    pub(crate) fn of(
-        &self,
-        language: Language,
-        render: impl FnOnce() -> Vec<(&'static str, Markup)>,
-    ) -> LiveParts {
-        let at = Language::ALL.iter().position(|other| *other == language).unwrap_or(0);
+    pub(crate) fn of(&self, render: impl FnOnce() -> Vec<(&'static str, Markup)>) -> LiveParts {
         let parts = || render().into_iter().map(|(name, part)| (name, part.into_string().into()));
-        Arc::clone(self.0[at].get_or_init(|| parts().collect()))
+        Arc::clone(self.0.get_or_init(|| parts().collect()))
     }
 }
 
@@ -164,11 +157,10 @@ pub(crate) fn section(parts: &LiveParts, id: &str, title: &str, wanted: &[&str])
 /// Responds with events until the run or measurement ends, the page closes, or the session ends.
 pub(crate) fn follow<L: Live>(
     control: &LiveControl<L>,
-    language: Language,
     session: Option<Arc<BrowserSession>>,
 ) -> Response {
     let snapshots = control.snapshots.subscribe();
-    let follower = Follower { snapshots, language, session, shown: None, over: false };
+    let follower = Follower { snapshots, session, shown: None, over: false };
     let events = stream::unfold(follower, async |mut follower| {
         let event = follower.next().await?;
         Some((Ok::<Bytes, Infallible>(event), follower))
@@ -180,7 +172,6 @@ pub(crate) fn follow<L: Live>(
 /// One page that follows.
 struct Follower<L> {
     snapshots: watch::Receiver<Arc<L>>,
-    language: Language,
     session: Option<Arc<BrowserSession>>,
     shown: Option<LiveParts>,
     over: bool,
@@ -205,7 +196,7 @@ impl<L: Live> Follower<L> {
             }
         }
         let snapshot = Arc::clone(&self.snapshots.borrow_and_update());
-        let parts = snapshot.parts(self.language);
+        let parts = snapshot.parts();
         let mut text = String::new();
         for (at, (name, part)) in parts.iter().enumerate() {
             let before = self.shown.as_ref().and_then(|shown| shown.get(at));

@@ -47,10 +47,52 @@ impl Refusal {
             Refusal::Conflict => StatusCode::CONFLICT,
         }
     }
+
+    /// Returns the title of its page.
+    pub(crate) fn title(self) -> &'static str {
+        match self {
+            Refusal::Method => "Not supported",
+            Refusal::Malformed => "Malformed request",
+            Refusal::LongAddress => "Too long",
+            Refusal::Stranger => "Not from here",
+            Refusal::NoSession => "Please sign in first",
+            Refusal::ForeignForm => "Outdated form",
+            Refusal::TooLarge => "Too large",
+            Refusal::TooSlow => "Too slow",
+            Refusal::TooMuch => "Too many requests",
+            Refusal::NotFound => "Not found",
+            Refusal::Conflict => "Not possible now",
+        }
+    }
+
+    /// Returns the sentence of its page.
+    pub(crate) fn text(self) -> &'static str {
+        match self {
+            Refusal::Method => "This server accepts GET and POST only.",
+            Refusal::Malformed => "The request cannot be parsed.",
+            Refusal::LongAddress => "The address is too long.",
+            Refusal::Stranger => {
+                "The request names another server, or comes from another server's page. Open the \
+                 address that the command printed."
+            }
+            Refusal::NoSession => {
+                "Open the address that `steadfast serve` printed. It lets one browser in, once. \
+                 For another one, or to come back later, `steadfast open --no-open FOLDER` prints \
+                 a new address on the machine of the server."
+            }
+            Refusal::ForeignForm => {
+                "The form belongs to another session. Reload its page and try again."
+            }
+            Refusal::TooLarge => "The request is too large.",
+            Refusal::TooSlow => "The request did not arrive in time.",
+            Refusal::TooMuch => "Wait a moment and try again.",
+            Refusal::NotFound => "There is no such page, folder, file or run here.",
+            Refusal::Conflict => "This is not possible in the present state.",
+        }
+    }
 }
 
-/// An empty response that carries the refusal. The guard knows the visitor's language and replaces
-/// the response with a page.
+/// An empty response that carries the refusal. The guard replaces the response with a page.
 impl IntoResponse for Refusal {
     fn into_response(self) -> Response {
         (self.status(), Extension(self)).into_response()

@@ -5,23 +5,18 @@
 use std::net::IpAddr;
 use std::sync::Arc;
 
-use axum::extract::FromRequestParts;
-use axum::http::request::Parts as RequestParts;
-use maud::{Markup, html};
-
-use crate::config::Language;
 use crate::fields::NamedValues;
 use crate::folders::SideFolder;
 use crate::looks::{Looks, Theme};
 use crate::refusal::Refusal;
 use crate::session::BrowserSession;
-use crate::texts::{Texts, texts};
+use axum::extract::FromRequestParts;
+use axum::http::request::Parts as RequestParts;
+use maud::{Markup, html};
 
 /// Who sends a request, and what the frame of each page shows.
 #[derive(Clone)]
 pub(crate) struct Visitor {
-    /// The language to answer in.
-    pub(crate) language: Language,
     /// What the browser chose.
     pub(crate) looks: Looks,
     /// The folders of the side bar.
@@ -33,8 +28,8 @@ pub(crate) struct Visitor {
 
 impl Visitor {
     /// Makes a visitor who has not signed in.
-    pub(crate) fn outside(language: Language, looks: Looks) -> Visitor {
-        Visitor { language, looks, side: Arc::new([]), is_local: false, session: None }
+    pub(crate) fn outside(looks: Looks) -> Visitor {
+        Visitor { looks, side: Arc::new([]), is_local: false, session: None }
     }
 
     /// Makes a visitor of a session, with the folders of the side bar.
@@ -55,11 +50,6 @@ impl Visitor {
     /// Returns the colours that the browser chose; `None` follows its system.
     pub(crate) fn theme(&self) -> Option<&'static str> {
         (self.looks.theme != Theme::Follow).then(|| self.looks.theme.into())
-    }
-
-    /// Returns the texts in the visitor's language.
-    pub(crate) fn texts(&self) -> &'static Texts {
-        texts(self.language)
     }
 
     /// Returns the session, if there is one.

@@ -3,8 +3,7 @@
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
-use clap::{Args, ValueEnum};
-use steadfast_serve::Language;
+use clap::Args;
 
 /// Tag and check in the browser.
 ///
@@ -37,10 +36,6 @@ pub(crate) struct ServeArgs {
     /// Listen on this port of the loopback address [default: any free port]
     #[arg(long, value_name = "N", conflicts_with = "listen")]
     pub(crate) port: Option<u16>,
-
-    /// Show all pages in LANGUAGE [default: the language of the browser]
-    #[arg(long, value_name = "LANGUAGE", value_enum)]
-    pub(crate) language: Option<LanguageArg>,
 
     /// Save records of measurements in DIR, and compare those that are there
     #[arg(long, value_name = "DIR")]
@@ -130,25 +125,4 @@ pub(crate) struct OpenArgs {
     /// Print the address, and do not open a browser
     #[arg(long)]
     pub(crate) no_open: bool,
-
-    /// Show all pages in LANGUAGE [default: the language of the browser]
-    #[arg(long, value_name = "LANGUAGE", value_enum)]
-    pub(crate) language: Option<LanguageArg>,
-}
-
-/// A language of the pages.
-#[derive(Clone, Copy, Debug, ValueEnum)]
-pub(crate) enum LanguageArg {
-    En,
-    De,
-}
-
-impl LanguageArg {
-    /// Returns the language.
-    pub(crate) fn language(self) -> Language {
-        match self {
-            LanguageArg::En => Language::English,
-            LanguageArg::De => Language::German,
-        }
-    }
 }

@@ -7,7 +7,7 @@ use std::time::Duration;
 use anyhow::Context as _;
 use steadfast_serve::{Config, Server};
 
-use crate::args::{LanguageArg, OpenArgs, cipher_worker};
+use crate::args::{OpenArgs, cipher_worker};
 
 use super::measure::made_by;
 use super::serve::{automation, open_browser, running, serve};
@@ -31,7 +31,6 @@ pub(super) fn run(args: &OpenArgs) -> anyhow::Result<u8> {
     let server = Server::bind(Config {
         roots,
         files,
-        language: args.language.map(LanguageArg::language),
         trees: state_folder::trees(),
         // Timers start checks of their own, so schedules outlive this server.
         automation: automation().ok(),

@@ -17,7 +17,7 @@ use steadfast_serve::{Automation, Config, Server, Tls, hash_password};
 use self::service::{install, uninstall};
 use super::measure::made_by;
 use super::{alert, schedule, tree_status};
-use crate::args::{LanguageArg, ServeArgs, cipher_worker};
+use crate::args::{ServeArgs, cipher_worker};
 use crate::exit::{self, complain};
 use crate::output::write_out;
 use crate::state_folder;
@@ -87,7 +87,6 @@ fn config_of(args: &ServeArgs) -> anyhow::Result<Config> {
         hosts: reach.host.clone(),
         proxy_origin: reach.behind_proxy.clone(),
         base_path: reach.base_path.as_deref().unwrap_or("").trim_end_matches('/').to_owned(),
-        language: args.language.map(LanguageArg::language),
         records: args.records.clone(),
         trees: state_folder::trees(),
         automation: automation().ok(),

@@ -11,7 +11,8 @@ use super::axis::AxisRange;
 use super::letters::width_of;
 use super::theme::{Ink, LAYERS};
 use super::{Area, BarRows, DrawResult, Frame, NAME_HEIGHT, ROW_GAP, in_rows, is_course, text};
-use crate::document::{Chart, Figures, Layer, Mark, Point};
+use crate::document::{Chart, Layer, Mark, Point};
+use crate::units::Units;
 
 /// Most bars for which figures are shown.
 const FIGURES_MAX: usize = 80;
@@ -48,17 +49,17 @@ pub(super) fn draw(
     layer: &Layer,
     place: LayerPlace,
     (x, y): (&AxisRange, &AxisRange),
-    figures: Figures,
+    units: Units,
 ) -> DrawResult {
     let points = placed(layer, x, y);
     match layer.mark {
         Mark::Dots if in_rows(chart, layer) => {
-            return ratios(frame, chart, layer, x, place, figures);
+            return ratios(frame, chart, layer, x, place, units);
         }
         Mark::Dots => dots(frame, &points, place.ink),
         Mark::Line | Mark::Steps => course(frame, &points, layer.mark, place.ink),
         Mark::Band => band(frame, layer, x, y, place.ink),
-        Mark::Bars => bars(frame, chart, layer, (x, y), place, figures),
+        Mark::Bars => bars(frame, chart, layer, (x, y), place, units),
         Mark::Histogram => histogram(frame, &points, y.base(), place.ink),
         Mark::Rule => rules(frame, layer, x, y),
         Mark::Spans => spans(frame, layer, x, place.ink),
@@ -102,11 +103,11 @@ pub(super) fn names(
 
 /// Returns the end of each bar, and the width of the column of figures as a share of the frame's
 /// width.
-pub(super) fn figures(chart: &Chart, figures: Figures, frame_width: i32) -> Vec<(f64, f64)> {
+pub(super) fn figures(chart: &Chart, units: Units, frame_width: i32) -> Vec<(f64, f64)> {
     let rows = chart.layers.iter().filter(|layer| in_rows(chart, layer));
     let points = rows.flat_map(|layer| &layer.points).filter(|point| point.x.is_finite());
     let told = tells_figures(chart);
-    let words = |point: &Point| width_of(&figures.text(chart.x.of.with(point.x)));
+    let words = |point: &Point| width_of(&chart.x.of.with(point.x).text(units));
     let widest = points.clone().map(words).max().unwrap_or(0) + FIGURE_GAP + 2;
     let room = |point: &Point| (end_of(point), f64::from(widest) / f64::from(frame_width.max(1)));
     points.filter(|_| told).map(room).collect()
@@ -197,7 +198,7 @@ fn bars(
     layer: &Layer,
     (x, _): (&AxisRange, &AxisRange),
     place: LayerPlace,
-    figures: Figures,
+    units: Units,
 ) -> DrawResult {
     let (from, thick) = place.rows.bar(place.bar);
     let (area, line) = (Ink::Area(place.ink).color(), Ink::Layer(place.ink).color());
@@ -212,7 +213,7 @@ fn bars(
         if let Some((low, high)) = point.interval {
             whisker(frame, (x.place(low), x.place(high)), middle)?;
         }
-        figure(frame, chart, point, (x, middle), figures)?;
+        figure(frame, chart, point, (x, middle), units)?;
     }
     Ok(())
 }
@@ -224,7 +225,7 @@ fn ratios(
     layer: &Layer,
     x: &AxisRange,
     place: LayerPlace,
-    figures: Figures,
+    units: Units,
 ) -> DrawResult {
     let (from, thick) = place.rows.bar(place.bar);
     let line = Ink::Layer(place.ink).color();
@@ -239,7 +240,7 @@ fn ratios(
             0 => frame.draw_series([Circle::new(at, 4, line.filled())])?,
             _ => frame.draw_series([TriangleMarker::new(at, 6, line.filled())])?,
         };
-        figure(frame, chart, point, (x, middle), figures)?;
+        figure(frame, chart, point, (x, middle), units)?;
     }
     Ok(())
 }
@@ -251,10 +252,10 @@ fn figure(
     chart: &Chart,
     point: &Point,
     (x, middle): (&AxisRange, f64),
-    figures: Figures,
+    units: Units,
 ) -> DrawResult {
     if tells_figures(chart) {
-        let words = figure_words(chart, point, x, figures);
+        let words = figure_words(chart, point, x, units);
         let style = text(Ink::Text).pos(Pos::new(HPos::Right, VPos::Center));
         let figure = EmptyElement::at((x.top(), middle)) + Text::new(words, (0, 0), style);
         frame.draw_series([figure])?;
@@ -263,8 +264,8 @@ fn figure(
 }
 
 /// Returns the figure of a point, with an arrow if its bar is cut.
-fn figure_words(chart: &Chart, point: &Point, x: &AxisRange, figures: Figures) -> String {
-    let words = figures.text(chart.x.of.with(point.x));
+fn figure_words(chart: &Chart, point: &Point, x: &AxisRange, units: Units) -> String {
+    let words = chart.x.of.with(point.x).text(units);
     if x.cuts(point.x) { format!("→ {words}") } else { words }
 }
 

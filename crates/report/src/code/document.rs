@@ -86,7 +86,7 @@ fn rows(path: &Path, verification: &CodeVerification, table: &mut Table, more: &
             None => escape::path(path),
         };
         table.push(vec![
-            Cell::name(name),
+            Cell::text(name),
             Cell::text(words::bytes_state(part.bytes.state)),
             Cell::text(pages(part)),
             part.signer.as_ref().map_or(Cell::Empty, |signer| Cell::text(signer_of(signer))),
@@ -124,10 +124,10 @@ fn findings(path: &Path, verification: &CodeVerification) -> Option<Section> {
     };
     let named = |names: &[String]| match names {
         [] => Cell::Empty,
-        names => Cell::name(names.join(", ")),
+        names => Cell::text(names.join(", ")),
     };
     let fields: &[Field<'_, CodeFinding>] = &[
-        ("finding", &|of| Cell::name(of.kind.name())),
+        ("finding", &|of| Cell::text(of.kind.name())),
         ("severity", &|of| Cell::text(words::severity(of.severity))),
         ("where", &|of| named(&named_place(path, of))),
         ("part", &|of| Cell::words(part_of_code(of).join(", "))),
@@ -157,7 +157,7 @@ fn covered(coverage: &Coverage) -> Section {
     let fields: &[Field<'_, CoveredRange>] = &[
         ("what", &|of| Cell::text(escape::text(&of.what))),
         ("cover", &|of| Cell::text(of.cover.name())),
-        ("code", &|of| of.slice.as_deref().map_or(Cell::Empty, |of| Cell::name(escape::text(of)))),
+        ("code", &|of| of.slice.as_deref().map_or(Cell::Empty, |of| Cell::text(escape::text(of)))),
         (">first", &|of| Cell::count(of.bytes.start)),
         (">length", &|of| Cell::bytes(of.bytes.end - of.bytes.start)),
     ];

@@ -39,16 +39,14 @@ fn write_table((document, section): (&str, &str), table: &Table, out: &mut Vec<u
     for row in &table.rows {
         let names = row.iter().take(table.keys).filter_map(|cell| match cell {
             Cell::Empty => None,
-            Cell::Text(text) | Cell::Name(text) => Some(text.clone()),
+            Cell::Text(text) => Some(text.clone()),
             Cell::Number(of) | Cell::Interval(of, _) => Some(exact(*of)),
         });
         let name = names.collect::<Vec<_>>().join(", ");
         for (cell, column) in row.iter().zip(&table.columns) {
             let (value, low, high, unit) = match cell {
                 Cell::Empty => continue,
-                Cell::Text(text) | Cell::Name(text) => {
-                    (text.clone(), String::new(), String::new(), "")
-                }
+                Cell::Text(text) => (text.clone(), String::new(), String::new(), ""),
                 Cell::Number(of) => (exact(*of), String::new(), String::new(), of.unit_name()),
                 Cell::Interval(of, (low, high)) => {
                     (exact(*of), low.to_string(), high.to_string(), of.unit_name())

@@ -94,10 +94,8 @@ pub enum Align {
 pub enum Cell {
     /// No value: unknown or not applicable.
     Empty,
-    /// Words.
+    /// Words, or a name that someone gave.
     Text(String),
-    /// A name that someone gave, which is the same in every language.
-    Name(String),
     /// A number.
     Number(Quantity),
     /// A number with the ends of its interval, in the same unit.
@@ -108,11 +106,6 @@ impl Cell {
     /// Makes a cell of words.
     pub fn text(text: impl Into<String>) -> Cell {
         Cell::Text(text.into())
-    }
-
-    /// Makes a cell of a name.
-    pub fn name(name: impl Into<String>) -> Cell {
-        Cell::Name(name.into())
     }
 
     /// Makes a cell of words; an empty cell if there are none.
@@ -139,7 +132,7 @@ impl Cell {
     pub fn shown(&self, units: Units) -> String {
         match self {
             Cell::Empty => "–".to_owned(),
-            Cell::Text(text) | Cell::Name(text) => text.clone(),
+            Cell::Text(text) => text.clone(),
             Cell::Number(quantity) => quantity.text(units),
             Cell::Interval(quantity, ends) => interval(*quantity, *ends, units),
         }
@@ -164,7 +157,7 @@ impl Serialize for Cell {
         }
         let (value, interval) = match self {
             Cell::Empty => return serializer.serialize_unit(),
-            Cell::Text(text) | Cell::Name(text) => return text.serialize(serializer),
+            Cell::Text(text) => return text.serialize(serializer),
             Cell::Number(of) => (*of, None),
             Cell::Interval(of, ends) => (*of, Some(*ends)),
         };

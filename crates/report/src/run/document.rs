@@ -203,7 +203,7 @@ impl RunReport {
     fn found(&self) -> Section {
         let fields: &[Field<'_, ShownFinding>] = &[
             ("Verdict", &|of| Cell::text(of.name)),
-            ("Path", &|of| Cell::name(&of.path)),
+            ("Path", &|of| Cell::text(&of.path)),
             ("What is known", &|of| Cell::text(&of.known)),
         ];
         let table = Table::of("findings", "Files that are not intact", 2, &self.findings, fields);

@@ -218,7 +218,7 @@ fn lossless(documents: &[Document]) {
                                 assert!(found.is_null());
                                 continue;
                             }
-                            Cell::Text(text) | Cell::Name(text) => {
+                            Cell::Text(text) => {
                                 assert_eq!(found.as_str(), Some(text.as_str()));
                                 let row = rows.next().unwrap();
                                 assert_eq!(row[4].strip_prefix('\'').unwrap_or(&row[4]), {

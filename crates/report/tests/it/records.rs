@@ -71,7 +71,7 @@ fn assert_numbers(document: &Document) {
             Cell::Interval(number, (low, high)) => {
                 assert!(number.value().is_finite() && low.is_finite() && high.is_finite());
             }
-            Cell::Text(_) | Cell::Name(_) | Cell::Empty => {}
+            Cell::Text(_) | Cell::Empty => {}
         }
     }
 }

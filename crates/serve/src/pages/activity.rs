@@ -18,10 +18,8 @@ use crate::icons::small_icon;
 use crate::layout::{Tab, framed};
 use crate::refusal::Refusal;
 use crate::runs::{RunEnd, ServedRun};
-use crate::texts::OfLanguage as _;
-use crate::texts::Texts;
-use crate::texts::reports::wording;
 use crate::visitor::Visitor;
+use crate::words;
 
 pub(super) fn routes() -> Router<Arc<App>> {
     Router::new().route("/activity", get(show))
@@ -47,65 +45,69 @@ pub(super) fn recorded(folders: &[ServedFolder]) -> Vec<RecordedRun<'_>> {
 async fn show(State(app): State<Arc<App>>, visitor: Visitor) -> Result<Response, Refusal> {
     let folders = app.blocking(|app| app.folders()).await?;
     let visitor = visitor.with_side(app.side());
-    let (texts, now) = (&visitor.texts().activity, app.now());
+    let now = app.now();
     let runs = recorded(&folders);
     let here = app.runs.all();
     let content = html! {
         div .head { div {
-            h1 { (texts.title) }
-            p .soft { (texts.intro) }
+            h1 { "Activity" }
+            p .soft {
+                "Every run that a catalogue has recorded, from this page or from the command line."
+            }
         } }
         section .panel aria-labelledby="here" {
-            div .cap { h2 #here { (texts.here) } }
-            @if here.is_empty() { p .body.soft { (texts.no_here) } }
-            ul .list.lines { @for run in &here { (line_here(&visitor, run, now)) } }
+            div .cap { h2 #here { "Runs of this server" } }
+            @if here.is_empty() { p .body.soft { "No runs yet." } }
+            ul .list.lines { @for run in &here { (line_here(run, now)) } }
         }
         section .panel aria-labelledby="recorded" {
-            div .cap { h2 #recorded { (texts.recorded) } }
-            @if runs.is_empty() { p .body.soft { (texts.none) } }
-            ul .list.lines { @for run in &runs { (line(&visitor, run, now)) } }
+            div .cap { h2 #recorded { "Recorded runs" } }
+            @if runs.is_empty() { p .body.soft { "There are no runs yet." } }
+            ul .list.lines { @for run in &runs { (line(run, now)) } }
         }
     };
-    Ok(framed(&visitor, Some(Tab::Activity), texts.title, &html! {}, &content))
+    Ok(framed(&visitor, Some(Tab::Activity), "Activity", &html! {}, &content))
 }
 
 /// One recorded run: how it ended, what it was, and when.
-pub(super) fn line(visitor: &Visitor, one: &RecordedRun<'_>, now: Timestamp) -> Markup {
-    let texts = visitor.texts();
-    let (class, name, word) = outcome(one.run, texts);
+pub(super) fn line(one: &RecordedRun<'_>, now: Timestamp) -> Markup {
+    let (class, name, word) = outcome(one.run);
     html! {
         li {
             span .state.(class) { (small_icon(name)) (word) }
             span .what {
                 a href=(one.folder.address()) { (one.folder.name) }
-                " " (wording(visitor.language).say(&one.run.verb))
+                " " (one.run.verb)
             }
-            (dates::moment(one.run.started, now, visitor.language))
+            (dates::moment(one.run.started, now))
         }
     }
 }
 
 /// Returns the colour, the icon and the words for the end of a run: the worst that it found.
-fn outcome(run: &RunRecord, texts: &Texts) -> (&'static str, &'static str, String) {
+fn outcome(run: &RunRecord) -> (&'static str, &'static str, String) {
     let count = |names: &[&str]| names.iter().filter_map(|name| run.counts.get(*name)).sum::<u64>();
     let (corrupt, unreadable) = (count(&["corrupt"]), count(&["unreadable", "unstable"]));
     let changed = count(&["modified", "missing"]);
     match run.state {
-        _ if corrupt > 0 => ("bad", "damaged", (texts.state.damaged)(corrupt)),
-        _ if unreadable > 0 => ("bad", "damaged", (texts.state.unreadable)(unreadable)),
-        RunState::Unfinished => ("warn", "clock", texts.activity.unfinished.to_owned()),
-        RunState::Interrupted => ("warn", "stop", texts.activity.interrupted.to_owned()),
-        RunState::Whole if changed > 0 => ("warn", "changed", (texts.state.changed)(changed)),
-        RunState::Whole if run.verb == "check" => {
-            ("good", "intact", (texts.activity.intact)(run.files))
+        _ if corrupt > 0 => ("bad", "damaged", format!("{} damaged", units::count(corrupt))),
+        _ if unreadable > 0 => {
+            ("bad", "damaged", format!("{} not readable", units::count(unreadable)))
         }
-        RunState::Whole => ("idle", "check", texts.activity.say(&units::count(run.files))),
+        RunState::Unfinished => ("warn", "clock", "did not end".to_owned()),
+        RunState::Interrupted => ("warn", "stop", "stopped".to_owned()),
+        RunState::Whole if changed > 0 => {
+            ("warn", "changed", format!("{} changed", units::count(changed)))
+        }
+        RunState::Whole if run.verb == "check" => {
+            ("good", "intact", units::counted(run.files, "file, all is well", "files, all is well"))
+        }
+        RunState::Whole => ("idle", "check", units::count(run.files)),
     }
 }
 
 /// One run of this server.
-fn line_here(visitor: &Visitor, run: &ServedRun, now: Timestamp) -> Markup {
-    let texts = visitor.texts();
+fn line_here(run: &ServedRun, now: Timestamp) -> Markup {
     let snapshot = run.control.snapshot();
     let (class, name) = match snapshot.end.as_deref() {
         None => ("info", "checking"),
@@ -114,12 +116,12 @@ fn line_here(visitor: &Visitor, run: &ServedRun, now: Timestamp) -> Markup {
     };
     html! {
         li {
-            span .state.(class) { (small_icon(name)) ((texts.run.status)(run.control.status())) }
+            span .state.(class) { (small_icon(name)) (words::run_status(run.control.status())) }
             span .what {
-                a href=(format!("/runs/{}", run.id)) { ((texts.run.heading)(run.request.verb)) }
+                a href=(format!("/runs/{}", run.id)) { (words::run_title(run.request.verb)) }
                 " " (run.shown)
             }
-            (dates::moment(run.begun, now, visitor.language))
+            (dates::moment(run.begun, now))
         }
     }
 }

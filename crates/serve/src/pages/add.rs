@@ -19,7 +19,6 @@ use crate::layout::{Tab, framed};
 use crate::refusal::Refusal;
 use crate::roots::ServedPath;
 use crate::runs::{RunRequest, RunVerb};
-use crate::texts::OfLanguage as _;
 use crate::visitor::{FormFields, QueryFields, Visitor};
 
 /// Bytes per second of a fast drive and of a slow one, between which most are.
@@ -42,13 +41,15 @@ async fn show(
     visitor: Visitor,
     QueryFields(query): QueryFields,
 ) -> Result<Response, Refusal> {
-    let texts = &visitor.texts().add;
     let content = match app.place(&query)? {
         None => html! {
-            h1 { (texts.title) }
-            p .soft { (texts.intro) }
-            section .panel.pad aria-label=(texts.choose) {
-                (choice(&app, Goal::Add, texts.choose))
+            h1 { "Add a folder" }
+            p .soft {
+                "A folder beneath those that this server was started with gets a card of its own, \
+                 and can be protected by itself."
+            }
+            section .panel.pad aria-label="Choose in" {
+                (choice(&app, Goal::Add, "Choose in"))
             }
         },
         Some(place) => {
@@ -64,19 +65,18 @@ async fn show(
             match counted.await? {
                 Ok(counted) => plan(&app, &visitor, &place, counted),
                 Err(error) => html! {
-                    h1 { (texts.title) }
+                    h1 { "Add a folder" }
                     p .note.bad role="alert" { (app.roots.shown(&place)) ": "
-                        (texts.say(&escape::text(&error))) }
+                        (escape::text(&error)) }
                 },
             }
         }
     };
-    Ok(framed(&visitor, Some(Tab::Home), texts.title, &html! {}, &content))
+    Ok(framed(&visitor, Some(Tab::Home), "Add a folder", &html! {}, &content))
 }
 
 /// What protecting a folder reads and writes, and the button.
 fn plan(app: &App, visitor: &Visitor, place: &ServedPath, counted: ProtectEstimate) -> Markup {
-    let texts = &visitor.texts().add;
     let ProtectEstimate { files, bytes, is_cut } = counted;
     let time =
         |bytes_per_s: u64| units::rough_duration((bytes as f64 * 1e9 / bytes_per_s as f64) as u64);
@@ -89,39 +89,52 @@ fn plan(app: &App, visitor: &Visitor, place: &ServedPath, counted: ProtectEstima
     };
     html! {
         p .trail {
-            a href="/" { (visitor.texts().home.title) }
+            a href="/" { "Folders" }
             (small_icon("chevron"))
-            a href="/add" { (texts.title) }
+            a href="/add" { "Add a folder" }
         }
-        h1 { ((texts.protect)(&app.roots.shown(place))) }
+        h1 { "Protect " (app.roots.shown(place)) }
         section .panel aria-labelledby="reads" {
-            div .cap { (icon("clock")) h2 #reads { (texts.reads) } }
+            div .cap { (icon("clock")) h2 #reads { "What is read" } }
             div .body.stack.tight {
                 p {
-                    @if is_cut { (texts.at_least) " " }
-                    ((texts.amount)(files, &texts.say(&Units::Si.bytes(bytes))))
+                    @if is_cut { "Counted so far: " }
+                    (units::counted(files, "file", "files")) "; " (Units::Si.bytes(bytes))
+                    " are read once, and what is in each file is recorded. Files that are recorded \
+                     already are not read."
                 }
                 p {
                     @match bytes {
-                        0..SLOW_BYTES_PER_S => (texts.time_short),
-                        _ => ((texts.time)(&time(FAST_BYTES_PER_S), &time(SLOW_BYTES_PER_S))),
+                        0..SLOW_BYTES_PER_S => "That takes less than a second.",
+                        _ => {
+                            "That takes about " (time(FAST_BYTES_PER_S)) " on a fast drive and "
+                            (time(SLOW_BYTES_PER_S)) " on a slow one."
+                        },
                     }
                 }
-                p .small.soft { (texts.meanwhile) }
+                p .small.soft { "You can pause it, close the page, and go on working." }
             }
         }
         section .panel aria-labelledby="writes" {
-            div .cap { (icon("file")) h2 #writes { (texts.writes) } }
+            div .cap { (icon("file")) h2 #writes { "What is written" } }
             div .body.stack.tight {
-                p { ((texts.written)(&texts.say(&Units::Si.bytes(files * CATALOGUED_LEN_BYTES)))) }
-                p .small.soft { (texts.kept) }
+                p {
+                    "A tag of 60 bytes attached to each file, and one hidden folder, .steadfast, \
+                     of about "
+                    (Units::Si.bytes(files * CATALOGUED_LEN_BYTES))
+                    ". On drives without attributes the tags are in that folder too."
+                }
+                p .small.soft {
+                    "Contents, names and dates of your files stay as they are. `steadfast untag` \
+                     removes the tags again."
+                }
             }
         }
         form .orders method="post" action="/folders/add" {
             (visitor.csrf())
             input type="hidden" name="place" value=(place.token());
-            (form("protect", texts.go, true))
-            @if !place.is_root() { (form("show", texts.only_show, false)) }
+            (form("protect", "Protect this folder", true))
+            @if !place.is_root() { (form("show", "Only show it", false)) }
         }
     }
 }

@@ -18,8 +18,6 @@ use crate::icons::{disc, icon, small_icon};
 use crate::layout::{Tab, framed};
 use crate::refusal::Refusal;
 use crate::roots::ServedPath;
-use crate::texts::OfLanguage as _;
-use crate::texts::automation::{AlertTexts, ScheduleTexts};
 use crate::visitor::{FormFields, Visitor};
 
 /// The days of a new schedule's cover: those of the longest month, so that each choice of how often
@@ -39,27 +37,33 @@ pub(super) fn schedule_form(
     folder: &ServedFolder,
     automation: &Automation,
 ) -> Markup {
-    let texts = &visitor.texts().schedule;
     let known = folder.schedule.as_ref();
     let manual = known.filter(|known| known.timer == TimerKind::Manual);
     html! {
         @if let Some(manual) = manual {
-            p .small { (texts.manual) }
+            p .small {
+                "Nothing on this computer starts it yet. Enter this command in its scheduler, as a \
+                 daily task:"
+            }
             p .mono { (escape::text(&timer::command_line(manual, &automation.host))) }
         }
         form .stack.tight method="post" action="/schedules" {
             (visitor.csrf())
             input type="hidden" name="place" value=(folder.place.token());
-            (schedule_fields(known, texts))
+            (schedule_fields(known))
             div .row {
                 button .main[known.is_none()] type="submit" name="act" value="save" {
-                    (icon("clock")) @if known.is_some() { (texts.change) } @else { (texts.make) }
+                    (icon("clock"))
+                    @if known.is_some() { "Save the schedule" } @else { "Check regularly" }
                 }
                 @if known.is_some() {
-                    button .quiet type="submit" name="act" value="remove" { (texts.remove) }
+                    button .quiet type="submit" name="act" value="remove" { "Remove the schedule" }
                 }
             }
-            p .small.soft { (texts.about) }
+            p .small.soft {
+                "A timer of this computer starts the checks, as the user who started this server. \
+                 Each reads a part, the longest unchecked first."
+            }
         }
     }
 }
@@ -75,38 +79,38 @@ pub(super) fn monthly(visitor: &Visitor, place: &ServedPath) -> Markup {
             input type="hidden" name="at" value=(START);
             input type="hidden" name="cover" value=(COVER_DAYS);
             button .main type="submit" name="act" value="save" {
-                (icon("clock")) (visitor.texts().add.then_monthly)
+                (icon("clock")) "Check it every month"
             }
         }
     }
 }
 
-fn schedule_fields(known: Option<&CheckSchedule>, texts: &ScheduleTexts) -> Markup {
+fn schedule_fields(known: Option<&CheckSchedule>) -> Markup {
     let every = known.map_or(Every::Night, |known| known.every);
     let at = known.map_or_else(|| START.to_owned(), |known| known.at.to_string());
     let cover = known.map_or(COVER_DAYS, |known| known.cover_days);
     html! {
         div .row {
-            label for="every" { (texts.every) }
+            label for="every" { "How often" }
             select #every name="every" {
                 @for &one in Every::VARIANTS {
                     @let value: &str = one.into();
-                    option value=(value) selected[one == every] { ((texts.periods)(one)) }
+                    option value=(value) selected[one == every] { (period(one)) }
                 }
             }
         }
         div .row {
-            label for="at" { (texts.at) }
+            label for="at" { "At" }
             input #at type="time" name="at" value=(at) required;
         }
         div .row {
-            label for="cover" { (texts.cover) }
+            label for="cover" { "Days within which everything is checked" }
             input #cover type="number" name="cover" value=(cover) min="1" max="3650" required;
         }
         label .row {
             input type="checkbox" name="update" value="1"
                 checked[known.is_some_and(|known| known.update)];
-            span { (texts.update) }
+            span { "Also record new and edited files" }
         }
     }
 }
@@ -140,7 +144,7 @@ async fn schedule(
     match done.await?? {
         Ok(()) => Ok(Redirect::to(&back).into_response()),
         Err(error) => {
-            let title = visitor.texts().schedule.failed;
+            let title = "The schedule could not be changed";
             Ok(failed(&visitor, Tab::Home, title, &error.to_string(), &back))
         }
     }
@@ -148,32 +152,34 @@ async fn schedule(
 
 /// The panel of the alerts, for the page of settings.
 pub(super) fn alerts_panel(visitor: &Visitor, automation: &Automation) -> Markup {
-    let texts = &visitor.texts().alert;
     let alerts = automation.alerts();
     html! {
         section .panel aria-labelledby="alerts" {
-            div .cap { (icon("bell")) h2 #alerts { (texts.title) } }
+            div .cap { (icon("bell")) h2 #alerts { "Messages about trouble" } }
             div .body.stack.tight {
-                p .small.soft { (texts.about) }
+                p .small.soft {
+                    "Regular checks send a message when they find trouble, remind of it weekly, \
+                     and say when it is settled. Messages contain numbers of files and no names."
+                }
                 @match &alerts {
                     Err(error) => {
-                        p .note.bad { (texts.say(&escape::text(&error.to_string()))) }
+                        p .note.bad { (escape::text(&error.to_string())) }
                     }
-                    Ok(list) => { (alert_lines(visitor, list.alerts(), texts)) }
+                    Ok(list) => { (alert_lines(visitor, list.alerts())) }
                 }
-                (add_form(visitor, texts))
+                (add_form(visitor))
             }
         }
     }
 }
 
-fn alert_lines(visitor: &Visitor, alerts: &[steadfast_alert::Alert], texts: &AlertTexts) -> Markup {
+fn alert_lines(visitor: &Visitor, alerts: &[steadfast_alert::Alert]) -> Markup {
     html! {
-        @if alerts.is_empty() { p .small { (texts.none) } }
+        @if alerts.is_empty() { p .small { "No messages are sent yet." } }
         ul .list.lines {
             @for (index, alert) in alerts.iter().enumerate() {
                 @let target = alert.target();
-                @let said = texts.say(&escape::text(&target));
+                @let said = escape::text(&target);
                 li {
                     span .what { (said) }
                     form method="post" action="/alerts" {
@@ -181,7 +187,7 @@ fn alert_lines(visitor: &Visitor, alerts: &[steadfast_alert::Alert], texts: &Ale
                         input type="hidden" name="number" value=(index + 1);
                         input type="hidden" name="target" value=(target);
                         button .quiet type="submit" name="act" value="remove"
-                            aria-label=(format!("{} {said}", texts.remove)) { (texts.remove) }
+                            aria-label=(format!("Remove {said}")) { "Remove" }
                     }
                 }
             }
@@ -189,30 +195,30 @@ fn alert_lines(visitor: &Visitor, alerts: &[steadfast_alert::Alert], texts: &Ale
         @if !alerts.is_empty() {
             form method="post" action="/alerts" {
                 (visitor.csrf())
-                button type="submit" name="act" value="test" { (texts.test) }
+                button type="submit" name="act" value="test" { "Send a test message to all" }
             }
         }
     }
 }
 
-fn add_form(visitor: &Visitor, texts: &AlertTexts) -> Markup {
+fn add_form(visitor: &Visitor) -> Markup {
     html! {
         form .stack.tight method="post" action="/alerts" {
             (visitor.csrf())
             div .row {
-                label for="channel" { (texts.channel) }
+                label for="channel" { "Send" }
                 select #channel name="channel" {
-                    option value="webhook" { (texts.webhook) }
-                    option value="ping" { (texts.ping) }
-                    option value="mail" { (texts.mail) }
+                    option value="webhook" { "a request: ntfy, Gotify, Slack, Discord, JSON" }
+                    option value="ping" { "a ping at each check, as to Healthchecks" }
+                    option value="mail" { "a mail, by this computer's sendmail" }
                 }
             }
             div .row {
-                label for="address" { (texts.address) }
+                label for="address" { "To the address" }
                 input #address type="text" name="address" required maxlength="2000"
                     autocomplete="off" placeholder="https://ntfy.sh/…";
             }
-            div .row { button type="submit" name="act" value="add" { (texts.add) } }
+            div .row { button type="submit" name="act" value="add" { "Add" } }
         }
     }
 }
@@ -238,56 +244,64 @@ async fn alert(
             _ => return Err(Refusal::Malformed),
         })
     });
-    let texts = &visitor.texts().alert;
     match done.await?? {
-        Err(error) => Ok(failed(&visitor, Tab::Settings, texts.failed, &error.to_string(), BACK)),
+        Err(error) => Ok(failed(
+            &visitor,
+            Tab::Settings,
+            "The messages could not be changed",
+            &error.to_string(),
+            BACK,
+        )),
         Ok(_) if !tests => Ok(Redirect::to(BACK).into_response()),
-        Ok(deliveries) => Ok(tested(&visitor, &deliveries, texts, BACK)),
+        Ok(deliveries) => Ok(tested(&visitor, &deliveries, BACK)),
     }
 }
 
 /// What became of the test messages.
-fn tested(
-    visitor: &Visitor,
-    deliveries: &[steadfast_alert::Delivery],
-    texts: &AlertTexts,
-    back: &str,
-) -> Response {
+fn tested(visitor: &Visitor, deliveries: &[steadfast_alert::Delivery], back: &str) -> Response {
     let content = html! {
-        div .head { div { h1 { (texts.tested) } } }
-        section .panel aria-label=(texts.tested) {
+        div .head { div { h1 { "Test messages" } } }
+        section .panel aria-label="Test messages" {
             ul .list.lines {
                 @for delivery in deliveries {
                     li {
                         @match &delivery.result {
                             Ok(()) => {
-                                span .state.good { (small_icon("check")) (texts.delivered) }
+                                span .state.good { (small_icon("check")) "delivered" }
                             }
                             Err(_) => {
-                                span .state.bad { (small_icon("damaged")) (texts.undelivered) }
+                                span .state.bad { (small_icon("damaged")) "not delivered" }
                             }
                         }
                         span .what {
-                            span { (texts.say(&escape::text(&delivery.target))) }
+                            span { (escape::text(&delivery.target)) }
                             @if let Err(error) = &delivery.result {
-                                span .soft { (texts.say(&escape::text(&error.to_string()))) }
+                                span .soft { (escape::text(&error.to_string())) }
                             }
                         }
                     }
                 }
             }
         }
-        p { a .button href=(back) { (texts.back) } }
+        p { a .button href=(back) { "Back" } }
     };
-    framed(visitor, Some(Tab::Settings), texts.tested, &html! {}, &content)
+    framed(visitor, Some(Tab::Settings), "Test messages", &html! {}, &content)
 }
 
 /// Says why nothing was done.
 fn failed(visitor: &Visitor, tab: Tab, title: &str, why: &str, back: &str) -> Response {
     let content = html! {
         div .verdict { (disc("damaged", "bad big")) div { h1 { (title) } } }
-        p .note.bad role="alert" { (visitor.texts().alert.say(&escape::text(why))) }
-        p { a .button href=(back) { (visitor.texts().alert.back) } }
+        p .note.bad role="alert" { (escape::text(why)) }
+        p { a .button href=(back) { "Back" } }
     };
     framed(visitor, Some(tab), title, &html! {}, &content)
+}
+
+fn period(every: Every) -> &'static str {
+    match every {
+        Every::Night => "every night",
+        Every::Week => "every week",
+        Every::Month => "every month",
+    }
 }

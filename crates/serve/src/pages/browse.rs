@@ -11,15 +11,13 @@ use axum::response::{Html, Response};
 use axum::routing::get;
 use maud::{Markup, html};
 use steadfast::beneath::{self, Name, NameKind, Names};
-use steadfast_report::escape;
+use steadfast_report::{escape, units};
 
 use crate::app::App;
 use crate::fields::{NamedValues, decode, encode};
 use crate::layout::{Tab, page};
 use crate::refusal::Refusal;
 use crate::roots::ServedPath;
-use crate::texts::OfLanguage as _;
-use crate::texts::{BrowseTexts, Texts};
 use crate::visitor::{QueryFields, Visitor};
 
 /// Names of one page.
@@ -100,37 +98,35 @@ async fn whole(
     QueryFields(query): QueryFields,
 ) -> Result<Response, Refusal> {
     let (place, names) = listed(&app, &query).await?;
-    let (texts, goal) = (&visitor.texts().browse, Goal::of(&query));
+    let goal = Goal::of(&query);
     let use_this = match goal {
-        Goal::Run => texts.use_this,
-        Goal::Code => visitor.texts().code.title,
-        Goal::History => visitor.texts().history.title,
-        Goal::Add => visitor.texts().add.choose,
+        Goal::Run => "Check or tag this folder",
+        Goal::Code => "Code signature",
+        Goal::History => "History",
+        Goal::Add => "Choose in",
     };
     let content = html! {
-        (way(&app, &place, goal, visitor.texts()))
+        (way(&app, &place, goal))
         p { a .button href=(goal.address(&place)) { (use_this) } }
         @match &names {
             Ok(names) => {
-                p { ((texts.entries)(names.total)) }
-                (tree(&place, names, goal, texts))
+                p { (units::counted(names.total, "entry", "entries")) }
+                (tree(&place, names, goal))
             }
-            Err(error) => p .wrong { (texts.unreadable) ": " (texts.say(error)) }
+            Err(error) => p .wrong { "The folder cannot be listed: " (error) }
         }
     };
-    Ok(page(&visitor, Some(goal.tab()), texts.title, &content))
+    Ok(page(&visitor, Some(goal.tab()), "Choose a folder", &content))
 }
 
 /// The names of a folder, which the script adds to a tree.
 async fn part(
     State(app): State<Arc<App>>,
-    visitor: Visitor,
     QueryFields(query): QueryFields,
 ) -> Result<Html<String>, Refusal> {
-    let texts = &visitor.texts().browse;
     let markup = match listed(&app, &query).await? {
-        (place, Ok(names)) => tree(&place, &names, Goal::of(&query), texts),
-        (_, Err(error)) => html! { p .wrong { (texts.unreadable) ": " (texts.say(&error)) } },
+        (place, Ok(names)) => tree(&place, &names, Goal::of(&query)),
+        (_, Err(error)) => html! { p .wrong { "The folder cannot be listed: " (error) } },
     };
     Ok(Html(markup.into_string()))
 }
@@ -176,10 +172,10 @@ fn read_after(after: &str) -> Option<Name> {
 }
 
 /// The path from the root, with a link to each folder.
-pub(super) fn way(app: &App, place: &ServedPath, goal: Goal, texts: &Texts) -> Markup {
+pub(super) fn way(app: &App, place: &ServedPath, goal: Goal) -> Markup {
     let way = place.way();
     html! {
-        nav .way aria-label=(texts.browse.way) {
+        nav .way aria-label="Folders above" {
             ol {
                 @for (at, above) in way.iter().enumerate() {
                     @let name = match above.below.file_name() {
@@ -199,20 +195,21 @@ pub(super) fn way(app: &App, place: &ServedPath, goal: Goal, texts: &Texts) -> M
 }
 
 /// The names of a folder as a list. Folders open in place, or on a page if there is no script.
-fn tree(place: &ServedPath, names: &Names, goal: Goal, texts: &BrowseTexts) -> Markup {
+fn tree(place: &ServedPath, names: &Names, goal: Goal) -> Markup {
     html! {
         @if names.total == 0 {
-            p .soft { (texts.empty) }
+            p .soft { "The folder is empty." }
         } @else {
             ul .tree {
-                @for name in &names.names { li { (entry(place, name, goal, texts)) } }
+                @for name in &names.names { li { (entry(place, name, goal)) } }
                 @if let (Some(last), true) = (names.names.last(), names.more > 0) {
                     @let query = format!("{}&after={}", goal.query(place), after(last));
                     @let next = names.more.min(NAMES_MAX as u64);
                     li .more {
                         a href=(format!("/browse?{query}"))
                             data-more=(format!("/browse/part?{query}")) {
-                            ((texts.more)(next, names.more))
+                            "Show the next " (units::count(next)) " of " (units::count(names.more))
+                            " more"
                         }
                     }
                 }
@@ -221,31 +218,33 @@ fn tree(place: &ServedPath, names: &Names, goal: Goal, texts: &BrowseTexts) -> M
     }
 }
 
-fn entry(place: &ServedPath, name: &Name, goal: Goal, texts: &BrowseTexts) -> Markup {
+fn entry(place: &ServedPath, name: &Name, goal: Goal) -> Markup {
     let shown = escape::path(Path::new(OsStr::new(&name.name)));
     let below = place.join(&name.name);
     let (query, address) = (goal.query(&below), goal.address(&below));
     let choose = match goal {
-        Goal::Run => (texts.use_name)(&shown),
-        _ => format!("{} {shown}", texts.use_short),
+        Goal::Run => format!("Check or tag {shown}"),
+        _ => format!("choose {shown}"),
     };
     html! {
         @match name.kind {
             NameKind::Directory => {
                 details data-part=(format!("/browse/part?{query}")) {
                     summary { (shown) "/" }
-                    p { a href=(format!("/browse?{query}")) { ((texts.open)(&shown)) } }
+                    p { a href=(format!("/browse?{query}")) { "Open " (shown) } }
                 }
-                a .use href=(address) aria-label=(choose) { (texts.use_short) }
+                a .use href=(address) aria-label=(choose) { "choose" }
             }
             NameKind::File => {
                 span .leaf { (shown) }
                 @if goal != Goal::Add {
-                    a .use href=(address) aria-label=(choose) { (texts.use_short) }
+                    a .use href=(address) aria-label=(choose) { "choose" }
                 }
             }
-            NameKind::Link => span .leaf { (shown) " " span .soft { "(" (texts.link) ")" } }
-            NameKind::Other => span .leaf { (shown) " " span .soft { "(" (texts.special) ")" } }
+            NameKind::Link => span .leaf { (shown) " " span .soft { "(a link, not followed)" } }
+            NameKind::Other => span .leaf {
+                (shown) " " span .soft { "(neither a file nor a folder)" }
+            }
         }
     }
 }

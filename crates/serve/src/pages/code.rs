@@ -14,7 +14,7 @@ use steadfast::beneath::{self, FileKind};
 use steadfast_codesign::bundle::{self, FolderTree};
 use steadfast_codesign::{Code, Coverage, Error, FileSource, RangeCover, VerifyOptions};
 use steadfast_report::code::{CodeMap, MapMark, VerifiedCode, document};
-use steadfast_report::document::{Document, Wording};
+use steadfast_report::document::Document;
 use steadfast_report::{Units, escape, units};
 
 use super::browse::{Goal, choice, way};
@@ -22,9 +22,6 @@ use crate::app::App;
 use crate::layout::{Tab, documents, page};
 use crate::refusal::Refusal;
 use crate::roots::ServedPath;
-use crate::texts::OfLanguage as _;
-use crate::texts::documents::CodeTexts;
-use crate::texts::reports::wording;
 use crate::visitor::{QueryFields, Visitor};
 
 /// Cells of a map at most: one for each page of a file of 4 MB, and for more bytes of a longer one.
@@ -42,11 +39,14 @@ async fn show(
     visitor: Visitor,
     QueryFields(query): QueryFields,
 ) -> Result<Response, Refusal> {
-    let texts = &visitor.texts().code;
     let content = match app.place(&query)? {
         None => html! {
-            p { (texts.intro) }
-            (choice(&app, Goal::Code, texts.choose))
+            p {
+                "Verifies an application, program or disk image signed with Apple's tools: whether \
+                 its bytes are the signed ones, who signed it, and whether the signature is valid. \
+                 Does not tell whether a Mac would run it."
+            }
+            (choice(&app, Goal::Code, "Choose an application or a binary in"))
         },
         Some(place) => {
             let at = place.clone();
@@ -54,18 +54,18 @@ async fn show(
                 Err(CodeFailure::Gone) => return Err(Refusal::NotFound),
                 Err(CodeFailure::NoCode(why)) => html! {
                     p .wrong role="alert" {
-                        (texts.no_code) ": " (texts.say(&why))
+                        "This cannot be read as signed code: " (why)
                     }
                 },
-                Ok(verified) => shown(&verified, &visitor),
+                Ok(verified) => shown(&verified),
             };
             html! {
-                (way(&app, &place, Goal::Code, visitor.texts()))
+                (way(&app, &place, Goal::Code))
                 (verified)
             }
         }
     };
-    Ok(page(&visitor, Some(Tab::Code), texts.title, &content))
+    Ok(page(&visitor, Some(Tab::Code), "Code signature", &content))
 }
 
 /// The document of verified code, and its map.
@@ -154,27 +154,29 @@ fn verify(code: &Code<'_>, path: &Path, begun: Instant) -> Result<CodePage, Code
     })
 }
 
-fn shown(verified: &CodePage, visitor: &Visitor) -> Markup {
-    let texts = &visitor.texts().code;
+fn shown(verified: &CodePage) -> Markup {
     html! {
         section aria-labelledby="map" {
-            h2 #map { (texts.map) }
+            h2 #map { "Byte by byte" }
             @match &verified.map {
-                Some(map) => (map_of(map, texts, wording(visitor.language))),
-                None => p .soft { (texts.no_map) }
+                Some(map) => (map_of(map)),
+                None => p .soft { "There is no map. Maps exist for Mach-O code only." }
             }
         }
-        (documents(visitor.language, std::slice::from_ref(&verified.document)))
+        (documents(std::slice::from_ref(&verified.document)))
     }
 }
 
 /// The cells row by row, and a legend. The table of ranges in the report below says the same in
 /// text.
-fn map_of(map: &CodeMap, texts: &CodeTexts, wording: Wording) -> Markup {
+fn map_of(map: &CodeMap) -> Markup {
     let rows = map.cells.len().div_ceil(CELLS_ACROSS);
     let across = CELLS_ACROSS.min(map.cells.len());
     html! {
-        p .soft { ((texts.map_help)(&wording.say(&Units::Si.bytes(map.cell_len_bytes)))) }
+        p .soft {
+            "The file from its first to its last byte. Each cell is "
+            (Units::Si.bytes(map.cell_len_bytes)) "."
+        }
         div .scroll tabindex="0" role="group" aria-labelledby="map" {
             svg .map viewBox=(format!("0 0 {} {}", across * 10, rows * 10))
                 width=(across * 12) height=(rows * 12) aria-hidden="true" {
@@ -182,21 +184,21 @@ fn map_of(map: &CodeMap, texts: &CodeTexts, wording: Wording) -> Markup {
                     rect .(ink(cell.mark)) x=((at % CELLS_ACROSS) * 10) y=((at / CELLS_ACROSS) * 10)
                         width="9" height="9" {
                         title {
-                            (wording.say(cell.mark.name())) ": "
-                            (wording.say(&units::count(cell.bytes.start))) "–"
-                            (wording.say(&units::count(cell.bytes.end)))
+                            (cell.mark.name()) ": "
+                            (units::count(cell.bytes.start)) "–"
+                            (units::count(cell.bytes.end))
                         }
                     }
                 }
             }
         }
-        ul .legend aria-label=(texts.legend) {
+        ul .legend aria-label="Legend" {
             @for (mark, bytes) in &map.bytes {
                 li {
                     svg .dot viewBox="0 0 10 10" aria-hidden="true" {
                         rect .(ink(*mark)) width="10" height="10" {}
                     }
-                    (wording.say(mark.name())) " " (wording.say(&Units::Si.bytes(*bytes)))
+                    (mark.name()) " " (Units::Si.bytes(*bytes))
                 }
             }
         }

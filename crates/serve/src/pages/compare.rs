@@ -20,9 +20,6 @@ use crate::fields::{NamedValues, encode};
 use crate::layout::{HTML, Tab, attachment, documents, page};
 use crate::refusal::Refusal;
 use crate::shelf::{Choice, RECORD_LEN_MAX, RecordSource};
-use crate::texts::OfLanguage as _;
-use crate::texts::documents::CompareTexts;
-use crate::texts::reports::wording;
 use crate::visitor::{QueryFields, Visitor};
 
 /// Records that are compared at a time.
@@ -40,32 +37,33 @@ async fn show(
     visitor: Visitor,
     QueryFields(query): QueryFields,
 ) -> Result<Response, Refusal> {
-    let texts = &visitor.texts().compare;
     let compared = compared(&app, &query).await?;
     let all =
         app.blocking(|app| app.shelf.all(&app.measurements, app.config.records.as_deref())).await?;
     // Preselects the record that was just added, and those that the address names.
     let chosen: Vec<&str> = query.texts("record").chain(query.texts("added")).collect();
     let content = html! {
-        p { (texts.intro) }
+        p { "Records of any machine, side by side, with what others have published." }
         @match &compared {
-            CompareResult::Nothing => (choices(&all, &chosen, texts)),
+            CompareResult::Nothing => (choices(&all, &chosen)),
             CompareResult::Gone => {
-                p .wrong role="alert" { (texts.gone) }
-                (choices(&all, &chosen, texts))
+                p .wrong role="alert" {
+                    "A chosen record does not exist any more, or cannot be read."
+                }
+                (choices(&all, &chosen))
             }
             CompareResult::Documents(compared) => {
                 div .orders {
                     @let save = format!("/compare/report?{}", chosen_query(&query));
-                    a .button href=(save) { (texts.save) }
-                    a .button .quiet href="/compare" { (texts.more) }
+                    a .button href=(save) { "Save the report" }
+                    a .button .quiet href="/compare" { "Choose others" }
                 }
-                (documents(visitor.language, compared))
+                (documents(compared))
             }
         }
-        @if !matches!(compared, CompareResult::Documents(_)) { (adding(texts)) }
+        @if !matches!(compared, CompareResult::Documents(_)) { (adding()) }
     };
-    Ok(page(&visitor, Some(Tab::Measure), texts.title, &content))
+    Ok(page(&visitor, Some(Tab::Measure), "Compare records", &content))
 }
 
 /// Returns the chosen records as a query.
@@ -126,40 +124,40 @@ fn compare(records: &[Arc<Record>], other: Option<Arc<Record>>) -> Vec<Document>
 }
 
 /// The form that chooses among all records.
-fn choices(all: &[Choice], chosen: &[&str], texts: &CompareTexts) -> Markup {
+fn choices(all: &[Choice], chosen: &[&str]) -> Markup {
     html! {
         section aria-labelledby="records" {
-            h2 #records { (texts.records) }
+            h2 #records { "Records" }
             @if all.is_empty() {
-                p .soft { (texts.no_records) }
+                p .soft { "There are no records." }
             } @else {
-                p .soft { (texts.none_chosen) }
+                p .soft { "Choose one or more records, and optionally one to compare them with." }
                 form .records method="get" action="/compare" {
                     div .scroll tabindex="0" role="group" aria-labelledby="records" {
                         table {
                             thead { tr {
-                                th scope="col" { (texts.column_record) }
-                                th scope="col" { (texts.column_machine) }
-                                th scope="col" { (texts.column_begun) }
-                                th scope="col" { (texts.column_from) }
+                                th scope="col" { "Record" }
+                                th scope="col" { "Machine" }
+                                th scope="col" { "Started" }
+                                th scope="col" { "From" }
                             } }
                             tbody {
                                 @for (at, choice) in all.iter().enumerate() {
-                                    (row(at, choice, chosen, texts))
+                                    (row(at, choice, chosen))
                                 }
                             }
                         }
                     }
                     p .against {
-                        label for="against" { (texts.against) }
+                        label for="against" { "compared with" }
                         select #against name="against" {
-                            option value="" { (texts.against_none) }
+                            option value="" { "nothing" }
                             @for choice in all.iter().filter(|choice| choice.record.is_ok()) {
-                                option value=(choice.token) { (name_of(choice, texts)) }
+                                option value=(choice.token) { (name_of(choice)) }
                             }
                         }
                     }
-                    button type="submit" { (texts.show) }
+                    button type="submit" { "Show them" }
                 }
             }
         }
@@ -167,21 +165,21 @@ fn choices(all: &[Choice], chosen: &[&str], texts: &CompareTexts) -> Markup {
 }
 
 /// Returns the name of a record. Those of published ones are in English.
-fn name_of(choice: &Choice, texts: &CompareTexts) -> String {
+fn name_of(choice: &Choice) -> String {
     match choice.source {
-        RecordSource::Published => texts.say(&choice.name),
+        RecordSource::Published => choice.name.clone(),
         RecordSource::Here | RecordSource::Folder | RecordSource::Added => choice.name.clone(),
     }
 }
 
-fn row(at: usize, choice: &Choice, chosen: &[&str], texts: &CompareTexts) -> Markup {
+fn row(at: usize, choice: &Choice, chosen: &[&str]) -> Markup {
     let from = match choice.source {
-        RecordSource::Here => texts.measured_here,
-        RecordSource::Folder => texts.in_folder,
-        RecordSource::Added => texts.uploaded,
-        RecordSource::Published => texts.published,
+        RecordSource::Here => "measured here",
+        RecordSource::Folder => "folder of records",
+        RecordSource::Added => "added",
+        RecordSource::Published => "published",
     };
-    let name = name_of(choice, texts);
+    let name = name_of(choice);
     let id = format!("record-{at}");
     html! {
         tr {
@@ -199,7 +197,7 @@ fn row(at: usize, choice: &Choice, chosen: &[&str], texts: &CompareTexts) -> Mar
                     td .long { (escape::text(&record.machine.cpu)) }
                     td { (begun(record)) }
                 }
-                Err(why) => td .long colspan="2" { (texts.unreadable) ": " (texts.say(why)) }
+                Err(why) => td .long colspan="2" { "not a record: " (why) }
             }
             td { (from) }
         }
@@ -214,18 +212,26 @@ fn begun(record: &Record) -> String {
 }
 
 /// The form that uploads a record, which needs the script.
-fn adding(texts: &CompareTexts) -> Markup {
+fn adding() -> Markup {
     html! {
         section aria-labelledby="adding" {
-            h2 #adding { (texts.upload) }
-            noscript { p .warnings { (texts.upload_script) } }
-            div #record hidden data-refused=(texts.refused) {
+            h2 #adding { "Add a record" }
+            noscript {
+                p .warnings {
+                    "Adding a record needs the page's script. Without it, start the server with a \
+                     folder of records."
+                }
+            }
+            div #record hidden data-refused="The record was refused" {
                 p {
-                    label .button .quiet for="record-file" { (texts.upload) }
+                    label .button .quiet for="record-file" { "Add a record" }
                     input #record-file .told type="file" accept=".json,application/json"
                         aria-describedby="record-help";
                 }
-                p #record-help .soft { (texts.upload_help) }
+                p #record-help .soft {
+                    "A .json file as `measure --export` writes it, up to 8 MB. It is kept in \
+                     memory until the server ends."
+                }
                 p #record-said .wrong role="alert" {}
             }
         }
@@ -251,13 +257,11 @@ async fn add(
 /// The comparison as one file: the same as `report --output` writes.
 async fn save(
     State(app): State<Arc<App>>,
-    visitor: Visitor,
     QueryFields(query): QueryFields,
 ) -> Result<Response, Refusal> {
     let CompareResult::Documents(documents) = compared(&app, &query).await? else {
         return Err(Refusal::NotFound);
     };
-    let wording = wording(visitor.language);
-    let page = app.blocking(move |_| report::page_in(wording, &documents, Units::Si)).await?;
+    let page = app.blocking(move |_| report::page(&documents, Units::Si)).await?;
     Ok(attachment("steadfast-compared.html", HTML, page.into_bytes()))
 }

@@ -21,8 +21,6 @@ use crate::fields::NamedValues;
 use crate::layout::{Tab, page, page_with};
 use crate::refusal::Refusal;
 use crate::roots::ServedPath;
-use crate::texts::OfLanguage as _;
-use crate::texts::documents::DropTexts;
 use crate::visitor::{FormFields, QueryFields, Visitor};
 
 /// Paths that are listed of those that were handed over.
@@ -41,22 +39,24 @@ async fn form(
     visitor: Visitor,
     QueryFields(query): QueryFields,
 ) -> Result<Response, Refusal> {
-    let texts = &visitor.texts().drop;
     let places = handed_over(&app, &query).ok_or(Refusal::NotFound)?;
     let content = html! {
-        p { (texts.intro) }
+        p {
+            "Looks files up by their contents: are they known here, and unchanged? The server \
+             hashes the bytes and keeps none of them."
+        }
         @if !places.is_empty() { (given(&app, &visitor, &query, &places)) }
-        (zone(texts, visitor.texts().run.progress))
+        (zone("Progress"))
         @let earlier = app.drops.all();
         @if !earlier.is_empty() {
             section aria-labelledby="earlier" {
-                h2 #earlier { (texts.earlier) }
+                h2 #earlier { "Looked up before" }
                 ul {
                     @for drop in earlier.iter().filter(|drop| drop.len() > 0) {
                         li {
                             a href=(format!("/drop/{}", drop.id)) {
-                                ((texts.count)(drop.len() as u64)) ", "
-                                (dates::moment(drop.begun, app.now(), visitor.language))
+                                (units::counted(drop.len() as u64, "file", "files")) ", "
+                                (dates::moment(drop.begun, app.now()))
                             }
                         }
                     }
@@ -64,7 +64,7 @@ async fn form(
             }
         }
     };
-    Ok(page(&visitor, Some(Tab::Drop), texts.title, &content))
+    Ok(page(&visitor, Some(Tab::Drop), "Look up files", &content))
 }
 
 /// Returns the paths that a request names, or that are kept under the number that it names. Returns
@@ -80,12 +80,11 @@ fn handed_over(app: &App, asked: &NamedValues) -> Option<Vec<ServedPath>> {
 fn given(app: &App, visitor: &Visitor, asked: &NamedValues, places: &[ServedPath]) -> Markup {
     let number = asked.text("given");
     let more = places.len().saturating_sub(GIVEN_SHOWN_MAX) as u64;
-    let texts = &visitor.texts().drop;
     html! {
         form .sheet #given method="post" action="/drop" {
             (visitor.csrf())
             fieldset {
-                legend { (texts.given) }
+                legend { "Handed over by the desktop" }
                 ul {
                     @for place in places.iter().take(GIVEN_SHOWN_MAX) {
                         li .place {
@@ -95,32 +94,40 @@ fn given(app: &App, visitor: &Visitor, asked: &NamedValues, places: &[ServedPath
                             }
                         }
                     }
-                    @if more > 0 { li { ((texts.given_more)(more)) } }
+                    @if more > 0 {
+                        li { "and " (units::counted(more, "further path", "further paths")) }
+                    }
                 }
                 @if let Some(number) = number {
                     input type="hidden" name="given" value=(number);
                 }
-                button type="submit" { (texts.check_given) }
+                button type="submit" { "Look these up" }
             }
         }
     }
 }
 
 /// The zone for dropping or choosing files, which needs the script.
-fn zone(texts: &DropTexts, progress: &str) -> Markup {
+fn zone(progress: &str) -> Markup {
     html! {
-        noscript { p .warnings { (texts.no_script) } }
-        div #drop .drop hidden data-max=(FILES_MAX) data-going=(texts.going)
-            data-failed=(texts.failed) data-many=(texts.too_many) {
+        noscript {
+            p .warnings {
+                "Dropping needs the page's script. Without it, choose files in the tree of a \
+                 folder and check them."
+            }
+        }
+        div #drop .drop hidden data-max=(FILES_MAX) data-going="{done} of {all}: {name}"
+            data-failed="Cannot read or send:"
+            data-many="More than 1,000 files: tag or check the folder instead." {
             (tray())
-            p .zone { (texts.zone) }
+            p .zone { "Drop files or a folder here" }
             div .orders {
                 p {
-                    label .button for="drop-files" { (texts.files) }
+                    label .button for="drop-files" { "Choose files" }
                     input #drop-files .told type="file" multiple;
                 }
                 p {
-                    label .button .quiet for="drop-folder" { (texts.folder) }
+                    label .button .quiet for="drop-folder" { "Choose a folder" }
                     input #drop-folder .told type="file" webkitdirectory multiple;
                 }
             }
@@ -203,30 +210,29 @@ async fn show(
     Path(id): Path<String>,
 ) -> Result<Response, Refusal> {
     let drop = found(&app, &id)?;
-    let texts = &visitor.texts().drop;
     let going = drop.is_going();
     let cut = (!going && drop.is_cut()).then_some(&drop);
     let files = drop.files();
     let lookup = app.heavy(move |app| Lookup::of(files, &app.roots)).await?;
     let head = html! { @if going { meta http-equiv="refresh" content="1"; } };
     let content = html! {
-        @if going { p .stand role="status" { (texts.hashing) } }
-        @if let Some(drop) = cut { (cut_short(&app, drop, texts)) }
-        (shown(&lookup, texts))
-        p { a .button href="/drop" { (texts.more) } }
+        @if going { p .stand role="status" { "Hashing. This page reloads until it is done." } }
+        @if let Some(drop) = cut { (cut_short(&app, drop)) }
+        (shown(&lookup))
+        p { a .button href="/drop" { "Drop more" } }
     };
-    Ok(page_with(&visitor, Some(Tab::Drop), texts.results, &head, &content))
+    Ok(page_with(&visitor, Some(Tab::Drop), "Results", &head, &content))
 }
 
 /// Says that there are more files than were looked up, and links to a run over all of them.
-fn cut_short(app: &App, drop: &Drop, texts: &DropTexts) -> Markup {
+fn cut_short(app: &App, drop: &Drop) -> Markup {
     html! {
         div .warnings role="alert" {
-            p { (texts.cut) }
+            p { "These are the first 1,000 files. Further files were not looked up." }
             @for place in drop.places.iter().take(GIVEN_SHOWN_MAX) {
                 p {
                     a .button href=(format!("/run?place={}", place.query())) {
-                        ((texts.whole)(&app.roots.shown(place)))
+                        "Check or tag all of " (app.roots.shown(place))
                     }
                 }
             }
@@ -234,55 +240,61 @@ fn cut_short(app: &App, drop: &Drop, texts: &DropTexts) -> Markup {
     }
 }
 
-fn shown(lookup: &Lookup, texts: &DropTexts) -> Markup {
+fn shown(lookup: &Lookup) -> Markup {
     html! {
         ul .sums {
             @for (answer, files) in lookup.sums() {
-                li .(class(answer)) { ((texts.count)(files)) " " ((texts.sum)(answer)) }
+                li .(class(answer)) {
+                    (units::counted(files, "file", "files")) " " (answer_noun(answer))
+                }
             }
         }
         @if lookup.searched.is_empty() {
-            p .warnings { (texts.none) }
+            p .warnings {
+                "None of the folders has a catalogue, so nothing can be found by its contents. \
+                 Home makes one."
+            }
         } @else if !lookup.without_catalogue.is_empty() {
-            p .soft { (texts.without_catalogue) ": " (lookup.without_catalogue.join(", ")) }
+            p .soft {
+                "Not searched, since there is no catalogue: " (lookup.without_catalogue.join(", "))
+            }
         }
-        @for why in &lookup.errors { p .wrong { (texts.say(why)) } }
+        @for why in &lookup.errors { p .wrong { (why) } }
         @if !lookup.files.is_empty() {
-            div .scroll tabindex="0" role="group" aria-label=(texts.results) {
+            div .scroll tabindex="0" role="group" aria-label="Results" {
                 table {
                     thead { tr {
-                        th scope="col" { (texts.column_file) }
-                        th scope="col" { (texts.column_answer) }
-                        th scope="col" { (texts.column_known) }
-                        th .number scope="col" { (texts.column_length) }
+                        th scope="col" { "File" }
+                        th scope="col" { "Answer" }
+                        th scope="col" { "Details" }
+                        th .number scope="col" { "Length" }
                     } }
-                    tbody { @for file in &lookup.files { (row(file, texts)) } }
+                    tbody { @for file in &lookup.files { (row(file)) } }
                 }
             }
         }
     }
 }
 
-fn row(file: &LookedUp, texts: &DropTexts) -> Markup {
-    let length =
-        file.dropped.read.as_ref().ok().map(|read| texts.say(&Units::Si.bytes(read.length)));
+fn row(file: &LookedUp) -> Markup {
+    let length = file.dropped.read.as_ref().ok().map(|read| Units::Si.bytes(read.length));
     html! {
         tr {
             th .long scope="row" {
                 (file.dropped.shown)
                 @if let Ok(read) = &file.dropped.read {
                     details {
-                        summary .soft { (texts.digests) }
+                        summary .soft { "Digests" }
                         @for (algorithm, digest) in &read.digests {
                             p .digest { (algorithm.name()) " " code { (digest) } }
                         }
                     }
                 }
             }
-            td .(class(file.answer)) { ((texts.answer)(file.answer)) }
+            td .(class(file.answer)) { (answer_title(file.answer)) }
             td .long {
                 ul .known {
-                    @for line in lines(file, texts) { li { (line) } }
+                    @for line in lines(file) { li { (line) } }
                 }
             }
             td .number { (length.unwrap_or_default()) }
@@ -291,35 +303,42 @@ fn row(file: &LookedUp, texts: &DropTexts) -> Markup {
 }
 
 /// What is known of a file, line by line.
-fn lines(file: &LookedUp, texts: &DropTexts) -> Vec<String> {
+fn lines(file: &LookedUp) -> Vec<String> {
     let mut lines = Vec::new();
     if let Err(why) = &file.dropped.read {
-        lines.push(texts.say(why));
+        lines.push(why.clone());
     }
     if let Some((verdict, tag)) = &file.dropped.own {
         match tag {
             Some(tag) => {
-                lines.push((texts.own_tag)(&texts.say(verdict.name()), &units::moment(tag.tagged)));
+                lines.push(format!(
+                    "by its own tag of {}: {}",
+                    units::moment(tag.tagged),
+                    verdict.name()
+                ));
             }
-            None => lines.push(texts.say(verdict.name())),
+            None => lines.push(verdict.name().to_owned()),
         }
     }
     for known in &file.matches {
         let moment = units::moment(known.tagged);
         let line = match file.answer {
-            DropAnswer::Known => (texts.known_as)(&known.path, &moment),
-            _ => (texts.other)(&known.path, &moment),
+            DropAnswer::Known => format!("as {}, tagged on {moment}", known.path),
+            _ => format!("{}, tagged on {moment}, has other contents", known.path),
         };
         lines.push(match known.standing {
-            Some(standing) => format!("{line}; {}", (texts.stands)(&texts.say(standing))),
+            Some(standing) => format!("{line}; last found {standing}"),
             None => line,
         });
     }
     if file.further > 0 {
-        lines.push((texts.further)(file.further));
+        lines.push(format!(
+            "and at {}",
+            units::counted(file.further, "further place", "further places")
+        ));
     }
     if file.answer == DropAnswer::Unknown {
-        lines.push(texts.no_tag.to_owned());
+        lines.push("no tagged file here has these contents or this name".to_owned());
     }
     lines
 }
@@ -329,5 +348,23 @@ fn class(answer: DropAnswer) -> &'static str {
         DropAnswer::Known => "good",
         DropAnswer::Differs | DropAnswer::Unreadable => "bad",
         DropAnswer::Unknown => "neutral",
+    }
+}
+
+fn answer_title(answer: DropAnswer) -> &'static str {
+    match answer {
+        DropAnswer::Known => "known here",
+        DropAnswer::Differs => "differs",
+        DropAnswer::Unknown => "unknown here",
+        DropAnswer::Unreadable => "unreadable",
+    }
+}
+
+fn answer_noun(answer: DropAnswer) -> &'static str {
+    match answer {
+        DropAnswer::Known => "known here, with the tagged contents",
+        DropAnswer::Differs => "unlike the tagged file of that name",
+        DropAnswer::Unknown => "unknown here",
+        DropAnswer::Unreadable => "that could not be read",
     }
 }

@@ -74,7 +74,7 @@ async fn try_password(
         return welcome(&app, &visitor, onward(&posted));
     }
     tokio::time::sleep(WRONG_PASSWORD_DELAY).await;
-    Ok(form(&visitor, &onward(&posted), Some(visitor.texts().enter.wrong)))
+    Ok(form(&visitor, &onward(&posted), Some("The password is wrong.")))
 }
 
 /// Returns the page of this server to show after signing in.
@@ -98,20 +98,22 @@ fn welcome(app: &App, visitor: &Visitor, onward: String) -> Result<Response, Ref
 }
 
 fn lead_on(visitor: &Visitor, onward: String) -> Response {
-    let texts = visitor.texts();
     let head = html! { meta http-equiv="refresh" content=(format!("0;url={onward}")); };
-    let content =
-        html! { p { (texts.enter.welcome) } p { a href=(onward) { (texts.enter.go_on) } } };
-    page_with(visitor, None, texts.enter.title, &head, &content)
+    let content = html! { p { "You are signed in." } p { a href=(onward) { "Go on" } } };
+    page_with(visitor, None, "Sign in", &head, &content)
 }
 
 async fn leave(State(app): State<Arc<App>>, visitor: Visitor) -> Response {
     if let Some(session) = visitor.session() {
         app.sessions.end(session);
     }
-    let enter = &visitor.texts().enter;
-    let outside = Visitor::outside(visitor.language, visitor.looks);
-    let mut response = notice(&outside, StatusCode::OK, enter.left, enter.left_text);
+    let outside = Visitor::outside(visitor.looks);
+    let mut response = notice(
+        &outside,
+        StatusCode::OK,
+        "You are signed out",
+        "To sign in again, open the printed address or enter the password.",
+    );
     set_cookie(&app, &mut response, "", "; Max-Age=0");
     response
 }
@@ -125,18 +127,17 @@ fn set_cookie(app: &App, response: &mut Response, key: &str, end: &str) {
 }
 
 fn form(visitor: &Visitor, onward: &str, wrong: Option<&str>) -> Response {
-    let texts = &visitor.texts().enter;
     let content: Markup = html! {
         form .sheet method="post" action="/enter" {
             @if let Some(wrong) = wrong { p .wrong role="alert" { (wrong) } }
             input type="hidden" name="to" value=(onward);
-            label for="password" { (texts.password) }
+            label for="password" { "Password" }
             input #password type="password" name="password" autocomplete="current-password"
                 required autofocus;
-            button type="submit" { (texts.enter) }
+            button type="submit" { "Sign in" }
         }
     };
-    let mut response = page(visitor, None, texts.title, &content);
+    let mut response = page(visitor, None, "Sign in", &content);
     if wrong.is_some() {
         *response.status_mut() = StatusCode::FORBIDDEN;
     }

@@ -24,9 +24,8 @@ use crate::icons::{icon, small_icon};
 use crate::layout::{Tab, framed};
 use crate::refusal::Refusal;
 use crate::roots::ServedPath;
-use crate::texts::OfLanguage as _;
-use crate::texts::Texts;
 use crate::visitor::{QueryFields, Visitor};
+use crate::words;
 
 /// Files of one page.
 const SHOWN_MAX: usize = 200;
@@ -108,33 +107,32 @@ async fn show(
     let listed = app.heavy(move |app| list(app, &at, &wanted)).await??;
     let now = app.now();
     if query.text("part").is_some() {
-        let rows = rows(&visitor, &place, &filter, &listed, now);
+        let rows = rows(&place, &filter, &listed, now);
         return Ok(Html(html! { table { tbody { (rows) } } }.into_string()).into_response());
     }
-    let texts = visitor.texts();
     let name = name_of(&app.roots.path(&place));
-    let title = (texts.folder.files_of)(&name);
+    let title = format!("Files of {name}");
     let content = html! {
         p .trail {
-            a href="/" { (texts.home.title) }
+            a href="/" { "Folders" }
             (small_icon("chevron"))
             a href=(format!("/folders/{root}")) { (name) }
         }
         h1 { (title) }
         section .panel aria-label=(title) {
-            div .cap { (search(root, &filter, texts)) }
+            div .cap { (search(root, &filter)) }
             @if listed.files.is_empty() {
-                p .body role="status" { (texts.folder.no_file) }
+                p .body role="status" { "No file matches." }
             } @else {
                 table .grid.parts {
                     thead { tr {
-                        th scope="col" { (texts.folder.file) }
-                        th scope="col" { (texts.folder.state) }
-                        th scope="col" { (texts.folder.last_checked) }
-                        th scope="col" { (texts.folder.saved) }
-                        th .right scope="col" { (texts.folder.size) }
+                        th scope="col" { "Name" }
+                        th scope="col" { "State" }
+                        th scope="col" { "Last intact" }
+                        th scope="col" { "Saved" }
+                        th .right scope="col" { "Size" }
                     } }
-                    tbody { (rows(&visitor, &place, &filter, &listed, now)) }
+                    tbody { (rows(&place, &filter, &listed, now)) }
                 }
             }
         }
@@ -175,49 +173,42 @@ fn list(app: &App, place: &ServedPath, filter: &FileFilter) -> Result<ListedPage
 }
 
 /// The form that searches.
-pub(super) fn search_in(root: usize, texts: &Texts) -> Markup {
-    search(root, &FileFilter::default(), texts)
+pub(super) fn search_in(root: usize) -> Markup {
+    search(root, &FileFilter::default())
 }
 
-fn search(root: usize, filter: &FileFilter, texts: &Texts) -> Markup {
+fn search(root: usize, filter: &FileFilter) -> Markup {
     html! {
         form .row role="search" action=(format!("/folders/{root}/files")) {
             span .find-in {
                 (icon("search"))
                 input type="search" name="words" value=(filter.words)
-                    maxlength=(WORDS_LEN_MAX) aria-label=(texts.folder.find)
-                    placeholder=(texts.folder.find);
+                    maxlength=(WORDS_LEN_MAX) aria-label="Find a file"
+                    placeholder="Find a file";
             }
-            select name="state" aria-label=(texts.folder.state) {
-                option value="" { (texts.folder.all_states) }
+            select name="state" aria-label="State" {
+                option value="" { "All states" }
                 @for state in FileState::ALL {
                     option value=(state.name()) selected[filter.state == Some(state.name())] {
-                        ((texts.state.file)(state))
+                        (words::file_state(state))
                     }
                 }
-                option value=(NEW) selected[filter.state == Some(NEW)] { (texts.folder.new) }
+                option value=(NEW) selected[filter.state == Some(NEW)] { "New, not yet protected" }
             }
-            button type="submit" { (texts.folder.find_now) }
+            button type="submit" { "Find" }
         }
     }
 }
 
-fn rows(
-    visitor: &Visitor,
-    place: &ServedPath,
-    filter: &FileFilter,
-    listed: &ListedPage,
-    now: Timestamp,
-) -> Markup {
-    let texts = visitor.texts();
+fn rows(place: &ServedPath, filter: &FileFilter, listed: &ListedPage, now: Timestamp) -> Markup {
     html! {
-        @for file in &listed.files { (row(visitor, place, file, now)) }
+        @for file in &listed.files { (row(place, file, now)) }
         @if let (true, Some(last)) = (listed.more, listed.files.last()) {
             @let address = format!("/folders/{}/files?{}", place.root, filter.after(&last.path));
             tr .more {
                 td colspan="5" {
                     a href=(address) data-more=(format!("{address}&part=1")) data-scroll="" {
-                        (texts.folder.more_files)
+                        "Show more"
                     }
                 }
             }
@@ -225,11 +216,10 @@ fn rows(
     }
 }
 
-fn row(visitor: &Visitor, place: &ServedPath, file: &ListedFile, now: Timestamp) -> Markup {
-    let texts = visitor.texts();
+fn row(place: &ServedPath, file: &ListedFile, now: Timestamp) -> Markup {
     let is_new = state_of(file) == NEW;
     let (class, name) = if is_new { ("idle", "new") } else { look_of(file.standing) };
-    let says = if is_new { texts.folder.new } else { (texts.state.file)(file.standing) };
+    let says = if is_new { "New, not yet protected" } else { words::file_state(file.standing) };
     let below = ServedPath { root: place.root, below: file.path.clone() };
     let above = file.path.parent().map(escape::path).unwrap_or_default();
     let shown = file.path.file_name().map_or(file.path.as_path(), Path::new);
@@ -242,12 +232,12 @@ fn row(visitor: &Visitor, place: &ServedPath, file: &ListedFile, now: Timestamp)
             td { span .state.(class) { (small_icon(name)) (says) } }
             td {
                 @match file.last_proof {
-                    Some(proof) => (dates::moment(proof, now, visitor.language)),
-                    None => (texts.folder.never_checked),
+                    Some(proof) => (dates::moment(proof, now)),
+                    None => "never",
                 }
             }
-            td .opt { (dates::moment(file.mtime, now, visitor.language)) }
-            td .right { (texts.folder.say(&Units::Si.bytes(file.length))) }
+            td .opt { (dates::moment(file.mtime, now)) }
+            td .right { (Units::Si.bytes(file.length)) }
         }
     }
 }

@@ -28,9 +28,8 @@ use crate::layout::{Tab, condition_word, framed};
 use crate::refusal::Refusal;
 use crate::roots::ServedPath;
 use crate::runs::RunVerb;
-use crate::texts::OfLanguage as _;
-use crate::texts::Texts;
 use crate::visitor::{QueryFields, Visitor};
+use crate::words;
 
 /// Findings of one page.
 const SHOWN_MAX: usize = 50;
@@ -63,17 +62,17 @@ async fn show(
     let root = root.parse().map_err(|_| Refusal::NotFound)?;
     let folder = app.blocking(move |app| app.folder(root)).await?.ok_or(Refusal::NotFound)?;
     let visitor = visitor.with_side(app.side());
-    let (texts, now) = (visitor.texts(), app.now());
+    let now = app.now();
     let content = html! {
         div data-refresh[folder.run.is_some()] { (head(&visitor, &folder)) }
         div .cols {
             div .stack {
                 @if let Some(facts) = folder.facts() {
                     (attention(&visitor, &folder, facts, &query, now))
-                    (coverage(facts, texts, now))
+                    (coverage(facts, now))
                 }
-                (runs(&visitor, &folder, now))
-                (files(&folder, texts))
+                (runs(&folder, now))
+                (files(&folder))
             }
             div .stack.tight {
                 (beside(&app, &visitor, &folder))
@@ -85,7 +84,6 @@ async fn show(
 }
 
 fn head(visitor: &Visitor, folder: &ServedFolder) -> Markup {
-    let texts = visitor.texts();
     let condition = folder.condition();
     let look = condition.look();
     let is_idle = folder.run.is_none();
@@ -93,27 +91,27 @@ fn head(visitor: &Visitor, folder: &ServedFolder) -> Markup {
     html! {
         div .stack.tight {
             p .trail {
-                a href="/" { (texts.home.title) }
+                a href="/" { "Folders" }
                 (small_icon("chevron"))
                 span { (folder.name) }
             }
             div .verdict {
                 (disc(look.icon, &format!("{} big", look.class)))
                 div {
-                    h1 { (folder.name) ": " (condition_word(&condition, &texts.state)) }
-                    p .soft { (sentence(folder, &condition, &texts.home)) }
+                    h1 { (folder.name) ": " (condition_word(&condition)) }
+                    p .soft { (sentence(folder, &condition)) }
                     p .small.soft { span .mono { (folder.shown) } }
                 }
                 div .row {
                     @if has_damage { (repair_all(visitor, folder)) }
                     @if let Some(run) = &folder.run {
-                        a .button.main href=(format!("/runs/{}", run.id)) { (texts.home.watch) }
+                        a .button.main href=(format!("/runs/{}", run.id)) { "Watch" }
                     }
                     @if is_idle && folder.facts().is_some() {
                         (check(visitor, folder, !has_damage))
                     }
                     @if is_idle && condition == FolderCondition::Unprotected {
-                        (protect(folder, &texts.home))
+                        (protect(folder))
                     }
                 }
             }
@@ -126,7 +124,7 @@ fn repair_all(visitor: &Visitor, folder: &ServedFolder) -> Markup {
         form method="post" action="/repair" {
             (visitor.csrf())
             input type="hidden" name="place" value=(folder.place.token());
-            button .main type="submit" { (icon("repair")) (visitor.texts().repair.plan) }
+            button .main type="submit" { (icon("repair")) "See what can be repaired" }
         }
     }
 }
@@ -139,7 +137,6 @@ fn attention(
     asked: &NamedValues,
     now: Timestamp,
 ) -> Markup {
-    let texts = &visitor.texts().folder;
     let rank = |state| ORDER.iter().position(|one| *one == state).unwrap_or(ORDER.len());
     let mut open: Vec<&FailedCheck> = facts.failures.iter().collect();
     open.sort_by_key(|failure| rank(failure.standing));
@@ -152,37 +149,35 @@ fn attention(
             section #attention .panel.attention.mild[is_mild] aria-labelledby="needs" {
                 div .cap {
                     (icon(if is_mild { "changed" } else { "damaged" }))
-                    h2 #needs { (texts.attention) }
-                    span .small { (counts(facts, visitor.texts())) }
+                    h2 #needs { "Needs attention" }
+                    span .small { (counts(facts)) }
                 }
                 @for failure in &page { (finding(visitor, folder, failure, now)) }
-                (turn(folder, skip, open.len(), texts))
+                (turn(folder, skip, open.len()))
             }
         }
     }
 }
 
 /// The links to the previous and the next findings.
-fn turn(
-    folder: &ServedFolder,
-    skip: usize,
-    all: usize,
-    texts: &crate::texts::folders::FolderTexts,
-) -> Markup {
+fn turn(folder: &ServedFolder, skip: usize, all: usize) -> Markup {
     let address = |skip: usize| format!("{}?skip={skip}#attention", folder.address());
     html! {
         @if skip > 0 || all > SHOWN_MAX {
             div .more {
-                span { ((texts.span)(skip as u64 + 1, (skip + SHOWN_MAX).min(all) as u64,
-                    all as u64)) }
+                span {
+                    (units::count(skip as u64 + 1)) " to "
+                    (units::count((skip + SHOWN_MAX).min(all) as u64)) " of "
+                    (units::count(all as u64))
+                }
                 span .row {
                     @if skip > 0 {
                         a .button href=(address(skip.saturating_sub(SHOWN_MAX))) {
-                            (texts.previous)
+                            "Previous"
                         }
                     }
                     @if skip.saturating_add(SHOWN_MAX) < all {
-                        a .button href=(address(skip + SHOWN_MAX)) { (texts.next) }
+                        a .button href=(address(skip + SHOWN_MAX)) { "Next" }
                     }
                 }
             }
@@ -191,11 +186,11 @@ fn turn(
 }
 
 /// How many files are open, by state.
-fn counts(facts: &RootFacts, texts: &Texts) -> String {
+fn counts(facts: &RootFacts) -> String {
     let open = ORDER.iter().filter_map(|state| Some((*state, *facts.open.get(state)?)));
     let parts = open.map(|(state, files)| {
-        let files = texts.state.say(&units::count(files));
-        format!("{files} {}", (texts.state.file)(state).to_lowercase())
+        let files = units::count(files);
+        format!("{files} {}", words::file_state(state).to_lowercase())
     });
     parts.collect::<Vec<_>>().join(", ")
 }
@@ -207,7 +202,6 @@ fn finding(
     failure: &FailedCheck,
     now: Timestamp,
 ) -> Markup {
-    let texts = visitor.texts();
     let (class, name) = look_of(failure.standing);
     let place = ServedPath { root: folder.place.root, below: failure.path.clone() };
     let above = failure.path.parent().map(escape::path).unwrap_or_default();
@@ -219,12 +213,12 @@ fn finding(
             div {
                 p .file { span { (above) } (escape::path(file)) }
                 p .why {
-                    b .(class) { ((texts.state.file)(failure.standing)) "." }
-                    " " ((texts.state.why)(failure.standing))
+                    b .(class) { (words::file_state(failure.standing)) "." }
+                    " " (file_state_help(failure.standing))
                 }
             }
             p .at {
-                (texts.folder.found) " " (dates::moment(failure.at, now, visitor.language))
+                "found " (dates::moment(failure.at, now))
             }
             div .row { (actions(visitor, &place, failure.standing, &whole)) }
         }
@@ -232,7 +226,6 @@ fn finding(
 }
 
 fn actions(visitor: &Visitor, place: &ServedPath, state: FileState, whole: &str) -> Markup {
-    let texts = &visitor.texts().folder;
     let form = |address: &str, verb: &str, name: &str, label: &str| {
         html! {
             form method="post" action=(address) {
@@ -246,68 +239,76 @@ fn actions(visitor: &Visitor, place: &ServedPath, state: FileState, whole: &str)
         matches!(state, FileState::Corrupt | FileState::Missing | FileState::Unreadable);
     html! {
         @if is_damaged {
-            (form("/repair", "repair", "repair", visitor.texts().repair.plan_one))
+            (form("/repair", "repair", "repair", "Repair…"))
         }
         @if state == FileState::Modified {
-            (form("/runs", RunVerb::Update.name(), "check", texts.accept))
+            (form("/runs", RunVerb::Update.name(), "check", "Accept the change"))
         }
         @if state != FileState::Missing {
-            (form("/runs", RunVerb::Check.name(), "checking", texts.again))
+            (form("/runs", RunVerb::Check.name(), "checking", "Check again"))
         }
-        button .quiet hidden type="button" data-copy=(whole) data-copied=(texts.copied) {
-            (icon("copy")) (texts.copy)
+        button .quiet hidden type="button" data-copy=(whole) data-copied="Copied" {
+            (icon("copy")) "Copy the path"
         }
         a .button.quiet href=(format!("/history?place={}", place.query())) {
-            (icon("activity")) (visitor.texts().home.history)
+            (icon("activity")) "History"
         }
         details .fold.plain {
-            summary { (small_icon("chevron")) (texts.restore) }
-            div .body { p .small { (texts.restore_text) } p .mono { (whole) } }
+            summary { (small_icon("chevron")) "How to restore" }
+            div .body {
+                p .small {
+                    "Copy this file from a backup over the damaged one, with its date, and check \
+                     it again: the check says whether the backup's copy is good. Or let Steadfast \
+                     take what is good of the backup: `steadfast repair PATH --from BACKUP`."
+                }
+                p .mono { (whole) }
+            }
         }
     }
 }
 
 /// When files were last checked.
-fn coverage(facts: &RootFacts, texts: &Texts, now: Timestamp) -> Markup {
+fn coverage(facts: &RootFacts, now: Timestamp) -> Markup {
     html! {
         section .panel aria-labelledby="coverage" {
-            div .cap { h2 #coverage { (texts.folder.coverage) } }
-            div .body.stack.tight { (months::chart(facts, now, &texts.folder)) }
+            div .cap { h2 #coverage { "When files were last found intact" } }
+            div .body.stack.tight { (months::chart(facts, now)) }
         }
     }
 }
 
-fn runs(visitor: &Visitor, folder: &ServedFolder, now: Timestamp) -> Markup {
-    let texts = visitor.texts();
+fn runs(folder: &ServedFolder, now: Timestamp) -> Markup {
     let runs = recorded(std::slice::from_ref(folder));
     html! {
         section .panel aria-labelledby="runs" {
             div .cap {
-                h2 #runs { (texts.activity.title) }
+                h2 #runs { "Activity" }
                 a .small href=(format!("/history?place={}", folder.place.query())) {
-                    (texts.home.history)
+                    "History"
                 }
             }
-            @if runs.is_empty() { p .body.soft { (texts.activity.none) } }
+            @if runs.is_empty() { p .body.soft { "There are no runs yet." } }
             ul .list.lines {
-                @for run in runs.iter().take(RUNS_MAX) { (line(visitor, run, now)) }
+                @for run in runs.iter().take(RUNS_MAX) { (line(run, now)) }
             }
         }
     }
 }
 
 /// The tree of the folder, which opens in place.
-fn files(folder: &ServedFolder, texts: &Texts) -> Markup {
+fn files(folder: &ServedFolder) -> Markup {
     let query = folder.place.query();
     html! {
         section .panel aria-labelledby="files" {
             div .cap {
-                h2 #files { (texts.folder.tree) }
-                @if folder.facts().is_some() { (search_in(folder.place.root, texts)) }
+                h2 #files { "Files" }
+                @if folder.facts().is_some() { (search_in(folder.place.root)) }
             }
             details .body data-part=(format!("/browse/part?place={query}")) {
-                summary { (texts.home.browse) }
-                p { a href=(format!("/browse?place={query}")) { (texts.home.browse) } }
+                summary { "Choose a folder or a file in it" }
+                p {
+                    a href=(format!("/browse?place={query}")) { "Choose a folder or a file in it" }
+                }
             }
         }
     }
@@ -315,24 +316,26 @@ fn files(folder: &ServedFolder, texts: &Texts) -> Markup {
 
 /// What stands beside: the cover, the schedule, repair data.
 fn beside(app: &App, visitor: &Visitor, folder: &ServedFolder) -> Markup {
-    let texts = visitor.texts();
     let automation = app.config.automation.as_ref();
     let automation = automation.filter(|_| folder.facts().is_some() || folder.schedule.is_some());
     html! {
         section .panel aria-labelledby="schedule" {
-            div .cap { (icon("clock")) h2 #schedule { (texts.folder.schedule) } }
+            div .cap { (icon("clock")) h2 #schedule { "Schedule" } }
             div .body.stack.tight {
-                (gauge(folder, &texts.home))
-                p .small { (next(folder, &texts.home)) }
+                (gauge(folder))
+                p .small { (next(folder)) }
                 @if let Some(automation) = automation {
                     (schedule_form(visitor, folder, automation))
                 }
             }
         }
         section .panel aria-labelledby="parity" {
-            div .cap { (icon("layers")) h2 #parity { (texts.folder.parity) } }
+            div .cap { (icon("layers")) h2 #parity { "Repair data" } }
             div .body.stack.tight {
-                p .small { (texts.folder.parity_text) }
+                p .small {
+                    "With repair data, damaged files can be repaired without a backup. This \
+                     command makes it or brings it up to date:"
+                }
                 p .mono { "steadfast parity make " (folder.shown) }
             }
         }
@@ -341,14 +344,35 @@ fn beside(app: &App, visitor: &Visitor, folder: &ServedFolder) -> Markup {
 
 /// The button that takes an added folder off the pages.
 fn remove(visitor: &Visitor, folder: &ServedFolder) -> Markup {
-    let texts = &visitor.texts().add;
     html! {
         form .panel method="post" action=(format!("{}/remove", folder.address())) {
             div .body.stack.tight {
                 (visitor.csrf())
-                button type="submit" { (texts.remove) }
-                p .small.soft { (texts.removed) }
+                button type="submit" { "Show this folder no longer" }
+                p .small.soft {
+                    "Nothing is deleted. A protected folder is shown again when the server starts."
+                }
             }
         }
+    }
+}
+
+fn file_state_help(state: FileState) -> &'static str {
+    match state {
+        FileState::Fine => "Its contents are exactly as recorded.",
+        FileState::Touched => "Its contents are exactly as recorded; its date is another.",
+        FileState::Modified => {
+            "Its contents and its date are different: it was saved since it was recorded. If that \
+             was you, accept the change."
+        }
+        FileState::Corrupt => {
+            "Its contents are different, although its date is as recorded: no program saved it. A \
+             worn drive, a loose cable or faulty memory does that."
+        }
+        FileState::Unreadable => "It could not be read, so nothing is known of its contents.",
+        FileState::Unstable => "It was written while it was read. Check it again.",
+        FileState::Missing => "It was recorded and is no longer there.",
+        FileState::TagLost => "Its own record is gone. Its contents are as the catalogue has them.",
+        FileState::TagReplaced => "Its own record and the catalogue disagree about its contents.",
     }
 }

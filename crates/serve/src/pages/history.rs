@@ -19,7 +19,6 @@ use crate::app::App;
 use crate::layout::{Tab, documents, page};
 use crate::refusal::Refusal;
 use crate::roots::ServedPath;
-use crate::texts::OfLanguage as _;
 use crate::visitor::{QueryFields, Visitor};
 
 /// Runs of one page, the latest.
@@ -34,32 +33,34 @@ async fn show(
     visitor: Visitor,
     QueryFields(query): QueryFields,
 ) -> Result<Response, Refusal> {
-    let texts = &visitor.texts().history;
     let only_root = || app.roots.places().pop().filter(|_| app.roots.places().len() == 1);
     let Some(place) = app.place(&query)?.or_else(only_root) else {
         let content = html! {
-            p { (texts.intro) }
-            (choice(&app, Goal::History, texts.choose))
+            p { "Every run in the catalogue, and the history of each file." }
+            (choice(&app, Goal::History, "Choose a file or a folder in"))
         };
-        return Ok(page(&visitor, Some(Tab::Home), texts.title, &content));
+        return Ok(page(&visitor, Some(Tab::Home), "History", &content));
     };
     let at = place.clone();
     let lookup = app.blocking(move |app| look_up(app, &at)).await?;
     let is_root = place.is_root();
     let content = html! {
-        @if is_root { p { (texts.intro) } }
-        (way(&app, &place, Goal::History, visitor.texts()))
+        @if is_root { p { "Every run in the catalogue, and the history of each file." } }
+        (way(&app, &place, Goal::History))
         @match &lookup {
-            HistoryLookup::NoCatalogue => p { (app.roots.shown(&place)) " " (texts.none) },
-            HistoryLookup::Unknown => p { (texts.unknown) },
-            HistoryLookup::Failed(why) => p .wrong role="alert" { (texts.say(why)) },
+            HistoryLookup::NoCatalogue => p {
+                (app.roots.shown(&place))
+                " has no catalogue, and so no history. Create a catalogue on the start page."
+            },
+            HistoryLookup::Unknown => p { "The catalogue does not contain this path." },
+            HistoryLookup::Failed(why) => p .wrong role="alert" { (why) },
             HistoryLookup::Document(document) => {
-                (documents(visitor.language, std::slice::from_ref(document.as_ref())))
+                (documents(std::slice::from_ref(document.as_ref())))
             }
         }
-        @if is_root { (choice(&app, Goal::History, texts.choose)) }
+        @if is_root { (choice(&app, Goal::History, "Choose a file or a folder in")) }
     };
-    Ok(page(&visitor, Some(Tab::Home), texts.title, &content))
+    Ok(page(&visitor, Some(Tab::Home), "History", &content))
 }
 
 /// The result of a look-up in the catalogue.

@@ -9,6 +9,7 @@ use axum::routing::get;
 use maud::{Markup, html};
 use steadfast::Timestamp;
 use steadfast_report::{Units, progress, units};
+use steadfast_schedule::Every;
 
 use super::activity::{self, recorded};
 use crate::app::App;
@@ -19,8 +20,6 @@ use crate::icons::{bar, disc, icon, small_icon};
 use crate::layout::{Tab, chip, framed};
 use crate::refusal::Refusal;
 use crate::runs::RunVerb;
-use crate::texts::OfLanguage as _;
-use crate::texts::folders::HomeTexts;
 use crate::visitor::Visitor;
 
 /// Runs that are listed here.
@@ -35,81 +34,94 @@ async fn home(State(app): State<Arc<App>>, visitor: Visitor) -> Result<Response,
     // A stable sort: folders of equal need stay in the order in which they were named.
     folders.sort_by_key(|folder| folder.condition().rank());
     let visitor = visitor.with_side(app.side());
-    let texts = &visitor.texts().home;
     let now = app.now();
     let content = html! {
         div .head {
             div {
-                h1 { (verdict(&folders, texts)) }
-                p .soft { (summary(&folders, texts)) }
+                h1 { (verdict(&folders)) }
+                p .soft { (summary(&folders)) }
             }
             @if !folders.is_empty() {
-                a .button href="/add" { (icon("plus")) (visitor.texts().add.title) }
+                a .button href="/add" { (icon("plus")) "Add a folder" }
             }
         }
-        (attention(&folders, texts))
+        (attention(&folders))
         div .halves data-refresh {
             @for folder in &folders { (card(&visitor, folder, now)) }
         }
         div .halves {
-            (lately(&visitor, &folders, now))
-            (coming(&folders, texts))
+            (lately(&folders, now))
+            (coming(&folders))
         }
     };
-    Ok(framed(&visitor, Some(Tab::Home), texts.title, &html! {}, &content))
+    Ok(framed(&visitor, Some(Tab::Home), "Folders", &html! {}, &content))
 }
 
 /// One sentence about all folders.
-fn verdict(folders: &[ServedFolder], texts: &HomeTexts) -> String {
+fn verdict(folders: &[ServedFolder]) -> String {
     let alarms = folders.iter().filter(|folder| folder.settled().alarms()).count() as u64;
     let all = |wanted: &dyn Fn(&FolderCondition) -> bool| {
         folders.iter().all(|folder| wanted(&folder.settled()))
     };
     if folders.is_empty() {
-        texts.no_folder.to_owned()
+        "Only single files are shown here".to_owned()
     } else if alarms > 0 {
-        (texts.attention)(alarms)
+        attention_title(alarms)
     } else if all(&|condition| *condition == FolderCondition::Intact) {
-        texts.all_well.to_owned()
+        "All your files are exactly as recorded".to_owned()
     } else if all(&|condition| *condition == FolderCondition::Unprotected) {
-        texts.protect_first.to_owned()
+        "Protect your first folder".to_owned()
     } else {
-        texts.to_do.to_owned()
+        "Some folders are not proved yet".to_owned()
     }
 }
 
-fn summary(folders: &[ServedFolder], texts: &HomeTexts) -> String {
+fn summary(folders: &[ServedFolder]) -> String {
     let bytes: u64 =
         folders.iter().filter_map(ServedFolder::facts).map(|facts| facts.audit.bytes).sum();
-    (texts.summary)(folders.len() as u64, &texts.say(&Units::Si.bytes(bytes)))
+    format!(
+        "{}, {}",
+        units::counted(folders.len() as u64, "folder", "folders"),
+        Units::Si.bytes(bytes)
+    )
 }
 
 /// What needs attention, above everything else.
-fn attention(folders: &[ServedFolder], texts: &HomeTexts) -> Markup {
+fn attention(folders: &[ServedFolder]) -> Markup {
     let alarms = folders.iter().filter(|folder| folder.settled().alarms());
     let alarms: Vec<&ServedFolder> = alarms.collect();
     html! {
         @if !alarms.is_empty() {
-            section .panel.attention aria-label=(texts.show) {
-                ul .list { @for folder in alarms { (alarm(folder, texts)) } }
+            section .panel.attention aria-label="Show" {
+                ul .list { @for folder in alarms { (alarm(folder)) } }
             }
         }
     }
 }
 
-fn alarm(folder: &ServedFolder, texts: &HomeTexts) -> Markup {
+fn alarm(folder: &ServedFolder) -> Markup {
     let condition = folder.settled();
     let name = &folder.name;
     let (title, text, action) = match condition {
         FolderCondition::Damaged(files) => {
-            let action = (texts.show_damaged)(files);
-            ((texts.damaged_in)(files, name), texts.damaged_text, action)
+            let action = show_damaged(files);
+            (
+                format!("{} in {name}", units::counted(files, "damaged file", "damaged files")),
+                "Their contents changed by themselves. See which, and what can be done.",
+                action,
+            )
         }
-        FolderCondition::Unreadable(files) => {
-            ((texts.unreadable_in)(files, name), texts.unreadable_text, texts.show.to_owned())
-        }
-        FolderCondition::Away => ((texts.away_title)(name), texts.away_text, texts.show.to_owned()),
-        _ => ((texts.unknown_title)(name), "", texts.show.to_owned()),
+        FolderCondition::Unreadable(files) => (
+            format!("{} in {name} could not be read", units::counted(files, "file", "files")),
+            "What is in them is not known.",
+            "Show".to_owned(),
+        ),
+        FolderCondition::Away => (
+            format!("{name} is not connected"),
+            "Connect the drive, then look again.",
+            "Show".to_owned(),
+        ),
+        _ => (format!("{name}: the catalogue cannot be used"), "", "Show".to_owned()),
     };
     let look = condition.look();
     html! {
@@ -117,7 +129,7 @@ fn alarm(folder: &ServedFolder, texts: &HomeTexts) -> Markup {
             (disc(look.icon, look.class))
             div .what {
                 h2 { (title) }
-                p .small.soft { (reason(folder, texts).unwrap_or(text.to_owned())) }
+                p .small.soft { (reason(folder).unwrap_or(text.to_owned())) }
             }
             a .button.main[look.class == "bad"] href=(folder.address()) { (action) }
         }
@@ -125,16 +137,15 @@ fn alarm(folder: &ServedFolder, texts: &HomeTexts) -> Markup {
 }
 
 /// Why nothing is known of a folder.
-fn reason(folder: &ServedFolder, texts: &HomeTexts) -> Option<String> {
+fn reason(folder: &ServedFolder) -> Option<String> {
     match &*folder.audit {
-        RootAudit::Away(reason) | RootAudit::Unreadable(reason) => Some(texts.say(reason)),
+        RootAudit::Away(reason) | RootAudit::Unreadable(reason) => Some(reason.clone()),
         _ => None,
     }
 }
 
 /// One folder: its state, a sentence, how much is proved, the next check, and one action.
 fn card(visitor: &Visitor, folder: &ServedFolder, now: Timestamp) -> Markup {
-    let texts = visitor.texts();
     let condition = folder.condition();
     let look = condition.look();
     let id = format!("root-{}", folder.place.root);
@@ -146,91 +157,110 @@ fn card(visitor: &Visitor, folder: &ServedFolder, now: Timestamp) -> Markup {
                     h2 id=(id) { a href=(folder.address()) { (folder.name) } }
                     p .path { (folder.shown) }
                 }
-                (chip(&condition, &texts.state))
+                (chip(&condition))
             }
-            p { (sentence(folder, &condition, &texts.home)) (last(visitor, folder, now)) }
-            (gauge(folder, &texts.home))
+            p { (sentence(folder, &condition)) (last(folder, now)) }
+            (gauge(folder))
             footer {
-                span .next { (small_icon("clock")) span { (next(folder, &texts.home)) } }
+                span .next { (small_icon("clock")) span { (next(folder)) } }
                 (action(visitor, folder, &condition))
-                (menu(folder, &texts.home))
+                (menu(folder))
             }
         }
     }
 }
 
 /// What there is to say of a folder.
-pub(super) fn sentence(
-    folder: &ServedFolder,
-    condition: &FolderCondition,
-    texts: &HomeTexts,
-) -> String {
+pub(super) fn sentence(folder: &ServedFolder, condition: &FolderCondition) -> String {
     let tagged = folder.facts().map_or(0, |facts| facts.audit.entries);
     match condition {
-        FolderCondition::Damaged(files) => (texts.say_damaged)(*files, tagged),
-        FolderCondition::Unreadable(files) => (texts.say_unreadable)(*files, tagged),
-        FolderCondition::Changed(files) => (texts.say_changed)(*files),
-        FolderCondition::Intact => (texts.say_intact)(tagged),
-        FolderCondition::Late => late(folder, texts),
-        FolderCondition::Unprotected => texts.say_unprotected.to_owned(),
+        FolderCondition::Damaged(files) => format!(
+            "{} of {} damaged.",
+            units::count(*files),
+            units::counted(tagged, "file is", "files are")
+        ),
+        FolderCondition::Unreadable(files) => format!(
+            "{} of {} could not be read.",
+            units::count(*files),
+            units::counted(tagged, "file", "files")
+        ),
+        FolderCondition::Changed(files) => format!(
+            "{} changed or missing since they were recorded. If that was you, accept it.",
+            units::counted(*files, "file is", "files are")
+        ),
+        FolderCondition::Intact => all_intact(tagged),
+        FolderCondition::Late => late(folder),
+        FolderCondition::Unprotected => {
+            "Nothing is recorded yet, so damage could not be noticed.".to_owned()
+        }
         FolderCondition::Going(..) => {
             let now = folder.run.as_ref().map(|run| run.control.snapshot().progress);
-            (texts.say_going)(now.map_or(0, |now| now.files))
+            format!(
+                "{} read so far.",
+                units::counted(now.map_or(0, |now| now.files), "file was", "files were")
+            )
         }
-        FolderCondition::Away | FolderCondition::Unknown => {
-            reason(folder, texts).unwrap_or_else(|| texts.say_above.to_owned())
-        }
+        FolderCondition::Away | FolderCondition::Unknown => reason(folder).unwrap_or_else(|| {
+            "It is part of a larger catalogued tree, which is not served here.".to_owned()
+        }),
     }
 }
 
-fn late(folder: &ServedFolder, texts: &HomeTexts) -> String {
+fn late(folder: &ServedFolder) -> String {
     let Some(facts) = folder.facts() else { return String::new() };
     let proved = facts.audit.windows.first().map_or(0, |window| window.entries);
     match facts.unproved() {
-        _ if facts.audit.entries == 0 => texts.say_empty.to_owned(),
+        _ if facts.audit.entries == 0 => "Nothing is recorded in it yet.".to_owned(),
         0 => {
             let overdue = facts.audit.tagged.saturating_sub(proved);
-            (texts.say_late)(overdue, facts.status.cover_days)
+            format!(
+                "No damage is known. {} not checked within {} days.",
+                units::counted(overdue, "file was", "files were"),
+                facts.status.cover_days
+            )
         }
-        files => (texts.say_unproved)(files),
+        files => format!(
+            "No damage is known. {} never checked.",
+            units::counted(files, "file was", "files were")
+        ),
     }
 }
 
 /// When the last run was.
-fn last(visitor: &Visitor, folder: &ServedFolder, now: Timestamp) -> Markup {
+fn last(folder: &ServedFolder, now: Timestamp) -> Markup {
     let run = folder.facts().and_then(|facts| facts.audit.runs.first());
     html! {
         @if let Some(run) = run {
-            " " (visitor.texts().home.last_checked) " "
-            (dates::moment(run.started, now, visitor.language)) "."
+            " Last run "
+            (dates::moment(run.started, now)) "."
         }
     }
 }
 
 /// How much is proved, or how far a run is.
-pub(super) fn gauge(folder: &ServedFolder, texts: &HomeTexts) -> Markup {
+pub(super) fn gauge(folder: &ServedFolder) -> Markup {
     let going = folder.run.as_ref().map(|run| run.control.snapshot().progress);
     let done = going.as_ref().map(|now| progress::share(now).unwrap_or(0.0));
     let (share, class, says, bytes) = match (done, folder.facts()) {
-        (Some(share), _) => (share, "f-info", texts.of_run.to_owned(), None),
+        (Some(share), _) => (share, "f-info", "of this run".to_owned(), None),
         (None, Some(facts)) => {
             let class = if facts.share() > 0.9 { "f-good" } else { "f-warn" };
-            let says = (texts.proved)(facts.status.cover_days);
+            let says = format!("checked within {} days", facts.status.cover_days);
             (facts.share(), class, says, Some(facts.audit.bytes))
         }
         (None, None) => (0.0, "f-idle", String::new(), None),
     };
-    let percent = texts.say(&units::share(share));
+    let percent = units::share(share);
     html! {
         div .gauge {
             @if says.is_empty() {
-                (bar(0.0, class, "", texts.nothing_proved))
-                p { span { (texts.nothing_proved) } }
+                (bar(0.0, class, "", "Nothing checked yet"))
+                p { span { "Nothing checked yet" } }
             } @else {
                 (bar(share, class, "", &format!("{percent} {says}")))
                 p {
                     span { b { (percent) } " " (says) }
-                    @if let Some(bytes) = bytes { span { (texts.say(&Units::Si.bytes(bytes))) } }
+                    @if let Some(bytes) = bytes { span { (Units::Si.bytes(bytes)) } }
                 }
             }
         }
@@ -238,108 +268,134 @@ pub(super) fn gauge(folder: &ServedFolder, texts: &HomeTexts) -> Markup {
 }
 
 /// When the next check is.
-pub(super) fn next(folder: &ServedFolder, texts: &HomeTexts) -> String {
+pub(super) fn next(folder: &ServedFolder) -> String {
     match &folder.schedule {
-        Some(schedule) => (texts.scheduled)(schedule.every, &schedule.at.to_string()),
-        None => texts.no_schedule.to_owned(),
+        Some(schedule) => scheduled(schedule.every, &schedule.at.to_string()),
+        None => "No schedule yet".to_owned(),
     }
 }
 
 /// The next sensible step.
 fn action(visitor: &Visitor, folder: &ServedFolder, condition: &FolderCondition) -> Markup {
-    let texts = &visitor.texts().home;
     let link = |text: &str, main: bool| {
         html! { a .button.main[main] href=(folder.address()) { (text) } }
     };
     match condition {
-        FolderCondition::Damaged(files) => link(&(texts.show_damaged)(*files), true),
-        FolderCondition::Unreadable(_) | FolderCondition::Unknown => link(texts.show, false),
-        FolderCondition::Changed(files) => link(&(texts.show_changed)(*files), false),
-        FolderCondition::Away => html! { a .button href="/" { (texts.look_again) } },
+        FolderCondition::Damaged(files) => link(&show_damaged(*files), true),
+        FolderCondition::Unreadable(_) | FolderCondition::Unknown => link("Show", false),
+        FolderCondition::Changed(files) => link(
+            &format!("Show {}", units::counted(*files, "changed file", "changed files")),
+            false,
+        ),
+        FolderCondition::Away => html! { a .button href="/" { "Look again" } },
         FolderCondition::Going(..) => {
             let run = folder.run.as_ref().map_or(0, |run| run.id);
-            html! { a .button href=(format!("/runs/{run}")) { (texts.watch) } }
+            html! { a .button href=(format!("/runs/{run}")) { "Watch" } }
         }
         FolderCondition::Late => check(visitor, folder, true),
         FolderCondition::Intact => check(visitor, folder, false),
-        FolderCondition::Unprotected => protect(folder, texts),
+        FolderCondition::Unprotected => protect(folder),
     }
 }
 
 /// A link to what protecting a folder comes to.
-pub(super) fn protect(folder: &ServedFolder, texts: &HomeTexts) -> Markup {
+pub(super) fn protect(folder: &ServedFolder) -> Markup {
     let address = format!("/add?place={}", folder.place.query());
-    html! { a .button.main href=(address) { (icon("intact")) (texts.protect) } }
+    html! { a .button.main href=(address) { (icon("intact")) "Protect this folder" } }
 }
 
 /// A button that checks a whole folder.
 pub(super) fn check(visitor: &Visitor, folder: &ServedFolder, main: bool) -> Markup {
-    let texts = &visitor.texts().home;
     html! {
         form method="post" action="/runs" {
             (visitor.csrf())
             input type="hidden" name="place" value=(folder.place.token());
             button .main[main] type="submit" name="verb" value=(RunVerb::Check.name()) {
-                (icon("checking")) (texts.check_now)
+                (icon("checking")) "Check now"
             }
         }
     }
 }
 
 /// What is needed more rarely.
-fn menu(folder: &ServedFolder, texts: &HomeTexts) -> Markup {
+fn menu(folder: &ServedFolder) -> Markup {
     let query = folder.place.query();
     html! {
         details .menu {
-            summary aria-label=((texts.more)(&folder.name)) { (icon("more")) }
+            summary aria-label=(format!("More for {}", folder.name)) { (icon("more")) }
             ul {
                 li { a href=(format!("/run?place={query}")) {
-                    (icon("checking")) (texts.options)
+                    (icon("checking")) "Check or tag with options"
                 } }
                 li { a href=(format!("/browse?place={query}")) {
-                    (icon("file")) (texts.browse)
+                    (icon("file")) "Choose a folder or a file in it"
                 } }
                 li { a href=(format!("/history?place={query}")) {
-                    (icon("activity")) (texts.history)
+                    (icon("activity")) "History"
                 } }
             }
         }
     }
 }
 
-fn lately(visitor: &Visitor, folders: &[ServedFolder], now: Timestamp) -> Markup {
-    let texts = &visitor.texts().home;
+fn lately(folders: &[ServedFolder], now: Timestamp) -> Markup {
     let runs = recorded(folders);
     html! {
         section .panel aria-labelledby="lately" {
             div .cap {
-                h2 #lately { (texts.lately) }
-                a .small href="/activity" { (texts.all_activity) }
+                h2 #lately { "Lately" }
+                a .small href="/activity" { "All activity" }
             }
-            @if runs.is_empty() { p .body.soft { (texts.nothing_lately) } }
+            @if runs.is_empty() { p .body.soft { "No runs yet." } }
             ul .list.lines {
-                @for run in runs.iter().take(LATELY_MAX) { (activity::line(visitor, run, now)) }
+                @for run in runs.iter().take(LATELY_MAX) { (activity::line(run, now)) }
             }
         }
     }
 }
 
-fn coming(folders: &[ServedFolder], texts: &HomeTexts) -> Markup {
+fn coming(folders: &[ServedFolder]) -> Markup {
     let scheduled = folders.iter().filter(|folder| folder.schedule.is_some());
     let scheduled: Vec<&ServedFolder> = scheduled.collect();
     html! {
         section .panel aria-labelledby="coming" {
-            div .cap { h2 #coming { (texts.coming) } }
-            @if scheduled.is_empty() { p .body.soft { (texts.nothing_coming) } }
+            div .cap { h2 #coming { "Coming up" } }
+            @if scheduled.is_empty() { p .body.soft { "No checks are scheduled yet." } }
             ul .list.lines {
                 @for folder in scheduled {
                     li {
                         (icon("clock"))
                         span .what { a href=(folder.address()) { (folder.name) } }
-                        span .when { (next(folder, texts)) }
+                        span .when { (next(folder)) }
                     }
                 }
             }
         }
+    }
+}
+
+fn show_damaged(files: u64) -> String {
+    format!("Show {}", units::counted(files, "damaged file", "damaged files"))
+}
+
+fn scheduled(every: Every, at: &str) -> String {
+    match every {
+        Every::Night => format!("Checked every night at {at}"),
+        Every::Week => format!("Checked every Sunday at {at}"),
+        Every::Month => format!("Checked on the 1st of each month at {at}"),
+    }
+}
+
+fn all_intact(files: u64) -> String {
+    match files {
+        1 => "The only file is exactly as recorded.".to_owned(),
+        files => format!("All {} files are exactly as recorded.", units::count(files)),
+    }
+}
+
+fn attention_title(things: u64) -> String {
+    match things {
+        1 => "1 folder needs your attention".to_owned(),
+        things => format!("{} folders need your attention", units::count(things)),
     }
 }

@@ -16,7 +16,6 @@ use steadfast_report::{Units, html as report};
 use strum::VariantArray as _;
 
 use crate::app::App;
-use crate::config::Language;
 use crate::dates;
 use crate::fields::NamedValues;
 use crate::icons::{icon, small_icon};
@@ -28,13 +27,12 @@ use crate::measuring::{
 };
 use crate::refusal::Refusal;
 use crate::roots::ServedPath;
-use crate::texts::OfLanguage as _;
-use crate::texts::reports::wording;
 use crate::visitor::{FormFields, QueryFields, Visitor};
+use crate::words;
 
 impl Live for MeasureSnapshot {
-    fn parts(&self, language: Language) -> LiveParts {
-        self.rendered.of(language, || parts::parts(self, language))
+    fn parts(&self) -> LiveParts {
+        self.rendered.of(|| parts::parts(self))
     }
 
     fn is_over(&self) -> bool {
@@ -53,71 +51,76 @@ pub(super) fn routes() -> Router<Arc<App>> {
 }
 
 async fn form(State(app): State<Arc<App>>, visitor: Visitor) -> Response {
-    let texts = &visitor.texts().measure;
     let measurements = app.measurements.all();
-    let answered = measurements.iter().find_map(|one| answer::panel(&app, &visitor, one));
+    let answered = measurements.iter().find_map(|one| answer::panel(&app, one));
     let content = html! {
         div .head {
             div {
-                h1 { (texts.ask) }
-                p .soft { (texts.intro) }
+                h1 { "What do you want to know?" }
+                p .soft {
+                    "Let the computer do nothing else meanwhile. Files made for a measurement are \
+                     removed after it."
+                }
             }
         }
         (questions(&app, &visitor))
         (answered.unwrap_or_default())
         section .panel aria-labelledby="records" {
             div .cap {
-                h2 #records { (texts.records) }
-                a .small href="/compare" { (visitor.texts().compare.title) }
+                h2 #records { "Measured before" }
+                a .small href="/compare" { "Compare records" }
             }
-            (list(&app, &visitor, &measurements))
+            (list(&app, &measurements))
         }
     };
-    framed(&visitor, Some(Tab::Measure), texts.title, &html! {}, &content)
+    framed(&visitor, Some(Tab::Measure), "Measure", &html! {}, &content)
 }
 
 /// The form: a question, the folder, and how thoroughly.
 fn questions(app: &App, visitor: &Visitor) -> Markup {
-    let texts = &visitor.texts().measure;
     let kinds = MeasureKind::VARIANTS.iter().copied();
     let offered = kinds.filter(|kind| is_offered(*kind, app.config.worker.as_ref()));
     html! {
         form .stack method="post" action="/measure" {
             (visitor.csrf())
             fieldset .pick.two {
-                legend .told { (texts.what) }
+                legend .told { "Question" }
                 @for (at, kind) in offered.enumerate() {
                     label {
                         input type="radio" name="work" value=(kind.name()) checked[at == 0];
                         (icon(sign(kind)))
-                        span .what { ((texts.kind)(kind)) small { ((texts.kind_help)(kind)) } }
+                        span .what { (words::measure_kind(kind)) small { (kind_help(kind)) } }
                     }
                 }
             }
             div .head {
                 div .stack.tight {
                     p .row {
-                        label for="where" { (texts.on) }
+                        label for="where" { "On" }
                         select #where name="place" aria-describedby="folder-help" {
                             @for place in app.roots.places() {
                                 option value=(place.token()) { (app.roots.shown(&place)) }
                             }
                         }
-                        select name="profile" aria-label=(texts.profile_label)
+                        select name="profile" aria-label="How thoroughly"
                             aria-describedby="profile-help" {
                             @for &profile in MeasureProfile::VARIANTS {
                                 option value=(profile.name())
                                     selected[profile == MeasureProfile::Quick] {
-                                    ((texts.profile)(profile))
+                                    (profile_title(profile))
                                 }
                             }
                         }
                     }
-                    p #folder-help .small.soft { (texts.folder_help) }
-                    p #profile-help .small.soft { (texts.profile_help) }
+                    p #folder-help .small.soft {
+                        "The files are created in a new folder, which is removed afterwards."
+                    }
+                    p #profile-help .small.soft {
+                        "The standard profile writes 53.3 GB for reading and writing."
+                    }
                 }
                 p .row {
-                    button .main type="submit" { (icon("measure")) (texts.begin) }
+                    button .main type="submit" { (icon("measure")) "Measure" }
                 }
             }
         }
@@ -135,31 +138,30 @@ fn sign(kind: MeasureKind) -> &'static str {
 }
 
 /// The measurements of this server: the figure, the question, the folder, and when.
-fn list(app: &App, visitor: &Visitor, measurements: &[Arc<Measurement>]) -> Markup {
-    let texts = &visitor.texts().measure;
+fn list(app: &App, measurements: &[Arc<Measurement>]) -> Markup {
     let now = app.now();
     html! {
-        @if measurements.is_empty() { p .body.soft { (texts.no_records) } }
+        @if measurements.is_empty() { p .body.soft { "None yet." } }
         ul .list.lines {
             @for one in measurements {
                 @let snapshot = one.control.snapshot();
                 li {
                     b {
                         @match snapshot.answer() {
-                            Some(answer) => (texts.say(&answer.figure.text(Units::Si))),
+                            Some(answer) => (answer.figure.text(Units::Si)),
                             None => "–",
                         }
                     }
                     span .what {
                         a href=(format!("/measure/{}", one.id)) {
-                            ((texts.kind)(one.request.kind))
+                            (words::measure_kind(one.request.kind))
                         }
                         span .soft { (answer::folder(one)) }
                         @if snapshot.end.is_none() {
-                            span .soft { ((texts.status)(one.control.status())) }
+                            span .soft { (words::measure_status(one.control.status())) }
                         }
                     }
-                    (dates::moment(one.begun, now, visitor.language))
+                    (dates::moment(one.begun, now))
                 }
             }
         }
@@ -211,9 +213,8 @@ async fn show(
     QueryFields(query): QueryFields,
 ) -> Result<Response, Refusal> {
     let one = found(&app, &id)?;
-    let texts = &visitor.texts().measure;
     let snapshot = one.control.snapshot();
-    let title = (texts.kind)(one.request.kind);
+    let title = words::measure_kind(one.request.kind);
     match &snapshot.end {
         None => {
             // Browsers without scripts reload the page.
@@ -222,7 +223,7 @@ async fn show(
             Ok(page_with(&visitor, Some(Tab::Measure), title, &head, &content))
         }
         Some(end) => {
-            let content = over(&app, &visitor, &one, end);
+            let content = over(&app, &one, end);
             Ok(framed(&visitor, Some(Tab::Measure), title, &html! {}, &content))
         }
     }
@@ -230,58 +231,62 @@ async fn show(
 
 /// The page during a measurement. Its parts are replaced as they change.
 fn going(visitor: &Visitor, one: &Measurement, asked: &NamedValues) -> Markup {
-    let texts = &visitor.texts().measure;
-    let parts = one.control.snapshot().parts(visitor.language);
+    let parts = one.control.snapshot().parts();
     html! {
-        @if asked.text("busy").is_some() { p .warnings role="status" { (texts.busy) } }
+        @if asked.text("busy").is_some() {
+            p .warnings role="status" { "Another measurement is running. This is it." }
+        }
         div #live data-events=(format!("/measure/{}/events", one.id))
-            data-lost=(visitor.texts().layout.lost) {
-            p .soft { ((texts.profile)(one.request.profile)) }
+            data-lost="The server does not answer. This page shows its last update." {
+            p .soft { (profile_title(one.request.profile)) }
             (part(&parts, "stand"))
             div .orders {
                 form .stop method="post" action=(format!("/measure/{}/stop", one.id)) {
                     (visitor.csrf())
-                    button type="submit" { (texts.stop) }
+                    button type="submit" { "Stop and keep the samples" }
                 }
             }
-            (section(&parts, "progress", texts.progress, &["bar", "figures"]))
-            (section(&parts, "series", texts.series, &["series"]))
+            (section(&parts, "progress", "Progress", &["bar", "figures"]))
+            (section(&parts, "series", "Latest samples", &["series"]))
             div .told role="status" aria-live="polite" data-live="say" {}
         }
     }
 }
 
 /// The page of a measurement that has ended: the answer, its report, and links to save it.
-fn over(app: &App, visitor: &Visitor, one: &Measurement, end: &MeasureEnd) -> Markup {
-    let texts = &visitor.texts().measure;
-    let panel = answer::panel(app, visitor, one);
+fn over(app: &App, one: &Measurement, end: &MeasureEnd) -> Markup {
+    let panel = answer::panel(app, one);
     html! {
         p .trail {
-            a href="/measure" { (texts.title) }
+            a href="/measure" { "Measure" }
             (small_icon("chevron"))
             span { (answer::folder(one)) }
         }
-        h1 { ((texts.kind)(one.request.kind)) }
-        @if end.stopped { p .warnings { (texts.ended_early) } }
-        @for why in &end.failed { p .wrong { (texts.failed) ": " (texts.say(why)) } }
+        h1 { (words::measure_kind(one.request.kind)) }
+        @if end.stopped {
+            p .warnings { "It ended early; what follows is made of the samples until then." }
+        }
+        @for why in &end.failed { p .wrong { "A part could not be measured: " (why) } }
         @match &end.kept {
-            Some(Ok(name)) => p .soft { ((texts.kept)(name)) },
-            Some(Err(why)) => p .wrong { ((texts.not_kept)(&texts.say(why))) },
+            Some(Ok(name)) => p .soft { "The record is kept as " (name) "." },
+            Some(Err(why)) => p .wrong {
+                "The record is not kept in the folder of records: " (why) "."
+            },
             None => {}
         }
         @match &end.made {
-            None => p { (texts.nothing) },
+            None => p { "Nothing was measured." },
             Some((_, document)) => {
                 @match &panel {
                     Some(panel) => (panel),
-                    None => div .row { (answer::savings(one, texts)) },
+                    None => div .row { (answer::savings(one)) },
                 }
                 details .fold open[panel.is_none()] {
                     summary {
-                        (small_icon("chevron")) (texts.details)
-                        span .soft { (texts.details_hint) }
+                        (small_icon("chevron")) "Technical details"
+                        span .soft { "every series, method, computer" }
                     }
-                    div .body { (documents(visitor.language, std::slice::from_ref(document))) }
+                    div .body { (documents(std::slice::from_ref(document))) }
                 }
             }
         }
@@ -294,7 +299,7 @@ async fn events(
     Path(id): Path<String>,
 ) -> Result<Response, Refusal> {
     let one = found(&app, &id)?;
-    Ok(follow(&one.control, visitor.language, visitor.session().cloned()))
+    Ok(follow(&one.control, visitor.session().cloned()))
 }
 
 async fn stop(State(app): State<Arc<App>>, Path(id): Path<String>) -> Result<Redirect, Refusal> {
@@ -306,12 +311,10 @@ async fn stop(State(app): State<Arc<App>>, Path(id): Path<String>) -> Result<Red
 /// The report as one file: the same as `report` makes of the record.
 async fn save_report(
     State(app): State<Arc<App>>,
-    visitor: Visitor,
     Path(id): Path<String>,
 ) -> Result<Response, Refusal> {
-    let wording = wording(visitor.language);
     saved(&app, &id, "html", HTML, |_, document| {
-        report::page_in(wording, std::slice::from_ref(document), Units::Si).into_bytes()
+        report::page(std::slice::from_ref(document), Units::Si).into_bytes()
     })
 }
 
@@ -334,4 +337,24 @@ fn saved(
     let (record, document) = snapshot.made().ok_or(Refusal::Conflict)?;
     let name = file_name(&one.request, one.begun).replace(".json", &format!(".{extension}"));
     Ok(attachment(&name, content_type, write(record, document)))
+}
+
+fn profile_title(profile: MeasureProfile) -> &'static str {
+    match profile {
+        MeasureProfile::Quick => "quick: a first look, in about a minute",
+        MeasureProfile::Small => "small files (reading and writing; 3.3 GB)",
+        MeasureProfile::Standard => "standard: what machines are compared by",
+    }
+}
+
+fn kind_help(kind: MeasureKind) -> &'static str {
+    match kind {
+        MeasureKind::Kernels => "Every algorithm and backend, in memory. Writes no file.",
+        MeasureKind::Hash => "Reading, hashing, and both, over files made for it.",
+        MeasureKind::Read => "Files made for it, past the page cache and with an empty one.",
+        MeasureKind::Write => "Files of many lengths, flushed, read back and compared.",
+        MeasureKind::Queue => "1 to 32 reads at a time, and how long each takes.",
+        MeasureKind::Cpu => "Six loops at every QoS level. Writes no file.",
+        MeasureKind::Cipher => "With and without the instructions for them.",
+    }
 }

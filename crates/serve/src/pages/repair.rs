@@ -11,7 +11,6 @@ use maud::{Markup, html};
 use steadfast_report::units;
 
 use crate::app::App;
-use crate::config::Language;
 use crate::icons::{disc, icon, small_icon};
 use crate::layout::{Tab, framed};
 use crate::live::{Live, LiveParts, follow, part, stand};
@@ -20,17 +19,15 @@ use crate::repairs::{
     MendedFile, MendedFolder, RepairEnd, RepairFiles, RepairSnapshot, ServedRepair, damaged_in,
 };
 use crate::roots::ServedPath;
-use crate::texts::OfLanguage as _;
-use crate::texts::folders::RepairTexts;
-use crate::texts::texts;
 use crate::visitor::{FormFields, Visitor};
+use crate::words;
 
 /// How long the answer to a form waits for the end, so that a short repair shows no progress.
 const PATIENCE: Duration = Duration::from_secs(1);
 
 impl Live for RepairSnapshot {
-    fn parts(&self, language: Language) -> LiveParts {
-        self.rendered.of(language, || parts(self, language))
+    fn parts(&self) -> LiveParts {
+        self.rendered.of(|| parts(self))
     }
 
     fn is_over(&self) -> bool {
@@ -85,7 +82,6 @@ async fn show(
 ) -> Result<Response, Refusal> {
     let repair = found(&app, &id)?;
     let place = &repair.place;
-    let texts = &visitor.texts().repair;
     let snapshot = repair.control.snapshot();
     let (head, content) = match snapshot.end.as_deref() {
         // Browsers without scripts reload the page.
@@ -93,39 +89,49 @@ async fn show(
             html! { noscript { meta http-equiv="refresh" content="2"; } },
             going(&visitor, &repair, &snapshot),
         ),
-        Some(end) => (html! {}, over(&visitor, place, end, texts)),
+        Some(end) => (html! {}, over(&visitor, place, end)),
     };
     let content = html! {
         p .trail { a href=(format!("/folders/{}", place.root)) { (app.roots.shown(place)) } }
         (content)
-        p { a .button href=(format!("/folders/{}", place.root)) { (texts.back) } }
+        p { a .button href=(format!("/folders/{}", place.root)) { "Back to the folder" } }
     };
-    Ok(framed(&visitor, Some(Tab::Home), texts.title, &head, &content))
+    Ok(framed(&visitor, Some(Tab::Home), "Repair", &head, &content))
 }
 
 /// The page while a repair is planned or carried out. Its parts are replaced as they change.
 fn going(visitor: &Visitor, repair: &ServedRepair, snapshot: &RepairSnapshot) -> Markup {
-    let (texts, run) = (&visitor.texts().repair, &visitor.texts().run);
-    let parts = snapshot.parts(visitor.language);
+    let parts = snapshot.parts();
     html! {
         div #live .stack data-events=(format!("/repairs/{}/events", repair.id))
-            data-lost=(visitor.texts().layout.lost) {
+            data-lost="The server does not answer. This page shows its last update." {
             div .head {
                 div {
-                    h1 { (if repair.is_agreed { texts.repairing } else { texts.planning }) }
-                    p .soft { (if repair.is_agreed { texts.kept } else { texts.only_reads }) }
+                    @if repair.is_agreed {
+                        h1 { "Repairing" }
+                        p .soft {
+                            "A repaired file replaces a damaged one only when it is exactly as \
+                             recorded. The damaged file is kept until you discard it."
+                        }
+                    } @else {
+                        h1 { "Finding out what can be repaired" }
+                        p .soft {
+                            "Damaged files and what could replace them are read. Nothing is \
+                             written."
+                        }
+                    }
                 }
                 div .orders {
                     form method="post" action=(format!("/repairs/{}/stop", repair.id)) {
                         (visitor.csrf())
-                        button type="submit" { (icon("stop")) (run.stop) }
+                        button type="submit" { (icon("stop")) "Stop" }
                     }
                 }
             }
             (part(&parts, "stand"))
             section .panel aria-labelledby="progress" {
                 div .body.stack.tight {
-                    h2 #progress .told { (run.progress) }
+                    h2 #progress .told { "Progress" }
                     (part(&parts, "bar"))
                 }
             }
@@ -135,11 +141,24 @@ fn going(visitor: &Visitor, repair: &ServedRepair, snapshot: &RepairSnapshot) ->
 }
 
 /// How far it is.
-fn parts(state: &RepairSnapshot, language: Language) -> Vec<(&'static str, Markup)> {
-    let (texts, run) = (&texts(language).repair, &texts(language).run);
+fn parts(state: &RepairSnapshot) -> Vec<(&'static str, Markup)> {
     let (done, say) = match state.told {
-        0 => (state.seen, (texts.seen)(state.seen, state.all)),
-        told => (told, (texts.told)(told, state.all)),
+        0 => (
+            state.seen,
+            format!(
+                "{} of {} read",
+                units::count(state.seen),
+                units::counted(state.all, "file", "files")
+            ),
+        ),
+        told => (
+            told,
+            format!(
+                "{} of {} settled",
+                units::count(told),
+                units::counted(state.all, "file", "files")
+            ),
+        ),
     };
     let all = state.all.max(1);
     let bar = html! {
@@ -148,22 +167,24 @@ fn parts(state: &RepairSnapshot, language: Language) -> Vec<(&'static str, Marku
     };
     let tenths = (done * 10 / all) as f64 / 10.0;
     vec![
-        ("stand", stand(state.status, (run.status)(state.status))),
+        ("stand", stand(state.status, words::run_status(state.status))),
         ("bar", bar),
         ("say", html! { (units::percent(tenths)) }),
     ]
 }
 
 /// The page of a repair that has ended.
-fn over(visitor: &Visitor, place: &ServedPath, end: &RepairEnd, texts: &RepairTexts) -> Markup {
+fn over(visitor: &Visitor, place: &ServedPath, end: &RepairEnd) -> Markup {
     html! {
         @match end {
             RepairEnd::Failed(why) => {
-                (verdict("bad", "damaged", texts.failed))
-                p .note.bad role="alert" { (texts.say(why)) }
+                (verdict("bad", "damaged", "The repair could not begin"))
+                p .note.bad role="alert" { (why) }
             }
-            RepairEnd::Nothing => (verdict("good", "intact", texts.nothing)),
-            RepairEnd::Done(mended) => (shown(visitor, place, mended, texts)),
+            RepairEnd::Nothing => {
+                (verdict("good", "intact", "Nothing here is known to be damaged."))
+            }
+            RepairEnd::Done(mended) => (shown(visitor, place, mended)),
         }
     }
 }
@@ -174,7 +195,7 @@ async fn events(
     Path(id): Path<String>,
 ) -> Result<Response, Refusal> {
     let repair = found(&app, &id)?;
-    Ok(follow(&repair.control, visitor.language, visitor.session().cloned()))
+    Ok(follow(&repair.control, visitor.session().cloned()))
 }
 
 async fn stop(State(app): State<Arc<App>>, Path(id): Path<String>) -> Result<Redirect, Refusal> {
@@ -187,18 +208,13 @@ fn verdict(class: &str, name: &str, title: &str) -> Markup {
     html! { div .verdict { (disc(name, &format!("{class} big"))) div { h1 { (title) } } } }
 }
 
-fn shown(
-    visitor: &Visitor,
-    place: &ServedPath,
-    mended: &MendedFolder,
-    texts: &RepairTexts,
-) -> Markup {
+fn shown(visitor: &Visitor, place: &ServedPath, mended: &MendedFolder) -> Markup {
     let summary = &mended.summary;
     let (good, bad) = (summary.repaired, summary.not_repaired + summary.undecided.len() as u64);
     let title = match summary.is_done {
-        _ if summary.interrupted => texts.stopped.to_owned(),
-        true => (texts.done)(good, bad),
-        false => (texts.planned)(good, bad),
+        _ if summary.interrupted => "Stopped before the end".to_owned(),
+        true => done_title(good, bad),
+        false => planned_title(good, bad),
     };
     let (class, name) = match bad {
         _ if summary.interrupted => ("warn", "stop"),
@@ -212,35 +228,65 @@ fn shown(
                 (visitor.csrf())
                 input type="hidden" name="place" value=(place.token());
                 button .main type="submit" name="agreed" value="1" {
-                    (icon("repair")) ((texts.go)(good))
+                    (icon("repair")) "Repair " (units::counted(good, "file", "files"))
                 }
-                p .small.soft { (texts.kept) }
+                p .small.soft {
+                    "A repaired file replaces a damaged one only when it is exactly as recorded. \
+                     The damaged file is kept until you discard it."
+                }
             }
         }
-        @if mended.more > 0 { p .note.warn { ((texts.more)(mended.more)) } }
-        @for (_, folder) in &summary.originals {
-            p .note { (texts.originals) " " (steadfast_report::escape::path(folder)) }
+        @if mended.more > 0 {
+            p .note.warn {
+                (units::counted(mended.more, "further damaged file", "further damaged files"))
+                " not looked at here: one repair takes 1,000. In a terminal, `steadfast repair` \
+                 takes all."
+            }
         }
-        section .panel aria-label=(texts.title) {
-            ul .list.lines { @for file in &mended.files { (line(file, summary.is_done, texts)) } }
+        @for (_, folder) in &summary.originals {
+            p .note { "The damaged files are kept in " (steadfast_report::escape::path(folder)) }
+        }
+        section .panel aria-label="Repair" {
+            ul .list.lines { @for file in &mended.files { (line(file, summary.is_done)) } }
         }
     }
 }
 
-fn line(file: &MendedFile, is_done: bool, texts: &RepairTexts) -> Markup {
+fn line(file: &MendedFile, is_done: bool) -> Markup {
     let (class, name, word) = match (&file.fault, is_done) {
-        (Some(_), _) => ("bad", "damaged", texts.cannot),
-        (None, true) => ("good", "check", texts.repaired),
-        (None, false) => ("info", "repair", texts.can),
+        (Some(_), _) => ("bad", "damaged", "Cannot be repaired"),
+        (None, true) => ("good", "check", "Repaired"),
+        (None, false) => ("info", "repair", "Can be repaired"),
     };
     html! {
         li {
             span .state.(class) { (small_icon(name)) (word) }
             span .what {
                 span { (file.shown) }
-                @if let Some(fault) = &file.fault { span .soft { (texts.say(fault)) } }
-                @for source in &file.sources { span .soft { (texts.from) " " (source) } }
+                @if let Some(fault) = &file.fault { span .soft { (fault) } }
+                @for source in &file.sources { span .soft { "from " (source) } }
             }
+        }
+    }
+}
+
+fn planned_title(good: u64, bad: u64) -> String {
+    match bad {
+        0 if good == 0 => "Nothing is damaged".to_owned(),
+        0 => format!("{} can be repaired", units::counted(good, "file", "files")),
+        bad => format!(
+            "{} can be repaired, {} cannot",
+            units::counted(good, "file", "files"),
+            units::count(bad)
+        ),
+    }
+}
+
+fn done_title(good: u64, bad: u64) -> String {
+    match bad {
+        0 => format!("Repaired {}", units::counted(good, "file", "files")),
+        bad => {
+            format!("Repaired {}, {} not", units::counted(good, "file", "files"), units::count(bad))
         }
     }
 }
@@ -251,19 +297,19 @@ mod tests {
 
     #[test]
     fn a_repair_that_goes_on_says_how_far_it_is() {
-        let said = |seen, told, language| {
+        let said = |seen, told| {
             let state = RepairSnapshot { seen, told, all: 40, ..RepairSnapshot::default() };
-            let parts = state.parts(language);
+            let parts = state.parts();
             let [_, (_, bar), (_, say)] = &*parts else { panic!("{parts:?}") };
             (bar.to_string(), say.to_string())
         };
-        let (bar, say) = said(0, 0, Language::English);
+        let (bar, say) = said(0, 0);
         assert!(bar.contains("0 of 40 files read") && !bar.contains("value="), "{bar}");
         assert_eq!(say, "0 %");
-        let (bar, say) = said(19, 0, Language::German);
-        assert!(bar.contains("19 von 40 Dateien gelesen"), "{bar}");
+        let (bar, say) = said(19, 0);
+        assert!(bar.contains("19 of 40 files read"), "{bar}");
         assert!(bar.contains("max=\"40\" value=\"19\"") && say == "40 %", "{bar} {say}");
-        let (bar, _) = said(40, 3, Language::English);
+        let (bar, _) = said(40, 3);
         assert!(bar.contains("3 of 40 files settled") && bar.contains("value=\"3\""), "{bar}");
     }
 }

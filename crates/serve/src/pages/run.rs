@@ -17,21 +17,18 @@ use steadfast_report::document::Document;
 use steadfast_report::{RunView, Units, escape, html, units};
 
 use crate::app::App;
-use crate::config::Language;
 use crate::fields::NamedValues;
 use crate::icons::{icon, small_icon};
 use crate::layout::{HTML, Tab, attachment, documents, framed};
 use crate::live::{Live, LiveParts, follow, part, section};
 use crate::refusal::Refusal;
 use crate::runs::{RunEnd, RunRefused, RunRequest, RunSnapshot, RunVerb, ServedRun};
-use crate::texts::OfLanguage as _;
-use crate::texts::reports::{word, wording};
-use crate::texts::{RunTexts, texts};
 use crate::visitor::{FormFields, QueryFields, Visitor};
+use crate::words;
 
 impl Live for RunSnapshot {
-    fn parts(&self, language: Language) -> LiveParts {
-        self.rendered.of(language, || parts::parts(self, language))
+    fn parts(&self) -> LiveParts {
+        self.rendered.of(|| parts::parts(self))
     }
 
     fn is_over(&self) -> bool {
@@ -112,9 +109,8 @@ async fn show(
         app.blocking(move |app| app.folder(root).is_some()).await?;
         visitor = visitor.with_side(app.side());
     }
-    let texts = &visitor.texts().run;
     let snapshot = run.control.snapshot();
-    let title = format!("{}: {}", (texts.heading)(run.request.verb), run.shown);
+    let title = format!("{}: {}", words::run_title(run.request.verb), run.shown);
     let (head, content) = match &snapshot.end {
         // Browsers without scripts reload the page.
         None => (
@@ -130,20 +126,19 @@ async fn show(
 }
 
 /// The way back to the folder of a run.
-fn trail(visitor: &Visitor, run: &ServedRun) -> Markup {
+fn trail(run: &ServedRun) -> Markup {
     let folder = format!("/folders/{}", run.request.place.root);
     html! {
         p .trail {
-            a href="/" { (visitor.texts().home.title) }
+            a href="/" { "Folders" }
             (small_icon("chevron"))
-            a href=(folder) { (visitor.texts().result.to_folder) }
+            a href=(folder) { "To the folder" }
         }
     }
 }
 
 /// The page while the run goes on. Its parts are replaced as they change.
 fn going(visitor: &Visitor, run: &ServedRun, asked: &NamedValues, title: &str) -> Markup {
-    let (texts, result) = (&visitor.texts().run, &visitor.texts().result);
     let order = |order: &str, name: &str, label: &str| {
         html! {
             form .(order) method="post" action=(format!("/runs/{}/{order}", run.id)) {
@@ -152,21 +147,29 @@ fn going(visitor: &Visitor, run: &ServedRun, asked: &NamedValues, title: &str) -
             }
         }
     };
-    let parts = run.control.snapshot().parts(visitor.language);
+    let parts = run.control.snapshot().parts();
     html! {
-        @if asked.text("overlaps").is_some() { p .warnings role="status" { (texts.overlaps) } }
+        @if asked.text("overlaps").is_some() {
+            p .warnings role="status" {
+                "Another run goes on that this one would meet: in that folder, above or beneath, \
+                 or with the same catalogue, or while something is to be measured. This is it."
+            }
+        }
         div #live .stack data-events=(format!("/runs/{}/events", run.id))
-            data-lost=(visitor.texts().layout.lost) {
+            data-lost="The server does not answer. This page shows its last update." {
             div .head {
                 div {
-                    (trail(visitor, run))
+                    (trail(run))
                     h1 { (title) }
-                    p .soft { (result.going_text) }
+                    p .soft {
+                        "Every file is read and compared with what was recorded. You can close \
+                         this page: the run goes on."
+                    }
                 }
                 div .orders {
-                    (order("pause", "pause", texts.pause))
-                    (order("resume", "checking", texts.resume))
-                    (order("stop", "stop", texts.stop))
+                    (order("pause", "pause", "Pause"))
+                    (order("resume", "checking", "Go on"))
+                    (order("stop", "stop", "Stop"))
                 }
             }
             (part(&parts, "stand"))
@@ -174,37 +177,48 @@ fn going(visitor: &Visitor, run: &ServedRun, asked: &NamedValues, title: &str) -
                 div .stack {
                     section .panel aria-labelledby="progress" {
                         div .body.stack.tight {
-                            h2 #progress .told { (texts.progress) }
+                            h2 #progress .told { "Progress" }
                             (part(&parts, "bar"))
                             (part(&parts, "figures"))
                         }
                     }
                     section .panel aria-labelledby="found" {
-                        div .cap { h2 #found { (result.found) } }
+                        div .cap { h2 #found { "Found so far" } }
                         div .body { (part(&parts, "found")) }
                     }
                 }
                 form #speed .panel method="post" action=(format!("/runs/{}/pace", run.id)) {
                     (visitor.csrf())
                     div .body.stack.tight {
-                        (form::slider(texts, run.pace(), result.pace_text))
-                        noscript { button type="submit" { (result.set_pace) } }
+                        (form::slider(
+                            run.pace(),
+                            "Takes effect at once, slower or faster. Finding and counting files \
+                             keep their first pace. The report says if the system refused a pace."
+                        ))
+                        noscript { button type="submit" { "Set this pace" } }
                     }
                 }
             }
-            details .fold {
-                summary {
-                    (small_icon("chevron")) (result.details)
-                    span .soft { (result.details_hint) }
-                }
-                div .body {
-                    (section(&parts, "counts", texts.counts, &["counts"]))
-                    (section(&parts, "cost", texts.cost, &["cost"]))
-                    (section(&parts, "cores", texts.cores, &["cores"]))
-                    (section(&parts, "rows", texts.rows, &["rows"]))
-                }
-            }
+            (technical(&parts))
             div .told role="status" aria-live="polite" data-live="say" {}
+        }
+    }
+}
+
+/// What few people want to know while a run goes on.
+fn technical(parts: &LiveParts) -> Markup {
+    html! {
+        details .fold {
+            summary {
+                (small_icon("chevron")) "Technical details"
+                span .soft { "time, processors, latest files" }
+            }
+            div .body {
+                (section(parts, "counts", "So far", &["counts"]))
+                (section(parts, "cost", "Where the time goes", &["cost"]))
+                (section(parts, "cores", "Processors, the last minute", &["cores"]))
+                (section(parts, "rows", "Latest files", &["rows"]))
+            }
         }
     }
 }
@@ -218,7 +232,6 @@ fn over(
     title: &str,
     offers_automation: bool,
 ) -> Markup {
-    let texts = &visitor.texts().run;
     let again = html! {
         form method="post" action="/runs" {
             (visitor.csrf())
@@ -226,65 +239,63 @@ fn over(
             input type="hidden" name="pace" value=(run.pace() as usize);
             @if run.request.from_media { input type="hidden" name="media" value="1"; }
             button type="submit" name="verb" value=(run.request.verb.name()) {
-                (icon("checking")) (texts.again)
+                (icon("checking")) "Run again"
             }
         }
     };
     html! {
-        (trail(visitor, run))
+        (trail(run))
         @match ended {
             RunEnd::Failed(error) => {
                 h1 { (title) }
                 p .note.bad role="alert" {
-                    (texts.failed) ": " (texts.say(&escape::text(error)))
+                    "The run failed: " (escape::text(error))
                 }
                 div .orders { (again) }
             }
             RunEnd::Done(done) => {
                 (verdict::shown(visitor, run, &done.0, title, &again, offers_automation))
-                (results::section(run, asked, visitor.language))
-                (details(visitor, run, done))
+                (results::section(run, asked))
+                (details(run, done))
             }
         }
     }
 }
 
 /// What the run was in numbers, and the document of the report.
-fn details(visitor: &Visitor, run: &ServedRun, done: &(RunView, Document)) -> Markup {
-    let (texts, result) = (&visitor.texts().run, &visitor.texts().result);
+fn details(run: &ServedRun, done: &(RunView, Document)) -> Markup {
     html! {
         details .fold {
             summary {
-                (small_icon("chevron")) (result.details)
-                span .soft { (result.document) }
+                (small_icon("chevron")) "Technical details"
+                span .soft { "report, counts, command" }
             }
             div .body {
-                p .soft { (pace(texts, run.pace())) }
-                (done_counts(&done.0, visitor.language))
-                (documents(visitor.language, std::slice::from_ref(&done.1)))
+                p .soft { (pace(run.pace())) }
+                (done_counts(&done.0))
+                (documents(std::slice::from_ref(&done.1)))
             }
         }
     }
 }
 
 /// The counts of verdicts and actions, as the report names and orders them.
-fn done_counts(view: &RunView, language: Language) -> Markup {
-    let texts = &texts(language).run;
+fn done_counts(view: &RunView) -> Markup {
     let verdicts = view.verdicts.iter().map(|(verdict, count)| (verdict.name(), *count));
     let actions = view.actions.iter().map(|(action, count)| (action.name(), *count));
     let counts = verdicts.chain(actions).filter(|(_, count)| *count > 0);
     html! {
         section aria-labelledby="counts" {
-            h2 #counts { (texts.done) }
+            h2 #counts { "What was done" }
             dl .figures {
-                div { dt { (texts.files) } dd { (texts.say(&units::count(view.files))) } }
-                div { dt { (texts.read) } dd { (texts.say(&Units::Si.bytes(view.bytes))) } }
-                div { dt { (texts.elapsed) } dd { (texts.say(&units::duration(view.elapsed_ns))) } }
-                div { dt { (texts.rate) } dd {
-                    (texts.say(&Units::Si.rate(view.bytes, view.elapsed_ns)))
+                div { dt { "Files" } dd { (units::count(view.files)) } }
+                div { dt { "Read" } dd { (Units::Si.bytes(view.bytes)) } }
+                div { dt { "Time" } dd { (units::duration(view.elapsed_ns)) } }
+                div { dt { "Rate" } dd {
+                    (Units::Si.rate(view.bytes, view.elapsed_ns))
                 } }
                 @for (name, count) in counts {
-                    div { dt { (word(name, language)) } dd { (texts.say(&units::count(count))) } }
+                    div { dt { (name) } dd { (units::count(count)) } }
                 }
             }
         }
@@ -292,8 +303,8 @@ fn done_counts(view: &RunView, language: Language) -> Markup {
 }
 
 /// The pace and its level.
-fn pace(texts: &RunTexts, pace: Pace) -> String {
-    format!("{}: {} ({})", texts.pace, (texts.pace_name)(pace), pace.level())
+fn pace(pace: Pace) -> String {
+    format!("Pace: {} ({})", words::pace(pace), pace.level())
 }
 
 async fn events(
@@ -302,7 +313,7 @@ async fn events(
     Path(id): Path<String>,
 ) -> Result<Response, Refusal> {
     let run = found(&app, &id)?;
-    Ok(follow(&run.control, visitor.language, visitor.session().cloned()))
+    Ok(follow(&run.control, visitor.session().cloned()))
 }
 
 async fn order(
@@ -330,16 +341,12 @@ async fn set_pace(
     Ok(Redirect::to(&format!("/runs/{}", run.id)))
 }
 
-/// The report of a run as one file: the same as `--report` writes, in the language of the page.
-async fn report(
-    State(app): State<Arc<App>>,
-    visitor: Visitor,
-    Path(id): Path<String>,
-) -> Result<Response, Refusal> {
+/// The report of a run as one file: the same as `--report` writes.
+async fn report(State(app): State<Arc<App>>, Path(id): Path<String>) -> Result<Response, Refusal> {
     let run = found(&app, &id)?;
     let snapshot = run.control.snapshot();
     let Some(RunEnd::Done(done)) = snapshot.end.as_deref() else { return Err(Refusal::Conflict) };
     let name = format!("steadfast-{}-{}.html", run.request.verb.name(), run.id);
-    let page = html::page_in(wording(visitor.language), std::slice::from_ref(&done.1), Units::Si);
+    let page = html::page(std::slice::from_ref(&done.1), Units::Si);
     Ok(attachment(&name, HTML, page.into_bytes()))
 }

@@ -1,4 +1,4 @@
-//! The settings of one browser: language and colours; who may come in; signing out.
+//! The settings of one browser: its colours; who may come in; signing out.
 
 use std::sync::Arc;
 
@@ -12,11 +12,9 @@ use strum::VariantArray as _;
 
 use super::automation::alerts_panel;
 use crate::app::App;
-use crate::config::Language;
 use crate::icons::icon;
 use crate::layout::{Tab, framed};
 use crate::looks::{Looks, Theme};
-use crate::texts::folders::SettingsTexts;
 use crate::visitor::{FormFields, Visitor};
 
 /// How long a browser keeps its choice: a year, in seconds.
@@ -27,63 +25,56 @@ pub(super) fn routes() -> Router<Arc<App>> {
 }
 
 async fn show(State(app): State<Arc<App>>, visitor: Visitor) -> Response {
-    let texts = &visitor.texts().settings;
     let automation = app.config.automation.as_ref();
     let content = html! {
-        div .head { div { h1 { (texts.title) } } }
+        div .head { div { h1 { "Settings" } } }
         form .panel method="post" action="/settings" aria-labelledby="looks" {
             (visitor.csrf())
-            div .cap { (icon("settings")) h2 #looks { (texts.looks) } }
+            div .cap { (icon("settings")) h2 #looks { "Looks" } }
             div .set {
-                h3 { label for="language" { (texts.language) } }
-                div { (languages(&visitor, texts)) }
+                h3 #theme { "Colours" }
+                div { (themes(visitor.looks.theme)) }
             }
-            div .set {
-                h3 #theme { (texts.theme) }
-                div { (themes(visitor.looks.theme, texts)) }
+            div .more {
+                span { "These apply to this browser." } button .main type="submit" { "Save" }
             }
-            div .more { span { (texts.of_browser) } button .main type="submit" { (texts.save) } }
         }
         @if let Some(automation) = automation { (alerts_panel(&visitor, automation)) }
         section .panel aria-labelledby="access" {
-            div .cap { (icon("lock")) h2 #access { (texts.access) } }
+            div .cap { (icon("lock")) h2 #access { "Access" } }
             div .body.stack.tight {
-                p { @if visitor.is_local { (texts.here_only) } @else { (texts.elsewhere) } }
+                p {
+                    @if visitor.is_local {
+                        "This computer only. Nothing is reachable from the network."
+                    } @else {
+                        "Other computers can sign in with the password."
+                    }
+                }
                 form method="post" action="/leave" {
                     (visitor.csrf())
-                    button type="submit" { (texts.leave) }
+                    button type="submit" { "Sign out" }
                 }
             }
         }
         section .panel aria-labelledby="keys" {
-            div .cap { (icon("help")) h2 #keys { (texts.keys) } }
-            p .body { (texts.keys_text) }
-        }
-    };
-    framed(&visitor, Some(Tab::Settings), texts.title, &html! {}, &content)
-}
-
-fn languages(visitor: &Visitor, texts: &SettingsTexts) -> Markup {
-    let chosen = visitor.looks.language;
-    html! {
-        select #language name="language" {
-            option value="" selected[chosen.is_none()] { (texts.follow_language) }
-            @for language in Language::ALL {
-                option value=(language.tag()) lang=(language.tag())
-                    selected[chosen == Some(language)] { (language.name()) }
+            div .cap { (icon("help")) h2 #keys { "Keys" } }
+            p .body {
+                "g then h: folders; g then a: activity; g then l: look up; /: search; p: pause or \
+                 go on."
             }
         }
-    }
+    };
+    framed(&visitor, Some(Tab::Settings), "Settings", &html! {}, &content)
 }
 
-fn themes(chosen: Theme, texts: &SettingsTexts) -> Markup {
+fn themes(chosen: Theme) -> Markup {
     html! {
         div .pick.three role="radiogroup" aria-labelledby="theme" {
             @for &theme in Theme::VARIANTS {
                 @let value: &str = theme.into();
                 label {
                     input type="radio" name="theme" value=(value) checked[theme == chosen];
-                    span .what { ((texts.themes)(theme)) }
+                    span .what { (theme_title(theme)) }
                 }
             }
         }
@@ -93,7 +84,6 @@ fn themes(chosen: Theme, texts: &SettingsTexts) -> Markup {
 /// Keeps the choice in a cookie that scripts cannot read.
 async fn save(State(app): State<Arc<App>>, FormFields(form): FormFields) -> Response {
     let looks = Looks {
-        language: form.text("language").and_then(Language::named),
         theme: form.text("theme").and_then(|theme| theme.parse().ok()).unwrap_or_default(),
     };
     let secure = if app.names.secure { "; Secure" } else { "" };
@@ -104,4 +94,12 @@ async fn save(State(app): State<Arc<App>>, FormFields(form): FormFields) -> Resp
     let mut response = Redirect::to("/settings").into_response();
     response.headers_mut().insert(header::SET_COOKIE, cookie);
     response
+}
+
+fn theme_title(theme: Theme) -> &'static str {
+    match theme {
+        Theme::Follow => "As the system",
+        Theme::Light => "Light",
+        Theme::Dark => "Dark",
+    }
 }

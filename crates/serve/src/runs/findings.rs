@@ -6,7 +6,6 @@
 use std::collections::BTreeMap;
 
 use steadfast::{FileEvent, FindingEvent, Verdict};
-use steadfast_report::document::Wording;
 use steadfast_report::escape;
 use steadfast_report::view::{FindingRule, finding_detail, known_of};
 
@@ -30,9 +29,9 @@ pub(crate) struct RunFinding {
 }
 
 impl RunFinding {
-    /// Returns its details in a language.
-    pub(crate) fn details(&self, wording: Wording) -> String {
-        self.known.iter().map(|known| wording.say(known)).collect::<Vec<_>>().join("; ")
+    /// Returns its details in one line.
+    pub(crate) fn details(&self) -> String {
+        self.known.join("; ")
     }
 }
 
@@ -125,12 +124,11 @@ impl Findings {
         self.seen - self.kept.len() as u64
     }
 
-    /// Returns up to `limit` findings that match in a language, from the `skip`th on, and how many
-    /// match in all.
+    /// Returns up to `limit` findings that match, from the `skip`th on, and how many match in
+    /// all.
     pub(crate) fn page(
         &self,
         wanted: &FindingFilter,
-        wording: Wording,
         skip: usize,
         limit: usize,
     ) -> (Vec<RunFinding>, usize) {
@@ -138,7 +136,7 @@ impl Findings {
         let fits = |finding: &&RunFinding| {
             let named = wanted.name.as_ref().is_none_or(|name| finding.name == name);
             let said = |text: &str| text.to_lowercase().contains(&words);
-            named && (words.is_empty() || said(&finding.path) || said(&finding.details(wording)))
+            named && (words.is_empty() || said(&finding.path) || said(&finding.details()))
         };
         let all: Vec<&RunFinding> = self.kept.values().filter(fits).collect();
         let page = all.iter().skip(skip).take(limit).map(|finding| (*finding).clone());
@@ -209,7 +207,7 @@ mod tests {
         assert!(found(&mut findings, "bad", Verdict::Corrupt));
         assert!(!found(&mut findings, "fine", Verdict::Intact));
         assert_eq!((findings.lost(), findings.kept.len()), (11, FINDINGS_MAX));
-        let (page, all) = findings.page(&FindingFilter::default(), Wording::ENGLISH, 0, 2);
+        let (page, all) = findings.page(&FindingFilter::default(), 0, 2);
         assert_eq!((page[0].path.as_str(), page[1].path.as_str()), ("bad", "m0"));
         assert_eq!(all, FINDINGS_MAX);
         let counts: Vec<_> = findings.counts().collect();
@@ -224,7 +222,7 @@ mod tests {
         found(&mut findings, "sommer/c.jpg", Verdict::Corrupt);
         let of = |name: Option<&str>, words: &str, skip| {
             let wanted = FindingFilter { name: name.map(str::to_owned), words: words.to_owned() };
-            let (page, all) = findings.page(&wanted, Wording::ENGLISH, skip, 10);
+            let (page, all) = findings.page(&wanted, skip, 10);
             (page.into_iter().map(|finding| finding.path).collect::<Vec<_>>(), all)
         };
         assert_eq!(of(None, "SOMMER", 0), (vec!["sommer/c.jpg".into(), "Sommer/a.jpg".into()], 2));

@@ -1,5 +1,5 @@
 """Uses the pages of `steadfast serve` in Firefox: signs in, protects, checks, reads the result, and
-opens every page on a telephone, a tablet and a desk, in light and dark, in English and German.
+opens every page on a telephone, a tablet and a desk, in light and dark.
 
 Firefox is told what to do by Marionette, its own protocol, so it needs no driver. axe and the
 longer tour are Chromium's, in `serve.py`.
@@ -32,10 +32,9 @@ COMPLAINTS = """
     Services.console.reset();
     return told;"""
 
-# The language that pages are asked for in, and the colours that the system likes.
+# The colours that the system likes.
 WISHES = """
-    Services.prefs.setStringPref("intl.accept_languages", arguments[0]);
-    Services.prefs.setIntPref("layout.css.prefers-color-scheme.content-override", arguments[1]);"""
+    Services.prefs.setIntPref("layout.css.prefers-color-scheme.content-override", arguments[0]);"""
 
 # Windows cannot be as narrow as a telephone; what a window shows can.
 RESIZE = """
@@ -163,14 +162,14 @@ def use(firefox, served):
 def every_page(firefox, served, checked, faults, shots):
     """Opens every page in every form, and returns how many looks these were."""
     pages = PAGES | {"checked": checked}
-    forms = [("en", width, "light") for width in WIDTHS]
-    forms += [("en", 1440, "dark"), ("de", 390, "dark")]
-    for language, width, scheme in forms:
-        firefox.run(WISHES, language, 1 - SCHEMES.index(scheme), context="chrome")
+    forms = [(width, "light") for width in WIDTHS]
+    forms += [(1440, "dark"), (390, "dark")]
+    for width, scheme in forms:
+        firefox.run(WISHES, 1 - SCHEMES.index(scheme), context="chrome")
         firefox.run(RESIZE, width, context="chrome")
         for title, page in pages.items():
             firefox.go(served.origin + page)
-            name = f"{page} at {width} px, {scheme}, {language}"
+            name = f"{page} at {width} px, {scheme}"
             state = firefox.run("""
                 const root = document.documentElement;
                 const dark = matchMedia("(prefers-color-scheme: dark)").matches;
@@ -181,8 +180,8 @@ def every_page(firefox, served, checked, faults, shots):
                 faults.append(f"{name}: shown at {state['inner']} px")
             if state["over"] > 0:
                 faults.append(f"{name}: wider than the screen by {state['over']} px")
-            if state["lang"] != language:
-                faults.append(f"{name}: in the language {state['lang']}")
+            if state["lang"] != "en":
+                faults.append(f"{name}: has the language {state['lang']}")
             if not state["dark"] == state["bright"] == (scheme == "dark"):
                 faults.append(f"{name}: not {scheme}: {state}")
             if "Steadfast" not in state["title"]:
@@ -190,7 +189,7 @@ def every_page(firefox, served, checked, faults, shots):
             told = firefox.run(COMPLAINTS, context="chrome")
             faults.extend(f"{name}: console: {words}" for words in told)
             if shots:
-                firefox.picture(shots / f"firefox-{title}-{width}-{scheme}-{language}.png")
+                firefox.picture(shots / f"firefox-{title}-{width}-{scheme}.png")
     return len(forms) * len(pages)
 
 

@@ -369,17 +369,6 @@ def every_page(browser, served, paths, faults, shots):
                 if shots:
                     page.screenshot(path=shots / f"{title}-{width}-{scheme}.png", full_page=True)
             visit.context.close()
-    german = Visit(browser, served, faults, locale="de-DE", viewport={"width": 390, "height": 900})
-    for title, path in paths.items():
-        page = german.go(path)
-        if page.evaluate("document.documentElement.lang") != "de":
-            faults.append(f"{path}: not in German")
-        if page.evaluate("document.documentElement.scrollWidth") > 390:
-            faults.append(f"{path} in German: wider than the screen")
-        looks += 1
-        if shots:
-            page.screenshot(path=shots / f"{title}-de.png", full_page=True)
-    german.context.close()
     return looks
 
 

@@ -139,7 +139,6 @@ const LINES: &[(&str, &str)] = &[
     ("content-length", "99999999999"),
     ("content-length", "-1"),
     ("transfer-encoding", "chunked"),
-    ("accept-language", "de;q=1,en;q=9999999999999999999999,;;;q=q"),
     ("cookie", "steadfast-1=x; ;;=; a"),
     ("cookie", "\u{ff}"),
     ("x-csrf", "AAAA"),

@@ -10,7 +10,6 @@ mod door;
 mod dropped;
 mod files;
 mod fuzz;
-mod german;
 mod limits;
 mod measured;
 mod runs;

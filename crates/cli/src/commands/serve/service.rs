@@ -7,7 +7,7 @@ use steadfast_schedule::TimerKind;
 use steadfast_schedule::timer::UserService;
 
 use super::super::schedule::host;
-use crate::args::{LanguageArg, ServeArgs};
+use crate::args::ServeArgs;
 use crate::output::write_out;
 
 /// The port of an installed server, if none is given. No registered service has it.
@@ -47,13 +47,6 @@ fn words(args: &ServeArgs, roots: &[PathBuf]) -> anyhow::Result<Vec<String>> {
     match reach.listen {
         Some(listen) => add("--listen", listen.to_string()),
         None => add("--port", args.port.unwrap_or(PORT).to_string()),
-    }
-    if let Some(language) = args.language {
-        let tag = match language {
-            LanguageArg::En => "en",
-            LanguageArg::De => "de",
-        };
-        add("--language", tag.to_owned());
     }
     for (flag, path) in [
         ("--records", &args.records),

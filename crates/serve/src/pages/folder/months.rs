@@ -6,11 +6,13 @@ use steadfast_report::{Units, units};
 
 use crate::audits::RootFacts;
 use crate::icons::small_icon;
-use crate::texts::OfLanguage as _;
-use crate::texts::folders::FolderTexts;
 
 /// Months that are shown.
 const MONTHS: usize = 12;
+
+/// The months, from January, 0, to December, 11.
+const MONTH_NAMES: [&str; 12] =
+    ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
 
 /// Width of a month, width of its bar, and height, in units of the view box.
 const STEP: usize = 100;
@@ -57,23 +59,26 @@ fn month_of(moment: Timestamp) -> i64 {
 }
 
 /// The chart, and the same in numbers.
-pub(super) fn chart(facts: &RootFacts, now: Timestamp, texts: &FolderTexts) -> Markup {
+pub(super) fn chart(facts: &RootFacts, now: Timestamp) -> Markup {
     let checked = CheckedMonths::of(facts, now);
     let whole = facts.audit.tagged.max(1) as f64;
     let share = |files: u64| files as f64 / whole;
-    let shown = |files: u64| texts.say(&units::share(share(files)));
-    let name = |month: i64| (texts.month)(month.rem_euclid(12) as usize);
+    let shown = |files: u64| units::share(share(files));
+    let name = |month: i64| MONTH_NAMES[month.rem_euclid(12) as usize];
     let year = |month: i64| month.div_euclid(12);
     let filled = checked.months.iter().filter(|(_, (files, _))| *files > 0);
     let said: Vec<String> =
         filled.map(|(month, (files, _))| format!("{} {}", name(*month), shown(*files))).collect();
-    let rest = [(texts.earlier, checked.earlier), (texts.never, facts.audit.never)];
+    let rest = [
+        ("of the files were last found intact earlier", checked.earlier),
+        ("of the files were never checked", facts.audit.never),
+    ];
     html! {
         div .chart {
             div .y aria-hidden="true" { span { "100 %" } span { "50 %" } span { "0 %" } }
             svg .plot viewBox=(format!("0 0 {} {HEIGHT}", STEP * MONTHS))
                 preserveAspectRatio="none" role="img"
-                aria-label=(format!("{}: {}", texts.coverage, said.join(", "))) {
+                aria-label=(format!("When files were last found intact: {}", said.join(", "))) {
                 @for y in [0.0, HEIGHT / 2.0, HEIGHT] {
                     path .rule d=(format!("M0 {y}H{}", STEP * MONTHS)) {}
                 }
@@ -91,19 +96,19 @@ pub(super) fn chart(facts: &RootFacts, now: Timestamp, texts: &FolderTexts) -> M
             @if files > 0 { p .small { b { (shown(files)) } " " (says) } }
         }
         details .fold.plain {
-            summary { (small_icon("chevron")) (texts.numbers) }
+            summary { (small_icon("chevron")) "The same in numbers" }
             div .body {
                 table .grid {
                     thead { tr {
-                        th scope="col" { (texts.last_checked) }
-                        th .right scope="col" { (texts.tree) }
-                        th .right scope="col" { (texts.size) }
+                        th scope="col" { "Last intact" }
+                        th .right scope="col" { "Files" }
+                        th .right scope="col" { "Size" }
                     } }
                     tbody {
                         @for (month, sum) in checked.months.iter().rev() {
-                            (row(&format!("{} {}", name(*month), year(*month)), *sum, texts))
+                            (row(&format!("{} {}", name(*month), year(*month)), *sum))
                         }
-                        @for (says, sum) in rest { (row(says, sum, texts)) }
+                        @for (says, sum) in rest { (row(says, sum)) }
                     }
                 }
             }
@@ -111,12 +116,12 @@ pub(super) fn chart(facts: &RootFacts, now: Timestamp, texts: &FolderTexts) -> M
     }
 }
 
-fn row(says: &str, (files, bytes): (u64, u64), texts: &FolderTexts) -> Markup {
+fn row(says: &str, (files, bytes): (u64, u64)) -> Markup {
     html! {
         tr {
             td .name { (says) }
-            td .right { (texts.say(&units::count(files))) }
-            td .right { (texts.say(&Units::Si.bytes(bytes))) }
+            td .right { (units::count(files)) }
+            td .right { (Units::Si.bytes(bytes)) }
         }
     }
 }

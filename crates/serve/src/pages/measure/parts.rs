@@ -4,26 +4,22 @@
 use maud::{Markup, html};
 use steadfast_report::{Units, units};
 
-use crate::config::Language;
 use crate::live::{LiveStatus, stand};
 use crate::measuring::{MeasureSnapshot, SeriesSoFar};
-use crate::texts::OfLanguage as _;
-use crate::texts::documents::MeasureTexts;
-use crate::texts::texts;
+use crate::words;
 
 /// Size of the graph of a series, in units of its view box.
 const WIDTH: f64 = 240.0;
 const HEIGHT: f64 = 36.0;
 
 /// Renders all parts of a snapshot.
-pub(crate) fn parts(state: &MeasureSnapshot, language: Language) -> Vec<(&'static str, Markup)> {
-    let texts = &texts(language).measure;
+pub(crate) fn parts(state: &MeasureSnapshot) -> Vec<(&'static str, Markup)> {
     vec![
-        ("stand", stand(state.status, (texts.status)(state.status))),
+        ("stand", stand(state.status, words::measure_status(state.status))),
         ("bar", bar(state)),
-        ("figures", figures(state, texts)),
-        ("series", series(&state.series, texts)),
-        ("say", say(state, texts)),
+        ("figures", figures(state)),
+        ("series", series(&state.series)),
+        ("say", say(state)),
     ]
 }
 
@@ -34,40 +30,40 @@ fn bar(state: &MeasureSnapshot) -> Markup {
     }
 }
 
-fn figures(state: &MeasureSnapshot, texts: &MeasureTexts) -> Markup {
+fn figures(state: &MeasureSnapshot) -> Markup {
     let left = state.left_ns.map(units::rough_duration);
-    let doing = if state.doing.is_empty() { texts.preparing } else { &state.doing };
+    let doing = if state.doing.is_empty() { "Preparing" } else { &state.doing };
     html! {
         dl .figures {
-            div .broad { dt { (texts.now) } dd { (texts.say(doing)) } }
-            div { dt { (texts.progress) } dd { (units::percent(state.done)) } }
-            div { dt { (texts.left) } dd { (left.as_deref().unwrap_or("–")) } }
-            div { dt { (texts.elapsed) } dd { (texts.say(&units::duration(state.elapsed_ns))) } }
-            div { dt { (texts.samples) } dd { (texts.say(&units::count(state.samples))) } }
+            div .broad { dt { "Now" } dd { (doing) } }
+            div { dt { "Progress" } dd { (units::percent(state.done)) } }
+            div { dt { "Left" } dd { (left.as_deref().unwrap_or("–")) } }
+            div { dt { "Time" } dd { (units::duration(state.elapsed_ns)) } }
+            div { dt { "Samples" } dd { (units::count(state.samples)) } }
         }
     }
 }
 
 /// The series of the latest samples, each with a graph of its rates.
-fn series(all: &[SeriesSoFar], texts: &MeasureTexts) -> Markup {
+fn series(all: &[SeriesSoFar]) -> Markup {
     html! {
         @if all.is_empty() {
-            p .soft { (texts.no_samples) }
+            p .soft { "None yet." }
         } @else {
             div .scroll tabindex="0" role="group" aria-labelledby="series" {
                 table .courses {
                     thead { tr {
-                        th scope="col" { (texts.column_series) }
-                        th scope="col" { (texts.column_course) }
-                        th .number scope="col" { (texts.column_latest) }
-                        th .number scope="col" { (texts.column_samples) }
+                        th scope="col" { "Series" }
+                        th scope="col" { "Rates so far, from zero" }
+                        th .number scope="col" { "Latest" }
+                        th .number scope="col" { "Samples" }
                     } }
                     tbody {
                         @for one in all { tr {
-                            th .long scope="row" { (texts.say(&one.label)) }
+                            th .long scope="row" { (one.label) }
                             td { (course(one)) }
-                            td .number { (texts.say(&one.latest.text(Units::Si))) }
-                            td .number { (texts.say(&units::count(one.samples))) }
+                            td .number { (one.latest.text(Units::Si)) }
+                            td .number { (units::count(one.samples)) }
                         } }
                     }
                 }
@@ -104,12 +100,12 @@ fn course(one: &SeriesSoFar) -> Markup {
 }
 
 /// What screen readers announce: every tenth of the way.
-fn say(state: &MeasureSnapshot, texts: &MeasureTexts) -> Markup {
+fn say(state: &MeasureSnapshot) -> Markup {
     let tenths = (state.done * 10.0).floor() / 10.0;
     html! {
         @match state.status {
             LiveStatus::Running => (units::percent(tenths)),
-            status => ((texts.status)(status)),
+            status => (words::measure_status(status)),
         }
     }
 }

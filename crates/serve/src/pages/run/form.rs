@@ -12,8 +12,8 @@ use crate::layout::{Tab, page, root_choice};
 use crate::refusal::Refusal;
 use crate::roots::ServedPath;
 use crate::runs::RunVerb;
-use crate::texts::RunTexts;
 use crate::visitor::{QueryFields, Visitor};
+use crate::words;
 
 /// The verbs of the form, the one that writes nothing first.
 const OFFERED: [RunVerb; 3] = [RunVerb::Check, RunVerb::Tag, RunVerb::Update];
@@ -24,36 +24,41 @@ pub(super) async fn form(
     QueryFields(query): QueryFields,
 ) -> Result<Response, Refusal> {
     let chosen = app.place(&query)?;
-    let texts = &visitor.texts().run;
     let content = html! {
         form .sheet method="post" action="/runs" {
             (visitor.csrf())
-            (places(&app, chosen.as_ref(), texts))
-            (slider(texts, Pace::Bicycle, texts.pace_help))
+            (places(&app, chosen.as_ref()))
+            (slider(
+                Pace::Bicycle,
+                "A tortoise stays out of everybody's way, a racing car asks for more than its \
+                 share."
+            ))
             p .choice {
                 input #media type="checkbox" name="media" value="1";
-                label for="media" { (texts.media) }
+                label for="media" {
+                    "Read from the medium, past the page cache, where the file system can"
+                }
             }
             div .verbs {
-                @for verb in OFFERED {
-                    @let help = format!("{}-help", verb.name());
+                @for offered in OFFERED {
+                    @let help = format!("{}-help", offered.name());
                     div {
-                        button type="submit" name="verb" value=(verb.name())
-                            aria-describedby=(help) { ((texts.verb)(verb)) }
-                        p .soft id=(help) { ((texts.verb_help)(verb)) }
+                        button type="submit" name="verb" value=(offered.name())
+                            aria-describedby=(help) { (verb(offered)) }
+                        p .soft id=(help) { (verb_help(offered)) }
                     }
                 }
             }
         }
     };
-    Ok(page(&visitor, Some(Tab::Home), texts.title, &content))
+    Ok(page(&visitor, Some(Tab::Home), "Check or tag", &content))
 }
 
 /// The chosen path, or the roots to choose from.
-fn places(app: &App, chosen: Option<&ServedPath>, texts: &RunTexts) -> Markup {
+fn places(app: &App, chosen: Option<&ServedPath>) -> Markup {
     html! {
         fieldset {
-            legend { (texts.folder) }
+            legend { "Folder or file" }
             @match chosen {
                 Some(place) => {
                     input type="hidden" name="place" value=(place.token());
@@ -61,21 +66,20 @@ fn places(app: &App, chosen: Option<&ServedPath>, texts: &RunTexts) -> Markup {
                 }
                 None => (root_choice(&app.roots, "place")),
             }
-            p { a href="/" { (texts.other_folder) } }
+            p { a href="/" { "Choose another" } }
         }
     }
 }
 
 /// The slider of five paces. Its value text names the pace and its level.
-pub(super) fn slider(texts: &RunTexts, pace: Pace, help: &str) -> Markup {
+pub(super) fn slider(pace: Pace, help: &str) -> Markup {
     let usual = pace as usize;
-    let name = |pace: Pace| {
-        format!("{} ({}, {})", (texts.pace_name)(pace), pace.level(), pace.level().number())
-    };
+    let name =
+        |pace: Pace| format!("{} ({}, {})", words::pace(pace), pace.level(), pace.level().number());
     let names: Vec<String> = Pace::ALL.map(name).into();
     html! {
         fieldset {
-            legend #pace-label { (texts.pace) }
+            legend #pace-label { "Pace" }
             div .slider {
                 (tortoise())
                 input #pace type="range" name="pace" min="0" max="4" step="1" value=(usual)
@@ -90,7 +94,7 @@ pub(super) fn slider(texts: &RunTexts, pace: Pace, help: &str) -> Markup {
             }
             output #pace-name for="pace" { (names[usual]) }
             ol .scale aria-hidden="true" {
-                @for pace in Pace::ALL { li { ((texts.pace_name)(pace)) } }
+                @for pace in Pace::ALL { li { (words::pace(pace)) } }
             }
             p #pace-help .soft { (help) }
         }
@@ -117,5 +121,29 @@ fn racing_car() -> Markup {
             circle cx="37" cy="21" r="5.5" fill="currentColor" stroke="var(--ground)"
                 stroke-width="2" {}
         }
+    }
+}
+
+/// Returns the title of the button that begins a verb.
+fn verb(verb: RunVerb) -> &'static str {
+    match verb {
+        RunVerb::Tag => "Tag",
+        RunVerb::Check => "Check",
+        RunVerb::Update => "Update",
+        RunVerb::Init => "Make a catalogue",
+        RunVerb::Protect => "Protect",
+    }
+}
+
+/// Returns what a verb does.
+fn verb_help(verb: RunVerb) -> &'static str {
+    match verb {
+        RunVerb::Tag => "tags every file that has no tag; reads no other file",
+        RunVerb::Check => "reads every file and compares it with its tag; writes nothing to files",
+        RunVerb::Update => {
+            "checks, tags new files, and retags edited ones; corrupt ones keep their tags"
+        }
+        RunVerb::Init => "records the present tags; reads no file",
+        RunVerb::Protect => "makes a catalogue and tags every file that has no tag",
     }
 }

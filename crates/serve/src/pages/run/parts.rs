@@ -1,5 +1,5 @@
-//! The parts of the page of a run: rendered once for each snapshot and language. Figures, units and
-//! order come from the report.
+//! The parts of the page of a run: rendered once for each snapshot. Figures, units and order
+//! come from the report.
 
 use std::collections::VecDeque;
 
@@ -9,12 +9,9 @@ use steadfast::{Cost, FileEvent, Stage};
 use steadfast_report::view::known_of;
 use steadfast_report::{Units, escape, progress, units};
 
-use crate::config::Language;
 use crate::live::{LiveStatus, stand};
 use crate::runs::{CoreHistory, RunFinding, RunSnapshot};
-use crate::texts::OfLanguage as _;
-use crate::texts::reports::{word, wording};
-use crate::texts::{RunTexts, Texts, texts};
+use crate::words;
 
 /// Width of the cost bar, and size of the graph of a processor, in units of their view boxes.
 const WIDTH: f64 = 600.0;
@@ -25,24 +22,22 @@ const STRIP_HEIGHT: f32 = 36.0;
 const STRIP_LEN: usize = 60;
 
 /// Renders all parts of a snapshot.
-pub(crate) fn parts(state: &RunSnapshot, language: Language) -> Vec<(&'static str, Markup)> {
-    let all = texts(language);
-    let texts = &all.run;
+pub(crate) fn parts(state: &RunSnapshot) -> Vec<(&'static str, Markup)> {
     vec![
-        ("stand", stand(state.status, (texts.status)(state.status))),
-        ("bar", bar(state, all)),
-        ("figures", figures(state, language)),
-        ("found", found(state, language)),
-        ("counts", counts(state, language)),
-        ("cost", cost(&state.progress.cost, language)),
-        ("cores", cores(&state.cores, texts)),
-        ("rows", rows(state, language)),
-        ("say", say(state, texts)),
+        ("stand", stand(state.status, words::run_status(state.status))),
+        ("bar", bar(state)),
+        ("figures", figures(state)),
+        ("found", found(state)),
+        ("counts", counts(state)),
+        ("cost", cost(&state.progress.cost)),
+        ("cores", cores(&state.cores)),
+        ("rows", rows(state)),
+        ("say", say(state)),
     ]
 }
 
 /// How far it is: a figure, the time left, and a bar.
-fn bar(state: &RunSnapshot, texts: &Texts) -> Markup {
+fn bar(state: &RunSnapshot) -> Markup {
     let share = progress::share(&state.progress);
     let left = progress::remaining_ns(&state.progress).map(units::rough_duration);
     let percent = share.map(units::percent);
@@ -51,9 +46,9 @@ fn bar(state: &RunSnapshot, texts: &Texts) -> Markup {
             @if let Some(percent) = &percent { p .pct data-percent=(percent) { (percent) } }
             p .say {
                 @match (&left, share) {
-                    (Some(left), _) => b { ((texts.result.about_left)(left)) },
-                    (None, Some(_)) => span .soft { (texts.result.no_estimate) },
-                    (None, None) => span .soft { (texts.run.counting) },
+                    (Some(left), _) => b { "About " (left) " left" },
+                    (None, Some(_)) => span .soft { "The time left is not known yet" },
+                    (None, None) => span .soft { "counting files" },
                 }
             }
         }
@@ -65,59 +60,59 @@ fn bar(state: &RunSnapshot, texts: &Texts) -> Markup {
     }
 }
 
-fn figures(state: &RunSnapshot, language: Language) -> Markup {
-    let texts = &texts(language).run;
+fn figures(state: &RunSnapshot) -> Markup {
     let now = &state.progress;
-    let read = texts.say(&Units::Si.bytes(now.bytes));
+    let read = Units::Si.bytes(now.bytes);
     // Nothing bounds a paused run.
     let bound = now.bound.filter(|_| state.status != LiveStatus::Paused);
-    let bound = bound.map_or("–", |bound| word(bound.name(), language));
+    let bound = bound.map_or("–", |bound| bound.name());
     html! {
         dl .tiles {
-            div { dt .soft { (texts.files) } dd {
-                (texts.say(&units::count(now.files)))
+            div { dt .soft { "Files" } dd {
+                (units::count(now.files))
                 @if let Some((files, _)) = now.total {
-                    " " small { "/ " (texts.say(&units::count(files))) }
+                    " " small { "/ " (units::count(files)) }
                 }
             } }
-            div { dt .soft { (texts.read) } dd {
+            div { dt .soft { "Read" } dd {
                 (read)
                 @if let Some((_, total)) = now.total {
-                    " " small { "/ " (texts.say(&Units::Si.bytes(total))) }
+                    " " small { "/ " (Units::Si.bytes(total)) }
                 }
             } }
-            div { dt .soft { (texts.rate) } dd {
-                (texts.say(&Units::Si.rate(now.bytes, now.elapsed_ns)))
+            div { dt .soft { "Rate" } dd {
+                (Units::Si.rate(now.bytes, now.elapsed_ns))
             } }
-            div { dt .soft { (texts.elapsed) } dd {
-                (texts.say(&units::duration(now.elapsed_ns)))
+            div { dt .soft { "Time" } dd {
+                (units::duration(now.elapsed_ns))
             } }
-            div { dt .soft { (texts.bound) } dd { (bound) } }
+            div { dt .soft { "Bound by" } dd { (bound) } }
         }
     }
 }
 
-fn counts(state: &RunSnapshot, language: Language) -> Markup {
+fn counts(state: &RunSnapshot) -> Markup {
     html! {
         dl .figures {
             @for (name, count) in &state.counts {
-                div { dt { (word(name, language)) } dd {
-                    (wording(language).say(&units::count(*count)))
+                div { dt { (name) } dd {
+                    (units::count(*count))
                 } }
             }
         }
     }
 }
 
-fn found(state: &RunSnapshot, language: Language) -> Markup {
-    let texts = &texts(language).run;
+fn found(state: &RunSnapshot) -> Markup {
     let more = state.found.saturating_sub(state.worst.len() as u64);
     html! {
         @if state.worst.is_empty() {
-            p .soft { (texts.nothing_found) }
+            p .soft { "Nothing yet." }
         } @else {
-            (table(&state.worst, &state.base, language))
-            @if more > 0 { p { ((texts.found_more)(more)) } }
+            (table(&state.worst, &state.base))
+            @if more > 0 {
+                p { "and " (units::count(more)) " more, in the results below once it has ended" }
+            }
         }
     }
 }
@@ -129,22 +124,21 @@ fn short<'a>(path: &'a str, base: &str) -> &'a str {
 }
 
 /// A table of findings, the most severe first, with paths relative to that of the run.
-pub(super) fn table(findings: &[RunFinding], base: &str, language: Language) -> Markup {
-    let texts = &texts(language).run;
+pub(super) fn table(findings: &[RunFinding], base: &str) -> Markup {
     html! {
-        div .scroll tabindex="0" role="group" aria-label=(texts.results) {
+        div .scroll tabindex="0" role="group" aria-label="Files that are not intact" {
             table .findings {
                 thead { tr {
-                    th scope="col" { (texts.column_verdict) }
-                    th scope="col" { (texts.column_path) }
-                    th scope="col" { (texts.column_known) }
+                    th scope="col" { "Verdict" }
+                    th scope="col" { "Path" }
+                    th scope="col" { "Details" }
                 } }
                 tbody {
                     @for finding in findings {
                         tr .bad[finding.is_corrupt] {
-                            th scope="row" { (word(finding.name, language)) }
+                            th scope="row" { (finding.name) }
                             td .long title=(finding.path) { (short(&finding.path, base)) }
-                            td .long { (finding.details(wording(language))) }
+                            td .long { (finding.details()) }
                         }
                     }
                 }
@@ -154,8 +148,7 @@ pub(super) fn table(findings: &[RunFinding], base: &str, language: Language) -> 
 }
 
 /// The time of the hashing threads by stage, as one bar and in text.
-fn cost(cost: &Cost, language: Language) -> Markup {
-    let texts = &texts(language).run;
+fn cost(cost: &Cost) -> Markup {
     let stages = Stage::ALL.into_iter().filter(|&stage| cost.elapsed_ns(stage) > 0);
     let stages: Vec<(Stage, f64)> = stages.map(|stage| (stage, cost.share(stage))).collect();
     let mut at = 0.0;
@@ -181,11 +174,11 @@ fn cost(cost: &Cost, language: Language) -> Markup {
                         svg .dot viewBox="0 0 10 10" aria-hidden="true" {
                             rect .(ink(stage)) width="10" height="10" {}
                         }
-                        (word(stage.name(), language)) " " (units::percent(share))
+                        (stage.name()) " " (units::percent(share))
                     }
                 }
             }
-            p .soft { (texts.cost_help) }
+            p .soft { "Time of the hashing threads by stage." }
         }
     }
 }
@@ -197,7 +190,7 @@ fn ink(stage: Stage) -> String {
 }
 
 /// The load of each processor in the last minute, by core type if known.
-fn cores(history: &CoreHistory, texts: &RunTexts) -> Markup {
+fn cores(history: &CoreHistory) -> Markup {
     let known = qos::cores();
     let classes: Vec<(String, Vec<usize>)> = match known.knowledge {
         Knowledge::Types => {
@@ -205,22 +198,22 @@ fn cores(history: &CoreHistory, texts: &RunTexts) -> Markup {
         }
         knowledge => {
             let name = match knowledge {
-                Knowledge::OneType => texts.one_type,
-                Knowledge::VirtualMachine => texts.cores_virtual,
-                _ => texts.cores_unknown,
+                Knowledge::OneType => "all of one type",
+                Knowledge::VirtualMachine => "a virtual machine: core types not known",
+                _ => "core types not known",
             };
             vec![(name.to_owned(), history.shares.keys().copied().collect())]
         }
     };
     html! {
         @if history.shares.is_empty() {
-            p .soft { (texts.load_unknown) }
+            p .soft { "The system does not report the load of processors." }
         } @else {
             @for (name, cpus) in &classes {
                 p .soft { (name) }
                 ul .cores {
                     @for cpu in cpus.iter().filter(|cpu| history.shares.contains_key(cpu)) {
-                        (core(*cpu, &history.shares[cpu], texts))
+                        (core(*cpu, &history.shares[cpu]))
                     }
                 }
             }
@@ -228,7 +221,7 @@ fn cores(history: &CoreHistory, texts: &RunTexts) -> Markup {
     }
 }
 
-fn core(cpu: usize, shares: &VecDeque<f32>, texts: &RunTexts) -> Markup {
+fn core(cpu: usize, shares: &VecDeque<f32>) -> Markup {
     let step = STRIP_WIDTH / (STRIP_LEN - 1) as f32;
     let first = STRIP_LEN - shares.len();
     let mut path = String::new();
@@ -249,47 +242,45 @@ fn core(cpu: usize, shares: &VecDeque<f32>, texts: &RunTexts) -> Markup {
                 path .area d=(area) {}
                 path .line d=(path) {}
             }
-            span { ((texts.core)(cpu)) " " (units::percent(f64::from(now))) }
+            span { "processor " (cpu) " " (units::percent(f64::from(now))) }
         }
     }
 }
 
 /// The latest files, with the details that `--verbose` prints.
-fn rows(state: &RunSnapshot, language: Language) -> Markup {
-    let texts = &texts(language).run;
+fn rows(state: &RunSnapshot) -> Markup {
     html! {
         div .scroll tabindex="0" role="group" aria-labelledby="rows" {
             table .rows {
                 thead { tr {
-                    th scope="col" { (texts.column_path) }
-                    th scope="col" { (texts.column_verdict) }
-                    th .number scope="col" { (texts.column_length) }
-                    th .number scope="col" { (texts.column_seconds) }
-                    th .number scope="col" { (texts.column_rate) }
+                    th scope="col" { "Path" }
+                    th scope="col" { "Verdict" }
+                    th .number scope="col" { "Read" }
+                    th .number scope="col" { "Time" }
+                    th .number scope="col" { "Rate" }
                 } }
                 tbody {
-                    @for event in &state.files { (row_of(event, &state.base, language)) }
+                    @for event in &state.files { (row_of(event, &state.base)) }
                 }
             }
         }
     }
 }
 
-fn row_of(event: &FileEvent, base: &str, language: Language) -> Markup {
+fn row_of(event: &FileEvent, base: &str) -> Markup {
     let path = escape::path(&event.path.to_path());
     let name = event.action.map(|action| action.name());
     let name = name.or_else(|| event.verdict.map(|verdict| verdict.name())).unwrap_or("no tag");
     let read = event.actual.is_some() && !event.linked;
-    let say = |text: &str| wording(language).say(text);
-    let known: Vec<_> = known_of(event).iter().map(|text| say(text)).collect();
+    let known = known_of(event);
     html! {
         tr {
             th .long scope="row" title=(path) { (short(&path, base)) }
-            td title=(known.join("; ")) { (word(name, language)) }
+            td title=(known.join("; ")) { (name) }
             @if read {
-                td .number { (say(&Units::Si.bytes(event.bytes_read))) }
-                td .number { (say(&units::duration(event.elapsed_ns))) }
-                td .number { (say(&Units::Si.rate(event.bytes_read, event.elapsed_ns))) }
+                td .number { (Units::Si.bytes(event.bytes_read)) }
+                td .number { (units::duration(event.elapsed_ns)) }
+                td .number { (Units::Si.rate(event.bytes_read, event.elapsed_ns)) }
             } @else {
                 td {} td {} td {}
             }
@@ -298,13 +289,20 @@ fn row_of(event: &FileEvent, base: &str, language: Language) -> Markup {
 }
 
 /// What screen readers announce: every tenth of the way, and the number of findings.
-fn say(state: &RunSnapshot, texts: &RunTexts) -> Markup {
+fn say(state: &RunSnapshot) -> Markup {
     let tenths = progress::share(&state.progress).map(|share| (share * 10.0).floor() / 10.0);
     let found = state.worst.len() as u64;
     html! {
         @match (state.status, tenths) {
-            (LiveStatus::Running, Some(share)) => ((texts.say)(&units::percent(share), found)),
-            (status, _) => ((texts.status)(status)),
+            (LiveStatus::Running, Some(share)) => (spoken_progress(&units::percent(share), found)),
+            (status, _) => (words::run_status(status)),
         }
+    }
+}
+
+fn spoken_progress(done: &str, found: u64) -> String {
+    match found {
+        0 => format!("{done}; no problem so far"),
+        found => format!("{done}; {} found", units::counted(found, "problem", "problems")),
     }
 }

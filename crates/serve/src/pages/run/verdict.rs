@@ -7,8 +7,6 @@ use steadfast_report::{RunView, units};
 use crate::icons::{disc, icon, small_icon};
 use crate::pages::automation::monthly;
 use crate::runs::{RunVerb, ServedRun};
-use crate::texts::OfLanguage as _;
-use crate::texts::result::ResultTexts;
 use crate::visitor::Visitor;
 
 /// The sentence of a result: its colour and icon, the sentence, and a line beneath.
@@ -28,8 +26,8 @@ pub(super) fn shown(
     again: &Markup,
     offers_automation: bool,
 ) -> Markup {
-    let (texts, result) = (visitor.texts(), &visitor.texts().result);
-    let sentence = sentence(run.request.verb, view, result);
+    let () = ();
+    let sentence = sentence(run.request.verb, view);
     let place = &run.request.place;
     let is_mendable = count(view, Verdict::Corrupt) + count(view, Verdict::Missing) > 0;
     html! {
@@ -44,35 +42,36 @@ pub(super) fn shown(
                         form method="post" action="/repair" {
                             (visitor.csrf())
                             input type="hidden" name="place" value=(place.token());
-                            button .main type="submit" { (icon("repair")) (texts.repair.plan) }
+                            button .main type="submit" {
+                                (icon("repair")) "See what can be repaired"
+                            }
                         }
                     }
                     (again)
                     a .button href=(format!("/runs/{}/report", run.id)) {
-                        (icon("save")) (texts.run.report)
+                        (icon("save")) "Save the report"
                     }
                 }
             }
         }
-        (tiles(view, result))
+        (tiles(view))
         @if run.request.verb == RunVerb::Protect { (next(visitor, run, offers_automation)) }
     }
 }
 
 /// What to do after a folder was protected, if this server makes schedules and alerts.
 fn next(visitor: &Visitor, run: &ServedRun, offers_automation: bool) -> Markup {
-    let texts = &visitor.texts().add;
     let place = &run.request.place;
     html! {
         @if offers_automation {
             section .panel aria-labelledby="next" {
-                div .cap { h2 #next { (texts.then) } }
+                div .cap { h2 #next { "What next?" } }
                 div .body.row {
                     (monthly(visitor, place))
                     a .button href=(format!("/folders/{}#schedule", place.root)) {
-                        (texts.then_other)
+                        "Choose other times"
                     }
-                    a .button href="/settings#alerts" { (icon("bell")) (texts.then_tell) }
+                    a .button href="/settings#alerts" { (icon("bell")) "Be told of damage" }
                 }
             }
         }
@@ -80,7 +79,7 @@ fn next(visitor: &Visitor, run: &ServedRun, offers_automation: bool) -> Markup {
 }
 
 /// Returns the sentence. What was not judged is never "as recorded".
-fn sentence(verb: RunVerb, view: &RunView, texts: &ResultTexts) -> ResultSentence {
+fn sentence(verb: RunVerb, view: &RunView) -> ResultSentence {
     let of = |verdict| count(view, verdict);
     let unknown = of(Verdict::Unreadable) + of(Verdict::Unstable) + view.failed;
     let changed = of(Verdict::Modified) + of(Verdict::Missing);
@@ -93,27 +92,61 @@ fn sentence(verb: RunVerb, view: &RunView, texts: &ResultTexts) -> ResultSentenc
         .sum();
     let make = |class, icon, title| ResultSentence { class, icon, title, text: "" };
     if of(Verdict::Corrupt) > 0 {
-        make("bad", "damaged", (texts.damaged)(of(Verdict::Corrupt), view.files))
+        make(
+            "bad",
+            "damaged",
+            format!(
+                "{} damaged, of {}",
+                units::counted(of(Verdict::Corrupt), "file is", "files are"),
+                units::count(view.files)
+            ),
+        )
     } else if unknown > 0 {
-        make("bad", "damaged", (texts.unreadable)(unknown))
+        make(
+            "bad",
+            "damaged",
+            format!("{} could not be read", units::counted(unknown, "file", "files")),
+        )
     } else if view.interrupted {
-        make("warn", "stop", texts.stopped.to_owned())
+        make("warn", "stop", "Stopped before its end".to_owned())
     } else if changed > 0 && verb != RunVerb::Update {
-        make("warn", "changed", (texts.changed)(changed))
+        make(
+            "warn",
+            "changed",
+            format!("{} changed or missing", units::counted(changed, "file is", "files are")),
+        )
     } else if view.exit_status != 0 && view.judged > 0 {
-        make("warn", "help", texts.look.to_owned())
+        make("warn", "help", "Something needs a look".to_owned())
     } else if verb == RunVerb::Init {
-        make("good", "check", texts.recorded.to_owned())
+        make("good", "check", "The catalogue is made".to_owned())
     } else if tagged > 0 {
-        let text = texts.protected_text;
-        ResultSentence { text, ..make("good", "intact", (texts.protected)(tagged)) }
+        let text =
+            "Their contents are recorded. A check says later whether they are still the same.";
+        ResultSentence {
+            text,
+            ..make(
+                "good",
+                "intact",
+                format!("{} protected now", units::counted(tagged, "file is", "files are")),
+            )
+        }
     } else if view.judged == 0 {
-        let text = texts.nothing_text;
-        ResultSentence { text, ..make("idle", "unprotected", texts.nothing.to_owned()) }
+        let text = "None of these files is protected yet.";
+        ResultSentence {
+            text,
+            ..make("idle", "unprotected", "Nothing could be compared".to_owned())
+        }
     } else if new > 0 {
-        make("info", "new", (texts.new)(new))
+        make(
+            "info",
+            "new",
+            format!(
+                "No damage was found; {} not protected yet",
+                units::counted(new, "file is", "files are")
+            ),
+        )
     } else {
-        make("good", "intact", (texts.intact)(view.judged))
+        make("good", "intact", all_intact(view.judged))
     }
 }
 
@@ -122,27 +155,34 @@ fn count(view: &RunView, wanted: Verdict) -> u64 {
 }
 
 /// How many files there are of each kind.
-fn tiles(view: &RunView, texts: &ResultTexts) -> Markup {
+fn tiles(view: &RunView) -> Markup {
     let of = |verdict| count(view, verdict);
     let unknown = of(Verdict::Unreadable) + of(Verdict::Unstable);
     let intact = of(Verdict::Intact) + of(Verdict::Touched);
     let tiles = [
-        ("bad", "damaged", texts.tile_damaged, of(Verdict::Corrupt)),
-        ("bad", "help", texts.tile_unreadable, unknown),
-        ("warn", "changed", texts.tile_changed, of(Verdict::Modified)),
-        ("warn", "missing", texts.tile_missing, of(Verdict::Missing)),
-        ("info", "moved", texts.tile_moved, of(Verdict::Moved)),
-        ("info", "new", texts.tile_new, of(Verdict::Untagged)),
-        ("good", "intact", texts.tile_intact, intact),
+        ("bad", "damaged", "Damaged", of(Verdict::Corrupt)),
+        ("bad", "help", "Not readable", unknown),
+        ("warn", "changed", "Changed", of(Verdict::Modified)),
+        ("warn", "missing", "Missing", of(Verdict::Missing)),
+        ("info", "moved", "Moved", of(Verdict::Moved)),
+        ("info", "new", "New", of(Verdict::Untagged)),
+        ("good", "intact", "Intact", intact),
     ];
     html! {
         dl .tiles {
             @for (class, name, word, files) in tiles {
                 div {
                     dt .(if files > 0 { class } else { "soft" }) { (small_icon(name)) (word) }
-                    dd { (texts.say(&units::count(files))) }
+                    dd { (units::count(files)) }
                 }
             }
         }
+    }
+}
+
+fn all_intact(files: u64) -> String {
+    match files {
+        1 => "The file is exactly as recorded".to_owned(),
+        files => format!("All {} files are exactly as recorded", units::count(files)),
     }
 }
