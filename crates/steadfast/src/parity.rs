@@ -44,11 +44,16 @@ use steadfast_manifest::tag::Tag;
 use steadfast_parity::ProtectedFile;
 use steadfast_sys::file::File;
 
+use crate::tree_folder::is_within_ours;
+
 /// The bits of a mode that are permissions.
 const PERMISSIONS: u32 = 0o7777;
 
 /// Returns what parity keeps of a file: enough to make it again.
 fn protected(path: PathBuf, tag: &Tag, file: &File) -> io::Result<ProtectedFile> {
+    if is_within_ours(&path) {
+        return Err(io::Error::other("it is in a folder that has the name of Steadfast's own"));
+    }
     let facts = fs::File::from(file.as_fd().try_clone_to_owned()?).metadata()?;
     Ok(ProtectedFile {
         path,

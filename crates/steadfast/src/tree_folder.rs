@@ -4,6 +4,7 @@
 use std::ffi::OsStr;
 use std::ops::ControlFlow;
 use std::os::unix::ffi::OsStrExt as _;
+use std::path::Path;
 
 use steadfast_sys::file::{Dir, FileKind};
 
@@ -27,6 +28,13 @@ pub(crate) const DRAFT: &str = ".new";
 
 /// Suffix of the lock of a catalogue.
 pub(crate) const LOCK: &str = ".lock";
+
+/// Says whether a path leads through a directory of this name. What is there is ours, so nothing
+/// that names it from outside (parity, PAR2 sets, journals) may be written. Some file systems do not
+/// tell upper case from lower case.
+pub(crate) fn is_within_ours(path: &Path) -> bool {
+    path.components().any(|name| name.as_os_str().eq_ignore_ascii_case(FOLDER))
+}
 
 /// Counts the entries of a directory of this name that do not belong to a catalogue. `None` if it
 /// has neither a catalogue, nor remains of one, nor damaged files that were repaired, nor parity,

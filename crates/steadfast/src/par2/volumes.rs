@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::io;
 use std::ops::{ControlFlow, Range};
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
 use steadfast_parity::par2::{PACKET_HEADER_LEN, PacketHeader, PacketKind, Par2Packets, Par2Set};
@@ -14,7 +14,7 @@ use steadfast_sys::source::ReadAt as _;
 use super::ranges::{HashedPart, digests};
 use crate::error::Error;
 use crate::pages::Descriptor;
-use crate::tree_folder::FOLDER;
+use crate::tree_folder::is_within_ours;
 
 /// PAR2 files of a set that are read; a set has some ten.
 const VOLUMES_MAX: usize = 1000;
@@ -120,8 +120,7 @@ impl LoadedSet {
         };
         let set =
             loader.packets.finish(&id).map_err(|error| Error::usage(error.to_string()).at(path))?;
-        let is_ours = |name: Component<'_>| name.as_os_str().eq_ignore_ascii_case(FOLDER);
-        if set.files.iter().any(|file| file.path.components().any(is_ours)) {
+        if set.files.iter().any(|file| is_within_ours(&file.path)) {
             return Err(Error::usage("the PAR2 set has files of a catalogue").at(path));
         }
         let length = BLOCK_AT.saturating_add(set.block_len);

@@ -15,6 +15,7 @@ use super::identity::{SetId, id_of, names_of};
 use super::place::{ParityPlace, open_private, remove_empty, system};
 use crate::error::Error;
 use crate::pages::Descriptor;
+use crate::tree_folder::is_within_ours;
 
 /// The file that a run holds locked while it changes the folder.
 const LOCK: &str = "lock";
@@ -123,6 +124,9 @@ impl ParityFolder {
         let source = Descriptor { file: &file, len_bytes };
         let set = SetFile::read(len_bytes, &mut |at, bytes| source.read_exact_at(bytes, at));
         let set = set.map_err(|error| SetFault::Damaged(error.to_string()))?;
+        if set.index().members().iter().any(|member| is_within_ours(&member.file.path)) {
+            return Err(SetFault::Damaged("it names files in `.steadfast`".to_owned()));
+        }
         match set.header().set() == *id {
             true => Ok(StoredSet { file, len_bytes, set }),
             false => Err(SetFault::Damaged("it is another set than its name says".to_owned())),
@@ -250,4 +254,37 @@ pub fn drop_parity(place: &ParityPlace) -> Result<u64, Error> {
     drop(lock);
     place.forget(&folder.dir).map_err(failed)?;
     Ok(ids.len() as u64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::calibration::fastest_lanes;
+    use std::path::PathBuf;
+    use steadfast_parity::{Geometry, Member, PAGE_LEN, PageMark, ProtectedFile, Redundancy};
+
+    #[test]
+    fn a_set_of_files_in_a_folder_of_ours_is_refused() {
+        let root = tempfile::tempdir().unwrap();
+        let place = ParityPlace::new(root.path(), None).unwrap();
+        let folder = ParityFolder::make(&place).unwrap();
+        let is_used = |path: &str| {
+            let path = PathBuf::from(path);
+            let file =
+                ProtectedFile { path, length: 1, mode: 0o600, uid: 0, gid: 0, tag: vec![0; 60] };
+            let member = Member { file, start: 0, length: 1, sets: 1, page: 0, offset: 0 };
+            let parity = ParityPages::zeros(Geometry::new(1, 16).unwrap());
+            let marks = PageMark::of_all(fastest_lanes(), &[0; PAGE_LEN]);
+            let index =
+                SetIndex::new(parity.geometry(), vec![member], marks, |page| parity.page(page));
+            let origin =
+                SetOrigin { redundancy: Redundancy::new(10).unwrap(), tree: [0; 16], made_s: 1 };
+            let (id, _) = folder.write(&index.unwrap(), &parity, origin).unwrap();
+            folder.set(&id).is_ok()
+        };
+        assert!(is_used("a/steadfast"));
+        for path in [".steadfast/catalogue.sqlite", "a/.steadfast/damaged/1/b", ".SteadFast/x"] {
+            assert!(!is_used(path), "{path}");
+        }
+    }
 }
