@@ -17,7 +17,7 @@ mod platform;
 mod replace;
 
 pub use buffer::AlignedBuffer;
-pub use change::ChangedFile;
+pub use change::{ChangedFile, WriterGuard};
 pub use directory::{Dir, DirEntry};
 pub use draft::{Draft, Existing, write_private, write_whole};
 pub use replace::{Displaced, Ownership};

@@ -3,6 +3,7 @@
 use std::ffi::OsStr;
 use std::fs;
 use std::io;
+use std::os::fd::{AsFd as _, BorrowedFd};
 use std::os::unix::fs::FileExt as _;
 
 use rustix::fs::{Mode, OFlags, Timespec, Timestamps, UTIME_OMIT};
@@ -43,6 +44,43 @@ impl Dir {
     }
 }
 
+impl File {
+    /// Makes sure that no other program has the file open to write to it, and makes one that opens
+    /// it so from now on wait, or be noticed ([`WriterGuard::is_wanted`]), as far as the system and
+    /// the file system can. Linux calls this a lease; only the owner of a file and root get one.
+    ///
+    /// # Errors
+    /// `ResourceBusy` if another program, or this one, has it open to write to it.
+    pub fn hold_off_writers(&self) -> io::Result<WriterGuard<'_>> {
+        match platform::take_read_lease(self.fd.as_fd()) {
+            Ok(is_held) => Ok(WriterGuard { file: self.fd.as_fd(), is_held }),
+            Err(error) => Err(io::Error::new(error.kind(), "another program has it open to write")),
+        }
+    }
+}
+
+/// Keeps writers from a file until it is dropped, if that is possible.
+#[derive(Debug)]
+pub struct WriterGuard<'a> {
+    file: BorrowedFd<'a>,
+    is_held: bool,
+}
+
+impl WriterGuard<'_> {
+    /// Says whether a program waits to open the file for writing.
+    pub fn is_wanted(&self) -> bool {
+        self.is_held && !platform::has_read_lease(self.file)
+    }
+}
+
+impl Drop for WriterGuard<'_> {
+    fn drop(&mut self) {
+        if self.is_held {
+            platform::give_lease_back(self.file);
+        }
+    }
+}
+
 impl ChangedFile {
     /// Returns the status of the file.
     ///
@@ -74,6 +112,14 @@ impl ChangedFile {
     /// Whatever the system says.
     pub fn set_length(&self, length: u64) -> io::Result<()> {
         self.file.set_len(length)
+    }
+
+    /// Flushes the file to the medium.
+    ///
+    /// # Errors
+    /// Whatever the system says.
+    pub fn flush(&self) -> io::Result<()> {
+        self.file.sync_all()
     }
 
     /// Sets the modification time and flushes the file to the medium. The time of the last access
@@ -112,6 +158,29 @@ mod tests {
         let found = fs::metadata(path("other")).unwrap();
         assert_eq!((found.mtime(), found.mtime_nsec()), (1_234_567_890, 123_456_789));
         assert_eq!(file.status().unwrap().links, 2);
+    }
+
+    #[test]
+    fn writers_are_noticed() {
+        let root = tempfile::tempdir().unwrap();
+        let path = root.path().join("file");
+        fs::write(&path, "old").unwrap();
+        let file = File::open(&path).unwrap();
+        let guard = file.hold_off_writers().unwrap();
+        // A temporary folder on a network, and macOS, cannot tell.
+        if !guard.is_held {
+            return;
+        }
+        assert!(!guard.is_wanted());
+        let dir = Dir::open(root.path()).unwrap();
+        let opened = dir.open_to_change(OsStr::new("file"));
+        assert_eq!(opened.unwrap_err().kind(), io::ErrorKind::WouldBlock);
+        assert!(guard.is_wanted());
+        drop(guard);
+        let writer = dir.open_to_change(OsStr::new("file")).unwrap();
+        assert_eq!(file.hold_off_writers().unwrap_err().kind(), io::ErrorKind::ResourceBusy);
+        drop(writer);
+        assert!(!file.hold_off_writers().unwrap().is_wanted());
     }
 
     #[test]

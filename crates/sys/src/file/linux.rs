@@ -5,7 +5,7 @@ use std::ffi::OsStr;
 use std::io;
 use std::mem::MaybeUninit;
 use std::ops::ControlFlow;
-use std::os::fd::BorrowedFd;
+use std::os::fd::{AsRawFd as _, BorrowedFd};
 use std::os::unix::ffi::OsStrExt;
 
 use rustix::fs::{
@@ -190,6 +190,62 @@ pub(super) fn removed_by(protection: Protection) -> Option<&'static str> {
 /// Doubles the kernel's read-ahead for the file.
 pub(super) fn advise_sequential(file: BorrowedFd<'_>) {
     let _ = rustix::fs::fadvise(file, 0, None, Advice::Sequential);
+}
+
+/// File systems that ask a server for a lease, which refuses it for reasons of its own.
+///
+/// Source: `linux/magic.h`: NFS, CIFS, SMB 2 and 9P.
+const SERVED: [u32; 4] = [0x6969, 0xff53_4d42, 0xfe53_4d42, 0x0102_1997];
+
+/// The command that sets which signal tells of the end of a lease.
+///
+/// Source: `asm-generic/fcntl.h`; the libc crate lacks it.
+const F_SETSIG: libc::c_int = 10;
+
+/// Takes a lease that ends when somebody opens the file to write to it. Returns false if this file
+/// cannot have one.
+///
+/// Source: `fcntl(2)`, "Leases". The signal that tells of the end is one that is ignored unless a
+/// program asks for it: `SIGIO`, the usual one, would end the process.
+///
+/// # Errors
+/// `ResourceBusy` if somebody has it open so.
+pub(super) fn take_read_lease(file: BorrowedFd<'_>) -> io::Result<bool> {
+    let served = |magic| SERVED.contains(&(magic as u32));
+    if rustix::fs::fstatfs(file).is_ok_and(|found| served(found.f_type)) {
+        return Ok(false);
+    }
+    if fcntl(file, F_SETSIG, libc::SIGURG).is_err() {
+        return Ok(false);
+    }
+    match fcntl(file, libc::F_SETLEASE, libc::F_RDLCK.into()) {
+        Ok(_) => Ok(true),
+        Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
+            Err(io::ErrorKind::ResourceBusy.into())
+        }
+        Err(_) => Ok(false),
+    }
+}
+
+/// Says whether the lease still stands.
+pub(super) fn has_read_lease(file: BorrowedFd<'_>) -> bool {
+    fcntl(file, libc::F_GETLEASE, 0).is_ok_and(|kind| kind == libc::c_int::from(libc::F_RDLCK))
+}
+
+/// Ends a lease. One that cannot be ended ends with the file.
+pub(super) fn give_lease_back(file: BorrowedFd<'_>) {
+    let _ = fcntl(file, libc::F_SETLEASE, libc::F_UNLCK.into());
+}
+
+#[expect(unsafe_code, reason = "rustix has no leases")]
+fn fcntl(
+    file: BorrowedFd<'_>,
+    command: libc::c_int,
+    value: libc::c_int,
+) -> io::Result<libc::c_int> {
+    // SAFETY: `file` is open while it is borrowed, and these commands take a number, no pointer.
+    let outcome = unsafe { libc::fcntl(file.as_raw_fd(), command, value) };
+    if outcome < 0 { Err(io::Error::last_os_error()) } else { Ok(outcome) }
 }
 
 /// Names the file system by the table of mounts, otherwise by its magic number.

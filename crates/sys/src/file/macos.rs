@@ -197,3 +197,16 @@ pub(super) fn file_system(file: BorrowedFd<'_>) -> io::Result<FileSystem> {
 pub(super) fn open_files_ceiling(hard: u64) -> io::Result<u64> {
     Ok(hard.min(sysctl::integer(c"kern.maxfilesperproc")?))
 }
+
+/// Returns false: the system has no leases for programs.
+pub(super) fn take_read_lease(_: BorrowedFd<'_>) -> io::Result<bool> {
+    Ok(false)
+}
+
+/// Says that there is none.
+pub(super) fn has_read_lease(_: BorrowedFd<'_>) -> bool {
+    false
+}
+
+/// Does nothing: there is none.
+pub(super) fn give_lease_back(_: BorrowedFd<'_>) {}
