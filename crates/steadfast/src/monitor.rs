@@ -212,6 +212,12 @@ impl Summary {
         self.raise_status(finding.exit_status());
     }
 
+    /// Notes that a file that looks edited may be half-written by a repair that was cut off: the
+    /// status is 2 then, or 3.
+    pub(crate) fn doubt_edits(&mut self) {
+        self.status = if self.status == 3 { 3 } else { 2 };
+    }
+
     /// Raises the exit status, if `status` is more serious.
     pub fn raise_status(&mut self, status: u8) {
         self.status = worse_status(self.status, status);

@@ -15,6 +15,7 @@ mod parities;
 mod mend;
 mod journal;
 mod unfinished;
+mod links;
 mod originals;
 mod replace;
 mod in_place;
@@ -147,6 +148,11 @@ fn carry_out(
     }
     outcome
 }
+
+/// What is said of a file that a program wrote to while it was replaced; the path follows.
+pub(crate) const WRITTEN_SINCE: &str = "another program has the replaced file open, or wrote to \
+                                        it since: what it writes is not in the repaired file, but \
+                                        in";
 
 /// Makes the error of a file that cannot be repaired for a reason of ours.
 pub(crate) fn refused(reason: impl Into<String>) -> FileError {

@@ -38,6 +38,7 @@ mod probe;
 mod qos;
 mod repair;
 mod repair_cut_off;
+mod repair_harm;
 mod repair_in_place;
 mod repair_record;
 mod rings;

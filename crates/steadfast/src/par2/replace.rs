@@ -18,8 +18,8 @@ use crate::beneath;
 use crate::event::FileError;
 use crate::pages::Descriptor;
 use crate::repair::{
-    Originals, Own, PRIVATE, copy_attributes, digest_matches, draft_for, exchange, make_directory,
-    read_back, refused, system,
+    Originals, Own, PRIVATE, WRITTEN_SINCE, copy_attributes, digest_matches, draft_for, exchange,
+    make_directory, read_back, refused, system,
 };
 use crate::store::{StoredTag, tag_at};
 use crate::verdict::Verdict;
@@ -92,6 +92,14 @@ impl<'a> Replacer<'a> {
         let solution = solution.ok();
         for batch in targets.chunks(DRAFTS_MAX) {
             self.repair_batch(batch, solution.as_ref(), reports);
+        }
+        for (relative, kept) in self.originals.written_since() {
+            let number = self.loaded.set.files.iter().position(|file| file.path == relative);
+            if let Some(number) = number {
+                reports[number].is_repaired = Some(false);
+                let text = format!("{WRITTEN_SINCE} `{}`", kept.display());
+                reports[number].fault = Some(refused(text));
+            }
         }
     }
 

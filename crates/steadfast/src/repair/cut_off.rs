@@ -10,19 +10,21 @@ use steadfast_manifest::tag::Tag;
 use steadfast_sys::file::{AlignedBuffer, File};
 
 use super::in_place::{each_page, keep, prove};
-use super::journal::{JOURNAL_PAGE_LEN, JournalPage, RepairJournal};
+use super::journal::RepairJournal;
+use super::links::ensure_all_beneath;
 use super::mend::{SPAN_LEN, go_on};
 use super::originals::Originals;
 use super::unfinished::{Remains, Unfinished};
 use crate::beneath;
 use crate::catalogue::{Catalogue, CatalogueReader};
 use crate::error::Error;
-use crate::event::{FilePath, Notice};
+use crate::event::{FileError, FilePath, Notice};
 use crate::pages::Descriptor;
 use crate::run::{CatalogueUse, Options};
 use crate::selection::Selection;
 use crate::store::xattr::Xattr;
 use crate::store::{Store as _, StoredTag};
+use crate::tree_folder::is_within_ours;
 
 /// Says which repairs of the trees of a selection were cut off. Writes nothing.
 pub(super) fn tell_of(selection: &Selection) -> Vec<Notice> {
@@ -165,6 +167,9 @@ fn finish(
     let (Some(parent), Some(name)) = (parent, name) else {
         return Err(io::Error::other("the journal names no file"));
     };
+    if is_within_ours(&subject.relative) {
+        return Err(io::Error::other("the journal names a file in `.steadfast`"));
+    }
     let opened = beneath::directory(root, parent).and_then(|dir| dir.open_to_change(name));
     let file = match opened {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(false),
@@ -174,10 +179,16 @@ fn finish(
     if status.inode != subject.inode {
         return Ok(false);
     }
+    let said = |error: FileError| io::Error::other(error.reason);
+    ensure_all_beneath(root, &subject.relative, &status, catalogue, stop).map_err(said)?;
     let tag = tag_of(&own, root, &subject.relative, catalogue)
         .ok_or_else(|| io::Error::other("it has no tag"))?;
     if subject.new_length != tag.length || !would_have_digest(journal, &own, &tag, stop)? {
         return Ok(false);
+    }
+    // Also a name that was added meanwhile changes the status.
+    if file.status()? != status {
+        return Err(io::Error::other("the file was changed meanwhile"));
     }
     journal.apply(&file, tag.mtime)?;
     prove(&own, &tag, stop).map_err(|error| io::Error::other(error.to_string()))?;
@@ -194,7 +205,8 @@ fn tag_of(file: &File, root: &Path, relative: &Path, catalogue: Option<&Path>) -
     reader.tag(&FilePath::whole(&root.join(relative))).ok()?
 }
 
-/// Says whether a file has the digest of its tag once the pages of a journal are written.
+/// Says whether a file has the digest of its tag once the pages of a journal are written, and
+/// nothing of it would be lost that the journal does not have.
 fn would_have_digest(
     journal: &RepairJournal,
     file: &File,
@@ -202,41 +214,42 @@ fn would_have_digest(
     stop: &AtomicBool,
 ) -> io::Result<bool> {
     let source = Descriptor { file, len_bytes: file.status()?.length };
+    if !journal.subject.may_have_length(source.len_bytes) {
+        return Ok(false);
+    }
     let mut hasher = AlgorithmHasher::new(tag.algorithm);
     let mut buffer = AlignedBuffer::new(SPAN_LEN);
     let mut span = vec![0; SPAN_LEN];
     let mut pages = journal.pages()?;
     let mut next = pages.next()?;
     let mut offset = 0;
-    while offset < tag.length {
+    while offset < tag.length.max(source.len_bytes) {
         go_on(stop)?;
-        let len = (tag.length - offset).min(SPAN_LEN as u64) as usize;
         span.fill(0);
+        let mut is_foreign = false;
         each_page(&source, offset, SPAN_LEN, &mut buffer, &mut |at, bytes| {
-            let bytes = bytes.unwrap_or_default();
+            let place = offset + at as u64;
+            let page = next.take_if(|page| page.offset == place);
+            let bytes = match &page {
+                Some(page) => {
+                    is_foreign |= !page.is_cut_off(bytes, &journal.subject);
+                    next = pages.next()?;
+                    &page.new
+                }
+                None => bytes.unwrap_or_default(),
+            };
+            // Beyond the new end, the journal has all that is not zeros.
+            let kept = tag.length.saturating_sub(place).min(bytes.len() as u64) as usize;
+            is_foreign |= bytes[kept..].iter().any(|byte| *byte != 0);
             span[at..at + bytes.len()].copy_from_slice(bytes);
             Ok(())
         })?;
-        while let Some(page) = next.take_if(|page| page.offset < offset + SPAN_LEN as u64) {
-            let at = (page.offset - offset) as usize;
-            if !is_cut_off(&span[at..at + JOURNAL_PAGE_LEN], &page) {
-                return Ok(false);
-            }
-            span[at..at + page.new.len()].copy_from_slice(&page.new);
-            next = pages.next()?;
+        if is_foreign {
+            return Ok(false);
         }
+        let len = tag.length.saturating_sub(offset).min(SPAN_LEN as u64) as usize;
         hasher.update(&span[..len]);
-        offset += len as u64;
+        offset += SPAN_LEN as u64;
     }
     Ok(hasher.finalize() == tag.digest)
-}
-
-/// Says whether each byte of a page is one that it had or one that it is to have. `found` has
-/// zeros beyond the end of the file.
-fn is_cut_off(found: &[u8], page: &JournalPage) -> bool {
-    let byte = |bytes: &[u8], at: usize| bytes.get(at).copied().unwrap_or_default();
-    let is_one =
-        |(at, found): (usize, &u8)| *found == byte(&page.old, at) || *found == byte(&page.new, at);
-    // Of a page that could not be read, nothing is known.
-    page.old.is_empty() || found.iter().enumerate().all(is_one)
 }

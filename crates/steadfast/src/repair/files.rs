@@ -9,9 +9,10 @@ use super::cut_off::{end, tell_of};
 use super::originals::Originals;
 use super::parities::Parities;
 use super::target::{LeftAlone, RepairTarget, find_targets};
-use super::{Copies, RepairOutcome, plan, repair};
+use super::{Copies, RepairOutcome, WRITTEN_SINCE, plan, repair};
 use crate::catalogue::Repairs;
 use crate::error::Error;
+use crate::event::Notice;
 use crate::monitor::{Event, Monitor};
 use crate::run::{Options, ProvedFile, check_repaired};
 use crate::selection::Selection;
@@ -73,17 +74,21 @@ pub struct RepairSummary {
     pub interrupted: bool,
     /// Whether something kept the check from telling all.
     is_incomplete: bool,
+    /// Whether a repair in place was cut off, so that what looks edited may be half-written.
+    may_be_half_written: bool,
 }
 
 impl RepairSummary {
     /// Returns the exit status: 0 everything is as tagged, 1 files were edited and left alone, 3
     /// something damaged remains, 2 could not tell, 130 interrupted. 3 outranks 130, 1 and 2, in
-    /// this order.
+    /// this order. After a repair in place that cannot be finished, 2 outranks 1.
     pub fn exit_status(&self) -> u8 {
         if self.not_repaired > 0 || self.repaired > 0 && !self.is_done {
             3
         } else if self.interrupted {
             130
+        } else if self.may_be_half_written {
+            2
         } else if !self.left.is_fine() {
             1
         } else if self.is_incomplete || !self.undecided.is_empty() {
@@ -132,7 +137,8 @@ pub fn repair_files(
         not_repaired: found.more,
         interrupted: found.interrupted,
         left: found.left,
-        is_incomplete: found.is_incomplete || is_cut_off,
+        is_incomplete: found.is_incomplete,
+        may_be_half_written: is_cut_off,
         originals: places(&originals),
         ..RepairSummary::default()
     };
@@ -161,6 +167,7 @@ pub fn repair_files(
     let done = repairer.each(targets, &mut summary);
     summary.originals = places(&repairer.originals);
     check_again(done, selection, options, &mut summary)?;
+    repairer.tell_of_writers(&mut summary);
     Ok(summary)
 }
 
@@ -204,6 +211,19 @@ impl Repairer<'_> {
             }
         }
         done
+    }
+
+    /// Says of which replaced files another program had the contents open, and wrote to them since:
+    /// what it wrote is not in the repaired file.
+    fn tell_of_writers(&mut self, summary: &mut RepairSummary) {
+        for (root, originals) in &self.originals {
+            for (relative, kept) in originals.written_since() {
+                let text = format!("{WRITTEN_SINCE} `{}`", kept.display());
+                let notice = Notice::failure(text).at(&root.join(relative));
+                self.monitor.event(&Event::Notice(notice));
+                summary.is_incomplete = true;
+            }
+        }
     }
 }
 

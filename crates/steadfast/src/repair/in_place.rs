@@ -16,6 +16,7 @@ use steadfast_sys::xattr;
 
 use super::copies::Own;
 use super::journal::{JOURNAL_PAGE_LEN, JournalSubject, JournalWriter, RepairJournal};
+use super::links::ensure_all_beneath;
 use super::mend::{MendedContents, MendedSpan, SPAN_LEN, WantedSpans, digest_matches, go_on};
 use super::originals::Originals;
 use super::target::RepairTarget;
@@ -45,6 +46,9 @@ pub(super) fn replace_in_place(
     let name = target.relative.file_name().ok_or_else(|| refused("it has no name"))?;
     let parent = target.relative.parent().unwrap_or(Path::new(""));
     let dir = beneath::directory(&target.root, parent).map_err(system("open its folder"))?;
+    let catalogue = target.catalogue.as_deref();
+    ensure_all_beneath(&target.root, &target.relative, &own.status, catalogue, stop)?;
+    drop(own.file.hold_off_writers().map_err(system("change it"))?);
     let file = dir.open_to_change(name).map_err(system("open it to change it"))?;
     ensure_writable(own, &file)?;
     let work = originals.work().map_err(system("prepare the journal"))?;
@@ -149,13 +153,23 @@ fn write_journal(
             }
         })
     })?;
-    // What the file has beyond its new end is kept, too.
-    let mut offset = new_length.next_multiple_of(JOURNAL_PAGE_LEN as u64);
+    // What the file has beyond its new end is kept, too, from the page on that has the new end.
+    let mut offset = new_length - new_length % JOURNAL_PAGE_LEN as u64;
+    if journal.last() == Some(offset) {
+        offset += JOURNAL_PAGE_LEN as u64;
+    }
     while offset < old_length {
         go_on(stop)?;
-        each_page(&source, offset, SPAN_LEN, &mut old, &mut |at, old| match old {
-            None | Some([]) => Ok(()),
-            Some(old) => journal.page(offset + at as u64, old, &[]),
+        each_page(&source, offset, SPAN_LEN, &mut old, &mut |at, old| {
+            let place = offset + at as u64;
+            let old = old.unwrap_or_default();
+            let (new, tail) =
+                old.split_at(new_length.saturating_sub(place).min(old.len() as u64) as usize);
+            // Zeros come back with the length.
+            match tail.iter().all(|byte| *byte == 0) {
+                true => Ok(()),
+                false => journal.page(place, old, new),
+            }
         })?;
         offset += SPAN_LEN as u64;
     }

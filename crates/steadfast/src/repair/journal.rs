@@ -10,7 +10,10 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::path::PathBuf;
 
 use steadfast_digest::{Algorithm, AlgorithmHasher};
-use steadfast_sys::file::{ChangedFile, Timestamp};
+use steadfast_sys::file::{AlignedBuffer, ChangedFile, Timestamp};
+use steadfast_sys::source::ReadAt as _;
+
+use crate::pages::Descriptor;
 
 /// The longest path, in bytes.
 pub(super) const PATH_LEN_MAX: u64 = 1 << 16;
@@ -51,17 +54,47 @@ pub(super) struct JournalPage {
     pub(super) new: Vec<u8>,
 }
 
+impl JournalPage {
+    /// Says whether what a file has at the place of a page, fewer bytes at its end, can be what a
+    /// repair that was cut off left there: each byte is one that it had or one that it is to have.
+    /// `None` is a page that cannot be read. Whatever else is there was written by somebody since.
+    pub(super) fn is_cut_off(&self, found: Option<&[u8]>, subject: &JournalSubject) -> bool {
+        let byte = |bytes: &[u8], at: usize| bytes.get(at).copied().unwrap_or_default();
+        // A page that could not be read is as the repair wrote it, or as a drive replaced it.
+        let was_unread = self.old.is_empty() && self.offset < subject.old_length;
+        let new_only = |at: usize, found: u8| found == byte(&self.new, at) || found == 0;
+        let either =
+            |at: usize, found: u8| found == byte(&self.old, at) || found == byte(&self.new, at);
+        found.is_none_or(|found| {
+            found.iter().enumerate().all(|(at, found)| match was_unread {
+                true => new_only(at, *found),
+                false => either(at, *found),
+            })
+        })
+    }
+}
+
+impl JournalSubject {
+    /// Says whether a file of this length can be one that the repair left: a longer or shorter one
+    /// was changed by somebody.
+    pub(super) fn may_have_length(&self, length: u64) -> bool {
+        let lengths = [self.old_length, self.new_length];
+        lengths.iter().any(|it| *it <= length) && lengths.iter().any(|it| *it >= length)
+    }
+}
+
 /// Writes a journal.
 pub(super) struct JournalWriter<W> {
     out: W,
     sum: AlgorithmHasher,
-    has_pages: bool,
+    /// The last page.
+    last: Option<u64>,
 }
 
 impl<W: io::Write> JournalWriter<W> {
     pub(super) fn begin(out: W, subject: &JournalSubject) -> io::Result<JournalWriter<W>> {
         let mut writer =
-            JournalWriter { out, sum: AlgorithmHasher::new(Algorithm::Sha256), has_pages: false };
+            JournalWriter { out, sum: AlgorithmHasher::new(Algorithm::Sha256), last: None };
         let path = subject.relative.as_os_str().as_bytes();
         let JournalSubject { inode, old_length, old_mtime, new_length, .. } = subject;
         writer.put(&MAGIC)?;
@@ -75,7 +108,7 @@ impl<W: io::Write> JournalWriter<W> {
     }
 
     pub(super) fn page(&mut self, offset: u64, old: &[u8], new: &[u8]) -> io::Result<()> {
-        self.has_pages = true;
+        self.last = Some(offset);
         self.put(&offset.to_le_bytes())?;
         for bytes in [old, new] {
             self.put(&(bytes.len() as u32).to_le_bytes())?;
@@ -84,13 +117,18 @@ impl<W: io::Write> JournalWriter<W> {
         Ok(())
     }
 
+    /// Returns the offset of the last page that was written.
+    pub(super) fn last(&self) -> Option<u64> {
+        self.last
+    }
+
     /// Ends the journal. Returns whether it has pages.
     pub(super) fn end(mut self) -> io::Result<bool> {
         self.put(&END.to_le_bytes())?;
         let sum = self.sum.finalize();
         self.out.write_all(sum.as_bytes())?;
         self.out.flush()?;
-        Ok(self.has_pages)
+        Ok(self.last.is_some())
     }
 
     fn put(&mut self, bytes: &[u8]) -> io::Result<()> {
@@ -181,9 +219,29 @@ impl RepairJournal {
     /// what is there.
     ///
     /// # Errors
-    /// As [`RepairJournal::apply`].
+    /// As [`RepairJournal::apply`]. Also if another program wrote to the file meanwhile: what it
+    /// wrote stays.
     pub(super) fn undo(&self, file: &ChangedFile) -> io::Result<()> {
-        self.each(&mut |page| file.write_at(&page.old, page.offset))?;
+        let reader = file.to_file()?;
+        let source = Descriptor { file: &reader, len_bytes: file.status()?.length };
+        let mut is_ours = self.subject.may_have_length(source.len_bytes);
+        let mut found = AlignedBuffer::new(JOURNAL_PAGE_LEN);
+        self.each(&mut |page| {
+            let left = source.len_bytes.saturating_sub(page.offset);
+            let found = &mut found[..left.min(JOURNAL_PAGE_LEN as u64) as usize];
+            let is_read = source.read_exact_at(found, page.offset).is_ok();
+            match page.is_cut_off(is_read.then_some(&*found), &self.subject) {
+                true => file.write_at(&page.old, page.offset),
+                false => {
+                    is_ours = false;
+                    Ok(())
+                }
+            }
+        })?;
+        if !is_ours {
+            file.flush()?;
+            return Err(io::Error::other("another program wrote to it meanwhile"));
+        }
         self.set_length(file, self.subject.old_length)?;
         file.finish(self.subject.old_mtime)
     }

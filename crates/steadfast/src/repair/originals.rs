@@ -4,9 +4,9 @@ use std::ffi::{OsStr, OsString};
 use std::io;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
-use std::sync::OnceLock;
+use std::sync::{Mutex, OnceLock};
 
-use steadfast_sys::file::{Dir, FileKind};
+use steadfast_sys::file::{Dir, FileKind, Status};
 
 use super::unfinished::Unfinished;
 use crate::beneath;
@@ -23,12 +23,15 @@ pub(crate) struct Originals {
     run: OnceLock<u64>,
     /// Open from the first use on, so that no other repair of the tree begins meanwhile.
     work: OnceLock<Unfinished>,
+    /// The files that were kept, by their paths beneath the root, as they were then.
+    kept: Mutex<Vec<(PathBuf, Status)>>,
 }
 
 impl Originals {
     /// Prepares to keep the damaged files of a tree; `root` is its real path.
     pub(crate) fn of(root: &Path) -> Originals {
-        Originals { root: root.to_owned(), run: OnceLock::new(), work: OnceLock::new() }
+        let (run, work, kept) = (OnceLock::new(), OnceLock::new(), Mutex::default());
+        Originals { root: root.to_owned(), run, work, kept }
     }
 
     /// Opens the folder for what is not finished.
@@ -49,6 +52,27 @@ impl Originals {
     pub(crate) fn place(&self) -> Option<(u64, PathBuf)> {
         let run = *self.run.get()?;
         Some((run, self.root.join(FOLDER).join(DAMAGED).join(run.to_string())))
+    }
+
+    /// Notes that a file was moved to where damaged files are kept.
+    pub(super) fn note_kept(&self, relative: &Path, status: Status) {
+        self.kept.lock().expect("no thread panics with it").push((relative.to_owned(), status));
+    }
+
+    /// Returns the paths beneath the root of files that a program had open while they were
+    /// replaced, and wrote to since or still may, and where the bytes that it wrote are.
+    pub(crate) fn written_since(&self) -> Vec<(PathBuf, PathBuf)> {
+        let Some((_, folder)) = self.place() else { return Vec::new() };
+        let kept = self.kept.lock().expect("no thread panics with it");
+        let is_written = |(relative, before): &&(PathBuf, Status)| {
+            let below = folder.strip_prefix(&self.root).unwrap_or(&folder).join(relative);
+            // One that somebody removed or moved is his.
+            let Ok(file) = beneath::file(&self.root, &below) else { return false };
+            let same = |now: Status| (now.length, now.mtime) == (before.length, before.mtime);
+            !file.status().is_ok_and(same) || file.hold_off_writers().is_err()
+        };
+        let written = kept.iter().filter(is_written);
+        written.map(|(relative, _)| (relative.clone(), folder.join(relative))).collect()
     }
 
     /// Opens the directory in which the original of a file is to be kept, and makes it.

@@ -36,7 +36,9 @@ pub(crate) fn check(
     let mut summary = run(Verb::Check, selection, options, &mut watch)?;
     let damaged = watch.damaged;
     for notice in tell_of(selection) {
-        summary.raise_status(notice.status);
+        if notice.status != 0 {
+            summary.doubt_edits();
+        }
         monitor.event(&Event::Notice(notice));
     }
     if !damaged.is_empty() {

@@ -252,28 +252,39 @@ pub(crate) fn exchange(
     originals: &Originals,
 ) -> Result<(), FileError> {
     let changed = || refused("the file was changed meanwhile");
-    let now = own.file.status().map_err(system("look at it again"))?;
-    let there = dir.status_of(name).map_err(system("look at it again"))?;
-    if now != own.status || there != own.status {
-        return Err(changed());
-    }
     let work = originals.work().map_err(system("prepare to keep the damaged file"))?;
     let kept = originals.dir_for(relative);
     let kept = kept.map_err(system("make the folder for the damaged file"))?;
     let inode = own.status.inode;
+    let repaired = draft.to_file().and_then(|file| file.status());
+    let repaired = repaired.map_err(system("look at the draft"))?.inode;
     let noted = work.note(inode, relative, &draft);
-    let exchanged = noted.and_then(|()| draft.exchange(dir, name));
-    let displaced = exchanged.map_err(|error| {
+    noted.map_err(system("prepare to keep the damaged file"))?;
+    let forgetting = |error: FileError| {
         work.forget(inode);
-        FileError::from_io("put it in place", &error)
-    })?;
+        error
+    };
+    // Who writes to the file after this finds the repaired one, or is noticed below.
+    let writers = own.file.hold_off_writers().map_err(system("replace it")).map_err(forgetting)?;
+    let now = own.file.status().map_err(system("look at it again")).map_err(forgetting)?;
+    let there = dir.status_of(name).map_err(system("look at it again")).map_err(forgetting)?;
+    if now != own.status || there != own.status {
+        return Err(forgetting(changed()));
+    }
+    let exchanged = draft.exchange(dir, name).map_err(system("put it in place"));
+    let displaced = exchanged.map_err(forgetting)?;
     let status = displaced.status().map_err(system("look at the damaged file"))?;
-    let same = (status.device, status.inode) == own.identity()
+    let is_same = (status.device, status.inode) == own.identity()
         && (status.length, status.mtime) == (own.status.length, own.status.mtime);
-    if !same {
+    if !is_same || writers.is_wanted() {
+        if dir.status_of(name).map_err(system("look at it again"))?.inode != repaired {
+            return Err(refused(
+                "another program replaced it meanwhile. What it replaced before is in \
+                 `.steadfast/damaged/unfinished`, and the next repair keeps it",
+            ));
+        }
         displaced.undo().map_err(system("put a file back that was changed meanwhile"))?;
-        work.forget(inode);
-        return Err(changed());
+        return Err(forgetting(changed()));
     }
     displaced.move_to(&kept, name).map_err(|error| FileError {
         operation: "keep the damaged file",
@@ -283,5 +294,6 @@ pub(crate) fn exchange(
         ),
     })?;
     work.forget(inode);
+    originals.note_kept(relative, status);
     Ok(())
 }

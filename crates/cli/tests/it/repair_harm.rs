@@ -1,0 +1,226 @@
+//! What a repair must leave alone: files outside the tree, edits made meanwhile, and what a file has
+//! beyond its end.
+
+use std::fs;
+use std::io::Write as _;
+use std::os::unix::fs::MetadataExt as _;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use steadfast::repair::{
+    Copies, RepairMode, RepairMonitor, RepairOutcome, RepairRequest, RepairSummary, RepairTarget,
+    repair_files,
+};
+use steadfast::{Event, Monitor, Options, Selection};
+use steadfast_testing::{Need, skip};
+
+use crate::repair::{copied, decay, facts, flip, without_catalogue};
+use crate::tree::Tree;
+
+/// Puts the journal of a finished repair back, as if that had been cut off.
+fn plant_journal(tree: &Tree) -> PathBuf {
+    let inode = fs::metadata(tree.path("data/film")).unwrap().ino();
+    let unfinished = tree.path("data/.steadfast/damaged/unfinished");
+    let planted = unfinished.join(format!("{inode:016x}.pages"));
+    fs::create_dir_all(&unfinished).unwrap();
+    fs::copy(tree.path("data/.steadfast/damaged/1/film.pages"), &planted).unwrap();
+    planted
+}
+
+#[test]
+fn bytes_beyond_the_end_are_in_the_journal_and_come_back() {
+    // Leaves say that no page is damaged: the tail alone must go.
+    let tree = copied();
+    let whole = facts(&tree.path("data/film"));
+    let tail = b"a tail within the last page";
+    decay(&tree.path("data/film"), |bytes| bytes.extend(tail));
+    let grown = facts(&tree.path("data/film"));
+    let words = ["repair", "--yes", "--in-place", "--from", "one", "data/film"];
+    // Told to stop once the end was cut off, it puts the tail back.
+    if steadfast_testing::program("strace").is_some() {
+        let mut traced = Command::new("strace");
+        traced.args(["-f", "-qq", "-o", "/dev/null", "-e", "signal=none", "-e", "trace=ftruncate"]);
+        traced.args(["-e", "inject=ftruncate:signal=INT:when=1"]);
+        traced.arg(tree.command([""; 0]).get_program()).args(words).current_dir(tree.path(""));
+        traced.env("XDG_STATE_HOME", tree.state("")).stdin(Stdio::null());
+        let ended = traced.stdout(Stdio::null()).stderr(Stdio::null()).status().unwrap();
+        assert_ne!(ended.code(), Some(0));
+        assert!(facts(&tree.path("data/film")) == grown);
+    }
+    tree.run(words).succeeds();
+    assert!(facts(&tree.path("data/film")) == whole);
+    let journal = fs::read(tree.path("data/.steadfast/damaged/1/film.pages")).unwrap();
+    assert!(journal.windows(tail.len()).any(|bytes| bytes == tail));
+    // Cut off before the end was: it is finished. With another tail, it is left alone.
+    decay(&tree.path("data/film"), |bytes| bytes.extend(tail));
+    plant_journal(&tree);
+    tree.run(["repair", "--yes", "data"]).succeeds();
+    assert!(facts(&tree.path("data/film")) == whole);
+    for other in [&b"b tail within the last page"[..], b"a tail within the last page, longer"] {
+        fs::write(tree.path("data/film"), [&*whole.contents, other].concat()).unwrap();
+        let edited = facts(&tree.path("data/film"));
+        plant_journal(&tree);
+        let said = tree.run(["repair", "--yes", "data"]);
+        assert!(said.stderr().contains("changed since"), "{}", said.stderr());
+        assert!(facts(&tree.path("data/film")) == edited);
+        decay(&tree.path("data/film"), |bytes| bytes.truncate(whole.contents.len()));
+    }
+}
+
+#[test]
+fn nothing_outside_the_tree_is_written_through_a_name_of_it() {
+    let (tree, _) = without_catalogue(50_000);
+    fs::create_dir(tree.path("outside")).unwrap();
+    let damaged = facts(&tree.path("data/film"));
+    fs::hard_link(tree.path("data/film"), tree.path("outside/victim")).unwrap();
+    let words = ["repair", "--yes", "--in-place", "--from", "copy", "data/film"];
+    let said = tree.run(words).ends(3);
+    assert!(said.stdout().contains("2 names (hard links), of which 1"), "{}", said.stdout());
+    assert!(facts(&tree.path("outside/victim")) == damaged);
+    // A name anywhere in the tree is one that is repaired with it.
+    fs::create_dir_all(tree.path("data/deep/er")).unwrap();
+    fs::rename(tree.path("outside/victim"), tree.path("data/deep/er/name")).unwrap();
+    tree.run(words).succeeds();
+    let whole = facts(&tree.path("data/film"));
+    assert!(facts(&tree.path("data/deep/er/name")) == whole);
+    // A journal, planted or not, does not write to another name either.
+    decay(&tree.path("data/film"), |bytes| bytes.copy_from_slice(&damaged.contents));
+    fs::rename(tree.path("data/deep/er/name"), tree.path("outside/victim")).unwrap();
+    let journal = plant_journal(&tree);
+    let said = tree.run(["repair", "--yes", "data"]);
+    assert!(said.status != 0 && said.stderr().contains("of which 1"), "{}", said.stderr());
+    assert!(facts(&tree.path("outside/victim")) == damaged);
+    assert!(journal.exists());
+    fs::remove_file(tree.path("outside/victim")).unwrap();
+    tree.run(["repair", "--yes", "data"]).succeeds();
+    assert!(facts(&tree.path("data/film")) == whole);
+}
+
+#[test]
+fn a_file_that_another_program_writes_to_is_left_alone() {
+    for way in [&[][..], &["--in-place"]] {
+        let (tree, _) = without_catalogue(50_000);
+        let damaged = facts(&tree.path("data/film"));
+        let writer = fs::File::options().write(true).open(tree.path("data/film")).unwrap();
+        let file = steadfast_sys::file::File::open(&tree.path("data/film")).unwrap();
+        if file.hold_off_writers().is_ok() {
+            return skip(Need::System("file leases"), "writers cannot be noticed here");
+        }
+        let words = ["repair", "--yes", "--from", "copy", "data"];
+        let said = tree.run(words.iter().chain(way)).ends(3);
+        assert!(said.stdout().contains("another program has it open"), "{}", said.stdout());
+        assert!(facts(&tree.path("data/film")) == damaged);
+        drop(writer);
+        tree.run(words.iter().chain(way)).succeeds();
+    }
+}
+
+/// Does something while a repair runs.
+struct Meddler<'a> {
+    asked: &'a dyn Fn(),
+    repaired: &'a dyn Fn(&Path),
+    told: Vec<String>,
+}
+
+impl Monitor for Meddler<'_> {
+    fn event(&mut self, event: &Event) {
+        if let Event::Notice(notice) = event {
+            self.told.push(notice.text.clone());
+        }
+    }
+}
+
+impl RepairMonitor for Meddler<'_> {
+    fn planned(&mut self, _target: &RepairTarget, outcome: &RepairOutcome) {
+        assert!(outcome.is_good(), "{outcome:?}");
+    }
+
+    fn consents(&mut self, _files: u64) -> bool {
+        (self.asked)();
+        true
+    }
+
+    fn repaired(&mut self, target: &RepairTarget, outcome: &RepairOutcome) {
+        let fault = outcome.fault.as_ref();
+        self.told.extend(fault.map(ToString::to_string));
+        (self.repaired)(&target.path);
+    }
+}
+
+/// Two damaged files, and what happens while they are repaired.
+fn meddled(
+    tree: &Tree,
+    in_place: bool,
+    asked: &dyn Fn(),
+    repaired: &dyn Fn(&Path),
+) -> (RepairSummary, String) {
+    let request = RepairRequest {
+        copies: Copies::new(&[tree.path("copy")]).unwrap(),
+        mode: RepairMode::Ask,
+        in_place,
+        to_tag: false,
+    };
+    let mut meddler = Meddler { asked, repaired, told: Vec::new() };
+    let selection = Selection::of([tree.path("data")]);
+    let summary = repair_files(&selection, &Options::default(), &request, &mut meddler);
+    (summary.unwrap(), meddler.told.join("\n"))
+}
+
+fn two_damaged() -> Tree {
+    let (tree, contents) = without_catalogue(50_000);
+    let tree = tree.file("data/other", &contents).file("copy/other", &contents);
+    tree.run(["tag", "data/other"]).succeeds();
+    flip(&tree.path("data/other"), &[9000]);
+    tree
+}
+
+#[test]
+fn an_edit_after_the_check_stays() {
+    for in_place in [false, true] {
+        // While the question waits: another time, or none. And while another file is repaired.
+        let edits: [&dyn Fn(&Path); 3] = [
+            &|path| fs::write(path, b"an edit").unwrap(),
+            &|path| decay(path, |bytes| bytes.fill(7)),
+            &|path| {
+                fs::write(path.with_extension("new"), b"an edit").unwrap();
+                fs::rename(path.with_extension("new"), path).unwrap();
+            },
+        ];
+        for (number, edit) in edits.into_iter().enumerate() {
+            let tree = two_damaged();
+            let other = tree.path("data/other");
+            let asked = || edit(&other);
+            let (summary, told) = meddled(&tree, in_place, &asked, &|_| ());
+            let edited = facts(&other);
+            assert_ne!(summary.exit_status(), 0, "{number}");
+            assert!(told.contains("changed since it was checked"), "{number}: {told}");
+            assert!(edited.contents == b"an edit" || edited.contents[..9] == [7; 9], "{number}");
+            let tree = two_damaged();
+            let other = tree.path("data/other");
+            let repaired = |path: &Path| {
+                if path.ends_with("film") {
+                    edit(&other)
+                }
+            };
+            let (summary, _) = meddled(&tree, in_place, &|| (), &repaired);
+            assert_ne!(summary.exit_status(), 0, "{number}");
+            let edited = facts(&other);
+            assert!(edited.contents == b"an edit" || edited.contents[..9] == [7; 9], "{number}");
+        }
+    }
+}
+
+#[test]
+fn who_writes_to_a_file_that_was_replaced_is_told_where_that_is() {
+    let tree = two_damaged();
+    let kept = tree.path("data/.steadfast/damaged/1/film");
+    let repaired = |path: &Path| {
+        if path.ends_with("film") {
+            let mut file = fs::File::options().append(true).open(&kept).unwrap();
+            file.write_all(b"of a program that had it open").unwrap();
+        }
+    };
+    let (summary, told) = meddled(&tree, false, &|| (), &repaired);
+    assert_eq!(summary.exit_status(), 2);
+    assert!(told.contains("wrote to it since") && told.contains("damaged/1/film"), "{told}");
+}
