@@ -154,7 +154,7 @@ class _Judgement:
             allowed = allowed.union(*(one.digests() for one in self.world.past[path]))
         if seen.digest not in allowed:
             self.fault("wrong bytes", path, "not what this file ever was")
-        edited = item is not None and old.digest == item.now.digest
+        edited = item is not None and old.digest == item.now.digest and not old.is_corrupt
         if edited and not self._asked(path):
             if self.killed or self._tells(path):
                 self.outcome.counts["edit undone, told"] += 1
@@ -336,7 +336,7 @@ class _Judgement:
             if not self.killed and (self.run.status != 0 or self.run.names(path)):
                 self.outcome.counts["lost protection, told"] += 1
             else:
-                self.fault("lost protection untold", path)
+                self.fault("lost protection untold", path, f"{recorded.length} bytes")
 
     def learn(self) -> None:
         """Takes note of what is recorded now, and of what came back."""
@@ -369,8 +369,23 @@ class _Judgement:
                     # An edit was undone; from now on that is the truth.
                     item.now = seen
                     item.versions.append(seen)
-            if seen.tag is not None and seen.tag.digest == item.now.digest:
+            if seen.tag is None:
+                continue
+            if seen.tag.digest == item.now.digest:
                 item.recorded = item.now
+            elif seen.tag.digest == seen.digest:
+                # Decay that looked like an edit, or of a file whose tag was lost.
+                self._taken(path, item)
+
+
+    def _taken(self, path: bytes, item: Item) -> None:
+        """A tag describes damaged contents, which is right only if nothing told them apart."""
+        old = self.was.seen.get(path)
+        known = self.world.manner.catalogue and item.recorded is not None
+        if old is not None and (old.is_corrupt or (not old.has_tag and known)):
+            if item.recorded is not None and item.recorded.mtime_ns == old.mtime_ns:
+                self.fault("decay tagged", path)
+        item.taken.add(self.now[path].digest)
 
 
 def _lists(seen: Seen) -> tuple[bytes, ...]:

@@ -25,7 +25,8 @@ def kept(root: bytes) -> set[str]:
             data = file.read()
         found.add(look.digest_of(data))
         if data.startswith(MAGIC):
-            former = former_contents(root, data)
+            # Its path begins at the tree that it is in, which may be a folder of this one.
+            former = former_contents(path.partition(b"/.steadfast/")[0], data)
             if former is not None:
                 found.add(look.digest_of(former))
     return found

@@ -35,6 +35,8 @@ class Item:
     recorded: Seen | None = None
     # Whether a person let go of it by an option that says so.
     accepted: bool = False
+    # Damaged contents that a tag describes, since nothing showed that they are.
+    taken: set[str] = field(default_factory=set)
 
     def note(self, seen: Seen, data: bytes) -> None:
         """A person changed it."""
@@ -43,7 +45,8 @@ class Item:
 
     def digests(self) -> set[str]:
         """What a repair may give back."""
-        return {one.digest for one in (self.now, self.recorded) if one is not None}
+        given = {one.digest for one in (self.now, self.recorded) if one is not None}
+        return given | self.taken
 
 
 @dataclass(frozen=True)
