@@ -10,7 +10,8 @@ import subprocess
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
-from plan import POOL_LEN_BYTES, Change, Pool, Step
+from mending import is_mended, time_of
+from plan import POOL_LEN_BYTES, Change, Pool, Slice, Step
 
 READY = "@ready"
 DONE = "@done"
@@ -39,6 +40,10 @@ mark() {
 }
 put() {
     dd if=/pool of="$3" bs=64k iflag=skip_bytes,count_bytes skip="$1" count="$2" 2>/dev/null
+}
+# Writes over a part of a file.
+harm() {
+    dd if=/pool of="$3" bs=1 skip="$1" count="$2" seek="$4" conv=notrunc 2>/dev/null
 }
 verb() {
     number=$1
@@ -107,10 +112,19 @@ def base(kernel: Path, file_system: str, program: Path, scratch: Path) -> bytes:
     return archive(entries)
 
 
-def of_run(steps: Sequence[Step], pool: Pool, file_system: str, mark_at: int) -> bytes:
-    """The archive of one run: its work and the bytes of its files."""
+def of_run(
+    steps: Sequence[Step],
+    pool: Pool,
+    file_system: str,
+    mark_at: int,
+    sets: Mapping[str, bytes] | None = None,
+) -> bytes:
+    """The archive of one run: its work, the bytes of its files, and PAR2 sets by their paths."""
     text = script(steps, file_system, mark_at).encode()
-    return archive({"work.sh": (EXECUTABLE, text), "pool": (EXECUTABLE, pool.data)})
+    entries = {"work.sh": (EXECUTABLE, text), "pool": (EXECUTABLE, pool.data)}
+    for path, data in (sets or {}).items():
+        _add(entries, f"sets/{path}", data)
+    return archive(entries)
 
 
 def script(steps: Sequence[Step], file_system: str, mark_at: int) -> str:
@@ -122,7 +136,7 @@ def script(steps: Sequence[Step], file_system: str, mark_at: int) -> str:
         lines.append(f"mark {step.number} {synced}")
         lines += [command for change in step.changes for command in _commands(change)]
         if step.verb:
-            lines.append(f"verb {step.number} {' '.join(step.verb)} {step.tree}")
+            lines.append(f"verb {step.number} {' '.join(step.verb)} {step.target}")
         if step.synced:
             synced = step.number
             lines += ["sync", f"mark {step.number} {synced}"]
@@ -132,18 +146,29 @@ def script(steps: Sequence[Step], file_system: str, mark_at: int) -> str:
 
 def _commands(change: Change) -> list[str]:
     folder = (change.to or change.path).rpartition("/")[0]
-    if change.kind == "remove":
+    if change.kind in ("remove", "lose"):
         return [f"rm {change.path}"]
     if change.kind == "touch":
         return [f"touch {change.path}"]
     if change.kind == "move":
         return [f"mkdir -p {folder}", f"mv {change.path} {change.to}"]
+    if change.kind == "install":
+        return [f"cp /sets/{folder}/* {folder}/"]
     if change.contents is None or change.contents.at + change.contents.length > POOL_LEN_BYTES:
         raise ValueError(f"a {change.kind} needs contents")
+    if change.kind == "rot" and change.damage is not None:
+        part = f"{change.damage.at} {change.damage.length} {change.path} {change.damage_at}"
+        return [f"harm {part}", _time(change.path, change.contents)]
     put = f"put {change.contents.at} {change.contents.length}"
     if change.kind == "replace":
         return [f"{put} {change.path}.part", f"mv {change.path}.part {change.path}"]
-    return [f"mkdir -p {folder}", f"{put} {change.path}"]
+    times = [_time(change.path, change.contents)] if is_mended(change.path) else []
+    return [f"mkdir -p {folder}", f"{put} {change.path}", *times]
+
+
+def _time(path: str, contents: Slice) -> str:
+    """A file of a tree that is mended has a time of whole seconds."""
+    return f"touch -d @{time_of(contents)} {path}"
 
 
 def _add(entries: dict[str, tuple[int, bytes]], path: str, data: bytes) -> None:

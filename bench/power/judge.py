@@ -14,6 +14,7 @@ from pathlib import Path
 
 import found
 from found import Found
+from mending import is_mended
 from model import Expected, expect
 from plan import Pool, Step, is_catalogued
 from program import Answer, Program
@@ -50,16 +51,18 @@ def judge(
     expected = expect(steps, begun, synced)
     outcome = Outcome()
     trees = dict.fromkeys(step.tree for step in steps[:begun])
-    for tree in trees:
+    for tree in [tree for tree in trees if not is_mended(tree)]:
         if (root / tree).is_dir():
-            _Tree(root, tree, program, pool, expected, outcome).judge()
+            TreeJudge(root, tree, program, pool, expected, outcome).judge()
         elif any(path.startswith(f"{tree}/") for path in expected.synced):
             outcome.fault("lost bytes", tree)
     return outcome
 
 
 @dataclass
-class _Tree:
+class TreeJudge:
+    """One tree of a volume."""
+
     root: Path
     name: str
     program: Program

@@ -25,6 +25,8 @@ PROGRAMS = {
     "apt-get": "apt",
     "dpkg-deb": "dpkg",
     "unshare": "util-linux",
+    # Makes the sets of `--mend`.
+    "par2": "par2",
 }
 KERNEL_PACKAGE = "linux-image-cloud-amd64"
 

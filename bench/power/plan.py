@@ -28,12 +28,18 @@ class Slice:
 
 @dataclass(frozen=True)
 class Change:
-    """What a user does to one file: create, edit, replace, remove, move or touch."""
+    """What a user does to one file: create, edit, replace, remove, move or touch.
+
+    `mending.py` has some more: `rot` puts `damage` at `damage_at` into a file, beneath its time;
+    `lose` removes it; `install` puts a PAR2 set there.
+    """
 
     kind: str
     path: str
     contents: Slice | None = None
     to: str | None = None
+    damage: Slice | None = None
+    damage_at: int = 0
 
 
 @dataclass(frozen=True)
@@ -45,6 +51,11 @@ class Step:
     changes: tuple[Change, ...] = ()
     verb: tuple[str, ...] = ()
     synced: bool = False
+
+    @property
+    def target(self) -> str:
+        """What the verb is run on."""
+        return f"{self.tree}/set.par2" if self.verb[:1] == ("par2",) else self.tree
 
 
 class Pool:

@@ -34,7 +34,8 @@ class Program:
 
     def run(self, *words: str) -> Answer:
         """Runs a verb with `--json`; status -1 if it takes longer than two minutes."""
-        line = [str(self._binary), words[0], "--json", *words[1:]]
+        verb = 2 if words[0] in ("parity", "par2") else 1
+        line = [str(self._binary), *words[:verb], "--json", *words[verb:]]
         try:
             done = subprocess.run(
                 line,

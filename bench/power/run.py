@@ -76,6 +76,7 @@ def parse(arguments: Sequence[str]) -> argparse.Namespace:
     )
     add("--cuts", type=int, default=200, metavar="N", help="machines to kill (default 200)")
     add("--states", type=int, default=500, metavar="N", help="states to rebuild (default 500)")
+    add("--mend", action="store_true", help="cut repairs and parity instead of verbs that tag")
     add("--seed", type=int, default=SEED, metavar="N", help="seed of files, work and cuts")
     add("--jobs", type=int, default=1, metavar="N", help="machines at a time (default 1)")
     add("--out", type=Path, metavar="FILE", help="the record; an unfinished one is continued")
@@ -134,13 +135,15 @@ def prepare(options: argparse.Namespace, prefix: Path) -> Setting:
         "versions": versions,
         "method": METHOD,
     }
-    record = Record(options.out or prefix / "record.json", head)
+    kind = "mend-" if options.mend else ""
+    record = Record(options.out or prefix / f"{kind}record.json", head)
     bases = {one: guest.base(kernel, one, program, prefix / "scratch") for one in SYSTEMS}
     # A log is of one program doing the work of one seed.
-    own = prefix / f"{versions['sha256'][:12]}-{options.seed}"
+    own = prefix / f"{kind}{versions['sha256'][:12]}-{options.seed}"
     for folder in ("kept", "logs"):
         (own / folder).mkdir(parents=True, exist_ok=True)
-    return Setting(prefix / "scratch", own, options.seed, kernel, program, bases, record)
+    scratch = prefix / "scratch"
+    return Setting(scratch, own, options.seed, kernel, program, bases, record, options.mend)
 
 
 def cuts(record: Record, count: int) -> list[Task]:

@@ -20,6 +20,8 @@ import needs
 import vm
 import writelog
 from judge import Outcome, judge
+from mend_judge import judge_mended
+from mending import is_mended, make_mending_plan, par2_sets
 from plan import Pool, Step, make_plan
 from program import Program
 from record import Record, Row
@@ -32,6 +34,8 @@ LOST_SHARES = (0.0, 0.1, 0.5, 0.9, 1.0)
 KEPT_MAX = 30
 # A verb that could not do its work although nothing had been cut yet.
 FAILED = re.compile(r"step \d+: .* status (?![013]\b).*")
+# Where files are damaged and lost, that is no failure.
+FAILED_TO_MEND = re.compile(r"step \d+: .* status (?![0123]\b).*")
 
 
 @dataclass(frozen=True)
@@ -46,6 +50,8 @@ class Setting:
     # The part of the initramfs that depends on the file system only.
     bases: dict[str, bytes]
     record: Record
+    # Whether the work is that of `mending.py`.
+    mends: bool = False
 
 
 @dataclass(frozen=True)
@@ -54,6 +60,7 @@ class Job:
 
     steps: list[Step]
     pool: Pool
+    sets: dict[str, bytes]
 
 
 class Worker:
@@ -70,7 +77,7 @@ class Worker:
         delay_s = random.Random(seed).uniform(0, CUT_AFTER_S_MAX)
         image = self._scratch / "cut.img"
         disk.make(image, system)
-        job = make_job(seed, ROUNDS_TO_CUT)
+        job = make_job(seed, ROUNDS_TO_CUT, self._setting.mends)
         finished, failed = self._boot(job, system, image, None, delay_s)
         if finished:
             raise vm.MachineError(f"the work of {name} ended before it could be cut")
@@ -81,7 +88,7 @@ class Worker:
         """Replays one log up to each of its cuts, in one pass; returns what to say of each."""
         said = []
         seed = f"{self._setting.seed}/{log_name}"
-        job = make_job(seed, ROUNDS_TO_LOG)
+        job = make_job(seed, ROUNDS_TO_LOG, self._setting.mends)
         log_path = self._provide_log(system, log_name, job)
         image = self._scratch / "durable.img"
         disk.copy(log_path.with_suffix(".img"), image)
@@ -126,12 +133,13 @@ class Worker:
     ) -> tuple[bool, list[str]]:
         """Does a job on an image; returns whether it ended, and the verbs that failed there."""
         initramfs = self._scratch / "initramfs"
-        own = guest.of_run(job.steps, job.pool, system, disk.MARK_AT)
+        own = guest.of_run(job.steps, job.pool, system, disk.MARK_AT, job.sets)
         initramfs.write_bytes(self._setting.bases[system] + own)
         boot = vm.Boot(needs.kernel_image(self._setting.kernel), initramfs, image, log)
         finished, console = vm.run(boot, cut_after_s)
         (self._scratch / "console.txt").write_text(console)
-        return finished, FAILED.findall(console)
+        failed = FAILED_TO_MEND if self._setting.mends else FAILED
+        return finished, failed.findall(console)
 
     def _judge(
         self,
@@ -154,6 +162,9 @@ class Worker:
             with disk.mounted(copy, system, self._scratch / "mnt") as root:
                 program = Program(self._setting.program, root, home)
                 outcome = judge(root, program, job.steps, job.pool, mark)
+                trees = list(dict.fromkeys(step.tree for step in job.steps[: mark[0]]))
+                trees = [tree for tree in trees if is_mended(tree)]
+                judge_mended(root, program, job.steps, job.pool, mark, trees, outcome)
         except disk.Unmountable as error:
             outcome = Outcome()
             outcome.counts["unmountable"] = 1
@@ -169,9 +180,13 @@ class Worker:
         return f"{name} {system} step {mark[0]}: {kinds} ({time.monotonic() - started:.1f} s)"
 
 
-def make_job(seed: str, rounds: int) -> Job:
+def make_job(seed: str, rounds: int, mends: bool = False) -> Job:
     """The work of a seed. More rounds add steps behind those of fewer."""
-    return Job(make_plan(seed, rounds), Pool(seed))
+    pool = Pool(seed)
+    if not mends:
+        return Job(make_plan(seed, rounds), pool, {})
+    steps = make_mending_plan(seed, rounds)
+    return Job(steps, pool, par2_sets(steps, pool))
 
 
 def _cut_cache(replay: writelog.Disk, durable: Path, state: Path, seed: str) -> int:

@@ -45,7 +45,7 @@ class Judged(unittest.TestCase):
     def faults(self, begun: int, verdict: str, stored: Slice | None, status: int) -> list[str]:
         """The kinds of faults on the disk and in one answer about the file."""
         outcome = Outcome()
-        tree = judge._Tree(self.root, "s0", None, POOL, expect(STEPS, begun, 2), outcome)
+        tree = judge.TreeJudge(self.root, "s0", None, POOL, expect(STEPS, begun, 2), outcome)
         before = found.read_tree(self.root, "s0")
         stored_by = {} if stored is None else {"s0/x": POOL.digest(stored)}
         tree._judge_disk(before)
@@ -87,7 +87,7 @@ class Judged(unittest.TestCase):
     def test_sidecars_are_not_data(self) -> None:
         self.write(POOL.bytes_of(A), tag_of(A))
         outcome = Outcome()
-        tree = judge._Tree(self.root, "s0", None, POOL, expect(STEPS, 2, 2), outcome)
+        tree = judge.TreeJudge(self.root, "s0", None, POOL, expect(STEPS, 2, 2), outcome)
         before = found.read_tree(self.root, "s0")
         verdicts = {"s0/x": "intact", "s0/x.steadfast-pages": "intact", "s0/y.steadfast-pages": "x"}
         tree._judge_answer(before, Answer(0, "", verdicts, {"s0/x": POOL.digest(A)}))
@@ -114,7 +114,7 @@ class Refusals(unittest.TestCase):
     def refused(self, trouble: str, **statuses: int) -> tuple[list[str], Outcome]:
         outcome = Outcome()
         program = Scripted(trouble, **statuses)
-        judge._Tree(Path(), "c0", program, POOL, expect(STEPS, 2, 2), outcome)._check({})
+        judge.TreeJudge(Path(), "c0", program, POOL, expect(STEPS, 2, 2), outcome)._check({})
         return [kind for kind, _ in outcome.faults], outcome
 
     def test_a_plain_init_that_is_named_is_no_fault(self) -> None:
