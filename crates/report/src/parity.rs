@@ -3,7 +3,7 @@
 //! Every name is escaped. `docs/parity.md` specifies the JSON form.
 
 use steadfast::Verdict;
-use steadfast::parity::{NotProtected, ParityMade, SetReport, SetTotals};
+use steadfast::parity::{NeededSet, NotProtected, ParityMade, SetReport, SetTotals};
 
 use crate::escape;
 use crate::json::{JsonObject, write_object, write_summary};
@@ -16,6 +16,9 @@ const COLUMNS_LEN_BYTES: u64 = 16 * 4096;
 /// Appends a line about a file that is not protected.
 pub fn write_not_protected_text(file: &NotProtected, out: &mut Vec<u8>) {
     let why = match (&file.trouble, file.verdict) {
+        (Some(trouble), Verdict::Missing) => {
+            format!("still protected: {}", escape::text(&trouble.to_string()))
+        }
         (Some(trouble), _) => escape::text(&trouble.to_string()).to_string(),
         (None, Verdict::Missing) => "still protected: it can be restored".to_owned(),
         (None, _) => "not protected".to_owned(),
@@ -28,8 +31,28 @@ pub fn write_not_protected_text(file: &NotProtected, out: &mut Vec<u8>) {
 pub fn write_not_protected_json(file: &NotProtected, out: &mut Vec<u8>) {
     let object = JsonObject::at(&file.path)
         .field("verdict", file.verdict.name())
-        .field("protected", file.verdict == Verdict::Missing)
+        .field("protected", matches!(file.verdict, Verdict::Missing | Verdict::Untagged))
         .optional("error", file.trouble.as_ref().map(ToString::to_string));
+    write_object(&object, out);
+}
+
+/// Appends a line about a set that stays because it is still needed, or cannot be used.
+pub fn write_needed_text(set: &NeededSet, out: &mut Vec<u8>) {
+    let why = set.to_string();
+    let line = format!("needed      {}: {}\n", escape::path(&set.path), escape::text(&why));
+    out.extend_from_slice(line.as_bytes());
+}
+
+/// Appends an object about a set that stays because it is still needed, or cannot be used.
+pub fn write_needed_json(set: &NeededSet, out: &mut Vec<u8>) {
+    let files = set.files.iter();
+    let files: Vec<JsonObject<'_>> =
+        files.map(|file| JsonObject::at(&file.path).field("why", file.why.as_str())).collect();
+    let object = JsonObject::at(&set.path)
+        .field("still_needed", true)
+        .field("files", files)
+        .field("more", set.more)
+        .optional("error", set.fault.as_deref());
     write_object(&object, out);
 }
 
@@ -53,6 +76,14 @@ pub fn write_made_text(made: &ParityMade, out: &mut Vec<u8>) {
     add(made.not_protected, "not protected");
     add(made.missing, "missing");
     add(made.untagged, "without a tag: `steadfast tag` makes them");
+    if made.sets_needed > 0 {
+        let sets = counted(made.sets_needed, "older set stays", "older sets stay");
+        text.push_str(&format!(" {sets}: still needed."));
+    }
+    if made.sets_earlier > 0 {
+        let sets = counted(made.sets_earlier, "set", "sets");
+        text.push_str(&format!(" {sets} of edited files kept for a time."));
+    }
     if made.interrupted {
         text.push_str(" Interrupted: not all is protected yet.");
     } else if made.time_up {
@@ -74,6 +105,8 @@ pub fn write_made_json(verb: &'static str, made: &ParityMade, out: &mut Vec<u8>)
         .field("sets_made", made.sets_made)
         .field("sets_kept", made.sets_kept)
         .field("sets_removed", made.sets_removed)
+        .field("sets_earlier", made.sets_earlier)
+        .field("sets_needed", made.sets_needed)
         .field("bytes_read", made.bytes_read)
         .field("bytes_from_media", made.bytes_from_media)
         .field("interrupted", made.interrupted)
@@ -141,8 +174,16 @@ pub fn write_set_json(set: &SetReport, out: &mut Vec<u8>) {
 
 /// Appends the end of looking at sets.
 pub fn write_totals_text(totals: &SetTotals, out: &mut Vec<u8>) {
+    let earlier = match totals.earlier_sets {
+        0 => String::new(),
+        sets => format!(
+            " {} of files before they were edited: {}.",
+            counted(sets, "earlier set", "earlier sets"),
+            Units::Si.bytes(totals.earlier_bytes)
+        ),
+    };
     let line = format!(
-        "{}, {} damaged: {} of parity for {} of files.{}\n",
+        "{}, {} damaged: {} of parity for {} of files.{earlier}{}\n",
         counted(totals.sets, "set", "sets"),
         count(totals.damaged),
         Units::Si.bytes(totals.parity_bytes),
@@ -161,6 +202,8 @@ pub fn write_totals_json(verb: &'static str, totals: &SetTotals, out: &mut Vec<u
         .field("members", totals.members)
         .field("bytes", totals.bytes)
         .field("parity_bytes", totals.parity_bytes)
+        .field("earlier_sets", totals.earlier_sets)
+        .field("earlier_bytes", totals.earlier_bytes)
         .field("interrupted", totals.interrupted)
         .field("exit_status", totals.exit_status());
     write_summary(&object, out);

@@ -68,6 +68,7 @@ pub use error::{CatalogueError, CatalogueErrorKind};
 pub use history::{Happened, History, HistoryRun, KnownFile};
 pub use listing::ListedFile;
 pub use lookup::LookupMatch;
+pub(crate) use not_visited::FolderVolume;
 pub use observation::Observation;
 pub use place::LockRequest;
 pub(crate) use place::{command, real_of};

@@ -9,23 +9,29 @@
 //! Nothing in a parity file is believed: its paths are opened beneath the root only.
 
 mod identity;
+mod superseded;
 mod place;
 mod folder;
+mod known;
+mod member;
+mod earlier;
 mod held;
 mod stream;
 mod scope;
+mod forgetting;
 mod review;
 mod made;
 mod encode;
+mod finish;
 mod make;
 mod keep;
 mod sets;
 mod rebuild;
 
 pub use crate::byte_ranges::ByteRanges;
-pub use folder::drop_parity;
+pub use folder::{drop_parity, drop_set};
 pub(crate) use keep::run_and_keep;
-pub use made::{NotProtected, ParityMade, ParityMonitor, ParityOptions};
+pub use made::{NeededFile, NeededSet, NotProtected, ParityMade, ParityMonitor, ParityOptions};
 pub use make::{make_parity, update_parity};
 pub use place::ParityPlace;
 pub use rebuild::{ParitySource, RebuiltCopy};

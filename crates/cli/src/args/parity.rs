@@ -82,9 +82,21 @@ pub(crate) struct ParityMadeArgs {
     #[arg(long, value_name = "PERCENT", value_parser = redundancy)]
     pub(crate) redundancy: Option<Redundancy>,
 
-    /// Let go of files that are gone from the tree. Without it, they can still be restored
+    /// Let go of files that are gone from the tree. Without it, they can still be restored. Files
+    /// of a volume that is not mounted stay, and all of a folder that is empty now
     #[arg(long)]
     pub(crate) forget_missing: bool,
+
+    /// Let go of what was protected at or beneath PATH, which is relative to DIR, and is missing,
+    /// has no tag or fails it. Repeatable
+    #[arg(long, value_name = "PATH")]
+    forget: Vec<PathBuf>,
+
+    /// Keep the parity of files that were edited for TIME, so that decay that was taken for an edit
+    /// can be undone. 0d keeps none. Later runs know it [default: as an earlier run was told, or
+    /// 30d]
+    #[arg(long, value_name = "TIME", value_parser = quantity::duration)]
+    keep_earlier: Option<Duration>,
 
     /// Stop after TIME, for example 2h. What was protected until then stays, and the next run goes
     /// on; a file longer than a set is begun again
@@ -109,6 +121,8 @@ impl ParityMadeArgs {
         let mut options = ParityOptions::default();
         options.redundancy = self.redundancy;
         options.forget_missing = self.forget_missing;
+        options.forget = self.forget.clone();
+        options.keep_earlier = self.keep_earlier;
         options.max_time = self.max_time;
         options.run.qos = self.place.level.level();
         options.run.read_from = self.read_from;
@@ -161,17 +175,22 @@ pub(crate) struct ParityShowArgs {
     pub(crate) place: ParityPlaceArgs,
 }
 
-/// Remove the parity of a tree, and nothing else.
+/// Remove the parity of a tree, or one set of it, and nothing else.
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Examples:
   steadfast parity drop --yes ~/Pictures
+  steadfast parity drop --set 9f86d081884c7d659a2feaa0c55ad015 ~/Pictures
 
 Exit status: 0 removed; 2 there is none, it was not removed, or --yes is missing.")]
 pub(crate) struct ParityDropArgs {
     /// Do not ask
     #[arg(short, long)]
     pub(crate) yes: bool,
+
+    /// Remove only the set with this identity, also if it is still needed or cannot be read
+    #[arg(long, value_name = "SET")]
+    pub(crate) set: Option<String>,
 
     #[command(flatten)]
     pub(crate) place: ParityPlaceArgs,

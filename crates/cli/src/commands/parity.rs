@@ -7,14 +7,15 @@ use anyhow::bail;
 #[cfg(feature = "schedule")]
 use steadfast::Options;
 use steadfast::parity::{
-    NotProtected, ParityMade, ParityMonitor, ParityOptions, ParityPlace, SetReport, SetTotals,
-    drop_parity, make_parity, show_parity, update_parity, verify_parity,
+    NeededSet, NotProtected, ParityMade, ParityMonitor, ParityOptions, ParityPlace, SetReport,
+    SetTotals, drop_parity, drop_set, make_parity, show_parity, update_parity, verify_parity,
 };
 use steadfast::verdict::worse_status;
 use steadfast::{Event, Monitor, Progress, ReadFrom};
 use steadfast_report::parity::{
-    write_dropped, write_made_json, write_made_text, write_not_protected_json,
-    write_not_protected_text, write_set_json, write_set_text, write_totals_json, write_totals_text,
+    write_dropped, write_made_json, write_made_text, write_needed_json, write_needed_text,
+    write_not_protected_json, write_not_protected_text, write_set_json, write_set_text,
+    write_totals_json, write_totals_text,
 };
 use steadfast_report::{Units, escape};
 
@@ -135,10 +136,19 @@ impl Monitor for ParityConsole {
 
 impl ParityMonitor for ParityConsole {
     fn not_protected(&mut self, file: &NotProtected) {
-        self.status = worse_status(self.status, file.verdict.exit_status(false));
+        self.status = worse_status(self.status, file.verdict.exit_status(true));
         let write = |out: &mut Vec<u8>| match self.json {
             true => write_not_protected_json(file, out),
             false => write_not_protected_text(file, out),
+        };
+        self.progress.aside(|| tell(write));
+    }
+
+    fn still_needed(&mut self, set: &NeededSet) {
+        self.status = worse_status(self.status, 2);
+        let write = |out: &mut Vec<u8>| match self.json {
+            true => write_needed_json(set, out),
+            false => write_needed_text(set, out),
         };
         self.progress.aside(|| tell(write));
     }
@@ -166,6 +176,13 @@ fn sets(
 
 fn remove(args: &ParityDropArgs) -> anyhow::Result<u8> {
     let place = args.place.place()?;
+    if let Some(set) = &args.set {
+        drop_set(&place, set)?;
+        let mut out = Vec::new();
+        write_dropped(1, args.place.json, &mut out);
+        answer(&out)?;
+        return Ok(0);
+    }
     if !args.yes {
         if args.place.json || !io::stdin().is_terminal() {
             bail!("nobody can be asked here: add --yes to remove the parity");

@@ -32,6 +32,7 @@ mod par2;
 mod parity;
 mod parity_kept;
 mod parity_kill;
+mod parity_needed;
 mod parity_place;
 mod planted;
 mod probe;

@@ -32,7 +32,7 @@ pub(crate) fn sets(tree: &Tree) -> Vec<PathBuf> {
     let mut found = Vec::new();
     for folder in fs::read_dir(tree.path("data/.steadfast/parity")).unwrap() {
         let folder = folder.unwrap().path();
-        if folder.is_dir() {
+        if folder.is_dir() && folder.file_name().unwrap().len() == 2 {
             found.extend(fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()));
         }
     }

@@ -14,7 +14,7 @@ use rusqlite::Connection;
 
 use steadfast_sys::file::{FileKind, Status};
 
-use super::directory::{Children, Directory, at_path, child};
+use super::directory::{Children, Directory, ROOT, at_path, child};
 use super::entry::FileRow;
 use super::error::DbError;
 use super::open_dir::OpenDir;
@@ -73,6 +73,17 @@ fn is_absence(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
 }
 
+/// Whether the volume of a folder is there.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum FolderVolume {
+    /// The folder is on the volume on which the catalogue knows it, or is gone from it.
+    Mounted,
+    /// A directory at or above it was another volume and no longer is.
+    Unmounted(PathBuf),
+    /// The catalogue does not know the folder.
+    NotKnown,
+}
+
 /// A directory that was not visited, and the state of its files.
 struct PassedDirectory {
     directory: Directory,
@@ -107,6 +118,40 @@ impl Catalogue {
         let is_known = is_known().map_err(|fault: DbError| fault.at(&self.file))?;
         Ok(is_known.then_some(relative))
     }
+
+    /// Says whether the volume of a folder, by its path from the root, is there.
+    ///
+    /// # Errors
+    ///
+    /// If the catalogue cannot be read.
+    pub(crate) fn volume_of(&self, folder: &Path) -> Result<FolderVolume, CatalogueError> {
+        let found = || {
+            let root_device = Status::of_link(&self.root).map(|status| status.device).ok();
+            let mut id = ROOT;
+            let mut path = PathBuf::new();
+            for name in folder {
+                let Some(found) = child(&self.db, id, name.as_bytes())? else {
+                    return Ok(FolderVolume::NotKnown);
+                };
+                path.push(name);
+                if is_unmounted(&found, &self.root.join(&path), root_device) {
+                    return Ok(FolderVolume::Unmounted(path));
+                }
+                id = found.id;
+            }
+            Ok(FolderVolume::Mounted)
+        };
+        found().map_err(|fault: DbError| fault.at(&self.file))
+    }
+}
+
+/// Returns whether a directory used to be another volume and no longer is.
+fn is_unmounted(directory: &Directory, path: &Path, root_device: Option<u64>) -> bool {
+    directory.mounted
+        && match Status::of_link(path) {
+            Ok(status) => Some(status.device) == root_device,
+            Err(error) => is_absence(&error),
+        }
 }
 
 impl Recorder {
@@ -233,12 +278,7 @@ impl Recorder {
 
     /// Returns whether a directory used to be another volume and no longer is.
     fn is_unmounted(&self, directory: &Directory, path: &Path) -> bool {
-        let status = || Status::of_link(&self.catalogue.root.join(path));
-        directory.mounted
-            && match status() {
-                Ok(status) => Some(status.device) == self.root_device,
-                Err(error) => is_absence(&error),
-            }
+        is_unmounted(directory, &self.catalogue.root.join(path), self.root_device)
     }
 
     /// Looks for the files of one directory. Returns whether none is hidden.

@@ -1,14 +1,14 @@
 //! Reads files, holds them to their tags, and encodes them into sets.
 //!
 //! Input: what a walk finds, and what is known of the sets that are there. Output: parity files,
-//! each written whole before an older one is removed.
+//! each written whole. `finish.rs` removes older ones afterwards.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use steadfast_digest::Lanes;
 use steadfast_manifest::tag::Tag;
@@ -19,13 +19,16 @@ use steadfast_parity::{
 use steadfast_sys::file::AlignedBuffer;
 
 use super::folder::ParityFolder;
+use super::forgetting::Forgetting;
 use super::held::{HeldFile, OpenMember, WhyNot, unreadable};
-use super::identity::{SetId, hex};
+use super::identity::SetId;
+use super::known::CataloguedFiles;
 use super::made::{NotProtected, ParityMade, ParityMonitor, ParityOptions};
 use super::place::{ParityPlace, system};
 use super::protected;
-use super::review::{PathSet, Review, StaleSet};
+use super::review::Review;
 use super::stream::{CHUNK_LEN, DIRECT_LEN_MIN, SetStream};
+use super::superseded::Superseded;
 use crate::calibration::fastest_lanes;
 use crate::error::Error;
 use crate::event::{FileError, FileEvent, Subject};
@@ -49,60 +52,82 @@ pub(super) struct MakerLimits {
 
 /// Makes sets of the files that it is given.
 pub(super) struct SetMaker<'a> {
-    place: &'a ParityPlace,
-    folder: &'a ParityFolder,
-    options: &'a ParityOptions,
-    limits: MakerLimits,
+    pub(super) task: MakerTask<'a>,
     engine: Arc<dyn Engine>,
     /// Ends the walk.
     walk_stop: Arc<AtomicBool>,
-    origin: SetOrigin,
+    pub(super) origin: SetOrigin,
     lanes: Lanes,
-    review: Review,
+    pub(super) review: Review,
     buffer: RunBuffer,
     bytes: AlignedBuffer,
-    written: HashSet<SetId>,
-    failed: PathSet,
-    /// Files that were renamed, by the sets that they are in.
-    renamed: BTreeMap<SetId, Vec<(PathBuf, ProtectedFile)>>,
-    /// Whether sets that have renamed files are whole.
-    sound: HashMap<SetId, bool>,
+    pub(super) proofs: Proofs,
+    /// Files of sets that stay, by what they are named in them, and as they are now.
+    pub(super) renamed: BTreeMap<SetId, Vec<(PathBuf, ProtectedFile)>>,
     /// When progress was reported last.
     shown: Instant,
-    made: ParityMade,
-    monitor: &'a mut dyn ParityMonitor,
+    pub(super) made: ParityMade,
+    pub(super) monitor: &'a mut dyn ParityMonitor,
+}
+
+/// What a maker is to do, and where.
+#[derive(Clone, Copy)]
+pub(super) struct MakerTask<'a> {
+    pub(super) place: &'a ParityPlace,
+    pub(super) folder: &'a ParityFolder,
+    pub(super) options: &'a ParityOptions,
+    pub(super) forgetting: &'a Forgetting,
+    pub(super) known: &'a CataloguedFiles,
+    /// How long earlier sets are kept.
+    pub(super) keep_earlier: Duration,
+    pub(super) limits: MakerLimits,
+}
+
+/// What a run wrote and proved. Files are there as keys of their path and tag.
+#[derive(Default)]
+pub(super) struct Proofs {
+    /// Files with tags that were found, and are to be protected.
+    pub(super) counted: HashSet<u64>,
+    /// Sets that were written, and whether their files were read for that.
+    pub(super) written: HashMap<SetId, bool>,
+    /// Files that written sets have, read back from the medium.
+    pub(super) confirmed: HashSet<u64>,
+    /// Files that were read whole, and that sound sets have.
+    pub(super) proved: HashSet<u64>,
+    /// Tags of these, if no set had them at these paths before.
+    pub(super) proved_tags: HashSet<u64>,
+    /// What is wrong with files, by their paths.
+    pub(super) failed: HashMap<u64, Verdict>,
+    /// Whether sets are whole, parity and all.
+    pub(super) sound: HashMap<SetId, bool>,
 }
 
 impl<'a> SetMaker<'a> {
     pub(super) fn new(
-        place: &'a ParityPlace,
-        folder: &'a ParityFolder,
-        options: &'a ParityOptions,
-        limits: MakerLimits,
-        review: Review,
+        task: MakerTask<'a>,
+        mut review: Review,
         monitor: &'a mut dyn ParityMonitor,
     ) -> SetMaker<'a> {
+        let options = task.options;
         let now = (options.run.now)();
         let redundancy = options.redundancy.or(review.redundancy).unwrap_or_default();
+        // Later than every set that is there, whatever the clock says: so the next run knows which
+        // of two is the older, should this one be killed.
         let made_s = u64::try_from(now.seconds).unwrap_or(0);
+        let made_s = made_s.max(review.newest_s.saturating_add(1));
         SetMaker {
-            place,
-            folder,
-            options,
-            limits,
+            task,
             engine: engine_of(&options.run),
             walk_stop: Arc::default(),
             origin: SetOrigin { redundancy, tree: [0; 16], made_s },
             lanes: fastest_lanes(),
             made: ParityMade { sets_kept: review.kept, ..ParityMade::default() },
+            renamed: std::mem::take(&mut review.restyled),
             review,
             buffer: RunBuffer::new(),
             bytes: AlignedBuffer::new(CHUNK_LEN),
-            written: HashSet::new(),
-            failed: PathSet::default(),
-            renamed: BTreeMap::new(),
-            sound: HashMap::new(),
-            shown: limits.begun,
+            proofs: Proofs::default(),
+            shown: task.limits.begun,
             monitor,
         }
     }
@@ -114,7 +139,7 @@ impl<'a> SetMaker<'a> {
 
     /// Returns the options of a walk that this ends.
     pub(super) fn walk_options(&self) -> Options {
-        Options { stop: Arc::clone(&self.walk_stop), ..self.options.run.clone() }
+        Options { stop: Arc::clone(&self.walk_stop), ..self.task.options.run.clone() }
     }
 
     /// Reports progress, and ends the walk if it is time.
@@ -125,7 +150,7 @@ impl<'a> SetMaker<'a> {
             self.monitor.progress(&Progress {
                 files: self.made.files,
                 bytes: self.made.bytes_read,
-                elapsed_ns: now.duration_since(self.limits.begun).as_nanos() as u64,
+                elapsed_ns: now.duration_since(self.task.limits.begun).as_nanos() as u64,
                 ..Progress::default()
             });
         }
@@ -134,56 +159,23 @@ impl<'a> SetMaker<'a> {
         }
     }
 
-    /// Ends the last set, removes what is not needed any more, and returns what became of it all.
-    pub(super) fn end(mut self, planner: SetPlanner) -> Result<ParityMade, Error> {
-        if let Some(set) = planner.finish() {
-            self.encode(vec![vec![set]])?;
-        }
-        self.rename()?;
-        self.tell_of_review();
-        if !self.is_stopped() {
-            let stale = std::mem::take(&mut self.review.stale);
-            self.remove_stale(&stale)?;
-        }
-        if self.made.files == 0 && self.made.status == 0 && !self.options.run.allow_empty {
-            self.made.status = 2;
-        }
-        Ok(self.made)
-    }
-
-    /// Reports what is missing, and sets that cannot be read.
-    fn tell_of_review(&mut self) {
-        let place = self.place;
-        let gone = self.review.gone.iter().filter(|gone| !gone.is_moved);
-        let gone: Vec<PathBuf> = gone.map(|gone| place.shown(&gone.file.path)).collect();
-        if !self.options.forget_missing && !self.is_stopped() {
-            for path in gone {
-                self.made.missing += 1;
-                self.tell(path, Verdict::Missing, None);
-            }
-        }
-        for (id, error) in std::mem::take(&mut self.review.unreadable) {
-            let path = place.folder().join(&hex(&id)[..2]).join(hex(&id));
-            let trouble = FileError::from_io("read the set", &error);
-            self.tell(path, Verdict::Unreadable, Some(trouble));
-        }
-    }
-
-    fn tell(&mut self, path: PathBuf, verdict: Verdict, trouble: Option<FileError>) {
+    /// Reports a file that is not protected as it should be.
+    pub(super) fn tell(&mut self, path: PathBuf, verdict: Verdict, trouble: Option<FileError>) {
         let status = if verdict == Verdict::Corrupt { 3 } else { 2 };
         self.made.status = worse_status(self.made.status, status);
         self.monitor.not_protected(&NotProtected { path, verdict, trouble });
     }
 
     fn refuse(&mut self, relative: &Path, verdict: Verdict, trouble: Option<FileError>) {
-        self.failed.insert(relative);
+        let key = self.review.keys.of_parts(relative, &[]);
+        self.proofs.failed.insert(key, verdict);
         self.made.not_protected += 1;
-        self.tell(self.place.shown(relative), verdict, trouble);
+        self.tell(self.task.place.shown(relative), verdict, trouble);
     }
 
-    fn is_stopped(&mut self) -> bool {
-        self.made.interrupted |= self.options.run.stop.load(Ordering::Relaxed);
-        self.made.time_up |= self.limits.deadline.is_some_and(|end| Instant::now() >= end);
+    pub(super) fn is_stopped(&mut self) -> bool {
+        self.made.interrupted |= self.task.options.run.stop.load(Ordering::Relaxed);
+        self.made.time_up |= self.task.limits.deadline.is_some_and(|end| Instant::now() >= end);
         self.made.interrupted || self.made.time_up
     }
 
@@ -198,13 +190,19 @@ impl<'a> SetMaker<'a> {
             return Ok(());
         }
         let path = event.path.to_path();
-        let Ok(relative) = path.strip_prefix(self.place.root()) else { return Ok(()) };
+        let Ok(relative) = path.strip_prefix(self.task.place.root()) else { return Ok(()) };
         let trouble = event.trouble.clone();
-        if event.subject == Subject::Directory || event.verdict == Some(Verdict::Unreadable) {
+        // A file that lost its tag counts by the one that the catalogue has.
+        let has_lost = event.subject == Subject::File
+            && event.stored.is_none()
+            && (event.verdict.is_none() || event.tag_error.is_some());
+        let lost = has_lost.then(|| self.task.known.tag(relative)).flatten();
+        let is_unreadable = event.verdict == Some(Verdict::Unreadable) && lost.is_none();
+        if event.subject == Subject::Directory || is_unreadable {
             self.refuse(relative, Verdict::Unreadable, trouble);
             return Ok(());
         }
-        let Some(tag) = event.stored else {
+        let Some(tag) = event.stored.or(lost) else {
             let operation = "read the tag";
             let damaged = event.tag_error.map(|error| error.to_string());
             let trouble = trouble.or(damaged.map(|reason| FileError { operation, reason }));
@@ -214,13 +212,14 @@ impl<'a> SetMaker<'a> {
             }
             return Ok(());
         };
-        if self.review.covered.contains(relative) {
-            self.made.files += 1;
+        let key = self.review.keys.of_parts(relative, tag.encode().as_bytes());
+        if self.review.held.contains(&key) || self.review.pending.contains(&key) {
+            self.proofs.counted.insert(key);
             return Ok(());
         }
         match self.planned(relative, &tag) {
             Ok(file) if self.is_renamed(&file, &tag) => {
-                self.made.files += 1;
+                self.proofs.counted.insert(key);
                 self.made.moved += 1;
                 Ok(())
             }
@@ -239,22 +238,25 @@ impl<'a> SetMaker<'a> {
             let trouble = FileError { operation: "protect it", reason };
             return Err((Verdict::Unreadable, Some(trouble)));
         }
-        let open = OpenMember::open(self.place, relative)?;
+        let open = OpenMember::open(self.task.place, relative)?;
         open.ensure_length(tag)?;
         protected(relative.to_owned(), tag, &open.file).map_err(|error| unreadable(&error))
     }
 
-    /// Says whether a file is one that is gone, by another path. If the sets that it is in stay, it
-    /// is renamed in them; otherwise it must be read again like any other of their files.
+    /// Says whether a file is one that was displaced, by another path. If the sets that it is in
+    /// stay, it is renamed in them; otherwise it must be read again like any other of their files.
     fn is_renamed(&mut self, file: &ProtectedFile, tag: &Tag) -> bool {
-        let Some(at) = self.review.gone_with(tag) else { return false };
-        let sets = self.review.gone[at].sets.clone();
-        if !sets.iter().all(|id| !self.review.is_stale(id) && self.is_sound(id)) {
-            self.review.gone[at].is_moved = sets.iter().any(|id| self.review.is_stale(id));
+        // A copy that was there before is not what became of it.
+        if self.review.held_by_stale.contains(&self.review.keys.of(file)) {
             return false;
         }
-        self.review.gone[at].is_moved = true;
-        let before = self.review.gone[at].file.path.clone();
+        let Some(at) = self.review.displaced_with(tag) else { return false };
+        let sets = self.review.displaced[at].sets.clone();
+        if !sets.iter().all(|id| !self.review.is_stale(id) && self.is_sound(id)) {
+            return false;
+        }
+        self.review.displaced[at].is_moved = true;
+        let before = self.review.displaced[at].file.path.clone();
         for id in sets {
             self.renamed.entry(id).or_default().push((before.clone(), file.clone()));
         }
@@ -262,42 +264,19 @@ impl<'a> SetMaker<'a> {
     }
 
     /// Says whether nothing in a set is damaged.
-    fn is_sound(&mut self, id: &SetId) -> bool {
-        let folder = self.folder;
-        let read = || folder.set(id).is_ok_and(|stored| stored.damaged_parity() == 0);
-        *self.sound.entry(*id).or_insert_with(read)
-    }
-
-    /// Writes sets anew in which files were renamed. Their pages and parity stay as they are.
-    fn rename(&mut self) -> Result<(), Error> {
-        for (id, renamed) in std::mem::take(&mut self.renamed) {
-            let failed = |error| system("rename a file in a set", error, self.place);
-            let stored = self.folder.set(&id).map_err(|error| failed(io::Error::other(error)))?;
-            let parity = stored.parity().map_err(failed)?;
-            let index = stored.set.index();
-            let mut members = index.members().to_vec();
-            for (before, file) in renamed {
-                let member = members.iter_mut().find(|member| member.file.path == before);
-                if let Some(member) = member {
-                    member.file = file;
-                }
-            }
-            let index = SetIndex::new(parity.geometry(), members, index.marks().to_vec(), |page| {
-                parity.page(page)
-            });
-            let index = index.map_err(|error| failed(io::Error::other(error)))?;
-            let origin = stored.set.header().origin;
-            let (new, _) = self.folder.write(&index, &parity, origin).map_err(failed)?;
-            if new != id {
-                self.folder.remove(&id).map_err(failed)?;
-            }
-            self.written.insert(new);
-        }
-        Ok(())
+    pub(super) fn is_sound(&mut self, id: &SetId) -> bool {
+        let folder = self.task.folder;
+        let read = || {
+            folder.set(id).is_ok_and(|stored| {
+                let is_whole = stored.set.damaged_blocks() == 0 && stored.set.has_its_length();
+                is_whole && stored.damaged_parity() == 0
+            })
+        };
+        *self.proofs.sound.entry(*id).or_insert_with(read)
     }
 
     /// Encodes sets: one of whole files, or all those of one file that is cut.
-    fn encode(&mut self, groups: Vec<Vec<PlannedSet>>) -> Result<(), Error> {
+    pub(super) fn encode(&mut self, groups: Vec<Vec<PlannedSet>>) -> Result<(), Error> {
         let Some(first) = groups.first().and_then(|group| group.first()) else { return Ok(()) };
         match first.members.as_slice() {
             [part] if part.length < part.file.length => {
@@ -329,7 +308,7 @@ impl<'a> SetMaker<'a> {
                 }
             }
             if failed.is_empty() {
-                self.made.files += set.members.len() as u64;
+                set.members.iter().for_each(|member| self.count(&member.file));
                 let (marks, parity) = stream.finish(&mut self.buffer);
                 self.write(set.members, marks, &parity)?;
                 continue;
@@ -349,6 +328,29 @@ impl<'a> SetMaker<'a> {
         Ok(())
     }
 
+    /// Notes that a file is to be protected.
+    fn count(&mut self, file: &ProtectedFile) {
+        self.proofs.counted.insert(self.review.keys.of(file));
+    }
+
+    /// Reads a file, and says whether it has the contents of its tag.
+    pub(super) fn is_whole(&mut self, file: &ProtectedFile) -> bool {
+        let held = HeldFile::open(self.task.place, file, &self.engine, self.lanes);
+        let Ok(mut held) = held else { return false };
+        while held.offset < file.length {
+            self.look_up();
+            if self.is_stopped() {
+                return false;
+            }
+            let Ok(read) = held.read(&mut self.bytes, file.length).map(<[u8]>::len) else {
+                return false;
+            };
+            held.hasher.update(&self.bytes[..read]);
+            self.made.bytes_read += read as u64;
+        }
+        self.finish_file(held).is_ok()
+    }
+
     /// Reads a file into a set.
     fn read_whole(
         &mut self,
@@ -356,7 +358,7 @@ impl<'a> SetMaker<'a> {
         place: u64,
         stream: &mut SetStream,
     ) -> Result<(), WhyNot> {
-        let mut held = HeldFile::open(self.place, file, &self.engine, self.lanes)?;
+        let mut held = HeldFile::open(self.task.place, file, &self.engine, self.lanes)?;
         while held.offset < file.length {
             let at = place + held.offset;
             let (bytes, buffer) = (&mut self.bytes, &mut self.buffer);
@@ -385,13 +387,12 @@ impl<'a> SetMaker<'a> {
         let mut parts = Vec::new();
         let outcome = self.encode_parts(file, groups, &mut parts)?;
         match outcome {
-            Ok(()) => self.made.files += 1,
+            Ok(()) => self.count(file),
             Err(refusal) => {
                 self.buffer = RunBuffer::new();
                 for id in parts {
-                    let removed = self.folder.remove(&id);
-                    removed.map_err(|error| system("remove a set", error, self.place))?;
-                    self.written.remove(&id);
+                    self.give_up(&Superseded::as_failed(id))?;
+                    self.proofs.written.remove(&id);
                     self.made.sets_made -= 1;
                 }
                 if let Some((verdict, trouble)) = refusal {
@@ -410,7 +411,7 @@ impl<'a> SetMaker<'a> {
         groups: Vec<Vec<PlannedSet>>,
         parts: &mut Vec<SetId>,
     ) -> Result<Result<(), Option<WhyNot>>, Error> {
-        let mut held = match HeldFile::open(self.place, file, &self.engine, self.lanes) {
+        let mut held = match HeldFile::open(self.task.place, file, &self.engine, self.lanes) {
             Ok(held) => Some(held),
             Err(refusal) => return Ok(Err(Some(refusal))),
         };
@@ -466,6 +467,14 @@ impl<'a> SetMaker<'a> {
         Ok(streams)
     }
 
+    /// Takes away a set that is superseded.
+    pub(super) fn give_up(&mut self, superseded: &Superseded) -> Result<(), Error> {
+        let now = (self.task.options.run.now)();
+        let keeps_earlier = !self.task.keep_earlier.is_zero();
+        let gone = self.task.folder.give_up(superseded, now, keeps_earlier);
+        gone.map_err(|error| system("remove a set", error, self.task.place))
+    }
+
     /// Writes a set.
     fn write(
         &mut self,
@@ -476,38 +485,15 @@ impl<'a> SetMaker<'a> {
         let geometry = parity.geometry();
         let index = SetIndex::new(geometry, members, marks, |page| parity.page(page));
         let index = index.map_err(io::Error::other);
-        let written = index.and_then(|index| self.folder.write(&index, parity, self.origin));
-        let failed = |error| system("write the parity", error, self.place);
+        let written = index.and_then(|index| self.task.folder.write(&index, parity, self.origin));
+        let failed = |error| system("write the parity", error, self.task.place);
         let (id, is_new) = written.map_err(failed)?;
-        self.written.insert(id);
+        self.proofs.written.insert(id, true);
         match is_new {
             true => self.made.sets_made += 1,
             false => self.made.sets_kept += 1,
         }
         Ok(id)
-    }
-
-    /// Removes sets that are not as the tree is, unless they may restore what nothing else can.
-    fn remove_stale(&mut self, stale: &[StaleSet]) -> Result<(), Error> {
-        for set in stale {
-            let has_failed = || {
-                let stored = self.folder.set(&set.id);
-                stored.is_ok_and(|stored| {
-                    let members = stored.set.index().members();
-                    members.iter().any(|member| self.failed.contains(&member.file.path))
-                })
-            };
-            if self.written.contains(&set.id)
-                || set.gone.iter().any(|at| !self.review.gone[*at].is_moved)
-                || (!self.failed.is_empty() && has_failed())
-            {
-                continue;
-            }
-            let removed = self.folder.remove(&set.id);
-            removed.map_err(|error| system("remove a set", error, self.place))?;
-            self.made.sets_removed += 1;
-        }
-        Ok(())
     }
 }
 

@@ -1,18 +1,22 @@
 //! The folder of a tree's parity: one file for each set, `XX/ID`, where `ID` is the identity of the
-//! set in hexadecimal and `XX` are its first two digits.
+//! set in hexadecimal and `XX` are its first two digits. The folder `earlier` is another one, of
+//! sets of files that were edited since.
 
 use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::io::{self, BufWriter, Write as _};
 use std::ops::ControlFlow;
+use std::os::fd::AsFd as _;
 use std::sync::Arc;
+use std::time::{Duration, SystemTime};
 
 use steadfast_parity::{ParityPages, SetFile, SetIndex, SetOrigin};
-use steadfast_sys::file::{Dir, Draft, Existing, File};
+use steadfast_sys::file::{Dir, Draft, Existing, File, Timestamp};
 use steadfast_sys::source::ReadAt as _;
 
-use super::identity::{SetId, id_of, names_of};
+use super::identity::{SetId, hex, id_of, names_of};
 use super::place::{ParityPlace, open_private, remove_empty, system};
+use super::superseded::{SetEnding, Superseded};
 use crate::error::Error;
 use crate::pages::Descriptor;
 use crate::tree_folder::is_within_ours;
@@ -22,6 +26,12 @@ const LOCK: &str = "lock";
 
 /// Suffix of a file that was not finished.
 const DRAFT: &str = ".draft";
+
+/// The folder of earlier sets.
+const EARLIER: &str = "earlier";
+
+/// The text that has for how many seconds earlier sets are kept.
+pub(super) const KEEP_EARLIER: &str = "keep-earlier";
 
 /// The open folder of a tree's parity.
 pub(super) struct ParityFolder {
@@ -127,9 +137,9 @@ impl ParityFolder {
         if set.index().members().iter().any(|member| is_within_ours(&member.file.path)) {
             return Err(SetFault::Damaged("it names files in `.steadfast`".to_owned()));
         }
-        match set.header().set() == *id {
-            true => Ok(StoredSet { file, len_bytes, set }),
-            false => Err(SetFault::Damaged("it is another set than its name says".to_owned())),
+        match set.header().set() {
+            of if of == *id => Ok(StoredSet { file, len_bytes, set }),
+            of => Err(SetFault::OtherSet(hex(&of))),
         }
     }
 
@@ -153,18 +163,110 @@ impl ParityFolder {
         let (above, name) = names_of(&id);
         let dir = open_private(&self.dir, &above)?;
         let is_new = dir.status_of(&name).is_err();
+        // A file of the same identity has the same pages and files, or is damaged.
+        if let Err(SetFault::OtherSet(of)) = self.set(&id) {
+            let name = name.display();
+            return Err(io::Error::other(format!("`{name}` is a set with another name, {of}")));
+        }
         draft.publish_in(&dir, &name, Existing::Replace)?;
         dir.flush()?;
         Ok((id, is_new))
     }
 
-    /// Removes a set.
+    /// Takes a set away that is superseded: it is removed, or moved to the earlier sets, with the
+    /// time from which it is one as its modification time.
     ///
     /// # Errors
     /// The error of the system.
-    pub(super) fn remove(&self, id: &SetId) -> io::Result<()> {
+    pub(super) fn give_up(
+        &self,
+        superseded: &Superseded,
+        now: Timestamp,
+        keeps_earlier: bool,
+    ) -> io::Result<()> {
+        let (above, name) = names_of(superseded.id());
+        let dir = self.dir.open_dir(&above)?;
+        if superseded.ending() == SetEnding::Removed || !keeps_earlier {
+            return dir.remove_file(&name);
+        }
+        set_time(&dir.open_file(&name)?, now)?;
+        let earlier = open_private(&open_private(&self.dir, OsStr::new(EARLIER))?, &above)?;
+        dir.replace_in(&name, &earlier)
+    }
+
+    /// Returns the folder of earlier sets; `None` if there is none.
+    ///
+    /// # Errors
+    /// The error of the system.
+    pub(super) fn earlier(&self) -> io::Result<Option<ParityFolder>> {
+        match self.dir.open_dir(OsStr::new(EARLIER)) {
+            Ok(dir) => Ok(Some(ParityFolder { dir: Arc::new(dir) })),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Returns the length of the file of a set, and since when it is an earlier one.
+    ///
+    /// # Errors
+    /// The error of the system.
+    pub(super) fn length_and_time(&self, id: &SetId) -> io::Result<(u64, Timestamp)> {
         let (above, name) = names_of(id);
-        self.dir.open_dir(&above)?.remove_file(&name)
+        let status = self.dir.open_dir(&above)?.status_of(&name)?;
+        Ok((status.length, status.mtime))
+    }
+
+    /// Sets from when a set is an earlier one.
+    ///
+    /// # Errors
+    /// The error of the system.
+    pub(super) fn set_earlier_since(&self, id: &SetId, now: Timestamp) -> io::Result<()> {
+        let (above, name) = names_of(id);
+        set_time(&self.dir.open_dir(&above)?.open_file(&name)?, now)
+    }
+
+    /// Reads a short text that [`ParityFolder::write_text`] wrote; `None` if there is none.
+    ///
+    /// # Errors
+    /// The error of the system; `InvalidData` if it is longer than `most` bytes.
+    pub(super) fn read_text(&self, name: &str, most: u64) -> io::Result<Option<Vec<u8>>> {
+        let name = OsStr::new(name);
+        let Some(status) = self.dir.status_of_own(name)? else { return Ok(None) };
+        if status.length > most {
+            return Err(io::ErrorKind::InvalidData.into());
+        }
+        let file = self.dir.open_file(name)?;
+        let len_bytes = file.status()?.length.min(most);
+        let mut bytes = vec![0; len_bytes as usize];
+        Descriptor { file: &file, len_bytes }.read_exact_at(&mut bytes, 0)?;
+        Ok(Some(bytes))
+    }
+
+    /// Writes a short text, whole or not at all.
+    ///
+    /// # Errors
+    /// The error of the system.
+    pub(super) fn write_text(&self, name: &str, text: &[u8]) -> io::Result<()> {
+        let mut draft = Draft::new(&self.dir)?;
+        draft.set_private()?;
+        draft.write_all(text)?;
+        draft.publish(OsStr::new(name), Existing::Replace)
+    }
+
+    /// Removes a text, if it is there.
+    ///
+    /// # Errors
+    /// The error of the system.
+    pub(super) fn remove_text(&self, name: &str) -> io::Result<()> {
+        match self.dir.remove_file(OsStr::new(name)) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+            _ => Ok(()),
+        }
+    }
+
+    /// Removes the folders of sets that are empty.
+    fn remove_empty_folders(&self) -> io::Result<()> {
+        (0..=u8::MAX).try_for_each(|number| remove_empty(&self.dir, &format!("{number:02x}")))
     }
 
     /// Removes what earlier runs did not finish. Only for who has the lock.
@@ -234,6 +336,16 @@ pub(super) enum SetFault {
     /// Its bytes are not those of a whole set.
     #[error("{0}")]
     Damaged(String),
+    /// It is another set than its name says.
+    #[error("it is another set than its name says: {0}")]
+    OtherSet(String),
+}
+
+/// Sets the modification time of a file.
+fn set_time(file: &File, time: Timestamp) -> io::Result<()> {
+    let since = Duration::new(u64::try_from(time.seconds).unwrap_or(0), time.nanoseconds);
+    let file = fs::File::from(file.as_fd().try_clone_to_owned()?);
+    file.set_modified(SystemTime::UNIX_EPOCH + since)
 }
 
 /// Removes the parity of a tree and nothing else, and returns how many sets there were.
@@ -244,16 +356,42 @@ pub fn drop_parity(place: &ParityPlace) -> Result<u64, Error> {
     let folder = ParityFolder::open_to_change(place)?;
     let lock = folder.lock(place)?;
     let failed = |error| system("remove the parity", error, place);
-    let ids = folder.ids().map_err(failed)?;
-    ids.iter().try_for_each(|id| folder.remove(id)).map_err(failed)?;
-    folder.remove_drafts().map_err(failed)?;
-    for number in 0..=u8::MAX {
-        remove_empty(&folder.dir, &format!("{number:02x}")).map_err(failed)?;
+    if let Some(earlier) = folder.earlier().map_err(failed)? {
+        remove_all(&earlier).map_err(failed)?;
+        remove_empty(&folder.dir, EARLIER).map_err(failed)?;
     }
+    let sets = remove_all(&folder).map_err(failed)?;
+    folder.remove_drafts().map_err(failed)?;
+    folder.remove_text(KEEP_EARLIER).map_err(failed)?;
     folder.dir.remove_file(OsStr::new(LOCK)).map_err(failed)?;
     drop(lock);
     place.forget(&folder.dir).map_err(failed)?;
+    Ok(sets)
+}
+
+/// Removes all sets of a folder that a person asked to remove, and returns how many there were.
+fn remove_all(folder: &ParityFolder) -> io::Result<u64> {
+    let ids = folder.ids()?;
+    for id in &ids {
+        folder.give_up(&Superseded::as_asked(*id), Timestamp::MIN, false)?;
+    }
+    folder.remove_empty_folders()?;
     Ok(ids.len() as u64)
+}
+
+/// Removes one set, whatever is in it.
+///
+/// # Errors
+/// `Usage` if there is no such set; `System` if it could not be removed.
+pub fn drop_set(place: &ParityPlace, set: &str) -> Result<(), Error> {
+    let folder = ParityFolder::open_to_change(place)?;
+    let _lock = folder.lock(place)?;
+    let none = || Error::usage(format!("there is no set `{set}`")).at(&place.folder());
+    let id = id_of(OsStr::new(set)).ok_or_else(none)?;
+    match folder.give_up(&Superseded::as_asked(id), Timestamp::MIN, false) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Err(none()),
+        removed => removed.map_err(|error| system("remove the set", error, place)),
+    }
 }
 
 #[cfg(test)]

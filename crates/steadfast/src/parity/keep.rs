@@ -5,15 +5,20 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
+use super::forgetting::ForgottenMissing;
 use super::made::{NotProtected, ParityMade, ParityMonitor, ParityOptions};
 use super::make::update_part;
+use super::member::PathSet;
 use super::place::ParityPlace;
 use super::scope::ParityScope;
+use crate::catalogue::{Catalogue, real_of};
 use crate::error::Error;
 use crate::event::{FileEvent, Notice};
+use crate::finding::Finding;
 use crate::monitor::{Event, Monitor, Progress, Summary};
-use crate::run::{Options, Verb, run};
+use crate::run::{CatalogueUse, Options, Verb, run};
 use crate::selection::Selection;
 use crate::verdict::Verdict;
 
@@ -28,7 +33,9 @@ pub(crate) fn run_and_keep(
     options: &Options,
     monitor: &mut dyn Monitor,
 ) -> Result<Summary, Error> {
-    let mut summary = run(verb, selection, options, monitor)?;
+    let mut accepted = AcceptedMissing::new(selection, options, monitor);
+    let mut summary = run(verb, selection, options, &mut accepted)?;
+    let accepted = accepted.paths.map(Arc::new);
     let writes = matches!(verb, Verb::Tag | Verb::Update | Verb::Retag { .. });
     if options.dry_run || summary.interrupted || !(writes || verb == Verb::Untag) {
         return Ok(summary);
@@ -40,7 +47,7 @@ pub(crate) fn run_and_keep(
     for (place, paths) in trees {
         if verb == Verb::Untag {
             let text = "parity still protects the files as they were tagged: `steadfast parity \
-                        update` lets go of them";
+                        update --forget PATH` lets go of them";
             monitor.event(&Event::Notice(Notice::new(text).at(&place.folder())));
             continue;
         }
@@ -49,12 +56,16 @@ pub(crate) fn run_and_keep(
             continue;
         }
         let scope = ParityScope::new(place.root(), paths);
+        let missing = match (options.accept_missing, &accepted) {
+            (false, _) => ForgottenMissing::None,
+            (true, Some(paths)) => ForgottenMissing::Accepted(Arc::clone(paths)),
+            (true, None) => ForgottenMissing::All,
+        };
         let options = ParityOptions {
-            forget_missing: options.accept_missing,
             run: Options { allow_empty: true, trace: None, due: None, ..options.clone() },
             ..ParityOptions::default()
         };
-        let made = update_part(&place, &scope, &options, &mut KeepMonitor { monitor });
+        let made = update_part(&place, &scope, &options, missing, &mut KeepMonitor { monitor });
         match made {
             Ok(made) => add(&made, &mut summary),
             Err(error) => {
@@ -134,6 +145,49 @@ fn parent_of(path: &Path) -> &Path {
 fn add(made: &ParityMade, summary: &mut Summary) {
     summary.interrupted |= made.interrupted;
     summary.raise_status(made.status);
+}
+
+/// Listens to a run for the missing files that its catalogue lets go of. Files on a volume that is
+/// not mounted are not among them.
+struct AcceptedMissing<'a> {
+    /// Their real paths; `None` without a catalogue.
+    paths: Option<PathSet>,
+    monitor: &'a mut dyn Monitor,
+}
+
+impl<'a> AcceptedMissing<'a> {
+    fn new(selection: &Selection, options: &Options, monitor: &'a mut dyn Monitor) -> Self {
+        let has_catalogue =
+            |path: &PathBuf| real_of(path).is_some_and(|real| Catalogue::find(&real).is_some());
+        let is_catalogued = match options.catalogue {
+            CatalogueUse::Off => false,
+            CatalogueUse::At(_) => true,
+            CatalogueUse::Nearest => {
+                selection.roots.iter().chain(&selection.listed).any(has_catalogue)
+            }
+        };
+        AcceptedMissing { paths: is_catalogued.then(PathSet::default), monitor }
+    }
+}
+
+impl Monitor for AcceptedMissing<'_> {
+    fn event(&mut self, event: &Event) {
+        if let (Some(paths), Event::Finding(found)) = (&mut self.paths, event)
+            && matches!(found.finding, Finding::Missing { accepted: true, .. })
+            && let Some(real) = real_of(&found.path)
+        {
+            paths.insert(&real);
+        }
+        self.monitor.event(event);
+    }
+
+    fn found_early(&mut self, event: &FileEvent) {
+        self.monitor.found_early(event);
+    }
+
+    fn progress(&mut self, progress: &Progress) {
+        self.monitor.progress(progress);
+    }
 }
 
 /// Passes on what is said of parity as notices of the run.

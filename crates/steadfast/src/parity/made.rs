@@ -1,12 +1,13 @@
 //! How parity is to be made, who listens, and what became of it.
 
+use std::fmt;
 use std::path::PathBuf;
 use std::time::Duration;
 
 use steadfast_parity::Redundancy;
 
-use crate::event::FileError;
-use crate::monitor::Monitor;
+use crate::event::{FileError, Notice};
+use crate::monitor::{Event, Monitor};
 use crate::run::Options;
 use crate::verdict::Verdict;
 
@@ -18,6 +19,12 @@ pub struct ParityOptions {
     pub redundancy: Option<Redundancy>,
     /// Whether to let go of files that are gone from the tree. Otherwise they stay protected.
     pub forget_missing: bool,
+    /// Paths beneath the root. What is at or beneath them is let go of unless it is there with the
+    /// tag that the parity has.
+    pub forget: Vec<PathBuf>,
+    /// How long the sets of files that were edited are kept, in this run and later ones; `None` for
+    /// as long as an earlier run was told, or 30 days.
+    pub keep_earlier: Option<Duration>,
     /// When to end. What is not protected then is left to the next run.
     pub max_time: Option<Duration>,
     /// How the tree is walked and read, when to stop, and the time.
@@ -40,6 +47,56 @@ pub struct NotProtected {
 pub trait ParityMonitor: Monitor {
     /// Hears of a file that is not protected as it should be.
     fn not_protected(&mut self, file: &NotProtected);
+
+    /// Hears of a set that stays although it is not as the tree is, or cannot be used. Unless this
+    /// is overridden, it is a notice.
+    fn still_needed(&mut self, set: &NeededSet) {
+        let notice = Notice::failure(set.to_string()).at(&set.path);
+        self.event(&Event::Notice(notice));
+    }
+}
+
+/// A set that stays although it is not as the tree is, or cannot be used.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct NeededSet {
+    /// Its file.
+    pub path: PathBuf,
+    /// Files that nothing else is proved to protect, at most 16.
+    pub files: Vec<NeededFile>,
+    /// How many more such files there are.
+    pub more: u64,
+    /// Why the set cannot be used, if it cannot.
+    pub fault: Option<String>,
+}
+
+/// A file for which a set is still needed.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct NeededFile {
+    /// The path as the user would write it.
+    pub path: PathBuf,
+    /// Why nothing else protects the file as the set does.
+    pub why: String,
+}
+
+impl fmt::Display for NeededSet {
+    /// Writes why the set stays.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(fault) = &self.fault {
+            let hint = "`steadfast parity drop --set` removes it";
+            return write!(f, "this set of parity stays, and may be needed: {fault}. {hint}");
+        }
+        f.write_str("this set of parity is still needed, because")?;
+        for (number, file) in self.files.iter().enumerate() {
+            let separator = if number == 0 { "" } else { ";" };
+            write!(f, "{separator} `{}`: {}", file.path.display(), file.why)?;
+        }
+        match self.more {
+            0 => Ok(()),
+            more => write!(f, "; and {more} more"),
+        }
+    }
 }
 
 /// What became of the parity of a tree.
@@ -61,8 +118,12 @@ pub struct ParityMade {
     pub sets_made: u64,
     /// Sets that stayed.
     pub sets_kept: u64,
-    /// Sets that were removed.
+    /// Sets that were superseded, and taken away.
     pub sets_removed: u64,
+    /// Of these, sets that are kept for a time because they have files as they were before an edit.
+    pub sets_earlier: u64,
+    /// Sets that stay although they are not as the tree is, because they are still needed.
+    pub sets_needed: u64,
     /// Bytes that were read.
     pub bytes_read: u64,
     /// Bytes that were read past the page cache, straight from the medium.

@@ -1,16 +1,19 @@
 //! Makes parity: what is tagged and not yet protected is read once, held to its tag, and encoded.
 //!
 //! A set stays as long as its files have their tags. Files of sets that do not stay, and new ones,
-//! go into new sets. An old set is removed after the new ones are on the medium, and only if they
-//! protect all that it could restore. A file that was renamed costs no reading: its set is written
-//! anew with the other path.
+//! go into new sets. An old set goes after the new ones are on the medium, and only if each of its
+//! files is proved whole under another set (`superseded.rs`). A file that was renamed costs no
+//! reading: its set is written anew with the other path.
 
 use std::time::Instant;
 
 use steadfast_parity::SetPlanner;
 
-use super::encode::{MakerLimits, SetMaker};
+use super::earlier::keep_time;
+use super::encode::{MakerLimits, MakerTask, SetMaker};
 use super::folder::ParityFolder;
+use super::forgetting::{Forgetting, ForgottenMissing};
+use super::known::CataloguedFiles;
 use super::made::{ParityMade, ParityMonitor, ParityOptions};
 use super::place::{ParityPlace, system};
 use super::review::{Review, ReviewRule};
@@ -35,7 +38,8 @@ pub fn make_parity(
     monitor: &mut dyn ParityMonitor,
 ) -> Result<ParityMade, Error> {
     let folder = ParityFolder::make(place)?;
-    bring_up_to_date(place, &folder, options, UpdateExtent { proves: true, scope: None }, monitor)
+    let extent = UpdateExtent { proves: true, scope: None };
+    bring_up_to_date(place, &folder, options, extent, missing_of(options), monitor)
 }
 
 /// Makes parity for what is new or changed since it was made. Sets that are there are looked at and
@@ -49,7 +53,8 @@ pub fn update_parity(
     monitor: &mut dyn ParityMonitor,
 ) -> Result<ParityMade, Error> {
     let folder = ParityFolder::open_to_change(place)?;
-    bring_up_to_date(place, &folder, options, UpdateExtent { proves: false, scope: None }, monitor)
+    let extent = UpdateExtent { proves: false, scope: None };
+    bring_up_to_date(place, &folder, options, extent, missing_of(options), monitor)
 }
 
 /// Makes parity for what is new or changed in a part of a tree; in all of it if the parity was away
@@ -61,12 +66,22 @@ pub(super) fn update_part(
     place: &ParityPlace,
     scope: &ParityScope,
     options: &ParityOptions,
+    missing: ForgottenMissing,
     monitor: &mut dyn ParityMonitor,
 ) -> Result<ParityMade, Error> {
     let folder = ParityFolder::open_to_change(place)?;
     // What was tagged without the parity is anywhere in the tree.
     let scope = Some(scope).filter(|_| !place.is_behind());
-    bring_up_to_date(place, &folder, options, UpdateExtent { proves: false, scope }, monitor)
+    let extent = UpdateExtent { proves: false, scope };
+    bring_up_to_date(place, &folder, options, extent, missing, monitor)
+}
+
+/// Returns which missing files are let go of if no catalogue was asked.
+fn missing_of(options: &ParityOptions) -> ForgottenMissing {
+    match options.forget_missing {
+        true => ForgottenMissing::All,
+        false => ForgottenMissing::None,
+    }
 }
 
 /// How much is looked at.
@@ -83,6 +98,7 @@ fn bring_up_to_date(
     folder: &ParityFolder,
     options: &ParityOptions,
     extent: UpdateExtent<'_>,
+    missing: ForgottenMissing,
     monitor: &mut dyn ParityMonitor,
 ) -> Result<ParityMade, Error> {
     let begun = Instant::now();
@@ -92,15 +108,23 @@ fn bring_up_to_date(
     for text in folder.remember(place)? {
         monitor.event(&Event::Notice(Notice::new(text).at(&place.folder())));
     }
+    let keep_earlier = keep_time(folder, options.keep_earlier)
+        .map_err(|error| system("record how long earlier sets are kept", error, place))?;
+    let known = CataloguedFiles::of(place, &options.run);
+    let forgetting =
+        Forgetting { root: place.root().to_owned(), missing, named: options.forget.clone() };
     let rule = ReviewRule {
         redundancy: options.redundancy,
         proves: extent.proves,
-        forgets: options.forget_missing,
+        forgetting: &forgetting,
+        known: &known,
         scope: extent.scope,
     };
     let review = Review::of(place, folder, rule, &options.run.stop)?;
     let stale_paths = review.paths_outside(extent.scope, folder);
-    let mut maker = SetMaker::new(place, folder, options, limits, review, monitor);
+    let (forgetting, known) = (&forgetting, &known);
+    let task = MakerTask { place, folder, options, forgetting, known, keep_earlier, limits };
+    let mut maker = SetMaker::new(task, review, monitor);
     let mut planner = SetPlanner::new(maker.redundancy(), INTERLEAVED);
     let selection = match extent.scope {
         None => Selection::of([place.root()]),

@@ -23,8 +23,8 @@ use steadfast_sys::source::ReadAt as _;
 
 use super::folder::{ParityFolder, StoredSet};
 use super::identity::SetId;
+use super::member::{MemberState, state_of};
 use super::place::{ParityPlace, system};
-use super::review::{MemberState, state_of};
 use crate::beneath;
 use crate::byte_ranges::ByteRanges;
 use crate::error::Error;

@@ -1,140 +1,88 @@
 //! Which of the stored sets are as the tree is now.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
-use std::hash::{BuildHasher as _, RandomState};
-use std::io;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use steadfast_manifest::tag::Tag;
 use steadfast_parity::{Member, ProtectedFile, Redundancy};
 
 use super::folder::{ParityFolder, SetFault, StoredSet};
+use super::forgetting::Forgetting;
 use super::identity::SetId;
+use super::known::CataloguedFiles;
+use super::member::{FileKeys, MemberState, state_with};
 use super::place::{ParityPlace, system};
-use super::protected;
 use super::scope::ParityScope;
-use crate::beneath;
 use crate::error::Error;
-use crate::store::{StoredTag, tag_at};
-
-/// A set of paths, of which only digests with a random key are held.
-#[derive(Default)]
-pub(super) struct PathSet {
-    key: RandomState,
-    digests: HashSet<u64>,
-}
-
-impl PathSet {
-    pub(super) fn insert(&mut self, path: &Path) -> bool {
-        self.digests.insert(self.key.hash_one(path))
-    }
-
-    pub(super) fn contains(&self, path: &Path) -> bool {
-        self.digests.contains(&self.key.hash_one(path))
-    }
-
-    pub(super) fn remove(&mut self, path: &Path) {
-        self.digests.remove(&self.key.hash_one(path));
-    }
-
-    pub(super) fn is_empty(&self) -> bool {
-        self.digests.is_empty()
-    }
-}
-
-/// How a member of a set is found in the tree.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum MemberState {
-    /// With the tag, the mode and the owner that the set has of it.
-    AsProtected,
-    /// With others.
-    Changed,
-    /// Not at all.
-    Gone,
-    /// That cannot be told.
-    Unknown,
-}
-
-/// Looks for a member in the tree. Its contents are not read.
-pub(super) fn state_of(place: &ParityPlace, member: &ProtectedFile) -> MemberState {
-    let file = match beneath::file(place.root(), &member.path) {
-        Ok(file) => file,
-        Err(error) => return state_of_unopened(&error),
-    };
-    let tag = match tag_at(&file, &place.root().join(&member.path)) {
-        Ok(StoredTag::Whole(tag)) => tag,
-        // The catalogue may have it. The file is then read again, and gives the same set.
-        Ok(_) => return MemberState::Changed,
-        Err(_) => return MemberState::Unknown,
-    };
-    match protected(member.path.clone(), &tag, &file) {
-        Ok(now) if now == *member => MemberState::AsProtected,
-        Ok(_) => MemberState::Changed,
-        Err(_) => MemberState::Unknown,
-    }
-}
-
-fn state_of_unopened(error: &io::Error) -> MemberState {
-    use io::ErrorKind::{InvalidInput, NotADirectory, NotFound};
-    match error.kind() {
-        NotFound | NotADirectory => MemberState::Gone,
-        // Something else has its name.
-        InvalidInput => MemberState::Changed,
-        _ => MemberState::Unknown,
-    }
-}
 
 /// Sets that are less than half full: if there are more of them than this, the smallest are merged.
 /// So files that are added day by day are read again once in this many days, with few others.
 const OPEN_SETS_MAX: usize = 16;
 
-/// A set that is not as the tree is.
-pub(super) struct StaleSet {
-    pub(super) id: SetId,
-    /// The files of it that are gone, which nothing else may be able to restore: their places in
-    /// [`Review::gone`].
-    pub(super) gone: Vec<usize>,
-}
-
-/// A file of the sets that is gone from the tree, or was renamed.
-pub(super) struct GoneFile {
+/// A file of the sets that is not at its path any more, or has no tag there.
+pub(super) struct DisplacedFile {
     pub(super) file: ProtectedFile,
-    /// The sets that it is in.
+    /// Whether something is at its path.
+    pub(super) is_untagged: bool,
+    /// The sets that it is in, and when the latest of them was made.
     pub(super) sets: Vec<SetId>,
+    made_s: u64,
     /// Whether it was found by another path.
     pub(super) is_moved: bool,
+    /// Why it is not let go of, although missing files are.
+    pub(super) why_kept: Option<String>,
 }
 
 /// What is known of the stored sets.
 #[derive(Default)]
 pub(super) struct Review {
+    pub(super) keys: FileKeys,
     /// The files that sets protect as they are now.
-    pub(super) covered: PathSet,
+    pub(super) held: HashSet<u64>,
+    /// Those that they will, after names, times and modes were written anew.
+    pub(super) pending: HashSet<u64>,
+    /// Files of stale sets that are as protected.
+    pub(super) held_by_stale: HashSet<u64>,
+    /// When the path became protected that is the latest to have a tag, by the tag.
+    pub(super) arrived: HashMap<u64, u64>,
     /// Sets that stay.
     pub(super) kept: u64,
     /// The redundancy of the sets; of several, the highest.
     pub(super) redundancy: Option<Redundancy>,
-    pub(super) stale: Vec<StaleSet>,
-    /// Files of the sets that are gone from the tree.
-    pub(super) gone: Vec<GoneFile>,
-    /// Sets that cannot be opened, and stay.
-    pub(super) unreadable: Vec<(SetId, io::Error)>,
-    /// The place of each path in `gone`.
-    gone_at: HashMap<PathBuf, usize>,
-    /// The places of those with a tag.
-    gone_tags: HashMap<Vec<u8>, Vec<usize>>,
+    /// When the newest set was made.
+    pub(super) newest_s: u64,
+    /// Sets that are not as the tree is.
+    pub(super) stale: Vec<SetId>,
+    pub(super) displaced: Vec<DisplacedFile>,
+    /// Sets that cannot be used, and stay.
+    pub(super) faulty: Vec<(SetId, SetFault)>,
+    /// Files with another time, mode or owner than a set has, by set and by path there.
+    pub(super) restyled: BTreeMap<SetId, Vec<(PathBuf, ProtectedFile)>>,
+    /// Sets of the same pages, by a digest of their marks, with the time at which they were made.
+    pub(super) by_pages: HashMap<u64, Vec<(SetId, u64)>>,
     stale_ids: HashSet<SetId>,
+    /// The place of each path and tag in `displaced`.
+    displaced_at: HashMap<u64, usize>,
+    /// The places of those with a tag.
+    displaced_tags: HashMap<u64, Vec<usize>>,
     /// Whether some file of the sets is in the tree, whatever its state.
     has_found: bool,
-    cut: HashMap<PathBuf, CutParts>,
-    /// Sets of whole files that are less than half full, with the number of their pages.
-    open: Vec<(u32, SetId)>,
-    /// Of sets without files that are gone, digests of the marks of all pages.
-    complete: HashSet<u64>,
-    /// Sets that stay although files of theirs are gone, with the same digest.
-    lacking: Vec<(SetId, u64)>,
-    key: RandomState,
+    has_gone: bool,
+    /// The tag of each file that is as protected, and when the first set was made that has it.
+    first_made: HashMap<u64, (u64, u64)>,
+    records: Vec<SetRecord>,
+    cut: HashMap<(u64, u8), CutParts>,
+}
+
+/// What the review found of one set.
+struct SetRecord {
+    id: SetId,
+    /// The number of its pages, if it is one of whole files, less than half full, and complete.
+    open_pages: Option<u32>,
+    is_stale: bool,
+    held: Vec<u64>,
+    pending: Vec<u64>,
 }
 
 /// The parts of a file that is cut over several sets.
@@ -143,7 +91,8 @@ struct CutParts {
     length: u64,
     /// Length in bytes of each part, by its first byte.
     parts: BTreeMap<u64, u64>,
-    sets: Vec<SetId>,
+    /// The places of their sets among the records.
+    records: Vec<usize>,
 }
 
 /// By what sets are judged.
@@ -153,8 +102,10 @@ pub(super) struct ReviewRule<'a> {
     pub(super) redundancy: Option<Redundancy>,
     /// Whether every parity page is read.
     pub(super) proves: bool,
-    /// Whether files that are gone are let go of.
-    pub(super) forgets: bool,
+    /// What is let go of.
+    pub(super) forgetting: &'a Forgetting,
+    /// What the catalogue knows.
+    pub(super) known: &'a CataloguedFiles,
     /// The part of the tree that is looked at; files elsewhere count as unchanged.
     pub(super) scope: Option<&'a ParityScope>,
 }
@@ -178,135 +129,185 @@ impl Review {
             }
             match folder.set(&id) {
                 Ok(stored) => review.add(place, id, &stored, rule),
-                Err(SetFault::Damaged(_)) => {
-                    review.stale.push(StaleSet { id, gone: Vec::new() });
-                }
-                Err(SetFault::Unreadable(error)) => review.unreadable.push((id, error)),
+                Err(fault) => review.faulty.push((id, fault)),
             }
         }
-        review.settle_renamed();
-        review.settle_cut();
-        review.merge_open(folder);
-        review.stale_ids = review.stale.iter().map(|set| set.id).collect();
-        if rule.forgets && !review.gone.is_empty() && !review.has_found {
+        if rule.forgetting.is_any() && review.has_gone && !review.has_found {
             let message = "none of the files that this parity protects is in the tree: is it the \
                            parity of another tree, or is the tree not mounted? Nothing was removed";
             return Err(Error::usage(message).at(&place.folder()));
         }
+        review.settle_moved();
+        review.settle_cut();
+        review.merge_open();
+        review.settle_records();
         Ok(review)
     }
 
     fn add(&mut self, place: &ParityPlace, id: SetId, stored: &StoredSet, rule: ReviewRule<'_>) {
         let index = stored.set.index();
         let members = index.members();
-        let (mut changed, mut gone) = (false, Vec::new());
-        for member in members {
-            if rule.scope.is_some_and(|scope| !scope.covers(&member.file.path)) {
+        let origin = stored.set.header().origin;
+        let made_s = origin.made_s;
+        let (mut held, mut pending, mut restyled) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut is_stale, mut is_complete) = (false, true);
+        for Member { file, .. } in members {
+            let key = self.keys.of(file);
+            if rule.scope.is_some_and(|scope| !scope.covers(&file.path)) {
                 self.has_found = true;
+                held.push(key);
                 continue;
             }
-            let state = state_of(place, &member.file);
-            self.has_found |= !matches!(state, MemberState::Gone);
+            let state = state_with(place, Some(rule.known), file);
+            self.has_found |= state != MemberState::Gone;
+            self.has_gone |= state == MemberState::Gone;
             match state {
-                MemberState::AsProtected | MemberState::Unknown => {}
-                MemberState::Changed => changed = true,
-                MemberState::Gone => gone.push(self.note_gone(id, &member.file)),
+                MemberState::AsProtected => {
+                    let tag = self.keys.of_tag(&file.tag);
+                    let first = self.first_made.entry(key).or_insert((tag, made_s));
+                    first.1 = first.1.min(made_s);
+                    held.push(key);
+                }
+                MemberState::Unknown(_) => held.push(key),
+                MemberState::Restyled(now) => {
+                    pending.push(self.keys.of(&now));
+                    restyled.push((file.path.clone(), now));
+                }
+                MemberState::Changed { .. } => is_stale = true,
+                MemberState::Gone | MemberState::Untagged => {
+                    let is_untagged = state == MemberState::Untagged;
+                    is_stale |= self.note_displaced((id, made_s), file, is_untagged, rule);
+                    is_complete = false;
+                }
             }
         }
-        let origin = stored.set.header().origin;
         self.redundancy = self.redundancy.max(Some(origin.redundancy));
+        self.newest_s = self.newest_s.max(made_s);
         let is_weaker = rule.redundancy.is_some_and(|wanted| wanted != origin.redundancy);
         let is_whole = stored.set.damaged_blocks() == 0
             && stored.set.has_its_length()
             && !(rule.proves && stored.damaged_parity() > 0);
-        if changed || is_weaker || !is_whole || (!gone.is_empty() && rule.forgets) {
-            let gone = if rule.forgets { Vec::new() } else { gone };
-            return self.stale.push(StaleSet { id, gone });
-        }
-        let pages = self.key.hash_one(index.marks());
-        match gone.is_empty() {
-            true => _ = self.complete.insert(pages),
-            false => self.lacking.push((id, pages)),
-        }
-        match members {
-            [part] if part.length < part.file.length => self.add_part(id, part),
-            _ => {
-                self.kept += 1;
-                members.iter().for_each(|member| _ = self.covered.insert(&member.file.path));
-                let pages = index.geometry().pages();
-                if gone.is_empty() && pages < origin.redundancy.pages_max() / 2 {
-                    self.open.push((pages, id));
-                }
+        is_stale |= is_weaker || !is_whole;
+        self.by_pages.entry(self.keys.of_pages(index.marks())).or_default().push((id, made_s));
+        let pages = index.geometry().pages();
+        let is_open =
+            is_complete && restyled.is_empty() && pages < origin.redundancy.pages_max() / 2;
+        let mut open_pages = is_open.then_some(pages);
+        if let [part] = members
+            && part.length < part.file.length
+        {
+            let key = pending.first().or(held.first()).copied();
+            let key = key.unwrap_or_else(|| self.keys.of(&part.file));
+            let cut = self.cut.entry((key, origin.redundancy.percent())).or_default();
+            cut.length = part.file.length;
+            if !is_stale {
+                cut.parts.insert(part.start, part.length);
             }
+            cut.records.push(self.records.len());
+            open_pages = None;
+        }
+        if !restyled.is_empty() && !is_stale {
+            self.restyled.insert(id, restyled);
+        }
+        self.records.push(SetRecord { id, open_pages, is_stale, held, pending });
+    }
+
+    /// Notes that a file of a set is not at its path, and returns whether it is let go of.
+    fn note_displaced(
+        &mut self,
+        (id, made_s): (SetId, u64),
+        file: &ProtectedFile,
+        is_untagged: bool,
+        rule: ReviewRule<'_>,
+    ) -> bool {
+        let forgetting = rule.forgetting;
+        let (is_let_go, why_kept) = match is_untagged {
+            true => (forgetting.names(&file.path), None),
+            false => match forgetting.lets_go_of(&file.path, rule.known) {
+                Ok(is_let_go) => (is_let_go, None),
+                Err(why) => (false, Some(why)),
+            },
+        };
+        if is_let_go {
+            return true;
+        }
+        let next = self.displaced.len();
+        let at = *self.displaced_at.entry(self.keys.of(file)).or_insert(next);
+        if at == next {
+            let tag = self.keys.of_tag(&file.tag);
+            self.displaced_tags.entry(tag).or_default().push(at);
+            let (file, sets) = (file.clone(), Vec::new());
+            let is_moved = false;
+            let gone = DisplacedFile { file, is_untagged, sets, made_s, is_moved, why_kept };
+            self.displaced.push(gone);
+        }
+        let displaced = &mut self.displaced[at];
+        displaced.sets.push(id);
+        displaced.made_s = displaced.made_s.max(made_s);
+        false
+    }
+
+    /// Sets of files that are by another path in a set that was made later go: a run ended after it
+    /// had written that.
+    fn settle_moved(&mut self) {
+        for (tag, made_s) in std::mem::take(&mut self.first_made).into_values() {
+            let arrived = self.arrived.entry(tag).or_default();
+            *arrived = made_s.max(*arrived);
+        }
+        let mut stale: HashSet<SetId> = HashSet::new();
+        for file in &mut self.displaced {
+            let arrived = self.arrived.get(&self.keys.of_tag(&file.file.tag));
+            if arrived.is_some_and(|made_s| *made_s > file.made_s) {
+                file.is_moved = true;
+                stale.extend(&file.sets);
+            }
+        }
+        for record in self.records.iter_mut().filter(|record| stale.contains(&record.id)) {
+            record.is_stale = true;
         }
     }
 
-    /// Notes that a file of a set is gone, and returns its place among those that are.
-    fn note_gone(&mut self, id: SetId, file: &ProtectedFile) -> usize {
-        let next = self.gone.len();
-        let at = *self.gone_at.entry(file.path.clone()).or_insert(next);
-        match self.gone.get_mut(at) {
-            Some(gone) => gone.sets.push(id),
-            None => {
-                self.gone_tags.entry(file.tag.clone()).or_default().push(at);
-                self.gone.push(GoneFile { file: file.clone(), sets: vec![id], is_moved: false });
-            }
-        }
-        at
-    }
-
-    fn add_part(&mut self, id: SetId, part: &Member) {
-        let cut = self.cut.entry(part.file.path.clone()).or_default();
-        cut.length = part.file.length;
-        cut.parts.insert(part.start, part.length);
-        cut.sets.push(id);
-    }
-
-    /// A set that has files by old names goes if the same pages are in one with their new names:
-    /// a run ended after it had written that.
-    fn settle_renamed(&mut self) {
-        for (id, pages) in std::mem::take(&mut self.lacking) {
-            if !self.complete.contains(&pages) {
-                continue;
-            }
-            self.stale.push(StaleSet { id, gone: Vec::new() });
-            self.kept = self.kept.saturating_sub(1);
-            for gone in &mut self.gone {
-                gone.sets.retain(|set| *set != id);
-                gone.is_moved |= gone.sets.is_empty();
-            }
-            self.cut.retain(|_, cut| !cut.sets.contains(&id));
-        }
-    }
-
-    /// A cut file is covered if all its parts are there; otherwise it is made anew.
+    /// A cut file is held if all its parts are; otherwise it is made anew.
     fn settle_cut(&mut self) {
-        for (path, cut) in std::mem::take(&mut self.cut) {
-            if cut.parts.values().sum::<u64>() == cut.length {
-                self.covered.insert(&path);
-                self.kept += cut.sets.len() as u64;
-                continue;
+        for cut in std::mem::take(&mut self.cut).into_values() {
+            let is_whole = cut.parts.values().sum::<u64>() == cut.length;
+            if !is_whole || cut.records.iter().any(|at| self.records[*at].is_stale) {
+                cut.records.into_iter().for_each(|at| self.records[at].is_stale = true);
             }
-            let gone: Vec<usize> = self.gone_at.get(&path).copied().into_iter().collect();
-            self.stale.extend(cut.sets.into_iter().map(|id| StaleSet { id, gone: gone.clone() }));
         }
     }
 
     /// Gives up the smallest of too many open sets, as many as one set has room for.
-    fn merge_open(&mut self, folder: &ParityFolder) {
-        if self.open.len() <= OPEN_SETS_MAX {
+    fn merge_open(&mut self) {
+        let open = self.records.iter_mut().filter(|record| !record.is_stale);
+        let open = open.filter_map(|record| Some((record.open_pages?, record)));
+        let mut open: Vec<(u32, &mut SetRecord)> = open.collect();
+        if open.len() <= OPEN_SETS_MAX {
             return;
         }
-        self.open.sort_unstable();
+        open.sort_unstable_by_key(|(pages, record)| (*pages, record.id));
         let mut room = self.redundancy.unwrap_or_default().pages_max();
-        for (pages, id) in std::mem::take(&mut self.open) {
+        for (pages, record) in open {
             let Some(left) = room.checked_sub(pages) else { break };
-            let Ok(stored) = folder.set(&id) else { continue };
             room = left;
-            let members = stored.set.index().members();
-            members.iter().for_each(|member| self.covered.remove(&member.file.path));
-            self.kept -= 1;
-            self.stale.push(StaleSet { id, gone: Vec::new() });
+            record.is_stale = true;
+        }
+    }
+
+    /// Gathers what the sets that stay have.
+    fn settle_records(&mut self) {
+        for record in std::mem::take(&mut self.records) {
+            if record.is_stale {
+                self.restyled.remove(&record.id);
+                self.held_by_stale.extend(record.held);
+                self.held_by_stale.extend(record.pending);
+                self.stale.push(record.id);
+                self.stale_ids.insert(record.id);
+                continue;
+            }
+            self.kept += 1;
+            self.held.extend(record.held);
+            self.pending.extend(record.pending);
         }
     }
 
@@ -319,8 +320,8 @@ impl Review {
     ) -> Vec<PathBuf> {
         let Some(scope) = scope else { return Vec::new() };
         let mut paths = Vec::new();
-        for set in &self.stale {
-            let Ok(stored) = folder.set(&set.id) else { continue };
+        for id in &self.stale {
+            let Ok(stored) = folder.set(id) else { continue };
             let members = stored.set.index().members().iter().map(|member| &member.file.path);
             paths.extend(members.filter(|path| !scope.covers(path)).cloned());
         }
@@ -329,10 +330,10 @@ impl Review {
         paths
     }
 
-    /// Returns the place in `gone` of a file that had this tag: the same contents and time.
-    pub(super) fn gone_with(&self, tag: &Tag) -> Option<usize> {
-        let places = self.gone_tags.get(tag.encode().as_bytes())?;
-        places.iter().copied().find(|at| !self.gone[*at].is_moved)
+    /// Returns the place in `displaced` of a file that had this tag: the same contents and time.
+    pub(super) fn displaced_with(&self, tag: &Tag) -> Option<usize> {
+        let places = self.displaced_tags.get(&self.keys.of_tag(tag.encode().as_bytes()))?;
+        places.iter().copied().find(|at| !self.displaced[*at].is_moved)
     }
 
     /// Says whether a set is one that does not stay.

@@ -1,5 +1,6 @@
 //! What is known of the stored sets: by their indices alone, or with every parity page read.
 
+use std::io;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -9,8 +10,8 @@ use steadfast_sys::source::ReadAt as _;
 
 use super::folder::{ParityFolder, SetFault, StoredSet};
 use super::identity::hex;
+use super::member::{MemberState, state_of};
 use super::place::{ParityPlace, none_at, system};
-use super::review::{MemberState, state_of};
 use crate::beneath;
 use crate::error::Error;
 use crate::pages::Descriptor;
@@ -71,6 +72,10 @@ pub struct SetTotals {
     pub bytes: u64,
     /// Bytes of the parity files.
     pub parity_bytes: u64,
+    /// Sets that are kept for a time because they have files as they were before an edit.
+    pub earlier_sets: u64,
+    /// Bytes of their parity files.
+    pub earlier_bytes: u64,
     /// Whether the run was told to stop before its end.
     pub interrupted: bool,
     status: u8,
@@ -165,9 +170,10 @@ pub fn show_parity(
         }
         for member in members {
             match state_of(place, &member.file) {
-                MemberState::Changed => report.changed += 1,
+                MemberState::Changed { .. } | MemberState::Restyled(_) => report.changed += 1,
+                MemberState::Untagged => report.changed += 1,
                 MemberState::Gone => report.missing += 1,
-                MemberState::AsProtected | MemberState::Unknown => {}
+                MemberState::AsProtected | MemberState::Unknown(_) => {}
             }
         }
         report.strength = i64::from(stored.set.index().geometry().parity_shards());
@@ -207,13 +213,14 @@ fn each_set(
                 report.status = if is_damaged { 3 } else { 0 };
             }
             Err(fault) => {
-                report.status = if matches!(fault, SetFault::Damaged(_)) { 3 } else { 2 };
+                report.status = if matches!(fault, SetFault::Unreadable(_)) { 2 } else { 3 };
                 report.fault = Some(fault.to_string());
             }
         }
         totals.add(&report);
         found(&report);
     }
+    totals.add_earlier(&folder).map_err(|error| system("list earlier sets", error, place))?;
     match totals.sets == 0 && !totals.interrupted {
         true => Err(Error::usage("no set has a file there").at(&place.folder())),
         false => Ok(totals),
@@ -234,6 +241,15 @@ fn describe(stored: &StoredSet, report: &mut SetReport) {
 }
 
 impl SetTotals {
+    fn add_earlier(&mut self, folder: &ParityFolder) -> io::Result<()> {
+        let Some(earlier) = folder.earlier()? else { return Ok(()) };
+        for id in earlier.ids()? {
+            self.earlier_sets += 1;
+            self.earlier_bytes += earlier.length_and_time(&id)?.0;
+        }
+        Ok(())
+    }
+
     fn add(&mut self, report: &SetReport) {
         self.sets += 1;
         self.damaged += u64::from(!report.is_whole());

@@ -111,6 +111,18 @@ impl Dir {
         self.flush()
     }
 
+    /// Moves an entry to another directory of the same volume, over anything that has its name
+    /// there, and flushes both.
+    ///
+    /// # Errors
+    /// `InvalidInput` when the name is not one component; otherwise whatever the system says.
+    pub fn replace_in(&self, name: &OsStr, dir: &Dir) -> io::Result<()> {
+        let name = component(name)?;
+        rustix::fs::renameat(self, name, dir, name)?;
+        dir.flush()?;
+        self.flush()
+    }
+
     /// Removes an entry that is not a directory; of a symlink, the link.
     ///
     /// # Errors

@@ -1,0 +1,89 @@
+//! What the catalogue of a tree says of files in parity: the tags of those that lost theirs, and
+//! which folders were other volumes.
+
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+
+use steadfast_manifest::tag::Tag;
+
+use super::place::ParityPlace;
+use crate::beneath;
+use crate::catalogue::{Catalogue, CatalogueError, CatalogueReader, FolderVolume};
+use crate::event::FilePath;
+use crate::run::{CatalogueUse, Options};
+
+/// The catalogue of a tree with parity, if there is one.
+pub(super) struct CataloguedFiles {
+    root: PathBuf,
+    catalogue: Option<Result<(Catalogue, CatalogueReader), CatalogueError>>,
+}
+
+impl CataloguedFiles {
+    /// Opens the catalogue that a run with these options uses.
+    pub(super) fn of(place: &ParityPlace, options: &Options) -> CataloguedFiles {
+        let file = match &options.catalogue {
+            CatalogueUse::Off => None,
+            CatalogueUse::At(file) => Some(file.clone()),
+            CatalogueUse::Nearest => Catalogue::find(place.root()),
+        };
+        let open = |file: PathBuf| {
+            let catalogue = Catalogue::open_reader(&file)?;
+            let reader = CatalogueReader::beside(&catalogue)?;
+            Ok((catalogue, reader))
+        };
+        CataloguedFiles { root: place.root().to_owned(), catalogue: file.map(open) }
+    }
+
+    /// Returns the tag that the catalogue has of a file; `None` if it cannot tell.
+    pub(super) fn tag(&self, relative: &Path) -> Option<Tag> {
+        let Some(Ok((_, reader))) = &self.catalogue else { return None };
+        reader.tag(&FilePath::whole(&self.root.join(relative))).ok().flatten()
+    }
+
+    /// Returns why a file that is not in the tree may be on a volume that is not mounted; `None` if
+    /// its folder is the one in which it was.
+    pub(super) fn why_hidden(&self, relative: &Path) -> Option<String> {
+        let folder = relative.parent().unwrap_or(Path::new(""));
+        match &self.catalogue {
+            Some(Err(error)) => return Some(format!("the catalogue cannot be read: {error}")),
+            Some(Ok((catalogue, _))) => {
+                let real = self.root.join(folder);
+                let volume = match real.strip_prefix(catalogue.root()) {
+                    Ok(within) => catalogue.volume_of(within),
+                    Err(_) => Ok(FolderVolume::NotKnown),
+                };
+                match volume {
+                    Ok(FolderVolume::Mounted) => return None,
+                    Ok(FolderVolume::Unmounted(at)) => {
+                        let at = at.display();
+                        return Some(format!("the volume at `{at}` is not mounted"));
+                    }
+                    Ok(FolderVolume::NotKnown) => {}
+                    Err(error) => return Some(format!("the catalogue cannot be read: {error}")),
+                }
+            }
+            None => {}
+        }
+        // A mount point without its volume is an empty folder.
+        let there = folder.ancestors().find(|above| {
+            !above.as_os_str().is_empty() && beneath::directory(&self.root, above).is_ok()
+        })?;
+        is_empty(&self.root, there).then(|| {
+            let there = there.display();
+            format!("nothing is in `{there}`: is a volume not mounted there?")
+        })
+    }
+}
+
+/// Returns whether a folder has nothing in it but what every new volume has.
+fn is_empty(root: &Path, folder: &Path) -> bool {
+    let mut empty = true;
+    let listed = beneath::directory(root, folder).and_then(|dir| {
+        dir.entries(&mut |entry| {
+            empty = entry.name == "lost+found";
+            if empty { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+        })
+    });
+    // What cannot be listed may have been emptied.
+    listed.is_err() || empty
+}
