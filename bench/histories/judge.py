@@ -312,7 +312,9 @@ class _Judgement:
         ends = any(word in self.run.words for word in ACCEPTING)
         if ends:
             for path, item in list(self._lost()):
+                # Without a catalogue nobody knows that it is not mounted.
                 part = path.startswith(b"part/") and self.world.unmounted
+                part = part and self.world.manner.catalogue
                 item.accepted = item.accepted or not part
         if self.was.sets.keys() <= sets.keys():
             return

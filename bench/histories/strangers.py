@@ -54,6 +54,8 @@ class Stage:
         self.as_stranger = Program(place.binary, self.shared, base / "home-of-stranger", STRANGER)
         # The contents that no file of the victim may ever have.
         self.evil: set[str] = set()
+        # What must not be there afterwards.
+        self.never: list[Path] = []
         self.steps: list[str] = []
 
     def put(self, path: Path, owner: int, mode: int) -> Path:
@@ -124,6 +126,9 @@ def _judge(
             outcome.fault("rights given", f"{path!r} {seen.mode:o} {seen.owner} {said}")
     for path in before.keys() - after.keys():
         outcome.fault("wrong bytes", f"{path!r} removed {said}")
+    for never in stage.never:
+        if os.path.lexists(never):
+            outcome.fault("made from a stranger's data", f"{never} {said}")
     if scene in BLOCKING and run.status == 2:
         outcome.fault("blocked by a stranger", f"{said}: {run.output[-200:]!r}")
 
@@ -138,9 +143,10 @@ def parity_above(stage: Stage) -> list[list[str]]:
     (fake / "victim").mkdir(parents=True)
     for path in (fake, fake / "victim"):
         os.chown(path, STRANGER, STRANGER)
-    for number in range(3):
+    for number in range(4):
         stage.evil_file(fake / "victim" / f"doc{number}")
     stage.prepare(stage.as_stranger, f"tag {fake}", f"parity make {fake}")
+    _open(fake / OWN)
     os.rename(fake / OWN, stage.shared / OWN)
     shutil.rmtree(fake)
     if stage.source.random() < 0.5:
@@ -173,6 +179,8 @@ def own_folder_in_parity(stage: Stage) -> list[list[str]]:
     for path in (folder.parent, folder):
         os.chown(path, STRANGER, STRANGER)
     stage.evil_file(folder / "x")
+    stage.evil_file(tree / "y")
+    stage.never = [tree / OWN / "damaged" / "x"]
     stage.prepare(stage.as_stranger, f"tag {tree}", f"parity make {tree}")
     _alter_sets(tree, forge.name_own_folder)
     shutil.rmtree(folder.parent)
@@ -210,6 +218,8 @@ def garbage_above(stage: Stage) -> list[list[str]]:
     _plant(stage.shared, "damaged/unfinished", "0000000000000abc.pages", garbage)
     _plant(stage.shared, "parity/ab", "ab" * 16, garbage)
     if stage.source.random() < 0.5:
+        _open(stage.shared / OWN)
+    if stage.source.random() < 0.5:
         stage.prepare(stage.as_victim, "init victim")
     return [["tag", "victim"], ["check", "victim"], ["repair", "--yes", "victim"]]
 
@@ -244,9 +254,16 @@ def elsewhere_out(stage: Stage) -> list[list[str]]:
     place = stage.stranger / "place"
     stage.prepare(stage.as_stranger, f"tag {fake}", f"parity make --parity-at {place} {fake}")
     record = (fake / OWN / "parity" / "elsewhere").read_bytes()
+    _open(place)
     _plant(stage.victim, "parity", "elsewhere", record, VICTIM)
     stage.files[0].unlink()
     return [["repair", "--yes", "victim"], ["repair", "--yes", "victim", "root"]]
+
+
+def _open(folder: Path) -> None:
+    """Lets everybody read and write what a stranger planted."""
+    for path in (folder, *folder.rglob("*")):
+        path.chmod(0o777 if path.is_dir() else 0o666)
 
 
 def _alter_sets(tree: Path, alter: forge.Alter) -> None:
@@ -267,7 +284,6 @@ def _plant(tree: Path, folder: str, name: str, data: bytes, owner: int = STRANGE
             path.mkdir()
             os.chown(path, owner, owner)
     (path / name).write_bytes(data)
-    os.chmod(path / name, 0o600)
     os.chown(path / name, owner, owner)
     return path
 

@@ -51,7 +51,8 @@ class Plans(unittest.TestCase):
 
     @unittest.skipUnless(shutil.which("par2"), "needs par2")
     def test_a_set_is_made_for_each_tree_that_has_one(self) -> None:
-        steps = [Step(1, "q0", (Change("create", "q0/x", A), Change("create", "q0/y", B))), STEPS[0]]
+        files = (Change("create", "q0/f1", A), Change("create", "q0/f2", B))
+        steps = [Step(1, "q0", files), STEPS[0]]
         names = par2_sets(steps, POOL)
         self.assertIn("q0/set.par2", names)
         self.assertTrue(all(name.startswith("q0/") for name in names))
