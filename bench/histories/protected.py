@@ -163,9 +163,10 @@ def read_folder(folder: bytes) -> dict[Signature, ParitySet]:
 
 
 def parity_files(folder: bytes) -> list[bytes]:
-    """The paths of the parity files in a folder of parity."""
+    """The paths of the parity files in a folder of parity, except those of earlier contents."""
     found = []
-    for base, _, names in os.walk(folder):
+    for base, folders, names in os.walk(folder):
+        folders[:] = [name for name in folders if name != b"earlier"]
         found += [os.path.join(base, name) for name in names if is_set(os.path.join(base, name))]
     return sorted(found)
 

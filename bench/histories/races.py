@@ -117,7 +117,8 @@ class _Race:
             else:
                 changes.write(world, path, data, self._manner)
         if world.is_there(path) and self._aside is None:
-            names = {path, *(world.names_of(world.at[path]) if path in world.at else ())}
+            linked = (name for name, seen in self._was.seen.items() if seen.links > 1)
+            names = [path, *(name for name in linked if world.is_there(name))]
             for name in names:
                 self._was.seen[name] = look.look_at(world.path(name))
 
