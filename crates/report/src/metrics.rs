@@ -2,7 +2,9 @@
 //!
 //! Takes folders; appends the text format 0.0.4. Paths of folders are in it, and none of files.
 
-use crate::status::{FolderFacts, FolderState, FolderStatus};
+use steadfast::FolderFacts;
+
+use crate::status::{FolderStatus, oldest_proof_s, open_by_name};
 
 /// How the text begins, by which a file of metrics is recognised.
 pub const METRICS_BEGINNING: &str = "# HELP steadfast_folder_status ";
@@ -33,28 +35,29 @@ pub fn write_metrics(folders: &[FolderStatus], out: &mut Vec<u8>) {
         "Exit status: 0 fine, 1 modified, missing or overdue, 2 could not tell, 3 corrupt.",
         &|folder| one(i64::from(folder.exit_status())),
     );
-    metric("steadfast_files", "Tagged files.", &|folder| fact(folder, |facts| facts.files));
+    metric("steadfast_files", "Tagged files.", &|folder| fact(folder, |facts| facts.audit.tagged));
     metric("steadfast_bytes", "Bytes of the tagged files.", &|folder| {
-        fact(folder, |facts| facts.bytes)
+        fact(folder, |facts| facts.audit.bytes)
     });
     metric("steadfast_never_checked_files", "Files that were never checked.", &|folder| {
-        fact(folder, |facts| facts.never)
+        fact(folder, |facts| facts.audit.never.0)
     });
     metric("steadfast_checked_bytes", "Bytes that were checked within the cover.", &|folder| {
-        fact(folder, |facts| facts.proved_bytes)
+        fact(folder, |facts| facts.proved().1)
     });
     metric("steadfast_overdue", "Whether checks are overdue.", &|folder| {
         fact(folder, |facts| u64::from(folder.is_overdue(facts)))
     });
     metric("steadfast_oldest_check_timestamp_seconds", "The oldest last check.", &|folder| {
-        let facts = facts_of(folder).and_then(|facts| facts.oldest_proof_s);
+        let facts = facts_of(folder).and_then(oldest_proof_s);
         facts.map(one).unwrap_or_default()
     });
     metric("steadfast_open_failures", "Open failures, by state.", &|folder| {
         let Some(facts) = facts_of(folder) else { return Vec::new() };
-        let others = facts.open.keys().map(String::as_str).filter(|key| !STATES.contains(key));
+        let open = open_by_name(facts);
+        let others = open.keys().copied().filter(|key| !STATES.contains(key));
         let all = STATES.into_iter().chain(others);
-        let count = |state: &str| facts.open.get(state).copied().unwrap_or(0);
+        let count = |state: &str| open.get(state).copied().unwrap_or(0);
         all.map(|state| (vec![("state", state.to_owned())], signed(count(state)))).collect()
     });
     metric("steadfast_last_run_timestamp_seconds", "When its schedule last ran.", &|folder| {
@@ -93,10 +96,7 @@ fn signed(value: u64) -> i64 {
 }
 
 fn facts_of(folder: &FolderStatus) -> Option<&FolderFacts> {
-    match &folder.state {
-        FolderState::Known(facts) => Some(facts),
-        _ => None,
-    }
+    folder.state.facts()
 }
 
 /// A number of a folder that could be judged.
@@ -114,24 +114,20 @@ mod tests {
     use std::collections::BTreeSet;
     use std::path::Path;
 
+    use steadfast::{FileState, FolderState};
+
     use super::*;
     use crate::status::{DriveFacts, DriveRemark, ScheduleFacts};
 
     #[test]
     fn a_folder_is_told_with_its_labels() {
-        let facts = FolderFacts {
-            files: 10,
-            bytes: 2_000_000,
-            open: [("corrupt".to_owned(), 2)].into(),
-            oldest_proof_s: Some(86_400),
-            is_overdue: true,
-            ..FolderFacts::default()
-        };
+        let open = [(FileState::Corrupt, 2)].into();
+        let facts = FolderFacts { open, ..crate::status::tests::facts_of(10, 9) };
         let remark =
             |count| DriveRemark { key: "btrfs_read", count, text: "reads that failed".into() };
         let known = FolderStatus {
             root: "/srv/\"my\" photos\n".into(),
-            state: FolderState::Known(facts),
+            state: FolderState::Known(Box::new(facts)),
             schedule: Some(ScheduleFacts {
                 name: "photos".into(),
                 every: "night".into(),

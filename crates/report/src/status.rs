@@ -4,81 +4,14 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use serde::Serialize;
-use steadfast::age_s;
-use steadfast::catalogue::{Audit, FailedCheck};
 use steadfast::verdict::worse_status;
+use steadfast::{FolderFacts, FolderState, FolderWord, age_s};
 use steadfast_schedule::{CheckSchedule, LastRun};
 
 use crate::escape;
 use crate::json::{JsonObject, write_object};
 use crate::output::Output;
 use crate::units::Units;
-
-/// What is known of a folder without reading its files.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum FolderState {
-    /// Its catalogue could be read.
-    Known(FolderFacts),
-    /// It is not there, or another volume is in its place. The text says why.
-    NotThere(String),
-    /// Its catalogue cannot be read, or is gone. The text says why.
-    Unknown(String),
-}
-
-/// What a catalogue knows of its folder.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct FolderFacts {
-    /// Tagged files.
-    pub files: u64,
-    /// Their bytes.
-    pub bytes: u64,
-    /// Open failures, by state.
-    pub open: BTreeMap<String, u64>,
-    /// The oldest among the last proofs of all files, in seconds since 1970.
-    pub oldest_proof_s: Option<i64>,
-    /// Files that were never proved.
-    pub never: u64,
-    /// Bytes that were proved within the cover.
-    pub proved_bytes: u64,
-    /// Days within which every byte should be proved.
-    pub cover_days: u32,
-    /// Whether some file is not proved within the cover, with a tenth of it as grace.
-    pub is_overdue: bool,
-}
-
-/// Days within which every byte should be read if no schedule says otherwise.
-pub const COVER_DAYS: u32 = 90;
-
-impl FolderFacts {
-    /// Returns the numbers of days that the audit for [`FolderFacts::of`] counts: the cover, and
-    /// the cover with a tenth of it as grace.
-    pub fn windows(cover_days: u32) -> [u32; 2] {
-        [cover_days, cover_days + cover_days.div_ceil(10)]
-    }
-
-    /// Takes the figures of an audit of [`FolderFacts::windows`].
-    pub fn of(audit: &Audit, cover_days: u32) -> FolderFacts {
-        let [cover, grace] = FolderFacts::windows(cover_days);
-        let window = |days| audit.windows.iter().find(|window| window.days == days);
-        FolderFacts {
-            files: audit.tagged,
-            bytes: audit.bytes,
-            never: audit.never.0,
-            oldest_proof_s: audit.oldest_proof.map(|proof| proof.seconds),
-            proved_bytes: window(cover).map_or(0, |window| window.bytes),
-            cover_days,
-            is_overdue: window(grace).is_none_or(|window| window.entries < audit.tagged),
-            ..FolderFacts::default()
-        }
-    }
-
-    /// Counts a failure that is open.
-    pub fn add(&mut self, failure: &FailedCheck) {
-        if !failure.settled {
-            *self.open.entry(failure.standing.name().to_owned()).or_default() += 1;
-        }
-    }
-}
 
 /// The schedule of a folder, and what became of its last run.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -154,7 +87,7 @@ impl DriveFacts {
 }
 
 /// A folder.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub struct FolderStatus {
     /// Its root.
     pub root: PathBuf,
@@ -169,8 +102,11 @@ pub struct FolderStatus {
 impl FolderStatus {
     /// Returns whether files were not checked within the cover, or the timer does not work.
     pub(crate) fn is_overdue(&self, facts: &FolderFacts) -> bool {
-        let unstarted = |schedule: &ScheduleFacts| schedule.unstarted_s.is_some();
-        facts.is_overdue || self.schedule.as_ref().is_some_and(unstarted)
+        facts.is_overdue() || self.is_unstarted()
+    }
+
+    fn is_unstarted(&self) -> bool {
+        self.schedule.as_ref().is_some_and(|schedule| schedule.unstarted_s.is_some())
     }
 
     /// Returns the alarm of the last run of its schedule.
@@ -178,31 +114,22 @@ impl FolderStatus {
         self.schedule.as_ref()?.alarm.as_deref()
     }
 
-    /// Returns its exit status: 3 if a corrupt file is open, 1 if anything else is open or
-    /// overdue, or if too much changed at once, 2 if it could not be determined.
+    /// Returns its exit status: that of the folder, and at least 1 if too much changed at once or
+    /// the timer does not work.
     pub fn exit_status(&self) -> u8 {
-        let FolderState::Known(facts) = &self.state else { return 2 };
-        let of = |state: &str| match state {
-            "corrupt" => 3,
-            "unreadable" | "unstable" => 2,
-            _ => 1,
-        };
-        let open = facts.open.iter().filter(|(_, count)| **count > 0).map(|(state, _)| of(state));
-        let is_amiss = self.is_overdue(facts) || facts.files == 0 || self.alarm().is_some();
-        open.fold(u8::from(is_amiss), worse_status)
+        let is_amiss = self.alarm().is_some() || self.is_unstarted();
+        worse_status(self.state.exit_status(), u8::from(is_amiss))
     }
 
-    /// Returns its state in a word: "fine", "trouble", "overdue", "empty", "not there", "unknown".
+    /// Returns its state in a word. The worst of the folder and its schedule.
     pub fn word(&self) -> &'static str {
-        match &self.state {
-            FolderState::NotThere(_) => "not there",
-            FolderState::Unknown(_) => "unknown",
-            FolderState::Known(facts) if facts.open.values().any(|count| *count > 0) => "trouble",
-            FolderState::Known(_) if self.alarm().is_some() => "trouble",
-            FolderState::Known(facts) if facts.files == 0 => "empty",
-            FolderState::Known(facts) if self.is_overdue(facts) => "overdue",
-            FolderState::Known(_) => "fine",
-        }
+        let word = self.state.word();
+        let of_schedule = match () {
+            () if self.alarm().is_some() => FolderWord::Trouble,
+            () if self.is_unstarted() => FolderWord::Overdue,
+            () => FolderWord::Fine,
+        };
+        word.max(of_schedule).name()
     }
 
     /// Appends it as a line of JSON.
@@ -212,17 +139,17 @@ impl FolderStatus {
             .field("exit_status", self.exit_status());
         object = match &self.state {
             FolderState::Known(facts) => object
-                .field("files", facts.files)
-                .field("bytes", facts.bytes)
-                .field("open", &facts.open)
-                .field("never", facts.never)
-                .field("oldest_proof_s", facts.oldest_proof_s)
-                .field("proved_bytes", facts.proved_bytes)
+                .field("files", facts.audit.tagged)
+                .field("unrecorded", facts.unrecorded())
+                .field("bytes", facts.audit.bytes)
+                .field("open", open_by_name(facts))
+                .field("never", facts.audit.never.0)
+                .field("oldest_proof_s", oldest_proof_s(facts))
+                .field("proved_bytes", facts.proved().1)
                 .field("cover_days", facts.cover_days)
-                .field("overdue", self.is_overdue(facts)),
-            FolderState::NotThere(reason) | FolderState::Unknown(reason) => {
-                object.field("reason", reason)
-            }
+                .field("overdue", self.is_overdue(facts))
+                .field("unfinished", unfinished(facts)),
+            other => object.field("reason", reason(other)),
         };
         let schedule = self.schedule.as_ref().map(|schedule| {
             JsonObject::default()
@@ -247,17 +174,17 @@ impl FolderStatus {
         };
         line(format!("{:<10} {}", self.word(), escape::path(&self.root)));
         match &self.state {
-            FolderState::NotThere(reason) | FolderState::Unknown(reason) => {
-                line(format!("           {}", escape::text(reason)));
-            }
             FolderState::Known(facts) => {
-                let bytes = units.bytes(facts.bytes);
-                line(format!("           {} tagged files, {bytes}", facts.files));
-                let share = match facts.bytes {
+                let bytes = units.bytes(facts.audit.bytes);
+                line(format!("           {} tagged files, {bytes}", facts.audit.tagged));
+                if facts.unrecorded() > 0 {
+                    line(format!("           {} files are not recorded yet", facts.unrecorded()));
+                }
+                let share = match facts.audit.bytes {
                     0 => 100.0,
-                    bytes => facts.proved_bytes as f64 * 100.0 / bytes as f64,
+                    bytes => facts.proved().1 as f64 * 100.0 / bytes as f64,
                 };
-                let oldest = match (facts.never, facts.oldest_proof_s) {
+                let oldest = match (facts.audit.never.0, oldest_proof_s(facts)) {
                     (0, Some(oldest_s)) => {
                         format!(
                             "the oldest check is {} days ago",
@@ -268,10 +195,14 @@ impl FolderStatus {
                 };
                 let days = facts.cover_days;
                 line(format!("           {share:.1} % checked within {days} days; {oldest}"));
-                for (state, count) in facts.open.iter().filter(|(_, count)| **count > 0) {
+                for (state, count) in open_by_name(facts) {
                     line(format!("           open: {count} {state}"));
                 }
+                for text in unfinished(facts) {
+                    line(format!("           {}", escape::text(&text)));
+                }
             }
+            other => line(format!("           {}", escape::text(&reason(other)))),
         }
         if let Some(schedule) = &self.schedule {
             let ScheduleFacts { name, every, at, .. } = schedule;
@@ -298,35 +229,90 @@ impl FolderStatus {
     }
 }
 
+/// Returns how many files have an open failure, by the name of its state.
+pub(crate) fn open_by_name(facts: &FolderFacts) -> BTreeMap<&'static str, u64> {
+    facts.open.iter().map(|(state, count)| (state.name(), *count)).collect()
+}
+
+/// Returns when the file was proved whose proof is the oldest, in seconds since 1970.
+pub(crate) fn oldest_proof_s(facts: &FolderFacts) -> Option<i64> {
+    facts.audit.oldest_proof.map(|proof| proof.seconds)
+}
+
+/// Returns what is said of repairs that were cut off.
+fn unfinished(facts: &FolderFacts) -> Vec<String> {
+    let place = |path: &PathBuf| format!("{}: ", escape::path(path));
+    let said = |notice: &steadfast::Notice| {
+        format!("{}{}", notice.path.as_ref().map(place).unwrap_or_default(), notice.text)
+    };
+    facts.unfinished.iter().map(said).collect()
+}
+
+/// Returns why nothing is known of a folder.
+fn reason(state: &FolderState) -> String {
+    match state {
+        FolderState::NotThere(reason) | FolderState::Unknown(reason) => reason.clone(),
+        FolderState::PartOf(root) => format!("it is a part of `{}`", root.display()),
+        FolderState::Unrecorded | FolderState::Known(_) => "it has no catalogue".to_owned(),
+    }
+}
+
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::*;
+    use steadfast::catalogue::{Audit, AuditWindow};
+    use steadfast::{FileState, Notice, Timestamp};
 
     fn folder(state: FolderState) -> FolderStatus {
         FolderStatus { root: "/srv/photos".into(), state, schedule: None, drives: Vec::new() }
     }
 
-    fn facts() -> FolderFacts {
-        FolderFacts {
-            files: 10,
+    /// A folder of `tagged` files, of which `proved` were proved within 30 days.
+    pub(crate) fn facts_of(tagged: u64, proved: u64) -> FolderFacts {
+        let windows = FolderFacts::windows(30);
+        let windows = windows.map(|days| AuditWindow { days, entries: proved, bytes: 2_000_000 });
+        let audit = Audit {
+            at: Timestamp { seconds: 11 * 86_400, nanoseconds: 0 },
+            entries: tagged,
+            tagged,
             bytes: 2_000_000,
-            oldest_proof_s: Some(86_400),
-            proved_bytes: 2_000_000,
-            cover_days: 30,
-            ..FolderFacts::default()
-        }
+            windows: windows.to_vec(),
+            proofs: Vec::new(),
+            never: (0, 0),
+            oldest_proof: Some(Timestamp { seconds: 86_400, nanoseconds: 0 }),
+            standings: BTreeMap::new(),
+            runs: Vec::new(),
+        };
+        FolderFacts::of(audit, 30)
+    }
+
+    fn facts() -> FolderFacts {
+        facts_of(10, 10)
+    }
+
+    fn open(state: FileState, count: u64) -> FolderState {
+        known(FolderFacts { open: [(state, count)].into(), ..facts() })
+    }
+
+    fn known(facts: FolderFacts) -> FolderState {
+        FolderState::Known(Box::new(facts))
     }
 
     #[test]
     fn what_was_not_looked_at_is_never_fine() {
-        let open = |state: &str| FolderFacts { open: [(state.to_owned(), 1)].into(), ..facts() };
+        let mut incomplete = facts();
+        incomplete.audit.entries = 12;
+        let unfinished = vec![Notice::failure("a repair in place was cut off here")];
         let rows = [
-            (FolderState::Known(facts()), "fine", 0),
-            (FolderState::Known(FolderFacts { is_overdue: true, ..facts() }), "overdue", 1),
-            (FolderState::Known(FolderFacts { files: 0, ..facts() }), "empty", 1),
-            (FolderState::Known(open("missing")), "trouble", 1),
-            (FolderState::Known(open("unreadable")), "trouble", 2),
-            (FolderState::Known(open("corrupt")), "trouble", 3),
+            (known(facts()), "fine", 0),
+            (known(incomplete), "incomplete", 0),
+            (known(facts_of(10, 9)), "overdue", 1),
+            (known(facts_of(0, 0)), "empty", 1),
+            (open(FileState::Missing, 1), "trouble", 1),
+            (open(FileState::Unreadable, 1), "trouble", 2),
+            (open(FileState::Corrupt, 1), "trouble", 3),
+            (known(FolderFacts { unfinished, ..facts() }), "trouble", 2),
+            (FolderState::Unrecorded, "unknown", 2),
             (FolderState::NotThere("no such folder".into()), "not there", 2),
             (FolderState::Unknown("damaged".into()), "unknown", 2),
         ];
@@ -338,10 +324,7 @@ mod tests {
 
     #[test]
     fn text_and_json_tell_the_same() {
-        let mut folder = folder(FolderState::Known(FolderFacts {
-            open: [("corrupt".to_owned(), 2)].into(),
-            ..facts()
-        }));
+        let mut folder = folder(open(FileState::Corrupt, 2));
         let remark = DriveRemark {
             key: "unreadable_sectors",
             count: 12,
@@ -385,7 +368,7 @@ mod tests {
 
     #[test]
     fn an_alarm_is_trouble_although_no_file_is_open() {
-        let mut folder = folder(FolderState::Known(facts()));
+        let mut folder = folder(known(facts()));
         let alarm = Some("20 of 100 files are missing.".to_owned());
         folder.schedule = Some(ScheduleFacts {
             name: "photos".into(),
@@ -406,7 +389,7 @@ mod tests {
 
     #[test]
     fn a_timer_that_does_not_work_is_overdue() {
-        let mut folder = folder(FolderState::Known(facts()));
+        let mut folder = folder(known(facts()));
         folder.schedule = Some(ScheduleFacts {
             name: "photos".into(),
             every: "night".into(),

@@ -7,12 +7,12 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 
 use steadfast::catalogue::{Catalogue, TreeList};
-use steadfast::{Options, Timestamp};
-use steadfast_report::status::COVER_DAYS;
+use steadfast::{COVER_DAYS, FolderState, Options, Timestamp};
+
 use steadfast_schedule::{CheckSchedule, ScheduleList};
 use tokio::sync::Semaphore;
 
-use crate::audits::{RootAudit, RootAudits};
+use crate::audits::RootAudits;
 use crate::config::{Config, Limits};
 use crate::drops::Drops;
 use crate::error::Error;
@@ -166,7 +166,7 @@ impl App {
     fn view_of(
         &self,
         place: ServedPath,
-        audit: Arc<RootAudit>,
+        audit: Arc<FolderState>,
         schedule: Option<CheckSchedule>,
     ) -> ServedFolder {
         let path = self.roots.path(&place);
@@ -193,7 +193,7 @@ impl App {
         let one = |place: ServedPath| {
             let latest = self.audits.latest(place.root);
             let is_known = latest.is_some();
-            let audit = latest.unwrap_or_else(|| Arc::new(RootAudit::None));
+            let audit = latest.unwrap_or_else(|| Arc::new(FolderState::Unrecorded));
             let folder = self.view_of(place, audit, None);
             let condition = (is_known || folder.run.is_some()).then(|| folder.condition());
             SideFolder { address: folder.address(), name: folder.name, condition }

@@ -8,19 +8,16 @@
 //! for as long as the system caches it; and where a file system keeps no change times, such as FAT,
 //! a program that writes and then sets the old times is seen only after [`AUDIT_LIFE`].
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 use std::ffi::OsString;
 use std::fs::Metadata;
-use std::ops::ControlFlow;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use steadfast::catalogue::{Audit, Catalogue, CatalogueError, CatalogueErrorKind, FailedCheck};
-use steadfast::{FileState, Options, Timestamp};
-use steadfast_report::escape;
-use steadfast_report::status::FolderFacts;
+use steadfast::catalogue::Catalogue;
+use steadfast::{FolderState, Options, Timestamp};
 
 use crate::lock::lock;
 
@@ -39,72 +36,6 @@ const QUIET_MS: i64 = 100;
 /// The same where times have whole seconds, or every second one.
 const QUIET_COARSE_MS: i64 = 3_000;
 
-/// Open failures that are kept: about a megabyte with long paths.
-const FAILURES_MAX: usize = 5_000;
-
-/// What is known of a root.
-#[derive(Clone, Debug)]
-pub(crate) enum RootAudit {
-    /// The root has no catalogue.
-    None,
-    /// The root is only a part of a catalogued tree.
-    Above,
-    /// The folder or its volume is not there, for this reason.
-    Away(String),
-    /// The catalogue cannot be read, for this reason.
-    Unreadable(String),
-    /// What the catalogue proves.
-    Known(Box<RootFacts>),
-}
-
-/// What a catalogue knows of its root.
-#[derive(Clone, Debug)]
-pub(crate) struct RootFacts {
-    pub(crate) audit: Audit,
-    /// The figures of `status`.
-    pub(crate) status: FolderFacts,
-    /// Files with an open failure, by state.
-    pub(crate) open: BTreeMap<FileState, u64>,
-    /// These files, in walk order, up to a limit.
-    pub(crate) failures: Vec<FailedCheck>,
-}
-
-impl RootFacts {
-    /// Returns whether a file has no tag, was never proved, or was not proved lately.
-    pub(crate) fn is_late(&self) -> bool {
-        self.status.is_overdue || self.unproved() > 0 || self.audit.tagged == 0
-    }
-
-    /// Returns how many files have no tag or were never proved.
-    pub(crate) fn unproved(&self) -> u64 {
-        self.audit.entries.saturating_sub(self.audit.tagged) + self.audit.never.0
-    }
-
-    /// Returns the share of bytes that was proved within the cover, from 0 to 1.
-    pub(crate) fn share(&self) -> f64 {
-        let proved = self.audit.windows.first().map_or(0, |window| window.entries);
-        proved as f64 / self.audit.entries.max(1) as f64
-    }
-
-    #[cfg(test)]
-    pub(crate) fn for_tests(open: &[(FileState, u64)], late: bool) -> RootFacts {
-        let audit = Audit {
-            at: (Options::default().now)(),
-            entries: 10,
-            tagged: 10,
-            bytes: 10,
-            windows: Vec::new(),
-            proofs: Vec::new(),
-            never: (0, 0),
-            oldest_proof: None,
-            standings: BTreeMap::new(),
-            runs: Vec::new(),
-        };
-        let status = FolderFacts { is_overdue: late, ..FolderFacts::default() };
-        RootFacts { audit, status, open: open.iter().copied().collect(), failures: Vec::new() }
-    }
-}
-
 /// The latest audits by index of the root.
 #[derive(Default)]
 pub(crate) struct RootAudits(Mutex<HashMap<usize, CachedAudit>>);
@@ -113,7 +44,7 @@ pub(crate) struct RootAudits(Mutex<HashMap<usize, CachedAudit>>);
 struct CachedAudit {
     made: Instant,
     subject: AuditSubject,
-    audit: Arc<RootAudit>,
+    audit: Arc<FolderState>,
 }
 
 /// What an audit depends on.
@@ -139,21 +70,22 @@ impl RootAudits {
         path: &Path,
         cover_days: u32,
         ended_runs: u64,
-    ) -> Arc<RootAudit> {
+    ) -> Arc<FolderState> {
         // Described before it is audited: what is written meanwhile is seen the next time.
         let subject = AuditSubject::of(path, cover_days, ended_runs);
         if let Some(cached) = lock(&self.0).get(&root).filter(|cached| cached.is_of(&subject)) {
             return Arc::clone(&cached.audit);
         }
-        self.keep(root, subject, audit(path, cover_days))
+        let now = (Options::default().now)();
+        self.keep(root, subject, FolderState::read(path, None, cover_days, now))
     }
 
     /// Keeps the reason why a root cannot be reached.
-    pub(crate) fn away(&self, root: usize, reason: String) -> Arc<RootAudit> {
-        self.keep(root, AuditSubject::default(), RootAudit::Away(reason))
+    pub(crate) fn away(&self, root: usize, reason: String) -> Arc<FolderState> {
+        self.keep(root, AuditSubject::default(), FolderState::NotThere(reason))
     }
 
-    fn keep(&self, root: usize, subject: AuditSubject, audit: RootAudit) -> Arc<RootAudit> {
+    fn keep(&self, root: usize, subject: AuditSubject, audit: FolderState) -> Arc<FolderState> {
         let audit = Arc::new(audit);
         let cached = CachedAudit { made: Instant::now(), subject, audit: Arc::clone(&audit) };
         lock(&self.0).insert(root, cached);
@@ -161,7 +93,7 @@ impl RootAudits {
     }
 
     /// Returns the latest audit of a root, however old, without waiting for the disk.
-    pub(crate) fn latest(&self, root: usize) -> Option<Arc<RootAudit>> {
+    pub(crate) fn latest(&self, root: usize) -> Option<Arc<FolderState>> {
         lock(&self.0).get(&root).map(|cached| Arc::clone(&cached.audit))
     }
 }
@@ -174,7 +106,7 @@ impl CachedAudit {
             (before.cover_days, before.ended_runs) == (subject.cover_days, subject.ended_runs);
         let age = self.made.elapsed();
         // Why a catalogue cannot be read may pass without a change of it.
-        let is_proved = matches!(*self.audit, RootAudit::Known(_) | RootAudit::Above)
+        let is_proved = matches!(*self.audit, FolderState::Known(_) | FolderState::PartOf(_))
             && before.is_quiet
             && before.files == subject.files;
         is_same_order && (age < CACHE_LIFE || (is_proved && age < AUDIT_LIFE))
@@ -224,71 +156,6 @@ fn is_quiet(file: &FileStamp, now: Timestamp) -> bool {
     since_ms > quiet_ms
 }
 
-fn audit(path: &Path, cover_days: u32) -> RootAudit {
-    let Some(file) = Catalogue::find(path) else { return RootAudit::None };
-    let facts = Catalogue::open_reader(&file).and_then(|catalogue| {
-        if catalogue.root() != path {
-            return Ok(None);
-        }
-        catalogue.guard()?;
-        facts(&catalogue, cover_days).map(Some)
-    });
-    match facts {
-        Ok(Some(facts)) => RootAudit::Known(Box::new(facts)),
-        Ok(None) => RootAudit::Above,
-        Err(error) => {
-            let reason = escape::text(&error.to_string());
-            match error.kind() {
-                CatalogueErrorKind::OtherVolume | CatalogueErrorKind::EmptyRoot => {
-                    RootAudit::Away(reason)
-                }
-                _ => RootAudit::Unreadable(reason),
-            }
-        }
-    }
-}
-
-fn facts(catalogue: &Catalogue, cover_days: u32) -> Result<RootFacts, CatalogueError> {
-    let windows = FolderFacts::windows(cover_days);
-    let audit = catalogue.audit(&windows, (Options::default().now)())?;
-    let mut status = FolderFacts::of(&audit, cover_days);
-    let mut found = OpenFailures::default();
-    catalogue.failures(&mut |failure| {
-        status.add(&failure);
-        found.add(failure);
-        ControlFlow::Continue(())
-    })?;
-    let OpenFailures { open, failures, .. } = found;
-    Ok(RootFacts { audit, status, open, failures })
-}
-
-/// Gathers open failures, one for each file: its latest.
-#[derive(Default)]
-struct OpenFailures {
-    open: BTreeMap<FileState, u64>,
-    failures: Vec<FailedCheck>,
-    last: Option<(std::path::PathBuf, FileState)>,
-}
-
-impl OpenFailures {
-    fn add(&mut self, failure: FailedCheck) {
-        if failure.settled {
-            return;
-        }
-        let is_again = self.last.as_ref().is_some_and(|(path, _)| *path == failure.path);
-        if let (true, Some((_, before))) = (is_again, &self.last) {
-            *self.open.entry(*before).or_default() -= 1;
-            self.failures.pop_if(|last| last.path == failure.path);
-        }
-        *self.open.entry(failure.standing).or_default() += 1;
-        self.open.retain(|_, count| *count > 0);
-        self.last = Some((failure.path.clone(), failure.standing));
-        if self.failures.len() < FAILURES_MAX {
-            self.failures.push(failure);
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -321,8 +188,8 @@ mod tests {
         cached.made = cached.made.checked_sub(Duration::from_secs(seconds)).unwrap();
     }
 
-    fn files(audit: &RootAudit) -> u64 {
-        let RootAudit::Known(facts) = audit else { panic!("{audit:?}") };
+    fn files(audit: &FolderState) -> u64 {
+        let FolderState::Known(facts) = audit else { panic!("{audit:?}") };
         facts.audit.entries
     }
 

@@ -6,11 +6,10 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use steadfast::FileState;
+use steadfast::{FileState, FolderFacts, FolderState, FolderWord};
 use steadfast_report::progress;
 use steadfast_schedule::CheckSchedule;
 
-use crate::audits::{RootAudit, RootFacts};
 use crate::roots::ServedPath;
 use crate::runs::{RunVerb, ServedRun};
 
@@ -21,7 +20,7 @@ pub(crate) struct ServedFolder {
     pub(crate) name: String,
     /// Its whole path.
     pub(crate) shown: String,
-    pub(crate) audit: Arc<RootAudit>,
+    pub(crate) audit: Arc<FolderState>,
     /// The run in it that goes on.
     pub(crate) run: Option<Arc<ServedRun>>,
     pub(crate) schedule: Option<CheckSchedule>,
@@ -40,6 +39,8 @@ pub(crate) enum FolderCondition {
     Away,
     /// Its catalogue cannot be read, or belongs to a larger tree.
     Unknown,
+    /// A repair was cut off.
+    Unfinished,
     /// So many files are changed or missing.
     Changed(u64),
     /// Some files are not proved, or not lately.
@@ -68,11 +69,8 @@ pub(crate) struct ConditionLook {
 
 impl ServedFolder {
     /// Returns what the catalogue knows, if it could be read.
-    pub(crate) fn facts(&self) -> Option<&RootFacts> {
-        match &*self.audit {
-            RootAudit::Known(facts) => Some(facts),
-            _ => None,
-        }
+    pub(crate) fn facts(&self) -> Option<&FolderFacts> {
+        self.audit.facts()
     }
 
     /// Returns the address of its page.
@@ -92,30 +90,25 @@ impl ServedFolder {
     /// Returns its state apart from a run that goes on.
     pub(crate) fn settled(&self) -> FolderCondition {
         match &*self.audit {
-            RootAudit::None => FolderCondition::Unprotected,
-            RootAudit::Above | RootAudit::Unreadable(_) => FolderCondition::Unknown,
-            RootAudit::Away(_) => FolderCondition::Away,
-            RootAudit::Known(facts) => of_facts(facts),
+            FolderState::Unrecorded => FolderCondition::Unprotected,
+            FolderState::PartOf(_) | FolderState::Unknown(_) => FolderCondition::Unknown,
+            FolderState::NotThere(_) => FolderCondition::Away,
+            FolderState::Known(facts) => of_facts(facts),
         }
     }
 }
 
-fn of_facts(facts: &RootFacts) -> FolderCondition {
-    let count =
-        |states: &[FileState]| states.iter().filter_map(|state| facts.open.get(state)).sum::<u64>();
-    let damaged = count(&[FileState::Corrupt]);
-    let unreadable = count(&[FileState::Unreadable, FileState::Unstable]);
+fn of_facts(facts: &FolderFacts) -> FolderCondition {
+    let damaged = facts.count(&[FileState::Corrupt]);
+    let unreadable = facts.count(&[FileState::Unreadable, FileState::Unstable]);
     let known: u64 = facts.open.values().sum();
-    if damaged > 0 {
-        FolderCondition::Damaged(damaged)
-    } else if unreadable > 0 {
-        FolderCondition::Unreadable(unreadable)
-    } else if known > 0 {
-        FolderCondition::Changed(known)
-    } else if facts.is_late() {
-        FolderCondition::Late
-    } else {
-        FolderCondition::Intact
+    match facts.word() {
+        FolderWord::Fine => FolderCondition::Intact,
+        FolderWord::Incomplete | FolderWord::Overdue | FolderWord::Empty => FolderCondition::Late,
+        _ if damaged > 0 => FolderCondition::Damaged(damaged),
+        _ if unreadable > 0 => FolderCondition::Unreadable(unreadable),
+        _ if facts.has_unfinished() => FolderCondition::Unfinished,
+        _ => FolderCondition::Changed(known),
     }
 }
 
@@ -126,18 +119,20 @@ impl FolderCondition {
             FolderCondition::Damaged(_) => 0,
             FolderCondition::Unreadable(_) => 1,
             FolderCondition::Going(..) => 2,
-            FolderCondition::Away => 3,
-            FolderCondition::Unknown => 4,
-            FolderCondition::Changed(_) => 5,
-            FolderCondition::Late => 6,
-            FolderCondition::Intact => 7,
-            FolderCondition::Unprotected => 8,
+            FolderCondition::Unfinished => 3,
+            FolderCondition::Away => 4,
+            FolderCondition::Unknown => 5,
+            FolderCondition::Changed(_) => 6,
+            FolderCondition::Late => 7,
+            FolderCondition::Intact => 8,
+            FolderCondition::Unprotected => 9,
         }
     }
 
     /// Returns whether somebody should do something about it soon.
     pub(crate) fn alarms(&self) -> bool {
-        self.rank() < 2 || matches!(self, FolderCondition::Away | FolderCondition::Unknown)
+        use FolderCondition::{Away, Damaged, Unfinished, Unknown, Unreadable};
+        matches!(self, Damaged(_) | Unreadable(_) | Unfinished | Away | Unknown)
     }
 
     /// Returns how it looks.
@@ -145,6 +140,7 @@ impl FolderCondition {
         let (class, icon) = match self {
             FolderCondition::Damaged(_) | FolderCondition::Unreadable(_) => ("bad", "damaged"),
             FolderCondition::Going(..) => ("info", "checking"),
+            FolderCondition::Unfinished => ("bad", "damaged"),
             FolderCondition::Away => ("warn", "away"),
             FolderCondition::Unknown => ("bad", "help"),
             FolderCondition::Changed(_) => ("warn", "changed"),
@@ -174,13 +170,35 @@ pub(crate) fn name_of(path: &Path) -> String {
     steadfast_report::escape::path(name)
 }
 
+/// Facts of ten files, of which one was proved long ago if they are `late`.
+#[cfg(test)]
+pub(crate) fn facts_for_tests(open: &[(FileState, u64)], late: bool) -> FolderFacts {
+    use steadfast::catalogue::{Audit, AuditWindow};
+    let entries = if late { 9 } else { 10 };
+    let windows = FolderFacts::windows(90).map(|days| AuditWindow { days, entries, bytes: 10 });
+    let audit = Audit {
+        at: (steadfast::Options::default().now)(),
+        entries: 10,
+        tagged: 10,
+        bytes: 10,
+        windows: windows.to_vec(),
+        proofs: Vec::new(),
+        never: (0, 0),
+        oldest_proof: None,
+        standings: Default::default(),
+        runs: Vec::new(),
+    };
+    let mut facts = FolderFacts::of(audit, 90);
+    facts.open = open.iter().copied().collect();
+    facts
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     fn condition(open: &[(FileState, u64)], late: bool) -> FolderCondition {
-        let facts = RootFacts::for_tests(open, late);
-        of_facts(&facts)
+        of_facts(&facts_for_tests(open, late))
     }
 
     #[test]

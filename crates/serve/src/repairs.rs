@@ -15,10 +15,11 @@ use steadfast::repair::{
     Copies, RepairMode, RepairMonitor, RepairOutcome, RepairRequest, RepairSummary, RepairTarget,
     repair_files,
 };
-use steadfast::{CatalogueUse, Event, FileState, Monitor, Options, Progress, Selection};
+use steadfast::{
+    CatalogueUse, Event, FileState, FolderFacts, Monitor, Options, Progress, Selection,
+};
 use steadfast_report::escape;
 
-use crate::audits::RootFacts;
 use crate::live::{LiveControl, LiveStatus, Rendered};
 use crate::lock::lock;
 use crate::recent::Recent;
@@ -59,7 +60,7 @@ pub(crate) struct RepairFiles {
 }
 
 /// Returns the damaged, missing and unreadable files of a root.
-pub(crate) fn damaged_in(facts: &RootFacts, root: &Path) -> RepairFiles {
+pub(crate) fn damaged_in(facts: &FolderFacts, root: &Path) -> RepairFiles {
     const DAMAGED: [FileState; 3] = [FileState::Corrupt, FileState::Missing, FileState::Unreadable];
     let damaged = facts.failures.iter().filter(|failure| DAMAGED.contains(&failure.standing));
     let paths: Vec<PathBuf> =
@@ -296,6 +297,7 @@ impl Drop for RepairEndGuard<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::folders::facts_for_tests;
     use steadfast::Timestamp;
     use steadfast::catalogue::FailedCheck;
 
@@ -312,12 +314,12 @@ mod tests {
             repaired_run: None,
         };
         let open = [(Corrupt, 4_000), (Missing, 7), (Modified, 9)];
-        let facts = RootFacts {
+        let facts = FolderFacts {
             failures: [failure(0, Modified)]
                 .into_iter()
                 .chain((1..1_500).map(|number| failure(number, Corrupt)))
                 .collect(),
-            ..RootFacts::for_tests(&open, false)
+            ..facts_for_tests(&open, false)
         };
         let files = damaged_in(&facts, Path::new("/root"));
         assert_eq!((files.paths.len(), files.more), (FILES_MAX, 3_007));

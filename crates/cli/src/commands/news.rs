@@ -5,9 +5,9 @@ use std::ops::ControlFlow;
 use std::path::PathBuf;
 
 use steadfast::catalogue::{Catalogue, CataloguedTree};
-use steadfast::{FileState, age_s};
+use steadfast::{FileState, FolderState, age_s};
 use steadfast_alert::{AlertFacts, Memory, Trouble};
-use steadfast_report::status::{DriveFacts, FolderState};
+use steadfast_report::status::DriveFacts;
 use steadfast_schedule::CheckSchedule;
 
 use super::{alert, tree_status};
@@ -112,7 +112,7 @@ fn open_troubles(
     };
     // A new schedule has its whole cover to prove everything once.
     let is_young = age_s(schedule.made_s, now_s).is_some_and(|age_s| age_s < schedule.cover_s());
-    if facts.is_overdue && !is_young {
+    if facts.is_overdue() && !is_young {
         open.insert(of_folder("overdue"));
     }
     Catalogue::open_reader(catalogue)?.failures(&mut |failure| {

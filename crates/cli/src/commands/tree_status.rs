@@ -3,12 +3,10 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
-use steadfast::Options;
-use steadfast::catalogue::{Catalogue, CatalogueErrorKind, CataloguedTree, TreeList};
+use steadfast::catalogue::{Catalogue, CataloguedTree, TreeList};
+use steadfast::{COVER_DAYS, FolderState, Timestamp};
 use steadfast_report::metrics::{METRICS_BEGINNING, write_metrics};
-use steadfast_report::status::{
-    COVER_DAYS, DriveFacts, DriveRemark, FolderFacts, FolderState, FolderStatus, ScheduleFacts,
-};
+use steadfast_report::status::{DriveFacts, DriveRemark, FolderStatus, ScheduleFacts};
 use steadfast_schedule::{
     CheckSchedule, DriveFinding, DriveProbe, DriveReport, Journal, ScheduleList,
 };
@@ -76,7 +74,8 @@ pub(super) fn of_tree(
     now_s: i64,
 ) -> FolderStatus {
     let cover_days = schedule.map_or(COVER_DAYS, |schedule| schedule.cover_days);
-    let state = state_of(&tree.root, &tree.catalogue, cover_days, now_s);
+    let now = Timestamp { seconds: now_s, nanoseconds: 0 };
+    let state = FolderState::read(&tree.root, Some(&tree.catalogue), cover_days, now);
     let schedule = schedule.map(|schedule| {
         let last = journal(schedule).map(|journal| journal.read()).unwrap_or_default();
         ScheduleFacts::of(schedule, last, now_s)
@@ -95,42 +94,6 @@ pub(super) fn drives(folder: &Path) -> Vec<DriveFacts> {
         DriveFacts { name, model, sources, findings: findings.into_iter().map(remark).collect() }
     };
     DriveProbe::default().of_folder(folder).into_iter().map(facts).collect()
-}
-
-fn state_of(root: &Path, catalogue: &Path, cover_days: u32, now_s: i64) -> FolderState {
-    if !root.is_dir() {
-        return FolderState::NotThere("there is no such folder: is its volume mounted?".to_owned());
-    }
-    let facts = Catalogue::open_reader(catalogue).and_then(|catalogue| {
-        catalogue.guard()?;
-        facts_of(&catalogue, cover_days, now_s)
-    });
-    match facts {
-        Ok(facts) => FolderState::Known(facts),
-        Err(error) => match error.kind() {
-            CatalogueErrorKind::OtherVolume | CatalogueErrorKind::EmptyRoot => {
-                FolderState::NotThere(error.to_string())
-            }
-            _ => FolderState::Unknown(error.to_string()),
-        },
-    }
-}
-
-/// Reads what a catalogue knows of its folder.
-fn facts_of(
-    catalogue: &Catalogue,
-    cover_days: u32,
-    now_s: i64,
-) -> Result<FolderFacts, steadfast::catalogue::CatalogueError> {
-    let mut now = (Options::default().now)();
-    now.seconds = now_s;
-    let audit = catalogue.audit(&FolderFacts::windows(cover_days), now)?;
-    let mut facts = FolderFacts::of(&audit, cover_days);
-    catalogue.failures(&mut |failure| {
-        facts.add(&failure);
-        std::ops::ControlFlow::Continue(())
-    })?;
-    Ok(facts)
 }
 
 /// Returns the entry of a root in the list of catalogued trees.

@@ -11,7 +11,7 @@ use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use steadfast::{Error, Event, Run, Summary, Verb};
+use steadfast::{Error, Event, FolderState, Run, Summary, Verb};
 use steadfast_serve::{Config, Server};
 
 use crate::tree::{Outcome, Tree};
@@ -126,20 +126,26 @@ impl House {
 
     /// Starts a run on a page and returns the page of its end.
     fn browser(&self, verb: &str) -> Answer {
+        Answer { status: None, text: self.serve(|client, entrance| client.run(entrance, verb)) }
+    }
+
+    /// Serves the folder while something talks to the server. A server that does not begin says
+    /// why.
+    fn serve(&self, talk: impl FnOnce(Client, &str) -> String) -> String {
         let config = Config { roots: vec![self.photos()], ..Config::default() };
         let server = match Server::bind(config) {
             Ok(server) => server,
-            Err(error) => return Answer { status: Some(2), text: format!("{error:?}") },
+            Err(error) => return format!("{error:?}"),
         };
         let client = Client { host: server.bound().to_string(), cookie: String::new() };
         let entrance = server.address();
         let stop = Arc::new(AtomicBool::new(false));
         let flag = Arc::clone(&stop);
         let thread = std::thread::spawn(move || server.run(&flag));
-        let text = client.run(&entrance, verb);
+        let text = talk(client, &entrance);
         stop.store(true, Ordering::Relaxed);
         thread.join().unwrap().unwrap();
-        Answer { status: None, text }
+        text
     }
 
     /// Overwrites files, as a program that encrypts a disk would.
@@ -168,11 +174,21 @@ struct Client {
 }
 
 impl Client {
-    /// Enters, starts a run of the first folder, waits for its end, and returns its page.
-    fn run(mut self, entrance: &str, verb: &str) -> String {
+    /// Enters, and returns a page.
+    fn page(mut self, entrance: &str, page: &str) -> String {
+        self.enter(entrance);
+        self.send(page, None)
+    }
+
+    fn enter(&mut self, entrance: &str) {
         let page = self.send(&entrance[entrance.find("/enter").unwrap()..], None);
         let cookie = page.split("set-cookie: ").nth(1).expect("the entrance sets a cookie");
         self.cookie = cookie.split(';').next().unwrap().to_owned();
+    }
+
+    /// Enters, starts a run of the first folder, waits for its end, and returns its page.
+    fn run(mut self, entrance: &str, verb: &str) -> String {
+        self.enter(entrance);
         let home = self.send("/", None);
         let csrf = home.split("data-csrf=\"").nth(1).unwrap().split('"').next().unwrap();
         let begun = self.send("/runs", Some(format!("csrf={csrf}&verb={verb}&place=0/&pace=2")));
@@ -352,6 +368,62 @@ fn parity_follows_what_is_tagged() {
         house.run(&["repair", "--yes", "photos"]);
         let back = fs::read_to_string(house.photo(7)).unwrap_or_default();
         assert_eq!(back, "edited photograph", "{surface:?}");
+    }
+}
+
+/// What each surface says of how the folder is, as an exit status.
+fn answers(house: &House) -> [(&'static str, Option<i64>); 4] {
+    let json: serde_json::Value =
+        serde_json::from_str(house.run(&["status", "--json"]).stdout().lines().next().unwrap())
+            .unwrap();
+    let metric = |text: &str| {
+        let line = text.lines().find(|line| line.starts_with("steadfast_folder_status{"));
+        line.and_then(|line| line.rsplit(' ').next()?.parse().ok())
+    };
+    let prometheus = house.run(&["status", "--prometheus", "-"]);
+    let now = (steadfast::Options::default().now)();
+    let state = FolderState::read(&house.photos(), None, steadfast::COVER_DAYS, now);
+    let page = house.serve(|client, entrance| client.page(entrance, "/metrics"));
+    [
+        ("status", json["exit_status"].as_i64()),
+        ("metrics", metric(prometheus.stdout())),
+        ("library", Some(state.exit_status().into())),
+        ("server", metric(&page)),
+    ]
+}
+
+#[test]
+fn a_folder_has_the_same_answer_everywhere() {
+    let spoil: [(&str, fn(&House), i64); 5] = [
+        ("nothing", |_| {}, 0),
+        ("new", |house| fs::write(house.photos().join("new"), "new").unwrap(), 0),
+        ("edited", |house| house.overwrite(1), 1),
+        ("missing", |house| fs::remove_file(house.photo(3)).unwrap(), 1),
+        (
+            "corrupt",
+            |house| {
+                let modified = fs::metadata(house.photo(3)).unwrap().modified().unwrap();
+                fs::write(house.photo(3), "phOtograph 3").unwrap();
+                let file = fs::File::options().write(true).open(house.photo(3)).unwrap();
+                file.set_modified(modified).unwrap();
+            },
+            3,
+        ),
+    ];
+    for (name, spoil, status) in spoil {
+        let house = House::new();
+        spoil(&house);
+        house.run(&["check", "photos"]);
+        for (surface, said) in answers(&house) {
+            assert_eq!(said, Some(status), "{name}: {surface}");
+        }
+    }
+    if steadfast_testing::program("strace").is_some() {
+        let house = House::new();
+        cut_off(&house);
+        for (surface, said) in answers(&house) {
+            assert!(said.is_some_and(|status| status >= 2), "cut off: {surface}: {said:?}");
+        }
     }
 }
 

@@ -11,7 +11,7 @@ use axum::response::Response;
 use axum::routing::get;
 use maud::{Markup, html};
 use steadfast::catalogue::FailedCheck;
-use steadfast::{FileState, Timestamp};
+use steadfast::{FileState, FolderFacts, Timestamp};
 use steadfast_report::{escape, units};
 
 use super::activity::{line, recorded};
@@ -19,7 +19,6 @@ use super::automation::schedule_form;
 use super::files::search_in;
 use super::home::{check, gauge, next, protect, sentence};
 use crate::app::App;
-use crate::audits::RootFacts;
 use crate::dates;
 use crate::fields::NamedValues;
 use crate::folders::{FolderCondition, ServedFolder, look_of};
@@ -133,7 +132,7 @@ fn repair_all(visitor: &Visitor, folder: &ServedFolder) -> Markup {
 fn attention(
     visitor: &Visitor,
     folder: &ServedFolder,
-    facts: &RootFacts,
+    facts: &FolderFacts,
     asked: &NamedValues,
     now: Timestamp,
 ) -> Markup {
@@ -186,7 +185,7 @@ fn turn(folder: &ServedFolder, skip: usize, all: usize) -> Markup {
 }
 
 /// How many files are open, by state.
-fn counts(facts: &RootFacts) -> String {
+fn counts(facts: &FolderFacts) -> String {
     let open = ORDER.iter().filter_map(|state| Some((*state, *facts.open.get(state)?)));
     let parts = open.map(|(state, files)| {
         let files = units::count(files);
@@ -268,7 +267,7 @@ fn actions(visitor: &Visitor, place: &ServedPath, state: FileState, whole: &str)
 }
 
 /// When files were last checked.
-fn coverage(facts: &RootFacts, now: Timestamp) -> Markup {
+fn coverage(facts: &FolderFacts, now: Timestamp) -> Markup {
     html! {
         section .panel aria-labelledby="coverage" {
             div .cap { h2 #coverage { "When files were last found intact" } }

@@ -7,13 +7,12 @@ use axum::extract::State;
 use axum::response::Response;
 use axum::routing::get;
 use maud::{Markup, html};
-use steadfast::Timestamp;
-use steadfast_report::{Units, progress, units};
+use steadfast::{FolderFacts, FolderState, Timestamp};
+use steadfast_report::{Units, escape, progress, units};
 use steadfast_schedule::Every;
 
 use super::activity::{self, recorded};
 use crate::app::App;
-use crate::audits::RootAudit;
 use crate::dates;
 use crate::folders::{FolderCondition, ServedFolder};
 use crate::icons::{bar, disc, icon, small_icon};
@@ -116,6 +115,11 @@ fn alarm(folder: &ServedFolder) -> Markup {
             "What is in them is not known.",
             "Show".to_owned(),
         ),
+        FolderCondition::Unfinished => (
+            format!("A repair in {name} was cut off"),
+            "Some pages of a file are repaired and others are not.",
+            "Show".to_owned(),
+        ),
         FolderCondition::Away => (
             format!("{name} is not connected"),
             "Connect the drive, then look again.",
@@ -139,7 +143,7 @@ fn alarm(folder: &ServedFolder) -> Markup {
 /// Why nothing is known of a folder.
 fn reason(folder: &ServedFolder) -> Option<String> {
     match &*folder.audit {
-        RootAudit::Away(reason) | RootAudit::Unreadable(reason) => Some(reason.clone()),
+        FolderState::NotThere(reason) | FolderState::Unknown(reason) => Some(escape::text(reason)),
         _ => None,
     }
 }
@@ -188,6 +192,7 @@ pub(super) fn sentence(folder: &ServedFolder, condition: &FolderCondition) -> St
             "{} changed or missing since they were recorded. If that was you, accept it.",
             units::counted(*files, "file is", "files are")
         ),
+        FolderCondition::Unfinished => unfinished(folder),
         FolderCondition::Intact => all_intact(tagged),
         FolderCondition::Late => late(folder),
         FolderCondition::Unprotected => {
@@ -206,17 +211,32 @@ pub(super) fn sentence(folder: &ServedFolder, condition: &FolderCondition) -> St
     }
 }
 
+/// What is said of repairs that were cut off.
+fn unfinished(folder: &ServedFolder) -> String {
+    let notices = folder.facts().map_or(&[][..], |facts| &facts.unfinished);
+    let said = notices.iter().filter(|notice| notice.status != 0).map(|notice| {
+        let path = notice.path.as_deref().map(escape::path);
+        format!("{}: {}.", path.unwrap_or_default(), notice.text)
+    });
+    said.collect::<Vec<String>>().join(" ")
+}
+
+/// Returns the share of files that was proved within the cover, from 0 to 1.
+fn share_of(facts: &FolderFacts) -> f64 {
+    facts.proved().0 as f64 / facts.audit.entries.max(1) as f64
+}
+
 fn late(folder: &ServedFolder) -> String {
     let Some(facts) = folder.facts() else { return String::new() };
     let proved = facts.audit.windows.first().map_or(0, |window| window.entries);
-    match facts.unproved() {
+    match facts.unrecorded() + facts.audit.never.0 {
         _ if facts.audit.entries == 0 => "Nothing is recorded in it yet.".to_owned(),
         0 => {
             let overdue = facts.audit.tagged.saturating_sub(proved);
             format!(
                 "No damage is known. {} not checked within {} days.",
                 units::counted(overdue, "file was", "files were"),
-                facts.status.cover_days
+                facts.cover_days
             )
         }
         files => format!(
@@ -244,9 +264,9 @@ pub(super) fn gauge(folder: &ServedFolder) -> Markup {
     let (share, class, says, bytes) = match (done, folder.facts()) {
         (Some(share), _) => (share, "f-info", "of this run".to_owned(), None),
         (None, Some(facts)) => {
-            let class = if facts.share() > 0.9 { "f-good" } else { "f-warn" };
-            let says = format!("checked within {} days", facts.status.cover_days);
-            (facts.share(), class, says, Some(facts.audit.bytes))
+            let class = if share_of(facts) > 0.9 { "f-good" } else { "f-warn" };
+            let says = format!("checked within {} days", facts.cover_days);
+            (share_of(facts), class, says, Some(facts.audit.bytes))
         }
         (None, None) => (0.0, "f-idle", String::new(), None),
     };
@@ -282,7 +302,9 @@ fn action(visitor: &Visitor, folder: &ServedFolder, condition: &FolderCondition)
     };
     match condition {
         FolderCondition::Damaged(files) => link(&show_damaged(*files), true),
-        FolderCondition::Unreadable(_) | FolderCondition::Unknown => link("Show", false),
+        FolderCondition::Unreadable(_) | FolderCondition::Unfinished | FolderCondition::Unknown => {
+            link("Show", false)
+        }
         FolderCondition::Changed(files) => link(
             &format!("Show {}", units::counted(*files, "changed file", "changed files")),
             false,

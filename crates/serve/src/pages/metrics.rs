@@ -10,12 +10,12 @@ use axum::extract::State;
 use axum::http::header;
 use axum::response::{IntoResponse as _, Response};
 use axum::routing::get;
+use steadfast::FolderState;
 use steadfast_report::metrics::write_metrics;
-use steadfast_report::status::{FolderState, FolderStatus, ScheduleFacts};
+use steadfast_report::status::{FolderStatus, ScheduleFacts};
 use steadfast_schedule::{CheckSchedule, Journal};
 
 use crate::app::App;
-use crate::audits::RootAudit;
 use crate::folders::ServedFolder;
 use crate::guard::METRICS;
 use crate::refusal::Refusal;
@@ -40,10 +40,8 @@ async fn show(State(app): State<Arc<App>>) -> Result<Response, Refusal> {
 /// Returns the state of a folder that has a catalogue of its own.
 fn status_of(app: &App, folder: &ServedFolder) -> Option<FolderStatus> {
     let state = match &*folder.audit {
-        RootAudit::None | RootAudit::Above => return None,
-        RootAudit::Known(facts) => FolderState::Known(facts.status.clone()),
-        RootAudit::Away(reason) => FolderState::NotThere(reason.clone()),
-        RootAudit::Unreadable(reason) => FolderState::Unknown(reason.clone()),
+        FolderState::Unrecorded | FolderState::PartOf(_) => return None,
+        state => state.clone(),
     };
     let schedule = folder.schedule.as_ref().and_then(|schedule| facts_of(app, schedule));
     Some(FolderStatus { root: app.roots.path(&folder.place), state, schedule, drives: Vec::new() })

@@ -27,7 +27,7 @@ use crate::store::{Store as _, StoredTag};
 use crate::tree_folder::is_within_ours;
 
 /// Says which repairs of the trees of a selection were cut off. Writes nothing.
-pub(super) fn tell_of(selection: &Selection) -> Vec<Notice> {
+pub(crate) fn tell_of(selection: &Selection) -> Vec<Notice> {
     let mut told = Vec::new();
     for root in roots_of(selection) {
         let remains = match Remains::of(&root) {

@@ -12,10 +12,11 @@ use std::time::{Duration, Instant};
 use steadfast::catalogue::{Catalogue, RunRecord};
 use steadfast::parity::ParityPlace;
 use steadfast::verdict::worse_status;
-use steadfast::{CatalogueUse, DueChoice, FileState, Options, Selection, TreeChanges, Verb};
+use steadfast::{
+    CatalogueUse, DueChoice, FileState, FolderState, Options, Selection, TreeChanges, Verb,
+};
 use steadfast_alert::AlertFacts;
 use steadfast_report::Units;
-use steadfast_report::status::FolderState;
 use steadfast_report::units::{counted, rough_duration};
 use steadfast_schedule::{
     CheckSchedule, Conditions, Journal, Mounted, ScheduleDecision, SkipReason, decide, load,
@@ -38,11 +39,13 @@ pub(super) fn run(schedule: &CheckSchedule, args: &ScheduleRunArgs) -> anyhow::R
     let tree = tree_status::tree_of(&schedule.directory);
     let folder = tree.as_ref().ok().map(|tree| tree_status::of_tree(tree, Some(schedule), now_s));
     let (mounted, total_bytes) = match folder.map(|folder| folder.state) {
-        Some(FolderState::Known(facts)) => (Mounted::Yes, facts.bytes),
+        Some(FolderState::Known(facts)) => (Mounted::Yes, facts.audit.bytes),
         Some(FolderState::NotThere(reason) | FolderState::Unknown(reason)) => {
             (Mounted::No(reason), 0)
         }
-        None => (Mounted::No("its catalogue is gone".to_owned()), 0),
+        Some(FolderState::PartOf(_) | FolderState::Unrecorded) | None => {
+            (Mounted::No("its catalogue is gone".to_owned()), 0)
+        }
     };
     let conditions = Conditions {
         now_s,

@@ -1,10 +1,9 @@
 //! When the files of a folder were last checked: a bar for each of the last twelve months.
 
 use maud::{Markup, html};
-use steadfast::Timestamp;
+use steadfast::{FolderFacts, Timestamp};
 use steadfast_report::{Units, units};
 
-use crate::audits::RootFacts;
 use crate::icons::small_icon;
 
 /// Months that are shown.
@@ -29,7 +28,7 @@ struct CheckedMonths {
 }
 
 impl CheckedMonths {
-    fn of(facts: &RootFacts, now: Timestamp) -> CheckedMonths {
+    fn of(facts: &FolderFacts, now: Timestamp) -> CheckedMonths {
         let this = month_of(now);
         let first = this - (MONTHS as i64 - 1);
         let mut months: [(i64, (u64, u64)); MONTHS] =
@@ -59,7 +58,7 @@ fn month_of(moment: Timestamp) -> i64 {
 }
 
 /// The chart, and the same in numbers.
-pub(super) fn chart(facts: &RootFacts, now: Timestamp) -> Markup {
+pub(super) fn chart(facts: &FolderFacts, now: Timestamp) -> Markup {
     let checked = CheckedMonths::of(facts, now);
     let whole = facts.audit.tagged.max(1) as f64;
     let share = |files: u64| files as f64 / whole;
@@ -129,6 +128,7 @@ fn row(says: &str, (files, bytes): (u64, u64)) -> Markup {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::folders::facts_for_tests;
     use steadfast::catalogue::LastProofs;
 
     fn at(seconds: i64) -> Timestamp {
@@ -157,7 +157,7 @@ mod tests {
     fn every_file_is_in_the_month_of_its_last_check() {
         // 2024-03-15.
         let now = 1_710_460_800;
-        let mut facts = RootFacts::for_tests(&[], false);
+        let mut facts = facts_for_tests(&[], false);
         let proofs = [(-400, 1), (-350, 2), (-20, 4), (-3, 8), (0, 16), (5, 32)];
         facts.audit.proofs = proofs
             .map(|(days, entries)| {

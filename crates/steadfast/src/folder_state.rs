@@ -1,0 +1,247 @@
+//! How a catalogued folder is: the one answer for the command, pages, schedules and metrics.
+//!
+//! Input: a root and its catalogue. Output: what is known of the folder, as of when, what is open,
+//! what cannot be told and why. Reads no contents: a file is as good as the last run that read it.
+
+use std::collections::BTreeMap;
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+
+use strum::IntoStaticStr;
+
+use crate::catalogue::{
+    Audit, Catalogue, CatalogueError, CatalogueErrorKind, FailedCheck, real_of,
+};
+use crate::event::Notice;
+use crate::file_state::FileState;
+use crate::repair::unfinished_repairs;
+use crate::selection::Selection;
+use crate::verdict::worse_status;
+use steadfast_sys::file::Timestamp;
+
+/// Days within which every byte should be read if no schedule says otherwise.
+pub const COVER_DAYS: u32 = 90;
+
+/// Open failures that are listed: about a megabyte with long paths.
+const FAILURES_MAX: usize = 5_000;
+
+/// What is known of a folder without reading its files.
+#[derive(Clone, Debug)]
+pub enum FolderState {
+    /// It has no catalogue.
+    Unrecorded,
+    /// It is a part of a larger tree, whose catalogue has no answer of its own for it.
+    PartOf(PathBuf),
+    /// It is not there, or another volume is in its place. The text says why.
+    NotThere(String),
+    /// Its catalogue cannot be read, or is gone. The text says why.
+    Unknown(String),
+    /// Its catalogue could be read.
+    Known(Box<FolderFacts>),
+}
+
+/// What a catalogue knows of its folder.
+#[derive(Clone, Debug)]
+pub struct FolderFacts {
+    /// What can be proved, with the windows of [`FolderFacts::windows`].
+    pub audit: Audit,
+    /// Days within which every byte should be proved.
+    pub cover_days: u32,
+    /// Files with an open failure, by state.
+    pub open: BTreeMap<FileState, u64>,
+    /// These files with their latest failure, in walk order, up to a limit.
+    pub failures: Vec<FailedCheck>,
+    /// Repairs that were cut off, and what cannot be told of them.
+    pub unfinished: Vec<Notice>,
+}
+
+/// The state of a folder in a word. The worst that applies.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, IntoStaticStr)]
+#[strum(serialize_all = "lowercase")]
+pub enum FolderWord {
+    /// Every file is recorded and was proved within the cover.
+    Fine,
+    /// Some files are not recorded yet; all others are fine.
+    Incomplete,
+    /// Some file was not proved within the cover.
+    Overdue,
+    /// No file has a tag.
+    Empty,
+    /// Something is open.
+    Trouble,
+    /// It is not there.
+    #[strum(serialize = "not there")]
+    NotThere,
+    /// It cannot be told.
+    Unknown,
+}
+
+impl FolderWord {
+    /// Returns it in lower case, as in JSON.
+    pub fn name(self) -> &'static str {
+        self.into()
+    }
+}
+
+impl FolderState {
+    /// Reads the state of the folder at a root; `catalogue` is where its catalogue is recorded to
+    /// be. Without one, the nearest at the root or above it is taken.
+    pub fn read(
+        root: &Path,
+        catalogue: Option<&Path>,
+        cover_days: u32,
+        now: Timestamp,
+    ) -> FolderState {
+        if !root.is_dir() {
+            let reason = "there is no such folder: is its volume mounted?";
+            return FolderState::NotThere(reason.to_owned());
+        }
+        let file = catalogue.map(Path::to_owned).or_else(|| Catalogue::find(root));
+        let Some(file) = file else { return FolderState::Unrecorded };
+        let read = || {
+            let catalogue = Catalogue::open_reader(&file)?;
+            if real_of(root).is_some_and(|real| real != catalogue.root()) {
+                return Ok(FolderState::PartOf(catalogue.root().to_owned()));
+            }
+            catalogue.guard()?;
+            FolderFacts::read(&catalogue, cover_days, now).map(Box::new).map(FolderState::Known)
+        };
+        read().unwrap_or_else(|error: CatalogueError| match error.kind() {
+            CatalogueErrorKind::OtherVolume | CatalogueErrorKind::EmptyRoot => {
+                FolderState::NotThere(error.to_string())
+            }
+            _ => FolderState::Unknown(error.to_string()),
+        })
+    }
+
+    /// Returns what its catalogue knows, if that could be read.
+    pub fn facts(&self) -> Option<&FolderFacts> {
+        match self {
+            FolderState::Known(facts) => Some(facts),
+            _ => None,
+        }
+    }
+
+    /// Returns the state in a word.
+    pub fn word(&self) -> FolderWord {
+        match self {
+            FolderState::Known(facts) => facts.word(),
+            FolderState::NotThere(_) => FolderWord::NotThere,
+            FolderState::Unrecorded | FolderState::PartOf(_) | FolderState::Unknown(_) => {
+                FolderWord::Unknown
+            }
+        }
+    }
+
+    /// Returns its exit status: 3 if a corrupt file is open, 1 if anything else is open or overdue,
+    /// 2 if it could not be determined.
+    pub fn exit_status(&self) -> u8 {
+        self.facts().map_or(2, FolderFacts::exit_status)
+    }
+}
+
+impl FolderFacts {
+    /// Returns the numbers of days that the audit counts: the cover, and the cover with a tenth of
+    /// it as grace.
+    pub fn windows(cover_days: u32) -> [u32; 2] {
+        [cover_days, cover_days + cover_days.div_ceil(10)]
+    }
+
+    /// Takes an audit of these windows; nothing is open.
+    pub fn of(audit: Audit, cover_days: u32) -> FolderFacts {
+        FolderFacts {
+            audit,
+            cover_days,
+            open: BTreeMap::new(),
+            failures: Vec::new(),
+            unfinished: Vec::new(),
+        }
+    }
+
+    fn read(
+        catalogue: &Catalogue,
+        cover_days: u32,
+        now: Timestamp,
+    ) -> Result<FolderFacts, CatalogueError> {
+        let audit = catalogue.audit(&FolderFacts::windows(cover_days), now)?;
+        let mut facts = FolderFacts::of(audit, cover_days);
+        let mut last = None;
+        catalogue.failures(&mut |failure| {
+            facts.add(failure, &mut last);
+            ControlFlow::Continue(())
+        })?;
+        facts.unfinished = unfinished_repairs(&Selection::of([catalogue.root()]));
+        Ok(facts)
+    }
+
+    /// Adds a failure if it is open. Of several of one file, which follow each other, only the
+    /// last counts.
+    fn add(&mut self, failure: FailedCheck, last: &mut Option<(PathBuf, FileState)>) {
+        if failure.settled {
+            return;
+        }
+        if let Some((path, before)) = last.take()
+            && path == failure.path
+        {
+            *self.open.entry(before).or_default() -= 1;
+            self.failures.pop_if(|last| last.path == failure.path);
+        }
+        *self.open.entry(failure.standing).or_default() += 1;
+        self.open.retain(|_, count| *count > 0);
+        *last = Some((failure.path.clone(), failure.standing));
+        if self.failures.len() < FAILURES_MAX {
+            self.failures.push(failure);
+        }
+    }
+
+    /// Returns how many files have an open failure of some states.
+    pub fn count(&self, states: &[FileState]) -> u64 {
+        states.iter().filter_map(|state| self.open.get(state)).sum()
+    }
+
+    /// Returns the files and the bytes that were proved within the cover.
+    pub fn proved(&self) -> (u64, u64) {
+        let window = self.audit.windows.iter().find(|window| window.days == self.cover_days);
+        window.map_or((0, 0), |window| (window.entries, window.bytes))
+    }
+
+    /// Returns whether some file is not proved within the cover, with a tenth of it as grace.
+    pub fn is_overdue(&self) -> bool {
+        let [_, grace] = FolderFacts::windows(self.cover_days);
+        let window = self.audit.windows.iter().find(|window| window.days == grace);
+        window.is_none_or(|window| window.entries < self.audit.tagged)
+    }
+
+    /// Returns how many files have no tag.
+    pub fn unrecorded(&self) -> u64 {
+        self.audit.entries.saturating_sub(self.audit.tagged)
+    }
+
+    /// Returns whether a repair in place was cut off, or that cannot be told.
+    pub fn has_unfinished(&self) -> bool {
+        self.unfinished.iter().any(|notice| notice.status != 0)
+    }
+
+    /// Returns the state in a word.
+    pub fn word(&self) -> FolderWord {
+        match () {
+            () if !self.open.is_empty() || self.has_unfinished() => FolderWord::Trouble,
+            () if self.audit.tagged == 0 => FolderWord::Empty,
+            () if self.is_overdue() => FolderWord::Overdue,
+            () if self.unrecorded() > 0 => FolderWord::Incomplete,
+            () => FolderWord::Fine,
+        }
+    }
+
+    /// Returns the exit status of [`FolderState::exit_status`].
+    pub fn exit_status(&self) -> u8 {
+        let of = |state: &FileState| match state {
+            FileState::Corrupt => 3,
+            FileState::Unreadable | FileState::Unstable => 2,
+            _ => 1,
+        };
+        let is_amiss = matches!(self.word(), FolderWord::Overdue | FolderWord::Empty);
+        let begun = if self.has_unfinished() { 2 } else { u8::from(is_amiss) };
+        self.open.keys().map(of).fold(begun, worse_status)
+    }
+}
