@@ -55,7 +55,8 @@ impl DocumentForm {
         match self {
             DocumentForm::Html => out = html::page(documents, units).into_bytes(),
             DocumentForm::Svg => {
-                out = chart::standalone(chosen(documents, wanted)?, units).into_bytes();
+                let (document, chart) = chosen(documents, wanted)?;
+                out = chart::standalone(chart, &document.origin, units).into_bytes();
             }
             DocumentForm::Csv => write_csv(documents, &mut out),
             DocumentForm::Markdown => {
@@ -69,17 +70,23 @@ impl DocumentForm {
     }
 }
 
-/// Finds the named chart, or the only one.
-fn chosen<'a>(documents: &'a [Document], wanted: Option<&str>) -> anyhow::Result<&'a Chart> {
-    let sections = documents.iter().flat_map(|document| &document.sections);
-    let charts: Vec<&Chart> = sections.flat_map(|section| &section.charts).collect();
-    let names = charts.iter().map(|chart| chart.name.as_str()).collect::<Vec<_>>().join(", ");
+/// Finds the named chart, or the only one, and its document.
+fn chosen<'a>(
+    documents: &'a [Document],
+    wanted: Option<&str>,
+) -> anyhow::Result<(&'a Document, &'a Chart)> {
+    let charts = documents.iter().flat_map(|document| {
+        let charts = document.sections.iter().flat_map(|section| &section.charts);
+        charts.map(move |chart| (document, chart))
+    });
+    let charts: Vec<(&Document, &Chart)> = charts.collect();
+    let names = charts.iter().map(|(_, chart)| chart.name.as_str()).collect::<Vec<_>>().join(", ");
     match (wanted, charts.as_slice()) {
         (_, []) => bail!("there is no chart in this report"),
-        (None, [only]) => Ok(only),
+        (None, [only]) => Ok(*only),
         (None, _) => bail!("which chart? --chart NAME, of {names}"),
         (Some(wanted), charts) => {
-            let mut found = charts.iter().copied().filter(|chart| chart.name == wanted);
+            let mut found = charts.iter().copied().filter(|(_, chart)| chart.name == wanted);
             let first =
                 found.next().with_context(|| format!("no chart `{wanted}`, there are: {names}"))?;
             ensure!(

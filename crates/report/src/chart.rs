@@ -2,53 +2,49 @@
 //!
 //! The picture has axes with units, rates from zero, intervals, a title, and a description for
 //! readers who cannot see it. Layers differ by shape, dash and hatching as well as by colour.
-//! Colours are variables of the page's style, so the same picture fits light, dark and print.
-//! Knows nothing of what the values mean.
+//! Colours are literal ones, so that any program shows a picture; the style of a page replaces
+//! them by its own. Knows nothing of what the values mean.
 
 mod axis;
 mod letters;
+mod picture;
 mod marks;
-mod theme;
-
-use plotters::chart::{ChartBuilder, ChartContext};
-use plotters::coord::Shift;
-use plotters::coord::cartesian::Cartesian2d;
-use plotters::drawing::{DrawingArea, IntoDrawingArea as _};
-use plotters::prelude::SVGBackend;
-use plotters::style::{IntoFont as _, TextStyle};
 
 use crate::document::{Axis, Chart, Layer, Mark, Scale};
 use crate::escape;
 use crate::units::Units;
 use axis::{AxisRange, AxisSide};
-use letters::{fitted, width_of};
-use theme::Ink;
-
-pub use theme::STANDALONE_STYLE;
+use letters::{fitted, lines_of, width_of};
+use picture::{Anchor, Ink, Picture, Pixel};
 
 /// Most dots in a picture. If there are more, an even selection is drawn; JSON has all of them.
 pub const DOTS_MAX: usize = 900;
 
 /// Size of a picture in its own units; the page scales it. At this width letters are still readable
 /// on a telephone.
-const WIDTH: u32 = 480;
-const HEIGHT: u32 = 300;
+const WIDTH: i32 = 480;
+const HEIGHT: i32 = 300;
+
+/// Space around a picture that is a file of its own.
+const MARGIN: i32 = 14;
 
 /// Height of a bar, and of the gap between rows of bars.
-const BAR_HEIGHT: u32 = 17;
-const ROW_GAP: u32 = 8;
+const BAR_HEIGHT: i32 = 17;
+const ROW_GAP: i32 = 8;
 
 /// Height of a row's name above its bars. Names wider than the second number are above the bars,
 /// others beside them.
-const NAME_HEIGHT: u32 = 18;
+const NAME_HEIGHT: i32 = 18;
 const SIDE_NAME_WIDTH_MAX: i32 = 140;
 
 /// Height of the labels below the frame.
-const BELOW_HEIGHT: u32 = 44;
+const BELOW_HEIGHT: i32 = 44;
 
-/// Height of a line. The drawing library takes it as the size of letters, which are 1.24 times
-/// smaller.
-const LETTER: f64 = 1.24 * letters::SIZE;
+/// The middles of the marks' labels and of the title, below the frame, and the gap between the
+/// frame and the labels on its left.
+const X_LABEL_DOWN: i32 = 13;
+const X_TITLE_DOWN: i32 = 34;
+const Y_LABEL_GAP: i32 = 8;
 
 /// Gap between the labels of neighbouring marks along x.
 const LABEL_GAP: i32 = 10;
@@ -57,35 +53,60 @@ const LABEL_GAP: i32 = 10;
 const LINE_HEIGHT: i32 = 19;
 
 /// Greatest width of a label in the legend.
-const LEGEND_WIDTH_MAX: i32 = WIDTH as i32 - 30;
+const LEGEND_WIDTH_MAX: i32 = WIDTH - 30;
 
 /// Most rows of bars or spans in a picture.
 const ROWS_MAX: usize = 400;
 
-type Area<'a> = DrawingArea<SVGBackend<'a>, Shift>;
-type Frame<'a, 'b> = ChartContext<'a, SVGBackend<'b>, Cartesian2d<AxisRange, AxisRange>>;
-
 /// Draws a chart as an SVG element with a title and a description, with at most so many dots.
 pub fn svg(chart: &Chart, units: Units, dots_max: usize) -> String {
-    let chart = lying(&legible(thinned(chart, dots_max)));
-    let inks = inks(&chart.layers);
-    let top = legend_rows(&chart, &inks) * LINE_HEIGHT;
-    let height = height_of(&chart, top);
-    let mut picture = String::new();
-    {
-        let area = SVGBackend::with_string(&mut picture, (WIDTH, height)).into_drawing_area();
-        draw(&chart, &inks, units, &area).expect("a picture in memory takes everything");
-    }
-    theme::dress(&picture, &chart, (WIDTH, height))
+    let (elements, height) = drawn(chart, units, dots_max);
+    let ids = format!(
+        "aria-labelledby=\"{0}-title\" aria-describedby=\"{0}-words\"",
+        escape::markup(&chart.name)
+    );
+    let title = described(chart);
+    format!(
+        "<svg role=\"img\" font-size=\"{}\" viewBox=\"0 0 {WIDTH} {height}\" \
+         {ids}>{title}{elements}</svg>",
+        letters::SIZE
+    )
 }
 
-/// Draws a chart as a file of its own, readable in light and dark.
-pub fn standalone(chart: &Chart, units: Units) -> String {
-    let picture = svg(chart, units, DOTS_MAX);
-    let style = format!("<style>{STANDALONE_STYLE}</style>");
-    let end = picture.find('>').map_or(0, |end| end + 1);
-    let element = picture[..end].replacen("<svg ", "<svg xmlns=\"http://www.w3.org/2000/svg\" ", 1);
-    format!("{element}<!-- steadfast report -->{style}{}\n", &picture[end..])
+/// Draws a chart as a file of its own: with its title, and with its origin below, such as the
+/// machine and the date. It is dark where everything around it is.
+pub fn standalone(chart: &Chart, origin: &str, units: Units) -> String {
+    let (elements, height) = drawn(chart, units, DOTS_MAX);
+    let mut words = Picture::new(&chart.name);
+    let mut y = MARGIN + LINE_HEIGHT / 2;
+    for line in lines_of(&escape::visible(&chart.title), WIDTH) {
+        words.text(&line, (MARGIN, y), Anchor::Start, Ink::Text);
+        y += LINE_HEIGHT;
+    }
+    let top = y;
+    y += height + LINE_HEIGHT;
+    for line in lines_of(&escape::visible(origin), WIDTH) {
+        words.text(&line, (MARGIN, y), Anchor::Start, Ink::Soft);
+        y += LINE_HEIGHT;
+    }
+    let (width, height) = (WIDTH + 2 * MARGIN, y - LINE_HEIGHT / 2 + MARGIN);
+    let (title, style, ground) = (described(chart), picture::dark_style(), Ink::Ground.color());
+    format!(
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" role=\"img\" font-family=\"sans-serif\" \
+         font-size=\"{}\" width=\"{width}\" height=\"{height}\" \
+         viewBox=\"0 0 {width} {height}\"><!-- steadfast report -->{title}\
+         <style>{style}</style><rect width=\"{width}\" height=\"{height}\" fill=\"{ground}\"/>\
+         {}<g transform=\"translate({MARGIN} {top})\">{elements}</g></svg>\n",
+        letters::SIZE,
+        words.into_elements()
+    )
+}
+
+/// Returns the title and the description, for readers who cannot see the picture.
+fn described(chart: &Chart) -> String {
+    let [name, title, words] =
+        [&chart.name, &chart.title, &chart.description].map(|text| escape::markup(text));
+    format!("<title id=\"{name}-title\">{title}</title><desc id=\"{name}-words\">{words}</desc>")
 }
 
 /// Returns how many dots of a chart are drawn and how many it has, if these differ.
@@ -123,84 +144,120 @@ fn legible(mut chart: Chart) -> Chart {
     chart
 }
 
-type DrawResult = Result<(), Box<dyn std::error::Error>>;
+/// The part of a picture between the axes.
+struct Frame {
+    left: i32,
+    right: i32,
+    top: i32,
+    bottom: i32,
+    x: AxisRange,
+    y: AxisRange,
+}
 
-fn draw(chart: &Chart, inks: &[usize], units: Units, area: &Area<'_>) -> DrawResult {
-    let top = legend(chart, inks, area)?;
-    let y = AxisRange::of(&chart.y, chart, AxisSide::Y, units);
-    let y_label = labels(&chart.y, &y, units);
+impl Frame {
+    /// Returns the pixel of a point.
+    fn at(&self, x: f64, y: f64) -> Pixel {
+        (self.x_at(x), self.y_at(y))
+    }
+
+    fn x_at(&self, value: f64) -> i32 {
+        self.x_pixel(self.x.place(value))
+    }
+
+    fn y_at(&self, value: f64) -> i32 {
+        self.y_pixel(self.y.place(value))
+    }
+
+    /// Returns the pixel of a coordinate, as marks have them.
+    fn x_pixel(&self, place: f64) -> i32 {
+        self.x.pixel(place, (self.left, self.right))
+    }
+
+    fn y_pixel(&self, place: f64) -> i32 {
+        self.y.pixel(place, (self.bottom, self.top))
+    }
+}
+
+/// Returns the elements of a picture, and its height.
+fn drawn(chart: &Chart, units: Units, dots_max: usize) -> (String, i32) {
+    let chart = &lying(&legible(thinned(chart, dots_max)));
+    let inks = inks(&chart.layers);
+    let mut picture = Picture::new(&chart.name);
+    let top = legend(&mut picture, chart, &inks);
+    let height = height_of(chart, legend_rows(chart, &inks) * LINE_HEIGHT);
     let rows = BarRows::of(chart);
-    let left = if rows.above { 0 } else { label_width(&y, &y_label) };
-    let frame_width = WIDTH as i32 - left - 2 * LABEL_GAP;
-    let x = AxisRange::of(&chart.x, chart, AxisSide::X, units);
-    let x = x.with_room(marks::figures(chart, units, frame_width));
-    let x_width = |mark: &f64| width_of(&labels(&chart.x, &x, units)(mark));
-    let widest = x.marks().iter().map(x_width).max().unwrap_or(0) + LABEL_GAP;
-    let x = x.clone().with_marks_apart(f64::from(widest) / f64::from(frame_width));
-    let x_label = labels(&chart.x, &x, units);
-    let half = |mark: Option<&f64>| mark.map_or(0, |mark| width_of(&x_label(mark)) / 2 + 1);
-    let mut builder = ChartBuilder::on(area);
-    let mut frame = builder
-        .margin_top(top)
-        .margin_left((half(x.marks().first()) - left).max(0))
-        .margin_right(half(x.marks().last()).max(6))
-        .x_label_area_size(BELOW_HEIGHT)
-        .y_label_area_size(left)
-        .build_cartesian_2d(x.clone(), y.clone())?;
-    let middle = left + frame_width / 2;
-    let room = 2 * middle.min(WIDTH as i32 - middle);
-    mesh(&mut frame, chart, (rows, room), (&x_label, &y_label))?;
+    let frame = framed(chart, rows, (top, height), units);
+    let (x_label, y_label) = (labels(&chart.x, &frame.x, units), labels(&chart.y, &frame.y, units));
+    mesh(&mut picture, &frame, chart, rows, (&x_label, &y_label));
     let mut bar = 0;
-    for (layer, &ink) in chart.layers.iter().zip(inks) {
+    for (layer, &ink) in chart.layers.iter().zip(&inks) {
         let place = marks::LayerPlace { ink, bar, rows };
-        marks::draw(&mut frame, chart, layer, place, (&x, &y), units)?;
+        marks::draw(&mut picture, &frame, chart, layer, place, units);
         bar += usize::from(in_rows(chart, layer));
     }
-    if !rows.named || x.begins_at_zero() {
-        marks::base_line(&mut frame, rows.named, (&x, &y))?;
+    if !rows.named || frame.x.begins_at_zero() {
+        marks::base_line(&mut picture, &frame, rows.named);
     }
     if rows.above {
-        marks::names(&mut frame, rows, (&x, &y), &y_label)?;
+        marks::names(&mut picture, &frame, rows, &y_label);
     }
-    area.present()?;
-    Ok(())
+    (picture.into_elements(), height)
+}
+
+/// Finds the ranges of the axes, and the room between their labels.
+fn framed(chart: &Chart, rows: BarRows, (top, height): (i32, i32), units: Units) -> Frame {
+    let y = AxisRange::of(&chart.y, chart, AxisSide::Y, units);
+    let left = if rows.above { 0 } else { label_width(&y, &labels(&chart.y, &y, units)) };
+    let width = WIDTH - left - 2 * LABEL_GAP;
+    let x = AxisRange::of(&chart.x, chart, AxisSide::X, units);
+    let x = x.with_room(marks::figure_room(chart, units, width));
+    let label_width = |mark: f64| width_of(&labels(&chart.x, &x, units)(mark));
+    let widest = x.marks().iter().map(|mark| label_width(*mark)).max().unwrap_or(0) + LABEL_GAP;
+    let x = x.clone().with_marks_apart(f64::from(widest) / f64::from(width));
+    let half = |mark: Option<&f64>| mark.map_or(0, |mark| label_width(*mark) / 2 + 1);
+    let left = left.max(half(x.marks().first()));
+    let right = WIDTH - half(x.marks().last()).max(6);
+    Frame { left, right, top, bottom: height - BELOW_HEIGHT, x, y }
 }
 
 /// Writes a value of an axis.
-type Label<'a> = dyn Fn(&f64) -> String + 'a;
+type Label<'a> = dyn Fn(f64) -> String + 'a;
 
 /// Draws the grid and writes along the axes.
 fn mesh(
-    frame: &mut Frame<'_, '_>,
+    picture: &mut Picture,
+    frame: &Frame,
     chart: &Chart,
-    (rows, title_room): (BarRows, i32),
+    rows: BarRows,
     (x_label, y_label): (&Label<'_>, &Label<'_>),
-) -> DrawResult {
-    let mut mesh = frame.configure_mesh();
-    if rows.above {
-        mesh.disable_y_mesh().y_labels(0);
-    } else if rows.named {
-        mesh.disable_y_mesh();
-    } else if is_histogram(chart) {
-        mesh.disable_x_mesh();
+) {
+    let Frame { left, right, top, bottom, .. } = *frame;
+    let mut grid: Vec<(Pixel, Pixel)> = Vec::new();
+    for mark in frame.x.marks() {
+        let x = frame.x_pixel(*mark);
+        grid.extend((!is_histogram(chart)).then_some(((x, top), (x, bottom))));
+        picture.text(&x_label(*mark), (x, bottom + X_LABEL_DOWN), Anchor::Middle, Ink::Text);
     }
-    mesh.x_desc(fitted(&chart.x.title, title_room))
-        .x_label_formatter(x_label)
-        .y_label_formatter(y_label)
-        .label_style(text(Ink::Text))
-        .axis_desc_style(text(Ink::Soft))
-        .axis_style(plotters::style::TRANSPARENT)
-        .bold_line_style(Ink::Grid.color())
-        .light_line_style(plotters::style::TRANSPARENT)
-        .draw()?;
-    Ok(())
+    for mark in frame.y.marks() {
+        let y = frame.y_pixel(*mark);
+        grid.extend((!rows.named).then_some(((left, y), (right, y))));
+        if !rows.above {
+            picture.text(&y_label(*mark), (left - Y_LABEL_GAP, y), Anchor::End, Ink::Text);
+        }
+    }
+    picture.lines(&grid, Ink::Grid, 1);
+    let middle = (left + right) / 2;
+    let title = fitted(&chart.x.title, 2 * middle.min(WIDTH - middle));
+    if !title.is_empty() {
+        picture.text(&title, (middle, bottom + X_TITLE_DOWN), Anchor::Middle, Ink::Soft);
+    }
 }
 
 /// How rows of bars are divided.
 #[derive(Clone, Copy, Debug)]
 struct BarRows {
     /// Number of bars or dots in each row.
-    bars: u32,
+    bars: i32,
     /// Whether rows have names.
     named: bool,
     /// Whether names stand above their bars.
@@ -216,11 +273,11 @@ impl BarRows {
             _ => (false, false),
         };
         let above = long && bars > 0;
-        BarRows { bars: u32::try_from(bars.max(1)).unwrap_or(1), named, above }
+        BarRows { bars: i32::try_from(bars.max(1)).unwrap_or(1), named, above }
     }
 
     /// Height of a row.
-    fn height(self) -> u32 {
+    fn height(self) -> i32 {
         self.bars * BAR_HEIGHT + ROW_GAP + if self.above { NAME_HEIGHT } else { 0 }
     }
 
@@ -274,11 +331,10 @@ fn lying(chart: &Chart) -> Chart {
 }
 
 /// Returns the height of the picture, which grows with the rows.
-fn height_of(chart: &Chart, top: i32) -> u32 {
-    let top = u32::try_from(top).unwrap_or(0);
+fn height_of(chart: &Chart, top: i32) -> i32 {
     match &chart.y.scale {
         Scale::Names(names) => {
-            let rows = u32::try_from(names.len().clamp(1, ROWS_MAX)).unwrap_or(1);
+            let rows = names.len().clamp(1, ROWS_MAX) as i32;
             top + rows * BarRows::of(chart).height() + BELOW_HEIGHT + 10
         }
         _ => top + HEIGHT,
@@ -305,7 +361,7 @@ fn arranged(entries: &[(usize, &Layer)]) -> (Vec<(i32, i32)>, i32) {
     let mut places = Vec::new();
     for (_, layer) in entries {
         let width = 22 + width_of(&layer.label).min(LEGEND_WIDTH_MAX);
-        if x > 0 && x + width > WIDTH as i32 {
+        if x > 0 && x + width > WIDTH {
             (x, row) = (0, row + 1);
         }
         places.push((x, row));
@@ -325,45 +381,38 @@ fn upright_title(chart: &Chart) -> &str {
 }
 
 /// Draws the legend in rows above the frame; returns where the frame begins.
-fn legend(
-    chart: &Chart,
-    inks: &[usize],
-    area: &Area<'_>,
-) -> Result<i32, Box<dyn std::error::Error>> {
+fn legend(picture: &mut Picture, chart: &Chart, inks: &[usize]) -> i32 {
     let entries = entries(chart, inks);
     let (places, rows) = arranged(&entries);
     for ((ink, layer), (x, row)) in entries.iter().zip(places) {
-        let y = row * LINE_HEIGHT + 3;
-        marks::swatch(area, chart, layer, *ink, (x, y))?;
-        area.draw_text(&fitted(&layer.label, LEGEND_WIDTH_MAX), &text(Ink::Text), (x + 20, y))?;
+        let y = row * LINE_HEIGHT + LINE_HEIGHT / 2;
+        marks::sample(picture, chart, layer, *ink, (x, y));
+        let label = fitted(&layer.label, LEGEND_WIDTH_MAX);
+        picture.text(&label, (x + 20, y), Anchor::Start, Ink::Text);
     }
-    let title = upright_title(chart);
+    let title = fitted(upright_title(chart), WIDTH);
     if !title.is_empty() {
-        let title = fitted(title, WIDTH as i32);
-        area.draw_text(&title, &text(Ink::Soft), (0, rows * LINE_HEIGHT + 3))?;
+        let y = rows * LINE_HEIGHT + LINE_HEIGHT / 2;
+        picture.text(&title, (0, y), Anchor::Start, Ink::Soft);
     }
-    Ok(legend_rows(chart, inks) * LINE_HEIGHT + 8)
+    legend_rows(chart, inks) * LINE_HEIGHT + 8
 }
 
 /// Returns the width of the labels of a vertical axis, with the gap to the frame.
-fn label_width(span: &AxisRange, label: &impl Fn(&f64) -> String) -> i32 {
-    let widest = span.marks().iter().map(|mark| width_of(&label(mark))).max().unwrap_or(0);
-    (widest + 12).min(WIDTH as i32 / 2)
+fn label_width(span: &AxisRange, label: &impl Fn(f64) -> String) -> i32 {
+    let widest = span.marks().iter().map(|mark| width_of(&label(*mark))).max().unwrap_or(0);
+    (widest + 12).min(WIDTH / 2)
 }
 
 /// Returns the function that writes the marks of an axis.
-fn labels<'a>(axis: &'a Axis, span: &'a AxisRange, units: Units) -> impl Fn(&f64) -> String + 'a {
-    move |&at| match &axis.scale {
+fn labels<'a>(axis: &'a Axis, span: &'a AxisRange, units: Units) -> impl Fn(f64) -> String + 'a {
+    move |at| match &axis.scale {
         Scale::Names(names) => {
             let name = names.get(at.round().max(0.0) as usize).map_or("", String::as_str);
-            fitted(name, WIDTH as i32 - 2)
+            fitted(name, WIDTH - 2)
         }
         _ => axis::label(axis, span.value(at), span.units(units)),
     }
-}
-
-fn text(ink: Ink) -> TextStyle<'static> {
-    ("sans-serif", LETTER).into_font().color(&ink.color())
 }
 
 /// Whether the points of a layer are connected.

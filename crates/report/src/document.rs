@@ -27,6 +27,9 @@ pub struct Document {
     /// Circumstances, such as the machine, the time and the command. Label and value.
     #[serde(serialize_with = "labels_and_values")]
     pub facts: Vec<(String, String)>,
+    /// The machine and the date in one line, which a chart that is a file of its own shows.
+    #[serde(skip)]
+    pub origin: String,
     /// Warnings, which come before the figures unless they are folded.
     pub warnings: Vec<String>,
     /// Whether facts and warnings follow the sections, so that the answer comes first.

@@ -48,8 +48,21 @@ pub fn document(records: &[&Record], units: Units) -> Option<Document> {
         1 => "Published figures".to_owned(),
         _ => format!("{number} beside each other"),
     };
-    let document = Document { title, sections, ..Document::default() };
+    let origin = origin(&measured);
+    let document = Document { title, origin, sections, ..Document::default() };
     (!document.sections.is_empty()).then_some(document)
+}
+
+fn origin(records: &[&Record]) -> String {
+    let moment = |seconds| units::moment(Timestamp { seconds, nanoseconds: 0 });
+    let begun = || records.iter().map(|record| record.started_unix_s);
+    match (begun().min(), begun().max()) {
+        (Some(first), Some(last)) if first < last => {
+            format!("measured from {} to {}", moment(first), moment(last))
+        }
+        (Some(only), _) => format!("measured {}", moment(only)),
+        _ => String::new(),
+    }
 }
 
 fn machines(hosts: &[HostFigures], records: &[&Record]) -> Section {

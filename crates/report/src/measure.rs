@@ -47,7 +47,14 @@ pub fn document_against(record: &Record, other: Option<&Record>, units: Units) -
     if sections.is_empty() && record.published.is_none() {
         warnings.push("there are no figures: too little was measured for any".to_owned());
     }
-    Document { title, facts: facts(record, units), warnings, answers_first: true, sections }
+    Document {
+        title,
+        facts: facts(record, units),
+        origin: origin(record),
+        warnings,
+        answers_first: true,
+        sections,
+    }
 }
 
 /// Makes the sections. A published record has none: the document about machines shows its figures.
@@ -128,6 +135,12 @@ fn busy(record: &Record) -> Option<String> {
          what took turns are better"
             .to_owned()
     })
+}
+
+/// Returns the machine, the date and the program in one line.
+fn origin(record: &Record) -> String {
+    let begun = Timestamp { seconds: record.started_unix_s, nanoseconds: 0 };
+    format!("{}, {}, {}", record.machine.cpu, units::moment(begun), record.made_by)
 }
 
 /// The facts about the machine and the session.

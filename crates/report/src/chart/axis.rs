@@ -3,10 +3,6 @@
 //! In: an axis and the points along it. Out: a linear coordinate. A logarithmic axis has linear
 //! coordinates of logarithms, so all axes have the same type.
 
-use std::ops::Range;
-
-use plotters::coord::ranged1d::{DefaultFormatting, KeyPointHint, Ranged};
-
 use crate::document::{Axis, Chart, Mark, Quantity, Scale};
 use crate::units::{self, Units};
 
@@ -186,36 +182,15 @@ impl AxisRange {
         if self.log { 10_f64.powf(place) } else { place }
     }
 
-    pub(super) fn marks(&self) -> &[f64] {
-        &self.marks
-    }
-
-    /// Returns the end that bars begin at.
-    pub(super) fn base(&self) -> f64 {
-        self.from.min(self.to)
-    }
-
-    /// Returns the other end.
-    pub(super) fn top(&self) -> f64 {
-        self.from.max(self.to)
-    }
-}
-
-impl Ranged for AxisRange {
-    type FormatOption = DefaultFormatting;
-    type ValueType = f64;
-
-    fn map(&self, value: &f64, (begin, end): (i32, i32)) -> i32 {
-        let share = (value - self.from) / (self.to - self.from);
+    /// Returns the pixel of a coordinate, between those of the ends of the range, or not far beyond
+    /// them.
+    pub(super) fn pixel(&self, place: f64, (begin, end): (i32, i32)) -> i32 {
+        let share = ((place - self.from) / (self.to - self.from)).clamp(-9.0, 9.0);
         (f64::from(begin) + share * f64::from(end - begin)).round() as i32
     }
 
-    fn key_points<Hint: KeyPointHint>(&self, _hint: Hint) -> Vec<f64> {
-        self.marks.clone()
-    }
-
-    fn range(&self) -> Range<f64> {
-        self.from..self.to
+    pub(super) fn marks(&self) -> &[f64] {
+        &self.marks
     }
 }
 
@@ -418,7 +393,7 @@ mod tests {
         assert_eq!(beside_outlier(&bars(&[55.0, 4.0, 3.0])), None);
         let span = AxisRange { cut: 5.0, ..AxisRange::tight(5.0, 1.0) };
         let span = span.with_room(vec![(55.0, 0.2)]);
-        assert!(span.cuts(55.0) && span.place(55.0) == 5.0 && span.top() > 6.0);
+        assert!(span.cuts(55.0) && span.place(55.0) == 5.0 && span.to > 6.0);
     }
 
     #[test]

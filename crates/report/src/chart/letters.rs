@@ -31,6 +31,21 @@ pub(super) fn fitted(text: &str, width_max: i32) -> String {
     cut
 }
 
+/// Returns the text in lines that fit the width.
+pub(super) fn lines_of(text: &str, width_max: i32) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    for word in text.split_whitespace() {
+        match lines.last_mut() {
+            Some(line) if width_of(&format!("{line} {word}")) <= width_max => {
+                line.push(' ');
+                line.push_str(word);
+            }
+            _ => lines.push(fitted(word, width_max)),
+        }
+    }
+    lines
+}
+
 /// Returns the width of a letter as a share of its size.
 ///
 /// Source: advance widths of DejaVu Sans 2.37, rounded up within each group. A letter in no group
@@ -64,6 +79,12 @@ mod tests {
             let width = f64::from(width_of(text));
             assert!(width >= least && width < 1.25 * least, "{text}: {width} for {least}");
         }
+    }
+
+    #[test]
+    fn lines_break_between_words() {
+        assert_eq!(lines_of("one two  three", 60), ["one two", "three"]);
+        assert!(lines_of(" ", 60).is_empty());
     }
 
     #[test]

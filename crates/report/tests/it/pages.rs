@@ -39,7 +39,7 @@ fn a_record_in_every_form() {
     compare_bytes("page/record.json", &json);
     for (name, wanted) in [("bars", "hash-parts"), ("dots", "hash-by-size")] {
         let chart = all_charts(&documents[0]).into_iter().find(|chart| chart.name == wanted);
-        let svg = chart::standalone(chart.unwrap(), Units::Si);
+        let svg = chart::standalone(chart.unwrap(), &documents[0].origin, Units::Si);
         compare_bytes(&format!("page/{name}.svg"), svg.as_bytes());
     }
 }
@@ -357,7 +357,7 @@ proptest! {
 
     #[test]
     fn any_chart_is_well_formed(chart in any_chart()) {
-        let svg = chart::standalone(&chart, Units::Si);
+        let svg = chart::standalone(&chart, "", Units::Si);
         let plain = is_plain(&chart.title) && is_plain(&chart.description);
         let names = |axis: &Axis| match &axis.scale {
             Scale::Names(names) => names.iter().all(|name| is_plain(name)),

@@ -60,7 +60,7 @@ fn a_page_and_its_pictures_hold_no_foreign_markup() {
     assert!(page.contains("&lt;script&gt;"), "the name is shown");
     assert!(!page.contains("<script") && !page.contains("href=\"http"));
     for chart in documents.iter().flat_map(|of| &of.sections).flat_map(|section| &section.charts) {
-        let svg = chart::standalone(chart, Units::Si);
+        let svg = chart::standalone(chart, "", Units::Si);
         assert_plain(&svg);
         let parsed = roxmltree::Document::parse(&svg).unwrap();
         assert!(parsed.descendants().all(|node| node.tag_name().name() != "script"));
@@ -154,7 +154,7 @@ fn vast() -> Document {
         layers: vec![Layer { label: "files".to_owned(), mark: Mark::Dots, points: dots.clone() }],
     });
     let mut table = Table::new("many", "Many", &["what", ">rate", ">ratio"]);
-    for row in 0..400 {
+    for row in 0..1_500 {
         let rate = Quantity::Rate(1e9 / f64::from(row + 3));
         let ratio = Quantity::Ratio(1.0 / f64::from(row + 3));
         table.push(vec![
