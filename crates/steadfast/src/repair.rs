@@ -29,7 +29,9 @@ use std::sync::atomic::AtomicBool;
 use steadfast_sys::file::Status;
 
 pub use copies::Copies;
-pub use files::{RepairMode, RepairMonitor, RepairRequest, RepairSummary, repair_files};
+pub use files::{
+    RepairMode, RepairMonitor, RepairRequest, RepairSummary, repair_files, restore_previous,
+};
 pub use originals::discard;
 pub use target::{LeftAlone, RepairTarget};
 

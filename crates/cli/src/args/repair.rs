@@ -21,6 +21,7 @@ Examples:
   steadfast repair --yes --from /mnt/a --from /mnt/b ~/Pictures/2019
   steadfast repair --in-place --from /mnt/a ~/Pictures   files with hard links, or little room
   steadfast repair --to-tag --from /mnt/a ~/Pictures/cat.jpg     undo an edit
+  steadfast repair --to-previous ~/Pictures/cat.jpg      undo an edit that was tagged
   steadfast repair --discard 3 ~/Pictures                remove what repair 3 replaced
 
 Exit status: 0 everything is as tagged; 1 edited files were left alone; 3 something damaged \
@@ -43,11 +44,16 @@ pub(crate) struct RepairArgs {
     /// file is kept as damaged ones are
     #[arg(long)]
     pub(crate) to_tag: bool,
+    /// Restore each PATH, which must be a file, to the contents of the tag before its present one:
+    /// after an `update` that took decay for an edit. They come from the copies, or from the parity
+    /// as it was before the edit. The present contents are kept as damaged ones are
+    #[arg(long, conflicts_with = "to_tag")]
+    pub(crate) to_previous: bool,
     /// Remove the damaged files that repair RUN of the tree kept, and do nothing else
     #[arg(
         long,
         value_name = "RUN",
-        conflicts_with_all = ["from", "yes", "dry_run", "in_place", "to_tag"]
+        conflicts_with_all = ["from", "yes", "dry_run", "in_place", "to_tag", "to_previous"]
     )]
     pub(crate) discard: Option<u64>,
     #[command(flatten)]

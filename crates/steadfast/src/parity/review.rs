@@ -21,7 +21,7 @@ use crate::error::Error;
 const OPEN_SETS_MAX: usize = 16;
 
 /// A file of the sets that is not at its path any more, or has no tag there.
-pub(super) struct DisplacedFile {
+pub(super) struct DisplacedMember {
     pub(super) file: ProtectedFile,
     /// Whether something is at its path.
     pub(super) is_untagged: bool,
@@ -54,7 +54,7 @@ pub(super) struct Review {
     pub(super) newest_s: u64,
     /// Sets that are not as the tree is.
     pub(super) stale: Vec<SetId>,
-    pub(super) displaced: Vec<DisplacedFile>,
+    pub(super) displaced: Vec<DisplacedMember>,
     /// Sets that cannot be used, and stay.
     pub(super) faulty: Vec<(SetId, SetFault)>,
     /// Files with another time, mode or owner than a set has, by set and by path there.
@@ -238,7 +238,7 @@ impl Review {
             self.displaced_tags.entry(tag).or_default().push(at);
             let (file, sets) = (file.clone(), Vec::new());
             let is_moved = false;
-            let gone = DisplacedFile { file, is_untagged, sets, made_s, is_moved, why_kept };
+            let gone = DisplacedMember { file, is_untagged, sets, made_s, is_moved, why_kept };
             self.displaced.push(gone);
         }
         let displaced = &mut self.displaced[at];

@@ -8,7 +8,7 @@ use std::sync::atomic::Ordering;
 use super::cut_off::{end, tell_of};
 use super::originals::Originals;
 use super::parities::Parities;
-use super::target::{LeftAlone, RepairTarget, find_targets};
+use super::target::{LeftAlone, RepairGoal, RepairTarget, find_targets};
 use super::{Copies, RepairOutcome, WRITTEN_SINCE, plan, repair};
 use crate::catalogue::Repairs;
 use crate::error::Error;
@@ -124,6 +124,32 @@ pub fn repair_files(
     request: &RepairRequest,
     monitor: &mut dyn RepairMonitor,
 ) -> Result<RepairSummary, Error> {
+    let goal = if request.to_tag { RepairGoal::EditedToTag } else { RepairGoal::Tag };
+    repair_towards(goal, selection, options, request, monitor)
+}
+
+/// Gives the files of a selection the contents of the tag before their present one, from copies or
+/// from parity as it was before an edit. Each must be named itself. The tag is the earlier one
+/// then, and the present contents are kept as damaged ones are.
+///
+/// # Errors
+/// As [`repair_files`]; also if a folder is selected.
+pub fn restore_previous(
+    selection: &Selection,
+    options: &Options,
+    request: &RepairRequest,
+    monitor: &mut dyn RepairMonitor,
+) -> Result<RepairSummary, Error> {
+    repair_towards(RepairGoal::Previous, selection, options, request, monitor)
+}
+
+fn repair_towards(
+    goal: RepairGoal,
+    selection: &Selection,
+    options: &Options,
+    request: &RepairRequest,
+    monitor: &mut dyn RepairMonitor,
+) -> Result<RepairSummary, Error> {
     let mode = request.mode;
     let mut originals = BTreeMap::new();
     let told = match mode {
@@ -132,7 +158,7 @@ pub fn repair_files(
     };
     let is_cut_off = told.iter().any(|notice| notice.status == 2);
     told.into_iter().for_each(|notice| monitor.event(&Event::Notice(notice)));
-    let found = find_targets(selection, options, request.to_tag, monitor)?;
+    let found = find_targets(selection, options, goal, monitor)?;
     let mut summary = RepairSummary {
         not_repaired: found.more,
         interrupted: found.interrupted,
@@ -166,6 +192,9 @@ pub fn repair_files(
     let mut repairer = Repairer { options, request, parities, originals, monitor };
     let done = repairer.each(targets, &mut summary);
     summary.originals = places(&repairer.originals);
+    // A catalogue has the present tag, which is replaced on purpose.
+    let accept_missing = goal == RepairGoal::Previous;
+    let options = &Options { accept_missing, ..options.clone() };
     check_again(done, selection, options, &mut summary)?;
     repairer.tell_of_writers(&mut summary);
     Ok(summary)

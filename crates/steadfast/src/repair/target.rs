@@ -8,14 +8,17 @@ use steadfast_manifest::tag::Tag;
 use steadfast_sys::file::Status;
 
 use super::gone::GoneFiles;
+use crate::beneath;
 use crate::byte_ranges::ByteRanges;
-use crate::catalogue::{Catalogue, real_of};
+use crate::catalogue::{Catalogue, CatalogueReader, real_of};
 use crate::error::Error;
-use crate::event::{FileEvent, Notice, Subject};
+use crate::event::{FileEvent, FilePath, Notice, Subject};
 use crate::finding::Finding;
 use crate::monitor::{Event, Monitor, Progress};
 use crate::run::{CatalogueUse, Options, Verb, run};
 use crate::selection::Selection;
+use crate::store::xattr::Xattr;
+use crate::store::{Store as _, StoredTag};
 use crate::verdict::Verdict;
 
 /// Targets that are kept in memory; further ones are counted, for another run.
@@ -99,8 +102,19 @@ pub(super) struct FoundTargets {
     pub(super) interrupted: bool,
 }
 
-/// Checks a selection and returns the files that can be asked to be repaired: with `to_tag`, also
-/// edited ones that are themselves selected.
+/// Which contents files are to have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum RepairGoal {
+    /// Those of their tags. Edited files are left alone.
+    Tag,
+    /// Those of their tags, also for edited files that are themselves selected.
+    EditedToTag,
+    /// Those of the tag before the present one, for files that are themselves selected. Other files
+    /// are left alone.
+    Previous,
+}
+
+/// Checks a selection and returns the files that can be asked to be repaired.
 ///
 /// `monitor` hears of progress and notices.
 ///
@@ -109,15 +123,21 @@ pub(super) struct FoundTargets {
 pub(super) fn find_targets(
     selection: &Selection,
     options: &Options,
-    to_tag: bool,
+    goal: RepairGoal,
     monitor: &mut dyn Monitor,
 ) -> Result<FoundTargets, Error> {
     let given =
         selection.roots.iter().chain(&selection.listed).map(|path| SelectedRoot::of(path, options));
     let given = given.collect::<Result<Vec<_>, _>>()?;
-    let mut finder = Finder { given, to_tag, found: FoundTargets::default(), monitor };
+    if goal == RepairGoal::Previous
+        && let Some(folder) = given.iter().find(|given| given.real.is_dir())
+    {
+        let message = "earlier contents are restored only of files that are named themselves";
+        return Err(Error::usage(message).at(&folder.shown));
+    }
+    let mut finder = Finder { given, goal, found: FoundTargets::default(), monitor };
     let summary = run(Verb::Check, selection, options, &mut finder)?;
-    if !summary.interrupted {
+    if !summary.interrupted && goal != RepairGoal::Previous {
         finder.add_gone();
     }
     Ok(FoundTargets { interrupted: summary.interrupted, ..finder.found })
@@ -173,8 +193,7 @@ impl SelectedRoot {
 /// Gathers targets from the events of a check.
 struct Finder<'a> {
     given: Vec<SelectedRoot>,
-    /// Whether edited files that are themselves given are targets.
-    to_tag: bool,
+    goal: RepairGoal,
     found: FoundTargets,
     monitor: &'a mut dyn Monitor,
 }
@@ -213,9 +232,11 @@ impl Finder<'_> {
         if let (Verdict::Intact | Verdict::Touched, Some(tag)) = (verdict, event.stored) {
             self.given.iter_mut().for_each(|given| given.see(&path, &tag));
         }
+        let to_tag = self.goal == RepairGoal::EditedToTag;
         match verdict {
+            _ if self.goal == RepairGoal::Previous => return self.previous(event, path, verdict),
             Verdict::Corrupt | Verdict::Missing | Verdict::Unreadable => {}
-            Verdict::Modified if self.to_tag && self.is_given(&path) => {}
+            Verdict::Modified if to_tag && self.is_given(&path) => {}
             Verdict::Modified => return self.found.left.modified += 1,
             Verdict::Untagged => return self.found.left.untagged += 1,
             Verdict::Unstable => return self.found.undecided.push(path),
@@ -233,6 +254,25 @@ impl Finder<'_> {
             Some(_) if self.found.targets.len() == TARGETS_MAX => self.found.more += 1,
             Some(target) => self.found.targets.push(target),
             None => self.found.undecided.push(path),
+        }
+    }
+
+    /// Adds a file that is to have the contents of the tag before its present one.
+    fn previous(&mut self, event: &FileEvent, path: PathBuf, verdict: Verdict) {
+        let target = event
+            .stored
+            .filter(|_| event.subject == Subject::File && self.is_given(&path))
+            .and_then(|tag| target_of(&self.given, path.clone(), verdict, tag));
+        let previous = target.as_ref().and_then(tag_before);
+        match target.zip(previous) {
+            Some((target, tag)) => {
+                self.found.targets.push(RepairTarget { status: event.status, tag, ..target });
+            }
+            None => {
+                let notice = Notice::failure("no tag before its present one is known").at(&path);
+                self.event(&Event::Notice(notice));
+                self.found.undecided.push(path);
+            }
         }
     }
 
@@ -255,6 +295,22 @@ impl Finder<'_> {
             }
         }
     }
+}
+
+/// Returns the tag of other contents that a file had before its present one: the one that is kept
+/// beside that, or the latest in the catalogue.
+fn tag_before(target: &RepairTarget) -> Option<Tag> {
+    let is_other = |tag: &Tag| !tag.same_contents(&target.tag);
+    let file = beneath::file(&target.root, &target.relative).ok()?;
+    if let Ok(StoredTag::Whole(tag)) = Xattr.previous(&file)
+        && is_other(&tag)
+    {
+        return Some(tag);
+    }
+    let catalogue = Catalogue::open_reader(target.catalogue.as_deref()?).ok()?;
+    let path = FilePath::whole(&catalogue.root().join(&target.relative));
+    let tags = CatalogueReader::beside(&catalogue).ok()?.tags_so_far(&path).ok()?;
+    tags.into_iter().find(is_other)
 }
 
 /// Makes the target of a file that a check found; `None` if it is beneath nothing that was given.
