@@ -76,7 +76,8 @@ class _Writer:
         else:
             if tree[0] == "p":
                 self._add(tree, verb=("init",))
-            self._add(tree, verb=self.random.choice((("tag",), ("tag", "--pages"))))
+            pages = ("tag", "--pages", *(() if tree[0] == "p" else ("--sidecar",)))
+            self._add(tree, verb=self.random.choice((("tag",), pages)))
             self._add(tree, verb=("parity", "make"), synced=True)
         for _ in range(TIMES):
             if has_par2(tree):

@@ -34,8 +34,8 @@ LOST_SHARES = (0.0, 0.1, 0.5, 0.9, 1.0)
 KEPT_MAX = 30
 # A verb that could not do its work although nothing had been cut yet.
 FAILED = re.compile(r"step \d+: .* status (?![013]\b).*")
-# Where files are damaged and lost, that is no failure.
-FAILED_TO_MEND = re.compile(r"step \d+: .* status (?![0123]\b).*")
+# Where files are damaged and lost, 2 is no failure, except of the first verbs.
+FAILED_TO_MEND = re.compile(r"step \d+: (?:(?:tag|init) .* status [^0]|.* status (?![0123]\b)).*")
 
 
 @dataclass(frozen=True)
