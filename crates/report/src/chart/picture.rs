@@ -1,8 +1,8 @@
 //! Shapes and words as SVG elements.
 //!
 //! In: places in pixels, and inks. Out: elements whose colours are the literal ones of a light
-//! page, so that any program shows them. The style of a page, or of a file of its own, has a rule for
-//! each literal colour that makes it dark.
+//! page, so that any program shows them. The style of a page, or of a file of its own, has a rule
+//! for each literal colour that makes it dark.
 
 use std::fmt::Write as _;
 
