@@ -8,8 +8,8 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
+use steadfast::json::PathText;
 use steadfast_digest::Digest;
-use steadfast_events::PathText;
 
 use crate::error::Error;
 use crate::sealed::SealedReader;

@@ -4,7 +4,7 @@ use serde::Serialize;
 
 /// Appends a value.
 pub(crate) fn write(value: &impl Serialize, out: &mut Vec<u8>) {
-    steadfast_events::write_json(value, misleads, out);
+    steadfast::json::write_json(value, misleads, out);
 }
 
 /// Control characters and what changes the direction of text. This set is part of the format: two

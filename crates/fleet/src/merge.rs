@@ -10,9 +10,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use serde::{Deserialize, Serialize};
+use steadfast::json::PathText;
 use steadfast::verdict::worse_status;
 use steadfast::{Event, FileEvent, Monitor, Notice, Summary, Timestamp, Verdict};
-use steadfast_events::PathText;
 
 use crate::error::{Error, ErrorKind};
 use crate::failure;

@@ -10,10 +10,10 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use steadfast::event::FileError;
+use steadfast::json::PathText;
 use steadfast::manifest::Record;
 use steadfast::{FileEvent, FilePath, Subject, Timestamp, Verdict};
 use steadfast_digest::{Algorithm, AlgorithmHasher};
-use steadfast_events::PathText;
 
 use crate::cut::{Cutter, DeviceLoad, FILE_COST_BYTES, share_out};
 use crate::error::{Error, ErrorKind};

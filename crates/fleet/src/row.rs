@@ -8,13 +8,11 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 use steadfast::event::FileError;
+use steadfast::json::{Nanoseconds, PathText, ReferenceText, TagText, origin_name, path_of_base64};
 use steadfast::store::foreign::{ForeignKind, ForeignTime, Resolution};
 use steadfast::{
     Algorithm, Digest, FileEvent, FilePath, Origin, Reference, Resized, Subject, Tag, Timestamp,
     Verdict,
-};
-use steadfast_events::{
-    Nanoseconds, PathText, ReferenceText, TagText, origin_name, path_of_base64,
 };
 use steadfast_sys::file::{FileKind, Status};
 

@@ -8,10 +8,10 @@ use std::io::BufReader;
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
+use steadfast::json::{Nanoseconds, PathText};
 use steadfast::manifest::{self, Format, Record, Step};
 use steadfast::run::{List, Unlisted};
 use steadfast::{Algorithm, Reference};
-use steadfast_events::{Nanoseconds, PathText};
 
 use crate::error::Error;
 use crate::job::Job;

@@ -7,7 +7,7 @@ use std::path::Path;
 
 use serde::{Serialize, Serializer};
 use steadfast::Notice;
-use steadfast_events::PathText;
+use steadfast::json::PathText;
 
 use crate::escape;
 
@@ -91,5 +91,5 @@ pub(crate) fn write_object(object: &impl Serialize, out: &mut Vec<u8>) {
 /// Appends a value, with control characters escaped.
 pub(crate) fn write_value(value: &impl Serialize, out: &mut Vec<u8>) {
     let escaped = |letter: char| letter.is_control() || escape::misleads(letter);
-    steadfast_events::write_json(value, escaped, out);
+    steadfast::json::write_json(value, escaped, out);
 }

@@ -6,7 +6,7 @@
 
 use serde::Serialize;
 use steadfast::cost::Span;
-use steadfast_events::PathText;
+use steadfast::json::PathText;
 
 /// Renders a trace.
 #[derive(Clone, Copy, Debug, Default)]

@@ -74,6 +74,8 @@ mod builder;
 mod folder_state;
 pub mod unguarded;
 pub mod diff;
+#[cfg(feature = "json")]
+pub mod json;
 pub mod probe;
 
 pub use steadfast_digest::{

@@ -21,15 +21,11 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
     ("codesign", &["digest", "sys"]),
     ("steadfast", &["manifest", "verity", "parity", "digest", "sys"]),
     ("measure", &["steadfast", "codesign", "digest", "sys"]),
-    ("events", &["steadfast"]),
-    ("fleet", &["events", "steadfast", "digest", "sys"]),
+    ("fleet", &["steadfast", "digest", "sys"]),
     ("alert", &["sys"]),
     ("schedule", &["sys"]),
     ("objects", &["steadfast", "digest", "sys"]),
-    (
-        "report",
-        &["events", "fleet", "objects", "measure", "schedule", "steadfast", "codesign", "verity"],
-    ),
+    ("report", &["fleet", "objects", "measure", "schedule", "steadfast", "codesign", "verity"]),
     ("serve", &["report", "measure", "alert", "schedule", "steadfast", "codesign"]),
     (
         "cli",

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use steadfast::catalogue::{CatalogueVerification, Duplicates, FailedCheck, FileState, Overdue};
-use steadfast_events::PathText;
+use steadfast::json::PathText;
 
 use super::{AuditRenderer, AuditTally, AuditView};
 use crate::catalogue::{run_object, standing_key};

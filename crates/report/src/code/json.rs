@@ -5,10 +5,10 @@ mod shown;
 use std::path::Path;
 
 use serde::Serialize;
+use steadfast::json::PathText;
 use steadfast_codesign::{
     BytesVerdict, CodeFinding, CodeKind, CodeVerification, NestedVerification, PartVerification,
 };
-use steadfast_events::PathText;
 
 use super::signer::signer_object;
 use super::statement::{outcome_name, statement};

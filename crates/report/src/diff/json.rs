@@ -1,8 +1,8 @@
 //! Writes a comparison as JSON lines: one object on each line, the summary last.
 
 use steadfast::diff::{DiffSummary, Difference, FileSide, PathPair};
+use steadfast::json::{Nanoseconds, TagText};
 use steadfast::{Notice, Skipped};
-use steadfast_events::{Nanoseconds, TagText};
 
 use super::{DiffRenderer, beneath, finds, kind_name, skipped_counts};
 use crate::json::{CountsByName, JsonObject, write_notice, write_object, write_summary};

@@ -1,7 +1,7 @@
 //! Writes a job as JSON: one object, in base units.
 
 use serde::Serialize;
-use steadfast_events::PathText;
+use steadfast::json::PathText;
 use steadfast_fleet::{Job, JobStatus, PartOutcome, PlannedJob};
 
 use crate::json::{JsonObject, write_object};

@@ -1,8 +1,8 @@
 //! Writes a history as CSV: a header, then one row for each verdict and each event.
 
 use steadfast::catalogue::{FileState, History, HistoryRun};
+use steadfast::json::{PathText, TagText};
 use steadfast::{Tag, Timestamp};
-use steadfast_events::{PathText, TagText};
 
 use super::{HistoryOf, HistoryView, RunOver, changes_tag, tags_after, verdict_of};
 use crate::catalogue::{run_object, standing_key};

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use steadfast::Tag;
 use steadfast::catalogue::{Happened, History, HistoryRun, KnownFile, RepairSource};
-use steadfast_events::{Nanoseconds, PathText, TagText};
+use steadfast::json::{Nanoseconds, PathText, TagText};
 
 use super::{HistoryOf, HistoryView, RunOver, changes_tag, tags_after, verdict_of};
 use crate::catalogue::{run_object, standing_key};

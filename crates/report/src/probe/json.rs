@@ -2,10 +2,10 @@
 
 use std::path::Path;
 
+use steadfast::json::PathText;
 use steadfast::probe::{
     Direct, Group, NameUnit, Normalisation, Operation, Place, Probe, Time, Traits,
 };
-use steadfast_events::PathText;
 
 use super::{outcome_name, reason_of, time_of};
 use crate::json::{JsonObject, write_object, write_summary};

@@ -5,8 +5,8 @@
 
 use serde::Serialize;
 use steadfast::cost::{EnergyReading, Limit, ThreadCost};
+use steadfast::json::{Nanoseconds, ReferenceText, TagText, origin_name};
 use steadfast::{Cost, Event, FileEvent, FindingEvent, Stage, Subject};
-use steadfast_events::{Nanoseconds, ReferenceText, TagText, origin_name};
 
 use super::Renderer;
 use crate::json::{CountsByName, JsonObject, write_notice, write_object, write_summary};

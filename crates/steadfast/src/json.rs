@@ -3,8 +3,6 @@
 //! Reports write these values; the documents of a fleet's job contain them too, and are read again.
 //! So they are defined once, below both. Knows no complete document.
 
-#![forbid(unsafe_code)]
-
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -12,11 +10,11 @@ use std::io;
 use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
 use std::path::{Path, PathBuf};
 
+use crate::{Origin, Reference, Tag, Timestamp};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::ser::{CharEscape, CompactFormatter, Formatter};
-use steadfast::{Origin, Reference, Tag, Timestamp};
 
 /// Appends a value as compact JSON. Characters that a terminal would interpret are written as
 /// `\u….`; `escaped` decides which they are. The text that readers decode is the same either way.
