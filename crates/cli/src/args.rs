@@ -67,7 +67,7 @@ pub(crate) use parity::{
 pub(crate) use qos::{
     LevelArgs, LevelOf, QosArgs, QosCommand, QosRunArgs, QosSetArgs, QosShowArgs,
 };
-pub(crate) use repair::RepairArgs;
+pub(crate) use repair::{Discarded, RepairArgs};
 #[cfg(feature = "measure")]
 pub(crate) use report::ReportArgs;
 #[cfg(feature = "schedule")]

@@ -71,7 +71,7 @@ pub use lookup::LookupMatch;
 pub(crate) use not_visited::FolderVolume;
 pub use observation::Observation;
 pub use place::LockRequest;
-pub(crate) use place::{command, real_of};
+pub(crate) use place::{command, inside as catalogue_in, real_of};
 pub use quick::QuickSummary;
 pub use recorder::{Recorder, RunStart};
 pub use records::CatalogueReader;

@@ -59,6 +59,7 @@ pub mod monitor;
 pub mod qos;
 mod selection;
 mod tree_folder;
+mod trust;
 mod byte_ranges;
 pub mod beneath;
 mod belongings;

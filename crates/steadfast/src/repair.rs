@@ -32,7 +32,7 @@ pub use copies::Copies;
 pub use files::{
     RepairMode, RepairMonitor, RepairRequest, RepairSummary, repair_files, restore_previous,
 };
-pub use originals::discard;
+pub use originals::{discard, discard_unfinished};
 pub use target::{LeftAlone, RepairTarget};
 
 pub(crate) use copies::Own;

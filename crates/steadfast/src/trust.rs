@@ -18,32 +18,39 @@ use crate::catalogue::{Catalogue, catalogue_in, real_of};
 pub(crate) struct TreeAbove {
     /// The directory; a real path.
     pub(crate) root: PathBuf,
-    /// Whether the path is this directory, is in it itself, or is in its catalogue. What is wrong
-    /// in others does not concern who asks for the path.
+    /// Whether it was selected, or what was is in its catalogue. What is wrong in others does not
+    /// concern who asks for the path.
     pub(crate) is_own: bool,
+    /// Whether no catalogue is between it and the path, so that it may be the path's tree.
+    pub(crate) is_nearest: bool,
     /// Who is trusted with what is there.
     pub(crate) trusted: TrustedUsers,
 }
 
-/// Returns the directories at and above a path, from the nearest on.
-pub(crate) fn trees_above(path: &Path) -> Vec<TreeAbove> {
-    let Some(real) = real_of(path) else { return Vec::new() };
+/// Returns the directories at and above a path, from the nearest on. `selected` is the path itself,
+/// or one above it that the user named.
+pub(crate) fn trees_above(path: &Path, selected: &Path) -> Vec<TreeAbove> {
+    let Some((path, selected)) = real_of(path).zip(real_of(selected)) else { return Vec::new() };
     // What is selected may be missing, with its folder.
-    let Some(folder) = real.ancestors().find(|above| above.is_dir()) else { return Vec::new() };
-    let catalogued = Catalogue::find(&real);
-    let Ok(trusted) = Dir::open(folder).and_then(|dir| TrustedUsers::own().and_owner_of(&dir))
-    else {
-        return Vec::new();
+    let there = |path: &Path| path.ancestors().find(|above| above.is_dir()).map(Path::to_owned);
+    let Some((folder, named)) = there(&path).zip(there(&selected)) else { return Vec::new() };
+    let catalogued = Catalogue::find(&path);
+    let tree = |root: &Path| {
+        let is_named = root.starts_with(&named);
+        let trusted = trusted_with(if is_named { root } else { &named }).ok()?;
+        let is_own = is_named || catalogued.as_deref() == Some(&catalogue_in(root));
+        // The catalogue is in a folder of its tree.
+        let of_catalogue = catalogued.as_ref().and_then(|file| file.parent()?.parent());
+        let is_nearest = of_catalogue.is_none_or(|nearest| root.starts_with(nearest));
+        Some(TreeAbove { root: root.to_owned(), is_own, is_nearest, trusted })
     };
-    let tree = |root: &Path| TreeAbove {
-        root: root.to_owned(),
-        is_own: root == folder || catalogued.as_deref() == Some(&catalogue_in(root)),
-        trusted: trusted.clone(),
-    };
-    folder.ancestors().map(tree).collect()
+    folder.ancestors().filter_map(tree).collect()
 }
 
-/// Who is trusted with a tree that was selected itself.
+/// Returns who is trusted with a tree that was selected itself.
+///
+/// # Errors
+/// Whatever the system says.
 pub(crate) fn trusted_with(root: &Path) -> io::Result<TrustedUsers> {
     TrustedUsers::own().and_owner_of(&Dir::open(root)?)
 }
@@ -87,11 +94,7 @@ pub(crate) fn refuse(path: &Path, found: io::Result<Option<Stranger>>) -> io::Re
 ///
 /// # Errors
 /// Those of [`refuse`]; `NotFound` if it is not there, whoever has what is above it.
-pub(crate) fn open_trusted(
-    root: &Path,
-    names: &[&str],
-    trusted: &TrustedUsers,
-) -> io::Result<Dir> {
+pub(crate) fn open_trusted(root: &Path, names: &[&str], trusted: &TrustedUsers) -> io::Result<Dir> {
     let mut dirs = vec![(root.to_owned(), Dir::open(root)?)];
     for name in names {
         let (above, dir) = dirs.last().expect("there is the root");
@@ -100,10 +103,13 @@ pub(crate) fn open_trusted(
     }
     let mut last = None;
     for (number, (path, dir)) in dirs.into_iter().enumerate() {
-        refuse(&path, match number {
-            0 => trusted.stranger_above(&dir),
-            _ => trusted.stranger_in(&dir),
-        })?;
+        refuse(
+            &path,
+            match number {
+                0 => trusted.stranger_above(&dir),
+                _ => trusted.stranger_in(&dir),
+            },
+        )?;
         last = Some(dir);
     }
     Ok(last.expect("there is the root"))

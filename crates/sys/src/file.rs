@@ -15,6 +15,7 @@ mod draft;
 #[cfg_attr(target_os = "macos", path = "file/macos.rs")]
 mod platform;
 mod replace;
+mod trust;
 
 pub use buffer::AlignedBuffer;
 pub use change::{ChangedFile, WriterGuard};
@@ -22,6 +23,7 @@ pub use directory::{Dir, DirEntry};
 pub use draft::{Draft, Existing, write_private, write_whole};
 pub use replace::{Displaced, Ownership};
 pub use steadfast_time::{Timestamp, age_s};
+pub use trust::{Stranger, TrustedUsers};
 
 use std::fmt;
 use std::fs;

@@ -1,6 +1,7 @@
 //! `steadfast repair`.
 
 use std::path::PathBuf;
+use std::str::FromStr;
 
 use clap::Args;
 
@@ -49,13 +50,14 @@ pub(crate) struct RepairArgs {
     /// as it was before the edit. The present contents are kept as damaged ones are
     #[arg(long, conflicts_with = "to_tag")]
     pub(crate) to_previous: bool,
-    /// Remove the damaged files that repair RUN of the tree kept, and do nothing else
+    /// Remove the damaged files that repair RUN of the tree kept, and do nothing else. `unfinished`
+    /// removes the journals of repairs in place that were cut off and cannot be finished
     #[arg(
         long,
         value_name = "RUN",
         conflicts_with_all = ["from", "yes", "dry_run", "in_place", "to_tag", "to_previous"]
     )]
-    pub(crate) discard: Option<u64>,
+    pub(crate) discard: Option<Discarded>,
     #[command(flatten)]
     pub(crate) dry_run: DryRunArg,
     #[command(flatten)]
@@ -67,4 +69,27 @@ pub(crate) struct RepairArgs {
     /// Print one JSON object for each file, the summary last. Needs --yes or --dry-run
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+/// What is to be removed.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Discarded {
+    /// What a repair kept.
+    Run(u64),
+    /// Journals that cannot be used.
+    Unfinished,
+}
+
+impl FromStr for Discarded {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Discarded, String> {
+        match text {
+            "unfinished" => Ok(Discarded::Unfinished),
+            number => number
+                .parse()
+                .map(Discarded::Run)
+                .map_err(|_| "it is the number of a repair, or `unfinished`".to_owned()),
+        }
+    }
 }

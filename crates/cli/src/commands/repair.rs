@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use anyhow::bail;
 use steadfast::repair::{
     Copies, RepairMode, RepairMonitor, RepairOutcome, RepairRequest, RepairTarget, discard,
-    repair_files, restore_previous,
+    discard_unfinished, repair_files, restore_previous,
 };
 use steadfast::{Event, Monitor};
 use steadfast_report::repair::{
@@ -14,13 +14,13 @@ use steadfast_report::repair::{
 };
 use steadfast_report::{escape, units};
 
-use crate::args::RepairArgs;
+use crate::args::{Discarded, RepairArgs};
 use crate::exit;
 use crate::output::{answer, answer_part};
 
 pub(super) fn run(args: &RepairArgs) -> anyhow::Result<u8> {
-    if let Some(run) = args.discard {
-        return discard_kept(&args.paths.paths, run);
+    if let Some(what) = args.discard {
+        return discard_kept(&args.paths.paths, what);
     }
     let mode = mode_of(args)?;
     let selection = args.paths.selection()?;
@@ -60,7 +60,7 @@ fn mode_of(args: &RepairArgs) -> anyhow::Result<RepairMode> {
     Ok(RepairMode::Ask)
 }
 
-fn discard_kept(paths: &[PathBuf], run: u64) -> anyhow::Result<u8> {
+fn discard_kept(paths: &[PathBuf], what: Discarded) -> anyhow::Result<u8> {
     let path = match paths {
         [] => Path::new("."),
         [path] => path,
@@ -68,8 +68,14 @@ fn discard_kept(paths: &[PathBuf], run: u64) -> anyhow::Result<u8> {
     };
     let mut text = String::new();
     let mut tell = |path: &Path| text.push_str(&format!("  {}\n", escape::path(path)));
-    let removed = discard(path, run, &mut tell)?;
-    let files = units::counted(removed, "damaged file", "damaged files");
+    let files = match what {
+        Discarded::Run(run) => {
+            units::counted(discard(path, run, &mut tell)?, "damaged file", "damaged files")
+        }
+        Discarded::Unfinished => {
+            units::counted(discard_unfinished(path, &mut tell)?, "journal", "journals")
+        }
+    };
     answer(format!("{text}Removed {files}.\n").as_bytes())?;
     Ok(0)
 }

@@ -3,7 +3,8 @@
 
 use std::fs;
 use std::io::Write as _;
-use std::os::unix::fs::MetadataExt as _;
+use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, chown};
+use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
@@ -15,7 +16,7 @@ use steadfast::{Event, Monitor, Options, Selection};
 use steadfast_testing::{Need, skip};
 
 use crate::repair::{copied, decay, facts, flip, without_catalogue};
-use crate::tree::Tree;
+use crate::tree::{Outcome, Tree};
 
 /// Puts the journal of a finished repair back, as if that had been cut off.
 fn plant_journal(tree: &Tree) -> PathBuf {
@@ -223,4 +224,152 @@ fn who_writes_to_a_file_that_was_replaced_is_told_where_that_is() {
     let (summary, told) = meddled(&tree, false, &|| (), &repaired);
     assert_eq!(summary.exit_status(), 2);
     assert!(told.contains("wrote to it since") && told.contains("damaged/1/film"), "{told}");
+}
+
+/// Another user, and one who runs the program.
+const MALLORY: u32 = 54_321;
+const ALICE: u32 = 54_322;
+
+/// Gives everything beneath a path to a user. Returns false if only root can.
+fn give(path: &Path, uid: u32) -> bool {
+    let owner = format!("{uid}:{uid}");
+    Command::new("chown").args(["-R", &owner]).arg(path).status().unwrap().success()
+}
+
+fn set_mode(path: &Path, mode: u32) {
+    fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
+}
+
+/// A folder `shared` with a tree `shared/own`, and parity in the shared one that also has a file
+/// `own/planted`, which is gone.
+fn planted_parity() -> Tree {
+    let tree = Tree::new().file("shared/own/film", &[7; 9000]).file("shared/own/planted", b"evil");
+    tree.run(["tag", "shared"]).succeeds();
+    tree.run(["parity", "make", "shared"]).succeeds();
+    fs::remove_file(tree.path("shared/own/planted")).unwrap();
+    tree
+}
+
+#[test]
+fn parity_that_another_person_could_have_put_there_is_not_used() {
+    let tree = planted_parity();
+    if !give(&tree.path("shared"), ALICE) {
+        return skip(Need::Root, "files cannot be given to another user");
+    }
+    set_mode(&tree.path(""), 0o755);
+    let as_alice = |words: &[&str]| Outcome::of(tree.command(words).uid(ALICE).gid(ALICE));
+    let is_refused = |place: &str| {
+        let said = as_alice(&["repair", "--yes", "shared/own"]);
+        assert!(!tree.path("shared/own/planted").exists(), "{place}");
+        assert!(said.stderr().contains("is not trusted"), "{place}: {}", said.stderr());
+        assert!(said.stderr().contains(place), "{place}: {}", said.stderr());
+        // It does not keep her from her own tree.
+        assert_eq!(said.status, 0, "{place}: {}", said.stderr());
+        as_alice(&["update", "shared/own"]).succeeds();
+        as_alice(&["check", "shared/own"]).succeeds();
+    };
+    let parity = tree.path("shared/.steadfast/parity");
+    let entries = fs::read_dir(&parity).unwrap().map(|entry| entry.unwrap().path());
+    let group = entries.filter(|path| path.is_dir()).next().unwrap();
+    // The folder of ours, the one above it, and the parity belong to somebody else.
+    for (place, mode) in [("shared", 0o1777), ("shared/.steadfast", 0o755)] {
+        set_mode(&tree.path("shared"), 0o1777);
+        chown(tree.path(place), Some(MALLORY), Some(MALLORY)).unwrap();
+        set_mode(&tree.path(place), mode);
+        is_refused(place);
+        chown(tree.path(place), Some(ALICE), Some(ALICE)).unwrap();
+    }
+    set_mode(&tree.path("shared"), 0o755);
+    set_mode(&parity, 0o755);
+    for mode in [0o777, 0o1777, 0o775] {
+        chown(&parity, None, Some(MALLORY)).unwrap();
+        set_mode(&parity, mode);
+        is_refused(".steadfast/parity");
+    }
+    chown(&parity, None, Some(ALICE)).unwrap();
+    set_mode(&parity, 0o700);
+    // Anyone could have put another folder in the place of ours, unless the sticky bit is set.
+    set_mode(&tree.path("shared"), 0o777);
+    is_refused("shared");
+    set_mode(&tree.path("shared"), 0o755);
+    // A folder of sets, and a set: nothing comes of them, and that is told.
+    let set = fs::read_dir(&group).unwrap().next().unwrap().unwrap().path();
+    for path in [&group, &set] {
+        let mode = fs::metadata(path).unwrap().permissions().mode() & 0o777;
+        set_mode(path, mode | 0o002);
+        let said = as_alice(&["repair", "--yes", "shared/own"]).ends(2);
+        assert!(said.stderr().contains("cannot be read"), "{}", said.stderr());
+        assert!(!tree.path("shared/own/planted").exists());
+        set_mode(path, mode);
+    }
+    // What is hers, root may use too, and she herself.
+    for as_root in [true, false] {
+        match as_root {
+            true => tree.run(["repair", "--yes", "shared/own"]).succeeds(),
+            false => as_alice(&["repair", "--yes", "shared/own"]).succeeds(),
+        };
+        assert_eq!(fs::read(tree.path("shared/own/planted")).unwrap(), b"evil");
+        fs::remove_file(tree.path("shared/own/planted")).unwrap();
+    }
+}
+
+#[test]
+fn what_is_broken_above_a_tree_does_not_keep_from_it() {
+    let tree = Tree::new().file("above/tree/film", b"film");
+    tree.run(["init", "above/tree"]).succeeds();
+    tree.run(["tag", "above/tree"]).succeeds();
+    let unfinished = tree.path("above/.steadfast/damaged/unfinished");
+    fs::create_dir_all(&unfinished).unwrap();
+    let journal = unfinished.join("0000000000000007.pages");
+    fs::write(&journal, b"garbage").unwrap();
+    let parity = tree.path("above/.steadfast/parity");
+    fs::create_dir(&parity).unwrap();
+    fs::write(parity.join("elsewhere"), b"garbage").unwrap();
+    for verb in ["check", "update", "tag", "retag"] {
+        let said = tree.run([verb, "above/tree"]).succeeds();
+        assert!(said.stderr().contains("damaged"), "{verb}: {}", said.stderr());
+    }
+    let said = tree.run(["repair", "--yes", "above/tree"]).succeeds();
+    assert!(said.stderr().contains("cannot be used"), "{}", said.stderr());
+    // The tree itself is not tagged, until the journal is removed by name.
+    let said = tree.run(["update", "above"]).ends(2);
+    assert!(said.stderr().contains("repair --discard unfinished"), "{}", said.stderr());
+    tree.run(["check", "above"]).ends(2);
+    tree.run(["repair", "--yes", "above"]).ends(2);
+    let said = tree.run(["repair", "--discard", "unfinished", "above"]).succeeds();
+    assert!(said.stdout().contains("Removed 1 journal."), "{}", said.stdout());
+    assert!(!journal.exists());
+    fs::remove_dir_all(parity).unwrap();
+    tree.run(["update", "above"]).succeeds();
+    tree.run(["repair", "--discard", "unfinished", "above"]).ends(2);
+}
+
+#[test]
+fn a_journal_of_another_person_is_not_finished() {
+    let (tree, _) = without_catalogue(50_000);
+    tree.run(["repair", "--yes", "--in-place", "--from", "copy", "data"]).succeeds();
+    let kept = fs::read(tree.path("data/.steadfast/damaged/1/film.pages")).unwrap();
+    tree.corrupt("data/film");
+    let damaged = facts(&tree.path("data/film"));
+    let inode = fs::metadata(tree.path("data/film")).unwrap().ino();
+    let unfinished = tree.path("data/.steadfast/damaged/unfinished");
+    fs::create_dir(&unfinished).unwrap();
+    fs::write(unfinished.join(format!("{inode:016x}.pages")), kept).unwrap();
+    for (path, mode) in [(&unfinished, 0o777), (&tree.path("data/.steadfast/damaged"), 0o777)] {
+        let before = fs::metadata(path).unwrap().permissions();
+        set_mode(path, mode);
+        let said = tree.run(["repair", "--yes", "data"]);
+        assert!(said.stderr().contains("anyone can write to it"), "{}", said.stderr());
+        assert!(said.status != 0 && facts(&tree.path("data/film")) == damaged);
+        tree.run(["update", "data"]).ends(2);
+        fs::set_permissions(path, before).unwrap();
+    }
+    if chown(&unfinished, Some(MALLORY), None).is_err() {
+        return skip(Need::Root, "files cannot be given to another user");
+    }
+    let said = tree.run(["repair", "--yes", "data"]);
+    assert!(said.stderr().contains("another user (54321)"), "{}", said.stderr());
+    assert!(said.status != 0 && facts(&tree.path("data/film")) == damaged);
+    chown(&unfinished, Some(0), None).unwrap();
+    tree.run(["repair", "--yes", "data"]).succeeds();
 }

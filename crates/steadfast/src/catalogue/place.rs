@@ -43,7 +43,7 @@ pub struct LockRequest<'a> {
 }
 
 /// Returns the default place of the catalogue of a tree.
-pub(super) fn inside(root: &Path) -> PathBuf {
+pub(crate) fn inside(root: &Path) -> PathBuf {
     root.join(FOLDER).join(FILE)
 }
 

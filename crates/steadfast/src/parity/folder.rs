@@ -7,11 +7,12 @@ use std::fs;
 use std::io::{self, BufWriter, Write as _};
 use std::ops::ControlFlow;
 use std::os::fd::AsFd as _;
+use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use steadfast_parity::{ParityPages, SetFile, SetIndex, SetOrigin};
-use steadfast_sys::file::{Dir, Draft, Existing, File, Timestamp};
+use steadfast_sys::file::{Dir, Draft, Existing, File, Timestamp, TrustedUsers};
 use steadfast_sys::source::ReadAt as _;
 
 use super::identity::{SetId, hex, id_of, names_of};
@@ -20,6 +21,7 @@ use super::superseded::{SetEnding, Superseded};
 use crate::error::Error;
 use crate::pages::Descriptor;
 use crate::tree_folder::is_within_ours;
+use crate::trust::refuse;
 
 /// The file that a run holds locked while it changes the folder.
 const LOCK: &str = "lock";
@@ -36,6 +38,8 @@ pub(super) const KEEP_EARLIER: &str = "keep-earlier";
 /// The open folder of a tree's parity.
 pub(super) struct ParityFolder {
     dir: Arc<Dir>,
+    /// Who is trusted with what is in it.
+    trusted: TrustedUsers,
 }
 
 impl ParityFolder {
@@ -44,7 +48,7 @@ impl ParityFolder {
     /// # Errors
     /// `Usage` if there is no parity; otherwise the error of the system.
     pub(super) fn open(place: &ParityPlace) -> Result<ParityFolder, Error> {
-        Ok(ParityFolder { dir: Arc::new(place.open()?) })
+        ParityFolder::of(place, place.open()?)
     }
 
     /// Opens the folder to change it, and makes it if it is absent.
@@ -55,7 +59,12 @@ impl ParityFolder {
     pub(super) fn make(place: &ParityPlace) -> Result<ParityFolder, Error> {
         let dir = place.make()?;
         place.ensure_own(&dir)?;
-        Ok(ParityFolder { dir: Arc::new(dir) })
+        ParityFolder::of(place, dir)
+    }
+
+    fn of(place: &ParityPlace, dir: Dir) -> Result<ParityFolder, Error> {
+        let trusted = place.trusted_in(&dir)?;
+        Ok(ParityFolder { dir: Arc::new(dir), trusted })
     }
 
     /// Opens the folder to change it.
@@ -128,7 +137,13 @@ impl ParityFolder {
     /// Why it cannot be used.
     pub(super) fn set(&self, id: &SetId) -> Result<StoredSet, SetFault> {
         let (above, name) = names_of(id);
-        let opened = self.dir.open_dir(&above).and_then(|dir| dir.open_file(&name));
+        let path = Path::new(&above);
+        let opened = self.dir.open_dir(&above).and_then(|dir| {
+            refuse(path, self.trusted.stranger_in(&dir))?;
+            let file = dir.open_file(&name)?;
+            refuse(&path.join(&name), self.trusted.stranger_in(&file))?;
+            Ok(file)
+        });
         let opened = opened.and_then(|file| Ok((file.status()?.length, file)));
         let (len_bytes, file) = opened.map_err(SetFault::Unreadable)?;
         let source = Descriptor { file: &file, len_bytes };

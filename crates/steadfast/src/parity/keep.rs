@@ -40,7 +40,8 @@ pub(crate) fn run_and_keep(
     if options.dry_run || summary.interrupted || !(writes || verb == Verb::Untag) {
         return Ok(summary);
     }
-    let KeptTrees { trees, faults } = trees_of(selection);
+    let KeptTrees { trees, faults, passed } = trees_of(selection);
+    passed.into_iter().for_each(|notice| monitor.event(&Event::Notice(notice)));
     for fault in faults {
         fail(format!("the parity was not brought up to date: {fault}"), &mut summary, monitor);
     }
@@ -104,11 +105,19 @@ struct KeptTrees {
     trees: Vec<(ParityPlace, Vec<PathBuf>)>,
     /// Why it cannot be told of others where their parity is.
     faults: BTreeSet<String>,
+    /// What is said of parity above them that is not used.
+    passed: Vec<Notice>,
 }
 
 fn trees_of(selection: &Selection) -> KeptTrees {
     let mut trees: BTreeMap<PathBuf, (ParityPlace, Vec<PathBuf>)> = BTreeMap::new();
     let mut faults = BTreeSet::new();
+    let mut passed: Vec<Notice> = Vec::new();
+    let mut pass = |notice: Notice| {
+        if !passed.contains(&notice) {
+            passed.push(notice);
+        }
+    };
     // Files in one folder have one tree.
     let mut last: Option<(PathBuf, Option<ParityPlace>)> = None;
     for path in selection.roots.iter().chain(&selection.listed) {
@@ -116,7 +125,7 @@ fn trees_of(selection: &Selection) -> KeptTrees {
         let folder = if real.is_dir() { real.clone() } else { parent_of(&real).to_owned() };
         let place = match &last {
             Some((of, place)) if *of == folder => place.clone(),
-            _ => ParityPlace::nearest(&folder).unwrap_or_else(|error| {
+            _ => ParityPlace::find(&folder, &folder, &mut pass).unwrap_or_else(|error| {
                 faults.insert(error.to_string());
                 None
             }),
@@ -127,7 +136,7 @@ fn trees_of(selection: &Selection) -> KeptTrees {
             tree.1.push(real);
         }
     }
-    KeptTrees { trees: trees.into_values().collect(), faults }
+    KeptTrees { trees: trees.into_values().collect(), faults, passed }
 }
 
 /// Returns a path without links; also of a file that is gone.

@@ -3,8 +3,8 @@
 //!
 //! A tree remembers a folder by a record in its own folder of parity, and the folder has a record
 //! of the tree. Both have the same random number. Whoever can write to the tree can write its
-//! record, so a remembered folder is opened only through directories, without links; only if its
-//! owner is trusted; and only if its own record has the same number. It is changed only for the
+//! record, so a remembered folder is opened only through directories, without links; only if
+//! nobody but trusted users can change it; and only if its own record has the same number. It is changed only for the
 //! tree at the path that its record has.
 
 use std::ffi::{OsStr, OsString};
@@ -14,14 +14,16 @@ use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use steadfast_sys::file::{Dir, Draft, Existing};
+use steadfast_sys::file::{Dir, Draft, Existing, TrustedUsers};
 use steadfast_sys::source::ReadAt as _;
 
 use super::identity::{hex, id_of};
 use crate::beneath;
 use crate::error::Error;
+use crate::event::Notice;
 use crate::pages::Descriptor;
 use crate::tree_folder::{FOLDER, PARITY};
+use crate::trust::{Distrusted, TreeAbove, open_trusted, trees_above, trusted_with};
 
 /// The record in a tree: which folder has its parity.
 const ELSEWHERE: &str = "elsewhere";
@@ -43,6 +45,8 @@ pub struct ParityPlace {
     /// Its real path.
     root: PathBuf,
     home: ParityHome,
+    /// Who is trusted with what is there.
+    trusted: TrustedUsers,
 }
 
 /// Where parity is.
@@ -76,9 +80,20 @@ impl ParityPlace {
         if !real.is_dir() {
             return Err(Error::usage("parity is of a directory").at(root));
         }
+        let trusted =
+            trusted_with(&real).map_err(|error| Error::system("open it", error).at(root))?;
+        ParityPlace::with(root, real, elsewhere, trusted)
+    }
+
+    fn with(
+        root: &Path,
+        real: PathBuf,
+        elsewhere: Option<&Path>,
+        trusted: TrustedUsers,
+    ) -> Result<ParityPlace, Error> {
         let home = match elsewhere {
             Some(folder) => ParityHome::Named(folder.to_owned()),
-            None => match remembered(&real) {
+            None => match remembered(&real, &trusted) {
                 Ok(None) => ParityHome::Tree,
                 Ok(Some(record)) => ParityHome::Remembered(record),
                 Err(error) => {
@@ -87,17 +102,55 @@ impl ParityPlace {
                 }
             },
         };
-        Ok(ParityPlace { shown: root.to_owned(), root: real, home })
+        Ok(ParityPlace { shown: root.to_owned(), root: real, home, trusted })
     }
 
-    /// Finds the nearest tree with parity, at a path or above it.
+    /// Finds the nearest tree with parity, at a path or above it. Parity above it that another
+    /// person could have put there is passed over.
     ///
     /// # Errors
-    /// As [`ParityPlace::new`]: a tree whose parity cannot be found is not one without parity.
+    /// As [`ParityPlace::find`].
     pub fn nearest(path: &Path) -> Result<Option<ParityPlace>, Error> {
-        let Ok(real) = path.canonicalize() else { return Ok(None) };
-        let root = real.ancestors().find(|root| has_parity(root));
-        root.map(|root| ParityPlace::new(root, None)).transpose()
+        ParityPlace::find(path, path, &mut |_| ())
+    }
+
+    /// Finds the nearest tree with parity, at a path or above it. `selected` is the path itself, or
+    /// one above it that the user named. `passed` hears of parity above what was selected that is
+    /// not used, because another person could have put it there, or it cannot be read.
+    ///
+    /// # Errors
+    /// `Usage` if another person can change the parity of the tree itself; otherwise as
+    /// [`ParityPlace::new`]: a tree whose parity cannot be found is not one without parity.
+    pub fn find(
+        path: &Path,
+        selected: &Path,
+        passed: &mut dyn FnMut(Notice),
+    ) -> Result<Option<ParityPlace>, Error> {
+        use io::ErrorKind::{NotADirectory, NotFound};
+        for TreeAbove { root, is_own, is_nearest, trusted } in trees_above(path, selected) {
+            let folder = root.join(FOLDER).join(PARITY);
+            let mut pass = |error: &dyn std::fmt::Display| {
+                passed(Notice::new(format!("this parity is not used: {error}")).at(&folder));
+            };
+            match open_trusted(&root, &[FOLDER, PARITY], &trusted) {
+                Err(error) if matches!(error.kind(), NotFound | NotADirectory) => continue,
+                Err(error) if is_own && Distrusted::is(&error) => {
+                    let text = format!("the parity of this tree is not used: {error}");
+                    return Err(Error::usage(text).at(&folder));
+                }
+                Err(error) if !is_nearest || Distrusted::is(&error) => {
+                    pass(&error);
+                    continue;
+                }
+                // Whoever opens it says why that fails.
+                Ok(_) | Err(_) => {}
+            }
+            match ParityPlace::with(&root, root.clone(), None, trusted) {
+                Err(error) if !is_nearest => pass(&error),
+                found => return found.map(Some),
+            }
+        }
+        Ok(None)
     }
 
     /// Takes a path at or beneath the root of a tree with parity, and returns the tree and the path
@@ -106,10 +159,14 @@ impl ParityPlace {
     /// # Errors
     /// As [`ParityPlace::new`].
     pub fn around(path: &Path, elsewhere: Option<&Path>) -> Result<(ParityPlace, PathBuf), Error> {
+        let mut passed = None;
         let found = match elsewhere {
             Some(_) => None,
-            None => ParityPlace::nearest(path)?,
+            None => ParityPlace::find(path, path, &mut |notice| passed = Some(notice))?,
         };
+        if let Some(Notice { text, path: Some(at), .. }) = passed.filter(|_| found.is_none()) {
+            return Err(Error::usage(text).at(&at));
+        }
         let real = path.canonicalize().ok();
         let beneath = |place: &ParityPlace| Some(real?.strip_prefix(&place.root).ok()?.to_owned());
         match found {
@@ -151,7 +208,7 @@ impl ParityPlace {
     /// `Usage` if there is no parity; otherwise the error of the system.
     pub(super) fn open(&self) -> Result<Dir, Error> {
         let (opened, record) = match &self.home {
-            ParityHome::Tree => (folder_in(&self.root), None),
+            ParityHome::Tree => (self.own_folder(), None),
             ParityHome::Named(folder) => (Dir::open(folder), None),
             ParityHome::Remembered(record) => (open_unlinked(&record.path), Some(record)),
         };
@@ -187,13 +244,13 @@ impl ParityPlace {
     /// # Errors
     /// The error of the system.
     pub(super) fn mark_behind(&self) -> io::Result<()> {
-        let own = Arc::new(make_in(&self.root)?);
+        let own = Arc::new(self.make_own_folder()?);
         Draft::new(&own)?.publish(OsStr::new(BEHIND), Existing::Replace)
     }
 
     /// Says whether this is marked.
     pub(super) fn is_behind(&self) -> bool {
-        folder_in(&self.root).is_ok_and(|own| own.status_of(OsStr::new(BEHIND)).is_ok())
+        self.own_folder().is_ok_and(|own| own.status_of(OsStr::new(BEHIND)).is_ok())
     }
 
     /// Removes the mark, if it is there.
@@ -201,7 +258,7 @@ impl ParityPlace {
     /// # Errors
     /// The error of the system.
     pub(super) fn unmark_behind(&self) -> io::Result<()> {
-        match folder_in(&self.root) {
+        match self.own_folder() {
             Ok(own) => remove_record(&own, BEHIND),
             // No folder in the tree has no mark.
             Err(_) => Ok(()),
@@ -215,9 +272,10 @@ impl ParityPlace {
             let hint = "it is not used. `--parity-at FOLDER` names another";
             Err(Error::usage(format!("{why}: {hint}")).at(&self.folder()))
         };
-        let root = Dir::open(&self.root).map_err(failed)?;
-        if !dir.belongs_with(&root).map_err(failed)? {
-            return refused("the tree remembers this folder, which belongs to another user");
+        if let Some(stranger) = self.trusted.stranger_in(dir).map_err(failed)? {
+            return refused(&format!(
+                "the tree remembers this folder, which is not trusted: {stranger}"
+            ));
         }
         match read_record(dir, TREE).map_err(failed)? {
             Some(theirs) if theirs.number == record.number => Ok(()),
@@ -228,13 +286,40 @@ impl ParityPlace {
         }
     }
 
+    /// Returns who is trusted with what is in the open folder.
+    ///
+    /// # Errors
+    /// The error of the system.
+    pub(super) fn trusted_in(&self, dir: &Dir) -> Result<TrustedUsers, Error> {
+        let trusted = self.trusted.clone();
+        match &self.home {
+            // The user named it.
+            ParityHome::Named(_) => trusted
+                .and_owner_of(dir)
+                .map_err(|error| system("look whose the parity is", error, self)),
+            ParityHome::Tree | ParityHome::Remembered(_) => Ok(trusted),
+        }
+    }
+
+    /// Opens the folder of parity in the tree.
+    fn own_folder(&self) -> io::Result<Dir> {
+        open_trusted(&self.root, &[FOLDER, PARITY], &self.trusted)
+    }
+
+    /// Opens the folder of parity in the tree, and makes it if it is absent.
+    fn make_own_folder(&self) -> io::Result<Dir> {
+        let folder = Dir::open(&self.root)?.make_own_dir(OsStr::new(FOLDER))?;
+        open_private(&folder, OsStr::new(PARITY))?;
+        self.own_folder()
+    }
+
     /// Opens the folder, and makes it if it is absent.
     ///
     /// # Errors
     /// The error of the system. A link in its place is not followed.
     pub(super) fn make(&self) -> Result<Dir, Error> {
         let dir = match &self.home {
-            ParityHome::Tree => make_in(&self.root),
+            ParityHome::Tree => self.make_own_folder(),
             ParityHome::Named(folder) => match Dir::open(folder) {
                 Err(error) if error.kind() == io::ErrorKind::NotFound => {
                     Dir::parent_of(folder).and_then(|(above, name)| above.create_dir(&name))
@@ -265,7 +350,9 @@ impl ParityPlace {
             ),
             ParityHome::Named(_) => {
                 // A tree that was moved is not there any more.
-                let in_use = remembered(&theirs.path).ok().flatten();
+                let in_use = trusted_with(&theirs.path);
+                let in_use = in_use.and_then(|trusted| remembered(&theirs.path, &trusted));
+                let in_use = in_use.ok().flatten();
                 if in_use.is_none_or(|record| record.number != theirs.number) {
                     return Ok(());
                 }
@@ -284,7 +371,7 @@ impl ParityPlace {
         let ParityHome::Named(folder) = &self.home else { return Ok(Vec::new()) };
         let failed = |error| system("record of which tree it is", error, self);
         let real = folder.canonicalize().map_err(failed)?;
-        let before = remembered(&self.root).ok().flatten();
+        let before = remembered(&self.root, &self.trusted).ok().flatten();
         let theirs = read_record(dir, TREE).map_err(failed)?;
         let known = theirs.as_ref().or(before.as_ref()).map(|record| record.number);
         let number = known.unwrap_or_else(random_number);
@@ -295,7 +382,7 @@ impl ParityPlace {
         }
         let mut told = Vec::new();
         if before.as_ref() != Some(&of_folder) {
-            let own = make_in(&self.root).map(Arc::new);
+            let own = self.make_own_folder().map(Arc::new);
             if let Err(error) = own.and_then(|own| write_record(&own, ELSEWHERE, &of_folder)) {
                 told.push(format!("the tree cannot remember it, name it again: {error}"));
             }
@@ -337,32 +424,6 @@ impl ParityPlace {
     }
 }
 
-/// Opens the folder of parity in a tree.
-fn folder_in(root: &Path) -> io::Result<Dir> {
-    let folder = Dir::open(root)?.open_dir(OsStr::new(FOLDER))?;
-    folder.open_dir(OsStr::new(PARITY))
-}
-
-/// Says whether a directory has a folder of parity, or one that cannot be opened.
-fn has_parity(root: &Path) -> bool {
-    use io::ErrorKind::{NotADirectory, NotFound};
-    let Ok(folder) = Dir::open(root).and_then(|root| root.open_dir(OsStr::new(FOLDER))) else {
-        return false;
-    };
-    match folder.open_dir(OsStr::new(PARITY)) {
-        Ok(_) => true,
-        Err(error) if matches!(error.kind(), NotFound | NotADirectory) => false,
-        // Another user may have put it above the tree.
-        Err(_) => folder.is_strangers().is_ok_and(|is_strangers| !is_strangers),
-    }
-}
-
-/// Opens the folder of parity in a tree, and makes it if it is absent.
-fn make_in(root: &Path) -> io::Result<Dir> {
-    let folder = Dir::open(root)?.make_dir(OsStr::new(FOLDER))?;
-    open_private(&folder, OsStr::new(PARITY))
-}
-
 /// Opens an absolute path, one name at a time and through no link.
 fn open_unlinked(path: &Path) -> io::Result<Dir> {
     let top = Path::new("/");
@@ -370,18 +431,13 @@ fn open_unlinked(path: &Path) -> io::Result<Dir> {
     beneath::directory(top, names)
 }
 
-/// Returns what a tree remembers; `None` if it does not, or if another user may have put its folder
-/// there.
-fn remembered(root: &Path) -> io::Result<Option<PlaceRecord>> {
+/// Returns what a tree remembers; `None` if it does not, or if another person could have put its
+/// folder there.
+fn remembered(root: &Path, trusted: &TrustedUsers) -> io::Result<Option<PlaceRecord>> {
     use io::ErrorKind::{NotADirectory, NotFound};
-    let folder = Dir::open(root).and_then(|root| root.open_dir(OsStr::new(FOLDER)));
-    let dir = match folder {
-        Ok(folder) if folder.is_strangers()? => return Ok(None),
-        Ok(folder) => folder.open_dir(OsStr::new(PARITY)),
-        Err(error) => Err(error),
-    };
-    match dir {
+    match open_trusted(root, &[FOLDER, PARITY], trusted) {
         Ok(dir) => read_record(&dir, ELSEWHERE),
+        Err(error) if Distrusted::is(&error) => Ok(None),
         Err(error) if matches!(error.kind(), NotFound | NotADirectory) => Ok(None),
         Err(error) => Err(error),
     }

@@ -1,6 +1,7 @@
 //! Repairs that were cut off: what a check says of them, and how the next repair ends them.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
@@ -14,9 +15,9 @@ use super::journal::RepairJournal;
 use super::links::ensure_all_beneath;
 use super::mend::{SPAN_LEN, go_on};
 use super::originals::Originals;
-use super::unfinished::{Remains, Unfinished};
+use super::unfinished::{LeftJournal, Remains, Unfinished};
 use crate::beneath;
-use crate::catalogue::{Catalogue, CatalogueReader};
+use crate::catalogue::{Catalogue, CatalogueReader, real_of};
 use crate::error::Error;
 use crate::event::{FileError, FilePath, Notice};
 use crate::pages::Descriptor;
@@ -25,33 +26,67 @@ use crate::selection::Selection;
 use crate::store::xattr::Xattr;
 use crate::store::{Store as _, StoredTag};
 use crate::tree_folder::is_within_ours;
+use crate::trust::{TreeAbove, trees_above};
 
-/// Says which repairs of the trees of a selection were cut off. Writes nothing.
+/// Says which repairs of the trees of a selection were cut off. Writes nothing. What concerns none
+/// of what was selected is told, and no failure.
 pub(crate) fn tell_of(selection: &Selection) -> Vec<Notice> {
     let mut told = Vec::new();
-    for root in roots_of(selection) {
-        let remains = match Remains::of(&root) {
-            Ok(remains) => remains,
+    for tree in trees_of(selection) {
+        let remains = match Remains::of(&tree.above) {
+            Ok(None) => continue,
+            Ok(Some(remains)) => remains,
             Err(error) => {
                 let text = format!(
                     "it cannot be told whether a repair in place was cut off here: {error}. Run \
                      `steadfast repair` as the user who repaired"
                 );
-                told.push(Notice::failure(text).at(&root));
+                told.push(tree.notice(tree.above.is_own, text).at(&tree.above.root));
                 continue;
             }
         };
-        for path in remains.in_place {
-            let text = "a repair in place was cut off here: `steadfast repair` finishes it";
-            told.push(Notice::failure(text).at(&path));
+        for LeftJournal { path, fault } in remains.journals {
+            let concerns = tree.concerns(&path, fault.is_some());
+            let text = match fault {
+                None => "a repair in place was cut off here: `steadfast repair` finishes it".into(),
+                Some(fault) => format!("{fault}: {UNUSABLE}"),
+            };
+            told.push(tree.notice(concerns, text).at(&path));
         }
         if remains.has_others {
             let text = "a repair of this tree was cut off, or goes on: the next `steadfast repair` \
                         clears up what it left in .steadfast/damaged/unfinished";
-            told.push(Notice::new(text).at(&root));
+            told.push(Notice::new(text).at(&tree.above.root));
         }
     }
     told
+}
+
+/// What is said of a journal that cannot be used.
+const UNUSABLE: &str = "a repair in place was cut off, and its journal cannot be used. A file of \
+                        this tree may be half-written: `steadfast check` finds it. To remove the \
+                        journal: steadfast repair --discard unfinished PATH";
+
+/// A tree at or above what was selected.
+struct SelectedTree {
+    above: TreeAbove,
+    /// The real paths that were selected in it.
+    selected: Vec<PathBuf>,
+}
+
+impl SelectedTree {
+    /// Says whether a file, or one of which nothing is known, may be among what was selected.
+    fn concerns(&self, path: &Path, is_unknown: bool) -> bool {
+        let is_selected = |selected: &PathBuf| path.starts_with(selected);
+        match is_unknown {
+            true => self.above.is_own,
+            false => self.above.is_own || self.selected.iter().any(is_selected),
+        }
+    }
+
+    fn notice(&self, concerns: bool, text: String) -> Notice {
+        if concerns { Notice::failure(text) } else { Notice::new(text) }
+    }
 }
 
 /// Fails if a repair in place of the trees of a selection was cut off: a half-written file looks
@@ -73,66 +108,80 @@ pub(super) fn end(
     originals: &mut BTreeMap<PathBuf, Originals>,
 ) -> Vec<Notice> {
     let mut told = Vec::new();
-    for root in roots_of(selection) {
-        let originals = originals.entry(root.clone()).or_insert_with(|| Originals::of(&root));
-        if let Err(error) = end_in(&root, options, originals, &mut told) {
+    for tree in trees_of(selection) {
+        let root = &tree.above.root;
+        let ended = match Remains::of(&tree.above) {
+            Ok(None) => continue,
+            Ok(Some(_)) => {
+                let of_root = originals.entry(root.clone());
+                let originals = of_root.or_insert_with(|| Originals::of(root));
+                end_in(&tree, options, originals, &mut told)
+            }
+            Err(error) => Err(error),
+        };
+        if let Err(error) = ended {
             let text = format!("a repair that was cut off cannot be cleared up: {error}");
-            told.push(Notice::failure(text).at(&root));
+            told.push(tree.notice(tree.above.is_own, text).at(root));
         }
     }
     told
 }
 
-/// Returns the roots of the trees at or above a selection in which repairs left something.
-fn roots_of(selection: &Selection) -> BTreeSet<PathBuf> {
-    // What is selected itself may be missing.
-    let selected = selection.roots.iter().chain(&selection.listed);
-    let folders: BTreeSet<&Path> = selected.filter_map(|path| path.parent()).collect();
-    let selected = selection.roots.iter().map(PathBuf::as_path).chain(folders);
-    let here = |path: &Path| match path.as_os_str().is_empty() {
-        true => PathBuf::from("."),
-        false => path.to_owned(),
-    };
-    let real = selected.filter_map(|path| here(path).canonicalize().ok());
-    real.flat_map(|path| path.ancestors().map(Path::to_owned).collect::<Vec<_>>())
-        .collect::<BTreeSet<_>>()
-        .into_iter()
-        .filter(|root| Remains::are_in(root))
-        .collect()
+/// Returns the trees at or above a selection, each once.
+fn trees_of(selection: &Selection) -> Vec<SelectedTree> {
+    let mut trees: BTreeMap<PathBuf, SelectedTree> = BTreeMap::new();
+    for path in selection.roots.iter().chain(&selection.listed) {
+        let Some(real) = real_of(path) else { continue };
+        for above in trees_above(path, path) {
+            match trees.entry(above.root.clone()) {
+                Entry::Vacant(none) => {
+                    none.insert(SelectedTree { above, selected: vec![real.clone()] });
+                }
+                Entry::Occupied(mut tree) => {
+                    let tree = tree.get_mut();
+                    // Who selected it trusts its owner.
+                    if above.is_own && !tree.above.is_own {
+                        tree.above = above;
+                    }
+                    tree.selected.push(real.clone());
+                }
+            }
+        }
+    }
+    trees.into_values().collect()
 }
 
 fn end_in(
-    root: &Path,
+    tree: &SelectedTree,
     options: &Options,
     originals: &Originals,
     told: &mut Vec<Notice>,
 ) -> io::Result<()> {
+    let root = &tree.above.root;
     for relative in originals.clear_up()? {
         let text = "kept the damaged file of a repair that was cut off";
         told.push(Notice::new(text).at(&root.join(relative)));
     }
     let work = originals.work()?;
     for name in work.journals()? {
-        let (path, ended) = match work.journal(&name) {
+        let (path, concerns, ended) = match work.journal(&name) {
             Ok(journal) => {
                 let path = root.join(&journal.subject.relative);
-                (path, end_journal(root, options, &journal, work, originals))
+                let concerns = tree.concerns(&path, false);
+                (path, concerns, end_journal(root, options, &journal, work, originals))
             }
             // It was whole when its first page was used.
-            Err(error) => (root.to_owned(), Err(error)),
+            Err(error) => (root.clone(), tree.concerns(root, true), Err(error)),
         };
         told.push(match ended {
-            Ok(true) => Notice::new("finished a repair in place that was cut off"),
-            Ok(false) => Notice::failure(
-                "a repair in place was cut off, and the file was changed since: it is left as it \
-                 is",
-            ),
-            Err(error) => Notice::failure(format!(
-                "a repair in place was cut off, and its journal in .steadfast/damaged/unfinished \
-                 cannot be used: {error}"
-            )),
-        }
-        .at(&path));
+            Ok(true) => Notice::new("finished a repair in place that was cut off").at(&path),
+            Ok(false) => {
+                let text = "a repair in place was cut off, and the file was changed since: it is \
+                            left as it is";
+                tree.notice(concerns, text.to_owned()).at(&path)
+            }
+            Err(error) => tree.notice(concerns, format!("{error}: {UNUSABLE}")).at(&path),
+        });
     }
     Ok(())
 }

@@ -7,6 +7,7 @@ use steadfast_digest::Digest;
 use steadfast_manifest::tag::Tag;
 
 use crate::error::Error;
+use crate::event::Notice;
 use crate::parity::{ParityPlace, ParitySource};
 
 /// The files of the parity of a tree that are gone from it.
@@ -21,6 +22,8 @@ pub(super) struct GoneFiles {
     moved: HashSet<Digest>,
     /// Why others may be gone, of which nothing is known.
     pub(super) doubt: Option<String>,
+    /// What is said of parity above the tree that is not used.
+    pub(super) passed: Vec<Notice>,
 }
 
 impl GoneFiles {
@@ -34,8 +37,10 @@ impl GoneFiles {
 
     fn find(path: &Path) -> Result<GoneFiles, Error> {
         let there = path.ancestors().find(|above| above.is_dir());
-        let Some(place) = there.map(ParityPlace::nearest).transpose()?.flatten() else {
-            return Ok(GoneFiles::default());
+        let mut passed = Vec::new();
+        let place = there.map(|it| ParityPlace::find(it, it, &mut |notice| passed.push(notice)));
+        let Some(place) = place.transpose()?.flatten() else {
+            return Ok(GoneFiles { passed, ..GoneFiles::default() });
         };
         let source = ParitySource::open(&place)?;
         let (mut files, is_incomplete) = source.gone()?;
@@ -46,7 +51,7 @@ impl GoneFiles {
              `steadfast parity verify` shows it"
                 .to_owned()
         });
-        Ok(GoneFiles { source: Some(source), files, digests, moved: HashSet::new(), doubt })
+        Ok(GoneFiles { source: Some(source), files, digests, moved: HashSet::new(), doubt, passed })
     }
 
     /// Notes that the file at a real path is as its tag says.

@@ -8,10 +8,11 @@ use std::sync::{Mutex, OnceLock};
 
 use steadfast_sys::file::{Dir, FileKind, Status};
 
-use super::unfinished::Unfinished;
+use super::unfinished::{Unfinished, discard_journals};
 use crate::beneath;
 use crate::error::Error;
 use crate::tree_folder::{DAMAGED, FOLDER};
+use crate::trust::trees_above;
 
 /// How many numbers of runs are tried, if others take them meanwhile.
 const TRIES: u64 = 100;
@@ -77,8 +78,8 @@ impl Originals {
 
     /// Opens the directory in which the original of a file is to be kept, and makes it.
     pub(super) fn dir_for(&self, relative: &Path) -> io::Result<Dir> {
-        let damaged = Dir::open(&self.root)?.make_dir(OsStr::new(FOLDER))?;
-        let damaged = damaged.make_dir(OsStr::new(DAMAGED))?;
+        let damaged = Dir::open(&self.root)?.make_own_dir(OsStr::new(FOLDER))?;
+        let damaged = damaged.make_own_dir(OsStr::new(DAMAGED))?;
         let mut dir = match self.run.get() {
             Some(run) => damaged.open_dir(OsStr::new(&run.to_string()))?,
             None => {
@@ -139,6 +140,29 @@ pub fn discard(path: &Path, run: u64, tell: &mut dyn FnMut(&Path)) -> Result<u64
     let removed = empty(&dir, Path::new(""), tell).map_err(system)?;
     damaged.remove_dir(OsStr::new(&name)).map_err(system)?;
     Ok(removed)
+}
+
+/// Removes the journals of repairs in place that were cut off and cannot be finished. Returns how
+/// many; `tell` hears of each, by its path in the tree.
+///
+/// `path` is in the tree, or is its root.
+///
+/// # Errors
+/// `Usage` if there are none; otherwise whatever the system says.
+pub fn discard_unfinished(path: &Path, tell: &mut dyn FnMut(&Path)) -> Result<u64, Error> {
+    let failed = |error| Error::system("remove the journals of", error).at(path);
+    for tree in trees_above(path, path) {
+        // Whose it is does not matter to who wants to be rid of it.
+        let folder = Path::new(FOLDER).join(DAMAGED).join("unfinished");
+        if beneath::directory(&tree.root, &folder).is_err() {
+            continue;
+        }
+        return match discard_journals(&tree.root, tell).map_err(failed)? {
+            0 => Err(Error::usage("no repair in place was cut off there").at(&tree.root)),
+            removed => Ok(removed),
+        };
+    }
+    Err(Error::usage("no repair in place was cut off there").at(path))
 }
 
 /// Removes everything in a directory, following no link. Returns how many files that were.

@@ -58,9 +58,16 @@ impl Parities {
         let path = root.join(&target.relative);
         // The folder of a missing file may be missing too.
         let mut above = path.ancestors().skip(1).filter(|above| above.starts_with(&root));
-        let nearest = above.find(|above| above.is_dir()).map(ParityPlace::nearest).transpose();
-        let place = nearest.map_err(|error| unusable(error.to_string()))?.flatten();
-        let Some(place) = place else { return Ok(None) };
+        let Some(folder) = above.find(|above| above.is_dir()) else { return Ok(None) };
+        let mut passed = None;
+        let place = ParityPlace::find(folder, &target.selected_path(), &mut |notice| {
+            passed = Some(notice.text);
+        });
+        let place = match (place.map_err(|error| unusable(error.to_string()))?, passed) {
+            (Some(place), _) => place,
+            (None, Some(reason)) => return Err(unusable(reason)),
+            (None, None) => return Ok(None),
+        };
         let Ok(relative) = path.strip_prefix(place.root()) else { return Ok(None) };
         let source = self.sources.entry(place.root().to_owned());
         let source =

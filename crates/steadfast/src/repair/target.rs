@@ -52,6 +52,13 @@ pub struct RepairTarget {
 }
 
 impl RepairTarget {
+    /// Returns the real path of what was selected.
+    pub(super) fn selected_path(&self) -> PathBuf {
+        let path = self.root.join(&self.relative);
+        let above = path.ancestors().nth(self.selected.components().count());
+        above.unwrap_or(&self.root).to_owned()
+    }
+
     /// Says whether the file still is what the check read. A file of which the check knows nothing
     /// counts as such.
     pub(super) fn is_as_checked(&self, now: &Status) -> bool {
@@ -280,6 +287,9 @@ impl Finder<'_> {
     fn add_gone(&mut self) {
         for number in 0..self.given.len() {
             let mut gone = std::mem::take(&mut self.given[number].gone);
+            for notice in std::mem::take(&mut gone.passed) {
+                self.event(&Event::Notice(notice));
+            }
             if let Some(doubt) = gone.doubt.take() {
                 self.event(&Event::Notice(Notice::failure(doubt)));
             }

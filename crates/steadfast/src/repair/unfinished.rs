@@ -19,13 +19,13 @@ use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use steadfast_sys::file::{Dir, Draft, Existing, FileKind};
+use steadfast_sys::file::{Dir, Draft, Existing, FileKind, Stranger, TrustedUsers};
 use steadfast_sys::source::ReadAt as _;
 
 use super::journal::{PATH_LEN_MAX, RepairJournal};
-use crate::beneath;
 use crate::pages::Descriptor;
 use crate::tree_folder::{DAMAGED, FOLDER};
+use crate::trust::{TreeAbove, refuse, trusted_with};
 
 /// The folder beside the damaged files of runs.
 const UNFINISHED: &str = "unfinished";
@@ -55,17 +55,20 @@ impl Unfinished {
     /// `WouldBlock` if another repair has it; otherwise whatever the system says. A link in its
     /// place is not followed.
     pub(super) fn make(root: &Path) -> io::Result<Unfinished> {
-        let root = Dir::open(root)?;
-        let folder = root.make_dir(OsStr::new(FOLDER))?;
-        let damaged = folder.make_dir(OsStr::new(DAMAGED))?;
+        let trusted = trusted_with(root)?;
+        let (path, root) = (root.join(FOLDER), Dir::open(root)?);
+        let folder = root.make_own_dir(OsStr::new(FOLDER))?;
+        let damaged = folder.make_own_dir(OsStr::new(DAMAGED))?;
+        ensure_trusted(&path, [&folder, &damaged], &trusted)?;
         let lock = lock(&damaged)?;
         let dir = match damaged.open_dir(OsStr::new(UNFINISHED)) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
                 damaged.create_dir(OsStr::new(UNFINISHED))
             }
             opened => opened,
-        };
-        Ok(Unfinished { root, folder, damaged, dir: Arc::new(dir?), _lock: lock })
+        }?;
+        refuse(&path.join(DAMAGED).join(UNFINISHED), trusted.stranger_in(&dir))?;
+        Ok(Unfinished { root, folder, damaged, dir: Arc::new(dir), _lock: lock })
     }
 
     /// Returns the folder.
@@ -202,47 +205,96 @@ fn lock(damaged: &Dir) -> io::Result<fs::File> {
     if is_there { Ok(file) } else { Err(busy()) }
 }
 
+/// Fails if another person put our folder or the one for damaged files there, or can change the
+/// second. `path` is that of the first, which others may share: a group that keeps a catalogue.
+fn ensure_trusted(
+    path: &Path,
+    [folder, damaged]: [&Dir; 2],
+    trusted: &TrustedUsers,
+) -> io::Result<()> {
+    let owner = |stranger: &Stranger| matches!(stranger, Stranger::Owner(_));
+    refuse(path, trusted.stranger_in(folder).map(|it| it.filter(owner)))?;
+    refuse(&path.join(DAMAGED), trusted.stranger_in(damaged))
+}
+
 /// What repairs of a tree left. Reading it writes nothing.
 #[derive(Debug, Default)]
 pub(super) struct Remains {
-    /// Files into which pages were written; of a journal that cannot be read, its path.
-    pub(super) in_place: Vec<PathBuf>,
+    /// Journals of files into which pages were written.
+    pub(super) journals: Vec<LeftJournal>,
     /// Whether there is anything else.
     pub(super) has_others: bool,
 }
 
-impl Remains {
-    /// Says whether there are any. What another user may have put above a tree is left alone.
-    pub(super) fn are_in(root: &Path) -> bool {
-        use io::ErrorKind::{NotADirectory, NotFound};
-        let Ok(folder) = beneath::directory(root, Path::new(FOLDER)) else { return false };
-        let damaged = folder.open_dir(OsStr::new(DAMAGED));
-        let dir = damaged.and_then(|damaged| damaged.open_dir(OsStr::new(UNFINISHED)));
-        let has_any = match dir.and_then(|dir| names_in(&dir)) {
-            Ok(names) => !names.is_empty(),
-            Err(error) => !matches!(error.kind(), NotFound | NotADirectory),
-        };
-        has_any && folder.is_strangers().is_ok_and(|is_strangers| !is_strangers)
-    }
+/// A journal of a repair in place that did not end.
+#[derive(Debug)]
+pub(super) struct LeftJournal {
+    /// The file; if the journal cannot be read, the journal.
+    pub(super) path: PathBuf,
+    /// Why it cannot be read.
+    pub(super) fault: Option<io::Error>,
+}
 
-    /// Returns those of a tree.
+impl Remains {
+    /// Returns those of a tree; `None` if there are none.
     ///
     /// # Errors
-    /// Whatever the system says.
-    pub(super) fn of(root: &Path) -> io::Result<Remains> {
-        let mut remains = Remains::default();
-        let dir = beneath::directory(root, &folder_path())?;
-        for name in names_in(&dir)? {
-            match parse(&name) {
-                Some((_, PAGES)) => remains.in_place.push(match journal(&dir, &name) {
-                    Ok(journal) => root.join(journal.subject.relative),
-                    Err(_) => root.join(folder_path()).join(name),
-                }),
-                _ => remains.has_others = true,
-            }
+    /// [`Distrusted`](crate::trust::Distrusted) if another person could have put them there;
+    /// otherwise whatever the system says.
+    pub(super) fn of(tree: &TreeAbove) -> io::Result<Option<Remains>> {
+        use io::ErrorKind::{NotADirectory, NotFound};
+        let root = &tree.root;
+        let opened = Dir::open(root).and_then(|root| root.open_dir(OsStr::new(FOLDER)));
+        let opened = opened.and_then(|folder| {
+            let damaged = folder.open_dir(OsStr::new(DAMAGED))?;
+            let dir = damaged.open_dir(OsStr::new(UNFINISHED));
+            ensure_trusted(&root.join(FOLDER), [&folder, &damaged], &tree.trusted).or_else(
+                // Without anything in it, it is nobody's.
+                |error| dir.as_ref().map_or(Ok(()), |_| Err(error)),
+            )?;
+            dir
+        });
+        let dir = match opened {
+            Err(error) if matches!(error.kind(), NotFound | NotADirectory) => return Ok(None),
+            opened => opened?,
+        };
+        refuse(&root.join(folder_path()), tree.trusted.stranger_in(&dir))?;
+        let names = names_in(&dir)?;
+        if names.is_empty() {
+            return Ok(None);
         }
-        Ok(remains)
+        let mut remains = Remains::default();
+        for name in names {
+            if !matches!(parse(&name), Some((_, PAGES))) {
+                remains.has_others = true;
+                continue;
+            }
+            remains.journals.push(match journal(&dir, &name) {
+                Ok(journal) => {
+                    LeftJournal { path: root.join(journal.subject.relative), fault: None }
+                }
+                Err(error) => {
+                    LeftJournal { path: root.join(folder_path()).join(name), fault: Some(error) }
+                }
+            });
+        }
+        Ok(Some(remains))
     }
+}
+
+/// Removes the journals of repairs in place that cannot be finished; `tell` hears of each. Returns
+/// how many there were.
+///
+/// # Errors
+/// Whatever the system says.
+pub(super) fn discard_journals(root: &Path, tell: &mut dyn FnMut(&Path)) -> io::Result<u64> {
+    let work = Unfinished::make(root)?;
+    let names = work.journals()?;
+    for name in &names {
+        remove_regular(&work.dir, name)?;
+        tell(&folder_path().join(name));
+    }
+    Ok(names.len() as u64)
 }
 
 /// Opens a journal to read it.

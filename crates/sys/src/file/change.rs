@@ -5,6 +5,8 @@ use std::fs;
 use std::io;
 use std::os::fd::{AsFd as _, BorrowedFd};
 use std::os::unix::fs::FileExt as _;
+use std::thread;
+use std::time::Duration;
 
 use rustix::fs::{Mode, OFlags, Timespec, Timestamps, UTIME_OMIT};
 use rustix::io::retry_on_intr;
@@ -18,6 +20,11 @@ const CHANGED: OFlags = OFlags::RDWR
     .union(OFlags::NONBLOCK)
     .union(OFlags::NOCTTY)
     .union(OFlags::CLOEXEC);
+
+/// How often a file that is open to be written to is looked at again, and after how long: a process
+/// that was just started holds the files of the one that started it for a moment.
+const LEASE_TRIES: u32 = 20;
+const LEASE_WAIT: Duration = Duration::from_millis(10);
 
 /// An existing file, open to be changed.
 #[derive(Debug)]
@@ -52,9 +59,19 @@ impl File {
     /// # Errors
     /// `ResourceBusy` if another program, or this one, has it open to write to it.
     pub fn hold_off_writers(&self) -> io::Result<WriterGuard<'_>> {
-        match platform::take_read_lease(self.fd.as_fd()) {
-            Ok(is_held) => Ok(WriterGuard { file: self.fd.as_fd(), is_held }),
-            Err(error) => Err(io::Error::new(error.kind(), "another program has it open to write")),
+        let mut tries = 0;
+        loop {
+            match platform::take_read_lease(self.fd.as_fd()) {
+                Ok(is_held) => return Ok(WriterGuard { file: self.fd.as_fd(), is_held }),
+                Err(_) if tries < LEASE_TRIES => {
+                    tries += 1;
+                    thread::sleep(LEASE_WAIT);
+                }
+                Err(error) => {
+                    let reason = "another program has it open to write";
+                    return Err(io::Error::new(error.kind(), reason));
+                }
+            }
         }
     }
 }

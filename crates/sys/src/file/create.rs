@@ -65,6 +65,18 @@ impl Dir {
         }
     }
 
+    /// Opens a directory of a program's own in this one, and creates it if it is absent: nobody but
+    /// its owner can change what is in it.
+    ///
+    /// # Errors
+    /// As those of [`Dir::open_dir`]: a symlink there is not followed.
+    pub fn make_own_dir(&self, name: &OsStr) -> io::Result<Dir> {
+        match rustix::fs::mkdirat(self, component(name)?, Mode::from_raw_mode(0o755)) {
+            Ok(()) | Err(Errno::EXIST) => self.open_dir(name),
+            Err(error) => Err(error.into()),
+        }
+    }
+
     /// Opens a file of a program's own to read and write it, and creates it if it is absent.
     ///
     /// # Errors

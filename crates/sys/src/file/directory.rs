@@ -136,17 +136,6 @@ impl Dir {
         Ok(shared && !trusted.contains(&own.st_uid))
     }
 
-    /// Returns whether this directory belongs to the user of this process, to root, or to the owner
-    /// of another directory.
-    ///
-    /// # Errors
-    /// Whatever the system says.
-    pub fn belongs_with(&self, other: &Dir) -> io::Result<bool> {
-        let own = rustix::fs::fstat(&self.fd)?.st_uid;
-        let other = rustix::fs::fstat(&other.fd)?.st_uid;
-        Ok(own == 0 || own == other || own == rustix::process::geteuid().as_raw())
-    }
-
     /// Returns another handle of the directory, for its owner, mode, times and attributes.
     ///
     /// # Errors

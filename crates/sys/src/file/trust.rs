@@ -111,7 +111,8 @@ mod tests {
     fn who_else_can_write_is_told() {
         let root = tempfile::tempdir().unwrap();
         let dir = Dir::open(root.path()).unwrap();
-        let set = |mode| fs::set_permissions(root.path(), fs::Permissions::from_mode(mode)).unwrap();
+        let set =
+            |mode| fs::set_permissions(root.path(), fs::Permissions::from_mode(mode)).unwrap();
         let own = TrustedUsers::own();
         set(0o755);
         assert_eq!(own.stranger_in(&dir).unwrap(), None);
