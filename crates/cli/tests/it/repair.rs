@@ -284,6 +284,8 @@ fn cut_grown_and_sparse_files_come_back() {
         let file = fs::File::create(tree.path("data/film")).unwrap();
         file.set_len(3 << 20).unwrap();
         std::os::unix::fs::FileExt::write_all_at(&file, &[9; 10_000], 2 << 20).unwrap();
+        // A file that is open to be written to is left alone.
+        drop(file);
         tree.run(["init", "data"]).succeeds();
         tree.run(["tag", "--pages", "data"]).succeeds();
         let tree = tree.file("copy/film", &sparse);

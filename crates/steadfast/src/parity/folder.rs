@@ -215,7 +215,11 @@ impl ParityFolder {
     /// The error of the system.
     pub(super) fn earlier(&self) -> io::Result<Option<ParityFolder>> {
         match self.dir.open_dir(OsStr::new(EARLIER)) {
-            Ok(dir) => Ok(Some(ParityFolder { dir: Arc::new(dir) })),
+            Ok(dir) => {
+                refuse(Path::new(EARLIER), self.trusted.stranger_in(&dir))?;
+                let trusted = self.trusted.clone();
+                Ok(Some(ParityFolder { dir: Arc::new(dir), trusted }))
+            }
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
             Err(error) => Err(error),
         }
