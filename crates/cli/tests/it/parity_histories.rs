@@ -12,7 +12,7 @@ use crate::parity_needed::{Known, can_give, drop_attributes, known};
 use crate::tree::{Outcome, Tree};
 
 /// Histories that are played unless `STEADFAST_HISTORIES` says otherwise.
-const HISTORIES: u64 = 40;
+const HISTORIES: u64 = 20;
 
 /// Steps of a history.
 const STEPS: u64 = 7;

@@ -64,13 +64,16 @@ impl CataloguedFiles {
             }
             None => {}
         }
-        // A mount point without its volume is an empty folder.
-        let there = folder.ancestors().find(|above| {
-            !above.as_os_str().is_empty() && beneath::directory(&self.root, above).is_ok()
-        })?;
-        is_empty(&self.root, there).then(|| {
-            let there = there.display();
-            format!("nothing is in `{there}`: is a volume not mounted there?")
+        // A mount point without its volume is an empty folder, or is not there.
+        let is_there = |path: &Path| beneath::directory(&self.root, path).is_ok();
+        let has_files =
+            folder.as_os_str().is_empty() || is_there(folder) && !is_empty(&self.root, folder);
+        (!has_files).then(|| {
+            let folder = folder.display();
+            format!(
+                "nothing is in `{folder}`: is a volume not mounted there? If not, `--forget \
+                 {folder}` lets go of it"
+            )
         })
     }
 }
