@@ -22,6 +22,8 @@ pub fn write_file_text(
     });
     let what = match (&outcome.fault, is_done) {
         (Some(fault), _) => format!("{}. The file is untouched", escape::text(&fault.to_string())),
+        (None, true) if outcome.tag_alone => "repaired: it has its tag again".to_owned(),
+        (None, false) if outcome.tag_alone => "can be repaired: its tag is known".to_owned(),
         (None, true) => format!("repaired{}{}", sources_of(outcome), other_names_of(outcome)),
         (None, false) => {
             format!("can be repaired{}{}", sources_of(outcome), other_names_of(outcome))
@@ -120,6 +122,7 @@ pub fn write_file_json(
         .field("outcome", outcome_name(outcome, is_done))
         .optional("pages", outcome.pages)
         .optional("damaged_pages", outcome.pages.map(|_| outcome.damaged_pages))
+        .optional("tag_alone", outcome.tag_alone.then_some(true))
         .field("sources", outcome.sources.iter().map(source).collect::<Vec<_>>())
         .field("other_names", outcome.other_names.iter().map(other_name).collect::<Vec<_>>())
         .optional("error", outcome.fault.as_ref().map(ToString::to_string));

@@ -287,8 +287,13 @@ impl Catalogue {
     ///
     /// If the root is gone or empty, or on another volume. The message says what to do.
     pub fn guard(&self) -> Result<(), CatalogueError> {
+        self.guard_as(false)
+    }
+
+    /// Does the same. `believes_empty`: whether an empty root has lost its files.
+    pub(crate) fn guard_as(&self, believes_empty: bool) -> Result<(), CatalogueError> {
         let guard = || {
-            let recognised = volume::recognise(&self.db, &self.root, &self.file)?;
+            let recognised = volume::recognise(&self.db, &self.root, &self.file, believes_empty)?;
             if recognised == Recognised::Renumbered && self.writes {
                 TreeVolume::of(&self.root)?.store(&self.db)?;
             }

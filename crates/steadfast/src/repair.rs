@@ -14,6 +14,7 @@ mod copies;
 mod parities;
 mod mend;
 mod journal;
+mod tag_back;
 mod unfinished;
 mod links;
 mod originals;
@@ -62,6 +63,8 @@ pub struct RepairOutcome {
     /// Other names of the file (hard links) that its catalogue knows, beneath the root. They were
     /// repaired with it.
     pub other_names: Vec<PathBuf>,
+    /// Whether the contents are those of its tag, and the tag alone is or can be given back.
+    pub tag_alone: bool,
     /// Why the file cannot be repaired, or was not.
     pub fault: Option<FileError>,
     /// The status of the repaired file, whose contents were read back and proved.
@@ -111,7 +114,7 @@ fn carry_out(
         }
         (Some(originals), own) => replace::replace(target, own, contents, originals, stop),
     };
-    let done = Own::open(target, request.in_place).and_then(|own| {
+    let done = Own::open(target, request.in_place || target.lacks_tag).and_then(|own| {
         let own = own.as_ref();
         outcome.other_names = own.map(|own| own.other_names(target)).unwrap_or_default();
         if let Some(own) = own
@@ -122,6 +125,19 @@ fn carry_out(
                 true => Ok(Some(own.status)),
                 false => Err(refused("it was changed since it was checked")),
             };
+        }
+        if let Some(own) = own.filter(|_| target.lacks_tag)
+            && tag_back::has_contents(target, own, stop)?
+        {
+            outcome.tag_alone = true;
+            let give = |_| tag_back::give_tag_back(target, own);
+            return originals.map_or(Ok(()), give).map(|()| None);
+        }
+        if let Some(own) = own
+            && own.status.links > 1
+            && !request.in_place
+        {
+            return Err(refused("it has several names (hard links): repair it with --in-place"));
         }
         let mut copies = request.copies.open(target, own);
         let mut lacking = target.damage.clone().filter(|_| own.is_some());

@@ -23,6 +23,7 @@ Examples:
   steadfast repair --in-place --from /mnt/a ~/Pictures   files with hard links, or little room
   steadfast repair --to-tag --from /mnt/a ~/Pictures/cat.jpg     undo an edit
   steadfast repair --to-previous ~/Pictures/cat.jpg      undo an edit that was tagged
+  steadfast repair --all-lost --from /mnt/a ~/Pictures   the folder is empty, and mounted
   steadfast repair --discard 3 ~/Pictures                remove what repair 3 replaced
 
 Exit status: 0 everything is as tagged; 1 edited files were left alone; 3 something damaged \
@@ -50,12 +51,18 @@ pub(crate) struct RepairArgs {
     /// as it was before the edit. The present contents are kept as damaged ones are
     #[arg(long, conflicts_with = "to_tag")]
     pub(crate) to_previous: bool,
+    /// Restore the files of a tree that lost all of them. Without this, an empty tree is refused,
+    /// because its volume may not be mounted
+    #[arg(long)]
+    pub(crate) all_lost: bool,
     /// Remove the damaged files that repair RUN of the tree kept, and do nothing else. `unfinished`
     /// removes the journals of repairs in place that were cut off and cannot be finished
     #[arg(
         long,
         value_name = "RUN",
-        conflicts_with_all = ["from", "yes", "dry_run", "in_place", "to_tag", "to_previous"]
+        conflicts_with_all = [
+            "from", "yes", "dry_run", "in_place", "to_tag", "to_previous", "all_lost"
+        ]
     )]
     pub(crate) discard: Option<Discarded>,
     #[command(flatten)]

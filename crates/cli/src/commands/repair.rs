@@ -32,7 +32,11 @@ pub(super) fn run(args: &RepairArgs) -> anyhow::Result<u8> {
     };
     let options = args.catalogue.choose(args.paths.walk.empty.choose(args.engine.options()));
     let stop = exit::stop_on_signals()?;
-    let options = options.with(|options| options.stop = stop);
+    let options = options.with(|options| {
+        options.stop = stop;
+        options.all_lost = args.all_lost;
+        options.allow_empty |= args.all_lost;
+    });
     let mut console = RepairConsole { json: args.json };
     let work = if args.to_previous { restore_previous } else { repair_files };
     let summary = work(&selection, &options, &request, &mut console)?;

@@ -3,6 +3,8 @@
 use std::fs;
 use std::os::unix::fs::symlink;
 
+use steadfast::Timestamp;
+use steadfast::catalogue::Catalogue;
 use steadfast_testing::{Need, skip};
 
 use crate::tree::{Outcome, Tree};
@@ -48,8 +50,8 @@ fn after_every_verb_the_file_alone_is_the_catalogue() {
     let folder = Tree::new();
     fs::copy(tree.path(FILE), folder.path("copy")).unwrap();
     let copy = folder.path("copy");
-    let said = tree.run(["audit", "--json", "--catalogue", copy.to_str().unwrap()]).succeeds();
-    assert_eq!(said.summary()["tagged"], 3, "{}", said.stdout());
+    let audit = Catalogue::open_reader(&copy).unwrap().audit(&[], Timestamp::MAX).unwrap();
+    assert_eq!(audit.tagged, 3);
     let beside = fs::read_dir(folder.path(".")).unwrap().count();
     assert_eq!(beside, 1, "nothing is left beside a copy");
 }

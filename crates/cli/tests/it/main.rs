@@ -43,6 +43,7 @@ mod repair_cut_off;
 mod repair_harm;
 mod repair_in_place;
 mod repair_record;
+mod repair_renamed;
 mod rings;
 mod schedule;
 mod serve;

@@ -110,6 +110,16 @@ impl Catalogue {
         let history = reading(&self.db, || history(&self.db, path));
         history.map_err(|fault| self.wrong(fault))
     }
+
+    /// Returns the paths that a file had before it moved to its present one, the last one first.
+    ///
+    /// # Errors
+    ///
+    /// If the catalogue cannot be read.
+    pub(crate) fn former_paths(&self, path: &Path) -> Result<Vec<PathBuf>, CatalogueError> {
+        let former = reading(&self.db, || former_paths(&self.db, path));
+        former.map_err(|fault| self.wrong(fault))
+    }
 }
 
 impl Catalogue {
@@ -192,6 +202,32 @@ fn history(db: &Connection, path: &Path) -> Result<History, DbError> {
     Ok(history)
 }
 
+/// Paths that a file had before, of which a repair asks.
+const FORMER_MAX: usize = 32;
+
+/// Returns the paths that a file had before, the last one first.
+fn former_paths(db: &Connection, path: &Path) -> Result<Vec<PathBuf>, DbError> {
+    let mut former: Vec<PathBuf> = Vec::new();
+    let mut ways = vec![(path.to_owned(), i64::MAX)];
+    while let Some((path, left_run)) = ways.pop() {
+        let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else { continue };
+        let Some(parent) = at_path(db, parent)? else { continue };
+        let events = events_of(db, parent.id, name.as_bytes())?;
+        let came = |event: &&StoredEvent| event.happened.what == "new" && event.run < left_run;
+        // In its last run, a name may have got the next file as well.
+        let since = events.iter().rfind(came).map_or(0, |event| event.run);
+        for event in &events {
+            let Some(other) = &event.happened.other else { continue };
+            let is_of_file = (since..left_run).contains(&event.run);
+            if event.happened.what == "moved from" && is_of_file && former.len() < FORMER_MAX {
+                former.push(other.clone());
+                ways.push((other.clone(), event.run));
+            }
+        }
+    }
+    Ok(former)
+}
+
 /// Returns the runs between which the file was known, first and last.
 fn lives(events: &[StoredEvent], first_run: i64) -> Vec<(i64, i64)> {
     let mut lives = Vec::new();
@@ -267,7 +303,9 @@ pub(super) fn tags_before(
     name: &[u8],
 ) -> Result<Vec<Tag>, DbError> {
     let events = events_of(db, directory, name)?;
-    Ok(events.into_iter().filter_map(|event| event.happened.before).collect())
+    // Before it was new, the name had another file.
+    let since = events.iter().rposition(|event| event.happened.what == "new").unwrap_or(0);
+    Ok(events.into_iter().skip(since).filter_map(|event| event.happened.before).collect())
 }
 
 fn events_of(db: &Connection, directory: i64, name: &[u8]) -> Result<Vec<StoredEvent>, DbError> {

@@ -116,6 +116,8 @@ pub struct Recorder {
     pub(super) stop: Option<Arc<AtomicBool>>,
     /// Whether some work was left out because of that flag.
     pub(super) cut_short: bool,
+    /// Whether the files of an empty tree are missing, and not away.
+    believes_empty: bool,
     /// Files that were repaired before the run, which reads them again.
     pub(super) repairs: Repairs,
 }
@@ -196,6 +198,7 @@ impl Recorder {
             broken: None,
             stop: None,
             cut_short: false,
+            believes_empty: false,
             repairs: Repairs::new(),
         })
     }
@@ -209,6 +212,11 @@ impl Recorder {
     /// with their sources.
     pub(crate) fn set_repairs(&mut self, repairs: Repairs) {
         self.repairs = repairs;
+    }
+
+    /// Makes the files of an empty tree missing ones: the user says that they are lost.
+    pub(super) fn believe_empty(&mut self) {
+        self.believes_empty = true;
     }
 
     pub(super) fn db(&self) -> &Connection {
@@ -439,7 +447,8 @@ impl Recorder {
     }
 
     fn end(&mut self, whole: bool, say: &mut Say<'_>) -> Result<(), DbError> {
-        let nothing = self.record.files == 0 && self.scope.begins_at(Path::new(""));
+        let nothing =
+            !self.believes_empty && self.record.files == 0 && self.scope.begins_at(Path::new(""));
         let total = if nothing { volume::total(self.db())? } else { 0 };
         if whole && total > 0 {
             self.say(say, Finding::Unmounted { path: PathBuf::new(), entries: total });

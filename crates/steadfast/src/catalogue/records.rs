@@ -8,14 +8,19 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use super::directory::{ROOT, beneath, down_from};
+use super::column;
+use super::directory::{Paths, ROOT, beneath, down_from};
+use super::entry::FileRow;
 use super::error::DbError;
 use super::history::{KnownFile, tags_before};
 use super::scope::RunScope;
 use super::slice_cache::{FoundRow, SliceCache, reading};
+use super::volume::TreeVolume;
 use super::{Catalogue, CatalogueError};
 use crate::event::FilePath;
+use crate::file_state::FileState;
 use steadfast_manifest::tag::Tag;
+use steadfast_sys::file::Status;
 
 /// The most directories whose numbers are cached.
 const DIRECTORIES_MAX: usize = 64;
@@ -33,7 +38,15 @@ struct ReaderState {
     cache: SliceCache,
     directories: VecDeque<(PathBuf, Option<i64>)>,
     last: Option<(Arc<Path>, Option<i64>)>,
+    /// Whether files can be found by their inodes; `None` until that is asked. Then a temporary
+    /// table is made, which takes one reading of the entries.
+    inodes: Option<bool>,
 }
+
+/// Makes an index of the inodes, which the tables lack.
+const INODES: &str = "CREATE TEMP TABLE inodes (inode INTEGER, directory INTEGER, name BLOB, \
+    PRIMARY KEY (inode, directory, name)) WITHOUT ROWID; \
+    INSERT INTO temp.inodes SELECT inode, directory, name FROM entries;";
 
 impl CatalogueReader {
     /// Opens a catalogue for a run over a part of its tree.
@@ -47,6 +60,7 @@ impl CatalogueReader {
             cache: SliceCache::default(),
             directories: VecDeque::new(),
             last: None,
+            inodes: None,
         };
         Ok(CatalogueReader { scope, reader: Mutex::new(reader) })
     }
@@ -77,6 +91,45 @@ impl CatalogueReader {
         Ok(found.and_then(|found| found.known.record.tag))
     }
 
+    /// Returns the tag of a file in the catalogue: by its inode, if the file of that inode was at
+    /// another path and has the same length and modification time; otherwise by its path. `None`
+    /// also outside the tree.
+    ///
+    /// # Errors
+    ///
+    /// As [`CatalogueReader::tag`].
+    pub(crate) fn tag_of(
+        &self,
+        path: &FilePath,
+        status: Option<&Status>,
+    ) -> Result<Option<Tag>, CatalogueError> {
+        let mut reader = self.reader.lock().unwrap_or_else(PoisonError::into_inner);
+        let found = reader.find_file(&self.scope, path, status);
+        let found = found.map_err(|fault| fault.at(&reader.catalogue.file))?;
+        Ok(found.and_then(|found| found.known.record.tag))
+    }
+
+    /// Returns whether a tag is that of the file of this inode, at another path.
+    ///
+    /// # Errors
+    ///
+    /// As [`CatalogueReader::tag`].
+    pub(crate) fn is_renamed(
+        &self,
+        path: &FilePath,
+        status: &Status,
+        tag: &Tag,
+    ) -> Result<bool, CatalogueError> {
+        let mut reader = self.reader.lock().unwrap_or_else(PoisonError::into_inner);
+        let has_tag = |row: &FileRow| row.record.tag.is_some_and(|it| it.same_contents(tag));
+        let found = reader.find(&self.scope, path).and_then(|here| match here {
+            Some(here) if here.known.record.facts.inode == status.inode => Ok(None),
+            _ => reader.find_inode(status.inode, &has_tag),
+        });
+        let found = found.map_err(|fault| fault.at(&reader.catalogue.file))?;
+        Ok(found.is_some())
+    }
+
     /// Returns the present and previous tags of a file, the latest first.
     ///
     /// # Errors
@@ -105,6 +158,78 @@ impl ReaderState {
     fn find(&mut self, scope: &RunScope, path: &FilePath) -> Result<Option<FoundRow>, DbError> {
         let Some((directory, name)) = self.locate(scope, path)? else { return Ok(None) };
         self.cache.find(&self.catalogue.db, directory, name.as_bytes())
+    }
+
+    /// Finds the row of a file by its inode, or else by its path.
+    fn find_file(
+        &mut self,
+        scope: &RunScope,
+        path: &FilePath,
+        status: Option<&Status>,
+    ) -> Result<Option<FoundRow>, DbError> {
+        let here = self.find(scope, path)?;
+        let is_here =
+            |inode: u64| here.as_ref().is_some_and(|here| here.known.record.facts.inode == inode);
+        let Some(status) = status.filter(|status| !is_here(status.inode)) else {
+            return Ok(here);
+        };
+        if scope.locate(path).is_none() {
+            return Ok(None);
+        }
+        // A new file may get the inode of a deleted one.
+        let is_same = |row: &FileRow| {
+            let facts = row.record.facts;
+            (facts.length, facts.mtime) == (status.length, status.mtime)
+        };
+        let Some((found, path)) = self.find_inode(status.inode, &is_same)? else {
+            return Ok(here);
+        };
+        // A new name of a file that keeps its old one is none that it was renamed to.
+        let stays = || {
+            let there = Status::of_link(&self.catalogue.root.join(&path));
+            there.is_ok_and(|there| there.inode == status.inode)
+        };
+        Ok(if here.is_none() && stays() { None } else { Some(found) })
+    }
+
+    /// Finds a row of an inode, with its path.
+    fn find_inode(
+        &mut self,
+        inode: u64,
+        fits: &dyn Fn(&FileRow) -> bool,
+    ) -> Result<Option<(FoundRow, PathBuf)>, DbError> {
+        let ReaderState { catalogue, cache, inodes, .. } = self;
+        let db = &catalogue.db;
+        let can_find = match *inodes {
+            Some(can_find) => can_find,
+            None => {
+                let keeps = TreeVolume::load(db)?.keeps_inodes();
+                if keeps {
+                    db.execute_batch(INODES)?;
+                }
+                *inodes.insert(keeps)
+            }
+        };
+        if !can_find {
+            return Ok(None);
+        }
+        let sql = "SELECT directory, name FROM temp.inodes WHERE inode = ?";
+        let mut statement = db.prepare_cached(sql)?;
+        let mut rows = statement.query((inode.cast_signed(),))?;
+        while let Some(row) = rows.next()? {
+            let (directory, name) = (column::integer(row, 0)?, column::name(row, 1)?);
+            let found = cache.find(db, directory, name)?;
+            let is_it = |found: &FoundRow| {
+                found.known.record.facts.inode == inode
+                    && found.known.record.standing != FileState::Missing
+                    && fits(&found.known)
+            };
+            if let Some(found) = found.filter(is_it) {
+                let path = Paths::default().file(db, directory, name)?;
+                return Ok(Some((found, path)));
+            }
+        }
+        Ok(None)
     }
 
     fn tags_so_far(&mut self, scope: &RunScope, path: &FilePath) -> Result<Vec<Tag>, DbError> {

@@ -22,6 +22,8 @@ pub struct CatalogueSession {
     /// Selected paths that are known and do not exist, as selected.
     gone: HashSet<PathBuf>,
     notice: Option<Notice>,
+    /// Whether the files of an empty tree are missing.
+    all_lost: bool,
 }
 
 impl CatalogueSession {
@@ -46,16 +48,21 @@ impl CatalogueSession {
     }
 
     /// Opens a catalogue to record a run, or only to read it if its volume is read-only or full.
-    /// [`CatalogueSession::notice`] then says so.
+    /// [`CatalogueSession::notice`] then says so. `all_lost`: whether an empty tree has lost its
+    /// files, rather than not being mounted.
     ///
     /// # Errors
     /// As [`CatalogueSession::write`].
     pub fn write_or_read(
         file: &Path,
         lock: &LockRequest<'_>,
+        all_lost: bool,
     ) -> Result<CatalogueSession, CatalogueError> {
         let text = match Catalogue::open_writer(file, lock) {
-            Ok(catalogue) => return CatalogueSession::guarded(catalogue),
+            Ok(catalogue) => {
+                catalogue.guard_as(all_lost)?;
+                return Ok(CatalogueSession { all_lost, ..CatalogueSession::of(catalogue) });
+            }
             Err(error) => match error.kind() {
                 CatalogueErrorKind::Full => {
                     "no space is left on the volume of the catalogue: this run reads it and leaves \
@@ -67,8 +74,10 @@ impl CatalogueSession {
                 _ => return Err(error),
             },
         };
-        let session = CatalogueSession::read(file)?;
-        Ok(CatalogueSession { notice: Some(Notice::new(text).at(file)), ..session })
+        let catalogue = Catalogue::open_reader(file)?;
+        catalogue.guard_as(all_lost)?;
+        let notice = Some(Notice::new(text).at(file));
+        Ok(CatalogueSession { notice, all_lost, ..CatalogueSession::of(catalogue) })
     }
 
     /// Opens a catalogue to read it. A run on it makes findings and records nothing.
@@ -86,7 +95,7 @@ impl CatalogueSession {
 
     fn of(catalogue: Catalogue) -> CatalogueSession {
         let scope = RunScope::files_beneath(catalogue.root());
-        CatalogueSession { catalogue, scope, gone: HashSet::new(), notice: None }
+        CatalogueSession { catalogue, scope, gone: HashSet::new(), notice: None, all_lost: false }
     }
 
     /// Makes it the session of a run that walks a selection. Without this call, a run covers single
@@ -149,7 +158,11 @@ impl CatalogueSession {
     /// # Errors
     /// As [`Catalogue::recorder`].
     pub fn record(self, start: &RunStart<'_>) -> Result<Recorder, CatalogueError> {
-        self.catalogue.recorder(self.scope, start)
+        let mut recorder = self.catalogue.recorder(self.scope, start)?;
+        if self.all_lost {
+            recorder.believe_empty();
+        }
+        Ok(recorder)
     }
 
     /// Ends the session and keeps the catalogue.

@@ -28,6 +28,10 @@ pub struct TreeVolume {
     pub root_inode: u64,
 }
 
+/// File systems that number inodes anew: on each mount, or when a file was not used for a while.
+const PASSING_INODES: [&str; 10] =
+    ["vfat", "msdos", "exfat", "ntfs", "ntfs3", "fuse", "cifs", "smb3", "smbfs", "9p"];
+
 /// Files that are compared if the identifier differs.
 const SAMPLE_LEN: i64 = 32;
 
@@ -54,6 +58,11 @@ impl TreeVolume {
             id: meta::integer(db, "volume")?.cast_unsigned(),
             root_inode: meta::integer(db, "root_inode")?.cast_unsigned(),
         })
+    }
+
+    /// Returns whether a file keeps its inode as long as it exists.
+    pub(super) fn keeps_inodes(&self) -> bool {
+        !PASSING_INODES.contains(&self.file_system.as_str())
     }
 
     /// Returns how a root differs from that of the catalogue, and what to check.
@@ -98,14 +107,21 @@ pub(super) enum Recognised {
 ///
 /// # Errors
 ///
-/// If it is another tree, or empty although it should not be. The message says what to do.
-pub(super) fn recognise(db: &Connection, root: &Path, file: &Path) -> Result<Recognised, DbError> {
+/// If it is another tree, or empty although it should not be and the user did not say so. The
+/// message says what to do.
+pub(super) fn recognise(
+    db: &Connection,
+    root: &Path,
+    file: &Path,
+    believes_empty: bool,
+) -> Result<Recognised, DbError> {
     let found = TreeVolume::of(root)?;
     let expected = TreeVolume::load(db)?;
-    if total(db)? > 0 && is_empty(root)? {
+    if !believes_empty && total(db)? > 0 && is_empty(root)? {
         let message = format!(
-            "its root `{}` is empty, although the catalogue knows files there: is something not \
-             mounted?",
+            "its root `{0}` is empty, although the catalogue knows files there: is something not \
+             mounted? If all files are lost, restore them: `steadfast repair --all-lost --from \
+             COPY {0}`",
             root.display()
         );
         return Err(DbError::new(CatalogueErrorKind::EmptyRoot, message));

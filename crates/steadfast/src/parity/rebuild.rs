@@ -167,6 +167,17 @@ impl ParitySource {
         self.sets_of(relative).any(|stored| member_of(&stored, relative, tag).is_some())
     }
 
+    /// Returns the tags that sets have of the file at a path beneath the root.
+    pub(crate) fn tags(&self, relative: &Path) -> Vec<Tag> {
+        let mut tags = Vec::new();
+        for stored in self.sets_of(relative) {
+            let members = stored.set.index().members().iter();
+            let members = members.filter(|member| member.file.path == relative);
+            tags.extend(members.filter_map(|member| Tag::decode(&member.file.tag).ok()));
+        }
+        tags
+    }
+
     /// Opens the sets that may have a file.
     fn sets_of<'a>(&'a self, relative: &Path) -> impl Iterator<Item = StoredSet> + 'a {
         let ids = self.sets.get(&self.key.hash_one(relative));

@@ -141,9 +141,15 @@ impl Copies {
                 continue;
             }
             places.push((root.clone(), target.relative.clone()));
+            // A copy may have been made before the file was renamed.
+            places.extend(target.former.iter().map(|former| (root.clone(), former.clone())));
             let name = target.relative.file_name().map(PathBuf::from).unwrap_or_default();
             let is_given = target.selected.as_os_str().is_empty();
             let selected = if is_given { name } else { target.selected.clone() };
+            let above = beneath_selected(&target.relative, &target.selected);
+            let former = target.former.iter();
+            let former = former.filter_map(|former| former.strip_prefix(above?).ok());
+            places.extend(former.map(|former| (root.clone(), former.to_owned())));
             if selected != target.relative {
                 places.push((root.clone(), selected));
             }
@@ -151,6 +157,12 @@ impl Copies {
         places.extend(duplicates(target));
         places
     }
+}
+
+/// Returns the path of what was selected, from the root of the tree; `None` if that is the file.
+fn beneath_selected<'a>(relative: &'a Path, selected: &Path) -> Option<&'a Path> {
+    let depth = selected.components().count();
+    relative.ancestors().nth(depth).filter(|above| depth > 0 && !above.as_os_str().is_empty())
 }
 
 /// Opens a copy by names beneath its root; `None` if there is no regular file.

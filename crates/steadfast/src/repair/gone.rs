@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use steadfast_digest::Digest;
 use steadfast_manifest::tag::Tag;
+use steadfast_sys::file::Status;
 
 use crate::error::Error;
 use crate::event::Notice;
@@ -64,6 +65,21 @@ impl GoneFiles {
         if relative.is_ok_and(|relative| !source.protects(relative)) {
             self.moved.insert(tag.digest);
         }
+    }
+
+    /// Returns the real paths that files of these contents are gone from.
+    pub(super) fn paths_of(&self, tag: &Tag) -> impl Iterator<Item = PathBuf> {
+        let root = self.source.as_ref().map(|source| source.place().root().to_owned());
+        let files = self.files.iter().filter(|(_, of)| of.same_contents(tag));
+        files.filter_map(move |(file, _)| Some(root.as_ref()?.join(file)))
+    }
+
+    /// Returns the tag that the parity has of the file at a real path, if the file has the
+    /// modification time of the tag.
+    pub(super) fn recorded(&self, path: &Path, status: &Status) -> Option<Tag> {
+        let source = self.source.as_ref()?;
+        let relative = path.strip_prefix(source.place().root()).ok()?;
+        source.tags(relative).into_iter().find(|tag| tag.mtime == status.mtime)
     }
 
     /// Returns the real paths and the tags of the files that are nowhere in the tree.

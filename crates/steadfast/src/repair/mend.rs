@@ -339,8 +339,10 @@ impl Pages<'_> {
 /// Finds the leaves of a target's tag, if there are some and they are whole.
 fn leaves_of(target: &RepairTarget, stop: &AtomicBool) -> Option<Kept> {
     let folder = target.catalogue.as_deref().and_then(|file| leaves_folder(file).ok().flatten());
-    let path = target.root.join(&target.relative);
-    let (_, kept) = find(&target.tag, &path, folder.as_ref()).ok().flatten()?;
+    let mut paths = [&target.relative].into_iter().chain(&target.former);
+    let (_, kept) = paths.find_map(|path| {
+        find(&target.tag, &target.root.join(path), folder.as_ref()).ok().flatten()
+    })?;
     kept.ensure_whole(stop).is_ok().then_some(kept)
 }
 

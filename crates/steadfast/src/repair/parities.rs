@@ -1,7 +1,7 @@
 //! The parity of trees as a source of contents, after the copies.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
 use super::copies::{OpenCopy, Own};
@@ -9,6 +9,12 @@ use super::target::RepairTarget;
 use crate::byte_ranges::ByteRanges;
 use crate::event::FileError;
 use crate::parity::{ParityPlace, ParitySource};
+
+/// Returns a path of the tree of a target as its parity has it.
+fn beneath(source: &ParitySource, target: &RepairTarget, path: &Path) -> Option<PathBuf> {
+    let root = target.root.canonicalize().ok()?;
+    root.join(path).strip_prefix(source.place().root()).map(Path::to_owned).ok()
+}
 
 /// The parity of the trees of a repair, by root. Each is opened once, because that reads the index
 /// of every set.
@@ -32,7 +38,12 @@ impl Parities {
     ) -> Result<Option<OpenCopy>, FileError> {
         let Some((source, relative)) = self.source(target)? else { return Ok(None) };
         let own = own.map(|own| &own.file);
-        let copy = source.copy_of(&relative, &target.tag, own, lacking, stop)?;
+        let mut copy = source.copy_of(&relative, &target.tag, own, lacking, stop)?;
+        for former in target.former.iter().filter_map(|former| beneath(source, target, former)) {
+            if copy.is_none() {
+                copy = source.copy_of(&former, &target.tag, own, lacking, stop)?;
+            }
+        }
         Ok(copy.map(|copy| OpenCopy {
             path: source.place().folder(),
             file: copy.file,
@@ -44,7 +55,11 @@ impl Parities {
     /// looked at.
     pub(super) fn has(&mut self, target: &RepairTarget) -> bool {
         let source = self.source(target).ok().flatten();
-        source.is_some_and(|(source, relative)| source.has(&relative, &target.tag))
+        source.is_some_and(|(source, relative)| {
+            let former = target.former.iter().filter_map(|former| beneath(source, target, former));
+            let mut paths = [relative].into_iter().chain(former);
+            paths.any(|path| source.has(&path, &target.tag))
+        })
     }
 
     /// Returns the parity of the tree that a file is in, and its path there; `None` if the tree has

@@ -27,6 +27,12 @@ const TARGETS_MAX: usize = 100_000;
 /// Damaged parts of a target that are kept in memory: 1 KiB. A file with more is read again.
 const DAMAGED_PARTS_MAX: usize = 64;
 
+/// Targets whose former names are looked for by inode, which reads all entries of the catalogue.
+const BY_INODE_MAX: usize = 64;
+
+/// Names of one inode that are asked for.
+const FORMER_NAMES_MAX: usize = 8;
+
 /// A file that is not as its tag says.
 #[derive(Clone, Debug)]
 pub struct RepairTarget {
@@ -42,11 +48,17 @@ pub struct RepairTarget {
     pub relative: PathBuf,
     /// The path beneath what was selected; empty if the file itself was.
     pub(super) selected: PathBuf,
+    /// Paths beneath the root that the file had before it was renamed, the last one first. Another
+    /// file may be there now.
+    pub(super) former: Vec<PathBuf>,
     /// The catalogue, if the tree has one.
     pub(super) catalogue: Option<PathBuf>,
     /// What the file was when the check had read it. A file that is anything else by now was
     /// changed since, and is left alone. `None` if it is missing, or could not be opened.
     pub(super) status: Option<Status>,
+    /// Whether the file lost the tag, or has a damaged one: a record of the catalogue or of the
+    /// parity has it.
+    pub(super) lacks_tag: bool,
     /// The parts that the check found damaged or unreadable by the leaves of the file.
     pub(super) damage: Option<ByteRanges>,
 }
@@ -147,6 +159,7 @@ pub(super) fn find_targets(
     if !summary.interrupted && goal != RepairGoal::Previous {
         finder.add_gone();
     }
+    add_former_paths(&mut finder.found.targets);
     Ok(FoundTargets { interrupted: summary.interrupted, ..finder.found })
 }
 
@@ -168,6 +181,15 @@ impl SelectedRoot {
         if let Ok(selected) = path.strip_prefix(&self.shown) {
             self.gone.see(&self.real.join(selected), tag);
         }
+    }
+
+    /// Returns the tag that the parity recorded of a file without a readable tag. A file with
+    /// another modification time was edited since.
+    fn recorded(&self, path: &Path, status: &Status) -> Option<Tag> {
+        let selected = path.strip_prefix(&self.shown).ok()?;
+        let is_given = selected.as_os_str().is_empty();
+        let real = if is_given { self.real.clone() } else { self.real.join(selected) };
+        self.gone.recorded(&real, status)
     }
 
     pub(super) fn of(path: &Path, options: &Options) -> Result<SelectedRoot, Error> {
@@ -217,6 +239,8 @@ impl Monitor for Finder<'_> {
             Event::Finding(found) if matches!(found.finding, Finding::Unmounted { .. }) => {
                 self.found.undecided.push(found.path.clone());
             }
+            // The tags are given back.
+            Event::Finding(found) if matches!(found.finding, Finding::TagLost { .. }) => {}
             Event::Finding(found) => {
                 self.found.left.findings += u64::from(found.finding.exit_status() != 0);
             }
@@ -236,12 +260,20 @@ impl Finder<'_> {
     fn file(&mut self, event: &FileEvent) {
         let Some(verdict) = event.verdict else { return };
         let path = event.path.to_path();
-        if let (Verdict::Intact | Verdict::Touched, Some(tag)) = (verdict, event.stored) {
+        let is_here = !matches!(verdict, Verdict::Missing | Verdict::Moved);
+        if let Some(tag) = event.stored.filter(|_| is_here) {
             self.given.iter_mut().for_each(|given| given.see(&path, &tag));
         }
         let to_tag = self.goal == RepairGoal::EditedToTag;
+        let (mut lacks_tag, mut tag) = (event.tag_place.is_loss(), event.stored);
+        let is_without = matches!(verdict, Verdict::Untagged | Verdict::Unreadable);
+        if let Some(status) = event.status.filter(|_| is_without && tag.is_none()) {
+            tag = self.given.iter().find_map(|given| given.recorded(&path, &status));
+            lacks_tag = tag.is_some();
+        }
         match verdict {
             _ if self.goal == RepairGoal::Previous => return self.previous(event, path, verdict),
+            Verdict::Intact | Verdict::Touched | Verdict::Untagged if lacks_tag => {}
             Verdict::Corrupt | Verdict::Missing | Verdict::Unreadable => {}
             Verdict::Modified if to_tag && self.is_given(&path) => {}
             Verdict::Modified => return self.found.left.modified += 1,
@@ -249,13 +281,12 @@ impl Finder<'_> {
             Verdict::Unstable => return self.found.undecided.push(path),
             _ => return,
         }
-        let target = event
-            .stored
-            .filter(|_| event.subject == Subject::File && event.tag_error.is_none())
+        let target = tag
+            .filter(|_| event.subject == Subject::File && (event.tag_error.is_none() || lacks_tag))
             .and_then(|tag| target_of(&self.given, path.clone(), verdict, tag))
             .map(|target| {
                 let (status, damage) = (event.status, damage_of(event));
-                RepairTarget { status, damage, ..target }
+                RepairTarget { status, damage, lacks_tag, ..target }
             });
         match target {
             Some(_) if self.found.targets.len() == TARGETS_MAX => self.found.more += 1,
@@ -293,6 +324,12 @@ impl Finder<'_> {
             if let Some(doubt) = gone.doubt.take() {
                 self.event(&Event::Notice(Notice::failure(doubt)));
             }
+            for target in &mut self.found.targets {
+                let root = target.root.clone();
+                let former = gone.paths_of(&target.tag);
+                let former = former.filter_map(|path| Some(path.strip_prefix(&root).ok()?.into()));
+                target.former.extend(former);
+            }
             for (real, tag) in gone.missing() {
                 let given = &self.given[number];
                 let Ok(selected) = real.strip_prefix(&given.real) else { continue };
@@ -323,6 +360,31 @@ fn tag_before(target: &RepairTarget) -> Option<Tag> {
     tags.into_iter().find(is_other)
 }
 
+/// Notes the former paths of targets, after the check that recorded where files moved.
+pub(super) fn add_former_paths(targets: &mut [RepairTarget]) {
+    let mut open: Option<(PathBuf, Option<Catalogue>)> = None;
+    let mut asked = 0;
+    for target in targets {
+        let Some(file) = target.catalogue.clone() else { continue };
+        if open.as_ref().is_none_or(|(of, _)| *of != file) {
+            let catalogue = Catalogue::open_reader(&file).ok();
+            open = Some((file, catalogue));
+        }
+        let catalogue = open.as_ref().and_then(|(_, catalogue)| catalogue.as_ref());
+        // A catalogue that cannot be asked knows no former path.
+        let former = catalogue.and_then(|catalogue| catalogue.former_paths(&target.relative).ok());
+        let mut former = former.unwrap_or_default();
+        let inode = target.status.filter(|_| former.is_empty() && asked < BY_INODE_MAX);
+        if let (Some(status), Some(catalogue)) = (inode, catalogue) {
+            // The name that it came from may be outside of what was checked.
+            asked += 1;
+            let names = catalogue.names_of_inode(status.inode, FORMER_NAMES_MAX);
+            former.extend(names.unwrap_or_default());
+        }
+        target.former.extend(former.into_iter().filter(|path| *path != target.relative));
+    }
+}
+
 /// Makes the target of a file that a check found; `None` if it is beneath nothing that was given.
 pub(super) fn target_of(
     given: &[SelectedRoot],
@@ -342,8 +404,10 @@ pub(super) fn target_of(
             root: given.root.clone(),
             relative,
             selected,
+            former: Vec::new(),
             catalogue: given.catalogue.clone(),
             status: None,
+            lacks_tag: false,
             damage: None,
         })
     })

@@ -11,7 +11,7 @@ use crate::event::{FileError, FileEvent, Resized};
 use crate::pipeline::Contents;
 use crate::reference::{Computed, Reference};
 use crate::verdict::{Reading, Stored, Verdict, worse_status};
-use steadfast_manifest::tag::Tag;
+use steadfast_manifest::tag::{Tag, TagPlace};
 
 impl TagContext {
     /// Compares contents with the stored tag of the same algorithm, if there is one. Returns the
@@ -24,10 +24,24 @@ impl TagContext {
     ) -> Tag {
         let Contents { digests, length, mtime } = contents;
         let actual = self.tag_of(algorithm, digests.first, length, mtime);
+        if event.stored.is_some_and(|stored| !stored.same_contents(&actual)) {
+            self.prefer_tag_of_path(event, &actual);
+        }
         let stored = event.stored.as_ref().map_or(Stored::Absent, Stored::Tag);
         event.verdict = Some(Verdict::of(stored, Reading::Whole(&actual)));
         event.actual = Some(actual);
         actual
+    }
+
+    /// Judges a file by the tag of its path after all, if its inode led to another file's tag and
+    /// the contents are those of the path.
+    fn prefer_tag_of_path(&self, event: &mut FileEvent, actual: &Tag) {
+        if event.tag_place == TagPlace::Attribute {
+            return;
+        }
+        let known = self.records.as_ref().and_then(|records| records.tag(&event.path).ok());
+        let known = known.flatten().filter(|known| known.same_contents(actual));
+        event.stored = known.or(event.stored);
     }
 
     /// Compares contents with the reference of their event, if it has one.

@@ -35,7 +35,7 @@ pub(super) fn open(
     let session = match (options.dry_run, verb) {
         (true, _) => CatalogueSession::read(&file),
         // A check is useful even if its result cannot be recorded.
-        (false, Verb::Check) => CatalogueSession::write_or_read(&file, &lock),
+        (false, Verb::Check) => CatalogueSession::write_or_read(&file, &lock, options.all_lost),
         (false, _) => CatalogueSession::write(&file, &lock),
     };
     let session = session.map_err(advised)?;

@@ -178,6 +178,9 @@ pub struct Options {
     pub require_tags: bool,
     /// Whether a run that finds no file, or judges none, is still a success.
     pub allow_empty: bool,
+    /// Whether a check of an empty tree finds that all its files are missing. Otherwise the tree is
+    /// refused, because its volume may not be mounted.
+    pub all_lost: bool,
     /// For which files leaves are kept, so that damage can be located later.
     pub pages: PagesUse,
     /// Receives what every thread does, job by job; `None` for no tracing, which costs nothing.
@@ -228,6 +231,7 @@ impl Default for Options {
             judge: false,
             require_tags: false,
             allow_empty: false,
+            all_lost: false,
             pages: PagesUse::Kept,
             trace: None,
             survey: false,

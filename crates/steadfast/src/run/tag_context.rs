@@ -114,7 +114,8 @@ impl TagContext {
     /// Looks in the catalogue for the tag of a file whose own tag cannot be read. The error stays
     /// in the event, and the contents are judged.
     fn look_past(&self, event: &mut FileEvent) -> TagLookup {
-        let known = self.records.as_ref().map(|records| records.tag(&event.path));
+        let known =
+            self.records.as_ref().map(|records| records.tag_of(&event.path, event.status.as_ref()));
         if let Some(Ok(Some(tag))) = known {
             event.tag_place = TagPlace::Damaged;
             event.stored = Some(tag);
@@ -174,7 +175,7 @@ impl TagContext {
                 _ => TagLookup::Nothing,
             };
         };
-        let trouble = match records.tag(&event.path) {
+        let trouble = match records.tag_of(&event.path, event.status.as_ref()) {
             Ok(Some(tag)) => {
                 event.tag_place = place;
                 event.stored = Some(tag);
@@ -202,11 +203,13 @@ impl TagContext {
         }
         let Some(records) = &self.records else { return false };
         // If the lookup fails, treat the tag as disputed.
-        records.tag(&event.path).map_or(true, |known| {
+        let differs = records.tag(&event.path).map_or(true, |known| {
             known.is_some_and(|known| {
                 known.algorithm != stored.algorithm || !known.same_contents(stored)
             })
-        })
+        });
+        let is_renamed = |status| records.is_renamed(&event.path, status, stored);
+        differs && !event.status.as_ref().is_some_and(|status| is_renamed(status).unwrap_or(false))
     }
 
     /// Restores a lost attribute, if that was requested and the contents still match it.

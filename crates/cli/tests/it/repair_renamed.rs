@@ -1,0 +1,174 @@
+//! `repair` of files that were renamed, that lost their tags, and of trees that lost all files.
+
+use std::fs;
+use std::path::Path;
+
+use crate::repair::{copied, decay};
+use crate::tree::Tree;
+
+/// Removes the tag of a file, as a copy without attributes does.
+fn drop_tag(path: &Path) {
+    let file = steadfast_sys::file::File::open(path).unwrap();
+    steadfast_sys::xattr::remove(&file, steadfast_sys::xattr::TAG).unwrap();
+}
+
+fn contents(tree: &Tree, name: &str) -> Vec<u8> {
+    fs::read(tree.path(name)).unwrap()
+}
+
+/// A tree of logs of one length, a copy of it, and what the logs hold.
+fn logs() -> (Tree, Vec<Vec<u8>>) {
+    let held: Vec<Vec<u8>> = (0..4_u8).map(|at| vec![at + 1; 9_000]).collect();
+    let names = ["data/log", "data/log.1", "data/log.2", "data/log.3"];
+    let tree =
+        names.iter().zip(&held).fold(Tree::new(), |tree, (name, held)| tree.file(name, held));
+    tree.run(["init", "data"]).succeeds();
+    tree.run(["tag", "data"]).succeeds();
+    let status = std::process::Command::new("cp")
+        .args(["-a", "data", "one"])
+        .current_dir(tree.path(""))
+        .status();
+    assert!(status.unwrap().success());
+    fs::remove_dir_all(tree.path("one/.steadfast")).unwrap();
+    (tree, held)
+}
+
+fn rotate(tree: &Tree) {
+    for (from, to) in [("log.2", "log.3"), ("log.1", "log.2"), ("log", "log.1")] {
+        fs::rename(tree.path("data").join(from), tree.path("data").join(to)).unwrap();
+    }
+}
+
+#[test]
+fn rotated_logs_get_their_own_contents_back_and_never_those_of_their_names() {
+    for drops in [false, true] {
+        let (tree, held) = logs();
+        rotate(&tree);
+        for name in ["data/log.1", "data/log.2", "data/log.3"] {
+            if drops {
+                drop_tag(&tree.path(name));
+            }
+        }
+        decay(&tree.path("data/log.2"), |bytes| bytes[5_000] ^= 1);
+        let said = tree.run(["repair", "--yes", "--from", "one", "data"]);
+        assert!(said.status == 0 || said.status == 1, "{said:?}");
+        for (at, name) in ["data/log.1", "data/log.2", "data/log.3"].iter().enumerate() {
+            assert_eq!(contents(&tree, name), held[at], "{name}, {said:?}");
+        }
+        tree.run(["check", "data"]).succeeds();
+    }
+}
+
+#[test]
+fn a_file_that_was_renamed_and_decayed_is_repaired_by_what_is_known_under_its_old_name() {
+    for drops in [false, true] {
+        let tree = copied();
+        let film = contents(&tree, "data/film");
+        fs::create_dir(tree.path("data/new")).unwrap();
+        fs::rename(tree.path("data/film"), tree.path("data/new/name")).unwrap();
+        if drops {
+            drop_tag(&tree.path("data/new/name"));
+        }
+        decay(&tree.path("data/new/name"), |bytes| bytes[9_000] ^= 1);
+        tree.run(["repair", "--yes", "--from", "one", "data"]).succeeds();
+        assert_eq!(contents(&tree, "data/new/name"), film, "drops {drops}");
+        assert!(!tree.path("data/film").exists());
+        tree.run(["check", "data"]).succeeds();
+    }
+}
+
+#[test]
+fn parity_of_the_old_name_repairs_a_renamed_file() {
+    for has_catalogue in [true, false] {
+        let names: Vec<String> = (0..30).map(|at| format!("data/{at:02}")).collect();
+        let held = |at: usize| vec![at as u8 + 1; 20_000];
+        let tree = names
+            .iter()
+            .enumerate()
+            .fold(Tree::new(), |tree, (at, name)| tree.file(name, &held(at)));
+        if has_catalogue {
+            tree.run(["init", "data"]).succeeds();
+        }
+        tree.run(["tag", "data"]).succeeds();
+        tree.run(["parity", "make", "data"]).succeeds();
+        fs::rename(tree.path("data/07"), tree.path("data/renamed")).unwrap();
+        decay(&tree.path("data/renamed"), |bytes| bytes[9_000] ^= 1);
+        let said = tree.run(["repair", "--yes", "data"]);
+        assert_eq!(contents(&tree, "data/renamed"), held(7), "{has_catalogue}: {said:?}");
+        assert!(!tree.path("data/07").exists(), "{said:?}");
+        assert_eq!(said.status, 0, "{said:?}");
+    }
+}
+
+#[test]
+fn tags_are_given_back() {
+    for has_catalogue in [true, false] {
+        let tree = Tree::small();
+        if has_catalogue {
+            tree.run(["init", "."]).succeeds();
+        }
+        tree.run(["tag", "."]).succeeds();
+        tree.run(["parity", "make", "."]).succeeds();
+        tree.damage_tag("a");
+        drop_tag(&tree.path("b"));
+        tree.damage_tag("sub/c");
+        decay(&tree.path("sub/c"), |bytes| bytes[0] ^= 1);
+        let plan = tree.run(["repair", "--dry-run", "."]).ends(3);
+        assert!(plan.stdout().contains("a: can be repaired: its tag is known"), "{plan:?}");
+        let said = tree.run(["repair", "--yes", "."]);
+        assert!(said.stdout().contains("a: repaired: it has its tag again"), "{said:?}");
+        assert!(said.stdout().contains("b: repaired: it has its tag again"), "{said:?}");
+        assert!(said.stdout().ends_with(" PATH\n") && said.stdout().contains("Repaired 3 files."));
+        assert_eq!((said.status, contents(&tree, "sub/c")), (0, b"gamma".to_vec()), "{said:?}");
+        tree.run(["check", "--require-tags", "."]).succeeds();
+    }
+}
+
+#[test]
+fn an_edited_file_without_a_tag_is_left_alone() {
+    let tree = Tree::tagged();
+    tree.run(["parity", "make", "."]).succeeds();
+    tree.edit("a");
+    drop_tag(&tree.path("a"));
+    tree.run(["repair", "--yes", "."]).succeeds();
+    assert_eq!(contents(&tree, "a"), b"edited");
+}
+
+#[test]
+fn a_tree_that_lost_all_files_gets_them_back_once_that_is_said() {
+    let tree = copied();
+    let film = contents(&tree, "data/film");
+    for name in ["film", "other", "sub/note"] {
+        fs::remove_file(tree.path("data").join(name)).unwrap();
+    }
+    fs::remove_dir(tree.path("data/sub")).unwrap();
+    let said = tree.run(["repair", "--yes", "--from", "one", "data"]).ends(2);
+    assert!(said.stderr().contains("steadfast repair --all-lost --from COPY"), "{said:?}");
+    assert!(!tree.path("data/film").exists());
+    tree.run(["repair", "--yes", "--all-lost", "--from", "one", "data"]).succeeds();
+    assert_eq!(contents(&tree, "data/film"), film);
+    assert_eq!(contents(&tree, "data/sub/note"), b"a short note");
+    tree.run(["check", "data"]).succeeds();
+}
+
+#[test]
+fn a_tree_that_lost_all_files_gets_them_back_from_parity() {
+    for has_catalogue in [true, false] {
+        let tree = Tree::small();
+        if has_catalogue {
+            tree.run(["init", "."]).succeeds();
+        }
+        tree.run(["tag", "."]).succeeds();
+        tree.run(["parity", "make", "."]).succeeds();
+        fs::remove_file(tree.path("a")).unwrap();
+        fs::remove_file(tree.path("b")).unwrap();
+        fs::remove_dir_all(tree.path("sub")).unwrap();
+        if has_catalogue {
+            let said = tree.run(["repair", "--yes", "."]).ends(2);
+            assert!(said.stderr().contains("--all-lost"), "{said:?}");
+        }
+        tree.run(["repair", "--yes", "--all-lost", "."]).succeeds();
+        assert_eq!(contents(&tree, "sub/c"), b"gamma");
+        tree.run(["check", "--require-tags", "."]).succeeds();
+    }
+}
