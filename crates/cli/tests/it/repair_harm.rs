@@ -15,7 +15,7 @@ use steadfast::repair::{
 use steadfast::{Event, Monitor, Options, Selection};
 use steadfast_testing::{Need, skip};
 
-use crate::repair::{copied, decay, facts, flip, without_catalogue};
+use crate::repair::{copied, decay, facts, flip, names, without_catalogue};
 use crate::tree::{Outcome, Tree};
 
 /// Puts the journal of a finished repair back, as if that had been cut off.
@@ -372,4 +372,59 @@ fn a_journal_of_another_person_is_not_finished() {
     assert!(said.status != 0 && facts(&tree.path("data/film")) == damaged);
     chown(&unfinished, Some(0), None).unwrap();
     tree.run(["repair", "--yes", "data"]).succeeds();
+}
+
+/// A file system in a folder, until it is dropped.
+struct Mounted(PathBuf);
+
+impl Mounted {
+    fn at(path: &Path) -> Option<Mounted> {
+        let mut mount = Command::new("mount");
+        let status = mount.args(["-t", "tmpfs", "none"]).arg(path).stderr(Stdio::null()).status();
+        status.is_ok_and(|status| status.success()).then(|| Mounted(path.to_owned()))
+    }
+}
+
+impl Drop for Mounted {
+    fn drop(&mut self) {
+        let _ = Command::new("umount").arg(&self.0).status();
+    }
+}
+
+#[test]
+fn a_draft_on_another_volume_is_no_file_of_the_tree_and_is_cleared_up() {
+    let tree = Tree::new().file("data/film", b"film").file("copy/disk/sub/photo", b"photo");
+    fs::create_dir(tree.path("data/disk")).unwrap();
+    let Some(_mounted) = Mounted::at(&tree.path("data/disk")) else {
+        return skip(Need::Root, "nothing can be mounted");
+    };
+    fs::create_dir(tree.path("data/disk/sub")).unwrap();
+    fs::copy(tree.path("copy/disk/sub/photo"), tree.path("data/disk/sub/photo")).unwrap();
+    tree.run(["init", "data"]).succeeds();
+    if tree.run(["tag", "data"]).status != 0 {
+        return skip(Need::System("attributes on tmpfs"), "files cannot be tagged there");
+    }
+    fs::remove_file(tree.path("data/disk/sub/photo")).unwrap();
+    if steadfast_testing::program("strace").is_none() {
+        return;
+    }
+    let words = ["repair", "--yes", "--from", "copy", "data"];
+    // Killed before the draft gets its name.
+    let mut traced = Command::new("strace");
+    traced.args(["-f", "-qq", "-o", "/dev/null", "-e", "trace=renameat2"]);
+    traced.args(["-e", "inject=renameat2:signal=KILL:when=1:error=EIO"]);
+    traced.arg(tree.command([""; 0]).get_program()).args(words).current_dir(tree.path(""));
+    traced.env("XDG_STATE_HOME", tree.state("")).stdin(Stdio::null());
+    traced.stdout(Stdio::null()).stderr(Stdio::null()).status().unwrap();
+    let left = tree.path("data/disk/.steadfast/damaged/unfinished");
+    assert_eq!(names(&left).len(), 1, "the draft is there");
+    assert_eq!(names(&tree.path("data/disk/sub")), [""; 0]);
+    let said = tree.run(["check", "--json", "data"]).ends(1);
+    assert!(format!("{}{}", said.stdout(), said.stderr()).contains("was cut off, or goes on"));
+    let said = tree.run(["update", "--json", "--accept-many", "data"]);
+    assert!(!said.stdout().contains("draft"), "{}", said.stdout());
+    tree.run(words).succeeds();
+    assert_eq!(fs::read(tree.path("data/disk/sub/photo")).unwrap(), b"photo");
+    assert_eq!(names(&tree.path("data/disk")), ["sub"]);
+    assert!(!tree.path("data/.steadfast/damaged").exists());
 }

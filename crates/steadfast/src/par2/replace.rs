@@ -145,7 +145,7 @@ impl<'a> Replacer<'a> {
             None => make_directory(&self.root, parent),
         };
         let dir = Arc::new(dir.map_err(system("open its folder"))?);
-        let draft = draft_for(&self.root, own.as_ref(), &dir, &self.originals)?;
+        let draft = draft_for((&self.root, parent), own.as_ref(), &dir, &self.originals)?;
         if let Some(own) = &own {
             // The owner comes first: a change of it takes away capabilities and set-user bits.
             let ownership = own.file.ownership().map_err(system("read its owner"))?;

@@ -1,14 +1,15 @@
 //! Where damaged files are kept after their repair: `.steadfast/damaged/RUN` in their tree.
 
+use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::io;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock};
 
 use steadfast_sys::file::{Dir, FileKind, Status};
 
-use super::unfinished::{Unfinished, discard_journals};
+use super::unfinished::{Unfinished, discard_journals, names_in};
 use crate::beneath;
 use crate::error::Error;
 use crate::tree_folder::{DAMAGED, FOLDER};
@@ -24,6 +25,8 @@ pub(crate) struct Originals {
     run: OnceLock<u64>,
     /// Open from the first use on, so that no other repair of the tree begins meanwhile.
     work: OnceLock<Unfinished>,
+    /// The same on other file systems of the tree, by their devices.
+    away: Mutex<BTreeMap<u64, Unfinished>>,
     /// The files that were kept, by their paths beneath the root, as they were then.
     kept: Mutex<Vec<(PathBuf, Status)>>,
 }
@@ -31,8 +34,8 @@ pub(crate) struct Originals {
 impl Originals {
     /// Prepares to keep the damaged files of a tree; `root` is its real path.
     pub(crate) fn of(root: &Path) -> Originals {
-        let (run, work, kept) = (OnceLock::new(), OnceLock::new(), Mutex::default());
-        Originals { root: root.to_owned(), run, work, kept }
+        let (run, work, away) = (OnceLock::new(), OnceLock::new(), Mutex::default());
+        Originals { root: root.to_owned(), run, work, away, kept: Mutex::default() }
     }
 
     /// Opens the folder for what is not finished.
@@ -41,6 +44,38 @@ impl Originals {
             let _ = self.work.set(Unfinished::make(&self.root)?);
         }
         Ok(self.work.get().expect("it was set above"))
+    }
+
+    /// Opens the folder for what is not finished on another file system, which has a folder beneath
+    /// the root: in the uppermost one there that can be written. The tree has a note of it, so that
+    /// the next repair clears it up.
+    pub(super) fn work_on(&self, device: u64, parent: &Path) -> io::Result<Arc<Dir>> {
+        let mut away = self.away.lock().expect("no thread panics with it");
+        if let Some(work) = away.get(&device) {
+            return Ok(Arc::clone(work.dir()));
+        }
+        let mut above: Vec<&Path> = parent.ancestors().collect();
+        above.reverse();
+        let mut outcome = Err(io::ErrorKind::NotFound.into());
+        for relative in above {
+            let dir = beneath::directory(&self.root, relative)?;
+            if dir.status()?.device != device {
+                continue;
+            }
+            self.work()?.note_away(device, relative)?;
+            match Unfinished::make_in(dir, &self.root.join(relative)) {
+                Ok(work) => {
+                    let dir = Arc::clone(work.dir());
+                    away.insert(device, work);
+                    return Ok(dir);
+                }
+                Err(error) => {
+                    self.work()?.forget_away(device);
+                    outcome = Err(error);
+                }
+            }
+        }
+        outcome
     }
 
     /// Clears up what killed repairs of the tree left. Returns the paths of damaged files that were
@@ -93,6 +128,22 @@ impl Originals {
             dir = dir.make_dir(name.as_os_str())?;
         }
         Ok(dir)
+    }
+}
+
+impl Drop for Originals {
+    /// Forgets the folders on other file systems in which nothing is left.
+    fn drop(&mut self) {
+        let Ok(away) = self.away.get_mut() else { return };
+        for (device, work) in std::mem::take(away) {
+            let dir = Arc::clone(work.dir());
+            drop(work);
+            // A folder that is gone cannot be listed.
+            let is_empty = names_in(&dir).map_or(true, |names| names.is_empty());
+            if let Some(work) = self.work.get().filter(|_| is_empty) {
+                work.forget_away(device);
+            }
+        }
     }
 }
 

@@ -47,7 +47,7 @@ pub(super) fn replace(
         (Some(own), _) => Some(&own.file),
         (None, model) => model.map(|copy| &copy.file),
     };
-    let draft = draft_for(&target.root, own, &dir, originals)?;
+    let draft = draft_for((&target.root, parent), own, &dir, originals)?;
     let is_shared = match own {
         Some(own) if contents.uses_own() => {
             draft.share_blocks(&own.file).map_err(system("make a draft of it"))?
@@ -86,17 +86,19 @@ pub(super) fn replace(
     Ok(file.status().ok())
 }
 
-/// Makes the draft: with the other work that is not finished, where no check sees it, and of a
-/// missing file on another file system beside it.
+/// Makes the draft with the other work that is not finished, where no check sees it: of a missing
+/// file on another file system in a folder there. `parent` is the folder of the file, `dir`, beneath
+/// the root.
 pub(crate) fn draft_for(
-    root: &Path,
+    (root, parent): (&Path, &Path),
     own: Option<&Own>,
     dir: &Arc<Dir>,
     originals: &Originals,
 ) -> Result<Draft, FileError> {
     let look = system("look at its folder");
     let root = Dir::open(root).and_then(|root| root.status()).map_err(&look)?;
-    let is_same_device = root.device == dir.status().map_err(&look)?.device;
+    let device = dir.status().map_err(&look)?.device;
+    let is_same_device = root.device == device;
     let draft = match own {
         Some(own) if is_same_device => {
             originals.work().and_then(|work| work.draft(own.status.inode))
@@ -108,7 +110,7 @@ pub(crate) fn draft_for(
             ));
         }
         None if is_same_device => originals.work().and_then(|work| Draft::new(work.dir())),
-        None => Draft::new(dir),
+        None => originals.work_on(device, parent).and_then(|work| Draft::new(&work)),
     };
     draft.map_err(system("make a draft of it"))
 }

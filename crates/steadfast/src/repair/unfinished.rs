@@ -4,7 +4,8 @@
 //! the two exchange their names, the damaged file has this name, until it is moved to where damaged
 //! files are kept. Before, `INODE.path` is written: the inode of the draft, and the path of the
 //! file. So it is always known which of the two has the name. A file that is repaired in place has
-//! its journal there, `INODE.pages`.
+//! its journal there, `INODE.pages`. A missing file on another file system has its draft in such a
+//! folder there, and `DEVICE.away` has the path of the folder with it.
 //!
 //! A repair that is killed leaves them. The next one removes drafts, moves damaged files to where
 //! they are kept, and finishes what was begun in place.
@@ -23,9 +24,10 @@ use steadfast_sys::file::{Dir, Draft, Existing, FileKind, Stranger, TrustedUsers
 use steadfast_sys::source::ReadAt as _;
 
 use super::journal::{PATH_LEN_MAX, RepairJournal};
+use crate::beneath;
 use crate::pages::Descriptor;
 use crate::tree_folder::{DAMAGED, FOLDER};
-use crate::trust::{TreeAbove, refuse, trusted_with};
+use crate::trust::{TreeAbove, refuse};
 
 /// The folder beside the damaged files of runs.
 const UNFINISHED: &str = "unfinished";
@@ -37,10 +39,13 @@ const LOCK: &str = "lock";
 const DRAFT: &str = "draft";
 const PATH: &str = "path";
 const PAGES: &str = "pages";
+const AWAY: &str = "away";
 
 /// The open folder, locked.
 #[derive(Debug)]
 pub(super) struct Unfinished {
+    /// The path of the root.
+    path: PathBuf,
     root: Dir,
     folder: Dir,
     damaged: Dir,
@@ -55,8 +60,16 @@ impl Unfinished {
     /// `WouldBlock` if another repair has it; otherwise whatever the system says. A link in its
     /// place is not followed.
     pub(super) fn make(root: &Path) -> io::Result<Unfinished> {
-        let trusted = trusted_with(root)?;
-        let (path, root) = (root.join(FOLDER), Dir::open(root)?);
+        Unfinished::make_in(Dir::open(root)?, root)
+    }
+
+    /// Opens the folder of an open directory, whose path is `path`.
+    ///
+    /// # Errors
+    /// As [`Unfinished::make`].
+    pub(super) fn make_in(root: Dir, path: &Path) -> io::Result<Unfinished> {
+        let trusted = TrustedUsers::own().and_owner_of(&root)?;
+        let (top, path) = (path.to_owned(), path.join(FOLDER));
         let folder = root.make_own_dir(OsStr::new(FOLDER))?;
         let damaged = folder.make_own_dir(OsStr::new(DAMAGED))?;
         ensure_trusted(&path, [&folder, &damaged], &trusted)?;
@@ -68,7 +81,7 @@ impl Unfinished {
             opened => opened,
         }?;
         refuse(&path.join(DAMAGED).join(UNFINISHED), trusted.stranger_in(&dir))?;
-        Ok(Unfinished { root, folder, damaged, dir: Arc::new(dir), _lock: lock })
+        Ok(Unfinished { path: top, root, folder, damaged, dir: Arc::new(dir), _lock: lock })
     }
 
     /// Returns the folder.
@@ -98,6 +111,22 @@ impl Unfinished {
     /// Removes what [`Unfinished::note`] wrote. If that fails, the next repair does it.
     pub(super) fn forget(&self, inode: u64) {
         let _ = self.dir.remove_file(&name_of(inode, PATH));
+    }
+
+    /// Writes that a folder on another device, at a path beneath the root, has unfinished work.
+    ///
+    /// # Errors
+    /// Whatever the system says.
+    pub(super) fn note_away(&self, device: u64, relative: &Path) -> io::Result<()> {
+        let mut draft = Draft::new(&self.dir)?;
+        draft.write_all(&device.to_le_bytes())?;
+        draft.write_all(relative.as_os_str().as_bytes())?;
+        draft.publish(&name_of(device, AWAY), Existing::Replace)
+    }
+
+    /// Removes what [`Unfinished::note_away`] wrote.
+    pub(super) fn forget_away(&self, device: u64) {
+        let _ = self.dir.remove_file(&name_of(device, AWAY));
     }
 
     /// Reads the inode of the draft and the path of the file that it was about to replace; `None`
@@ -146,6 +175,7 @@ impl Unfinished {
                 Some((inode, DRAFT)) => kept.extend(self.clear_draft(name, inode, keeper)?),
                 // A draft of a missing file, of a note or of a journal.
                 None if is_random_draft(name) => remove_regular(&self.dir, name)?,
+                Some((_, AWAY)) => self.clear_away(name)?,
                 _ => {}
             }
         }
@@ -154,6 +184,27 @@ impl Unfinished {
             remove_regular(&self.dir, name)?;
         }
         Ok(kept)
+    }
+
+    /// Removes the drafts in a folder on another file system, and the note of it.
+    fn clear_away(&self, name: &OsStr) -> io::Result<()> {
+        use io::ErrorKind::{NotADirectory, NotFound};
+        let relative = self.noted(name).map(|(_, relative)| relative).unwrap_or_default();
+        // A planted note may name the tree itself, which is being cleared up.
+        if !relative.as_os_str().is_empty() {
+            match beneath::directory(&self.path, &relative.join(folder_path())) {
+                Err(error) if matches!(error.kind(), NotFound | NotADirectory) => {}
+                opened => {
+                    opened?;
+                    let dir = beneath::directory(&self.path, &relative)?;
+                    let away = Unfinished::make_in(dir, &self.path.join(&relative))?;
+                    let names = names_in(&away.dir)?;
+                    let mut drafts = names.iter().filter(|name| is_random_draft(name));
+                    drafts.try_for_each(|name| remove_regular(&away.dir, name))?;
+                }
+            }
+        }
+        remove_regular(&self.dir, name)
     }
 
     /// Removes a draft. If it is the damaged file already, it is moved and its path returned.
@@ -313,7 +364,11 @@ fn folder_path() -> PathBuf {
     Path::new(FOLDER).join(DAMAGED).join(UNFINISHED)
 }
 
-fn names_in(dir: &Dir) -> io::Result<Vec<OsString>> {
+/// Returns the names in a directory, sorted.
+///
+/// # Errors
+/// Whatever the system says.
+pub(super) fn names_in(dir: &Dir) -> io::Result<Vec<OsString>> {
     let mut names = Vec::new();
     dir.entries(&mut |entry| {
         names.push(entry.name.to_owned());
@@ -330,7 +385,7 @@ fn name_of(inode: u64, kind: &str) -> OsString {
 /// Reads the inode and the kind from a name; `None` if it is of no kind.
 fn parse(name: &OsStr) -> Option<(u64, &'static str)> {
     let (inode, kind) = name.to_str()?.split_once('.').filter(|(inode, _)| inode.len() == 16)?;
-    let kind = [DRAFT, PATH, PAGES].into_iter().find(|known| *known == kind)?;
+    let kind = [DRAFT, PATH, PAGES, AWAY].into_iter().find(|known| *known == kind)?;
     Some((u64::from_str_radix(inode, 16).ok()?, kind))
 }
 
