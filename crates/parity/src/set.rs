@@ -26,6 +26,9 @@ pub(crate) const MEMBERS_MAX: usize = 1 << 16;
 /// each).
 pub(crate) const RECORD_LEN_MIN: usize = 48;
 
+/// The most bytes of the attributes of a member.
+pub(crate) const ATTRIBUTES_LEN_MAX: usize = 64 << 10;
+
 /// The most bytes that the records of a set's members take.
 pub(crate) const RECORDS_LEN_MAX: usize = 16 << 20;
 
@@ -102,6 +105,9 @@ pub struct ProtectedFile {
     pub gid: u32,
     /// The bytes of its tag, as the attribute holds them.
     pub tag: Vec<u8>,
+    /// The bytes of its other attributes, at most 64 KiB; `None` if they are not
+    /// known.
+    pub attributes: Option<Vec<u8>>,
 }
 
 /// Where a file, or a part of one, is in a set.
@@ -172,7 +178,8 @@ impl Member {
 
     /// Returns the bytes that its record takes at most.
     fn record_len(&self) -> usize {
-        RECORD_LEN_MIN + self.file.path.as_os_str().len() + self.file.tag.len()
+        let attributes = self.file.attributes.as_ref().map_or(0, |bytes| 4 + bytes.len());
+        RECORD_LEN_MIN + self.file.path.as_os_str().len() + self.file.tag.len() + attributes
     }
 }
 

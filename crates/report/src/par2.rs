@@ -7,6 +7,7 @@ use steadfast::par2::{Par2Report, Par2Totals};
 
 use crate::escape;
 use crate::json::{JsonObject, write_object, write_summary};
+use crate::repair::{withheld_json, write_withheld_text};
 use crate::units::{count, counted};
 
 /// Appends a line about a file that is not as the set says; nothing about one that is. `is_done`
@@ -35,6 +36,7 @@ pub fn write_file_text(file: &Par2Report, is_done: bool, out: &mut Vec<u8>) {
     let (verdict, path) = (file.verdict.name(), escape::path(&file.path));
     let what = if parts.is_empty() { String::new() } else { format!(": {}", parts.join("; ")) };
     out.extend_from_slice(format!("{verdict:<10}  {path}{what}\n").as_bytes());
+    write_withheld_text(&file.withheld, out);
 }
 
 /// Appends an object about a file.
@@ -44,6 +46,7 @@ pub fn write_file_json(file: &Par2Report, out: &mut Vec<u8>) {
         .field("blocks", file.blocks)
         .field("lost_blocks", file.lost_blocks)
         .optional("repaired", file.is_repaired)
+        .field("withheld", withheld_json(&file.withheld))
         .optional("error", file.fault.as_ref().map(ToString::to_string));
     write_object(&object, out);
 }

@@ -4,7 +4,9 @@
 
 use std::path::PathBuf;
 
-use steadfast::repair::{LeftAlone, RepairOutcome, RepairSource, RepairSummary, RepairTarget};
+use steadfast::repair::{
+    LeftAlone, RepairOutcome, RepairSource, RepairSummary, RepairTarget, Withheld,
+};
 
 use crate::escape;
 use crate::json::{JsonObject, write_object, write_summary};
@@ -32,6 +34,25 @@ pub fn write_file_text(
     let (verdict, path) = (target.verdict.name(), escape::path(&target.path));
     let line = format!("{verdict:<10}  {path}: {}{what}\n", pages.unwrap_or_default());
     out.extend_from_slice(line.as_bytes());
+    write_withheld_text(&outcome.withheld, out);
+}
+
+/// Appends a line for each thing that was not given back.
+pub(crate) fn write_withheld_text(withheld: &[Withheld], out: &mut Vec<u8>) {
+    for Withheld { path, what, reason } in withheld {
+        let (what, reason) = (escape::text(what), escape::text(reason));
+        let line = format!("            {} lacks: {what} ({reason})\n", escape::path(path));
+        out.extend_from_slice(line.as_bytes());
+    }
+}
+
+/// Returns the objects of things that were not given back.
+pub(crate) fn withheld_json(withheld: &[Withheld]) -> Vec<JsonObject<'_>> {
+    let object = |lack: &Withheld| {
+        let object = JsonObject::at(&lack.path).field("what", lack.what.clone());
+        object.field("reason", lack.reason.clone())
+    };
+    withheld.iter().map(object).collect()
 }
 
 /// Names the copies that gave something.
@@ -68,6 +89,10 @@ pub fn write_summary_text(summary: &RepairSummary, out: &mut Vec<u8>) {
     if !summary.undecided.is_empty() {
         let unknown = files(summary.undecided.len() as u64);
         text.push_str(&format!(" Of {unknown} it could not be told what they should be:"));
+    }
+    if summary.withheld > 0 {
+        let things = counted(summary.withheld, "right or attribute", "rights and attributes");
+        text.push_str(&format!(" Not given back: {things}, named above."));
     }
     text.push('\n');
     for path in &summary.undecided {
@@ -125,6 +150,7 @@ pub fn write_file_json(
         .optional("tag_alone", outcome.tag_alone.then_some(true))
         .field("sources", outcome.sources.iter().map(source).collect::<Vec<_>>())
         .field("other_names", outcome.other_names.iter().map(other_name).collect::<Vec<_>>())
+        .field("withheld", withheld_json(&outcome.withheld))
         .optional("error", outcome.fault.as_ref().map(ToString::to_string));
     write_object(&object, out);
 }
@@ -147,6 +173,7 @@ pub fn write_summary_json(summary: &RepairSummary, out: &mut Vec<u8>) {
         .field("repaired", if summary.is_done { summary.repaired } else { 0 })
         .field("repairable", summary.repaired)
         .field("not_repaired", summary.not_repaired)
+        .field("withheld", summary.withheld)
         .field("undecided", summary.undecided.iter().map(undecided).collect::<Vec<_>>())
         .field("modified", summary.left.modified)
         .field("findings", summary.left.findings)

@@ -60,7 +60,7 @@ use steadfast_manifest::tag::Tag;
 use steadfast_sys::file::Timestamp;
 
 pub use audit::{Audit, AuditWindow, FailedCheck, LastProofs, Overdue, RepairedFile};
-pub(crate) use belongings::KnownBelongings;
+pub(crate) use belongings::SameInode;
 pub use due::{Due, DueEntry, DueOptions};
 pub use duplicates::Duplicates;
 pub use entry::FileFacts;

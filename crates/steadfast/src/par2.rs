@@ -17,6 +17,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::error::Error;
 use crate::event::FileError;
+use crate::repair::Withheld;
 use crate::verdict::{Verdict, worse_status};
 
 use replace::Replacer;
@@ -38,6 +39,8 @@ pub struct Par2Report {
     pub lost_blocks: u64,
     /// Whether the file is repaired, or can be; `None` if it needs no repair or none was asked for.
     pub is_repaired: Option<bool>,
+    /// What belonged to a repaired file and was not given back.
+    pub withheld: Vec<Withheld>,
     /// What went wrong, or why it is not repaired.
     pub fault: Option<FileError>,
 }
@@ -86,7 +89,7 @@ pub struct Par2Totals {
 
 impl Par2Totals {
     /// Returns the exit status: 0 every file is as the set says, 1 one is missing or was edited, 2
-    /// one could not be read, 3 one is damaged, 130 interrupted.
+    /// one could not be read, or was not given back all that belonged to it, 3 one is damaged, 130 interrupted.
     pub fn exit_status(&self) -> u8 {
         match self.status {
             3 => 3,
@@ -133,6 +136,7 @@ impl Par2Totals {
         };
         *count += 1;
         let status = match report.is_repaired {
+            Some(true) if self.is_done && !report.withheld.is_empty() => 2,
             Some(true) if self.is_done => 0,
             Some(_) => 3,
             None => status,

@@ -50,6 +50,7 @@ use steadfast_manifest::tag::Tag;
 use steadfast_parity::ProtectedFile;
 use steadfast_sys::file::File;
 
+use crate::belongings::Attributes;
 use crate::tree_folder::is_within_ours;
 
 /// The bits of a mode that are permissions.
@@ -68,5 +69,6 @@ fn protected(path: PathBuf, tag: &Tag, file: &File) -> io::Result<ProtectedFile>
         uid: facts.uid(),
         gid: facts.gid(),
         tag: tag.encode().as_bytes().to_vec(),
+        attributes: Attributes::for_record(file).map(|attributes| attributes.encode()),
     })
 }

@@ -18,7 +18,10 @@ mod tag_back;
 mod unfinished;
 mod links;
 mod originals;
+mod sparse;
+mod records;
 mod replace;
+mod missing_link;
 mod in_place;
 mod cut_off;
 mod files;
@@ -41,13 +44,17 @@ pub(crate) use cut_off::{ensure_finished, tell_of as unfinished_repairs};
 pub(crate) use mend::digest_matches;
 pub(crate) use originals::Originals;
 pub(crate) use prospect::check;
+pub(crate) use records::Records;
 pub(crate) use replace::{
-    PRIVATE, copy_attributes, draft_for, exchange, make_directory, read_back,
+    FolderTime, MadeFolders, draft_for, exchange, give_all, give_known, make_directory,
+    make_private, read_back,
 };
+pub(crate) use sparse::{SparseWriter, ensure_room};
 
 use mend::MendedContents;
 use parities::Parities;
 
+pub use crate::belongings::Withheld;
 pub use crate::catalogue::RepairSource;
 use crate::event::FileError;
 
@@ -65,6 +72,8 @@ pub struct RepairOutcome {
     pub other_names: Vec<PathBuf>,
     /// Whether the contents are those of its tag, and the tag alone is or can be given back.
     pub tag_alone: bool,
+    /// What belonged to the file, or to a folder that was made for it, and was not given back.
+    pub withheld: Vec<Withheld>,
     /// Why the file cannot be repaired, or was not.
     pub fault: Option<FileError>,
     /// The status of the repaired file, whose contents were read back and proved.
@@ -107,13 +116,25 @@ fn carry_out(
     stop: &AtomicBool,
 ) -> RepairOutcome {
     let mut outcome = RepairOutcome::default();
-    let finish = |own: Option<&Own>, contents: &MendedContents<'_>| match (originals, own) {
-        (None, _) => Ok(None),
-        (Some(originals), Some(own)) if request.in_place => {
-            in_place::replace_in_place(target, own, contents, originals, stop)
-        }
-        (Some(originals), own) => replace::replace(target, own, contents, originals, stop),
-    };
+    let mut withheld = Vec::new();
+    let mut finish =
+        |missing: Option<&Records>, own: Option<&Own>, contents: &MendedContents<'_>| {
+            let Some(originals) = originals else { return Ok(None) };
+            match (own, missing) {
+                (Some(own), _) if request.in_place => {
+                    in_place::replace_in_place(target, own, contents, originals, stop)
+                }
+                (Some(own), _) => replace::replace(target, own, contents, originals, stop),
+                (None, missing) => {
+                    let none = Records::default();
+                    let missing = missing.unwrap_or(&none);
+                    let made = replace::make_missing(target, missing, contents, originals, stop)?;
+                    withheld = made.1;
+                    withheld.extend(missing_link::lost_links(target, missing));
+                    Ok(made.0)
+                }
+            }
+        };
     let done = Own::open(target, request.in_place || target.lacks_tag).and_then(|own| {
         let own = own.as_ref();
         outcome.other_names = own.map(|own| own.other_names(target)).unwrap_or_default();
@@ -139,13 +160,29 @@ fn carry_out(
         {
             return Err(refused("it has several names (hard links): repair it with --in-place"));
         }
+        let missing = match own {
+            Some(_) => None,
+            None => {
+                let parity = parities.belongings_of(target);
+                let with = request.with_special;
+                Some(Records::of_missing(target, &request.copies, parity, with))
+            }
+        };
+        let missing = missing.as_ref();
+        if let Some(records) = missing
+            && let Some(linked) = missing_link::link(target, records, originals, stop)?
+        {
+            outcome.sources = vec![linked.source];
+            outcome.withheld = linked.withheld;
+            return Ok(linked.status);
+        }
         let mut copies = request.copies.open(target, own);
         let mut lacking = target.damage.clone().filter(|_| own.is_some());
         let found = MendedContents::find(target, own, &copies, &mut lacking, stop, &mut outcome);
         let lack = match found {
             Ok(contents) => {
                 outcome.sources = contents.sources();
-                return finish(own, &contents);
+                return finish(missing, own, &contents);
             }
             Err(lack) => lack,
         };
@@ -158,8 +195,12 @@ fn carry_out(
         let contents =
             MendedContents::find(target, own, &copies, &mut lacking, stop, &mut outcome)?;
         outcome.sources = contents.sources();
-        finish(own, &contents)
+        finish(missing, own, &contents)
     });
+    outcome.withheld.extend(withheld);
+    if let (Ok(_), Some(originals)) = (&done, originals) {
+        originals.note_repaired(&target.relative);
+    }
     match done {
         Ok(proved) => outcome.proved = proved,
         Err(fault) => outcome.fault = Some(fault),

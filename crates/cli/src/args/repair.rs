@@ -42,6 +42,11 @@ pub(crate) struct RepairArgs {
     /// which the next repair finishes one that was cut off
     #[arg(long)]
     pub(crate) in_place: bool,
+    /// Also give missing files and folders back the set-user-ID, set-group-ID and sticky bits and
+    /// the capabilities that they had according to the catalogue, the parity or a copy. Otherwise
+    /// these are named, and the exit status is 2
+    #[arg(long)]
+    pub(crate) set_id: bool,
     /// Also restore each edited file that is itself a PATH to the contents of its tag. The edited
     /// file is kept as damaged ones are
     #[arg(long)]
@@ -61,7 +66,7 @@ pub(crate) struct RepairArgs {
         long,
         value_name = "RUN",
         conflicts_with_all = [
-            "from", "yes", "dry_run", "in_place", "to_tag", "to_previous", "all_lost"
+            "from", "yes", "dry_run", "in_place", "set_id", "to_tag", "to_previous", "all_lost"
         ]
     )]
     pub(crate) discard: Option<Discarded>,

@@ -28,6 +28,7 @@ pub(super) fn run(args: &RepairArgs) -> anyhow::Result<u8> {
         copies: Copies::new(&args.from)?,
         mode,
         in_place: args.in_place,
+        with_special: args.set_id,
         to_tag: args.to_tag,
     };
     let options = args.catalogue.choose(args.paths.walk.empty.choose(args.engine.options()));

@@ -14,6 +14,7 @@ mod exchange;
 mod fleet;
 mod flushed;
 mod folders;
+mod given_back;
 mod history;
 mod kept;
 mod kill;

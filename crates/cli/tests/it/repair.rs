@@ -286,10 +286,10 @@ fn cut_grown_and_sparse_files_come_back() {
         std::os::unix::fs::FileExt::write_all_at(&file, &[9; 10_000], 2 << 20).unwrap();
         // A file that is open to be written to is left alone.
         drop(file);
+        set_mode(&tree, &["data/film"], 0o600);
         tree.run(["init", "data"]).succeeds();
         tree.run(["tag", "--pages", "data"]).succeeds();
         let tree = tree.file("copy/film", &sparse);
-        set_mode(&tree, &["data/film", "copy/film"], 0o600);
         let before = facts(&tree.path("data/film"));
         decay(&tree.path("data/film"), |bytes| match change {
             "cut" => bytes.truncate(2_100_000),

@@ -159,6 +159,7 @@ fn meddled(
         copies: Copies::new(&[tree.path("copy")]).unwrap(),
         mode: RepairMode::Ask,
         in_place,
+        with_special: false,
         to_tag: false,
     };
     let mut meddler = Meddler { asked, repaired, told: Vec::new() };

@@ -8,7 +8,9 @@ use crate::set::Redundancy;
 
 const MAGIC: &[u8; 16] = b"steadfast-parity";
 
-const VERSION: u8 = 1;
+/// The version that is written, and all that are read. Version 1 has no attributes.
+const VERSION: u8 = 2;
+const VERSIONS: std::ops::RangeInclusive<u8> = 1..=VERSION;
 
 /// Binary logarithms of the numbers that version 1 has: bytes of a page, pages of a shard, shards
 /// of a run.
@@ -81,7 +83,7 @@ impl SetHeader {
         }
         let damaged = || Error::new(ErrorKind::Damaged, "the header is damaged");
         let bytes = HEADER.content(block).ok_or_else(damaged)?;
-        if bytes[16] != VERSION || bytes[17..20] != LOGARITHMS {
+        if !VERSIONS.contains(&bytes[16]) || bytes[17..20] != LOGARITHMS {
             let message = "the parity file is of a version that this program does not know";
             return Err(Error::new(ErrorKind::Unrecognised, message));
         }

@@ -5,7 +5,7 @@ use std::os::unix::ffi::OsStrExt as _;
 use crate::error::{Error, ErrorKind};
 use crate::geometry::PAGE_LEN;
 use crate::names::path_beneath;
-use crate::set::{Member, ProtectedFile};
+use crate::set::{ATTRIBUTES_LEN_MAX, Member, ProtectedFile};
 
 /// The most bytes of a path.
 const PATH_LEN_MAX: usize = 4096;
@@ -55,7 +55,7 @@ pub(super) fn encode(member: &Member, bytes: &mut Vec<u8>) -> Result<(), Error> 
     let tag_len = u8::try_from(file.tag.len());
     let tag_len = tag_len.map_err(|_| too_long("a tag has 255 bytes at most"))?;
     bytes.extend_from_slice(&path_len.to_le_bytes());
-    bytes.extend_from_slice(&[tag_len, 0]);
+    bytes.extend_from_slice(&[tag_len, u8::from(file.attributes.is_some())]);
     bytes.extend_from_slice(&member.sets.to_le_bytes());
     bytes.extend_from_slice(&member.offset.to_le_bytes());
     for number in [member.page, file.mode, file.uid, file.gid] {
@@ -66,28 +66,45 @@ pub(super) fn encode(member: &Member, bytes: &mut Vec<u8>) -> Result<(), Error> 
     }
     bytes.extend_from_slice(path);
     bytes.extend_from_slice(&file.tag);
+    if let Some(attributes) = &file.attributes {
+        if attributes.len() > ATTRIBUTES_LEN_MAX {
+            return Err(too_long("attributes have 65536 bytes at most"));
+        }
+        bytes.extend_from_slice(&(attributes.len() as u32).to_le_bytes());
+        bytes.extend_from_slice(attributes);
+    }
     Ok(())
 }
 
 /// Reads the record of a member of a set with so many pages.
 pub(super) fn decode(cursor: &mut RecordBytes<'_>, pages: u32) -> Result<Member, Error> {
     let path_len = usize::from(cursor.u16()?);
-    let [tag_len, zero] = cursor.array()?;
+    let [tag_len, has_attributes] = cursor.array()?;
     let (sets, offset, page) = (cursor.u16()?, cursor.u16()?, cursor.u32()?);
     let (mode, uid, gid) = (cursor.u32()?, cursor.u32()?, cursor.u32()?);
     let (file_length, start, length) = (cursor.u64()?, cursor.u64()?, cursor.u64()?);
-    if path_len > PATH_LEN_MAX || zero != 0 {
+    if path_len > PATH_LEN_MAX || has_attributes > 1 {
         return Err(invalid("a record is malformed"));
     }
     let path = path_beneath(cursor.take(path_len)?)
         .ok_or_else(|| invalid("a path is not made of names beneath the root"))?;
     let tag = cursor.take(usize::from(tag_len))?.to_vec();
-    let file = ProtectedFile { path, length: file_length, mode, uid, gid, tag };
+    let attributes = match has_attributes {
+        0 => None,
+        _ => Some(attributes(cursor)?),
+    };
+    let file = ProtectedFile { path, length: file_length, mode, uid, gid, tag, attributes };
     let member = Member { file, start, length, sets, page, offset };
     match is_sound(&member, pages) {
         true => Ok(member),
         false => Err(invalid("a member is outside its file or the set")),
     }
+}
+
+fn attributes(cursor: &mut RecordBytes<'_>) -> Result<Vec<u8>, Error> {
+    let len = usize::try_from(cursor.u32()?).ok().filter(|len| *len <= ATTRIBUTES_LEN_MAX);
+    let len = len.ok_or_else(|| invalid("the attributes of a member are too long"))?;
+    Ok(cursor.take(len)?.to_vec())
 }
 
 /// Says whether a member lies within its file and within the set.

@@ -49,7 +49,15 @@ impl Random {
 
 pub(crate) fn file(path: &str, length: u64) -> ProtectedFile {
     let tag = path.as_bytes().repeat(2);
-    ProtectedFile { path: path.into(), length, mode: 0o640, uid: 1000, gid: 100, tag }
+    ProtectedFile {
+        path: path.into(),
+        length,
+        mode: 0o640,
+        uid: 1000,
+        gid: 100,
+        tag,
+        attributes: Some(b"x".to_vec()),
+    }
 }
 
 pub(crate) const ORIGIN: SetOrigin =

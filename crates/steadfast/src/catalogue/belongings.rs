@@ -7,22 +7,24 @@
 use std::collections::HashSet;
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use rusqlite::Connection;
 
 use steadfast_sys::file::{File, Ownership, Status, Timestamp};
 
 use super::column;
-use super::directory::at_path;
+use super::directory::{Paths, at_path};
 use super::entry::RowSum;
 use super::error::DbError;
 use super::observation::FileBatch;
 use super::open_dir::OpenDir;
 use super::recorder::Recorder;
+use super::slice_cache::{FoundRow, known_at};
 use super::{Catalogue, CatalogueError, schema};
 use crate::belongings::{ATTRIBUTES_LEN_MAX, Attributes, Belongings};
 use crate::beneath;
+use crate::file_state::FileState;
 
 /// The name of a folder's own row.
 const ITSELF: &[u8] = b"";
@@ -252,4 +254,54 @@ fn unchanged<'a>(
         }
     }
     Ok(unchanged)
+}
+
+/// The names of one file that a run saw together.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct SameInode {
+    pub(crate) inode: u64,
+    /// How many names it had.
+    pub(crate) links: u64,
+    /// The other ones that the catalogue has, and whether each is missing.
+    pub(crate) names: Vec<(PathBuf, bool)>,
+}
+
+impl Catalogue {
+    /// Returns the other names of the file at a path from the root: those of the same inode and
+    /// the same tag that the catalogue had before it saw the path last.
+    ///
+    /// # Errors
+    /// If the catalogue cannot be read.
+    pub(crate) fn same_inode(&self, path: &Path) -> Result<Option<SameInode>, CatalogueError> {
+        let Some(known) = self.belongings_of_file(path)? else { return Ok(None) };
+        same_inode(&self.db, path, known.links).map_err(|fault| self.wrong(fault))
+    }
+}
+
+/// The most names of one file that are asked for.
+const NAMES_MAX: i64 = 64;
+
+fn same_inode(db: &Connection, path: &Path, links: u64) -> Result<Option<SameInode>, DbError> {
+    let Some(FoundRow { known, slice_run }) = known_at(db, path)? else { return Ok(None) };
+    let (inode, tag) = (known.record.facts.inode, known.record.tag);
+    let seen = known.last_seen(slice_run);
+    let mut statement =
+        db.prepare("SELECT directory, name FROM entries WHERE inode = ? LIMIT ?")?;
+    let mut rows = statement.query((inode.cast_signed(), NAMES_MAX))?;
+    let mut paths = Paths::default();
+    let mut names = Vec::new();
+    while let Some(row) = rows.next()? {
+        let other = paths.file(db, column::integer(row, 0)?, column::name(row, 1)?)?;
+        let Some(found) = known_at(db, &other)?.filter(|_| other != path) else { continue };
+        let record = found.known.record;
+        let same_tag = match (&record.tag, &tag) {
+            (Some(one), Some(two)) => one.same_contents(two) && one.mtime == two.mtime,
+            _ => false,
+        };
+        // A file that is new since may have the number of the inode by chance.
+        if same_tag && found.known.first_run <= seen {
+            names.push((other, record.standing == FileState::Missing));
+        }
+    }
+    Ok(Some(SameInode { inode, links, names }))
 }

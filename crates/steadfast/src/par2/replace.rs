@@ -7,7 +7,7 @@ use std::sync::atomic::AtomicBool;
 
 use steadfast_manifest::tag::Tag;
 use steadfast_parity::par2::{Par2File, Solution};
-use steadfast_sys::file::{Dir, Draft, Existing, Ownership};
+use steadfast_sys::file::{Dir, Draft, Existing};
 
 use super::Par2Report;
 use super::ranges::{HashedPart, digests};
@@ -15,11 +15,13 @@ use super::rebuild::{BlockReader, rebuild};
 use super::survey::{BlockSurvey, open};
 use super::volumes::LoadedSet;
 use crate::beneath;
+use crate::catalogue::Catalogue;
 use crate::event::FileError;
 use crate::pages::Descriptor;
 use crate::repair::{
-    Originals, Own, PRIVATE, WRITTEN_SINCE, copy_attributes, digest_matches, draft_for, exchange,
-    make_directory, read_back, refused, system,
+    FolderTime, MadeFolders, Originals, Own, Records, SparseWriter, WRITTEN_SINCE, Withheld,
+    digest_matches, draft_for, ensure_room, exchange, give_all, give_known, make_directory,
+    make_private, read_back, refused, system,
 };
 use crate::store::{StoredTag, tag_at};
 use crate::verdict::Verdict;
@@ -37,6 +39,8 @@ pub(super) struct Replacer<'a> {
     /// The real path of the folder.
     root: PathBuf,
     originals: Originals,
+    /// What is known of missing files.
+    records: Records,
     stop: &'a AtomicBool,
 }
 
@@ -44,8 +48,32 @@ pub(super) struct Replacer<'a> {
 struct DraftedFile {
     number: usize,
     own: Option<Own>,
-    dir: Arc<Dir>,
+    folder: DraftedFolder,
     draft: Draft,
+}
+
+/// The folder of a file that is being repaired.
+enum DraftedFolder {
+    /// That of a damaged file, and its time.
+    There(Arc<Dir>, FolderTime),
+    /// That of a missing file.
+    Made(MadeFolders),
+}
+
+impl DraftedFolder {
+    fn dir(&self) -> &Arc<Dir> {
+        match self {
+            DraftedFolder::There(dir, _) => dir,
+            DraftedFolder::Made(made) => &made.dir,
+        }
+    }
+}
+
+impl DraftedFile {
+    /// Makes what writes to the draft.
+    fn writer(&self) -> SparseWriter<'_> {
+        SparseWriter::new(&self.draft, self.own.as_ref().map(|own| &own.file))
+    }
 }
 
 impl<'a> Replacer<'a> {
@@ -55,7 +83,8 @@ impl<'a> Replacer<'a> {
         stop: &'a AtomicBool,
     ) -> Replacer<'a> {
         let root = loaded.folder.canonicalize().unwrap_or_else(|_| loaded.folder.clone());
-        Replacer { loaded, survey, originals: Originals::of(&root), root, stop }
+        let records = Records::of(&root, Catalogue::find(&root).as_deref(), false);
+        Replacer { loaded, survey, originals: Originals::of(&root), records, root, stop }
     }
 
     /// Returns the number and the folder under which damaged files are kept, if some are.
@@ -129,7 +158,10 @@ impl<'a> Replacer<'a> {
         for file in files {
             let number = file.number;
             match self.finish(file) {
-                Ok(()) => reports[number].is_repaired = Some(true),
+                Ok(withheld) => {
+                    reports[number].is_repaired = Some(true);
+                    reports[number].withheld = withheld;
+                }
                 Err(fault) => reports[number].fault = Some(fault),
             }
         }
@@ -140,21 +172,21 @@ impl<'a> Replacer<'a> {
         let of = &self.loaded.set.files[number];
         let own = self.own(number)?;
         let parent = of.path.parent().unwrap_or(Path::new(""));
-        let dir = match own {
-            Some(_) => beneath::directory(&self.root, parent),
-            None => make_directory(&self.root, parent),
+        let folder = match own {
+            Some(_) => beneath::directory(&self.root, parent).map(|dir| {
+                let time = FolderTime::of(&dir);
+                DraftedFolder::There(Arc::new(dir), time)
+            }),
+            None => make_directory(&self.root, parent, &self.records).map(DraftedFolder::Made),
         };
-        let dir = Arc::new(dir.map_err(system("open its folder"))?);
-        let draft = draft_for((&self.root, parent), own.as_ref(), &dir, &self.originals)?;
-        if let Some(own) = &own {
-            // The owner comes first: a change of it takes away capabilities and set-user bits.
-            let ownership = own.file.ownership().map_err(system("read its owner"))?;
-            let private = Ownership { mode: PRIVATE, ..ownership };
-            let given = draft.assume(private, own.status.mtime);
-            given.map_err(system("give the draft to its owner"))?;
-        }
-        let file = DraftedFile { number, own, dir, draft };
-        self.write_left(&file).map_err(system("write the draft"))?;
+        let folder = folder.map_err(system("open its folder"))?;
+        let draft = draft_for((&self.root, parent), own.as_ref(), folder.dir(), &self.originals)?;
+        make_private(&draft, own.as_ref())?;
+        let file = DraftedFile { number, own, folder, draft };
+        let write = system("write the draft");
+        let room = self.room_for(&file);
+        ensure_room(&self.root.join(parent), room, "", || Ok(room)).map_err(&write)?;
+        self.write_left(&file).map_err(&write)?;
         Ok(file)
     }
 
@@ -173,11 +205,18 @@ impl<'a> Replacer<'a> {
         }
     }
 
+    /// Returns how many bytes a file needs at least: of a missing one, nothing is known.
+    fn room_for(&self, file: &DraftedFile) -> u64 {
+        let own = file.own.as_ref();
+        own.and_then(|own| own.file.allocated_bytes().ok()).unwrap_or(0)
+    }
+
     fn write_left(&self, file: &DraftedFile) -> io::Result<()> {
         let of = &self.loaded.set.files[file.number];
         let block_len = self.loaded.set.block_len;
         let mut reader = BlockReader::new(self.loaded, self.survey);
         let mut bytes = vec![0; block_len.min(COPY_LEN) as usize];
+        let mut writer = file.writer();
         for number in 0..of.blocks.len() {
             let start = number as u64 * block_len;
             let end = (start + block_len).min(of.length);
@@ -188,7 +227,7 @@ impl<'a> Replacer<'a> {
                 if !reader.read(of.blocks.start + number, at - start, bytes)? {
                     break;
                 }
-                write_unless_zeros(&file.draft, bytes, at)?;
+                writer.write(bytes, at)?;
                 at += bytes.len() as u64;
             }
         }
@@ -203,7 +242,7 @@ impl<'a> Replacer<'a> {
                 if of.blocks.contains(&block) {
                     let start = (block - of.blocks.start) as u64 * block_len + at;
                     let len = of.length.saturating_sub(start).min(bytes.len() as u64);
-                    write_unless_zeros(&file.draft, &bytes[..len as usize], start)?;
+                    file.writer().write(&bytes[..len as usize], start)?;
                 }
             }
             Ok(())
@@ -211,20 +250,30 @@ impl<'a> Replacer<'a> {
     }
 
     /// Proves a draft and puts it in place.
-    fn finish(&self, repaired: DraftedFile) -> Result<(), FileError> {
-        let DraftedFile { number, own, dir, draft } = repaired;
+    fn finish(&self, repaired: DraftedFile) -> Result<Vec<Withheld>, FileError> {
+        let DraftedFile { number, own, folder, draft } = repaired;
         let of = &self.loaded.set.files[number];
         let tag = self.prove(of, own.as_ref(), &draft)?;
         let name = of.path.file_name().ok_or_else(|| refused("it has no name"))?;
-        let Some(own) = own else {
-            let published = draft.publish_in(&dir, name, Existing::Keep);
-            return published.and_then(|()| dir.flush()).map_err(system("put it in place"));
-        };
-        let ownership = own.file.ownership().map_err(system("read its owner"))?;
-        copy_attributes(&own.file, &draft).map_err(system("restore its attributes"))?;
-        let mtime = tag.map_or(own.status.mtime, |tag| tag.mtime);
-        draft.assume(ownership, mtime).map_err(system("restore its mode and times"))?;
-        exchange(&of.path, &own, draft, &dir, name, &self.originals)
+        match (own, folder) {
+            (Some(own), DraftedFolder::There(dir, time)) => {
+                let mtime = tag.map_or(own.status.mtime, |tag| tag.mtime);
+                give_all(&own, &draft, &of.path, mtime)?;
+                exchange(&of.path, &own, draft, &dir, name, &self.originals)?;
+                time.restore();
+                Ok(Vec::new())
+            }
+            (_, folder) => {
+                let mut withheld = give_known(&self.records, &draft, &of.path, None)?;
+                let published = draft.publish_in(folder.dir(), name, Existing::Keep);
+                let put = published.and_then(|()| folder.dir().flush());
+                put.map_err(system("put it in place"))?;
+                if let DraftedFolder::Made(made) = folder {
+                    withheld.extend(made.finish());
+                }
+                Ok(withheld)
+            }
+        }
     }
 
     /// Reads the draft back from the medium: length and MD5 must be those of the set, and the
@@ -251,14 +300,6 @@ impl<'a> Replacer<'a> {
             true => Ok(Some(tag)),
             false => Err(refused("the contents of the set are not those of the file's tag")),
         }
-    }
-}
-
-/// Writes to a draft; leaves zeros out, so that a sparse file stays sparse.
-fn write_unless_zeros(draft: &Draft, bytes: &[u8], offset: u64) -> io::Result<()> {
-    match bytes.iter().all(|byte| *byte == 0) {
-        true => Ok(()),
-        false => draft.write_at(bytes, offset),
     }
 }
 

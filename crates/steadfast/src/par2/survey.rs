@@ -218,6 +218,7 @@ impl BlockSurvey {
                 blocks: own.len() as u64,
                 lost_blocks: own.iter().filter(|place| place.is_none()).count() as u64,
                 is_repaired: None,
+                withheld: Vec::new(),
                 fault: left.fault.clone(),
             }
         };

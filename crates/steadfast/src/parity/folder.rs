@@ -427,8 +427,15 @@ mod tests {
         let folder = ParityFolder::make(&place).unwrap();
         let is_used = |path: &str| {
             let path = PathBuf::from(path);
-            let file =
-                ProtectedFile { path, length: 1, mode: 0o600, uid: 0, gid: 0, tag: vec![0; 60] };
+            let file = ProtectedFile {
+                path,
+                length: 1,
+                mode: 0o600,
+                uid: 0,
+                gid: 0,
+                tag: vec![0; 60],
+                attributes: None,
+            };
             let member = Member { file, start: 0, length: 1, sets: 1, page: 0, offset: 0 };
             let parity = ParityPages::zeros(Geometry::new(1, 16).unwrap());
             let marks = PageMark::of_all(fastest_lanes(), &[0; PAGE_LEN]);

@@ -18,6 +18,7 @@ use steadfast_sys::file::{Dir, Draft, Existing, TrustedUsers};
 use steadfast_sys::source::ReadAt as _;
 
 use super::identity::{hex, id_of};
+use crate::belongings::is_ours_alone;
 use crate::beneath;
 use crate::error::Error;
 use crate::event::Notice;
@@ -186,6 +187,15 @@ impl ParityPlace {
             ParityHome::Tree => self.shown.join(FOLDER).join(PARITY),
             ParityHome::Named(folder) => folder.clone(),
             ParityHome::Remembered(record) => record.path.clone(),
+        }
+    }
+
+    /// Says whether only the user and root can write to a set, and to the folders that it is in.
+    pub(super) fn is_ours_alone(&self, (folder, name): &(OsString, OsString)) -> bool {
+        let set = Path::new(folder).join(name);
+        match self.is_elsewhere() {
+            true => is_ours_alone(&self.folder(), &set),
+            false => is_ours_alone(&self.root, &Path::new(FOLDER).join(PARITY).join(set)),
         }
     }
 

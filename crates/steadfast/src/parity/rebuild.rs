@@ -6,25 +6,25 @@
 
 use std::collections::{BTreeMap, HashMap};
 use std::ffi::OsStr;
-use std::fs::Permissions;
 use std::hash::{BuildHasher as _, RandomState};
 use std::io::{self, Seek as _, SeekFrom, Write as _};
-use std::os::unix::fs::{PermissionsExt as _, fchown};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use steadfast_manifest::tag::Tag;
 use steadfast_parity::{
-    COLUMNS, ColumnDecoder, ErrorKind, Member, MemberSpan, PAGE_LEN, PageAt, column_of,
+    COLUMNS, ColumnDecoder, ErrorKind, Member, MemberSpan, PAGE_LEN, PageAt, ProtectedFile,
+    column_of,
 };
-use steadfast_sys::file::{Dir, Draft, File};
+use steadfast_sys::file::{Dir, Draft, File, Ownership};
 use steadfast_sys::source::ReadAt as _;
 
 use super::folder::{ParityFolder, StoredSet};
-use super::identity::SetId;
+use super::identity::{SetId, names_of};
 use super::member::{MemberState, state_of};
 use super::place::{ParityPlace, system};
+use crate::belongings::{Attributes, Belongings};
 use crate::beneath;
 use crate::byte_ranges::ByteRanges;
 use crate::error::Error;
@@ -56,12 +56,6 @@ pub struct RebuiltCopy {
     pub rebuilt_pages: u64,
     /// Pages that are lost.
     pub lost_pages: u64,
-    /// Permission bits of the file when it was protected.
-    pub mode: u32,
-    /// Number of its owner then.
-    pub uid: u32,
-    /// Number of its group then.
-    pub gid: u32,
 }
 
 impl ParitySource {
@@ -162,6 +156,21 @@ impl ParitySource {
         }
     }
 
+    /// Returns what belonged to a file when it was protected, and whether only the user and root
+    /// could have written that.
+    pub(crate) fn belongings_of(&self, relative: &Path, tag: &Tag) -> Option<(Belongings, bool)> {
+        let ids = self.sets.get(&self.key.hash_one(relative))?;
+        ids.iter().find_map(|id| {
+            let stored = self.folder.set(id).ok()?;
+            let ProtectedFile { mode, uid, gid, attributes, .. } =
+                &member_of(&stored, relative, tag)?.file;
+            let ownership = Ownership { mode: *mode, uid: *uid, gid: *gid };
+            let attributes = attributes.as_deref().and_then(Attributes::decode);
+            let belongings = Belongings { ownership, mtime: None, atime: None, attributes };
+            Some((belongings, self.place.is_ours_alone(&names_of(id))))
+        })
+    }
+
     /// Says whether a set was made of the contents that a file has according to its tag.
     pub fn has(&self, relative: &Path, tag: &Tag) -> bool {
         self.sets_of(relative).any(|stored| member_of(&stored, relative, tag).is_some())
@@ -192,11 +201,9 @@ impl ParitySource {
         draft.set_private()?;
         let file = draft.to_file()?;
         let out = draft.into_nameless()?;
-        let (mode, uid, gid) = (member.file.mode, member.file.uid, member.file.gid);
-        // A missing file gets them from its copy. Only root can give a file to another user.
-        let _ = fchown(&out, Some(uid), Some(gid));
-        let _ = out.set_permissions(Permissions::from_mode(mode));
-        let copy = RebuiltCopy { file, rebuilt_pages: 0, lost_pages: 0, mode, uid, gid };
+        // Pages of zeros are left out, as in a sparse file.
+        out.set_len(member.file.length)?;
+        let copy = RebuiltCopy { file, rebuilt_pages: 0, lost_pages: 0 };
         Ok(CopyDraft { copy, out })
     }
 }
@@ -217,6 +224,9 @@ struct CopyDraft {
 
 impl CopyDraft {
     fn write(&mut self, span: &MemberSpan, page: &[u8]) -> io::Result<()> {
+        if page[span.in_page.clone()].iter().all(|byte| *byte == 0) {
+            return Ok(());
+        }
         self.out.seek(SeekFrom::Start(span.file_offset))?;
         self.out.write_all(&page[span.in_page.clone()])
     }

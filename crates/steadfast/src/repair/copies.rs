@@ -114,6 +114,11 @@ impl Copies {
         Ok(Copies { roots: roots.to_vec() })
     }
 
+    /// Returns where they are.
+    pub(super) fn roots(&self) -> &[PathBuf] {
+        &self.roots
+    }
+
     /// Opens the copies of a file that are there. One that cannot be opened is left out.
     pub(super) fn open(&self, target: &RepairTarget, own: Option<&Own>) -> Vec<OpenCopy> {
         let mut open: Vec<OpenCopy> = Vec::new();

@@ -51,6 +51,9 @@ pub struct RepairRequest {
     /// Whether damaged pages are written into the file itself, with a journal, instead of replacing
     /// the file. Its other names stay, and it needs room for the damaged pages only.
     pub in_place: bool,
+    /// Whether missing files and folders get the set-user-ID, set-group-ID and sticky bits and the
+    /// capabilities that a record says they had.
+    pub with_special: bool,
     /// Whether edited files that are themselves selected get the contents of their tag again.
     pub to_tag: bool,
 }
@@ -68,6 +71,8 @@ pub struct RepairSummary {
     pub left: LeftAlone,
     /// The numbers of the repairs under which damaged files are kept, and where.
     pub originals: Vec<(u64, PathBuf)>,
+    /// Rights and attributes that repaired files and their folders had and did not get back.
+    pub withheld: u64,
     /// Whether something was written.
     pub is_done: bool,
     /// Whether it was told to stop before its end.
@@ -91,7 +96,7 @@ impl RepairSummary {
             2
         } else if !self.left.is_fine() {
             1
-        } else if self.is_incomplete || !self.undecided.is_empty() {
+        } else if self.is_incomplete || self.withheld > 0 || !self.undecided.is_empty() {
             2
         } else {
             0
@@ -103,6 +108,7 @@ impl RepairSummary {
     /// Counts what can be done for a file, or was.
     fn count(&mut self, target: &RepairTarget, outcome: &RepairOutcome) {
         // Without permission to read a file, nothing is known of its contents.
+        self.withheld += outcome.withheld.len() as u64;
         let is_unknown = target.verdict == Verdict::Unreadable && outcome.damaged_pages == 0;
         match outcome.is_good() {
             true => self.repaired += 1,
@@ -169,6 +175,8 @@ fn repair_towards(
         ..RepairSummary::default()
     };
     let mut targets = found.targets;
+    // A missing name becomes a link to a file that may have to be repaired first.
+    targets.sort_by_key(|target| target.verdict == Verdict::Missing);
     let mut parities = Parities::default();
     summary.undecided = found.undecided;
     if mode != RepairMode::Yes {
@@ -186,7 +194,7 @@ fn repair_towards(
         if !goes_on || !monitor.consents(summary.repaired) {
             return Ok(summary);
         }
-        summary.repaired = 0;
+        (summary.repaired, summary.withheld) = (0, 0);
     }
     summary.is_done = true;
     let mut repairer = Repairer { options, request, parities, originals, monitor };

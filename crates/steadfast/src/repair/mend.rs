@@ -134,18 +134,6 @@ impl<'a> MendedContents<'a> {
         }
     }
 
-    /// Returns the copy whose owner and attributes a missing file gets: the first that gives
-    /// something.
-    pub(super) fn model(&self) -> Option<&OpenCopy> {
-        match self.how {
-            How::Whole(number) => self.copies.get(number),
-            How::Pages { .. } => {
-                let number = self.given.iter().position(|given| given.pages > 0)?;
-                self.copies.get(number)
-            }
-        }
-    }
-
     /// Says whether parts of the file itself are used.
     pub(super) fn uses_own(&self) -> bool {
         matches!(self.how, How::Pages { .. }) && self.own.is_some()

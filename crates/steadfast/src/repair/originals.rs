@@ -1,6 +1,6 @@
 //! Where damaged files are kept after their repair: `.steadfast/damaged/RUN` in their tree.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::ffi::{OsStr, OsString};
 use std::io;
 use std::ops::ControlFlow;
@@ -29,13 +29,31 @@ pub(crate) struct Originals {
     away: Mutex<BTreeMap<u64, Unfinished>>,
     /// The files that were kept, by their paths beneath the root, as they were then.
     kept: Mutex<Vec<(PathBuf, Status)>>,
+    /// Paths of the files that were repaired.
+    repaired: Mutex<HashSet<PathBuf>>,
 }
 
 impl Originals {
     /// Prepares to keep the damaged files of a tree; `root` is its real path.
     pub(crate) fn of(root: &Path) -> Originals {
-        let (run, work, away) = (OnceLock::new(), OnceLock::new(), Mutex::default());
-        Originals { root: root.to_owned(), run, work, away, kept: Mutex::default() }
+        Originals {
+            root: root.to_owned(),
+            run: OnceLock::new(),
+            work: OnceLock::new(),
+            away: Mutex::default(),
+            kept: Mutex::default(),
+            repaired: Mutex::default(),
+        }
+    }
+
+    /// Notes that a file was repaired.
+    pub(super) fn note_repaired(&self, relative: &Path) {
+        self.repaired.lock().expect("no thread panics with it").insert(relative.to_owned());
+    }
+
+    /// Says whether a file was repaired.
+    pub(super) fn has_repaired(&self, relative: &Path) -> bool {
+        self.repaired.lock().expect("no thread panics with it").contains(relative)
     }
 
     /// Opens the folder for what is not finished.

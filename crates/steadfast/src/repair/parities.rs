@@ -6,6 +6,7 @@ use std::sync::atomic::AtomicBool;
 
 use super::copies::{OpenCopy, Own};
 use super::target::RepairTarget;
+use crate::belongings::Belongings;
 use crate::byte_ranges::ByteRanges;
 use crate::event::FileError;
 use crate::parity::{ParityPlace, ParitySource};
@@ -49,6 +50,13 @@ impl Parities {
             file: copy.file,
             length: target.tag.length,
         }))
+    }
+
+    /// Returns what belonged to a file when it was protected, and whether only the user could have
+    /// written that.
+    pub(super) fn belongings_of(&mut self, target: &RepairTarget) -> Option<(Belongings, bool)> {
+        let (source, relative) = self.source(target).ok().flatten()?;
+        source.belongings_of(&relative, &target.tag)
     }
 
     /// Says whether some parity was made of the contents of a file. How much of it is left is not

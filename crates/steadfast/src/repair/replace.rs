@@ -2,88 +2,205 @@
 
 use std::ffi::OsStr;
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use steadfast_sys::cache;
-use steadfast_sys::file::{Dir, Draft, Existing, File, Ownership, Status};
-use steadfast_sys::storage::volume;
-use steadfast_sys::xattr;
+use steadfast_sys::file::{Dir, Draft, Existing, File, Status, Timestamp};
 
 use super::copies::Own;
 use super::mend::{MendedContents, MendedSpan, WantedSpans, digest_matches};
 use super::originals::Originals;
+use super::records::Records;
+use super::sparse::{SparseWriter, ensure_room};
 use super::target::RepairTarget;
 use super::{refused, system};
+use crate::belongings::{Belongings, Trust, Withheld, disinherit};
 use crate::beneath;
 use crate::event::FileError;
 use crate::store::xattr::Xattr;
 use crate::store::{Replaces, Store as _, StoredTag};
 
-/// The longest value of an attribute that systems allow: Linux has 64 KiB.
-const ATTRIBUTE_LEN_MAX: usize = 1 << 20;
-
-/// Readable and writable by its owner alone: what a draft is until it is proved.
-pub(crate) const PRIVATE: u32 = 0o600;
-
-/// Puts the contents in the place of a file, or where it is missing. Returns its status then,
-/// if that can be told.
+/// Puts the contents in the place of a damaged file, with all that belongs to it. Returns its status
+/// then, if that can be told.
 pub(super) fn replace(
     target: &RepairTarget,
-    own: Option<&Own>,
+    own: &Own,
     contents: &MendedContents<'_>,
     originals: &Originals,
     stop: &AtomicBool,
 ) -> Result<Option<Status>, FileError> {
     let name = target.relative.file_name().ok_or_else(|| refused("it has no name"))?;
     let parent = target.relative.parent().unwrap_or(Path::new(""));
-    let dir = match own {
-        Some(_) => beneath::directory(&target.root, parent),
-        None => make_directory(&target.root, parent),
-    };
+    let dir = beneath::directory(&target.root, parent);
     let dir = Arc::new(dir.map_err(system("open its folder"))?);
-    let like = match (own, contents.model()) {
-        (Some(own), _) => Some(&own.file),
-        (None, model) => model.map(|copy| &copy.file),
-    };
-    let draft = draft_for((&target.root, parent), own, &dir, originals)?;
-    let is_shared = match own {
-        Some(own) if contents.uses_own() => {
-            draft.share_blocks(&own.file).map_err(system("make a draft of it"))?
-        }
-        _ => false,
-    };
-    if let Some(like) = like.filter(|_| !is_shared) {
-        let folder = target.root.join(parent);
-        ensure_room(&folder, like, own.is_some()).map_err(system("write the draft"))?;
-    }
-    let ownership = match like {
-        Some(file) => file.ownership().map_err(system("read its owner"))?,
-        // An empty file that is missing has no copy that gave pages.
-        None => {
-            draft.to_file().and_then(|file| file.ownership()).map_err(system("read its owner"))?
-        }
-    };
-    // The owner comes first: a change of it takes away capabilities and set-user bits.
-    let private = Ownership { mode: PRIVATE, ..ownership };
-    draft.assume(private, target.tag.mtime).map_err(system("give the draft to its owner"))?;
-    fill(&draft, is_shared, contents, stop).map_err(system("write the draft"))?;
+    let folder = FolderTime::of(&dir);
+    let draft = draft_for((&target.root, parent), Some(own), &dir, originals)?;
+    make_private(&draft, Some(own))?;
+    let is_shared = contents.uses_own()
+        && draft.share_blocks(&own.file).map_err(system("make a draft of it"))?;
+    let writer = SparseWriter::new(&draft, Some(&own.file));
+    let room = Room { folder: &target.root.join(parent), is_there: true };
+    fill(writer, is_shared, contents, room, stop).map_err(system("write the draft"))?;
+    draft.set_length(target.tag.length).map_err(system("write the draft"))?;
     prove(&draft, target, stop)?;
-    if let Some(file) = like {
-        copy_attributes(file, &draft).map_err(system("restore its attributes"))?;
-    }
-    draft.assume(ownership, target.tag.mtime).map_err(system("restore its mode and times"))?;
+    give_all(own, &draft, &target.relative, target.tag.mtime)?;
     set_tag(&draft, target)?;
     let file = draft.to_file().map_err(system("open the draft"))?;
-    match own {
-        Some(own) => exchange(&target.relative, own, draft, &dir, name, originals)?,
-        None => {
-            let published = draft.publish_in(&dir, name, Existing::Keep);
-            published.and_then(|()| dir.flush()).map_err(system("put it in place"))?;
+    exchange(&target.relative, own, draft, &dir, name, originals)?;
+    folder.restore();
+    Ok(file.status().ok())
+}
+
+/// Makes a missing file, with what its records say of it. Returns its status then, if that can be
+/// told, and what of that was not given.
+pub(super) fn make_missing(
+    target: &RepairTarget,
+    records: &Records,
+    contents: &MendedContents<'_>,
+    originals: &Originals,
+    stop: &AtomicBool,
+) -> Result<(Option<Status>, Vec<Withheld>), FileError> {
+    let name = target.relative.file_name().ok_or_else(|| refused("it has no name"))?;
+    let parent = target.relative.parent().unwrap_or(Path::new(""));
+    let made = make_directory(&target.root, parent, records).map_err(system("open its folder"))?;
+    let draft = draft_for((&target.root, parent), None, &made.dir, originals)?;
+    make_private(&draft, None)?;
+    let writer = SparseWriter::new(&draft, None);
+    let room = Room { folder: &target.root.join(parent), is_there: false };
+    fill(writer, false, contents, room, stop).map_err(system("write the draft"))?;
+    draft.set_length(target.tag.length).map_err(system("write the draft"))?;
+    prove(&draft, target, stop)?;
+    // Before the mode, which may forbid to write.
+    set_tag(&draft, target)?;
+    let mut withheld = give_known(records, &draft, &target.relative, Some(target.tag.mtime))?;
+    let file = draft.to_file().map_err(system("open the draft"))?;
+    let published = draft.publish_in(&made.dir, name, Existing::Keep);
+    published.and_then(|()| made.dir.flush()).map_err(system("put it in place"))?;
+    withheld.extend(made.finish());
+    Ok((file.status().ok(), withheld))
+}
+
+/// Makes a draft that only its owner can read, whatever its folder hands down. It belongs to the
+/// owner of the damaged file from the first byte on.
+pub(crate) fn make_private(draft: &Draft, own: Option<&Own>) -> Result<(), FileError> {
+    let file = draft.to_file().map_err(system("open the draft"))?;
+    let private = draft.set_private().and_then(|()| disinherit(&file));
+    private.map_err(system("make the draft private"))?;
+    let Some(own) = own else { return Ok(()) };
+    let wanted = own.file.ownership().map_err(system("read its owner"))?;
+    let now = file.ownership().map_err(system("read its owner"))?;
+    if (now.uid, now.gid) == (wanted.uid, wanted.gid) {
+        return Ok(());
+    }
+    let given = file.set_owner(Some(wanted.uid), Some(wanted.gid));
+    given.map_err(system("give the draft to its owner"))
+}
+
+/// Gives a draft all that belongs to a damaged file, with another modification time.
+///
+/// # Errors
+/// If the system refuses some of it: replacing the file would lose that.
+pub(crate) fn give_all(
+    own: &Own,
+    draft: &Draft,
+    relative: &Path,
+    mtime: Timestamp,
+) -> Result<(), FileError> {
+    let all = Belongings::of(&own.file).map_err(system("read its owner and attributes"))?;
+    let all = Belongings { mtime: Some(mtime), ..all };
+    let file = draft.to_file().map_err(system("open the draft"))?;
+    match all.give_to(&file, relative, Trust::Own).as_slice() {
+        [] => Ok(()),
+        [Withheld { what, reason, .. }, ..] => {
+            Err(refused(format!("its {what} cannot be restored: {reason}")))
         }
     }
-    Ok(file.status().ok())
+}
+
+/// Gives the draft of a missing file what its records say of it. Returns what was not given.
+pub(crate) fn give_known(
+    records: &Records,
+    draft: &Draft,
+    relative: &Path,
+    mtime: Option<Timestamp>,
+) -> Result<Vec<Withheld>, FileError> {
+    let file = draft.to_file().map_err(system("open the draft"))?;
+    let Some(record) = records.file(relative) else {
+        let withheld = Belongings::give_least(&file, relative, 0o600);
+        file.set_times(None, mtime).map_err(system("restore its time"))?;
+        return Ok(withheld);
+    };
+    let belongings = Belongings { mtime, ..record.belongings };
+    Ok(belongings.give_to(&file, relative, record.trust))
+}
+
+/// The modification time of a folder, which putting a file there changes.
+pub(crate) struct FolderTime {
+    file: Option<File>,
+    mtime: Option<Timestamp>,
+}
+
+impl FolderTime {
+    /// Notes the time of a folder.
+    pub(crate) fn of(dir: &Dir) -> FolderTime {
+        let mtime = dir.status().map(|status| status.mtime).ok();
+        FolderTime { file: dir.to_file().ok(), mtime }
+    }
+
+    /// Gives the folder its time again. Only its owner can do so; for others it stays as it is.
+    pub(crate) fn restore(self) {
+        let _ = self.file.map(|file| file.set_times(None, self.mtime));
+    }
+}
+
+/// A folder of the tree, and those above it that were made.
+pub(crate) struct MadeFolders {
+    pub(crate) dir: Arc<Dir>,
+    withheld: Vec<Withheld>,
+    times: Vec<FolderTime>,
+}
+
+impl MadeFolders {
+    /// Gives the folders their times, after the file is there. Returns what those that were made
+    /// lack of what belonged to them.
+    pub(crate) fn finish(self) -> Vec<Withheld> {
+        // From the lowest on: nothing changes one above.
+        self.times.into_iter().rev().for_each(FolderTime::restore);
+        self.withheld
+    }
+}
+
+/// Opens a directory beneath a root, and makes what of it is missing, as its records say.
+pub(crate) fn make_directory(
+    root: &Path,
+    path: &Path,
+    records: &Records,
+) -> io::Result<MadeFolders> {
+    let mut dir = Dir::open(root)?;
+    let (mut withheld, mut times) = (Vec::new(), Vec::new());
+    let mut relative = PathBuf::new();
+    for name in path.components() {
+        let name = name.as_os_str();
+        relative.push(name);
+        dir = match dir.open_dir(name) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                times.push(FolderTime::of(&dir));
+                let made = dir.create_dir(name)?;
+                let record = records.folder(&relative);
+                let file = made.to_file()?;
+                withheld.extend(match &record {
+                    Some(record) => record.belongings.give_to(&file, &relative, record.trust),
+                    None => Belongings::give_least(&file, &relative, 0o700),
+                });
+                made
+            }
+            opened => opened?,
+        };
+    }
+    times.push(FolderTime::of(&dir));
+    Ok(MadeFolders { dir: Arc::new(dir), withheld, times })
 }
 
 /// Makes the draft with the other work that is not finished, where no check sees it: of a missing
@@ -115,47 +232,40 @@ pub(crate) fn draft_for(
     draft.map_err(system("make a draft of it"))
 }
 
-/// Opens a directory beneath a root, and makes what of it is missing.
-pub(crate) fn make_directory(root: &Path, path: &Path) -> io::Result<Dir> {
-    let mut dir = Dir::open(root)?;
-    for name in path.components() {
-        dir = dir.make_dir(name.as_os_str())?;
-    }
-    Ok(dir)
+/// The folder that needs room for a draft.
+struct Room<'a> {
+    folder: &'a Path,
+    /// Whether the file is there, so that it can be repaired in place.
+    is_there: bool,
 }
 
-/// Fails before anything is written if a folder has no room for another file like this one.
-fn ensure_room(folder: &Path, like: &File, is_there: bool) -> io::Result<()> {
-    // A file system that does not tell is tried.
-    let Ok(volume) = volume(folder) else { return Ok(()) };
-    let needed = like.allocated_bytes()?;
-    if needed <= volume.free_bytes {
-        return Ok(());
-    }
-    let advice = if is_there { "; --in-place needs room for the damaged pages only" } else { "" };
-    Err(io::Error::new(
-        io::ErrorKind::StorageFull,
-        format!("it needs {needed} bytes, and {} are free{advice}", volume.free_bytes),
-    ))
-}
-
-/// Writes the contents. Where the file system can, blocks of the damaged file are shared, and only
-/// what differs is written; otherwise spans of zeros are left out, so a sparse file stays sparse.
+/// Writes the contents with their holes. Where the file system can, blocks of the damaged file are
+/// shared, and only what differs is written.
 fn fill(
-    draft: &Draft,
+    mut writer: SparseWriter<'_>,
     shared: bool,
     contents: &MendedContents<'_>,
+    room: Room<'_>,
     stop: &AtomicBool,
 ) -> io::Result<()> {
     let wanted = if shared { WantedSpans::Lacking } else { WantedSpans::All };
-    contents.copy_to(wanted, stop, &mut |span: MendedSpan<'_>| {
-        let is_there = match shared {
-            true => !span.is_mended,
-            false => span.bytes.iter().all(|byte| *byte == 0),
+    let write =
+        |writer: &mut SparseWriter<'_>| {
+            contents.copy_to(wanted, stop, &mut |span: MendedSpan<'_>| match shared
+                && !span.is_mended
+            {
+                true => Ok(()),
+                false => writer.write(span.bytes, span.offset),
+            })
         };
-        if is_there { Ok(()) } else { draft.write_at(span.bytes, span.offset) }
+    let advice =
+        if room.is_there { "; --in-place needs room for the damaged pages only" } else { "" };
+    ensure_room(room.folder, contents.target.tag.length, advice, || {
+        let mut counter = writer.counter();
+        write(&mut counter)?;
+        Ok(counter.written)
     })?;
-    draft.set_length(contents.target.tag.length)
+    write(&mut writer)
 }
 
 /// Reads the draft back from the medium: length and digest must be those of the tag.
@@ -177,51 +287,6 @@ pub(crate) fn read_back(draft: &Draft) -> Result<File, FileError> {
     let _ = cache::drop_cached(&file);
     let _ = file.set_uncached();
     Ok(file)
-}
-
-/// Copies all extended attributes, access lists among them.
-pub(crate) fn copy_attributes(from: &File, draft: &Draft) -> io::Result<()> {
-    let to = draft.to_file()?;
-    let names = match xattr::list(from) {
-        Ok(names) => names,
-        Err(error) if error.kind() == io::ErrorKind::Unsupported => return Ok(()),
-        Err(error) => return Err(error),
-    };
-    for name in names {
-        let name =
-            name.to_str().ok_or_else(|| io::Error::other("an attribute has no readable name"))?;
-        let Some(value) = value_of(from, name)? else { continue };
-        if value_of(&to, name)?.as_ref() != Some(&value) {
-            xattr::set(&to, name, &value)?;
-        }
-    }
-    Ok(())
-}
-
-fn value_of(file: &File, name: &str) -> io::Result<Option<Vec<u8>>> {
-    let Some(len) = length_of(file, name)? else { return Ok(None) };
-    let mut value = vec![0; len];
-    let found = xattr::get(file, name, &mut value)?;
-    Ok(found.map(|len| {
-        value.truncate(len);
-        value
-    }))
-}
-
-/// Returns the length of an attribute's value, found by growing the room for it.
-fn length_of(file: &File, name: &str) -> io::Result<Option<usize>> {
-    let mut room = 256;
-    loop {
-        let mut value = vec![0; room];
-        match xattr::get(file, name, &mut value) {
-            Err(error)
-                if error.kind() == io::ErrorKind::InvalidData && room < ATTRIBUTE_LEN_MAX =>
-            {
-                room *= 16;
-            }
-            found => return Ok(found?.map(|len| len.max(1))),
-        }
-    }
 }
 
 /// Makes sure that the draft has the tag of the target, if the file had one of its own.

@@ -59,6 +59,7 @@ fn repair(tree: &ProtectedTree) -> RepairSummary {
         copies: Copies::default(),
         mode: RepairMode::Yes,
         in_place: false,
+        with_special: false,
         to_tag: false,
     };
     repair_files(&selection, &options, &request, &mut Quiet).unwrap()

@@ -135,6 +135,16 @@ impl Dir {
         self.flush()
     }
 
+    /// Gives an entry another name, in a directory of the same volume, that nothing has yet. A
+    /// symlink is not followed.
+    ///
+    /// # Errors
+    /// `AlreadyExists` if the name is taken; otherwise whatever the system says.
+    pub fn link_to(&self, from: &OsStr, dir: &Dir, to: &OsStr) -> io::Result<()> {
+        let flags = AtFlags::empty();
+        Ok(rustix::fs::linkat(self, component(from)?, dir, component(to)?, flags)?)
+    }
+
     /// Removes an entry that is not a directory; of a symlink, the link.
     ///
     /// # Errors

@@ -5,13 +5,24 @@
 
 use std::ffi::{OsStr, OsString};
 use std::io;
+use std::ops::Range;
 use std::os::unix::fs::FileExt as _;
 use std::sync::Arc;
 
-use rustix::fs::{Gid, Mode, RenameFlags, Timespec, Timestamps, UTIME_OMIT, Uid};
+use rustix::fs::{Gid, Mode, RenameFlags, SeekFrom, Timespec, Timestamps, UTIME_OMIT, Uid};
+use rustix::io::Errno;
 
 use super::directory::component;
 use super::{Dir, Draft, File, FileKind, Status, Timestamp, platform};
+
+/// A part of a file that is stored, or that is not and reads as zeros.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Extent {
+    /// Where it is.
+    pub range: Range<u64>,
+    /// Whether it is not stored.
+    pub is_hole: bool,
+}
 
 /// Whose a file is, and who may do what with it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -56,6 +67,32 @@ impl File {
     pub fn last_access(&self) -> io::Result<Timestamp> {
         let stat = rustix::fs::fstat(self)?;
         Ok(Timestamp { seconds: stat.st_atime, nanoseconds: stat.st_atime_nsec as u32 })
+    }
+
+    /// Returns the hole or the data that an offset is in. Beyond the end is a hole.
+    ///
+    /// # Errors
+    /// If the file system does not tell; otherwise whatever the system says.
+    pub fn extent_at(&self, offset: u64) -> io::Result<Extent> {
+        let data = match rustix::fs::seek(self, SeekFrom::Data(offset)) {
+            Err(Errno::NXIO) => return Ok(Extent { range: offset..u64::MAX, is_hole: true }),
+            data => data?,
+        };
+        if data > offset {
+            return Ok(Extent { range: offset..data, is_hole: true });
+        }
+        let end = rustix::fs::seek(self, SeekFrom::Hole(offset))?;
+        Ok(Extent { range: offset..end, is_hole: false })
+    }
+
+    /// Returns the length of the blocks in which the file is stored, in bytes.
+    ///
+    /// # Errors
+    /// Whatever the system says.
+    #[allow(clippy::useless_conversion, reason = "the length is narrower on macOS")]
+    pub fn block_len(&self) -> io::Result<u64> {
+        let len = i64::from(rustix::fs::fstat(self)?.st_blksize);
+        Ok(u64::try_from(len).unwrap_or(0).clamp(512, 1 << 20))
     }
 
     /// Gives the file to another owner or group.
@@ -141,21 +178,6 @@ impl Draft {
     pub fn flush_and_open(&self) -> io::Result<File> {
         self.handle().sync_all()?;
         self.dir().open_file(self.name())
-    }
-
-    /// Sets owner, group, permission bits and modification time. The time of the last access stays.
-    ///
-    /// # Errors
-    /// `PermissionDenied` if only another user may give the file to its owner; otherwise whatever
-    /// the system says.
-    pub fn assume(&self, ownership: Ownership, mtime: Timestamp) -> io::Result<()> {
-        let file = self.to_file()?;
-        let own = file.ownership()?;
-        if (own.uid, own.gid) != (ownership.uid, ownership.gid) {
-            file.set_owner(Some(ownership.uid), Some(ownership.gid))?;
-        }
-        file.set_mode(ownership.mode)?;
-        file.set_times(None, Some(mtime))
     }
 
     /// Flushes the draft to the medium and exchanges its name with that of a file in a directory of

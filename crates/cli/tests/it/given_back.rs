@@ -1,0 +1,313 @@
+//! What comes back beside the contents: mode, owner, times, access lists, holes and links of files
+//! and folders, and what is told if some of it does not.
+
+use std::fs;
+use std::os::unix::fs::{FileExt as _, MetadataExt as _, PermissionsExt as _, chown};
+use std::os::unix::process::CommandExt as _;
+use std::path::Path;
+use std::process::Command;
+
+use steadfast_testing::{Need, skip};
+
+use crate::repair::{flip, set_attribute};
+use crate::tree::{Outcome, Tree};
+
+const ACCESS: &str = "system.posix_acl_access";
+const DEFAULT: &str = "system.posix_acl_default";
+
+/// All that belongs to a file or folder beside its contents, but its inode.
+#[derive(Debug, PartialEq)]
+struct Rights {
+    ownership: [u32; 3],
+    mtime: (i64, i64),
+    attributes: Vec<(String, Vec<u8>)>,
+}
+
+fn rights(path: &Path) -> Rights {
+    let found = fs::metadata(path).unwrap();
+    let file = steadfast_sys::file::File::open(path).unwrap();
+    let names = steadfast_sys::xattr::list(&file).unwrap();
+    let mut attributes: Vec<(String, Vec<u8>)> = names
+        .into_iter()
+        .map(|name| {
+            let name = name.into_string().unwrap();
+            let mut value = [0; 1024];
+            let len = steadfast_sys::xattr::get(&file, &name, &mut value).unwrap().unwrap();
+            (name, value[..len].to_vec())
+        })
+        .collect();
+    attributes.sort();
+    Rights {
+        ownership: [found.mode(), found.uid(), found.gid()],
+        mtime: (found.mtime(), found.mtime_nsec()),
+        attributes,
+    }
+}
+
+/// An access list: owner rwx, user 1000 rwx, group and mask rwx, others nothing.
+fn list() -> Vec<u8> {
+    let mut list = vec![2, 0, 0, 0];
+    for (tag, permissions, id) in [
+        (1_u16, 7_u16, u32::MAX),
+        (2, 7, 1000),
+        (4, 7, u32::MAX),
+        (16, 7, u32::MAX),
+        (32, 0, u32::MAX),
+    ] {
+        list.extend(tag.to_le_bytes());
+        list.extend(permissions.to_le_bytes());
+        list.extend(id.to_le_bytes());
+    }
+    list
+}
+
+fn set_mode(path: &Path, mode: u32) {
+    fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
+}
+
+fn copy(tree: &Tree, from: &str, to: &str) {
+    let mut command = Command::new("cp");
+    let status = command.args(["-a", "--sparse=always", from, to]).current_dir(tree.path(""));
+    assert!(status.status().unwrap().success());
+}
+
+fn is_root() -> bool {
+    fs::metadata("/proc/self").is_ok_and(|own| own.uid() == 0)
+}
+
+fn withheld(said: &Outcome) -> Vec<String> {
+    let objects = said.objects();
+    let all = objects.iter().filter_map(|object| object["withheld"].as_array());
+    all.flatten().map(|lack| lack["what"].as_str().unwrap().to_owned()).collect()
+}
+
+#[test]
+fn a_private_file_takes_on_no_list_of_the_folder_of_drafts() {
+    let tree = Tree::new().file("data/secret", &[7; 9000]).file("data/sub/gone", b"gone");
+    set_attribute(&tree.path("data"), DEFAULT, &list());
+    for name in ["secret", "sub/gone"] {
+        set_mode(&tree.path("data").join(name), 0o600);
+    }
+    tree.run(["init", "data"]).succeeds();
+    tree.run(["tag", "data"]).succeeds();
+    copy(&tree, "data", "copy");
+    let paths = ["data/secret", "data/sub/gone", "data/sub"].map(|name| tree.path(name));
+    let before = paths.clone().map(|path| rights(&path));
+    flip(&tree.path("data/secret"), &[5]);
+    fs::remove_dir_all(tree.path("data/sub")).unwrap();
+    tree.run(["repair", "--yes", "--from", "copy", "data"]).succeeds();
+    assert_eq!(paths.map(|path| rights(&path)), before);
+    let kept = rights(&tree.path("data/.steadfast/damaged/1"));
+    assert_eq!(kept.ownership[0] & 0o7777, 0o700, "{kept:?}");
+}
+
+#[test]
+fn missing_files_and_folders_get_what_belonged_to_their_own_path() {
+    if !is_root() {
+        return skip(Need::Root, "files are given to other users");
+    }
+    let tree = Tree::new().file("data/private/deep/a", b"same").file("data/open", b"same");
+    let path = |name: &str| tree.path("data").join(name);
+    set_mode(&path("private/deep/a"), 0o600);
+    chown(path("private/deep/a"), Some(1234), Some(4321)).unwrap();
+    set_attribute(&path("private/deep/a"), "user.author", b"someone");
+    set_mode(&path("open"), 0o4755);
+    set_attribute(&path("private"), DEFAULT, &list());
+    set_attribute(&path("private"), "user.kind", b"a folder");
+    chown(path("private"), Some(1234), Some(4321)).unwrap();
+    set_mode(&path("private"), 0o710);
+    set_mode(&path("private/deep"), 0o750);
+    tree.run(["init", "data"]).succeeds();
+    tree.run(["tag", "data"]).succeeds();
+    let names = ["private/deep/a", "private/deep", "private", ""];
+    let before = names.map(|name| rights(&path(name)));
+    let when = before[3].mtime;
+    fs::remove_dir_all(path("private")).unwrap();
+    let time = std::time::UNIX_EPOCH + std::time::Duration::new(when.0 as u64, when.1 as u32);
+    fs::File::open(path("")).unwrap().set_modified(time).unwrap();
+    tree.run(["repair", "--yes", "data"]).succeeds();
+    assert_eq!(names.map(|name| rights(&path(name))), before);
+    tree.run(["check", "data"]).succeeds();
+}
+
+#[test]
+fn special_bits_come_back_only_if_they_are_asked_for() {
+    for with in [false, true] {
+        let tree = Tree::new().file("data/program", b"run").file("data/shared/file", b"file");
+        let tree = tree.file("data/other", b"other");
+        set_mode(&tree.path("data/program"), 0o4755);
+        set_mode(&tree.path("data/shared"), 0o2775);
+        tree.run(["init", "data"]).succeeds();
+        tree.run(["tag", "data"]).succeeds();
+        copy(&tree, "data", "copy");
+        fs::remove_file(tree.path("data/program")).unwrap();
+        fs::remove_dir_all(tree.path("data/shared")).unwrap();
+        let arguments = ["repair", "--yes", "--json", "--from", "copy", "data", "--set-id"];
+        let said = tree.run(&arguments[..arguments.len() - usize::from(!with)]);
+        let mode = |name: &str| fs::metadata(tree.path(name)).unwrap().mode() & 0o7777;
+        if with {
+            assert_eq!((mode("data/program"), mode("data/shared")), (0o4755, 0o2775));
+            said.succeeds();
+        } else {
+            assert_eq!((mode("data/program"), mode("data/shared")), (0o755, 0o775));
+            assert_eq!(withheld(&said), ["set-user-ID bit", "set-group-ID bit"]);
+            assert_eq!(said.summary()["withheld"], 2);
+            said.ends(2);
+        }
+    }
+}
+
+#[test]
+fn parity_gives_no_special_bits_and_no_rights_if_others_can_write_it() {
+    for (is_shared, mode) in [(false, 0o775), (true, 0o755)] {
+        let tree = Tree::new().file("data/program", &[3; 5000]).file("data/other", &[4; 100]);
+        set_mode(&tree.path("data/program"), 0o4775);
+        set_attribute(&tree.path("data/program"), "user.kind", b"program");
+        set_attribute(&tree.path("data/program"), ACCESS, &list());
+        set_mode(&tree.path("data/program"), 0o4775);
+        tree.run(["tag", "data"]).succeeds();
+        tree.run(["parity", "make", "data"]).succeeds();
+        let before = rights(&tree.path("data/program"));
+        fs::remove_file(tree.path("data/program")).unwrap();
+        if is_shared {
+            set_mode(&tree.path("data/.steadfast/parity"), 0o777);
+        }
+        let said = tree.run(["repair", "--yes", "--json", "data"]);
+        let after = rights(&tree.path("data/program"));
+        assert_eq!(after.ownership[0] & 0o7777, mode, "{}", said.stdout());
+        assert!(withheld(&said).contains(&"set-user-ID bit".to_owned()), "{}", said.stdout());
+        let has = |name: &str| after.attributes.iter().any(|(other, _)| other == name);
+        assert_eq!((has("user.kind"), has(ACCESS)), (true, !is_shared), "{after:?}");
+        assert_eq!(after.mtime, before.mtime);
+        said.ends(2);
+    }
+}
+
+#[test]
+fn a_folder_of_which_nothing_is_known_is_private_and_told() {
+    let tree = Tree::new().file("data/sub/file", &[3; 5000]).file("data/other", &[4; 100]);
+    tree.run(["tag", "data"]).succeeds();
+    tree.run(["parity", "make", "data"]).succeeds();
+    let before = rights(&tree.path("data/sub/file"));
+    fs::remove_dir_all(tree.path("data/sub")).unwrap();
+    let said = tree.run(["repair", "--yes", "--json", "data"]).ends(2);
+    assert_eq!(rights(&tree.path("data/sub/file")), before);
+    assert_eq!(fs::metadata(tree.path("data/sub")).unwrap().mode() & 0o7777, 0o700);
+    assert_eq!(withheld(&said), ["mode, owner and attributes"]);
+}
+
+#[test]
+fn an_owner_that_cannot_be_given_is_named() {
+    if !is_root() {
+        return skip(Need::Root, "files are given to other users");
+    }
+    let tree = Tree::new().file("data/foreign", b"foreign").file("data/own", b"own");
+    set_mode(&tree.path("data/foreign"), 0o664);
+    tree.run(["init", "data"]).succeeds();
+    tree.run(["tag", "data"]).succeeds();
+    copy(&tree, "data", "copy");
+    fs::remove_dir_all(tree.path("copy/.steadfast")).unwrap();
+    fs::remove_file(tree.path("data/foreign")).unwrap();
+    for name in ["data", "data/own", "data/.steadfast"] {
+        chown(tree.path(name), Some(12_345), Some(12_345)).unwrap();
+    }
+    for file in fs::read_dir(tree.path("data/.steadfast")).unwrap() {
+        chown(file.unwrap().path(), Some(12_345), Some(12_345)).unwrap();
+    }
+    set_mode(&tree.path(""), 0o755);
+    let mut command = tree.command(["repair", "--yes", "--json", "--from", "copy", "data"]);
+    let said = Outcome::of(command.uid(12_345).gid(12_345));
+    let found = fs::metadata(tree.path("data/foreign"));
+    let found = found.unwrap_or_else(|_| panic!("{} {}", said.stdout(), said.stderr()));
+    assert_eq!((found.uid(), found.gid()), (12_345, 12_345), "{}", said.stdout());
+    // Another group may do what everybody may.
+    assert_eq!(found.mode() & 0o7777, 0o644);
+    assert_eq!(withheld(&said), ["group 0", "owner 0"]);
+    said.ends(2);
+}
+
+/// Writes a file of 64 MiB with some pages of data, and one of zeros that are stored.
+fn sparse(path: &Path) {
+    let file = fs::File::create(path).unwrap();
+    file.set_len(64 << 20).unwrap();
+    for (number, at) in [0_u64, 20 << 20, (20 << 20) + 8192, (64 << 20) - 4096].iter().enumerate() {
+        file.write_all_at(&[number as u8 + 1; 4096], *at).unwrap();
+    }
+    file.write_all_at(&[0; 4096], 30 << 20).unwrap();
+    file.sync_all().unwrap();
+}
+
+#[test]
+fn holes_are_kept_to_the_block() {
+    for pages in [&["tag", "--pages", "data"][..], &["tag", "data"]] {
+        let tree = Tree::new().file("data/other", b"other");
+        sparse(&tree.path("data/film"));
+        tree.run(["init", "data"]).succeeds();
+        tree.run(pages).succeeds();
+        copy(&tree, "data", "copy");
+        let blocks = || {
+            fs::File::open(tree.path("data/film")).unwrap().sync_all().unwrap();
+            fs::metadata(tree.path("data/film")).unwrap().blocks()
+        };
+        let before = blocks();
+        assert!(before < 200, "the file system keeps no holes: {before}");
+        let file = fs::File::options().write(true).open(tree.path("data/film")).unwrap();
+        let time = fs::metadata(tree.path("copy/film")).unwrap().modified().unwrap();
+        file.write_all_at(b"rot", (20 << 20) + 8192).unwrap();
+        file.set_modified(time).unwrap();
+        drop(file);
+        tree.run(["repair", "--yes", "--from", "copy", "data"]).succeeds();
+        assert_eq!(blocks(), before, "of a damaged file");
+        fs::remove_file(tree.path("data/film")).unwrap();
+        tree.run(["repair", "--yes", "--from", "copy", "data"]).succeeds();
+        assert!(blocks() <= before, "of a missing file: {} and not {before}", blocks());
+    }
+}
+
+#[test]
+fn a_missing_hard_link_comes_back_as_a_link() {
+    let tree = Tree::new().file("data/a", &[1; 9000]).file("data/other", b"other");
+    fs::create_dir(tree.path("data/sub")).unwrap();
+    for name in ["data/b", "data/sub/c"] {
+        fs::hard_link(tree.path("data/a"), tree.path(name)).unwrap();
+    }
+    tree.run(["init", "data"]).succeeds();
+    tree.run(["tag", "data"]).succeeds();
+    copy(&tree, "data", "copy");
+    let inode = |name: &str| {
+        let found = fs::metadata(tree.path(name)).unwrap();
+        (found.ino(), found.nlink())
+    };
+    // One name is missing.
+    let before = inode("data/a");
+    fs::remove_file(tree.path("data/a")).unwrap();
+    tree.run(["repair", "--yes", "data"]).succeeds();
+    assert_eq!(inode("data/a"), before);
+    // All but one are missing, and that is corrupt.
+    fs::remove_file(tree.path("data/a")).unwrap();
+    fs::remove_dir_all(tree.path("data/sub")).unwrap();
+    flip(&tree.path("data/b"), &[5]);
+    tree.run(["repair", "--yes", "--from", "copy", "data"]).succeeds();
+    assert_eq!((inode("data/a"), inode("data/sub/c").1), (inode("data/b"), 3));
+    // All are missing.
+    for name in ["data/a", "data/b", "data/sub/c"] {
+        fs::remove_file(tree.path(name)).unwrap();
+    }
+    tree.run(["repair", "--yes", "--from", "copy", "data"]).succeeds();
+    assert_eq!((inode("data/a"), inode("data/sub/c").1), (inode("data/b"), 3));
+    assert_eq!(fs::read(tree.path("data/b")).unwrap(), [1; 9000]);
+    tree.run(["check", "data"]).succeeds();
+}
+
+#[test]
+fn a_link_to_a_name_outside_the_tree_is_told_to_be_lost() {
+    let tree = Tree::new().file("data/a", &[1; 9000]).file("data/other", b"other");
+    fs::hard_link(tree.path("data/a"), tree.path("outside")).unwrap();
+    tree.run(["init", "data"]).succeeds();
+    tree.run(["tag", "data"]).succeeds();
+    copy(&tree, "data", "copy");
+    fs::remove_file(tree.path("data/a")).unwrap();
+    let said = tree.run(["repair", "--yes", "--json", "--from", "copy", "data"]).ends(2);
+    assert_eq!(withheld(&said), ["links"]);
+    assert_eq!(fs::read(tree.path("data/a")).unwrap(), [1; 9000]);
+}

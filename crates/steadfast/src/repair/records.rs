@@ -1,0 +1,146 @@
+//! What is known of missing files and folders beside their contents.
+//!
+//! The catalogue and the parity know it of each path, and copies that are named have it of the same
+//! path. What another path has is nothing to go by: a file with the same contents may be one that
+//! everybody can run.
+
+use std::path::{Path, PathBuf};
+
+use steadfast_sys::file::File;
+
+use super::copies::Copies;
+use super::target::RepairTarget;
+use crate::belongings::{Belongings, Trust, is_ours_alone};
+use crate::beneath;
+use crate::catalogue::Catalogue;
+
+/// What belonged to a file or a folder, and how far that is followed.
+#[derive(Clone, Debug)]
+pub(crate) struct Record {
+    pub(crate) belongings: Belongings,
+    pub(crate) trust: Trust,
+}
+
+/// The records of a tree.
+#[derive(Default)]
+pub(crate) struct Records {
+    /// The real path of the tree.
+    root: PathBuf,
+    catalogue: Option<Catalogue>,
+    /// What parity has of the file that is to be made.
+    parity: Option<Record>,
+    /// Copies: their root, and the folder of the tree that it is a copy of.
+    copies: Vec<(PathBuf, PathBuf)>,
+    /// A copy of the one file that is to be made.
+    copy_of_file: Option<PathBuf>,
+    /// Whether special bits and capabilities were asked for.
+    with_special: bool,
+}
+
+impl Records {
+    /// Takes what the catalogue of a tree knows, if there is one.
+    pub(crate) fn of(root: &Path, catalogue: Option<&Path>, with_special: bool) -> Records {
+        let catalogue = catalogue.and_then(|file| Catalogue::open_reader(file).ok());
+        Records { root: root.to_owned(), catalogue, with_special, ..Records::default() }
+    }
+
+    /// Takes all that is known of a missing file.
+    pub(super) fn of_missing(
+        target: &RepairTarget,
+        copies: &Copies,
+        parity: Option<(Belongings, bool)>,
+        with_special: bool,
+    ) -> Records {
+        let mut records = Records::of(&target.root, target.catalogue.as_deref(), with_special);
+        records.parity = parity.map(|(belongings, is_ours)| records.record(belongings, is_ours));
+        for root in copies.roots() {
+            if root.is_file() {
+                records.copy_of_file = Some(root.clone());
+                continue;
+            }
+            records.copies.push((root.clone(), PathBuf::new()));
+            let base = match target.selected.as_os_str().is_empty() {
+                true => None,
+                false => folder_above(&target.relative, &target.selected),
+            };
+            let base = base.filter(|base| !base.as_os_str().is_empty());
+            records.copies.extend(base.map(|base| (root.clone(), base)));
+        }
+        records
+    }
+
+    fn record(&self, belongings: Belongings, is_ours: bool) -> Record {
+        let trust = match is_ours {
+            true => Trust::Record { with_special: self.with_special },
+            false => Trust::Doubtful,
+        };
+        Record { belongings, trust }
+    }
+
+    pub(crate) fn catalogue(&self) -> Option<&Catalogue> {
+        self.catalogue.as_ref()
+    }
+
+    /// Returns what belonged to a file beneath the root, as far as something knows it.
+    pub(crate) fn file(&self, relative: &Path) -> Option<Record> {
+        let known = self.in_catalogue(relative, |catalogue, path| {
+            catalogue.belongings_of_file(path).ok().flatten().map(|known| known.belongings)
+        });
+        let parity = || self.parity.clone();
+        known.or_else(parity).or_else(|| {
+            let copy = self.copy(relative)?;
+            Some(self.record(Belongings::for_record(&copy.0).ok()?, copy.1))
+        })
+    }
+
+    /// Returns what belonged to a folder beneath the root, as far as something knows it.
+    pub(crate) fn folder(&self, relative: &Path) -> Option<Record> {
+        let known = self.in_catalogue(relative, |catalogue, path| {
+            catalogue.belongings_of_folder(path).ok().flatten().map(|known| known.belongings)
+        });
+        known.or_else(|| {
+            self.copies.iter().find_map(|(root, base)| {
+                let path = relative.strip_prefix(base).ok()?;
+                let file = beneath::directory(root, path).and_then(|dir| dir.to_file()).ok()?;
+                Some(self.record(Belongings::for_record(&file).ok()?, is_ours_alone(root, path)))
+            })
+        })
+    }
+
+    /// Opens the copy of a file by the same path, and says whether only the user can write it.
+    fn copy(&self, relative: &Path) -> Option<(File, bool)> {
+        let named = self.copy_of_file.iter().filter_map(|file| {
+            let parent = file.parent().filter(|parent| !parent.as_os_str().is_empty());
+            Some((parent.unwrap_or(Path::new(".")), PathBuf::from(file.file_name()?)))
+        });
+        let trees = self.copies.iter().filter_map(|(root, base)| {
+            Some((root.as_path(), relative.strip_prefix(base).ok()?.to_owned()))
+        });
+        named.chain(trees).find_map(|(root, path)| {
+            let file = beneath::file(root, &path).ok()?;
+            Some((file, is_ours_alone(root, &path)))
+        })
+    }
+
+    fn in_catalogue(
+        &self,
+        relative: &Path,
+        find: impl Fn(&Catalogue, &Path) -> Option<Belongings>,
+    ) -> Option<Record> {
+        let catalogue = self.catalogue.as_ref()?;
+        let real = self.root.join(relative);
+        let known = find(catalogue, real.strip_prefix(catalogue.root()).ok()?)?;
+        let file = catalogue.file();
+        let (root, path) = match file.strip_prefix(catalogue.root()) {
+            Ok(path) => (catalogue.root(), path),
+            Err(_) => (file.parent()?, Path::new(file.file_name()?)),
+        };
+        Some(self.record(known, is_ours_alone(root, path)))
+    }
+}
+
+/// Returns the path of the folder from which a path is `selected`.
+fn folder_above(path: &Path, selected: &Path) -> Option<PathBuf> {
+    let above = path.components().count().checked_sub(selected.components().count())?;
+    path.ends_with(selected).then(|| path.components().take(above).collect())
+}
