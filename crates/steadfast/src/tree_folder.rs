@@ -30,8 +30,8 @@ pub(crate) const DRAFT: &str = ".new";
 pub(crate) const LOCK: &str = ".lock";
 
 /// Says whether a path leads through a directory of this name. What is there is ours, so nothing
-/// that names it from outside (parity, PAR2 sets, journals) may be written. Some file systems do not
-/// tell upper case from lower case.
+/// that names it from outside (parity, PAR2 sets, journals) may be written. Some file systems do
+/// not tell upper case from lower case.
 pub(crate) fn is_within_ours(path: &Path) -> bool {
     path.components().any(|name| name.as_os_str().eq_ignore_ascii_case(FOLDER))
 }

@@ -48,8 +48,8 @@ impl Timestamp {
     }
 }
 
-/// Returns the seconds from a recorded time to the present one; `None` if the recorded one is in the
-/// future, because the clock was wrong then. Such a record proves nothing about when something
+/// Returns the seconds from a recorded time to the present one; `None` if the recorded one is in
+/// the future, because the clock was wrong then. Such a record proves nothing about when something
 /// happened, so everything that asks how long ago it was treats it as never.
 #[must_use]
 pub const fn age_s(recorded_s: i64, now_s: i64) -> Option<i64> {

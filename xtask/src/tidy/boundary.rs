@@ -78,6 +78,8 @@ const BORDERS: &[Border] = &[
             "crates/steadfast/src/repair",
             // Writes the folder of parity.
             "crates/steadfast/src/parity",
+            // Gives new files and folders their owner, mode, times and attributes.
+            "crates/steadfast/src/belongings",
         ],
         tests: true,
         message: "of the library, only `store` writes, and what has a place of its own",

@@ -1,5 +1,5 @@
-//! What a repair must leave alone: files outside the tree, edits made meanwhile, and what a file has
-//! beyond its end.
+//! What a repair must leave alone: files outside the tree, edits made meanwhile, and what a file
+//! has beyond its end.
 
 use std::fs;
 use std::io::Write as _;

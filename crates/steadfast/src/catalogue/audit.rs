@@ -69,7 +69,8 @@ pub struct Audit {
     pub windows: Vec<AuditWindow>,
     /// The same by the run that proved them last, the earliest run first.
     pub proofs: Vec<LastProofs>,
-    /// Tagged files that were never proved, or by a run whose time is in the future, and their bytes.
+    /// Tagged files that were never proved, or by a run whose time is in the future, and their
+    /// bytes.
     pub never: (u64, u64),
     /// The oldest among the last proofs of all files.
     pub oldest_proof: Option<Timestamp>,

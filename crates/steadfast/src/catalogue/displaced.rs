@@ -1,10 +1,10 @@
-//! Files at a known name that may be other known files: renamed over it, swapped with it, or rotated
-//! to it.
+//! Files at a known name that may be other known files: renamed over it, swapped with it, or
+//! rotated to it.
 //!
-//! Takes what a run observed of them; says at its end which are known. A file is known by its inode
-//! and its digest, before its name. Both the old row and the observation wait in temporary tables,
-//! because millions may have been renamed, and because the name that a file came from may be visited
-//! later. An interrupted run leaves the rows as they were.
+//! Takes what a run observed of them; says at its end which are known. A file is known by its
+//! inode and its digest, before its name. The old row and the observation wait in temporary
+//! tables, because millions may have been renamed, and because the name that a file came from may
+//! be visited later. An interrupted run leaves the rows as they were.
 
 use rusqlite::{OptionalExtension as _, Row};
 use strum::VariantArray as _;

@@ -4,8 +4,8 @@
 //! A tree remembers a folder by a record in its own folder of parity, and the folder has a record
 //! of the tree. Both have the same random number. Whoever can write to the tree can write its
 //! record, so a remembered folder is opened only through directories, without links; only if
-//! nobody but trusted users can change it; and only if its own record has the same number. It is changed only for the
-//! tree at the path that its record has.
+//! nobody but trusted users can change it; and only if its own record has the same number. It is
+//! changed only for the tree at the path that its record has.
 
 use std::ffi::{OsStr, OsString};
 use std::hash::{BuildHasher as _, RandomState};

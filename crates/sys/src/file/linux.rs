@@ -218,7 +218,7 @@ pub(super) fn take_read_lease(file: BorrowedFd<'_>) -> io::Result<bool> {
     if fcntl(file, F_SETSIG, libc::SIGURG).is_err() {
         return Ok(false);
     }
-    match fcntl(file, libc::F_SETLEASE, libc::F_RDLCK.into()) {
+    match fcntl(file, libc::F_SETLEASE, libc::F_RDLCK) {
         Ok(_) => Ok(true),
         Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
             Err(io::ErrorKind::ResourceBusy.into())
@@ -234,7 +234,7 @@ pub(super) fn has_read_lease(file: BorrowedFd<'_>) -> bool {
 
 /// Ends a lease. One that cannot be ended ends with the file.
 pub(super) fn give_lease_back(file: BorrowedFd<'_>) {
-    let _ = fcntl(file, libc::F_SETLEASE, libc::F_UNLCK.into());
+    let _ = fcntl(file, libc::F_SETLEASE, libc::F_UNLCK);
 }
 
 #[expect(unsafe_code, reason = "rustix has no leases")]
