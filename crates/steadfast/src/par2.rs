@@ -89,7 +89,8 @@ pub struct Par2Totals {
 
 impl Par2Totals {
     /// Returns the exit status: 0 every file is as the set says, 1 one is missing or was edited, 2
-    /// one could not be read, or was not given back all that belonged to it, 3 one is damaged, 130 interrupted.
+    /// one could not be read, or was not given back all that belonged to it, 3 one is damaged, 130
+    /// interrupted.
     pub fn exit_status(&self) -> u8 {
         match self.status {
             3 => 3,

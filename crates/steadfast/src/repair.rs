@@ -27,6 +27,7 @@ mod cut_off;
 mod files;
 mod prospect;
 
+use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
 
@@ -44,7 +45,7 @@ pub(crate) use cut_off::{ensure_finished, tell_of as unfinished_repairs};
 pub(crate) use mend::digest_matches;
 pub(crate) use originals::Originals;
 pub(crate) use prospect::check;
-pub(crate) use records::Records;
+pub(crate) use records::MissingRecords;
 pub(crate) use replace::{
     FolderTime, MadeFolders, draft_for, exchange, give_all, give_known, make_directory,
     make_private, read_back,
@@ -115,89 +116,10 @@ fn carry_out(
     originals: Option<&Originals>,
     stop: &AtomicBool,
 ) -> RepairOutcome {
-    let mut outcome = RepairOutcome::default();
-    let mut withheld = Vec::new();
-    let mut finish =
-        |missing: Option<&Records>, own: Option<&Own>, contents: &MendedContents<'_>| {
-            let Some(originals) = originals else { return Ok(None) };
-            match (own, missing) {
-                (Some(own), _) if request.in_place => {
-                    in_place::replace_in_place(target, own, contents, originals, stop)
-                }
-                (Some(own), _) => replace::replace(target, own, contents, originals, stop),
-                (None, missing) => {
-                    let none = Records::default();
-                    let missing = missing.unwrap_or(&none);
-                    let made = replace::make_missing(target, missing, contents, originals, stop)?;
-                    withheld = made.1;
-                    withheld.extend(missing_link::lost_links(target, missing));
-                    Ok(made.0)
-                }
-            }
-        };
-    let done = Own::open(target, request.in_place || target.lacks_tag).and_then(|own| {
-        let own = own.as_ref();
-        outcome.other_names = own.map(|own| own.other_names(target)).unwrap_or_default();
-        if let Some(own) = own
-            && !target.is_as_checked(&own.status)
-        {
-            // Repaired in place under another of its names, perhaps.
-            return match in_place::is_repaired(target, own, stop)? {
-                true => Ok(Some(own.status)),
-                false => Err(refused("it was changed since it was checked")),
-            };
-        }
-        if let Some(own) = own.filter(|_| target.lacks_tag)
-            && tag_back::has_contents(target, own, stop)?
-        {
-            outcome.tag_alone = true;
-            let give = |_| tag_back::give_tag_back(target, own);
-            return originals.map_or(Ok(()), give).map(|()| None);
-        }
-        if let Some(own) = own
-            && own.status.links > 1
-            && !request.in_place
-        {
-            return Err(refused("it has several names (hard links): repair it with --in-place"));
-        }
-        let missing = match own {
-            Some(_) => None,
-            None => {
-                let parity = parities.belongings_of(target);
-                let with = request.with_special;
-                Some(Records::of_missing(target, &request.copies, parity, with))
-            }
-        };
-        let missing = missing.as_ref();
-        if let Some(records) = missing
-            && let Some(linked) = missing_link::link(target, records, originals, stop)?
-        {
-            outcome.sources = vec![linked.source];
-            outcome.withheld = linked.withheld;
-            return Ok(linked.status);
-        }
-        let mut copies = request.copies.open(target, own);
-        let mut lacking = target.damage.clone().filter(|_| own.is_some());
-        let found = MendedContents::find(target, own, &copies, &mut lacking, stop, &mut outcome);
-        let lack = match found {
-            Ok(contents) => {
-                outcome.sources = contents.sources();
-                return finish(missing, own, &contents);
-            }
-            Err(lack) => lack,
-        };
-        // Without leaves, only a whole copy can be proved.
-        let wanted = lacking.as_ref().filter(|_| outcome.pages.is_some());
-        let Some(rebuilt) = parities.copy_of(target, own, wanted, stop)? else {
-            return Err(lack);
-        };
-        copies.push(rebuilt);
-        let contents =
-            MendedContents::find(target, own, &copies, &mut lacking, stop, &mut outcome)?;
-        outcome.sources = contents.sources();
-        finish(missing, own, &contents)
-    });
-    outcome.withheld.extend(withheld);
+    let outcome = RepairOutcome::default();
+    let mut repair = FileRepair { target, request, originals, stop, outcome };
+    let done = repair.carry_out(parities);
+    let mut outcome = repair.outcome;
     if let (Ok(_), Some(originals)) = (&done, originals) {
         originals.note_repaired(&target.relative);
     }
@@ -206,6 +128,115 @@ fn carry_out(
         Err(fault) => outcome.fault = Some(fault),
     }
     outcome
+}
+
+/// One file on its way through a repair, or through the plan of one.
+struct FileRepair<'a> {
+    target: &'a RepairTarget,
+    request: &'a RepairRequest,
+    /// `None` for a plan, which writes nothing.
+    originals: Option<&'a Originals>,
+    stop: &'a AtomicBool,
+    outcome: RepairOutcome,
+}
+
+impl FileRepair<'_> {
+    /// Returns the status of the repaired file, if that can be told.
+    fn carry_out(&mut self, parities: &mut Parities) -> Result<Option<Status>, FileError> {
+        let (target, request) = (self.target, self.request);
+        if let Some(own) = Own::open(target, request.in_place || target.lacks_tag)? {
+            self.outcome.other_names = own.other_names(target);
+            return match self.without_contents(&own)? {
+                ControlFlow::Break(status) => Ok(status),
+                ControlFlow::Continue(()) => self.with_contents(Some(&own), None, parities),
+            };
+        }
+        let parity = parities.belongings_of(target);
+        let records =
+            MissingRecords::of_missing(target, &request.copies, parity, request.with_special);
+        match missing_link::link(target, &records, self.originals, self.stop)? {
+            Some(linked) => {
+                self.outcome.sources = vec![linked.source];
+                self.outcome.withheld = linked.withheld;
+                Ok(linked.status)
+            }
+            None => self.with_contents(None, Some(&records), parities),
+        }
+    }
+
+    /// Repairs a file that is there, if it needs no contents: it is repaired already, or lacks its
+    /// tag alone. Refuses one that may not be replaced.
+    fn without_contents(&mut self, own: &Own) -> Result<ControlFlow<Option<Status>>, FileError> {
+        let (target, stop) = (self.target, self.stop);
+        if !target.is_as_checked(&own.status) {
+            // Repaired in place under another of its names, perhaps.
+            return match in_place::is_repaired(target, own, stop)? {
+                true => Ok(ControlFlow::Break(Some(own.status))),
+                false => Err(refused("it was changed since it was checked")),
+            };
+        }
+        if target.lacks_tag && tag_back::has_contents(target, own, stop)? {
+            self.outcome.tag_alone = true;
+            let give = |_| tag_back::give_tag_back(target, own);
+            return self.originals.map_or(Ok(()), give).map(|()| ControlFlow::Break(None));
+        }
+        match own.status.links > 1 && !self.request.in_place {
+            true => Err(refused("it has several names (hard links): repair it with --in-place")),
+            false => Ok(ControlFlow::Continue(())),
+        }
+    }
+
+    /// Puts the contents together from what is left of the file, its copies and parity. `records`
+    /// say what belongs to a missing file.
+    fn with_contents(
+        &mut self,
+        own: Option<&Own>,
+        records: Option<&MissingRecords>,
+        parities: &mut Parities,
+    ) -> Result<Option<Status>, FileError> {
+        let (target, stop) = (self.target, self.stop);
+        let mut copies = self.request.copies.open(target, own);
+        let mut lacking = target.damage.clone().filter(|_| own.is_some());
+        let outcome = &mut self.outcome;
+        let lack = match MendedContents::find(target, own, &copies, &mut lacking, stop, outcome) {
+            Ok(contents) => return self.finish(own, records, &contents),
+            Err(lack) => lack,
+        };
+        // Without leaves, only a whole copy can be proved.
+        let wanted = lacking.as_ref().filter(|_| self.outcome.pages.is_some());
+        let Some(rebuilt) = parities.copy_of(target, own, wanted, stop)? else {
+            return Err(lack);
+        };
+        copies.push(rebuilt);
+        let outcome = &mut self.outcome;
+        let contents = MendedContents::find(target, own, &copies, &mut lacking, stop, outcome)?;
+        self.finish(own, records, &contents)
+    }
+
+    /// Writes the contents into the file or in its place, unless this is a plan.
+    fn finish(
+        &mut self,
+        own: Option<&Own>,
+        records: Option<&MissingRecords>,
+        contents: &MendedContents<'_>,
+    ) -> Result<Option<Status>, FileError> {
+        let (target, stop) = (self.target, self.stop);
+        self.outcome.sources = contents.sources();
+        let Some(originals) = self.originals else { return Ok(None) };
+        let Some(own) = own else {
+            let none = MissingRecords::default();
+            let records = records.unwrap_or(&none);
+            let (status, withheld) =
+                replace::make_missing(target, records, contents, originals, stop)?;
+            self.outcome.withheld.extend(withheld);
+            self.outcome.withheld.extend(missing_link::lost_links(target, records));
+            return Ok(status);
+        };
+        match self.request.in_place {
+            true => in_place::replace_in_place(target, own, contents, originals, stop),
+            false => replace::replace(target, own, contents, originals, stop),
+        }
+    }
 }
 
 /// What is said of a file that a program wrote to while it was replaced; the path follows.

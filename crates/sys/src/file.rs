@@ -21,7 +21,7 @@ pub use buffer::AlignedBuffer;
 pub use change::{ChangedFile, WriterGuard};
 pub use directory::{Dir, DirEntry};
 pub use draft::{Draft, Existing, write_private, write_whole};
-pub use replace::{Displaced, Extent, Ownership};
+pub use replace::{Displaced, FileExtent, Ownership};
 pub use steadfast_time::{Timestamp, age_s};
 pub use trust::{Stranger, TrustedUsers};
 

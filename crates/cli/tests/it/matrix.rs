@@ -394,7 +394,8 @@ fn answers(house: &House) -> [(&'static str, Option<i64>); 4] {
 
 #[test]
 fn a_folder_has_the_same_answer_everywhere() {
-    let spoil: [(&str, fn(&House), i64); 5] = [
+    type Spoil = fn(&House);
+    let spoil: [(&str, Spoil, i64); 5] = [
         ("nothing", |_| {}, 0),
         ("new", |house| fs::write(house.photos().join("new"), "new").unwrap(), 0),
         ("edited", |house| house.overwrite(1), 1),

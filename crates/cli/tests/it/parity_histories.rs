@@ -42,7 +42,7 @@ impl History {
             used.push(name);
         }
         let state = seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) + 1;
-        if seed % 3 == 0 {
+        if seed.is_multiple_of(3) {
             tree.run(["init", "data"]).succeeds();
         }
         tree.run(["tag", "data"]).succeeds();

@@ -270,8 +270,8 @@ fn parity_that_another_person_could_have_put_there_is_not_used() {
         as_alice(&["check", "shared/own"]).succeeds();
     };
     let parity = tree.path("shared/.steadfast/parity");
-    let entries = fs::read_dir(&parity).unwrap().map(|entry| entry.unwrap().path());
-    let group = entries.filter(|path| path.is_dir()).next().unwrap();
+    let mut entries = fs::read_dir(&parity).unwrap().map(|entry| entry.unwrap().path());
+    let group = entries.find(|path| path.is_dir()).unwrap();
     // The folder of ours, the one above it, and the parity belong to somebody else.
     for (place, mode) in [("shared", 0o1777), ("shared/.steadfast", 0o755)] {
         set_mode(&tree.path("shared"), 0o1777);

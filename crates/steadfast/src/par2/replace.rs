@@ -19,7 +19,7 @@ use crate::catalogue::Catalogue;
 use crate::event::FileError;
 use crate::pages::Descriptor;
 use crate::repair::{
-    FolderTime, MadeFolders, Originals, Own, Records, SparseWriter, WRITTEN_SINCE, Withheld,
+    FolderTime, MadeFolders, MissingRecords, Originals, Own, SparseWriter, WRITTEN_SINCE, Withheld,
     digest_matches, draft_for, ensure_room, exchange, give_all, give_known, make_directory,
     make_private, read_back, refused, system,
 };
@@ -40,7 +40,7 @@ pub(super) struct Replacer<'a> {
     root: PathBuf,
     originals: Originals,
     /// What is known of missing files.
-    records: Records,
+    records: MissingRecords,
     stop: &'a AtomicBool,
 }
 
@@ -83,7 +83,7 @@ impl<'a> Replacer<'a> {
         stop: &'a AtomicBool,
     ) -> Replacer<'a> {
         let root = loaded.folder.canonicalize().unwrap_or_else(|_| loaded.folder.clone());
-        let records = Records::of(&root, Catalogue::find(&root).as_deref(), false);
+        let records = MissingRecords::of(&root, Catalogue::find(&root).as_deref(), false);
         Replacer { loaded, survey, originals: Originals::of(&root), records, root, stop }
     }
 

@@ -7,7 +7,7 @@ use steadfast_sys::file::{FileKind, Status};
 
 use super::mend::digest_matches;
 use super::originals::Originals;
-use super::records::Records;
+use super::records::MissingRecords;
 use super::replace::make_directory;
 use super::target::RepairTarget;
 use super::{RepairSource, refused, system};
@@ -38,7 +38,7 @@ struct Sibling {
 /// If the name cannot be made, or the run was stopped.
 pub(super) fn link(
     target: &RepairTarget,
-    records: &Records,
+    records: &MissingRecords,
     originals: Option<&Originals>,
     stop: &AtomicBool,
 ) -> Result<Option<LinkedName>, FileError> {
@@ -79,7 +79,7 @@ pub(super) fn link(
 }
 
 /// Says what is lost if a name comes back as a file of its own.
-pub(super) fn lost_links(target: &RepairTarget, records: &Records) -> Option<Withheld> {
+pub(super) fn lost_links(target: &RepairTarget, records: &MissingRecords) -> Option<Withheld> {
     let others = same_inode(target, records)?;
     // If all names are missing, the first one is made anew and the others become links to it.
     let is_first = others.names.len() as u64 + 1 >= others.links
@@ -90,7 +90,7 @@ pub(super) fn lost_links(target: &RepairTarget, records: &Records) -> Option<Wit
 }
 
 /// Returns the other names of a file that had several when it was seen last.
-fn same_inode(target: &RepairTarget, records: &Records) -> Option<SameInode> {
+fn same_inode(target: &RepairTarget, records: &MissingRecords) -> Option<SameInode> {
     let catalogue = records.catalogue()?;
     let real = target.root.join(&target.relative);
     let path = real.strip_prefix(catalogue.root()).ok()?;

@@ -16,19 +16,19 @@ use crate::catalogue::Catalogue;
 
 /// What belonged to a file or a folder, and how far that is followed.
 #[derive(Clone, Debug)]
-pub(crate) struct Record {
+pub(crate) struct BelongingsRecord {
     pub(crate) belongings: Belongings,
     pub(crate) trust: Trust,
 }
 
 /// The records of a tree.
 #[derive(Default)]
-pub(crate) struct Records {
+pub(crate) struct MissingRecords {
     /// The real path of the tree.
     root: PathBuf,
     catalogue: Option<Catalogue>,
     /// What parity has of the file that is to be made.
-    parity: Option<Record>,
+    parity: Option<BelongingsRecord>,
     /// Copies: their root, and the folder of the tree that it is a copy of.
     copies: Vec<(PathBuf, PathBuf)>,
     /// A copy of the one file that is to be made.
@@ -37,11 +37,16 @@ pub(crate) struct Records {
     with_special: bool,
 }
 
-impl Records {
+impl MissingRecords {
     /// Takes what the catalogue of a tree knows, if there is one.
-    pub(crate) fn of(root: &Path, catalogue: Option<&Path>, with_special: bool) -> Records {
+    pub(crate) fn of(root: &Path, catalogue: Option<&Path>, with_special: bool) -> MissingRecords {
         let catalogue = catalogue.and_then(|file| Catalogue::open_reader(file).ok());
-        Records { root: root.to_owned(), catalogue, with_special, ..Records::default() }
+        MissingRecords {
+            root: root.to_owned(),
+            catalogue,
+            with_special,
+            ..MissingRecords::default()
+        }
     }
 
     /// Takes all that is known of a missing file.
@@ -50,8 +55,9 @@ impl Records {
         copies: &Copies,
         parity: Option<(Belongings, bool)>,
         with_special: bool,
-    ) -> Records {
-        let mut records = Records::of(&target.root, target.catalogue.as_deref(), with_special);
+    ) -> MissingRecords {
+        let mut records =
+            MissingRecords::of(&target.root, target.catalogue.as_deref(), with_special);
         records.parity = parity.map(|(belongings, is_ours)| records.record(belongings, is_ours));
         for root in copies.roots() {
             if root.is_file() {
@@ -69,12 +75,12 @@ impl Records {
         records
     }
 
-    fn record(&self, belongings: Belongings, is_ours: bool) -> Record {
+    fn record(&self, belongings: Belongings, is_ours: bool) -> BelongingsRecord {
         let trust = match is_ours {
             true => Trust::Record { with_special: self.with_special },
             false => Trust::Doubtful,
         };
-        Record { belongings, trust }
+        BelongingsRecord { belongings, trust }
     }
 
     pub(crate) fn catalogue(&self) -> Option<&Catalogue> {
@@ -82,7 +88,7 @@ impl Records {
     }
 
     /// Returns what belonged to a file beneath the root, as far as something knows it.
-    pub(crate) fn file(&self, relative: &Path) -> Option<Record> {
+    pub(crate) fn file(&self, relative: &Path) -> Option<BelongingsRecord> {
         let known = self.in_catalogue(relative, |catalogue, path| {
             catalogue.belongings_of_file(path).ok().flatten().map(|known| known.belongings)
         });
@@ -94,7 +100,7 @@ impl Records {
     }
 
     /// Returns what belonged to a folder beneath the root, as far as something knows it.
-    pub(crate) fn folder(&self, relative: &Path) -> Option<Record> {
+    pub(crate) fn folder(&self, relative: &Path) -> Option<BelongingsRecord> {
         let known = self.in_catalogue(relative, |catalogue, path| {
             catalogue.belongings_of_folder(path).ok().flatten().map(|known| known.belongings)
         });
@@ -126,7 +132,7 @@ impl Records {
         &self,
         relative: &Path,
         find: impl Fn(&Catalogue, &Path) -> Option<Belongings>,
-    ) -> Option<Record> {
+    ) -> Option<BelongingsRecord> {
         let catalogue = self.catalogue.as_ref()?;
         let real = self.root.join(relative);
         let known = find(catalogue, real.strip_prefix(catalogue.root()).ok()?)?;

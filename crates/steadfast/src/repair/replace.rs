@@ -12,7 +12,7 @@ use steadfast_sys::file::{Dir, Draft, Existing, File, Status, Timestamp};
 use super::copies::Own;
 use super::mend::{MendedContents, MendedSpan, WantedSpans, digest_matches};
 use super::originals::Originals;
-use super::records::Records;
+use super::records::MissingRecords;
 use super::sparse::{SparseWriter, ensure_room};
 use super::target::RepairTarget;
 use super::{refused, system};
@@ -22,8 +22,8 @@ use crate::event::FileError;
 use crate::store::xattr::Xattr;
 use crate::store::{Replaces, Store as _, StoredTag};
 
-/// Puts the contents in the place of a damaged file, with all that belongs to it. Returns its status
-/// then, if that can be told.
+/// Puts the contents in the place of a damaged file, with all that belongs to it. Returns its
+/// status then, if that can be told.
 pub(super) fn replace(
     target: &RepairTarget,
     own: &Own,
@@ -41,7 +41,7 @@ pub(super) fn replace(
     let is_shared = contents.uses_own()
         && draft.share_blocks(&own.file).map_err(system("make a draft of it"))?;
     let writer = SparseWriter::new(&draft, Some(&own.file));
-    let room = Room { folder: &target.root.join(parent), is_there: true };
+    let room = DraftRoom { folder: &target.root.join(parent), is_there: true };
     fill(writer, is_shared, contents, room, stop).map_err(system("write the draft"))?;
     draft.set_length(target.tag.length).map_err(system("write the draft"))?;
     prove(&draft, target, stop)?;
@@ -57,7 +57,7 @@ pub(super) fn replace(
 /// told, and what of that was not given.
 pub(super) fn make_missing(
     target: &RepairTarget,
-    records: &Records,
+    records: &MissingRecords,
     contents: &MendedContents<'_>,
     originals: &Originals,
     stop: &AtomicBool,
@@ -68,7 +68,7 @@ pub(super) fn make_missing(
     let draft = draft_for((&target.root, parent), None, &made.dir, originals)?;
     make_private(&draft, None)?;
     let writer = SparseWriter::new(&draft, None);
-    let room = Room { folder: &target.root.join(parent), is_there: false };
+    let room = DraftRoom { folder: &target.root.join(parent), is_there: false };
     fill(writer, false, contents, room, stop).map_err(system("write the draft"))?;
     draft.set_length(target.tag.length).map_err(system("write the draft"))?;
     prove(&draft, target, stop)?;
@@ -121,7 +121,7 @@ pub(crate) fn give_all(
 
 /// Gives the draft of a missing file what its records say of it. Returns what was not given.
 pub(crate) fn give_known(
-    records: &Records,
+    records: &MissingRecords,
     draft: &Draft,
     relative: &Path,
     mtime: Option<Timestamp>,
@@ -176,7 +176,7 @@ impl MadeFolders {
 pub(crate) fn make_directory(
     root: &Path,
     path: &Path,
-    records: &Records,
+    records: &MissingRecords,
 ) -> io::Result<MadeFolders> {
     let mut dir = Dir::open(root)?;
     let (mut withheld, mut times) = (Vec::new(), Vec::new());
@@ -204,8 +204,8 @@ pub(crate) fn make_directory(
 }
 
 /// Makes the draft with the other work that is not finished, where no check sees it: of a missing
-/// file on another file system in a folder there. `parent` is the folder of the file, `dir`, beneath
-/// the root.
+/// file on another file system in a folder there. `parent` is the folder of the file, `dir`,
+/// beneath the root.
 pub(crate) fn draft_for(
     (root, parent): (&Path, &Path),
     own: Option<&Own>,
@@ -233,7 +233,7 @@ pub(crate) fn draft_for(
 }
 
 /// The folder that needs room for a draft.
-struct Room<'a> {
+struct DraftRoom<'a> {
     folder: &'a Path,
     /// Whether the file is there, so that it can be repaired in place.
     is_there: bool,
@@ -245,7 +245,7 @@ fn fill(
     mut writer: SparseWriter<'_>,
     shared: bool,
     contents: &MendedContents<'_>,
-    room: Room<'_>,
+    room: DraftRoom<'_>,
     stop: &AtomicBool,
 ) -> io::Result<()> {
     let wanted = if shared { WantedSpans::Lacking } else { WantedSpans::All };

@@ -3,7 +3,7 @@
 use std::io;
 use std::path::Path;
 
-use steadfast_sys::file::{Draft, Extent, File};
+use steadfast_sys::file::{Draft, File, FileExtent};
 use steadfast_sys::storage::volume;
 
 /// Blocks of file systems that do not say how long theirs are.
@@ -18,7 +18,7 @@ pub(crate) struct SparseWriter<'a> {
     like: Option<&'a File>,
     block_len: u64,
     /// The part of the file that was asked for last.
-    known: Option<Extent>,
+    known: Option<FileExtent>,
     /// How many bytes were written.
     pub(crate) written: u64,
 }

@@ -17,7 +17,7 @@ use super::{Dir, Draft, File, FileKind, Status, Timestamp, platform};
 
 /// A part of a file that is stored, or that is not and reads as zeros.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Extent {
+pub struct FileExtent {
     /// Where it is.
     pub range: Range<u64>,
     /// Whether it is not stored.
@@ -73,16 +73,16 @@ impl File {
     ///
     /// # Errors
     /// If the file system does not tell; otherwise whatever the system says.
-    pub fn extent_at(&self, offset: u64) -> io::Result<Extent> {
+    pub fn extent_at(&self, offset: u64) -> io::Result<FileExtent> {
         let data = match rustix::fs::seek(self, SeekFrom::Data(offset)) {
-            Err(Errno::NXIO) => return Ok(Extent { range: offset..u64::MAX, is_hole: true }),
+            Err(Errno::NXIO) => return Ok(FileExtent { range: offset..u64::MAX, is_hole: true }),
             data => data?,
         };
         if data > offset {
-            return Ok(Extent { range: offset..data, is_hole: true });
+            return Ok(FileExtent { range: offset..data, is_hole: true });
         }
         let end = rustix::fs::seek(self, SeekFrom::Hole(offset))?;
-        Ok(Extent { range: offset..end, is_hole: false })
+        Ok(FileExtent { range: offset..end, is_hole: false })
     }
 
     /// Returns the length of the blocks in which the file is stored, in bytes.
