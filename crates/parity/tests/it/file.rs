@@ -211,10 +211,17 @@ fn block_of(set: [u8; 16], number: u32, content: &[u8]) -> Vec<u8> {
 /// Where the record of a member begins in the index.
 fn record(index: &[u8], number: usize) -> usize {
     (0..number).fold(4, |at, _| {
-        at + 48
-            + usize::from(u16::from_le_bytes([index[at], index[at + 1]]))
-            + usize::from(index[at + 2])
+        let attributes = attributes(index, at);
+        let len = index[attributes..][..4].try_into().map(u32::from_le_bytes).unwrap();
+        attributes + if index[at + 3] == 0 { 0 } else { 4 + len as usize }
     })
+}
+
+/// Where the length of the attributes is in the record of a member that begins at a place.
+fn attributes(index: &[u8], at: usize) -> usize {
+    at + 48
+        + usize::from(u16::from_le_bytes([index[at], index[at + 1]]))
+        + usize::from(index[at + 2])
 }
 
 #[test]
@@ -266,7 +273,14 @@ fn a_forged_index_is_refused() {
         ("a huge start", at_member(6, &set_u64(32, u64::MAX - 5))),
         ("no sets", at_member(6, &|index, start| index[start + 4..start + 6].fill(0))),
         ("an offset", at_member(6, &|index, start| index[start + 6] = 1)),
-        ("padding", at_member(6, &|index, start| index[start + 3] = 1)),
+        ("another flag", at_member(6, &|index, start| index[start + 3] = 2)),
+        (
+            "long attributes",
+            at_member(6, &|index, start| {
+                let at = attributes(index, start);
+                index[at..][..4].copy_from_slice(&65_537_u32.to_le_bytes());
+            }),
+        ),
     ];
     for (what, outcome) in refused {
         assert_eq!(outcome.map(|_| ()).unwrap_err().kind(), ErrorKind::Invalid, "{what}");
@@ -281,7 +295,7 @@ fn a_forged_header_is_refused_before_anything_is_allocated() {
         read(&block_of([0; 16], 0, &header)).unwrap_err().kind()
     };
     assert_eq!(forged(0, b"S"), ErrorKind::Unrecognised);
-    assert_eq!(forged(16, &[2]), ErrorKind::Unrecognised);
+    assert_eq!(forged(16, &[3]), ErrorKind::Unrecognised);
     assert_eq!(forged(17, &[13]), ErrorKind::Unrecognised);
     assert_eq!(forged(20, &0_u32.to_le_bytes()), ErrorKind::Invalid);
     assert_eq!(forged(20, &266_u32.to_le_bytes()), ErrorKind::Invalid);

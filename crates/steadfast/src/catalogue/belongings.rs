@@ -179,7 +179,8 @@ impl Recorder {
         let (Some((first, _)), Some(last)) = (batch.iter().next(), batch.last()) else {
             return Ok(());
         };
-        if !self.mode.writes || self.mode.quick {
+        // After a stop, the next run does it.
+        if !self.mode.writes || self.mode.quick || self.is_told_to_stop() {
             return Ok(());
         }
         let fresh = unchanged(self.db(), level.id, batch, first, last)?;
@@ -206,6 +207,9 @@ impl Recorder {
 
     /// Stores what belongs to a folder, if it is new or changed.
     pub(super) fn keep_folder(&mut self, level: &OpenDir) -> Result<(), DbError> {
+        if self.is_told_to_stop() {
+            return Ok(());
+        }
         let path = self.catalogue.root.join(&level.relative);
         let Ok(now) = Status::of_link(&path) else { return Ok(()) };
         let mut statement = self

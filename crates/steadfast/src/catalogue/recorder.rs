@@ -232,8 +232,13 @@ impl Recorder {
 
     /// Returns whether the user stopped the run. The caller then leaves out the rest of its work.
     pub(super) fn is_stopped(&mut self) -> bool {
-        self.cut_short |= self.stop.as_ref().is_some_and(|stop| stop.load(Ordering::Relaxed));
+        self.cut_short |= self.is_told_to_stop();
         self.cut_short
+    }
+
+    /// Returns whether the user asked to stop the run, which may be at its end already.
+    pub(super) fn is_told_to_stop(&self) -> bool {
+        self.stop.as_ref().is_some_and(|stop| stop.load(Ordering::Relaxed))
     }
 
     /// Returns the run's number.

@@ -30,6 +30,7 @@ fn every_frozen_folder_has_its_test() {
     let tested = [
         "attributes/v1",
         "catalogue/v1",
+        "catalogue/v2",
         "fleet/v1",
         "manifest/v1",
         "objects/v1",

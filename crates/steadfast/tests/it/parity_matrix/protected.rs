@@ -270,6 +270,10 @@ fn saved(tree: &Tree) -> Vec<SavedSet> {
         if above.file_type().unwrap().is_dir() {
             for set in fs::read_dir(above.path()).unwrap() {
                 let set = set.unwrap();
+                // Earlier sets are in folders of their own.
+                if set.file_type().unwrap().is_dir() {
+                    continue;
+                }
                 let name = Path::new(&above.file_name()).join(set.file_name());
                 sets.push((name, fs::read(set.path()).unwrap()));
             }
