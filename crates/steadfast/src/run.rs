@@ -104,7 +104,7 @@ pub(crate) fn run(
 /// catalogue records the run as a repair, and where the contents of each file came from.
 ///
 /// # Errors
-/// As [`run`].
+/// As [`crate::Run::run`].
 pub(crate) fn check_repaired(
     selection: &Selection,
     repairs: Repairs,
@@ -281,7 +281,7 @@ pub struct Unlisted {
 /// missing. `extra` are files that the list should name but does not.
 ///
 /// # Errors
-/// As [`run`].
+/// As [`crate::Run::run`].
 pub fn compare(
     root: &Path,
     list: List,
@@ -300,7 +300,7 @@ pub fn compare(
 /// has none. A listed file that does not exist is missing.
 ///
 /// # Errors
-/// As [`run`].
+/// As [`crate::Run::run`].
 pub fn check_listed(
     root: &Path,
     list: List,
@@ -320,7 +320,7 @@ pub fn check_listed(
 /// and compared. `extra` are files that the list should name but does not: they get no tag.
 ///
 /// # Errors
-/// As [`run`].
+/// As [`crate::Run::run`].
 pub fn import(
     root: &Path,
     list: List,

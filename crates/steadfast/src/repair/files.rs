@@ -123,7 +123,7 @@ impl RepairSummary {
 /// A file that cannot be repaired is untouched, and the others are repaired all the same.
 ///
 /// # Errors
-/// As those of [`crate::run::run`].
+/// As those of [`crate::Run::run`].
 pub fn repair_files(
     selection: &Selection,
     options: &Options,
