@@ -23,7 +23,7 @@ use crate::walk::Excludes;
 /// used, whatever the options.
 ///
 /// # Errors
-/// As [`crate::Run::run`](super::run).
+/// As [`crate::Run::run`].
 pub fn read_without_hashing(
     selection: &Selection,
     options: &Options,
