@@ -164,6 +164,7 @@ fn history(db: &Connection, path: &Path) -> Result<History, DbError> {
     let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else { return Ok(history) };
     runs::ensure_past(db)?;
     let Some(parent) = at_path(db, parent)? else { return Ok(history) };
+    ensure_events(db)?;
     let known = known_at(db, path)?;
     let first_run = known.as_ref().map_or(1, |found| found.known.first_run);
     history.now = known.as_ref().map(KnownFile::of);
@@ -334,6 +335,17 @@ fn stored(event: &NewEvent<'_>) -> Result<StoredEvent, DbError> {
             sources: repaired::of_bytes(sources)?,
         },
     })
+}
+
+/// Checks every event. One whose key decayed is not found by the name of its file, and the history
+/// of that file would lack it without a word.
+fn ensure_events(db: &Connection) -> Result<(), DbError> {
+    let mut statement = db.prepare_cached(&select_events("TRUE"))?;
+    let mut rows = statement.query(())?;
+    while let Some(row) = rows.next()? {
+        read_event(row, |_| ())?;
+    }
+    Ok(())
 }
 
 /// Returns the runs that covered a file, if it existed.
