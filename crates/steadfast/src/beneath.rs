@@ -11,8 +11,8 @@ use std::ops::ControlFlow;
 use std::path::{Component, Path};
 
 pub use steadfast_sys::file::{
-    ChangedFile, Dir, DirEntry, DirectAlignment, Displaced, Draft, Existing, File, FileKind,
-    FileSystem, Ownership, Protection, Status, write_whole,
+    ChangedFile, Dir, DirEntry, DirectAlignment, Displaced, Draft, Existing, File, FileExtent,
+    FileKind, FileSystem, Ownership, Protection, Status, WriterGuard, write_whole,
 };
 
 /// A name in a directory. Directories sort first, then names by their bytes.
