@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use serde::Serialize;
 use steadfast::verdict::worse_status;
 use steadfast::{FolderFacts, FolderState, FolderWord, age_s};
-use steadfast_schedule::{CheckSchedule, LastRun};
+use steadfast_watch::{CheckSchedule, LastRun};
 
 use crate::escape;
 use crate::json::{JsonObject, write_object};

@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex};
 use steadfast::catalogue::{Catalogue, TreeList};
 use steadfast::{COVER_DAYS, FolderState, Options, Timestamp};
 
-use steadfast_schedule::{CheckSchedule, ScheduleList};
+use steadfast_watch::{CheckSchedule, ScheduleList};
 use tokio::sync::Semaphore;
 
 use crate::audits::RootAudits;

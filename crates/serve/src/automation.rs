@@ -5,9 +5,11 @@
 
 use std::path::{Path, PathBuf};
 
-use steadfast_alert::{Alert, AlertList, Channel, Delivery, Sender, WebhookForm};
-use steadfast_schedule::timer::TimerHost;
-use steadfast_schedule::{CheckSchedule, Every, ScheduleList, TimeOfDay, name_of};
+use steadfast_watch::timer::TimerHost;
+use steadfast_watch::{
+    Alert, AlertList, Channel, CheckSchedule, Delivery, Every, ScheduleList, Sender, TimeOfDay,
+    WebhookForm, name_of,
+};
 use strum::VariantArray as _;
 
 use crate::fields::NamedValues;
@@ -59,7 +61,7 @@ impl Automation {
         folder: PathBuf,
         wish: ScheduleWish,
         now_s: i64,
-    ) -> Result<(), steadfast_schedule::Error> {
+    ) -> Result<(), steadfast_watch::Error> {
         let mut list = ScheduleList::read(&self.schedules)?;
         let ScheduleWish { every, at, cover_days, update } = wish;
         let known = list.schedules().iter().find(|one| one.directory == folder).cloned();
@@ -89,7 +91,7 @@ impl Automation {
     ///
     /// # Errors
     /// If there is none, or the timer cannot be removed.
-    pub(crate) fn cancel(&self, folder: &Path) -> Result<(), steadfast_schedule::Error> {
+    pub(crate) fn cancel(&self, folder: &Path) -> Result<(), steadfast_watch::Error> {
         let mut list = ScheduleList::read(&self.schedules)?;
         let known = list.schedules().iter().find(|one| one.directory == folder);
         match known.map(|one| one.name.clone()) {
@@ -102,7 +104,7 @@ impl Automation {
     ///
     /// # Errors
     /// If their file cannot be read, or is not valid.
-    pub(crate) fn alerts(&self) -> Result<AlertList, steadfast_alert::Error> {
+    pub(crate) fn alerts(&self) -> Result<AlertList, steadfast_watch::Error> {
         AlertList::read(&self.alerts)
     }
 
@@ -110,7 +112,7 @@ impl Automation {
     ///
     /// # Errors
     /// If its address is not valid, or the file cannot be written.
-    pub(crate) fn add_alert(&self, form: &NamedValues) -> Result<(), steadfast_alert::Error> {
+    pub(crate) fn add_alert(&self, form: &NamedValues) -> Result<(), steadfast_watch::Error> {
         let address = form.text("address").unwrap_or_default().trim().to_owned();
         let channel = match form.text("channel") {
             Some("mail") => Channel::Sendmail(address),
@@ -125,7 +127,7 @@ impl Automation {
     ///
     /// # Errors
     /// If the file cannot be written.
-    pub(crate) fn remove_alert(&self, form: &NamedValues) -> Result<bool, steadfast_alert::Error> {
+    pub(crate) fn remove_alert(&self, form: &NamedValues) -> Result<bool, steadfast_watch::Error> {
         let mut list = self.alerts()?;
         let number = form.number("number").and_then(|number| usize::try_from(number).ok());
         let number = number.unwrap_or(0);
@@ -140,7 +142,7 @@ impl Automation {
     ///
     /// # Errors
     /// If the file of alerts cannot be read.
-    pub(crate) fn test_alerts(&self) -> Result<Vec<Delivery>, steadfast_alert::Error> {
+    pub(crate) fn test_alerts(&self) -> Result<Vec<Delivery>, steadfast_watch::Error> {
         Ok(self.sender.test(self.alerts()?.alerts()))
     }
 }

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use steadfast::{FileState, FolderFacts, FolderState, FolderWord};
 use steadfast_report::progress;
-use steadfast_schedule::CheckSchedule;
+use steadfast_watch::CheckSchedule;
 
 use crate::roots::ServedPath;
 use crate::runs::{RunVerb, ServedRun};

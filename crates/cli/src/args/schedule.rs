@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use clap::{ArgGroup, Args, Subcommand, ValueEnum};
 use steadfast_report::Units;
-use steadfast_schedule::{Every, TimeOfDay, TimerKind};
+use steadfast_watch::{Every, TimeOfDay, TimerKind};
 
 use super::named::named;
 use super::{LevelArgs, OutputArgs, quantity};

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use anyhow::Context as _;
-use steadfast_alert::{
+use steadfast_watch::{
     Alert, AlertList, Channel, Delivery, Details, Occasion, Sender, WebhookForm,
 };
 

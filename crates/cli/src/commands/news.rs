@@ -6,9 +6,8 @@ use std::path::PathBuf;
 
 use steadfast::catalogue::{Catalogue, CataloguedTree};
 use steadfast::{FileState, FolderState, age_s};
-use steadfast_alert::{AlertFacts, Memory, Trouble};
 use steadfast_report::status::DriveFacts;
-use steadfast_schedule::CheckSchedule;
+use steadfast_watch::{AlertFacts, CheckSchedule, Memory, Trouble};
 
 use super::{alert, tree_status};
 use crate::exit;

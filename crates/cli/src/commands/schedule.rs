@@ -11,7 +11,7 @@ use steadfast::catalogue::{Catalogue, CataloguedTree, RunState};
 use steadfast::parity::ParityPlace;
 use steadfast::verdict::worse_status;
 use steadfast_report::Units;
-use steadfast_schedule::{CheckSchedule, ScheduleList, TimerKind, forecast, name_of, timer};
+use steadfast_watch::{CheckSchedule, ScheduleList, TimerKind, forecast, name_of, timer};
 
 use crate::args::{
     ScheduleAddArgs, ScheduleArgs, ScheduleCommand, ScheduleMetricsArgs, ScheduleRunArgs,

@@ -7,7 +7,7 @@ use steadfast::catalogue::{Catalogue, CataloguedTree, TreeList};
 use steadfast::{COVER_DAYS, FolderState, Timestamp};
 use steadfast_report::metrics::{METRICS_BEGINNING, write_metrics};
 use steadfast_report::status::{DriveFacts, DriveRemark, FolderStatus, ScheduleFacts};
-use steadfast_schedule::{
+use steadfast_watch::{
     CheckSchedule, DriveFinding, DriveProbe, DriveReport, Journal, ScheduleList,
 };
 

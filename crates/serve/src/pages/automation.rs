@@ -8,7 +8,7 @@ use axum::response::{IntoResponse as _, Redirect, Response};
 use axum::routing::post;
 use maud::{Markup, html};
 use steadfast_report::escape;
-use steadfast_schedule::{CheckSchedule, Every, TimerKind, timer};
+use steadfast_watch::{CheckSchedule, Every, TimerKind, timer};
 use strum::VariantArray as _;
 
 use crate::app::App;
@@ -120,7 +120,7 @@ async fn schedule(
     visitor: Visitor,
     FormFields(form): FormFields,
 ) -> Result<Response, Refusal> {
-    type Done = Result<(), steadfast_schedule::Error>;
+    type Done = Result<(), steadfast_watch::Error>;
     let place = app.place(&form)?.filter(|place| place.is_root()).ok_or(Refusal::Malformed)?;
     let removes = form.text("act") == Some("remove");
     let wish = match removes {
@@ -173,7 +173,7 @@ pub(super) fn alerts_panel(visitor: &Visitor, automation: &Automation) -> Markup
     }
 }
 
-fn alert_lines(visitor: &Visitor, alerts: &[steadfast_alert::Alert]) -> Markup {
+fn alert_lines(visitor: &Visitor, alerts: &[steadfast_watch::Alert]) -> Markup {
     html! {
         @if alerts.is_empty() { p .small { "No messages are sent yet." } }
         ul .list.lines {
@@ -230,7 +230,7 @@ async fn alert(
 ) -> Result<Response, Refusal> {
     const BACK: &str = "/settings";
     // What an act leads to: the lines of a test, or nothing to say.
-    type Done = Result<Vec<steadfast_alert::Delivery>, steadfast_alert::Error>;
+    type Done = Result<Vec<steadfast_watch::Delivery>, steadfast_watch::Error>;
     let tests = form.text("act") == Some("test");
     let done = app.blocking(move |app| -> Result<Done, Refusal> {
         let automation = app.config.automation.as_ref().ok_or(Refusal::NotFound)?;
@@ -258,7 +258,7 @@ async fn alert(
 }
 
 /// What became of the test messages.
-fn tested(visitor: &Visitor, deliveries: &[steadfast_alert::Delivery], back: &str) -> Response {
+fn tested(visitor: &Visitor, deliveries: &[steadfast_watch::Delivery], back: &str) -> Response {
     let content = html! {
         div .head { div { h1 { "Test messages" } } }
         section .panel aria-label="Test messages" {

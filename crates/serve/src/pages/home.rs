@@ -9,7 +9,7 @@ use axum::routing::get;
 use maud::{Markup, html};
 use steadfast::{FolderFacts, FolderState, Timestamp};
 use steadfast_report::{Units, escape, progress, units};
-use steadfast_schedule::Every;
+use steadfast_watch::Every;
 
 use super::activity::{self, recorded};
 use crate::app::App;

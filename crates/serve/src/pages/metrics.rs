@@ -13,7 +13,7 @@ use axum::routing::get;
 use steadfast::FolderState;
 use steadfast_report::metrics::write_metrics;
 use steadfast_report::status::{FolderStatus, ScheduleFacts};
-use steadfast_schedule::{CheckSchedule, Journal};
+use steadfast_watch::{CheckSchedule, Journal};
 
 use crate::app::App;
 use crate::folders::ServedFolder;

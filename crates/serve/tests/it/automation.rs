@@ -3,10 +3,9 @@
 use std::path::Path;
 use std::time::Duration;
 
-use steadfast_alert::{AlertList, Sender};
-use steadfast_schedule::timer::TimerHost;
-use steadfast_schedule::{Every, Journal, ScheduleList, TimerKind};
 use steadfast_serve::{Automation, Config};
+use steadfast_watch::timer::TimerHost;
+use steadfast_watch::{AlertList, Every, Journal, ScheduleList, Sender, TimerKind};
 use tempfile::TempDir;
 
 use crate::browser::{Browser, Served, between};

@@ -15,12 +15,11 @@ use steadfast::verdict::worse_status;
 use steadfast::{
     CatalogueUse, DueChoice, FileState, FolderState, Options, Selection, TreeChanges, Verb,
 };
-use steadfast_alert::AlertFacts;
 use steadfast_report::Units;
 use steadfast_report::units::{counted, rough_duration};
-use steadfast_schedule::{
-    CheckSchedule, Conditions, Journal, Mounted, ScheduleDecision, SkipReason, decide, load,
-    on_battery,
+use steadfast_watch::{
+    AlertFacts, CheckSchedule, Conditions, Journal, Mounted, ScheduleDecision, SkipReason, decide,
+    load, on_battery,
 };
 
 use crate::args::ScheduleRunArgs;

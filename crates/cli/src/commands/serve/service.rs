@@ -3,8 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
-use steadfast_schedule::TimerKind;
-use steadfast_schedule::timer::UserService;
+use steadfast_watch::TimerKind;
+use steadfast_watch::timer::UserService;
 
 use super::super::schedule::host;
 use crate::args::ServeArgs;

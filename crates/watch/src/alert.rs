@@ -1,4 +1,4 @@
-//! Tells people and monitors about trouble.
+//! Messages about trouble.
 //!
 //! ```text
 //! open failures ──▶ news ──▶ message ──▶ channels
@@ -9,16 +9,7 @@
 //! and settled trouble once. A channel that fails is a warning and never changes a verdict.
 //! Configuration is one file in the user's folder; it is never read from inside a tree.
 
-#![forbid(unsafe_code)]
-
-mod error;
-mod config;
-mod memory;
-mod message;
-mod channel;
-
-pub use channel::{Delivery, Sender};
-pub use config::{Alert, AlertList, Channel, Details, Occasion, WebhookForm};
-pub use error::{Error, ErrorKind};
-pub use memory::{Memory, News, Trouble};
-pub use message::{AlertFacts, AlertMessage};
+pub(crate) mod config;
+pub(crate) mod memory;
+pub(crate) mod message;
+pub(crate) mod channel;

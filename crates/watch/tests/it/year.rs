@@ -1,6 +1,6 @@
 //! A year of nights with a clock of the test's own: every byte is read within the cover.
 
-use steadfast_schedule::{
+use steadfast_watch::{
     CheckSchedule, Conditions, Every, Mounted, ScheduleDecision, TimeOfDay, TimerKind, decide,
 };
 

@@ -3,7 +3,7 @@
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 
-use steadfast_alert::{Alert, AlertList, Channel, Details, ErrorKind, Occasion, WebhookForm};
+use steadfast_watch::{Alert, AlertList, Channel, Details, ErrorKind, Occasion, WebhookForm};
 
 fn webhook(url: &str) -> Alert {
     Alert::new(Channel::Webhook { url: url.into(), form: WebhookForm::of(url) })

@@ -15,10 +15,10 @@ use serde_json::{Value, json};
 use ureq::Agent;
 use ureq::tls::{RootCerts, TlsConfig};
 
-use crate::config::{Alert, Channel, Occasion, WebhookForm, host_of};
+use crate::alert::config::{Alert, Channel, Occasion, WebhookForm, host_of};
+use crate::alert::memory::News;
+use crate::alert::message::{AlertFacts, AlertMessage};
 use crate::error::{Error, ErrorKind};
-use crate::memory::News;
-use crate::message::{AlertFacts, AlertMessage};
 
 /// How often to look whether a program has ended.
 const LOOK_EVERY: Duration = Duration::from_millis(20);

@@ -1,4 +1,4 @@
-//! Checks that run by themselves.
+//! Folders under watch: checks that run by themselves, and messages about what they find.
 //!
 //! ```text
 //! CheckSchedule ──▶ timer (systemd, launchd, cron) ──▶ decide ──▶ a check of what is due
@@ -7,7 +7,7 @@
 //! A [`CheckSchedule`] says which folder is checked how often. [`timer`] makes the system start
 //! `steadfast schedule run`, and [`decide()`] says what that command does now: which bytes, for how
 //! long, or why nothing. Decisions are pure functions of facts, so a year of nights can be tried in
-//! a moment. This crate reads no catalogue and checks no file.
+//! a moment. Open failures then become messages: see [`Memory`] and [`Sender`].
 
 #![forbid(unsafe_code)]
 
@@ -20,7 +20,12 @@ mod drive;
 mod journal;
 pub mod timer;
 mod list;
+mod alert;
 
+pub use alert::channel::{Delivery, Sender};
+pub use alert::config::{Alert, AlertList, Channel, Details, Occasion, WebhookForm};
+pub use alert::memory::{Memory, News, Trouble};
+pub use alert::message::{AlertFacts, AlertMessage};
 pub use decide::{Conditions, Mounted, ScheduleDecision, SkipReason, decide};
 pub use drive::{DriveFinding, DriveProbe, DriveReport};
 pub use error::{Error, ErrorKind};

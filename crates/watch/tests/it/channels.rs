@@ -9,7 +9,7 @@ use std::sync::mpsc::{Receiver, channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use steadfast_alert::{
+use steadfast_watch::{
     Alert, AlertFacts, Channel, Delivery, Details, Memory, News, Occasion, Sender, Trouble,
     WebhookForm,
 };

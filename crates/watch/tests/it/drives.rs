@@ -5,8 +5,8 @@ use std::os::unix::fs::{PermissionsExt as _, symlink};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use steadfast_schedule::{DriveProbe, DriveReport};
 use steadfast_sys::storage::{Layer, Volume};
+use steadfast_watch::{DriveProbe, DriveReport};
 
 fn sample(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/samples").join(name)

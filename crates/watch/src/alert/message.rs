@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 
-use crate::config::Details;
-use crate::memory::{News, Trouble};
+use crate::alert::config::Details;
+use crate::alert::memory::{News, Trouble};
 
 /// Paths that a message contains at most.
 const PATHS_MAX: usize = 20;

@@ -5,8 +5,8 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use steadfast_schedule::timer::{self, TimerHost, UserService};
-use steadfast_schedule::{CheckSchedule, Every, Journal, ScheduleList, TimeOfDay, TimerKind};
+use steadfast_watch::timer::{self, TimerHost, UserService};
+use steadfast_watch::{CheckSchedule, Every, Journal, ScheduleList, TimeOfDay, TimerKind};
 
 fn schedule(timer: TimerKind) -> CheckSchedule {
     CheckSchedule {

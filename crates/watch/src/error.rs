@@ -7,18 +7,23 @@ use std::path::Path;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ErrorKind {
-    /// A value of an alert is not valid, or there is no such alert.
+    /// A value of a schedule or an alert is not valid, or there is no such alert.
     Usage,
-    /// The file of alerts, or that of the memory, is not valid.
+    /// A file of schedules, of alerts, or of what was told is not valid.
     Config,
+    /// There is no such schedule, or there is one already.
+    Name,
+    /// The system's timers could not be changed.
+    Timer,
     /// A message could not be delivered.
     Delivery,
     /// A system call failed.
     System,
 }
 
-/// Why an alert cannot be used or was not delivered. Never contains a password, a token or the path
-/// of a URL, because messages are logged.
+/// Why a schedule or an alert cannot be made, read, changed or delivered. The message names the
+/// place and what to do. It never contains a password, a token or the path of a URL, because
+/// messages are logged.
 #[derive(Debug, thiserror::Error)]
 #[error("{message}")]
 pub struct Error {
