@@ -66,7 +66,7 @@ impl Row {
         let relative = path.strip_prefix(root).unwrap_or(&path);
         let PathText { path, path_b64 } = PathText::of(relative);
         let actual = event.actual.as_ref();
-        let read = actual.is_some() || event.bytes_read > 0;
+        let read = actual.is_some() || event.reading.bytes > 0;
         Row {
             path,
             path_b64,
@@ -79,9 +79,9 @@ impl Row {
             stored: event.stored.as_ref().map(TagText::of),
             reference: event.reference.as_deref().map(ReferenceText::of),
             error: event.trouble.as_ref().map(ToString::to_string),
-            bytes_read: read.then_some(event.bytes_read),
-            elapsed_ns: read.then_some(event.elapsed_ns),
-            from: event.origin.map(|origin| origin_name(origin).to_owned()),
+            bytes_read: read.then_some(event.reading.bytes),
+            elapsed_ns: read.then_some(event.reading.elapsed_ns),
+            from: event.reading.origin.map(|origin| origin_name(origin).to_owned()),
             inode: None,
             ctime_ns: None,
         }
@@ -160,15 +160,15 @@ impl Row {
         }
         event.actual = self.actual();
         if let (None, Some(length), Some(mtime)) = (&self.digest, self.length, self.mtime_ns) {
-            event.resized = Some(Resized { length, mtime: mtime.0 });
+            event.reading.resized = Some(Resized { length, mtime: mtime.0 });
         }
         event.stored = self.stored.as_ref().and_then(TagText::to_tag);
         event.reference = self.reference.as_ref().map(|text| Box::new(reference(text)));
         event.trouble = self.error.as_deref().map(trouble);
-        event.bytes_read = self.bytes_read.unwrap_or(0);
-        event.elapsed_ns = self.elapsed_ns.unwrap_or(0);
+        event.reading.bytes = self.bytes_read.unwrap_or(0);
+        event.reading.elapsed_ns = self.elapsed_ns.unwrap_or(0);
         let mut origins = [Origin::Cache, Origin::Media].into_iter();
-        event.origin = origins.find(|one| self.from.as_deref() == Some(origin_name(*one)));
+        event.reading.origin = origins.find(|one| self.from.as_deref() == Some(origin_name(*one)));
         Some(event)
     }
 
@@ -246,7 +246,8 @@ mod tests {
         event.actual = Some(tag(2));
         event.reference = Some(Box::new(Reference::of_tag("catalogue", &tag(1))));
         event.trouble = Some(trouble("cannot read it whole: the file changed meanwhile"));
-        (event.bytes_read, event.elapsed_ns, event.origin) = (9, 11, Some(Origin::Media));
+        (event.reading.bytes, event.reading.elapsed_ns, event.reading.origin) =
+            (9, 11, Some(Origin::Media));
         event
     }
 
@@ -262,7 +263,7 @@ mod tests {
         assert_eq!(again.path.to_path(), Path::new("/elsewhere/d/f"));
         assert_eq!((again.verdict, again.stored), (event.verdict, event.stored));
         assert_eq!((again.actual, again.reference), (event.actual, event.reference));
-        assert_eq!((again.trouble, again.origin), (event.trouble, event.origin));
+        assert_eq!((again.trouble, again.reading.origin), (event.trouble, event.reading.origin));
     }
 
     #[test]

@@ -261,7 +261,7 @@ pub fn known_of(event: &FileEvent) -> Vec<String> {
 
 /// States that a changed file has the contents of its previous tag, if it has.
 fn rollback(event: &FileEvent) -> Option<String> {
-    let (earlier, actual) = (event.previous?, event.actual?);
+    let (earlier, actual) = (event.previous.as_deref()?, event.actual?);
     let differs = matches!(event.verdict?, Verdict::Corrupt | Verdict::Modified);
     (differs && earlier.same_contents(&actual)).then(|| {
         format!("holds exactly what its tag of {} recorded", units::moment(earlier.tagged))

@@ -140,49 +140,64 @@ pub struct FileEvent {
     pub stored: Option<Tag>,
     /// The tag before that one, if the run looked for it. If the contents differ from the tag, an
     /// earlier tag that matches them.
-    pub previous: Option<Tag>,
+    pub previous: Option<Box<Tag>>,
     /// The tag of the present contents, if the file was read.
     pub actual: Option<Tag>,
-    /// The status of a file that was not read, because its length decided the verdict.
-    pub resized: Option<Resized>,
-    /// The tag that was written, if one was.
-    pub(crate) written: Option<Tag>,
     /// Where the stored tag was.
     pub tag_place: TagPlace,
-    /// Whether the stored tag was in the AppleDouble file beside the file, which is never written.
-    pub(crate) is_beside: bool,
     /// Why the stored attribute is not a valid tag, if the run found that.
     pub tag_error: Option<TagError>,
-    /// Whether its file system keeps no attributes, and no catalogue has the file's tag.
-    pub(crate) has_no_place: bool,
-    /// Whether the error applies to the whole file system, and was already reported for another
-    /// file.
-    pub is_told: bool,
     /// The reference that the file was compared with, if that is not its own tag.
     pub reference: Option<Box<Reference>>,
     /// The damaged pages of a corrupt file, if leaves are kept for its tag.
     pub damage: Option<Box<Damage>>,
     /// The present path of a file that moved.
     pub moved_to: Option<PathBuf>,
-    /// The status of the file at the end of the run's work on it.
-    pub(crate) status: Option<Status>,
-    /// Device and inode of a file with several names, to recognise it under the next one.
-    pub(crate) identity: Option<(u64, u64)>,
+    /// How the file was read, or why it was not.
+    pub reading: FileReading,
+    /// The error, if there was one.
+    pub trouble: Option<FileError>,
+    /// What the stages of the run know of the file.
+    pub(crate) visit: Visit,
+}
+
+/// How a file was read, or why it was not.
+#[derive(Clone, Copy, Debug, Default)]
+#[non_exhaustive]
+pub struct FileReading {
+    /// Bytes read for this event.
+    pub bytes: u64,
+    /// Time spent opening and reading the file, and its share of the hashing, in nanoseconds.
+    pub elapsed_ns: u64,
+    /// Where the bytes were read from, if any were read.
+    pub origin: Option<Origin>,
+    /// Whether the contents were read for an earlier path of the same file (a hard link).
+    pub linked: bool,
+    /// The status of a file that was not read, because its length decided the verdict.
+    pub resized: Option<Resized>,
     /// Whether the file was skipped because its contents are not on this machine. False if that
     /// counts as a failure, which is then in `trouble`.
     pub dataless: bool,
     /// Whether the file has a resource fork, which no digest of the file covers.
     pub has_resource_fork: bool,
-    /// Whether the contents were read for an earlier path of the same file (a hard link).
-    pub linked: bool,
-    /// Bytes read for this event.
-    pub bytes_read: u64,
-    /// Time spent opening and reading the file, and its share of the hashing, in nanoseconds.
-    pub elapsed_ns: u64,
-    /// Where the bytes were read from, if any were read.
-    pub origin: Option<Origin>,
-    /// The error, if there was one.
-    pub trouble: Option<FileError>,
+}
+
+/// The state of the run's work on one file, which the stages pass on with its event.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Visit {
+    /// The status of the file at the end of the run's work on it.
+    pub(crate) status: Option<Status>,
+    /// Device and inode of a file with several names, to recognise it under the next one.
+    pub(crate) identity: Option<(u64, u64)>,
+    /// The tag that was written, if one was.
+    pub(crate) written: Option<Box<Tag>>,
+    /// Whether the stored tag was in the AppleDouble file beside the file, which is never written.
+    pub(crate) is_beside: bool,
+    /// Whether its file system keeps no attributes, and no catalogue has the file's tag.
+    pub(crate) has_no_place: bool,
+    /// Whether the error applies to the whole file system, and was already reported for another
+    /// file.
+    pub(crate) repeats_trouble: bool,
 }
 
 impl FileEvent {
@@ -196,25 +211,14 @@ impl FileEvent {
             stored: None,
             previous: None,
             actual: None,
-            resized: None,
-            written: None,
             tag_place: TagPlace::Attribute,
-            is_beside: false,
             tag_error: None,
-            has_no_place: false,
-            is_told: false,
             reference: None,
             damage: None,
             moved_to: None,
-            status: None,
-            identity: None,
-            dataless: false,
-            has_resource_fork: false,
-            linked: false,
-            bytes_read: 0,
-            elapsed_ns: 0,
-            origin: None,
+            reading: FileReading::default(),
             trouble: None,
+            visit: Visit::default(),
         }
     }
 
@@ -233,8 +237,9 @@ impl FileEvent {
         error: &std::io::Error,
     ) -> FileEvent {
         let dataless = Dataless::is(error);
-        let event = FileEvent::unreadable(path, subject, FileError::from_io(operation, error));
-        FileEvent { dataless, ..event }
+        let mut event = FileEvent::unreadable(path, subject, FileError::from_io(operation, error));
+        event.reading.dataless = dataless;
+        event
     }
 
     /// Makes the event of a file or directory that is not on this machine.
@@ -245,16 +250,16 @@ impl FileEvent {
     /// Notes that the contents are not on this machine.
     pub(crate) fn note_dataless(&mut self) {
         self.fail(FileError::new("read", Dataless));
-        self.dataless = true;
+        self.reading.dataless = true;
     }
 
     /// Turns contents that are not on this machine into a failure, or into an event without a
     /// verdict.
     pub(crate) fn settle_dataless(&mut self, fails: bool) {
-        if self.dataless && !fails {
+        if self.reading.dataless && !fails {
             (self.verdict, self.trouble) = (None, None);
         }
-        self.dataless &= !fails;
+        self.reading.dataless &= !fails;
     }
 
     /// Makes the event of a missing file.
@@ -278,19 +283,25 @@ impl FileEvent {
     /// Returns whether the stored tag has the file's present length and modification time, as
     /// verdicts compare times; `None` without a tag or a file.
     pub fn tag_is_current(&self) -> Option<bool> {
-        let (tag, status) = (self.stored?, self.status?);
+        let (tag, status) = (self.stored?, self.visit.status?);
         Some(tag.length == status.length && same_mtime(tag.mtime, status.mtime))
+    }
+
+    /// Returns whether the error applies to the whole file system, and was already reported for
+    /// another file.
+    pub fn repeats_trouble(&self) -> bool {
+        self.visit.repeats_trouble
     }
 
     /// Returns the length that the file had at the end of the run's work on it, in bytes.
     pub fn length(&self) -> Option<u64> {
-        self.status.map(|status| status.length)
+        self.visit.status.map(|status| status.length)
     }
 
     /// Returns the length and the modification time of the contents that were judged.
     pub fn extent(&self) -> Option<(u64, Timestamp)> {
         let read = self.actual.map(|tag| (tag.length, tag.mtime));
-        read.or(self.resized.map(|resized| (resized.length, resized.mtime)))
+        read.or(self.reading.resized.map(|resized| (resized.length, resized.mtime)))
     }
 
     /// Returns the digest of the present contents, if the file was read.
@@ -387,13 +398,16 @@ mod tests {
             Some("cannot read: its contents are not on this machine")
         );
         skipped.settle_dataless(false);
-        assert_eq!((skipped.verdict, &skipped.trouble, skipped.dataless), (None, &None, true));
+        assert_eq!(
+            (skipped.verdict, &skipped.trouble, skipped.reading.dataless),
+            (None, &None, true)
+        );
         let mut failed = FileEvent::new(path());
         failed.note_dataless();
         failed.settle_dataless(true);
-        assert_eq!((failed.verdict, failed.dataless), (Some(Verdict::Unreadable), false));
+        assert_eq!((failed.verdict, failed.reading.dataless), (Some(Verdict::Unreadable), false));
         let denied = io::Error::from_raw_os_error(13);
-        assert!(!FileEvent::unread(path(), Subject::File, "open", &denied).dataless);
+        assert!(!FileEvent::unread(path(), Subject::File, "open", &denied).reading.dataless);
     }
 
     #[test]
@@ -403,6 +417,11 @@ mod tests {
             FileError::from_io("open", &denied).to_string(),
             "cannot open: permission denied"
         );
+    }
+
+    #[test]
+    fn an_event_is_small_because_thousands_wait_for_their_turn() {
+        assert!(size_of::<FileEvent>() <= 552, "{}", size_of::<FileEvent>());
     }
 
     #[test]

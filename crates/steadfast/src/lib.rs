@@ -105,7 +105,9 @@ pub use crate::builder::{Run, check, tag};
 pub use crate::calibration::fastest_lanes;
 pub use crate::cost::{Account, Bound, Cost, Stage};
 pub use crate::error::{Error, ErrorKind};
-pub use crate::event::{Action, FileEvent, FilePath, Notice, Resized, Skipped, Subject};
+pub use crate::event::{
+    Action, FileEvent, FilePath, FileReading, Notice, Resized, Skipped, Subject,
+};
 pub use crate::file_state::FileState;
 pub use crate::finding::{FactChange, Finding};
 pub use crate::folder_state::{COVER_DAYS, FolderFacts, FolderState, FolderWord};

@@ -156,18 +156,19 @@ impl Summary {
 
     /// Counts one file's event. `status` is the exit status that the verb assigns to it.
     pub fn count(&mut self, event: &FileEvent, status: u8) {
-        if event.dataless {
+        if event.reading.dataless {
             match event.subject {
                 Subject::File => self.skipped.dataless += 1,
                 Subject::Directory => self.skipped.dataless_directories += 1,
             }
             return;
         }
-        self.skipped.resource_forks += u64::from(event.has_resource_fork && !event.linked);
+        self.skipped.resource_forks +=
+            u64::from(event.reading.has_resource_fork && !event.reading.linked);
         self.files += u64::from(event.subject == Subject::File);
-        self.bytes += event.bytes_read;
-        if event.origin == Some(Origin::Media) {
-            self.bytes_from_media += event.bytes_read;
+        self.bytes += event.reading.bytes;
+        if event.reading.origin == Some(Origin::Media) {
+            self.bytes_from_media += event.reading.bytes;
         }
         if let Some(at) = event.verdict.and_then(|verdict| position(&Verdict::ALL, &verdict)) {
             self.verdicts[at] += 1;

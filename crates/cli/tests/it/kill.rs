@@ -212,7 +212,11 @@ fn a_killed_update_leaves_the_old_tag_or_the_new_one_with_the_old_beside_it() {
                     modified += 1;
                 }
                 Some(Verdict::Intact) if new != old => {
-                    assert_eq!(show.previous, old, "round {number}: one step back is kept");
+                    assert_eq!(
+                        show.previous.as_deref().copied(),
+                        old,
+                        "round {number}: one step back is kept"
+                    );
                     replaced += 1;
                 }
                 verdict => assert_eq!(verdict, Some(Verdict::Intact), "round {number}"),

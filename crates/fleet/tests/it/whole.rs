@@ -59,7 +59,7 @@ fn a_job_says_what_one_check_says() {
         assert_eq!(ours.path.to_path(), theirs.path.to_path());
         assert_eq!((ours.verdict, ours.stored), (theirs.verdict, theirs.stored));
         assert_eq!(ours.digest(), theirs.digest());
-        assert_eq!(ours.bytes_read, theirs.bytes_read);
+        assert_eq!(ours.reading.bytes, theirs.reading.bytes);
     }
 }
 

@@ -42,24 +42,24 @@ impl Renderer for JsonLines {
 
 /// The line or row about a file.
 pub(super) fn file_object(event: &FileEvent) -> JsonObject<'_> {
-    let read = event.actual.is_some() || event.bytes_read > 0;
+    let read = event.actual.is_some() || event.reading.bytes > 0;
     // The present contents; without a digest if the file was not read.
     let (actual, extent) = (event.extent().and(event.actual), event.extent());
     JsonObject::at(&event.path.to_path())
         .optional("kind", (event.subject == Subject::Directory).then_some("directory"))
         .optional("verdict", event.verdict.map(|verdict| verdict.name()))
         .optional("action", event.action.map(|action| action.name()))
-        .optional("skipped", event.dataless.then_some("dataless"))
+        .optional("skipped", event.reading.dataless.then_some("dataless"))
         .optional("algorithm", actual.map(|tag| tag.algorithm.name()))
         .optional("digest", actual.map(|tag| tag.digest.to_string()))
         .optional("length", extent.map(|(length, _)| length))
         .optional("mtime_ns", extent.map(|(_, mtime)| Nanoseconds(mtime)))
         .optional("stored", event.stored.as_ref().map(TagText::of))
-        .optional("previous", event.previous.as_ref().map(TagText::of))
-        .optional("bytes_read", read.then_some(event.bytes_read))
-        .optional("elapsed_ns", read.then_some(event.elapsed_ns))
-        .optional("from", event.origin.map(origin_name))
-        .optional("linked", event.linked.then_some(true))
+        .optional("previous", event.previous.as_deref().map(TagText::of))
+        .optional("bytes_read", read.then_some(event.reading.bytes))
+        .optional("elapsed_ns", read.then_some(event.reading.elapsed_ns))
+        .optional("from", event.reading.origin.map(origin_name))
+        .optional("linked", event.reading.linked.then_some(true))
         .optional("moved_to", event.moved_to.as_deref().map(JsonObject::at))
         .optional("reference", event.reference.as_deref().map(ReferenceText::of))
         .optional("damage", event.damage.as_deref().map(damage_object))

@@ -103,7 +103,7 @@ impl Text {
         if !finding && (self.options.quiet || !(self.options.verbose || told)) {
             return;
         }
-        if event.is_told && event.trouble.is_some() && !self.options.verbose {
+        if event.repeats_trouble() && event.trouble.is_some() && !self.options.verbose {
             let finding = self.findings.entry(self.section(event)).or_default();
             finding.files += 1;
             finding.told += 1;
@@ -165,7 +165,7 @@ impl Text {
             (Some(_), ..) => return ("failed", YELLOW),
             (None, Some(action), _) => self.action(action),
             (None, None, Some(verdict)) => verdict.name(),
-            (None, None, None) if event.dataless => "not here",
+            (None, None, None) if event.reading.dataless => "not here",
             (None, None, None) => "no tag",
         };
         (label, Style::new())
@@ -202,15 +202,15 @@ impl Text {
         if let (Some(_), Some(action)) = (self.options.rule.failing_verdict(event), event.action) {
             details.push(self.action(action).to_owned());
         }
-        if self.options.verbose && event.linked {
+        if self.options.verbose && event.reading.linked {
             details.push("hard link, read once".to_owned());
         } else if self.options.verbose && event.actual.is_some() {
             let units = self.options.units;
             details.push(format!(
                 "{} in {}, {}",
-                units.bytes(event.bytes_read),
-                units::duration(event.elapsed_ns),
-                units.rate(event.bytes_read, event.elapsed_ns)
+                units.bytes(event.reading.bytes),
+                units::duration(event.reading.elapsed_ns),
+                units.rate(event.reading.bytes, event.reading.elapsed_ns)
             ));
         }
         details

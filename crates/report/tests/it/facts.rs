@@ -39,9 +39,9 @@ fn read(name: &str, verdict: Verdict, stored: Option<Tag>, actual: Tag) -> FileE
     let mut event = event(name.as_bytes(), Some(verdict));
     event.stored = stored;
     event.actual = Some(actual);
-    event.bytes_read = actual.length;
-    event.elapsed_ns = 1_750_000;
-    event.origin = Some(Origin::Cache);
+    event.reading.bytes = actual.length;
+    event.reading.elapsed_ns = 1_750_000;
+    event.reading.origin = Some(Origin::Cache);
     event
 }
 
@@ -58,13 +58,13 @@ pub(crate) fn check_events() -> Vec<Event> {
     directory.subject = Subject::Directory;
     directory.trouble = unreadable.trouble.clone();
     let mut linked = read("link.jpg", Verdict::Intact, Some(stored), stored);
-    linked.linked = true;
-    linked.bytes_read = 0;
+    linked.reading.linked = true;
+    linked.reading.bytes = 0;
     let mut unstable = event(b"growing.log", Some(Verdict::Unstable));
     unstable.stored = Some(stored);
     let reason = "the file changed meanwhile".to_owned();
     unstable.trouble = Some(FileError { operation: "read it whole", reason });
-    unstable.bytes_read = 4096;
+    unstable.reading.bytes = 4096;
     let files = vec![
         read("a.jpg", Verdict::Intact, Some(stored), stored),
         read("b.jpg", Verdict::Touched, Some(stored), tag(1, 4_194_304, APRIL)),
@@ -196,7 +196,7 @@ pub(crate) fn tag_end(dry_run: bool) -> RunView {
 pub(crate) fn show_events() -> Vec<Event> {
     let mut tagged = event(b"a.jpg", None);
     tagged.stored = Some(tag(2, 4_194_304, APRIL));
-    tagged.previous = Some(tag(1, 1, MARCH));
+    tagged.previous = Some(Box::new(tag(1, 1, MARCH)));
     let mut damaged = event(b"b.jpg", Some(Verdict::Unreadable));
     let reason = "the tag is damaged: its check value does not fit".to_owned();
     damaged.trouble = Some(FileError { operation: "read the tag", reason });

@@ -38,11 +38,11 @@ impl<'a> Observation<'a> {
         Observation {
             path: &event.path,
             subject: event.subject,
-            status: event.status,
+            status: event.visit.status,
             verdict: event.verdict,
             action: event.action,
             stored: event.stored,
-            actual: event.written.or(event.actual),
+            actual: event.visit.written.as_deref().copied().or(event.actual),
             place,
         }
     }

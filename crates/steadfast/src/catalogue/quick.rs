@@ -15,7 +15,7 @@ use super::recorder::{Recorder, RecorderMode, RunStart};
 use super::scope::RunScope;
 use super::{Catalogue, CatalogueError};
 use crate::error::Error;
-use crate::event::{FileEvent, Skipped, Subject};
+use crate::event::{FileEvent, Skipped, Subject, Visit};
 use crate::finding::Say;
 use crate::selection::Selection;
 use crate::store::has_tag;
@@ -76,10 +76,10 @@ impl Catalogue {
                 WalkItem::Leaves(_) | WalkItem::Notice(_) => return ControlFlow::Continue(()),
             };
             if event.verdict.is_some() {
-                summary.unreadable += u64::from(!event.dataless);
+                summary.unreadable += u64::from(!event.reading.dataless);
                 trouble(event.clone());
             }
-            if event.status.is_none() && event.subject == Subject::File {
+            if event.visit.status.is_none() && event.subject == Subject::File {
                 return ControlFlow::Continue(());
             }
             match recorder.observe(&Observation::of(&event, TagPlace::Attribute), say) {
@@ -114,7 +114,10 @@ fn look(entry: &Entry) -> FileEvent {
     match entry.status() {
         // Taking contents off the machine changes a file's times and no bytes.
         Ok(status) if status.dataless => FileEvent::dataless(path, Subject::File),
-        Ok(status) => FileEvent { status: Some(status), ..FileEvent::new(path) },
+        Ok(status) => {
+            let visit = Visit { status: Some(status), ..Visit::default() };
+            FileEvent { visit, ..FileEvent::new(path) }
+        }
         Err(error) => FileEvent::unread(path, Subject::File, "look at", &error),
     }
 }

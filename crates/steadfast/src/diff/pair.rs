@@ -184,7 +184,7 @@ impl FileSide {
             true => (event.trouble, None),
             false => (None, event.trouble),
         };
-        let status = event.status;
+        let status = event.visit.status;
         FileSide {
             length: event.actual.map(|tag| tag.length).or(status.map(|status| status.length)),
             mtime: event.actual.map(|tag| tag.mtime).or(status.map(|status| status.mtime)),
@@ -196,8 +196,8 @@ impl FileSide {
             listed: None,
             is_list: false,
             identity: status.map(|status| (status.device, status.inode)),
-            is_unread: event.resized.is_some(),
-            from_cache: event.actual.is_some() && event.origin != Some(Origin::Media),
+            is_unread: event.reading.resized.is_some(),
+            from_cache: event.actual.is_some() && event.reading.origin != Some(Origin::Media),
         }
     }
 }

@@ -315,13 +315,13 @@ impl DiffTask {
     /// Judges a file without reading it if its counterpart has another length. Returns whether it
     /// did.
     fn judge_by_length(&self, event: &mut FileEvent) -> bool {
-        let (Some(other), Some(status)) = (&self.other, event.status) else { return false };
+        let (Some(other), Some(status)) = (&self.other, event.visit.status) else { return false };
         let path = beneath(&self.prefix, &event.path.to_path());
         if !other.has_other_length(&path, status.length) {
             return false;
         }
         let Status { length, mtime, .. } = status;
-        event.resized = Some(Resized { length, mtime });
+        event.reading.resized = Some(Resized { length, mtime });
         if let Some(stored) = event.stored.filter(|stored| stored.length != length) {
             let reading = Reading::Resized { length, mtime };
             event.verdict = Some(Verdict::of(Stored::Tag(&stored), reading));

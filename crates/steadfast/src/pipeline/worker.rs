@@ -185,8 +185,8 @@ impl Worker<'_> {
         let share_ns = |len: usize| hash_ns * len as u64 / bytes.max(1);
         for chunk in chunks {
             let Chunk { opened, mut running, buffer, len, last, read_ns } = chunk;
-            running.event.elapsed_ns += read_ns + share_ns(len);
-            running.event.bytes_read += len as u64;
+            running.event.reading.elapsed_ns += read_ns + share_ns(len);
+            running.event.reading.bytes += len as u64;
             done.chunk_buffers.push(buffer);
             if last {
                 self.conclude_large(&opened, running);
@@ -200,7 +200,7 @@ impl Worker<'_> {
         let mut files = Vec::with_capacity(batch.files.len());
         for (file, hasher) in batch.files.into_iter().zip(hashers) {
             let Small { opened, mut event, len, .. } = file;
-            event.elapsed_ns += share_ns(len);
+            event.reading.elapsed_ns += share_ns(len);
             let (length, mtime) = (opened.status.length, opened.status.mtime);
             self.conclude_whole(&opened, event, hasher, (length, mtime));
             files.push(opened);
@@ -276,7 +276,8 @@ impl Worker<'_> {
         sink: Option<Box<dyn ByteSink>>,
     ) {
         let Opened { file, status, .. } = opened;
-        event.origin = event.origin.map(|origin| self.shared.engine.confirm(file, status, origin));
+        event.reading.origin =
+            event.reading.origin.map(|origin| self.shared.engine.confirm(file, status, origin));
         let task = &self.shared.task;
         match outcome {
             Outcome::Hashed(contents) => task.conclude(file, &mut event, contents),
@@ -299,7 +300,7 @@ impl Worker<'_> {
         }
         if event.action.is_some() {
             // Setting a tag changes the ctime, which is used to recognise the file again.
-            event.status = file.status().ok().filter(|after| same_contents(status, after));
+            event.visit.status = file.status().ok().filter(|after| same_contents(status, after));
         }
         self.finish(opened.number, &opened.status, event);
     }

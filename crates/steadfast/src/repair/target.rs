@@ -80,7 +80,7 @@ impl RepairTarget {
 
 /// Returns the damage that the event of a check has; `None` if it has none, or too many parts.
 fn damage_of(event: &FileEvent) -> Option<ByteRanges> {
-    let damage = event.damage.as_deref().filter(|_| event.status.is_some())?;
+    let damage = event.damage.as_deref().filter(|_| event.visit.status.is_some())?;
     let parts: ByteRanges = damage.damaged().chain(damage.unreadable()).collect();
     (parts.count() <= DAMAGED_PARTS_MAX).then_some(parts)
 }
@@ -267,7 +267,7 @@ impl Finder<'_> {
         let to_tag = self.goal == RepairGoal::EditedToTag;
         let (mut lacks_tag, mut tag) = (event.tag_place.is_loss(), event.stored);
         let is_without = matches!(verdict, Verdict::Untagged | Verdict::Unreadable);
-        if let Some(status) = event.status.filter(|_| is_without && tag.is_none()) {
+        if let Some(status) = event.visit.status.filter(|_| is_without && tag.is_none()) {
             tag = self.given.iter().find_map(|given| given.recorded(&path, &status));
             lacks_tag = tag.is_some();
         }
@@ -285,7 +285,7 @@ impl Finder<'_> {
             .filter(|_| event.subject == Subject::File && (event.tag_error.is_none() || lacks_tag))
             .and_then(|tag| target_of(&self.given, path.clone(), verdict, tag))
             .map(|target| {
-                let (status, damage) = (event.status, damage_of(event));
+                let (status, damage) = (event.visit.status, damage_of(event));
                 RepairTarget { status, damage, lacks_tag, ..target }
             });
         match target {
@@ -304,7 +304,7 @@ impl Finder<'_> {
         let previous = target.as_ref().and_then(tag_before);
         match target.zip(previous) {
             Some((target, tag)) => {
-                self.found.targets.push(RepairTarget { status: event.status, tag, ..target });
+                self.found.targets.push(RepairTarget { status: event.visit.status, tag, ..target });
             }
             None => {
                 let notice = Notice::failure("no tag before its present one is known").at(&path);

@@ -110,7 +110,7 @@ fn of_tags(selection: &Selection, options: &Options) -> Result<Option<TreeChange
     let mut changes = TreeChanges::default();
     let mut compare = |event: &Event| {
         let Event::File(file) = event else { return };
-        let (Some(tag), Some(status)) = (file.stored, file.status) else { return };
+        let (Some(tag), Some(status)) = (file.stored, file.visit.status) else { return };
         changes.files += 1;
         if (status.length, status.mtime) != (tag.length, tag.mtime) {
             changes.edited.push(file.path.to_path());

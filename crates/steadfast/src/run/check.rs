@@ -74,7 +74,7 @@ impl ProvedTask {
 
     /// Says whether the file of an event is one that was proved by its tag, and is unchanged.
     fn is_proved(&self, event: &FileEvent) -> bool {
-        let (Some(status), Some(stored)) = (event.status, event.stored) else { return false };
+        let (Some(status), Some(stored)) = (event.visit.status, event.stored) else { return false };
         let proved = self.proved.get(&(status.device, status.inode));
         proved.is_some_and(|proved| {
             proved.status == status

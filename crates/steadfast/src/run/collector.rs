@@ -226,17 +226,17 @@ impl<'a> Collector<'a> {
     fn take(&mut self, mut event: Box<FileEvent>) {
         // The reading belongs to the first name in walk order, although another name may have been
         // opened first.
-        if let Some(identity) = event.identity {
+        if let Some(identity) = event.visit.identity {
             if self.seen.len() >= LINKED_FILES_MAX {
                 self.seen.clear();
             }
             if !self.seen.insert(identity) {
-                event.linked = true;
-                (event.bytes_read, event.elapsed_ns) = (0, 0);
+                event.reading.linked = true;
+                (event.reading.bytes, event.reading.elapsed_ns) = (0, 0);
             }
         }
         event.settle_dataless(self.require_local);
-        if event.has_no_place {
+        if event.visit.has_no_place {
             self.tell_of_volume(&mut event);
         }
         let status = judge::exit_status(&event, self.require_tags, self.summary.dry_run);
@@ -256,9 +256,9 @@ impl<'a> Collector<'a> {
 
     /// Reports once for each file system that it has no place for tags, and what to do.
     fn tell_of_volume(&mut self, event: &mut FileEvent) {
-        let device = event.status.map(|status| status.device);
-        event.is_told = !self.volumes.insert(device);
-        if event.is_told {
+        let device = event.visit.status.map(|status| status.device);
+        event.visit.repeats_trouble = !self.volumes.insert(device);
+        if event.visit.repeats_trouble {
             return;
         }
         let parent = event.path.to_path().parent().map(Path::to_owned).unwrap_or_default();

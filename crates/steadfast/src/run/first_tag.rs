@@ -51,12 +51,12 @@ impl TagContext {
             return true;
         }
         let Err(trouble) = self.store.ready(file) else { return true };
-        event.has_no_place = trouble.reason == NO_ATTRIBUTES;
-        if event.has_no_place
+        event.visit.has_no_place = trouble.reason == NO_ATTRIBUTES;
+        if event.visit.has_no_place
             && let Some(records) = &self.records
             && records.covers(&event.path)
         {
-            (event.tag_place, event.has_no_place) = (TagPlace::CatalogueAlone, false);
+            (event.tag_place, event.visit.has_no_place) = (TagPlace::CatalogueAlone, false);
             return true;
         }
         event.trouble = Some(trouble);

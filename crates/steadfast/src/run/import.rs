@@ -91,7 +91,7 @@ impl ImportTask {
     /// A record without one may be older than the last edit. If it were accepted, that edit would
     /// look like decay.
     fn believed(&self, event: &FileEvent, reference: &Reference) -> Option<Tag> {
-        let status = event.status?;
+        let status = event.visit.status?;
         let &(algorithm, digest): &(_, Digest) = reference.digests.first()?;
         let length = reference.length.unwrap_or(status.length);
         let mtime = match (reference.mtime, reference.recorded) {

@@ -60,7 +60,7 @@ impl TagContext {
 /// Judges a file by its length alone, if the length differs from that of its tag, or else of its
 /// reference. The contents then differ and need not be read.
 pub(super) fn judge_length(event: &mut FileEvent) -> Option<Verdict> {
-    let Status { length, mtime, .. } = event.status?;
+    let Status { length, mtime, .. } = event.visit.status?;
     // Files in `/proc`, and on some network file systems, have contents although their length is 0.
     if length == 0 {
         return None;
@@ -73,14 +73,14 @@ pub(super) fn judge_length(event: &mut FileEvent) -> Option<Verdict> {
         (None, Some(reference)) => reference.judge_length(length, mtime),
         (None, None) => None,
     };
-    event.resized = verdict.map(|_| Resized { length, mtime });
+    event.reading.resized = verdict.map(|_| Resized { length, mtime });
     event.verdict = verdict.or(event.verdict);
     verdict
 }
 
 /// Undoes [`judge_length`], because the contents are read after all.
 pub(super) fn read_nevertheless(event: &mut FileEvent) {
-    (event.verdict, event.resized) = (None, None);
+    (event.verdict, event.reading.resized) = (None, None);
 }
 
 /// Judges contents that were hashed with two algorithms by a known tag, or else by a reference, of
@@ -106,7 +106,7 @@ pub(super) fn judge_known(
 
 /// Judges a file whose record has no digest that this program can compute.
 pub(super) fn judge_undigested(event: &mut FileEvent) {
-    let verdict = event.reference.as_deref().zip(event.status).map(|(reference, status)| {
+    let verdict = event.reference.as_deref().zip(event.visit.status).map(|(reference, status)| {
         reference.judge(&Computed { digests: &[], length: status.length, mtime: status.mtime })
     });
     let verdict = verdict.unwrap_or(Verdict::Unreadable);

@@ -15,12 +15,12 @@ pub(super) struct ShowTask {
 impl Task for ShowTask {
     fn open(&self, file: &File, event: &mut FileEvent) -> Plan {
         if let TagLookup::Tag(_) = self.context.look_up_here(file, event) {
-            let previous = match event.is_beside {
+            let previous = match event.visit.is_beside {
                 true => SidecarTags::of(&event.path.to_path()).map(|beside| beside.previous),
                 false => self.context.store.previous(file),
             };
             match previous {
-                Ok(StoredTag::Whole(previous)) => event.previous = Some(previous),
+                Ok(StoredTag::Whole(previous)) => event.previous = Some(Box::new(previous)),
                 Ok(StoredTag::Damaged(error)) => {
                     event.trouble = Some(FileError::new("read the previous tag", error));
                 }

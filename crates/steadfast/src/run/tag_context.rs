@@ -114,8 +114,10 @@ impl TagContext {
     /// Looks in the catalogue for the tag of a file whose own tag cannot be read. The error stays
     /// in the event, and the contents are judged.
     fn look_past(&self, event: &mut FileEvent) -> TagLookup {
-        let known =
-            self.records.as_ref().map(|records| records.tag_of(&event.path, event.status.as_ref()));
+        let known = self
+            .records
+            .as_ref()
+            .map(|records| records.tag_of(&event.path, event.visit.status.as_ref()));
         if let Some(Ok(Some(tag))) = known {
             event.tag_place = TagPlace::Damaged;
             event.stored = Some(tag);
@@ -132,17 +134,17 @@ impl TagContext {
     fn look_beside(&self, event: &mut FileEvent, place: TagPlace) -> TagLookup {
         let beside = SidecarTags::of(&event.path.to_path()).map(|beside| beside.tag);
         let found = self.look_further(event, place);
-        event.has_no_place = matches!(found, TagLookup::NoPlace);
+        event.visit.has_no_place = matches!(found, TagLookup::NoPlace);
         let reason = match (beside, &found) {
             (Ok(StoredTag::Absent | StoredTag::Impossible), _) => return found,
             (Ok(StoredTag::Whole(tag)), TagLookup::Nothing | TagLookup::NoPlace) => {
-                (event.tag_place, event.is_beside) = (TagPlace::Attribute, true);
-                (event.stored, event.has_no_place) = (Some(tag), false);
+                (event.tag_place, event.visit.is_beside) = (TagPlace::Attribute, true);
+                (event.stored, event.visit.has_no_place) = (Some(tag), false);
                 return TagLookup::Tag(tag);
             }
             (Ok(StoredTag::Whole(tag)), TagLookup::Tag(known)) => {
                 if tag.same_contents(known) && place == TagPlace::Catalogue {
-                    (event.tag_place, event.is_beside) = (TagPlace::Attribute, true);
+                    (event.tag_place, event.visit.is_beside) = (TagPlace::Attribute, true);
                 }
                 return found;
             }
@@ -158,7 +160,7 @@ impl TagContext {
             event.trouble = Some(FileError { operation, reason });
         }
         if matches!(found, TagLookup::Nothing | TagLookup::NoPlace) {
-            (event.tag_place, event.is_beside) = (TagPlace::Attribute, true);
+            (event.tag_place, event.visit.is_beside) = (TagPlace::Attribute, true);
             event.verdict = Some(Verdict::Unreadable);
             return TagLookup::Unreadable;
         }
@@ -175,7 +177,7 @@ impl TagContext {
                 _ => TagLookup::Nothing,
             };
         };
-        let trouble = match records.tag_of(&event.path, event.status.as_ref()) {
+        let trouble = match records.tag_of(&event.path, event.visit.status.as_ref()) {
             Ok(Some(tag)) => {
                 event.tag_place = place;
                 event.stored = Some(tag);
@@ -209,7 +211,12 @@ impl TagContext {
             })
         });
         let is_renamed = |status| records.is_renamed(&event.path, status, stored);
-        differs && !event.status.as_ref().is_some_and(|status| is_renamed(status).unwrap_or(false))
+        differs
+            && !event
+                .visit
+                .status
+                .as_ref()
+                .is_some_and(|status| is_renamed(status).unwrap_or(false))
     }
 
     /// Restores a lost attribute, if that was requested and the contents still match it.
@@ -251,13 +258,13 @@ impl TagContext {
             return;
         };
         let earlier = self.earlier(file, event).find(|tag| tag.same_contents(&actual));
-        event.previous = earlier;
+        event.previous = earlier.map(Box::new);
     }
 
     /// Returns whether an earlier tag has the file's present length. The earlier contents may be
     /// back, so the file is read although its length decides the verdict.
     pub(super) fn may_be_earlier(&self, file: &File, event: &FileEvent) -> bool {
-        let length = event.status.map(|status| status.length);
+        let length = event.visit.status.map(|status| status.length);
         self.earlier(file, event).any(|tag| Some(tag.length) == length)
     }
 
@@ -330,7 +337,7 @@ impl TagContext {
     ) {
         // A tag that only the catalogue has cannot be replaced at the file.
         let replaces = match event.tag_place {
-            TagPlace::Attribute if event.is_beside => Replaces::Nothing,
+            TagPlace::Attribute if event.visit.is_beside => Replaces::Nothing,
             TagPlace::Attribute => replaces,
             TagPlace::Damaged => Replaces::DamagedKept,
             TagPlace::Catalogue => match replaces {
@@ -345,7 +352,7 @@ impl TagContext {
             && event.tag_place != TagPlace::CatalogueAlone
             && let Err(trouble) = self.store.write(file, tag, replaces)
         {
-            event.has_no_place = trouble.reason == NO_ATTRIBUTES;
+            event.visit.has_no_place = trouble.reason == NO_ATTRIBUTES;
             event.trouble = Some(trouble);
             return;
         }
@@ -353,7 +360,7 @@ impl TagContext {
             // The new tag repairs whatever was wrong with the attribute.
             event.trouble = None;
         }
-        event.written = Some(*tag);
+        event.visit.written = Some(Box::new(*tag));
         event.action = Some(action);
     }
 }
@@ -365,10 +372,14 @@ impl ByteSink for Leaves {
 
     /// Keeps the leaves if the file now has a tag of the contents that were read.
     fn finish(self: Box<Leaves>, event: &mut FileEvent) {
-        let own = |tag: &Tag| event.actual.is_some_and(|actual| actual.same_contents(tag));
-        let Some(tag) = event.written.or(event.stored.filter(own)) else { return };
-        let replaces = event.stored.filter(|_| event.written.is_some());
-        if let Err(trouble) = self.keep(&tag, replaces.as_ref()) {
+        let own = |tag: &&Tag| event.actual.is_some_and(|actual| actual.same_contents(tag));
+        let stored = event.stored.as_ref();
+        let (tag, replaces) = match (event.visit.written.as_deref(), stored.filter(own)) {
+            (Some(written), _) => (written, stored),
+            (None, Some(own)) => (own, None),
+            (None, None) => return,
+        };
+        if let Err(trouble) = self.keep(tag, replaces) {
             event.trouble.get_or_insert(trouble);
         }
     }

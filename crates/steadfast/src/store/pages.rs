@@ -165,7 +165,7 @@ impl PageKeeper {
     /// Returns whether leaves should be made for a file that will have a tag of `algorithm`: the
     /// file has more than one page, the digest is long enough, and the leaves do not exist.
     pub(crate) fn wants(&self, event: &FileEvent, algorithm: Algorithm) -> bool {
-        let Some(status) = event.status else { return false };
+        let Some(status) = event.visit.status else { return false };
         let lacks = self.lacks(event, &status, algorithm);
         if self.asked && !lacks {
             self.remove_drafts(&event.path.to_path(), &status);
@@ -247,8 +247,8 @@ impl PageKeeper {
     pub(crate) fn begin(self: &Arc<Self>, event: &FileEvent) -> Box<Leaves> {
         Box::new(Leaves {
             path: event.path.to_path(),
-            status: event.status,
-            hasher: self.hasher(event.status.map_or(0, |status| status.length)),
+            status: event.visit.status,
+            hasher: self.hasher(event.visit.status.map_or(0, |status| status.length)),
             tree: Tree::new(&self.params),
             check: 0,
             waiting: Vec::new(),

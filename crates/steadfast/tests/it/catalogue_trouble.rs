@@ -201,7 +201,7 @@ fn contents_that_an_earlier_tag_recorded_are_told() {
             let said = tree.run(verb);
             assert_eq!(said.verdict("file"), Some(Verdict::Corrupt), "by {kept}");
             let event = said.of("file");
-            let (previous, actual) = (event.previous.unwrap(), event.actual.unwrap());
+            let (previous, actual) = (event.previous.as_deref().unwrap(), event.actual.unwrap());
             assert!(previous.same_contents(&actual), "by {kept}");
         }
         tree.corrupt("file", "third");

@@ -119,7 +119,7 @@ fn update_retags_edits_and_keeps_the_evidence_of_decay() {
     let done = [Action::Retagged, Action::Refreshed, Action::Tagged].map(Some);
     assert_eq!(actions, [None, done[0], done[1], done[2], None]);
     let shown = tree.run(Verb::Show);
-    assert_eq!(shown.of("b").previous, Some(old), "one step back can be proved");
+    assert_eq!(shown.of("b").previous.as_deref(), Some(&old), "one step back can be proved");
     assert_eq!(shown.of("c").previous, None);
     let said = tree.run(Verb::Check);
     assert_eq!(said.verdict("a"), Some(Verdict::Corrupt));
@@ -141,7 +141,7 @@ fn only_acceptance_replaces_the_tag_of_a_corrupt_file() {
     assert_eq!(tree.run(Verb::Show).of("a").stored, old);
     let said = tree.run(ACCEPT);
     assert_eq!((said.action("a"), said.status()), (Some(Action::Retagged), 0));
-    assert_eq!(tree.run(Verb::Show).of("a").previous, old);
+    assert_eq!(tree.run(Verb::Show).of("a").previous.as_deref().copied(), old);
     assert_eq!(tree.run(Verb::Check).status(), 0);
 }
 
@@ -214,7 +214,7 @@ fn a_dry_run_writes_nothing_and_says_what_it_would_do() {
     }
     let after = tree.run(Verb::Show).files;
     let tags = |files: &[steadfast::FileEvent]| -> Vec<_> {
-        files.iter().map(|event| (event.stored, event.previous)).collect()
+        files.iter().map(|event| (event.stored, event.previous.clone())).collect()
     };
     assert_eq!(tags(&before), tags(&after));
 }
@@ -268,7 +268,7 @@ fn hard_links_are_read_once_and_reported_for_each_name() {
     assert_eq!(said.summary.verdicts(Verdict::Corrupt), 4);
     assert_eq!(said.summary.verdicts(Verdict::Intact), 4);
     assert_eq!(said.summary.bytes, 2_001_000);
-    assert_eq!(said.files.iter().filter(|event| event.linked).count(), 6);
+    assert_eq!(said.files.iter().filter(|event| event.reading.linked).count(), 6);
 }
 
 #[test]
@@ -356,7 +356,7 @@ fn a_file_given_beside_its_folder_is_taken_once_and_its_previous_tag_stays() {
         .with(|selection| selection.listed = vec![tree.at("b"), tree.at("a"), tree.at("b")]);
     let said = run_on(Verb::Update, &selection, &Options::default());
     assert_eq!(said.files.len(), 4);
-    assert_eq!(tree.run(Verb::Show).of("b").previous, old);
+    assert_eq!(tree.run(Verb::Show).of("b").previous.as_deref().copied(), old);
 }
 
 #[test]
@@ -370,9 +370,9 @@ fn the_first_name_in_walk_order_stands_for_a_linked_file() {
     for workers in [1, 2, 4, 8] {
         let options = Options::default().with(|options| options.workers = Some(workers));
         let said = tree.run_as(Verb::Hash, &options);
-        let linked: Vec<bool> = said.files.iter().map(|event| event.linked).collect();
+        let linked: Vec<bool> = said.files.iter().map(|event| event.reading.linked).collect();
         assert_eq!(linked, [vec![false; 200], vec![true; 200]].concat(), "{workers} workers");
-        assert!(said.files.iter().all(|event| event.linked == (event.bytes_read == 0)));
+        assert!(said.files.iter().all(|event| event.reading.linked == (event.reading.bytes == 0)));
     }
 }
 

@@ -91,7 +91,7 @@ fn evict(tree: &Tree, name: &str) -> PathBuf {
 }
 
 fn skips(said: &Said) -> Vec<String> {
-    let skipped = said.files.iter().filter(|event| event.dataless);
+    let skipped = said.files.iter().filter(|event| event.reading.dataless);
     let name = |event: &FileEvent| {
         assert_eq!((event.verdict, &event.trouble, event.actual), (None, &None, None));
         event.path.to_path().file_name().unwrap().to_str().unwrap().to_owned()
@@ -138,7 +138,7 @@ fn tags_are_shown_although_contents_are_elsewhere() {
     let tree = tree();
     tree.run(Verb::Tag);
     let said = tree.run_by(Verb::Show, &Options::default(), Evicting::of(&tree, &["away"]));
-    assert!(said.of("away").stored.is_some() && !said.of("away").dataless);
+    assert!(said.of("away").stored.is_some() && !said.of("away").reading.dataless);
 }
 
 #[test]
@@ -187,6 +187,6 @@ fn a_listed_file_in_a_cloud_is_not_missing() {
     };
     let (summary, files) = listed(&Options::default());
     assert_eq!((summary.skipped.dataless, summary.verdicts(Verdict::Missing)), (1, 1));
-    assert!(files.iter().any(|event| event.dataless && event.subject == Subject::File));
+    assert!(files.iter().any(|event| event.reading.dataless && event.subject == Subject::File));
     assert_eq!(listed(&failing()).0.verdicts(Verdict::Unreadable), 1);
 }

@@ -136,7 +136,7 @@ fn what_lies_within_is_reached_by_names_alone() {
         run_on(Verb::Hash, &selection, &Options::default())
     };
     for inside in ["a", "a/b", "a/b/file"] {
-        assert_eq!(hash(inside).of("file").bytes_read, 6, "{inside}");
+        assert_eq!(hash(inside).of("file").reading.bytes, 6, "{inside}");
     }
     for out in ["link/b", "link/b/file", "a/../link/b"] {
         let said = hash(out);

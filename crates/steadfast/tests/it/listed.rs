@@ -99,8 +99,8 @@ fn imported(record: Reference, trust: bool) -> (Row, Option<(Tag, bool)>) {
     let tagged = event.action == Some(Action::Tagged);
     let stored = tree.run(Verb::Show).of("file").stored;
     assert_eq!(stored.is_some(), tagged);
-    let row = (event.verdict, tagged, event.bytes_read > 0, event.trouble.is_some());
-    (row, stored.map(|tag| (tag, event.bytes_read > 0)))
+    let row = (event.verdict, tagged, event.reading.bytes > 0, event.trouble.is_some());
+    (row, stored.map(|tag| (tag, event.reading.bytes > 0)))
 }
 
 #[test]
@@ -171,7 +171,7 @@ fn a_list_never_replaces_a_tag() {
     let summary = import(tree.path(), list, extra, true, &options(), &mut events).unwrap();
     let found = |name: &str| {
         let event = &events.files[&tree.at(name)];
-        (event.action, event.trouble.is_some(), event.bytes_read)
+        (event.action, event.trouble.is_some(), event.reading.bytes)
     };
     let kept = (Some(Action::Kept), false, 0);
     assert_eq!(found("same"), kept);

@@ -87,21 +87,21 @@ fn the_page_cache_is_left_as_it_was(kind: Kind) {
             let event = said.of(name);
             let after = cached(tree, name);
             // btrfs keeps the shortest files in its own records, and reads these through the cache.
-            if event.origin == Some(Origin::Media) || wanted {
+            if event.reading.origin == Some(Origin::Media) || wanted {
                 assert_eq!(after, before, "{}, {name}, cached: {wanted}", kind.name);
             }
             let told = kind.name != "btrfs";
             if told {
-                assert_eq!(event.origin, Some(Origin::Media), "{}, {name}", kind.name);
+                assert_eq!(event.reading.origin, Some(Origin::Media), "{}, {name}", kind.name);
             } else if wanted || after > 0 {
-                assert_eq!(event.origin, Some(Origin::Cache), "{}, {name}", kind.name);
+                assert_eq!(event.reading.origin, Some(Origin::Cache), "{}, {name}", kind.name);
             } else {
-                assert_eq!(event.origin, Some(Origin::Media), "{}, {name}", kind.name);
+                assert_eq!(event.reading.origin, Some(Origin::Media), "{}, {name}", kind.name);
             }
         }
         if !wanted {
             let large = said.of(&name(1 << 20));
-            assert_eq!(large.origin, Some(Origin::Media), "{}", kind.name);
+            assert_eq!(large.reading.origin, Some(Origin::Media), "{}", kind.name);
         }
     }
 }
@@ -135,7 +135,7 @@ fn what_is_read_through_the_cache_after_all_is_not_said_to_come_from_the_medium(
     let said = tree.run_as(Verb::Check, &media());
     assert!(cached(tree, "dense") > 0, "it was not read through the cache");
     assert_eq!(said.of("dense").verdict, Some(Verdict::Intact));
-    assert_eq!(said.of("dense").origin, Some(Origin::Cache));
+    assert_eq!(said.of("dense").reading.origin, Some(Origin::Cache));
     assert_eq!(said.summary.bytes_from_media, 0);
     let told = said.notices.iter().filter(|notice| notice.text.contains("medium")).count();
     assert_eq!(told, 1, "{:?}", said.notices);
@@ -147,7 +147,7 @@ fn what_is_in_memory_alone_does_not_come_from_a_medium() {
     fill(&image.tree);
     let said = image.tree.run_as(Verb::Check, &media());
     assert_eq!((said.status(), said.summary.bytes_from_media), (0, 0));
-    assert!(said.files.iter().all(|event| event.origin == Some(Origin::Cache)));
+    assert!(said.files.iter().all(|event| event.reading.origin == Some(Origin::Cache)));
     let told = said.notices.iter().filter(|notice| notice.text.contains("medium")).count();
     assert_eq!(told, 1, "{:?}", said.notices);
 }
@@ -162,7 +162,7 @@ fn where_direct_reads_are_not_offered_nothing_comes_from_the_medium() {
     }
     let said = image.tree.run_as(Verb::Check, &media());
     assert_eq!((said.status(), said.summary.bytes_from_media), (0, 0));
-    assert!(said.files.iter().all(|event| event.origin == Some(Origin::Cache)));
+    assert!(said.files.iter().all(|event| event.reading.origin == Some(Origin::Cache)));
     assert!(cached(&image.tree, &name(1 << 20)) > 0, "it was not read through the cache");
 }
 
@@ -189,7 +189,7 @@ fn encrypted_folders_are_read_through_the_cache_and_said_to_be() {
     let said = tree.run_as(Verb::Check, &media());
     let through_cache = cached(tree, "sealed/file") > 0;
     let origin = if through_cache { Origin::Cache } else { Origin::Media };
-    assert_eq!(said.of("sealed/file").origin, Some(origin));
+    assert_eq!(said.of("sealed/file").reading.origin, Some(origin));
 }
 
 /// Changes a file's length after so many reads, behind the engine's back.

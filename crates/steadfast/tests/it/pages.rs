@@ -249,7 +249,7 @@ fn tagged_files_are_read_for_their_leaves_once_and_never_retagged() {
     assert_eq!(kept_in(&tree).len(), 1, "damage must not become what pages are held against");
     let left = tree.write(".steadfast/pages/4096/draft-1-1", "left beside leaves that are whole");
     let again = tree.run_as(Verb::Tag, &keeping(None, false));
-    assert_eq!(again.of("fine").bytes_read, 0);
+    assert_eq!(again.of("fine").reading.bytes, 0);
     assert!(!left.exists(), "no leaves replace this draft");
     assert!(verify_pages(&tree.at("decayed"), &PagesOptions::default()).is_err());
 }
@@ -383,7 +383,7 @@ fn a_draft_that_a_kill_left_does_not_block_the_leaves() {
     }
     // The leaves are whole, so no new draft replaces this one.
     fs::write(&draft, &good[..good.len() / 2]).unwrap();
-    assert_eq!(tree.run_as(Verb::Tag, &keeping(None, true)).of("file").bytes_read, 0);
+    assert_eq!(tree.run_as(Verb::Tag, &keeping(None, true)).of("file").reading.bytes, 0);
     assert!(!draft.exists(), "a draft that nothing needs is removed");
     // Nor for a file that is too short to need leaves.
     let short = tree.at("short.steadfast-pages.new");

@@ -135,7 +135,7 @@ fn a_file_that_may_not_be_changed_is_named_and_the_others_are_tagged() {
         let (mark, letter) = (name, if *name == "immutable" { 'i' } else { 'a' });
         let reason = format!("the file is {mark}: `chattr -{letter} FILE` allows changes");
         assert_eq!(trouble(&said, name), format!("cannot set the tag: {reason}"));
-        assert_eq!(said.of(name).bytes_read, 0, "nothing is read for a tag that cannot be set");
+        assert_eq!(said.of(name).reading.bytes, 0, "nothing is read for a tag that cannot be set");
     }
     let check = image.tree.run(Verb::Check);
     assert_eq!(check.summary.verdicts(Verdict::Intact), 20);
@@ -206,7 +206,7 @@ fn where_no_attributes_are_kept_nothing_is_read_for_nothing() {
         assert_eq!((said.summary.bytes, said.status()), (0, 2));
         assert_eq!(trouble(&said, "0/0000"), NONE);
         assert_eq!(advice(&said), 1);
-        assert_eq!(said.files.iter().filter(|event| !event.is_told).count(), 1);
+        assert_eq!(said.files.iter().filter(|event| !event.repeats_trouble()).count(), 1);
     }
     let said = image.tree.run(Verb::Check);
     assert_eq!(advice(&said), 1);
@@ -240,7 +240,7 @@ fn of_several_volumes_each_without_attributes_is_named_once_and_the_others_are_t
     assert_eq!((said.summary.actions(Action::Tagged), said.summary.failed), (20, 20));
     assert_eq!((advice(&said), said.status()), (2, 2));
     let read = said.files.iter().filter(|event| event.trouble.is_some());
-    assert_eq!(read.map(|event| event.bytes_read).sum::<u64>(), 0);
+    assert_eq!(read.map(|event| event.reading.bytes).sum::<u64>(), 0);
     let check = tree.run(Verb::Check);
     assert_eq!((check.summary.verdicts(Verdict::Intact), advice(&check)), (20, 2));
 }
@@ -311,7 +311,7 @@ fn what_is_mounted_read_only_is_checked_and_not_tagged() {
     for verb in [Verb::Tag, Verb::Update] {
         let said = image.tree.run(verb);
         assert_eq!(trouble(&said, "new"), "cannot set the tag: read-only file system");
-        assert_eq!((said.action("new"), said.of("new").bytes_read), (None, 0));
+        assert_eq!((said.action("new"), said.of("new").reading.bytes), (None, 0));
     }
     assert_eq!(image.tree.run(Verb::Tag).status(), 2);
     let said = image.tree.run(Verb::Update);

@@ -248,7 +248,7 @@ fn table(places: &[&str], store: &Arc<dyn Store>) -> String {
                 place_name(event.tag_place),
                 said.findings.get(name).unwrap_or(&"-"),
                 if event.trouble.is_some() { "trouble" } else { "-" },
-                match (event.bytes_read > 0, event.resized.is_some()) {
+                match (event.reading.bytes > 0, event.reading.resized.is_some()) {
                     (true, false) => "read",
                     (false, true) => "resized",
                     (false, false) => "-",

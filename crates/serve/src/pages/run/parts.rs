@@ -271,16 +271,16 @@ fn row_of(event: &FileEvent, base: &str) -> Markup {
     let path = escape::path(&event.path.to_path());
     let name = event.action.map(|action| action.name());
     let name = name.or_else(|| event.verdict.map(|verdict| verdict.name())).unwrap_or("no tag");
-    let read = event.actual.is_some() && !event.linked;
+    let read = event.actual.is_some() && !event.reading.linked;
     let known = known_of(event);
     html! {
         tr {
             th .long scope="row" title=(path) { (short(&path, base)) }
             td title=(known.join("; ")) { (name) }
             @if read {
-                td .number { (Units::Si.bytes(event.bytes_read)) }
-                td .number { (units::duration(event.elapsed_ns)) }
-                td .number { (Units::Si.rate(event.bytes_read, event.elapsed_ns)) }
+                td .number { (Units::Si.bytes(event.reading.bytes)) }
+                td .number { (units::duration(event.reading.elapsed_ns)) }
+                td .number { (Units::Si.rate(event.reading.bytes, event.reading.elapsed_ns)) }
             } @else {
                 td {} td {} td {}
             }

@@ -56,18 +56,18 @@ impl Worker<'_> {
                 },
             };
             if opened.status.length > SMALL_LEN_BYTES_MAX {
-                event.elapsed_ns += self.clock.lap(Stage::Open);
+                event.reading.elapsed_ns += self.clock.lap(Stage::Open);
                 let hasher = self.hasher(&opened, &event);
                 done.large.push((Arc::from(opened), Running { hasher, event }));
                 if done.large.len() >= large_max {
                     break;
                 }
             } else if room.used + self.span(opened.status.length) > room.buffer.len() {
-                event.elapsed_ns += self.clock.lap(Stage::Open);
+                event.reading.elapsed_ns += self.clock.lap(Stage::Open);
                 done.returned.push(Item::Opened(opened, event));
                 break;
             } else {
-                event.elapsed_ns += self.clock.small_opened();
+                event.reading.elapsed_ns += self.clock.small_opened();
                 self.read_small(opened, event, &mut room);
             }
         }
@@ -99,7 +99,7 @@ impl Worker<'_> {
         let (status, file) = match opened {
             Ok(opened) => opened,
             Err(error) => {
-                event.dataless = Dataless::is(&error);
+                event.reading.dataless = Dataless::is(&error);
                 self.refuse(number, event, FileError::from_io("open", &error));
                 return None;
             }
@@ -108,8 +108,8 @@ impl Worker<'_> {
             self.refuse(number, event, FileError::new("read", "it is no longer a regular file"));
             return None;
         }
-        event.status = Some(status);
-        event.has_resource_fork = has_resource_fork(&file);
+        event.visit.status = Some(status);
+        event.reading.has_resource_fork = has_resource_fork(&file);
         match self.shared.links.claim(&status, number, &event.path) {
             Claim::First | Claim::Alone => {}
             Claim::Waits => return None,
@@ -119,14 +119,14 @@ impl Worker<'_> {
             }
         }
         if status.links > 1 {
-            event.identity = Some((status.device, status.inode));
+            event.visit.identity = Some((status.device, status.inode));
         }
         let plan = self.shared.task.open(&file, &mut event);
         // What is known without the contents is reported nevertheless.
         let is_known = matches!(plan, Plan::Done) && event.trouble.is_none();
         if status.dataless && !self.shared.settings.downloads && !is_known {
             event.note_dataless();
-            event.elapsed_ns = self.clock.lap(Stage::Open);
+            event.reading.elapsed_ns = self.clock.lap(Stage::Open);
             self.finish(number, &status, event);
             return None;
         }
@@ -134,7 +134,7 @@ impl Worker<'_> {
             Plan::Hash { algorithms, settled } => (Some(algorithms), settled),
             Plan::Read => (None, false),
             Plan::Done => {
-                event.elapsed_ns = self.clock.lap(Stage::Open);
+                event.reading.elapsed_ns = self.clock.lap(Stage::Open);
                 self.shared.bytes_passed.fetch_add(status.length, Ordering::Relaxed);
                 self.finish(number, &status, event);
                 return None;
@@ -146,11 +146,11 @@ impl Worker<'_> {
         let origin = self.shared.engine.prepare(&file, &status);
         match origin {
             Ok(origin) => {
-                event.origin = Some(origin);
+                event.reading.origin = Some(origin);
                 Some((Box::new(Opened { number, file, status, algorithms }), event))
             }
             Err(error) => {
-                event.elapsed_ns += self.clock.lap(Stage::Open);
+                event.reading.elapsed_ns += self.clock.lap(Stage::Open);
                 let outcome = Outcome::of_error(&error);
                 self.conclude(&Opened { number, file, status, algorithms }, event, outcome);
                 self.clock.lap(Stage::Store);
@@ -175,7 +175,7 @@ impl Worker<'_> {
             return;
         }
         let rest_ns = u64::try_from(step_ns - age_ns).expect("between 0 and two steps");
-        event.elapsed_ns += self.clock.lap(Stage::Open);
+        event.reading.elapsed_ns += self.clock.lap(Stage::Open);
         thread::sleep(Duration::from_nanos(rest_ns));
         self.clock.lap(Stage::Wait);
     }
@@ -183,7 +183,7 @@ impl Worker<'_> {
     /// Finishes an entry that could not be opened.
     fn refuse(&mut self, number: u64, mut event: Box<FileEvent>, trouble: FileError) {
         event.fail(trouble);
-        event.elapsed_ns = self.clock.lap(Stage::Open);
+        event.reading.elapsed_ns = self.clock.lap(Stage::Open);
         self.finished.push((number, event));
     }
 
@@ -200,10 +200,10 @@ impl Worker<'_> {
         {
             return self.read_unsized(*opened, event, &mut room.buffer[start..]);
         }
-        event.elapsed_ns += self.clock.small_read();
+        event.reading.elapsed_ns += self.clock.small_read();
         let outcome = match result {
             Ok((read, after)) => {
-                event.bytes_read = read as u64;
+                event.reading.bytes = read as u64;
                 if read == length && held_still(&opened.status, &after) {
                     room.files.push(Small { opened, event, start, len: length });
                     room.used += span;
@@ -243,8 +243,8 @@ impl Worker<'_> {
                 Err(error) => break Outcome::of_error(&error),
             }
         };
-        event.bytes_read = length;
-        event.elapsed_ns += self.clock.lap(Stage::Read);
+        event.reading.bytes = length;
+        event.reading.elapsed_ns += self.clock.lap(Stage::Read);
         self.conclude(&opened, event, outcome);
         self.clock.lap(Stage::Store);
     }
