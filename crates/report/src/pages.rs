@@ -9,7 +9,7 @@ use std::path::Path;
 
 use steadfast::pages::Damage;
 use steadfast::run::Verified;
-use steadfast_verity::VerityDigest;
+use steadfast::verity::VerityDigest;
 
 use crate::escape;
 use crate::json::{JsonObject, write_object};

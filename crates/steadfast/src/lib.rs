@@ -51,6 +51,7 @@ pub mod appledouble;
 pub mod manifest;
 pub mod reference;
 mod calibration;
+pub mod verity;
 pub mod pages;
 pub mod read;
 pub mod event;

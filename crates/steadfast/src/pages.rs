@@ -13,13 +13,7 @@ use std::num::NonZeroUsize;
 use std::ops::Range;
 use std::sync::atomic::AtomicBool;
 
-use steadfast_verity::ReadOptions;
-
 pub use steadfast_sys::source::{FileSource, Part, ReadAt};
-pub use steadfast_verity::{
-    Error as VerityError, ErrorKind as VerityErrorKind, PageCheck, Root, VerityDigest, VerityHash,
-    VerityParams,
-};
 
 pub use header::{HEADER_LEN, Header, MAGIC};
 pub use kept::Kept;
@@ -27,6 +21,7 @@ pub(crate) use kept::is_ours;
 pub(crate) use source::Descriptor;
 
 use crate::calibration::lanes_for;
+use crate::verity::{self, PageCheck, ReadOptions};
 
 /// Default length of pages in bytes: that of memory and of most file systems.
 pub const PAGE_LEN_DEFAULT: usize = 4 << 10;
@@ -75,7 +70,7 @@ pub(crate) fn damage_of(
     kept.ensure_whole(stop)?;
     let header = kept.header();
     let options = ReadOptions { workers, lanes: lanes_for(header.length), stop: Some(stop) };
-    let check = steadfast_verity::check(file, &kept.leaves(), &header.params(), &options)?;
+    let check = verity::check(file, &kept.leaves(), &header.params(), &options)?;
     Ok(Damage { page_len: header.page_len as u64, length: header.length, check })
 }
 

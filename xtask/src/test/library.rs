@@ -16,7 +16,6 @@ const LOWER: &[&str] = &[
     "steadfast_parity",
     "steadfast_sys",
     "steadfast_time",
-    "steadfast_verity",
 ];
 
 pub(super) fn library(session: &mut Session) -> anyhow::Result<()> {

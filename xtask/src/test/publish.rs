@@ -14,12 +14,11 @@ use serde_json::Value;
 use super::{Session, fixtures, steps};
 
 /// The packages for others, each after those that it depends on.
-const PUBLISHED: [&str; 8] = [
+const PUBLISHED: [&str; 7] = [
     "steadfast-time",
     "steadfast-digest",
     "steadfast-sys",
     "steadfast-manifest",
-    "steadfast-verity",
     "steadfast-parity",
     "steadfast-codesign",
     "steadfast",

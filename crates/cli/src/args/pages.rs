@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use clap::{Args, Subcommand};
 use steadfast::Options;
 use steadfast::pages::PagesUse;
-use steadfast_verity::{VerityHash, VerityParams};
+use steadfast::verity::{VerityHash, VerityParams};
 
 use super::{LevelArgs, quantity};
 

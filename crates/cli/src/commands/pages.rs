@@ -10,12 +10,12 @@ use anyhow::Context as _;
 use steadfast::fastest_lanes;
 use steadfast::run::{PagesOptions, Verified, verify_pages};
 use steadfast::verdict::worse_status;
+use steadfast::verity::{ReadOptions, VerityDigest, VerityParams};
 use steadfast_codesign::FileSource;
 use steadfast_report::escape;
 use steadfast_report::pages::{
     write_digest, write_located_text, write_verified_json, write_verified_text,
 };
-use steadfast_verity::{ReadOptions, VerityDigest, VerityParams};
 
 use crate::args::{PagesArgs, PagesCommand, PagesDigestArgs, PagesSourceArgs};
 use crate::exit;
@@ -61,7 +61,7 @@ fn digest_of(
     }
     let source = FileSource::open(path)?;
     let options = ReadOptions { workers, lanes: fastest_lanes(), stop: Some(stop) };
-    steadfast_verity::digest(&source, params, &options)
+    steadfast::verity::digest(&source, params, &options)
 }
 
 fn verify<'a>(

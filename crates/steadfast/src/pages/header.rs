@@ -5,7 +5,8 @@
 use std::io;
 
 use steadfast_digest::{Algorithm, Digest};
-use steadfast_verity::{Root, VerityDigest, VerityHash, VerityParams};
+
+use crate::verity::{Root, VerityDigest, VerityHash, VerityParams};
 
 use steadfast_manifest::tag::{Tag, algorithm_number, algorithm_of};
 

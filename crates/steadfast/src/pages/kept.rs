@@ -11,9 +11,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use steadfast_sys::file::{Dir, File};
 use steadfast_sys::source::{FileSource, Part, ReadAt as _};
 use steadfast_sys::xattr;
-use steadfast_verity::Tree;
 
 use super::header::{HEADER_LEN, Header, MAGIC, invalid};
+use crate::verity::Tree;
 
 /// Length of the check value after the leaves, in bytes.
 pub(crate) const CHECK_LEN: usize = 4;

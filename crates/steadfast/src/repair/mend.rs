@@ -12,7 +12,6 @@ use steadfast_digest::{AlgorithmHasher, Lanes};
 use steadfast_manifest::tag::Tag;
 use steadfast_sys::file::{AlignedBuffer, File};
 use steadfast_sys::source::ReadAt as _;
-use steadfast_verity::{LeafHasher, VerityParams};
 
 use super::copies::{OpenCopy, Own};
 use super::target::RepairTarget;
@@ -23,6 +22,7 @@ use crate::event::FileError;
 use crate::pages::{Descriptor, Kept};
 use crate::run::leaves_folder;
 use crate::store::pages::find;
+use crate::verity::{LeafHasher, VerityParams};
 
 /// Bytes that are read and hashed at a time: a multiple of every page.
 pub(super) const SPAN_LEN: usize = 512 << 10;

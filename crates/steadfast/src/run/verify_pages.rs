@@ -11,7 +11,6 @@ use std::sync::atomic::AtomicBool;
 use std::thread;
 
 use steadfast_sys::file::{File, FileKind};
-use steadfast_verity::{PageCheck, Tree, VerityDigest, VerityParams};
 
 use super::leaves::leaves_folder;
 use crate::catalogue::Catalogue;
@@ -20,6 +19,7 @@ use crate::pages::{Damage, Descriptor, PAGE_LEN_DEFAULT, damage_of};
 use crate::store::pages::find;
 use crate::store::{StoredTag, tag_at};
 use crate::verdict::{Verdict, same_mtime};
+use crate::verity::{PageCheck, Tree, VerityDigest, VerityParams};
 use steadfast_manifest::tag::Tag;
 
 /// How files are verified page by page.

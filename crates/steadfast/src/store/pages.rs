@@ -18,7 +18,6 @@ use std::sync::{Arc, Once};
 use steadfast_digest::Algorithm;
 use steadfast_sys::file::{Dir, Draft, Existing, FileKind, Status};
 use steadfast_sys::xattr;
-use steadfast_verity::{LeafHasher, Tree, VerityHash, VerityParams};
 
 use crate::calibration::lanes_for;
 use crate::error::Error;
@@ -26,6 +25,7 @@ use crate::event::{FileError, FileEvent};
 use crate::pages::{
     DRAFT_SUFFIX, HEADER_LEN, Header, Kept, MAGIC, PAGE_LEN_DEFAULT, PagesUse, SIDECAR_SUFFIX,
 };
+use crate::verity::{LeafHasher, Tree, VerityHash, VerityParams};
 pub(crate) use place::{LeavesFolder, with_suffix};
 use place::{beside, ensure_leaves, sidecar};
 use steadfast_manifest::tag::Tag;

@@ -7,7 +7,7 @@ use std::sync::atomic::AtomicBool;
 
 use steadfast::Algorithm;
 use steadfast::pages::Kept;
-use steadfast_verity::VerityHash;
+use steadfast::verity::VerityHash;
 
 fn formats() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata/formats")

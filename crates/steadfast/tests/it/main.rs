@@ -40,4 +40,5 @@ mod schedule;
 mod seals;
 mod tag_verbs;
 mod tree;
+mod verity;
 mod walk;

@@ -14,10 +14,10 @@ use steadfast::fastest_lanes;
 use steadfast::pages::{Kept, PagesUse, SIDECAR_SUFFIX};
 use steadfast::run::{PagesOptions, init, verify_pages};
 use steadfast::unguarded::run;
+use steadfast::verity::{ReadOptions, VerityParams};
 use steadfast::{
     Action, Algorithm, DueChoice, Event, Monitor, Options, ReadFrom, Selection, Verb, Verdict,
 };
-use steadfast_verity::{ReadOptions, VerityParams};
 
 use crate::image::{BLOCK_LEN, EXT4, Image};
 use crate::tree::{Tree, run_on, set_mtime};
@@ -106,7 +106,7 @@ fn exactly_the_flipped_pages_are_named_in_a_catalogued_tree() {
     assert_eq!((verified.verdict, verified.damage.check.pages), (Verdict::Intact, 2305));
     let workers = NonZeroUsize::new(2).unwrap();
     let reading = ReadOptions { workers, lanes: fastest_lanes(), stop: None };
-    let digest = steadfast_verity::digest(&data, &VerityParams::default(), &reading).unwrap();
+    let digest = steadfast::verity::digest(&data, &VerityParams::default(), &reading).unwrap();
     assert_eq!(verified.verity, digest);
     let bits = [0, 4096 * 8 - 1, 5 * 4096 * 8, 6 * 4096 * 8 + 9, 8 * data.len() as u64 - 1];
     let all = bits.iter().fold(data.clone(), |data, bit| with_bit(&data, *bit));

@@ -10,9 +10,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use steadfast_sys::file::{Dir, FileKind, Status};
-use steadfast_verity::{VerityHash, VerityParams};
 
 use crate::pages::{Kept, SIDECAR_SUFFIX, is_ours};
+use crate::verity::{VerityHash, VerityParams};
 use steadfast_manifest::tag::Tag;
 
 /// The folder of the leaves of a catalogue's files: in the tree's own folder, or beside a catalogue

@@ -7,8 +7,6 @@
 //!
 //! Source: `Documentation/filesystems/fsverity.rst` of Linux 6.18; `libfsverity.h` 1.5.
 
-#![forbid(unsafe_code)]
-
 mod tree;
 mod leaves;
 mod check;

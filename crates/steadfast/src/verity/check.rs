@@ -10,8 +10,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread;
 
-use crate::leaves::{buffer_for, hash_span};
-use crate::{ReadOptions, SPAN_LEN, VerityParams};
+use super::leaves::{buffer_for, hash_span};
+use super::{ReadOptions, SPAN_LEN, VerityParams};
 use steadfast_sys::source::ReadAt;
 
 /// The most ranges of damaged pages, and of unreadable ones, that are listed; 16 MiB each. Further

@@ -5,7 +5,7 @@
 
 use steadfast_digest::AlgorithmHasher;
 
-use crate::VerityParams;
+use super::VerityParams;
 
 /// The root of a tree: the digest at its top; zeros for an empty file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

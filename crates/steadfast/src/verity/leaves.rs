@@ -11,7 +11,7 @@ use std::thread;
 use steadfast_digest::{Lanes, LastPage, Message, PageHasher, Sha512, Sha512Lanes, Sha512Rules};
 use steadfast_sys::file::AlignedBuffer;
 
-use crate::{ReadOptions, SPAN_LEN, VerityHash, VerityParams};
+use super::{ReadOptions, SPAN_LEN, VerityHash, VerityParams};
 use steadfast_sys::source::ReadAt;
 
 /// Spans per thread whose leaves may wait for earlier ones.

@@ -10,9 +10,9 @@ use std::path::Path;
 use std::process::Command;
 use std::sync::atomic::AtomicBool;
 
+use steadfast::verity::{self, LeafHasher, ReadOptions, Tree, VerityHash, VerityParams};
 use steadfast_digest::{Backend, Lanes};
 use steadfast_sys::source::ReadAt;
-use steadfast_verity::{self as verity, LeafHasher, ReadOptions, Tree, VerityHash, VerityParams};
 
 fn bytes(len: usize) -> Vec<u8> {
     (0..len).map(|at| (at % 251) as u8).collect()
