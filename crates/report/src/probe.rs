@@ -6,7 +6,7 @@
 mod json;
 mod table;
 
-use steadfast::probe::{Outcome, Probe, Time};
+use steadfast_probe::{Outcome, Probe, Time};
 
 pub use json::write_json;
 pub use table::write_table;
@@ -47,7 +47,7 @@ fn absent_tools(probe: &Probe) -> Option<String> {
 mod tests {
     use super::*;
     use steadfast::event::FileError;
-    use steadfast::probe::{Direct, Group, NameUnit, Normalisation, Operation, Place, Traits};
+    use steadfast_probe::{Direct, Group, NameUnit, Normalisation, Operation, Place, Traits};
 
     fn place(path: &str, traits: Result<Traits, FileError>) -> Place {
         let file_system = Some("ext4".to_owned());

@@ -78,7 +78,6 @@ pub mod unguarded;
 pub mod diff;
 #[cfg(feature = "json")]
 pub mod json;
-pub mod probe;
 
 pub use steadfast_digest::{
     Algorithm, AlgorithmHasher, Backend, Digest, Error as DigestError,

@@ -73,7 +73,6 @@ const BORDERS: &[Border] = &[
             "crates/steadfast/src/store",
             // Writes its own file and its own folders.
             "crates/steadfast/src/catalogue",
-            "crates/steadfast/src/probe",
             // Files that it proved, by drafts.
             "crates/steadfast/src/repair",
             // Writes the folder of parity.
@@ -90,7 +89,7 @@ const BORDERS: &[Border] = &[
         homes: &[
             "crates/sys/",
             // Tries operations of other programs.
-            "crates/steadfast/src/probe",
+            "crates/probe/src/",
             // Sorts in a folder that the plan just made.
             "crates/fleet/src/spool.rs",
             "crates/steadfast/benches/",

@@ -8,7 +8,7 @@ use crate::output::answer;
 
 pub(super) fn run(args: &ProbeArgs) -> anyhow::Result<u8> {
     let stop = exit::stop_on_signals()?;
-    let probe = steadfast::probe::probe(&args.directories, &stop)?;
+    let probe = steadfast_probe::probe(&args.directories, &stop)?;
     let mut document = Vec::new();
     if args.json {
         write_json(&probe, &mut document);

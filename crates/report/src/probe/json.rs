@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use steadfast::json::PathText;
-use steadfast::probe::{
+use steadfast_probe::{
     Direct, Group, NameUnit, Normalisation, Operation, Place, Probe, Time, Traits,
 };
 

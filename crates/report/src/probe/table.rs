@@ -1,6 +1,6 @@
 //! Writes a probe as a table: a row for each operation, a column for each directory.
 
-use steadfast::probe::{
+use steadfast_probe::{
     Direct, Group, NameUnit, Normalisation, Operation, Outcome, Place, Probe, Time, Traits,
 };
 

@@ -35,7 +35,6 @@ mod manifest_peers;
 mod media;
 mod pages;
 mod parity_matrix;
-mod probe;
 mod schedule;
 mod seals;
 mod tag_verbs;

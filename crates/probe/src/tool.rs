@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use super::folder;
+use crate::folder;
 
 /// How long a tool may take for a file of a few bytes.
 const TIME_LIMIT: Duration = Duration::from_secs(20);

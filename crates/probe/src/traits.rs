@@ -9,12 +9,12 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
 
+use steadfast::event::FileError;
 use steadfast_sys::file::{AlignedBuffer, DirectAlignment, File};
 use steadfast_sys::xattr;
 
-use super::folder::{self, Folder};
-use super::sample::{MTIME, ProbeSample};
-use crate::event::FileError;
+use crate::folder::{self, Folder};
+use crate::sample::{MTIME, ProbeSample};
 
 /// The properties of a file system.
 #[derive(Clone, Debug)]

@@ -1,12 +1,19 @@
 //! Probing: what is said of known file systems, and that nothing is left.
 
+#[allow(dead_code, reason = "other crates use the rest")]
+#[path = "../../../steadfast/tests/it/image.rs"]
+mod image;
+#[allow(dead_code, reason = "other crates use the rest")]
+#[path = "../../../steadfast/tests/it/tree.rs"]
+mod tree;
+
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
-use steadfast::probe::{Direct, Group, NameUnit, Normalisation, Outcome, Probe, Time, probe};
+use steadfast_probe::{Direct, Group, NameUnit, Normalisation, Outcome, Probe, Time, probe};
 
-use crate::image::{self, Image, Kind};
+use crate::image::{Image, Kind};
 use crate::tree::Tree;
 
 fn probed(directories: &[&Path]) -> Probe {
@@ -26,7 +33,7 @@ fn probes_left(directory: &Path) -> usize {
 
 /// The outcome of an operation in the first directory.
 fn outcome<'a>(probe: &'a Probe, group: Group, name: &str) -> &'a Outcome {
-    let of_name = |one: &&steadfast::probe::Operation| one.group == group && one.name == name;
+    let of_name = |one: &&steadfast_probe::Operation| one.group == group && one.name == name;
     &probe.operations.iter().find(of_name).unwrap_or_else(|| panic!("{name}")).outcomes[0]
 }
 
@@ -125,7 +132,7 @@ fn moves_between_file_systems_lose_tags_only_where_there_is_no_place() {
     let tree = Tree::new();
     let probe = probed(&[tree.path(), ext4.tree.path(), ramfs.tree.path()]);
     let moved = |from: usize| {
-        let of_mv = |one: &&steadfast::probe::Operation| {
+        let of_mv = |one: &&steadfast_probe::Operation| {
             (one.group, one.name, one.from) == (Group::Between, "mv", Some(from))
         };
         &probe.operations.iter().find(of_mv).unwrap().outcomes

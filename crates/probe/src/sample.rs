@@ -6,14 +6,14 @@ use std::io;
 use std::path::Path;
 use std::time::{Duration, SystemTime};
 
-use steadfast_digest::Algorithm;
+use steadfast::Algorithm;
+use steadfast::run::digest_of;
+use steadfast::tag::{Tag, VALUE_LEN_MAX};
+use steadfast::verdict::{Reading, Stored, Verdict};
 use steadfast_sys::file::{File, Timestamp};
 use steadfast_sys::xattr;
 
-use super::{Outcome, Time, folder};
-use crate::run::digest_of;
-use crate::verdict::{Reading, Stored, Verdict};
-use steadfast_manifest::tag::{Tag, VALUE_LEN_MAX};
+use crate::{Outcome, Time, folder};
 
 const CONTENTS: &[u8] = b"steadfast writes this file to see what becomes of its attributes\n";
 

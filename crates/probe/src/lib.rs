@@ -6,22 +6,24 @@
 //! the only module that writes, and removes it; it touches nothing else. External tools are started
 //! with explicit arguments, no shell, and a time limit.
 
+#![forbid(unsafe_code)]
+
 mod folder;
-mod recipe;
 mod sample;
 mod tool;
+mod recipe;
 mod traits;
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use steadfast::Error;
+use steadfast::event::FileError;
 use steadfast_sys::file::{File, Status};
 
 pub use traits::{Direct, NameUnit, Normalisation, Traits};
 
-use crate::error::Error;
-use crate::event::FileError;
 use folder::Folder;
 use recipe::Recipe;
 use sample::ProbeSample;

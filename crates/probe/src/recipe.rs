@@ -6,9 +6,9 @@ use std::env::consts;
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
-use super::Group;
-use super::folder::Saving;
-use super::tool::{Failure, ToolStep};
+use crate::Group;
+use crate::folder::Saving;
+use crate::tool::{Failure, ToolStep};
 
 /// The name of the file with which every recipe begins.
 pub(super) const SOURCE: &str = "source";
