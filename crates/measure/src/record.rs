@@ -209,11 +209,6 @@ impl Series {
         })
     }
 
-    /// Returns the seed for resampling its rounds: its own, or 1 if the record names none.
-    pub fn resampling_seed(&self) -> u64 {
-        self.seed.unwrap_or(1)
-    }
-
     /// Returns the series with the seed that its order or its sizes came from.
     pub fn seeded(self, seed: u64) -> Series {
         Series { seed: Some(seed), ..self }
@@ -224,8 +219,8 @@ impl Series {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Sample {
-    /// Which round it belongs to, from 0. What shares a round shares the machine's mood: intervals
-    /// come from resampling whole rounds.
+    /// Which round it belongs to, from 0. Samples of one round share the state of the machine, so
+    /// intervals are from whole rounds.
     pub round: u32,
     /// How much was done, in the series' unit. For a file, its length.
     pub amount: u64,

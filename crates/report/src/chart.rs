@@ -235,7 +235,7 @@ fn mesh(
     let mut grid: Vec<(Pixel, Pixel)> = Vec::new();
     for mark in frame.x.marks() {
         let x = frame.x_pixel(*mark);
-        grid.extend((!is_histogram(chart)).then_some(((x, top), (x, bottom))));
+        grid.push(((x, top), (x, bottom)));
         picture.text(&x_label(*mark), (x, bottom + X_LABEL_DOWN), Anchor::Middle, Ink::Text);
     }
     for mark in frame.y.marks() {
@@ -309,10 +309,6 @@ fn inks(layers: &[Layer]) -> Vec<usize> {
 /// Whether the points of a layer are in rows with names, each layer on its own line.
 fn in_rows(chart: &Chart, layer: &Layer) -> bool {
     matches!(layer.mark, Mark::Bars | Mark::Dots) && matches!(chart.y.scale, Scale::Names(_))
-}
-
-fn is_histogram(chart: &Chart) -> bool {
-    chart.layers.iter().any(|layer| layer.mark == Mark::Histogram)
 }
 
 /// Swaps the axes if bars or dots have names along x, so that the names can be read without

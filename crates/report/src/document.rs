@@ -264,8 +264,6 @@ pub enum Mark {
     Band,
     /// One bar each, from zero, beside those of other layers.
     Bars,
-    /// One bar each, as wide as the distance to the next point: a histogram.
-    Histogram,
     /// A vertical line with its label, which marks an event. `y` is the distance of the label from
     /// the top, which is 0, so that labels of neighbours do not overlap.
     Rule,

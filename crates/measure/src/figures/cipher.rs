@@ -6,7 +6,7 @@
 
 use super::hash::Figure;
 use crate::record::{Isa, Record, Sample, Series, Stage, Unit, Workload};
-use crate::stats::{Amdahl, Bootstrap, median};
+use crate::stats::{Amdahl, median};
 use crate::workload::cipher::kernels::{self, Uses};
 
 /// Algorithms without any of the masked instructions may differ by this share.
@@ -87,8 +87,6 @@ pub struct GainAccount {
     /// Share of the slow task that the cipher must have had, and the highest possible gain of the
     /// task; absent if the task gained more than its cipher, which no share explains.
     pub amdahl: Option<Amdahl>,
-    /// That share with its interval, which allows for the spread of both gains.
-    pub implied_share: Option<Figure>,
     /// Measured share of the cipher in the slow task.
     pub measured_share: Option<Figure>,
 }
@@ -155,7 +153,9 @@ fn rows(all: &[&Series]) -> Vec<CipherRow> {
         let full = of_row.iter().find(|found| isa(found) == Isa::Full).copied();
         for found in of_row {
             row.rates.extend(Figure::rate_of(found).map(|rate| (isa(found), rate)));
-            let gain = full.filter(|_| isa(found) != Isa::Full).and_then(|full| gain(full, found));
+            let gain = full
+                .filter(|_| isa(found) != Isa::Full)
+                .and_then(|full| Figure::ratio(full, found));
             let uses = kernels::uses(&row.algorithm);
             row.gains.extend(gain.map(|gain| Gain {
                 without: isa(found),
@@ -189,42 +189,6 @@ fn untouched(rows: &[CipherRow]) -> Vec<(Isa, f64)> {
     [Isa::NoAes, Isa::NoSha, Isa::Baseline].into_iter().filter_map(of).collect()
 }
 
-/// Returns a value for each pair of samples of two series from one round.
-fn pairs(one: &Series, other: &Series, of: impl Fn(&Sample, &Sample) -> f64) -> Vec<f64> {
-    one.paired(other).map(|(sample, other)| of(sample, other)).collect()
-}
-
-/// Returns the median over the rounds of a value for two series.
-fn by_round(one: &Series, other: &Series, of: impl Fn(&Sample, &Sample) -> f64) -> Option<Figure> {
-    let rounds: Vec<Vec<f64>> = pairs(one, other, of).into_iter().map(|pair| vec![pair]).collect();
-    Figure::of(&rounds, one.resampling_seed(), median)
-}
-
-fn times_as_fast(fast: &Sample, slow: &Sample) -> f64 {
-    fast.per_second() / slow.per_second()
-}
-
-fn gain(fast: &Series, slow: &Series) -> Option<Figure> {
-    by_round(fast, slow, times_as_fast)
-}
-
-/// Returns the share that a cipher must have had of the slow task, from its gain and from the
-/// task's. Each is given as the series with all instructions and that with fewer.
-fn implied_share(kernel: [&Series; 2], task: [&Series; 2]) -> Option<Figure> {
-    let gains = |[fast, slow]: [&Series; 2]| -> Vec<Vec<f64>> {
-        pairs(fast, slow, times_as_fast).into_iter().map(|gain| vec![gain]).collect()
-    };
-    // In a resample the task may gain nothing, or more than its kernel. It is then limited to that
-    // range.
-    let share = |kernel: &[f64], task: &[f64]| {
-        let kernel = median(kernel).filter(|&gain| gain > 1.0)?;
-        Amdahl::of(kernel, median(task)?.clamp(1.0, kernel)).map(|amdahl| amdahl.share)
-    };
-    let (kernel, tasks) = (gains(kernel), gains(task));
-    let interval = Bootstrap::new(task[0].resampling_seed()).of_sides([&kernel, &tasks], share);
-    share(&kernel.concat(), &tasks.concat()).map(|value| Figure { value, interval })
-}
-
 /// Finds the time in the cipher for a task.
 fn within<'a>(all: &[&'a Series], task: &Series) -> Option<&'a Series> {
     let belongs = |series: &&&Series| {
@@ -238,7 +202,9 @@ fn within<'a>(all: &[&'a Series], task: &Series) -> Option<&'a Series> {
 
 fn share_within(all: &[&Series], task: &Series) -> Option<Figure> {
     let within = within(all, task)?;
-    by_round(within, task, |within, task| within.elapsed_ns as f64 / task.elapsed_ns as f64)
+    let share =
+        |(within, task): (&Sample, &Sample)| within.elapsed_ns as f64 / task.elapsed_ns as f64;
+    Figure::of_rounds(within.paired(task).map(share))
 }
 
 fn task(series: &Series, all: &[&Series]) -> Option<TaskRate> {
@@ -266,18 +232,18 @@ fn account(all: &[&Series]) -> Option<GainAccount> {
         })
     };
     let kernels = [kernel(Isa::Full)?, kernel(without)?];
-    let kernel_gain = gain(kernels[0], kernels[1])?;
-    let task_gain = gain(fast, slow)?;
+    let kernel_gain = Figure::ratio(kernels[0], kernels[1])?;
+    let task_gain = Figure::ratio(fast, slow)?;
     let amdahl = Amdahl::of(kernel_gain.value, task_gain.value);
-    let implied = || implied_share(kernels.map(|series| *series), [fast, slow]);
     Some(GainAccount {
         algorithm: algorithm(fast).to_owned(),
         without,
         kernel_gain,
-        gain_within: within(all, fast).zip(within(all, slow)).and_then(|(one, two)| gain(one, two)),
+        gain_within: within(all, fast)
+            .zip(within(all, slow))
+            .and_then(|(one, two)| Figure::ratio(one, two)),
         task_gain,
         amdahl,
-        implied_share: amdahl.and_then(|_| implied()),
         measured_share: share_within(all, slow),
     })
 }

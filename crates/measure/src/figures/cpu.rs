@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use super::MARGIN;
 use super::hash::Figure;
 use crate::record::{Record, Sample, Series, Unit, Workload};
-use crate::stats::{Finding, Ratios, finding, level_of_each, median, ratio_apart};
+use crate::stats::{Finding, Ratios, finding, level_of_each, median};
 
 /// The rate of one thread alone, as a share, below which several threads slow each other down.
 pub const CROWDED_SHARE: f64 = 0.9;
@@ -95,8 +95,10 @@ fn compared(record: &Record, other: Option<&Record>) -> Option<CpuFigures> {
                 threads: threads(series),
                 busy_threads: series.factors.busy_threads,
                 rate: Figure::rate_of(series)?,
-                of_one_thread: alone.filter(not_itself).and_then(|alone| share(series, alone)),
-                of_own_high: high.filter(not_itself).and_then(|high| share(series, high)),
+                of_one_thread: alone
+                    .filter(not_itself)
+                    .and_then(|alone| Figure::ratio(series, alone)),
+                of_own_high: high.filter(not_itself).and_then(|high| Figure::ratio(series, high)),
                 of_other_percent: other.and_then(|other| percent(series, other)),
             })
         })
@@ -176,13 +178,6 @@ fn rates_of(series: &Series) -> Vec<f64> {
     series.counting().map(Sample::per_second).collect()
 }
 
-/// Returns the rate of one series as a share of the other's, round by round.
-fn share(series: &Series, other: &Series) -> Option<Figure> {
-    let pairs = series.paired(other);
-    let shares = pairs.map(|(sample, other)| vec![sample.per_second() / other.per_second()]);
-    Figure::of(&shares.collect::<Vec<_>>(), series.resampling_seed(), median)
-}
-
 fn percent(series: &Series, other: &Record) -> Option<Figure> {
     let theirs: Vec<&Series> = series_of(other).collect();
     let high = find(&theirs, series, |found| runs_alike(found, series))?;
@@ -192,5 +187,7 @@ fn percent(series: &Series, other: &Record) -> Option<Figure> {
         None => rates_of(high),
     };
     let value = median(&ours)? / median(&reference)?;
-    Some(Figure { value, interval: ratio_apart(&ours, &reference) }.scaled(100.0))
+    let ratios = Ratios::apart(&ours, &reference);
+    let interval = ratios.and_then(|ratios| ratios.interval(level_of_each(1)));
+    Some(Figure { value, interval }.scaled(100.0))
 }

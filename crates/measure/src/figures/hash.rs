@@ -8,7 +8,7 @@ mod estimate;
 mod path;
 
 use crate::record::{Factors, Record, Sample, Series, Stage, Workload};
-use crate::stats::{Bootstrap, Estimate, Point, median};
+use crate::stats::{Estimate, median};
 
 pub use estimate::{ClassForecast, Forecast};
 pub use path::{FolderRate, LevelLine, Overlap, PathLine, Streams};
@@ -72,22 +72,21 @@ impl Figure {
 
     /// Returns the rate of a series: as stated, or the median of its samples.
     pub(super) fn rate_of(series: &Series) -> Option<Figure> {
-        let measured = || {
-            let rates: Vec<_> = series.counting().map(|sample| vec![sample.per_second()]).collect();
-            Figure::of(&rates, series.resampling_seed(), median)
-        };
+        let measured = || Figure::of_rounds(series.counting().map(Sample::per_second));
         Figure::stated(series).or_else(measured)
     }
 
-    /// Makes a figure from rounds. `figure` is computed from all samples, whichever rounds they are
-    /// from.
-    pub(super) fn of<T: Copy>(
-        rounds: &[Vec<T>],
-        seed: u64,
-        figure: impl Fn(&[T]) -> Option<f64>,
-    ) -> Option<Figure> {
-        let value = figure(&rounds.concat()).filter(|value| value.is_finite())?;
-        Some(Figure { value, interval: Bootstrap::new(seed).of_rounds(rounds, figure) })
+    /// Makes a figure from what each round gives: their median.
+    pub(super) fn of_rounds(rounds: impl Iterator<Item = f64>) -> Option<Figure> {
+        let rounds: Vec<f64> = rounds.collect();
+        let value = median(&rounds)?;
+        Some(Figure { value, interval: Estimate::of_rounds(value, &rounds) })
+    }
+
+    /// Returns the median over rounds of one series' rate ÷ another's.
+    pub(super) fn ratio(one: &Series, other: &Series) -> Option<Figure> {
+        let pairs = one.paired(other);
+        Figure::of_rounds(pairs.map(|(sample, other)| sample.per_second() / other.per_second()))
     }
 }
 
@@ -194,22 +193,6 @@ fn by_round<T>(series: &Series, make: impl Fn(&Sample) -> T) -> Vec<Vec<T>> {
     rounds.into_iter().map(|(_, made)| made).collect()
 }
 
-fn rate_of(sample: &Sample) -> f64 {
-    Point::of(sample.amount, sample.elapsed_ns).rate_per_s()
-}
-
-/// Returns the median of the rates of a series whose samples all have one amount.
-fn rate(series: &Series) -> Option<Figure> {
-    Figure::of(&by_round(series, rate_of), series.resampling_seed(), median)
-}
-
-/// Returns the median over rounds of one series' rate ÷ another's.
-fn ratio(one: &Series, other: &Series) -> Option<Figure> {
-    let pairs = one.paired(other);
-    let ratios = pairs.map(|(sample, other)| vec![rate_of(sample) / rate_of(other)]);
-    Figure::of(&ratios.collect::<Vec<_>>(), one.resampling_seed(), median)
-}
-
 /// Returns whether a series is of a kernel in memory, at no particular level.
 fn is_kernel(factors: &Factors) -> bool {
     factors.stage == Some(Stage::Hash) && factors.engine.is_none() && factors.qos.is_none()
@@ -234,8 +217,8 @@ fn kernels(series: &[&Series]) -> Vec<KernelRate> {
             backend: factors.backend.clone()?,
             lanes: factors.lanes?,
             threads: factors.threads?,
-            rate: rate(series)?,
-            gain: compared.and_then(|software| ratio(series, software)),
+            rate: Figure::rate_of(series)?,
+            gain: compared.and_then(|software| Figure::ratio(series, software)),
         })
     };
     kernels.iter().filter_map(kernel).collect()
@@ -249,7 +232,7 @@ fn buffers(series: &[&Series]) -> Vec<BufferRate> {
     });
     let buffer = |series: &&Series| {
         let buffer_len_bytes = series.factors.buffer_len_bytes?;
-        Some(BufferRate { buffer_len_bytes, rate: rate(series)? })
+        Some(BufferRate { buffer_len_bytes, rate: Figure::rate_of(series)? })
     };
     let mut buffers: Vec<BufferRate> = swept.filter_map(buffer).collect();
     buffers.sort_by_key(|buffer| buffer.buffer_len_bytes);
@@ -272,8 +255,8 @@ fn contended(series: &[&Series]) -> Vec<ContendedRate> {
     let alone = |qos: u8| found.iter().find(|(key, _)| *key == (qos, 0)).map(|(_, series)| *series);
     let contended = |&((qos, busy_threads), series): &((u8, u32), &Series)| {
         let alone = alone(qos).filter(|_| busy_threads > 0);
-        let of_alone = alone.and_then(|alone| ratio(series, alone));
-        Some(ContendedRate { qos, busy_threads, rate: rate(series)?, of_alone })
+        let of_alone = alone.and_then(|alone| Figure::ratio(series, alone));
+        Some(ContendedRate { qos, busy_threads, rate: Figure::rate_of(series)?, of_alone })
     };
     found.iter().filter_map(contended).collect()
 }
@@ -295,7 +278,7 @@ fn at_levels<'a>(series: &[&'a Series], stage: Stage) -> Vec<(u8, &'a Series)> {
 fn levels(series: &[&Series]) -> Vec<LevelRate> {
     let level = |stage: Stage, (qos, series): (u8, &Series)| {
         let threads = series.factors.threads?;
-        Some(LevelRate { stage, qos, threads, rate: rate(series)? })
+        Some(LevelRate { stage, qos, threads, rate: Figure::rate_of(series)? })
     };
     let of = |stage| at_levels(series, stage).into_iter().filter_map(move |at| level(stage, at));
     of(Stage::Hash).chain(of(Stage::ReadHash)).collect()
@@ -305,7 +288,7 @@ fn level_ratios(series: &[&Series]) -> Vec<LevelRatio> {
     let of = |stage: Stage| {
         let levels = at_levels(series, stage);
         let ((lowest, low), (highest, high)) = (levels.first()?, levels.last()?);
-        let ratio = ratio(high, low).filter(|_| lowest < highest)?;
+        let ratio = Figure::ratio(high, low).filter(|_| lowest < highest)?;
         Some(LevelRatio { stage, levels: (*highest, *lowest), ratio })
     };
     [Stage::Hash, Stage::ReadHash].into_iter().filter_map(of).collect()

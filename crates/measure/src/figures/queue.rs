@@ -3,7 +3,7 @@
 use super::hash::Figure;
 use crate::latencies::{joined, quantile_ns};
 use crate::record::{Cache, Order, Record, Sample, Series, Stage, Workload};
-use crate::stats::{Bootstrap, Estimate, median};
+use crate::stats::{Estimate, median};
 
 /// Figures of all combinations of order, size and depth.
 #[derive(Clone, Debug, PartialEq)]
@@ -67,25 +67,18 @@ pub fn of(record: &Record) -> Option<QueueFigures> {
     for group in cells.chunk_by_mut(|(one, _), (other, _)| one.group() == other.group()) {
         let Some(((_, least), deeper)) = group.split_first_mut() else { continue };
         for (cell, series) in deeper {
-            cell.gain = gain(series, least);
+            // Rounds of both depths were measured in turn, so disturbances affect both.
+            cell.gain = Figure::ratio(series, least);
         }
     }
     let cells: Vec<QueueCell> = cells.into_iter().map(|(cell, _)| cell).collect();
     (!cells.is_empty()).then_some(QueueFigures { cells })
 }
 
-/// Rounds of both depths were measured in turn, so disturbances affect both.
-fn gain(deeper: &Series, least: &Series) -> Option<Figure> {
-    let ratios =
-        deeper.paired(least).map(|(deep, least)| vec![deep.per_second() / least.per_second()]);
-    Figure::of(&ratios.collect::<Vec<_>>(), deeper.resampling_seed(), median)
-}
-
 fn cell(series: &Series) -> Option<QueueCell> {
     let samples: Vec<&Sample> = series.counting().collect();
     let rates: Vec<f64> = samples.iter().map(|sample| sample.per_second()).collect();
-    let rounds: Vec<Vec<f64>> = rates.iter().map(|&rate| vec![rate]).collect();
-    let bootstrap = Bootstrap::new(series.resampling_seed());
+    let reads_per_s = median(&rates)?;
     let latencies = joined(samples.iter().filter_map(|sample| sample.latencies.as_ref()));
     Some(QueueCell {
         stage: series.factors.stage?,
@@ -94,8 +87,8 @@ fn cell(series: &Series) -> Option<QueueCell> {
         depth: series.factors.queue_depth?,
         cache: series.factors.cache.unwrap_or(Cache::Unknown),
         place: series.place,
-        reads_per_s: median(&rates)?,
-        interval: bootstrap.of_rounds(&rounds, median),
+        reads_per_s,
+        interval: Estimate::of_rounds(reads_per_s, &rates),
         gain: None,
         reads: samples.iter().map(|sample| sample.amount).sum(),
         p50_ns: quantile_ns(&latencies, 0.5),

@@ -1,16 +1,13 @@
 //! Figures of writing and reading files: rates, phases, and impossible values.
 //!
-//! The rate is that of the line of time against length. Means are added because other publications
-//! have them. A cause of a change is named only on evidence measured beside the files, never from
-//! their rates.
+//! The rate is that of the line of time against length. A cause of a change is named only on
+//! evidence measured beside the files, never from their rates.
 
 mod phases;
 
 use super::hash::Figure;
 use crate::record::{Cache, Record, Sample, Series, Stage, Unit, Workload};
-use crate::stats::{
-    self, Bootstrap, Description, Drifts, Estimate, Histogram, Intervals, Point, Populations,
-};
+use crate::stats::{self, Estimate, Fit, Point};
 
 pub use phases::{Phase, PhaseStep};
 
@@ -56,19 +53,11 @@ pub struct SeriesFigures {
     /// not that of the disk.
     pub is_cache_prone: bool,
     /// Time against length, with intervals over whole sets; absent if all files have one length.
-    pub line: Option<Intervals>,
+    pub line: Option<Fit>,
     /// Bytes of all files ÷ time of all files.
     pub rate_overall_per_s: f64,
     /// The interval of that.
     pub rate_overall_interval: Option<Estimate>,
-    /// The rates of single files: mean, median, trimmed mean, extremes.
-    pub rates_per_s: Description,
-    /// The distribution of rates.
-    pub histogram: Option<Histogram>,
-    /// Two populations of files that differ by rate and not by length, if there are two.
-    pub populations: Option<Populations>,
-    /// Drifts of the rate, along time and along bytes.
-    pub drifts: Option<Drifts>,
     /// Parts of the series between steps of the rate: one if it did not step.
     pub phases: Vec<Phase>,
     /// The steps, one between each two phases.
@@ -84,7 +73,7 @@ impl SeriesFigures {
     pub fn rate(&self) -> Option<Figure> {
         match &self.line {
             Some(line) => {
-                let value = line.fits.robust.rate_per_s()?;
+                let value = line.line.rate_per_s()?;
                 Some(Figure { value, interval: line.rate_per_s })
             }
             None => {
@@ -164,9 +153,9 @@ fn of_series(
     let samples = analysed(series);
     let too_small = counted(&series.samples).count() - samples.len();
     let points: Vec<Point> = samples.iter().map(|sample| point(sample)).collect();
-    let rates: Vec<f64> = points.iter().map(|point| point.rate_per_s()).collect();
-    let bootstrap = Bootstrap::new(series.resampling_seed());
     let rounds = rounds(&samples);
+    let rate_overall_per_s = stats::rate_overall(&points)?;
+    let overall: Option<Vec<f64>> = rounds.iter().map(|one| stats::rate_overall(one)).collect();
     let (phases, steps) = phases::of(record, series, &samples, &points, core);
     let starts_s: Vec<f64> = samples.iter().map(|sample| sample.start_ns as f64 / 1e9).collect();
     let mut bytes = 0;
@@ -185,13 +174,9 @@ fn of_series(
         bytes,
         too_small,
         is_cache_prone,
-        line: stats::fit_rounds(&rounds, &bootstrap),
-        rate_overall_per_s: stats::rate_overall(&points)?,
-        rate_overall_interval: bootstrap.of_rounds(&rounds, stats::rate_overall),
-        rates_per_s: stats::describe(&rates)?,
-        histogram: stats::histogram(&rates),
-        populations: stats::populations(&points),
-        drifts: stats::drifts(&starts_s, &points),
+        line: Fit::of_rounds(&rounds),
+        rate_overall_per_s,
+        rate_overall_interval: Estimate::of_rounds(rate_overall_per_s, &overall?),
         phases,
         steps,
         impossible: impossible(record, series, &samples, copy_rate_per_s),

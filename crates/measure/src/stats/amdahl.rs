@@ -34,9 +34,3 @@ impl Amdahl {
         1.0 / (1.0 - self.share)
     }
 }
-
-/// Predicts how many times faster a task becomes if a kernel with this share of its time, 0 to 1,
-/// gains.
-pub fn gain_of_task(share: f64, kernel_gain: f64) -> f64 {
-    1.0 / (1.0 - share + share / kernel_gain)
-}

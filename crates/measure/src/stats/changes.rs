@@ -1,6 +1,6 @@
 //! Change points: the points of a series at which the rate stepped up or down.
 //!
-//! A slope is not a step: see [`super::drift`]. [`super::cause`] names the cause of a step from
+//! A slope is not a step. [`super::cause`] names the cause of a step from
 //! other evidence.
 //!
 //! A plain search takes every stall for a step. Therefore outliers are pulled in before the search,
@@ -9,16 +9,15 @@
 
 use std::ops::Range;
 
-use super::describe::median_within;
-use super::fit::{Line, Point, rate_overall, robust};
-use super::outliers::DEVIATION_SCALE;
+use super::fit::{DEVIATION_SCALE, Line, Point, rate_overall, robust};
+use super::median::median_within;
 
 /// The least number of points between two steps, and on each side of the centre of a running
 /// median.
 const SEGMENT_LEN_MIN: usize = 8;
 
 /// Robust standard deviations from the running median beyond which a value is pulled in.
-pub(super) const REACH: f64 = 3.0;
+const REACH: f64 = 3.0;
 
 /// Price of a step, in squared deviations per logarithm of the number of points.
 const PRICE: f64 = 6.0;
@@ -97,7 +96,7 @@ pub fn segments(points: &[Point]) -> Option<Segments> {
 
 /// Returns the logarithm of each point's rate, without the effect of its amount: the rate of a
 /// small file is low because of its latency, wherever it is in the series.
-pub(super) fn levels(points: &[Point]) -> Option<Vec<f64>> {
+fn levels(points: &[Point]) -> Option<Vec<f64>> {
     let positive = |point: &Point| point.amount > 0.0 && point.time_s > 0.0;
     if points.is_empty() || !points.iter().all(positive) {
         return None;
@@ -170,7 +169,7 @@ fn calm(levels: &[f64]) -> Calm {
 ///
 /// Source: F. H. C. Marriott and J. A. Pope, "Bias in the estimation of autocorrelations",
 /// Biometrika 41 (1954), numbers 3 and 4.
-pub(super) fn inflation(rests: &[f64], window: usize) -> f64 {
+fn inflation(rests: &[f64], window: usize) -> f64 {
     let mean = rests.iter().sum::<f64>() / rests.len() as f64;
     let square: f64 = rests.iter().map(|rest| (rest - mean).powi(2)).sum();
     let product: f64 = rests.windows(2).map(|pair| (pair[0] - mean) * (pair[1] - mean)).sum();

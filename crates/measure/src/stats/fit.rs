@@ -1,11 +1,10 @@
 //! Fits a line of time against amount: time = latency + amount ÷ rate.
 //!
-//! Four estimators; the robust one is reported. With a tenth of the times stalled, it finds the
-//! rate within half a percent, while least squares are off by a sixth. The estimator of Theil and
-//! Sen checks it; the other two are for readers who know them from elsewhere.
+//! With a tenth of the times stalled, the line finds the rate within half a percent, where least
+//! squares are off by a sixth. Each round gives a line of its own, from which the intervals are.
 
-use super::describe::median_within;
-use super::outliers::DEVIATION_SCALE;
+use super::interval::Estimate;
+use super::median::median_within;
 use crate::random::Random;
 
 /// Up to this many points the slopes of all pairs are used; above, a sample of as many pairs.
@@ -26,8 +25,8 @@ const REWEIGHTINGS_MAX: usize = 30;
 /// A fit has converged if the line changes by at most this share.
 const STILL: f64 = 1e-11;
 
-/// The most steps of the ternary search. (⅔)²⁰⁰ is 10⁻³⁵, below the last bit of any slope.
-const SECTIONS_MAX: usize = 200;
+/// Factor from the median absolute deviation to the standard deviation: 1 ÷ Φ⁻¹(¾).
+pub(super) const DEVIATION_SCALE: f64 = 1.4826;
 
 /// Estimates of the rate farther apart than this share make a fit doubtful.
 const DISAGREEMENT_MAX: f64 = 0.02;
@@ -82,6 +81,15 @@ impl Line {
         self.latency_s + amount * self.time_s_per_unit
     }
 
+    /// Returns whether another line has another rate, or the latency is clearly negative.
+    fn is_doubtful(&self, check: Line, amount_min: f64) -> bool {
+        let near = |rate: f64| {
+            check.rate_per_s().is_some_and(|other| (other - rate).abs() <= DISAGREEMENT_MAX * rate)
+        };
+        !self.rate_per_s().is_some_and(near)
+            || self.latency_s < -LATENCY_BELOW_MAX * amount_min * self.time_s_per_unit
+    }
+
     /// Returns how much longer a point took than the line predicts, as a share of the prediction.
     pub fn excess(&self, point: Point) -> f64 {
         let expected_s = self.time_s(point.amount).max(TIME_S_MIN);
@@ -92,58 +100,71 @@ impl Line {
 /// The least time that a line predicts, in seconds. Avoids divisions by 0.
 const TIME_S_MIN: f64 = 1e-12;
 
-/// The same points by every estimator.
+/// The line of all points with its intervals, which are absent if there are too few rounds.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Fits {
-    /// How many points there are.
-    pub count: usize,
-    /// The least of their amounts.
-    pub amount_min: f64,
-    /// The reported one, by [`robust`].
-    pub robust: Line,
-    /// Its check, by [`theil_sen`].
-    pub theil_sen: Line,
-    /// By [`least_squares`].
-    pub least_squares: Line,
-    /// By [`least_absolute`].
-    pub least_absolute: Line,
+pub struct Fit {
+    /// The line, by [`robust`].
+    pub line: Line,
+    /// Its rate, in the amount's unit per second.
+    pub rate_per_s: Option<Estimate>,
+    /// Its latency, in seconds.
+    pub latency_s: Option<Estimate>,
+    /// The confidence band of the line, by rising amount.
+    pub band: Option<[Banded; BAND_LEN]>,
     /// All amounts ÷ all times, including latency and stalls, as a user experiences it.
     pub rate_overall_per_s: f64,
+    /// Whether the rate needs a warning: there is none, the slope from which the fit starts gives
+    /// another one, by 2 % or more, or the latency is clearly negative. No straight line fits then,
+    /// for instance if small files finish before another process runs.
+    pub is_doubtful: bool,
 }
 
-impl Fits {
-    /// Returns how far the rates of the reported line and of its check are apart, as a share of
-    /// the reported one. `None` if one of them has no rate.
-    pub fn disagreement(&self) -> Option<f64> {
-        let (rate, check) = (self.robust.rate_per_s()?, self.theil_sen.rate_per_s()?);
-        Some((check - rate).abs() / rate)
-    }
+/// How many amounts a band has.
+pub const BAND_LEN: usize = 7;
 
-    /// Returns whether the reported rate needs a warning: its check differs by more than 2 %, there
-    /// is no rate, or the latency is clearly negative. No straight line fits then, for instance if
-    /// small files finish before another process runs.
-    pub fn is_doubtful(&self) -> bool {
-        let least_s = self.amount_min * self.robust.time_s_per_unit;
-        self.disagreement().is_none_or(|share| share > DISAGREEMENT_MAX)
-            || self.robust.latency_s < -LATENCY_BELOW_MAX * least_s
-    }
+/// The time of one amount by a line, with its interval.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Banded {
+    /// The amount.
+    pub amount: f64,
+    /// Its time in seconds.
+    pub time_s: Estimate,
 }
 
-/// Fits a line by every estimator.
-///
-/// `None` if there are fewer than two amounts, or a point is not finite, has a negative amount or
-/// took no time.
-pub fn fit(points: &[Point]) -> Option<Fits> {
-    let theil_sen = theil_sen(points)?;
-    Some(Fits {
-        count: points.len(),
-        amount_min: points.iter().map(|point| point.amount).fold(f64::MAX, f64::min),
-        robust: robust_from(points, theil_sen)?,
-        theil_sen,
-        least_squares: least_squares(points)?,
-        least_absolute: least_absolute(points)?,
-        rate_overall_per_s: rate_overall(points)?,
-    })
+impl Fit {
+    /// Fits a line to the points of all rounds, and one to each round for the intervals.
+    ///
+    /// `None` if there are fewer than two amounts, or a point is not finite, has a negative amount
+    /// or took no time. A round that has no line is left out of the intervals.
+    pub fn of_rounds(rounds: &[Vec<Point>]) -> Option<Fit> {
+        let points = rounds.concat();
+        let check = theil_sen(&points)?;
+        let line = robust_from(&points, check)?;
+        let of_round =
+            |round: &Vec<Point>| robust_from(round, line).filter(|of| of.rate_per_s().is_some());
+        let lines: Vec<Line> = rounds.iter().filter_map(of_round).collect();
+        let estimate = |figure: &dyn Fn(&Line) -> f64| {
+            Estimate::of_rounds(figure(&line), &lines.iter().map(figure).collect::<Vec<f64>>())
+        };
+        let amounts = || points.iter().map(|point| point.amount);
+        let (least, most) = (amounts().fold(f64::MAX, f64::min), amounts().fold(0.0, f64::max));
+        let mut band = Vec::with_capacity(BAND_LEN);
+        for step in 0..BAND_LEN {
+            let amount = least * (most / least).powf(step as f64 / (BAND_LEN - 1) as f64);
+            let time_s = estimate(&|line| line.time_s(amount));
+            band.extend(time_s.map(|time_s| Banded { amount, time_s }));
+        }
+        Some(Fit {
+            line,
+            rate_per_s: line
+                .rate_per_s()
+                .and_then(|_| estimate(&|line| 1.0 / line.time_s_per_unit)),
+            latency_s: estimate(&|line| line.latency_s),
+            band: band.try_into().ok(),
+            rate_overall_per_s: rate_overall(&points)?,
+            is_doubtful: line.is_doubtful(check, least),
+        })
+    }
 }
 
 /// Returns all amounts ÷ all times.
@@ -163,7 +184,7 @@ pub fn robust(points: &[Point]) -> Option<Line> {
     robust_from(points, theil_sen(points)?)
 }
 
-/// As [`robust`], from a given line. For resampling, where the slopes of pairs would take too long.
+/// As [`robust`], from a given line: that of all rounds, for one of them.
 pub(super) fn robust_from(points: &[Point], start: Line) -> Option<Line> {
     if !can_be_fitted(points) {
         return None;
@@ -205,12 +226,8 @@ pub(super) fn robust_from(points: &[Point], start: Line) -> Option<Line> {
 ///
 /// Source: P. K. Sen, "Estimates of the regression coefficient based on Kendall's tau", Journal of
 /// the American Statistical Association 63 (1968), number 324.
-pub fn theil_sen(points: &[Point]) -> Option<Line> {
-    theil_sen_of(points, POINTS_PAIRED_MAX * (POINTS_PAIRED_MAX - 1) / 2)
-}
-
-/// As [`theil_sen`], with a limit on the number of pairs.
-pub(super) fn theil_sen_of(points: &[Point], pairs_max: usize) -> Option<Line> {
+pub(super) fn theil_sen(points: &[Point]) -> Option<Line> {
+    let pairs_max = POINTS_PAIRED_MAX * (POINTS_PAIRED_MAX - 1) / 2;
     if !can_be_fitted(points) {
         return None;
     }
@@ -234,14 +251,7 @@ pub(super) fn theil_sen_of(points: &[Point], pairs_max: usize) -> Option<Line> {
     Some(Line { time_s_per_unit, latency_s })
 }
 
-/// Fits the line with the least squared errors. Stalled samples distort it.
-pub fn least_squares(points: &[Point]) -> Option<Line> {
-    if !can_be_fitted(points) {
-        return None;
-    }
-    least_squares_weighted(points, &vec![1.0; points.len()])
-}
-
+/// Fits the line with the least squared errors.
 fn least_squares_weighted(points: &[Point], weights: &[f64]) -> Option<Line> {
     let (mut weight, mut amount, mut time_s) = (0.0, 0.0, 0.0);
     for (point, each) in points.iter().zip(weights) {
@@ -259,59 +269,6 @@ fn least_squares_weighted(points: &[Point], weights: &[f64]) -> Option<Line> {
     let time_s_per_unit = product / square;
     let latency_s = time_s - time_s_per_unit * amount;
     latency_s.is_finite().then_some(Line { time_s_per_unit, latency_s })
-}
-
-/// Fits the line with the least sum of absolute errors.
-///
-/// For each slope the best latency is a median. The remaining sum has one minimum along the slopes,
-/// which a ternary search finds.
-pub fn least_absolute(points: &[Point]) -> Option<Line> {
-    if !can_be_fitted(points) {
-        return None;
-    }
-    let mut scratch = Vec::with_capacity(points.len());
-    let mut at = |time_s_per_unit: f64| -> Option<(f64, f64)> {
-        let rests = points.iter().map(|point| point.time_s - time_s_per_unit * point.amount);
-        scratch.clear();
-        scratch.extend(rests.clone());
-        let latency_s = median_within(&mut scratch)?;
-        Some((rests.map(|rest| (rest - latency_s).abs()).sum(), latency_s))
-    };
-    let (mut low, mut high) = slopes_of_neighbours(points)?;
-    for _ in 0..SECTIONS_MAX {
-        let third = (high - low) / 3.0;
-        let (left, right) = (low + third, high - third);
-        if left <= low || right >= high {
-            break;
-        }
-        if at(left)?.0 <= at(right)?.0 {
-            high = right;
-        } else {
-            low = left;
-        }
-    }
-    let time_s_per_unit = low + (high - low) / 2.0;
-    Some(Line { time_s_per_unit, latency_s: at(time_s_per_unit)?.1 })
-}
-
-/// Returns the least and the greatest slope between points whose amounts are next to each other.
-/// No pair of points has a slope outside this range, so the best line has none either.
-fn slopes_of_neighbours(points: &[Point]) -> Option<(f64, f64)> {
-    let mut sorted = points.to_vec();
-    sorted.sort_unstable_by(|a, b| a.amount.total_cmp(&b.amount));
-    let groups: Vec<(f64, f64, f64)> = sorted
-        .chunk_by(|a, b| a.amount == b.amount)
-        .map(|group| {
-            let times = group.iter().map(|point| point.time_s);
-            let max = times.clone().fold(f64::MIN, f64::max);
-            (group[0].amount, times.fold(f64::MAX, f64::min), max)
-        })
-        .collect();
-    let slopes = groups.windows(2).map(|pair| {
-        let step = pair[1].0 - pair[0].0;
-        ((pair[1].1 - pair[0].2) / step, (pair[1].2 - pair[0].1) / step)
-    });
-    slopes.reduce(|all, next| (all.0.min(next.0), all.1.max(next.1)))
 }
 
 /// Returns whether all points are valid and have at least two amounts.

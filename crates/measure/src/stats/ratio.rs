@@ -5,10 +5,9 @@
 
 use strum::IntoStaticStr;
 
-use super::bootstrap::Estimate;
-use super::describe::median;
 use super::fit::{Line, Point, robust, robust_from};
-use super::ranks::Ratios;
+use super::interval::{Estimate, Ratios};
+use super::median::median;
 
 /// The result of a comparison, for the first side.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, IntoStaticStr)]
@@ -108,12 +107,4 @@ pub fn finding(ratio: Option<&Estimate>, margin: f64) -> Finding {
 /// sometimes stops too early.
 pub fn enough(estimate: &Estimate, half_width: f64) -> bool {
     estimate.half_width() < half_width
-}
-
-/// Returns the total number of rounds until [`enough`] holds, if further rounds are like those so
-/// far: the width of an interval falls with the square root of the rounds.
-pub fn rounds_needed(estimate: &Estimate, half_width: f64) -> Option<usize> {
-    let times = (estimate.half_width() / half_width).powi(2);
-    let needed = (estimate.rounds as f64 * times).ceil();
-    (needed < 1e9).then(|| (needed as usize).max(estimate.rounds))
 }

@@ -6,7 +6,6 @@ mod cipher;
 mod comparing;
 mod coverage;
 mod cpu;
-mod describing;
 mod errors;
 mod existing;
 mod fitting;

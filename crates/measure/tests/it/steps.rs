@@ -1,12 +1,11 @@
-//! Steps, slides and populations: found where they are, and not where there is only noise.
+//! Steps: found where they are, and not where there is only noise.
 
 use steadfast_measure::random::Random;
 use steadfast_measure::stats::{
-    Cause, Change, Direction, Evidence, Point, cause, change_points, drift, drifts, populations,
-    segments,
+    Cause, Change, Direction, Evidence, Point, cause, change_points, segments,
 };
 
-use crate::synthetic::{Files, LATENCY_S, assert_near, levels, percent_of_seeds};
+use crate::synthetic::{Files, assert_near, levels, percent_of_seeds};
 
 /// Noise as media have it: how much each level resembles the one before, and stalls.
 const NOISES: [(f64, f64); 4] = [(0.0, 0.0), (0.5, 0.0), (0.0, 0.05), (0.5, 0.05)];
@@ -144,98 +143,4 @@ fn causes_are_named_with_evidence_only() {
     for evidence in [full, hot, Evidence { load_rise: Some(1.0), ..nothing }] {
         assert_eq!(cause(&rise, &evidence), Cause::Unexplained);
     }
-}
-
-/// Ninety-six files at two rates in turn, too often for steps.
-fn two_rates(slow: f64, noise: f64, seed: u64) -> Vec<Point> {
-    let mut random = Random::new(seed);
-    let file = |index: usize| {
-        let rate = if index % 5 < 2 { slow } else { 2e9 };
-        Files { rate, noise, stalled: 0.0 }.draw(&mut random)
-    };
-    (0..96).map(file).collect()
-}
-
-#[test]
-fn two_populations_are_told_apart() {
-    // As was seen on a drive that throttled: 2 GB/s and less than 0.7.
-    let points = two_rates(0.65e9, 0.05, 21);
-    assert_eq!(segments(&points).unwrap().changes, []);
-    let found = populations(&points).unwrap();
-    assert_near(found.fast.rate_per_s().unwrap(), 2e9, 0.02);
-    assert_near(found.slow.rate_per_s().unwrap(), 0.65e9, 0.03);
-    assert_near(found.fast.latency_s, LATENCY_S, 0.05);
-    let misplaced = (0..96)
-        .filter(|&index| found.is_slow[index] != (index % 5 < 2) && points[index].amount > 5e6);
-    assert_eq!(misplaced.count(), 0);
-    assert!((found.slow_share() - 0.4).abs() < 0.05);
-    let missed = percent_of_seeds(50, |seed| populations(&two_rates(0.65e9, 0.05, seed)).is_none());
-    assert!(missed <= 2.0, "{missed} % missed");
-}
-
-#[test]
-fn stalls_are_no_population() {
-    for stalled in [0.0, 0.1, 0.25] {
-        let files = Files { stalled, ..Files::STEADY };
-        let alarms = percent_of_seeds(200, |seed| {
-            populations(&files.rounds(6, 16, seed).concat()).is_some()
-        });
-        assert!(alarms <= 4.0, "{stalled} stalled: {alarms} % false alarms");
-    }
-    assert_eq!(populations(&[]), None);
-    assert_eq!(populations(&[Point { amount: 1.0, time_s: 1.0 }; 20]), None);
-}
-
-#[test]
-fn slides_are_told_from_noise() {
-    let places: Vec<f64> = (0..160).map(f64::from).collect();
-    let sliding = |noise: (f64, f64), slide: f64, seed| {
-        let mut levels = levels(160, noise.0, noise.1, seed);
-        levels.iter_mut().zip(&places).for_each(|(level, place)| *level -= slide * place / 159.0);
-        drift(&places, &levels).unwrap().is_evident()
-    };
-    for noise in NOISES {
-        let alarms = percent_of_seeds(300, |seed| sliding(noise, 0.0, seed));
-        assert!(alarms <= 4.0, "{noise:?}: {alarms} % false alarms");
-        let found = percent_of_seeds(300, |seed| sliding(noise, 0.1, seed));
-        assert!(found >= 89.0, "{noise:?}: {found} % found");
-    }
-}
-
-#[test]
-fn slides_agree_with_a_second_program() {
-    // `kendalltau` and `theilslopes` of SciPy, the rest written apart in Python.
-    let levels = [
-        -0.0364, 0.0037, -0.0172, -0.0438, -0.0468, -0.0205, -0.011, -0.0439, -0.0304, -0.0143,
-        -0.0311, -0.0179, -0.0342, -0.0374, -0.0012, -0.0413, -0.0601, -0.0467, -0.0996, -0.0861,
-        -0.0562, -0.0651, -0.0415, -0.0917,
-    ];
-    let places: Vec<f64> = (0..24).map(f64::from).collect();
-    let found = drift(&places, &levels).unwrap();
-    assert_near(found.ratio, 0.948_747_580_948_926_1, 1e-9);
-    assert_near(found.chance, 0.007_718_905_067_704_638, 1e-6);
-    assert_near(found.error, 0.370_175, 1e-9);
-    assert!(found.is_evident());
-    assert_eq!(drift(&places[..9], &levels[..9]), None);
-    assert_eq!(drift(&places[..12], &levels), None);
-}
-
-#[test]
-fn what_fills_up_follows_bytes_and_what_warms_follows_time() {
-    // Written in three bursts with long pauses between, in which nothing cools and nothing drains.
-    let start_s = |index: u32| f64::from(index) + f64::from(index / 40) * 300.0;
-    let starts: Vec<f64> = (0..120).map(start_s).collect();
-    let sliding = |along: &dyn Fn(usize) -> f64| -> Vec<Point> {
-        let noise = levels(120, 0.0, 0.0, 31);
-        let time_s = |index: usize| (0.3 * along(index) - 0.3 * noise[index]).exp();
-        (0..120).map(|index| Point { amount: 1e9, time_s: time_s(index) }).collect()
-    };
-    let by_bytes = drifts(&starts, &sliding(&|index| index as f64 / 119.0)).unwrap();
-    assert!(by_bytes.by_amount.is_evident());
-    assert_near(by_bytes.by_amount.ratio, (-0.3_f64).exp(), 0.02);
-    assert!(by_bytes.by_amount.error < 0.6 * by_bytes.by_time.error, "{by_bytes:?}");
-    let by_time = drifts(&starts, &sliding(&|index| starts[index] / starts[119])).unwrap();
-    assert!(by_time.by_time.is_evident());
-    assert!(by_time.by_time.error < 0.6 * by_time.by_amount.error, "{by_time:?}");
-    assert_eq!(drifts(&starts[1..], &sliding(&|_| 0.0)), None);
 }

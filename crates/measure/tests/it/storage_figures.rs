@@ -131,7 +131,6 @@ fn a_calm_disk_has_its_rate_within_its_interval_and_no_step() {
     assert!((figures.rate_overall_per_s / 2e9 - 1.0).abs() < 0.02);
     assert!(figures.rate_overall_interval.is_some());
     assert_eq!((figures.steps.len(), figures.phases.len()), (0, 1));
-    assert!(figures.populations.is_none());
     assert!(!figures.is_cache_prone);
 }
 
@@ -207,37 +206,6 @@ fn the_same_rates_without_evidence_are_named_nothing() {
             },
         );
     assert_eq!(causes(&read), [Cause::Unexplained]);
-}
-
-#[test]
-fn a_slide_is_a_drift_and_names_no_cause() {
-    let figures = standard(8, Stage::Write, |index, _| Mood {
-        rate_per_s: 2e9 * (1.0 - 0.12 * index as f64 / 160.0),
-        ..CALM
-    });
-    let drifts = figures.drifts.unwrap();
-    assert!(drifts.by_amount.is_evident(), "{drifts:?}");
-    assert!((drifts.by_amount.ratio - 0.88).abs() < 0.03, "{drifts:?}");
-    assert!(causes(&figures).iter().all(|&cause| cause == Cause::Unexplained));
-    let calm = standard(9, Stage::Write, |_, _| CALM);
-    assert!(!calm.drifts.unwrap().by_time.is_evident());
-}
-
-#[test]
-fn two_slopes_of_a_throttling_drive_are_found() {
-    // 96 files of six sets at 2 GB/s and below 0.7, as a published case had them, mixed in time.
-    let mut told = Told::new(10);
-    let plan = Plan { sets: 6, ..Plan::new(Profile::Standard, 10) };
-    for file in plan.files() {
-        let slow = told.random.unit() < 0.35;
-        let rate_per_s = if slow { 0.65e9 } else { 2e9 };
-        told.file(file.set, file.length, Mood { rate_per_s, ..CALM });
-    }
-    let figures = told.figures(Stage::Write);
-    let populations = figures.populations.unwrap();
-    assert!((populations.fast.rate_per_s().unwrap() / 2e9 - 1.0).abs() < 0.05);
-    assert!((populations.slow.rate_per_s().unwrap() / 0.65e9 - 1.0).abs() < 0.05);
-    assert!((populations.slow_share() - 0.35).abs() < 0.12);
 }
 
 #[test]

@@ -52,7 +52,6 @@ pub(super) fn draw(
         Mark::Line | Mark::Steps => course(picture, &places, layer.mark, place.ink),
         Mark::Band => band(picture, frame, layer, place.ink),
         Mark::Bars => rows(picture, frame, chart, layer, place, units),
-        Mark::Histogram => histogram(picture, frame, &places, place.ink),
         Mark::Rule => rules(picture, frame, layer),
         Mark::Spans => spans(picture, frame, layer, place.ink),
     }
@@ -188,15 +187,6 @@ fn rows(
             picture.text(&words, (frame.right, middle(point.y)), Anchor::End, Ink::Text);
         }
     }
-}
-
-fn histogram(picture: &mut Picture, frame: &Frame, places: &[Pixel], ink: usize) {
-    let mut width = 0;
-    let bars = places.iter().enumerate().map(|(at, &(x, y))| {
-        width = places.get(at + 1).map_or(width, |next| next.0 - x);
-        ((x, frame.bottom), (x + width, y))
-    });
-    picture.areas(&bars.collect::<Vec<_>>(), ink, Some(Ink::Ground));
 }
 
 /// Draws vertical lines, each with its label on the side that has room.

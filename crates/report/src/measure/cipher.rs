@@ -73,9 +73,8 @@ fn account_sentences(account: &GainAccount, library: &str) -> Vec<String> {
     )];
     let share = |figure: Figure| cell(Quantity::Share, figure).shown(Units::Si);
     let measured = account.measured_share.map(share);
-    let implied = account.amdahl.as_ref().zip(account.implied_share);
-    sentences.push(match (implied, measured) {
-        (Some((amdahl, implied)), measured) => {
+    sentences.push(match (&account.amdahl, measured) {
+        (Some(amdahl), measured) => {
             let measured = measured.map_or(String::new(), |measured| {
                 format!(" Measured within the task it was {measured}.")
             });
@@ -91,7 +90,7 @@ fn account_sentences(account: &GainAccount, library: &str) -> Vec<String> {
             format!(
                 "By Amdahl's account the cipher had {} of the task's time without the \
                  instructions.{measured} The task could gain at most this: {limit}.",
-                share(implied)
+                Quantity::Share(amdahl.share).text(Units::Si)
             )
         }
         (None, measured) => format!(

@@ -17,7 +17,7 @@ use crate::document::{Headline, Quantity, Section};
 use crate::units::{self, Units};
 
 /// Why a fit is doubtful.
-const DOUBTFUL: &str = "as their estimators disagree by more than 2 %";
+const DOUBTFUL: &str = "because no straight line fits";
 
 /// Makes the section.
 pub(super) fn section(figures: &HashFigures, units: Units) -> Section {
@@ -70,7 +70,7 @@ fn headline(figures: &HashFigures) -> Option<Headline> {
 
 /// Names the lines that are doubtful, all in one sentence.
 fn doubt_sentence(lines: &[PathLine]) -> Option<String> {
-    let doubtful = lines.iter().filter(|line| line.line.fits.is_doubtful());
+    let doubtful = lines.iter().filter(|line| line.line.is_doubtful);
     let names: Vec<String> = doubtful.map(line_words).collect();
     match names.as_slice() {
         [] => None,
@@ -85,8 +85,7 @@ fn notes(figures: &HashFigures) -> Vec<String> {
         notes.push(format!(
             "A line is fitted to time by size, errors taken relatively and outliers outweighed \
              (bisquare); its rate is 1 ÷ slope, its cost of each file what is left at no bytes, \
-             which may come out below nothing. {INTERVALS} They come from drawing whole rounds \
-             again. A run's beginning and end are in the cost of each file, since each file had a \
+             which may come out below nothing. {INTERVALS} A run's beginning and end are in the cost of each file, since each file had a \
              run of its own."
         ));
         notes.extend(warm_note(&figures.lines));

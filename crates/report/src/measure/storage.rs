@@ -10,7 +10,7 @@ use steadfast_measure::figures::storage::{
     Impossible, Phase, PhaseStep, SeriesFigures, StorageFigures, Why, of,
 };
 use steadfast_measure::record::{Cache, Record, Series, Stage, Workload};
-use steadfast_measure::stats::{Cause, Fits, Intervals, Line};
+use steadfast_measure::stats::{Cause, Fit};
 
 use super::{INTERVALS, cell, time_cell};
 use crate::document::{Cell, Field, Headline, Quantity, Section, Table};
@@ -33,7 +33,7 @@ pub(super) fn section(record: &Record, workload: Workload, units: Units) -> Opti
     for series in &figures.series {
         section.sentences.extend(sentences(series, units));
     }
-    section.tables = vec![lines(&figures), single_files(&figures), phases(&figures)];
+    section.tables = vec![lines(&figures), phases(&figures)];
     section.tables.retain(|table| !table.rows.is_empty());
     for (index, series) in figures.series.iter().enumerate() {
         section.charts.extend(charts::charts(workload, index, series, units));
@@ -63,25 +63,11 @@ fn sentences(series: &SeriesFigures, units: Units) -> Vec<String> {
         ));
     }
     if let Some(line) = &series.line
-        && line.fits.is_doubtful()
+        && line.is_doubtful
     {
-        sentences.push(format!(
-            "{label}: two ways of fitting disagree by more than 2 %; the rate is doubtful."
-        ));
+        sentences.push(format!("{label}: no straight line fits; the rate is doubtful."));
     }
     sentences.extend(series.steps.iter().map(|step| step_sentence(label, step, units)));
-    sentences.extend(drift_sentence(series));
-    if let Some(populations) = &series.populations
-        && series.steps.is_empty()
-    {
-        let rate =
-            |line: &Line| line.rate_per_s().map_or("–".to_owned(), |rate| units.per_second(rate));
-        let share = units::percent(populations.slow_share());
-        let (fast, slow) = (rate(&populations.fast), rate(&populations.slow));
-        sentences.push(format!(
-            "{label}: two kinds of files, {fast} and {slow}; {share} are of the slow kind."
-        ));
-    }
     sentences
         .extend(series.impossible.iter().map(|found| impossible_sentence(label, found, units)));
     sentences
@@ -113,19 +99,6 @@ fn step_sentence(label: &str, step: &PhaseStep, units: Units) -> String {
     format!("{label}: after {at} files of one length went to {to} of their rate; {why}{seen}.")
 }
 
-/// States that the rate drifted, unless there were steps.
-fn drift_sentence(series: &SeriesFigures) -> Option<String> {
-    let drifts = series.drifts.filter(|_| series.steps.is_empty())?;
-    let evident = drifts.by_time.is_evident() || drifts.by_amount.is_evident();
-    let along = match drifts.by_time.error < drifts.by_amount.error {
-        true => "time, as what grows warm does",
-        false => "the bytes, as what fills up does",
-    };
-    let to = units::percent(drifts.by_amount.ratio);
-    let label = units::capital(&series.label);
-    evident.then(|| format!("{label}: the rate slid to {to} by the end, along {along}."))
-}
-
 fn impossible_sentence(label: &str, found: &Impossible, units: Units) -> String {
     let files = units::counted(found.files as u64, "file", "files");
     let fastest = units.per_second(found.fastest_per_s);
@@ -145,36 +118,23 @@ fn impossible_sentence(label: &str, found: &Impossible, units: Units) -> String 
 
 /// The reported rate of a series, if its files have more than one length.
 fn rate(series: &SeriesFigures) -> Option<Figure> {
-    let line = series.line.as_ref()?;
-    Some(Figure { value: line.fits.robust.rate_per_s()?, interval: line.rate_per_s })
+    series.line.as_ref().and_then(|_| series.rate())
 }
 
-/// Rates by every estimator.
 fn lines(figures: &StorageFigures) -> Table {
-    let by = |series: &SeriesFigures, fit: fn(&Fits) -> &Line| {
-        let value = fit(&series.line.as_ref()?.fits).rate_per_s()?;
-        Some(Figure { value, interval: None })
-    };
-    let latency = |line: &Intervals| {
-        time_cell(Figure { value: line.fits.robust.latency_s, interval: line.latency_s })
-    };
-    let least_squares = |series: &SeriesFigures| {
-        let interval = series.line.as_ref().and_then(|line| line.least_squares_rate_per_s);
-        by(series, |fits| &fits.least_squares).map(|figure| Figure { interval, ..figure })
-    };
+    let latency =
+        |fit: &Fit| time_cell(Figure { value: fit.line.latency_s, interval: fit.latency_s });
     let fields: &[Field<'_, SeriesFigures>] = &[
         ("What", &|of| Cell::text(units::capital(&of.label))),
         ("Bytes from", &|of| Cell::text(units::capital(origin(of)))),
         (">Files", &|of| Cell::count(of.files as u64)),
         (">Rate", &|of| cell(Quantity::Rate, rate(of))),
         (">Cost per file", &|of| of.line.as_ref().map_or(Cell::Empty, latency)),
-        (">Theil–Sen", &|of| cell(Quantity::Rate, by(of, |fits| &fits.theil_sen))),
-        (">Least squares", &|of| cell(Quantity::Rate, least_squares(of))),
-        (">Least absolute", &|of| cell(Quantity::Rate, by(of, |fits| &fits.least_absolute))),
         (">All bytes ÷ all time", &|of| {
             let (value, interval) = (of.rate_overall_per_s, of.rate_overall_interval);
             cell(Quantity::Rate, Figure { value, interval })
         }),
+        (">Left out", &|of| Cell::count(of.too_small as u64)),
     ];
     Table::of("storage-rates", "Time against length of files", 1, &figures.series, fields)
 }
@@ -187,21 +147,6 @@ fn origin(series: &SeriesFigures) -> &'static str {
         (_, Some(Cache::Warm)) => "the page cache",
         _ => "not proved",
     }
-}
-
-/// Statistics of the rates of single files, as other programs publish them.
-fn single_files(figures: &StorageFigures) -> Table {
-    let rate = |rate: f64| Cell::Number(Quantity::Rate(rate));
-    let fields: &[Field<'_, SeriesFigures>] = &[
-        ("What", &|of| Cell::text(units::capital(&of.label))),
-        (">Mean", &|of| rate(of.rates_per_s.mean)),
-        (">Median", &|of| rate(of.rates_per_s.median)),
-        (">20 % trimmed mean", &|of| rate(of.rates_per_s.trimmed_mean)),
-        (">Least", &|of| rate(of.rates_per_s.min)),
-        (">Greatest", &|of| rate(of.rates_per_s.max)),
-        (">Left out", &|of| Cell::count(of.too_small as u64)),
-    ];
-    Table::of("storage-files", "Rates of single files", 1, &figures.series, fields)
 }
 
 /// The phases of series that have more than one.

@@ -282,7 +282,6 @@ fn layer() -> impl Strategy<Value = Layer> {
         Just(Mark::Steps),
         Just(Mark::Band),
         Just(Mark::Bars),
-        Just(Mark::Histogram),
         Just(Mark::Rule),
         Just(Mark::Spans),
     ];

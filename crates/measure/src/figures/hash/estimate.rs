@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 use super::{Figure, by_round};
 use crate::record::{Files, Series, Stage};
-use crate::stats::{Bootstrap, Intervals, Point, fit_rounds, median};
+use crate::stats::{Estimate, median};
 
 /// Files up to this mean length are counted by number, longer ones by bytes.
 const BY_FILE_LEN_BYTES_MAX: f64 = 65_536.0;
@@ -27,8 +27,6 @@ pub struct Forecast {
     pub start_s: f64,
     /// By rising length.
     pub classes: Vec<ClassForecast>,
-    /// Time of one file by its length, over all sets: cost of each file, and rate for its bytes.
-    pub line: Option<Intervals>,
     /// Bytes that were read for the estimate; files that were read again count again.
     pub read_bytes: u64,
     /// Share of those bytes that the page cache had before; absent if the system did not report it.
@@ -64,12 +62,13 @@ pub(super) fn forecast(series: &[&Series]) -> Option<Forecast> {
         series.iter().filter_map(|series| Some((series.factors.drawn_from?, *series))).collect();
     let classes: Vec<Files> = drawn.iter().map(|(files, _)| *files).collect();
     let rounds = sets(&drawn, start_s);
-    let seed = drawn.first()?.1.resampling_seed();
     let time_of = |sets: &[Set]| {
         let times = (0..classes.len()).map(|class| class_time_s(sets, class, classes[class]));
         Some(start_s + times.sum::<Option<f64>>()?)
     };
     let all = rounds.concat();
+    let value = time_of(&all)?;
+    let by_round: Vec<f64> = rounds.iter().filter_map(|round| time_of(round)).collect();
     let samples = || drawn.iter().flat_map(|(_, series)| &series.samples);
     let read_bytes: u64 = samples().map(|sample| sample.amount).sum();
     let cached = samples().map(|sample| sample.cached_bytes).sum::<Option<u64>>();
@@ -78,7 +77,7 @@ pub(super) fn forecast(series: &[&Series]) -> Option<Forecast> {
             files: sum.files + class.files,
             bytes: sum.bytes + class.bytes,
         }),
-        time_s: Figure::of(&rounds, seed, time_of)?,
+        time_s: Figure { value, interval: Estimate::of_rounds(value, &by_round) },
         start_s,
         classes: classes
             .iter()
@@ -88,7 +87,6 @@ pub(super) fn forecast(series: &[&Series]) -> Option<Forecast> {
                 Some(ClassForecast { files, time_s: class_time_s(&all, class, files)?, sets })
             })
             .collect(),
-        line: line(&rounds, seed),
         read_bytes,
         cached_share: cached.map(|cached| cached as f64 / read_bytes.max(1) as f64),
     })
@@ -120,12 +118,4 @@ fn class_time_s(sets: &[Set], class: usize, files: Files) -> Option<f64> {
         false => set.net_s / set.bytes * files.bytes as f64,
     });
     median(&times.collect::<Vec<f64>>())
-}
-
-/// Fits the time of one file by its length, using the means of each set.
-fn line(rounds: &[Vec<Set>], seed: u64) -> Option<Intervals> {
-    let point = |set: &Set| Point { amount: set.bytes / set.files, time_s: set.net_s / set.files };
-    let rounds: Vec<Vec<Point>> =
-        rounds.iter().map(|round| round.iter().map(point).collect()).collect();
-    fit_rounds(&rounds, &Bootstrap::new(seed))
 }

@@ -1,9 +1,9 @@
 //! The path of a check and its parts: time by size, folders, and the overlap of reading and
 //! hashing.
 
-use super::{Figure, by_round, rate, ratio};
+use super::{Figure, by_round};
 use crate::record::{Cache, Factors, Series, Stage};
-use crate::stats::{Bootstrap, Intervals, Point, fit_rounds, level_of_each, median, rates_apart};
+use crate::stats::{Fit, Point, level_of_each, rates_apart};
 
 /// Shorter files take as long as the start and end of their run; overlap is visible in longer ones.
 const OVERLAP_LEN_BYTES_MIN: u64 = 16_000_000;
@@ -18,7 +18,7 @@ pub struct PathLine {
     /// The origin of the bytes, as far as proved.
     pub cache: Option<Cache>,
     /// The line: its rate, and the cost of each file, including the start and end of a run.
-    pub line: Intervals,
+    pub line: Fit,
     /// Shortest and longest file, in bytes.
     pub sizes_bytes: (u64, u64),
     /// The measured bytes and seconds, in the order of measurement.
@@ -41,7 +41,7 @@ pub struct LevelLine {
 impl PathLine {
     /// Returns the rate of the line with its interval; `None` if it has no rate.
     pub fn rate(&self) -> Option<Figure> {
-        let value = self.line.fits.robust.rate_per_s()?;
+        let value = self.line.line.rate_per_s()?;
         Some(Figure { value, interval: self.line.rate_per_s })
     }
 }
@@ -123,7 +123,7 @@ fn points(series: &Series) -> Vec<Vec<Point>> {
 
 fn line(series: &Series) -> Option<PathLine> {
     let rounds = points(series);
-    let line = fit_rounds(&rounds, &Bootstrap::new(series.resampling_seed()))?;
+    let line = Fit::of_rounds(&rounds)?;
     let sizes = series.samples.iter().map(|sample| sample.amount);
     Some(PathLine {
         stage: series.factors.stage?,
@@ -186,8 +186,8 @@ pub(super) fn folders(series: &[&Series]) -> Vec<FolderRate> {
             streams: Streams::of(factors),
             files: sample.files?,
             bytes: sample.amount,
-            rate: rate(series)?,
-            net_by_read: reading.and_then(|reading| ratio(series, reading)),
+            rate: Figure::rate_of(series)?,
+            net_by_read: reading.and_then(|reading| Figure::ratio(series, reading)),
         })
     };
     folders.iter().filter_map(folder).collect()
@@ -202,7 +202,6 @@ fn is_reading_of(one: &Series, other: &Series) -> bool {
 }
 
 /// Times of one round, for the same files.
-#[derive(Clone, Copy)]
 struct Times {
     read_s: f64,
     hash_s: f64,
@@ -246,13 +245,10 @@ fn overlap(reading: &Series, hashing: &Series, both: &Series) -> Option<Overlap>
             shared.map(|(_, elapsed_ns)| *elapsed_ns as f64 / 1e9).sum()
         };
         let times = Times { read_s: sum(&read), hash_s: sum(&hash), both_s: sum(&both) };
-        (times.both_s > 0.0).then(|| vec![times])
+        (times.both_s > 0.0).then_some(times)
     });
-    let times: Vec<Vec<Times>> = times.collect();
-    let seed = both.resampling_seed();
-    let figure = |of: fn(&Times) -> f64| {
-        Figure::of(&times, seed, |times| median(&times.iter().map(of).collect::<Vec<_>>()))
-    };
+    let times: Vec<Times> = times.collect();
+    let figure = |of: fn(&Times) -> f64| Figure::of_rounds(times.iter().map(of));
     Some(Overlap {
         cache: both.factors.cache,
         size_bytes_min: from,

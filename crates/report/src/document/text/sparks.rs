@@ -23,7 +23,7 @@ const POINTS_MIN: usize = 4;
 /// Draws a chart. The last line is the caption. Returns no lines if there is no curve to show.
 pub(super) fn drawn(chart: &Chart, units: Units) -> Vec<String> {
     let is_course = |layer: &&Layer| {
-        let marks = matches!(layer.mark, Mark::Dots | Mark::Line | Mark::Steps | Mark::Histogram);
+        let marks = matches!(layer.mark, Mark::Dots | Mark::Line | Mark::Steps);
         marks && layer.points.len() >= POINTS_MIN
     };
     let bands = chart.layers.iter().any(|layer| layer.mark == Mark::Band);
@@ -93,10 +93,6 @@ impl Heights {
 /// Draws a layer as blocks of up to eight eighths, in the order of x.
 fn spark(layer: &Layer, heights: &Heights) -> String {
     let mut points: Vec<Point> = layer.points.clone();
-    // The last point of a histogram is the end of its last bar, not a bar.
-    if layer.mark == Mark::Histogram {
-        points.pop();
-    }
     points.sort_by(|a, b| a.x.total_cmp(&b.x));
     let bins = points.len().min(SPARK_LEN_MAX);
     let block = |bin: usize| {

@@ -2,7 +2,7 @@
 //!
 //! In: figures. Out: charts, except those without points.
 
-use steadfast_measure::figures::hash::{Figure, HashFigures, KernelRate, PathLine, Streams};
+use steadfast_measure::figures::hash::{HashFigures, KernelRate, PathLine, Streams};
 use steadfast_measure::record::{Cache, Stage};
 
 use super::layers::{band, fitted, measured};
@@ -12,8 +12,6 @@ use crate::measure::{level_name, point, rows_layer};
 
 pub(super) fn charts(figures: &HashFigures) -> Vec<Chart> {
     let mut charts = vec![by_size(figures)];
-    let checked = |line: &&PathLine| line.stage == Stage::ReadHash && line.engine != "null";
-    charts.extend(figures.lines.iter().filter(checked).map(fits));
     charts.push(parts(figures));
     charts.push(found(figures));
     charts.push(sha256(figures));
@@ -40,46 +38,22 @@ fn by_size(figures: &HashFigures) -> Chart {
     let mut layers = Vec::new();
     for line in figures.lines.iter().filter(|line| line.engine != "null") {
         layers.push(measured(line, &line_words(line)));
-        layers.push(fitted(line, &line.line.fits.robust, &line_words(line)));
+        layers.extend(band(line, &line_words(line)));
+        layers.push(fitted(line, &line_words(line)));
     }
-    let description = "Each dot is one run; each line is the fit whose slope gives the rate.";
+    let description = "Each dot is one run; each line is the fit whose slope gives the rate, in \
+                       the band of its interval.";
     Chart::new("hash-by-size", "Time by size of one file", description, time_by_size(), layers)
-}
-
-/// One line with both fits and their bands.
-fn fits(line: &PathLine) -> Chart {
-    let (robust, squares) = ("fit, outliers outweighed", "least squares");
-    let cache = cache_words(line.cache);
-    let mut layers = vec![
-        band(line.line.band.as_ref(), robust),
-        band(line.line.least_squares_band.as_ref(), squares),
-        fitted(line, &line.line.fits.robust, robust),
-        fitted(line, &line.line.fits.least_squares, squares),
-        measured(line, "runs"),
-    ];
-    layers.retain(|layer| !layer.points.is_empty());
-    Chart::new(
-        format!("hash-fits-{}", cache.replace(' ', "-")),
-        format!("Time to read and hash one file, {cache}: two fits"),
-        "Each dot is one run. Two lines are fitted to them, one that outweighs outliers and one by \
-         least squares, each in its band; where they part, the rate is doubtful.",
-        time_by_size(),
-        layers,
-    )
 }
 
 /// Reading, hashing and both beside each other, by where the bytes came from.
 fn parts(figures: &HashFigures) -> Chart {
     let lines = || figures.lines.iter().filter(|line| line.engine != "null");
-    let rate = |line: &PathLine| {
-        let value = line.line.fits.robust.rate_per_s()?;
-        Some(Figure { value, interval: line.line.rate_per_s })
-    };
-    let hashing = lines().find(|line| line.stage == Stage::Hash).and_then(rate);
+    let hashing = lines().find(|line| line.stage == Stage::Hash).and_then(PathLine::rate);
     let checked: Vec<&PathLine> = lines().filter(|line| line.stage == Stage::ReadHash).collect();
     let reading = |of: &&PathLine| {
         let mut reading = lines().filter(|line| line.stage == Stage::Read);
-        reading.find(|line| line.cache == of.cache).and_then(rate)
+        reading.find(|line| line.cache == of.cache).and_then(PathLine::rate)
     };
     let names = checked.iter().map(|line| cache_words(line.cache).to_owned());
     Chart::new(
@@ -91,7 +65,7 @@ fn parts(figures: &HashFigures) -> Chart {
         vec![
             rows_layer("reading alone", Mark::Bars, &checked, reading),
             rows_layer("hashing alone", Mark::Bars, &checked, |_| hashing),
-            rows_layer("both", Mark::Bars, &checked, |line| rate(line)),
+            rows_layer("both", Mark::Bars, &checked, |line| line.rate()),
         ],
     )
 }

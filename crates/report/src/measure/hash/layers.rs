@@ -1,7 +1,6 @@
 //! The layers of a chart of time by size: measured points, fitted lines and their bands.
 
 use steadfast_measure::figures::hash::PathLine;
-use steadfast_measure::stats::{BAND_LEN, Banded, Line};
 
 use crate::document::{Layer, Mark, Point};
 use crate::measure::{band_points, lengths_between};
@@ -11,13 +10,16 @@ pub(super) fn measured(line: &PathLine, label: &str) -> Layer {
     Layer::new(label, Mark::Dots, points)
 }
 
-pub(super) fn fitted(line: &PathLine, fit: &Line, label: &str) -> Layer {
+pub(super) fn fitted(line: &PathLine, label: &str) -> Layer {
     let (from, to) = (line.sizes_bytes.0 as f64, line.sizes_bytes.1 as f64);
-    let points = lengths_between(from, to).map(|size| Point::at(size, 1e9 * fit.time_s(size)));
+    let points =
+        lengths_between(from, to).map(|size| Point::at(size, 1e9 * line.line.line.time_s(size)));
     Layer::new(label, Mark::Line, points.filter(|point| point.y > 0.0))
 }
 
-pub(super) fn band(band: Option<&[Banded; BAND_LEN]>, label: &str) -> Layer {
-    let points = band_points(band).filter(|point| point.interval.is_some_and(|(low, _)| low > 0.0));
-    Layer::new(label, Mark::Band, points)
+pub(super) fn band(line: &PathLine, label: &str) -> Option<Layer> {
+    let points = band_points(line.line.band.as_ref());
+    let points = points.filter(|point| point.interval.is_some_and(|(low, _)| low > 0.0));
+    let layer = Layer::new(label, Mark::Band, points);
+    (!layer.points.is_empty()).then_some(layer)
 }

@@ -7,8 +7,9 @@ use steadfast_measure::record::Cache;
 
 use super::cache_words;
 use super::layers::{band, fitted, measured};
+use super::tables::latency;
 use crate::document::{Axis, Cell, Chart, Field, Mark, Quantity, Table};
-use crate::measure::{cell, level_name, rows_layer, time_cell};
+use crate::measure::{cell, level_name, rows_layer};
 use crate::units::{self, Units};
 
 /// States the rate at each level, and what share of reading it is.
@@ -78,11 +79,8 @@ pub(super) fn charts(figures: &HashFigures) -> Vec<Chart> {
 fn by_size((cache, lines): (Option<Cache>, Vec<&LevelLine>)) -> Chart {
     let layers = lines.iter().flat_map(|line| {
         let label = level_name(line.qos);
-        [
-            band(line.net.line.band.as_ref(), &label),
-            fitted(&line.net, &line.net.line.fits.robust, &label),
-            measured(&line.net, &label),
-        ]
+        let (fitted, measured) = (fitted(&line.net, &label), measured(&line.net, &label));
+        band(&line.net, &label).into_iter().chain([fitted, measured])
     });
     let axes =
         (Axis::linear("size", Quantity::Bytes(0)), Axis::linear("time", Quantity::Time(0.0)));
@@ -93,7 +91,7 @@ fn by_size((cache, lines): (Option<Cache>, Vec<&LevelLine>)) -> Chart {
         "Each dot is one run, and each level has its fitted line in its band. The steeper a line, \
          the lower the rate.",
         axes,
-        layers.filter(|layer| !layer.points.is_empty()).collect(),
+        layers.collect(),
     )
 }
 
@@ -131,10 +129,7 @@ pub(super) fn tables(figures: &HashFigures) -> Vec<Table> {
         ("Files", &|of| Cell::text(units::capital(cache_words(of.net.cache)))),
         ("Level", &|of| Cell::text(level_name(of.qos))),
         (">Rate", &|of| cell(Quantity::Rate, of.net.rate())),
-        (">Each file", &|of| {
-            let line = &of.net.line;
-            time_cell(Figure { value: line.fits.robust.latency_s, interval: line.latency_s })
-        }),
+        (">Each file", &|of| latency(&of.net.line)),
         (">Reading alone", &|of| cell(Quantity::Rate, of.read)),
         (">Net ÷ read", &|of| cell(Quantity::Share, of.net_by_read)),
     ];

@@ -7,7 +7,7 @@ use steadfast_measure::figures::hash::{
     Overlap, PathLine,
 };
 use steadfast_measure::record::{Cache, Stage};
-use steadfast_measure::stats::{Estimate, Line};
+use steadfast_measure::stats::Fit;
 
 use super::{bound_words, cache_words, engine_words, line_words, stage_words, streams_words};
 use crate::document::{Cell, Field, Quantity, Table};
@@ -51,23 +51,16 @@ fn lines(lines: &[PathLine], units: Units) -> Table {
     let fields: &[Field<'_, PathLine>] = &[
         ("What", &|of| Cell::text(units::capital(&line_words(of)))),
         (">Sizes", &|of| sizes(of.sizes_bytes)),
-        (">Rate", &|of| rate_of(&of.line.fits.robust, of.line.rate_per_s)),
-        (">Each file", &|of| latency_of(&of.line.fits.robust, of.line.latency_s)),
-        (">Theil–Sen", &|of| rate_of(&of.line.fits.theil_sen, None)),
-        (">Least squares", &|of| {
-            rate_of(&of.line.fits.least_squares, of.line.least_squares_rate_per_s)
-        }),
-        (">Bytes ÷ time", &|of| Cell::Number(Quantity::Rate(of.line.fits.rate_overall_per_s))),
+        (">Rate", &|of| cell(Quantity::Rate, of.rate())),
+        (">Each file", &|of| latency(&of.line)),
+        (">Bytes ÷ time", &|of| Cell::Number(Quantity::Rate(of.line.rate_overall_per_s))),
     ];
     Table::of("hash-by-size", "One file: rate, and cost of each", 1, lines, fields)
 }
 
-fn rate_of(line: &Line, interval: Option<Estimate>) -> Cell {
-    cell(Quantity::Rate, line.rate_per_s().map(|value| Figure { value, interval }))
-}
-
-fn latency_of(line: &Line, interval: Option<Estimate>) -> Cell {
-    time_cell(Figure { value: line.latency_s, interval })
+/// The cost of each file by a line.
+pub(super) fn latency(fit: &Fit) -> Cell {
+    time_cell(Figure { value: fit.line.latency_s, interval: fit.latency_s })
 }
 
 fn folders(folders: &[FolderRate]) -> Table {
@@ -118,7 +111,7 @@ fn times(lines: &[PathLine]) -> Table {
     let columns: Vec<_> = checked
         .iter()
         .map(|line| {
-            let doubt = if line.line.fits.is_doubtful() { ", doubtful" } else { "" };
+            let doubt = if line.line.is_doubtful { ", doubtful" } else { "" };
             (format!(">{}{doubt}", units::capital(cache_words(line.cache))), move |amount: &u64| {
                 time(line, *amount)
             })
@@ -136,7 +129,7 @@ fn time(line: &PathLine, amount: u64) -> Cell {
     if line.cache == Some(Cache::Warm) && amount > line.sizes_bytes.1 * EXTRAPOLATED_MAX {
         return Cell::Empty;
     }
-    let fit = &line.line.fits.robust;
+    let fit = &line.line.line;
     let time = Quantity::Time(1e9 * fit.time_s(amount as f64));
     let at = |rate: f64| 1e9 * (fit.latency_s + amount as f64 / rate);
     match line.line.rate_per_s {

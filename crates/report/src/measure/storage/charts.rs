@@ -1,10 +1,10 @@
-//! The charts of a series of files: rate by length, by bytes and by time, how many files had which
-//! rate, and time against length.
+//! The charts of a series of files: rate by length, by bytes and by time, and time against length.
 //!
 //! In: figures. Out: charts.
 
 use steadfast_measure::figures::storage::{SeriesFigures, TimedFile};
 use steadfast_measure::record::Workload;
+use steadfast_measure::stats::Fit;
 
 use crate::document::{Axis, Chart, Layer, Mark, Point, Quantity};
 use crate::measure::{band_points, lengths_between};
@@ -21,7 +21,6 @@ pub(super) fn charts(
 ) -> Vec<Chart> {
     let name = |what: &str| format!("{}-{index}-{what}", workload.name());
     let mut charts = vec![by_length(name("length"), series)];
-    charts.extend(histogram(name("histogram"), series, units));
     charts.push(along_bytes(name("bytes"), series, units));
     charts.push(along_time(name("time"), series, units));
     charts.extend(line(name("line"), series, units));
@@ -36,7 +35,7 @@ fn rate() -> Axis {
 fn by_length(name: String, series: &SeriesFigures) -> Chart {
     let dots = points(series, |file| file.point.amount);
     let mut layers = vec![Layer::new("files", Mark::Dots, dots)];
-    if let Some(fit) = series.line.as_ref().map(|line| line.fits.robust) {
+    if let Some(fit) = series.line.as_ref().map(|fit| fit.line) {
         let lengths = || series.points.iter().map(|file| file.point.amount);
         let (from, to) = (lengths().fold(f64::INFINITY, f64::min), lengths().fold(0.0, f64::max));
         let fitted = lengths_between(from, to);
@@ -50,33 +49,6 @@ fn by_length(name: String, series: &SeriesFigures) -> Chart {
         units::counted(series.files as u64, "file", "files")
     );
     Chart::new(name, title, description, (Axis::log("length", Quantity::Bytes(0)), rate()), layers)
-}
-
-fn histogram(name: String, series: &SeriesFigures, units: Units) -> Option<Chart> {
-    let histogram = series.histogram.as_ref()?;
-    let counts = histogram.counts.iter().enumerate();
-    let mut bars: Vec<Point> =
-        counts.map(|(bin, &count)| Point::at(histogram.bounds(bin).0, count as f64)).collect();
-    // The end of the last bar.
-    bars.push(Point::at(histogram.bounds(histogram.counts.len().max(1) - 1).1, 0.0));
-    let rates = &series.rates_per_s;
-    let rule =
-        |label: &str, rate: f64, at: f64| Layer::new(label, Mark::Rule, vec![Point::at(rate, at)]);
-    let title = format!("{}: files by rate", units::capital(&series.label));
-    let description = format!(
-        "How many of {} had which rate; their median is {}, their mean without the tenth at each \
-         end {}.",
-        units::counted(series.files as u64, "file", "files"),
-        units.per_second(rates.median),
-        units.per_second(rates.trimmed_mean)
-    );
-    let layers = vec![
-        Layer::new("files", Mark::Histogram, bars),
-        rule("trimmed mean", rates.trimmed_mean, 0.0),
-        rule("median", rates.median, RULE_STEP),
-    ];
-    let axes = (rate(), Axis::linear("files", Quantity::Count(0)));
-    Some(Chart::new(name, title, description, axes, layers))
 }
 
 fn along_bytes(name: String, series: &SeriesFigures, units: Units) -> Chart {
@@ -107,7 +79,8 @@ fn along_time(name: String, series: &SeriesFigures, units: Units) -> Chart {
 }
 
 fn course_words(series: &SeriesFigures, along: &str, units: Units) -> String {
-    let (fast, slow) = (series.rates_per_s.max, series.rates_per_s.min);
+    let rates = || series.points.iter().map(|file| file.point.rate_per_s());
+    let (fast, slow) = (rates().fold(0.0, f64::max), rates().fold(f64::INFINITY, f64::min));
     let steps = match series.steps.len() as u64 {
         0 => "no step of the rate was found".to_owned(),
         steps => format!("{} of the rate", units::counted(steps, "step", "steps")),
@@ -129,8 +102,7 @@ fn phases(series: &SeriesFigures, at: impl Fn(&TimedFile) -> f64) -> Layer {
 
 /// Time against length with the line and its band; `None` without a line.
 fn line(name: String, series: &SeriesFigures, units: Units) -> Option<Chart> {
-    let line = series.line.as_ref()?;
-    let fit = line.fits.robust;
+    let Fit { line: fit, band, .. } = series.line.as_ref()?;
     let lengths = || series.points.iter().map(|file| file.point.amount);
     let ends = [lengths().fold(f64::MAX, f64::min), lengths().fold(0.0, f64::max)];
     let dots =
@@ -144,7 +116,7 @@ fn line(name: String, series: &SeriesFigures, units: Units) -> Option<Chart> {
         None => "Longer files took no longer.".to_owned(),
     };
     let mut layers = vec![
-        Layer::new("fit", Mark::Band, band_points(line.band.as_ref())),
+        Layer::new("fit", Mark::Band, band_points(band.as_ref())),
         Layer::new("fit", Mark::Line, ends),
         Layer::new("files", Mark::Dots, dots),
     ];

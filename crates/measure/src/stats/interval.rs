@@ -1,14 +1,20 @@
-//! The ratio of two sides, with intervals from ranks or signs.
+//! Intervals of figures and of ratios, from ranks or signs of rounds.
 //!
-//! A bootstrap of medians needs many rounds, and a stalled sample widens its interval. Ranks and
-//! signs ignore how long a sample stalled, and their intervals hold for any distribution of the
-//! samples.
+//! Samples of one round share the state of the machine, so each round gives one number. An interval
+//! contains what a test of those numbers does not reject: the sign test for numbers of one side, or
+//! of two sides in turn; the test of Mann and Whitney for two sides apart. Ranks and signs ignore
+//! how long a sample stalled, and hold for any distribution. Nothing is drawn: the same rounds give
+//! the same interval.
+
+use std::f64::consts::SQRT_2;
 
 use statrs::distribution::{Binomial, DiscreteCDF as _};
 
-use super::bootstrap::{Estimate, Method, ROUNDS_MIN};
-use super::describe::{median, sorted};
-use super::normal::share_below;
+use super::median::{median, sorted};
+
+/// The least number of rounds for an interval: the median of all rounds is between the least and
+/// the greatest of five in 15 of 16 cases, of four in 7 of 8.
+pub const ROUNDS_MIN: usize = 5;
 
 /// The level of an interval that stands alone.
 const LEVEL: f64 = 0.95;
@@ -16,6 +22,67 @@ const LEVEL: f64 = 0.95;
 /// The most rounds of both sides together whose ranks are counted. 128-bit integers have room for
 /// the orders of so many.
 const COUNTED_MAX: usize = 120;
+
+/// A figure with its interval, in the unit of the figure.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Estimate {
+    /// The figure from all rounds.
+    pub point: f64,
+    /// The lower end of the interval.
+    pub low: f64,
+    /// Its upper end.
+    pub high: f64,
+    /// Share of the cases in which the interval should contain the true value: the requested level,
+    /// or the highest that so few rounds allow, which is 15 of 16 for five.
+    pub level: f64,
+    /// Rounds from which it is made; of two sides, of the side that has fewer.
+    pub rounds: usize,
+}
+
+impl Estimate {
+    /// Makes a figure's interval from what each round gives for it alone. `None` if there are fewer
+    /// than [`ROUNDS_MIN`] rounds, or a number is not finite.
+    ///
+    /// Source: M. Hollander, D. Wolfe, E. Chicken, "Nonparametric statistical methods", 3rd edition
+    /// (2014), section 3.6.
+    pub fn of_rounds(point: f64, rounds: &[f64]) -> Option<Estimate> {
+        let sorted = sorted(rounds).filter(|sorted| sorted.len() >= ROUNDS_MIN)?;
+        let chances = chances_of_signs(sorted.len());
+        let level = LEVEL.min(1.0 - chances[0]);
+        between(point, &sorted, &chances, (level, sorted.len()))
+    }
+
+    /// Returns half of the interval's width as a share of the figure; infinite for a figure of 0.
+    pub fn half_width(&self) -> f64 {
+        match self.point {
+            0.0 => f64::INFINITY,
+            point => (self.high - self.low) / 2.0 / point.abs(),
+        }
+    }
+
+    /// Returns the estimate in another unit, which is `factor` times the number.
+    pub fn scaled(self, factor: f64) -> Estimate {
+        let (low, high) = (self.low * factor, self.high * factor);
+        let (low, high) = (low.min(high), low.max(high));
+        Estimate { point: self.point * factor, low, high, ..self }
+    }
+}
+
+/// Returns the interval between the numbers that a test does not reject; `None` if there are too
+/// few rounds for the level.
+fn between(
+    point: f64,
+    sorted: &[f64],
+    chances: &[f64],
+    (level, rounds): (f64, usize),
+) -> Option<Estimate> {
+    // 1 − 0.95 is a bit less than 0.05.
+    let chance = (1.0 - level) * (1.0 + 1e-9);
+    let left_out = chances.partition_point(|&of| of <= chance).checked_sub(1)?;
+    // The figure of all rounds can lie just outside.
+    let (low, high) = (sorted[left_out], sorted[sorted.len() - 1 - left_out]);
+    Some(Estimate { point, low: low.min(point), high: high.max(point), level, rounds })
+}
 
 /// The ratio of two sides, for intervals at any level.
 #[derive(Clone, Debug, PartialEq)]
@@ -26,7 +93,6 @@ pub struct Ratios {
     sorted: Vec<f64>,
     /// `chances[count]`: how likely the true ratio is outside all but `count` ratios at each end.
     chances: Vec<f64>,
-    method: Method,
     rounds: usize,
 }
 
@@ -49,7 +115,6 @@ impl Ratios {
             point: median(ours)? / median(theirs)?,
             sorted: sorted(&pairs.collect::<Vec<f64>>())?,
             chances: chances_of_ranks(ours.len(), theirs.len()),
-            method: Method::Ranks,
             rounds,
         })
     }
@@ -67,7 +132,6 @@ impl Ratios {
             point: median(&sorted)?,
             chances: chances_of_signs(ratios.len()),
             sorted,
-            method: Method::Signs,
             rounds: ratios.len(),
         })
     }
@@ -93,32 +157,8 @@ impl Ratios {
     /// Returns the ratio with its interval, which excludes 1 if [`Ratios::chance`] is at most what
     /// the level leaves. `None` if there are too few rounds for the level.
     pub fn interval(&self, level: f64) -> Option<Estimate> {
-        // 1 − 0.95 is a bit less than 0.05.
-        let chance = (1.0 - level) * (1.0 + 1e-9);
-        let left_out = self.chances.partition_point(|&of| of <= chance).checked_sub(1)?;
-        Some(Estimate {
-            point: self.point,
-            // The reported ratio can lie just outside if there are very many rounds.
-            low: self.sorted[left_out].min(self.point),
-            high: self.sorted[self.sorted.len() - 1 - left_out].max(self.point),
-            level,
-            method: self.method,
-            rounds: self.rounds,
-            resamples: 0,
-            seed: 0,
-        })
+        between(self.point, &self.sorted, &self.chances, (level, self.rounds))
     }
-}
-
-/// Returns [`Ratios::apart`] with an interval that holds 95 % by itself.
-pub fn ratio_apart(ours: &[f64], theirs: &[f64]) -> Option<Estimate> {
-    Ratios::apart(ours, theirs)?.interval(LEVEL)
-}
-
-/// Returns [`Ratios::in_turn`] with an interval that holds 95 % by itself; `None` for fewer than
-/// six rounds.
-pub fn ratio_in_turn(ratios: &[f64]) -> Option<Estimate> {
-    Ratios::in_turn(ratios)?.interval(LEVEL)
 }
 
 fn is_positive(number: &f64) -> bool {
@@ -139,7 +179,8 @@ fn chances_of_ranks(ours: usize, theirs: usize) -> Vec<f64> {
         let pairs = (ours * theirs) as f64;
         let deviation = (pairs * (ours + theirs + 1) as f64 / 12.0).sqrt();
         let chance = |count: usize| (count as f64 + 0.5 - pairs / 2.0) / deviation;
-        return (0..half).map(|count| 2.0 * share_below(chance(count))).collect();
+        // Twice the share of a normal distribution below a distance.
+        return (0..half).map(|count| libm::erfc(-chance(count) / SQRT_2)).collect();
     }
     // How many orders of all rounds have so many pairs on one side: the coefficients of the product
     // of (1 − x^(theirs + i)) ÷ (1 − x^i).
