@@ -39,6 +39,7 @@ mod listing;
 mod verify;
 mod observation;
 mod open_dir;
+mod flushing;
 mod recorder;
 mod belongings;
 mod descent;

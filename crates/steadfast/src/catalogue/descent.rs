@@ -39,12 +39,12 @@ impl Recorder {
 
     /// Leaves and enters directories until `relative` is the deepest open one.
     pub(super) fn go_to(&mut self, relative: &Path, say: &mut Say<'_>) -> Result<(), DbError> {
-        if self.levels.is_empty() {
+        if self.descent.levels.is_empty() {
             let root = directory::directory(self.db(), ROOT)?;
             self.enter(Some(root), PathBuf::new())?;
         }
         let down = loop {
-            let open = self.levels.last().expect("every path begins at the root");
+            let open = self.descent.levels.last().expect("every path begins at the root");
             if let Some(down) = down_from(&open.relative, relative) {
                 break down;
             }
@@ -52,10 +52,10 @@ impl Recorder {
         };
         for name in down.components() {
             let name = name.as_os_str();
-            let mut level = self.levels.pop().expect("the root's stays");
+            let mut level = self.descent.levels.pop().expect("the root's stays");
             let child = self.pass_children(&mut level, Some(name.as_bytes()), say);
             let path = level.relative.join(name);
-            self.levels.push(level);
+            self.descent.levels.push(level);
             self.enter(child?, path)?;
         }
         Ok(())
@@ -64,14 +64,14 @@ impl Recorder {
     fn enter(&mut self, known: Option<Directory>, relative: PathBuf) -> Result<(), DbError> {
         let walked = self.scope.walks(&relative);
         if walked && self.scope.begins_at(&relative) {
-            self.begun.insert(relative.clone());
+            self.descent.begun.insert(relative.clone());
         }
         let id = known.as_ref().map_or(0, |directory| directory.id);
         let slices = if id == 0 { Vec::new() } else { slices_of(self.db(), id)? };
         if slices.is_empty() && id != 0 {
             ensure_without_entries(self.db(), id)?;
         }
-        self.levels.push(OpenDir {
+        self.descent.levels.push(OpenDir {
             id,
             mounted: known.is_some_and(|directory| directory.mounted),
             walked,
@@ -87,8 +87,8 @@ impl Recorder {
 
     /// Leaves the deepest directory, after settling all its files.
     pub(super) fn leave(&mut self, say: &mut Say<'_>) -> Result<(), DbError> {
-        let Some(mut level) = self.levels.pop() else { return Ok(()) };
-        self.parent = None;
+        let Some(mut level) = self.descent.levels.pop() else { return Ok(()) };
+        self.descent.parent = None;
         self.settle(&mut level, say)?;
         while level.walked && level.at + 1 < level.slices.len() {
             level.at += 1;
@@ -111,7 +111,7 @@ impl Recorder {
             level.cover.flush(db, run, id)?;
             level.covered.flush(db, run)?;
         }
-        match self.levels.last_mut() {
+        match self.descent.levels.last_mut() {
             Some(above) if whole && id != 0 => above.covered.push(id),
             Some(above) => above.complete &= whole,
             None if whole && id != 0 => {
@@ -125,13 +125,14 @@ impl Recorder {
     /// Numbers the open directories that have no number.
     pub(super) fn number_levels(&mut self, status: Option<&Status>) -> Result<(), DbError> {
         // Those without a number are the deepest.
-        let known = self.levels.iter().rposition(|level| level.id != 0);
-        let mut parent = known.map_or(0, |at| self.levels[at].id);
-        let elsewhere = status.is_some_and(|status| Some(status.device) != self.root_device);
-        for level in &mut self.levels[known.map_or(0, |at| at + 1)..] {
+        let known = self.descent.levels.iter().rposition(|level| level.id != 0);
+        let mut parent = known.map_or(0, |at| self.descent.levels[at].id);
+        let elsewhere =
+            status.is_some_and(|status| Some(status.device) != self.descent.root_device);
+        for level in &mut self.descent.levels[known.map_or(0, |at| at + 1)..] {
             let device = || Status::of(&self.catalogue.root.join(&level.relative));
-            let mounted =
-                elsewhere && device().is_ok_and(|status| Some(status.device) != self.root_device);
+            let mounted = elsewhere
+                && device().is_ok_and(|status| Some(status.device) != self.descent.root_device);
             let name = level.relative.file_name().unwrap_or(OsStr::new(""));
             let name = name.as_bytes().to_vec();
             let id = self.record.totals.directories + 1;
@@ -198,7 +199,7 @@ impl Recorder {
     /// Ends the walk of the open directories early. Files that were not visited are then not
     /// missing.
     pub(super) fn give_up_walk(&mut self) {
-        for level in &mut self.levels {
+        for level in &mut self.descent.levels {
             level.complete &= !level.walked;
             level.walked = false;
         }

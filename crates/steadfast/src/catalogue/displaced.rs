@@ -181,14 +181,14 @@ impl Recorder {
     }
 
     fn make_displaced(&mut self) -> Result<(), DbError> {
-        if !self.has_displaced {
+        if !self.tables.displaced {
             self.catalogue.db.execute_batch(&format!(
                 "CREATE TEMP TABLE displaced (directory, {COLUMNS}, {OWN_COLUMNS}, \
                  PRIMARY KEY (directory, name)) WITHOUT ROWID; \
                  CREATE TEMP TABLE departed (directory, name, inode, digest, length, mtime_ns, \
                  PRIMARY KEY (inode, directory, name)) WITHOUT ROWID"
             ))?;
-            self.has_displaced = true;
+            self.tables.displaced = true;
         }
         Ok(())
     }
@@ -196,7 +196,7 @@ impl Recorder {
     /// Finds out which displaced files are known, and makes them places of missing ones. The tables
     /// of missing files and of arrivals exist.
     pub(super) fn recognise_displaced(&mut self) -> Result<(), DbError> {
-        if !self.has_displaced {
+        if !self.tables.displaced {
             return Ok(());
         }
         let db = &self.catalogue.db;
@@ -215,7 +215,7 @@ impl Recorder {
         directory: i64,
         name: &[u8],
     ) -> Result<Option<DisplacedFile>, DbError> {
-        if !self.has_displaced {
+        if !self.tables.displaced {
             return Ok(None);
         }
         let sql = format!(
@@ -228,7 +228,7 @@ impl Recorder {
 
     /// Records where files came from whose former names have another file and keep their rows.
     pub(super) fn follow_departed(&mut self) -> Result<(), DbError> {
-        if !self.has_displaced || !self.mode.writes {
+        if !self.tables.displaced || !self.mode.writes {
             return Ok(());
         }
         let mut paths = super::directory::Paths::default();

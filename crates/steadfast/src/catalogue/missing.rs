@@ -63,13 +63,13 @@ impl Recorder {
 
     /// Makes the table of missing files, if there is none yet.
     pub(super) fn make_missing(&mut self) -> Result<(), DbError> {
-        if !self.has_missing {
+        if !self.tables.missing {
             self.catalogue.db.execute_batch(
                 "CREATE TEMP TABLE missing (directory INTEGER, name BLOB, digest BLOB, \
                  inode INTEGER, first_run INTEGER, seen_run INTEGER, to_directory INTEGER, \
                  to_name BLOB, PRIMARY KEY (directory, name)) WITHOUT ROWID",
             )?;
-            self.has_missing = true;
+            self.tables.missing = true;
         }
         Ok(())
     }
@@ -77,14 +77,14 @@ impl Recorder {
     /// Decides for each missing file what became of it. If the user stops the run, the next run
     /// decides for the rest.
     pub(super) fn settle_missing(&mut self, say: &mut Say<'_>) -> Result<(), DbError> {
-        if self.has_missing {
+        if self.tables.missing {
             if !self.collect_arrivals()? {
                 return Ok(());
             }
             self.recognise_displaced()?;
             self.settle_each_missing(say)?;
         }
-        if self.cut_short { Ok(()) } else { self.follow_departed() }
+        if self.early_end.cut_short { Ok(()) } else { self.follow_departed() }
     }
 
     fn settle_each_missing(&mut self, say: &mut Say<'_>) -> Result<(), DbError> {

@@ -164,7 +164,7 @@ impl Recorder {
     }
 
     fn make_arrivals(&mut self) -> Result<(), DbError> {
-        if !self.has_arrivals {
+        if !self.tables.arrivals {
             self.catalogue.db.execute_batch(
                 "CREATE TEMP TABLE arrivals (digest BLOB, algorithm TEXT, length INTEGER, \
                  name BLOB, directory INTEGER, inode INTEGER, first_run INTEGER, \
@@ -172,7 +172,7 @@ impl Recorder {
                  PRIMARY KEY (digest, algorithm, length, name, directory)) WITHOUT ROWID; \
                  CREATE INDEX temp.arrival_inodes ON arrivals (digest, algorithm, length, inode)",
             )?;
-            self.has_arrivals = true;
+            self.tables.arrivals = true;
         }
         Ok(())
     }
@@ -181,7 +181,7 @@ impl Recorder {
     /// false if the user stopped the run.
     pub(super) fn collect_arrivals(&mut self) -> Result<bool, DbError> {
         self.make_arrivals()?;
-        let stop = self.stop.clone();
+        let stop = self.early_end.flag.clone();
         if stop.is_some() {
             // If a statement is interrupted, SQLite rolls back its whole transaction.
             self.commit(true)?;

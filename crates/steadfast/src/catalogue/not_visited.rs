@@ -182,7 +182,7 @@ impl Recorder {
         if !level.walked {
             return self.cover(level, &row.name, false);
         }
-        let listed = !self.troubled.contains(&level.relative);
+        let listed = !self.descent.troubled.contains(&level.relative);
         let path = level.relative.join(OsStr::from_bytes(&row.name));
         let gone = listed && look(&self.catalogue.root, &path) != Presence::Hidden;
         if gone {
@@ -213,7 +213,7 @@ impl Recorder {
             }
             let Some(passed) = level.children.next(&self.catalogue.db)? else { break };
             // A directory that this run found first has been visited.
-            if passed.id <= self.known_directory {
+            if passed.id <= self.before.last_directory {
                 level.complete &= self.pass(passed, &level.relative, say)?;
             }
         }
@@ -260,7 +260,7 @@ impl Recorder {
     /// Returns whether a directory is gone; `None` if its files cannot be judged, or must not be
     /// judged here.
     fn presence_of(&self, directory: &Directory, path: &Path, gone: bool) -> Option<bool> {
-        let elsewhere = self.scope.begins_at(path) || self.troubled.contains(path);
+        let elsewhere = self.scope.begins_at(path) || self.descent.troubled.contains(path);
         if elsewhere || self.is_unmounted(directory, path) {
             return None;
         }
@@ -278,7 +278,7 @@ impl Recorder {
 
     /// Returns whether a directory used to be another volume and no longer is.
     fn is_unmounted(&self, directory: &Directory, path: &Path) -> bool {
-        is_unmounted(directory, &self.catalogue.root.join(path), self.root_device)
+        is_unmounted(directory, &self.catalogue.root.join(path), self.descent.root_device)
     }
 
     /// Looks for the files of one directory. Returns whether none is hidden.

@@ -1,6 +1,8 @@
-//! What a run knows of a directory that it is in.
+//! What a run knows of the directories that it is in.
 
-use std::path::PathBuf;
+use std::collections::HashSet;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use super::coverage::{DirectoryCoverage, NameCoverage};
 use super::directory::Children;
@@ -31,4 +33,21 @@ pub(super) struct OpenDir {
     pub(super) covered: DirectoryCoverage,
     /// Whether the run covered all known files in its subdirectories.
     pub(super) complete: bool,
+}
+
+/// The way of a run down the tree.
+#[derive(Debug, Default)]
+pub(super) struct Descent {
+    /// The open directories, from the root down.
+    pub(super) levels: Vec<OpenDir>,
+    /// The directory of the last file, as the run names it; `None` if it is not in the tree.
+    pub(super) parent: Option<Arc<Path>>,
+    /// The last directory that is not in the tree, as the run names it.
+    pub(super) outside: Option<Arc<Path>>,
+    /// Roots of the walks seen so far.
+    pub(super) begun: HashSet<PathBuf>,
+    /// Directories that could not be listed.
+    pub(super) troubled: HashSet<PathBuf>,
+    /// The device of the tree's root.
+    pub(super) root_device: Option<u64>,
 }

@@ -60,12 +60,13 @@ impl Catalogue {
         let excludes = Excludes::new(&selection.excludes)?;
         let scope = RunScope::of(&self.root, selection);
         let begin = RunStart { verb: "quick", read_from: "", backend: "", now, accepts: false };
-        let mode = RecorderMode { writes: false, quick: true, accepts: false };
+        let mode =
+            RecorderMode { writes: false, quick: true, accepts: false, believes_empty: false };
         let file = self.file.clone();
         let mut recorder =
             Recorder::start(self, scope, &begin, mode).map_err(|fault: DbError| fault.at(&file))?;
         // Files that the catalogue lacks are reported even before the first complete run.
-        recorder.filling = false;
+        recorder.before.nothing_whole = false;
         recorder.stop_by(Arc::clone(stop));
         let mut summary = QuickSummary::default();
         let mut failed: Option<CatalogueError> = None;
@@ -93,7 +94,8 @@ impl Catalogue {
         if let Some(error) = failed {
             return Err(error.into());
         }
-        let found = |recorder: &Recorder, name| recorder.found.get(name).copied().unwrap_or(0);
+        let found =
+            |recorder: &Recorder, name| recorder.counts.findings.get(name).copied().unwrap_or(0);
         recorder.conclude(whole, say)?;
         Ok(QuickSummary {
             files: recorder.record.files,
@@ -102,7 +104,7 @@ impl Catalogue {
             missing: found(&recorder, "missing"),
             standing: found(&recorder, "standing"),
             skipped,
-            whole: whole && !recorder.cut_short,
+            whole: whole && !recorder.early_end.cut_short,
             ..summary
         })
     }

@@ -159,7 +159,7 @@ impl Recorder {
             return Ok(None);
         }
         let tag = seen.record.tag;
-        if !self.filling {
+        if !self.before.nothing_whole {
             let path = level.relative.join(OsStr::from_bytes(name));
             self.say(say, Finding::New { path, tag });
         }
@@ -188,7 +188,7 @@ impl Recorder {
         if standing != FileState::Fine {
             self.write_event(directory, name, standing.name(), standing, None, None)?;
         }
-        self.unflushed = true;
+        self.medium.require_if(true);
         let known = FileRow {
             name: name.to_vec(),
             record: seen.record,
@@ -258,8 +258,8 @@ impl Recorder {
             (Some(was), Some(now)) => was.same_contents(now),
             _ => false,
         };
-        let is_repair = !self.repairs.is_empty();
-        let repaired = is_repair.then(|| self.repairs.remove(&path())).flatten();
+        let is_repair = !self.before.repairs.is_empty();
+        let repaired = is_repair.then(|| self.before.repairs.remove(&path())).flatten();
         let mut settled = Settled::as_was(row, slice_run);
         if checked {
             settled.last_checked = self.record.id;
@@ -272,7 +272,7 @@ impl Recorder {
             settled.dirty = true;
         }
         settled.dirty |= record != was;
-        self.unflushed |= record.facts != was.facts || record.tag != was.tag;
+        self.medium.require_if(record.facts != was.facts || record.tag != was.tag);
         settled.known.record = record;
         if outcome.what.is_some() || standing != was.standing {
             let what = outcome.what.unwrap_or_else(|| match was.standing {
@@ -448,9 +448,9 @@ impl Recorder {
         if !self.mode.writes {
             return Ok(());
         }
-        self.events_written += 1;
+        self.counts.events += 1;
         self.record.totals.events += 1;
-        let (run, number, at_s) = (self.record.id, self.events_written, self.now.seconds);
+        let (run, number, at_s) = (self.record.id, self.counts.events, self.now.seconds);
         let happening =
             NewEvent { directory, name, run, number, at_s, what, standing, before, other };
         happening.put(&self.catalogue.db)

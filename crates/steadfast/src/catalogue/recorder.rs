@@ -5,39 +5,29 @@
 //! `not_visited.rs` looks for known files that the walk did not visit, and `missing.rs` and
 //! `moved.rs` decide at the end what became of those.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::BTreeMap;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::{Duration, Instant};
 
 use rusqlite::Connection;
 
 use steadfast_sys::file::{Status, Timestamp};
 
 use super::error::{CatalogueErrorKind, DbError};
+use super::flushing::VolumeFlush;
 use super::observation::Observation;
-use super::open_dir::OpenDir;
+use super::open_dir::Descent;
 use super::repaired::Repairs;
 use super::runs::{RunRecord, RunState};
 use super::scope::RunScope;
 use super::slice_cache::SliceCache;
 use super::{Catalogue, CatalogueError, runs, schema, volume};
-use crate::beneath;
 use crate::event::{FileEvent, Subject};
 use crate::finding::{Finding, Say};
 use crate::verdict::Verdict;
 use steadfast_manifest::tag::TagPlace;
-
-/// Interval of commits in seconds. A loss of power loses at most this much.
-const COMMIT_EVERY_S: u64 = 1;
-
-/// The longest interval of commits in seconds, if flushing the volume is slow.
-const COMMIT_EVERY_S_MAX: u64 = 60;
-
-/// Pause after a flush as a multiple of its time, so flushing takes at most a tenth of a run.
-const FLUSH_PAUSE: u64 = 10;
 
 /// The start of a run, for its record.
 #[derive(Clone, Debug)]
@@ -63,6 +53,52 @@ pub(super) struct RecorderMode {
     /// Whether the files were not read, so that it compares facts only.
     pub(super) quick: bool,
     pub(super) accepts: bool,
+    /// Whether the files of an empty tree are missing, and not away.
+    pub(super) believes_empty: bool,
+}
+
+/// What the catalogue knew before the run.
+#[derive(Debug)]
+pub(super) struct KnownBefore {
+    /// Whether no run has been completed yet, so new files are not reported.
+    pub(super) nothing_whole: bool,
+    /// The last directory that was known.
+    pub(super) last_directory: i64,
+    /// Files that were repaired before the run, which reads them again.
+    pub(super) repairs: Repairs,
+}
+
+/// What a run has counted so far.
+#[derive(Debug, Default)]
+pub(super) struct RunCounts {
+    /// How often each verdict came up, as [`Verdict::ALL`].
+    verdicts: [u64; Verdict::ALL.len()],
+    /// How often each finding came up, by name.
+    pub(super) findings: BTreeMap<&'static str, u64>,
+    /// Events written.
+    pub(super) events: i64,
+}
+
+/// Which temporary tables exist.
+#[derive(Debug, Default)]
+pub(super) struct TemporaryTables {
+    /// That of missing files.
+    pub(super) missing: bool,
+    /// That of files that arrived.
+    pub(super) arrivals: bool,
+    /// Those of displaced files.
+    pub(super) displaced: bool,
+}
+
+/// What ends a run before its end.
+#[derive(Debug, Default)]
+pub(super) struct EarlyEnd {
+    /// The flag by which the user stops the run, if there is one.
+    pub(super) flag: Option<Arc<AtomicBool>>,
+    /// Whether some work was left out because of that flag.
+    pub(super) cut_short: bool,
+    /// Why recording ended before the run did.
+    broken: Option<CatalogueErrorKind>,
 }
 
 /// Records one run.
@@ -73,53 +109,17 @@ pub struct Recorder {
     pub(super) mode: RecorderMode,
     /// The row of the run, so far.
     pub(super) record: RunRecord,
-    /// Whether no run has been completed yet, so new files are not reported.
-    pub(super) filling: bool,
     pub(super) now: Timestamp,
-    /// The device of the tree's root.
-    pub(super) root_device: Option<u64>,
-    /// Directories that could not be listed.
-    pub(super) troubled: HashSet<PathBuf>,
-    /// The last directory that was known before the run.
-    pub(super) known_directory: i64,
-    /// Events of this run so far.
-    pub(super) events_written: i64,
-    /// Whether the temporary tables of missing files and of arrivals exist.
-    pub(super) has_missing: bool,
-    pub(super) has_arrivals: bool,
-    /// Whether the temporary tables of displaced files exist.
-    pub(super) has_displaced: bool,
+    pub(super) before: KnownBefore,
+    pub(super) counts: RunCounts,
+    pub(super) descent: Descent,
+    pub(super) tables: TemporaryTables,
     /// Rows of files that arrived, to be read again.
     pub(super) arrived: SliceCache,
     /// A buffer for sealing.
     pub(super) buffer: Vec<u8>,
-    /// How often each verdict came up, as [`Verdict::ALL`], and each finding, by name.
-    verdicts: [u64; Verdict::ALL.len()],
-    pub(super) found: BTreeMap<&'static str, u64>,
-    /// The open directories, from the root down.
-    pub(super) levels: Vec<OpenDir>,
-    /// The directory of the last file, as the run names it; `None` if it is not in the tree.
-    pub(super) parent: Option<Arc<Path>>,
-    outside: Option<Arc<Path>>,
-    /// Roots of the walks seen so far.
-    pub(super) begun: HashSet<PathBuf>,
-    committed: Timestamp,
-    /// Devices of the files seen so far, each with one directory on it.
-    volumes: Vec<(u64, PathBuf)>,
-    /// Whether rows were written for files or attributes that may not be on the medium yet.
-    pub(super) unflushed: bool,
-    /// How long the last flush took.
-    flush: Duration,
-    /// Why recording ended before the run did.
-    broken: Option<CatalogueErrorKind>,
-    /// The flag by which the user stops the run, if there is one.
-    pub(super) stop: Option<Arc<AtomicBool>>,
-    /// Whether some work was left out because of that flag.
-    pub(super) cut_short: bool,
-    /// Whether the files of an empty tree are missing, and not away.
-    believes_empty: bool,
-    /// Files that were repaired before the run, which reads them again.
-    pub(super) repairs: Repairs,
+    pub(super) medium: VolumeFlush,
+    pub(super) early_end: EarlyEnd,
 }
 
 impl Catalogue {
@@ -132,7 +132,12 @@ impl Catalogue {
         scope: RunScope,
         begin: &RunStart<'_>,
     ) -> Result<Recorder, CatalogueError> {
-        let mode = RecorderMode { writes: self.writes, quick: false, accepts: begin.accepts };
+        let mode = RecorderMode {
+            writes: self.writes,
+            quick: false,
+            accepts: begin.accepts,
+            believes_empty: false,
+        };
         let file = self.file.clone();
         Recorder::start(self, scope, begin, mode).map_err(|fault| fault.at(&file))
     }
@@ -147,7 +152,7 @@ impl Recorder {
     ) -> Result<Recorder, DbError> {
         let now = super::seconds(begin.now.seconds);
         let (last, totals) = runs::last(&catalogue.db)?;
-        let filling = !runs::any_whole(&catalogue.db)?;
+        let nothing_whole = !runs::any_whole(&catalogue.db)?;
         let record = RunRecord {
             id: last + 1,
             verb: begin.verb.to_owned(),
@@ -169,37 +174,25 @@ impl Recorder {
             // Read in one transaction, so another writer's changes are not seen half.
             catalogue.db.execute_batch("BEGIN")?;
         }
+        let root_device = Status::of(&catalogue.root).ok().map(|status| status.device);
         Ok(Recorder {
-            root_device: Status::of(&catalogue.root).ok().map(|status| status.device),
-            filling,
             catalogue,
             scope,
             mode,
             record,
             now,
-            committed: begin.now,
-            volumes: Vec::new(),
-            unflushed: false,
-            flush: Duration::ZERO,
-            troubled: HashSet::new(),
-            known_directory: totals.directories,
-            events_written: 0,
-            has_missing: false,
-            has_arrivals: false,
-            has_displaced: false,
+            before: KnownBefore {
+                nothing_whole,
+                last_directory: totals.directories,
+                repairs: Repairs::new(),
+            },
+            counts: RunCounts::default(),
+            descent: Descent { root_device, ..Descent::default() },
+            tables: TemporaryTables::default(),
             arrived: SliceCache::default(),
             buffer: Vec::new(),
-            verdicts: [0; Verdict::ALL.len()],
-            found: BTreeMap::new(),
-            levels: Vec::new(),
-            parent: None,
-            outside: None,
-            begun: HashSet::new(),
-            broken: None,
-            stop: None,
-            cut_short: false,
-            believes_empty: false,
-            repairs: Repairs::new(),
+            medium: VolumeFlush::new(begin.now),
+            early_end: EarlyEnd::default(),
         })
     }
 
@@ -211,12 +204,12 @@ impl Recorder {
     /// Sets the files that were repaired before the run. Those that it finds as tagged get an event
     /// with their sources.
     pub(crate) fn set_repairs(&mut self, repairs: Repairs) {
-        self.repairs = repairs;
+        self.before.repairs = repairs;
     }
 
     /// Makes the files of an empty tree missing ones: the user says that they are lost.
     pub(super) fn believe_empty(&mut self) {
-        self.believes_empty = true;
+        self.mode.believes_empty = true;
     }
 
     pub(super) fn db(&self) -> &Connection {
@@ -227,18 +220,18 @@ impl Recorder {
     /// takes minutes if millions are gone. The run is then recorded as interrupted, and the next
     /// one looks again.
     pub fn stop_by(&mut self, stop: Arc<AtomicBool>) {
-        self.stop = Some(stop);
+        self.early_end.flag = Some(stop);
     }
 
     /// Returns whether the user stopped the run. The caller then leaves out the rest of its work.
     pub(super) fn is_stopped(&mut self) -> bool {
-        self.cut_short |= self.is_told_to_stop();
-        self.cut_short
+        self.early_end.cut_short |= self.is_told_to_stop();
+        self.early_end.cut_short
     }
 
     /// Returns whether the user asked to stop the run, which may be at its end already.
     pub(super) fn is_told_to_stop(&self) -> bool {
-        self.stop.as_ref().is_some_and(|stop| stop.load(Ordering::Relaxed))
+        self.early_end.flag.as_ref().is_some_and(|stop| stop.load(Ordering::Relaxed))
     }
 
     /// Returns the run's number.
@@ -286,13 +279,9 @@ impl Recorder {
     /// # Errors
     /// As [`Recorder::observe`].
     pub fn tick(&mut self, now: Timestamp) -> Result<(), CatalogueError> {
-        let passed = now.seconds.saturating_sub(self.committed.seconds);
-        let passed = passed - i64::from(now.nanoseconds < self.committed.nanoseconds);
-        let every = (self.flush.as_secs() * FLUSH_PAUSE).clamp(COMMIT_EVERY_S, COMMIT_EVERY_S_MAX);
-        if (0..every.cast_signed()).contains(&passed) {
+        if !self.medium.begin_commit(now) {
             return Ok(());
         }
-        self.committed = now;
         self.now = super::seconds(now.seconds);
         self.guarded(|recorder| recorder.commit(true))
     }
@@ -318,7 +307,7 @@ impl Recorder {
         whole: bool,
         say: &mut Say<'_>,
     ) -> Result<(), CatalogueError> {
-        if let Some(kind) = self.broken {
+        if let Some(kind) = self.early_end.broken {
             let message = "the run was not kept to its end, because of an earlier error";
             return Err(DbError::new(kind, message).at(&self.catalogue.file));
         }
@@ -330,7 +319,7 @@ impl Recorder {
         &mut self,
         work: impl FnOnce(&mut Recorder) -> Result<(), DbError>,
     ) -> Result<(), CatalogueError> {
-        if self.broken.is_some() {
+        if self.early_end.broken.is_some() {
             return Ok(());
         }
         work(self).map_err(|fault| {
@@ -340,7 +329,7 @@ impl Recorder {
                 }
                 _ => fault,
             };
-            self.broken = Some(fault.kind());
+            self.early_end.broken = Some(fault.kind());
             // SQLite may have rolled back already.
             let _ = self.catalogue.db.execute_batch("ROLLBACK");
             fault.at(&self.catalogue.file)
@@ -353,7 +342,7 @@ impl Recorder {
         say: &mut Say<'_>,
     ) -> Result<(), DbError> {
         if observation.subject == Subject::Directory {
-            self.troubled.extend(self.scope.directory(&observation.path.to_path()));
+            self.descent.troubled.extend(self.scope.directory(&observation.path.to_path()));
             return Ok(());
         }
         let path = observation.path;
@@ -361,70 +350,51 @@ impl Recorder {
             !path.name.is_empty()
                 && last.as_ref().is_some_and(|last| Arc::ptr_eq(last, &path.parent))
         };
-        if is(&self.outside) {
+        if is(&self.descent.outside) {
             return Ok(());
         }
         let located;
-        let name = if is(&self.parent) {
+        let name = if is(&self.descent.parent) {
             path.name.as_os_str()
         } else {
-            self.parent = None;
+            self.descent.parent = None;
             let Some((relative, name)) = self.scope.locate(path) else {
-                self.outside = Some(Arc::clone(&path.parent));
+                self.descent.outside = Some(Arc::clone(&path.parent));
                 return Ok(());
             };
             self.go_to(&relative, say)?;
             if !path.name.is_empty() {
-                self.parent = Some(Arc::clone(&path.parent));
+                self.descent.parent = Some(Arc::clone(&path.parent));
             }
             located = name;
             located.as_os_str()
         };
         if observation.verdict == Some(Verdict::Missing) {
-            let mut level = self.levels.pop().expect("the root's is there once a file is");
+            let mut level = self.descent.levels.pop().expect("the root's is there once a file is");
             let noted = self.miss(&mut level, name.as_bytes(), say);
-            self.levels.push(level);
+            self.descent.levels.push(level);
             return noted;
         }
-        if self.mode.writes && self.levels.last().is_some_and(|level| level.id == 0) {
+        if self.mode.writes && self.descent.levels.last().is_some_and(|level| level.id == 0) {
             self.number_levels(observation.status.as_ref())?;
         }
         if let Some(at) = observation
             .verdict
             .and_then(|verdict| Verdict::ALL.iter().position(|other| *other == verdict))
         {
-            self.verdicts[at] += 1;
+            self.counts.verdicts[at] += 1;
             self.record.bytes += observation.status.map_or(0, |status| status.length);
         }
         self.record.files += 1;
-        if let Some(device) = observation.status.map(|status| status.device)
-            && self.volumes.iter().all(|(known, _)| *known != device)
-        {
-            let directory = self.levels.last().map(|level| level.relative.clone());
-            self.volumes.push((device, directory.unwrap_or_default()));
+        if let Some(status) = observation.status {
+            let level = self.descent.levels.last();
+            self.medium.add_volume(status.device, level.map(|level| level.relative.as_path()));
         }
-        let mut level = self.levels.pop().expect("the root's is there once a file is");
+        let mut level = self.descent.levels.pop().expect("the root's is there once a file is");
         let placed = self.make_room(&mut level, name.as_bytes(), say);
         level.batch.push(name.as_bytes(), observation);
-        self.levels.push(level);
+        self.descent.levels.push(level);
         placed
-    }
-
-    /// Flushes the files and attributes on which the rows depend. If the catalogue reached the
-    /// medium before them, a loss of power would leave missing files or replaced tags.
-    fn flush_volumes(&mut self) -> Result<(), DbError> {
-        if !std::mem::take(&mut self.unflushed) {
-            return Ok(());
-        }
-        let start = Instant::now();
-        for (_, directory) in &self.volumes {
-            // The directory may be gone or closed by now. The next run finds its files as they are.
-            let Ok(dir) = beneath::directory(&self.catalogue.root, directory) else { continue };
-            dir.sync_volume()
-                .map_err(|error| DbError::io("flush the files of the tree", &error))?;
-        }
-        self.flush = start.elapsed();
-        Ok(())
     }
 
     /// Commits what is recorded so far.
@@ -432,14 +402,14 @@ impl Recorder {
         if !self.mode.writes {
             return Ok(());
         }
-        self.flush_volumes()?;
+        self.medium.flush(&self.catalogue.root)?;
         let (db, run) = (&self.catalogue.db, self.record.id);
-        for level in self.levels.iter_mut().filter(|level| level.id != 0) {
+        for level in self.descent.levels.iter_mut().filter(|level| level.id != 0) {
             level.cover.flush(db, run, level.id)?;
             level.covered.flush(db, run)?;
         }
-        let verdicts = Verdict::ALL.iter().map(|verdict| verdict.name()).zip(self.verdicts);
-        let found = self.found.iter().map(|(name, count)| (*name, *count));
+        let verdicts = Verdict::ALL.iter().map(|verdict| verdict.name()).zip(self.counts.verdicts);
+        let found = self.counts.findings.iter().map(|(name, count)| (*name, *count));
         for (what, count) in verdicts.chain(found).filter(|(_, count)| *count > 0) {
             *self.record.counts.entry(what.to_owned()).or_default() = count;
         }
@@ -452,23 +422,24 @@ impl Recorder {
     }
 
     fn end(&mut self, whole: bool, say: &mut Say<'_>) -> Result<(), DbError> {
-        let nothing =
-            !self.believes_empty && self.record.files == 0 && self.scope.begins_at(Path::new(""));
+        let nothing = !self.mode.believes_empty
+            && self.record.files == 0
+            && self.scope.begins_at(Path::new(""));
         let total = if nothing { volume::total(self.db())? } else { 0 };
         if whole && total > 0 {
             self.say(say, Finding::Unmounted { path: PathBuf::new(), entries: total });
         }
-        let whole = whole && total == 0 && !self.cut_short;
+        let whole = whole && total == 0 && !self.early_end.cut_short;
         if whole {
             // A walk that found no file has not been noted.
             let trees: Vec<PathBuf> = self.scope.trees().map(Path::to_owned).collect();
             for tree in trees {
-                if !self.begun.contains(&tree) {
+                if !self.descent.begun.contains(&tree) {
                     self.go_to(&tree, say)?;
                 }
             }
         }
-        while !self.levels.is_empty() {
+        while !self.descent.levels.is_empty() {
             if !whole {
                 self.give_up_walk();
             }
@@ -478,7 +449,7 @@ impl Recorder {
             self.pass_gone(say)?;
             self.settle_missing(say)?;
         }
-        let whole = whole && !self.cut_short;
+        let whole = whole && !self.early_end.cut_short;
         self.record.state = if whole { RunState::Whole } else { RunState::Interrupted };
         self.commit(false)?;
         if self.mode.writes {
@@ -489,7 +460,7 @@ impl Recorder {
 
     /// Counts a finding and reports it.
     pub(super) fn say(&mut self, say: &mut Say<'_>, finding: Finding) {
-        *self.found.entry(finding.name()).or_default() += 1;
+        *self.counts.findings.entry(finding.name()).or_default() += 1;
         say(finding);
     }
 }
