@@ -52,9 +52,9 @@ mod update;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use steadfast::ExitStatus;
 use steadfast::catalogue::Audit;
 use steadfast::cost::SpanSink;
-use steadfast::verdict::worse_status;
 use steadfast::{
     CatalogueUse, DownloadScope, ErrorKind, Options, Run, Selection, Summary, Verb, allow_downloads,
 };
@@ -119,20 +119,21 @@ pub(crate) fn dispatch(Cli { command, level }: &Cli) -> anyhow::Result<u8> {
         Command::Par2(args) => par2::run(args),
         Command::Repair(args) => repair::run(args),
         #[cfg(feature = "fleet")]
-        Command::Fleet(args) => fleet::run(args),
+        Command::Fleet(args) => return fleet::run(args),
         #[cfg(feature = "objects")]
         Command::Objects(args) => objects::run(args),
         #[cfg(feature = "measure")]
         Command::Measure(args) => measure::run(args),
         #[cfg(feature = "measure")]
         Command::Report(args) => report::run(args),
-        Command::Qos(args) => qos::run(args),
+        Command::Qos(args) => return qos::run(args),
         Command::Manual(args) => manual::run(args),
         #[cfg(feature = "serve")]
         Command::Serve(args) => serve::run(args),
         #[cfg(feature = "serve")]
         Command::Open(args) => open::run(args),
     }
+    .map(ExitStatus::code)
 }
 
 /// Runs a verb and renders it as the arguments ask: JSON, CSV, or else what `text` makes.
@@ -142,7 +143,7 @@ fn execute(
     options: Options,
     output: &OutputArgs,
     text: impl FnOnce(TextOptions) -> Box<dyn Renderer>,
-) -> anyhow::Result<u8> {
+) -> anyhow::Result<ExitStatus> {
     let reads_only = options.dry_run || matches!(verb, Verb::Check | Verb::Show | Verb::Hash);
     let place = RunPlace { root: selection.roots.first().map(PathBuf::as_path), reads_only };
     render_as(options, output, place, text, |options, console| {
@@ -158,7 +159,7 @@ fn execute_accepting(
     options: Options,
     output: &OutputArgs,
     text: impl FnOnce(TextOptions) -> Box<dyn Renderer>,
-) -> anyhow::Result<u8> {
+) -> anyhow::Result<ExitStatus> {
     let done = execute(verb, selection, options, output, text);
     let too_many = |error: &anyhow::Error| {
         let error = error.downcast_ref::<steadfast::Error>();
@@ -168,7 +169,7 @@ fn execute_accepting(
         Err(error) if too_many(&error) => {
             let advice = format!("`{} --accept-many` accepts the changes", verb.name());
             exit::complain(&format!("{error:#} {advice}"));
-            Ok(exit::CHANGED)
+            Ok(ExitStatus::Changed)
         }
         done => done,
     }
@@ -183,7 +184,7 @@ fn execute_with(
         &Options,
         &mut Console<'_, dyn Renderer + '_>,
     ) -> Result<Summary, steadfast::Error>,
-) -> anyhow::Result<u8> {
+) -> anyhow::Result<ExitStatus> {
     render_as(options, output, RunPlace::READ, text, work)
 }
 
@@ -210,7 +211,7 @@ fn render_as(
         &Options,
         &mut Console<'_, dyn Renderer + '_>,
     ) -> Result<Summary, steadfast::Error>,
-) -> anyhow::Result<u8> {
+) -> anyhow::Result<ExitStatus> {
     let rule = FindingRule { require_tags: options.require_tags, dry_run: options.dry_run };
     let mut renderer: Box<dyn Renderer> = match (output.json, output.csv) {
         (true, _) => Box::new(JsonLines { quiet: output.quiet, rule }),
@@ -231,7 +232,7 @@ fn render(
         &Options,
         &mut Console<'_, dyn Renderer + '_>,
     ) -> Result<Summary, steadfast::Error>,
-) -> anyhow::Result<u8> {
+) -> anyhow::Result<ExitStatus> {
     let rule = FindingRule { require_tags: options.require_tags, dry_run: options.dry_run };
     let page = output.report.as_deref().map(|file| {
         let begun = (options.now)();
@@ -242,17 +243,17 @@ fn render(
     options.trace = trace.clone().map(|trace| trace as Arc<dyn SpanSink>);
     let Some(page) = page else {
         let status = watch(options, output, place, renderer, work)?;
-        return Ok(worse_status(status, finish_trace(trace)));
+        return Ok(status.max(finish_trace(trace)));
     };
     options.trace = Some(page.spans(options.trace.take()));
     let catalogue = options.catalogue.clone();
     let mut collecting = Collecting::new(renderer, rule);
     let status = watch(options, output, place, &mut collecting, work)?;
-    let status = worse_status(status, finish_trace(trace));
+    let status = status.max(finish_trace(trace));
     let Collecting { report, view: Some(view), .. } = collecting else { return Ok(status) };
     let audit = place.root.filter(|_| view.catalogued).and_then(|root| coverage(root, &catalogue));
     let kept = page.finish(report, &view, audit.as_ref());
-    Ok(worse_status(status, status_of_kept(kept)))
+    Ok(status.max(status_of_kept(kept)))
 }
 
 /// Does the work, and shows its progress.
@@ -265,7 +266,7 @@ fn watch(
         &Options,
         &mut Console<'_, dyn Renderer + '_>,
     ) -> Result<Summary, steadfast::Error>,
-) -> anyhow::Result<u8> {
+) -> anyhow::Result<ExitStatus> {
     let stop = place.reads_only.then(|| Arc::clone(&options.stop));
     let mut console = Console::new(renderer, output, stop);
     options.survey = console.shows_progress();
@@ -274,16 +275,16 @@ fn watch(
 }
 
 /// Ends a trace and returns its status.
-fn finish_trace(trace: Option<Arc<TraceFile>>) -> u8 {
-    trace.map_or(0, |trace| status_of_kept(trace.finish()))
+fn finish_trace(trace: Option<Arc<TraceFile>>) -> ExitStatus {
+    trace.map_or(ExitStatus::Fine, |trace| status_of_kept(trace.finish()))
 }
 
 /// Reports that a file beside the answer could not be written, and returns the status. The findings
 /// of the run stand either way.
-fn status_of_kept(kept: anyhow::Result<()>) -> u8 {
-    let Err(error) = kept else { return 0 };
+fn status_of_kept(kept: anyhow::Result<()>) -> ExitStatus {
+    let Err(error) = kept else { return ExitStatus::Fine };
     exit::complain(&format!("{error:#}"));
-    exit::COULD_NOT_TELL
+    ExitStatus::Undetermined
 }
 
 /// Returns what the catalogue of a run can prove, if it can be read.

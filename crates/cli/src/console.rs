@@ -8,9 +8,9 @@ use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use steadfast::ExitStatus;
 use steadfast::Wakefulness;
 use steadfast::diff::{DiffMonitor, DiffSummary, PathPair};
-use steadfast::verdict::worse_status;
 use steadfast::{Event, Monitor, Notice, Progress, Summary};
 use steadfast_report::diff::DiffRenderer;
 use steadfast_report::{Output, Renderer, RunView};
@@ -126,7 +126,7 @@ impl Console<'_, dyn Renderer + '_> {
     pub(crate) fn finish(
         mut self,
         result: Result<Summary, steadfast::Error>,
-    ) -> anyhow::Result<u8> {
+    ) -> anyhow::Result<ExitStatus> {
         let mut summary = self.end(result, |renderer, summary, output| {
             renderer.end(&RunView::of(summary), output);
         })?;
@@ -134,7 +134,7 @@ impl Console<'_, dyn Renderer + '_> {
         if let Err(error) = self.outlet.finish() {
             // The findings stand even if the answer could not be written.
             exit::complain(&format!("{error:#}"));
-            return Ok(worse_status(summary.exit_status(), exit::COULD_NOT_TELL));
+            return Ok(summary.exit_status().max(ExitStatus::Undetermined));
         }
         Ok(summary.exit_status())
     }
@@ -158,7 +158,7 @@ impl Console<'_, dyn DiffRenderer + '_> {
     pub(crate) fn finish(
         mut self,
         result: Result<DiffSummary, steadfast::Error>,
-    ) -> anyhow::Result<u8> {
+    ) -> anyhow::Result<ExitStatus> {
         let mut summary =
             self.end(result, |renderer, summary, output| renderer.end(summary, output))?;
         summary.interrupted &= self.counts_as_interrupted();

@@ -1,7 +1,7 @@
 //! The end of the command: exit statuses, and signals that ask it to stop.
 //!
-//! Statuses: 0 nothing wrong, 1 modified or missing, 2 could not tell, 3 corrupt, 130 interrupted;
-//! and for jobs of a fleet, 75 for work that may succeed if it is retried.
+//! Runs end with an [`ExitStatus`]. Jobs of a fleet also end with 75, for work that may succeed if it
+//! is retried, and `qos run` ends as the program that it started.
 
 use std::fs::File;
 use std::io::{self, Write as _};
@@ -15,47 +15,38 @@ use std::time::{Duration, Instant};
 
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
-use steadfast::verdict::worse_status;
+use steadfast::ExitStatus;
 use steadfast_report::escape;
 
 use crate::output::{self, stdout_has_color};
 
-/// Status of a run that found files modified or missing.
-pub(crate) const CHANGED: u8 = 1;
-
-/// Status of a run that could not tell.
-pub(crate) const COULD_NOT_TELL: u8 = 2;
-
-/// Status of an interrupted run: 128 and the number of SIGINT, as shells have it.
-pub(crate) const INTERRUPTED: i32 = 130;
-
 /// Turns the result of a command into its exit status, and reports errors. An answer that could not
 /// be written is a failure whatever the command returned.
 pub(crate) fn code(result: anyhow::Result<u8>) -> ExitCode {
-    let status = result.unwrap_or_else(|error| {
+    let code = result.unwrap_or_else(|error| {
         complain(&format!("{error:#}"));
-        COULD_NOT_TELL
+        ExitStatus::Undetermined.code()
     });
-    let written = if output::has_failed() { COULD_NOT_TELL } else { 0 };
-    worse_status(status, written).into()
+    let written = ExitStatus::Undetermined.only_if(output::has_failed());
+    ExitStatus::try_from(code).map_or(code, |status| status.max(written).code()).into()
 }
 
 /// Prints the requested help or version, or the error in the arguments, and returns the status.
 ///
 /// # Errors
 /// If the help or the version cannot be written.
-pub(crate) fn explain(error: &clap::Error) -> anyhow::Result<u8> {
+pub(crate) fn explain(error: &clap::Error) -> anyhow::Result<ExitStatus> {
     if error.use_stderr() {
         // If stderr is closed, the error cannot be reported anywhere.
         let _ = error.print();
-        return Ok(COULD_NOT_TELL);
+        return Ok(ExitStatus::Undetermined);
     }
     let page = error.render();
     let page = match stdout_has_color() {
         true => page.ansi().to_string(),
         false => page.to_string(),
     };
-    output::answer(page.as_bytes()).map(|()| 0)
+    output::answer(page.as_bytes()).map(|()| ExitStatus::Fine)
 }
 
 /// Prints a message on stderr.
@@ -103,7 +94,7 @@ pub(crate) fn set_on_signals(stop: &Arc<AtomicBool>) -> io::Result<()> {
         let mut first = None;
         for _ in signals.forever() {
             if first.get_or_insert_with(Instant::now).elapsed() >= ONE_WISH {
-                signal_hook::low_level::exit(INTERRUPTED);
+                signal_hook::low_level::exit(ExitStatus::Interrupted.code().into());
             }
         }
     })?;

@@ -35,6 +35,6 @@ fn main() -> ExitCode {
     let words: Vec<_> = std::env::args_os().collect();
     exit::code(match args::Cli::of_words(&words) {
         Ok(cli) => commands::dispatch(&cli),
-        Err(error) => exit::explain(&error),
+        Err(error) => exit::explain(&error).map(u8::from),
     })
 }

@@ -10,8 +10,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use serde::{Deserialize, Serialize};
+use steadfast::ExitStatus;
 use steadfast::json::PathText;
-use steadfast::verdict::worse_status;
 use steadfast::{Event, FileEvent, Monitor, Notice, Summary, Timestamp, Verdict};
 
 use crate::error::{Error, ErrorKind};
@@ -78,7 +78,7 @@ struct ResultSummary {
     /// The bytes of the files that were read completely.
     bytes: u64,
     verdicts: BTreeMap<&'static str, u64>,
-    exit_status: u8,
+    exit_status: ExitStatus,
     /// The number of files of shards without a part.
     missing_files: u64,
 }
@@ -191,14 +191,15 @@ fn complete(summary: &mut Summary, outcomes: &Outcomes, missing: &[u64]) {
         _ => "several engines",
     };
     if !missing.is_empty() {
-        summary.raise_status(2);
+        summary.raise_status(ExitStatus::Undetermined);
     }
 }
 
 /// Returns the exit status of one event, as in a run of `check`.
-fn status_of(event: &FileEvent, require_tags: bool) -> u8 {
-    let verdict = event.verdict.map_or(0, |verdict| verdict.exit_status(require_tags));
-    worse_status(verdict, if event.trouble.is_some() { 2 } else { 0 })
+fn status_of(event: &FileEvent, require_tags: bool) -> ExitStatus {
+    let verdict = event.verdict.map(|verdict| verdict.exit_status(require_tags));
+    let trouble = ExitStatus::Undetermined.only_if(event.trouble.is_some());
+    verdict.unwrap_or_default().max(trouble)
 }
 
 fn counts(summary: &Summary) -> BTreeMap<&'static str, u64> {

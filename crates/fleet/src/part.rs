@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
+use steadfast::ExitStatus;
 use steadfast::{Bound, Stage, Summary, Verdict};
 
 use crate::error::Error;
@@ -46,7 +47,7 @@ pub struct PartOutcome {
     /// The time of the run.
     pub elapsed_ns: u64,
     /// The exit status of a check of these files.
-    pub exit_status: u8,
+    pub exit_status: ExitStatus,
     /// The number of files by verdict, without zeros.
     pub verdicts: BTreeMap<String, u64>,
     /// Time by stage, summed over threads.

@@ -5,8 +5,8 @@
 use std::collections::BTreeMap;
 
 use serde::Serialize;
+use steadfast::ExitStatus;
 use steadfast::Verdict;
-use steadfast::verdict::worse_status;
 
 use crate::error::Error;
 use crate::failure::{self, FailureNote};
@@ -51,9 +51,10 @@ pub struct JobStatus {
     /// How many files were compared with a record of them.
     #[serde(skip)]
     pub judged: u64,
-    /// What a check of all that is done would end with: 2 if no file of a whole job was judged.
+    /// What a check of all that is done would end with: not fine if no file of a whole job was
+    /// judged.
     #[serde(skip)]
-    pub checked_status: u8,
+    pub checked_status: ExitStatus,
 }
 
 /// So much of a job.
@@ -138,7 +139,7 @@ pub fn status(job: &Job) -> Result<JobStatus, Error> {
                     fit.add(outcome.files, outcome.bytes, outcome.elapsed_ns);
                 }
                 status.elapsed_ns = status.elapsed_ns.saturating_add(outcome.elapsed_ns);
-                status.checked_status = worse_status(status.checked_status, outcome.exit_status);
+                status.checked_status.raise(outcome.exit_status);
                 for (name, files) in outcome.verdicts {
                     let known = Verdict::ALL.into_iter().find(|verdict| verdict.name() == name);
                     *status.verdicts.entry(known.map_or("others", Verdict::name)).or_default() +=
@@ -160,12 +161,12 @@ pub fn status(job: &Job) -> Result<JobStatus, Error> {
         Ok(())
     })?;
     if status.troubles > 0 {
-        status.checked_status = worse_status(status.checked_status, 2);
+        status.checked_status.raise(ExitStatus::Undetermined);
     }
     let judged = Verdict::ALL.into_iter().filter(|verdict| verdict.judges());
     status.judged = judged.filter_map(|verdict| status.verdicts.get(verdict.name())).sum();
     if status.is_complete() && status.judged == 0 && !job.had_nothing_due() {
-        status.checked_status = worse_status(status.checked_status, 2);
+        status.checked_status.raise(ExitStatus::Undetermined);
     }
     status.devices = devices.into_values().collect();
     status.file_cost_bytes = fit.file_cost_bytes();

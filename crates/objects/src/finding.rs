@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::path::PathBuf;
 
-use steadfast::verdict::worse_status;
+use steadfast::ExitStatus;
 use steadfast::{Reference, Verdict};
 
 use crate::algorithm::ObjectAlgorithm;
@@ -31,11 +31,11 @@ impl Judged {
         }
     }
 
-    /// Returns the exit status: 2 if the object is not comparable.
-    pub fn exit_status(self, require_tags: bool) -> u8 {
+    /// Returns the exit status: undetermined if the object is not comparable.
+    pub fn exit_status(self, require_tags: bool) -> ExitStatus {
         match self {
             Judged::Verdict(verdict) => verdict.exit_status(require_tags),
-            Judged::NotComparable => 2,
+            Judged::NotComparable => ExitStatus::Undetermined,
         }
     }
 }
@@ -132,7 +132,7 @@ pub struct ObjectsSummary {
     pub requests: u64,
     /// Whether it was told to stop before its end.
     pub interrupted: bool,
-    status: u8,
+    status: ExitStatus,
 }
 
 impl ObjectsSummary {
@@ -152,8 +152,8 @@ impl ObjectsSummary {
     }
 
     /// Raises the exit status if the other one is worse.
-    pub(crate) fn raise_status(&mut self, status: u8) {
-        self.status = worse_status(self.status, status);
+    pub(crate) fn raise_status(&mut self, status: ExitStatus) {
+        self.status.raise(status);
     }
 
     /// Returns whether no object has a verdict: all are untagged or unreadable.
@@ -163,12 +163,10 @@ impl ObjectsSummary {
         self.objects == unjudged.sum::<u64>()
     }
 
-    /// Returns the exit status of the command: at least 2 if no object has a verdict.
-    pub fn exit_status(&self) -> u8 {
-        match self.interrupted && self.status != 3 {
-            true => 130,
-            false => worse_status(self.status, if self.judged_none() { 2 } else { 0 }),
-        }
+    /// Returns the exit status of the command: never fine if no object has a verdict.
+    pub fn exit_status(&self) -> ExitStatus {
+        let unjudged = ExitStatus::Undetermined.only_if(self.judged_none());
+        self.status.max(unjudged).max(ExitStatus::Interrupted.only_if(self.interrupted))
     }
 }
 
@@ -179,15 +177,15 @@ mod tests {
     #[test]
     fn a_run_that_judged_no_object_is_never_a_success() {
         let mut summary = ObjectsSummary::default();
-        assert_eq!(summary.exit_status(), 2);
+        assert_eq!(summary.exit_status().code(), 2);
         let finding = |verdict| ObjectFinding::new("a".into(), None, Judged::Verdict(verdict));
         summary.count(&finding(Verdict::Untagged), false);
-        assert_eq!(summary.exit_status(), 2);
+        assert_eq!(summary.exit_status().code(), 2);
         let mut unread = summary.clone();
         unread.count(&finding(Verdict::Unreadable), false);
         assert!(unread.judged_none());
         summary.count(&finding(Verdict::Intact), false);
-        assert_eq!((summary.exit_status(), summary.judged_none()), (0, false));
+        assert_eq!((summary.exit_status().code(), summary.judged_none()), (0, false));
     }
 
     #[test]
@@ -196,10 +194,10 @@ mod tests {
         let said = [Judged::Verdict(Verdict::Intact), Judged::NotComparable];
         for (judged, status) in said.into_iter().zip([0, 2]) {
             summary.count(&ObjectFinding::new("a".into(), None, judged), false);
-            assert_eq!(summary.exit_status(), status);
+            assert_eq!(summary.exit_status().code(), status);
         }
         assert_eq!(summary.counts["not comparable"], 1);
         summary.interrupted = true;
-        assert_eq!(summary.exit_status(), 130);
+        assert_eq!(summary.exit_status().code(), 130);
     }
 }

@@ -18,8 +18,8 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use steadfast::Error;
 use steadfast::event::FileError;
+use steadfast::{Error, ExitStatus};
 use steadfast_sys::file::{File, Status};
 
 pub use traits::{Direct, NameUnit, Normalisation, Traits};
@@ -106,15 +106,11 @@ pub enum Time {
 }
 
 impl Probe {
-    /// Returns the exit status: 0, or 2 if a directory could not be probed or cleaned up, or 130 if
-    /// it was interrupted.
-    pub fn exit_status(&self) -> u8 {
+    /// Returns the exit status: `Undetermined` if a directory could not be probed or cleaned up.
+    pub fn exit_status(&self) -> ExitStatus {
         let unfit = |place: &Place| place.traits.is_err() || place.left_behind.is_some();
-        match self.interrupted {
-            true => 130,
-            false if self.places.iter().any(unfit) => 2,
-            false => 0,
-        }
+        let unfit = ExitStatus::Undetermined.only_if(self.places.iter().any(unfit));
+        unfit.max(ExitStatus::Interrupted.only_if(self.interrupted))
     }
 }
 

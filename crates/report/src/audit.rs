@@ -11,6 +11,7 @@ mod text;
 use std::collections::BTreeMap;
 use std::path::Path;
 
+use steadfast::ExitStatus;
 use steadfast::catalogue::{
     Audit, CatalogueVerification, Duplicates, FailedCheck, FileState, Overdue, RunRecord,
 };
@@ -133,18 +134,16 @@ impl AuditTally {
     }
 
     /// Returns the exit status.
-    pub fn exit_status(&self, verification: Option<&CatalogueVerification>) -> u8 {
+    pub fn exit_status(&self, verification: Option<&CatalogueVerification>) -> ExitStatus {
         let damaged = verification.is_some_and(|verification| !verification.is_sound());
         if self.open.contains_key(&FileState::Corrupt) {
-            3
+            ExitStatus::Corrupt
         } else if self.interrupted {
-            130
+            ExitStatus::Interrupted
         } else if !self.open.is_empty() || self.overdue > 0 {
-            1
-        } else if damaged || self.proves_nothing {
-            2
+            ExitStatus::Changed
         } else {
-            0
+            ExitStatus::Undetermined.only_if(damaged || self.proves_nothing)
         }
     }
 }
@@ -198,7 +197,7 @@ mod tests {
         for (standing, now) in failures {
             tally.count_failure(&failure(*standing, *now));
         }
-        tally.exit_status(None)
+        tally.exit_status(None).code()
     }
 
     #[test]
@@ -227,13 +226,13 @@ mod tests {
         };
         let sound = CatalogueVerification::default();
         let mut tally = AuditTally::default();
-        assert_eq!(tally.exit_status(Some(&sound)), 0);
-        assert_eq!(tally.exit_status(Some(&damaged)), 2);
+        assert_eq!(tally.exit_status(Some(&sound)).code(), 0);
+        assert_eq!(tally.exit_status(Some(&damaged)).code(), 2);
         tally.overdue = 1;
-        assert_eq!(tally.exit_status(Some(&damaged)), 1, "1 outranks 2");
+        assert_eq!(tally.exit_status(Some(&damaged)).code(), 1, "1 outranks 2");
         tally.interrupted = true;
-        assert_eq!(tally.exit_status(None), 130);
+        assert_eq!(tally.exit_status(None).code(), 130);
         tally.count_failure(&failure(FileState::Corrupt, Some(FileState::Corrupt)));
-        assert_eq!(tally.exit_status(None), 3, "decay is told even then");
+        assert_eq!(tally.exit_status(None).code(), 3, "decay is told even then");
     }
 }

@@ -42,7 +42,7 @@ pub struct DiffRoots {
 
 /// Whether a pair is a finding: it differs, or something else is wrong with it.
 pub fn finds(pair: &PathPair) -> bool {
-    pair.difference != Difference::Same || pair.exit_status() != 0
+    pair.difference != Difference::Same || !pair.exit_status().is_fine()
 }
 
 /// Returns the name of the kind of a path, unless it is a regular file.

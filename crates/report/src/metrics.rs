@@ -33,7 +33,7 @@ pub fn write_metrics(folders: &[FolderStatus], out: &mut Vec<u8>) {
     metric(
         "steadfast_folder_status",
         "Exit status: 0 fine, 1 modified, missing or overdue, 2 could not tell, 3 corrupt.",
-        &|folder| one(i64::from(folder.exit_status())),
+        &|folder| one(i64::from(folder.exit_status().code())),
     );
     metric("steadfast_files", "Tagged files.", &|folder| fact(folder, |facts| facts.audit.tagged));
     metric("steadfast_bytes", "Bytes of the tagged files.", &|folder| {

@@ -30,7 +30,7 @@ pub struct ObjectsOptions {
 impl ObjectsOptions {
     /// Appends the result for one object, if the options ask for it.
     pub fn write_finding(&self, finding: &ObjectFinding, output: &mut Output) {
-        let wrong = finding.judged.exit_status(self.require_tags) != 0;
+        let wrong = !finding.judged.exit_status(self.require_tags).is_fine();
         let untagged = finding.judged == Judged::Verdict(Verdict::Untagged);
         match self.json {
             true if wrong || !self.quiet => json::write_finding(finding, &mut output.answer),

@@ -2,6 +2,7 @@
 //!
 //! Every name is escaped. `docs/parity.md` specifies the JSON form.
 
+use steadfast::ExitStatus;
 use steadfast::Verdict;
 use steadfast::parity::{NeededSet, NotProtected, ParityMade, SetReport, SetTotals};
 
@@ -213,7 +214,7 @@ pub fn write_totals_json(verb: &'static str, totals: &SetTotals, out: &mut Vec<u
 pub fn write_dropped(sets: u64, json: bool, out: &mut Vec<u8>) {
     if json {
         let object = JsonObject::default().field("verb", "parity drop").field("sets_removed", sets);
-        return write_summary(&object.field("exit_status", 0), out);
+        return write_summary(&object.field("exit_status", ExitStatus::Fine), out);
     }
     let line = format!("Removed {} of parity.\n", counted(sets, "set", "sets"));
     out.extend_from_slice(line.as_bytes());

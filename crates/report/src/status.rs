@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use serde::Serialize;
-use steadfast::verdict::worse_status;
+use steadfast::ExitStatus;
 use steadfast::{FolderFacts, FolderState, FolderWord, age_s};
 use steadfast_watch::{CheckSchedule, LastRun};
 
@@ -114,11 +114,11 @@ impl FolderStatus {
         self.schedule.as_ref()?.alarm.as_deref()
     }
 
-    /// Returns its exit status: that of the folder, and at least 1 if too much changed at once or
+    /// Returns its exit status: that of the folder, and not fine if too much changed at once or
     /// the timer does not work.
-    pub fn exit_status(&self) -> u8 {
+    pub fn exit_status(&self) -> ExitStatus {
         let is_amiss = self.alarm().is_some() || self.is_unstarted();
-        worse_status(self.state.exit_status(), u8::from(is_amiss))
+        self.state.exit_status().max(ExitStatus::Changed.only_if(is_amiss))
     }
 
     /// Returns its state in a word. The worst of the folder and its schedule.
@@ -318,7 +318,7 @@ pub(crate) mod tests {
         ];
         for (state, word, status) in rows {
             let folder = folder(state);
-            assert_eq!((folder.word(), folder.exit_status()), (word, status));
+            assert_eq!((folder.word(), folder.exit_status().code()), (word, status));
         }
     }
 
@@ -380,7 +380,7 @@ pub(crate) mod tests {
             skipped: None,
             unstarted_s: None,
         });
-        assert_eq!((folder.word(), folder.exit_status()), ("trouble", 1));
+        assert_eq!((folder.word(), folder.exit_status().code()), ("trouble", 1));
         let mut output = Output::default();
         folder.write_text(90_000, Units::Si, &mut output);
         let text = String::from_utf8_lossy(&output.answer).into_owned();
@@ -400,7 +400,7 @@ pub(crate) mod tests {
             skipped: None,
             unstarted_s: Some(5 * 86_400 + 1),
         });
-        assert_eq!((folder.word(), folder.exit_status()), ("overdue", 1));
+        assert_eq!((folder.word(), folder.exit_status().code()), ("overdue", 1));
         let mut output = Output::default();
         folder.write_text(6 * 86_400, Units::Si, &mut output);
         let text = String::from_utf8_lossy(&output.answer).into_owned();

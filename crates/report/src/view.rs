@@ -3,6 +3,7 @@
 //! In: a [`Summary`] or an event. Out: plain values with public fields. Knows no document.
 
 use serde::{Serialize, Serializer};
+use steadfast::ExitStatus;
 use steadfast::catalogue::Finding;
 use steadfast::cost::{Limit, Resource};
 use steadfast::{Account, Action, Algorithm, Bound, FileEvent, Skipped, Stage, Summary, Verdict};
@@ -26,7 +27,7 @@ pub struct RunView {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub may_be_repaired: Option<u64>,
     /// The exit status that the run asks for.
-    pub exit_status: u8,
+    pub exit_status: ExitStatus,
     /// Files that had an event.
     pub files: u64,
     /// Files that were compared with a record of them.
@@ -356,7 +357,8 @@ impl FindingRule {
     /// accepted the file and wrote its tag.
     pub fn failing_verdict(self, event: &FileEvent) -> Option<Verdict> {
         let settled = event.action.is_some() && !self.dry_run;
-        let fails = |verdict: &Verdict| !settled && verdict.exit_status(self.require_tags) != 0;
+        let fails =
+            |verdict: &Verdict| !settled && !verdict.exit_status(self.require_tags).is_fine();
         event.verdict.filter(fails)
     }
 

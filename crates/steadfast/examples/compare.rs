@@ -29,5 +29,5 @@ fn main() -> Result<ExitCode, Box<dyn std::error::Error>> {
     trees.read = true;
     let summary = diff(&trees, &Options::default(), &mut Differences)?;
     println!("{} files and {} files", summary.files_here, summary.files_there);
-    Ok(ExitCode::from(summary.exit_status()))
+    Ok(summary.exit_status().into())
 }

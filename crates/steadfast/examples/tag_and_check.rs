@@ -15,5 +15,5 @@ fn main() -> Result<ExitCode, Box<dyn std::error::Error>> {
     for verdict in Verdict::ALL {
         println!("{:>8} {verdict}", checked.verdicts(verdict));
     }
-    Ok(ExitCode::from(checked.exit_status().max(tagged.exit_status())))
+    Ok(checked.exit_status().max(tagged.exit_status()).into())
 }

@@ -24,5 +24,5 @@ fn main() -> Result<ExitCode, Box<dyn std::error::Error>> {
             _ => {}
         })?;
     println!("{} files in {:.1} s", summary.files, summary.elapsed_ns as f64 / 1e9);
-    Ok(ExitCode::from(summary.exit_status()))
+    Ok(summary.exit_status().into())
 }

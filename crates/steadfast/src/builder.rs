@@ -24,11 +24,13 @@ use crate::selection::Selection;
 /// If the run cannot begin or go on. Trouble with single files is in the summary's exit status.
 ///
 /// ```
+/// use steadfast::ExitStatus;
+///
 /// # let folder = tempfile::tempdir()?;
 /// # std::fs::write(folder.path().join("a.jpg"), "pixels")?;
 /// # let photographs = folder.path();
 /// let summary = steadfast::tag(photographs)?;
-/// assert_eq!((summary.files, summary.exit_status()), (1, 0));
+/// assert_eq!((summary.files, summary.exit_status()), (1, ExitStatus::Fine));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub fn tag(path: impl Into<PathBuf>) -> Result<Summary, Error> {
@@ -44,7 +46,7 @@ pub fn tag(path: impl Into<PathBuf>) -> Result<Summary, Error> {
 /// As [`tag()`].
 ///
 /// ```
-/// use steadfast::Verdict;
+/// use steadfast::{ExitStatus, Verdict};
 ///
 /// # let folder = tempfile::tempdir()?;
 /// # let photograph = folder.path().join("a.jpg");
@@ -52,7 +54,7 @@ pub fn tag(path: impl Into<PathBuf>) -> Result<Summary, Error> {
 /// # let _ = steadfast::tag(folder.path())?;
 /// let summary = steadfast::check(&photograph)?;
 /// assert_eq!(summary.verdicts(Verdict::Intact), 1);
-/// assert_eq!(summary.exit_status(), 0);
+/// assert_eq!(summary.exit_status(), ExitStatus::Fine);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub fn check(path: impl Into<PathBuf>) -> Result<Summary, Error> {
@@ -64,7 +66,7 @@ pub fn check(path: impl Into<PathBuf>) -> Result<Summary, Error> {
 /// What has no method of its own is set with [`Run::options`] and [`Run::selection`].
 ///
 /// ```
-/// use steadfast::{Event, ReadFrom, Run};
+/// use steadfast::{Event, ExitStatus, ReadFrom, Run};
 ///
 /// # let folder = tempfile::tempdir()?;
 /// # std::fs::write(folder.path().join("a.jpg"), "pixels")?;
@@ -80,7 +82,7 @@ pub fn check(path: impl Into<PathBuf>) -> Result<Summary, Error> {
 ///             seen.push((file.path.to_path(), file.verdict));
 ///         }
 ///     })?;
-/// assert_eq!((seen.len(), summary.exit_status()), (1, 0));
+/// assert_eq!((seen.len(), summary.exit_status()), (1, ExitStatus::Fine));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Debug)]

@@ -180,7 +180,7 @@ fn compare_sides(
     notices.extend(notice_of_origin(options, &teller.summary));
     notices.extend(means.notice());
     for at in 0..notices.len() {
-        notices[at].status *= u8::from(!options.allow_empty);
+        notices[at].status = notices[at].status.only_if(!options.allow_empty);
         if !notices[..at].contains(&notices[at]) {
             teller.monitor.notice(&notices[at]);
             teller.summary.raise_status(notices[at].status);

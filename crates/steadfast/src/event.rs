@@ -11,6 +11,7 @@ use steadfast_digest::{Algorithm, Digest};
 use steadfast_sys::file::{self, Dataless, Status, Timestamp};
 use strum::{IntoStaticStr, VariantArray};
 
+use crate::exit_status::ExitStatus;
 use crate::pages::Damage;
 use crate::read::Origin;
 use crate::reference::Reference;
@@ -327,20 +328,20 @@ pub struct Notice {
     pub path: Option<PathBuf>,
     /// The text, a lower-case fragment.
     pub text: String,
-    /// The exit status that it requires. A notice with a status other than 0 is shown even if only
-    /// findings are requested.
-    pub status: u8,
+    /// The exit status that it requires. A notice with a status other than `Fine` is shown even if
+    /// only findings are requested.
+    pub status: ExitStatus,
 }
 
 impl Notice {
     /// Makes a notice of information, without a path.
     pub fn new(text: impl Into<String>) -> Notice {
-        Notice { path: None, text: text.into(), status: 0 }
+        Notice { path: None, text: text.into(), status: ExitStatus::Fine }
     }
 
-    /// Makes a notice of something that prevents a success: status 2.
+    /// Makes a notice of something that prevents a success: [`ExitStatus::Undetermined`].
     pub fn failure(text: impl Into<String>) -> Notice {
-        Notice { status: 2, ..Notice::new(text) }
+        Notice { status: ExitStatus::Undetermined, ..Notice::new(text) }
     }
 
     /// Returns the notice with a path.

@@ -7,6 +7,7 @@ use steadfast_manifest::tag::Tag;
 use steadfast_sys::file::FileKind;
 use strum::IntoStaticStr;
 
+use crate::exit_status::ExitStatus;
 use crate::file_state::FileState;
 
 /// One finding. Paths are relative to the tree's root.
@@ -136,21 +137,23 @@ impl Finding {
     }
 
     /// Returns the exit status that it requires.
-    pub fn exit_status(&self) -> u8 {
+    pub fn exit_status(&self) -> ExitStatus {
         match self {
-            Finding::New { .. } | Finding::Moved { .. } | Finding::Returned { .. } => 0,
+            Finding::New { .. } | Finding::Moved { .. } | Finding::Returned { .. } => {
+                ExitStatus::Fine
+            }
             Finding::Missing { accepted: true, .. }
             | Finding::TagReplaced { accepted: true, .. }
-            | Finding::Overwritten { accepted: true, .. } => 0,
+            | Finding::Overwritten { accepted: true, .. } => ExitStatus::Fine,
             Finding::Missing { .. }
             | Finding::TagReplaced { .. }
             | Finding::TagLost { .. }
             | Finding::Overwritten { .. }
             | Finding::Extra { .. }
-            | Finding::Changed { .. } => 1,
-            Finding::Unmounted { .. } => 2,
+            | Finding::Changed { .. } => ExitStatus::Changed,
+            Finding::Unmounted { .. } => ExitStatus::Undetermined,
             Finding::FileState { standing, .. } => match standing {
-                FileState::TagLost | FileState::TagReplaced => 1,
+                FileState::TagLost | FileState::TagReplaced => ExitStatus::Changed,
                 other => other.verdict(true).exit_status(false),
             },
         }

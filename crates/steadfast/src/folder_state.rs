@@ -13,10 +13,10 @@ use crate::catalogue::{
     Audit, Catalogue, CatalogueError, CatalogueErrorKind, FailedCheck, real_of,
 };
 use crate::event::Notice;
+use crate::exit_status::ExitStatus;
 use crate::file_state::FileState;
 use crate::repair::unfinished_repairs;
 use crate::selection::Selection;
-use crate::verdict::worse_status;
 use steadfast_sys::file::Timestamp;
 
 /// Days within which every byte should be read if no schedule says otherwise.
@@ -133,10 +133,10 @@ impl FolderState {
         }
     }
 
-    /// Returns its exit status: 3 if a corrupt file is open, 1 if anything else is open or overdue,
-    /// 2 if it could not be determined.
-    pub fn exit_status(&self) -> u8 {
-        self.facts().map_or(2, FolderFacts::exit_status)
+    /// Returns its exit status: `Corrupt` if a corrupt file is open, `Changed` if anything else is
+    /// open or overdue, `Undetermined` if that cannot be told.
+    pub fn exit_status(&self) -> ExitStatus {
+        self.facts().map_or(ExitStatus::Undetermined, FolderFacts::exit_status)
     }
 }
 
@@ -219,7 +219,7 @@ impl FolderFacts {
 
     /// Returns whether a repair in place was cut off, or that cannot be told.
     pub fn has_unfinished(&self) -> bool {
-        self.unfinished.iter().any(|notice| notice.status != 0)
+        self.unfinished.iter().any(|notice| !notice.status.is_fine())
     }
 
     /// Returns the state in a word.
@@ -234,14 +234,17 @@ impl FolderFacts {
     }
 
     /// Returns the exit status of [`FolderState::exit_status`].
-    pub fn exit_status(&self) -> u8 {
+    pub fn exit_status(&self) -> ExitStatus {
         let of = |state: &FileState| match state {
-            FileState::Corrupt => 3,
-            FileState::Unreadable | FileState::Unstable => 2,
-            _ => 1,
+            FileState::Corrupt => ExitStatus::Corrupt,
+            FileState::Unreadable | FileState::Unstable => ExitStatus::Undetermined,
+            _ => ExitStatus::Changed,
         };
         let is_amiss = matches!(self.word(), FolderWord::Overdue | FolderWord::Empty);
-        let begun = if self.has_unfinished() { 2 } else { u8::from(is_amiss) };
-        self.open.keys().map(of).fold(begun, worse_status)
+        let begun = match self.has_unfinished() {
+            true => ExitStatus::Undetermined,
+            false => ExitStatus::Changed.only_if(is_amiss),
+        };
+        self.open.keys().map(of).fold(begun, ExitStatus::max)
     }
 }

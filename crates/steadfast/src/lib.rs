@@ -5,13 +5,13 @@
 //! does either with options. A run calls a [`Monitor`] for each file; a closure is one.
 //!
 //! ```
-//! use steadfast::{Event, Run, Verdict};
+//! use steadfast::{Event, ExitStatus, Run, Verdict};
 //!
 //! # let folder = tempfile::tempdir()?;
 //! # std::fs::write(folder.path().join("a.jpg"), "pixels")?;
 //! # let photographs = folder.path();
 //! let tagged = steadfast::tag(photographs)?;
-//! assert_eq!(tagged.exit_status(), 0);
+//! assert_eq!(tagged.exit_status(), ExitStatus::Fine);
 //!
 //! // Another day:
 //! let checked = Run::check([photographs]).exclude("*.tmp").run(&mut |event: &Event| {
@@ -21,14 +21,13 @@
 //!         println!("{} is corrupt", file.path.to_path().display());
 //!     }
 //! })?;
-//! assert_eq!(checked.exit_status(), 0);
+//! assert_eq!(checked.exit_status(), ExitStatus::Fine);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
 //! An [`Error`] means that a run could not begin or go on. Trouble with one file never ends a run:
-//! it is in an event, and in [`Summary::exit_status`]. 0 means that nothing is wrong, 1 that
-//! something was modified or is missing, 2 that something could not be determined, 3 that something
-//! is corrupt.
+//! it is in an event, and in [`Summary::exit_status`]. The more severe of two [`ExitStatus`] is
+//! their `max`.
 //!
 //! The library never prints, exits, or reads the environment. A run raises the process's limit on
 //! open files, and starts its own threads, which have ended when it returns.
@@ -44,6 +43,7 @@
 
 mod error;
 
+mod exit_status;
 pub mod verdict;
 mod file_state;
 mod finding;
@@ -108,6 +108,7 @@ pub use crate::error::{Error, ErrorKind};
 pub use crate::event::{
     Action, FileEvent, FilePath, FileReading, Notice, Resized, Skipped, Subject,
 };
+pub use crate::exit_status::ExitStatus;
 pub use crate::file_state::FileState;
 pub use crate::finding::{FactChange, Finding};
 pub use crate::folder_state::{COVER_DAYS, FolderFacts, FolderState, FolderWord};

@@ -8,9 +8,10 @@ use std::path::PathBuf;
 
 use crate::cost::{Account, Bound, Cost};
 use crate::event::{Action, FileEvent, Notice, Skipped, Subject};
+use crate::exit_status::ExitStatus;
 use crate::finding::Finding;
 use crate::read::Origin;
-use crate::verdict::{Verdict, worse_status};
+use crate::verdict::Verdict;
 
 /// Receives the events of a run. Calls come from the thread that called the run, one at a time.
 ///
@@ -134,7 +135,7 @@ pub struct Summary {
     /// Due files that were not checked because the time ran out.
     pub still_due: Option<u64>,
     /// The exit status so far.
-    pub(crate) status: u8,
+    pub(crate) status: ExitStatus,
 }
 
 impl Summary {
@@ -148,14 +149,13 @@ impl Summary {
         position(&Action::ALL, &action).map_or(0, |at| self.actions[at])
     }
 
-    /// Returns the process's exit status: 0 nothing wrong, 1 modified or missing, 2 could not be
-    /// determined, 3 corrupt, 130 interrupted (unless something is corrupt: then 3).
-    pub fn exit_status(&self) -> u8 {
-        if self.interrupted && self.status != 3 { 130 } else { self.status }
+    /// Returns how the run ended.
+    pub fn exit_status(&self) -> ExitStatus {
+        self.status.max(ExitStatus::Interrupted.only_if(self.interrupted))
     }
 
     /// Counts one file's event. `status` is the exit status that the verb assigns to it.
-    pub fn count(&mut self, event: &FileEvent, status: u8) {
+    pub fn count(&mut self, event: &FileEvent, status: ExitStatus) {
         if event.reading.dataless {
             match event.subject {
                 Subject::File => self.skipped.dataless += 1,
@@ -187,11 +187,11 @@ impl Summary {
         counts.map(|verdict| self.verdicts(verdict)).sum()
     }
 
-    /// Returns the notice for a run that ended with status 0 and verified nothing: it found no
+    /// Returns the notice for a run that ended well and verified nothing: it found no
     /// file, for which `no_file` is the notice, or it is a check and no file has a tag. If such
     /// runs are `allowed`, they are not failures.
     pub fn unproved(&self, no_file: Notice, allowed: bool) -> Option<Notice> {
-        if self.interrupted || self.status != 0 {
+        if self.interrupted || !self.status.is_fine() {
             return None;
         }
         let checks = matches!(self.verb, "check" | "retag");
@@ -204,7 +204,7 @@ impl Summary {
             }
             _ => return None,
         };
-        Some(Notice { status: if allowed { 0 } else { notice.status }, ..notice })
+        Some(Notice { status: notice.status.only_if(!allowed), ..notice })
     }
 
     /// Counts a finding.
@@ -214,14 +214,15 @@ impl Summary {
     }
 
     /// Notes that a file that looks edited may be half-written by a repair that was cut off: the
-    /// status is 2 then, or 3.
+    /// status is [`ExitStatus::Undetermined`] then, or `Corrupt`.
     pub(crate) fn doubt_edits(&mut self) {
-        self.status = if self.status == 3 { 3 } else { 2 };
+        let certain = ExitStatus::Corrupt.only_if(self.status == ExitStatus::Corrupt);
+        self.status = certain.max(ExitStatus::Undetermined);
     }
 
     /// Raises the exit status, if `status` is more serious.
-    pub fn raise_status(&mut self, status: u8) {
-        self.status = worse_status(self.status, status);
+    pub fn raise_status(&mut self, status: ExitStatus) {
+        self.status.raise(status);
     }
 }
 
@@ -244,9 +245,9 @@ mod tests {
     #[test]
     fn corruption_outranks_interruption() {
         let mut summary = Summary { interrupted: true, ..Summary::default() };
-        summary.raise_status(1);
-        assert_eq!(summary.exit_status(), 130);
-        summary.raise_status(3);
-        assert_eq!(summary.exit_status(), 3);
+        summary.raise_status(ExitStatus::Changed);
+        assert_eq!(summary.exit_status(), ExitStatus::Interrupted);
+        summary.raise_status(ExitStatus::Corrupt);
+        assert_eq!(summary.exit_status(), ExitStatus::Corrupt);
     }
 }

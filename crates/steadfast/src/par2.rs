@@ -17,8 +17,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::error::Error;
 use crate::event::FileError;
+use crate::exit_status::ExitStatus;
 use crate::repair::Withheld;
-use crate::verdict::{Verdict, worse_status};
+use crate::verdict::Verdict;
 
 use replace::Replacer;
 use survey::BlockSurvey;
@@ -84,19 +85,15 @@ pub struct Par2Totals {
     pub originals: Vec<(u64, PathBuf)>,
     /// Whether the run was told to stop before its end.
     pub interrupted: bool,
-    status: u8,
+    status: ExitStatus,
 }
 
 impl Par2Totals {
-    /// Returns the exit status: 0 every file is as the set says, 1 one is missing or was edited, 2
-    /// one could not be read, or was not given back all that belonged to it, 3 one is damaged, 130
-    /// interrupted.
-    pub fn exit_status(&self) -> u8 {
-        match self.status {
-            3 => 3,
-            _ if self.interrupted => 130,
-            status => status,
-        }
+    /// Returns the exit status: `Fine` if every file is as the set says, `Changed` if one is missing
+    /// or was edited, `Undetermined` if one could not be read, or was not given back all that
+    /// belonged to it, `Corrupt` if one is damaged.
+    pub fn exit_status(&self) -> ExitStatus {
+        self.status.max(ExitStatus::Interrupted.only_if(self.interrupted))
     }
 
     /// Adds what became of other sets.
@@ -116,7 +113,7 @@ impl Par2Totals {
         self.not_repaired += other.not_repaired;
         self.is_done |= other.is_done;
         self.interrupted |= other.interrupted;
-        self.status = worse_status(self.status, other.status);
+        self.status.raise(other.status);
         self.par2_files.extend(other.par2_files);
         self.originals.extend(other.originals);
     }
@@ -124,25 +121,25 @@ impl Par2Totals {
     /// Counts a set that could not be read.
     pub fn add_unread(&mut self) {
         self.unread_sets += 1;
-        self.status = worse_status(self.status, 2);
+        self.status.raise(ExitStatus::Undetermined);
     }
 
     fn add(&mut self, report: &Par2Report) {
         let (count, status) = match report.verdict {
-            Verdict::Intact => (&mut self.intact, 0),
-            Verdict::Modified => (&mut self.modified, 1),
-            Verdict::Missing => (&mut self.missing, 1),
-            Verdict::Corrupt => (&mut self.corrupt, 3),
-            _ => (&mut self.unreadable, 2),
+            Verdict::Intact => (&mut self.intact, ExitStatus::Fine),
+            Verdict::Modified => (&mut self.modified, ExitStatus::Changed),
+            Verdict::Missing => (&mut self.missing, ExitStatus::Changed),
+            Verdict::Corrupt => (&mut self.corrupt, ExitStatus::Corrupt),
+            _ => (&mut self.unreadable, ExitStatus::Undetermined),
         };
         *count += 1;
         let status = match report.is_repaired {
-            Some(true) if self.is_done && !report.withheld.is_empty() => 2,
-            Some(true) if self.is_done => 0,
-            Some(_) => 3,
+            Some(true) if self.is_done && !report.withheld.is_empty() => ExitStatus::Undetermined,
+            Some(true) if self.is_done => ExitStatus::Fine,
+            Some(_) => ExitStatus::Corrupt,
             None => status,
         };
-        self.status = worse_status(self.status, status);
+        self.status.raise(status);
         self.files += 1;
         self.repaired += u64::from(report.is_repaired == Some(true));
         self.not_repaired += u64::from(report.is_repaired == Some(false));

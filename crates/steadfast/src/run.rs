@@ -59,6 +59,7 @@ use work::{Work, execute};
 use crate::catalogue::{CatalogueReader, CatalogueSession, Finding, LockRequest, Repairs};
 use crate::error::Error;
 use crate::event::Notice;
+use crate::exit_status::ExitStatus;
 use crate::monitor::{Event, FindingEvent, Monitor, Summary};
 use crate::pipeline::Task;
 use crate::read::Engine;
@@ -254,7 +255,7 @@ pub fn init(
         recording: Some(RunRecording::start(session, &selection, &start, &options.stop)?),
         notices: Vec::new(),
         // The catalogue is created, and files may be added later.
-        if_empty: Notice { status: 0, ..no_file() },
+        if_empty: Notice { status: ExitStatus::Fine, ..no_file() },
         source: Box::new(WalkSource {
             selection,
             excludes: Arc::new(Excludes::new(&[])?),

@@ -8,6 +8,8 @@ use strum::{Display, IntoStaticStr, VariantArray};
 
 use steadfast_manifest::tag::Tag;
 
+use crate::exit_status::ExitStatus;
+
 /// The state of one file compared with its tag.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Display, IntoStaticStr, VariantArray)]
 #[strum(serialize_all = "lowercase")]
@@ -100,13 +102,13 @@ impl Verdict {
     /// Returns the exit status of this verdict in a check.
     ///
     /// `require_tags` changes that of a file without a tag from 0 to 1.
-    pub fn exit_status(self, require_tags: bool) -> u8 {
+    pub fn exit_status(self, require_tags: bool) -> ExitStatus {
         match self {
-            Verdict::Intact | Verdict::Touched | Verdict::Moved => 0,
-            Verdict::Untagged => u8::from(require_tags),
-            Verdict::Modified | Verdict::Missing => 1,
-            Verdict::Unstable | Verdict::Unreadable => 2,
-            Verdict::Corrupt => 3,
+            Verdict::Intact | Verdict::Touched | Verdict::Moved => ExitStatus::Fine,
+            Verdict::Untagged => ExitStatus::Changed.only_if(require_tags),
+            Verdict::Modified | Verdict::Missing => ExitStatus::Changed,
+            Verdict::Unstable | Verdict::Unreadable => ExitStatus::Undetermined,
+            Verdict::Corrupt => ExitStatus::Corrupt,
         }
     }
 
@@ -114,17 +116,6 @@ impl Verdict {
     pub fn name(self) -> &'static str {
         self.into()
     }
-}
-
-/// Returns the more severe status: 3, then 1, then 2, then 0.
-pub fn worse_status(a: u8, b: u8) -> u8 {
-    let rank = |status| match status {
-        0 => 0,
-        2 => 1,
-        1 => 2,
-        _ => 3,
-    };
-    if rank(a) >= rank(b) { a } else { b }
 }
 
 /// Precisions of file systems coarser than nanoseconds: SMB and NTFS 100 ns, some FUSE and network
@@ -220,17 +211,9 @@ mod tests {
     }
 
     #[test]
-    fn three_outranks_one_outranks_two() {
-        assert_eq!([0, 2, 1, 3].into_iter().fold(0, worse_status), 3);
-        assert_eq!([0, 2, 1, 2].into_iter().fold(0, worse_status), 1);
-        assert_eq!([0, 2, 0].into_iter().fold(0, worse_status), 2);
-        assert_eq!(worse_status(0, 0), 0);
-    }
-
-    #[test]
     fn every_verdict_has_its_status() {
         let statuses: Vec<(&str, u8)> =
-            Verdict::ALL.iter().map(|v| (v.name(), v.exit_status(false))).collect();
+            Verdict::ALL.iter().map(|v| (v.name(), v.exit_status(false).code())).collect();
         assert_eq!(
             statuses,
             [
@@ -245,7 +228,7 @@ mod tests {
                 ("intact", 0)
             ]
         );
-        assert_eq!(Verdict::Untagged.exit_status(true), 1);
+        assert_eq!(Verdict::Untagged.exit_status(true), ExitStatus::Changed);
     }
 
     #[test]

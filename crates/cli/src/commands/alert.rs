@@ -11,11 +11,12 @@ use crate::args::{AlertAddArgs, AlertArgs, AlertCommand};
 use crate::exit;
 use crate::output;
 use crate::state_folder;
+use steadfast::ExitStatus;
 
 /// How long the delivery of one message may take.
 const TIME_LIMIT: Duration = Duration::from_secs(30);
 
-pub(super) fn run(args: &AlertArgs) -> anyhow::Result<u8> {
+pub(super) fn run(args: &AlertArgs) -> anyhow::Result<ExitStatus> {
     let mut alerts = list()?;
     match &args.command {
         AlertCommand::Add(args) => {
@@ -37,7 +38,7 @@ pub(super) fn run(args: &AlertArgs) -> anyhow::Result<u8> {
         }
         AlertCommand::Test(_) => return test(&alerts),
     }
-    Ok(0)
+    Ok(ExitStatus::Fine)
 }
 
 /// Returns the alerts of the user.
@@ -79,7 +80,7 @@ fn alert_of(args: &AlertAddArgs) -> Alert {
 }
 
 /// Sends a test message to every alert.
-fn test(alerts: &AlertList) -> anyhow::Result<u8> {
+fn test(alerts: &AlertList) -> anyhow::Result<ExitStatus> {
     anyhow::ensure!(
         !alerts.alerts().is_empty(),
         "there is no alert: `steadfast alert add` adds one"
@@ -89,5 +90,5 @@ fn test(alerts: &AlertList) -> anyhow::Result<u8> {
     let lines: String =
         delivered.map(|delivery| format!("delivered: {}\n", delivery.target)).collect();
     output::answer(lines.as_bytes())?;
-    Ok(if report(&deliveries) { 0 } else { exit::COULD_NOT_TELL })
+    Ok(ExitStatus::Undetermined.only_if(!report(&deliveries)))
 }

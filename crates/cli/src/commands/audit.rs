@@ -5,6 +5,7 @@ mod premis;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
+use steadfast::ExitStatus;
 use steadfast::Options;
 use steadfast::catalogue::{Catalogue, FileState};
 use steadfast_report::TextOptions;
@@ -21,7 +22,7 @@ use super::tree_catalogue::{each_run, open};
 
 pub(super) use premis::write_tree;
 
-pub(super) fn run(args: &AuditArgs) -> anyhow::Result<u8> {
+pub(super) fn run(args: &AuditArgs) -> anyhow::Result<ExitStatus> {
     let (catalogue, _) = open(&args.directory, args.place.file.as_deref())?;
     exit::stop_on_signals()?;
     let mut outlet = Outlet::new(args.document.csv);

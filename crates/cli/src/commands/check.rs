@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::ensure;
+use steadfast::ExitStatus;
 use steadfast::Verb;
 
 use crate::args::CheckArgs;
@@ -10,7 +11,7 @@ use crate::args::CheckArgs;
 use super::documents::{ManifestDocument, ensure_plain};
 use super::{execute, execute_with, report};
 
-pub(super) fn run(args: &CheckArgs) -> anyhow::Result<u8> {
+pub(super) fn run(args: &CheckArgs) -> anyhow::Result<ExitStatus> {
     if let Some(manifest) = &args.manifest {
         return check_manifest(args, manifest);
     }
@@ -36,7 +37,7 @@ pub(super) fn run(args: &CheckArgs) -> anyhow::Result<u8> {
     }
     let status = execute(Verb::Check, &selection, options, &args.output, report)?;
     #[cfg(feature = "schedule")]
-    if status == 3 && !args.output.json {
+    if status == ExitStatus::Corrupt && !args.output.json {
         tell_of_drives(selection.roots.first());
     }
     Ok(status)
@@ -52,7 +53,7 @@ fn tell_of_drives(root: Option<&PathBuf>) {
 }
 
 /// Checks the files of a manifest.
-fn check_manifest(args: &CheckArgs, manifest: &Path) -> anyhow::Result<u8> {
+fn check_manifest(args: &CheckArgs, manifest: &Path) -> anyhow::Result<ExitStatus> {
     ensure_plain(&args.paths)?;
     let paths = &args.paths.paths;
     ensure!(paths.len() <= 1, "with --manifest, one PATH says what its names are relative to");

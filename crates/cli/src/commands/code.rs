@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use anyhow::Context as _;
-use steadfast::verdict::worse_status;
+use steadfast::ExitStatus;
 use steadfast_codesign::bundle::{self, FolderTree};
 use steadfast_codesign::{CheckOptions, Code, FileSource};
 use steadfast_report::code::{CodeCounts, write_end_json, write_failed_json};
@@ -19,7 +19,7 @@ use crate::args::{CodeArgs, CodeCommand, CodeOutputArgs, LevelArgs};
 use crate::exit;
 use crate::output::{answer_part, stdout_has_color};
 
-pub(super) fn run(args: &CodeArgs) -> anyhow::Result<u8> {
+pub(super) fn run(args: &CodeArgs) -> anyhow::Result<ExitStatus> {
     match &args.what {
         CodeCommand::Show(args) => show::run(args),
         CodeCommand::Verify(args) => verify::run(args),
@@ -31,7 +31,7 @@ pub(super) fn run(args: &CodeArgs) -> anyhow::Result<u8> {
 #[derive(Default)]
 struct RenderedCode {
     document: Vec<u8>,
-    status: u8,
+    status: ExitStatus,
     read_bytes: u64,
 }
 
@@ -42,14 +42,14 @@ fn each(
     paths: &[PathBuf],
     output: &CodeOutputArgs,
     work: impl Fn(&Path, &Code<'_>, u64) -> anyhow::Result<RenderedCode>,
-) -> anyhow::Result<u8> {
+) -> anyhow::Result<ExitStatus> {
     let begun = Instant::now();
     let mut counts = CodeCounts { verb, paths: paths.len() as u64, ..CodeCounts::default() };
     for path in paths {
         let of_path = Instant::now();
         match opened(path, |path, code| work(path, code, elapsed_ns(of_path))) {
             Ok(outcome) => {
-                counts.exit_status = worse_status(counts.exit_status, outcome.status);
+                counts.exit_status.raise(outcome.status);
                 counts.read_bytes += outcome.read_bytes;
                 if !answer_part(&outcome.document)? {
                     return Ok(counts.exit_status);
@@ -63,7 +63,7 @@ fn each(
                     answer_part(&document)?;
                 }
                 counts.failed += 1;
-                counts.exit_status = worse_status(counts.exit_status, exit::COULD_NOT_TELL);
+                counts.exit_status.raise(ExitStatus::Undetermined);
             }
         }
     }

@@ -4,6 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use anyhow::ensure;
+use steadfast::ExitStatus;
 use steadfast::diff::{Trees, diff, diff_list};
 use steadfast_report::FindingRule;
 use steadfast_report::diff::{DiffCsv, DiffJson, DiffRenderer, DiffRoots, DiffText};
@@ -14,7 +15,7 @@ use crate::exit;
 
 use super::documents::{ManifestDocument, STDIN};
 
-pub(super) fn run(args: &DiffArgs) -> anyhow::Result<u8> {
+pub(super) fn run(args: &DiffArgs) -> anyhow::Result<ExitStatus> {
     let output = &args.output;
     ensure!(output.trace.is_none(), "a comparison cannot be traced");
     ensure!(

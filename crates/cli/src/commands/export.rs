@@ -6,17 +6,17 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use anyhow::{Context as _, ensure};
+use steadfast::ExitStatus;
 use steadfast::manifest::{self, DocumentWriter, ErrorKind, Format, Record};
-use steadfast::verdict::worse_status;
 use steadfast::{Event, FileEvent, Monitor, Run, Selection, Subject, Verb, Verdict};
 
 use crate::args::ExportArgs;
-use crate::exit::{self, COULD_NOT_TELL, complain};
+use crate::exit::{self, complain};
 use crate::output::Screen;
 
 use super::{execute, report};
 
-pub(super) fn run(args: &ExportArgs) -> anyhow::Result<u8> {
+pub(super) fn run(args: &ExportArgs) -> anyhow::Result<ExitStatus> {
     let roots = if args.paths.is_empty() { vec![PathBuf::from(".")] } else { args.paths.clone() };
     if let Some(kind) = args.attributes {
         let selection = Selection::of(roots);
@@ -35,14 +35,14 @@ const NO_FORMAT: &str = "export needs a format: `--format NAME` with steadfast, 
     `--attributes TOOL` with shatag, dintch or unraid";
 
 /// Writes one manifest of a tree, from its tags or with --read from its contents.
-fn export(root: &Path, format: Format, args: &ExportArgs) -> anyhow::Result<u8> {
+fn export(root: &Path, format: Format, args: &ExportArgs) -> anyhow::Result<ExitStatus> {
     let writer = manifest::writer(format, args.algorithm.algorithm, BufWriter::new(Screen::new()))?;
     let stop = exit::stop_on_signals()?;
     let mut document = ExportDocument {
         writer: Some(writer),
         // The walk reports files of the current directory without a directory.
         root: if root == Path::new(".") { PathBuf::new() } else { root.to_owned() },
-        status: 0,
+        status: ExitStatus::Fine,
         failed: None,
         stop: Arc::clone(&stop),
     };
@@ -61,17 +61,17 @@ fn export(root: &Path, format: Format, args: &ExportArgs) -> anyhow::Result<u8> 
     let writer = document.writer.context("the document was ended before its end")?;
     if summary.interrupted {
         complain("interrupted: the document is cut short");
-        return Ok(130);
+        return Ok(ExitStatus::Interrupted);
     }
     writer.finish()?;
-    Ok(worse_status(document.status, summary.exit_status()))
+    Ok(document.status.max(summary.exit_status()))
 }
 
 /// Writes the files of a run as records.
 struct ExportDocument<W: Write> {
     writer: Option<DocumentWriter<W>>,
     root: PathBuf,
-    status: u8,
+    status: ExitStatus,
     failed: Option<manifest::Error>,
     /// Ends the run when the manifest cannot be written.
     stop: Arc<AtomicBool>,
@@ -114,7 +114,7 @@ impl<W: Write> ExportDocument<W> {
         };
         let path = steadfast_report::escape::path(&path);
         complain(&format!("`{path}` is left out: {}", steadfast_report::escape::text(&complaint)));
-        self.status = worse_status(self.status, COULD_NOT_TELL);
+        self.status.raise(ExitStatus::Undetermined);
     }
 }
 

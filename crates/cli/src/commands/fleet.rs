@@ -8,6 +8,7 @@ mod plan;
 mod run;
 mod status;
 
+use steadfast::ExitStatus;
 use steadfast_fleet::{Error, ErrorKind};
 
 use crate::args::{FleetArgs, FleetCommand};
@@ -18,10 +19,10 @@ const TRY_AGAIN: u8 = 75;
 
 pub(super) fn run(args: &FleetArgs) -> anyhow::Result<u8> {
     let done = match &args.command {
-        FleetCommand::Plan(args) => plan::run(args),
-        FleetCommand::Run(args) => run::run(args),
+        FleetCommand::Plan(args) => plan::run(args).map(u8::from),
+        FleetCommand::Run(args) => run::run(args).map(u8::from),
         FleetCommand::Status(args) => status::run(args),
-        FleetCommand::Merge(args) => merge::run(args),
+        FleetCommand::Merge(args) => merge::run(args).map(u8::from),
     };
     done.or_else(|error| {
         let error = error.downcast::<Error>()?;
@@ -33,7 +34,7 @@ pub(super) fn run(args: &FleetArgs) -> anyhow::Result<u8> {
 fn status_of(error: &Error) -> u8 {
     match error.kind() {
         ErrorKind::Temporary => TRY_AGAIN,
-        ErrorKind::Interrupted => exit::INTERRUPTED as u8,
-        _ => exit::COULD_NOT_TELL,
+        ErrorKind::Interrupted => ExitStatus::Interrupted.code(),
+        _ => ExitStatus::Undetermined.code(),
     }
 }

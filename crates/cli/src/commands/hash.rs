@@ -6,19 +6,19 @@ use std::io::{self, IsTerminal as _};
 use std::path::{Path, PathBuf};
 
 use anyhow::ensure;
+use steadfast::ExitStatus;
 use steadfast::manifest::sums::{self, Ending, Style};
-use steadfast::verdict::worse_status;
 use steadfast::{Algorithm, Selection, Verb};
 use steadfast_report::Sums;
 
 use crate::args::{HashArgs, OutputArgs};
-use crate::exit::{COULD_NOT_TELL, complain, stdout_file};
+use crate::exit::{complain, stdout_file};
 use crate::output::answer;
 
 use super::documents::STDIN;
 use super::execute;
 
-pub(super) fn run(args: &HashArgs) -> anyhow::Result<u8> {
+pub(super) fn run(args: &HashArgs) -> anyhow::Result<ExitStatus> {
     if args.compare.check {
         return compare::run(args);
     }
@@ -33,7 +33,7 @@ pub(super) fn run(args: &HashArgs) -> anyhow::Result<u8> {
     }
     ensure_plain_output(args, "")?;
     let selection = args.paths.selection()?;
-    let mut status = 0;
+    let mut status = ExitStatus::Fine;
     for part in args.paths.paths.split_inclusive(|path| path == stdin) {
         let (roots, ends_in_stdin) = match part.split_last() {
             Some((last, roots)) if last == stdin => (roots, true),
@@ -45,15 +45,15 @@ pub(super) fn run(args: &HashArgs) -> anyhow::Result<u8> {
                 selection.roots = roots;
                 selection.listed = Vec::new();
             });
-            status = worse_status(status, hash(args, part)?);
+            status.raise(hash(args, part)?);
         }
         if ends_in_stdin {
-            status = worse_status(status, hash_stdin(args)?);
+            status.raise(hash_stdin(args)?);
         }
     }
     if !selection.listed.is_empty() {
         let part = selection.with(|selection| selection.roots = Vec::new());
-        status = worse_status(status, hash(args, part)?);
+        status.raise(hash(args, part)?);
     }
     Ok(status)
 }
@@ -75,7 +75,7 @@ fn ensure_plain_output(args: &HashArgs, also: &str) -> anyhow::Result<()> {
 
 /// Hashes files. If only files are named, each gets its line, in order and as often as it is named,
 /// as with `sha256sum`. If a directory is among them, they are walked like any tree.
-fn hash(args: &HashArgs, mut selection: Selection) -> anyhow::Result<u8> {
+fn hash(args: &HashArgs, mut selection: Selection) -> anyhow::Result<ExitStatus> {
     let plain = |path: &PathBuf| !path.is_dir();
     if selection.listed.is_empty() && selection.roots.iter().all(plain) {
         selection.listed = std::mem::take(&mut selection.roots);
@@ -94,19 +94,19 @@ fn hash(args: &HashArgs, mut selection: Selection) -> anyhow::Result<u8> {
     })
 }
 
-fn hash_stdin(args: &HashArgs) -> anyhow::Result<u8> {
+fn hash_stdin(args: &HashArgs) -> anyhow::Result<ExitStatus> {
     let algorithm = args.algorithm.algorithm.unwrap_or(Algorithm::Sha256);
     let digest = match steadfast::run::digest_of(&mut io::stdin().lock(), algorithm) {
         Ok(digest) => digest,
         Err(error) => {
             complain(&format!("-: cannot read: {error}"));
-            return Ok(COULD_NOT_TELL);
+            return Ok(ExitStatus::Undetermined);
         }
     };
     let mut line = Vec::new();
     sums::write_line(algorithm, &digest, Path::new("-"), style(args), ending(args), &mut line)?;
     answer(&line)?;
-    Ok(0)
+    Ok(ExitStatus::Fine)
 }
 
 fn style(args: &HashArgs) -> Style {

@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use anyhow::bail;
+use steadfast::ExitStatus;
 use steadfast::Options;
 use steadfast::catalogue::{Catalogue, History};
 use steadfast_report::history::{
@@ -18,7 +19,7 @@ use crate::output::stdout_has_color;
 use super::audit::write_tree;
 use super::tree_catalogue::{each_run, open};
 
-pub(super) fn run(args: &HistoryArgs) -> anyhow::Result<u8> {
+pub(super) fn run(args: &HistoryArgs) -> anyhow::Result<ExitStatus> {
     let (catalogue, path) = open(&args.path, args.place.file.as_deref())?;
     exit::stop_on_signals()?;
     let outlet = Outlet::new(args.document.csv);
@@ -44,7 +45,7 @@ fn tell_file(
     history: &History,
     document: &DocumentArgs,
     mut outlet: Outlet,
-) -> anyhow::Result<u8> {
+) -> anyhow::Result<ExitStatus> {
     if document.premis {
         write_premis(catalogue.root(), history, &mut outlet.pending.answer);
     } else {
@@ -57,7 +58,7 @@ fn tell_file(
         write_view(&view, document, &mut outlet);
     }
     outlet.finish()?;
-    Ok(0)
+    Ok(ExitStatus::Fine)
 }
 
 fn tell_directory(
@@ -66,11 +67,11 @@ fn tell_directory(
     whole: &[i64],
     document: &DocumentArgs,
     mut outlet: Outlet,
-) -> anyhow::Result<u8> {
+) -> anyhow::Result<ExitStatus> {
     if document.premis {
         let tally = write_tree(catalogue, path, &mut outlet)?;
         outlet.finish()?;
-        return Ok(if tally.interrupted { 130 } else { 0 });
+        return Ok(ExitStatus::Interrupted.only_if(tally.interrupted));
     }
     let mut runs = Vec::new();
     each_run(catalogue, &mut |run| {
@@ -83,7 +84,7 @@ fn tell_directory(
     let of = HistoryOf::Directory { path, runs: &runs };
     write_view(&view_of(catalogue, of), document, &mut outlet);
     outlet.finish()?;
-    Ok(0)
+    Ok(ExitStatus::Fine)
 }
 
 fn view_of<'a>(catalogue: &'a Catalogue, of: HistoryOf<'a>) -> HistoryView<'a> {

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use anyhow::{Context as _, ensure};
+use steadfast::ExitStatus;
 use steadfast::Verb;
 
 use crate::args::ImportArgs;
@@ -10,7 +11,7 @@ use crate::args::ImportArgs;
 use super::documents::{ManifestDocument, ensure_plain};
 use super::{execute, execute_with, report};
 
-pub(super) fn run(args: &ImportArgs) -> anyhow::Result<u8> {
+pub(super) fn run(args: &ImportArgs) -> anyhow::Result<ExitStatus> {
     let options = args.engine.options().with(|options| options.dry_run = args.dry_run.dry_run);
     let options = args.catalogue.choose(args.paths.walk.empty.choose(options));
     if args.attributes {

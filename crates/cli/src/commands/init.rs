@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, ensure};
+use steadfast::ExitStatus;
 use steadfast::Options;
 use steadfast::catalogue::{Catalogue, FILE, FOLDER, LockRequest, TreeList};
 
@@ -12,7 +13,7 @@ use crate::state_folder;
 
 use super::{execute_with, report};
 
-pub(super) fn run(args: &InitArgs) -> anyhow::Result<u8> {
+pub(super) fn run(args: &InitArgs) -> anyhow::Result<ExitStatus> {
     let trees = state_folder::trees();
     if args.forget {
         return forget(&args.root, trees);
@@ -25,7 +26,7 @@ pub(super) fn run(args: &InitArgs) -> anyhow::Result<u8> {
     if args.rebind {
         let mut catalogue = Catalogue::open_writer(&file_of(args), &writer)?;
         catalogue.rebind(&args.root)?;
-        return Ok(0);
+        return Ok(ExitStatus::Fine);
     }
     if args.rebuild && Catalogue::is_found(&file_of(args)) {
         let aside = Catalogue::set_aside(&file_of(args), &writer)?;
@@ -37,7 +38,7 @@ pub(super) fn run(args: &InitArgs) -> anyhow::Result<u8> {
 }
 
 /// Removes a tree from the list of catalogued trees.
-fn forget(root: &Path, trees: Option<PathBuf>) -> anyhow::Result<u8> {
+fn forget(root: &Path, trees: Option<PathBuf>) -> anyhow::Result<ExitStatus> {
     let trees =
         trees.context("there is no list of trees: neither XDG_STATE_HOME nor HOME is set")?;
     let real = root.canonicalize();
@@ -46,7 +47,7 @@ fn forget(root: &Path, trees: Option<PathBuf>) -> anyhow::Result<u8> {
     let removed = removed.with_context(|| format!("cannot change `{}`", trees.display()))?;
     let (real, trees) = (real.display(), trees.display());
     ensure!(removed, "the list of catalogued trees, `{trees}`, has no `{real}`");
-    Ok(0)
+    Ok(ExitStatus::Fine)
 }
 
 fn file_of(args: &InitArgs) -> PathBuf {

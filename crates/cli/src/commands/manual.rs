@@ -6,6 +6,7 @@ use std::path::Path;
 use anyhow::Context as _;
 use clap_complete::Shell;
 use clap_mangen::Man;
+use steadfast::ExitStatus;
 use steadfast::beneath::{Existing, write_whole};
 
 use crate::args::ManualArgs;
@@ -20,7 +21,7 @@ const COMPLETIONS: [(Shell, &str, &str); 3] = [
     (Shell::Fish, "fish/vendor_completions.d", "steadfast.fish"),
 ];
 
-pub(super) fn run(args: &ManualArgs) -> anyhow::Result<u8> {
+pub(super) fn run(args: &ManualArgs) -> anyhow::Result<ExitStatus> {
     let mut command = ManualArgs::command();
     for (shell, folder, name) in COMPLETIONS {
         let mut text = Vec::new();
@@ -29,7 +30,7 @@ pub(super) fn run(args: &ManualArgs) -> anyhow::Result<u8> {
     }
     write(&args.directory.join("man/man5"), "steadfast-formats.5", FORMATS.as_bytes())?;
     write_pages(&args.directory.join("man/man1"), &command)?;
-    Ok(0)
+    Ok(ExitStatus::Fine)
 }
 
 /// Writes the page of a command and of each below it.

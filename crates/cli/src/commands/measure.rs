@@ -19,6 +19,7 @@ use crate::exit;
 use crate::output::answer;
 use crate::progress::ProgressLine;
 use crate::session::told_level;
+use steadfast::ExitStatus;
 
 /// Bytes above which a person is asked before they are written.
 const ASKED_BYTES: u64 = 10_000_000_000;
@@ -33,11 +34,11 @@ const ENDURANCE_BYTES: f64 = 600e12;
 /// The reason of a session that ended early because of a signal.
 const INTERRUPTED: &str = "interrupted";
 
-pub(super) fn run(args: &MeasureArgs) -> anyhow::Result<u8> {
+pub(super) fn run(args: &MeasureArgs) -> anyhow::Result<ExitStatus> {
     let Some(session) = args.what.session() else {
         serve(&mut io::stdin().lock(), &mut io::stdout().lock())
             .context("cannot talk to the process that asks")?;
-        return Ok(0);
+        return Ok(ExitStatus::Fine);
     };
     // If this record cannot be read, the user should know before measuring.
     let against = session.record.against.as_deref();
@@ -92,7 +93,7 @@ fn execute(
     args: &RecordArgs,
     workloads: &[Box<dyn Workload>],
     others: &[Record],
-) -> anyhow::Result<u8> {
+) -> anyhow::Result<ExitStatus> {
     let export = args.export.as_deref().map(|file| DocumentFile::claim(file, is_record));
     let export = export.transpose()?;
     let stop = exit::stop_on_signals()?;
@@ -130,7 +131,7 @@ fn execute(
     if let Some(Err(error)) = kept {
         exit::complain(&format!("{error:#}; the record follows on stdout"));
         answer(&record::write(&record))?;
-        return Ok(exit::COULD_NOT_TELL);
+        return Ok(ExitStatus::Undetermined);
     }
     shown?;
     Ok(status_of(&partial))
@@ -150,11 +151,11 @@ fn keep(file: DocumentFile, record: &Record) -> anyhow::Result<()> {
 }
 
 /// Returns the exit status of a session by why it is partial, if it is.
-fn status_of(partial: &[String]) -> u8 {
+fn status_of(partial: &[String]) -> ExitStatus {
     match partial.last() {
-        None => 0,
-        Some(why) if why == INTERRUPTED => exit::INTERRUPTED as u8,
-        Some(_) => exit::COULD_NOT_TELL,
+        None => ExitStatus::Fine,
+        Some(why) if why == INTERRUPTED => ExitStatus::Interrupted,
+        Some(_) => ExitStatus::Undetermined,
     }
 }
 

@@ -9,6 +9,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
+use steadfast::ExitStatus;
 use steadfast::{Options, Selection};
 use steadfast_objects::{
     Error, ErrorKind, KnownFiles, ObjectCheckOptions, ObjectFinding, ObjectsSummary,
@@ -22,7 +23,7 @@ use crate::exit;
 use crate::outlet::Outlet;
 use crate::progress::ProgressLine;
 
-pub(super) fn run(args: &ObjectsArgs) -> anyhow::Result<u8> {
+pub(super) fn run(args: &ObjectsArgs) -> anyhow::Result<ExitStatus> {
     let done = match &args.command {
         ObjectsCommand::Check(args) => check::run(args),
         ObjectsCommand::Import(args) => import::run(args),
@@ -31,8 +32,8 @@ pub(super) fn run(args: &ObjectsArgs) -> anyhow::Result<u8> {
         let error = error.downcast::<Error>()?;
         exit::complain(&error.to_string());
         Ok(match error.kind() {
-            ErrorKind::Interrupted => exit::INTERRUPTED as u8,
-            _ => exit::COULD_NOT_TELL,
+            ErrorKind::Interrupted => ExitStatus::Interrupted,
+            _ => ExitStatus::Undetermined,
         })
     })
 }
@@ -79,7 +80,7 @@ fn tell(
     args: &ComparedArgs,
     stop: &AtomicBool,
     run: impl FnOnce(&mut dyn FnMut(&ObjectFinding)) -> Result<ObjectsSummary, Error>,
-) -> anyhow::Result<u8> {
+) -> anyhow::Result<ExitStatus> {
     let options = ObjectsOptions {
         json: args.json,
         verbose: args.verbose,

@@ -8,6 +8,7 @@ use anyhow::Context as _;
 use steadfast_serve::{Config, Server};
 
 use crate::args::{OpenArgs, cipher_worker};
+use steadfast::ExitStatus;
 
 use super::measure::made_by;
 use super::serve::{automation, open_browser, running, serve};
@@ -18,7 +19,7 @@ use crate::state_folder;
 /// How long a server stays without a visitor.
 const IDLE: Duration = Duration::from_secs(600);
 
-pub(super) fn run(args: &OpenArgs) -> anyhow::Result<u8> {
+pub(super) fn run(args: &OpenArgs) -> anyhow::Result<ExitStatus> {
     let here = [PathBuf::from(".")];
     let given = if args.paths.is_empty() { &here[..] } else { &args.paths };
     let paths = given.iter().map(|path| real(path));
@@ -44,17 +45,17 @@ pub(super) fn run(args: &OpenArgs) -> anyhow::Result<u8> {
 }
 
 /// Prints an address, or has a browser open it.
-fn show(address: &str, opens: bool) -> anyhow::Result<u8> {
+fn show(address: &str, opens: bool) -> anyhow::Result<ExitStatus> {
     let opened = opens.then(|| open_browser(address));
     if let Some(Ok(())) = opened {
-        return Ok(0);
+        return Ok(ExitStatus::Fine);
     }
     // The address is valid for a minute, for a user who opens it by hand.
     write_out(format!("{address}\n").as_bytes()).context("cannot write to stdout")?;
     if let Some(Err(error)) = opened {
         complain(&format!("no browser could be opened ({error}): open the address above"));
     }
-    Ok(0)
+    Ok(ExitStatus::Fine)
 }
 
 fn real(path: &Path) -> anyhow::Result<PathBuf> {

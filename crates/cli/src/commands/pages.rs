@@ -7,9 +7,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use anyhow::Context as _;
+use steadfast::ExitStatus;
 use steadfast::fastest_lanes;
 use steadfast::run::{PagesOptions, Verified, verify_pages};
-use steadfast::verdict::worse_status;
 use steadfast::verity::{ReadOptions, VerityDigest, VerityParams};
 use steadfast_codesign::FileSource;
 use steadfast_report::escape;
@@ -24,7 +24,7 @@ use crate::output::answer_part;
 /// Writes the result for one file.
 type WriteVerified = fn(&Path, &Verified, &mut Vec<u8>);
 
-pub(super) fn run(args: &PagesArgs) -> anyhow::Result<u8> {
+pub(super) fn run(args: &PagesArgs) -> anyhow::Result<ExitStatus> {
     match &args.what {
         PagesCommand::Digest(args) => digest(args),
         PagesCommand::Verify(args) => {
@@ -37,7 +37,7 @@ pub(super) fn run(args: &PagesArgs) -> anyhow::Result<u8> {
     }
 }
 
-fn digest(args: &PagesDigestArgs) -> anyhow::Result<u8> {
+fn digest(args: &PagesDigestArgs) -> anyhow::Result<ExitStatus> {
     let stop = exit::stop_on_signals()?;
     let params = args.params();
     let workers = args.level.workers(args.workers);
@@ -45,7 +45,7 @@ fn digest(args: &PagesDigestArgs) -> anyhow::Result<u8> {
         let digest = digest_of(path, &params, workers, &stop);
         let digest = digest.with_context(|| format!("`{}`", escape::path(path)))?;
         write_digest(path, &digest, args.compact, out);
-        Ok(0)
+        Ok(ExitStatus::Fine)
     })
 }
 
@@ -68,7 +68,7 @@ fn verify<'a>(
     files: impl Iterator<Item = &'a Path>,
     source: &PagesSourceArgs,
     write: WriteVerified,
-) -> anyhow::Result<u8> {
+) -> anyhow::Result<ExitStatus> {
     let stop = exit::stop_on_signals()?;
     let mut options = PagesOptions::default();
     options.catalogue = source.catalogue.clone();
@@ -86,25 +86,24 @@ fn verify<'a>(
 fn each<'a>(
     files: impl Iterator<Item = &'a Path>,
     stop: &AtomicBool,
-    work: impl Fn(&Path, &mut Vec<u8>) -> anyhow::Result<u8>,
-) -> anyhow::Result<u8> {
-    let mut status = 0;
+    work: impl Fn(&Path, &mut Vec<u8>) -> anyhow::Result<ExitStatus>,
+) -> anyhow::Result<ExitStatus> {
+    let mut status = ExitStatus::Fine;
     for path in files {
         let mut document = Vec::new();
         match work(path, &mut document) {
-            Ok(one) => status = worse_status(status, one),
+            Ok(one) => status.raise(one),
             Err(_) if stop.load(Ordering::Relaxed) => {}
             Err(error) => {
                 exit::complain(&format!("{error:#}"));
-                status = worse_status(status, exit::COULD_NOT_TELL);
+                status.raise(ExitStatus::Undetermined);
             }
         }
         if !answer_part(&document)? {
             return Ok(status);
         }
         if stop.load(Ordering::Relaxed) {
-            let interrupted = u8::try_from(exit::INTERRUPTED).expect("130 fits");
-            return Ok(if status == 3 { status } else { interrupted });
+            return Ok(status.max(ExitStatus::Interrupted));
         }
     }
     Ok(status)

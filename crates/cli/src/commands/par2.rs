@@ -4,6 +4,7 @@ use std::io::{self, IsTerminal as _, Write as _};
 use std::path::{Path, PathBuf};
 
 use anyhow::bail;
+use steadfast::ExitStatus;
 use steadfast::par2::{Par2Report, Par2Totals, repair_par2, verify_par2};
 use steadfast_report::par2::{
     write_file_json, write_file_text, write_totals_json, write_totals_text,
@@ -13,7 +14,7 @@ use crate::args::{Par2Args, Par2Command, Par2RepairArgs};
 use crate::exit;
 use crate::output::{answer, answer_part};
 
-pub(super) fn run(args: &Par2Args) -> anyhow::Result<u8> {
+pub(super) fn run(args: &Par2Args) -> anyhow::Result<ExitStatus> {
     let stop = exit::stop_on_signals()?;
     match &args.what {
         Par2Command::Verify(args) => {
@@ -83,7 +84,7 @@ fn consents(files: u64) -> anyhow::Result<bool> {
     Ok(matches!(reply.trim(), "y" | "Y" | "yes"))
 }
 
-fn end(verb: &'static str, totals: &Par2Totals, json: bool) -> anyhow::Result<u8> {
+fn end(verb: &'static str, totals: &Par2Totals, json: bool) -> anyhow::Result<ExitStatus> {
     let mut out = Vec::new();
     match json {
         true => write_totals_json(verb, totals, &mut out),

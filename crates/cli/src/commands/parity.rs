@@ -4,13 +4,13 @@ use std::io::{self, IsTerminal as _, Write as _};
 use std::path::Path;
 
 use anyhow::bail;
+use steadfast::ExitStatus;
 #[cfg(feature = "schedule")]
 use steadfast::Options;
 use steadfast::parity::{
     NeededSet, NotProtected, ParityMade, ParityMonitor, ParityOptions, ParityPlace, SetReport,
     SetTotals, drop_parity, drop_set, make_parity, show_parity, update_parity, verify_parity,
 };
-use steadfast::verdict::worse_status;
 use steadfast::{Event, Monitor, Progress, ReadFrom};
 use steadfast_report::parity::{
     write_dropped, write_made_json, write_made_text, write_needed_json, write_needed_text,
@@ -29,7 +29,7 @@ use crate::progress::ProgressLine;
 /// Hears of a set.
 type FoundSet<'a> = dyn FnMut(&SetReport) + 'a;
 
-pub(super) fn run(args: &ParityArgs) -> anyhow::Result<u8> {
+pub(super) fn run(args: &ParityArgs) -> anyhow::Result<ExitStatus> {
     match &args.what {
         ParityCommand::Make(args) => make(&args.made, "make", make_parity),
         ParityCommand::Update(args) => make(&args.made, "update", update_parity),
@@ -63,7 +63,7 @@ fn make(
         &ParityOptions,
         &mut dyn ParityMonitor,
     ) -> Result<ParityMade, steadfast::Error>,
-) -> anyhow::Result<u8> {
+) -> anyhow::Result<ExitStatus> {
     let json = args.place.json;
     let mut options = args.options();
     options.run.stop = exit::stop_on_signals()?;
@@ -80,7 +80,7 @@ fn make(
 /// Brings the parity of a tree up to date after a check. Returns the worst status of its files: one
 /// that is missing or modified is no more than that, because the check is what tells of it.
 #[cfg(feature = "schedule")]
-pub(super) fn keep_up(place: &ParityPlace, run: Options, json: bool) -> anyhow::Result<u8> {
+pub(super) fn keep_up(place: &ParityPlace, run: Options, json: bool) -> anyhow::Result<ExitStatus> {
     exit::set_on_signals(&run.stop)?;
     let mut options = ParityOptions::default();
     options.run = run;
@@ -94,9 +94,9 @@ pub(super) fn keep_up(place: &ParityPlace, run: Options, json: bool) -> anyhow::
 fn watched(
     json: bool,
     work: impl FnOnce(&mut ParityConsole) -> Result<ParityMade, steadfast::Error>,
-) -> anyhow::Result<(ParityMade, u8)> {
+) -> anyhow::Result<(ParityMade, ExitStatus)> {
     let progress = ProgressLine::new(When::Auto, json, false, Units::Si);
-    let mut console = ParityConsole { json, progress, status: 0 };
+    let mut console = ParityConsole { json, progress, status: ExitStatus::Fine };
     let made = work(&mut console);
     console.progress.clear();
     Ok((made?, console.status))
@@ -117,7 +117,7 @@ struct ParityConsole {
     json: bool,
     progress: ProgressLine,
     /// The worst status of the files by their verdicts.
-    status: u8,
+    status: ExitStatus,
 }
 
 impl Monitor for ParityConsole {
@@ -136,7 +136,7 @@ impl Monitor for ParityConsole {
 
 impl ParityMonitor for ParityConsole {
     fn not_protected(&mut self, file: &NotProtected) {
-        self.status = worse_status(self.status, file.verdict.exit_status(true));
+        self.status.raise(file.verdict.exit_status(true));
         let write = |out: &mut Vec<u8>| match self.json {
             true => write_not_protected_json(file, out),
             false => write_not_protected_text(file, out),
@@ -145,7 +145,7 @@ impl ParityMonitor for ParityConsole {
     }
 
     fn still_needed(&mut self, set: &NeededSet) {
-        self.status = worse_status(self.status, 2);
+        self.status.raise(ExitStatus::Undetermined);
         let write = |out: &mut Vec<u8>| match self.json {
             true => write_needed_json(set, out),
             false => write_needed_text(set, out),
@@ -158,7 +158,7 @@ fn sets(
     args: &ParityPlaceArgs,
     verb: &'static str,
     work: impl FnOnce(&mut FoundSet<'_>) -> Result<SetTotals, steadfast::Error>,
-) -> anyhow::Result<u8> {
+) -> anyhow::Result<ExitStatus> {
     let totals = work(&mut |set| {
         tell(|out| match args.json {
             true => write_set_json(set, out),
@@ -174,14 +174,14 @@ fn sets(
     Ok(totals.exit_status())
 }
 
-fn remove(args: &ParityDropArgs) -> anyhow::Result<u8> {
+fn remove(args: &ParityDropArgs) -> anyhow::Result<ExitStatus> {
     let place = args.place.place()?;
     if let Some(set) = &args.set {
         drop_set(&place, set)?;
         let mut out = Vec::new();
         write_dropped(1, args.place.json, &mut out);
         answer(&out)?;
-        return Ok(0);
+        return Ok(ExitStatus::Fine);
     }
     if !args.yes {
         if args.place.json || !io::stdin().is_terminal() {
@@ -198,7 +198,7 @@ fn remove(args: &ParityDropArgs) -> anyhow::Result<u8> {
     let mut out = Vec::new();
     write_dropped(sets, args.place.json, &mut out);
     answer(&out)?;
-    Ok(0)
+    Ok(ExitStatus::Fine)
 }
 
 /// Writes a line as it becomes known.

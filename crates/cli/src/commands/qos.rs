@@ -4,6 +4,7 @@ mod run;
 mod set;
 mod state;
 
+use steadfast::ExitStatus;
 use steadfast::Level;
 use steadfast::qos::{Offer, Trial};
 use steadfast_report::qos::{write_json, write_text};
@@ -13,13 +14,13 @@ use crate::output::answer;
 
 pub(super) fn run(args: &QosArgs) -> anyhow::Result<u8> {
     match &args.command {
-        QosCommand::Show(args) => show(args),
+        QosCommand::Show(args) => show(args).map(u8::from),
         QosCommand::Run(args) => run::run(args),
-        QosCommand::Set(args) => set::run(args),
+        QosCommand::Set(args) => set::run(args).map(u8::from),
     }
 }
 
-fn show(args: &QosShowArgs) -> anyhow::Result<u8> {
+fn show(args: &QosShowArgs) -> anyhow::Result<ExitStatus> {
     let levels = args.level.map_or(Level::ALL.to_vec(), |level| vec![level]);
     let trials: Vec<Trial> = levels.into_iter().map(Trial::of).collect();
     let (offer, mut document) = (Offer::of_machine(), Vec::new());
@@ -28,11 +29,6 @@ fn show(args: &QosShowArgs) -> anyhow::Result<u8> {
     } else {
         write_text(&offer, &trials, &mut document);
     }
-    tell(&document)
-}
-
-/// Writes an answer, and returns status 0.
-fn tell(document: &[u8]) -> anyhow::Result<u8> {
-    answer(document)?;
-    Ok(0)
+    answer(&document)?;
+    Ok(ExitStatus::Fine)
 }

@@ -4,6 +4,7 @@ use std::io::{self, IsTerminal as _, Write as _};
 use std::path::{Path, PathBuf};
 
 use anyhow::bail;
+use steadfast::ExitStatus;
 use steadfast::repair::{
     Copies, RepairMode, RepairMonitor, RepairOutcome, RepairRequest, RepairTarget, discard,
     discard_unfinished, repair_files, restore_previous,
@@ -18,7 +19,7 @@ use crate::args::{Discarded, RepairArgs};
 use crate::exit;
 use crate::output::{answer, answer_part};
 
-pub(super) fn run(args: &RepairArgs) -> anyhow::Result<u8> {
+pub(super) fn run(args: &RepairArgs) -> anyhow::Result<ExitStatus> {
     if let Some(what) = args.discard {
         return discard_kept(&args.paths.paths, what);
     }
@@ -65,7 +66,7 @@ fn mode_of(args: &RepairArgs) -> anyhow::Result<RepairMode> {
     Ok(RepairMode::Ask)
 }
 
-fn discard_kept(paths: &[PathBuf], what: Discarded) -> anyhow::Result<u8> {
+fn discard_kept(paths: &[PathBuf], what: Discarded) -> anyhow::Result<ExitStatus> {
     let path = match paths {
         [] => Path::new("."),
         [path] => path,
@@ -82,7 +83,7 @@ fn discard_kept(paths: &[PathBuf], what: Discarded) -> anyhow::Result<u8> {
         }
     };
     answer(format!("{text}Removed {files}.\n").as_bytes())?;
-    Ok(0)
+    Ok(ExitStatus::Fine)
 }
 
 /// Writes what becomes of each file as it becomes known, and asks.

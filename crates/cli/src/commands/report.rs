@@ -15,6 +15,7 @@ use crate::args::ReportArgs;
 use crate::document_file::{DocumentFile, is_report};
 use crate::document_form::DocumentForm;
 use crate::output::answer;
+use steadfast::ExitStatus;
 
 /// Greatest length of a record: a hundred times that of `measure all`.
 const RECORD_LEN_BYTES_MAX: u64 = 256 << 20;
@@ -22,7 +23,7 @@ const RECORD_LEN_BYTES_MAX: u64 = 256 << 20;
 /// The name that stands for all published figures.
 const PUBLISHED: &str = "published";
 
-pub(super) fn run(args: &ReportArgs) -> anyhow::Result<u8> {
+pub(super) fn run(args: &ReportArgs) -> anyhow::Result<ExitStatus> {
     let mut records = Vec::new();
     for path in &args.records {
         records.extend(read(path)?);
@@ -36,7 +37,7 @@ pub(super) fn run(args: &ReportArgs) -> anyhow::Result<u8> {
     let documents = documents(&records, &others, units);
     if let Some((form, file)) = file {
         file.write(&form.render(&documents, units, args.chart.as_deref())?)?;
-        return Ok(0);
+        return Ok(ExitStatus::Fine);
     }
     let mut page = Vec::new();
     if args.json {
@@ -46,7 +47,7 @@ pub(super) fn run(args: &ReportArgs) -> anyhow::Result<u8> {
         page.extend_from_slice(texts.collect::<Vec<_>>().join("\n\n").as_bytes());
     }
     answer(&page)?;
-    Ok(0)
+    Ok(ExitStatus::Fine)
 }
 
 /// Makes a document of all records together, then one of each. With one other record, figures are

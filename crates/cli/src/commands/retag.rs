@@ -1,12 +1,13 @@
 //! `steadfast retag`: arguments → a run that replaces tags → the report.
 
+use steadfast::ExitStatus;
 use steadfast::Verb;
 
 use crate::args::RetagArgs;
 
 use super::{execute_accepting, report};
 
-pub(super) fn run(args: &RetagArgs) -> anyhow::Result<u8> {
+pub(super) fn run(args: &RetagArgs) -> anyhow::Result<ExitStatus> {
     let selection = match args.accept {
         true => args.write.paths.explicit_selection("retag --accept")?,
         false => args.write.paths.selection()?,

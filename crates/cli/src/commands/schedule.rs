@@ -6,10 +6,10 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anyhow::{Context as _, ensure};
+use steadfast::ExitStatus;
 use steadfast::Options;
 use steadfast::catalogue::{Catalogue, CataloguedTree, RunState};
 use steadfast::parity::ParityPlace;
-use steadfast::verdict::worse_status;
 use steadfast_report::Units;
 use steadfast_watch::{CheckSchedule, ScheduleList, TimerKind, forecast, name_of, timer};
 
@@ -25,14 +25,14 @@ use super::{news, tree_status};
 /// Runs that are looked at for the rate of earlier checks.
 const RUNS_LOOKED_AT: u32 = 64;
 
-pub(super) fn run(args: &ScheduleArgs) -> anyhow::Result<u8> {
+pub(super) fn run(args: &ScheduleArgs) -> anyhow::Result<ExitStatus> {
     let mut schedules = tree_status::list()?;
     match &args.command {
         ScheduleCommand::Add(args) => add(args, &mut schedules),
         ScheduleCommand::List(_) => {
             let lines = schedules.schedules().iter().map(|schedule| described(schedule) + "\n");
             output::answer(lines.collect::<String>().as_bytes())?;
-            Ok(0)
+            Ok(ExitStatus::Fine)
         }
         ScheduleCommand::Show(args) => show(schedules.find(&args.name)?, &host()?),
         ScheduleCommand::Metrics(args) => metrics(args, &mut schedules),
@@ -40,14 +40,14 @@ pub(super) fn run(args: &ScheduleArgs) -> anyhow::Result<u8> {
             let name = schedules.find(&args.name)?.name.clone();
             schedules.dissolve(&name, &host()?, &tree_status::journals()?)?;
             output::answer(format!("removed: {name}\n").as_bytes())?;
-            Ok(0)
+            Ok(ExitStatus::Fine)
         }
         ScheduleCommand::Run(args) => run_due(args, &schedules),
     }
 }
 
 /// Adds a schedule and its timer.
-fn add(args: &ScheduleAddArgs, schedules: &mut ScheduleList) -> anyhow::Result<u8> {
+fn add(args: &ScheduleAddArgs, schedules: &mut ScheduleList) -> anyhow::Result<ExitStatus> {
     let root = args.directory.canonicalize();
     let root = root.with_context(|| format!("cannot find `{}`", args.directory.display()))?;
     let tree = tree_status::tree_of(&root)?;
@@ -92,7 +92,7 @@ fn add(args: &ScheduleAddArgs, schedules: &mut ScheduleList) -> anyhow::Result<u
         );
     }
     output::answer(text.as_bytes())?;
-    Ok(0)
+    Ok(ExitStatus::Fine)
 }
 
 /// Says whether the cover can be reached at the rate of earlier checks.
@@ -125,18 +125,18 @@ fn outlook(schedule: &CheckSchedule, tree: &CataloguedTree) -> anyhow::Result<St
     Ok(text)
 }
 
-fn show(schedule: &CheckSchedule, host: &timer::TimerHost) -> anyhow::Result<u8> {
+fn show(schedule: &CheckSchedule, host: &timer::TimerHost) -> anyhow::Result<ExitStatus> {
     let mut text = described(schedule) + "\n";
     for file in timer::files(schedule, host) {
         text.push_str(&format!("\n# {}\n{}", file.path.display(), file.text));
     }
     text.push_str(&format!("\ncommand: {}\n", timer::command_line(schedule, host)));
     output::answer(text.as_bytes())?;
-    Ok(0)
+    Ok(ExitStatus::Fine)
 }
 
 /// Sets the file of metrics that every run writes, and writes it.
-fn metrics(args: &ScheduleMetricsArgs, schedules: &mut ScheduleList) -> anyhow::Result<u8> {
+fn metrics(args: &ScheduleMetricsArgs, schedules: &mut ScheduleList) -> anyhow::Result<ExitStatus> {
     let file = args.file.as_deref().map(std::path::absolute).transpose();
     let file = file.context("cannot find the file of metrics")?;
     if let Some(file) = &file {
@@ -149,23 +149,23 @@ fn metrics(args: &ScheduleMetricsArgs, schedules: &mut ScheduleList) -> anyhow::
     for schedule in schedules.schedules().iter().filter(of_system) {
         timer::install(schedule, &host)?;
     }
-    Ok(0)
+    Ok(ExitStatus::Fine)
 }
 
 /// Runs one schedule, or every one that is due.
-fn run_due(args: &ScheduleRunArgs, schedules: &ScheduleList) -> anyhow::Result<u8> {
+fn run_due(args: &ScheduleRunArgs, schedules: &ScheduleList) -> anyhow::Result<ExitStatus> {
     let chosen: Vec<&CheckSchedule> = match &args.name {
         Some(name) => vec![schedules.find(name)?],
         None => schedules.schedules().iter().collect(),
     };
-    let mut status = 0;
+    let mut status = ExitStatus::Fine;
     for schedule in &chosen {
         match night::run(schedule, args) {
-            Ok(one) => status = worse_status(status, one),
+            Ok(one) => status.raise(one),
             // Trouble with one folder must not keep the others from their checks.
             Err(error) => {
                 exit::complain(&format!("schedule `{}`: {error:#}", schedule.name));
-                status = worse_status(status, exit::COULD_NOT_TELL);
+                status.raise(ExitStatus::Undetermined);
             }
         }
     }

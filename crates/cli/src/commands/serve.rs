@@ -21,8 +21,9 @@ use crate::args::{ServeArgs, cipher_worker};
 use crate::exit::{self, complain};
 use crate::output::write_out;
 use crate::state_folder;
+use steadfast::ExitStatus;
 
-pub(super) fn run(args: &ServeArgs) -> anyhow::Result<u8> {
+pub(super) fn run(args: &ServeArgs) -> anyhow::Result<ExitStatus> {
     if args.reach.hash_password {
         return print_hash();
     }
@@ -41,7 +42,7 @@ pub(super) fn run(args: &ServeArgs) -> anyhow::Result<u8> {
 }
 
 /// Prints a server's address, opens a page of it, and answers until a signal ends it.
-pub(super) fn serve(server: Server, page: &str, opens: bool) -> anyhow::Result<u8> {
+pub(super) fn serve(server: Server, page: &str, opens: bool) -> anyhow::Result<ExitStatus> {
     let stop = exit::stop_on_signals()?;
     write_out(format!("{}\n", server.address_to_print(page)).as_bytes())
         .context("cannot write to stdout")?;
@@ -57,7 +58,7 @@ pub(super) fn serve(server: Server, page: &str, opens: bool) -> anyhow::Result<u
         });
     }
     server.run(&stop)?;
-    Ok(0)
+    Ok(ExitStatus::Fine)
 }
 
 /// Returns an address with any free port. The service may hold the port that it will get again.
@@ -119,14 +120,14 @@ fn read_hash(path: &Path) -> anyhow::Result<String> {
     Ok(text.trim().to_owned())
 }
 
-fn print_hash() -> anyhow::Result<u8> {
+fn print_hash() -> anyhow::Result<ExitStatus> {
     let password = read_password()?;
     if password.is_empty() {
         bail!("the password is empty");
     }
     write_out(format!("{}\n", hash_password(&password)?).as_bytes())
         .context("cannot write to stdout")?;
-    Ok(0)
+    Ok(ExitStatus::Fine)
 }
 
 /// Reads a password: a line of stdin, or twice from a terminal, which does not show it.

@@ -2,8 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
+use steadfast::ExitStatus;
 use steadfast::Options;
-use steadfast::verdict::worse_status;
 use steadfast_report::metrics::write_metrics;
 
 use crate::args::StatusArgs;
@@ -13,7 +13,7 @@ use crate::outlet::Outlet;
 use super::news;
 use super::tree_status::{list, metrics_place, trees, with_drives};
 
-pub(super) fn run(args: &StatusArgs) -> anyhow::Result<u8> {
+pub(super) fn run(args: &StatusArgs) -> anyhow::Result<ExitStatus> {
     let now_s = (Options::default().now)().seconds;
     let schedules = list()?;
     let mut trees = trees();
@@ -28,17 +28,17 @@ pub(super) fn run(args: &StatusArgs) -> anyhow::Result<u8> {
     }
     if trees.is_empty() {
         exit::complain("no folder is known: `steadfast init DIR` makes a catalogue of one");
-        return Ok(exit::COULD_NOT_TELL);
+        return Ok(ExitStatus::Undetermined);
     }
     // Before the catalogues are read, which may take a while.
     let place = args.prometheus.as_deref().filter(|file| *file != Path::new("-"));
     let place = place.map(metrics_place).transpose()?;
     let mut outlet = Outlet::new(false);
-    let mut status = 0;
+    let mut status = ExitStatus::Fine;
     let mut folders = Vec::new();
     for tree in &trees {
         let folder = with_drives(tree, &schedules, now_s);
-        status = worse_status(status, folder.exit_status());
+        status.raise(folder.exit_status());
         match (&args.prometheus, args.json) {
             (Some(_), _) => folders.push(folder),
             (_, true) => folder.write_json(&mut outlet.pending),
@@ -55,7 +55,7 @@ pub(super) fn run(args: &StatusArgs) -> anyhow::Result<u8> {
     }
     outlet.finish()?;
     if args.alert && !news::look_after(schedules.schedules(), now_s) {
-        status = worse_status(status, exit::COULD_NOT_TELL);
+        status.raise(ExitStatus::Undetermined);
     }
     Ok(status)
 }

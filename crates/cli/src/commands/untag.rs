@@ -1,12 +1,13 @@
 //! `steadfast untag`: arguments → a run that removes tags → the report.
 
+use steadfast::ExitStatus;
 use steadfast::{Options, Verb};
 
 use crate::args::UntagArgs;
 
 use super::{execute, report};
 
-pub(super) fn run(args: &UntagArgs) -> anyhow::Result<u8> {
+pub(super) fn run(args: &UntagArgs) -> anyhow::Result<ExitStatus> {
     let selection = args.paths.explicit_selection("untag")?;
     let options = Options::default().with(|options| {
         options.dry_run = args.dry_run.dry_run;

@@ -1,12 +1,13 @@
 //! `steadfast update`: arguments → a run that judges and tags → the report.
 
+use steadfast::ExitStatus;
 use steadfast::{TreeChanges, Verb};
 
 use crate::args::UpdateArgs;
 
 use super::{execute_accepting, report};
 
-pub(super) fn run(args: &UpdateArgs) -> anyhow::Result<u8> {
+pub(super) fn run(args: &UpdateArgs) -> anyhow::Result<ExitStatus> {
     let selection = args.write.paths.selection()?;
     let options = args.write.options().with(|options| {
         options.restore_tags = args.restore_tags;

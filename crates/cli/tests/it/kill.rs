@@ -148,7 +148,7 @@ impl Round {
     }
 
     fn remove_tags(&mut self) {
-        assert_eq!(self.library(Verb::Untag).0.exit_status(), 0);
+        assert_eq!(self.library(Verb::Untag).0.exit_status().code(), 0);
     }
 }
 
@@ -173,7 +173,7 @@ fn a_killed_tag_leaves_each_file_with_a_true_tag_or_none() {
         let (summary, _) = round.library(Verb::Check);
         let intact = summary.verdicts(Verdict::Intact) as usize;
         let untagged = summary.verdicts(Verdict::Untagged) as usize;
-        assert_eq!((intact + untagged, summary.exit_status()), (FILES, 0), "round {number}");
+        assert_eq!((intact + untagged, summary.exit_status().code()), (FILES, 0), "round {number}");
         assert!(killed || untagged == 0, "round {number}: it ended and left files untagged");
         cuts += usize::from(is_cut(intact, FILES));
         if number % ROUNDS_PER_FINISH == 0 {

@@ -119,7 +119,7 @@ impl House {
         };
         let done: Result<Summary, Error> = Run::new(verb, [self.photos()]).run(&mut listen);
         match done {
-            Ok(summary) => Answer { status: Some(summary.exit_status().into()), text },
+            Ok(summary) => Answer { status: Some(summary.exit_status().code().into()), text },
             Err(error) => Answer { status: Some(2), text: error.to_string() },
         }
     }
@@ -387,7 +387,7 @@ fn answers(house: &House) -> [(&'static str, Option<i64>); 4] {
     [
         ("status", json["exit_status"].as_i64()),
         ("metrics", metric(prometheus.stdout())),
-        ("library", Some(state.exit_status().into())),
+        ("library", Some(state.exit_status().code().into())),
         ("server", metric(&page)),
     ]
 }

@@ -130,7 +130,7 @@ impl Scene {
             assert!(found == *bytes, "{name}: {}", path.display());
         }
         if let Ok(totals) = verify_parity(&place, false, &false.into(), &mut |_| ()) {
-            assert_eq!(totals.exit_status(), 0, "{name}: {totals:?}");
+            assert_eq!(totals.exit_status().code(), 0, "{name}: {totals:?}");
         }
     }
 
@@ -140,9 +140,9 @@ impl Scene {
         let work = if self.words[1] == "make" { make_parity } else { update_parity };
         let made = work(&place, &ParityOptions::default(), &mut Silent).unwrap();
         let tagged = 5 + u64::from(!self.protected.is_empty());
-        assert_eq!((made.exit_status(), made.files), (0, tagged), "{name}: {made:?}");
+        assert_eq!((made.exit_status().code(), made.files), (0, tagged), "{name}: {made:?}");
         let totals = verify_parity(&place, false, &false.into(), &mut |_| ()).unwrap();
-        assert_eq!(totals.exit_status(), 0, "{name}: {totals:?}");
+        assert_eq!(totals.exit_status().code(), 0, "{name}: {totals:?}");
         let mut sets = 0;
         for found in files_beneath(&self.tree.path("data/.steadfast")) {
             let is_set = found.file_name().unwrap().len() == 32;

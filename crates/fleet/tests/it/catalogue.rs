@@ -38,7 +38,7 @@ fn a_job_is_one_run_of_the_catalogue() {
         crate::folder::run_shard(&job, shard).unwrap();
     }
     let (merged, heard) = folder.merge(&job, false).unwrap();
-    assert_eq!(merged.summary.exit_status(), 3, "{:?}", heard.notices);
+    assert_eq!(merged.summary.exit_status().code(), 3, "{:?}", heard.notices);
     assert!(merged.summary.catalogued);
     let verdicts = |verdict| merged.summary.verdicts(verdict);
     assert_eq!((verdicts(Verdict::Intact), verdicts(Verdict::Corrupt)), (38, 1));
@@ -123,7 +123,7 @@ fn what_was_judged_since_stays_as_it_was_judged() {
         let check = steadfast::Verb::Check;
         steadfast::unguarded::run(check, &selection, &options, &mut Heard::default()).unwrap()
     };
-    assert_eq!(check(&folder).exit_status(), 3);
+    assert_eq!(check(&folder).exit_status().code(), 3);
     let (_, heard) = folder.merge(&job, false).unwrap();
     let standings = opened(&folder).audit(&[1], later(0)).unwrap().standings;
     assert_eq!((standings[&FileState::Corrupt], standings[&FileState::Missing]), (1, 1));
@@ -208,5 +208,5 @@ fn what_was_retagged_since_is_not_entered() {
         let summary = steadfast::unguarded::run(check, &selection, &options, &mut heard).unwrap();
         (summary, heard)
     };
-    assert_eq!(checked.exit_status(), 0, "the catalogue still knows the newer tag");
+    assert_eq!(checked.exit_status().code(), 0, "the catalogue still knows the newer tag");
 }

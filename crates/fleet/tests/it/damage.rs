@@ -176,7 +176,7 @@ fn nothing_is_left_out_unasked() {
     let notice = format!("1 of 3 parts is missing: 1; of {files} files nothing is said");
     assert!(heard.notices.contains(&notice), "{:?}", heard.notices);
     assert_eq!((merged.missing, merged.summary.files), (vec![1], 30 - files));
-    assert_eq!(merged.summary.exit_status(), 2, "of what is missing it could not be told");
+    assert_eq!(merged.summary.exit_status().code(), 2, "of what is missing it could not be told");
     let result = fs::read_to_string(folder.path("result.jsonl")).unwrap();
     assert!(result.contains(&format!("\"missing_files\":{files}")), "{result}");
 }

@@ -18,7 +18,7 @@ fn the_frozen_job_is_read_and_merges_to_the_frozen_result() {
     assert_eq!((job.header().shards, job.header().files), (2, 6));
     let whole = status(&job).unwrap();
     assert!(whole.is_complete());
-    assert_eq!((whole.checked_status, whole.verdicts["corrupt"]), (3, 1));
+    assert_eq!((whole.checked_status.code(), whole.verdicts["corrupt"]), (3, 1));
     for shard in 0..2 {
         assert!(existing(&job, shard).unwrap().is_some());
     }

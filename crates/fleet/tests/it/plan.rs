@@ -118,7 +118,7 @@ fn what_could_not_be_planned_is_in_the_result() {
     let job = folder.plan_of("job", &mut source, Size::Shards(3)).unwrap().job;
     folder.result(&job);
     let (merged, heard) = folder.merge(&job, false).unwrap();
-    assert_eq!((merged.summary.files, merged.summary.exit_status()), (10, 2));
+    assert_eq!((merged.summary.files, merged.summary.exit_status().code()), (10, 2));
     let paths: Vec<PathBuf> = heard.files.iter().map(|event| event.path.to_path()).collect();
     assert!(paths.is_sorted() && paths.len() == 11, "{paths:?}");
     let trouble = heard.files.iter().find(|event| event.trouble.is_some()).unwrap();
@@ -162,7 +162,7 @@ fn a_manifest_may_name_files_twice_and_contradict_itself() {
     let (merged, heard) = folder.merge(&planned.job, false).unwrap();
     let verdicts = |verdict| merged.summary.verdicts(verdict);
     assert_eq!((verdicts(Verdict::Intact), verdicts(Verdict::Corrupt)), (19, 1));
-    assert_eq!((verdicts(Verdict::Unreadable), merged.summary.exit_status()), (2, 3));
+    assert_eq!((verdicts(Verdict::Unreadable), merged.summary.exit_status().code()), (2, 3));
     let references = heard.files.iter().filter_map(|event| event.reference.as_ref());
     assert!(references.clone().count() == 20 && references.clone().all(|r| r.source == "manifest"));
 }

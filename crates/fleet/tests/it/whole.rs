@@ -47,8 +47,8 @@ fn a_job_says_what_one_check_says() {
     folder.result(&job);
     let (merged, heard) = folder.merge(&job, false).unwrap();
     let (checked, files) = folder.run(Verb::Check);
-    assert_eq!(merged.summary.exit_status(), 3);
-    assert_eq!(merged.summary.exit_status(), checked.exit_status());
+    assert_eq!(merged.summary.exit_status().code(), 3);
+    assert_eq!(merged.summary.exit_status().code(), checked.exit_status().code());
     for verdict in Verdict::ALL {
         assert_eq!(merged.summary.verdicts(verdict), checked.verdicts(verdict), "{verdict}");
     }
@@ -120,7 +120,7 @@ fn the_status_tells_what_is_there() {
     folder.result(&job);
     let ended = status(&job).unwrap();
     assert!(ended.is_complete() && ended.failures == 0, "{ended:?}");
-    assert_eq!((ended.checked_status, ended.verdicts["corrupt"]), (3, 2));
+    assert_eq!((ended.checked_status.code(), ended.verdicts["corrupt"]), (3, 2));
     fs::write(job.folder().join("parts/00000.jsonl"), "{}\n").unwrap();
     assert_eq!(status(&job).unwrap().damaged, [0]);
     // A part that tells of fewer files than were planned is none.

@@ -83,7 +83,7 @@ fn one_tree_and_one_bucket() {
         "{findings:#?}"
     );
     assert_eq!(findings[8].detail.as_deref(), Some("part 2 of 3 differs"));
-    assert_eq!((summary.exit_status(), summary.passed), (1, 1));
+    assert_eq!((summary.exit_status().code(), summary.passed), (1, 1));
     assert_eq!(summary.requests, store.requests());
     assert_eq!(server.state.lock().unwrap().downloads, 0);
 }
@@ -111,7 +111,7 @@ fn without_reading_only_what_is_of_one_kind_is_compared() {
              is not read"
         )
     );
-    assert_eq!((summary.exit_status(), summary.bytes_read), (2, 0));
+    assert_eq!((summary.exit_status().code(), summary.bytes_read), (2, 0));
 }
 
 #[test]
@@ -144,7 +144,7 @@ fn a_difference_under_the_same_time_is_corruption() {
     let store = server.store("s3://bucket");
     let (findings, summary) = checked(&store, &known(tree.path()), &run()).unwrap();
     assert_eq!(told(&findings), ["a: corrupt by SHA-256"]);
-    assert_eq!(summary.exit_status(), 3);
+    assert_eq!(summary.exit_status().code(), 3);
 }
 
 #[test]
@@ -200,7 +200,7 @@ fn every_object_that_no_file_is_is_told() {
     }
     expected.sort();
     assert_eq!(said, expected);
-    assert_eq!(summary.exit_status(), 1);
+    assert_eq!(summary.exit_status().code(), 1);
 }
 
 #[test]
@@ -220,7 +220,7 @@ fn a_list_that_contradicts_itself_is_told() {
     let (findings, summary) = checked(&store, &known, &run()).unwrap();
     assert_eq!(told(&findings), ["b: unreadable", "a: intact by SHA-256", "b: intact by SHA-256"]);
     assert!(findings[0].detail.as_deref().unwrap().contains("contradicts an earlier line"));
-    assert_eq!(summary.exit_status(), 2);
+    assert_eq!(summary.exit_status().code(), 2);
 }
 
 #[test]
@@ -247,7 +247,7 @@ fn trouble_with_one_object_is_its_own() {
         let (findings, summary) = checked(&store, &known(tree.path()), &run()).unwrap();
         let expected = ["a: intact by SHA-256", "b: unreadable", "c: intact by SHA-256"];
         assert_eq!(told(&findings), expected);
-        assert_eq!(summary.exit_status(), 2);
+        assert_eq!(summary.exit_status().code(), 2);
     }
 }
 
@@ -281,7 +281,7 @@ fn a_run_that_is_stopped_says_what_it_has() {
         stop.store(true, Ordering::Relaxed);
     });
     let summary = summary.unwrap();
-    assert!(summary.interrupted && summary.exit_status() == 130);
+    assert!(summary.interrupted && summary.exit_status().code() == 130);
 }
 
 /// Takes away what says what the digest is of.
@@ -338,7 +338,7 @@ fn a_digest_that_may_be_a_composite_is_asked_about_before_it_is_called_modified(
         ],
         "{findings:#?}"
     );
-    assert_eq!((summary.exit_status(), server.state.lock().unwrap().downloads), (1, 0));
+    assert_eq!((summary.exit_status().code(), server.state.lock().unwrap().downloads), (1, 0));
     assert_eq!(
         findings[3].detail.as_deref(),
         Some(

@@ -42,7 +42,7 @@ fn copying_and_saving_where_attributes_are_kept() {
     let tree = Tree::new();
     tree.write("bystander", "untouched");
     let probe = probed(&[tree.path()]);
-    assert_eq!(probe.exit_status(), 0);
+    assert_eq!(probe.exit_status().code(), 0);
     assert!(probe.places[0].traits.as_ref().unwrap().attributes.is_ok());
     let copies = [
         ("cp", Outcome::Lost(Time::New)),
@@ -71,7 +71,7 @@ fn a_place_that_cannot_be_probed_is_named_and_the_others_are_probed() {
     let tree = Tree::new();
     let gone = tree.at("gone");
     let probe = probed(&[&gone, tree.path()]);
-    assert_eq!(probe.exit_status(), 2);
+    assert_eq!(probe.exit_status().code(), 2);
     assert!(probe.places[0].traits.is_err() && probe.places[1].traits.is_ok());
     assert!(probe.operations.iter().all(|one| one.outcomes[0] == Outcome::NotTried));
     assert!(probe.operations.iter().any(|one| matches!(one.outcomes[1], Outcome::Kept(_))));
@@ -81,7 +81,7 @@ fn a_place_that_cannot_be_probed_is_named_and_the_others_are_probed() {
 fn a_stop_leaves_nothing_behind() {
     let tree = Tree::new();
     let stopped = probe(&[tree.path().to_owned()], &AtomicBool::new(true)).unwrap();
-    assert_eq!((stopped.exit_status(), stopped.operations.len()), (130, 0));
+    assert_eq!((stopped.exit_status().code(), stopped.operations.len()), (130, 0));
     assert_eq!(probes_left(tree.path()), 0);
 }
 

@@ -5,6 +5,7 @@ mod shown;
 use std::path::Path;
 
 use serde::Serialize;
+use steadfast::ExitStatus;
 use steadfast::json::PathText;
 use steadfast_codesign::{
     BytesVerdict, CodeFinding, CodeKind, CodeVerification, NestedVerification, PartVerification,
@@ -23,7 +24,7 @@ pub struct CodeCounts {
     /// The verb, as in `code verify`.
     pub verb: &'static str,
     /// The status that the command ends with.
-    pub exit_status: u8,
+    pub exit_status: ExitStatus,
     /// Number of paths.
     pub paths: u64,
     /// Number of paths that could not be read.

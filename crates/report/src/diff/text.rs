@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use anstyle::Style;
+use steadfast::ExitStatus;
 use steadfast::diff::{DiffSummary, Difference, Doubt, FileSide, PathKind, PathPair};
 use steadfast::{Notice, Skipped, Verdict};
 
@@ -171,12 +172,12 @@ impl DiffText {
 
     fn verdict(&self, summary: &DiffSummary) -> &'static str {
         match summary.exit_status() {
-            0 => "The second is a faithful copy of the first.\n",
-            1 => "The second is not a faithful copy of the first.\n",
-            2 if self.doubtful && !summary.read => {
+            ExitStatus::Fine => "The second is a faithful copy of the first.\n",
+            ExitStatus::Changed => "The second is not a faithful copy of the first.\n",
+            ExitStatus::Undetermined if self.doubtful && !summary.read => {
                 "Not everything could be told; to read both sides: steadfast diff --read A B\n"
             }
-            2 => "Not everything could be told.\n",
+            ExitStatus::Undetermined => "Not everything could be told.\n",
             _ => "",
         }
     }
@@ -197,7 +198,7 @@ impl DiffRenderer for DiffText {
     }
 
     fn notice(&mut self, notice: &Notice, output: &mut Output) {
-        if !self.options.quiet || notice.status != 0 {
+        if !self.options.quiet || !notice.status.is_fine() {
             output.write_notice(notice);
         }
     }

@@ -1,13 +1,14 @@
 //! Writes a job as JSON: one object, in base units.
 
 use serde::Serialize;
+use steadfast::ExitStatus;
 use steadfast::json::PathText;
 use steadfast_fleet::{Job, JobStatus, PartOutcome, PlannedJob};
 
 use crate::json::{JsonObject, write_object};
 
 /// Appends the plan.
-pub fn write_planned_json(planned: &PlannedJob, exit_status: u8, out: &mut Vec<u8>) {
+pub fn write_planned_json(planned: &PlannedJob, exit_status: ExitStatus, out: &mut Vec<u8>) {
     let header = planned.job.header();
     let object = JsonObject::default()
         .field("job", &header.job)

@@ -3,6 +3,7 @@
 use std::ops::Range;
 use std::path::Path;
 
+use steadfast::ExitStatus;
 use steadfast::Tag;
 use steadfast::catalogue::{Happened, History, HistoryRun, KnownFile, RepairSource};
 use steadfast::json::{Nanoseconds, PathText, TagText};
@@ -71,7 +72,7 @@ fn source_objects(happened: &Happened) -> Vec<JsonObject<'_>> {
 fn summary_object<'a>(view: &HistoryView<'_>, path: &Path) -> JsonObject<'a> {
     JsonObject::default()
         .field("verb", "history")
-        .field("exit_status", 0)
+        .field("exit_status", ExitStatus::Fine)
         .field("root", PathText::of(view.root))
         .path(path)
         .field("at_s", view.now.seconds)

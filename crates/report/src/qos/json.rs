@@ -4,6 +4,7 @@
 
 use std::collections::BTreeMap;
 
+use steadfast::ExitStatus;
 use steadfast::qos::{Confinement, Fact, Grouping, Offer, Pace, Trial};
 
 use crate::json::{JsonObject, write_object, write_summary};
@@ -27,7 +28,7 @@ pub fn write_json(offer: &Offer, trials: &[Trial], out: &mut Vec<u8>) {
         .field("levels", trials.len())
         .field("steps", steps().count())
         .field("refused", steps().filter(|step| step.result.is_err()).count())
-        .field("exit_status", 0);
+        .field("exit_status", ExitStatus::Fine);
     write_summary(&summary, out);
 }
 

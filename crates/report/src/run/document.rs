@@ -5,6 +5,7 @@
 //! [`Document`]. Memory is bounded for any tree: the document lists the worst findings up to a
 //! limit, and counts the rest.
 
+use steadfast::ExitStatus;
 use steadfast::catalogue::Audit;
 use steadfast::{Event, FileEvent, FindingEvent, Stage, Timestamp, Verdict};
 
@@ -89,7 +90,7 @@ impl RunReport {
     }
 
     fn noted(&mut self, noted: &FindingEvent) {
-        if noted.finding.exit_status() == 0 {
+        if noted.finding.exit_status().is_fine() {
             return;
         }
         self.keep(ShownFinding {
@@ -192,8 +193,8 @@ impl RunReport {
                 units::counted(corrupt, "file is", "files are")
             ),
             _ if run.judged == 0 => "No file was judged.".to_owned(),
-            (_, 0) => sound(run),
-            (_, 1) => {
+            (_, ExitStatus::Fine) => sound(run),
+            (_, ExitStatus::Changed) => {
                 "Something is modified or missing; nothing is known to be corrupt.".to_owned()
             }
             _ => "Some files could not be judged.".to_owned(),
@@ -330,7 +331,7 @@ fn coverage_sentences(audit: &Audit) -> Vec<String> {
     let failed = audit
         .standings
         .iter()
-        .filter(|(standing, _)| standing.verdict(true).exit_status(false) > 0);
+        .filter(|(standing, _)| !standing.verdict(true).exit_status(false).is_fine());
     let failed: Vec<String> = failed
         .map(|(standing, files)| format!("{} {}", units::count(*files), standing.name()))
         .collect();

@@ -28,7 +28,7 @@ impl Renderer for JsonLines {
         match event {
             Event::File(event) if self.quiet && !self.rule.finds(event) => {}
             Event::File(event) => write_object(&file_object(event), &mut output.answer),
-            Event::Finding(noted) if self.quiet && noted.finding.exit_status() == 0 => {}
+            Event::Finding(noted) if self.quiet && noted.finding.exit_status().is_fine() => {}
             Event::Finding(noted) => write_object(&finding_object(noted), &mut output.answer),
             Event::Notice(notice) => write_notice(notice, &mut output.answer),
             _ => {}

@@ -9,6 +9,7 @@ mod end;
 use std::collections::BTreeMap;
 
 use anstyle::Style;
+use steadfast::ExitStatus;
 use steadfast::catalogue::Finding as CatalogueFinding;
 use steadfast::{Action, Algorithm, Event, FileEvent, FindingEvent, Notice, Subject, Verdict};
 
@@ -121,7 +122,7 @@ impl Text {
     }
 
     fn noted(&mut self, noted: &FindingEvent, output: &mut Output) {
-        let matters = noted.finding.exit_status() != 0;
+        let matters = !noted.finding.exit_status().is_fine();
         let shown = match noted.finding {
             CatalogueFinding::New { .. } => self.options.verbose,
             _ => matters || !self.options.quiet,
@@ -152,7 +153,7 @@ impl Text {
     }
 
     fn notice(&self, notice: &Notice, output: &mut Output) {
-        if !self.options.quiet || notice.status != 0 {
+        if !self.options.quiet || !notice.status.is_fine() {
             output.write_notice(notice);
         }
     }
@@ -236,8 +237,8 @@ impl Renderer for Text {
 
 fn style_of(verdict: Verdict) -> Style {
     match verdict.exit_status(true) {
-        3 => RED,
-        0 => Style::new(),
+        ExitStatus::Corrupt => RED,
+        ExitStatus::Fine => Style::new(),
         _ => YELLOW,
     }
 }

@@ -60,7 +60,7 @@ fn compare_json(golden: &str, verified: &VerifiedCode<'_>) {
     write_verified_json(verified, &mut found);
     let counts = CodeCounts {
         verb: "code verify",
-        exit_status: verified.verification.exit_status(),
+        exit_status: verified.verification.exit_status().try_into().unwrap(),
         paths: 1,
         failed: 0,
         read_bytes: verified.verification.read_bytes(),

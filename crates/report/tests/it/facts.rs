@@ -5,6 +5,7 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::path::Path;
 use std::sync::Arc;
 
+use steadfast::ExitStatus;
 use steadfast::cost::{EnergyReading, Role, ThreadCost};
 use steadfast::event::FileError;
 use steadfast::{
@@ -143,7 +144,7 @@ pub(crate) fn check_end() -> RunView {
     (skipped.symlinks, skipped.special) = (3, 1);
     RunView {
         verb: "check",
-        exit_status: 3,
+        exit_status: ExitStatus::Corrupt,
         files: 12_345,
         bytes: 98_700_000_000,
         elapsed_ns: 41_200_000_000,
@@ -181,7 +182,7 @@ pub(crate) fn tag_end(dry_run: bool) -> RunView {
     RunView {
         verb: "tag",
         dry_run,
-        exit_status: 2,
+        exit_status: ExitStatus::Undetermined,
         files: 13,
         bytes: 50_331_648,
         elapsed_ns: 21_000_000,

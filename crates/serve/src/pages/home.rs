@@ -214,7 +214,7 @@ pub(super) fn sentence(folder: &ServedFolder, condition: &FolderCondition) -> St
 /// What is said of repairs that were cut off.
 fn unfinished(folder: &ServedFolder) -> String {
     let notices = folder.facts().map_or(&[][..], |facts| &facts.unfinished);
-    let said = notices.iter().filter(|notice| notice.status != 0).map(|notice| {
+    let said = notices.iter().filter(|notice| !notice.status.is_fine()).map(|notice| {
         let path = notice.path.as_deref().map(escape::path);
         format!("{}: {}.", path.unwrap_or_default(), notice.text)
     });

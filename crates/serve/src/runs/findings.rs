@@ -78,7 +78,7 @@ impl Findings {
 
     /// Adds an outcome of the catalogue if it is a finding; returns whether it is.
     pub(crate) fn add_noted(&mut self, noted: &FindingEvent) -> bool {
-        if noted.finding.exit_status() == 0 {
+        if noted.finding.exit_status().is_fine() {
             return false;
         }
         let finding = RunFinding {

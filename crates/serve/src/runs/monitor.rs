@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
+use steadfast::ExitStatus;
 use steadfast::catalogue::Catalogue;
 use steadfast::cost::{Span, SpanSink};
 use steadfast::{
@@ -125,7 +126,7 @@ impl<'a> RunMonitor<'a> {
     }
 
     fn file(&mut self, event: &FileEvent) {
-        self.summary.count(event, 0);
+        self.summary.count(event, ExitStatus::Fine);
         self.found_more |= self.run.findings().add_file(event);
         self.files.truncate(FILES_MAX - 1);
         self.files.push_front(Arc::new(event.clone()));

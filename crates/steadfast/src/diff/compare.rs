@@ -135,6 +135,7 @@ fn times_differ(here: &FileSide, there: &FileSide) -> bool {
 mod tests {
     use super::*;
     use crate::event::FileError;
+    use crate::exit_status::ExitStatus;
     use crate::verdict::Verdict;
     use steadfast_digest::{Algorithm, Digest};
     use steadfast_sys::file::Timestamp;
@@ -289,10 +290,13 @@ mod tests {
             let side = FileSide { verdict, ..read(1, tagged(1, 9, 5)) };
             pair("f".into(), Box::new(side.clone()), Box::new(side))
         };
-        assert_eq!(copy(Some(Verdict::Intact)).exit_status(), 0);
-        assert_eq!(copy(Some(Verdict::Corrupt)).exit_status(), 1);
+        assert_eq!(copy(Some(Verdict::Intact)).exit_status(), ExitStatus::Fine);
+        assert_eq!(copy(Some(Verdict::Corrupt)).exit_status(), ExitStatus::Changed);
         let here = Box::new(read(1, untagged(9)));
         let doubtful = pair("f".into(), here.clone(), Box::new(read(1, damaged(untagged(9)))));
-        assert_eq!((doubtful.difference, doubtful.exit_status()), (Difference::Same, 2));
+        assert_eq!(
+            (doubtful.difference, doubtful.exit_status()),
+            (Difference::Same, ExitStatus::Undetermined)
+        );
     }
 }

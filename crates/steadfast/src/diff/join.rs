@@ -235,6 +235,7 @@ fn moved(
 mod tests {
     use super::*;
     use crate::diff::{DiffMonitor, DiffSummary};
+    use crate::exit_status::ExitStatus;
     use std::sync::atomic::AtomicBool;
     use std::time::Instant;
     use std::vec;
@@ -345,7 +346,7 @@ mod tests {
             ]
         );
         assert_eq!((summary.files_here, summary.files_there), (4, 4));
-        assert_eq!(summary.exit_status(), 1);
+        assert_eq!(summary.exit_status(), ExitStatus::Changed);
     }
 
     #[test]

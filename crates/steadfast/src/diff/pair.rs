@@ -9,9 +9,10 @@ use steadfast_sys::file::Timestamp;
 use strum::{IntoStaticStr, VariantArray};
 
 use crate::event::{FileError, FileEvent, Skipped};
+use crate::exit_status::ExitStatus;
 use crate::read::Origin;
 use crate::reference::Reference;
-use crate::verdict::{Verdict, worse_status};
+use crate::verdict::Verdict;
 use steadfast_manifest::tag::Tag;
 
 /// How B differs from A at one path.
@@ -47,11 +48,11 @@ impl Difference {
     }
 
     /// Returns its exit status.
-    pub fn exit_status(self) -> u8 {
+    pub fn exit_status(self) -> ExitStatus {
         match self {
-            Difference::Same => 0,
-            Difference::Unreadable | Difference::Unknown => 2,
-            _ => 1,
+            Difference::Same => ExitStatus::Fine,
+            Difference::Unreadable | Difference::Unknown => ExitStatus::Undetermined,
+            _ => ExitStatus::Changed,
         }
     }
 }
@@ -135,14 +136,14 @@ impl PathPair {
     /// Returns the exit status of the pair.
     ///
     /// A faithful copy of a corrupt file counts as a difference.
-    pub fn exit_status(&self) -> u8 {
+    pub fn exit_status(&self) -> ExitStatus {
         let sides = self.here.iter().chain(&self.there);
         let of_sides = sides.map(|side| match side.verdict {
-            Some(Verdict::Corrupt) => 1,
-            _ if side.trouble.is_some() || side.tag_trouble.is_some() => 2,
-            _ => 0,
+            Some(Verdict::Corrupt) => ExitStatus::Changed,
+            _ if side.trouble.is_some() || side.tag_trouble.is_some() => ExitStatus::Undetermined,
+            _ => ExitStatus::Fine,
         });
-        of_sides.fold(self.difference.exit_status(), worse_status)
+        of_sides.fold(self.difference.exit_status(), ExitStatus::max)
     }
 }
 
@@ -237,7 +238,7 @@ pub struct DiffSummary {
     pub skipped_there: Skipped,
     /// Whether the comparison was stopped before its end.
     pub interrupted: bool,
-    pub(super) status: u8,
+    pub(super) status: ExitStatus,
 }
 
 impl DiffSummary {
@@ -247,14 +248,14 @@ impl DiffSummary {
         at.map_or(0, |at| self.differences[at])
     }
 
-    /// Returns the exit status: 0 faithful, 1 different, 2 undetermined, 130 interrupted.
-    pub fn exit_status(&self) -> u8 {
-        if self.interrupted { 130 } else { self.status }
+    /// Returns the exit status: `Fine` if the copy is faithful, `Changed` if it differs.
+    pub fn exit_status(&self) -> ExitStatus {
+        self.status.max(ExitStatus::Interrupted.only_if(self.interrupted))
     }
 
-    /// Raises the exit status if this one is more severe; 1 outranks 2.
-    pub fn raise_status(&mut self, status: u8) {
-        self.status = worse_status(self.status, status);
+    /// Raises the exit status if this one is more severe.
+    pub fn raise_status(&mut self, status: ExitStatus) {
+        self.status.raise(status);
     }
 
     /// Counts one pair.

@@ -32,10 +32,11 @@ use super::superseded::Superseded;
 use crate::calibration::fastest_lanes;
 use crate::error::Error;
 use crate::event::{FileError, FileEvent, Subject};
+use crate::exit_status::ExitStatus;
 use crate::monitor::Progress;
 use crate::read::{Engine, Origin};
 use crate::run::{Options, engine_of};
-use crate::verdict::{Verdict, worse_status};
+use crate::verdict::Verdict;
 
 /// The longest path in bytes that a set has room for.
 const PATH_LEN_MAX: usize = 4096;
@@ -161,8 +162,8 @@ impl<'a> SetMaker<'a> {
 
     /// Reports a file that is not protected as it should be.
     pub(super) fn tell(&mut self, path: PathBuf, verdict: Verdict, trouble: Option<FileError>) {
-        let status = if verdict == Verdict::Corrupt { 3 } else { 2 };
-        self.made.status = worse_status(self.made.status, status);
+        let decay = ExitStatus::Corrupt.only_if(verdict == Verdict::Corrupt);
+        self.made.status.raise(decay.max(ExitStatus::Undetermined));
         self.monitor.not_protected(&NotProtected { path, verdict, trouble });
     }
 

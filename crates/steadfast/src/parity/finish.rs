@@ -17,8 +17,9 @@ use super::place::system;
 use super::superseded::{MemberFate, SetEnding, Superseded};
 use crate::error::Error;
 use crate::event::{FileError, Notice};
+use crate::exit_status::ExitStatus;
 use crate::monitor::Event;
-use crate::verdict::{Verdict, worse_status};
+use crate::verdict::Verdict;
 
 /// Files that are named for which a set is still needed; others are counted.
 const NEEDED_MAX: usize = 16;
@@ -68,11 +69,11 @@ impl SetMaker<'_> {
                 self.settle(id)?;
             }
         }
-        let is_empty = self.made.files == 0 && self.made.status == 0;
+        let is_empty = self.made.files == 0 && self.made.status.is_fine();
         if is_empty && !self.task.options.run.allow_empty {
-            self.made.status = 2;
+            self.made.status = ExitStatus::Undetermined;
         }
-        if self.made.status == 0 && !self.is_stopped() {
+        if self.made.status.is_fine() && !self.is_stopped() {
             self.prune_earlier()?;
         }
         Ok(self.made)
@@ -160,7 +161,7 @@ impl SetMaker<'_> {
         let lost = counted.len() as u64 - self.made.files;
         if lost > 0 {
             self.made.not_protected += lost;
-            self.made.status = worse_status(self.made.status, 2);
+            self.made.status.raise(ExitStatus::Undetermined);
             let text = format!("{lost} tagged files are in no set by their present paths and tags");
             let notice = Notice::failure(text).at(&self.task.place.folder());
             self.monitor.event(&Event::Notice(notice));
@@ -357,7 +358,7 @@ impl SetMaker<'_> {
     /// Reports that a set stays although it is not as the tree is.
     fn tell_needed(&mut self, id: SetId, needed: Vec<(PathBuf, String)>, fault: Option<String>) {
         self.made.sets_needed += 1;
-        self.made.status = worse_status(self.made.status, 2);
+        self.made.status.raise(ExitStatus::Undetermined);
         let more = needed.len().saturating_sub(NEEDED_MAX) as u64;
         let files = needed
             .into_iter()

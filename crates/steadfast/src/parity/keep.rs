@@ -16,6 +16,7 @@ use super::scope::ParityScope;
 use crate::catalogue::{Catalogue, real_of};
 use crate::error::Error;
 use crate::event::{FileEvent, Notice};
+use crate::exit_status::ExitStatus;
 use crate::finding::Finding;
 use crate::monitor::{Event, Monitor, Progress, Summary};
 use crate::run::{CatalogueUse, Options, Verb, run};
@@ -96,7 +97,7 @@ fn note_away(place: &ParityPlace, summary: &mut Summary, monitor: &mut dyn Monit
 
 fn fail(text: String, summary: &mut Summary, monitor: &mut dyn Monitor) {
     monitor.event(&Event::Notice(Notice::failure(text)));
-    summary.raise_status(2);
+    summary.raise_status(ExitStatus::Undetermined);
 }
 
 /// The trees with parity that a selection is in.

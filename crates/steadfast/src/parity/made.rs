@@ -7,6 +7,7 @@ use std::time::Duration;
 use steadfast_parity::Redundancy;
 
 use crate::event::{FileError, Notice};
+use crate::exit_status::ExitStatus;
 use crate::monitor::{Event, Monitor};
 use crate::run::Options;
 use crate::verdict::Verdict;
@@ -132,18 +133,14 @@ pub struct ParityMade {
     pub interrupted: bool,
     /// Whether the time was up before its end.
     pub time_up: bool,
-    pub(super) status: u8,
+    pub(super) status: ExitStatus,
 }
 
 impl ParityMade {
-    /// Returns the exit status: 0 everything that is tagged is protected, 3 a file is corrupt, 2
-    /// something else is not protected or is missing, or the time was up, 130 interrupted.
-    pub fn exit_status(&self) -> u8 {
-        match self.status {
-            3 => 3,
-            _ if self.interrupted => 130,
-            0 if self.time_up => 2,
-            status => status,
-        }
+    /// Returns the exit status: `Fine` if everything that is tagged is protected, `Corrupt` if a file
+    /// is, `Undetermined` if something is not protected or is missing, or the time was up.
+    pub fn exit_status(&self) -> ExitStatus {
+        let time_up = ExitStatus::Undetermined.only_if(self.time_up);
+        self.status.max(time_up).max(ExitStatus::Interrupted.only_if(self.interrupted))
     }
 }

@@ -14,8 +14,8 @@ use super::member::{MemberState, state_of};
 use super::place::{ParityPlace, none_at, system};
 use crate::beneath;
 use crate::error::Error;
+use crate::exit_status::ExitStatus;
 use crate::pages::Descriptor;
-use crate::verdict::worse_status;
 
 /// What is known of one set.
 #[derive(Clone, Debug, Default)]
@@ -47,13 +47,13 @@ pub struct SetReport {
     pub strength: i64,
     /// Why the set cannot be used.
     pub fault: Option<String>,
-    status: u8,
+    status: ExitStatus,
 }
 
 impl SetReport {
     /// Says whether nothing of the parity file is known to be damaged.
     pub fn is_whole(&self) -> bool {
-        self.status == 0
+        self.status.is_fine()
     }
 }
 
@@ -78,18 +78,13 @@ pub struct SetTotals {
     pub earlier_bytes: u64,
     /// Whether the run was told to stop before its end.
     pub interrupted: bool,
-    status: u8,
+    status: ExitStatus,
 }
 
 impl SetTotals {
-    /// Returns the exit status: 0 nothing is damaged, 3 a set is damaged, 2 one cannot be read, 130
-    /// interrupted.
-    pub fn exit_status(&self) -> u8 {
-        match self.status {
-            3 => 3,
-            _ if self.interrupted => 130,
-            status => status,
-        }
+    /// Returns the exit status: `Corrupt` if a set is damaged, `Undetermined` if one cannot be read.
+    pub fn exit_status(&self) -> ExitStatus {
+        self.status.max(ExitStatus::Interrupted.only_if(self.interrupted))
     }
 }
 
@@ -210,10 +205,13 @@ fn each_set(
                     || report.damaged_pages.is_some_and(|pages| pages > 0)
                     || report.strength < 0
                     || report.fault.is_some();
-                report.status = if is_damaged { 3 } else { 0 };
+                report.status = ExitStatus::Corrupt.only_if(is_damaged);
             }
             Err(fault) => {
-                report.status = if matches!(fault, SetFault::Unreadable(_)) { 2 } else { 3 };
+                report.status = match fault {
+                    SetFault::Unreadable(_) => ExitStatus::Undetermined,
+                    _ => ExitStatus::Corrupt,
+                };
                 report.fault = Some(fault.to_string());
             }
         }
@@ -256,6 +254,6 @@ impl SetTotals {
         self.members += report.members;
         self.bytes += report.bytes;
         self.parity_bytes += report.parity_bytes;
-        self.status = worse_status(self.status, report.status);
+        self.status.raise(report.status);
     }
 }

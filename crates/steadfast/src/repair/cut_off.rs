@@ -95,7 +95,7 @@ impl SelectedTree {
 /// # Errors
 /// `Usage` if there is such a file.
 pub(crate) fn ensure_finished(selection: &Selection) -> Result<(), Error> {
-    match tell_of(selection).into_iter().find(|notice| notice.status != 0) {
+    match tell_of(selection).into_iter().find(|notice| !notice.status.is_fine()) {
         Some(Notice { text, path: Some(path), .. }) => Err(Error::usage(text).at(&path)),
         _ => Ok(()),
     }

@@ -13,6 +13,7 @@ use super::{Copies, RepairOutcome, WRITTEN_SINCE, plan, repair};
 use crate::catalogue::Repairs;
 use crate::error::Error;
 use crate::event::Notice;
+use crate::exit_status::ExitStatus;
 use crate::monitor::{Event, Monitor};
 use crate::run::{Options, ProvedFile, check_repaired};
 use crate::selection::Selection;
@@ -84,22 +85,21 @@ pub struct RepairSummary {
 }
 
 impl RepairSummary {
-    /// Returns the exit status: 0 everything is as tagged, 1 files were edited and left alone, 3
-    /// something damaged remains, 2 could not tell, 130 interrupted. 3 outranks 130, 1 and 2, in
-    /// this order. After a repair in place that cannot be finished, 2 outranks 1.
-    pub fn exit_status(&self) -> u8 {
+    /// Returns the exit status: `Fine` if everything is as tagged, `Changed` if files were edited and
+    /// left alone, `Corrupt` if something damaged remains. After a repair in place that cannot be
+    /// finished, `Undetermined` outranks `Changed`.
+    pub fn exit_status(&self) -> ExitStatus {
         if self.not_repaired > 0 || self.repaired > 0 && !self.is_done {
-            3
+            ExitStatus::Corrupt
         } else if self.interrupted {
-            130
+            ExitStatus::Interrupted
         } else if self.may_be_half_written {
-            2
+            ExitStatus::Undetermined
         } else if !self.left.is_fine() {
-            1
-        } else if self.is_incomplete || self.withheld > 0 || !self.undecided.is_empty() {
-            2
+            ExitStatus::Changed
         } else {
-            0
+            let doubtful = self.is_incomplete || self.withheld > 0 || !self.undecided.is_empty();
+            ExitStatus::Undetermined.only_if(doubtful)
         }
     }
 }
@@ -162,7 +162,7 @@ fn repair_towards(
         RepairMode::Plan => tell_of(selection),
         RepairMode::Ask | RepairMode::Yes => end(selection, options, &mut originals),
     };
-    let is_cut_off = told.iter().any(|notice| notice.status == 2);
+    let is_cut_off = told.iter().any(|notice| !notice.status.is_fine());
     told.into_iter().for_each(|notice| monitor.event(&Event::Notice(notice)));
     let found = find_targets(selection, options, goal, monitor)?;
     let mut summary = RepairSummary {

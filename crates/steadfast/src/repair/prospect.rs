@@ -36,7 +36,7 @@ pub(crate) fn check(
     let mut summary = run(Verb::Check, selection, options, &mut watch)?;
     let damaged = watch.damaged;
     for notice in tell_of(selection) {
-        if notice.status != 0 {
+        if !notice.status.is_fine() {
             summary.doubt_edits();
         }
         monitor.event(&Event::Notice(notice));

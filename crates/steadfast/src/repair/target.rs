@@ -232,7 +232,7 @@ impl Monitor for Finder<'_> {
         match event {
             Event::File(file) => self.file(file),
             Event::Notice(notice) => {
-                self.found.is_incomplete |= notice.status == 2;
+                self.found.is_incomplete |= !notice.status.is_fine();
                 self.monitor.event(event);
             }
             // Its files may be missing, or on a volume that is not mounted.
@@ -242,7 +242,7 @@ impl Monitor for Finder<'_> {
             // The tags are given back.
             Event::Finding(found) if matches!(found.finding, Finding::TagLost { .. }) => {}
             Event::Finding(found) => {
-                self.found.left.findings += u64::from(found.finding.exit_status() != 0);
+                self.found.left.findings += u64::from(!found.finding.exit_status().is_fine());
             }
         }
     }

@@ -217,7 +217,7 @@ impl<'a> Collector<'a> {
     /// Tells the monitor of failures that wait for their turn.
     fn tell_early(&mut self, pipeline: &Pipeline) {
         let (require_tags, dry_run) = (self.require_tags, self.summary.dry_run);
-        let fails = |event: &FileEvent| judge::exit_status(event, require_tags, dry_run) > 0;
+        let fails = |event: &FileEvent| !judge::exit_status(event, require_tags, dry_run).is_fine();
         for event in pipeline.early(fails) {
             self.monitor.found_early(&event);
         }

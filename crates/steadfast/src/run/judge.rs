@@ -8,9 +8,10 @@ use steadfast_sys::file::Status;
 
 use super::tag_context::TagContext;
 use crate::event::{FileError, FileEvent, Resized};
+use crate::exit_status::ExitStatus;
 use crate::pipeline::Contents;
 use crate::reference::{Computed, Reference};
-use crate::verdict::{Reading, Stored, Verdict, worse_status};
+use crate::verdict::{Reading, Stored, Verdict};
 use steadfast_manifest::tag::{Tag, TagPlace};
 
 impl TagContext {
@@ -120,12 +121,11 @@ pub(super) fn judge_undigested(event: &mut FileEvent) {
 /// Returns the exit status for one event.
 ///
 /// A difference that the verb accepted and recorded counts as resolved; in a dry run it does not.
-pub(super) fn exit_status(event: &FileEvent, require_tags: bool, dry_run: bool) -> u8 {
+pub(super) fn exit_status(event: &FileEvent, require_tags: bool, dry_run: bool) -> ExitStatus {
     let settled = event.action.is_some() && !dry_run;
     let verdict = match event.verdict {
         Some(verdict) if !settled => verdict.exit_status(require_tags),
-        _ => 0,
+        _ => ExitStatus::Fine,
     };
-    let trouble = if event.trouble.is_some() { 2 } else { 0 };
-    worse_status(verdict, trouble)
+    verdict.max(ExitStatus::Undetermined.only_if(event.trouble.is_some()))
 }

@@ -158,7 +158,7 @@ fn run(tree: &Tree, verb: Verb, slowness: &Slowness, brake: &Arc<Brake>) -> Summ
     let mut monitor =
         SlowMonitor { brake: Arc::clone(brake), ns_per_event: slowness.report_ns_per_event };
     let summary = run_with(verb, &tree.selection(), &options, engine, store, &mut monitor).unwrap();
-    assert_eq!(summary.exit_status(), 0);
+    assert_eq!(summary.exit_status().code(), 0);
     summary
 }
 

@@ -39,7 +39,7 @@ impl Monitor for Told {
 pub(crate) fn told(tree: &Tree, verb: Verb) -> Result<Told, steadfast::Error> {
     let mut told = Told::default();
     let summary = run(verb, &tree.selection(), &Options::default(), &mut told)?;
-    told.status = summary.exit_status();
+    told.status = summary.exit_status().code();
     Ok(told)
 }
 

@@ -382,7 +382,7 @@ fn files_can_be_read_and_not_hashed() {
     let (options, mut told) = (Options::default(), Told::default());
     let summary =
         read_without_hashing(&tree.selection(), &options, Arc::new(Buffered), &mut told).unwrap();
-    assert_eq!((summary.files, summary.bytes, summary.exit_status()), (4, 3_100_014, 0));
+    assert_eq!((summary.files, summary.bytes, summary.exit_status().code()), (4, 3_100_014, 0));
     assert_eq!((summary.verb, summary.engine), ("read", "buffered"));
     assert!(told.verdicts.values().all(Option::is_none));
 }

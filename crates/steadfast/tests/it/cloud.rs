@@ -77,7 +77,7 @@ fn tree() -> Tree {
 
 fn with_catalogue(tree: &Tree) {
     let summary = init(tree.path(), None, &Options::default(), &mut Heard::default()).unwrap();
-    assert_eq!(summary.exit_status(), 0);
+    assert_eq!(summary.exit_status().code(), 0);
 }
 
 fn failing() -> Options {
@@ -157,7 +157,7 @@ fn the_catalogue_does_not_call_missing_what_is_in_a_cloud() {
     assert_eq!(said.summary.verdicts(Verdict::Missing), 0);
     let mut heard = Heard::default();
     let summary = quick(&tree.selection(), &Options::default(), &mut heard).unwrap();
-    assert_eq!((summary.exit_status(), summary.skipped.dataless), (0, 1));
+    assert_eq!((summary.exit_status().code(), summary.skipped.dataless), (0, 1));
     // What is gone with its placeholder is missing.
     fs::remove_file(placeholder).unwrap();
     assert_eq!(tree.run(Verb::Check).summary.verdicts(Verdict::Missing), 1);

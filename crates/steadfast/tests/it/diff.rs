@@ -62,7 +62,7 @@ impl Two {
 
     fn run(&self, verb: Verb, name: &str, options: &Options) {
         let selection = Selection::of([self.at(name)]);
-        assert_eq!(run_on(verb, &selection, options).summary.exit_status(), 0);
+        assert_eq!(run_on(verb, &selection, options).summary.exit_status().code(), 0);
     }
 
     fn tag(&self, name: &str, options: &Options) {
@@ -97,7 +97,7 @@ impl Said {
     }
 
     fn status(&self) -> u8 {
-        self.summary.exit_status()
+        self.summary.exit_status().code()
     }
 }
 

@@ -102,7 +102,7 @@ fn a_failure_is_told_while_a_large_file_before_it_is_read() {
     assert_eq!(early.early, [("c".to_owned(), Some(Verdict::Corrupt))]);
     let ordered = ["a", "b", "c", "d"].map(|name| (name.to_owned(), 1));
     assert_eq!(early.files, ordered, "the events come in walk order, after it was told");
-    assert_eq!(summary.exit_status(), 3);
+    assert_eq!(summary.exit_status().code(), 3);
 }
 
 /// Files of the tree: more than are batched together.

@@ -147,7 +147,7 @@ fn run(tree: &Tree, verb: Verb, options: &Options, store: &Arc<dyn Store>) -> (E
     let (mut events, engine) = (Events::default(), Arc::new(Buffered));
     let store = Arc::clone(store);
     let summary = run_with(verb, &tree.selection(), options, engine, store, &mut events).unwrap();
-    (events, summary.exit_status())
+    (events, summary.exit_status().code())
 }
 
 /// Makes files whose tags are in these places, each with every change of contents; all are in a

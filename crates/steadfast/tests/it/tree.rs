@@ -165,7 +165,7 @@ impl Said {
     }
 
     pub(crate) fn status(&self) -> u8 {
-        self.summary.exit_status()
+        self.summary.exit_status().code()
     }
 
     /// Returns the paths in the order in which they were said, relative to `root`.

@@ -6,8 +6,9 @@ use steadfast_report::code::{CostOfCode, write_cost_json, write_cost_text};
 use super::verify::now;
 use super::{RenderedCode, check_options, each};
 use crate::args::CodeCostArgs;
+use steadfast::ExitStatus;
 
-pub(super) fn run(args: &CodeCostArgs) -> anyhow::Result<u8> {
+pub(super) fn run(args: &CodeCostArgs) -> anyhow::Result<ExitStatus> {
     let check = check_options(args.workers, &args.level);
     let options = VerifyOptions { deep: args.deep, check, now: now(), ..VerifyOptions::default() };
     let units = args.output.units;

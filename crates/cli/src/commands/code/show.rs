@@ -6,8 +6,9 @@ use steadfast_report::code::{ShownCode, write_shown_json, write_shown_text};
 
 use super::{RenderedCode, each, text_options};
 use crate::args::CodeShowArgs;
+use steadfast::ExitStatus;
 
-pub(super) fn run(args: &CodeShowArgs) -> anyhow::Result<u8> {
+pub(super) fn run(args: &CodeShowArgs) -> anyhow::Result<ExitStatus> {
     let options = text_options(&args.output);
     each("code show", &args.paths, &args.output, |path, code, _| {
         let coverage = code.as_binary().map(|binary| Coverage::of(code.source(), binary));

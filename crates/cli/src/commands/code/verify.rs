@@ -7,8 +7,9 @@ use steadfast_report::code::{VerifiedCode, write_verified_json, write_verified_t
 
 use super::{RenderedCode, check_options, each, elapsed_ns, text_options};
 use crate::args::CodeVerifyArgs;
+use steadfast::ExitStatus;
 
-pub(super) fn run(args: &CodeVerifyArgs) -> anyhow::Result<u8> {
+pub(super) fn run(args: &CodeVerifyArgs) -> anyhow::Result<ExitStatus> {
     let options = VerifyOptions {
         deep: args.deep,
         strict: args.strict,
@@ -23,7 +24,7 @@ pub(super) fn run(args: &CodeVerifyArgs) -> anyhow::Result<u8> {
         let elapsed_ns = opened_ns + elapsed_ns(begun);
         let verified = VerifiedCode { path, verification: &verification, elapsed_ns };
         let mut outcome = RenderedCode {
-            status: verification.exit_status(),
+            status: verification.exit_status().try_into().unwrap_or(ExitStatus::Undetermined),
             read_bytes: verification.read_bytes(),
             ..RenderedCode::default()
         };

@@ -4,13 +4,14 @@ use std::path::Path;
 use std::sync::Arc;
 
 use anyhow::ensure;
+use steadfast::ExitStatus;
 use steadfast::Options;
 use steadfast_fleet::{Error, Job, MergeOptions, merge};
 
 use super::super::{RunPlace, render_as, report};
 use crate::args::FleetMergeArgs;
 
-pub(super) fn run(args: &FleetMergeArgs) -> anyhow::Result<u8> {
+pub(super) fn run(args: &FleetMergeArgs) -> anyhow::Result<ExitStatus> {
     for other in [&args.output.report, &args.output.trace].into_iter().flatten() {
         ensure!(
             !is_same(&args.out, other),

@@ -1,6 +1,7 @@
 //! `steadfast fleet plan`: files → a job.
 
 use anyhow::Context as _;
+use steadfast::ExitStatus;
 use steadfast::{CatalogueUse, Options};
 use steadfast_fleet::{
     CatalogueSource, JobSource, ManifestSource, PlanOptions, PlanProgress, PlannedJob, Size,
@@ -14,7 +15,7 @@ use crate::exit;
 use crate::output::answer;
 use crate::progress::ProgressLine;
 
-pub(super) fn run(args: &FleetPlanArgs) -> anyhow::Result<u8> {
+pub(super) fn run(args: &FleetPlanArgs) -> anyhow::Result<ExitStatus> {
     let stop = exit::stop_on_signals()?;
     let options = Options::default().with(|options| {
         options.qos = args.level.level();
@@ -45,13 +46,13 @@ pub(super) fn run(args: &FleetPlanArgs) -> anyhow::Result<u8> {
         exit::complain("no file was found: is this the right place, and is it mounted?");
     }
     let fails = !planned.troubles.is_empty() || (empty && !args.walk.empty.allow_empty);
-    let status = if fails { exit::COULD_NOT_TELL } else { 0 };
+    let status = ExitStatus::Undetermined.only_if(fails);
     show(&planned, args.json, status, &mut output);
     answer(&output.answer)?;
     Ok(status)
 }
 
-fn show(planned: &PlannedJob, json: bool, status: u8, output: &mut Output) {
+fn show(planned: &PlannedJob, json: bool, status: ExitStatus, output: &mut Output) {
     for trouble in &planned.troubles {
         let path = steadfast_report::escape::path(&trouble.path);
         exit::complain(&format!("`{path}`: cannot {}: {}", trouble.doing, trouble.reason));

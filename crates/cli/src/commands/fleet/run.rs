@@ -10,11 +10,9 @@ use super::super::{RunPlace, render_as, report};
 use crate::args::FleetRunArgs;
 use crate::exit;
 use crate::output::answer;
+use steadfast::ExitStatus;
 
-/// Status of a shard with a corrupt file.
-const CORRUPT: u8 = 3;
-
-pub(super) fn run(args: &FleetRunArgs) -> anyhow::Result<u8> {
+pub(super) fn run(args: &FleetRunArgs) -> anyhow::Result<ExitStatus> {
     let job = Job::open(&args.job)?;
     if let Some(outcome) = existing(&job, args.shard)? {
         let mut line = Vec::new();
@@ -31,7 +29,7 @@ pub(super) fn run(args: &FleetRunArgs) -> anyhow::Result<u8> {
     let (root, accept_missing) = (args.root.clone(), args.accept_missing);
     let worker = ShardWorker { host: host(), root, accept_missing };
     let options = args.engine.options().with(|options| options.survey = false);
-    let mut ended: Option<Result<u8, Error>> = None;
+    let mut ended: Option<Result<ExitStatus, Error>> = None;
     // The part is wanted even if nobody reads the output.
     let place = RunPlace { root: None, reads_only: false };
     let told = render_as(options, &args.output, place, report, |options, console| {
@@ -54,8 +52,8 @@ pub(super) fn run(args: &FleetRunArgs) -> anyhow::Result<u8> {
 }
 
 /// The part has all findings. Any other status would make an engine run the shard again.
-fn status_of(checked: u8) -> u8 {
-    if checked == CORRUPT { CORRUPT } else { 0 }
+fn status_of(checked: ExitStatus) -> ExitStatus {
+    checked.only_if(checked == ExitStatus::Corrupt)
 }
 
 /// The machine's name, for readers of a part.

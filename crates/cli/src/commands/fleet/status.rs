@@ -1,11 +1,11 @@
 //! `steadfast fleet status`: a job → its progress.
 
+use steadfast::ExitStatus;
 use steadfast_fleet::{Job, JobStatus, status};
 use steadfast_report::{Units, fleet};
 
 use super::TRY_AGAIN;
 use crate::args::FleetStatusArgs;
-use crate::exit;
 use crate::output::answer;
 
 pub(super) fn run(args: &FleetStatusArgs) -> anyhow::Result<u8> {
@@ -24,9 +24,9 @@ pub(super) fn run(args: &FleetStatusArgs) -> anyhow::Result<u8> {
 /// Corruption outranks everything, then an incomplete job, whether a retry can help or not.
 fn status_of(status: &JobStatus) -> u8 {
     match status.checked_status {
-        3 => 3,
-        _ if status.is_stuck() => exit::COULD_NOT_TELL,
+        ExitStatus::Corrupt => ExitStatus::Corrupt.code(),
+        _ if status.is_stuck() => ExitStatus::Undetermined.code(),
         _ if !status.is_complete() => TRY_AGAIN,
-        checked => checked,
+        checked => checked.code(),
     }
 }

@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use steadfast::ExitStatus;
 use steadfast::manifest::algorithm_hint;
 use steadfast::manifest::sums::{Line, Lines};
 use steadfast::{Algorithm, Digest, Run, Selection, Verb};
@@ -24,7 +25,7 @@ use super::super::{RunPlace, render};
 /// Lines of one batch.
 const BATCH_LINES: usize = 16_384;
 
-pub(super) fn run(args: &HashArgs) -> anyhow::Result<u8> {
+pub(super) fn run(args: &HashArgs) -> anyhow::Result<ExitStatus> {
     let stdin = [PathBuf::from("-")];
     let documents = match args.paths.paths.as_slice() {
         [] => &stdin[..],
@@ -39,9 +40,9 @@ pub(super) fn run(args: &HashArgs) -> anyhow::Result<u8> {
             for_terminal: io::stdout().is_terminal(),
         }),
     };
-    let mut status = 0;
+    let mut status = ExitStatus::Fine;
     for document in documents {
-        status = status.max(check.document(document)?);
+        status.raise(check.document(document)?);
         if check.stop.load(Ordering::Relaxed) {
             break;
         }
@@ -56,8 +57,8 @@ struct ListCheck<'a> {
 }
 
 impl ListCheck<'_> {
-    /// Checks one document and returns its status: 0, 1, or 130 if interrupted.
-    fn document(&mut self, document: &Path) -> anyhow::Result<u8> {
+    /// Checks one document and returns its status.
+    fn document(&mut self, document: &Path) -> anyhow::Result<ExitStatus> {
         let from_stdin = document.as_os_str() == "-";
         let reader: Box<dyn BufRead> = match from_stdin {
             true => Box::new(io::stdin().lock()),
@@ -87,7 +88,7 @@ impl ListCheck<'_> {
             let other = batch.last().is_some_and(|last| last.algorithm != line.algorithm);
             let stdin = line.path == Path::new("-");
             if (full || other || stdin) && !self.batch(&mut batch)? {
-                return Ok(130);
+                return Ok(ExitStatus::Interrupted);
             }
             if stdin {
                 // What gives the lines cannot give contents as well.
@@ -99,7 +100,7 @@ impl ListCheck<'_> {
             }
         }
         if !self.batch(&mut batch)? {
-            return Ok(130);
+            return Ok(ExitStatus::Interrupted);
         }
         let tally = self.comparison.end_document(document, &mut output);
         write(&mut output)?;
@@ -132,7 +133,7 @@ impl ListCheck<'_> {
             render(options, output, RunPlace::READ, &mut self.comparison, |options, console| {
                 Run::of(Verb::Hash, selection.clone(), options.clone()).run(console)
             })?;
-        Ok(status != 130)
+        Ok(status != ExitStatus::Interrupted)
     }
 
     /// Says of a document of which no file could be read where its files are, if its first one is
@@ -153,21 +154,22 @@ impl ListCheck<'_> {
         }
     }
 
-    fn status(&self, tally: &SumsTally, document: &Path) -> u8 {
+    fn status(&self, tally: &SumsTally, document: &Path) -> ExitStatus {
         let compare = &self.args.compare;
         let none = tally.matched + tally.mismatched + tally.unreadable == 0;
         if compare.ignore_missing && none && tally.lines > 0 {
             exit::complain(&format!("{}: no file was verified", document.display()));
         }
         let failed = tally.mismatched > 0 || tally.unreadable > 0;
-        u8::from(failed || none || (compare.strict && tally.improper > 0))
+        let is_strict = compare.strict && tally.improper > 0;
+        ExitStatus::Changed.only_if(failed || none || is_strict)
     }
 }
 
 /// Tells that a document cannot be read, which is status 1 as in coreutils.
-fn unreadable(document: &Path, error: &io::Error) -> u8 {
+fn unreadable(document: &Path, error: &io::Error) -> ExitStatus {
     exit::complain(&format!("{}: cannot read: {error}", document.display()));
-    1
+    ExitStatus::Changed
 }
 
 fn digest_of_stdin(algorithm: Algorithm) -> Option<Digest> {

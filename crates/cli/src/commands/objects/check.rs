@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use anyhow::Context as _;
+use steadfast::ExitStatus;
 use steadfast::Options;
 use steadfast_objects::{Connection, ObjectStore, RetryPolicy, check};
 
@@ -19,7 +20,7 @@ const WORKERS: usize = 16;
 /// The region for stores without regions.
 const REGION: &str = "us-east-1";
 
-pub(super) fn run(args: &ObjectsCheckArgs) -> anyhow::Result<u8> {
+pub(super) fn run(args: &ObjectsCheckArgs) -> anyhow::Result<ExitStatus> {
     let stop = exit::stop_on_signals()?;
     let keys = keys::find(args.profile.as_deref(), args.anonymous)?;
     let told = |name: &str| env::var(name).ok().filter(|value| !value.is_empty());

@@ -5,8 +5,9 @@ use steadfast_objects::{Report, import};
 use super::{how, known, tell};
 use crate::args::ObjectsImportArgs;
 use crate::exit;
+use steadfast::ExitStatus;
 
-pub(super) fn run(args: &ObjectsImportArgs) -> anyhow::Result<u8> {
+pub(super) fn run(args: &ObjectsImportArgs) -> anyhow::Result<ExitStatus> {
     let stop = exit::stop_on_signals()?;
     let report = Report::open(&args.report, args.columns.as_deref())?;
     let known = known(&args.compared, &stop)?;

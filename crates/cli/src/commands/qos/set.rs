@@ -5,15 +5,15 @@ use std::fmt::Write as _;
 use std::io;
 
 use anyhow::{Context as _, ensure};
+use steadfast::ExitStatus;
 use steadfast::Level;
 use steadfast::qos::{Process, Reverted, ThreadChange, lower, restore};
 
 use super::state::{ProcessState, forget_the_ended};
-use super::tell;
 use crate::args::QosSetArgs;
-use crate::exit::COULD_NOT_TELL;
+use crate::output::answer;
 
-pub(super) fn run(args: &QosSetArgs) -> anyhow::Result<u8> {
+pub(super) fn run(args: &QosSetArgs) -> anyhow::Result<ExitStatus> {
     forget_the_ended();
     let process = Process::find(args.pid)?;
     match args.level {
@@ -22,7 +22,7 @@ pub(super) fn run(args: &QosSetArgs) -> anyhow::Result<u8> {
     }
 }
 
-fn lower_to(level: Level, process: Process) -> anyhow::Result<u8> {
+fn lower_to(level: Level, process: Process) -> anyhow::Result<ExitStatus> {
     let number = process.number;
     let mut state = ProcessState::of(&process)?;
     let mut remember = |changes: &[_], seen: &[_]| {
@@ -52,11 +52,11 @@ fn lower_to(level: Level, process: Process) -> anyhow::Result<u8> {
         let who = if by_root { ", as root" } else { "" };
         let _ = writeln!(text, "to take it back{who}: steadfast qos set default --pid {number}");
     }
-    tell(text.as_bytes())?;
+    answer(text.as_bytes())?;
     Ok(page.status())
 }
 
-fn take_back(process: Process) -> anyhow::Result<u8> {
+fn take_back(process: Process) -> anyhow::Result<ExitStatus> {
     let number = process.number;
     let mut state = ProcessState::of(&process)?;
     ensure!(
@@ -85,7 +85,7 @@ fn take_back(process: Process) -> anyhow::Result<u8> {
     state.changes = restored.into_iter().map(|one| one.change).collect();
     state.keep()?;
     let extent = if page.trouble { "taken back in part" } else { "taken back" };
-    tell(page.write(&format!("process {number}, {extent}")).as_bytes())?;
+    answer(page.write(&format!("process {number}, {extent}")).as_bytes())?;
     Ok(page.status())
 }
 
@@ -124,7 +124,7 @@ impl ChangesPage {
         text
     }
 
-    fn status(&self) -> u8 {
-        if self.trouble { COULD_NOT_TELL } else { 0 }
+    fn status(&self) -> ExitStatus {
+        ExitStatus::Undetermined.only_if(self.trouble)
     }
 }

@@ -9,9 +9,9 @@ use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use steadfast::ExitStatus;
 use steadfast::catalogue::{Catalogue, RunRecord};
 use steadfast::parity::ParityPlace;
-use steadfast::verdict::worse_status;
 use steadfast::{
     CatalogueUse, DueChoice, FileState, FolderState, Options, Selection, TreeChanges, Verb,
 };
@@ -27,11 +27,8 @@ use crate::commands::{alert, execute, news, parity, report, tree_status, update}
 use crate::exit;
 use crate::state_folder;
 
-/// The exit status of a step that was told to stop.
-const INTERRUPTED: u8 = exit::INTERRUPTED as u8;
-
 /// Runs a schedule if it is due, and sends the alerts. Returns the exit status.
-pub(super) fn run(schedule: &CheckSchedule, args: &ScheduleRunArgs) -> anyhow::Result<u8> {
+pub(super) fn run(schedule: &CheckSchedule, args: &ScheduleRunArgs) -> anyhow::Result<ExitStatus> {
     let journal = tree_status::journal(schedule)?;
     let lock = journal.lock()?;
     let now_s = (Options::default().now)().seconds;
@@ -71,12 +68,12 @@ pub(super) fn run(schedule: &CheckSchedule, args: &ScheduleRunArgs) -> anyhow::R
         (ScheduleDecision::Skip(reason), _) => {
             exit::complain(&format!("schedule `{}`: nothing done: {reason}", schedule.name));
             if reason == SkipReason::InProgress {
-                return Ok(0);
+                return Ok(ExitStatus::Fine);
             }
             journal.skipped(&reason.to_string(), now_s)?;
             news::tell(schedule, AlertFacts::default(), None, now_s)?;
             let unmounted = matches!(reason, SkipReason::NotMounted(_));
-            Ok(if unmounted { exit::COULD_NOT_TELL } else { 0 })
+            Ok(ExitStatus::Undetermined.only_if(unmounted))
         }
         (ScheduleDecision::Run { .. }, Err(error)) => Err(error),
     }
@@ -88,15 +85,16 @@ fn finish(
     journal: &Journal,
     began_s: i64,
     outcome: anyhow::Result<NightOutcome>,
-) -> anyhow::Result<u8> {
+) -> anyhow::Result<ExitStatus> {
     let schedule = night.schedule;
     let ended_s = (Options::default().now)().seconds;
     let mut facts = AlertFacts { elapsed_s: ended_s.abs_diff(began_s), ..AlertFacts::default() };
     let mut missing = None;
+    let mut ended_with = ExitStatus::Undetermined;
     let recorded = match outcome {
         Ok(NightOutcome { status, alarm, checked, missing: gone }) => {
             missing = Some(gone);
-            facts.status = Some(status);
+            ended_with = status;
             facts.alarm = alarm;
             if let Some(checked) = checked {
                 (facts.files, facts.bytes) = (checked.files, checked.bytes);
@@ -106,21 +104,20 @@ fn finish(
             match exit::was_signalled() {
                 // It is due again at once, because a run that was stopped may have read nothing.
                 true => journal.skipped("it was interrupted", ended_s),
-                false => journal.ran(began_s, ended_s, status, facts.alarm.as_deref()),
+                false => journal.ran(began_s, ended_s, status.code(), facts.alarm.as_deref()),
             }
         }
         Err(error) => {
             exit::complain(&format!("schedule `{}`: {error:#}", schedule.name));
-            facts.status = Some(exit::COULD_NOT_TELL);
             facts.failure = Some(format!("The check could not be made: {error:#}."));
             journal.skipped("it failed", ended_s)
         }
     };
-    let status = facts.status.unwrap_or(exit::COULD_NOT_TELL);
+    facts.status = Some(ended_with.code());
     // A full disk must not silence the alerts.
     news::tell(schedule, facts, missing.as_deref(), ended_s)?;
     recorded?;
-    Ok(status)
+    Ok(ended_with)
 }
 
 /// Says how much a run checked, and in what time.
@@ -132,7 +129,7 @@ fn in_words(AlertFacts { files, bytes, elapsed_s, .. }: &AlertFacts) -> String {
 
 /// What became of the steps of a run.
 struct NightOutcome {
-    status: u8,
+    status: ExitStatus,
     /// Why nothing was tagged or protected, if too much changed.
     alarm: Option<String>,
     /// The record of the check.
@@ -173,7 +170,7 @@ impl Night<'_> {
         if let Some(alarm) = alarm {
             exit::complain(&format!("schedule `{}`: {alarm}", self.schedule.name));
             return Ok(NightOutcome {
-                status: worse_status(status, 1),
+                status: status.max(ExitStatus::Changed),
                 alarm: Some(alarm),
                 checked,
                 missing,
@@ -185,18 +182,21 @@ impl Night<'_> {
             status = self.update(status, changes)?;
             missing.clear();
         } else if !exit::was_signalled() {
-            status = worse_status(status, self.record_missing(&missing)?);
+            status.raise(self.record_missing(&missing)?);
         }
-        status = worse_status(status, u8::from(!missing.is_empty()));
-        if *parity && self.goes_on(status) && !matches!(status, 2 | 3) {
-            status = worse_status(status, self.protect()?);
+        status.raise(ExitStatus::Changed.only_if(!missing.is_empty()));
+        if *parity
+            && self.goes_on(status)
+            && !matches!(status, ExitStatus::Undetermined | ExitStatus::Corrupt)
+        {
+            status.raise(self.protect()?);
         }
         Ok(NightOutcome { status, alarm: None, checked, missing })
     }
 
     /// Records which files are newly missing, and reads those that are back, whose turn to be
     /// checked may be weeks away.
-    fn record_missing(&self, missing: &[PathBuf]) -> anyhow::Result<u8> {
+    fn record_missing(&self, missing: &[PathBuf]) -> anyhow::Result<ExitStatus> {
         let root = &self.schedule.directory;
         let mut known = HashSet::new();
         Catalogue::open_reader(self.catalogue)?.failures(&mut |failure| {
@@ -210,7 +210,7 @@ impl Night<'_> {
         let is_there = |path: &PathBuf| path.symlink_metadata().is_ok_and(|found| found.is_file());
         let back = known.iter().map(|path| root.join(path)).filter(is_there).collect();
         // Missing ones alone, because a limit of time must not end their run.
-        let mut status = 0;
+        let mut status = ExitStatus::Fine;
         for (files, left) in [(new, None), (back, self.left())] {
             if files.is_empty() || left.is_some_and(|left| left.is_zero()) {
                 continue;
@@ -225,20 +225,20 @@ impl Night<'_> {
                 options.stop = Arc::clone(&limit.stop);
             });
             let done = execute(Verb::Check, &selection, options, &self.args.output, report)?;
-            status = worse_status(status, limit.status(done));
+            status.raise(limit.status(done));
         }
         Ok(status)
     }
 
     /// Tags new files, and edited ones anew. Reads no other file.
-    fn update(&self, status: u8, changes: TreeChanges) -> anyhow::Result<u8> {
+    fn update(&self, status: ExitStatus, changes: TreeChanges) -> anyhow::Result<ExitStatus> {
         let directory = &self.schedule.directory;
         let edited = Selection::default().with(|selection| {
             selection.listed = changes.edited;
             selection.within = Some(directory.clone());
         });
         let new = (Verb::Tag, Selection::of([directory]));
-        let mut worst = if status == 1 { 0 } else { status };
+        let mut worst = status.only_if(status != ExitStatus::Changed);
         for (verb, selection) in [new, (Verb::Update, edited)] {
             if selection.roots.is_empty() && selection.listed.is_empty() {
                 continue;
@@ -249,7 +249,7 @@ impl Night<'_> {
                 options.stop = Arc::clone(&limit.stop);
             });
             let done = execute(verb, &selection, options, &self.args.output, report)?;
-            worst = worse_status(worst, limit.status(done));
+            worst.raise(limit.status(done));
         }
         // Files that the check found modified are tagged now; missing ones are still missing.
         let mut is_open = false;
@@ -257,11 +257,11 @@ impl Night<'_> {
             is_open |= !failure.settled;
             ControlFlow::Continue(())
         })?;
-        Ok(worse_status(worst, u8::from(status == 1 && is_open)))
+        Ok(worst.max(ExitStatus::Changed.only_if(status == ExitStatus::Changed && is_open)))
     }
 
     /// Brings the parity up to date.
-    fn protect(&self) -> anyhow::Result<u8> {
+    fn protect(&self) -> anyhow::Result<ExitStatus> {
         let limit = StepLimit::begin(self.left());
         let place = ParityPlace::new(&self.schedule.directory, None)?;
         let options = self.options().with(|options| options.stop = Arc::clone(&limit.stop));
@@ -278,9 +278,9 @@ impl Night<'_> {
     }
 
     /// Returns whether the next step may begin.
-    fn goes_on(&self, status: u8) -> bool {
+    fn goes_on(&self, status: ExitStatus) -> bool {
         let has_time = self.left().is_none_or(|left| !left.is_zero());
-        status != INTERRUPTED && !exit::was_signalled() && has_time
+        status != ExitStatus::Interrupted && !exit::was_signalled() && has_time
     }
 
     /// Returns the time left, if it is limited.
@@ -319,10 +319,7 @@ impl StepLimit {
     }
 
     /// Returns the status of a step. It is no trouble that its time was over: the next run goes on.
-    fn status(&self, status: u8) -> u8 {
-        match status == INTERRUPTED && !exit::was_signalled() {
-            true => 0,
-            false => status,
-        }
+    fn status(&self, status: ExitStatus) -> ExitStatus {
+        status.only_if(status != ExitStatus::Interrupted || exit::was_signalled())
     }
 }

@@ -9,12 +9,13 @@ use steadfast_watch::timer::UserService;
 use super::super::schedule::host;
 use crate::args::ServeArgs;
 use crate::output::write_out;
+use steadfast::ExitStatus;
 
 /// The port of an installed server, if none is given. No registered service has it.
 const PORT: u16 = 8674;
 
 /// Installs a server with the same arguments, and says how to open it.
-pub(super) fn install(args: &ServeArgs, roots: &[PathBuf]) -> anyhow::Result<u8> {
+pub(super) fn install(args: &ServeArgs, roots: &[PathBuf]) -> anyhow::Result<ExitStatus> {
     let service = service(words(args, roots)?)?;
     let file = service.install(&host()?)?;
     let first = real(&roots[0])?;
@@ -23,15 +24,15 @@ pub(super) fn install(args: &ServeArgs, roots: &[PathBuf]) -> anyhow::Result<u8>
         file.path.display()
     );
     write_out(text.as_bytes()).context("cannot write to stdout")?;
-    Ok(0)
+    Ok(ExitStatus::Fine)
 }
 
 /// Stops and removes it.
-pub(super) fn uninstall() -> anyhow::Result<u8> {
+pub(super) fn uninstall() -> anyhow::Result<ExitStatus> {
     let removed = service(Vec::new())?.uninstall(&host()?)?;
     let text: &[u8] = if removed { b"removed\n" } else { b"there is none\n" };
     write_out(text).context("cannot write to stdout")?;
-    Ok(0)
+    Ok(ExitStatus::Fine)
 }
 
 fn service(arguments: Vec<String>) -> anyhow::Result<UserService> {

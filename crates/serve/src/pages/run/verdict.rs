@@ -115,7 +115,7 @@ fn sentence(verb: RunVerb, view: &RunView) -> ResultSentence {
             "changed",
             format!("{} changed or missing", units::counted(changed, "file is", "files are")),
         )
-    } else if view.exit_status != 0 && view.judged > 0 {
+    } else if !view.exit_status.is_fine() && view.judged > 0 {
         make("warn", "help", "Something needs a look".to_owned())
     } else if verb == RunVerb::Init {
         make("good", "check", "The catalogue is made".to_owned())

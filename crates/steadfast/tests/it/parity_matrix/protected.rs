@@ -331,7 +331,7 @@ impl ProtectedTree {
         let place = ParityPlace::new(tree.path(), None).unwrap();
         let make = || {
             let made = make_parity(&place, &parity, &mut Quiet).unwrap();
-            assert_eq!(made.exit_status(), 0, "{}: {made:?}", of.name);
+            assert_eq!(made.exit_status().code(), 0, "{}: {made:?}", of.name);
             saved(&tree)
         };
         if of.circumstance == Circumstance::Added {
@@ -350,7 +350,7 @@ impl ProtectedTree {
         tag();
         let sets = make();
         let totals = verify_parity(&place, false, &false.into(), &mut |_| ()).unwrap();
-        assert_eq!(totals.exit_status(), 0);
+        assert_eq!(totals.exit_status().code(), 0);
         if of.circumstance == Circumstance::Weakened {
             tree.edit("z1", contents(5, of.neighbours[1]));
             tag();
@@ -487,7 +487,7 @@ impl ProtectedTree {
 
     pub(super) fn assert_outcome(&self, file: &DamagedFile, summary: &RepairSummary, name: &str) {
         let found = Whole::of(&self.subject);
-        let status = summary.exit_status();
+        let status = summary.exit_status().code();
         match file.expected {
             Expected::Restored => {
                 let is_older = file.state == ParityState::Stale && !self.has_catalogue;
