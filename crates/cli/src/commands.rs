@@ -168,7 +168,7 @@ fn execute_accepting(
     match done {
         Err(error) if too_many(&error) => {
             let advice = format!("`{} --accept-many` accepts the changes", verb.name());
-            exit::complain(&format!("{error:#} {advice}"));
+            exit::complain(&format!("{} {advice}", exit::words(&error)));
             Ok(ExitStatus::Changed)
         }
         done => done,
@@ -283,7 +283,7 @@ fn finish_trace(trace: Option<Arc<TraceFile>>) -> ExitStatus {
 /// of the run stand either way.
 fn status_of_kept(kept: anyhow::Result<()>) -> ExitStatus {
     let Err(error) = kept else { return ExitStatus::Fine };
-    exit::complain(&format!("{error:#}"));
+    exit::complain(&exit::words(&error));
     ExitStatus::Undetermined
 }
 

@@ -133,7 +133,7 @@ impl Console<'_, dyn Renderer + '_> {
         summary.interrupted &= self.counts_as_interrupted();
         if let Err(error) = self.outlet.finish() {
             // The findings stand even if the answer could not be written.
-            exit::complain(&format!("{error:#}"));
+            exit::complain(&exit::words(&error));
             return Ok(summary.exit_status().max(ExitStatus::Undetermined));
         }
         Ok(summary.exit_status())

@@ -24,7 +24,7 @@ use crate::output::{self, stdout_has_color};
 /// be written is a failure whatever the command returned.
 pub(crate) fn code(result: anyhow::Result<u8>) -> ExitCode {
     let code = result.unwrap_or_else(|error| {
-        complain(&format!("{error:#}"));
+        complain(&words(&error));
         ExitStatus::Undetermined.code()
     });
     let written = ExitStatus::Undetermined.only_if(output::has_failed());
@@ -47,6 +47,15 @@ pub(crate) fn explain(error: &clap::Error) -> anyhow::Result<ExitStatus> {
         false => page.to_string(),
     };
     output::answer(page.as_bytes()).map(|()| ExitStatus::Fine)
+}
+
+/// Returns what an error and its causes say. An error of the library already says its causes.
+pub(crate) fn words(error: &anyhow::Error) -> String {
+    error.chain().fold(String::new(), |text, cause| match cause.to_string() {
+        cause if text.is_empty() => cause,
+        cause if text.ends_with(&cause) => text,
+        cause => format!("{text}: {cause}"),
+    })
 }
 
 /// Prints a message on stderr.

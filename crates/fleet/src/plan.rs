@@ -428,7 +428,7 @@ fn write_troubles(
         let mut event = FileEvent::new(FilePath::whole(path));
         event.subject = Subject::Directory;
         event.verdict = Some(Verdict::Unreadable);
-        event.trouble = Some(FileError { operation: doing, reason: reason.clone() });
+        event.trouble = Some(FileError::new(doing, reason));
         writer.put(&Row::of(&event, Path::new("")))?;
     }
     writer.put(&Closing { summary: PartOutcome::default() })?;

@@ -218,9 +218,9 @@ const DOINGS: [&str; 9] = [
 fn trouble(text: &str) -> FileError {
     let known = DOINGS.into_iter().find_map(|doing| {
         let reason = text.strip_prefix("cannot ")?.strip_prefix(doing)?.strip_prefix(": ")?;
-        Some(FileError { operation: doing, reason: reason.to_owned() })
+        Some(FileError::new(doing, reason))
     });
-    known.unwrap_or_else(|| FileError { operation: "judge it", reason: text.to_owned() })
+    known.unwrap_or_else(|| FileError::new("judge it", text))
 }
 
 #[cfg(test)]

@@ -113,7 +113,7 @@ mod tests {
         unknown.doubt = doubt;
         let mut closed = pair("closed", Difference::Unreadable);
         let reason = "permission denied".to_owned();
-        closed.there.as_mut().unwrap().trouble = Some(FileError { operation: "open", reason });
+        closed.there.as_mut().unwrap().trouble = Some(FileError::new("open", reason));
         (closed.here, closed.kind) = (None, PathKind::Directory);
         let mut decayed = pair("decayed", Difference::Same);
         decayed.here.as_mut().unwrap().verdict = Some(Verdict::Corrupt);

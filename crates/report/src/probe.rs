@@ -70,8 +70,7 @@ mod tests {
     }
 
     fn probe() -> Probe {
-        let refusal =
-            || FileError { operation: "set an attribute", reason: "no\x1bway".to_owned() };
+        let refusal = || FileError::new("set an attribute", "no\x1bway");
         let impossible = || Outcome::Impossible("no\x1bway".to_owned());
         let operation = |group, name, from, outcomes| Operation { group, name, from, outcomes };
         let kept = Outcome::Kept(Time::New);
@@ -79,7 +78,7 @@ mod tests {
             places: vec![
                 place("a\n", Ok(traits(Ok(())))),
                 place("b", Ok(traits(Err(refusal())))),
-                place("c", Err(FileError { operation: "make a folder", reason: "no".to_owned() })),
+                place("c", Err(FileError::new("make a folder", "no"))),
             ],
             operations: vec![
                 operation(

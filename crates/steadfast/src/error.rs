@@ -1,5 +1,6 @@
 //! Why a run could not begin or continue. An error of one file is in its event, never an [`Error`].
 
+use std::error::Error as StdError;
 use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -21,13 +22,27 @@ pub enum ErrorKind {
 
 /// Why a run could not begin or continue.
 ///
-/// The message contains the system's reason, so there is no `source`.
+/// The message says all, also the system's reason. The [`source`](std::error::Error::source) is for
+/// programs: the chain leads to the [`io::Error`] of the system, whose kind tells a file that is not
+/// there from one that may not be read.
 #[derive(Debug, thiserror::Error)]
 #[error("{}{message}", shown(.path.as_deref()))]
 pub struct Error {
     kind: ErrorKind,
     path: Option<PathBuf>,
     message: String,
+    source: Option<Cause>,
+}
+
+/// What an error was caused by.
+pub(crate) type Cause = Box<dyn StdError + Send + Sync>;
+
+/// Copies an error of the system, for one that must keep it.
+pub(crate) fn copied(error: &io::Error) -> Cause {
+    Box::new(match error.raw_os_error() {
+        Some(code) => io::Error::from_raw_os_error(code),
+        None => io::Error::new(error.kind(), error.to_string()),
+    })
 }
 
 fn shown(path: Option<&Path>) -> String {
@@ -36,7 +51,7 @@ fn shown(path: Option<&Path>) -> String {
 
 impl Error {
     fn new(kind: ErrorKind, message: impl Into<String>) -> Error {
-        Error { kind, path: None, message: message.into() }
+        Error { kind, path: None, message: message.into(), source: None }
     }
 
     /// Makes an error about an option.
@@ -46,7 +61,8 @@ impl Error {
 
     /// Makes an error of a failed system call. `operation` is an infinitive: "start a thread".
     pub fn system(operation: &str, source: io::Error) -> Error {
-        Error::new(ErrorKind::System, format!("cannot {operation}: {source}"))
+        let message = format!("cannot {operation}: {source}");
+        Error::new(ErrorKind::System, message).caused_by(source)
     }
 
     /// Makes an error about a document at a place.
@@ -65,6 +81,12 @@ impl Error {
         )
     }
 
+    /// Adds what caused the error. The message must name it already.
+    pub(crate) fn caused_by(mut self, cause: impl Into<Cause>) -> Error {
+        self.source = Some(cause.into());
+        self
+    }
+
     /// Adds the path that the error concerns.
     pub fn at(mut self, path: &Path) -> Error {
         self.path = Some(path.into());
@@ -80,13 +102,15 @@ impl Error {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::error::Error as _;
-
     #[test]
-    fn a_source_is_in_the_message_alone() {
-        let denied = io::Error::from_raw_os_error(13);
-        let error = Error::system("open", denied).at(Path::new("a"));
-        assert_eq!(error.to_string(), "`a`: cannot open: Permission denied (os error 13)");
-        assert!(error.source().is_none(), "whoever prints the chain would print it again");
+    fn the_cause_is_in_the_message_and_can_be_asked_for() {
+        for (code, kind) in [(13, io::ErrorKind::PermissionDenied), (2, io::ErrorKind::NotFound)] {
+            let cause = io::Error::from_raw_os_error(code);
+            let text = format!("`a`: cannot open: {cause}");
+            let error = Error::system("open", cause).at(Path::new("a"));
+            assert_eq!(error.to_string(), text);
+            let cause = error.source().and_then(|cause| cause.downcast_ref::<io::Error>());
+            assert_eq!(cause.map(io::Error::kind), Some(kind));
+        }
     }
 }

@@ -4,6 +4,7 @@
 //! Contains the types that all stages share.
 
 use std::ffi::OsString;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -90,21 +91,23 @@ pub struct FileError {
     pub operation: &'static str,
     /// Why it failed, a lower-case fragment.
     pub reason: String,
+    /// The kind of the system's error, if it was the system that refused.
+    pub kind: Option<io::ErrorKind>,
 }
 
 impl FileError {
     /// Makes an error.
     pub fn new(operation: &'static str, reason: impl ToString) -> FileError {
-        FileError { operation, reason: reason.to_string() }
+        FileError { operation, reason: reason.to_string(), kind: None }
     }
 
     /// Makes the error of a failed system call, with advice if there is any.
-    pub fn from_io(operation: &'static str, error: &std::io::Error) -> FileError {
+    pub fn from_io(operation: &'static str, error: &io::Error) -> FileError {
         let reason = match file::advice(error) {
             Some(advice) => format!("{} ({advice})", reason_of(error)),
             None => reason_of(error),
         };
-        FileError { operation, reason }
+        FileError { operation, reason, kind: Some(error.kind()) }
     }
 }
 
@@ -115,7 +118,7 @@ impl std::fmt::Display for FileError {
 }
 
 /// Returns the system's message, without the number and in lower case.
-fn reason_of(error: &std::io::Error) -> String {
+fn reason_of(error: &io::Error) -> String {
     let text = error.to_string();
     let text = text.split(" (os error").next().unwrap_or(&text);
     let mut letters = text.chars();
@@ -278,7 +281,7 @@ impl FileEvent {
     pub(crate) fn note_change(&mut self) {
         let reason = "the file changed meanwhile".to_owned();
         self.verdict = Some(Verdict::Unstable);
-        self.trouble = Some(FileError { operation: "read it whole", reason });
+        self.trouble = Some(FileError::new("read it whole", reason));
     }
 
     /// Returns whether the stored tag has the file's present length and modification time, as

@@ -246,7 +246,7 @@ pub(crate) const WRITTEN_SINCE: &str = "another program has the replaced file op
 
 /// Makes the error of a file that cannot be repaired for a reason of ours.
 pub(crate) fn refused(reason: impl Into<String>) -> FileError {
-    FileError { operation: "repair it", reason: reason.into() }
+    FileError::new("repair it", reason.into())
 }
 
 /// Makes the error of a failed system call. `operation` is an infinitive.

@@ -56,10 +56,10 @@ fn each(
                 }
             }
             Err(error) => {
-                exit::complain(&format!("{error:#}"));
+                exit::complain(&exit::words(&error));
                 if output.json {
                     let mut document = Vec::new();
-                    write_failed_json(path, &format!("{error:#}"), &mut document);
+                    write_failed_json(path, &exit::words(&error), &mut document);
                     answer_part(&document)?;
                 }
                 counts.failed += 1;

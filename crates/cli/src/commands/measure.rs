@@ -129,7 +129,7 @@ fn execute(
     let kept = export.map(|file| keep(file, &record));
     let shown = show(&record, others, args);
     if let Some(Err(error)) = kept {
-        exit::complain(&format!("{error:#}; the record follows on stdout"));
+        exit::complain(&format!("{}; the record follows on stdout", exit::words(&error)));
         answer(&record::write(&record))?;
         return Ok(ExitStatus::Undetermined);
     }

@@ -36,7 +36,7 @@ pub(crate) fn look_after<'a>(
     let mut all = true;
     for schedule in schedules {
         if let Err(error) = look(schedule) {
-            exit::complain(&format!("schedule `{}`: {error:#}", schedule.name));
+            exit::complain(&format!("schedule `{}`: {}", schedule.name, exit::words(&error)));
             all = false;
         }
     }

@@ -95,7 +95,7 @@ fn each<'a>(
             Ok(one) => status.raise(one),
             Err(_) if stop.load(Ordering::Relaxed) => {}
             Err(error) => {
-                exit::complain(&format!("{error:#}"));
+                exit::complain(&exit::words(&error));
                 status.raise(ExitStatus::Undetermined);
             }
         }

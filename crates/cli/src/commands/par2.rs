@@ -102,6 +102,6 @@ fn tell(file: &Par2Report, json: bool, is_done: bool) {
     }
     // The work goes on although nobody reads of it; the exit status then tells.
     if let Err(error) = answer_part(&out) {
-        exit::complain(&format!("{error:#}"));
+        exit::complain(&exit::words(&error));
     }
 }

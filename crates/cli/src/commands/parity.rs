@@ -207,6 +207,6 @@ fn tell(line: impl FnOnce(&mut Vec<u8>)) {
     line(&mut out);
     // The work goes on although nobody reads of it; the exit status then tells.
     if let Err(error) = answer_part(&out) {
-        exit::complain(&format!("{error:#}"));
+        exit::complain(&exit::words(&error));
     }
 }

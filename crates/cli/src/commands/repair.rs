@@ -100,7 +100,7 @@ impl RepairConsole {
         }
         // A repair goes on although nobody reads of it; the last answer then fails.
         if let Err(error) = answer_part(&line) {
-            exit::complain(&format!("{error:#}"));
+            exit::complain(&exit::words(&error));
         }
     }
 }

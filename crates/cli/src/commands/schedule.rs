@@ -164,7 +164,7 @@ fn run_due(args: &ScheduleRunArgs, schedules: &ScheduleList) -> anyhow::Result<E
             Ok(one) => status.raise(one),
             // Trouble with one folder must not keep the others from their checks.
             Err(error) => {
-                exit::complain(&format!("schedule `{}`: {error:#}", schedule.name));
+                exit::complain(&format!("schedule `{}`: {}", schedule.name, exit::words(&error)));
                 status.raise(ExitStatus::Undetermined);
             }
         }
@@ -178,7 +178,7 @@ fn run_due(args: &ScheduleRunArgs, schedules: &ScheduleList) -> anyhow::Result<E
         && let Err(error) = tree_status::write_metrics_file(file, schedules, now_s)
     {
         // As with an alert: the findings of the run stand.
-        exit::complain(&format!("the metrics were not written: {error:#}"));
+        exit::complain(&format!("the metrics were not written: {}", exit::words(&error)));
     }
     Ok(status)
 }

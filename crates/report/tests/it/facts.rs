@@ -53,8 +53,7 @@ const APRIL: i64 = 1_712_000_000;
 pub(crate) fn check_events() -> Vec<Event> {
     let stored = tag(1, 4_194_304, MARCH);
     let mut unreadable = event(b"locked.jpg", Some(Verdict::Unreadable));
-    unreadable.trouble =
-        Some(FileError { operation: "open", reason: "permission denied".to_owned() });
+    unreadable.trouble = Some(FileError::new("open", "permission denied"));
     let mut directory = event(b"closed", Some(Verdict::Unreadable));
     directory.subject = Subject::Directory;
     directory.trouble = unreadable.trouble.clone();
@@ -64,7 +63,7 @@ pub(crate) fn check_events() -> Vec<Event> {
     let mut unstable = event(b"growing.log", Some(Verdict::Unstable));
     unstable.stored = Some(stored);
     let reason = "the file changed meanwhile".to_owned();
-    unstable.trouble = Some(FileError { operation: "read it whole", reason });
+    unstable.trouble = Some(FileError::new("read it whole", reason));
     unstable.reading.bytes = 4096;
     let files = vec![
         read("a.jpg", Verdict::Intact, Some(stored), stored),
@@ -168,8 +167,7 @@ pub(crate) fn tag_events() -> Vec<Event> {
     (kept.stored, kept.action) = (Some(actual), Some(Action::Kept));
     let mut failed = read("c.jpg", Verdict::Untagged, None, actual);
     failed.verdict = None;
-    failed.trouble =
-        Some(FileError { operation: "set the tag", reason: "no space left on device".to_owned() });
+    failed.trouble = Some(FileError::new("set the tag", "no space left on device"));
     [tagged, kept, failed].into_iter().map(said).collect()
 }
 
@@ -200,7 +198,7 @@ pub(crate) fn show_events() -> Vec<Event> {
     tagged.previous = Some(Box::new(tag(1, 1, MARCH)));
     let mut damaged = event(b"b.jpg", Some(Verdict::Unreadable));
     let reason = "the tag is damaged: its check value does not fit".to_owned();
-    damaged.trouble = Some(FileError { operation: "read the tag", reason });
+    damaged.trouble = Some(FileError::new("read the tag", reason));
     let untagged = event(b"c.jpg", Some(Verdict::Untagged));
     [tagged, damaged, untagged].into_iter().map(said).collect()
 }

@@ -36,7 +36,7 @@ fn rendered(renderer: &mut dyn Renderer, name: &[u8]) -> String {
     let mut event = facts::event(name, Some(Verdict::Unreadable));
     event.actual = Some(facts::tag(1, 2, 3));
     let reason = String::from_utf8_lossy(name).into_owned();
-    event.trouble = Some(FileError { operation: "open", reason });
+    event.trouble = Some(FileError::new("open", reason));
     let pages = facts::document(renderer, &[facts::said(event)], &facts::check_end());
     String::from_utf8([pages.answer, pages.trouble].concat()).expect("escaped text is UTF-8")
 }

@@ -32,7 +32,7 @@ fn text(bytes: &[u8]) -> &str {
 fn lines_of_digests() {
     let mut failed = FileEvent::new(FilePath::whole(Path::new("gone")));
     let reason = "no such file or directory".to_owned();
-    failed.trouble = Some(FileError { operation: "open", reason });
+    failed.trouble = Some(FileError::new("open", reason));
     let events = [facts::said(hashed("a\nb", 1)), facts::said(failed)];
     let mut sums = Sums { style: Style::Tagged, ending: Ending::Newline, ..Sums::default() };
     let output = facts::document(&mut sums, &events, &RunView::default());
@@ -54,7 +54,7 @@ fn a_comparison_in_the_words_of_coreutils() {
     }
     let mut output = Output::default();
     let mut gone = hashed("gone", 1);
-    gone.trouble = Some(FileError { operation: "open", reason: "permission denied".to_owned() });
+    gone.trouble = Some(FileError::new("open", "permission denied"));
     for event in [hashed("good", 1), hashed("bad", 2), gone, hashed("someone else", 1)] {
         comparison.event(&facts::said(event), &mut output);
     }

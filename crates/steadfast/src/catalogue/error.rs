@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use rusqlite::ffi::ErrorCode;
 
-use crate::error::Error;
+use crate::error::{Cause, Error, copied};
 
 /// The kind of an error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -48,6 +48,7 @@ pub struct CatalogueError {
     kind: CatalogueErrorKind,
     path: PathBuf,
     message: String,
+    cause: Option<Cause>,
 }
 
 impl CatalogueError {
@@ -68,11 +69,16 @@ impl fmt::Display for CatalogueError {
     }
 }
 
-impl std::error::Error for CatalogueError {}
+impl std::error::Error for CatalogueError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        self.cause.as_deref().map(|cause| cause as _)
+    }
+}
 
 impl From<CatalogueError> for Error {
     fn from(error: CatalogueError) -> Error {
-        Error::usage(error.message).at(&error.path)
+        let plain = Error::usage(error.message.clone()).at(&error.path);
+        plain.caused_by(error)
     }
 }
 
@@ -81,29 +87,32 @@ impl From<CatalogueError> for Error {
 pub(super) struct DbError {
     kind: CatalogueErrorKind,
     message: String,
+    cause: Option<Cause>,
 }
 
 impl DbError {
     pub(super) fn new(kind: CatalogueErrorKind, message: impl Into<String>) -> DbError {
-        DbError { kind, message: message.into() }
+        DbError { kind, message: message.into(), cause: None }
     }
 
     /// Makes the error for contents that no version of this program wrote.
     pub(super) fn damaged(what: impl fmt::Display) -> DbError {
         let message = format!("the catalogue is damaged: {what}");
-        DbError { kind: CatalogueErrorKind::Damaged, message }
+        DbError::new(CatalogueErrorKind::Damaged, message)
     }
 
     /// Makes the error for a full disk or an exhausted quota.
     pub(super) fn full() -> DbError {
         let message = "cannot write the catalogue: no space is left on its volume";
-        DbError { kind: CatalogueErrorKind::Full, message: message.to_owned() }
+        DbError::new(CatalogueErrorKind::Full, message)
     }
 
     /// Makes the error for a failed system call. `doing` is an infinitive.
     pub(super) fn io(doing: &str, error: &io::Error) -> DbError {
         let kind = match error.kind() {
-            io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => return DbError::full(),
+            io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
+                return DbError::full().caused_by(copied(error));
+            }
             io::ErrorKind::NotFound => CatalogueErrorKind::Absent,
             io::ErrorKind::AlreadyExists => CatalogueErrorKind::Exists,
             io::ErrorKind::ReadOnlyFilesystem | io::ErrorKind::PermissionDenied => {
@@ -111,7 +120,12 @@ impl DbError {
             }
             _ => CatalogueErrorKind::System,
         };
-        DbError { kind, message: format!("cannot {doing}: {error}") }
+        DbError::new(kind, format!("cannot {doing}: {error}")).caused_by(copied(error))
+    }
+
+    /// Adds what caused the error.
+    pub(super) fn caused_by(self, cause: Cause) -> DbError {
+        DbError { cause: Some(cause), ..self }
     }
 
     pub(super) fn kind(&self) -> CatalogueErrorKind {
@@ -128,7 +142,8 @@ impl DbError {
 
     /// Adds the path.
     pub(super) fn at(self, path: &Path) -> CatalogueError {
-        CatalogueError { kind: self.kind, path: path.to_owned(), message: self.message }
+        let DbError { kind, message, cause } = self;
+        CatalogueError { kind, path: path.to_owned(), message, cause }
     }
 }
 
@@ -151,7 +166,8 @@ impl From<rusqlite::Error> for DbError {
             }
             Some(_) => CatalogueErrorKind::System,
         };
-        DbError { kind, message: format!("cannot use the catalogue: {error}") }
+        let message = format!("cannot use the catalogue: {error}");
+        DbError::new(kind, message).caused_by(error.into())
     }
 }
 

@@ -13,6 +13,7 @@ use std::sync::Arc;
 use steadfast_sys::file::{Dir, FileKind, Status};
 
 use super::error::{CatalogueErrorKind, DbError};
+use crate::error::copied;
 use crate::tree_folder::FOLDER;
 
 /// Suffixes of the files that SQLite uses for a database, the database first.
@@ -149,5 +150,5 @@ pub(super) fn planted(name: &OsStr, error: &io::Error) -> DbError {
         return DbError::io("look at it", error);
     }
     let message = format!("`{}` is not used: {error}", name.to_string_lossy());
-    DbError::new(CatalogueErrorKind::Planted, message)
+    DbError::new(CatalogueErrorKind::Planted, message).caused_by(copied(error))
 }

@@ -19,6 +19,7 @@ use steadfast_sys::file::{Draft, Existing, Timestamp};
 use super::error::{CatalogueErrorKind, DbError};
 use super::home::{Home, PARTS, is_blocked, planted};
 use super::schema::APPLICATION_ID;
+use crate::error::copied;
 use crate::tree_folder::DRAFT;
 use crate::tree_folder::{FILE, FOLDER, LOCK, is_left_of};
 
@@ -149,7 +150,7 @@ fn unusable(error: &io::Error) -> DbError {
     match error.kind() {
         io::ErrorKind::InvalidInput => {
             let message = format!("its lock is not used: {error}; remove it");
-            DbError::new(CatalogueErrorKind::System, message)
+            DbError::new(CatalogueErrorKind::System, message).caused_by(copied(error))
         }
         _ => DbError::io("open its lock", error),
     }

@@ -206,7 +206,7 @@ impl<'a> SetMaker<'a> {
         let Some(tag) = event.stored.or(lost) else {
             let operation = "read the tag";
             let damaged = event.tag_error.map(|error| error.to_string());
-            let trouble = trouble.or(damaged.map(|reason| FileError { operation, reason }));
+            let trouble = trouble.or(damaged.map(|reason| FileError::new(operation, reason)));
             match trouble {
                 Some(trouble) => self.refuse(relative, Verdict::Unreadable, Some(trouble)),
                 None => self.made.untagged += 1,
@@ -236,7 +236,7 @@ impl<'a> SetMaker<'a> {
     fn planned(&self, relative: &Path, tag: &Tag) -> Result<ProtectedFile, WhyNot> {
         if relative.as_os_str().len() > PATH_LEN_MAX {
             let reason = format!("its path is longer than {PATH_LEN_MAX} bytes");
-            let trouble = FileError { operation: "protect it", reason };
+            let trouble = FileError::new("protect it", reason);
             return Err((Verdict::Unreadable, Some(trouble)));
         }
         let open = OpenMember::open(self.task.place, relative)?;

@@ -108,7 +108,8 @@ impl Copies {
     pub fn new(roots: &[PathBuf]) -> Result<Copies, Error> {
         for root in roots {
             root.metadata().map_err(|error| {
-                Error::usage(format!("cannot look for copies there: {error}")).at(root)
+                let message = format!("cannot look for copies there: {error}");
+                Error::usage(message).at(root).caused_by(error)
             })?;
         }
         Ok(Copies { roots: roots.to_vec() })

@@ -76,7 +76,7 @@ impl Parities {
         &mut self,
         target: &RepairTarget,
     ) -> Result<Option<(&ParitySource, PathBuf)>, FileError> {
-        let unusable = |reason: String| FileError { operation: "use its parity", reason };
+        let unusable = |reason: String| FileError::new("use its parity", reason);
         let Ok(root) = target.root.canonicalize() else { return Ok(None) };
         let path = root.join(&target.relative);
         // The folder of a missing file may be missing too.

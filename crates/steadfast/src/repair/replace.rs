@@ -354,6 +354,7 @@ pub(crate) fn exchange(
         return Err(forgetting(changed()));
     }
     displaced.move_to(&kept, name).map_err(|error| FileError {
+        kind: Some(error.kind()),
         operation: "keep the damaged file",
         reason: format!(
             "{error}. The file is repaired; the next repair moves the damaged one from \

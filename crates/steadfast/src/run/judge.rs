@@ -114,7 +114,7 @@ pub(super) fn judge_undigested(event: &mut FileEvent) {
     event.verdict = Some(verdict);
     if verdict == Verdict::Unreadable {
         let reason = "its record has no digest that this program computes".to_owned();
-        event.trouble = Some(FileError { operation: "compare it", reason });
+        event.trouble = Some(FileError::new("compare it", reason));
     }
 }
 

@@ -146,13 +146,14 @@ pub(super) fn advised(error: CatalogueError) -> Error {
     };
     let option = if error.kind() == Unfinished { "" } else { "--rebuild" };
     let command = catalogue::command(option, root.unwrap_or(Path::new("DIR")), file);
-    Error::usage(match error.kind() {
+    let message = match error.kind() {
         Unfinished => format!("{error}: `{command}` makes the catalogue"),
         Absent => format!("{error}: `{command}` makes one from the tags"),
         _ => format!(
             "{error}: `{command}` sets it aside under another name and makes one from the tags"
         ),
-    })
+    };
+    Error::usage(message).caused_by(error)
 }
 
 /// Returns the path of the catalogue that a run uses, if it uses one.

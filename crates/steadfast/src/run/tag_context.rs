@@ -157,7 +157,7 @@ impl TagContext {
         };
         if event.trouble.is_none() {
             let operation = "read the tag in the AppleDouble file beside it";
-            event.trouble = Some(FileError { operation, reason });
+            event.trouble = Some(FileError::new(operation, reason));
         }
         if matches!(found, TagLookup::Nothing | TagLookup::NoPlace) {
             (event.tag_place, event.visit.is_beside) = (TagPlace::Attribute, true);

@@ -42,7 +42,7 @@ impl Task for UntagTask {
         {
             let name = path.file_name().unwrap_or_default().display();
             let reason = format!("a Mac keeps it in `._{name}`, which Steadfast does not change");
-            event.trouble = Some(FileError { operation: "remove the tag", reason });
+            event.trouble = Some(FileError::new("remove the tag", reason));
         }
         Plan::Done
     }

@@ -148,6 +148,6 @@ fn absent(path: FilePath, reference: Option<Box<Reference>>, error: &io::Error) 
 
 /// Makes the event of a line that cannot be read.
 fn faulty(list: &Path, reason: String) -> FileEvent {
-    let trouble = FileError { operation: "read the list", reason };
+    let trouble = FileError::new("read the list", reason);
     FileEvent::unreadable(FilePath::whole(list), Subject::Directory, trouble)
 }

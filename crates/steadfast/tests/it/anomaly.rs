@@ -92,7 +92,7 @@ impl Store for FaultyStore {
 
     fn write(&self, file: &File, tag: &Tag, replaces: Replaces) -> Result<(), FileError> {
         if self.writes.strikes() {
-            return Err(FileError { operation: "set the tag", reason: "no space left".to_owned() });
+            return Err(FileError::new("set the tag", "no space left"));
         }
         Xattr.write(file, tag, replaces)
     }

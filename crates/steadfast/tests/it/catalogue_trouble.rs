@@ -2,8 +2,8 @@
 //! is said is true, nothing is lost, and the next step is named.
 
 use std::collections::BTreeMap;
-use std::fs;
 use std::path::PathBuf;
+use std::{fs, io};
 
 use steadfast::run::init;
 use steadfast::unguarded::run;
@@ -234,5 +234,31 @@ fn a_lost_tag_that_a_killed_run_replaced_is_not_called_replaced() {
             assert_eq!((said.status, said.findings), (0, vec![]), "{name}");
             assert_eq!(told(&tree, Verb::Check).unwrap().findings, [""; 0], "{name}: once more");
         }
+    }
+}
+
+/// Returns the kind of the system's error that an error was caused by.
+fn kind_of(error: impl std::error::Error + 'static) -> Option<io::ErrorKind> {
+    let first = &error as &(dyn std::error::Error + 'static);
+    let mut causes = std::iter::successors(Some(first), |error| error.source());
+    causes.find_map(|cause| Some(cause.downcast_ref::<io::Error>()?.kind()))
+}
+
+#[test]
+fn the_system_s_error_can_be_told_from_another() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("file");
+    fs::write(&file, "bytes").unwrap();
+    let below = [
+        (folder.path().join("gone"), io::ErrorKind::NotFound),
+        (file.join("below"), io::ErrorKind::NotADirectory),
+    ];
+    for (path, kind) in below {
+        let copies = steadfast::repair::Copies::new(std::slice::from_ref(&path));
+        assert_eq!(kind_of(copies.unwrap_err()), Some(kind));
+        let made = steadfast::run::init(&path, None, &Options::default(), &mut |_: &_| {});
+        let error = made.unwrap_err();
+        let text = error.to_string();
+        assert_eq!(kind_of(error), Some(kind), "{text}");
     }
 }

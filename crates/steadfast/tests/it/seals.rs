@@ -265,7 +265,7 @@ impl Store for Refusing {
 
     fn ready(&self, _file: &File) -> Result<(), FileError> {
         let reason = "this file system keeps no extended attributes".to_owned();
-        Err(FileError { operation: "set the tag", reason })
+        Err(FileError::new("set the tag", reason))
     }
 
     fn write(&self, _file: &File, _tag: &Tag, _replaces: Replaces) -> Result<(), FileError> {

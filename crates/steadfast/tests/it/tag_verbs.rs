@@ -117,7 +117,7 @@ impl Store for NoPlace {
 
     fn remove(&self, _file: &File) -> Result<bool, FileError> {
         let reason = "this file system keeps no extended attributes".to_owned();
-        Err(FileError { operation: "set the tag", reason })
+        Err(FileError::new("set the tag", reason))
     }
 }
 

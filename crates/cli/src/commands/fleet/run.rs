@@ -44,7 +44,7 @@ pub(super) fn run(args: &FleetRunArgs) -> anyhow::Result<ExitStatus> {
     match (ended, told) {
         (None, told) => told,
         (Some(Ok(status)), Err(error)) => {
-            exit::complain(&format!("{error:#}"));
+            exit::complain(&exit::words(&error));
             Ok(status)
         }
         (Some(ended), _) => Ok(ended?),

@@ -11,6 +11,7 @@ use steadfast::qos::{Process, Reverted, ThreadChange, lower, restore};
 
 use super::state::{ProcessState, forget_the_ended};
 use crate::args::QosSetArgs;
+use crate::exit;
 use crate::output::answer;
 
 pub(super) fn run(args: &QosSetArgs) -> anyhow::Result<ExitStatus> {
@@ -28,7 +29,7 @@ fn lower_to(level: Level, process: Process) -> anyhow::Result<ExitStatus> {
     let mut remember = |changes: &[_], seen: &[_]| {
         state.changes.extend_from_slice(changes);
         state.seen.extend_from_slice(seen);
-        state.keep().map_err(|error| io::Error::other(format!("{error:#}")))
+        state.keep().map_err(|error| io::Error::other(exit::words(&error)))
     };
     let lowered = lower(&process, level, &mut remember)?;
     // What was refused is nothing to take back.

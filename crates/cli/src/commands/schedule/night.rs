@@ -108,8 +108,8 @@ fn finish(
             }
         }
         Err(error) => {
-            exit::complain(&format!("schedule `{}`: {error:#}", schedule.name));
-            facts.failure = Some(format!("The check could not be made: {error:#}."));
+            exit::complain(&format!("schedule `{}`: {}", schedule.name, exit::words(&error)));
+            facts.failure = Some(format!("The check could not be made: {}.", exit::words(&error)));
             journal.skipped("it failed", ended_s)
         }
     };

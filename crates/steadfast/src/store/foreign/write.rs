@@ -54,7 +54,7 @@ pub fn write(
 }
 
 fn refusal(reason: String) -> FileError {
-    FileError { operation: SETTING, reason }
+    FileError::new(SETTING, reason)
 }
 
 fn is_held(old: &[ForeignAttribute], (name, value): &(String, Vec<u8>)) -> bool {
