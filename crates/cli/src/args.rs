@@ -227,18 +227,18 @@ impl EngineArgs {
     /// Fills in a run's options.
     pub(crate) fn options(&self) -> Options {
         Options::default().with(|options| {
-            options.workers = self.workers.map(NonZeroUsize::get);
-            options.backend = self.backend;
-            options.lanes = self.lanes.map(NonZeroUsize::get);
+            options.reading.workers = self.workers.map(NonZeroUsize::get);
+            options.reading.backend = self.backend;
+            options.reading.lanes = self.lanes.map(NonZeroUsize::get);
             options.qos = self.level.level();
-            options.read_from = self.read_from;
+            options.reading.from = self.read_from;
             options.dataless = match (self.download, self.require_local) {
                 (true, _) => DatalessUse::Download,
                 (_, true) => DatalessUse::Fail,
                 _ => DatalessUse::Skip,
             };
-            options.queue_depth = self.queue_depth.map(NonZeroUsize::get);
-            options.rate_limit_bytes_per_s = self.rate_limit;
+            options.reading.queue_depth = self.queue_depth.map(NonZeroUsize::get);
+            options.reading.rate_limit_bytes_per_s = self.rate_limit;
         })
     }
 }
@@ -285,9 +285,9 @@ impl CatalogueArgs {
             (None, false) => CatalogueUse::Nearest,
         };
         options.with(|options| {
-            options.catalogue = catalogue;
-            options.wait = self.wait;
-            options.trees = state_folder::trees();
+            options.catalogue.choice = catalogue;
+            options.catalogue.wait = self.wait;
+            options.catalogue.trees = state_folder::trees();
         })
     }
 }

@@ -218,11 +218,11 @@ fn render_as(
         (_, true) => Box::new(Csv::new(output.quiet, rule)),
         _ => text(output.text(rule)),
     };
-    exit::set_on_signals(&options.stop)?;
+    exit::set_on_signals(&options.controls.stop)?;
     render(options, output, place, &mut *renderer, work)
 }
 
-/// Does the work with a renderer. `options.stop` ends the run when it is set.
+/// Does the work with a renderer. `options.controls.stop` ends the run when it is set.
 fn render(
     mut options: Options,
     output: &OutputArgs,
@@ -246,7 +246,7 @@ fn render(
         return Ok(status.max(finish_trace(trace)));
     };
     options.trace = Some(page.spans(options.trace.take()));
-    let catalogue = options.catalogue.clone();
+    let catalogue = options.catalogue.choice.clone();
     let mut collecting = Collecting::new(renderer, rule);
     let status = watch(options, output, place, &mut collecting, work)?;
     let status = status.max(finish_trace(trace));
@@ -267,7 +267,7 @@ fn watch(
         &mut Console<'_, dyn Renderer + '_>,
     ) -> Result<Summary, steadfast::Error>,
 ) -> anyhow::Result<ExitStatus> {
-    let stop = place.reads_only.then(|| Arc::clone(&options.stop));
+    let stop = place.reads_only.then(|| Arc::clone(&options.controls.stop));
     let mut console = Console::new(renderer, output, stop);
     options.survey = console.shows_progress();
     let summary = work(&options, &mut console);

@@ -67,7 +67,7 @@ fn ensure_planned(job: &Job, shard: u64) -> Result<(), Error> {
     Ok(())
 }
 
-/// Runs a shard, even if its part exists: see [`existing`]. `options.stop` stops it, and then no
+/// Runs a shard, even if its part exists: see [`existing`]. `options.controls.stop` stops it, and then no
 /// part is written.
 ///
 /// # Errors
@@ -132,7 +132,7 @@ fn run_shard(
         absent: 0,
         last: PathBuf::new(),
         failed: None,
-        stop: &options.stop,
+        stop: &options.controls.stop,
         ended: Arc::clone(&ended),
         monitor,
     };
@@ -143,7 +143,7 @@ fn run_shard(
     if let Some(error) = failed {
         return Err(error);
     }
-    if summary.interrupted || options.stop.load(Ordering::Relaxed) {
+    if summary.interrupted || options.controls.stop.load(Ordering::Relaxed) {
         return Err(Error::new(ErrorKind::Interrupted, "interrupted: no part was written"));
     }
     if rows != verified.files {
@@ -174,8 +174,8 @@ fn options_of_shard(options: &Options, ended: Arc<AtomicBool>) -> Options {
         _ => DatalessUse::Fail,
     };
     options.clone().with(|options| {
-        options.stop = ended;
-        options.catalogue = CatalogueUse::Off;
+        options.controls.stop = ended;
+        options.catalogue.choice = CatalogueUse::Off;
         options.survey = false;
         options.allow_empty = true;
         options.dataless = dataless;

@@ -83,7 +83,7 @@ impl KnownFiles {
         let root = real(root)?;
         let selection = selection.clone().with(|selection| selection.roots = vec![root.clone()]);
         let options = options.clone().with(|options| {
-            options.catalogue = CatalogueUse::Off;
+            options.catalogue.choice = CatalogueUse::Off;
             options.survey = false;
         });
         Ok(KnownFiles { root, source: KnownSource::Tree(Box::new((selection, options))) })
@@ -275,7 +275,7 @@ fn walk(
     sink: &mut KnownSink<'_>,
 ) -> Result<(), Error> {
     let ended = Arc::new(AtomicBool::new(stop.load(Ordering::Relaxed)));
-    let options = options.clone().with(|options| options.stop = Arc::clone(&ended));
+    let options = options.clone().with(|options| options.controls.stop = Arc::clone(&ended));
     let mut walk = TagWalk { root, sink, stop, ended };
     let summary = Run::of(Verb::Show, selection.clone(), options).run(&mut walk)?;
     let enough = walk.ended.load(Ordering::Relaxed);

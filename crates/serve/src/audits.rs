@@ -217,7 +217,7 @@ mod tests {
         let selection = Selection::of([path.clone()]);
         let catalogue = Catalogue::find(&path).unwrap();
         let options = Options::default().with(|options| {
-            options.catalogue = steadfast::CatalogueUse::At(catalogue);
+            options.catalogue.choice = steadfast::CatalogueUse::At(catalogue);
         });
         let tagged = steadfast::Run::of(Verb::Tag, selection, options).run(&mut |_: &Event| {});
         assert!(tagged.is_ok(), "{tagged:?}");

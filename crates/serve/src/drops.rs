@@ -242,7 +242,7 @@ fn read_place(drop: &Arc<Drop>, place: &ServedPath, roots: &ServedRoots) {
         // Dry: the run neither locks the catalogue nor writes to it.
         let stop = Arc::clone(&drop.stop);
         let options = Options::default().with(|options| {
-            options.stop = stop;
+            options.controls.stop = stop;
             options.dry_run = true;
         });
         let mut monitor = DropMonitor { drop, root: &root, options: &options };
@@ -268,7 +268,7 @@ impl Monitor for DropMonitor<'_> {
         let Event::File(event) = event else { return };
         if self.drop.len() >= FILES_MAX {
             self.drop.cut.store(true, Ordering::Release);
-            self.options.stop.store(true, Ordering::Relaxed);
+            self.options.controls.stop.store(true, Ordering::Relaxed);
             return;
         }
         let path = event.path.to_path();
@@ -296,7 +296,7 @@ impl DropMonitor<'_> {
         let mut taker = DropHasher::new(&self.drop.algorithms);
         let mut piece = vec![0; PIECE_LEN];
         loop {
-            if self.options.stop.load(Ordering::Relaxed) {
+            if self.options.controls.stop.load(Ordering::Relaxed) {
                 return Err(std::io::ErrorKind::Interrupted.into());
             }
             match file.read_at(&mut piece, taker.length)? {

@@ -39,12 +39,12 @@ pub(crate) fn estimate(
 ) -> Result<ProtectEstimate, String> {
     let options = Options::default().with(|options| {
         options.qos = Pace::Bicycle.level();
-        options.catalogue = CatalogueUse::Off;
+        options.catalogue.choice = CatalogueUse::Off;
         options.allow_empty = true;
     });
     let mut counter = Counter {
         found: ProtectEstimate::default(),
-        stop: Arc::clone(&options.stop),
+        stop: Arc::clone(&options.controls.stop),
         begun: Instant::now(),
     };
     let selection = selection_of(place, root, roots);

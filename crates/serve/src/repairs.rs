@@ -221,9 +221,9 @@ impl<'a> RepairListener<'a> {
         });
         let catalogue = Catalogue::find_beneath(&root, &root);
         let options = Options::default().with(|options| {
-            options.catalogue = catalogue.map_or(CatalogueUse::Off, CatalogueUse::At);
-            options.stop = Arc::clone(&control.stop);
-            options.trees = trees;
+            options.catalogue.choice = catalogue.map_or(CatalogueUse::Off, CatalogueUse::At);
+            options.controls.stop = Arc::clone(&control.stop);
+            options.catalogue.trees = trees;
         });
         let mode = if *is_agreed { RepairMode::Yes } else { RepairMode::Plan };
         let copies = Copies::default();

@@ -238,12 +238,13 @@ pub(crate) fn selection_of(place: &ServedPath, root: &Path, roots: &ServedRoots)
 fn options_of(run: &ServedRun, catalogue: Option<PathBuf>) -> Options {
     Options::default().with(|options| {
         options.qos = run.request.pace.level();
-        options.read_from = if run.request.from_media { ReadFrom::Media } else { ReadFrom::Cache };
-        options.stop = Arc::clone(&run.control.stop);
-        options.hold = Arc::clone(&run.control.hold);
-        options.dial = Arc::clone(&run.dial);
-        options.trees = run.trees.clone();
+        options.reading.from =
+            if run.request.from_media { ReadFrom::Media } else { ReadFrom::Cache };
+        options.controls.stop = Arc::clone(&run.control.stop);
+        options.controls.hold = Arc::clone(&run.control.hold);
+        options.controls.dial = Arc::clone(&run.dial);
+        options.catalogue.trees = run.trees.clone();
         options.survey = true;
-        options.catalogue = catalogue.map_or(CatalogueUse::Off, CatalogueUse::At);
+        options.catalogue.choice = catalogue.map_or(CatalogueUse::Off, CatalogueUse::At);
     })
 }

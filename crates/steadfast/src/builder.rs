@@ -126,7 +126,7 @@ impl Run {
 
     /// Reads from the page cache, which is the default, or from the medium itself.
     pub fn read_from(self, place: ReadFrom) -> Run {
-        self.options(|options| options.read_from = place)
+        self.options(|options| options.reading.from = place)
     }
 
     /// Reports what would be written, and writes nothing.

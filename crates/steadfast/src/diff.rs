@@ -158,7 +158,7 @@ fn compare_sides(
         engine: means.engine_name(),
         ..DiffSummary::default()
     };
-    let mut teller = Teller { summary, monitor, stop: &options.stop, start, told: start };
+    let mut teller = Teller { summary, monitor, stop: &options.controls.stop, start, told: start };
     let mut join = Join::new(&mut here, there.source());
     let ended = join.run(&mut teller)?;
     let mut notices = join.finish(&mut teller);
@@ -190,7 +190,7 @@ fn compare_sides(
     [summary.skipped_here, summary.skipped_there] = skipped;
     summary.bytes = here.bytes() + there.source().bytes();
     summary.backend = means.backend();
-    summary.interrupted = !whole || options.stop.load(Ordering::Relaxed);
+    summary.interrupted = !whole || options.controls.stop.load(Ordering::Relaxed);
     summary.elapsed_ns = start.elapsed().as_nanos() as u64;
     Ok(summary)
 }
@@ -255,7 +255,7 @@ fn ensure_two_directories(trees: &Trees) -> Result<(), Error> {
 /// Returns a notice if reads from the medium were requested and came from the page cache.
 fn notice_of_origin(options: &Options, summary: &DiffSummary) -> Option<Notice> {
     let files = summary.files_from_cache;
-    (options.read_from == ReadFrom::Media && files > 0).then(|| {
+    (options.reading.from == ReadFrom::Media && files > 0).then(|| {
         Notice::new(format!(
             "the contents of {files} files cannot be said to come from the medium: the file \
              system reads them through the page cache, or does not tell"

@@ -117,8 +117,8 @@ pub use crate::pages::PagesUse;
 pub use crate::read::Origin;
 pub use crate::reference::Reference;
 pub use crate::run::{
-    CatalogueUse, DatalessUse, DueChoice, Options, ReadFrom, TreeChanges, Verb, changes,
-    prepare_open_files,
+    CatalogueOptions, CatalogueUse, Controls, DatalessUse, DueChoice, Options, ReadFrom, Reading,
+    TreeChanges, Verb, changes, prepare_open_files,
 };
 pub use crate::selection::Selection;
 pub use crate::verdict::Verdict;

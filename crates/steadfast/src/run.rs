@@ -43,7 +43,10 @@ pub(crate) use check::ProvedFile;
 use due::{DueList, TimeLimit};
 pub use hash::digest_of;
 pub(crate) use leaves::leaves_folder;
-pub use options::{CatalogueUse, DatalessUse, DueChoice, Options, ReadFrom, Verb};
+pub use options::{
+    CatalogueOptions, CatalogueUse, Controls, DatalessUse, DueChoice, Options, ReadFrom, Reading,
+    Verb,
+};
 pub use quick::quick;
 pub use read::read_without_hashing;
 use recording::{RunRecording, run_start};
@@ -172,8 +175,8 @@ fn run_as(
     let catalogue = session.as_ref().map(|session| session.catalogue().file());
     let pages = pages_of(verb, catalogue, options)?;
     let walked = session.as_ref().map_or_else(|| selection.clone(), |it| it.walked(selection));
-    let recording =
-        session.map(|session| RunRecording::start(session, selection, &start, &options.stop));
+    let recording = session
+        .map(|session| RunRecording::start(session, selection, &start, &options.controls.stop));
     let mut recording = recording.transpose()?;
     let (repairs, proved) = repairs.unzip();
     if let (Some(recording), Some(repairs)) = (&mut recording, repairs) {
@@ -252,7 +255,7 @@ pub fn init(
         engine: Arc::new(Buffered),
         settings: RunSettings::of(options, &selection)?,
         time_limit: None,
-        recording: Some(RunRecording::start(session, &selection, &start, &options.stop)?),
+        recording: Some(RunRecording::start(session, &selection, &start, &options.controls.stop)?),
         notices: Vec::new(),
         // The catalogue is created, and files may be added later.
         if_empty: Notice { status: ExitStatus::Fine, ..no_file() },
@@ -335,8 +338,8 @@ pub fn import(
     let session = session.map(|session| session.covering_list(&selection));
     let records = session.as_ref().map(CatalogueSession::reader).transpose()?.map(Arc::new);
     let start = run_start(Verb::Import.name(), "", false, options);
-    let recording =
-        session.map(|session| RunRecording::start(session, &selection, &start, &options.stop));
+    let recording = session
+        .map(|session| RunRecording::start(session, &selection, &start, &options.controls.stop));
     let recording = recording.transpose()?;
     let context = context_of(Arc::new(Xattr), records, options);
     let task = Arc::new(import::ImportTask { context, trust });
@@ -416,7 +419,7 @@ fn check_due(
         settings,
         time_limit,
         recording: Some(
-            RunRecording::start(session, &Selection::default(), &start, &options.stop)?
+            RunRecording::start(session, &Selection::default(), &start, &options.controls.stop)?
                 .with_missing(!choice.leaves_missing),
         ),
         source: Box::new(ListSource { root, list: Box::new(list) }),
@@ -464,7 +467,7 @@ fn context_of(
         accept_missing: options.accept_missing,
         algorithm: options.algorithm,
         pages: None,
-        stop: Arc::clone(&options.stop),
+        stop: Arc::clone(&options.controls.stop),
         dry_run: options.dry_run,
         now: options.now,
     }
@@ -479,7 +482,8 @@ fn pages_of(
     match verb {
         Verb::Tag | Verb::Check | Verb::Update | Verb::Retag { .. } => {
             let folder = catalogue.map(leaves_folder).transpose()?.flatten();
-            let keeper = PageKeeper::new(&options.pages, folder, Arc::clone(&options.stop))?;
+            let keeper =
+                PageKeeper::new(&options.pages, folder, Arc::clone(&options.controls.stop))?;
             Ok(Some(Arc::new(keeper)))
         }
         _ => Ok(None),

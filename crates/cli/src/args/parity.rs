@@ -125,8 +125,8 @@ impl ParityMadeArgs {
         options.keep_earlier = self.keep_earlier;
         options.max_time = self.max_time;
         options.run.qos = self.place.level.level();
-        options.run.read_from = self.read_from;
-        options.run.rate_limit_bytes_per_s = self.rate_limit;
+        options.run.reading.from = self.read_from;
+        options.run.reading.rate_limit_bytes_per_s = self.rate_limit;
         options
     }
 }

@@ -29,7 +29,7 @@ pub(super) fn run(args: &DiffArgs) -> anyhow::Result<ExitStatus> {
     trees.one_file_system = selection.one_file_system;
     let stop = exit::stop_on_signals()?;
     let options = args.algorithm.choose(args.walk.empty.choose(args.engine.options()));
-    let options = options.with(|options| options.stop = Arc::clone(&stop));
+    let options = options.with(|options| options.controls.stop = Arc::clone(&stop));
     let mut renderer = renderer(args);
     let mut console = Console::new(&mut *renderer, output, Some(stop));
     let is_list = args.b == Path::new(STDIN) || (args.b.exists() && !args.b.is_dir());

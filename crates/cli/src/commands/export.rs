@@ -51,7 +51,7 @@ fn export(root: &Path, format: Format, args: &ExportArgs) -> anyhow::Result<Exit
     let selection = Selection::of(roots).with(|selection| selection.output = output);
     let options = args.algorithm.choose(args.engine.options());
     let options = args.empty.choose(options.with(|options| {
-        options.stop = stop;
+        options.controls.stop = stop;
         options.judge = args.read;
     }));
     let summary = Run::of(verb, selection, options).run(&mut document)?;

@@ -20,7 +20,7 @@ pub(super) fn run(args: &InitArgs) -> anyhow::Result<ExitStatus> {
     }
     let options = Options::default().with(|options| {
         options.qos = args.level.level();
-        options.trees = trees;
+        options.catalogue.trees = trees;
     });
     let writer = LockRequest { verb: "init", now: (options.now)(), wait: None };
     if args.rebind {

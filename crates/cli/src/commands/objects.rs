@@ -42,7 +42,7 @@ pub(super) fn run(args: &ObjectsArgs) -> anyhow::Result<ExitStatus> {
 fn known(args: &ComparedArgs, stop: &Arc<AtomicBool>) -> anyhow::Result<KnownFiles> {
     let options = Options::default().with(|options| {
         options.qos = args.level.level();
-        options.stop = Arc::clone(stop);
+        options.controls.stop = Arc::clone(stop);
         options.survey = false;
     });
     if let Some(folder) = &args.catalogue {

@@ -66,9 +66,9 @@ fn make(
 ) -> anyhow::Result<ExitStatus> {
     let json = args.place.json;
     let mut options = args.options();
-    options.run.stop = exit::stop_on_signals()?;
+    options.run.controls.stop = exit::stop_on_signals()?;
     let made = watched(json, |console| work(&args.place.place()?, &options, console))?.0;
-    if options.run.read_from == ReadFrom::Media && made.bytes_from_media < made.bytes_read {
+    if options.run.reading.from == ReadFrom::Media && made.bytes_from_media < made.bytes_read {
         let cached = made.bytes_read - made.bytes_from_media;
         let read = made.bytes_read;
         exit::complain(&format!("{cached} of {read} bytes were read through the page cache"));
@@ -81,7 +81,7 @@ fn make(
 /// that is missing or modified is no more than that, because the check is what tells of it.
 #[cfg(feature = "schedule")]
 pub(super) fn keep_up(place: &ParityPlace, run: Options, json: bool) -> anyhow::Result<ExitStatus> {
-    exit::set_on_signals(&run.stop)?;
+    exit::set_on_signals(&run.controls.stop)?;
     let mut options = ParityOptions::default();
     options.run = run;
     let (made, status) = watched(json, |console| update_parity(place, &options, console))?;

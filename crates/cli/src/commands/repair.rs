@@ -35,7 +35,7 @@ pub(super) fn run(args: &RepairArgs) -> anyhow::Result<ExitStatus> {
     let options = args.catalogue.choose(args.paths.walk.empty.choose(args.engine.options()));
     let stop = exit::stop_on_signals()?;
     let options = options.with(|options| {
-        options.stop = stop;
+        options.controls.stop = stop;
         options.all_lost = args.all_lost;
         options.allow_empty |= args.all_lost;
     });

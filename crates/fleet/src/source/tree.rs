@@ -39,7 +39,7 @@ impl TreeSource {
         }
         let root = real(root)?;
         let selection = selection.clone().with(|selection| selection.roots = vec![root.clone()]);
-        let options = options.clone().with(|options| options.catalogue = CatalogueUse::Off);
+        let options = options.clone().with(|options| options.catalogue.choice = CatalogueUse::Off);
         Ok(TreeSource { root, selection, options })
     }
 }
@@ -55,7 +55,8 @@ impl JobSource for TreeSource {
 
     fn each(&mut self, stop: &AtomicBool, sink: &mut SourceSink<'_>) -> Result<Skipped, Error> {
         let ended = Arc::new(AtomicBool::new(stop.load(Ordering::Relaxed)));
-        let options = self.options.clone().with(|options| options.stop = Arc::clone(&ended));
+        let options =
+            self.options.clone().with(|options| options.controls.stop = Arc::clone(&ended));
         let mut walk = TreeWalk { root: &self.root, sink, stop, ended, failed: None };
         let summary = Run::of(Verb::Show, self.selection.clone(), options).run(&mut walk)?;
         if let Some(error) = walk.failed {

@@ -136,7 +136,7 @@ fn a_job_is_read_from_media_if_all_of_it_was() {
     let folder = catalogued();
     let mut all = source(&folder, None, later(0));
     let job = folder.plan_of("job", &mut all, Size::Shards(2)).unwrap().job;
-    run_with(&job, 0, &Options::default().with(|options| options.read_from = ReadFrom::Media))
+    run_with(&job, 0, &Options::default().with(|options| options.reading.from = ReadFrom::Media))
         .unwrap();
     run_shard(&job, 1).unwrap();
     folder.merge(&job, false).unwrap();

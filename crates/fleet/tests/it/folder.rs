@@ -76,7 +76,8 @@ impl Folder {
     /// Has the library do a verb on the tree.
     pub(crate) fn run(&self, verb: Verb) -> (Summary, Vec<FileEvent>) {
         let selection = Selection::of([self.tree()]);
-        let options = Options::default().with(|options| options.catalogue = CatalogueUse::Off);
+        let options =
+            Options::default().with(|options| options.catalogue.choice = CatalogueUse::Off);
         let mut heard = Heard::default();
         let summary = steadfast::unguarded::run(verb, &selection, &options, &mut heard).unwrap();
         (summary, heard.files)

@@ -80,7 +80,8 @@ fn a_shard_that_was_run_is_known_and_can_be_run_again() {
 fn a_run_that_is_told_to_stop_leaves_no_part() {
     let folder = Folder::tagged(20);
     let job = folder.plan("job", 1);
-    let options = Options::default().with(|options| options.stop = Arc::new(AtomicBool::new(true)));
+    let options =
+        Options::default().with(|options| options.controls.stop = Arc::new(AtomicBool::new(true)));
     let error = run_with(&job, 0, &options).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Interrupted, "{error}");
     assert_eq!(names(&job.folder().join("parts")), [""; 0]);

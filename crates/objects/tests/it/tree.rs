@@ -29,7 +29,7 @@ pub(crate) fn tagged(files: &[(&str, &[u8])]) -> tempfile::TempDir {
         fs::write(path, contents).unwrap();
     }
     let selection = selection(folder.path());
-    let options = Options::default().with(|options| options.catalogue = CatalogueUse::Off);
+    let options = Options::default().with(|options| options.catalogue.choice = CatalogueUse::Off);
     let _ = steadfast::unguarded::run(Verb::Tag, &selection, &options, &mut Silent).unwrap();
     folder
 }

@@ -73,7 +73,10 @@ impl DiffSetup {
             Selection { one_file_system: trees.one_file_system, ..Selection::default() };
         let algorithm = options.algorithm.or_else(|| {
             let selection = Selection { roots: vec![trees.here.clone()], ..selection.clone() };
-            trees.read.then(|| algorithm_of_tags(&selection, excludes, &options.stop)).flatten()
+            trees
+                .read
+                .then(|| algorithm_of_tags(&selection, excludes, &options.controls.stop))
+                .flatten()
         });
         Ok(DiffSetup {
             selection,
@@ -82,7 +85,7 @@ impl DiffSetup {
             engine: engine_of(options),
             lanes,
             settings: Settings { window: WINDOW, ..settings },
-            queue_depth: options.queue_depth,
+            queue_depth: options.reading.queue_depth,
             algorithm: algorithm.unwrap_or(Algorithm::Sha256),
             forced: options.algorithm.is_some(),
             read: trees.read,

@@ -140,7 +140,8 @@ impl<'a> SetMaker<'a> {
 
     /// Returns the options of a walk that this ends.
     pub(super) fn walk_options(&self) -> Options {
-        Options { stop: Arc::clone(&self.walk_stop), ..self.task.options.run.clone() }
+        let stop = Arc::clone(&self.walk_stop);
+        self.task.options.run.clone().with(|options| options.controls.stop = stop)
     }
 
     /// Reports progress, and ends the walk if it is time.
@@ -175,7 +176,7 @@ impl<'a> SetMaker<'a> {
     }
 
     pub(super) fn is_stopped(&mut self) -> bool {
-        self.made.interrupted |= self.task.options.run.stop.load(Ordering::Relaxed);
+        self.made.interrupted |= self.task.options.run.controls.stop.load(Ordering::Relaxed);
         self.made.time_up |= self.task.limits.deadline.is_some_and(|end| Instant::now() >= end);
         self.made.interrupted || self.made.time_up
     }

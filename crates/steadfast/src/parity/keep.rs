@@ -169,7 +169,7 @@ impl<'a> AcceptedMissing<'a> {
     fn new(selection: &Selection, options: &Options, monitor: &'a mut dyn Monitor) -> Self {
         let has_catalogue =
             |path: &PathBuf| real_of(path).is_some_and(|real| Catalogue::find(&real).is_some());
-        let is_catalogued = match options.catalogue {
+        let is_catalogued = match options.catalogue.choice {
             CatalogueUse::Off => false,
             CatalogueUse::At(_) => true,
             CatalogueUse::Nearest => {

@@ -21,7 +21,7 @@ pub(super) struct CataloguedFiles {
 impl CataloguedFiles {
     /// Opens the catalogue that a run with these options uses.
     pub(super) fn of(place: &ParityPlace, options: &Options) -> CataloguedFiles {
-        let file = match &options.catalogue {
+        let file = match &options.catalogue.choice {
             CatalogueUse::Off => None,
             CatalogueUse::At(file) => Some(file.clone()),
             CatalogueUse::Nearest => Catalogue::find(place.root()),

@@ -120,7 +120,7 @@ fn bring_up_to_date(
         known: &known,
         scope: extent.scope,
     };
-    let review = Review::of(place, folder, rule, &options.run.stop)?;
+    let review = Review::of(place, folder, rule, &options.run.controls.stop)?;
     let stale_paths = review.paths_outside(extent.scope, folder);
     let (forgetting, known) = (&forgetting, &known);
     let task = MakerTask { place, folder, options, forgetting, known, keep_earlier, limits };

@@ -193,12 +193,12 @@ fn end_journal(
     work: &Unfinished,
     originals: &Originals,
 ) -> io::Result<bool> {
-    let catalogue = match &options.catalogue {
+    let catalogue = match &options.catalogue.choice {
         CatalogueUse::Off => None,
         CatalogueUse::At(file) => Some(file.clone()),
         CatalogueUse::Nearest => Catalogue::find(root),
     };
-    let is_finished = finish(root, catalogue.as_deref(), journal, &options.stop)?;
+    let is_finished = finish(root, catalogue.as_deref(), journal, &options.controls.stop)?;
     keep(work, &journal.name, originals, &journal.subject.relative)?;
     Ok(is_finished)
 }

@@ -181,11 +181,11 @@ fn repair_towards(
     summary.undecided = found.undecided;
     if mode != RepairMode::Yes {
         targets.retain(|target| {
-            if options.stop.load(Ordering::Relaxed) {
+            if options.controls.stop.load(Ordering::Relaxed) {
                 summary.interrupted = true;
                 return false;
             }
-            let outcome = plan(target, request, &mut parities, &options.stop);
+            let outcome = plan(target, request, &mut parities, &options.controls.stop);
             monitor.planned(target, &outcome);
             summary.count(target, &outcome);
             outcome.is_good()
@@ -232,7 +232,7 @@ impl Repairer<'_> {
     ) -> Vec<(RepairTarget, RepairOutcome)> {
         let mut done = Vec::new();
         for target in targets {
-            if self.options.stop.load(Ordering::Relaxed) {
+            if self.options.controls.stop.load(Ordering::Relaxed) {
                 summary.interrupted = true;
                 summary.not_repaired += 1;
                 continue;
@@ -240,7 +240,8 @@ impl Repairer<'_> {
             let root = &target.root;
             let kept = self.originals.entry(root.clone()).or_insert_with(|| Originals::of(root));
             let parities = &mut self.parities;
-            let outcome = repair(&target, self.request, parities, kept, &self.options.stop);
+            let outcome =
+                repair(&target, self.request, parities, kept, &self.options.controls.stop);
             self.monitor.repaired(&target, &outcome);
             summary.count(&target, &outcome);
             if outcome.is_good() {
@@ -272,7 +273,7 @@ fn check_again(
     options: &Options,
     summary: &mut RepairSummary,
 ) -> Result<(), Error> {
-    if done.is_empty() || options.stop.load(Ordering::Relaxed) {
+    if done.is_empty() || options.controls.stop.load(Ordering::Relaxed) {
         return Ok(());
     }
     let mut repairs = Repairs::new();

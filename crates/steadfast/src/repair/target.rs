@@ -195,7 +195,7 @@ impl SelectedRoot {
     pub(super) fn of(path: &Path, options: &Options) -> Result<SelectedRoot, Error> {
         let nowhere = || Error::usage("there is no such folder").at(path);
         let real = real_of(path).ok_or_else(nowhere)?;
-        let catalogue = match &options.catalogue {
+        let catalogue = match &options.catalogue.choice {
             CatalogueUse::Off => None,
             CatalogueUse::At(file) => Some(file.clone()),
             CatalogueUse::Nearest => Catalogue::find(&real),

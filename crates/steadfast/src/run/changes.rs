@@ -95,7 +95,7 @@ fn of_catalogue(
         _ => {}
     };
     let now = (options.now)();
-    let _ = catalogue.quick(selection, now, &options.stop, &mut say, &mut |_| {})?;
+    let _ = catalogue.quick(selection, now, &options.controls.stop, &mut say, &mut |_| {})?;
     if !recorded.is_empty() {
         let catalogue = Catalogue::open_reader(&file)?;
         for path in recorded {

@@ -10,10 +10,10 @@ use std::time::{Duration, Instant};
 
 use steadfast_sys::file::Timestamp;
 
+use super::Controls;
 use super::due::TimeLimit;
 use super::judge;
 use super::recording::{RunRecording, Tell};
-use super::settings::Control;
 use super::survey::Survey;
 use crate::cost::{JobFacts, Role, Stage, StageClock};
 use crate::event::{FileEvent, Notice};
@@ -59,7 +59,7 @@ pub(super) enum Halt {
 
 impl Halt {
     /// Returns why a run should stop now, if it should.
-    fn of(control: &Control, time_limit: Option<&TimeLimit>) -> Option<Halt> {
+    fn of(control: &Controls, time_limit: Option<&TimeLimit>) -> Option<Halt> {
         if control.stop.load(Ordering::Relaxed) {
             return Some(Halt::Asked);
         }
@@ -128,7 +128,7 @@ impl<'a> Collector<'a> {
     pub(super) fn follow(
         &mut self,
         pipeline: &Pipeline,
-        control: &Control,
+        control: &Controls,
         time_limit: Option<&TimeLimit>,
         survey: Option<&Survey>,
         start: Instant,

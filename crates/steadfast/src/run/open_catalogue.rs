@@ -30,7 +30,7 @@ pub(super) fn open(
         return Ok(None);
     }
     let Some(file) = file_of(selection, options)? else { return Ok(None) };
-    let wait = options.wait.then_some(&*options.stop);
+    let wait = options.catalogue.wait.then_some(&*options.controls.stop);
     let lock = LockRequest { verb: verb.name(), now: clock::utc_now(), wait };
     let session = match (options.dry_run, verb) {
         (true, _) => CatalogueSession::read(&file),
@@ -77,7 +77,7 @@ fn ensure_within(
     selection: &Selection,
     options: &Options,
 ) -> Result<(), Error> {
-    match (&options.catalogue, RunScope::outside(session.catalogue().root(), selection)) {
+    match (&options.catalogue.choice, RunScope::outside(session.catalogue().root(), selection)) {
         (CatalogueUse::At(_), Some(path)) => Err(Error::usage(NOT_IN_TREE).at(&path)),
         _ => Ok(()),
     }
@@ -103,7 +103,7 @@ fn is_recorded(verb: Verb) -> bool {
 /// Adds the tree of a catalogue to the list of catalogued trees. A failure is ignored, because the
 /// run does not need the list.
 pub(super) fn enter(catalogue: &Catalogue, options: &Options) {
-    if let (Some(list), Ok(tree)) = (&options.trees, catalogue.tree()) {
+    if let (Some(list), Ok(tree)) = (&options.catalogue.trees, catalogue.tree()) {
         let _ = TreeList::at(list).enter(&tree);
     }
 }
@@ -111,7 +111,11 @@ pub(super) fn enter(catalogue: &Catalogue, options: &Options) {
 /// Returns a notice for each selected tree whose catalogue is gone: the run cannot notice missing
 /// files there.
 pub(super) fn lost(verb: Verb, selection: &Selection, options: &Options) -> Vec<Notice> {
-    let list = options.trees.as_ref().filter(|_| options.catalogue == CatalogueUse::Nearest);
+    let list = options
+        .catalogue
+        .trees
+        .as_ref()
+        .filter(|_| options.catalogue.choice == CatalogueUse::Nearest);
     let Some(list) = list.filter(|_| is_recorded(verb)) else { return Vec::new() };
     let mut lost = TreeList::at(list).lost();
     lost.retain(|tree| {
@@ -158,7 +162,7 @@ pub(super) fn advised(error: CatalogueError) -> Error {
 
 /// Returns the path of the catalogue that a run uses, if it uses one.
 fn file_of(selection: &Selection, options: &Options) -> Result<Option<PathBuf>, Error> {
-    match &options.catalogue {
+    match &options.catalogue.choice {
         CatalogueUse::Off => Ok(None),
         CatalogueUse::At(file) => Ok(Some(file.clone())),
         CatalogueUse::Nearest => nearest(selection),

@@ -116,16 +116,60 @@ impl DueChoice {
     }
 }
 
+/// How contents are read and hashed.
+#[derive(Clone, Debug, Default)]
+#[non_exhaustive]
+pub struct Reading {
+    /// Where bytes come from.
+    pub from: ReadFrom,
+    /// Threads that hash; `None` for one per processor.
+    pub workers: Option<usize>,
+    /// The SHA-256 backend; `None` for the best that this machine has.
+    pub backend: Option<Backend>,
+    /// Lanes of that backend; `None` for its best.
+    pub lanes: Option<usize>,
+    /// Reading jobs at a time; `None` for one on a rotating disk, and otherwise as many as are
+    /// useful.
+    pub queue_depth: Option<usize>,
+    /// The most bytes to read in a second; `None` for no limit.
+    pub rate_limit_bytes_per_s: Option<u64>,
+}
+
+/// Requests to a run from outside while it works. Clones share them.
+#[derive(Clone, Debug, Default)]
+#[non_exhaustive]
+pub struct Controls {
+    /// Set to end the run early; the summary then says so.
+    pub stop: Arc<AtomicBool>,
+    /// Set to hold the run, cleared to continue it: meanwhile no thread begins a job.
+    pub hold: Arc<AtomicBool>,
+    /// Changes the level of the threads that read and hash, up or down.
+    pub dial: Arc<LevelDial>,
+}
+
+/// Which catalogue a run uses, and how.
+#[derive(Clone, Debug, Default)]
+#[non_exhaustive]
+pub struct CatalogueOptions {
+    /// Which one.
+    pub choice: CatalogueUse,
+    /// The list of catalogued trees, by which a deleted catalogue is noticed; `None` for none.
+    /// Trees whose catalogue is opened or created are added to it.
+    pub trees: Option<PathBuf>,
+    /// Whether to wait if another run has the catalogue locked, instead of failing.
+    pub wait: bool,
+}
+
 /// How a run is carried out; every field has a default that needs no thought.
 ///
 /// ```
 /// use steadfast::{Options, ReadFrom};
 ///
 /// let options = Options::default().with(|options| {
-///     options.read_from = ReadFrom::Media;
-///     options.workers = Some(2);
+///     options.reading.from = ReadFrom::Media;
+///     options.reading.workers = Some(2);
 /// });
-/// # assert_eq!(options.workers, Some(2));
+/// # assert_eq!(options.reading.workers, Some(2));
 /// ```
 #[derive(Clone, Debug)]
 #[non_exhaustive]
@@ -133,30 +177,16 @@ pub struct Options {
     /// The algorithm of new tags and of `hash`; `None` for SHA-256. Existing tags then keep their
     /// own algorithm.
     pub algorithm: Option<Algorithm>,
-    /// Threads that hash; `None` for one per processor.
-    pub workers: Option<usize>,
-    /// The SHA-256 backend; `None` for the best that this machine has.
-    pub backend: Option<Backend>,
-    /// Lanes of that backend; `None` for its best.
-    pub lanes: Option<usize>,
-    /// Where bytes come from.
-    pub read_from: ReadFrom,
-    /// Reading jobs at a time; `None` for one on a rotating disk, and otherwise as many as are
-    /// useful.
-    pub queue_depth: Option<usize>,
-    /// The most bytes to read in a second; `None` for no limit.
-    pub rate_limit_bytes_per_s: Option<u64>,
+    /// How contents are read and hashed.
+    pub reading: Reading,
+    /// How a program stops, holds or slows the run while it works.
+    pub controls: Controls,
+    /// Which catalogue the run uses, and how.
+    pub catalogue: CatalogueOptions,
     /// The level of the run's threads.
     pub qos: Level,
     /// Whether to report what would be written without writing it.
     pub dry_run: bool,
-    /// Which catalogue the run uses.
-    pub catalogue: CatalogueUse,
-    /// The list of catalogued trees, by which a deleted catalogue is noticed; `None` for none.
-    /// Trees whose catalogue is opened or created are added to it.
-    pub trees: Option<PathBuf>,
-    /// Whether to wait if another run has the catalogue locked, instead of failing.
-    pub wait: bool,
     /// Which files of the catalogue to check, the longest unchecked first; `None` for a walk.
     pub due: Option<DueChoice>,
     /// Whether `update` removes missing files from the catalogue, and accepts attributes that
@@ -187,13 +217,6 @@ pub struct Options {
     pub trace: Option<Arc<dyn SpanSink>>,
     /// Whether to count the tree during the run, so that progress can show the remaining work.
     pub survey: bool,
-    /// Set from outside to end the run early; the summary then says so.
-    pub stop: Arc<AtomicBool>,
-    /// Set from outside to hold the run, cleared to continue it: meanwhile no thread begins a job.
-    pub hold: Arc<AtomicBool>,
-    /// Set from outside to change the level of the threads that read and hash, up or down, during
-    /// the run.
-    pub dial: Arc<LevelDial>,
 }
 
 impl Options {
@@ -211,17 +234,11 @@ impl Default for Options {
     fn default() -> Options {
         Options {
             algorithm: None,
-            workers: None,
-            backend: None,
-            lanes: None,
-            read_from: ReadFrom::Cache,
-            queue_depth: None,
-            rate_limit_bytes_per_s: None,
+            reading: Reading::default(),
+            controls: Controls::default(),
+            catalogue: CatalogueOptions::default(),
             qos: Level::Default,
             dry_run: false,
-            catalogue: CatalogueUse::Nearest,
-            trees: None,
-            wait: false,
             due: None,
             accept_missing: false,
             accept_many: false,
@@ -235,9 +252,6 @@ impl Default for Options {
             pages: PagesUse::Kept,
             trace: None,
             survey: false,
-            stop: Arc::new(AtomicBool::new(false)),
-            hold: Arc::new(AtomicBool::new(false)),
-            dial: Arc::default(),
         }
     }
 }

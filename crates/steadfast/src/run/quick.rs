@@ -63,7 +63,7 @@ fn compare(
     let quick = catalogue.quick(
         selection,
         (options.now)(),
-        &options.stop,
+        &options.controls.stop,
         &mut |finding| tell(paths.event(finding)),
         &mut |event| tell(Event::File(Box::new(event))),
     )?;

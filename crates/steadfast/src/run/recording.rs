@@ -49,7 +49,7 @@ pub(super) fn run_start<'a>(
     accepts: bool,
     options: &Options,
 ) -> RunStart<'a> {
-    let read_from = match options.read_from {
+    let read_from = match options.reading.from {
         ReadFrom::Cache => "cache",
         ReadFrom::Media => "media",
     };

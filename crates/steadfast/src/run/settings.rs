@@ -3,7 +3,6 @@
 //! Takes [`Options`] and the files. Returns the settings for each stage.
 
 use std::path::Path;
-use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Once};
 
 use steadfast_digest::Lanes;
@@ -11,12 +10,11 @@ use steadfast_sys::file::{Status, Timestamp, raise_open_files_limit, reserve_ope
 use steadfast_sys::machine;
 use steadfast_sys::storage::{self, Medium};
 
-use super::options::{DatalessUse, Options, ReadFrom};
+use super::options::{Controls, DatalessUse, Options, ReadFrom};
 use crate::calibration::LaneChoice;
 use crate::cost::SpanSink;
 use crate::error::Error;
 use crate::pipeline::Settings;
-use crate::qos::LevelDial;
 use crate::read::Engine;
 use crate::read::buffered::Buffered;
 use crate::read::direct::Direct;
@@ -41,7 +39,7 @@ pub(super) struct RunSettings {
     pub(super) pipeline: Settings,
     pub(super) lanes: LaneChoice,
     pub(super) trace: Option<Arc<dyn SpanSink>>,
-    pub(super) control: Control,
+    pub(super) controls: Controls,
     /// The time of day.
     pub(super) now: fn() -> Timestamp,
     pub(super) dry_run: bool,
@@ -51,16 +49,6 @@ pub(super) struct RunSettings {
     pub(super) from_media: bool,
     /// Whether contents that are not on this machine are failures.
     pub(super) require_local: bool,
-}
-
-/// Requests to a run from outside while it works.
-pub(super) struct Control {
-    /// Set to end the run early.
-    pub(super) stop: Arc<AtomicBool>,
-    /// Set to hold the run, cleared to continue it.
-    pub(super) hold: Arc<AtomicBool>,
-    /// Changes the level.
-    pub(super) dial: Arc<LevelDial>,
 }
 
 impl RunSettings {
@@ -73,7 +61,7 @@ impl RunSettings {
         let processors = machine::logical_cpus();
         let workers = workers_of(options, processors, "a run")?;
         let roots = selection.roots.iter().chain(&selection.listed);
-        let queue_depth = queue_depth_of(options.queue_depth, roots)?;
+        let queue_depth = queue_depth_of(options.reading.queue_depth, roots)?;
         let open_files = prepare_open_files();
         let pipeline = Settings {
             downloads: options.dataless == DatalessUse::Download,
@@ -83,16 +71,12 @@ impl RunSettings {
             pipeline: pipeline.with_queue_depth(queue_depth),
             lanes,
             trace: options.trace.clone(),
-            control: Control {
-                stop: Arc::clone(&options.stop),
-                hold: Arc::clone(&options.hold),
-                dial: Arc::clone(&options.dial),
-            },
+            controls: options.controls.clone(),
             now: options.now,
             dry_run: options.dry_run,
             require_tags: options.require_tags,
             allow_empty: options.allow_empty,
-            from_media: options.read_from == ReadFrom::Media,
+            from_media: options.reading.from == ReadFrom::Media,
             require_local: options.dataless == DatalessUse::Fail,
         })
     }
@@ -100,12 +84,14 @@ impl RunSettings {
 
 /// Returns the requested engine.
 pub(crate) fn engine_of(options: &Options) -> Arc<dyn Engine> {
-    let engine: Arc<dyn Engine> = match options.read_from {
+    let engine: Arc<dyn Engine> = match options.reading.from {
         ReadFrom::Cache => Arc::new(Buffered),
         ReadFrom::Media => Arc::new(Direct),
     };
-    match options.rate_limit_bytes_per_s {
-        Some(bytes_per_s) => Arc::new(Limited::new(engine, bytes_per_s, Arc::clone(&options.stop))),
+    match options.reading.rate_limit_bytes_per_s {
+        Some(bytes_per_s) => {
+            Arc::new(Limited::new(engine, bytes_per_s, Arc::clone(&options.controls.stop)))
+        }
         None => engine,
     }
 }
@@ -115,7 +101,7 @@ pub(crate) fn engine_of(options: &Options) -> Arc<dyn Engine> {
 /// # Errors
 /// If the backend does not have that many.
 pub(crate) fn lanes_of(options: &Options) -> Result<LaneChoice, Error> {
-    match (options.backend, options.lanes) {
+    match (options.reading.backend, options.reading.lanes) {
         (None, None) => Ok(LaneChoice::Fastest),
         (Some(backend), None) => Ok(LaneChoice::Fixed(Lanes::best(backend))),
         (backend, Some(count)) => Lanes::new(backend.unwrap_or_default(), count)
@@ -131,7 +117,7 @@ pub(crate) fn lanes_of(options: &Options) -> Result<LaneChoice, Error> {
 /// If there are none, or too many.
 pub(crate) fn workers_of(options: &Options, processors: usize, what: &str) -> Result<usize, Error> {
     let default = || crate::qos::workers_among(options.qos, processors);
-    let workers = options.workers.unwrap_or_else(default);
+    let workers = options.reading.workers.unwrap_or_else(default);
     if !(1..=WORKERS_MAX).contains(&workers) {
         return Err(Error::usage(format!("{what} has 1 to {WORKERS_MAX} workers, not {workers}")));
     }

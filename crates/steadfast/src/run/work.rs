@@ -73,7 +73,7 @@ pub(super) fn execute(
     let mut collector =
         Collector::new(summary, require_tags, now, recording, monitor, pipeline.report_clock());
     collector.require_local = settings.require_local;
-    let halt = collector.follow(&pipeline, &settings.control, time_limit.as_ref(), survey, start);
+    let halt = collector.follow(&pipeline, &settings.controls, time_limit.as_ref(), survey, start);
     ensure_whole(&pipeline, halt.is_some())?;
     notices.extend(pipeline.notices());
     notices.extend(notice_of_origin(from_media, &collector.summary));

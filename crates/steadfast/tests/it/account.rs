@@ -140,9 +140,9 @@ struct Slowness {
 
 fn run(tree: &Tree, verb: Verb, slowness: &Slowness, brake: &Arc<Brake>) -> Summary {
     let options = Options::default().with(|options| {
-        options.workers = Some(2);
-        options.queue_depth = Some(slowness.queue_depth.unwrap_or(usize::MAX));
-        options.backend = slowness.backend;
+        options.reading.workers = Some(2);
+        options.reading.queue_depth = Some(slowness.queue_depth.unwrap_or(usize::MAX));
+        options.reading.backend = slowness.backend;
         options.trace = slowness.trace.clone();
     });
     let (ns_per_byte, ns_per_tag) = (slowness.read_ns_per_byte, slowness.store_ns_per_tag);

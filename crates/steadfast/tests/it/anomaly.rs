@@ -158,7 +158,7 @@ fn a_file_that_could_not_be_hashed_whole_is_not_judged() {
     tree.run(Verb::Tag);
     let options = Options::default().with(|options| {
         options.judge = true;
-        options.workers = Some(1);
+        options.reading.workers = Some(1);
     });
     let engine = FaultyEngine { fault: Fault::at(1), how: Read::Error };
     let said = tree.run_by(Verb::Hash, &options, Arc::new(engine));

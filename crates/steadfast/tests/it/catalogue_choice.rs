@@ -15,7 +15,7 @@ use crate::catalogue_trouble::{Told, catalogued};
 use crate::tree::{Said, Tree, run_on};
 
 fn options() -> Options {
-    Options::default().with(|options| options.wait = true)
+    Options::default().with(|options| options.catalogue.wait = true)
 }
 
 fn due(choice: DueChoice) -> Options {
@@ -56,7 +56,7 @@ fn a_named_catalogue_of_another_tree_is_refused() {
     let (tree, other) = (tagged(), tagged());
     let at = CatalogueUse::At(tree.at(".steadfast/catalogue.sqlite"));
     let options = options().with(|options| {
-        options.catalogue = at;
+        options.catalogue.choice = at;
         options.judge = true;
     });
     for verb in [Verb::Check, Verb::Update, Verb::Hash, Verb::Show] {
@@ -74,7 +74,7 @@ fn trees_are_listed_when_their_catalogue_is_opened_and_missed_when_it_is_gone() 
     let (tree, lists) = (tagged(), Tree::new());
     let trees = Some(lists.at("trees"));
     let run_with_list = |verb, options: Options, selection: &Selection| -> Said {
-        run_on(verb, selection, &options.with(|options| options.trees = trees.clone()))
+        run_on(verb, selection, &options.with(|options| options.catalogue.trees = trees.clone()))
     };
     let dry = options().with(|options| options.dry_run = true);
     run_with_list(Verb::Check, dry, &tree.selection());
@@ -102,14 +102,14 @@ fn trees_are_listed_when_their_catalogue_is_opened_and_missed_when_it_is_gone() 
         1
     );
     assert_eq!(missed(Verb::Show, options(), &tree.selection()), 0);
-    let off = options().with(|options| options.catalogue = CatalogueUse::Off);
+    let off = options().with(|options| options.catalogue.choice = CatalogueUse::Off);
     assert_eq!(missed(Verb::Check, off, &tree.selection()), 0);
 }
 
 #[test]
 fn an_empty_tree_gets_a_catalogue() {
     let (tree, lists) = (Tree::new(), Tree::new());
-    let options = options().with(|options| options.trees = Some(lists.at("trees")));
+    let options = options().with(|options| options.catalogue.trees = Some(lists.at("trees")));
     let summary: Summary = init(tree.path(), None, &options, &mut Told::default()).unwrap();
     assert_eq!((summary.files, summary.exit_status().code()), (0, 0));
     assert!(lists.at("trees").exists());
@@ -134,7 +134,7 @@ fn what_is_due_is_beneath_the_path_or_in_the_whole_tree_if_that_is_beneath_it() 
         let selection = Selection::default().with(|selection| selection.roots = vec![root(&tree)]);
         let options = due(DueChoice::default().with(|choice| choice.max_bytes = Some(1 << 40)))
             .with(|options| {
-                options.catalogue = CatalogueUse::At(tree.at(".steadfast/catalogue.sqlite"))
+                options.catalogue.choice = CatalogueUse::At(tree.at(".steadfast/catalogue.sqlite"))
             });
         let summary = run(Verb::Check, &selection, &options, &mut Told::default());
         summary.map(|summary| summary.files)
@@ -179,7 +179,7 @@ fn verbs_that_judge_nothing_are_not_recorded() {
 fn a_quick_check_leaves_the_catalogue_and_the_list_of_trees_alone() {
     let (tree, lists) = (tagged(), Tree::new());
     let before = fs::read(tree.at(".steadfast/catalogue.sqlite")).unwrap();
-    let options = options().with(|options| options.trees = Some(lists.at("trees")));
+    let options = options().with(|options| options.catalogue.trees = Some(lists.at("trees")));
     let summary = quick(&tree.selection(), &options, &mut Told::default()).unwrap();
     let of = (summary.verb, summary.engine, summary.workers, summary.files);
     assert_eq!((of, summary.exit_status().code()), (("check", "quick", 1, 1), 0));
@@ -191,7 +191,7 @@ fn a_quick_check_leaves_the_catalogue_and_the_list_of_trees_alone() {
 fn a_named_catalogue_that_is_absent_can_be_made() {
     let tree = tagged();
     let at = CatalogueUse::At(tree.at("absent.sqlite"));
-    let options = options().with(|options| options.catalogue = at);
+    let options = options().with(|options| options.catalogue.choice = at);
     let error = run(Verb::Check, &tree.selection(), &options, &mut Told::default()).unwrap_err();
     let error = error.to_string();
     assert!(error.contains("makes one") && !error.contains("sets it aside"), "{error}");
@@ -203,7 +203,7 @@ struct Stopper(Options, usize);
 impl Monitor for Stopper {
     fn event(&mut self, event: &Event) {
         if matches!(event, Event::File(file) if file.verdict == Some(Verdict::Missing)) {
-            self.0.stop.store(true, Ordering::Relaxed);
+            self.0.controls.stop.store(true, Ordering::Relaxed);
             self.1 += 1;
         }
     }

@@ -300,9 +300,9 @@ fn lengths_around_every_seam_of_the_engine_hash_right() {
         for (workers, lanes) in [(1, 1), (2, 2), (3, 2)] {
             let lanes = steadfast::Lanes::new(steadfast::Backend::detect(), lanes).map(|_| lanes);
             let options = Options::default().with(|options| {
-                options.workers = Some(workers);
-                options.lanes = lanes.ok();
-                options.read_from = read_from;
+                options.reading.workers = Some(workers);
+                options.reading.lanes = lanes.ok();
+                options.reading.from = read_from;
             });
             let said = tree.run_as(Verb::Hash, &options);
             for &length in &lengths {
@@ -321,7 +321,7 @@ fn a_run_told_to_stop_ends_soon_with_a_true_summary() {
     tree.write("a", "small");
     tree.write("z", "finished, although it comes after one that is not");
     let options = Options::default();
-    let stop = Arc::clone(&options.stop);
+    let stop = Arc::clone(&options.controls.stop);
     let stopper = std::thread::spawn(move || {
         std::thread::park_timeout(std::time::Duration::from_millis(300));
         stop.store(true, Ordering::Relaxed);
@@ -342,7 +342,7 @@ fn a_run_stopped_while_it_still_walks_is_interrupted() {
     }
     tree.write("zz/last", "x");
     let options = Options::default();
-    options.stop.store(true, Ordering::Relaxed);
+    options.controls.stop.store(true, Ordering::Relaxed);
     let said = run_on(Verb::Check, &tree.selection(), &options);
     assert!(said.summary.files == 1 || said.status() == 130, "{:?}", said.summary);
 }
@@ -368,7 +368,7 @@ fn the_first_name_in_walk_order_stands_for_a_linked_file() {
         fs::hard_link(path, tree.at(format!("b/{number:03}"))).unwrap();
     }
     for workers in [1, 2, 4, 8] {
-        let options = Options::default().with(|options| options.workers = Some(workers));
+        let options = Options::default().with(|options| options.reading.workers = Some(workers));
         let said = tree.run_as(Verb::Hash, &options);
         let linked: Vec<bool> = said.files.iter().map(|event| event.reading.linked).collect();
         assert_eq!(linked, [vec![false; 200], vec![true; 200]].concat(), "{workers} workers");

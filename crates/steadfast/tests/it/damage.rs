@@ -153,7 +153,7 @@ fn assert_verdicts(tree: &Tree, said: &Said, expected: &Verdicts) {
 }
 
 fn reading_from(read_from: ReadFrom) -> Options {
-    Options::default().with(|options| options.read_from = read_from)
+    Options::default().with(|options| options.reading.from = read_from)
 }
 
 fn tag_all(tree: &Tree, files: usize) {

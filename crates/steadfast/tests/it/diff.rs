@@ -333,7 +333,7 @@ fn a_stop_is_heard_and_no_file_is_called_missing_for_it() {
     let files: Vec<(&str, &str)> = files.iter().map(|name| (name.as_str(), "x")).collect();
     let two = Two::copied(&files);
     let options = Options::default();
-    options.stop.store(true, Ordering::Relaxed);
+    options.controls.stop.store(true, Ordering::Relaxed);
     let said = compare(&two.trees(true), &options);
     assert_eq!(said.status(), 130);
     assert!(said.summary.interrupted && said.pairs.is_empty());

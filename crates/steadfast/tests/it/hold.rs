@@ -64,13 +64,13 @@ impl Monitor for Watching {
     }
 
     fn progress(&mut self, progress: &Progress) {
-        if self.options.hold.load(Ordering::Relaxed) {
+        if self.options.controls.hold.load(Ordering::Relaxed) {
             self.looks.push((self.reads.load(Ordering::Relaxed), progress.elapsed_ns));
         }
         if self.looks.len() == 6 {
             match self.stops {
-                true => self.options.stop.store(true, Ordering::Relaxed),
-                false => self.options.hold.store(false, Ordering::Relaxed),
+                true => self.options.controls.stop.store(true, Ordering::Relaxed),
+                false => self.options.controls.hold.store(false, Ordering::Relaxed),
             }
         }
     }
@@ -83,8 +83,8 @@ fn held(stops: bool) -> (Watching, steadfast::Summary) {
     }
     let (reads, hold) = (Arc::<AtomicU64>::default(), Arc::<AtomicBool>::default());
     let options = Options::default().with(|options| {
-        options.workers = Some(2);
-        options.hold = Arc::clone(&hold);
+        options.reading.workers = Some(2);
+        options.controls.hold = Arc::clone(&hold);
     });
     let engine = Arc::new(Holding { hold, reads: Arc::clone(&reads) });
     let mut watching = Watching {

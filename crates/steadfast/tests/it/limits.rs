@@ -73,8 +73,8 @@ fn check_for(tree: &Tree, time: Duration, pause: Duration, workers: usize) -> Sa
     let (workers, queue_depth) = (Some(workers), Some(1));
     let options = Options::default().with(|options| {
         options.due = Some(due);
-        options.workers = workers;
-        options.queue_depth = queue_depth;
+        options.reading.workers = workers;
+        options.reading.queue_depth = queue_depth;
     });
     let start = Instant::now();
     let said = tree.run_by(Verb::Check, &options, Arc::new(Slow { pause, ..Slow::default() }));
@@ -280,7 +280,7 @@ impl Monitor for Impatient {
 fn init_heeds_the_stop_flag_in_a_deep_tree() {
     let deep = deep();
     let options = Options::default();
-    let mut monitor = Impatient(Arc::clone(&options.stop));
+    let mut monitor = Impatient(Arc::clone(&options.controls.stop));
     let start = Instant::now();
     let summary = init(deep.path(), None, &options, &mut monitor).unwrap();
     assert!(start.elapsed() < Duration::from_secs(10), "{:?}", start.elapsed());

@@ -96,7 +96,7 @@ fn a_failure_is_told_while_a_large_file_before_it_is_read() {
     let door = Arc::<Door>::default();
     let mut early = Early { door: Arc::clone(&door), early: Vec::new(), files: Vec::new() };
     let (options, selection) =
-        (Options::default().with(|options| options.workers = Some(2)), tree.selection());
+        (Options::default().with(|options| options.reading.workers = Some(2)), tree.selection());
     let (engine, store) = (Arc::new(SlowRest(door)), Arc::new(Xattr));
     let summary = run_with(Verb::Check, &selection, &options, engine, store, &mut early).unwrap();
     assert_eq!(early.early, [("c".to_owned(), Some(Verdict::Corrupt))]);
@@ -127,9 +127,9 @@ impl Engine for Noting {
     fn read_at(&self, file: &File, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
         let reads = self.reads.fetch_add(1, Ordering::Relaxed);
         if reads == 0 || reads == FILES as u64 / 2 {
-            self.options.hold.store(true, Ordering::Relaxed);
+            self.options.controls.hold.store(true, Ordering::Relaxed);
         }
-        let said = (self.options.dial.chosen(), thread_facts());
+        let said = (self.options.controls.dial.chosen(), thread_facts());
         let mut facts = self.facts.lock().unwrap();
         if !facts.contains(&said) {
             facts.push(said);
@@ -153,16 +153,16 @@ impl Monitor for Turning {
     fn event(&mut self, _event: &Event) {}
 
     fn progress(&mut self, _progress: &Progress) {
-        if !self.options.hold.load(Ordering::Relaxed) {
+        if !self.options.controls.hold.load(Ordering::Relaxed) {
             return;
         }
         self.looks += 1;
         if self.looks == 4 {
-            self.options.dial.set(self.levels.remove(0));
+            self.options.controls.dial.set(self.levels.remove(0));
         }
         if self.looks == 6 {
             self.looks = 0;
-            self.options.hold.store(false, Ordering::Relaxed);
+            self.options.controls.hold.store(false, Ordering::Relaxed);
         }
     }
 }
@@ -173,7 +173,7 @@ fn the_level_of_a_run_is_changed_down_and_up() {
     for number in 0..FILES {
         tree.write(format!("{}/{number}", number % 7), format!("contents {number}"));
     }
-    let options = Options::default().with(|options| options.workers = Some(2));
+    let options = Options::default().with(|options| options.reading.workers = Some(2));
     let engine = Arc::new(Noting {
         options: options.clone(),
         reads: AtomicU64::new(0),

@@ -51,7 +51,7 @@ fn names() -> Vec<String> {
 }
 
 fn media() -> Options {
-    Options::default().with(|options| options.read_from = ReadFrom::Media)
+    Options::default().with(|options| options.reading.from = ReadFrom::Media)
 }
 
 fn cached(tree: &Tree, name: &str) -> u64 {

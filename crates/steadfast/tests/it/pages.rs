@@ -55,7 +55,7 @@ fn keeping(page_len: Option<usize>, sidecars: bool) -> Options {
     let pages = PagesUse::All { page_len, sidecars };
     Options::default().with(|options| {
         options.pages = pages;
-        options.workers = Some(2);
+        options.reading.workers = Some(2);
     })
 }
 
@@ -112,9 +112,10 @@ fn exactly_the_flipped_pages_are_named_in_a_catalogued_tree() {
     let all = bits.iter().fold(data.clone(), |data, bit| with_bit(&data, *bit));
     tree.corrupt("folder/long", &all);
     assert_eq!(damaged(&path), (Verdict::Corrupt, vec![0..1, 5..7, 2304..2305]));
-    for options in
-        [Options::default(), Options::default().with(|options| options.read_from = ReadFrom::Media)]
-    {
+    for options in [
+        Options::default(),
+        Options::default().with(|options| options.reading.from = ReadFrom::Media),
+    ] {
         let said = tree.run_as(Verb::Check, &options);
         let damage = said.of("long").damage.as_ref().unwrap();
         let bytes: Vec<Range<u64>> = damage.damaged().collect();
@@ -472,7 +473,7 @@ fn a_catalogue_elsewhere_has_its_leaves_beside_it() {
         let catalogue = other.at(name);
         let _summary = init(tree.path(), Some(&catalogue), &Options::default(), &mut Deaf).unwrap();
         let catalogue_use = steadfast::CatalogueUse::At(catalogue.clone());
-        let options = keeping(None, false).with(|options| options.catalogue = catalogue_use);
+        let options = keeping(None, false).with(|options| options.catalogue.choice = catalogue_use);
         tree.run_as(Verb::Tag, &options);
         assert!(other.at(format!("{name}.pages/4096")).is_dir(), "{name}");
         tree.corrupt("file", with_bit(&data, 8 * 4096));

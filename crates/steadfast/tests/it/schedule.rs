@@ -59,8 +59,8 @@ fn a_queue_of_depth_one_has_one_reader() {
     }
     let observer = Arc::new(Observer::default());
     let options = Options::default().with(|options| {
-        options.workers = Some(4);
-        options.queue_depth = Some(1);
+        options.reading.workers = Some(4);
+        options.reading.queue_depth = Some(1);
     });
     let said = tree.run_by(Verb::Hash, &options, observer.clone());
     assert_eq!((said.files.len(), said.status()), (220, 0));
@@ -75,7 +75,7 @@ fn the_largest_file_does_not_wait_for_its_turn() {
     }
     tree.write("z, the last and largest", vec![1; 20_000_000]);
     let observer = Arc::new(Observer::default());
-    let options = Options::default().with(|options| options.workers = Some(1));
+    let options = Options::default().with(|options| options.reading.workers = Some(1));
     let said = tree.run_by(Verb::Hash, &options, observer.clone());
     assert_eq!(said.files.len(), 91);
     let order = &observer.order.lock().unwrap().1;

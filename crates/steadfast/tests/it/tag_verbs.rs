@@ -54,7 +54,7 @@ const DAMAGED: &[u8] = b"damaged";
 
 /// The verbs, with the options that change what they do to a tag.
 fn verbs() -> Vec<(&'static str, Verb, Options)> {
-    let plain = || Options::default().with(|options| options.wait = true);
+    let plain = || Options::default().with(|options| options.catalogue.wait = true);
     let (retag, accept) = (Verb::Retag { accept: false }, Verb::Retag { accept: true });
     let shatag = Verb::Export(ForeignKind::Shatag);
     let blake3 = || plain().with(|options| options.algorithm = Some(Algorithm::Blake3));
@@ -159,7 +159,7 @@ fn tree(places: &[&str], store: &Arc<dyn Store>) -> Tree {
             CONTENTS.iter().for_each(|(contents, _)| act(&format!("{place} {contents}")));
         }
     };
-    let plain = Options::default().with(|options| options.wait = true);
+    let plain = Options::default().with(|options| options.catalogue.wait = true);
     each(&["both", "lost", "damaged", "beside both"], &|name| drop(tree.write(name, "first")));
     each(&["other", "beside other"], &|name| drop(tree.write(name, "older")));
     catalogued(&tree);
@@ -173,7 +173,7 @@ fn tree(places: &[&str], store: &Arc<dyn Store>) -> Tree {
         untag(name);
     });
     each(&["alone", "foreign", "beside alone"], &|name| drop(tree.write(name, "first")));
-    let apart = plain.with(|options| options.catalogue = CatalogueUse::Off);
+    let apart = plain.with(|options| options.catalogue.choice = CatalogueUse::Off);
     run(&tree, Verb::Tag, &apart, store);
     let tag_of = |name: &str| match Xattr.tag(&File::open(&tree.at(name)).unwrap()).unwrap() {
         StoredTag::Whole(tag) => tag,
@@ -230,7 +230,7 @@ fn place_name(place: TagPlace) -> &'static str {
 /// The table of one kind of store: for each verb a line for each file.
 fn table(places: &[&str], store: &Arc<dyn Store>) -> String {
     let mut table = String::new();
-    let plain = Options::default().with(|options| options.wait = true);
+    let plain = Options::default().with(|options| options.catalogue.wait = true);
     for (title, verb, options) in verbs() {
         let tree = tree(places, store);
         let (before, _) = run(&tree, Verb::Show, &plain, store);

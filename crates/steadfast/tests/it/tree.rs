@@ -133,8 +133,8 @@ impl Tree {
         let store = store.unwrap_or_else(|| Arc::new(Xattr));
         // A process that another test just started may still hold the lock of a catalogue.
         let options = Options::default().with(|options| {
-            options.workers = Some(2);
-            options.wait = true;
+            options.reading.workers = Some(2);
+            options.catalogue.wait = true;
         });
         let selection = self.selection();
         let summary = run_with(verb, &selection, &options, engine, store, &mut listener).unwrap();

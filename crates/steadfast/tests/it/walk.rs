@@ -25,7 +25,7 @@ fn the_order_is_that_of_the_names_bytes_whatever_the_workers() {
     tree.write("large", vec![0; 5_000_000]);
     let expected = ["B", "a", "b/a", "b/m/deep", "b/z", "b.txt", "c", "large", "é"];
     for workers in [1, 2, 5] {
-        let options = Options::default().with(|options| options.workers = Some(workers));
+        let options = Options::default().with(|options| options.reading.workers = Some(workers));
         assert_eq!(names(&tree, &tree.run_as(Verb::Hash, &options)), expected);
     }
 }

@@ -30,7 +30,7 @@ pub(super) fn run(args: &FleetMergeArgs) -> anyhow::Result<ExitStatus> {
             allow_empty: args.empty.allow_empty,
             catalogue: !args.no_catalogue,
             now: options.now,
-            stop: Arc::clone(&options.stop),
+            stop: Arc::clone(&options.controls.stop),
         };
         match merge(&job, &args.out, &how, console) {
             Ok(merged) => Ok(merged.summary),

@@ -19,8 +19,8 @@ pub(super) fn run(args: &FleetPlanArgs) -> anyhow::Result<ExitStatus> {
     let stop = exit::stop_on_signals()?;
     let options = Options::default().with(|options| {
         options.qos = args.level.level();
-        options.catalogue = CatalogueUse::Off;
-        options.stop = std::sync::Arc::clone(&stop);
+        options.catalogue.choice = CatalogueUse::Off;
+        options.controls.stop = std::sync::Arc::clone(&stop);
     });
     let mut source = source(args, &options)?;
     let mut how = PlanOptions::new((options.now)());

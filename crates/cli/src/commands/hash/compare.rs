@@ -118,7 +118,7 @@ impl ListCheck<'_> {
         let Some(first) = batch.first() else { return Ok(true) };
         let options = self.args.engine.options().with(|options| {
             options.algorithm = Some(first.algorithm);
-            options.stop = Arc::clone(&self.stop);
+            options.controls.stop = Arc::clone(&self.stop);
         });
         let listed = batch.iter().map(|line| line.path.clone()).collect();
         let selection = Selection::default().with(|selection| {

@@ -222,7 +222,7 @@ impl Night<'_> {
             });
             let options = self.options().with(|options| {
                 options.allow_empty = true;
-                options.stop = Arc::clone(&limit.stop);
+                options.controls.stop = Arc::clone(&limit.stop);
             });
             let done = execute(Verb::Check, &selection, options, &self.args.output, report)?;
             status.raise(limit.status(done));
@@ -246,7 +246,7 @@ impl Night<'_> {
             let limit = StepLimit::begin(self.left());
             let options = self.options().with(|options| {
                 options.allow_empty = true;
-                options.stop = Arc::clone(&limit.stop);
+                options.controls.stop = Arc::clone(&limit.stop);
             });
             let done = execute(verb, &selection, options, &self.args.output, report)?;
             worst.raise(limit.status(done));
@@ -264,16 +264,17 @@ impl Night<'_> {
     fn protect(&self) -> anyhow::Result<ExitStatus> {
         let limit = StepLimit::begin(self.left());
         let place = ParityPlace::new(&self.schedule.directory, None)?;
-        let options = self.options().with(|options| options.stop = Arc::clone(&limit.stop));
+        let options =
+            self.options().with(|options| options.controls.stop = Arc::clone(&limit.stop));
         Ok(limit.status(parity::keep_up(&place, options, self.args.output.json)?))
     }
 
     fn options(&self) -> Options {
         Options::default().with(|options| {
             options.qos = self.args.level.level();
-            options.catalogue = CatalogueUse::At(self.catalogue.to_owned());
-            options.trees = state_folder::trees();
-            options.wait = true;
+            options.catalogue.choice = CatalogueUse::At(self.catalogue.to_owned());
+            options.catalogue.trees = state_folder::trees();
+            options.catalogue.wait = true;
         })
     }
 

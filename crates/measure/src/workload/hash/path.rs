@@ -326,7 +326,7 @@ pub(super) fn run<'a>(
     options: &Options,
     work: impl FnOnce(&mut dyn Monitor) -> Result<Summary, RunError>,
 ) -> Result<CompletedRun<'a>, End> {
-    let stop = (session.stop_flag(), Arc::clone(&options.stop));
+    let stop = (session.stop_flag(), Arc::clone(&options.controls.stop));
     let mut heard =
         Heard { digests: Vec::new(), untagged: 0, trouble: None, refused: Vec::new(), stop };
     let (timed, summary) = session.time(|| work(&mut heard));
@@ -341,7 +341,7 @@ pub(super) fn run<'a>(
 pub(super) fn options(level: Option<Level>) -> Options {
     let catalogue = CatalogueUse::Off;
     Options::default().with(|options| {
-        options.catalogue = catalogue;
+        options.catalogue.choice = catalogue;
         options.qos = level.unwrap_or(Level::Default);
     })
 }

@@ -286,11 +286,11 @@ fn saved(tree: &Tree) -> Vec<SavedSet> {
 
 fn options(has_catalogue: bool) -> Options {
     Options::default().with(|options| {
-        options.workers = Some(1);
+        options.reading.workers = Some(1);
         // A process that another test just started may still hold the lock of a catalogue.
-        options.wait = true;
+        options.catalogue.wait = true;
         options.allow_empty = true;
-        options.catalogue = match has_catalogue {
+        options.catalogue.choice = match has_catalogue {
             true => CatalogueUse::Nearest,
             false => CatalogueUse::Off,
         };
