@@ -27,6 +27,12 @@ pub(crate) fn key(path: &Path) -> Vec<u8> {
     path.as_os_str().as_bytes().iter().copied().map(place).collect()
 }
 
+/// Returns the path of a key.
+pub(crate) fn path_bytes(mut key: Vec<u8>) -> Vec<u8> {
+    key.iter_mut().filter(|byte| **byte == 0).for_each(|byte| *byte = b'/');
+    key
+}
+
 fn place(byte: u8) -> u8 {
     if byte == b'/' { 0 } else { byte }
 }
@@ -46,6 +52,7 @@ mod tests {
                 "as the standard library compares names"
             );
             assert!(key(Path::new(pair[0])) < key(Path::new(pair[1])), "{pair:?}");
+            assert_eq!(path_bytes(key(Path::new(pair[0]))), pair[0].as_bytes());
         }
         assert_eq!(compare(b"a", b"a"), Ordering::Equal);
         assert_eq!(compare(b"a", b"a/b"), Ordering::Less);

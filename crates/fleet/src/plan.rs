@@ -24,7 +24,7 @@ use crate::row::Row;
 use crate::sealed::SealedWriter;
 use crate::shard::{RecordLine, ShardHeader};
 use crate::source::{JobFile, JobSource, SourceFailure, SourceItem};
-use crate::spool::{MEMORY_LEN, Sorted, Spool};
+use crate::spool::{Sorted, Spool};
 
 /// Most failures of planning. They are kept in memory, and more of them mean that something else is
 /// wrong.
@@ -52,19 +52,12 @@ pub struct PlanOptions {
     pub file_cost_bytes: u64,
     /// The time of day.
     pub now: Timestamp,
-    /// Memory for sorting, in bytes.
-    pub memory_len: usize,
 }
 
 impl PlanOptions {
     /// Returns the defaults.
     pub fn new(now: Timestamp) -> PlanOptions {
-        PlanOptions {
-            size: Size::Cost(SHARD_COST_BYTES),
-            file_cost_bytes: FILE_COST_BYTES,
-            now,
-            memory_len: MEMORY_LEN,
-        }
+        PlanOptions { size: Size::Cost(SHARD_COST_BYTES), file_cost_bytes: FILE_COST_BYTES, now }
     }
 }
 
@@ -197,7 +190,7 @@ impl Planning<'_> {
 
     /// Sorts all files of the source.
     fn gather(&mut self) -> Result<Gathered, Error> {
-        let mut spool = Spool::new(&self.place.spool, self.options.memory_len);
+        let mut spool = Spool::new(&self.place.spool)?;
         let mut devices: HashMap<u64, u32> = HashMap::new();
         let (mut loads, mut troubles): (Vec<DeviceLoad>, Vec<SourceFailure>) =
             (Vec::new(), Vec::new());
