@@ -98,6 +98,7 @@ pub struct Scatter {
 
 /// A code directory.
 #[derive(Clone)]
+// Over 15 fields: it is Apple's header, field by field.
 pub struct CodeDirectory {
     slot: Slot,
     container: Arc<Vec<u8>>,

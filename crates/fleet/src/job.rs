@@ -23,6 +23,7 @@ pub(crate) const TABLE_KEY: &str = "steadfast_fleet_table";
 
 /// The header of a job.
 #[derive(Clone, Debug, Serialize, Deserialize)]
+// Over 15 fields: it is the header of the job format, field by field.
 pub struct JobHeader {
     /// The version of the format.
     pub(crate) steadfast_fleet_job: u32,

@@ -48,7 +48,7 @@ pub(crate) fn keep(
     let mut past = Past::open(job, &file, now())?;
     let root = past.root.clone();
     let media = summary.bytes > 0 && summary.bytes_from_media == summary.bytes;
-    let mark = mark(job, &summary.backend);
+    let mark = mark(job, &summary.means.backend);
     let begin = RunStart {
         verb: "check",
         read_from: if media { "media" } else { "cache" },

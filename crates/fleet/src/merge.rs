@@ -183,9 +183,9 @@ fn notices(job: &Job, parts: u64, missing: &[u64], missing_files: u64) -> Vec<St
 /// Adds how the parts were read to the summary.
 fn complete(summary: &mut Summary, outcomes: &Outcomes, missing: &[u64]) {
     summary.elapsed_ns = outcomes.elapsed_ns;
-    summary.workers = usize::try_from(outcomes.workers).unwrap_or(usize::MAX);
-    summary.backend = outcomes.backends.join(", ");
-    summary.engine = match outcomes.engines.as_slice() {
+    summary.means.workers = usize::try_from(outcomes.workers).unwrap_or(usize::MAX);
+    summary.means.backend = outcomes.backends.join(", ");
+    summary.means.engine = match outcomes.engines.as_slice() {
         [one] if one == "direct" => "direct",
         [one] if one == "buffered" => "buffered",
         _ => "several engines",

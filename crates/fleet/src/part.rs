@@ -82,9 +82,9 @@ impl PartOutcome {
             exit_status: summary.exit_status(),
             verdicts: verdicts.filter(|(_, files)| *files > 0).collect(),
             cost_ns: cost_ns.filter(|(_, nanoseconds)| *nanoseconds > 0).collect(),
-            workers: summary.workers as u64,
-            backend: summary.backend.clone(),
-            engine: summary.engine.to_owned(),
+            workers: summary.means.workers as u64,
+            backend: summary.means.backend.clone(),
+            engine: summary.means.engine.to_owned(),
         }
     }
 }

@@ -20,6 +20,7 @@ use crate::source::By;
 
 /// What is known of one file. Paths are relative to the job's root.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+// Over 15 fields: it is a line of the part format, field by field.
 pub struct Row {
     path: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]

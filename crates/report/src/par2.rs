@@ -56,11 +56,11 @@ pub fn write_totals_text(totals: &Par2Totals, out: &mut Vec<u8>) {
     let mut text = format!(
         "{}: {} intact, {} corrupt, {} missing, {} modified, {} unreadable. {} of {} lost; {}.",
         counted(totals.files, "file", "files"),
-        count(totals.intact),
-        count(totals.corrupt),
-        count(totals.missing),
-        count(totals.modified),
-        count(totals.unreadable),
+        count(totals.verdicts.intact),
+        count(totals.verdicts.corrupt),
+        count(totals.verdicts.missing),
+        count(totals.verdicts.modified),
+        count(totals.verdicts.unreadable),
         count(totals.lost_blocks),
         counted(totals.blocks, "block", "blocks"),
         counted(totals.recovery_blocks, "recovery block", "recovery blocks"),
@@ -106,11 +106,11 @@ pub fn write_totals_json(verb: &'static str, totals: &Par2Totals, out: &mut Vec<
         .field("verb", format!("par2 {verb}"))
         .field("unread_sets", totals.unread_sets)
         .field("files", totals.files)
-        .field("intact", totals.intact)
-        .field("corrupt", totals.corrupt)
-        .field("missing", totals.missing)
-        .field("modified", totals.modified)
-        .field("unreadable", totals.unreadable)
+        .field("intact", totals.verdicts.intact)
+        .field("corrupt", totals.verdicts.corrupt)
+        .field("missing", totals.verdicts.missing)
+        .field("modified", totals.verdicts.modified)
+        .field("unreadable", totals.verdicts.unreadable)
         .field("blocks", totals.blocks)
         .field("lost_blocks", totals.lost_blocks)
         .field("recovery_blocks", totals.recovery_blocks)

@@ -14,6 +14,7 @@ use crate::{escape, units};
 /// The end of a run, as documents show it. Its fields are serialized as `docs/formats/events.md`
 /// specifies them for the summary.
 #[derive(Clone, Debug, Default, Serialize)]
+// Over 15 fields: it is the JSON object of `docs/formats/events.md`, field by field.
 pub struct RunView {
     /// The verb that ran.
     pub verb: &'static str,
@@ -81,20 +82,21 @@ impl RunView {
             bytes: summary.bytes,
             bytes_from_media: summary.bytes_from_media,
             elapsed_ns: summary.elapsed_ns,
-            workers: summary.workers,
-            backend: summary.backend.clone(),
-            engine: summary.engine,
+            workers: summary.means.workers,
+            backend: summary.means.backend.clone(),
+            engine: summary.means.engine,
             verdicts: Verdict::ALL.map(|verdict| (verdict, summary.verdicts(verdict))).into(),
             actions: Action::ALL.map(|action| (action, summary.actions(action))).into(),
             // The verdicts count these two.
             findings: summary
+                .counts
                 .findings
                 .iter()
                 .filter(|(name, _)| !matches!(**name, "missing" | "moved"))
                 .map(|(name, count)| (*name, *count))
                 .collect(),
             catalogued: summary.catalogued,
-            failed: summary.failed,
+            failed: summary.counts.failed,
             skipped: summary.skipped,
             account: summary.account.clone(),
         }

@@ -38,6 +38,20 @@ const HEAVY_MAX: usize = 2;
 /// Uploads of files and records at a time.
 const UPLOADS_MAX: usize = 8;
 
+/// What lets browsers in.
+pub(crate) struct BrowserAccess {
+    pub(crate) sessions: Sessions,
+    /// The password attempts of each client.
+    pub(crate) password_lanes: PasswordLanes,
+    /// Lets one password after another be verified, which takes a processor.
+    pub(crate) password_turn: Semaphore,
+    pub(crate) tickets: Tickets,
+    /// Lets one browser in.
+    pub(crate) entrance: EntranceToken,
+    /// Lets commands of the owner ask for tickets.
+    owner: Secret,
+}
+
 /// The state that all handlers share.
 pub(crate) struct App {
     pub(crate) config: Config,
@@ -52,19 +66,10 @@ pub(crate) struct App {
     heavy: Arc<Semaphore>,
     /// Limits bodies that are no forms.
     pub(crate) uploads: Semaphore,
-    pub(crate) sessions: Sessions,
+    pub(crate) access: BrowserAccess,
     pub(crate) audits: RootAudits,
-    /// The password attempts of each client.
-    pub(crate) password_lanes: PasswordLanes,
-    /// Lets one password after another be verified, which takes a processor.
-    pub(crate) password_turn: Semaphore,
-    pub(crate) tickets: Tickets,
     /// Lists of paths that are too long for an address.
     handed_over: Mutex<Recent<Arc<[ServedPath]>>>,
-    /// Lets one browser in.
-    pub(crate) entrance: EntranceToken,
-    /// Lets commands of the owner ask for tickets.
-    owner: Secret,
     bound: SocketAddr,
 }
 
@@ -84,14 +89,16 @@ impl App {
             shelf: Shelf::default(),
             heavy: Arc::new(Semaphore::new(HEAVY_MAX)),
             uploads: Semaphore::new(UPLOADS_MAX),
-            sessions: Sessions::default(),
+            access: BrowserAccess {
+                sessions: Sessions::default(),
+                password_lanes: PasswordLanes::default(),
+                password_turn: Semaphore::new(1),
+                tickets: Tickets::default(),
+                entrance: EntranceToken::new()?,
+                owner: Secret::random()?,
+            },
             audits: RootAudits::default(),
-            password_lanes: PasswordLanes::default(),
-            password_turn: Semaphore::new(1),
-            tickets: Tickets::default(),
             handed_over: Mutex::default(),
-            entrance: EntranceToken::new()?,
-            owner: Secret::random()?,
             config,
             bound,
         })
@@ -208,17 +215,17 @@ impl App {
 
     /// Returns whether only this machine reaches the server.
     pub(crate) fn is_local(&self) -> bool {
-        self.bound.ip().is_loopback() && self.config.proxy_origin.is_none()
+        self.bound.ip().is_loopback() && self.config.public.proxy_origin.is_none()
     }
 
     /// Returns the address that lets one browser in.
     pub(crate) fn entrance(&self) -> String {
-        format!("{}/enter?token={}", self.base(), self.entrance.letters())
+        format!("{}/enter?token={}", self.base(), self.access.entrance.letters())
     }
 
     /// Returns the address by which commands of the owner ask for tickets.
     pub(crate) fn owner_address(&self) -> String {
-        format!("{}/ticket?token={}", self.base(), self.owner.letters())
+        format!("{}/ticket?token={}", self.base(), self.access.owner.letters())
     }
 
     /// Returns the address that lets a browser in and leads on to a page.
@@ -237,7 +244,7 @@ impl App {
     /// # Errors
     /// If the system returns no random bytes.
     pub(crate) fn ticket_to(&self, page: &str) -> Result<String, Error> {
-        let ticket = self.tickets.issue()?;
+        let ticket = self.access.tickets.issue()?;
         let page = encode(page.as_bytes());
         Ok(format!("{}/enter?ticket={}&to={page}", self.base(), ticket.letters()))
     }
@@ -286,7 +293,7 @@ impl App {
 
     /// Compares a token with the one that the owner's commands show.
     pub(crate) fn is_owner(&self, shown: &str) -> bool {
-        self.owner.is(shown)
+        self.access.owner.is(shown)
     }
 
     /// Returns the limits of connections here. Connections and the files that a run opens share the
@@ -300,12 +307,12 @@ impl App {
 
     /// Returns the origin, and the path, by which the owner reaches this server.
     fn base(&self) -> String {
-        let path = &self.config.base_path;
-        if let Some(origin) = &self.config.proxy_origin {
+        let path = &self.config.public.base_path;
+        if let Some(origin) = &self.config.public.proxy_origin {
             return format!("{}{path}", origin.trim_end_matches('/'));
         }
         let scheme = if self.config.tls.is_some() { "https" } else { "http" };
-        match self.config.hosts.first() {
+        match self.config.public.hosts.first() {
             Some(host) => format!("{scheme}://{host}:{}{path}", self.bound.port()),
             None => format!("{scheme}://{}{path}", self.bound),
         }

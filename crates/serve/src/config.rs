@@ -54,6 +54,17 @@ impl Limits {
     }
 }
 
+/// Where a server is reached, if not at its own address alone.
+#[derive(Clone, Debug, Default)]
+pub struct PublicAddress {
+    /// Further host names by which browsers reach this server.
+    pub hosts: Vec<String>,
+    /// The origin of a proxy in front of this server, such as `https://nas.example`.
+    pub proxy_origin: Option<String>,
+    /// The path of the proxy's site beneath which the pages lie, such as `/steadfast`, or nothing.
+    pub base_path: String,
+}
+
 /// The configuration of a server.
 #[derive(Clone, Debug)]
 pub struct Config {
@@ -67,12 +78,8 @@ pub struct Config {
     pub password_hash: Option<String>,
     /// The certificates for TLS.
     pub tls: Option<Tls>,
-    /// Further host names by which browsers reach this server.
-    pub hosts: Vec<String>,
-    /// The origin of a proxy in front of this server, such as `https://nas.example`.
-    pub proxy_origin: Option<String>,
-    /// The path of the proxy's site beneath which the pages lie, such as `/steadfast`, or nothing.
-    pub base_path: String,
+    /// Where it is reached.
+    pub public: PublicAddress,
     /// The folder of records of measurements.
     pub records: Option<PathBuf>,
     /// The list of catalogued trees, by which runs detect a deleted catalogue.
@@ -99,9 +106,7 @@ impl Default for Config {
             listen: SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 0),
             password_hash: None,
             tls: None,
-            hosts: Vec::new(),
-            proxy_origin: None,
-            base_path: String::new(),
+            public: PublicAddress::default(),
             records: None,
             trees: None,
             automation: None,

@@ -55,7 +55,7 @@ pub(crate) async fn guard(State(app): State<Arc<App>>, request: Request, next: N
         response.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
     }
     protect(response.headers_mut());
-    match app.config.base_path.as_str() {
+    match app.config.public.base_path.as_str() {
         "" => response,
         base => put_before(base, response).await,
     }
@@ -74,7 +74,7 @@ fn entrance_of(request: &Request) -> String {
 fn visitor_of(app: &App, headers: &HeaderMap) -> Visitor {
     let looks = cookie(headers, &app.names.looks).map(Looks::of).unwrap_or_default();
     let outside = Visitor::outside(looks);
-    match cookie(headers, &app.names.cookie).and_then(|key| app.sessions.find(key)) {
+    match cookie(headers, &app.names.cookie).and_then(|key| app.access.sessions.find(key)) {
         Some(session) => outside.inside(session, app.side(), app.is_local()),
         None => outside,
     }

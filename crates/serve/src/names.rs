@@ -37,11 +37,14 @@ impl ServerNames {
     pub(crate) fn new(config: &Config, bound: SocketAddr) -> Result<ServerNames, Error> {
         let tls = config.tls.is_some();
         let (scheme, usual_port) = if tls { ("https", 443) } else { ("http", 80) };
-        if bound.ip().is_unspecified() && config.hosts.is_empty() && config.proxy_origin.is_none() {
+        if bound.ip().is_unspecified()
+            && config.public.hosts.is_empty()
+            && config.public.proxy_origin.is_none()
+        {
             let text = format!("{} is no address that a browser can name: state one", bound.ip());
             return Err(Error::usage(format!("{text} with --host")));
         }
-        if let Some(host) = config.hosts.iter().find(|host| !is_host(host)) {
+        if let Some(host) = config.public.hosts.iter().find(|host| !is_host(host)) {
             let host = escape::text(host);
             return Err(Error::usage(format!("`{host}` is no name of a host, as nas.home is")));
         }
@@ -52,7 +55,7 @@ impl ServerNames {
         if bound.ip().is_loopback() {
             names.push("localhost".to_owned());
         }
-        names.extend(config.hosts.iter().map(|host| host.to_ascii_lowercase()));
+        names.extend(config.public.hosts.iter().map(|host| host.to_ascii_lowercase()));
         let mut hosts: Vec<String> =
             names.iter().map(|name| format!("{name}:{}", bound.port())).collect();
         if bound.port() == usual_port {
@@ -61,7 +64,7 @@ impl ServerNames {
         let mut origins: Vec<String> =
             hosts.iter().map(|host| format!("{scheme}://{host}")).collect();
         let mut secure = tls;
-        if let Some(origin) = &config.proxy_origin {
+        if let Some(origin) = &config.public.proxy_origin {
             let authority = authority(origin)?;
             origins.push(format!("https://{authority}"));
             hosts.push(authority);
@@ -144,6 +147,7 @@ fn is_host(host: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::config::PublicAddress;
 
     fn admits(address: &ServerNames, method: &Method, lines: &[(&'static str, &str)]) -> bool {
         let mut headers = HeaderMap::new();
@@ -200,7 +204,13 @@ mod tests {
         let bound: SocketAddr = "127.0.0.1:8080".parse().unwrap();
         let of = |origin: &str| {
             ServerNames::new(
-                &Config { proxy_origin: Some(origin.into()), ..Config::default() },
+                &Config {
+                    public: PublicAddress {
+                        proxy_origin: Some(origin.into()),
+                        ..PublicAddress::default()
+                    },
+                    ..Config::default()
+                },
                 bound,
             )
         };
@@ -232,7 +242,8 @@ mod tests {
     fn a_host_is_a_name_and_every_address_needs_one() {
         let of = |bound: &str, hosts: &[&str]| {
             let hosts = hosts.iter().map(|host| (*host).to_owned()).collect();
-            ServerNames::new(&Config { hosts, ..Config::default() }, bound.parse().unwrap())
+            let public = PublicAddress { hosts, ..PublicAddress::default() };
+            ServerNames::new(&Config { public, ..Config::default() }, bound.parse().unwrap())
         };
         assert!(of("0.0.0.0:8443", &["nas.home"]).is_ok());
         assert!(of("127.0.0.1:8443", &["192.0.2.1", "[::1]"]).is_ok());

@@ -43,7 +43,7 @@ const ICON: &str = include_str!("../assets/icon.svg");
 
 /// Joins the routes of all pages behind the guard.
 pub(crate) fn router(app: Arc<App>) -> Router {
-    let base = app.config.base_path.clone();
+    let base = app.config.public.base_path.clone();
     let pages = Router::new()
         .merge(enter::routes())
         .merge(home::routes())

@@ -127,7 +127,7 @@ impl Server {
     /// its owner can connect to it.
     pub fn is_plain_loopback(&self) -> bool {
         let config = &self.app.config;
-        let named = config.hosts.is_empty() && config.proxy_origin.is_none();
+        let named = config.public.hosts.is_empty() && config.public.proxy_origin.is_none();
         self.bound.ip().is_loopback() && self.tls.is_none() && named
     }
 
@@ -176,10 +176,10 @@ fn ensure_safe(config: &Config) -> Result<(), Error> {
              this machine that has them and a loopback address that only it reaches",
         ));
     }
-    if (elsewhere || config.proxy_origin.is_some()) && config.password_hash.is_none() {
+    if (elsewhere || config.public.proxy_origin.is_some()) && config.password_hash.is_none() {
         return Err(Error::usage("to be reached from other machines takes a password"));
     }
-    ensure_plain(&config.base_path)?;
+    ensure_plain(&config.public.base_path)?;
     if config.metrics_token.as_ref().is_some_and(|token| token.len() < METRICS_TOKEN_LEN_MIN) {
         return Err(Error::usage(format!(
             "the token of the metrics has fewer than {METRICS_TOKEN_LEN_MIN} characters"

@@ -27,7 +27,7 @@ pub use pair::{DiffSummary, Difference, Doubt, FileSide, PathKind, PathPair};
 
 use crate::error::Error;
 use crate::event::Notice;
-use crate::monitor::Progress;
+use crate::monitor::{HashingMeans, Progress};
 use crate::reference::Reference;
 use crate::run::{Options, ReadFrom};
 use crate::walk::Excludes;
@@ -154,8 +154,11 @@ fn compare_sides(
     let summary = DiffSummary {
         read: trees.read,
         algorithm: trees.read.then_some(means.algorithm()),
-        workers: means.workers(),
-        engine: means.engine_name(),
+        means: HashingMeans {
+            workers: means.workers(),
+            backend: String::new(),
+            engine: means.engine_name(),
+        },
         ..DiffSummary::default()
     };
     let mut teller = Teller { summary, monitor, stop: &options.controls.stop, start, told: start };
@@ -189,7 +192,7 @@ fn compare_sides(
     let Teller { mut summary, .. } = teller;
     [summary.skipped_here, summary.skipped_there] = skipped;
     summary.bytes = here.bytes() + there.source().bytes();
-    summary.backend = means.backend();
+    summary.means.backend = means.backend();
     summary.interrupted = !whole || options.controls.stop.load(Ordering::Relaxed);
     summary.elapsed_ns = start.elapsed().as_nanos() as u64;
     Ok(summary)

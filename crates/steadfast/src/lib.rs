@@ -112,7 +112,9 @@ pub use crate::exit_status::ExitStatus;
 pub use crate::file_state::FileState;
 pub use crate::finding::{FactChange, Finding};
 pub use crate::folder_state::{COVER_DAYS, FolderFacts, FolderState, FolderWord};
-pub use crate::monitor::{Event, FindingEvent, Monitor, Progress, Summary};
+pub use crate::monitor::{
+    Event, EventCounts, FindingEvent, HashingMeans, Monitor, Progress, Summary,
+};
 pub use crate::pages::PagesUse;
 pub use crate::read::Origin;
 pub use crate::reference::Reference;

@@ -87,6 +87,32 @@ pub struct Progress {
     pub cost: Cost,
 }
 
+/// By what a run read and hashed.
+#[derive(Clone, Debug, Default)]
+#[non_exhaustive]
+pub struct HashingMeans {
+    /// Threads that hashed.
+    pub workers: usize,
+    /// The SHA-256 backend and its lanes, for example "x86_shani x2".
+    pub backend: String,
+    /// The name of the engine that read the bytes.
+    pub engine: &'static str,
+}
+
+/// How many events of each kind a run had.
+#[derive(Clone, Debug, Default)]
+#[non_exhaustive]
+pub struct EventCounts {
+    /// Events per verdict, indexed as [`Verdict::ALL`].
+    verdicts: [u64; 9],
+    /// Events per action, indexed as [`Action::ALL`].
+    actions: [u64; 7],
+    /// Findings by name: new, returned, tag lost, tag damaged, tag replaced, unmounted, extra.
+    pub findings: BTreeMap<&'static str, u64>,
+    /// Files whose tag should have been written or removed, which failed.
+    pub failed: u64,
+}
+
 /// The result of a run in numbers.
 ///
 /// An error of a single file is not a [`crate::Error`]: it is counted here, and affects
@@ -110,22 +136,12 @@ pub struct Summary {
     pub bytes_from_media: u64,
     /// Time that the run took, in nanoseconds.
     pub elapsed_ns: u64,
-    /// Threads that hashed.
-    pub workers: usize,
-    /// The SHA-256 backend and its lanes, for example "x86_shani x2".
-    pub backend: String,
-    /// The name of the engine that read the bytes.
-    pub engine: &'static str,
-    /// Events per verdict, indexed as [`Verdict::ALL`].
-    pub(crate) verdicts: [u64; 9],
-    /// Events per action, indexed as [`Action::ALL`].
-    pub(crate) actions: [u64; 7],
-    /// Findings by name: new, returned, tag lost, tag damaged, tag replaced, unmounted, extra.
-    pub findings: BTreeMap<&'static str, u64>,
+    /// By what it read and hashed.
+    pub means: HashingMeans,
+    /// How many events of each kind there were.
+    pub counts: EventCounts,
     /// Whether the run was recorded in a catalogue.
     pub catalogued: bool,
-    /// Files whose tag should have been written or removed, which failed.
-    pub failed: u64,
     /// What the walk skipped.
     pub skipped: Skipped,
     /// Where the time went.
@@ -141,12 +157,12 @@ pub struct Summary {
 impl Summary {
     /// Returns how many files got a verdict.
     pub fn verdicts(&self, verdict: Verdict) -> u64 {
-        position(&Verdict::ALL, &verdict).map_or(0, |at| self.verdicts[at])
+        position(&Verdict::ALL, &verdict).map_or(0, |at| self.counts.verdicts[at])
     }
 
     /// Returns how many files an action was taken on.
     pub fn actions(&self, action: Action) -> u64 {
-        position(&Action::ALL, &action).map_or(0, |at| self.actions[at])
+        position(&Action::ALL, &action).map_or(0, |at| self.counts.actions[at])
     }
 
     /// Returns how the run ended.
@@ -171,13 +187,13 @@ impl Summary {
             self.bytes_from_media += event.reading.bytes;
         }
         if let Some(at) = event.verdict.and_then(|verdict| position(&Verdict::ALL, &verdict)) {
-            self.verdicts[at] += 1;
+            self.counts.verdicts[at] += 1;
         }
         if let Some(at) = event.action.and_then(|action| position(&Action::ALL, &action)) {
-            self.actions[at] += 1;
+            self.counts.actions[at] += 1;
         }
         let told = matches!(event.verdict, Some(Verdict::Unreadable | Verdict::Unstable));
-        self.failed += u64::from(event.trouble.is_some() && !told);
+        self.counts.failed += u64::from(event.trouble.is_some() && !told);
         self.raise_status(status);
     }
 
@@ -198,7 +214,7 @@ impl Summary {
         let elsewhere = self.skipped.dataless + self.skipped.dataless_directories;
         let notice = match self.files {
             0 if elsewhere > 0 => Notice::failure(NOT_HERE),
-            0 if self.findings.is_empty() => no_file,
+            0 if self.counts.findings.is_empty() => no_file,
             1.. if checks && self.verdicts(Verdict::Untagged) == self.files => {
                 Notice::failure(NO_TAG)
             }
@@ -209,7 +225,7 @@ impl Summary {
 
     /// Counts a finding.
     pub fn note(&mut self, finding: &Finding) {
-        *self.findings.entry(finding.name()).or_default() += 1;
+        *self.counts.findings.entry(finding.name()).or_default() += 1;
         self.raise_status(finding.exit_status());
     }
 

@@ -46,6 +46,22 @@ pub struct Par2Report {
     pub fault: Option<FileError>,
 }
 
+/// How many files of sets have each verdict.
+#[derive(Clone, Copy, Debug, Default)]
+#[non_exhaustive]
+pub struct Par2Verdicts {
+    /// Files that are as their set says.
+    pub intact: u64,
+    /// Files that were edited after the set was made.
+    pub modified: u64,
+    /// Files that are damaged.
+    pub corrupt: u64,
+    /// Files that are gone.
+    pub missing: u64,
+    /// Files that cannot be opened.
+    pub unreadable: u64,
+}
+
 /// What became of one or more sets.
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
@@ -57,16 +73,8 @@ pub struct Par2Totals {
     pub unread_sets: u64,
     /// Files of the sets.
     pub files: u64,
-    /// Files that are as their set says.
-    pub intact: u64,
-    /// Files that were edited after the set was made.
-    pub modified: u64,
-    /// Files that are damaged.
-    pub corrupt: u64,
-    /// Files that are gone.
-    pub missing: u64,
-    /// Files that cannot be opened.
-    pub unreadable: u64,
+    /// Of these, how many have each verdict.
+    pub verdicts: Par2Verdicts,
     /// Blocks of all files.
     pub blocks: u64,
     /// Of these, the ones that are nowhere.
@@ -100,11 +108,11 @@ impl Par2Totals {
     pub fn merge(&mut self, other: Par2Totals) {
         self.unread_sets += other.unread_sets;
         self.files += other.files;
-        self.intact += other.intact;
-        self.modified += other.modified;
-        self.corrupt += other.corrupt;
-        self.missing += other.missing;
-        self.unreadable += other.unreadable;
+        self.verdicts.intact += other.verdicts.intact;
+        self.verdicts.modified += other.verdicts.modified;
+        self.verdicts.corrupt += other.verdicts.corrupt;
+        self.verdicts.missing += other.verdicts.missing;
+        self.verdicts.unreadable += other.verdicts.unreadable;
         self.blocks += other.blocks;
         self.lost_blocks += other.lost_blocks;
         self.recovery_blocks += other.recovery_blocks;
@@ -126,11 +134,11 @@ impl Par2Totals {
 
     fn add(&mut self, report: &Par2Report) {
         let (count, status) = match report.verdict {
-            Verdict::Intact => (&mut self.intact, ExitStatus::Fine),
-            Verdict::Modified => (&mut self.modified, ExitStatus::Changed),
-            Verdict::Missing => (&mut self.missing, ExitStatus::Changed),
-            Verdict::Corrupt => (&mut self.corrupt, ExitStatus::Corrupt),
-            _ => (&mut self.unreadable, ExitStatus::Undetermined),
+            Verdict::Intact => (&mut self.verdicts.intact, ExitStatus::Fine),
+            Verdict::Modified => (&mut self.verdicts.modified, ExitStatus::Changed),
+            Verdict::Missing => (&mut self.verdicts.missing, ExitStatus::Changed),
+            Verdict::Corrupt => (&mut self.verdicts.corrupt, ExitStatus::Corrupt),
+            _ => (&mut self.verdicts.unreadable, ExitStatus::Undetermined),
         };
         *count += 1;
         let status = match report.is_repaired {

@@ -98,6 +98,7 @@ enum Crew {
 }
 
 /// The state that the threads of a pipeline share.
+// Over 15 fields: every thread of a run uses each of them.
 struct Shared {
     task: Arc<dyn Task>,
     engine: Arc<dyn Engine>,

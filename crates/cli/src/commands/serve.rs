@@ -12,7 +12,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, bail};
-use steadfast_serve::{Automation, Config, Server, Tls, hash_password};
+use steadfast_serve::{Automation, Config, PublicAddress, Server, Tls, hash_password};
 
 use self::service::{install, uninstall};
 use super::measure::made_by;
@@ -85,9 +85,11 @@ fn config_of(args: &ServeArgs) -> anyhow::Result<Config> {
         listen: reach.listen.unwrap_or(loopback),
         password_hash,
         tls,
-        hosts: reach.host.clone(),
-        proxy_origin: reach.behind_proxy.clone(),
-        base_path: reach.base_path.as_deref().unwrap_or("").trim_end_matches('/').to_owned(),
+        public: PublicAddress {
+            hosts: reach.host.clone(),
+            proxy_origin: reach.behind_proxy.clone(),
+            base_path: reach.base_path.as_deref().unwrap_or("").trim_end_matches('/').to_owned(),
+        },
         records: args.records.clone(),
         trees: state_folder::trees(),
         automation: automation().ok(),

@@ -58,7 +58,7 @@ fn a_job_is_one_run_of_the_catalogue() {
     assert_eq!(history.runs.last().unwrap().verdict, Some(Verdict::Missing));
     let missing = heard.files.iter().filter(|file| file.verdict == Some(Verdict::Missing));
     assert_eq!(
-        (missing.count(), merged.summary.findings.get("missing").copied().unwrap_or(0)),
+        (missing.count(), merged.summary.counts.findings.get("missing").copied().unwrap_or(0)),
         (1, 0),
         "told once"
     );

@@ -7,6 +7,7 @@ use strum::{EnumMessage, IntoStaticStr, VariantArray};
 /// What one series differs in from another.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
+// Over 15 fields: it is an object of the record format, field by field.
 pub struct Factors {
     /// What was timed.
     #[serde(skip_serializing_if = "Option::is_none")]

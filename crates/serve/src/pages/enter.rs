@@ -40,8 +40,8 @@ async fn ask(
     }
     // A HEAD request, as for a preview of the address, uses nothing up.
     let is_get = method == Method::GET;
-    let token = |token: &str| is_get && app.entrance.redeem(token);
-    let ticket = |ticket: &str| is_get && app.tickets.redeem(ticket);
+    let token = |token: &str| is_get && app.access.entrance.redeem(token);
+    let ticket = |ticket: &str| is_get && app.access.tickets.redeem(ticket);
     if query.text("token").is_some_and(token) || query.text("ticket").is_some_and(ticket) {
         return welcome(&app, &visitor, onward(&query));
     }
@@ -63,11 +63,11 @@ async fn try_password(
         return Err(Refusal::TooLarge);
     }
     // Of one client one attempt after another, and few that wait: guessing is slow.
-    let lane = app.password_lanes.of(client);
+    let lane = app.access.password_lanes.of(client);
     let _waits = lane.queue.try_acquire().map_err(|_| Refusal::TooMuch)?;
     let _turn = lane.turn.acquire().await.map_err(|_| Refusal::TooMuch)?;
     // Of all clients one verification after another: guessing takes one processor.
-    let verifying = app.password_turn.acquire().await.map_err(|_| Refusal::TooMuch)?;
+    let verifying = app.access.password_turn.acquire().await.map_err(|_| Refusal::TooMuch)?;
     let is_right = app.blocking(move |_| is_password(&hash, &password)).await?;
     drop(verifying);
     if is_right {
@@ -91,7 +91,7 @@ fn onward(values: &NamedValues) -> String {
 ///
 /// Not by a redirect: after a link from another server, browsers would not send a strict cookie.
 fn welcome(app: &App, visitor: &Visitor, onward: String) -> Result<Response, Refusal> {
-    let key = app.sessions.begin().map_err(|_| Refusal::TooMuch)?;
+    let key = app.access.sessions.begin().map_err(|_| Refusal::TooMuch)?;
     let mut response = lead_on(visitor, onward);
     set_cookie(app, &mut response, &key, "");
     Ok(response)
@@ -105,7 +105,7 @@ fn lead_on(visitor: &Visitor, onward: String) -> Response {
 
 async fn leave(State(app): State<Arc<App>>, visitor: Visitor) -> Response {
     if let Some(session) = visitor.session() {
-        app.sessions.end(session);
+        app.access.sessions.end(session);
     }
     let outside = Visitor::outside(visitor.looks);
     let mut response = notice(

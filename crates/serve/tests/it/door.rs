@@ -3,7 +3,7 @@
 
 use std::fs;
 
-use steadfast_serve::{Config, ErrorKind, Server, Tls, hash_password};
+use steadfast_serve::{Config, ErrorKind, PublicAddress, Server, Tls, hash_password};
 
 use crate::browser::Served;
 
@@ -193,14 +193,18 @@ fn what_is_not_safe_is_not_begun() {
     let tls = Some(Tls { certificates: b"none".to_vec(), key: b"none".to_vec() });
     let proxy = Some("https://nas.example".to_owned());
     let plain = Some("http://nas.example".to_owned());
+    let behind = |origin: &Option<String>| PublicAddress {
+        proxy_origin: origin.clone(),
+        ..PublicAddress::default()
+    };
     let usual = || Config { roots: roots.clone(), ..Config::default() };
     for (config, why) in [
         (Config { roots: Vec::new(), ..usual() }, "no folder"),
         (Config { listen: elsewhere, ..usual() }, "a certificate"),
         (Config { listen: elsewhere, password_hash: hash.clone(), ..usual() }, "a certificate"),
-        (Config { listen: elsewhere, proxy_origin: proxy.clone(), ..usual() }, "a certificate"),
-        (Config { proxy_origin: proxy, ..usual() }, "a password"),
-        (Config { proxy_origin: plain, password_hash: hash, ..usual() }, "no origin of a proxy"),
+        (Config { listen: elsewhere, public: behind(&proxy), ..usual() }, "a certificate"),
+        (Config { public: behind(&proxy), ..usual() }, "a password"),
+        (Config { public: behind(&plain), password_hash: hash, ..usual() }, "no origin of a proxy"),
         (Config { password_hash: Some("plain".into()), ..usual() }, "argon2"),
         (Config { tls, ..usual() }, "the certificates"),
     ] {
@@ -217,7 +221,10 @@ fn what_is_not_safe_is_not_begun() {
 
 #[test]
 fn pages_lie_beneath_a_path_of_a_proxy() {
-    let served = Served::with(|config| Config { base_path: "/of/steadfast".to_owned(), ..config });
+    let served = Served::with(|config| Config {
+        public: PublicAddress { base_path: "/of/steadfast".to_owned(), ..PublicAddress::default() },
+        ..config
+    });
     assert!(served.entrance.contains("/of/steadfast/enter?token="), "{}", served.entrance);
     let browser = served.browser();
     browser.ended(&browser.run("protect", "0/").replacen("/of/steadfast", "", 1));
@@ -243,7 +250,10 @@ fn pages_lie_beneath_a_path_of_a_proxy() {
     }
     assert_eq!(browser.get("/of/steadfast/style.css").status, 200);
     assert_eq!(browser.get("/of/steadfastly").status, 404);
-    let bad =
-        Config { base_path: "/a/../b".to_owned(), roots: vec![".".into()], ..Config::default() };
+    let bad = Config {
+        public: PublicAddress { base_path: "/a/../b".to_owned(), ..PublicAddress::default() },
+        roots: vec![".".into()],
+        ..Config::default()
+    };
     assert!(Server::bind(bad).is_err());
 }

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use rustls::pki_types::pem::PemObject as _;
 use rustls::pki_types::{CertificateDer, ServerName};
 use rustls::{ClientConfig, ClientConnection, RootCertStore, StreamOwned};
-use steadfast_serve::{Config, Tls, hash_password};
+use steadfast_serve::{Config, PublicAddress, Tls, hash_password};
 
 use crate::browser::{PATIENCE, Served};
 
@@ -40,7 +40,7 @@ fn pages_are_encrypted_and_cookies_are_kept_to_that() {
     let served = Served::with(|config| Config {
         tls: Some(tls),
         password_hash: Some(hash_password("open").unwrap()),
-        hosts: vec!["nas.home".to_owned()],
+        public: PublicAddress { hosts: vec!["nas.home".to_owned()], ..PublicAddress::default() },
         ..config
     });
     let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());

@@ -10,6 +10,7 @@ use strum::{IntoStaticStr, VariantArray};
 
 use crate::event::{FileError, FileEvent, Skipped};
 use crate::exit_status::ExitStatus;
+use crate::monitor::HashingMeans;
 use crate::read::Origin;
 use crate::reference::Reference;
 use crate::verdict::Verdict;
@@ -222,12 +223,8 @@ pub struct DiffSummary {
     pub files_from_cache: u64,
     /// Time of the comparison, in nanoseconds.
     pub elapsed_ns: u64,
-    /// Hashing threads of both sides.
-    pub workers: usize,
-    /// The SHA-256 backend and its lanes.
-    pub backend: String,
-    /// The name of the engine that read the bytes.
-    pub engine: &'static str,
+    /// By what both sides were read and hashed.
+    pub means: HashingMeans,
     /// Counts of pairs, indexed as [`Difference::ALL`].
     pub(super) differences: [u64; 8],
     /// Pairs with the same contents and different modification times.

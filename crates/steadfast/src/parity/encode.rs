@@ -215,7 +215,8 @@ impl<'a> SetMaker<'a> {
             return Ok(());
         };
         let key = self.review.keys.of_parts(relative, tag.encode().as_bytes());
-        if self.review.held.contains(&key) || self.review.pending.contains(&key) {
+        if self.review.protected.held.contains(&key) || self.review.protected.pending.contains(&key)
+        {
             self.proofs.counted.insert(key);
             return Ok(());
         }
@@ -249,16 +250,16 @@ impl<'a> SetMaker<'a> {
     /// stay, it is renamed in them; otherwise it must be read again like any other of their files.
     fn is_renamed(&mut self, file: &ProtectedFile, tag: &Tag) -> bool {
         // A copy that was there before is not what became of it.
-        if self.review.held_by_stale.contains(&self.review.keys.of(file)) {
+        if self.review.protected.held_by_stale.contains(&self.review.keys.of(file)) {
             return false;
         }
         let Some(at) = self.review.displaced_with(tag) else { return false };
-        let sets = self.review.displaced[at].sets.clone();
+        let sets = self.review.displaced.members[at].sets.clone();
         if !sets.iter().all(|id| !self.review.is_stale(id) && self.is_sound(id)) {
             return false;
         }
-        self.review.displaced[at].is_moved = true;
-        let before = self.review.displaced[at].file.path.clone();
+        self.review.displaced.members[at].is_moved = true;
+        let before = self.review.displaced.members[at].file.path.clone();
         for id in sets {
             self.renamed.entry(id).or_default().push((before.clone(), file.clone()));
         }

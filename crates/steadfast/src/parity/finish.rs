@@ -148,15 +148,16 @@ impl SetMaker<'_> {
             if is_read {
                 self.proofs.proved.insert(key);
             }
-            if !self.review.held_by_stale.contains(&key) {
-                self.review.arrived.insert(tag, self.origin.made_s);
+            if !self.review.protected.held_by_stale.contains(&key) {
+                self.review.protected.arrived.insert(tag, self.origin.made_s);
                 if is_read {
                     self.proofs.proved_tags.insert(tag);
                 }
             }
         }
         let (counted, confirmed) = (&self.proofs.counted, &self.proofs.confirmed);
-        let is_held = |key: &&u64| self.review.held.contains(key) || confirmed.contains(key);
+        let is_held =
+            |key: &&u64| self.review.protected.held.contains(key) || confirmed.contains(key);
         self.made.files = counted.iter().filter(is_held).count() as u64;
         let lost = counted.len() as u64 - self.made.files;
         if lost > 0 {
@@ -170,13 +171,13 @@ impl SetMaker<'_> {
 
     /// Reports what is missing, what lost its tag, and sets that cannot be used.
     fn tell_of_review(&mut self) {
-        let displaced = std::mem::take(&mut self.review.displaced);
+        let displaced = std::mem::take(&mut self.review.displaced.members);
         for file in displaced {
             if self.is_stopped() {
                 break;
             }
             let tag = self.review.keys.of_tag(&file.file.tag);
-            let arrived = self.review.arrived.get(&tag);
+            let arrived = self.review.protected.arrived.get(&tag);
             if file.is_moved || arrived.is_some_and(|made_s| *made_s >= self.origin.made_s) {
                 continue;
             }
@@ -279,7 +280,7 @@ impl SetMaker<'_> {
         let file = &member.file;
         let needed = |why: &str| FileEvidence::Is(MemberFate::Needed(why.to_owned()));
         let tag = self.review.keys.of_tag(&file.tag);
-        let has_moved = self.review.arrived.get(&tag).is_some_and(|at| *at > made_s);
+        let has_moved = self.review.protected.arrived.get(&tag).is_some_and(|at| *at > made_s);
         let is_named = self.task.forgetting.names(&file.path);
         match state_with(self.task.place, Some(self.task.known), file) {
             MemberState::AsProtected => self.evidence_of_present(file),
@@ -313,7 +314,7 @@ impl SetMaker<'_> {
         if let Some(verdict) = self.proofs.failed.get(&keys.of_parts(&file.path, &[])) {
             return FileEvidence::Is(MemberFate::Needed(format!("it is {}", verdict.name())));
         }
-        match self.review.held.contains(&key) || self.proofs.confirmed.contains(&key) {
+        match self.review.protected.held.contains(&key) || self.proofs.confirmed.contains(&key) {
             true => FileEvidence::Held(keys.of_tag(&file.tag)),
             false => FileEvidence::Is(MemberFate::Needed("no other set has it".to_owned())),
         }
@@ -376,8 +377,9 @@ impl SetMaker<'_> {
     /// Removes earlier sets whose time is over, and those of which later ones have all files.
     fn prune_earlier(&mut self) -> Result<(), Error> {
         let now = (self.task.options.run.now)();
-        let is_protected =
-            |key: &u64| self.review.held.contains(key) || self.proofs.confirmed.contains(key);
+        let is_protected = |key: &u64| {
+            self.review.protected.held.contains(key) || self.proofs.confirmed.contains(key)
+        };
         let is_protected = |member: &Member| is_protected(&self.review.keys.of(&member.file));
         let pruned = outlived(self.task.folder, self.task.keep_earlier, now, &is_protected);
         let pruned = pruned.and_then(|found| {

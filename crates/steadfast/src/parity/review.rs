@@ -34,11 +34,20 @@ pub(super) struct DisplacedMember {
     pub(super) why_kept: Option<String>,
 }
 
-/// What is known of the stored sets.
+/// The files of the sets that are not at their paths any more.
 #[derive(Default)]
-pub(super) struct Review {
-    pub(super) keys: FileKeys,
-    /// The files that sets protect as they are now.
+pub(super) struct DisplacedMembers {
+    pub(super) members: Vec<DisplacedMember>,
+    /// The place of each path and tag among them.
+    places: HashMap<u64, usize>,
+    /// The places of those with a tag.
+    by_tag: HashMap<u64, Vec<usize>>,
+}
+
+/// Which files the sets protect, by their keys.
+#[derive(Default)]
+pub(super) struct ProtectedKeys {
+    /// Those that they protect as they are now.
     pub(super) held: HashSet<u64>,
     /// Those that they will, after names, times and modes were written anew.
     pub(super) pending: HashSet<u64>,
@@ -46,6 +55,15 @@ pub(super) struct Review {
     pub(super) held_by_stale: HashSet<u64>,
     /// When the path became protected that is the latest to have a tag, by the tag.
     pub(super) arrived: HashMap<u64, u64>,
+    /// The tag of each file that is as protected, and when the first set was made that has it.
+    first_made: HashMap<u64, (u64, u64)>,
+}
+
+/// What is known of the stored sets.
+#[derive(Default)]
+pub(super) struct Review {
+    pub(super) keys: FileKeys,
+    pub(super) protected: ProtectedKeys,
     /// Sets that stay.
     pub(super) kept: u64,
     /// The redundancy of the sets; of several, the highest.
@@ -54,7 +72,7 @@ pub(super) struct Review {
     pub(super) newest_s: u64,
     /// Sets that are not as the tree is.
     pub(super) stale: Vec<SetId>,
-    pub(super) displaced: Vec<DisplacedMember>,
+    pub(super) displaced: DisplacedMembers,
     /// Sets that cannot be used, and stay.
     pub(super) faulty: Vec<(SetId, SetFault)>,
     /// Files with another time, mode or owner than a set has, by set and by path there.
@@ -62,15 +80,9 @@ pub(super) struct Review {
     /// Sets of the same pages, by a digest of their marks, with the time at which they were made.
     pub(super) by_pages: HashMap<u64, Vec<(SetId, u64)>>,
     stale_ids: HashSet<SetId>,
-    /// The place of each path and tag in `displaced`.
-    displaced_at: HashMap<u64, usize>,
-    /// The places of those with a tag.
-    displaced_tags: HashMap<u64, Vec<usize>>,
     /// Whether some file of the sets is in the tree, whatever its state.
     has_found: bool,
     has_gone: bool,
-    /// The tag of each file that is as protected, and when the first set was made that has it.
-    first_made: HashMap<u64, (u64, u64)>,
     records: Vec<SetRecord>,
     cut: HashMap<(u64, u8), CutParts>,
 }
@@ -164,7 +176,7 @@ impl Review {
             match state {
                 MemberState::AsProtected => {
                     let tag = self.keys.of_tag(&file.tag);
-                    let first = self.first_made.entry(key).or_insert((tag, made_s));
+                    let first = self.protected.first_made.entry(key).or_insert((tag, made_s));
                     first.1 = first.1.min(made_s);
                     held.push(key);
                 }
@@ -231,17 +243,17 @@ impl Review {
         if is_let_go {
             return true;
         }
-        let next = self.displaced.len();
-        let at = *self.displaced_at.entry(self.keys.of(file)).or_insert(next);
+        let next = self.displaced.members.len();
+        let at = *self.displaced.places.entry(self.keys.of(file)).or_insert(next);
         if at == next {
             let tag = self.keys.of_tag(&file.tag);
-            self.displaced_tags.entry(tag).or_default().push(at);
+            self.displaced.by_tag.entry(tag).or_default().push(at);
             let (file, sets) = (file.clone(), Vec::new());
             let is_moved = false;
             let gone = DisplacedMember { file, is_untagged, sets, made_s, is_moved, why_kept };
-            self.displaced.push(gone);
+            self.displaced.members.push(gone);
         }
-        let displaced = &mut self.displaced[at];
+        let displaced = &mut self.displaced.members[at];
         displaced.sets.push(id);
         displaced.made_s = displaced.made_s.max(made_s);
         false
@@ -250,13 +262,13 @@ impl Review {
     /// Sets of files that are by another path in a set that was made later go: a run ended after it
     /// had written that.
     fn settle_moved(&mut self) {
-        for (tag, made_s) in std::mem::take(&mut self.first_made).into_values() {
-            let arrived = self.arrived.entry(tag).or_default();
+        for (tag, made_s) in std::mem::take(&mut self.protected.first_made).into_values() {
+            let arrived = self.protected.arrived.entry(tag).or_default();
             *arrived = made_s.max(*arrived);
         }
         let mut stale: HashSet<SetId> = HashSet::new();
-        for file in &mut self.displaced {
-            let arrived = self.arrived.get(&self.keys.of_tag(&file.file.tag));
+        for file in &mut self.displaced.members {
+            let arrived = self.protected.arrived.get(&self.keys.of_tag(&file.file.tag));
             if arrived.is_some_and(|made_s| *made_s > file.made_s) {
                 file.is_moved = true;
                 stale.extend(&file.sets);
@@ -299,15 +311,15 @@ impl Review {
         for record in std::mem::take(&mut self.records) {
             if record.is_stale {
                 self.restyled.remove(&record.id);
-                self.held_by_stale.extend(record.held);
-                self.held_by_stale.extend(record.pending);
+                self.protected.held_by_stale.extend(record.held);
+                self.protected.held_by_stale.extend(record.pending);
                 self.stale.push(record.id);
                 self.stale_ids.insert(record.id);
                 continue;
             }
             self.kept += 1;
-            self.held.extend(record.held);
-            self.pending.extend(record.pending);
+            self.protected.held.extend(record.held);
+            self.protected.pending.extend(record.pending);
         }
     }
 
@@ -332,8 +344,8 @@ impl Review {
 
     /// Returns the place in `displaced` of a file that had this tag: the same contents and time.
     pub(super) fn displaced_with(&self, tag: &Tag) -> Option<usize> {
-        let places = self.displaced_tags.get(&self.keys.of_tag(tag.encode().as_bytes()))?;
-        places.iter().copied().find(|at| !self.displaced[*at].is_moved)
+        let places = self.displaced.by_tag.get(&self.keys.of_tag(tag.encode().as_bytes()))?;
+        places.iter().copied().find(|at| !self.displaced.members[*at].is_moved)
     }
 
     /// Says whether a set is one that does not stay.

@@ -96,6 +96,7 @@ impl Headcount {
 }
 
 /// All state between the stages.
+// Over 15 fields: one lock guards them, and a worker decides by all of them.
 pub(super) struct Schedule {
     settings: Settings,
     /// The level of the threads that are started now.

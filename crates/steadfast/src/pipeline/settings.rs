@@ -15,6 +15,7 @@ const BATCHES_LEN_BYTES_MAX: usize = 12 << 20;
 
 /// The sizes of a pipeline. They determine all its memory before the first read.
 #[derive(Clone, Copy, Debug)]
+// Over 15 fields: each is one size, and all are derived together.
 pub(crate) struct Settings {
     /// Processors that the process may use.
     pub(crate) processors: usize,

@@ -271,7 +271,7 @@ impl<'a> Collector<'a> {
     /// Ends the recording of the run.
     pub(super) fn finish(&mut self, whole: bool) {
         let mut cut_short = false;
-        let backend = self.summary.backend.clone();
+        let backend = self.summary.means.backend.clone();
         self.record(|recording, now, tell| {
             cut_short = recording.finish(whole, &backend, now, tell);
         });

@@ -173,6 +173,7 @@ pub struct CatalogueOptions {
 /// ```
 #[derive(Clone, Debug)]
 #[non_exhaustive]
+// Over 15 fields: it has the options of every verb.
 pub struct Options {
     /// The algorithm of new tags and of `hash`; `None` for SHA-256. Existing tags then keep their
     /// own algorithm.

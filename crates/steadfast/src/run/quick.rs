@@ -8,7 +8,7 @@ use super::{DatalessUse, NOT_CATALOGUED, Options, Verb, judge, no_file, open_cat
 use crate::catalogue::Catalogue;
 use crate::error::Error;
 use crate::event::Notice;
-use crate::monitor::{Event, Monitor, Summary};
+use crate::monitor::{Event, HashingMeans, Monitor, Summary};
 use crate::selection::Selection;
 
 /// Compares the length, times and inode of files with the catalogue.
@@ -26,8 +26,8 @@ pub fn quick(
     let reading = Options { dry_run: true, ..options.clone() };
     let session = open_catalogue::open(Verb::Check, selection, &reading)?;
     let session = session.ok_or_else(|| Error::usage(NOT_CATALOGUED))?;
-    let mut summary = Summary { verb: "check", engine: "quick", workers: 1, ..Summary::default() };
-    summary.catalogued = true;
+    let means = HashingMeans { engine: "quick", workers: 1, ..HashingMeans::default() };
+    let mut summary = Summary { verb: "check", means, catalogued: true, ..Summary::default() };
     compare(session.into_catalogue(), selection, options, &mut summary, monitor)?;
     if let Some(notice) = summary.unproved(no_file(), options.allow_empty) {
         summary.raise_status(notice.status);

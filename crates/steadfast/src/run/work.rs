@@ -20,7 +20,7 @@ use super::survey::Survey;
 use crate::cost::Stage;
 use crate::error::Error;
 use crate::event::{Notice, Skipped};
-use crate::monitor::{Monitor, Summary};
+use crate::monitor::{HashingMeans, Monitor, Summary};
 use crate::pipeline::{Pipeline, Settings, Task};
 use crate::read::Engine;
 
@@ -64,8 +64,7 @@ pub(super) fn execute(
     let summary = Summary {
         verb,
         dry_run,
-        workers: sizes.workers,
-        engine: engine_name,
+        means: HashingMeans { workers: sizes.workers, backend: String::new(), engine: engine_name },
         catalogued: recording.is_some(),
         ..Summary::default()
     };
@@ -82,7 +81,7 @@ pub(super) fn execute(
     let walked = *walked.lock().unwrap_or_else(PoisonError::into_inner);
     collector.summary.skipped = walked.skipped.with_files_of(collector.summary.skipped);
     notices.extend(notice_of_dataless(&collector.summary.skipped));
-    collector.summary.backend = lanes.to_string();
+    collector.summary.means.backend = lanes.to_string();
     let cut_short = halt.filter(|_| !(walked.whole && pipeline.is_complete()));
     collector.summary.interrupted |= cut_short == Some(Halt::Asked);
     let time_up = cut_short == Some(Halt::TimeUp);

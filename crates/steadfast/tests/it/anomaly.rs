@@ -193,7 +193,7 @@ fn an_attribute_that_cannot_be_written_is_named_and_the_old_tag_stands() {
         let store = FaultyStore { reads: Fault::at(0), writes: Fault::at(at) };
         let said = tree.run_through(Verb::Tag, None, Some(Arc::new(store)));
         let failed = u64::from(at <= FILES as u64);
-        assert_eq!((said.summary.failed, u64::from(said.status())), (failed, 2 * failed));
+        assert_eq!((said.summary.counts.failed, u64::from(said.status())), (failed, 2 * failed));
         assert!(said.notices.is_empty(), "{:?}", said.notices);
         let check = tree.run(Verb::Check);
         assert_eq!(check.summary.verdicts(Verdict::Untagged), failed);
@@ -329,7 +329,7 @@ fn an_empty_file_that_gets_its_first_bytes_is_unstable_and_gets_no_tag() {
     tree.write("log", "");
     let said = tree.run_through(Verb::Tag, Some(Arc::new(Filler)), None);
     assert_eq!((said.verdict("log"), said.status()), (Some(Verdict::Unstable), 2));
-    assert_eq!(said.summary.failed, 0);
+    assert_eq!(said.summary.counts.failed, 0);
     assert_eq!(tree.run(Verb::Show).of("log").stored, None);
 }
 

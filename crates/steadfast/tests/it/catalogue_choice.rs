@@ -181,7 +181,7 @@ fn a_quick_check_leaves_the_catalogue_and_the_list_of_trees_alone() {
     let before = fs::read(tree.at(".steadfast/catalogue.sqlite")).unwrap();
     let options = options().with(|options| options.catalogue.trees = Some(lists.at("trees")));
     let summary = quick(&tree.selection(), &options, &mut Told::default()).unwrap();
-    let of = (summary.verb, summary.engine, summary.workers, summary.files);
+    let of = (summary.verb, summary.means.engine, summary.means.workers, summary.files);
     assert_eq!((of, summary.exit_status().code()), (("check", "quick", 1, 1), 0));
     assert!(summary.catalogued && !lists.at("trees").exists());
     assert_eq!(fs::read(tree.at(".steadfast/catalogue.sqlite")).unwrap(), before);

@@ -383,7 +383,7 @@ fn files_can_be_read_and_not_hashed() {
     let summary =
         read_without_hashing(&tree.selection(), &options, Arc::new(Buffered), &mut told).unwrap();
     assert_eq!((summary.files, summary.bytes, summary.exit_status().code()), (4, 3_100_014, 0));
-    assert_eq!((summary.verb, summary.engine), ("read", "buffered"));
+    assert_eq!((summary.verb, summary.means.engine), ("read", "buffered"));
     assert!(told.verdicts.values().all(Option::is_none));
 }
 

@@ -123,7 +123,7 @@ fn a_file_that_may_not_be_changed_is_named_and_the_others_are_tagged() {
         fs::metadata(path).unwrap()
     });
     let said = image.tree.run(Verb::Tag);
-    assert_eq!((said.summary.actions(Action::Tagged), said.summary.failed), (20, 2));
+    assert_eq!((said.summary.actions(Action::Tagged), said.summary.counts.failed), (20, 2));
     assert_eq!(said.status(), 2);
     for ((name, _), before) in sealed.iter().zip(before) {
         let path = image.tree.at(name);
@@ -202,7 +202,7 @@ fn where_no_attributes_are_kept_nothing_is_read_for_nothing() {
     write_files(&image.tree, 50);
     for verb in [Verb::Tag, Verb::Update] {
         let said = image.tree.run(verb);
-        assert_eq!((said.files.len(), said.summary.failed), (50, 50));
+        assert_eq!((said.files.len(), said.summary.counts.failed), (50, 50));
         assert_eq!((said.summary.bytes, said.status()), (0, 2));
         assert_eq!(trouble(&said, "0/0000"), NONE);
         assert_eq!(advice(&said), 1);
@@ -237,7 +237,7 @@ fn of_several_volumes_each_without_attributes_is_named_once_and_the_others_are_t
         tree.write(format!("two/{number}"), "in memory too");
     }
     let said = tree.run(Verb::Tag);
-    assert_eq!((said.summary.actions(Action::Tagged), said.summary.failed), (20, 20));
+    assert_eq!((said.summary.actions(Action::Tagged), said.summary.counts.failed), (20, 20));
     assert_eq!((advice(&said), said.status()), (2, 2));
     let read = said.files.iter().filter(|event| event.trouble.is_some());
     assert_eq!(read.map(|event| event.reading.bytes).sum::<u64>(), 0);
@@ -283,7 +283,7 @@ fn a_server_that_refuses_attributes_is_found_before_anything_is_read() {
     write_files(&tree, 20);
     for verb in [Verb::Tag, Verb::Update] {
         let said = tree.run_through(verb, None, Some(Arc::new(Refusing)));
-        assert_eq!((said.summary.bytes, said.summary.failed, said.status()), (0, 20, 2));
+        assert_eq!((said.summary.bytes, said.summary.counts.failed, said.status()), (0, 20, 2));
         assert_eq!(advice(&said), 1);
     }
     // The catalogue that is suggested then keeps the tags, and none of them counts as lost.
@@ -293,7 +293,7 @@ fn a_server_that_refuses_attributes_is_found_before_anything_is_read() {
     for _ in 0..2 {
         let said = tree.run_through(Verb::Check, None, Some(Arc::new(Refusing)));
         assert_eq!((said.summary.verdicts(Verdict::Intact), said.status()), (20, 0));
-        assert!(said.summary.findings.is_empty(), "{:?}", said.summary.findings);
+        assert!(said.summary.counts.findings.is_empty(), "{:?}", said.summary.counts.findings);
     }
     tree.corrupt("0/0008", "decayed");
     let said = tree.run_through(Verb::Check, None, Some(Arc::new(Refusing)));

@@ -345,9 +345,9 @@ impl<'a> ExistingRun<'a> {
             return Err(Error::wrong(message).at(&self.folder).into());
         }
         let factors = &mut session.series_mut(id).factors;
-        factors.threads = Some(summary.workers as u32);
+        factors.threads = Some(summary.means.workers as u32);
         if pass.hashes() {
-            factors.backend = Some(summary.backend.clone());
+            factors.backend = Some(summary.means.backend.clone());
         }
         Ok((timed, heard.digests.into_iter().flatten().collect()))
     }

@@ -226,9 +226,9 @@ impl PathCell {
     fn note(&self, session: &mut Session<'_>, summary: &Summary) {
         let hashes = self.way.stage == Stage::ReadHash;
         let factors = &mut session.series_mut(self.id).factors;
-        factors.threads = Some(summary.workers as u32);
+        factors.threads = Some(summary.means.workers as u32);
         if hashes {
-            factors.backend = Some(summary.backend.clone());
+            factors.backend = Some(summary.means.backend.clone());
         }
     }
 }
