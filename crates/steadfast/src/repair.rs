@@ -154,6 +154,7 @@ impl FileRepair<'_> {
         let parity = parities.belongings_of(target);
         let records =
             MissingRecords::of_missing(target, &request.copies, parity, request.with_special);
+        records.ensure_mounted(&target.relative)?;
         match missing_link::link(target, &records, self.originals, self.stop)? {
             Some(linked) => {
                 self.outcome.sources = vec![linked.source];

@@ -6,6 +6,8 @@
 use std::fs;
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::TcpStream;
+use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
+use std::os::unix::process::CommandExt as _;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use std::sync::Arc;
@@ -14,6 +16,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use steadfast::{Error, Event, FolderState, Run, Summary, Verb};
 use steadfast_serve::{Config, Server};
 
+use steadfast_testing::{Need, skip};
+
+use crate::repair_harm::Mounted;
 use crate::tree::{Outcome, Tree};
 
 /// A way to reach the library.
@@ -329,6 +334,66 @@ fn a_folder_that_is_gone_is_not_fine() {
             _ => house.ask(surface, Wish::Check),
         };
         assert!(!said.is_fine(), "{surface:?}: {said:?}");
+    }
+}
+
+#[test]
+fn a_volume_that_is_not_mounted_has_lost_nothing() {
+    for surface in ALL {
+        for wish in [Wish::Check, Wish::Update] {
+            for place in ["photos", "photos/disk"] {
+                let house = House::new();
+                fs::remove_dir_all(house.photos()).unwrap();
+                fs::create_dir_all(house.tree.path(place)).unwrap();
+                let Some(mounted) = Mounted::at(&house.tree.path(place)) else {
+                    return skip(Need::Root, "nothing can be mounted");
+                };
+                fs::write(house.tree.path(place).join("film"), "film").unwrap();
+                house.run(&["init", "photos"]).succeeds();
+                if house.run(&["tag", "photos"]).status != 0 {
+                    return skip(Need::System("attributes on tmpfs"), "nothing can be tagged");
+                }
+                drop(mounted);
+                let said = house.ask(surface, wish);
+                assert!(!said.is_fine(), "{surface:?} {wish:?} {place}: {said:?}");
+            }
+        }
+    }
+}
+
+/// Runs a test once more as a user who may not read everything, if root runs it. Returns whether it
+/// was root.
+fn ran_as_user(test: &str) -> bool {
+    if fs::metadata("/proc/self").is_ok_and(|own| own.uid() != 0) {
+        return false;
+    }
+    let everybody = fs::Permissions::from_mode(0o1777);
+    fs::set_permissions(env!("CARGO_TARGET_TMPDIR"), everybody).unwrap();
+    let mut again = Command::new(std::env::current_exe().unwrap());
+    again.args(["--exact", test]).uid(12_345).gid(12_345);
+    let said = Outcome::of(&mut again);
+    assert!(said.stdout().contains("1 passed"), "{}{}", said.stdout(), said.stderr());
+    true
+}
+
+#[test]
+fn a_folder_that_cannot_be_read_is_told_and_has_lost_nothing() {
+    if ran_as_user("matrix::a_folder_that_cannot_be_read_is_told_and_has_lost_nothing") {
+        return;
+    }
+    for surface in ALL {
+        for wish in [Wish::Check, Wish::Update] {
+            let house = House::new();
+            let mode = |mode| fs::Permissions::from_mode(mode);
+            fs::set_permissions(house.photos().join("2"), mode(0o000)).unwrap();
+            let said = house.ask(surface, wish);
+            fs::set_permissions(house.photos().join("2"), mode(0o755)).unwrap();
+            assert!(!said.is_fine(), "{surface:?} {wish:?}: {said:?}");
+            assert!(said.status.is_none_or(|status| status == 2), "{surface:?} {wish:?}: {said:?}");
+            house.run(&["check", "photos"]).succeeds();
+            let shown = house.run(&["history", "photos", "--json"]);
+            assert!(!shown.stdout().contains("dropped"), "{surface:?} {wish:?}");
+        }
     }
 }
 

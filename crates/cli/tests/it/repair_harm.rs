@@ -377,10 +377,10 @@ fn a_journal_of_another_person_is_not_finished() {
 }
 
 /// A file system in a folder, until it is dropped.
-struct Mounted(PathBuf);
+pub(crate) struct Mounted(PathBuf);
 
 impl Mounted {
-    fn at(path: &Path) -> Option<Mounted> {
+    pub(crate) fn at(path: &Path) -> Option<Mounted> {
         let mut mount = Command::new("mount");
         let status = mount.args(["-t", "tmpfs", "none"]).arg(path).stderr(Stdio::null()).status();
         status.is_ok_and(|status| status.success()).then(|| Mounted(path.to_owned()))
@@ -429,4 +429,74 @@ fn a_draft_on_another_volume_is_no_file_of_the_tree_and_is_cleared_up() {
     assert_eq!(fs::read(tree.path("data/disk/sub/photo")).unwrap(), b"photo");
     assert_eq!(names(&tree.path("data/disk")), ["sub"]);
     assert!(!tree.path("data/.steadfast/damaged").exists());
+}
+
+#[test]
+fn nothing_is_made_in_a_mount_point_without_its_volume() {
+    let tree = Tree::new().file("data/a", b"alpha").file("copy/disk/b", b"beta");
+    let tree = tree.file("copy/disk/sub/c", b"gamma");
+    fs::create_dir(tree.path("data/disk")).unwrap();
+    let Some(mounted) = Mounted::at(&tree.path("data/disk")) else {
+        return skip(Need::Root, "nothing can be mounted");
+    };
+    let filled = || {
+        fs::create_dir(tree.path("data/disk/sub")).unwrap();
+        for name in ["disk/b", "disk/sub/c"] {
+            fs::copy(tree.path("copy").join(name), tree.path("data").join(name)).unwrap();
+        }
+    };
+    filled();
+    tree.run(["init", "data"]).succeeds();
+    if tree.run(["tag", "data"]).status != 0 {
+        return skip(Need::System("attributes on tmpfs"), "files cannot be tagged there");
+    }
+    tree.run(["parity", "make", "data"]).succeeds();
+    if steadfast_testing::program("par2").is_some() {
+        let mut make = Command::new("par2");
+        make.args(["create", "-q", "-q", "-R", "-r100", "set.par2", "disk"]);
+        assert!(make.current_dir(tree.path("data")).status().unwrap().success());
+        tree.run(["par2", "repair", "--dry-run", "data/set.par2"]).succeeds();
+    }
+    drop(mounted);
+    for words in [
+        &["check", "data"][..],
+        &["check", "data/disk"],
+        &["check", "data/disk/b"],
+        &["check", "data/disk/sub/c"],
+        &["update", "--accept-missing", "data/disk"],
+        &["update", "--accept-missing", "data/disk/sub"],
+        &["update", "--accept-missing", "data/disk/b"],
+        &["repair", "--yes", "data"],
+        &["repair", "--yes", "data/disk"],
+        &["repair", "--yes", "data/disk/b"],
+        &["repair", "--yes", "--from", "copy/disk/b", "data/disk/b"],
+        &["repair", "--yes", "--from", "copy", "data"],
+        &["repair", "--yes", "--no-catalogue", "--from", "copy", "data"],
+        &["repair", "--yes", "--no-catalogue", "data/disk/sub"],
+        &["par2", "repair", "--yes", "data/set.par2"],
+        &["parity", "update", "data"],
+        &["parity", "make", "data"],
+    ] {
+        if words[0] == "par2" && !tree.path("data/set.par2").exists() {
+            continue;
+        }
+        let said = tree.run(words);
+        assert!(said.status >= 2, "{words:?}: {} {}", said.stdout(), said.stderr());
+        let is_parity = words[0] == "parity";
+        let text = format!("{}{}", said.stdout(), said.stderr());
+        assert!(is_parity || text.contains("mounted"), "{words:?}: {text}");
+        assert_eq!(names(&tree.path("data/disk")), [""; 0], "{words:?}");
+    }
+    // A file that a program put into the mount point says nothing of those on the volume.
+    fs::write(tree.path("data/disk/stray"), "stray").unwrap();
+    let said = tree.run(["check", "--json", "data"]).ends(2);
+    assert_eq!(said.summary()["verdicts"]["missing"], 0);
+    assert_eq!(said.summary()["findings"]["unmounted"], 1);
+    fs::remove_file(tree.path("data/disk/stray")).unwrap();
+    // What was copied out of the volume is judged like any other folder.
+    filled();
+    tree.run(["check", "data"]);
+    fs::remove_file(tree.path("data/disk/b")).unwrap();
+    let said = tree.run(["check", "--json", "data"]).ends(1);
+    assert_eq!(said.summary()["verdicts"]["missing"], 1, "{}", said.stdout());
 }

@@ -32,7 +32,9 @@ impl Recorder {
         // Coverage is written in the order of names.
         self.settle(level, say)?;
         let found = SliceCache::default().find(self.db(), level.id, name)?;
-        let Some(found) = found.filter(|_| self.mode.writes) else { return Ok(()) };
+        let Some(found) = found.filter(|_| self.mode.writes && !level.unmounted) else {
+            return Ok(());
+        };
         self.note_missing(level.id, &found.known, found.slice_run)?;
         self.cover(level, name, true)
     }
@@ -41,7 +43,7 @@ impl Recorder {
     pub(super) fn go_to(&mut self, relative: &Path, say: &mut Say<'_>) -> Result<(), DbError> {
         if self.descent.levels.is_empty() {
             let root = directory::directory(self.db(), ROOT)?;
-            self.enter(Some(root), PathBuf::new())?;
+            self.enter(Some(root), PathBuf::new(), say)?;
         }
         let down = loop {
             let open = self.descent.levels.last().expect("every path begins at the root");
@@ -56,12 +58,25 @@ impl Recorder {
             let child = self.pass_children(&mut level, Some(name.as_bytes()), say);
             let path = level.relative.join(name);
             self.descent.levels.push(level);
-            self.enter(child?, path)?;
+            self.enter(child?, path, say)?;
         }
         Ok(())
     }
 
-    fn enter(&mut self, known: Option<Directory>, relative: PathBuf) -> Result<(), DbError> {
+    fn enter(
+        &mut self,
+        known: Option<Directory>,
+        relative: PathBuf,
+        say: &mut Say<'_>,
+    ) -> Result<(), DbError> {
+        let is_below = self.descent.levels.last().is_some_and(|above| above.unmounted);
+        let mut unmounted = is_below;
+        if let Some(known) = known.as_ref().filter(|_| !is_below)
+            && self.is_unmounted(known, &relative)?
+        {
+            unmounted = true;
+            self.say_unmounted(Some(known.clone()), relative.clone(), say)?;
+        }
         let walked = self.scope.walks(&relative);
         if walked && self.scope.begins_at(&relative) {
             self.descent.begun.insert(relative.clone());
@@ -73,8 +88,8 @@ impl Recorder {
         }
         self.descent.levels.push(OpenDir {
             id,
-            mounted: known.is_some_and(|directory| directory.mounted),
-            walked,
+            unmounted,
+            walked: walked && !unmounted,
             fresh: slices.is_empty(),
             slices,
             children: Children::of(id),
@@ -139,7 +154,6 @@ impl Recorder {
             Directory { id, parent, name, mounted }.put(&self.catalogue.db)?;
             self.record.totals.directories = id;
             level.id = id;
-            level.mounted = mounted;
             level.children = Children::of(id);
             parent = id;
         }

@@ -5,8 +5,8 @@
 //! yet to visit.
 
 use std::cmp::Ordering;
+use std::collections::HashSet;
 use std::ffi::OsStr;
-use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
@@ -14,7 +14,7 @@ use rusqlite::Connection;
 
 use steadfast_sys::file::{FileKind, Status};
 
-use super::directory::{Children, Directory, ROOT, at_path, child};
+use super::directory::{Children, Directory, at_path, child};
 use super::entry::FileRow;
 use super::error::DbError;
 use super::open_dir::OpenDir;
@@ -22,6 +22,7 @@ use super::place::real_of;
 use super::recorder::Recorder;
 use super::slice::{rows_of, slices_of};
 use super::slice_cache::known_at;
+use super::unmounted::{FolderVolume, is_absence, is_unmounted, volume_at};
 use super::{Catalogue, CatalogueError};
 use crate::beneath;
 use crate::finding::{Finding, Say};
@@ -68,22 +69,6 @@ pub(super) fn other_on_the_way(root: &Path, relative: &Path) -> Option<FileKind>
     kinds.map(|status| status.kind).find(|kind| *kind != FileKind::Directory)
 }
 
-/// Returns whether an error means that the name does not exist.
-fn is_absence(error: &io::Error) -> bool {
-    matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
-}
-
-/// Whether the volume of a folder is there.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum FolderVolume {
-    /// The folder is on the volume on which the catalogue knows it, or is gone from it.
-    Mounted,
-    /// A directory at or above it was another volume and no longer is.
-    Unmounted(PathBuf),
-    /// The catalogue does not know the folder.
-    NotKnown,
-}
-
 /// A directory that was not visited, and the state of its files.
 struct PassedDirectory {
     directory: Directory,
@@ -118,48 +103,23 @@ impl Catalogue {
         let is_known = is_known().map_err(|fault: DbError| fault.at(&self.file))?;
         Ok(is_known.then_some(relative))
     }
-
-    /// Says whether the volume of a folder, by its path from the root, is there.
-    ///
-    /// # Errors
-    ///
-    /// If the catalogue cannot be read.
-    pub(crate) fn volume_of(&self, folder: &Path) -> Result<FolderVolume, CatalogueError> {
-        let found = || {
-            let root_device = Status::of_link(&self.root).map(|status| status.device).ok();
-            let mut id = ROOT;
-            let mut path = PathBuf::new();
-            for name in folder {
-                let Some(found) = child(&self.db, id, name.as_bytes())? else {
-                    return Ok(FolderVolume::NotKnown);
-                };
-                path.push(name);
-                if is_unmounted(&found, &self.root.join(&path), root_device) {
-                    return Ok(FolderVolume::Unmounted(path));
-                }
-                id = found.id;
-            }
-            Ok(FolderVolume::Mounted)
-        };
-        found().map_err(|fault: DbError| fault.at(&self.file))
-    }
-}
-
-/// Returns whether a directory used to be another volume and no longer is.
-fn is_unmounted(directory: &Directory, path: &Path, root_device: Option<u64>) -> bool {
-    directory.mounted
-        && match Status::of_link(path) {
-            Ok(status) => Some(status.device) == root_device,
-            Err(error) => is_absence(&error),
-        }
 }
 
 impl Recorder {
     /// Looks for the known files at selected paths that do not exist.
     pub(super) fn pass_gone(&mut self, say: &mut Say<'_>) -> Result<(), DbError> {
+        let mut unmounted = HashSet::new();
         for path in self.scope.gone().to_vec() {
             let (Some(above), Some(name)) = (path.parent(), path.file_name()) else { continue };
             let Some(parent) = at_path(self.db(), above)? else { continue };
+            let volume = volume_at(self.db(), &self.catalogue.root, above)?;
+            if let FolderVolume::Unmounted(path) = volume {
+                if unmounted.insert(path.clone()) {
+                    let directory = at_path(self.db(), &path)?;
+                    self.say_unmounted(directory, path, say)?;
+                }
+                continue;
+            }
             if let Some(found) = known_at(self.db(), &path)?
                 && look(&self.catalogue.root, &path) != Presence::Hidden
             {
@@ -236,16 +196,14 @@ impl Recorder {
             if self.is_stopped() {
                 return Ok(false);
             }
-            let gone = match self.presence_of(&directory, &path, gone) {
-                Some(gone) => gone,
-                None => {
-                    let entries = entries_beneath(self.db(), directory.id)?;
-                    complete &= entries == 0;
-                    if entries > 0 && self.is_unmounted(&directory, &path) {
-                        self.say(say, Finding::Unmounted { path, entries });
-                    }
-                    continue;
-                }
+            if !self.scope.begins_at(&path) && self.is_unmounted(&directory, &path)? {
+                let entries = self.say_unmounted(Some(directory), path, say)?;
+                complete &= entries == 0;
+                continue;
+            }
+            let Some(gone) = self.presence_of(&path, gone) else {
+                complete &= entries_beneath(self.db(), directory.id)? == 0;
+                continue;
             };
             complete &= self.pass_files(directory.id, &path, gone)?;
             let mut children = Children::of(directory.id);
@@ -259,9 +217,8 @@ impl Recorder {
 
     /// Returns whether a directory is gone; `None` if its files cannot be judged, or must not be
     /// judged here.
-    fn presence_of(&self, directory: &Directory, path: &Path, gone: bool) -> Option<bool> {
-        let elsewhere = self.scope.begins_at(path) || self.descent.troubled.contains(path);
-        if elsewhere || self.is_unmounted(directory, path) {
+    fn presence_of(&self, path: &Path, gone: bool) -> Option<bool> {
+        if self.scope.begins_at(path) || self.descent.troubled.contains(path) {
             return None;
         }
         if gone {
@@ -277,8 +234,24 @@ impl Recorder {
     }
 
     /// Returns whether a directory used to be another volume and no longer is.
-    fn is_unmounted(&self, directory: &Directory, path: &Path) -> bool {
-        is_unmounted(directory, &self.catalogue.root.join(path), self.descent.root_device)
+    pub(super) fn is_unmounted(&self, directory: &Directory, path: &Path) -> Result<bool, DbError> {
+        let real = self.catalogue.root.join(path);
+        is_unmounted(self.db(), directory, &real, self.descent.root_device)
+    }
+
+    /// Reports the files of a directory whose volume is not mounted. Returns how many.
+    pub(super) fn say_unmounted(
+        &mut self,
+        directory: Option<Directory>,
+        path: PathBuf,
+        say: &mut Say<'_>,
+    ) -> Result<u64, DbError> {
+        let id = directory.map(|directory| directory.id);
+        let entries = id.map_or(Ok(0), |id| entries_beneath(self.db(), id))?;
+        if entries > 0 {
+            self.say(say, Finding::Unmounted { path, entries });
+        }
+        Ok(entries)
     }
 
     /// Looks for the files of one directory. Returns whether none is hidden.

@@ -103,6 +103,11 @@ impl<'a> Replacer<'a> {
                 continue;
             }
             report.is_repaired = Some(false);
+            let path = &self.loaded.set.files[number].path;
+            if let Err(fault) = self.records.ensure_mounted(path) {
+                report.fault = Some(fault);
+                continue;
+            }
             match &solution {
                 Err(error) if report.lost_blocks > 0 => {
                     report.fault = Some(refused(error.to_string()));

@@ -9,10 +9,12 @@ use std::path::{Path, PathBuf};
 use steadfast_sys::file::File;
 
 use super::copies::Copies;
+use super::refused;
 use super::target::RepairTarget;
 use crate::belongings::{Belongings, Trust, is_ours_alone};
 use crate::beneath;
-use crate::catalogue::Catalogue;
+use crate::catalogue::{Catalogue, FolderVolume};
+use crate::event::FileError;
 
 /// What belonged to a file or a folder, and how far that is followed.
 #[derive(Clone, Debug)]
@@ -81,6 +83,26 @@ impl MissingRecords {
             false => Trust::Doubtful,
         };
         BelongingsRecord { belongings, trust }
+    }
+
+    /// Refuses a path on a volume that is not mounted: what is made in its mount point is hidden
+    /// by the volume later. The nearest catalogue knows it, also if the repair uses none.
+    ///
+    /// # Errors
+    /// If the volume is not there.
+    pub(crate) fn ensure_mounted(&self, relative: &Path) -> Result<(), FileError> {
+        let real = self.root.join(relative);
+        let nearest = || Catalogue::open_reader(&Catalogue::find(&self.root)?).ok();
+        let found = if self.catalogue.is_some() { None } else { nearest() };
+        let Some(catalogue) = self.catalogue.as_ref().or(found.as_ref()) else { return Ok(()) };
+        let within = real.strip_prefix(catalogue.root()).ok().and_then(Path::parent);
+        match within.map(|within| catalogue.volume_of(within)) {
+            Some(Ok(FolderVolume::Unmounted(at))) => {
+                let at = catalogue.root().join(at);
+                Err(refused(format!("the volume at `{}` is not mounted", at.display())))
+            }
+            _ => Ok(()),
+        }
     }
 
     pub(crate) fn catalogue(&self) -> Option<&Catalogue> {
