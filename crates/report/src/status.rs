@@ -5,13 +5,13 @@ use std::path::PathBuf;
 
 use serde::Serialize;
 use steadfast::ExitStatus;
-use steadfast::{FolderFacts, FolderState, FolderWord, age_s};
+use steadfast::{ACCEPTED_DAYS, FolderFacts, FolderState, FolderWord, age_s};
 use steadfast_watch::{CheckSchedule, LastRun};
 
 use crate::escape;
 use crate::json::{JsonObject, write_object};
 use crate::output::Output;
-use crate::units::Units;
+use crate::units::{self, Units};
 
 /// The schedule of a folder, and what became of its last run.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -148,7 +148,8 @@ impl FolderStatus {
                 .field("proved_bytes", facts.proved().1)
                 .field("cover_days", facts.cover_days)
                 .field("overdue", self.is_overdue(facts))
-                .field("unfinished", unfinished(facts)),
+                .field("unfinished", unfinished(facts))
+                .field("accepted", facts.accepted),
             other => object.field("reason", reason(other)),
         };
         let schedule = self.schedule.as_ref().map(|schedule| {
@@ -198,7 +199,7 @@ impl FolderStatus {
                 for (state, count) in open_by_name(facts) {
                     line(format!("           open: {count} {state}"));
                 }
-                for text in unfinished(facts) {
+                for text in unfinished(facts).into_iter().chain(accepted(facts)) {
                     line(format!("           {}", escape::text(&text)));
                 }
             }
@@ -239,13 +240,24 @@ pub(crate) fn oldest_proof_s(facts: &FolderFacts) -> Option<i64> {
     facts.audit.oldest_proof.map(|proof| proof.seconds)
 }
 
-/// Returns what is said of repairs that were cut off.
+/// Returns what is said of repairs that were cut off, and of parts that are not mounted.
 fn unfinished(facts: &FolderFacts) -> Vec<String> {
     let place = |path: &PathBuf| format!("{}: ", escape::path(path));
     let said = |notice: &steadfast::Notice| {
         format!("{}{}", notice.path.as_ref().map(place).unwrap_or_default(), notice.text)
     };
     facts.unfinished.iter().map(said).collect()
+}
+
+/// Returns how many files were accepted with other contents lately; `None` if none were.
+pub fn accepted(facts: &FolderFacts) -> Option<String> {
+    (facts.accepted > 0).then(|| {
+        format!(
+            "{} of {} changed or removed, and accepted, within {ACCEPTED_DAYS} days",
+            units::count(facts.accepted),
+            units::counted(facts.audit.entries, "file was", "files were"),
+        )
+    })
 }
 
 /// Returns why nothing is known of a folder.

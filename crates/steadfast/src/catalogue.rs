@@ -45,6 +45,7 @@ mod belongings;
 mod descent;
 mod unmounted;
 mod not_visited;
+mod lately;
 mod reconcile;
 mod moved;
 mod displaced;

@@ -22,6 +22,9 @@ use steadfast_sys::file::Timestamp;
 /// Days within which every byte should be read if no schedule says otherwise.
 pub const COVER_DAYS: u32 = 90;
 
+/// Days of which the answer says how many files were accepted with other contents.
+pub const ACCEPTED_DAYS: i64 = 30;
+
 /// Open failures that are listed: about a megabyte with long paths.
 const FAILURES_MAX: usize = 5_000;
 
@@ -51,8 +54,11 @@ pub struct FolderFacts {
     pub open: BTreeMap<FileState, u64>,
     /// These files with their latest failure, in walk order, up to a limit.
     pub failures: Vec<FailedCheck>,
-    /// Repairs that were cut off, and what cannot be told of them.
+    /// Repairs that were cut off, parts that are not mounted, and what cannot be told of either.
     pub unfinished: Vec<Notice>,
+    /// Files that were accepted with other contents, or as gone, within [`ACCEPTED_DAYS`]. A little
+    /// each night raises no alarm.
+    pub accepted: u64,
 }
 
 /// The state of a folder in a word. The worst that applies.
@@ -155,6 +161,7 @@ impl FolderFacts {
             open: BTreeMap::new(),
             failures: Vec::new(),
             unfinished: Vec::new(),
+            accepted: 0,
         }
     }
 
@@ -171,6 +178,11 @@ impl FolderFacts {
             ControlFlow::Continue(())
         })?;
         facts.unfinished = unfinished_repairs(&Selection::of([catalogue.root()]));
+        for (path, files) in catalogue.unmounted_parts()? {
+            let text = format!("nothing is there, where {files} files used to be: not mounted?");
+            facts.unfinished.push(Notice::failure(text).at(&catalogue.root().join(path)));
+        }
+        facts.accepted = catalogue.accepted_since(now.seconds - ACCEPTED_DAYS * 86_400)?;
         Ok(facts)
     }
 
@@ -217,7 +229,7 @@ impl FolderFacts {
         self.audit.entries.saturating_sub(self.audit.tagged)
     }
 
-    /// Returns whether a repair in place was cut off, or that cannot be told.
+    /// Returns whether a repair in place was cut off, a part is not mounted, or that cannot be told.
     pub fn has_unfinished(&self) -> bool {
         self.unfinished.iter().any(|notice| !notice.status.is_fine())
     }

@@ -356,6 +356,10 @@ fn a_volume_that_is_not_mounted_has_lost_nothing() {
                 drop(mounted);
                 let said = house.ask(surface, wish);
                 assert!(!said.is_fine(), "{surface:?} {wish:?} {place}: {said:?}");
+                for (asked, said) in answers(&house) {
+                    let is_root = place == "photos";
+                    assert!(is_root || said == Some(2), "{surface:?} {wish:?}: {asked}: {said:?}");
+                }
             }
         }
     }
@@ -490,6 +494,25 @@ fn a_folder_has_the_same_answer_everywhere() {
         for (surface, said) in answers(&house) {
             assert!(said.is_some_and(|status| status >= 2), "cut off: {surface}: {said:?}");
         }
+    }
+}
+
+#[test]
+fn what_is_accepted_a_little_each_night_adds_up() {
+    for surface in ALL {
+        let house = House::new();
+        for night in 0..3 {
+            fs::write(house.photo(2 * night), format!("encrypted {night}")).unwrap();
+            fs::write(house.photo(2 * night + 1), format!("encrypted {night}")).unwrap();
+            let said = house.ask(surface, Wish::Update);
+            assert!(said.status.is_none_or(|status| status == 0), "{surface:?}: {said:?}");
+        }
+        let shown = house.run(&["status", "--json"]);
+        assert_eq!(shown.objects()[0]["accepted"], 6, "{surface:?}");
+        let said = "6 of 100 files were changed or removed, and accepted, within 30 days";
+        assert!(house.run(&["status"]).stdout().contains(said), "{surface:?}");
+        let page = house.serve(|client, entrance| client.page(entrance, "/"));
+        assert!(page.contains(said), "{surface:?}");
     }
 }
 

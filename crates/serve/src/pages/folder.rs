@@ -17,7 +17,7 @@ use steadfast_report::{escape, units};
 use super::activity::{line, recorded};
 use super::automation::schedule_form;
 use super::files::search_in;
-use super::home::{check, gauge, next, protect, sentence};
+use super::home::{accepted_lately, check, gauge, next, protect, sentence};
 use crate::app::App;
 use crate::dates;
 use crate::fields::NamedValues;
@@ -98,7 +98,7 @@ fn head(visitor: &Visitor, folder: &ServedFolder) -> Markup {
                 (disc(look.icon, &format!("{} big", look.class)))
                 div {
                     h1 { (folder.name) ": " (condition_word(&condition)) }
-                    p .soft { (sentence(folder, &condition)) }
+                    p .soft { (sentence(folder, &condition)) (accepted_lately(folder)) }
                     p .small.soft { span .mono { (folder.shown) } }
                 }
                 div .row {

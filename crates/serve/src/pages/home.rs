@@ -8,6 +8,7 @@ use axum::response::Response;
 use axum::routing::get;
 use maud::{Markup, html};
 use steadfast::{FolderFacts, FolderState, Timestamp};
+use steadfast_report::status::accepted;
 use steadfast_report::{Units, escape, progress, units};
 use steadfast_watch::Every;
 
@@ -163,7 +164,7 @@ fn card(visitor: &Visitor, folder: &ServedFolder, now: Timestamp) -> Markup {
                 }
                 (chip(&condition))
             }
-            p { (sentence(folder, &condition)) (last(folder, now)) }
+            p { (sentence(folder, &condition)) (accepted_lately(folder)) (last(folder, now)) }
             (gauge(folder))
             footer {
                 span .next { (small_icon("clock")) span { (next(folder)) } }
@@ -244,6 +245,12 @@ fn late(folder: &ServedFolder) -> String {
             units::counted(files, "file was", "files were")
         ),
     }
+}
+
+/// How many files were accepted with other contents lately.
+pub(super) fn accepted_lately(folder: &ServedFolder) -> String {
+    let text = folder.facts().and_then(accepted);
+    text.map(|text| format!(" {text}.")).unwrap_or_default()
 }
 
 /// When the last run was.

@@ -278,7 +278,7 @@ impl Recorder {
 }
 
 /// Counts the known files beneath a directory.
-fn entries_beneath(db: &Connection, directory: i64) -> Result<u64, DbError> {
+pub(super) fn entries_beneath(db: &Connection, directory: i64) -> Result<u64, DbError> {
     let mut entries = 0;
     let mut stack = vec![directory];
     while let Some(directory) = stack.pop() {
