@@ -12,13 +12,16 @@ mod survey;
 mod rebuild;
 mod replace;
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::error::Error;
-use crate::event::FileError;
+use crate::event::{FileError, Notice};
 use crate::exit_status::ExitStatus;
-use crate::repair::Withheld;
+use crate::repair::{Originals, Withheld, end_unfinished, unfinished_repairs};
+use crate::run::CatalogueUse;
+use crate::selection::Selection;
 use crate::verdict::Verdict;
 
 use replace::Replacer;
@@ -93,6 +96,8 @@ pub struct Par2Totals {
     pub originals: Vec<(u64, PathBuf)>,
     /// Whether the run was told to stop before its end.
     pub interrupted: bool,
+    /// What is said of repairs of the folder that were cut off.
+    pub notices: Vec<Notice>,
     status: ExitStatus,
 }
 
@@ -123,6 +128,7 @@ impl Par2Totals {
         self.interrupted |= other.interrupted;
         self.status.raise(other.status);
         self.par2_files.extend(other.par2_files);
+        self.notices.extend(other.notices);
         self.originals.extend(other.originals);
     }
 
@@ -208,12 +214,23 @@ fn carry_out(
         }
         loaded => loaded?,
     };
+    let root = loaded.folder.canonicalize().unwrap_or_else(|_| loaded.folder.clone());
+    let (selection, mut originals) = (Selection::of([&root]), BTreeMap::new());
+    // Before the files are read: what was cut off may have left one half-written.
+    let notices = match intent {
+        Intent::Repair => end_unfinished(&selection, &CatalogueUse::Nearest, stop, &mut originals),
+        Intent::Verify | Intent::Plan => unfinished_repairs(&selection),
+    };
+    let mut status = ExitStatus::default();
+    notices.iter().for_each(|notice| status.raise(notice.status));
     let mut totals = Par2Totals {
         blocks: loaded.set.blocks as u64,
         recovery_blocks: loaded.recovery.len() as u64,
         damaged_packets: loaded.damaged_packets,
         par2_files: loaded.paths.clone(),
         is_done: intent == Intent::Repair,
+        notices,
+        status,
         ..Par2Totals::default()
     };
     let survey = match BlockSurvey::of(&loaded, stop) {
@@ -226,7 +243,8 @@ fn carry_out(
     totals.lost_blocks = survey.lost().len() as u64;
     let mut reports = survey.reports(&loaded);
     if intent != Intent::Verify {
-        let replacer = Replacer::new(&loaded, &survey, stop);
+        let originals = originals.remove(&root).unwrap_or_else(|| Originals::of(&root));
+        let replacer = Replacer::new(&loaded, &survey, root, originals, stop);
         replacer.repair(intent == Intent::Plan, &mut reports);
         totals.originals.extend(replacer.originals());
     }

@@ -4,8 +4,8 @@ use std::io::{self, IsTerminal as _, Write as _};
 use std::path::{Path, PathBuf};
 
 use anyhow::bail;
-use steadfast::ExitStatus;
 use steadfast::par2::{Par2Report, Par2Totals, repair_par2, verify_par2};
+use steadfast::{ExitStatus, Notice};
 use steadfast_report::par2::{
     write_file_json, write_file_text, write_totals_json, write_totals_text,
 };
@@ -62,7 +62,13 @@ fn each_set(
             continue;
         }
         match work(path) {
-            Ok(one) => totals.merge(one),
+            Ok(one) => {
+                for Notice { text, path, .. } in &one.notices {
+                    let at = path.as_ref().map(|path| format!("`{}`: ", path.display()));
+                    exit::complain(&format!("{}{text}", at.unwrap_or_default()));
+                }
+                totals.merge(one);
+            }
             Err(error) => {
                 exit::complain(&error.to_string());
                 totals.add_unread();

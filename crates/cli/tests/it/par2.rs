@@ -212,6 +212,46 @@ fn a_repaired_file_keeps_time_mode_attributes_and_tag() {
 }
 
 #[test]
+fn a_repair_that_was_killed_leaves_nothing_to_the_next_one() {
+    if !has_par2() || steadfast_testing::program("strace").is_none() {
+        return;
+    }
+    let mut kept = 0;
+    for at in 1..=8 {
+        let tree = tree();
+        protect(&tree, 1024, 20);
+        let whole = facts(&tree.path(FILM));
+        decay(&tree.path(FILM), |bytes| bytes[50_000] ^= 1);
+        let damaged = fs::read(tree.path(FILM)).unwrap();
+        let words = ["par2", "repair", "--yes", "data/set.par2"];
+        let mut traced = Command::new("strace");
+        traced.args(["-f", "-qq", "-o", "/dev/null", "-e", "trace=renameat2,renameat"]);
+        traced.args(["-e", &format!("inject=renameat2,renameat:signal=KILL:error=EIO:when={at}")]);
+        traced.arg(tree.command([""; 0]).get_program()).args(words).current_dir(tree.path(""));
+        traced.env("XDG_STATE_HOME", tree.state("")).stdin(Stdio::null());
+        let ended = traced.stdout(Stdio::null()).stderr(Stdio::null()).status().unwrap();
+        let unfinished = tree.path("data/.steadfast/damaged/unfinished");
+        if !ended.success() && unfinished.exists() {
+            let said = tree.run(["par2", "verify", "data/set.par2"]);
+            assert!(said.stderr().contains("was cut off"), "{at}: {}", said.stderr());
+        }
+        let said = tree.run(words).succeeds();
+        assert!(facts(&tree.path(FILM)) == whole, "{at}");
+        assert!(!unfinished.exists(), "{at}: {}{}", said.stdout(), said.stderr());
+        // What was damaged is kept, whichever of the two put it there.
+        let numbers = ["1", "2"].map(|run| format!("data/.steadfast/damaged/{run}/film"));
+        assert!(
+            numbers
+                .iter()
+                .any(|name| { fs::read(tree.path(name)).is_ok_and(|bytes| bytes == damaged) }),
+            "{at}"
+        );
+        kept += u32::from(said.stderr().contains("kept the damaged file"));
+    }
+    assert!(kept > 0, "none was killed between the exchange and the end");
+}
+
+#[test]
 fn a_file_that_was_edited_is_left_alone() {
     if !has_par2() {
         return;

@@ -80,11 +80,12 @@ impl<'a> Replacer<'a> {
     pub(super) fn new(
         loaded: &'a LoadedSet,
         survey: &'a BlockSurvey,
+        root: PathBuf,
+        originals: Originals,
         stop: &'a AtomicBool,
     ) -> Replacer<'a> {
-        let root = loaded.folder.canonicalize().unwrap_or_else(|_| loaded.folder.clone());
         let records = MissingRecords::of(&root, Catalogue::find(&root).as_deref(), false);
-        Replacer { loaded, survey, originals: Originals::of(&root), records, root, stop }
+        Replacer { loaded, survey, originals, records, root, stop }
     }
 
     /// Returns the number and the folder under which damaged files are kept, if some are.
@@ -118,10 +119,6 @@ impl<'a> Replacer<'a> {
                 _ if is_plan => report.is_repaired = Some(true),
                 _ => targets.push(number),
             }
-        }
-        if !targets.is_empty() {
-            // If this fails, no draft can be made either.
-            let _ = self.originals.clear_up();
         }
         let solution = solution.ok();
         for batch in targets.chunks(DRAFTS_MAX) {

@@ -21,7 +21,7 @@ use crate::catalogue::{Catalogue, CatalogueReader, real_of};
 use crate::error::Error;
 use crate::event::{FileError, FilePath, Notice};
 use crate::pages::Descriptor;
-use crate::run::{CatalogueUse, Options};
+use crate::run::CatalogueUse;
 use crate::selection::Selection;
 use crate::store::xattr::Xattr;
 use crate::store::{Store as _, StoredTag};
@@ -102,9 +102,10 @@ pub(crate) fn ensure_finished(selection: &Selection) -> Result<(), Error> {
 }
 
 /// Ends the repairs of the trees of a selection that were cut off. Returns what to say of them.
-pub(super) fn end(
+pub(crate) fn end(
     selection: &Selection,
-    options: &Options,
+    catalogue: &CatalogueUse,
+    stop: &AtomicBool,
     originals: &mut BTreeMap<PathBuf, Originals>,
 ) -> Vec<Notice> {
     let mut told = Vec::new();
@@ -115,7 +116,7 @@ pub(super) fn end(
             Ok(Some(_)) => {
                 let of_root = originals.entry(root.clone());
                 let originals = of_root.or_insert_with(|| Originals::of(root));
-                end_in(&tree, options, originals, &mut told)
+                end_in(&tree, (catalogue, stop), originals, &mut told)
             }
             Err(error) => Err(error),
         };
@@ -153,7 +154,7 @@ fn trees_of(selection: &Selection) -> Vec<SelectedTree> {
 
 fn end_in(
     tree: &SelectedTree,
-    options: &Options,
+    (catalogue, stop): (&CatalogueUse, &AtomicBool),
     originals: &Originals,
     told: &mut Vec<Notice>,
 ) -> io::Result<()> {
@@ -168,7 +169,7 @@ fn end_in(
             Ok(journal) => {
                 let path = root.join(&journal.subject.relative);
                 let concerns = tree.concerns(&path, false);
-                (path, concerns, end_journal(root, options, &journal, work, originals))
+                (path, concerns, end_journal(root, (catalogue, stop), &journal, work, originals))
             }
             // It was whole when its first page was used.
             Err(error) => (root.clone(), tree.concerns(root, true), Err(error)),
@@ -188,17 +189,17 @@ fn end_in(
 
 fn end_journal(
     root: &Path,
-    options: &Options,
+    (catalogue, stop): (&CatalogueUse, &AtomicBool),
     journal: &RepairJournal,
     work: &Unfinished,
     originals: &Originals,
 ) -> io::Result<bool> {
-    let catalogue = match &options.catalogue.choice {
+    let catalogue = match catalogue {
         CatalogueUse::Off => None,
         CatalogueUse::At(file) => Some(file.clone()),
         CatalogueUse::Nearest => Catalogue::find(root),
     };
-    let is_finished = finish(root, catalogue.as_deref(), journal, &options.controls.stop)?;
+    let is_finished = finish(root, catalogue.as_deref(), journal, stop)?;
     keep(work, &journal.name, originals, &journal.subject.relative)?;
     Ok(is_finished)
 }

@@ -160,7 +160,9 @@ fn repair_towards(
     let mut originals = BTreeMap::new();
     let told = match mode {
         RepairMode::Plan => tell_of(selection),
-        RepairMode::Ask | RepairMode::Yes => end(selection, options, &mut originals),
+        RepairMode::Ask | RepairMode::Yes => {
+            end(selection, &options.catalogue.choice, &options.controls.stop, &mut originals)
+        }
     };
     let is_cut_off = told.iter().any(|notice| !notice.status.is_fine());
     told.into_iter().for_each(|notice| monitor.event(&Event::Notice(notice)));
