@@ -124,6 +124,7 @@ pub fn write_set_text(set: &SetReport, out: &mut Vec<u8>) {
         Units::Si.bytes(set.bytes),
         format!("{} % parity", set.redundancy_percent),
     ];
+    parts.extend(set.is_earlier.then(|| "as before an edit".to_owned()));
     let mut add = |number: u64, one: &str, many: &str| {
         if number > 0 {
             parts.push(counted(number, one, many));
@@ -158,6 +159,7 @@ pub fn write_set_json(set: &SetReport, out: &mut Vec<u8>) {
     let object = JsonObject::default()
         .field("set", set.set.as_str())
         .field("whole", set.is_whole())
+        .field("earlier", set.is_earlier)
         .field("redundancy_percent", set.redundancy_percent)
         .field("members", set.members)
         .field("changed", set.changed)

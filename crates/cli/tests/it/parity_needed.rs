@@ -438,6 +438,15 @@ fn the_parity_of_edited_files_is_kept_for_a_time() {
     let shown = summary(&tree, &["show"], 0);
     let length = fs::metadata(&kept[0]).unwrap().len();
     assert_eq!((&shown["earlier_sets"], &shown["earlier_bytes"]), (&1.into(), &length.into()));
+    // Also what is kept for a time is verified.
+    assert_eq!(summary(&tree, &["verify"], 0)["damaged"], 0);
+    let whole = fs::read(&kept[0]).unwrap();
+    let mut damaged = whole.clone();
+    let last = damaged.len() - 20;
+    damaged[last] ^= 1;
+    fs::write(&kept[0], damaged).unwrap();
+    assert_eq!(summary(&tree, &["verify"], 3)["damaged"], 1);
+    fs::write(&kept[0], whole).unwrap();
     // At most one generation of a file.
     fs::write(tree.path("data/0/1.jpg"), "edited again").unwrap();
     tree.run(["update", "data"]).succeeds();

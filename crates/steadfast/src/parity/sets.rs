@@ -23,6 +23,8 @@ use crate::pages::Descriptor;
 pub struct SetReport {
     /// The identity of the set in hexadecimal: the name of its file.
     pub set: String,
+    /// Whether it is kept for a time because it has files as they were before an edit.
+    pub is_earlier: bool,
     /// The redundancy that was asked for, in percent.
     pub redundancy_percent: u8,
     /// Files, or parts of a file.
@@ -89,7 +91,8 @@ impl SetTotals {
 }
 
 /// Reads every parity file whole and compares each block and page with its check value or digest.
-/// With `reads_files`, the pages of the files as well; otherwise they count as whole.
+/// With `reads_files`, the pages of the files as well; otherwise they count as whole, as those of
+/// earlier sets do, whose files were edited.
 ///
 /// # Errors
 /// If there is no parity, or its folder cannot be listed.
@@ -111,7 +114,7 @@ pub fn verify_parity(
             }
         }
         report.damaged_pages = Some(damaged);
-        if reads_files {
+        if reads_files && !report.is_earlier {
             report.lost_pages = Some(lose_pages(place, stored, &mut losses));
         }
         report.strength = losses.strength();
@@ -159,6 +162,9 @@ pub fn show_parity(
 ) -> Result<SetTotals, Error> {
     each_set(place, stop, found, &mut |stored, report| {
         let members = stored.set.index().members();
+        if report.is_earlier {
+            return None;
+        }
         let is_asked = |member: &Member| member.file.path.starts_with(beneath);
         if !members.iter().any(is_asked) {
             return None;
@@ -176,7 +182,8 @@ pub fn show_parity(
     })
 }
 
-/// Looks at each set. `look` adds to the report, or returns `None` if it is not asked for.
+/// Looks at each set, the earlier ones last. `look` adds to the report, or returns `None` if it is
+/// not asked for.
 fn each_set(
     place: &ParityPlace,
     stop: &AtomicBool,
@@ -184,18 +191,25 @@ fn each_set(
     look: &mut dyn FnMut(&StoredSet, &mut SetReport) -> Option<()>,
 ) -> Result<SetTotals, Error> {
     let folder = ParityFolder::open(place)?;
-    let ids = folder.ids().map_err(|error| system("list the parity", error, place))?;
+    let failed = |error| system("list the parity", error, place);
+    let ids = folder.ids().map_err(failed)?;
     if ids.is_empty() {
         return Err(none_at(place));
     }
+    let earlier = folder.earlier().map_err(failed)?;
+    let earlier_ids = earlier.as_ref().map_or(Ok(Vec::new()), ParityFolder::ids).map_err(failed)?;
     let mut totals = SetTotals::default();
-    for id in ids {
+    totals.add_earlier(&folder).map_err(failed)?;
+    let present = ids.iter().map(|id| (&folder, id, false));
+    let superseded =
+        earlier.iter().flat_map(|folder| earlier_ids.iter().map(move |id| (folder, id, true)));
+    for (folder, id, is_earlier) in present.chain(superseded) {
         if stop.load(Ordering::Relaxed) {
             totals.interrupted = true;
             break;
         }
-        let mut report = SetReport { set: hex(&id), ..SetReport::default() };
-        match folder.set(&id) {
+        let mut report = SetReport { set: hex(id), is_earlier, ..SetReport::default() };
+        match folder.set(id) {
             Ok(stored) => {
                 describe(&stored, &mut report);
                 if look(&stored, &mut report).is_none() {
@@ -218,7 +232,6 @@ fn each_set(
         totals.add(&report);
         found(&report);
     }
-    totals.add_earlier(&folder).map_err(|error| system("list earlier sets", error, place))?;
     match totals.sets == 0 && !totals.interrupted {
         true => Err(Error::usage("no set has a file there").at(&place.folder())),
         false => Ok(totals),
@@ -249,11 +262,14 @@ impl SetTotals {
     }
 
     fn add(&mut self, report: &SetReport) {
-        self.sets += 1;
+        self.status.raise(report.status);
         self.damaged += u64::from(!report.is_whole());
+        if report.is_earlier {
+            return;
+        }
+        self.sets += 1;
         self.members += report.members;
         self.bytes += report.bytes;
         self.parity_bytes += report.parity_bytes;
-        self.status.raise(report.status);
     }
 }
