@@ -91,6 +91,8 @@ impl Lookup {
                 Ok(None) => lookup.without_catalogue.push(roots.shown(&place)),
                 Ok(Some(file)) => {
                     let searched = Catalogue::open_reader(&file).and_then(|catalogue| {
+                        // The catalogue of another tree has no file of this one.
+                        catalogue.guard()?;
                         search(&catalogue, roots, &place, &files, &mut found)
                     });
                     match searched {

@@ -249,7 +249,7 @@ fn shown(lookup: &Lookup) -> Markup {
                 }
             }
         }
-        @if lookup.searched.is_empty() {
+        @if lookup.searched.is_empty() && lookup.errors.is_empty() {
             p .warnings {
                 "None of the folders has a catalogue, so nothing can be found by its contents. \
                  Home makes one."

@@ -95,6 +95,21 @@ fn a_known_file_says_how_it_stood() {
 }
 
 #[test]
+fn a_folder_whose_volume_is_away_knows_no_file() {
+    let (served, browser) = known();
+    let two = fs::read(served.at("photos/two.jpg")).unwrap();
+    fs::remove_dir_all(served.at("photos")).unwrap();
+    for name in ["plain.txt", "way-out", "file-out"] {
+        fs::remove_file(served.at(name)).unwrap();
+    }
+    let drop = begin(&browser);
+    send(&browser, &drop, "two.jpg", &two);
+    let page = browser.get(&format!("/drop/{drop}")).text();
+    assert!(page.contains("class=\"wrong\"") && page.contains("mounted"), "{page}");
+    assert!(!row(&page, "two.jpg").contains("known here"), "{page}");
+}
+
+#[test]
 fn files_of_the_roots_are_judged_by_their_own_tags() {
     let (served, browser) = known();
     decay(&served.at("photos/one.jpg"));
