@@ -301,3 +301,82 @@ fn a_link_to_a_name_outside_the_tree_is_told_to_be_lost() {
     assert_eq!(withheld(&said), ["links"]);
     assert_eq!(fs::read(tree.path("data/a")).unwrap(), [1; 9000]);
 }
+
+#[test]
+fn a_record_that_others_can_write_gives_no_right() {
+    if !is_root() {
+        return skip(Need::Root, "files are given to other users");
+    }
+    for doubtful in ["copy", "data/.steadfast/catalogue.sqlite"] {
+        let tree = Tree::new().file("data/sub/own", b"own").file("data/other", b"other");
+        let path = tree.path("data/sub");
+        chown(&path, Some(1234), Some(4321)).unwrap();
+        set_mode(&path, 0o777);
+        set_attribute(&path, "user.author", b"someone");
+        if doubtful != "copy" {
+            tree.run(["init", "data"]).succeeds();
+        }
+        tree.run(["tag", "data"]).succeeds();
+        // Without a catalogue, only this knows that the file is missing. It knows no folders.
+        tree.run(["parity", "make", "data"]).succeeds();
+        fs::create_dir(tree.path("copy")).unwrap();
+        copy(&tree, "data/sub", "copy/sub");
+        // Anyone can write there.
+        set_mode(&tree.path(doubtful), fs::metadata(tree.path(doubtful)).unwrap().mode() | 0o002);
+        fs::remove_dir_all(&path).unwrap();
+        let said = tree.run(["repair", "--yes", "--json", "--from", "copy", "data"]).ends(2);
+        let found = rights(&path);
+        let lacks = withheld(&said).join(", ");
+        for what in ["1234", "4321", "user.author", "permission of others to write"] {
+            assert!(lacks.contains(what), "{doubtful}: {lacks}");
+        }
+        assert_eq!(found.ownership, [0o040_755, 0, 0], "{doubtful}");
+        assert!(found.attributes.iter().all(|(name, _)| name != "user.author"), "{doubtful}");
+    }
+}
+
+#[test]
+fn capabilities_stay_with_a_damaged_file_and_are_withheld_from_a_missing_one() {
+    if !is_root() {
+        return skip(Need::Root, "capabilities can be set by root alone");
+    }
+    const CAPABILITIES: &str = "security.capability";
+    let mut bind_ports = [0_u8; 20];
+    (bind_ports[0], bind_ports[3], bind_ports[5]) = (1, 2, 4);
+    let tree = Tree::new().file("data/server", &[7; 9000]).file("data/other", b"other");
+    let path = tree.path("data/server");
+    set_mode(&path, 0o755);
+    set_attribute(&path, CAPABILITIES, &bind_ports);
+    tree.run(["init", "data"]).succeeds();
+    tree.run(["tag", "data"]).succeeds();
+    copy(&tree, "data", "copy");
+    let before = rights(&path);
+    assert!(before.attributes.iter().any(|(name, _)| name == CAPABILITIES));
+    let words = ["repair", "--yes", "--json", "--from", "copy", "data"];
+    // A write takes capabilities away, as decay does not.
+    flip(&path, &[5]);
+    set_attribute(&path, CAPABILITIES, &bind_ports);
+    tree.run(words);
+    assert_eq!(rights(&path), before);
+    fs::remove_file(&path).unwrap();
+    let said = tree.run(words).ends(2);
+    assert!(withheld(&said).join(", ").contains(CAPABILITIES), "{}", said.stdout());
+    assert!(rights(&path).attributes.iter().all(|(name, _)| name != CAPABILITIES));
+}
+
+#[test]
+fn par2_gives_a_private_file_no_list_of_the_folder_of_drafts() {
+    if steadfast_testing::program("par2").is_none() {
+        return;
+    }
+    let tree = Tree::new().file("data/secret", &[7; 9000]).file("data/other", &[8; 9000]);
+    set_attribute(&tree.path("data"), DEFAULT, &list());
+    set_mode(&tree.path("data/secret"), 0o600);
+    let mut make = Command::new("par2");
+    make.args(["create", "-q", "-q", "-r100", "set.par2", "secret", "other"]);
+    assert!(make.current_dir(tree.path("data")).status().unwrap().success());
+    let before = rights(&tree.path("data/secret"));
+    flip(&tree.path("data/secret"), &[5]);
+    tree.run(["par2", "repair", "--yes", "data/set.par2"]).succeeds();
+    assert_eq!(rights(&tree.path("data/secret")), before);
+}
