@@ -342,6 +342,10 @@ fn a_volume_that_is_not_mounted_has_lost_nothing() {
     for surface in ALL {
         for wish in [Wish::Check, Wish::Update] {
             for place in ["photos", "photos/disk"] {
+                // Its folder is added while it has a catalogue.
+                if surface == Surface::Schedule && place == "photos" {
+                    continue;
+                }
                 let house = House::new();
                 fs::remove_dir_all(house.photos()).unwrap();
                 fs::create_dir_all(house.tree.path(place)).unwrap();
