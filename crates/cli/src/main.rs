@@ -32,6 +32,9 @@ use std::process::ExitCode;
 static ALLOCATOR: dlmalloc::GlobalDlmalloc = dlmalloc::GlobalDlmalloc;
 
 fn main() -> ExitCode {
+    if std::env::var_os("STEADFAST_IGNORE_CTIME").is_some() {
+        steadfast::ignore_change_times();
+    }
     let words: Vec<_> = std::env::args_os().collect();
     exit::code(match args::Cli::of_words(&words) {
         Ok(cli) => commands::dispatch(&cli),

@@ -5,7 +5,7 @@
 //! verdict and its basis. Specified in `docs/objects.md`.
 
 use steadfast::reference::Computed;
-use steadfast::{Reference, Timestamp, Verdict};
+use steadfast::{ChangeEvidence, Reference, Timestamp, Verdict};
 use steadfast_digest::{Algorithm, Digest};
 
 use crate::algorithm::ObjectAlgorithm;
@@ -89,7 +89,13 @@ fn differing(reference: &Reference, object: &Object) -> Verdict {
         ..reference.clone()
     };
     let mtime = object.mtime.unwrap_or(Timestamp { seconds: 0, nanoseconds: 0 });
-    known.judge(&Computed { digests: &[(Algorithm::Sha256, byte(1))], length: 0, mtime })
+    let digests = &[(Algorithm::Sha256, byte(1))];
+    // The store's change time says nothing about the record.
+    let found = Computed { digests, length: 0, mtime };
+    match known.judge(&found, || ChangeEvidence::NotKnown).verdict {
+        Verdict::Differs => Verdict::Modified,
+        verdict => verdict,
+    }
 }
 
 /// Describes the digests that the store keeps, for objects that are not comparable.

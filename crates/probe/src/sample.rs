@@ -9,7 +9,7 @@ use std::time::{Duration, SystemTime};
 use steadfast::Algorithm;
 use steadfast::run::digest_of;
 use steadfast::tag::{Tag, VALUE_LEN_MAX};
-use steadfast::verdict::{Reading, Stored, Verdict};
+use steadfast::verdict::{ChangeEvidence, Judgement, Reading, Stored, Verdict};
 use steadfast_sys::file::{File, Timestamp};
 use steadfast_sys::xattr;
 
@@ -110,7 +110,9 @@ impl ProbeSample {
     /// Returns whether a time equals the recorded one within the precision of a coarser clock.
     fn bears(&self, recorded: Timestamp, mtime: Timestamp) -> bool {
         let (stored, now) = (Tag { mtime: recorded, ..self.tag }, Tag { mtime, ..self.tag });
-        Verdict::of(Stored::Tag(&stored), Reading::Whole(&now)) == Verdict::Intact
+        let judged =
+            Judgement::of(Stored::Tag(&stored), Reading::Whole(&now), || ChangeEvidence::NotKnown);
+        judged.verdict == Verdict::Intact
     }
 }
 

@@ -136,7 +136,8 @@ impl AuditTally {
     /// Returns the exit status.
     pub fn exit_status(&self, verification: Option<&CatalogueVerification>) -> ExitStatus {
         let damaged = verification.is_some_and(|verification| !verification.is_sound());
-        if self.open.contains_key(&FileState::Corrupt) {
+        let alarms = [FileState::Corrupt, FileState::Suspect];
+        if alarms.iter().any(|state| self.open.contains_key(state)) {
             ExitStatus::Corrupt
         } else if self.interrupted {
             ExitStatus::Interrupted

@@ -20,7 +20,7 @@ const DIGITS_SHOWN: usize = 12;
 pub(crate) fn style_of(standing: FileState) -> Style {
     match standing {
         FileState::Fine | FileState::Touched => Style::new(),
-        FileState::Corrupt => RED,
+        FileState::Corrupt | FileState::Suspect => RED,
         _ => YELLOW,
     }
 }
@@ -213,7 +213,9 @@ mod tests {
             order,
             [
                 "corrupt",
+                "suspect",
                 "modified",
+                "differs",
                 "missing",
                 "unreadable",
                 "unstable",

@@ -72,7 +72,7 @@ fn skipped_counts(skipped: &Skipped) -> [(&'static str, u64); 5] {
 
 /// Returns the verdict on a side by its tag, if its contents differ from the tag.
 fn decay(verdict: Option<Verdict>) -> Option<Verdict> {
-    verdict.filter(|verdict| matches!(verdict, Verdict::Corrupt | Verdict::Modified))
+    verdict.filter(|verdict| verdict.differs())
 }
 
 #[cfg(test)]

@@ -10,7 +10,7 @@ use crate::status::{FolderStatus, oldest_proof_s, open_by_name};
 pub const METRICS_BEGINNING: &str = "# HELP steadfast_folder_status ";
 
 /// States of open failures that are written with 0 too, so that an alarm about them ends.
-const STATES: [&str; 4] = ["corrupt", "missing", "modified", "unreadable"];
+const STATES: [&str; 5] = ["corrupt", "suspect", "missing", "modified", "unreadable"];
 
 /// A value with its labels.
 type MetricSample = (Vec<(&'static str, String)>, i64);

@@ -265,6 +265,10 @@ fn standing_note(standing: FileState) -> &'static str {
         }
         FileState::Modified => "modified: other contents and another modification time than tagged",
         FileState::Corrupt => "corrupt: other contents, although the modification time stands",
+        FileState::Suspect => {
+            "suspect: other contents, although the modification time stands; something wrote to it"
+        }
+        FileState::Differs => "differs: other contents than those of a record without times",
         FileState::Unreadable => "unreadable: nothing is known of the contents",
         FileState::Unstable => "unstable: the file changed while it was read",
         FileState::Missing => "missing: the file is gone",

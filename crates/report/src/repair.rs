@@ -8,9 +8,11 @@ use steadfast::repair::{
     LeftAlone, RepairOutcome, RepairSource, RepairSummary, RepairTarget, Withheld,
 };
 
+use steadfast::json::Nanoseconds;
+
 use crate::escape;
 use crate::json::{JsonObject, write_object, write_summary};
-use crate::units::{count, counted};
+use crate::units::{count, counted, day_and_time};
 
 /// Appends a line about a file. `is_done` says whether the repair was carried out.
 pub fn write_file_text(
@@ -32,9 +34,18 @@ pub fn write_file_text(
         }
     };
     let (verdict, path) = (target.verdict.name(), escape::path(&target.path));
-    let line = format!("{verdict:<10}  {path}: {}{what}\n", pages.unwrap_or_default());
+    let (pages, ages) = (pages.unwrap_or_default(), ages_of(target, outcome));
+    let line = format!("{verdict:<10}  {path}: {pages}{what}{ages}\n");
     out.extend_from_slice(line.as_bytes());
     write_withheld_text(&outcome.withheld, out);
+}
+
+/// Says when a file changed that may have been edited, and how old the copy is.
+fn ages_of(target: &RepairTarget, outcome: &RepairOutcome) -> String {
+    let changed = target.changed_at().map(|at| format!("changed on {}", day_and_time(at)));
+    let copy = outcome.copy_mtime.map(|at| format!("the copy is of {}", day_and_time(at)));
+    let ages: Vec<String> = changed.into_iter().chain(copy).collect();
+    if ages.is_empty() { String::new() } else { format!(" ({})", ages.join("; ")) }
 }
 
 /// Appends a line for each thing that was not given back.
@@ -73,7 +84,10 @@ fn other_names_of(outcome: &RepairOutcome) -> String {
 pub fn write_summary_text(summary: &RepairSummary, out: &mut Vec<u8>) {
     let files = |number| counted(number, "file", "files");
     let mut text = match (summary.repaired, summary.not_repaired, summary.is_done) {
-        (0, 0, _) if summary.left.modified > 0 || !summary.undecided.is_empty() => {
+        (0, 0, _)
+            if summary.left.modified + summary.left.suspect > 0
+                || !summary.undecided.is_empty() =>
+        {
             "Nothing was repaired.".to_owned()
         }
         (0, 0, _) => "Nothing is damaged or missing.".to_owned(),
@@ -118,6 +132,14 @@ fn left_alone(left: LeftAlone) -> String {
             counted(left.modified, "file", "files")
         ));
     }
+    if left.suspect > 0 {
+        text.push_str(&format!(
+            " Left alone because something changed it and kept its date: {}. If it was you, \
+             `steadfast update --accept-suspect` keeps that, and `steadfast repair --suspect` \
+             undoes it.",
+            counted(left.suspect, "file", "files")
+        ));
+    }
     if left.findings > 0 {
         text.push_str(&format!(
             " `steadfast check` reports {} besides.",
@@ -145,6 +167,8 @@ pub fn write_file_json(
     let object = JsonObject::at(&target.path)
         .field("verdict", target.verdict.name())
         .field("outcome", outcome_name(outcome, is_done))
+        .optional("changed_ns", target.changed_at().map(Nanoseconds))
+        .optional("copy_mtime_ns", outcome.copy_mtime.map(Nanoseconds))
         .optional("pages", outcome.pages)
         .optional("damaged_pages", outcome.pages.map(|_| outcome.damaged_pages))
         .optional("tag_alone", outcome.tag_alone.then_some(true))
@@ -176,6 +200,7 @@ pub fn write_summary_json(summary: &RepairSummary, out: &mut Vec<u8>) {
         .field("withheld", summary.withheld)
         .field("undecided", summary.undecided.iter().map(undecided).collect::<Vec<_>>())
         .field("modified", summary.left.modified)
+        .field("suspect", summary.left.suspect)
         .field("findings", summary.left.findings)
         .field("untagged", summary.left.untagged)
         .field("originals", summary.originals.iter().map(place).collect::<Vec<_>>())

@@ -221,6 +221,14 @@ pub fn moment(timestamp: Timestamp) -> String {
     format!("{year:04}-{}", date.strftime("%m-%d %H:%M:%SZ"))
 }
 
+/// Returns a moment in UTC in words, as in "1 March 2024 at 12:00 UTC".
+pub fn day_and_time(timestamp: Timestamp) -> String {
+    let within = jiff::Timestamp::from_second(timestamp.seconds.rem_euclid(CYCLE_S));
+    let date = Offset::UTC.to_datetime(within.expect("the year is 1970 to 2369"));
+    let year = i64::from(date.year()) + 400 * timestamp.seconds.div_euclid(CYCLE_S);
+    format!("{} {year} at {}", date.strftime("%-d %B"), date.strftime("%H:%M UTC"))
+}
+
 /// Returns a moment in UTC to its nanosecond, as in "2024-03-01 12:00:05.123456789Z".
 pub fn moment_exact(timestamp: Timestamp) -> String {
     let mut text = moment(timestamp);

@@ -6,7 +6,9 @@ use serde::{Serialize, Serializer};
 use steadfast::ExitStatus;
 use steadfast::catalogue::Finding;
 use steadfast::cost::{Limit, Resource};
-use steadfast::{Account, Action, Algorithm, Bound, FileEvent, Skipped, Stage, Summary, Verdict};
+use steadfast::{
+    Account, Action, Algorithm, Bound, FileEvent, Reason, Skipped, Stage, Summary, Verdict,
+};
 
 use crate::pages::damage_detail;
 use crate::{escape, units};
@@ -111,8 +113,8 @@ impl RunView {
     /// States how many of the damaged files may be repaired, and how.
     pub fn prospect(&self) -> Option<String> {
         let repairable = self.may_be_repaired.filter(|files| *files > 0)?;
-        let damaged = [Verdict::Corrupt, Verdict::Missing, Verdict::Unreadable];
-        let damaged: u64 = damaged.into_iter().map(|verdict| self.verdict(verdict)).sum();
+        let damaged = Verdict::ALL.into_iter().filter(|verdict| verdict.is_damage());
+        let damaged: u64 = damaged.map(|verdict| self.verdict(verdict)).sum();
         Some(format!(
             "{} of {} may be repaired from parity or files of the same contents: \
              steadfast repair PATH",
@@ -253,7 +255,9 @@ pub fn algorithm_title(algorithm: Algorithm) -> &'static str {
 pub fn known_of(event: &FileEvent) -> Vec<String> {
     let mut known = Vec::new();
     known.extend(event.trouble.as_ref().map(|trouble| escape::text(&trouble.to_string())));
+    known.extend(question(event));
     known.extend(difference(event));
+    known.extend(event.reason().and_then(words_of).map(str::to_owned));
     known.extend(rollback(event));
     known.extend(event.damage.as_deref().map(damage_detail));
     known.extend(event.moved_to.as_ref().map(|to| format!("now {}", escape::path(to))));
@@ -262,11 +266,31 @@ pub fn known_of(event: &FileEvent) -> Vec<String> {
     known
 }
 
+/// Asks about a suspect file, with the time at which something wrote to it.
+fn question(event: &FileEvent) -> Option<String> {
+    let changed_at = event.changed_at().filter(|_| event.verdict == Some(Verdict::Suspect))?;
+    Some(format!(
+        "changed on {} by something that kept its date. Was it you?",
+        units::day_and_time(changed_at)
+    ))
+}
+
+/// Returns the words of a reason, if the sentences about the difference do not have them.
+fn words_of(reason: Reason) -> Option<&'static str> {
+    match reason {
+        Reason::NothingWroteIt => Some("nothing wrote to it"),
+        Reason::TimesDecayed => Some("nothing wrote to it, so its times decayed as well"),
+        Reason::DateKept => None,
+        Reason::Emptied => Some("it was emptied"),
+        Reason::CutOff => Some("it was cut off, and is otherwise the same"),
+        Reason::ByMtimeAlone | Reason::CauseNotKnown => Some(reason.name()),
+    }
+}
+
 /// States that a changed file has the contents of its previous tag, if it has.
 fn rollback(event: &FileEvent) -> Option<String> {
     let (earlier, actual) = (event.previous.as_deref()?, event.actual?);
-    let differs = matches!(event.verdict?, Verdict::Corrupt | Verdict::Modified);
-    (differs && earlier.same_contents(&actual)).then(|| {
+    (event.verdict?.differs() && earlier.same_contents(&actual)).then(|| {
         format!("holds exactly what its tag of {} recorded", units::moment(earlier.tagged))
     })
 }
@@ -291,6 +315,13 @@ fn difference(event: &FileEvent) -> Option<String> {
             "{} with other contents; yet last modified {was} as recorded",
             units::counted(length, "byte", "bytes"),
         )),
+        Verdict::Suspect if stored.length != length => Some(lengths(stored.length)),
+        Verdict::Suspect => {
+            Some(format!("{} with other contents", units::counted(length, "byte", "bytes"),))
+        }
+        Verdict::Modified if event.reason() == Some(Reason::DateKept) => {
+            Some(format!("edited, and its date was kept; {}", lengths(stored.length)))
+        }
         Verdict::Modified if stored.length != length => {
             Some(format!("edited {now}, was {was}; {}", lengths(stored.length)))
         }

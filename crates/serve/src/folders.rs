@@ -31,6 +31,8 @@ pub(crate) struct ServedFolder {
 pub(crate) enum FolderCondition {
     /// So many files are damaged.
     Damaged(u64),
+    /// So many files were changed by something that kept their dates.
+    Suspect(u64),
     /// So many files could not be read.
     Unreadable(u64),
     /// A run goes on; the share that is done, from 0 to 1, if known.
@@ -100,6 +102,7 @@ impl ServedFolder {
 
 fn of_facts(facts: &FolderFacts) -> FolderCondition {
     let damaged = facts.count(&[FileState::Corrupt]);
+    let suspect = facts.count(&[FileState::Suspect]);
     let unreadable = facts.count(&[FileState::Unreadable, FileState::Unstable]);
     let known: u64 = facts.open.values().sum();
     match facts.word() {
@@ -108,6 +111,7 @@ fn of_facts(facts: &FolderFacts) -> FolderCondition {
         _ if damaged > 0 => FolderCondition::Damaged(damaged),
         _ if unreadable > 0 => FolderCondition::Unreadable(unreadable),
         _ if facts.has_unfinished() => FolderCondition::Unfinished,
+        _ if suspect > 0 => FolderCondition::Suspect(suspect),
         _ => FolderCondition::Changed(known),
     }
 }
@@ -120,6 +124,7 @@ impl FolderCondition {
             FolderCondition::Unreadable(_) => 1,
             FolderCondition::Going(..) => 2,
             FolderCondition::Unfinished => 3,
+            FolderCondition::Suspect(_) => 4,
             FolderCondition::Away => 4,
             FolderCondition::Unknown => 5,
             FolderCondition::Changed(_) => 6,
@@ -131,8 +136,8 @@ impl FolderCondition {
 
     /// Returns whether somebody should do something about it soon.
     pub(crate) fn alarms(&self) -> bool {
-        use FolderCondition::{Away, Damaged, Unfinished, Unknown, Unreadable};
-        matches!(self, Damaged(_) | Unreadable(_) | Unfinished | Away | Unknown)
+        use FolderCondition::{Away, Damaged, Suspect, Unfinished, Unknown, Unreadable};
+        matches!(self, Damaged(_) | Unreadable(_) | Suspect(_) | Unfinished | Away | Unknown)
     }
 
     /// Returns how it looks.
@@ -140,7 +145,7 @@ impl FolderCondition {
         let (class, icon) = match self {
             FolderCondition::Damaged(_) | FolderCondition::Unreadable(_) => ("bad", "damaged"),
             FolderCondition::Going(..) => ("info", "checking"),
-            FolderCondition::Unfinished => ("bad", "damaged"),
+            FolderCondition::Unfinished | FolderCondition::Suspect(_) => ("bad", "damaged"),
             FolderCondition::Away => ("warn", "away"),
             FolderCondition::Unknown => ("bad", "help"),
             FolderCondition::Changed(_) => ("warn", "changed"),
@@ -155,10 +160,10 @@ impl FolderCondition {
 /// Returns the class and the icon of a file's state.
 pub(crate) fn look_of(state: FileState) -> (&'static str, &'static str) {
     match state {
-        FileState::Corrupt | FileState::TagReplaced => ("bad", "damaged"),
+        FileState::Corrupt | FileState::Suspect | FileState::TagReplaced => ("bad", "damaged"),
         FileState::Unreadable | FileState::Unstable => ("bad", "help"),
         FileState::Missing => ("warn", "missing"),
-        FileState::Modified => ("warn", "changed"),
+        FileState::Modified | FileState::Differs => ("warn", "changed"),
         FileState::Touched | FileState::TagLost => ("idle", "clock"),
         FileState::Fine => ("good", "intact"),
     }

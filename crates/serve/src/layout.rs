@@ -182,6 +182,7 @@ pub(crate) fn condition_word(condition: &FolderCondition) -> String {
     match condition {
         FolderCondition::Damaged(files) => format!("{} damaged", units::count(*files)),
         FolderCondition::Unreadable(files) => format!("{} not readable", units::count(*files)),
+        FolderCondition::Suspect(files) => format!("{} with date kept", units::count(*files)),
         FolderCondition::Changed(files) => format!("{} changed", units::count(*files)),
         FolderCondition::Going(verb, share) => {
             let share = share.map(|share| format!(" {}", units::percent(share)));
@@ -251,7 +252,7 @@ fn going(verb: RunVerb) -> &'static str {
     match verb {
         RunVerb::Tag => "Protecting",
         RunVerb::Check => "Checking",
-        RunVerb::Update => "Updating",
+        RunVerb::Update | RunVerb::Keep => "Updating",
         RunVerb::Init => "Recording",
         RunVerb::Protect => "Protecting",
     }

@@ -227,8 +227,14 @@ impl<'a> RepairListener<'a> {
         });
         let mode = if *is_agreed { RepairMode::Yes } else { RepairMode::Plan };
         let copies = Copies::default();
-        let request =
-            RepairRequest { copies, mode, in_place: false, with_special: false, to_tag: false };
+        let request = RepairRequest {
+            copies,
+            mode,
+            in_place: false,
+            with_special: false,
+            suspects: false,
+            to_tag: false,
+        };
         let done = repair_files(&selection, &options, &request, self);
         done.map_err(|error| escape::text(&error.to_string()))
     }

@@ -42,6 +42,8 @@ pub(crate) enum RunVerb {
     Tag,
     Check,
     Update,
+    /// Updates, and accepts files that something changed and kept the date of.
+    Keep,
     Init,
     /// Makes a catalogue if there is none, then tags.
     Protect,

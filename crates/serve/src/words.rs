@@ -14,6 +14,8 @@ pub(crate) fn file_state(state: FileState) -> &'static str {
         FileState::Touched => "Intact, with another date",
         FileState::Modified => "Changed",
         FileState::Corrupt => "Damaged",
+        FileState::Suspect => "Changed, with its date kept",
+        FileState::Differs => "Other than a list",
         FileState::Unreadable => "Not readable",
         FileState::Unstable => "Written meanwhile",
         FileState::Missing => "Missing",
@@ -60,7 +62,7 @@ pub(crate) fn run_title(verb: RunVerb) -> &'static str {
     match verb {
         RunVerb::Tag => "Tagging",
         RunVerb::Check => "Check",
-        RunVerb::Update => "Update",
+        RunVerb::Update | RunVerb::Keep => "Update",
         RunVerb::Init => "A new catalogue",
         RunVerb::Protect => "Protecting",
     }

@@ -177,6 +177,7 @@ fn ensure_options(verb: Verb, options: &Options) -> Result<(), Error> {
         ("due", options.due.is_some() && !checks),
         ("require_tags", options.require_tags && !checks),
         ("accept_missing", options.accept_missing && !updates),
+        ("accept_suspect", options.accept_suspect && !updates),
         ("restore_tags", options.restore_tags && !updates),
         ("accept_many", options.accept_many && !accepts),
         ("judge", options.judge && verb != Verb::Hash),

@@ -16,7 +16,7 @@ use crate::exit_status::ExitStatus;
 use crate::pages::Damage;
 use crate::read::Origin;
 use crate::reference::Reference;
-use crate::verdict::{Verdict, same_mtime};
+use crate::verdict::{Judgement, Reason, Verdict, same_mtime};
 use steadfast_manifest::tag::{Tag, TagError, TagPlace};
 
 /// Where a file is: its directory's path as the user would write it, and its name.
@@ -189,6 +189,8 @@ pub struct FileReading {
 /// The state of the run's work on one file, which the stages pass on with its event.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Visit {
+    /// Why the file got its verdict, if its contents differ.
+    pub(crate) reason: Option<Reason>,
     /// The status of the file at the end of the run's work on it.
     pub(crate) status: Option<Status>,
     /// Device and inode of a file with several names, to recognise it under the next one.
@@ -269,6 +271,30 @@ impl FileEvent {
     /// Makes the event of a missing file.
     pub fn missing(path: FilePath) -> FileEvent {
         FileEvent { verdict: Some(Verdict::Missing), ..FileEvent::new(path) }
+    }
+
+    /// Returns why the file got its verdict, if its contents differ.
+    pub fn reason(&self) -> Option<Reason> {
+        self.visit.reason
+    }
+
+    /// Notes the outcome of judging the file.
+    pub(crate) fn judged(&mut self, judgement: Judgement) {
+        (self.verdict, self.visit.reason) = (Some(judgement.verdict), judgement.reason);
+    }
+
+    /// Notes that a file that kept its date was cut off and is otherwise the same: no edit does
+    /// that.
+    pub(crate) fn note_cut_off(&mut self) {
+        if (self.verdict, self.reason()) == (Some(Verdict::Modified), Some(Reason::DateKept)) {
+            (self.verdict, self.visit.reason) = (Some(Verdict::Suspect), Some(Reason::CutOff));
+        }
+    }
+
+    /// Returns when the file was last changed, as far as the system says: the time at which
+    /// something wrote to a suspect file.
+    pub fn changed_at(&self) -> Option<Timestamp> {
+        self.visit.status.map(|status| status.ctime)
     }
 
     /// Notes that the file or its tag could not be read, and why.

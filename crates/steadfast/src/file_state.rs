@@ -17,7 +17,7 @@ pub enum FileState {
     Touched,
     /// Other contents, another modification time.
     Modified,
-    /// Other contents, the same modification time.
+    /// Other contents, and nothing wrote them.
     Corrupt,
     /// Could not be read.
     Unreadable,
@@ -31,11 +31,16 @@ pub enum FileState {
     /// Its attribute is a tag of other contents than the catalogue's tag.
     #[strum(serialize = "tag replaced")]
     TagReplaced,
+    /// Other contents of the same length, the same modification time, a later change time.
+    Suspect,
+    /// Other contents than those of a record without times.
+    Differs,
 }
 
 impl FileState {
     /// Every state, at the index that is stored in the catalogue.
-    pub const ALL: [FileState; 9] = *FileState::VARIANTS.as_array().expect("there are nine states");
+    pub const ALL: [FileState; 11] =
+        *FileState::VARIANTS.as_array().expect("there are eleven states");
 
     /// Returns whether the contents were verified against the tag.
     pub fn proves(self) -> bool {
@@ -50,6 +55,8 @@ impl FileState {
             FileState::Touched => Verdict::Touched,
             FileState::Modified => Verdict::Modified,
             FileState::Corrupt => Verdict::Corrupt,
+            FileState::Suspect => Verdict::Suspect,
+            FileState::Differs => Verdict::Differs,
             FileState::Unreadable => Verdict::Unreadable,
             FileState::Unstable => Verdict::Unstable,
             FileState::Missing => Verdict::Missing,
@@ -68,6 +75,8 @@ impl FileState {
             Verdict::Touched => FileState::Touched,
             Verdict::Modified => FileState::Modified,
             Verdict::Corrupt => FileState::Corrupt,
+            Verdict::Suspect => FileState::Suspect,
+            Verdict::Differs => FileState::Differs,
             Verdict::Unstable => FileState::Unstable,
             Verdict::Unreadable => FileState::Unreadable,
             Verdict::Missing | Verdict::Moved => return None,

@@ -248,7 +248,7 @@ impl FolderFacts {
     /// Returns the exit status of [`FolderState::exit_status`].
     pub fn exit_status(&self) -> ExitStatus {
         let of = |state: &FileState| match state {
-            FileState::Corrupt => ExitStatus::Corrupt,
+            FileState::Corrupt | FileState::Suspect => ExitStatus::Corrupt,
             FileState::Unreadable | FileState::Unstable => ExitStatus::Undetermined,
             _ => ExitStatus::Changed,
         };

@@ -45,6 +45,7 @@ mod error;
 
 mod exit_status;
 pub mod verdict;
+mod evidence;
 mod file_state;
 mod finding;
 pub mod appledouble;
@@ -87,7 +88,8 @@ pub use steadfast_manifest::tag;
 pub use steadfast_manifest::tag::Tag;
 pub use steadfast_sys::awake::Wakefulness;
 pub use steadfast_sys::file::{
-    Dataless, DownloadScope, Timestamp, age_s, allow_downloads, raise_open_files_limit,
+    Dataless, DownloadScope, Timestamp, age_s, allow_downloads, ignore_change_times,
+    raise_open_files_limit,
 };
 pub use steadfast_sys::heap::give_back as give_back_memory;
 pub use steadfast_sys::machine::user_folder;
@@ -123,7 +125,7 @@ pub use crate::run::{
     TreeChanges, Verb, changes, prepare_open_files,
 };
 pub use crate::selection::Selection;
-pub use crate::verdict::Verdict;
+pub use crate::verdict::{ChangeEvidence, Judgement, Reason, Verdict};
 
 /// The examples of `docs/library.md` run with those of this crate.
 #[cfg(doctest)]

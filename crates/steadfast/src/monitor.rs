@@ -104,7 +104,7 @@ pub struct HashingMeans {
 #[non_exhaustive]
 pub struct EventCounts {
     /// Events per verdict, indexed as [`Verdict::ALL`].
-    verdicts: [u64; 9],
+    verdicts: [u64; Verdict::ALL.len()],
     /// Events per action, indexed as [`Action::ALL`].
     actions: [u64; 7],
     /// Findings by name: new, returned, tag lost, tag damaged, tag replaced, unmounted, extra.

@@ -54,6 +54,14 @@ impl Damage {
         self.check.unreadable.iter().map(|pages| self.bytes_of(pages))
     }
 
+    /// Returns whether a file that has `len_bytes` now lacks its end, and is otherwise the same.
+    pub(crate) fn is_cut_off_at(&self, len_bytes: u64) -> bool {
+        let whole = len_bytes - len_bytes % self.page_len;
+        len_bytes < self.length
+            && self.check.unreadable_pages == 0
+            && self.damaged().all(|range| range.start >= whole)
+    }
+
     /// Returns the byte range of pages. The last page ends with the file.
     pub fn bytes_of(&self, pages: &Range<u64>) -> Range<u64> {
         pages.start * self.page_len..(pages.end * self.page_len).min(self.length)

@@ -31,7 +31,7 @@ use std::time::Duration;
 use steadfast_sys::file::{DownloadScope, File, allow_downloads, spare_access_times};
 
 use links::Links;
-pub(crate) use outcome::{Algorithms, Contents};
+pub(crate) use outcome::{Algorithms, Contents, Digests};
 use reorder_buffer::{Finished, Numbered, ReorderBuffer};
 use schedule::{Call, Schedule};
 pub(crate) use settings::Settings;

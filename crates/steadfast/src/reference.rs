@@ -10,7 +10,7 @@ use steadfast_digest::{Algorithm, Digest};
 use steadfast_sys::file::Timestamp;
 
 use crate::manifest::{Record, Step};
-use crate::verdict::Verdict;
+use crate::verdict::{ChangeEvidence, Judgement, LengthNow, Verdict};
 use steadfast_manifest::foreign::{ForeignTag, ForeignTime, Resolution};
 use steadfast_manifest::tag::Tag;
 
@@ -81,16 +81,26 @@ impl Reference {
     }
 
     /// Judges a file by its length alone, if that differs from the record.
-    pub(crate) fn judge_length(&self, length: u64, mtime: Timestamp) -> Option<Verdict> {
+    pub(crate) fn judge_length(
+        &self,
+        length: u64,
+        mtime: Timestamp,
+        evidence: impl FnOnce() -> ChangeEvidence,
+    ) -> Option<Judgement> {
         let differs = self.length.is_some_and(|recorded| recorded != length);
-        differs.then(|| self.judge(&Computed { digests: &[], length, mtime }))
+        differs.then(|| self.judge(&Computed { digests: &[], length, mtime }, evidence))
     }
 
     /// Judges a file that was read completely. At least one digest must have an algorithm of both.
     ///
-    /// Without a recorded modification time, a difference is an edit, unless the record is later
-    /// than the file's time. The file has then not been modified since, so the difference is decay.
-    pub fn judge(&self, found: &Computed<'_>) -> Verdict {
+    /// Without a recorded modification time, the record's own time stands for it: a file that was
+    /// modified since was edited. Without that, the cause of a difference is not known.
+    /// `evidence` is asked for only if the contents differ.
+    pub fn judge(
+        &self,
+        found: &Computed<'_>,
+        evidence: impl FnOnce() -> ChangeEvidence,
+    ) -> Judgement {
         let common = self.digests.iter().filter_map(|(algorithm, digest)| {
             let computed = found.digests.iter().find(|(other, _)| other == algorithm);
             computed.map(|(_, computed)| computed == digest)
@@ -103,14 +113,19 @@ impl Reference {
         }
         if !compared && same {
             // Nothing was proved, and the verdict must not suggest otherwise.
-            return Verdict::Unreadable;
+            return Verdict::Unreadable.into();
         }
-        match (same, self.mtime, self.recorded) {
-            (_, Some(mtime), _) => Verdict::of_comparison(same, agrees(mtime, found.mtime)),
-            (true, None, _) => Verdict::Intact,
-            (false, None, Some(recorded)) if recorded > found.mtime => Verdict::Corrupt,
-            (false, None, _) => Verdict::Modified,
+        let same_time = match (self.mtime, self.recorded) {
+            (Some(mtime), _) => agrees(mtime, found.mtime),
+            (None, _) if same => true,
+            (None, Some(recorded)) => recorded > found.mtime,
+            (None, None) => return Judgement::without_times(),
+        };
+        if same {
+            return Verdict::of_same_contents(same_time).into();
         }
+        let length = LengthNow::of(self.length, found.length);
+        Judgement::of_difference(same_time, length, evidence())
     }
 }
 
@@ -159,8 +174,8 @@ mod tests {
         let other = [(Algorithm::Sha256, digest(9))];
         let rows = [
             (None, None, &same, 10, Verdict::Intact),
-            (None, None, &other, 10, Verdict::Modified),
-            (None, None, &same, 11, Verdict::Modified),
+            (None, None, &other, 10, Verdict::Differs),
+            (None, None, &same, 11, Verdict::Differs),
             (None, Some(99), &other, 10, Verdict::Modified),
             (None, Some(101), &other, 10, Verdict::Corrupt),
             (None, Some(101), &same, 10, Verdict::Intact),
@@ -172,18 +187,20 @@ mod tests {
         ];
         for (row, (mtime, recorded, digests, length, verdict)) in rows.into_iter().enumerate() {
             let found = Computed { digests, length, mtime: at(100) };
-            assert_eq!(reference(mtime, recorded).judge(&found), verdict, "row {row}");
+            let judged = reference(mtime, recorded).judge(&found, || ChangeEvidence::NotKnown);
+            assert_eq!(judged.verdict, verdict, "row {row}");
         }
     }
 
     #[test]
     fn every_common_digest_counts_and_one_there_must_be() {
+        let not_known = || ChangeEvidence::NotKnown;
         let both = [(Algorithm::Sha256, digest(1)), (Algorithm::Blake3, digest(7))];
         let found = Computed { digests: &both, length: 10, mtime: at(0) };
-        assert_eq!(reference(None, None).judge(&found), Verdict::Modified);
+        assert_eq!(reference(None, None).judge(&found, not_known).verdict, Verdict::Differs);
         let none = [(Algorithm::Md5, digest(1))];
         let found = Computed { digests: &none, length: 10, mtime: at(0) };
-        assert_eq!(reference(None, None).judge(&found), Verdict::Unreadable);
+        assert_eq!(reference(None, None).judge(&found, not_known).verdict, Verdict::Unreadable);
     }
 
     #[test]

@@ -31,7 +31,7 @@ use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
 
-use steadfast_sys::file::Status;
+use steadfast_sys::file::{Status, Timestamp};
 
 pub use copies::Copies;
 pub use files::{
@@ -75,6 +75,8 @@ pub struct RepairOutcome {
     pub tag_alone: bool,
     /// What belonged to the file, or to a folder that was made for it, and was not given back.
     pub withheld: Vec<Withheld>,
+    /// When the latest of the copies was last modified, if the file may have been edited.
+    pub copy_mtime: Option<Timestamp>,
     /// Why the file cannot be repaired, or was not.
     pub fault: Option<FileError>,
     /// The status of the repaired file, whose contents were read back and proved.
@@ -120,6 +122,10 @@ fn carry_out(
     let mut repair = FileRepair { target, request, originals, stop, outcome };
     let done = repair.carry_out(parities);
     let mut outcome = repair.outcome;
+    if !target.verdict.is_damage() {
+        let copies = outcome.sources.iter().filter_map(|it| Status::of(&it.path).ok());
+        outcome.copy_mtime = copies.map(|status| status.mtime).max();
+    }
     if let (Ok(_), Some(originals)) = (&done, originals) {
         originals.note_repaired(&target.relative);
     }

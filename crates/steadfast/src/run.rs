@@ -293,11 +293,20 @@ pub fn compare(
     options: &Options,
     monitor: &mut dyn Monitor,
 ) -> Result<Summary, Error> {
-    let context = context_of(Arc::new(Xattr), None, options);
+    let context = context_of(Arc::new(Xattr), records_of(root, options), options);
     let task = Arc::new(compare::CompareTask { context });
     let mut summary = run_listed(Verb::Check, task, (root, list), None, options, monitor)?;
     tell_extra(root, extra, &mut summary, monitor);
     Ok(summary)
+}
+
+/// Returns the records of the catalogue of a root, which say more of files that differ from a list.
+/// A catalogue that cannot be used says nothing.
+fn records_of(root: &Path, options: &Options) -> Option<Arc<CatalogueReader>> {
+    let selection = Selection { roots: vec![root.to_owned()], ..Selection::default() };
+    let reading = Options { dry_run: true, ..options.clone() };
+    let session = open_catalogue::open(Verb::Check, &selection, &reading).ok()??;
+    session.covering_list(&selection).reader().ok().map(Arc::new)
 }
 
 /// Checks files beneath a root by the references of a list, and by their own tags where the list
@@ -311,7 +320,8 @@ pub fn check_listed(
     options: &Options,
     monitor: &mut dyn Monitor,
 ) -> Result<Summary, Error> {
-    let context = || context_of(Arc::new(Xattr), None, options);
+    let records = records_of(root, options);
+    let context = || context_of(Arc::new(Xattr), records.clone(), options);
     let by_list = compare::CompareTask { context: context() };
     let task = listed::ListedTask { by_tag: check::CheckTask { context: context() }, by_list };
     run_listed(Verb::Check, Arc::new(task), (root, list), None, options, monitor)
@@ -465,6 +475,7 @@ fn context_of(
         restore_tags: options.restore_tags,
         judges: options.judge,
         accept_missing: options.accept_missing,
+        accept_suspect: options.accept_suspect,
         algorithm: options.algorithm,
         pages: None,
         stop: Arc::clone(&options.controls.stop),

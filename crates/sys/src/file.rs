@@ -30,6 +30,7 @@ use std::fs;
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use rustix::fs::{FileType, Mode, OFlags};
 use rustix::io::{Errno, retry_on_intr};
@@ -234,6 +235,26 @@ impl<'a> PositionedRead<'a> {
     }
 }
 
+/// What the change time of a file proves, by its file system.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ChangeTimes {
+    /// Whatever the system writes to a file moves it, and it is kept.
+    Prove,
+    /// Calls that write move it, but not what a program writes through a mapping of the file.
+    Miss,
+    /// It is not kept, is set by others, or nobody measured it.
+    Unknown,
+}
+
+/// Whether change times count as unknown in this process.
+static IGNORES_CHANGE_TIMES: AtomicBool = AtomicBool::new(false);
+
+/// Makes change times prove nothing in this process, as on file systems that keep none: for trees
+/// in which another program moves them all the time.
+pub fn ignore_change_times() {
+    IGNORES_CHANGE_TIMES.store(true, Ordering::Relaxed);
+}
+
 /// Describes the file system a file is on.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FileSystem {
@@ -345,6 +366,15 @@ impl File {
     /// May read the table of mounts, so call it once per device.
     pub fn file_system(&self) -> io::Result<FileSystem> {
         platform::file_system(self.fd.as_fd())
+    }
+
+    /// Returns what the file's change time proves. If the system does not tell, that is unknown.
+    #[must_use]
+    pub fn change_times(&self) -> ChangeTimes {
+        match IGNORES_CHANGE_TIMES.load(Ordering::Relaxed) {
+            true => ChangeTimes::Unknown,
+            false => platform::change_times(self.fd.as_fd()).unwrap_or(ChangeTimes::Unknown),
+        }
     }
 
     /// Returns the identifier of the volume the file is on (`f_fsid` of `fstatvfs`).

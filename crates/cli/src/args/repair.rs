@@ -9,7 +9,8 @@ use super::{CatalogueArgs, DryRunArg, EngineArgs, PathArgs};
 
 /// Repair corrupt, missing and unreadable files from copies or parity.
 ///
-/// A check finds the files. Edited files stay as they are, except with --to-tag. Damaged pages are
+/// A check finds the files. Suspect files stay as they are, except with --suspect, and edited ones
+/// except with --to-tag. Damaged pages are
 /// taken from copies if leaves are stored (`tag --pages`), so several damaged copies complete each
 /// other; otherwise the whole file is taken from an intact copy. A file is replaced only if the
 /// result has the length and the digest of its tag. Owner, mode, attributes and times stay. The
@@ -21,13 +22,15 @@ Examples:
   steadfast repair --from /mnt/backup/Pictures ~/Pictures             shows it, and asks
   steadfast repair --yes --from /mnt/a --from /mnt/b ~/Pictures/2019
   steadfast repair --in-place --from /mnt/a ~/Pictures   files with hard links, or little room
+  steadfast repair --suspect --from /mnt/a ~/Pictures   what changed and kept its date, too
   steadfast repair --to-tag --from /mnt/a ~/Pictures/cat.jpg     undo an edit
   steadfast repair --to-previous ~/Pictures/cat.jpg      undo an edit that was tagged
   steadfast repair --all-lost --from /mnt/a ~/Pictures   the folder is empty, and mounted
   steadfast repair --discard 3 ~/Pictures                remove what repair 3 replaced
 
 Exit status: 0 everything is as tagged; 1 edited files were left alone; 3 something damaged \
-remains; 2 could not tell (usage, files without a readable tag, no file found); 130 interrupted. \
+or suspect remains; 2 could not tell (usage, files without a readable tag, no file found); 130 \
+interrupted. \
 3 outranks 130, 1 and 2, in this order.")]
 pub(crate) struct RepairArgs {
     /// Look for copies in COPY: a copy of the tree, of PATH, or of the one file. Repeatable. Files
@@ -47,6 +50,11 @@ pub(crate) struct RepairArgs {
     /// these are named, and the exit status is 2
     #[arg(long)]
     pub(crate) set_id: bool,
+    /// Also restore suspect files, which something changed that kept their dates. Without this,
+    /// only a suspect file that is itself a PATH. The plan says when it changed and how old the
+    /// copy is
+    #[arg(long)]
+    pub(crate) suspect: bool,
     /// Also restore each edited file that is itself a PATH to the contents of its tag. The edited
     /// file is kept as damaged ones are
     #[arg(long)]
@@ -66,7 +74,8 @@ pub(crate) struct RepairArgs {
         long,
         value_name = "RUN",
         conflicts_with_all = [
-            "from", "yes", "dry_run", "in_place", "set_id", "to_tag", "to_previous", "all_lost"
+            "from", "yes", "dry_run", "in_place", "set_id", "suspect", "to_tag",
+            "to_previous", "all_lost"
         ]
     )]
     pub(crate) discard: Option<Discarded>,

@@ -189,9 +189,9 @@ pub(crate) struct CheckArgs {
 
 /// Check, tag new files and retag modified ones, in one pass.
 ///
-/// Corrupt files are reported and keep their old tags as evidence. A retagged file keeps its
-/// previous tag beside the new one, and is listed unless --quiet is given: if you did not edit it,
-/// it may be damaged.
+/// Corrupt and suspect files are reported and keep their old tags as evidence. A retagged file
+/// keeps its previous tag beside the new one, and is listed unless --quiet is given: if you did not
+/// edit it, it may be damaged.
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Examples:
@@ -211,6 +211,9 @@ pub(crate) struct UpdateArgs {
     /// Remove missing files from the catalogue, and accept tags that another program replaced
     #[arg(long)]
     pub(crate) accept_missing: bool,
+    /// Accept suspect files too: a program of yours changed them and kept their dates
+    #[arg(long)]
+    pub(crate) accept_suspect: bool,
     /// Update even if more than 5 % of the files are missing or modified
     #[arg(long)]
     pub(crate) accept_many: bool,
@@ -222,7 +225,8 @@ pub(crate) struct UpdateArgs {
 ///
 /// Modified files get a tag of their present contents and are listed unless --quiet is given. The
 /// previous tag is kept beside the new one. With --algorithm, all tags are replaced by tags of that
-/// algorithm. Corrupt files and files with a damaged tag are skipped unless --accept is given.
+/// algorithm. Corrupt and suspect files, and files with a damaged tag, are skipped unless --accept
+/// is given.
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Examples:
@@ -236,8 +240,8 @@ writes anything. --accept-many accepts them.
 Exit status: 0 done; 1 too many files are missing or modified; 2 some could not be read or \
 tagged, or no file has a tag; 3 something is corrupt and was skipped; 130 interrupted.")]
 pub(crate) struct RetagArgs {
-    /// Also retag corrupt files and files with a damaged tag. Needs a PATH, because it discards the
-    /// record of the previous contents
+    /// Also retag corrupt and suspect files, and files with a damaged tag. Needs a PATH, because it
+    /// discards the record of the previous contents
     #[arg(long)]
     pub(crate) accept: bool,
     /// Retag even if more than 5 % of the files are missing or modified

@@ -61,6 +61,7 @@ fn check_manifest(args: &CheckArgs, manifest: &Path) -> anyhow::Result<ExitStatu
     let command = format!("steadfast check --manifest {}", manifest.display());
     let root = document.find_root(paths.first().map(PathBuf::as_path), &command);
     let options = args.paths.walk.empty.choose(args.engine.options());
+    let options = args.catalogue.choose(options);
     let options = options.with(|options| options.require_tags = args.require_tags);
     execute_with(options, &args.output, report, |options, console| {
         steadfast::run::compare(&root, document.list, document.extra, options, console)

@@ -30,6 +30,7 @@ pub(super) fn run(args: &RepairArgs) -> anyhow::Result<ExitStatus> {
         mode,
         in_place: args.in_place,
         with_special: args.set_id,
+        suspects: args.suspect,
         to_tag: args.to_tag,
     };
     let options = args.catalogue.choose(args.paths.walk.empty.choose(args.engine.options()));

@@ -12,6 +12,7 @@ pub(super) fn run(args: &UpdateArgs) -> anyhow::Result<ExitStatus> {
     let options = args.write.options().with(|options| {
         options.restore_tags = args.restore_tags;
         options.accept_missing = args.accept_missing;
+        options.accept_suspect = args.accept_suspect;
         options.accept_many = args.accept_many;
     });
     execute_accepting(Verb::Update, &selection, options, &args.write.output, report)

@@ -112,7 +112,7 @@ fn a_record_that_does_not_fit_makes_no_tag() {
     let tree = Tree::small();
     set(&tree, "a", "user.co.eclecticlight.dintch.hash", sha256(b"another").as_bytes());
     let imported = tree.run(["import", "--attributes", "--json"]).ends(1);
-    assert_eq!(imported.verdict("a").as_deref(), Some("modified"), "{}", imported.stdout());
+    assert_eq!(imported.verdict("a").as_deref(), Some("differs"), "{}", imported.stdout());
     assert_eq!(get(&tree, "a", steadfast_sys::xattr::TAG), None);
 }
 
@@ -176,7 +176,7 @@ fn every_format_is_written_checked_and_taken_over() {
         fs::remove_file(tree.path("b")).unwrap();
         let damaged = tree.run(check);
         let verdict = damaged.verdict("./a").or(damaged.verdict("a"));
-        let wrong = ["corrupt", "modified"].map(str::to_owned);
+        let wrong = ["corrupt", "differs"].map(str::to_owned);
         assert!(verdict.is_some_and(|it| wrong.contains(&it)), "{format}: {}", damaged.stdout());
         assert_eq!(damaged.summary()["verdicts"]["missing"], 1, "{format}");
         assert!([1, 3].contains(&damaged.status), "{format}");
@@ -289,7 +289,7 @@ fn a_record_without_a_digest_that_is_known_proves_nothing() {
     assert_eq!(unknown.verdict("./a").or(unknown.verdict("a")).as_deref(), Some("unreadable"));
     fs::write(tree.path("list"), "#mtree\na type=file size=999\n").unwrap();
     let differs = tree.run(arguments).ends(1);
-    assert_eq!(differs.summary()["verdicts"]["modified"], 1, "{}", differs.stdout());
+    assert_eq!(differs.summary()["verdicts"]["differs"], 1, "{}", differs.stdout());
 }
 
 #[test]
@@ -303,7 +303,7 @@ fn the_strongest_digest_of_a_record_is_compared() {
     );
     fs::write(tree.path("list"), list).unwrap();
     let checked = tree.run(["check", "--json", "--manifest", "list"]).ends(1);
-    assert_eq!(checked.summary()["verdicts"]["modified"], 1, "{}", checked.stdout());
+    assert_eq!(checked.summary()["verdicts"]["differs"], 1, "{}", checked.stdout());
 }
 
 #[test]

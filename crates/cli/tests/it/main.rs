@@ -5,6 +5,7 @@
 mod audit;
 mod carried;
 mod catalogue;
+mod change_time;
 mod cipher;
 mod code;
 mod diff;

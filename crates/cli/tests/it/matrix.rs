@@ -88,7 +88,9 @@ impl House {
     fn run(&self, words: &[&str]) -> Outcome {
         let mut command = self.tree.command(words);
         command.env("HOME", self.tree.state("home"));
-        command.env("XDG_STATE_HOME", self.tree.state("home/state"));
+        command
+            .env("STEADFAST_IGNORE_CTIME", "1")
+            .env("XDG_STATE_HOME", self.tree.state("home/state"));
         command.env("XDG_CONFIG_HOME", self.tree.state("home/config"));
         Outcome::of(&mut command)
     }
@@ -281,7 +283,7 @@ fn cut_off(house: &House) {
     traced.args(["-f", "-qq", "-e", "signal=none", "-e", "trace=pwrite64"]);
     traced.args(["-e", "inject=pwrite64:signal=KILL:when=2", "-o", "/dev/null"]);
     traced.arg(command.get_program()).args(words).current_dir(house.tree.path(""));
-    traced.env("XDG_STATE_HOME", house.tree.state("home/state"));
+    traced.env("STEADFAST_IGNORE_CTIME", "1").env("XDG_STATE_HOME", house.tree.state("home/state"));
     let _ = traced.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).status();
 }
 

@@ -113,7 +113,10 @@ fn unwritten(tree: &Tree, arguments: &[String]) -> [Outcome; 2] {
     let full = File::options().write(true).open("/dev/full").unwrap();
     let mut shell = Command::new("sh");
     shell.args(["-c", "exec \"$@\" >&-", "sh", env!("CARGO_BIN_EXE_steadfast")]).args(arguments);
-    shell.current_dir(tree.path("")).env("XDG_STATE_HOME", tree.state(""));
+    shell
+        .current_dir(tree.path(""))
+        .env("STEADFAST_IGNORE_CTIME", "1")
+        .env("XDG_STATE_HOME", tree.state(""));
     [output_to(tree.command(arguments), full), Outcome::of(&mut shell)]
 }
 

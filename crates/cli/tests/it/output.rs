@@ -24,7 +24,7 @@ fn every_line_of_json_is_an_object_and_the_last_is_the_summary() {
     assert_eq!(objects[0]["mtime_ns"], objects[0]["stored"]["mtime_ns"]);
     let summary = checked.summary();
     assert_eq!(summary["verb"], "check");
-    assert_eq!(summary["verdicts"].as_object().unwrap().len(), 9);
+    assert_eq!(summary["verdicts"].as_object().unwrap().len(), 11);
     assert_eq!(summary["verdicts"]["corrupt"], 1);
     assert_eq!(summary["interrupted"], false);
     assert!(summary["cost"]["hash_ns"].is_u64());

@@ -253,7 +253,10 @@ fn limited(tree: &Tree, verb: &str, limit: usize, status: i32) {
     let mut shell = std::process::Command::new("bash");
     shell.args(["-c", &script, "bash"]).arg(tree.command([""; 0]).get_program());
     shell.args(["parity", verb, "data"]);
-    shell.current_dir(tree.path("")).env("XDG_STATE_HOME", tree.state(""));
+    shell
+        .current_dir(tree.path(""))
+        .env("STEADFAST_IGNORE_CTIME", "1")
+        .env("XDG_STATE_HOME", tree.state(""));
     crate::tree::Outcome::of(&mut shell).ends(status);
 }
 

@@ -213,7 +213,7 @@ fn a_set_of_which_reads_fail_stays() {
     traced.args(["-f", "-qq", "-o", "/dev/null", "-P"]).arg(&before);
     traced.args(["-e", "trace=pread64", "-e", "inject=pread64:error=EIO"]);
     traced.arg(command.get_program()).args(words).current_dir(tree.path(""));
-    traced.env("XDG_STATE_HOME", tree.state(""));
+    traced.env("STEADFAST_IGNORE_CTIME", "1").env("XDG_STATE_HOME", tree.state(""));
     let outcome = Outcome::of(&mut traced).ends(2);
     let name = before.file_name().unwrap().to_str().unwrap();
     assert!(said(&outcome).contains(name), "{outcome:?}");
@@ -345,7 +345,10 @@ fn with_volume(tree: &Tree, script: &str) -> Option<Outcome> {
     command = {
         let mut outer = std::process::Command::new("unshare");
         outer.args(["--mount", "--map-root-user", "sh", "-c", &script]).arg(program);
-        outer.current_dir(tree.path("")).env("XDG_STATE_HOME", tree.state(""));
+        outer
+            .current_dir(tree.path(""))
+            .env("STEADFAST_IGNORE_CTIME", "1")
+            .env("XDG_STATE_HOME", tree.state(""));
         outer
     };
     let outcome = Outcome::of(&mut command);

@@ -203,7 +203,9 @@ fn waiting() -> Child {
 fn set(tree: &Tree, level: &str, pid: u32) -> Outcome {
     let pid = pid.to_string();
     let mut command = tree.command(["qos", "set", level, "--pid", pid.as_str()]);
-    Outcome::of(command.env("XDG_STATE_HOME", tree.path("state")))
+    Outcome::of(
+        command.env("STEADFAST_IGNORE_CTIME", "1").env("XDG_STATE_HOME", tree.path("state")),
+    )
 }
 
 #[test]

@@ -391,7 +391,10 @@ fn a_full_disk_leaves_the_file_untouched() {
         let mut shell = std::process::Command::new("bash");
         shell.args(["-c", &script, "bash"]).arg(&program);
         shell.args(["repair", "--yes", "--from", "copy", "data"]);
-        shell.current_dir(tree.path("")).env("XDG_STATE_HOME", tree.state(""));
+        shell
+            .current_dir(tree.path(""))
+            .env("STEADFAST_IGNORE_CTIME", "1")
+            .env("XDG_STATE_HOME", tree.state(""));
         let outcome = crate::tree::Outcome::of(&mut shell);
         let text = String::from_utf8_lossy(&outcome.stdout).into_owned();
         assert_eq!(outcome.status, status, "{limit}: {text}");
@@ -458,7 +461,10 @@ fn on_a_terminal_it_shows_the_plan_and_asks() {
         let line = format!("'{}' repair --from one data", program.to_str().unwrap());
         let mut script = std::process::Command::new("script");
         script.args(["-qec", &line, "/dev/null"]).current_dir(tree.path(""));
-        script.env("XDG_STATE_HOME", tree.state("")).stdin(std::process::Stdio::piped());
+        script
+            .env("STEADFAST_IGNORE_CTIME", "1")
+            .env("XDG_STATE_HOME", tree.state(""))
+            .stdin(std::process::Stdio::piped());
         let mut child = script.stdout(std::process::Stdio::piped()).spawn().unwrap();
         std::io::Write::write_all(&mut child.stdin.take().unwrap(), answer.as_bytes()).unwrap();
         let output = child.wait_with_output().unwrap();
@@ -490,7 +496,10 @@ fn a_file_on_another_file_system_is_refused_in_its_tree_and_repaired_from_its_ow
     let program = tree.command([""; 0]).get_program().to_owned();
     let mut command = std::process::Command::new("unshare");
     command.args(["--mount", "--map-root-user", "sh", "-c", script, "sh"]).arg(program);
-    command.current_dir(tree.path("")).env("XDG_STATE_HOME", tree.state(""));
+    command
+        .current_dir(tree.path(""))
+        .env("STEADFAST_IGNORE_CTIME", "1")
+        .env("XDG_STATE_HOME", tree.state(""));
     let said = crate::tree::Outcome::of(&mut command);
     if said.stdout.is_empty() && said.stderr().contains("unshare") {
         return steadfast_testing::skip(steadfast_testing::Need::Root, said.stderr());
@@ -541,7 +550,10 @@ fn readings(tree: &Tree, length: usize, way: &[&str]) -> f64 {
     let mut traced = std::process::Command::new("strace");
     traced.args(["-f", "-qq", "-y", "-s", "0", "-e", "trace=read,pread64", "-o"]).arg(&log);
     traced.arg(tree.command(arguments).get_program()).args(arguments).args(way);
-    traced.current_dir(tree.path("")).env("XDG_STATE_HOME", tree.state(""));
+    traced
+        .current_dir(tree.path(""))
+        .env("STEADFAST_IGNORE_CTIME", "1")
+        .env("XDG_STATE_HOME", tree.state(""));
     assert!(traced.stdout(std::process::Stdio::null()).status().unwrap().success());
     let log = fs::read_to_string(&log).unwrap();
     let own =

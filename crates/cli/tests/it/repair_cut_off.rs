@@ -66,7 +66,10 @@ impl Ruin {
         traced.args(["-f", "-qq", "-e", "signal=none", "-e", &format!("trace=?{call}")]);
         traced.args(["-e", &format!("inject=?{call}:{tamper}"), "-o"]).arg(&log);
         traced.arg(command.get_program()).args(arguments).args(way);
-        traced.current_dir(self.tree.path("")).env("XDG_STATE_HOME", self.tree.state(""));
+        traced
+            .current_dir(self.tree.path(""))
+            .env("STEADFAST_IGNORE_CTIME", "1")
+            .env("XDG_STATE_HOME", self.tree.state(""));
         let silent = traced.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
         let status = silent.status().unwrap();
         let came = fs::read_to_string(&log).unwrap().contains("(INJECTED");

@@ -27,7 +27,9 @@ impl Household {
     fn run(&self, words: &[&str]) -> Outcome {
         let mut command = self.tree.command(words);
         command.env("HOME", self.tree.state("home"));
-        command.env("XDG_STATE_HOME", self.tree.state("home/state"));
+        command
+            .env("STEADFAST_IGNORE_CTIME", "1")
+            .env("XDG_STATE_HOME", self.tree.state("home/state"));
         command.env("XDG_CONFIG_HOME", self.tree.state("home/config"));
         Outcome::of(&mut command)
     }

@@ -120,7 +120,7 @@ impl DiffText {
         told.extend(decay(side.verdict).map(|verdict| {
             let said = format!("{verdict} in {root}, by its tag");
             match verdict {
-                Verdict::Corrupt => self.options.painted(&said, RED),
+                Verdict::Corrupt | Verdict::Suspect => self.options.painted(&said, RED),
                 _ => said,
             }
         }));

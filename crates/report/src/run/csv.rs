@@ -12,7 +12,7 @@ use crate::output::Output;
 use crate::view::{FindingRule, RunView};
 
 /// The columns, always these and in this order. An unknown value is an empty field.
-pub const COLUMNS: [&str; 21] = [
+pub const COLUMNS: [&str; 23] = [
     "path",
     "path_b64",
     "kind",
@@ -34,6 +34,8 @@ pub const COLUMNS: [&str; 21] = [
     "finding",
     "moved_to",
     "reference",
+    "reason",
+    "changed_ns",
 ];
 
 /// Renders CSV.

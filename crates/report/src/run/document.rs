@@ -170,6 +170,12 @@ impl RunReport {
         ];
         let table = Table::of("verdicts", "Verdicts", 1, &rows, fields);
         let mut sentences = vec![self.answer(run)];
+        if run.verdict(Verdict::Suspect) > 0 {
+            let keep = "If it was you, keep them: steadfast update --accept-suspect PATH.";
+            sentences.push(keep.to_owned());
+            let restore = "Otherwise: steadfast repair --suspect --from BACKUP PATH.";
+            sentences.push(restore.to_owned());
+        }
         if run.verdict(Verdict::Corrupt) > 0 {
             sentences.extend(run.prospect().map(|prospect| format!("{prospect}.")));
             sentences.push(format!("{}.", run.remedy()));
@@ -186,11 +192,15 @@ impl RunReport {
 
     /// The answer in one sentence.
     fn answer(&self, run: &RunView) -> String {
-        let corrupt = run.verdict(Verdict::Corrupt);
+        let (corrupt, suspect) = (run.verdict(Verdict::Corrupt), run.verdict(Verdict::Suspect));
         match (corrupt, run.exit_status) {
             (1.., _) => format!(
                 "{} corrupt: other contents, although the modification time stands.",
                 units::counted(corrupt, "file is", "files are")
+            ),
+            (0, _) if suspect > 0 => format!(
+                "{} suspect: changed by something that kept the date.",
+                units::counted(suspect, "file is", "files are")
             ),
             _ if run.judged == 0 => "No file was judged.".to_owned(),
             (_, ExitStatus::Fine) => sound(run),

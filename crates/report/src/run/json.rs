@@ -6,7 +6,7 @@
 use serde::Serialize;
 use steadfast::cost::{EnergyReading, Limit, ThreadCost};
 use steadfast::json::{Nanoseconds, ReferenceText, TagText, origin_name};
-use steadfast::{Cost, Event, FileEvent, FindingEvent, Stage, Subject};
+use steadfast::{Cost, Event, FileEvent, FindingEvent, Reason, Stage, Subject};
 
 use super::Renderer;
 use crate::json::{CountsByName, JsonObject, write_notice, write_object, write_summary};
@@ -48,6 +48,8 @@ pub(super) fn file_object(event: &FileEvent) -> JsonObject<'_> {
     JsonObject::at(&event.path.to_path())
         .optional("kind", (event.subject == Subject::Directory).then_some("directory"))
         .optional("verdict", event.verdict.map(|verdict| verdict.name()))
+        .optional("reason", event.reason().map(Reason::name))
+        .optional("changed_ns", event.reason().and(event.changed_at()).map(Nanoseconds))
         .optional("action", event.action.map(|action| action.name()))
         .optional("skipped", event.reading.dataless.then_some("dataless"))
         .optional("algorithm", actual.map(|tag| tag.algorithm.name()))

@@ -167,7 +167,7 @@ fn keep((matches, further): &mut (Vec<TaggedMatch>, u64), one: TaggedMatch) {
 
 fn answer(dropped: Dropped, found: Matches) -> LookedUp {
     let own = dropped.own.as_ref().map(|(verdict, _)| *verdict);
-    let own_differs = matches!(own, Some(Verdict::Corrupt | Verdict::Modified));
+    let own_differs = own.is_some_and(Verdict::differs);
     let own_fits = matches!(own, Some(Verdict::Intact | Verdict::Touched));
     let (answer, (matches, further)) = match &dropped.read {
         Err(_) => (DropAnswer::Unreadable, (Vec::new(), 0)),

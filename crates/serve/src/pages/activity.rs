@@ -88,9 +88,11 @@ pub(super) fn line(one: &RecordedRun<'_>, now: Timestamp) -> Markup {
 fn outcome(run: &RunRecord) -> (&'static str, &'static str, String) {
     let count = |names: &[&str]| names.iter().filter_map(|name| run.counts.get(*name)).sum::<u64>();
     let (corrupt, unreadable) = (count(&["corrupt"]), count(&["unreadable", "unstable"]));
-    let changed = count(&["modified", "missing"]);
+    let suspect = count(&["suspect"]);
+    let changed = count(&["modified", "differs", "missing"]);
     match run.state {
         _ if corrupt > 0 => ("bad", "damaged", format!("{} damaged", units::count(corrupt))),
+        _ if suspect > 0 => ("bad", "damaged", format!("{} suspect", units::count(suspect))),
         _ if unreadable > 0 => {
             ("bad", "damaged", format!("{} not readable", units::count(unreadable)))
         }

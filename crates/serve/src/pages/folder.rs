@@ -37,14 +37,16 @@ const SHOWN_MAX: usize = 50;
 const RUNS_MAX: usize = 12;
 
 /// The order of findings: damage first.
-const ORDER: [FileState; 8] = [
+const ORDER: [FileState; 10] = [
     FileState::Corrupt,
+    FileState::Suspect,
     FileState::Unreadable,
     FileState::Unstable,
     FileState::TagReplaced,
     FileState::TagLost,
     FileState::Missing,
     FileState::Modified,
+    FileState::Differs,
     FileState::Touched,
 ];
 
@@ -142,7 +144,8 @@ fn attention(
     let skip = usize::try_from(asked.number("skip").unwrap_or(0)).unwrap_or(0);
     let page: Vec<&&FailedCheck> = open.iter().skip(skip).take(SHOWN_MAX).collect();
     let all: u64 = facts.open.values().sum();
-    let is_mild = !facts.open.contains_key(&FileState::Corrupt);
+    let alarms = [FileState::Corrupt, FileState::Suspect];
+    let is_mild = alarms.iter().all(|state| !facts.open.contains_key(state));
     html! {
         @if all > 0 {
             section #attention .panel.attention.mild[is_mild] aria-labelledby="needs" {
@@ -150,6 +153,15 @@ fn attention(
                     (icon(if is_mild { "changed" } else { "damaged" }))
                     h2 #needs { "Needs attention" }
                     span .small { (counts(facts)) }
+                }
+                @if facts.open.get(&FileState::Suspect).is_some_and(|files| *files > 1) {
+                    form .body method="post" action="/runs" {
+                        (visitor.csrf())
+                        input type="hidden" name="place" value=(folder.place.token());
+                        button type="submit" name="verb" value=(RunVerb::Keep.name()) {
+                            (icon("check")) "It was me: update, and keep all whose date was kept"
+                        }
+                    }
                 }
                 @for failure in &page { (finding(visitor, folder, failure, now)) }
                 (turn(folder, skip, open.len()))
@@ -239,6 +251,10 @@ fn actions(visitor: &Visitor, place: &ServedPath, state: FileState, whole: &str)
     html! {
         @if is_damaged {
             (form("/repair", "repair", "repair", "Repair…"))
+        }
+        @if state == FileState::Suspect {
+            (form("/runs", RunVerb::Keep.name(), "check", "It was me: keep it"))
+            (form("/repair", "repair", "repair", "It was not me: restore it…"))
         }
         @if state == FileState::Modified {
             (form("/runs", RunVerb::Update.name(), "check", "Accept the change"))
@@ -365,8 +381,15 @@ fn file_state_help(state: FileState) -> &'static str {
              was you, accept the change."
         }
         FileState::Corrupt => {
-            "Its contents are different, although its date is as recorded: no program saved it. A \
-             worn drive, a loose cable or faulty memory does that."
+            "Its contents are different, although its date is as recorded. A worn drive, a loose \
+             cable or faulty memory does that."
+        }
+        FileState::Suspect => {
+            "Something changed it and kept its date. Was it you? Some programs do that when they \
+             write into photographs or music. If it was not you, restore it."
+        }
+        FileState::Differs => {
+            "Its contents are not those of a list without dates; the cause is not known."
         }
         FileState::Unreadable => "It could not be read, so nothing is known of its contents.",
         FileState::Unstable => "It was written while it was read. Check it again.",

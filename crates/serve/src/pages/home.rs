@@ -193,6 +193,10 @@ pub(super) fn sentence(folder: &ServedFolder, condition: &FolderCondition) -> St
             "{} changed or missing since they were recorded. If that was you, accept it.",
             units::counted(*files, "file is", "files are")
         ),
+        FolderCondition::Suspect(files) => format!(
+            "{} changed by something that kept the date. Was it you?",
+            units::counted(*files, "file was", "files were")
+        ),
         FolderCondition::Unfinished => unfinished(folder),
         FolderCondition::Intact => all_intact(tagged),
         FolderCondition::Late => late(folder),
@@ -312,7 +316,7 @@ fn action(visitor: &Visitor, folder: &ServedFolder, condition: &FolderCondition)
         FolderCondition::Unreadable(_) | FolderCondition::Unfinished | FolderCondition::Unknown => {
             link("Show", false)
         }
-        FolderCondition::Changed(files) => link(
+        FolderCondition::Suspect(files) | FolderCondition::Changed(files) => link(
             &format!("Show {}", units::counted(*files, "changed file", "changed files")),
             false,
         ),

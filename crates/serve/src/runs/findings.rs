@@ -154,7 +154,7 @@ fn finding_of(event: &FileEvent) -> Option<(usize, RunFinding)> {
     let rank = |verdict| Verdict::ALL.iter().position(|one| *one == verdict);
     let finding = RunFinding {
         name: event.verdict.map_or("failed", Verdict::name),
-        is_corrupt: event.verdict == Some(Verdict::Corrupt),
+        is_corrupt: event.verdict.is_some_and(Verdict::is_alarm),
         path: escape::path(&event.path.to_path()),
         known: known_of(event),
     };

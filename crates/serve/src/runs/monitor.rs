@@ -75,8 +75,10 @@ impl<'a> RunMonitor<'a> {
         let _end_guard = RunEndGuard(run);
         let spans = Arc::new(Spans::default());
         let options_with = |catalogue| {
-            options_of(run, catalogue)
-                .with(|options| options.trace = Some(Arc::clone(&spans) as Arc<dyn SpanSink>))
+            options_of(run, catalogue).with(|options| {
+                options.trace = Some(Arc::clone(&spans) as Arc<dyn SpanSink>);
+                options.accept_suspect = run.request.verb == RunVerb::Keep;
+            })
         };
         let options = options_with(run.catalogue.clone());
         let outcome = match run.request.verb {
@@ -233,7 +235,7 @@ fn explained(error: &steadfast::Error, root: &Path) -> String {
 fn library_verb(verb: RunVerb) -> steadfast::Verb {
     match verb {
         RunVerb::Tag | RunVerb::Protect => steadfast::Verb::Tag,
-        RunVerb::Update => steadfast::Verb::Update,
+        RunVerb::Update | RunVerb::Keep => steadfast::Verb::Update,
         RunVerb::Check | RunVerb::Init => steadfast::Verb::Check,
     }
 }
@@ -242,6 +244,7 @@ fn library_verb(verb: RunVerb) -> steadfast::Verb {
 fn command_of(run: &ServedRun) -> String {
     let verb = match run.request.verb {
         RunVerb::Protect => "init && steadfast tag",
+        RunVerb::Keep => "update --accept-suspect",
         verb => verb.name(),
     };
     let mut words = vec!["steadfast".to_owned(), verb.to_owned()];

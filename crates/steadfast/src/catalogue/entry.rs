@@ -148,6 +148,16 @@ impl FileRow {
             Some(_) => self.proved_run,
         }
     }
+
+    /// Returns the facts of the file when its contents were last proved: its change time is kept
+    /// until the next proof. `None` if nothing proved them, or if the entry was written when it was
+    /// not kept so: an edited file has a later change time than its proof.
+    pub(super) fn last_proof(&self, slice_run: i64) -> Option<FileFacts> {
+        let facts = self.record.facts;
+        let tag = self.record.tag.filter(|_| self.last_proved(slice_run) != 0)?;
+        let is_edit = self.record.standing == FileState::Modified && facts.mtime != tag.mtime;
+        (!is_edit).then_some(facts)
+    }
 }
 
 /// The length of a seal in bytes.

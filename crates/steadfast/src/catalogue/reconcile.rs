@@ -252,7 +252,12 @@ impl Recorder {
         let standing = state_after(&was, seen, &outcome);
         self.say_of_tag(path(), &was, seen, &outcome, say);
         let checked = seen.is_checked() && !outcome.lost;
-        let facts = if seen.has_facts { seen.record.facts } else { was.facts };
+        let mut facts = if seen.has_facts { seen.record.facts } else { was.facts };
+        let proves = (checked && standing.proves()) || seen.changed_tag();
+        if !proves && row.last_proved(slice_run) != 0 {
+            // The change time of the last proof is the evidence of later verdicts.
+            facts.ctime = was.facts.ctime;
+        }
         let record = FileRecord { facts, tag: outcome.tag, standing };
         let same_contents = match (&was.tag, &outcome.tag) {
             (Some(was), Some(now)) => was.same_contents(now),
@@ -317,7 +322,8 @@ impl Recorder {
         let change = FactChange {
             length: facts.length != was.facts.length,
             mtime: facts.mtime != was.facts.mtime,
-            ctime: facts.ctime != was.facts.ctime,
+            // That of other states is the one of the last proof.
+            ctime: was.standing.proves() && facts.ctime != was.facts.ctime,
             inode: facts.inode != was.facts.inode,
         };
         if change.any() {

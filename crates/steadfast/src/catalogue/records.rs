@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use super::column;
 use super::directory::{Paths, ROOT, beneath, down_from};
-use super::entry::FileRow;
+use super::entry::{FileFacts, FileRow};
 use super::error::DbError;
 use super::history::{KnownFile, tags_before};
 use super::scope::RunScope;
@@ -89,6 +89,24 @@ impl CatalogueReader {
         let found = reader.find(&self.scope, path);
         let found = found.map_err(|fault| fault.at(&reader.catalogue.file))?;
         Ok(found.and_then(|found| found.known.record.tag))
+    }
+
+    /// Returns the facts of a file when its contents were last proved to be those of a tag; `None`
+    /// if the catalogue has another tag, or knows no proof.
+    ///
+    /// # Errors
+    ///
+    /// As [`CatalogueReader::tag`].
+    pub(crate) fn last_proof(
+        &self,
+        path: &FilePath,
+        tag: &Tag,
+    ) -> Result<Option<FileFacts>, CatalogueError> {
+        let mut reader = self.reader.lock().unwrap_or_else(PoisonError::into_inner);
+        let found = reader.find(&self.scope, path);
+        let found = found.map_err(|fault| fault.at(&reader.catalogue.file))?;
+        let found = found.filter(|found| found.known.record.tag.as_ref() == Some(tag));
+        Ok(found.and_then(|found| found.known.last_proof(found.slice_run)))
     }
 
     /// Returns the tag of a file in the catalogue: by its inode, if the file of that inode was at

@@ -21,6 +21,7 @@ use super::{Trees, defect};
 use crate::calibration::LaneChoice;
 use crate::error::Error;
 use crate::event::{FileError, FileEvent, Notice, Resized, Skipped, Subject};
+use crate::evidence::{LastProof, evidence_of};
 use crate::pipeline::{Algorithms, Contents, Pipeline, Plan, Settings, Task};
 use crate::read::Engine;
 use crate::run::{
@@ -28,7 +29,7 @@ use crate::run::{
 };
 use crate::selection::Selection;
 use crate::store::{StoredTag, has_tag, tag_at};
-use crate::verdict::{Reading, Stored, Verdict};
+use crate::verdict::{ChangeEvidence, Judgement, Reading, Stored};
 use crate::walk::{Excludes, WalkItem, walk};
 use steadfast_manifest::tag::Tag;
 
@@ -317,7 +318,7 @@ struct DiffTask {
 impl DiffTask {
     /// Judges a file without reading it if its counterpart has another length. Returns whether it
     /// did.
-    fn judge_by_length(&self, event: &mut FileEvent) -> bool {
+    fn judge_by_length(&self, file: &File, event: &mut FileEvent) -> bool {
         let (Some(other), Some(status)) = (&self.other, event.visit.status) else { return false };
         let path = beneath(&self.prefix, &event.path.to_path());
         if !other.has_other_length(&path, status.length) {
@@ -327,7 +328,9 @@ impl DiffTask {
         event.reading.resized = Some(Resized { length, mtime });
         if let Some(stored) = event.stored.filter(|stored| stored.length != length) {
             let reading = Reading::Resized { length, mtime };
-            event.verdict = Some(Verdict::of(Stored::Tag(&stored), reading));
+            let evidence = || tag_evidence(file, event);
+            let judged = Judgement::of(Stored::Tag(&stored), reading, evidence);
+            event.judged(judged);
         }
         true
     }
@@ -350,13 +353,13 @@ impl Task for DiffTask {
             Err(error) => event.trouble = Some(FileError::from_io("read the tag", &error)),
         }
         match self.algorithms(event) {
-            Some(_) if self.judge_by_length(event) => Plan::Done,
+            Some(_) if self.judge_by_length(file, event) => Plan::Done,
             Some(algorithms) => Plan::Hash { algorithms, settled: false },
             None => Plan::Done,
         }
     }
 
-    fn conclude(&self, _file: &File, event: &mut FileEvent, contents: Contents) {
+    fn conclude(&self, file: &File, event: &mut FileEvent, contents: Contents) {
         let Contents { digests, length, mtime } = contents;
         let Some(Algorithms { first, second }) = self.algorithms(event) else { return };
         let tagged = Timestamp::default();
@@ -368,7 +371,15 @@ impl Task for DiffTask {
         if let Some(stored) = &event.stored
             && stored.algorithm == by_own.algorithm
         {
-            event.verdict = Some(Verdict::of(Stored::Tag(stored), Reading::Whole(&by_own)));
+            let evidence = || tag_evidence(file, event);
+            let judged = Judgement::of(Stored::Tag(stored), Reading::Whole(&by_own), evidence);
+            event.judged(judged);
         }
     }
+}
+
+/// Returns what the change time of a file says about the time since it was tagged.
+fn tag_evidence(file: &File, event: &FileEvent) -> ChangeEvidence {
+    let proof = event.stored.map(|stored| LastProof::Tagged(stored.tagged));
+    event.visit.status.map_or(ChangeEvidence::NotKnown, |status| evidence_of(file, &status, proof))
 }

@@ -163,7 +163,7 @@ impl<'a> SetMaker<'a> {
 
     /// Reports a file that is not protected as it should be.
     pub(super) fn tell(&mut self, path: PathBuf, verdict: Verdict, trouble: Option<FileError>) {
-        let decay = ExitStatus::Corrupt.only_if(verdict == Verdict::Corrupt);
+        let decay = ExitStatus::Corrupt.only_if(verdict.is_alarm());
         self.made.status.raise(decay.max(ExitStatus::Undetermined));
         self.monitor.not_protected(&NotProtected { path, verdict, trouble });
     }

@@ -12,8 +12,9 @@ use steadfast_sys::file::{File, Status};
 use super::place::ParityPlace;
 use crate::beneath;
 use crate::event::FileError;
+use crate::evidence::{LastProof, evidence_of};
 use crate::read::{Engine, Origin};
-use crate::verdict::{Reading, Stored, Verdict};
+use crate::verdict::{Judgement, Reading, Stored, Verdict};
 
 /// Why a file is not protected.
 pub(super) type WhyNot = (Verdict, Option<FileError>);
@@ -35,12 +36,19 @@ impl OpenMember {
         Ok(OpenMember { file, status })
     }
 
+    /// Judges what was read by the tag.
+    fn judge(&self, tag: &Tag, reading: Reading<'_>) -> Verdict {
+        let proof = LastProof::Tagged(tag.tagged);
+        let evidence = || evidence_of(&self.file, &self.status, Some(proof));
+        Judgement::of(Stored::Tag(tag), reading, evidence).verdict
+    }
+
     /// Refuses a file of another length than its tag.
     pub(super) fn ensure_length(&self, tag: &Tag) -> Result<(), WhyNot> {
         let Status { length, mtime, .. } = self.status;
         match length == tag.length {
             true => Ok(()),
-            false => Err((Verdict::of(Stored::Tag(tag), Reading::Resized { length, mtime }), None)),
+            false => Err((self.judge(tag, Reading::Resized { length, mtime }), None)),
         }
     }
 }
@@ -139,7 +147,7 @@ impl HeldFile {
             true => Reading::Whole(&actual),
             false => Reading::Changed,
         };
-        match Verdict::of(Stored::Tag(&self.tag), reading) {
+        match self.open.judge(&self.tag, reading) {
             Verdict::Intact | Verdict::Touched => {
                 Ok(self.engine.confirm(&self.open.file, &self.open.status, self.origin))
             }

@@ -6,7 +6,7 @@
 use steadfast_sys::file::Timestamp;
 
 use super::{Computed, Reference};
-use crate::verdict::{Reading, Verdict, same_mtime};
+use crate::verdict::{ChangeEvidence, Judgement, Reading, Verdict, same_mtime};
 use steadfast_manifest::foreign::{ForeignFault, ForeignTag, ForeignTime, Resolution};
 
 /// The step in which cshatag compares times: what SMB keeps.
@@ -16,25 +16,29 @@ const TICK_NS: i128 = 100;
 /// step is lost when the float is computed, and half when its shortest text is printed.
 const FLOAT_ERROR_NS: u128 = 480;
 
-impl Verdict {
+impl Judgement {
     /// Judges one file by a foreign tag. Both tags must have the same algorithm.
     ///
     /// A signature has no digest, so its file counts as untagged.
-    pub fn of_foreign(stored: Result<&ForeignTag, &ForeignFault>, reading: Reading<'_>) -> Verdict {
+    pub fn of_foreign(
+        stored: Result<&ForeignTag, &ForeignFault>,
+        reading: Reading<'_>,
+        evidence: impl FnOnce() -> ChangeEvidence,
+    ) -> Judgement {
         let (stored, actual) = match (stored, reading) {
-            (_, Reading::Failed) => return Verdict::Unreadable,
-            (Err(fault), _) if !fault.is_signature() => return Verdict::Unreadable,
-            (_, Reading::Changed) => return Verdict::Unstable,
-            (Err(_), _) => return Verdict::Untagged,
+            (_, Reading::Failed) => return Verdict::Unreadable.into(),
+            (Err(fault), _) if !fault.is_signature() => return Verdict::Unreadable.into(),
+            (_, Reading::Changed) => return Verdict::Unstable.into(),
+            (Err(_), _) => return Verdict::Untagged.into(),
             (Ok(stored), Reading::Whole(actual)) => (stored, actual),
             (Ok(stored), Reading::Resized { length, mtime }) => {
                 let found = Computed { digests: &[], length, mtime };
-                return Reference::of_foreign(stored).judge(&found);
+                return Reference::of_foreign(stored).judge(&found, evidence);
             }
         };
         let digests = [(actual.algorithm, actual.digest)];
         let found = Computed { digests: &digests, length: actual.length, mtime: actual.mtime };
-        Reference::of_foreign(stored).judge(&found)
+        Reference::of_foreign(stored).judge(&found, evidence)
     }
 }
 
@@ -98,8 +102,12 @@ mod tests {
         }
     }
 
+    fn verdict(stored: Result<&ForeignTag, &ForeignFault>, reading: Reading<'_>) -> Verdict {
+        Judgement::of_foreign(stored, reading, || ChangeEvidence::NotKnown).verdict
+    }
+
     fn judge(stored: &ForeignTag, actual: &Tag) -> Verdict {
-        Verdict::of_foreign(Ok(stored), Reading::Whole(actual))
+        verdict(Ok(stored), Reading::Whole(actual))
     }
 
     #[test]
@@ -129,7 +137,7 @@ mod tests {
     #[test]
     fn without_a_time_only_a_later_tagging_tells_decay() {
         for (tagged_ns, verdict) in [
-            (None, Verdict::Modified),
+            (None, Verdict::Differs),
             (Some(MTIME_NS - 1), Verdict::Modified),
             (Some(MTIME_NS), Verdict::Modified),
             (Some(MTIME_NS + 1), Verdict::Corrupt),
@@ -211,15 +219,15 @@ mod tests {
         let some = actual(2, 9, MTIME_NS);
         let whole = Reading::Whole(&some);
         let broken = fault(FaultReason::NoTime);
-        assert_eq!(Verdict::of_foreign(Err(&broken), whole), Verdict::Unreadable);
-        assert_eq!(Verdict::of_foreign(Err(&broken), Reading::Changed), Verdict::Unreadable);
+        assert_eq!(verdict(Err(&broken), whole), Verdict::Unreadable);
+        assert_eq!(verdict(Err(&broken), Reading::Changed), Verdict::Unreadable);
         let signature = fault(FaultReason::Signature);
-        assert_eq!(Verdict::of_foreign(Err(&signature), whole), Verdict::Untagged);
-        assert_eq!(Verdict::of_foreign(Err(&signature), Reading::Changed), Verdict::Unstable);
+        assert_eq!(verdict(Err(&signature), whole), Verdict::Untagged);
+        assert_eq!(verdict(Err(&signature), Reading::Changed), Verdict::Unstable);
         let tag = stored(None, None);
         for stored in [Ok(&tag), Err(&signature)] {
-            assert_eq!(Verdict::of_foreign(stored, Reading::Failed), Verdict::Unreadable);
-            assert_eq!(Verdict::of_foreign(stored, Reading::Changed), Verdict::Unstable);
+            assert_eq!(verdict(stored, Reading::Failed), Verdict::Unreadable);
+            assert_eq!(verdict(stored, Reading::Changed), Verdict::Unstable);
         }
     }
 }

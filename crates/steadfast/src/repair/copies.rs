@@ -160,7 +160,11 @@ impl Copies {
                 places.push((root.clone(), selected));
             }
         }
-        places.extend(duplicates(target));
+        // Of a file that may have been edited, a file elsewhere with its former contents says
+        // nothing.
+        if target.verdict.is_damage() {
+            places.extend(duplicates(target));
+        }
         places
     }
 }

@@ -55,6 +55,9 @@ pub struct RepairRequest {
     /// Whether missing files and folders get the set-user-ID, set-group-ID and sticky bits and the
     /// capabilities that a record says they had.
     pub with_special: bool,
+    /// Whether suspect files get the contents of their tag again. Otherwise only those that are
+    /// themselves selected do.
+    pub suspects: bool,
     /// Whether edited files that are themselves selected get the contents of their tag again.
     pub to_tag: bool,
 }
@@ -85,11 +88,12 @@ pub struct RepairSummary {
 }
 
 impl RepairSummary {
-    /// Returns the exit status: `Fine` if everything is as tagged, `Changed` if files were edited and
-    /// left alone, `Corrupt` if something damaged remains. After a repair in place that cannot be
-    /// finished, `Undetermined` outranks `Changed`.
+    /// Returns the exit status: `Fine` if everything is as tagged, `Changed` if files were edited
+    /// and left alone, `Corrupt` if something damaged or suspect remains. After a repair in place
+    /// that cannot be finished, `Undetermined` outranks `Changed`.
     pub fn exit_status(&self) -> ExitStatus {
-        if self.not_repaired > 0 || self.repaired > 0 && !self.is_done {
+        let remains = self.not_repaired + self.left.suspect;
+        if remains > 0 || self.repaired > 0 && !self.is_done {
             ExitStatus::Corrupt
         } else if self.interrupted {
             ExitStatus::Interrupted
@@ -130,7 +134,7 @@ pub fn repair_files(
     request: &RepairRequest,
     monitor: &mut dyn RepairMonitor,
 ) -> Result<RepairSummary, Error> {
-    let goal = if request.to_tag { RepairGoal::EditedToTag } else { RepairGoal::Tag };
+    let goal = RepairGoal::Tag { edited: request.to_tag, suspects: request.suspects };
     repair_towards(goal, selection, options, request, monitor)
 }
 

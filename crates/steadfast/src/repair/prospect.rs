@@ -58,7 +58,7 @@ impl Monitor for DamageWatch<'_> {
         if let Event::File(file) = event
             && file.subject == Subject::File
             && let (Some(verdict), Some(tag)) = (file.verdict, file.stored)
-            && matches!(verdict, Verdict::Corrupt | Verdict::Missing | Verdict::Unreadable)
+            && verdict.is_damage()
             && self.damaged.len() < ASKED_MAX
         {
             self.damaged.push((file.path.to_path(), verdict, tag));

@@ -1,11 +1,11 @@
 //! Which files are to be repaired: a check, and what it found corrupt, missing or unreadable.
 //!
-//! Files that were edited are among them only if they are named.
+//! Files that were edited, or may have been, are among them only if they are asked for.
 
 use std::path::{Path, PathBuf};
 
 use steadfast_manifest::tag::Tag;
-use steadfast_sys::file::Status;
+use steadfast_sys::file::{Status, Timestamp};
 
 use super::gone::GoneFiles;
 use crate::beneath;
@@ -71,6 +71,11 @@ impl RepairTarget {
         above.unwrap_or(&self.root).to_owned()
     }
 
+    /// Returns when the file was last changed, if it may have been edited.
+    pub fn changed_at(&self) -> Option<Timestamp> {
+        self.status.filter(|_| !self.verdict.is_damage()).map(|status| status.ctime)
+    }
+
     /// Says whether the file still is what the check read. A file of which the check knows nothing
     /// counts as such.
     pub(super) fn is_as_checked(&self, now: &Status) -> bool {
@@ -91,6 +96,8 @@ fn damage_of(event: &FileEvent) -> Option<ByteRanges> {
 pub struct LeftAlone {
     /// Files that were edited.
     pub modified: u64,
+    /// Files that something wrote to, which kept their dates.
+    pub suspect: u64,
     /// Files without a tag.
     pub untagged: u64,
     /// Findings besides verdicts that fail a check, as a tag that another program replaced.
@@ -100,7 +107,7 @@ pub struct LeftAlone {
 impl LeftAlone {
     /// Returns whether everything with a tag is as tagged.
     pub(super) fn is_fine(self) -> bool {
-        (self.modified, self.findings) == (0, 0)
+        (self.modified, self.suspect, self.findings) == (0, 0, 0)
     }
 }
 
@@ -124,10 +131,9 @@ pub(super) struct FoundTargets {
 /// Which contents files are to have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum RepairGoal {
-    /// Those of their tags. Edited files are left alone.
-    Tag,
-    /// Those of their tags, also for edited files that are themselves selected.
-    EditedToTag,
+    /// Those of their tags, also for edited files that are themselves selected if `edited`, and
+    /// for all suspect files if `suspects`: otherwise only for those that are themselves selected.
+    Tag { edited: bool, suspects: bool },
     /// Those of the tag before the present one, for files that are themselves selected. Other files
     /// are left alone.
     Previous,
@@ -264,7 +270,10 @@ impl Finder<'_> {
         if let Some(tag) = event.stored.filter(|_| is_here) {
             self.given.iter_mut().for_each(|given| given.see(&path, &tag));
         }
-        let to_tag = self.goal == RepairGoal::EditedToTag;
+        let (edited, suspects) = match self.goal {
+            RepairGoal::Tag { edited, suspects } => (edited, suspects),
+            RepairGoal::Previous => (false, false),
+        };
         let (mut lacks_tag, mut tag) = (event.tag_place.is_loss(), event.stored);
         let is_without = matches!(verdict, Verdict::Untagged | Verdict::Unreadable);
         if let Some(status) = event.visit.status.filter(|_| is_without && tag.is_none()) {
@@ -275,8 +284,10 @@ impl Finder<'_> {
             _ if self.goal == RepairGoal::Previous => return self.previous(event, path, verdict),
             Verdict::Intact | Verdict::Touched | Verdict::Untagged if lacks_tag => {}
             Verdict::Corrupt | Verdict::Missing | Verdict::Unreadable => {}
-            Verdict::Modified if to_tag && self.is_given(&path) => {}
-            Verdict::Modified => return self.found.left.modified += 1,
+            Verdict::Suspect if suspects || self.is_given(&path) => {}
+            Verdict::Suspect => return self.found.left.suspect += 1,
+            Verdict::Modified | Verdict::Differs if edited && self.is_given(&path) => {}
+            Verdict::Modified | Verdict::Differs => return self.found.left.modified += 1,
             Verdict::Untagged => return self.found.left.untagged += 1,
             Verdict::Unstable => return self.found.undecided.push(path),
             _ => return,

@@ -9,7 +9,7 @@ use steadfast_manifest::tag::Tag;
 use steadfast_sys::file::{File, Status};
 
 use super::compare::algorithms;
-use super::judge::{judge_length, read_nevertheless};
+use super::judge::read_nevertheless;
 use super::tag_context::{TagContext, TagLookup};
 use crate::appledouble;
 use crate::event::{FileError, FileEvent};
@@ -26,25 +26,29 @@ impl Task for CheckTask {
     fn open(&self, file: &File, event: &mut FileEvent) -> Plan {
         match self.context.look_up(file, event) {
             TagLookup::Tag(tag) => {
-                if judge_length(event).is_some() && !self.context.may_be_earlier(file, event) {
+                if self.context.judge_length(file, event).is_some()
+                    && !self.context.may_be_earlier(file, event)
+                {
                     self.context.locate(file, event);
                     return Plan::Done;
                 }
                 read_nevertheless(event);
                 return Plan::Hash { algorithms: Algorithms::one(tag.algorithm), settled: false };
             }
-            TagLookup::Nothing | TagLookup::NoPlace => return foreign_plan(file, event),
+            TagLookup::Nothing | TagLookup::NoPlace => {
+                return foreign_plan(&self.context, file, event);
+            }
             TagLookup::Unreadable => {}
         }
         Plan::Done
     }
 
     fn conclude(&self, file: &File, event: &mut FileEvent, contents: Contents) {
-        if event.reference.is_some() {
-            return self.context.judge_by_reference(event, contents);
+        if let Some(hashed) = event.reference.as_deref().and_then(algorithms) {
+            return self.context.judge_by_reference(file, event, contents, hashed);
         }
         let algorithm = stored_algorithm(event);
-        self.context.judge(event, algorithm, contents);
+        self.context.judge(file, event, algorithm, contents);
         self.context.look_back(file, event);
         self.context.locate(file, event);
         self.context.look_at_leaves(event);
@@ -105,12 +109,12 @@ impl Task for ProvedTask {
 }
 
 /// Plans to check a file by another tool's tag, if it has one.
-fn foreign_plan(file: &File, event: &mut FileEvent) -> Plan {
+fn foreign_plan(context: &TagContext, file: &File, event: &mut FileEvent) -> Plan {
     let trouble = match first_foreign(file, event) {
         Ok(Some(reference)) => {
             let algorithms = algorithms(&reference);
             event.reference = Some(Box::new(reference));
-            if judge_length(event).is_some() {
+            if context.judge_length(file, event).is_some() {
                 return Plan::Done;
             }
             let algorithms = algorithms.expect("a foreign tag has a digest");

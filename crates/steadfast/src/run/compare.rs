@@ -1,13 +1,15 @@
 //! `check` against references that are not our tags: read, hash, compare with a manifest or another
 //! tool's record.
 
+use steadfast_digest::Algorithm;
 use steadfast_sys::file::File;
 
-use super::judge::{judge_length, judge_undigested};
-use super::tag_context::TagContext;
+use super::judge::{judge_undigested, read_nevertheless};
+use super::tag_context::{TagContext, TagLookup};
 use crate::event::FileEvent;
-use crate::pipeline::{Algorithms, Contents, Plan, Task};
+use crate::pipeline::{Algorithms, Contents, Digests, Plan, Task};
 use crate::reference::Reference;
+use crate::verdict::Verdict;
 
 /// Compares every file that has a reference.
 pub(super) struct CompareTask {
@@ -15,11 +17,18 @@ pub(super) struct CompareTask {
 }
 
 impl Task for CompareTask {
-    fn open(&self, _file: &File, event: &mut FileEvent) -> Plan {
-        if judge_length(event).is_some() {
-            return Plan::Done;
+    fn open(&self, file: &File, event: &mut FileEvent) -> Plan {
+        let mut own = self.own_tag(file, event);
+        if self.context.judge_length(file, event).is_some() {
+            let Some(own) = &mut own else { return Plan::Done };
+            if self.context.judge_length(file, own).is_some() {
+                believe(event, own);
+                return Plan::Done;
+            }
+            read_nevertheless(event);
         }
-        match event.reference.as_deref().and_then(algorithms) {
+        let own = own.and_then(|own| own.stored).map(|stored| stored.algorithm);
+        match hashed(event, own) {
             Some(algorithms) => Plan::Hash { algorithms, settled: false },
             None => {
                 judge_undigested(event);
@@ -28,8 +37,71 @@ impl Task for CompareTask {
         }
     }
 
-    fn conclude(&self, _file: &File, event: &mut FileEvent, contents: Contents) {
-        self.context.judge_by_reference(event, contents);
+    fn conclude(&self, file: &File, event: &mut FileEvent, contents: Contents) {
+        // Without a digest in the reference, its length decides.
+        let by_list = event.reference.as_deref().and_then(algorithms).or_else(|| {
+            let stored = self.own_tag(file, event)?.stored?;
+            Some(Algorithms::one(stored.algorithm))
+        });
+        let Some(by_list) = by_list else { return };
+        self.context.judge_by_reference(file, event, contents, by_list);
+        if event.verdict != Some(Verdict::Differs) {
+            return;
+        }
+        let Some(mut own) = self.own_tag(file, event) else { return };
+        let Some(stored) = own.stored else { return };
+        let Some(hashed) = hashed(event, Some(stored.algorithm)) else { return };
+        let by_second = contents.digests.second;
+        let digest = match stored.algorithm {
+            first if first == hashed.first => Some(contents.digests.first),
+            other => by_second.filter(|_| hashed.second == Some(other)),
+        };
+        if let Some(first) = digest {
+            let digests = Digests { first, second: None };
+            let contents = Contents { digests, ..contents };
+            self.context.judge(file, &mut own, stored.algorithm, contents);
+            believe(event, &own);
+        }
+    }
+}
+
+impl CompareTask {
+    /// Returns an event with the tag of a file whose reference has no time: that or the catalogue
+    /// may say why the contents differ.
+    fn own_tag(&self, file: &File, event: &FileEvent) -> Option<FileEvent> {
+        let reference = event.reference.as_deref()?;
+        if reference.mtime.is_some() || reference.recorded.is_some() {
+            return None;
+        }
+        let mut own = FileEvent::new(event.path.clone());
+        own.visit.status = event.visit.status;
+        matches!(self.context.look_up(file, &mut own), TagLookup::Tag(_)).then_some(own)
+    }
+}
+
+/// Returns the algorithms to hash a file with: those of its reference, and that of its own tag if
+/// that may tell more and there is room.
+fn hashed(event: &FileEvent, own: Option<Algorithm>) -> Option<Algorithms> {
+    match event.reference.as_deref().and_then(algorithms) {
+        Some(Algorithms { first, second: None }) => {
+            Some(own.map_or(Algorithms::one(first), |own| Algorithms::two(first, own)))
+        }
+        Some(both) => Some(both),
+        None => own.filter(|_| event.length() != listed_length(event)).map(Algorithms::one),
+    }
+}
+
+/// Returns the length that the reference of a file has.
+fn listed_length(event: &FileEvent) -> Option<u64> {
+    event.reference.as_deref().and_then(|reference| reference.length)
+}
+
+/// Gives a file that differs from a list the verdict by its own tag, if that says more.
+fn believe(event: &mut FileEvent, own: &FileEvent) {
+    if own.verdict.is_some_and(Verdict::is_alarm) {
+        (event.verdict, event.visit.reason) = (own.verdict, own.reason());
+        event.stored = own.stored;
+        event.tag_place = own.tag_place;
     }
 }
 

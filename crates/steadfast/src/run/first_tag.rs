@@ -3,7 +3,7 @@
 use steadfast_sys::file::File;
 
 use super::check::first_foreign;
-use super::judge::{judge_known, judge_length, read_nevertheless};
+use super::judge::{judge_known, read_nevertheless};
 use super::tag_context::TagContext;
 use crate::event::{Action, FileError, FileEvent};
 use crate::pipeline::{Algorithms, Contents, Plan};
@@ -27,7 +27,7 @@ impl TagContext {
                 return Plan::Done;
             }
         }
-        if judge_length(event) == Some(Verdict::Corrupt) {
+        if self.judge_length(file, event).is_some_and(Verdict::is_alarm) {
             return Plan::Done;
         }
         read_nevertheless(event);
@@ -66,16 +66,19 @@ impl TagContext {
     /// Writes the first tag of a file, unless its contents are corrupt by the event's reference,
     /// which is then kept.
     pub(super) fn tag_first(&self, file: &File, event: &mut FileEvent, contents: Contents) {
-        let tag = self.judge(event, self.new_algorithm(), contents);
+        let tag = self.judge(file, event, self.new_algorithm(), contents);
         let reference = event.reference.take();
-        if let Some((Verdict::Corrupt, by_reference)) =
-            judge_known(None, reference.as_deref(), &tag, contents.digests.second)
-        {
+        let second = contents.digests.second;
+        event.reference = reference;
+        let judged = judge_known(None, event.reference.as_deref(), &tag, second, || {
+            self.evidence(file, event)
+        });
+        if let Some((judged, by_reference)) = judged.filter(|(it, _)| it.verdict.is_alarm()) {
             event.actual = Some(by_reference);
-            event.verdict = Some(Verdict::Corrupt);
-            event.reference = reference;
+            event.judged(judged);
             return;
         }
+        event.reference = None;
         // The file has a tag from here on and is no longer untagged.
         event.verdict = None;
         self.write(file, event, &tag, Replaces::Nothing, Action::Tagged);

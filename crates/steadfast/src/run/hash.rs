@@ -6,7 +6,7 @@ use steadfast_digest::{Algorithm, AlgorithmHasher, Digest};
 use steadfast_sys::file::File;
 
 use super::check::first_foreign;
-use super::judge::{judge_known, judge_length, read_nevertheless};
+use super::judge::{judge_known, read_nevertheless};
 use super::tag_context::{TagContext, TagLookup};
 use crate::event::{FileError, FileEvent};
 use crate::pipeline::{Algorithms, Contents, Plan, Task};
@@ -21,7 +21,11 @@ impl Task for HashTask {
         let wanted = self.context.new_algorithm();
         let second = if self.context.judges { self.known_algorithm(file, event) } else { Ok(None) };
         match second {
-            Ok(Some(_)) if judge_length(event) == Some(Verdict::Corrupt) => Plan::Done,
+            Ok(Some(_))
+                if self.context.judge_length(file, event).is_some_and(Verdict::is_alarm) =>
+            {
+                Plan::Done
+            }
             Ok(Some(second)) => {
                 read_nevertheless(event);
                 Plan::Hash { algorithms: Algorithms::two(wanted, second), settled: false }
@@ -35,15 +39,18 @@ impl Task for HashTask {
         }
     }
 
-    fn conclude(&self, _file: &File, event: &mut FileEvent, contents: Contents) {
+    fn conclude(&self, file: &File, event: &mut FileEvent, contents: Contents) {
         let algorithm = self.context.new_algorithm();
         let Contents { digests, length, mtime } = contents;
         let actual = self.context.tag_of(algorithm, digests.first, length, mtime);
         let (stored, reference) = (event.stored.as_ref(), event.reference.as_deref());
-        let judged = judge_known(stored, reference, &actual, digests.second);
+        let evidence = || self.context.evidence(file, event);
+        let judged = judge_known(stored, reference, &actual, digests.second, evidence);
         event.actual = Some(actual);
         // `hash` reports no verdict but corruption.
-        event.verdict = judged.map(|(verdict, _)| verdict).filter(|v| *v == Verdict::Corrupt);
+        let judged = judged.map(|(judged, _)| judged).filter(|it| it.verdict.is_alarm());
+        (event.verdict, event.visit.reason) =
+            (judged.map(|it| it.verdict), judged.and_then(|it| it.reason));
     }
 
     fn give_up(&self, event: &mut FileEvent) {

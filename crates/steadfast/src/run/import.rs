@@ -7,7 +7,7 @@ use steadfast_sys::file::File;
 
 use super::check::first_foreign;
 use super::compare::algorithms;
-use super::judge::{judge_length, judge_undigested};
+use super::judge::judge_undigested;
 use super::tag_context::{TagContext, TagLookup};
 use crate::event::{Action, FileError, FileEvent};
 use crate::pipeline::{Contents, Plan, Task};
@@ -66,7 +66,7 @@ impl Task for ImportTask {
                 self.context.write(file, event, &tag, Replaces::Nothing, Action::Tagged);
                 Plan::Done
             }
-            None if judge_length(event).is_some() => Plan::Done,
+            None if self.context.judge_length(file, event).is_some() => Plan::Done,
             None => match algorithms {
                 Some(algorithms) => self.context.plan(algorithms),
                 None => Plan::Done,
@@ -75,7 +75,9 @@ impl Task for ImportTask {
     }
 
     fn conclude(&self, file: &File, event: &mut FileEvent, contents: Contents) {
-        self.context.judge_by_reference(event, contents);
+        if let Some(hashed) = event.reference.as_deref().and_then(algorithms) {
+            self.context.judge_by_reference(file, event, contents, hashed);
+        }
         if let (Some(Verdict::Intact | Verdict::Touched), Some(actual)) =
             (event.verdict, event.actual)
         {

@@ -4,14 +4,14 @@
 //! notes that a file could not be read.
 
 use steadfast_digest::{Algorithm, Digest};
-use steadfast_sys::file::Status;
+use steadfast_sys::file::{File, Status};
 
 use super::tag_context::TagContext;
 use crate::event::{FileError, FileEvent, Resized};
 use crate::exit_status::ExitStatus;
-use crate::pipeline::Contents;
+use crate::pipeline::{Algorithms, Contents};
 use crate::reference::{Computed, Reference};
-use crate::verdict::{Reading, Stored, Verdict};
+use crate::verdict::{ChangeEvidence, Judgement, Reading, Stored, Verdict};
 use steadfast_manifest::tag::{Tag, TagPlace};
 
 impl TagContext {
@@ -19,6 +19,7 @@ impl TagContext {
     /// tag of the present contents.
     pub(super) fn judge(
         &self,
+        file: &File,
         event: &mut FileEvent,
         algorithm: Algorithm,
         contents: Contents,
@@ -29,8 +30,10 @@ impl TagContext {
             self.prefer_tag_of_path(event, &actual);
         }
         let stored = event.stored.as_ref().map_or(Stored::Absent, Stored::Tag);
-        event.verdict = Some(Verdict::of(stored, Reading::Whole(&actual)));
+        let judged = Judgement::of(stored, Reading::Whole(&actual), || self.evidence(file, event));
+        event.judged(judged);
         event.actual = Some(actual);
+        self.find_cut(file, event);
         actual
     }
 
@@ -45,43 +48,62 @@ impl TagContext {
         event.stored = known.or(event.stored);
     }
 
-    /// Compares contents with the reference of their event, if it has one.
-    pub(super) fn judge_by_reference(&self, event: &mut FileEvent, contents: Contents) {
+    /// Compares contents, which were hashed with these algorithms, with the reference of their
+    /// event, if it has one.
+    pub(super) fn judge_by_reference(
+        &self,
+        file: &File,
+        event: &mut FileEvent,
+        contents: Contents,
+        hashed: Algorithms,
+    ) {
         let Some(reference) = event.reference.as_deref() else { return };
         let Contents { digests, length, mtime } = contents;
-        let mut names = reference.digests.iter().map(|(algorithm, _)| *algorithm);
-        let first = names.next().expect("only a reference with a digest is hashed");
-        let mut computed: Vec<(Algorithm, Digest)> = vec![(first, digests.first)];
-        computed.extend(names.next().zip(digests.second));
-        event.verdict = Some(reference.judge(&Computed { digests: &computed, length, mtime }));
-        event.actual = Some(self.tag_of(first, digests.first, length, mtime));
+        let mut computed = vec![(hashed.first, digests.first)];
+        computed.extend(hashed.second.zip(digests.second));
+        let found = Computed { digests: &computed, length, mtime };
+        let judged = reference.judge(&found, || self.evidence(file, event));
+        event.judged(judged);
+        event.actual = Some(self.tag_of(hashed.first, digests.first, length, mtime));
     }
-}
 
-/// Judges a file by its length alone, if the length differs from that of its tag, or else of its
-/// reference. The contents then differ and need not be read.
-pub(super) fn judge_length(event: &mut FileEvent) -> Option<Verdict> {
-    let Status { length, mtime, .. } = event.visit.status?;
-    // Files in `/proc`, and on some network file systems, have contents although their length is 0.
-    if length == 0 {
-        return None;
-    }
-    let verdict = match (&event.stored, &event.reference) {
-        (Some(stored), _) if stored.length == length => None,
-        (Some(stored), _) => {
-            Some(Verdict::of(Stored::Tag(stored), Reading::Resized { length, mtime }))
+    /// Judges a file by its length alone, if the length differs from that of its tag, or else of
+    /// its reference. The contents then differ and need not be read.
+    pub(super) fn judge_length(&self, file: &File, event: &mut FileEvent) -> Option<Verdict> {
+        let Status { length, mtime, .. } = event.visit.status?;
+        // Files in `/proc`, and on some network file systems, have contents although their length
+        // is 0.
+        if length == 0 {
+            return None;
         }
-        (None, Some(reference)) => reference.judge_length(length, mtime),
-        (None, None) => None,
-    };
-    event.reading.resized = verdict.map(|_| Resized { length, mtime });
-    event.verdict = verdict.or(event.verdict);
-    verdict
+        let evidence = || self.evidence(file, event);
+        let judged = match (&event.stored, &event.reference) {
+            (Some(stored), _) if stored.length == length => None,
+            (Some(stored), _) => {
+                let reading = Reading::Resized { length, mtime };
+                Some(Judgement::of(Stored::Tag(stored), reading, evidence))
+            }
+            (None, Some(reference)) => reference.judge_length(length, mtime, evidence),
+            (None, None) => None,
+        };
+        let judged = judged?;
+        event.reading.resized = Some(Resized { length, mtime });
+        event.judged(judged);
+        self.find_cut(file, event);
+        event.verdict
+    }
+
+    /// Finds out by the pages of a file that kept its date whether it was merely cut off.
+    fn find_cut(&self, file: &File, event: &mut FileEvent) {
+        if event.verdict == Some(Verdict::Modified) {
+            self.locate(file, event);
+        }
+    }
 }
 
-/// Undoes [`judge_length`], because the contents are read after all.
+/// Undoes [`TagContext::judge_length`], because the contents are read after all.
 pub(super) fn read_nevertheless(event: &mut FileEvent) {
-    (event.verdict, event.reading.resized) = (None, None);
+    (event.verdict, event.visit.reason, event.reading.resized) = (None, None, None);
 }
 
 /// Judges contents that were hashed with two algorithms by a known tag, or else by a reference, of
@@ -92,27 +114,31 @@ pub(super) fn judge_known(
     reference: Option<&Reference>,
     actual: &Tag,
     second: Option<Digest>,
-) -> Option<(Verdict, Tag)> {
+    evidence: impl FnOnce() -> ChangeEvidence,
+) -> Option<(Judgement, Tag)> {
     let digest = second.unwrap_or(actual.digest);
     if let Some(stored) = stored {
         let by_tag = Tag { algorithm: stored.algorithm, digest, ..*actual };
-        return Some((Verdict::of(Stored::Tag(stored), Reading::Whole(&by_tag)), by_tag));
+        let judged = Judgement::of(Stored::Tag(stored), Reading::Whole(&by_tag), evidence);
+        return Some((judged, by_tag));
     }
     let reference = reference?;
     let &(algorithm, _) = reference.digests.first()?;
     let (length, mtime) = (actual.length, actual.mtime);
-    let verdict = reference.judge(&Computed { digests: &[(algorithm, digest)], length, mtime });
-    Some((verdict, Tag { algorithm, digest, ..*actual }))
+    let digests = &[(algorithm, digest)];
+    let judged = reference.judge(&Computed { digests, length, mtime }, evidence);
+    Some((judged, Tag { algorithm, digest, ..*actual }))
 }
 
 /// Judges a file whose record has no digest that this program can compute.
 pub(super) fn judge_undigested(event: &mut FileEvent) {
-    let verdict = event.reference.as_deref().zip(event.visit.status).map(|(reference, status)| {
-        reference.judge(&Computed { digests: &[], length: status.length, mtime: status.mtime })
+    let judged = event.reference.as_deref().zip(event.visit.status).map(|(reference, status)| {
+        let found = Computed { digests: &[], length: status.length, mtime: status.mtime };
+        reference.judge(&found, || ChangeEvidence::NotKnown)
     });
-    let verdict = verdict.unwrap_or(Verdict::Unreadable);
-    event.verdict = Some(verdict);
-    if verdict == Verdict::Unreadable {
+    let judged = judged.unwrap_or(Verdict::Unreadable.into());
+    event.judged(judged);
+    if judged.verdict == Verdict::Unreadable {
         let reason = "its record has no digest that this program computes".to_owned();
         event.trouble = Some(FileError::new("compare it", reason));
     }

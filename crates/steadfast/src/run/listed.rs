@@ -22,6 +22,9 @@ impl Task for ListedTask {
     }
 
     fn conclude(&self, file: &File, event: &mut FileEvent, contents: Contents) {
-        self.by_tag.conclude(file, event, contents);
+        match event.reference {
+            Some(_) => self.by_list.conclude(file, event, contents),
+            None => self.by_tag.conclude(file, event, contents),
+        }
     }
 }

@@ -193,6 +193,8 @@ pub struct Options {
     /// Whether `update` removes missing files from the catalogue, and accepts attributes that
     /// differ from the catalogue's tags.
     pub accept_missing: bool,
+    /// Whether `update` accepts suspect files: the user says that a program of theirs wrote them.
+    pub accept_suspect: bool,
     /// Whether `update` and `retag` accept any number of changed files. Otherwise they end with
     /// [`crate::ErrorKind::TooManyChanges`] before anything is written if too many files are
     /// missing or modified at once ([`crate::TreeChanges::need_consent`]).
@@ -242,6 +244,7 @@ impl Default for Options {
             dry_run: false,
             due: None,
             accept_missing: false,
+            accept_suspect: false,
             accept_many: false,
             now: clock::utc_now,
             restore_tags: false,

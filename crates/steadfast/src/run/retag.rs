@@ -4,7 +4,7 @@
 
 use steadfast_sys::file::File;
 
-use super::judge::{judge_length, read_nevertheless};
+use super::judge::read_nevertheless;
 use super::tag_context::{TagContext, TagLookup};
 use crate::event::{Action, FileEvent};
 use crate::pipeline::{Algorithms, ByteSink, Contents, Plan, Task};
@@ -21,7 +21,7 @@ impl Task for RetagTask {
     fn open(&self, file: &File, event: &mut FileEvent) -> Plan {
         match self.context.look_up(file, event) {
             TagLookup::Tag(tag) => {
-                let verdict = judge_length(event);
+                let verdict = self.context.judge_length(file, event);
                 if verdict.is_some_and(|verdict| self.keeps(verdict, event, &tag))
                     && !self.context.may_be_earlier(file, event)
                 {
@@ -45,7 +45,7 @@ impl Task for RetagTask {
         let Some(stored) = event.stored else {
             return self.replace_unreadable(file, event, contents);
         };
-        let actual = self.context.judge(event, stored.algorithm, contents);
+        let actual = self.context.judge(file, event, stored.algorithm, contents);
         self.context.look_back(file, event);
         let Some(verdict) = event.verdict else { return };
         let moved = contents.digests.second.zip(self.context.algorithm);
@@ -79,7 +79,7 @@ impl RetagTask {
     fn keeps(&self, verdict: Verdict, event: &FileEvent, stored: &Tag) -> bool {
         match verdict {
             _ if self.accept => false,
-            Verdict::Corrupt => true,
+            Verdict::Corrupt | Verdict::Suspect => true,
             Verdict::Intact | Verdict::Touched | Verdict::Modified => {
                 self.context.is_disputed(event, stored)
             }
@@ -89,7 +89,7 @@ impl RetagTask {
 
     /// Replaces an attribute that is not a valid tag; its bytes are kept beside the new tag.
     fn replace_unreadable(&self, file: &File, event: &mut FileEvent, contents: Contents) {
-        let actual = self.context.judge(event, self.context.new_algorithm(), contents);
+        let actual = self.context.judge(file, event, self.context.new_algorithm(), contents);
         event.verdict = None;
         self.context.write(file, event, &actual, Replaces::DamagedKept, Action::Retagged);
     }

@@ -3,7 +3,6 @@
 
 use steadfast_sys::file::File;
 
-use super::judge::judge_length;
 use super::tag_context::{TagContext, TagLookup};
 use crate::event::{Action, FileEvent};
 use crate::pipeline::{Algorithms, ByteSink, Contents, Plan, Task};
@@ -18,7 +17,7 @@ impl Task for TagTask {
     fn open(&self, file: &File, event: &mut FileEvent) -> Plan {
         match self.context.look_up(file, event) {
             TagLookup::Tag(tag) if event.trouble.is_none() && self.lacks_leaves(event, &tag) => {
-                if judge_length(event).is_some() {
+                if self.context.judge_length(file, event).is_some() {
                     return Plan::Done;
                 }
                 return Plan::Hash { algorithms: Algorithms::one(tag.algorithm), settled: false };
@@ -39,7 +38,7 @@ impl Task for TagTask {
             return self.context.tag_first(file, event, contents);
         };
         // Read only for its leaves: the tag stays, and a difference is reported.
-        self.context.judge(event, stored.algorithm, contents);
+        self.context.judge(file, event, stored.algorithm, contents);
         if let Some(Verdict::Intact | Verdict::Touched) = event.verdict {
             (event.verdict, event.action) = (None, Some(Action::Kept));
         }

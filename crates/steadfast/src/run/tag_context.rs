@@ -13,13 +13,14 @@ use steadfast_sys::file::{File, Timestamp};
 
 use crate::catalogue::CatalogueReader;
 use crate::event::{Action, FileError, FileEvent};
+use crate::evidence::{LastProof, evidence_of};
 use crate::pages::{self, Descriptor};
 use crate::pipeline::{Algorithms, ByteSink, Plan};
 use crate::store::carried::SidecarTags;
 use crate::store::pages::{Leaves, PageKeeper};
 use crate::store::xattr::NO_ATTRIBUTES;
 use crate::store::{self, Replaces, Store, StoredTag};
-use crate::verdict::Verdict;
+use crate::verdict::{ChangeEvidence, Reason, Verdict};
 use steadfast_manifest::tag::{Tag, TagPlace};
 
 /// The data that every verb needs.
@@ -33,6 +34,8 @@ pub(super) struct TagContext {
     pub(super) judges: bool,
     /// Whether attributes are accepted that differ from the catalogue's tags.
     pub(super) accept_missing: bool,
+    /// Whether suspect files are accepted.
+    pub(super) accept_suspect: bool,
     pub(super) algorithm: Option<Algorithm>,
     /// Where leaves of pages are kept, for verbs that use leaves.
     pub(super) pages: Option<Arc<PageKeeper>>,
@@ -197,6 +200,24 @@ impl TagContext {
         TagLookup::Unreadable
     }
 
+    /// Returns what the change time of a file says about the time since its contents were last
+    /// proved: by the catalogue's entry, otherwise by the time of the tag or of the reference.
+    pub(super) fn evidence(&self, file: &File, event: &FileEvent) -> ChangeEvidence {
+        let Some(status) = &event.visit.status else { return ChangeEvidence::NotKnown };
+        let proof = match &event.stored {
+            Some(stored) => {
+                let records = self.records.as_ref();
+                match records.map(|records| records.last_proof(&event.path, stored)) {
+                    Some(Ok(Some(facts))) => Some(LastProof::Recorded(facts.ctime, facts.inode)),
+                    Some(Err(_)) => None,
+                    Some(Ok(None)) | None => Some(LastProof::Tagged(stored.tagged)),
+                }
+            }
+            None => event.reference.as_deref().and_then(|it| it.recorded).map(LastProof::Tagged),
+        };
+        evidence_of(file, status, proof)
+    }
+
     /// Returns whether the catalogue has a tag of other contents than the attribute. Writing the
     /// attribute's tag would then accept it without the user's consent.
     pub(super) fn is_disputed(&self, event: &FileEvent, stored: &Tag) -> bool {
@@ -252,11 +273,8 @@ impl TagContext {
     /// Looks for an earlier tag of contents that differ from the present tag: a loss of power can
     /// bring back an older version of a file. The verdict stays.
     pub(super) fn look_back(&self, file: &File, event: &mut FileEvent) {
-        let (Some(Verdict::Corrupt | Verdict::Modified), Some(actual)) =
-            (event.verdict, event.actual)
-        else {
-            return;
-        };
+        let differs = event.verdict.is_some_and(Verdict::differs);
+        let Some(actual) = event.actual.filter(|_| differs) else { return };
         let earlier = self.earlier(file, event).find(|tag| tag.same_contents(&actual));
         event.previous = earlier.map(Box::new);
     }
@@ -290,9 +308,13 @@ impl TagContext {
         keeper.wants(event, algorithm).then(|| keeper.begin(event) as Box<dyn ByteSink>)
     }
 
-    /// Locates the damaged pages of a corrupt file, if leaves are kept for its tag.
+    /// Locates the pages of a corrupt or suspect file that differ, if leaves are kept for its tag.
+    /// Those of a file that is shorter and kept its date show whether it was merely cut off.
     pub(super) fn locate(&self, file: &File, event: &mut FileEvent) {
-        let (Some(keeper), Some(Verdict::Corrupt)) = (&self.pages, event.verdict) else { return };
+        let is_wanted = event.verdict.is_some_and(Verdict::is_alarm)
+            || (event.verdict, event.reason()) == (Some(Verdict::Modified), Some(Reason::DateKept));
+        let is_wanted = is_wanted && event.damage.is_none();
+        let Some(keeper) = self.pages.as_ref().filter(|_| is_wanted) else { return };
         let (Some(stored), Some((len_bytes, _))) = (event.stored, event.extent()) else { return };
         let found = keeper.find(&stored, &event.path.to_path()).and_then(|kept| {
             let source = Descriptor { file, len_bytes };
@@ -302,7 +324,12 @@ impl TagContext {
             kept.map(damage).transpose()
         });
         match found {
-            Ok(damage) => event.damage = damage,
+            Ok(damage) => {
+                if damage.as_ref().is_some_and(|damage| damage.is_cut_off_at(len_bytes)) {
+                    event.note_cut_off();
+                }
+                event.damage = damage;
+            }
             Err(error) => tell_of_leaves(event, &error, keeper.has_sidecars()),
         }
     }

@@ -3,7 +3,7 @@
 
 use steadfast_sys::file::File;
 
-use super::judge::{judge_length, read_nevertheless};
+use super::judge::read_nevertheless;
 use super::tag_context::{TagContext, TagLookup};
 use crate::event::{Action, FileEvent};
 use crate::pipeline::{Algorithms, ByteSink, Contents, Plan, Task};
@@ -19,7 +19,7 @@ impl Task for UpdateTask {
     fn open(&self, file: &File, event: &mut FileEvent) -> Plan {
         match self.context.look_up(file, event) {
             TagLookup::Tag(tag) => {
-                let verdict = judge_length(event);
+                let verdict = self.context.judge_length(file, event);
                 if verdict.is_some_and(|verdict| self.keeps(verdict, event, &tag))
                     && !self.context.may_be_earlier(file, event)
                 {
@@ -40,7 +40,7 @@ impl Task for UpdateTask {
         let Some(stored) = event.stored else {
             return self.context.tag_first(file, event, contents);
         };
-        let actual = self.context.judge(event, stored.algorithm, contents);
+        let actual = self.context.judge(file, event, stored.algorithm, contents);
         self.context.look_back(file, event);
         let Some(verdict) = event.verdict else { return };
         match verdict {
@@ -48,7 +48,7 @@ impl Task for UpdateTask {
             Verdict::Touched => {
                 self.context.write(file, event, &actual, Replaces::Tag(stored), Action::Refreshed);
             }
-            Verdict::Modified => {
+            Verdict::Modified | Verdict::Suspect => {
                 let replaces = Replaces::TagKept(stored);
                 self.context.write(file, event, &actual, replaces, Action::Retagged);
             }
@@ -67,7 +67,10 @@ impl UpdateTask {
     /// Returns whether a file of this verdict keeps its tag whatever it contains.
     fn keeps(&self, verdict: Verdict, event: &FileEvent, stored: &Tag) -> bool {
         match verdict {
-            Verdict::Corrupt => true,
+            Verdict::Suspect if self.context.accept_suspect => {
+                self.context.is_disputed(event, stored)
+            }
+            Verdict::Corrupt | Verdict::Suspect => true,
             Verdict::Touched | Verdict::Modified => self.context.is_disputed(event, stored),
             _ => false,
         }

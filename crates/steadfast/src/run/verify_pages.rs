@@ -13,12 +13,14 @@ use std::thread;
 use steadfast_sys::file::{File, FileKind};
 
 use super::leaves::leaves_folder;
-use crate::catalogue::Catalogue;
+use crate::catalogue::{Catalogue, CatalogueReader};
 use crate::error::Error;
+use crate::event::FilePath;
+use crate::evidence::{LastProof, evidence_of};
 use crate::pages::{Damage, Descriptor, PAGE_LEN_DEFAULT, damage_of};
 use crate::store::pages::find;
 use crate::store::{StoredTag, tag_at};
-use crate::verdict::{Verdict, same_mtime};
+use crate::verdict::{Judgement, LengthNow, Verdict, same_mtime};
 use crate::verity::{PageCheck, Tree, VerityDigest, VerityParams};
 use steadfast_manifest::tag::Tag;
 
@@ -75,6 +77,7 @@ pub fn verify_pages(path: &Path, options: &PagesOptions) -> Result<Verified, Err
     }
     let catalogue = options.catalogue.clone().or_else(|| Catalogue::find(path.parent()?.here()));
     let tag = tag_of(path, &file, catalogue.as_deref())?;
+    let proof = last_proof(path, &tag, catalogue.as_deref());
     let folder = catalogue.as_deref().map(leaves_folder).transpose();
     let folder =
         folder.map_err(io::Error::other).map_err(system("read the kept leaves of"))?.flatten();
@@ -100,10 +103,12 @@ pub fn verify_pages(path: &Path, options: &PagesOptions) -> Result<Verified, Err
     let verdict = match &damage.check {
         _ if after != before => Verdict::Unstable,
         check if check.damaged_pages > 0 || before.length != tag.length => {
-            Verdict::of_comparison(false, same_time)
+            let length = LengthNow::of(Some(tag.length), before.length);
+            let evidence = evidence_of(&file, &before, Some(proof));
+            Judgement::of_difference(same_time, length, evidence).verdict
         }
         check if check.unreadable_pages > 0 => Verdict::Unreadable,
-        _ => Verdict::of_comparison(true, same_time),
+        _ => Verdict::of_same_contents(same_time),
     };
     Ok(Verified { verdict, damage, length_now: before.length, tag, kept: place, verity })
 }
@@ -133,6 +138,16 @@ fn tag_of(path: &Path, file: &File, catalogue: Option<&Path>) -> Result<Tag, Err
     let real = path.canonicalize().map_err(|error| Error::system("find", error).at(path))?;
     let within = real.strip_prefix(catalogue.root()).map_err(|_| untagged())?;
     catalogue.tag(within)?.ok_or_else(untagged)
+}
+
+/// Returns the last proof of a file's contents: the catalogue's, or else its tag.
+fn last_proof(path: &Path, tag: &Tag, catalogue: Option<&Path>) -> LastProof {
+    let known = catalogue.and_then(|file| {
+        let catalogue = Catalogue::open_reader(file).ok()?;
+        let real = FilePath::whole(&path.canonicalize().ok()?);
+        CatalogueReader::beside(&catalogue).ok()?.last_proof(&real, tag).ok()?
+    });
+    known.map_or(LastProof::Tagged(tag.tagged), |it| LastProof::Recorded(it.ctime, it.inode))
 }
 
 /// The folder that the parent of a path names.

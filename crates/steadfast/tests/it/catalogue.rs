@@ -15,7 +15,7 @@ use steadfast::catalogue::{
     RunScope, RunStart, RunState,
 };
 use steadfast::tag::TagPlace;
-use steadfast::verdict::{Reading, Stored};
+use steadfast::verdict::{ChangeEvidence, Judgement, Reading, Stored};
 use steadfast::{Action, Algorithm, Selection, Tag, Timestamp, Verdict};
 use steadfast::{FilePath, Subject};
 use steadfast_digest::AlgorithmHasher;
@@ -296,7 +296,8 @@ impl Garden {
             tagged: moment(self.now),
         };
         let verdict = stored.as_ref().map_or(Verdict::Untagged, |stored| {
-            Verdict::of(Stored::Tag(stored), Reading::Whole(&actual))
+            let reading = Reading::Whole(&actual);
+            Judgement::of(Stored::Tag(stored), reading, || ChangeEvidence::NotKnown).verdict
         });
         match (way.verb, stored) {
             ("tag" | "update", None) => {

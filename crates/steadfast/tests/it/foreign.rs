@@ -10,7 +10,7 @@ use steadfast::store::foreign::{
 };
 use steadfast::store::xattr::Xattr;
 use steadfast::store::{Store, is_sidecar};
-use steadfast::verdict::Reading;
+use steadfast::verdict::{ChangeEvidence, Judgement, Reading};
 use steadfast::{Action, Algorithm, Tag, Timestamp, Verb, Verdict};
 use steadfast_sys::file::File;
 use steadfast_sys::xattr;
@@ -45,7 +45,8 @@ pub(crate) fn judge(path: &Path) -> Verdict {
     let stored = only(path);
     let algorithm = stored.map_or(Algorithm::Sha256, |tag| tag.algorithm);
     let actual = actual(path, algorithm);
-    Verdict::of_foreign(stored.as_ref(), Reading::Whole(&actual))
+    let not_known = || ChangeEvidence::NotKnown;
+    Judgement::of_foreign(stored.as_ref(), Reading::Whole(&actual), not_known).verdict
 }
 
 fn write(path: &Path, kind: ForeignKind, tag: &Tag, existing: ExistingTag) -> Result<(), String> {
@@ -279,7 +280,7 @@ fn a_macs_tag_that_samba_keeps_stays_one_of_sambas() {
     set(&path, name, &[old.digest.as_bytes(), &[0]].concat());
     assert_eq!(judge(&path), Verdict::Intact);
     tree.edit("file", "edited");
-    assert_eq!(judge(&path), Verdict::Modified, "nothing says when it was tagged");
+    assert_eq!(judge(&path), Verdict::Differs, "nothing says when it was tagged");
     let new = actual(&path, Algorithm::Sha256);
     write(&path, ForeignKind::Dintch, &new, ExistingTag::Replace).unwrap();
     assert_eq!(names(&path), [name.to_owned(), name.replace("hash", "time")]);
@@ -315,7 +316,7 @@ fn the_kernels_digest_is_read_where_it_may_be_set() {
     assert_eq!(only(&path).unwrap().kind, ForeignKind::Ima);
     assert_eq!(judge(&path), Verdict::Intact);
     tree.corrupt("file", "c0ntents");
-    assert_eq!(judge(&path), Verdict::Modified, "it has no time, so it cannot tell decay");
+    assert_eq!(judge(&path), Verdict::Differs, "it has no time, so it cannot tell decay");
     set(&path, "security.ima", &[3, 2, 4, 1, 2, 3, 4, 0, 1, 9]);
     assert_eq!(judge(&path), Verdict::Untagged, "a signature is no digest");
     assert_eq!(tree.run(Verb::Check).verdict("file"), Some(Verdict::Untagged));
@@ -347,5 +348,7 @@ fn a_sidecar_is_told_from_a_file_that_is_called_like_one() {
     let tags = foreign::read_sidecar(&File::open(&sidecar).unwrap()).unwrap();
     let [Ok(stored)] = tags[..] else { panic!("{tags:?}") };
     let now = actual(&photo, Algorithm::Sha256);
-    assert_eq!(Verdict::of_foreign(Ok(&stored), Reading::Whole(&now)), Verdict::Intact);
+    let judged =
+        Judgement::of_foreign(Ok(&stored), Reading::Whole(&now), || ChangeEvidence::NotKnown);
+    assert_eq!(judged, Verdict::Intact.into());
 }

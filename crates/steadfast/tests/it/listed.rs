@@ -105,7 +105,7 @@ fn imported(record: Reference, trust: bool) -> (Row, Option<(Tag, bool)>) {
 
 #[test]
 fn records_are_believed_as_far_as_their_times_prove_them() {
-    use Verdict::{Corrupt, Modified, Unreadable};
+    use Verdict::{Corrupt, Differs, Modified, Unreadable};
     let (right, wrong) = (|| record(CONTENTS, |_| {}), || record(b"Contents", |_| {}));
     let with = |mut record: Reference, change: &dyn Fn(&mut Reference)| {
         change(&mut record);
@@ -131,15 +131,15 @@ fn records_are_believed_as_far_as_their_times_prove_them() {
             (Some(Modified), false, true, false),
         ),
         (right(), false, (None, true, true, false)),
-        (wrong(), false, (Some(Modified), false, true, false)),
+        (wrong(), false, (Some(Differs), false, true, false)),
         (wrong(), true, (None, true, false, false)),
         (long(wrong(), 8), true, (None, true, false, false)),
-        (long(wrong(), 9), true, (Some(Modified), false, false, false)),
+        (long(wrong(), 9), true, (Some(Differs), false, false, false)),
         (long(timed(right(), MTIME_S), 9), false, (Some(Corrupt), false, false, false)),
         (long(made(right(), MTIME_S + 1), 7), false, (Some(Corrupt), false, false, false)),
         (none(right()), true, (Some(Unreadable), false, false, true)),
         (none(long(right(), 8)), true, (Some(Unreadable), false, false, true)),
-        (none(long(right(), 9)), true, (Some(Modified), false, false, false)),
+        (none(long(right(), 9)), true, (Some(Differs), false, false, false)),
     ];
     for (number, (record, trust, row)) in rows.into_iter().enumerate() {
         let recorded = record.recorded;

@@ -60,6 +60,7 @@ fn repair(tree: &ProtectedTree) -> RepairSummary {
         mode: RepairMode::Yes,
         in_place: false,
         with_special: false,
+        suspects: false,
         to_tag: false,
     };
     repair_files(&selection, &options, &request, &mut Quiet).unwrap()

@@ -10,8 +10,8 @@ use rustix::fs::{FileType, OFlags, Stat};
 use rustix::io::{Errno, retry_on_intr};
 
 use super::{
-    DirEntry, DirectAlignment, DownloadScope, File, FileKind, FileSystem, Flush, Protection,
-    Status, Timestamp, failed,
+    ChangeTimes, DirEntry, DirectAlignment, DownloadScope, File, FileKind, FileSystem, Flush,
+    Protection, Status, Timestamp, failed,
 };
 use crate::darwin::{self, FileFlag};
 use crate::sysctl;
@@ -189,6 +189,15 @@ pub(super) fn file_system(file: BorrowedFd<'_>) -> io::Result<FileSystem> {
     Ok(FileSystem {
         name: name.to_string_lossy().into_owned(),
         read_only: facts.f_flags & libc::MNT_RDONLY as u32 != 0,
+    })
+}
+
+/// Says what change times prove on the file system of a file, by its name. HFS+ keeps whole
+/// seconds only, so it is left out.
+pub(super) fn change_times(file: BorrowedFd<'_>) -> io::Result<ChangeTimes> {
+    Ok(match file_system(file)?.name.as_str() {
+        "apfs" | "zfs" => ChangeTimes::Prove,
+        _ => ChangeTimes::Unknown,
     })
 }
 

@@ -11,8 +11,14 @@ use crate::alert::memory::{News, Trouble};
 const PATHS_MAX: usize = 20;
 
 /// States of a file or folder, each with its words for one and for several.
-const WORDS: [(&str, &str, &str); 13] = [
+const WORDS: [(&str, &str, &str); 15] = [
     ("corrupt", "file is damaged", "files are damaged"),
+    (
+        "suspect",
+        "file was changed by something that kept its date: was it you?",
+        "files were changed by something that kept their dates: was it you?",
+    ),
+    ("differs", "file has other contents than a list", "files have other contents than a list"),
     ("missing", "file is missing", "files are missing"),
     ("unreadable", "file cannot be read", "files cannot be read"),
     ("tag lost", "file has lost its tag", "files have lost their tags"),

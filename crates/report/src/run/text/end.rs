@@ -188,20 +188,10 @@ impl Text {
     }
 
     fn advice(&self, run: &RunView) -> Option<String> {
-        // `Corrupt` is the first of `Verdict::ALL`. Files that this run accepted are no findings.
-        if let Some(finding) = self.findings.get(&Heading::Verdict(0)) {
-            let corrupt = match finding.files {
-                1 => "1 file is corrupt".to_owned(),
-                files => format!("{} files are corrupt", units::count(files)),
-            };
-            return Some(format!(
-                "{}: other contents, although the modification time stands.\n{}\nOr, if a change \
-                 was yours, accept it: steadfast retag --accept PATH",
-                self.options.painted(&corrupt, RED),
-                run.remedy()
-            ));
-        }
         let missing = Verdict::ALL.iter().position(|verdict| *verdict == Verdict::Missing);
+        if let Some(advice) = self.advice_of_alarms(run) {
+            return Some(advice);
+        }
         if missing.is_some_and(|at| self.findings.contains_key(&Heading::Verdict(at))) {
             // A catalogue need not contain the files that another list misses.
             let accepts = run.catalogued && run.verb != "import";
@@ -213,6 +203,14 @@ impl Text {
                 ),
                 false => "Restore what is missing from a backup.".to_owned(),
             });
+        }
+        let differs = Verdict::ALL.iter().position(|verdict| *verdict == Verdict::Differs);
+        if differs.is_some_and(|at| self.findings.contains_key(&Heading::Verdict(at))) {
+            return Some(
+                "Restore what differs from the list from a copy that fits it. Do not accept it: \
+                 nothing says that it is right."
+                    .to_owned(),
+            );
         }
         let found = |name| self.findings.contains_key(&Heading::Catalogue(name));
         if found("tag lost") || found("tag damaged") {
@@ -226,6 +224,41 @@ impl Text {
             );
         }
         None
+    }
+
+    /// Returns what to do about corrupt and suspect files. Files that this run accepted are no
+    /// findings.
+    fn advice_of_alarms(&self, run: &RunView) -> Option<String> {
+        let found = |verdict| {
+            let place = Verdict::ALL.iter().position(|other| *other == verdict)?;
+            self.findings.get(&Heading::Verdict(place))
+        };
+        let corrupt = found(Verdict::Corrupt).map(|finding| {
+            let corrupt = match finding.files {
+                1 => "1 file is corrupt".to_owned(),
+                files => format!("{} files are corrupt", units::count(files)),
+            };
+            format!(
+                "{}: other contents, although the modification time stands.\n{}\nOr, if a change \
+                 was yours, accept it: steadfast retag --accept PATH",
+                self.options.painted(&corrupt, RED),
+                run.remedy()
+            )
+        });
+        let suspect = found(Verdict::Suspect).map(|finding| {
+            let suspect = match finding.files {
+                1 => "1 file is suspect".to_owned(),
+                files => format!("{} files are suspect", units::count(files)),
+            };
+            format!(
+                "{}: something changed them and kept their dates.\nIf it was you, keep them: \
+                 steadfast update --accept-suspect PATH\nOtherwise restore them: steadfast repair \
+                 --suspect --from BACKUP PATH",
+                self.options.painted(&suspect, RED),
+            )
+        });
+        let advice: Vec<String> = corrupt.into_iter().chain(suspect).collect();
+        (!advice.is_empty()).then(|| advice.join("\n"))
     }
 }
 

@@ -129,7 +129,7 @@ fn verb(verb: RunVerb) -> &'static str {
     match verb {
         RunVerb::Tag => "Tag",
         RunVerb::Check => "Check",
-        RunVerb::Update => "Update",
+        RunVerb::Update | RunVerb::Keep => "Update",
         RunVerb::Init => "Make a catalogue",
         RunVerb::Protect => "Protect",
     }
@@ -140,7 +140,7 @@ fn verb_help(verb: RunVerb) -> &'static str {
     match verb {
         RunVerb::Tag => "tags every file that has no tag; reads no other file",
         RunVerb::Check => "reads every file and compares it with its tag; writes nothing to files",
-        RunVerb::Update => {
+        RunVerb::Update | RunVerb::Keep => {
             "checks, tags new files, and retags edited ones; corrupt ones keep their tags"
         }
         RunVerb::Init => "records the present tags; reads no file",

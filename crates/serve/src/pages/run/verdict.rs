@@ -82,14 +82,11 @@ fn next(visitor: &Visitor, run: &ServedRun, offers_automation: bool) -> Markup {
 fn sentence(verb: RunVerb, view: &RunView) -> ResultSentence {
     let of = |verdict| count(view, verdict);
     let unknown = of(Verdict::Unreadable) + of(Verdict::Unstable) + view.failed;
-    let changed = of(Verdict::Modified) + of(Verdict::Missing);
+    let changed = of(Verdict::Modified) + of(Verdict::Differs) + of(Verdict::Missing);
     let new = of(Verdict::Untagged);
-    let tagged: u64 = view
-        .actions
-        .iter()
-        .filter(|(action, _)| matches!(action, Action::Tagged | Action::Retagged))
-        .map(|(_, files)| files)
-        .sum();
+    let is_tagged = |action: &Action| matches!(action, Action::Tagged | Action::Retagged);
+    let tagged = view.actions.iter().filter(|(action, _)| is_tagged(action));
+    let tagged: u64 = tagged.map(|(_, files)| files).sum();
     let make = |class, icon, title| ResultSentence { class, icon, title, text: "" };
     if of(Verdict::Corrupt) > 0 {
         make(
@@ -101,6 +98,8 @@ fn sentence(verb: RunVerb, view: &RunView) -> ResultSentence {
                 units::count(view.files)
             ),
         )
+    } else if of(Verdict::Suspect) > 0 && verb != RunVerb::Keep {
+        suspects(of(Verdict::Suspect))
     } else if unknown > 0 {
         make(
             "bad",
@@ -109,7 +108,7 @@ fn sentence(verb: RunVerb, view: &RunView) -> ResultSentence {
         )
     } else if view.interrupted {
         make("warn", "stop", "Stopped before its end".to_owned())
-    } else if changed > 0 && verb != RunVerb::Update {
+    } else if changed > 0 && !matches!(verb, RunVerb::Update | RunVerb::Keep) {
         make(
             "warn",
             "changed",
@@ -154,6 +153,17 @@ fn count(view: &RunView, wanted: Verdict) -> u64 {
     view.verdicts.iter().find(|(verdict, _)| *verdict == wanted).map_or(0, |(_, files)| *files)
 }
 
+/// Returns the question about files that something changed and kept the date of.
+fn suspects(files: u64) -> ResultSentence {
+    let files = units::counted(files, "file was", "files were");
+    ResultSentence {
+        class: "bad",
+        icon: "damaged",
+        title: format!("{files} changed by something that kept the date"),
+        text: "Was it you? Then keep them; otherwise restore them.",
+    }
+}
+
 /// How many files there are of each kind.
 fn tiles(view: &RunView) -> Markup {
     let of = |verdict| count(view, verdict);
@@ -161,8 +171,9 @@ fn tiles(view: &RunView) -> Markup {
     let intact = of(Verdict::Intact) + of(Verdict::Touched);
     let tiles = [
         ("bad", "damaged", "Damaged", of(Verdict::Corrupt)),
+        ("bad", "changed", "Date kept", of(Verdict::Suspect)),
         ("bad", "help", "Not readable", unknown),
-        ("warn", "changed", "Changed", of(Verdict::Modified)),
+        ("warn", "changed", "Changed", of(Verdict::Modified) + of(Verdict::Differs)),
         ("warn", "missing", "Missing", of(Verdict::Missing)),
         ("info", "moved", "Moved", of(Verdict::Moved)),
         ("info", "new", "New", of(Verdict::Untagged)),

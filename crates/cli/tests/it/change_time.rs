@@ -1,0 +1,309 @@
+//! Verdicts by the change time: an edit that keeps its date is suspect, what was changed beneath
+//! the file system is corrupt, and neither is undone or accepted unasked.
+
+use std::fs::{self, File};
+use std::os::unix::fs::{FileExt as _, PermissionsExt as _};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use steadfast_testing::{Need, skip};
+use tempfile::TempDir;
+
+use crate::tree::{Outcome, Tree};
+
+/// Runs the command with the evidence of change times.
+fn run<'a>(tree: &Tree, arguments: impl IntoIterator<Item = &'a str>) -> Outcome {
+    Outcome::of(tree.command(arguments).env_remove("STEADFAST_IGNORE_CTIME"))
+}
+
+/// Changes a file as a program does that puts the modification time back.
+fn edit_and_keep_date(path: &Path, change: impl FnOnce(&mut Vec<u8>)) {
+    let modified = fs::metadata(path).unwrap().modified().unwrap();
+    let mut bytes = fs::read(path).unwrap();
+    change(&mut bytes);
+    fs::write(path, bytes).unwrap();
+    File::options().write(true).open(path).unwrap().set_modified(modified).unwrap();
+}
+
+/// A tree with a catalogue, on a file system whose change times prove something.
+fn catalogued() -> Option<Tree> {
+    let tree = Tree::small();
+    let times = steadfast_sys::file::File::open(&tree.path(".")).unwrap().change_times();
+    if times == steadfast_sys::file::ChangeTimes::Unknown {
+        skip(Need::System("change times"), "those of this file system prove nothing");
+        return None;
+    }
+    run(&tree, ["init", "."]).succeeds();
+    run(&tree, ["tag", "."]).succeeds();
+    Some(tree)
+}
+
+#[test]
+fn an_edit_that_kept_its_date_is_suspect_until_it_is_accepted() {
+    let Some(tree) = catalogued() else { return };
+    edit_and_keep_date(&tree.path("a"), |bytes| bytes[0] ^= 1);
+    for _ in 0..2 {
+        let text = run(&tree, ["check", "."]).ends(3);
+        assert!(text.stdout().contains("suspect"), "{}", text.stdout());
+        assert!(text.stdout().contains("by something that kept its date. Was it you?"));
+        assert!(text.stdout().contains("update --accept-suspect"), "{}", text.stdout());
+        let json = run(&tree, ["check", "--json", "."]).ends(3);
+        assert_eq!(json.verdict("a").as_deref(), Some("suspect"));
+        let event = json.objects().into_iter().find(|it| it["path"] == "a").unwrap();
+        assert_eq!(event["reason"], "date kept");
+        assert!(event["changed_ns"].is_number());
+    }
+    run(&tree, ["update", "."]).ends(3);
+    run(&tree, ["retag", "."]).ends(3);
+    let csv = run(&tree, ["check", "--csv", "."]).ends(3);
+    assert!(csv.stdout().lines().any(|line| line.starts_with("a,") && line.contains("date kept")));
+    run(&tree, ["audit", "."]).ends(3);
+    let history = run(&tree, ["history", "a"]).succeeds();
+    assert!(history.stdout().contains("suspect"), "{}", history.stdout());
+    run(&tree, ["update", "--accept-suspect", "."]).succeeds();
+    run(&tree, ["check", "."]).succeeds();
+}
+
+#[test]
+fn another_length_with_its_date_kept_is_an_edit_unless_nothing_is_left() {
+    let Some(tree) = catalogued() else { return };
+    edit_and_keep_date(&tree.path("a"), |bytes| bytes.push(b'!'));
+    edit_and_keep_date(&tree.path("b"), Vec::clear);
+    let json = run(&tree, ["check", "--json", "."]).ends(3);
+    assert_eq!(json.verdict("a").as_deref(), Some("modified"));
+    assert_eq!(json.verdict("b").as_deref(), Some("suspect"));
+    let text = run(&tree, ["check", "."]).ends(3);
+    assert!(text.stdout().contains("its date was kept"), "{}", text.stdout());
+    assert!(text.stdout().contains("it was emptied"), "{}", text.stdout());
+    run(&tree, ["check", "a"]).ends(1);
+}
+
+#[test]
+fn what_was_cut_off_and_is_otherwise_the_same_is_no_edit() {
+    let pages = |length: usize| (0..length).map(|at| (at / 7) as u8).collect::<Vec<u8>>();
+    let tree = Tree::new().file("cut", &pages(20_000)).file("other", &pages(20_000));
+    run(&tree, ["init", "."]).succeeds();
+    run(&tree, ["tag", "--pages", "."]).succeeds();
+    for name in ["cut", "other"] {
+        edit_and_keep_date(&tree.path(name), |bytes| bytes.truncate(10_000));
+    }
+    edit_and_keep_date(&tree.path("other"), |bytes| bytes[5] ^= 1);
+    let json = run(&tree, ["check", "--json", "."]).ends(3);
+    assert_eq!(json.verdict("cut").as_deref(), Some("suspect"));
+    assert_eq!(json.verdict("other").as_deref(), Some("modified"));
+    let updated = run(&tree, ["update", "--json", "."]).ends(3);
+    assert_eq!(updated.verdict("cut").as_deref(), Some("suspect"));
+}
+
+#[test]
+fn nothing_that_may_be_an_edit_is_undone_unasked() {
+    let Some(tree) = catalogued() else { return };
+    let copy = TempDir::new_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+    for name in ["a", "b"] {
+        fs::copy(tree.path(name), copy.path().join(name)).unwrap();
+        fs::copy(tree.path(name), tree.path(format!("{name}.twin"))).unwrap();
+    }
+    run(&tree, ["update", "."]).succeeds();
+    edit_and_keep_date(&tree.path("a"), |bytes| bytes[0] ^= 1);
+    edit_and_keep_date(&tree.path("b"), |bytes| bytes.push(b'!'));
+    let edited = fs::read(tree.path("a")).unwrap();
+    let from = copy.path().to_str().unwrap();
+    let left = run(&tree, ["repair", "--yes", "--from", from, "."]).ends(3);
+    assert!(left.stdout().contains("kept its date"), "{}", left.stdout());
+    assert_eq!(fs::read(tree.path("a")).unwrap(), edited);
+    assert_eq!(fs::read(tree.path("b")).unwrap(), b"beta!");
+    // A duplicate in the tree is not proposed.
+    run(&tree, ["repair", "--dry-run", "--suspect", "."]).ends(3);
+    let plan = run(&tree, ["repair", "--dry-run", "--suspect", "."]);
+    assert!(!plan.stdout().contains("twin"), "{}", plan.stdout());
+    let plan = run(&tree, ["repair", "--dry-run", "--suspect", "--from", from, "."]);
+    assert!(plan.stdout().contains("can be repaired from"), "{}", plan.stdout());
+    assert!(plan.stdout().contains("(changed on "), "{}", plan.stdout());
+    assert!(plan.stdout().contains("the copy is of "), "{}", plan.stdout());
+    let one = run(&tree, ["repair", "--yes", "--from", from, "a"]).succeeds();
+    assert!(one.stdout().contains("repaired from"), "{}", one.stdout());
+    assert_eq!(fs::read(tree.path("a")).unwrap(), b"alpha");
+    // The repair renewed the record.
+    edit_and_keep_date(&tree.path("a"), |bytes| bytes[0] ^= 1);
+    run(&tree, ["repair", "--yes", "--suspect", "--from", from, "."]).ends(1);
+    assert_eq!(fs::read(tree.path("a")).unwrap(), b"alpha");
+}
+
+/// A file system on a loop device, mounted within a folder.
+struct Loop {
+    folder: TempDir,
+    format: &'static [&'static str],
+    options: &'static str,
+}
+
+impl Loop {
+    fn make(format: &'static [&'static str], options: &'static str, mib: u64) -> Option<Loop> {
+        let folder = TempDir::new_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+        let made = Loop { folder, format, options };
+        File::create(made.image()).unwrap().set_len(mib << 20).unwrap();
+        fs::create_dir(made.mounted()).unwrap();
+        let mut mkfs = Command::new(format[0]);
+        let formatted = mkfs.args(&format[1..]).arg(made.image()).output();
+        if !formatted.is_ok_and(|output| output.status.success()) || !made.mount() {
+            skip(Need::Root, format[0]);
+            return None;
+        }
+        Some(made)
+    }
+
+    fn image(&self) -> PathBuf {
+        self.folder.path().join("image")
+    }
+
+    fn mounted(&self) -> PathBuf {
+        self.folder.path().join("mounted")
+    }
+
+    fn mount(&self) -> bool {
+        let options = format!("loop,{}", self.options);
+        let mut mount = Command::new("mount");
+        let mount = mount.args(["-o", &options]).arg(self.image()).arg(self.mounted());
+        mount.output().is_ok_and(|output| output.status.success())
+    }
+
+    fn unmount(&self) {
+        let unmounted = Command::new("umount").arg(self.mounted()).status();
+        assert!(unmounted.is_ok_and(|status| status.success()));
+    }
+
+    /// Changes bytes beneath the file system.
+    fn damage(&self, marker: &[u8]) {
+        self.unmount();
+        let image = File::options().read(true).write(true).open(self.image()).unwrap();
+        let bytes = fs::read(self.image()).unwrap();
+        let step = 512;
+        let at = (0..bytes.len()).step_by(step).filter(|at| bytes[*at..].starts_with(marker));
+        let places: Vec<usize> = at.collect();
+        assert!(!places.is_empty(), "{} keeps the file elsewhere", self.format[0]);
+        for at in places {
+            image.write_all_at(&[bytes[at + 100] ^ 1], at as u64 + 100).unwrap();
+        }
+        assert!(self.mount());
+    }
+
+    fn run<'a>(&self, arguments: impl IntoIterator<Item = &'a str>) -> Outcome {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_steadfast"));
+        command.args(arguments).current_dir(self.mounted());
+        Outcome::of(command.env("XDG_STATE_HOME", self.folder.path()))
+    }
+
+    fn verdict_of(&self, name: &str) -> (Option<String>, Option<String>) {
+        let json = self.run(["check", "--json", "."]);
+        let event = json.objects().into_iter().find(|it| it["path"] == name).unwrap();
+        (json.verdict(name), event["reason"].as_str().map(str::to_owned))
+    }
+}
+
+impl Drop for Loop {
+    fn drop(&mut self) {
+        let _ = Command::new("umount").args(["-l"]).arg(self.mounted()).output();
+    }
+}
+
+/// Contents that no file system keeps in an inode, with a marker of their own.
+fn contents(marker: &str) -> Vec<u8> {
+    [marker.as_bytes(), &[7; 20_000]].concat()
+}
+
+/// Damages files beneath a file system that keeps change times, and expects proof of it.
+fn decay_is_proved(format: &'static [&'static str], options: &'static str, mib: u64) {
+    let Some(image) = Loop::make(format, options, mib) else { return };
+    for name in ["whole", "mode", "renewed", "edited"] {
+        fs::write(image.mounted().join(name), contents(&format!("of {name} here"))).unwrap();
+    }
+    image.run(["init", "."]).succeeds();
+    image.run(["tag", "."]).succeeds();
+    let mode = |name: &str, mode| {
+        let path = image.mounted().join(name);
+        fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
+    };
+    mode("renewed", 0o640);
+    image.run(["check", "."]).succeeds();
+    mode("mode", 0o640);
+    edit_and_keep_date(&image.mounted().join("edited"), |bytes| bytes[9_000] ^= 1);
+    for name in ["whole", "mode", "renewed", "edited"] {
+        image.damage(format!("of {name} here").as_bytes());
+    }
+    let wanted = |verdict: &str, reason: &str| (Some(verdict.to_owned()), Some(reason.to_owned()));
+    for _ in 0..2 {
+        assert_eq!(image.verdict_of("whole"), wanted("corrupt", "nothing wrote it"));
+        assert_eq!(image.verdict_of("renewed"), wanted("corrupt", "nothing wrote it"));
+        assert_eq!(image.verdict_of("mode"), wanted("suspect", "date kept"));
+        assert_eq!(image.verdict_of("edited"), wanted("suspect", "date kept"));
+    }
+    image.run(["update", "--accept-suspect", "."]).ends(3);
+    assert_eq!(image.verdict_of("whole"), wanted("corrupt", "nothing wrote it"));
+    assert_eq!(image.verdict_of("mode").0.as_deref(), Some("intact"));
+}
+
+const EXT4: &[&str] = &["mkfs.ext4", "-q", "-F", "-I", "256", "-b", "4096"];
+
+#[test]
+fn decay_on_ext4_is_proved() {
+    decay_is_proved(EXT4, "rw", 64);
+}
+
+#[test]
+fn decay_on_xfs_is_proved() {
+    decay_is_proved(&["mkfs.xfs", "-q", "-f"], "rw", 320);
+}
+
+#[test]
+fn decay_on_btrfs_without_sums_is_proved() {
+    decay_is_proved(&["mkfs.btrfs", "-q", "-f"], "nodatasum", 256);
+}
+
+#[test]
+fn on_vfat_the_modification_time_decides_and_the_line_says_so() {
+    let Some(image) = Loop::make(&["mkfs.vfat"], "rw", 64) else { return };
+    fs::write(image.mounted().join("file"), contents("of file here")).unwrap();
+    image.run(["init", "."]).succeeds();
+    image.run(["update", "."]).succeeds();
+    image.damage(b"of file here");
+    let by_mtime = "by the modification time alone".to_owned();
+    assert_eq!(image.verdict_of("file"), (Some("corrupt".to_owned()), Some(by_mtime)));
+}
+
+#[test]
+fn decay_of_the_times_is_no_edit() {
+    let Some(image) = Loop::make(EXT4, "rw", 64) else { return };
+    fs::write(image.mounted().join("file"), contents("of file here")).unwrap();
+    image.run(["init", "."]).succeeds();
+    image.run(["tag", "."]).succeeds();
+    image.damage(b"of file here");
+    image.unmount();
+    let mut set = Command::new("debugfs");
+    let set = set.args(["-w", "-R", "set_inode_field /file mtime 20010203040506"]);
+    assert!(set.arg(image.image()).output().unwrap().status.success());
+    assert!(image.mount());
+    let reason = "the times decayed as well".to_owned();
+    assert_eq!(image.verdict_of("file"), (Some("corrupt".to_owned()), Some(reason)));
+}
+
+#[test]
+fn a_list_without_times_tells_no_cause_unless_the_tag_does() {
+    let Some(tree) = catalogued() else { return };
+    let list = run(&tree, ["hash", "a", "b", "sub/c"]).succeeds();
+    fs::write(tree.path("LIST"), &list.stdout).unwrap();
+    let check = ["check", "--json", "--manifest", "LIST"];
+    let verdict = |outcome: &Outcome, name: &str| {
+        outcome.verdict(name).or(outcome.verdict(&format!("./{name}")))
+    };
+    tree.edit("a");
+    edit_and_keep_date(&tree.path("b"), |bytes| bytes[0] ^= 1);
+    let said = run(&tree, check).ends(3);
+    assert_eq!(verdict(&said, "a").as_deref(), Some("differs"));
+    assert_eq!(verdict(&said, "b").as_deref(), Some("suspect"));
+    assert_eq!(run(&tree, ["check", "--json", "."]).verdict("b").as_deref(), Some("suspect"));
+    run(&tree, ["untag", "--no-catalogue", "."]).succeeds();
+    let said = run(&tree, [&check[..], &["--no-catalogue"]].concat()).ends(1);
+    assert_eq!(verdict(&said, "b").as_deref(), Some("differs"));
+    let text = run(&tree, ["check", "--no-catalogue", "--manifest", "LIST"]).ends(1);
+    assert!(text.stdout().contains("cause not known"), "{}", text.stdout());
+    assert!(text.stdout().contains("Do not accept it"), "{}", text.stdout());
+}
