@@ -19,6 +19,7 @@ RUN = 8 << 20
 RECORD = struct.Struct("<HBBHHIIIIQQQ")
 MAGIC = b"steadfast-parity"
 PARITY = b".steadfast/parity"
+VERSIONS = (1, 2)
 
 
 class Unknown(Exception):
@@ -47,7 +48,7 @@ def crc32c(data: bytes) -> int:
 
 @dataclass(frozen=True)
 class Member:
-    """A file of a set, or the part of it that is there. `at`: the place of its record."""
+    """A file of a set, or the part of it that is there. Its record is from `at` to `end`."""
 
     path: bytes
     digest: str
@@ -59,6 +60,7 @@ class Member:
     offset: int
     distributed: int
     at: int
+    end: int
 
 
 @dataclass(frozen=True)
@@ -85,7 +87,7 @@ def read_set(data: bytes) -> ParitySet | None:
     for at in (0, len(data) - PAGE):
         header = data[at : at + PAGE]
         if len(header) == PAGE and header.startswith(MAGIC):
-            if header[16] != 1:
+            if header[16] not in VERSIONS:
                 raise Unknown(f"a parity file of version {header[16]}")
             if crc32c(bytes(20) + header[:CONTENT]) == int.from_bytes(header[CONTENT:], "little"):
                 break
@@ -104,10 +106,7 @@ def read_set(data: bytes) -> ParitySet | None:
 
 def _parse(index: bytes, pages: int, shards: int, rest: bytes) -> ParitySet:
     members = tuple(read_members(index))
-    at = members[-1].at if members else 4
-    if members:
-        size, tag = struct.unpack_from("<HB", index, at)
-        at += RECORD.size + size + tag
+    at = members[-1].end if members else 4
     digests = tuple(index[at + 20 * n : at + 20 * n + 16] for n in range(pages))
     at += 20 * pages
     whole = [0] * SHARD
@@ -122,11 +121,14 @@ def read_members(index: bytes) -> Iterator[Member]:
     """The records of an index, in its order."""
     at = 4
     for _ in range(struct.unpack_from("<I", index)[0]):
-        size, tag_len, _, spread, offset, page, mode, _, _, length, first, count = (
+        size, tag_len, has_attributes, spread, offset, page, mode, _, _, length, first, count = (
             RECORD.unpack_from(index, at)
         )
         name = at + RECORD.size
         tag = index[name + size : name + size + tag_len]
+        end = name + size + tag_len
+        if has_attributes:
+            end += 4 + struct.unpack_from("<I", index, end)[0]
         yield Member(
             index[name : name + size],
             tag[24:56].hex(),
@@ -138,8 +140,9 @@ def read_members(index: bytes) -> Iterator[Member]:
             offset,
             spread,
             at,
+            end,
         )
-        at = name + size + tag_len
+        at = end
 
 
 def read_folder(folder: bytes) -> dict[Signature, ParitySet]:

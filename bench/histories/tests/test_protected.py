@@ -19,11 +19,12 @@ def tag_of(data: bytes) -> bytes:
     return value + crc32c(value).to_bytes(4, "little")
 
 
-def made_set(path: bytes = b"x") -> bytes:
+def made_set(path: bytes = b"x", version: int = 2) -> bytes:
     """A set of one file of two pages, with one shard of parity pages of made-up contents."""
     tag = tag_of(DATA)
-    numbers = (len(path), len(tag), 0, 1, 0, 0, 0o100644, 7, 8, len(DATA), 0, len(DATA))
+    numbers = (len(path), len(tag), version - 1, 1, 0, 0, 0o100644, 7, 8, len(DATA), 0, len(DATA))
     index = struct.pack("<I", 1) + RECORD.pack(*numbers) + path + tag
+    index += struct.pack("<I", 9) + bytes(9) if version == 2 else b""
     for at in (0, PAGE):
         page = DATA[at : at + PAGE].ljust(PAGE, b"\0")
         index += hashlib.sha256(page).digest()[:16] + bytes(4)
@@ -32,7 +33,7 @@ def made_set(path: bytes = b"x") -> bytes:
     digest = hashlib.sha256(index).digest()
     content = index.ljust(CONTENT, b"\0")
     block = content + crc32c(digest[:16] + bytes(4) + content).to_bytes(4, "little")
-    header = b"steadfast-parity" + bytes([1, 12, 4, 7])
+    header = b"steadfast-parity" + bytes([version, 12, 4, 7])
     header += struct.pack("<IIIQ", 30, 2, 1, len(index)) + digest + bytes(24)
     header = header.ljust(CONTENT, b"\0")
     header += crc32c(bytes(20) + header).to_bytes(4, "little")
@@ -41,12 +42,13 @@ def made_set(path: bytes = b"x") -> bytes:
 
 class Sets(unittest.TestCase):
     def test_the_members_and_whole_pages_are_read(self) -> None:
-        one = protected.read_set(made_set())
-        assert one is not None
-        member = one.members[0]
-        self.assertEqual((member.path, member.mode, member.length), (b"x", 0o100644, 6000))
-        self.assertEqual(member.digest, hashlib.sha256(DATA).hexdigest())
-        self.assertEqual(one.whole, (1,) * SHARD)
+        for version in protected.VERSIONS:
+            one = protected.read_set(made_set(version=version))
+            assert one is not None
+            member = one.members[0]
+            self.assertEqual((member.path, member.mode, member.length), (b"x", 0o100644, 6000))
+            self.assertEqual(member.digest, hashlib.sha256(DATA).hexdigest())
+            self.assertEqual(one.whole, (1,) * SHARD)
 
     def test_a_damaged_header_or_index_is_read_from_its_copy(self) -> None:
         whole = protected.read_set(made_set())
