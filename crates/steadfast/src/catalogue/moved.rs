@@ -72,14 +72,15 @@ WHERE (SELECT max(first_run) FROM temp.missing) > 1 AND n.standing <> 6
 /// A file with the same inode is the same file, whatever changed since. A file with another inode
 /// is a copy: it must still have the contents, and its path must be new. Two paths that existed in
 /// the same run are two files; but one file may have had several paths in succession. A file that
-/// another missing file became, by its inode, is not a copy of this one.
+/// another missing file became, by its inode, is not a copy of this one. Empty files are all alike,
+/// so one of another name and inode is none.
 const FIND: &str = "
 SELECT n.directory, n.name, n.inode,
   n.inode = ?4 AND (n.entered_run > ?7 OR n.entered_run = 0 AND n.first_run < ?6) AS same,
   n.whole AND n.first_run > ?7 AS copy, n.entered_run
 FROM temp.arrivals AS n
 WHERE n.digest = ?1 AND n.algorithm = ?2 AND n.length = ?3 AND (same OR copy)
-  AND (?3 > 0 OR n.name = ?5)
+  AND (?3 > 0 OR n.name = ?5 OR same)
   AND NOT EXISTS (
     SELECT 1 FROM temp.missing AS other
     WHERE other.to_directory = n.directory AND other.to_name = n.name
@@ -121,10 +122,14 @@ impl Candidate {
     }
 
     /// Returns whether it is on the disk, as far as its status shows. It may have been renamed or
-    /// edited since a run saw it, and this run may cover another part of the tree.
-    fn is_there(&self, root: &Path, path: &Path, tag: &Tag) -> bool {
+    /// edited since a run saw it, and this run may cover another part of the tree. A new empty file
+    /// may have the inode of a deleted one, so its time must be the same, or its name.
+    fn is_there(&self, root: &Path, path: &Path, row: &FileRow, tag: &Tag) -> bool {
         let fits = |status: Status| {
+            let is_it =
+                tag.length > 0 || self.name == row.name || status.mtime == row.record.facts.mtime;
             status.kind == FileKind::Regular
+                && is_it
                 && (self.same && status.inode == self.inode
                     || self.copy && status.length == tag.length)
         };
@@ -269,7 +274,7 @@ impl Recorder {
         while let Some(next) = found.next()? {
             let there = Candidate::read(next)?;
             let path = paths.file(db, there.directory, &there.name)?;
-            if !there.is_there(&self.catalogue.root, &path, tag) {
+            if !there.is_there(&self.catalogue.root, &path, row, tag) {
                 continue;
             }
             // A file that was known earlier, and was judged while the missing one existed, is a
