@@ -174,3 +174,22 @@ fn a_tree_that_lost_all_files_gets_them_back_from_parity() {
         tree.run(["check", "--require-tags", "."]).succeeds();
     }
 }
+
+#[test]
+fn contents_come_back_with_their_own_rights_and_not_with_those_of_a_later_file() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let (tree, held) = logs();
+    let mode = |name: &str| fs::metadata(tree.path(name)).unwrap().permissions().mode() & 0o777;
+    let set = |name: &str, mode| {
+        fs::set_permissions(tree.path(name), fs::Permissions::from_mode(mode)).unwrap();
+    };
+    set("data/log", 0o600);
+    tree.run(["check", "data"]).succeeds();
+    fs::rename(tree.path("data/log"), tree.path("data/log.old")).unwrap();
+    fs::write(tree.path("data/log"), b"a new one, for everybody").unwrap();
+    set("data/log", 0o644);
+    tree.run(["check", "data"]).ends(1);
+    fs::remove_file(tree.path("data/log")).unwrap();
+    tree.run(["repair", "--yes", "data"]);
+    assert_eq!((contents(&tree, "data/log"), mode("data/log")), (held[0].clone(), 0o600));
+}

@@ -25,6 +25,7 @@ use super::{Catalogue, CatalogueError, schema};
 use crate::belongings::{ATTRIBUTES_LEN_MAX, Attributes, Belongings};
 use crate::beneath;
 use crate::file_state::FileState;
+use crate::verdict::Verdict;
 
 /// The name of a folder's own row.
 const ITSELF: &[u8] = b"";
@@ -185,8 +186,16 @@ impl Recorder {
         }
         let fresh = unchanged(self.db(), level.id, batch, first, last)?;
         let mut dir = None;
-        for (name, _) in batch.iter().filter(|(name, seen)| seen.has_facts && !fresh.contains(name))
+        for (name, seen) in
+            batch.iter().filter(|(name, seen)| seen.has_facts && !fresh.contains(name))
         {
+            // What is known goes with the contents of the tag, which a repair gives back. Those of an
+            // edited file, or of another one with its name, are known once they are tagged.
+            if seen.verdict == Some(Verdict::Modified)
+                && KnownBelongings::find(&self.catalogue.db, level.id, name)?.is_some()
+            {
+                continue;
+            }
             let dir = match &dir {
                 Some(dir) => dir,
                 None => match beneath::directory(&self.catalogue.root, &level.relative) {
