@@ -219,6 +219,7 @@ impl<'a> Replacer<'a> {
         let mut reader = BlockReader::new(self.loaded, self.survey);
         let mut bytes = vec![0; block_len.min(COPY_LEN) as usize];
         let mut writer = file.writer();
+        writer.set_length(of.length)?;
         for number in 0..of.blocks.len() {
             let start = number as u64 * block_len;
             let end = (start + block_len).min(of.length);
@@ -233,7 +234,7 @@ impl<'a> Replacer<'a> {
                 at += bytes.len() as u64;
             }
         }
-        file.draft.set_length(of.length)
+        Ok(())
     }
 
     fn write_lost(&self, files: &[DraftedFile], solution: &Solution) -> io::Result<()> {

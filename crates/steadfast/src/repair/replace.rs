@@ -43,7 +43,6 @@ pub(super) fn replace(
     let writer = SparseWriter::new(&draft, Some(&own.file));
     let room = DraftRoom { folder: &target.root.join(parent), is_there: true };
     fill(writer, is_shared, contents, room, stop).map_err(system("write the draft"))?;
-    draft.set_length(target.tag.length).map_err(system("write the draft"))?;
     prove(&draft, target, stop)?;
     give_all(own, &draft, &target.relative, target.tag.mtime)?;
     set_tag(&draft, target)?;
@@ -70,7 +69,6 @@ pub(super) fn make_missing(
     let writer = SparseWriter::new(&draft, None);
     let room = DraftRoom { folder: &target.root.join(parent), is_there: false };
     fill(writer, false, contents, room, stop).map_err(system("write the draft"))?;
-    draft.set_length(target.tag.length).map_err(system("write the draft"))?;
     prove(&draft, target, stop)?;
     // Before the mode, which may forbid to write.
     set_tag(&draft, target)?;
@@ -265,6 +263,7 @@ fn fill(
         write(&mut counter)?;
         Ok(counter.written)
     })?;
+    writer.set_length(contents.target.tag.length)?;
     write(&mut writer)
 }
 

@@ -34,6 +34,12 @@ impl<'a> SparseWriter<'a> {
         SparseWriter { draft: None, known: None, written: 0, ..*self }
     }
 
+    /// Gives the draft its length. Later it would be too late: a file system that reserves room
+    /// behind the end of a file that grows fills holes with it.
+    pub(crate) fn set_length(&self, length: u64) -> io::Result<()> {
+        self.draft.map_or(Ok(()), |draft| draft.set_length(length))
+    }
+
     /// Writes bytes at an offset.
     pub(crate) fn write(&mut self, bytes: &[u8], offset: u64) -> io::Result<()> {
         let mut begin = 0;

@@ -25,6 +25,7 @@ mod foreign;
 mod foreign_peers;
 mod formats;
 mod hold;
+mod holes;
 mod image;
 mod limits;
 mod listed;
