@@ -5,6 +5,7 @@ A fault is a kind and where. A count is something that may happen and that the r
 
 from __future__ import annotations
 
+import os
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -182,7 +183,7 @@ class _Judgement:
             if want is None:
                 self.fault("wrong bytes", path, "a folder from nowhere")
             else:
-                self._metadata(path, [want], seen, {0})
+                self._metadata(path, [want, *self._of_copies(path)], seen, {0})
                 self.outcome.counts["folder restored"] += 1
             return
         items = self.world.past.get(path, [])
@@ -226,22 +227,24 @@ class _Judgement:
                     self.fault(kind, path)
                 else:
                     self.outcome.counts[kind] += 1
-        elif sound and self.now[sound[0]].inode != seen.inode:
+        elif sound and self.now[sound[0]].inode != seen.inode and self.world.manner.catalogue:
+            # Nothing else knows which files have several names.
             self._untold("metadata untold", path, f"a second file, no link to {sound[0]!r}")
 
     def _of_copies(self, path: bytes) -> list[Seen]:
         """A copy's metadata may be taken where nothing in the tree knows better."""
-        if self.world.manner.catalogue or self.world.manner.parity:
+        knows_folders = self.world.manner.catalogue
+        if knows_folders or (self.world.manner.parity and path not in self.world.folders):
             return []
-        return [self.world.copy_seen[copy][path] for copy in self.world.copies
-                if path in self.world.copy_seen[copy]]
+        seen = self.world.copy_seen.values()
+        return [copy[path] for copy in seen if path in copy]
 
     def _metadata(
         self, path: bytes, wants: list[Seen], seen: Seen, times: set[int], fresh: bool = False
     ) -> None:
         """`fresh`: set-ID bits must not come back."""
         if seen.kind == "folder" or fresh:
-            if seen.mode & SET_ID:
+            if seen.mode & SET_ID and not self._is_link(seen):
                 self.fault("rights given", path, f"mode {seen.mode:o}")
         widest = 0
         for one in wants:
@@ -266,6 +269,11 @@ class _Judgement:
         if differing:
             was = f" (was {wants[-1].mode:o} {wants[-1].owner})"
             self._untold("metadata untold", path, ", ".join(differing) + was)
+
+    def _is_link(self, seen: Seen) -> bool:
+        """Whether it is another name of a file that was there, with the rights that this has."""
+        old = (one for one in self.was.seen.values() if one.inode == seen.inode)
+        return any(one.mode == seen.mode for one in old)
 
     def _me(self) -> tuple[int, int]:
         return (self.world.manner.user, self.world.manner.user)
@@ -321,6 +329,10 @@ class _Judgement:
         root = self.world.root
         missing = protected.rebuildable(root, self.was.sets.values())
         missing -= protected.rebuildable(root, sets.values())
+        if not missing:
+            return
+        earlier = protected.read_folder(os.path.join(parity_folder(self.world), b"earlier"))
+        replaced = protected.rebuildable(root, earlier.values())
         items = dict(self.world.at)
         for path, item in self._lost():
             items.setdefault(path, item)
@@ -331,6 +343,8 @@ class _Judgement:
             if recorded.digest != item.now.digest or recorded.length == 0:
                 # Edited: the next tag ends the protection of what it was before.
                 continue
+            if recorded.digest in replaced and self._is_overwritten(item):
+                continue
             seen = self.now.get(path)
             if seen is not None and seen.digest == recorded.digest and seen.tag is None:
                 # Untagged files are not protected, and it is whole.
@@ -338,7 +352,14 @@ class _Judgement:
             if not self.killed and (self.run.status != 0 or self.run.names(path)):
                 self.outcome.counts["lost protection, told"] += 1
             else:
-                self.fault("lost protection untold", path, f"{recorded.length} bytes")
+                about = f"{recorded.digest[:8]}, {recorded.length} bytes"
+                self.fault("lost protection untold", path, about)
+
+    def _is_overwritten(self, item: Item) -> bool:
+        """Whether another file was moved to a name of a lost one: as after `mv`, not as after rot."""
+        names = [path for path, items in self.world.past.items() if any(one is item for one in items)]
+        live = [self.world.at[path] for path in names if path in self.world.at]
+        return bool(live) and all(other is not item for other in live)
 
     def learn(self) -> None:
         """Takes note of what is recorded now, and of what came back."""

@@ -101,6 +101,21 @@ class Judged(unittest.TestCase):
         self.world.deleted(b"x")
         full = seen(A, mode=0o4755)
         self.assertEqual(self.faults(None, full, "repair", 0), ["rights given"])
+        # A second name of a file that is there gives nobody a right.
+        outcome = Outcome()
+        self.world.tree = {b"x": replace(full, links=2), b"y": replace(full, links=2)}
+        was = Before({b"y": replace(full, links=1)}, {})
+        judge.judge(self.world, was, Run(("repair", "tree"), 0, b""), outcome)
+        self.assertEqual(outcome.faults, [])
+
+    def test_only_contents_that_another_file_was_moved_over_may_be_in_earlier_parity(self) -> None:
+        judgement = judge._Judgement(
+            self.world, Before({}, {}), {}, Run((), 0, b""), Outcome(), False, None, False
+        )
+        self.world.deleted(b"x")
+        self.assertFalse(judgement._is_overwritten(self.item))
+        self.world.know(b"x", Item(seen(B), B))
+        self.assertTrue(judgement._is_overwritten(self.item))
 
     def test_a_missing_file_comes_back_as_it_was(self) -> None:
         self.world.deleted(b"x")
