@@ -90,7 +90,8 @@ def step(world: World, place: Place, source: random.Random, outcome: Outcome) ->
             world.steps.append(said)
     if world.manner.part and source.random() < 0.3:
         mount_or_unmount(world)
-    elif source.random() < 0.004 and not world.manner.part:
+    elif source.random() < 0.004 and not world.manner.part and not world.copies:
+        # A copy in the same image has the same bytes.
         rot_unmounted(world, place, source)
     run_step(world, source, outcome)
 

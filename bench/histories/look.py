@@ -21,6 +21,8 @@ OWN_FOLDER = b".steadfast"
 SIDECAR = b".steadfast-pages"
 TAG_LEN_BYTES = 60
 SECTOR_LEN_BYTES = 512
+# How XFS shows an access list to root once more.
+AGAIN = "trusted.SGI_ACL"
 
 
 @dataclass(frozen=True)
@@ -106,6 +108,7 @@ def look_at(path: bytes) -> Seen:
     named = {}
     for name in os.listxattr(path, follow_symlinks=False) if kind != "other" else ():
         named[name] = os.getxattr(path, name, follow_symlinks=False)
+    named = {name: value for name, value in named.items() if not name.startswith(AGAIN)}
     tag = named.pop(TAG, None)
     named.pop(PREVIOUS, None)
     return Seen(

@@ -6,6 +6,7 @@ import os
 import random
 import shutil
 import struct
+import subprocess
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -95,6 +96,14 @@ class World:
 
     def look(self) -> dict[bytes, Seen]:
         return look.look(self.root)
+
+    def settled_room(self, relative: bytes) -> int:
+        """The room of a file without what XFS reserves for a while around shared blocks."""
+        volume = self.base.parent
+        subprocess.run(["sync", "--file-system", volume], check=True)
+        line = ["xfs_spaceman", "-c", "prealloc -s", volume]
+        subprocess.run(line, capture_output=True, check=False)
+        return look.look_at(self.path(relative)).room
 
     # What people do. Each keeps the truth.
 

@@ -30,6 +30,9 @@ class MadeUp(World):
         self.unmounted = False
         self.tree: dict[bytes, Seen] = {}
 
+    def settled_room(self, relative: bytes) -> int:
+        return self.tree[relative].room
+
     def look(self) -> dict[bytes, Seen]:
         return self.tree
 
