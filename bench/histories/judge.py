@@ -172,7 +172,9 @@ class _Judgement:
         wants = [old] if item is None else [old, item.now]
         times = {one.mtime_ns for one in [*wants, *([item.recorded] if item else [])] if one}
         self._metadata(path, wants, seen, times)
-        if seen.links != old.links and item is not None and seen.links != item.now.links:
+        # Another of its names may have been missing, and be there again.
+        names = sum(one.inode == seen.inode for one in self.now.values())
+        if not old.links <= seen.links <= max(old.links, names) and item is not None:
             self._untold("metadata untold", path, f"links {old.links} -> {seen.links}")
         self.outcome.counts["mended"] += 1
 
@@ -206,6 +208,8 @@ class _Judgement:
         self._revived(path, seen, fitting or older)
         fitting = fitting or older
         wants = [one for item in fitting for one in [*item.versions[-2:], item.recorded] if one]
+        # Nothing may know a later one.
+        wants += [one for item in fitting for one in item.versions if one.digest == seen.digest]
         wants += self._of_copies(path)
         self._metadata(path, wants, seen, {one.mtime_ns for one in wants}, fresh=True)
         self.outcome.counts["restored"] += 1
@@ -363,9 +367,8 @@ class _Judgement:
 
     def _is_overwritten(self, item: Item) -> bool:
         """Whether another file was moved to a name of a lost one: as after `mv`, not as after rot."""
-        names = [path for path, items in self.world.past.items() if any(one is item for one in items)]
-        live = [self.world.at[path] for path in names if path in self.world.at]
-        return bool(live) and all(other is not item for other in live)
+        names = [items for items in self.world.past.values() if any(one is item for one in items)]
+        return any(items[-1] is not item for items in names)
 
     def learn(self) -> None:
         """Takes note of what is recorded now, and of what came back."""
