@@ -87,10 +87,11 @@ def read_set(data: bytes) -> ParitySet | None:
     for at in (0, len(data) - PAGE):
         header = data[at : at + PAGE]
         if len(header) == PAGE and header.startswith(MAGIC):
+            if crc32c(bytes(20) + header[:CONTENT]) != int.from_bytes(header[CONTENT:], "little"):
+                continue
             if header[16] not in VERSIONS:
                 raise Unknown(f"a parity file of version {header[16]}")
-            if crc32c(bytes(20) + header[:CONTENT]) == int.from_bytes(header[CONTENT:], "little"):
-                break
+            break
     else:
         return None
     pages, shards, length = struct.unpack_from("<IIQ", header, 24)
