@@ -2,6 +2,8 @@
 //!
 //! It knows the layout of the repository. It must not know how the product works: it links no other
 //! crate of this workspace.
+
+#![allow(clippy::print_stderr, clippy::print_stdout)]
 #![forbid(unsafe_code)]
 
 mod mac_report;

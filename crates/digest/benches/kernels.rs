@@ -10,6 +10,8 @@
 //! The rows take turns inside every repetition, so that a slow spell of the machine hits all of
 //! them. The digests of long messages and of pages are checked before a figure is shown.
 
+#![allow(clippy::print_stdout)]
+
 use std::hint::black_box;
 use std::num::NonZeroUsize;
 use std::process::Command;

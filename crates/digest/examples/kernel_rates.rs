@@ -4,6 +4,8 @@
 //! algorithm, the backend and the lanes. `cargo xtask test --only kernels` builds it with several
 //! profiles and compares the figures. The digests are checked before a figure is printed.
 
+#![allow(clippy::print_stdout)]
+
 use std::hint::black_box;
 use std::time::Duration;
 

@@ -4,6 +4,8 @@
 //! makes a job in FOLDER, which must not exist, and prints what it took. Files have names, lengths
 //! and SHA-256 digests as an archive's have; `scattered` hands them over in no order.
 
+#![allow(clippy::print_stdout)]
+
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 use std::time::Instant;

@@ -17,7 +17,7 @@ mod several;
 pub use amdahl::Amdahl;
 pub use cause::{Cause, Direction, Evidence, cause};
 pub use changes::{Change, Segment, Segments, change_points, segments};
-pub use fit::{BAND_LEN, Banded, Fit, Line, Point, rate_overall, robust};
+pub use fit::{BAND_LEN, Banded, Line, LineFit, Point, rate_overall, robust};
 pub use interval::{Estimate, ROUNDS_MIN, Ratios};
 pub use median::median;
 pub use ratio::{Finding, RatesApart, enough, finding, rates_apart};

@@ -14,7 +14,7 @@ mod storage;
 use steadfast::{Level, Timestamp};
 use steadfast_measure::figures::{self, hash::Figure};
 use steadfast_measure::record::{Place, Record, SessionLevel, Workload};
-use steadfast_measure::stats::{BAND_LEN, Banded};
+use steadfast_measure::stats::{BAND_LEN, Banded, LineFit};
 
 pub(crate) use hash::cache_words;
 
@@ -90,6 +90,11 @@ pub(crate) fn cell(quantity: fn(f64) -> Quantity, figure: impl Into<Option<Figur
 /// Makes a cell of a time with its interval, from a figure in seconds.
 fn time_cell(seconds: impl Into<Option<Figure>>) -> Cell {
     cell(Quantity::Time, seconds.into().map(|figure| figure.scaled(1e9)))
+}
+
+/// Makes a cell of the cost of each file by a line.
+fn latency_cell(fit: &LineFit) -> Cell {
+    time_cell(Figure { value: fit.line.latency_s, interval: fit.latency_s })
 }
 
 /// Makes a layer with a point for each row that has a figure.

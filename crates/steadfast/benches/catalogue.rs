@@ -3,6 +3,8 @@
 //! `cargo bench -p steadfast --bench catalogue [-- FILES…] [--tree DIR]`. The made trees exist in
 //! the catalogue only; the quick look is taken over a real one.
 
+#![allow(clippy::print_stdout)]
+
 use std::env;
 use std::ffi::OsString;
 use std::fs;

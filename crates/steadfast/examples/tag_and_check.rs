@@ -2,6 +2,8 @@
 //!
 //! `cargo run --package steadfast --example tag_and_check -- FOLDER`
 
+#![allow(clippy::print_stdout)]
+
 use std::path::PathBuf;
 use std::process::ExitCode;
 

@@ -2,6 +2,8 @@
 //!
 //! `cargo run --package steadfast --example watch -- FOLDER`
 
+#![allow(clippy::print_stdout)]
+
 use std::path::PathBuf;
 use std::process::ExitCode;
 

@@ -1,4 +1,5 @@
-//! Checks the lengths of lines, functions, types and files, and the names of files.
+//! Checks the lengths of lines, types and files, and the names of files. Clippy checks those of
+//! functions.
 //!
 //! Of tests, only the lengths of lines are checked.
 
@@ -7,7 +8,6 @@ use super::source::{Source, has_word, item_end};
 use super::tree::Tree;
 
 const COLUMNS_MAX: usize = 100;
-const FUNCTION_LINES_MAX: usize = 70;
 /// A file longer than this should have a reason.
 const FILE_LINES_NOTED: usize = 600;
 const FILE_LINES_MAX: usize = 800;
@@ -22,7 +22,6 @@ const EMPTY_NAMES: &[&str] = &["utils", "util", "helpers", "helper", "imp", "com
 pub(super) fn check(tree: &Tree, findings: &mut Findings) {
     for source in tree.sources() {
         check_columns(source, findings);
-        check_functions(source, findings);
         check_fields(source, findings);
         check_length(source, findings);
         check_name(source, findings);
@@ -37,32 +36,6 @@ fn check_columns(source: &Source, findings: &mut Findings) {
             findings.error(&source.path, number, message);
         }
     }
-}
-
-fn check_functions(source: &Source, findings: &mut Findings) {
-    for (at, line) in source.lines.iter().enumerate().filter(|(_, line)| !line.test) {
-        let Some((column, name)) = function_name(&line.code) else { continue };
-        let lines = item_end(&source.lines, at, column) - at + 1;
-        if lines > FUNCTION_LINES_MAX {
-            let message =
-                format!("function `{name}` has {lines} lines; the most is {FUNCTION_LINES_MAX}");
-            findings.error(&source.path, at + 1, message);
-        }
-    }
-}
-
-/// Returns where a function is defined on this line, and its name. `None` for a function pointer.
-fn function_name(code: &str) -> Option<(usize, &str)> {
-    if !has_word(code, "fn") {
-        return None;
-    }
-    let column = code
-        .match_indices("fn ")
-        .map(|(at, _)| at)
-        .find(|&at| !code[..at].ends_with(|c: char| c.is_alphanumeric() || c == '_'))?;
-    let rest = &code[column + 3..];
-    let end = rest.find(|c: char| !(c.is_alphanumeric() || c == '_')).unwrap_or(rest.len());
-    (end > 0).then(|| (column, &rest[..end]))
 }
 
 fn check_fields(source: &Source, findings: &mut Findings) {
@@ -138,27 +111,6 @@ mod tests {
         assert_eq!(found(PATH, &"é".repeat(100)), [""; 0]);
         assert_eq!(found(PATH, &"é".repeat(101)).len(), 1);
         assert_eq!(found(PATH, &format!("// https://{}", "e".repeat(101))), [""; 0]);
-    }
-
-    #[test]
-    fn functions_have_a_budget() {
-        let function = |lines: usize| {
-            let body = "    a([0; 3], '{');\n".repeat(lines - 2);
-            format!("pub(crate) fn long(a: [u8; 3]) -> u8 {{\n{body}}}\n")
-        };
-        assert_eq!(found(PATH, &function(70)), [""; 0]);
-        let bad = found(PATH, &function(71));
-        assert_eq!(bad.len(), 1);
-        assert!(bad[0].contains("`long` has 71 lines"), "{bad:?}");
-        assert_eq!(found("crates/steadfast/tests/it/main.rs", &function(71)), [""; 0]);
-    }
-
-    #[test]
-    fn declarations_and_pointers_are_not_functions() {
-        let text = format!("trait T {{\n    fn a(&self);\n{}}}\n", "// b\n".repeat(90));
-        assert_eq!(found(PATH, &text), [""; 0]);
-        assert_eq!(function_name("type F = fn(u8) -> u8;"), None);
-        assert_eq!(function_name("let often = 1;"), None);
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! The command from outside: a tree, arguments, and what came out.
 
+#![allow(clippy::print_stdout, reason = "how often a race was met is shown")]
 #![allow(clippy::unwrap_used, reason = "in a test, a panic is the report")]
 
 mod audit;

@@ -1,6 +1,6 @@
 //! Tests of signed code, made and real: one binary, a module for each subject.
 
-#![allow(clippy::unwrap_used)]
+#![allow(clippy::too_many_lines, clippy::unwrap_used)]
 
 mod app;
 mod around;

@@ -1,6 +1,6 @@
 //! Tests of the formats on bytes: one binary, a module for each part.
 
-#![allow(clippy::unwrap_used)]
+#![allow(clippy::print_stderr, clippy::unwrap_used)]
 
 mod details;
 mod documents;

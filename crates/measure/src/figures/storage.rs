@@ -7,7 +7,7 @@ mod phases;
 
 use super::hash::Figure;
 use crate::record::{Cache, Record, Sample, Series, Stage, Unit, Workload};
-use crate::stats::{self, Estimate, Fit, Point};
+use crate::stats::{self, Estimate, LineFit, Point};
 
 pub use phases::{Phase, PhaseStep};
 
@@ -53,7 +53,7 @@ pub struct SeriesFigures {
     /// not that of the disk.
     pub is_cache_prone: bool,
     /// Time against length, with intervals over whole sets; absent if all files have one length.
-    pub line: Option<Fit>,
+    pub line: Option<LineFit>,
     /// Bytes of all files ÷ time of all files.
     pub rate_overall_per_s: f64,
     /// The interval of that.
@@ -174,7 +174,7 @@ fn of_series(
         bytes,
         too_small,
         is_cache_prone,
-        line: Fit::of_rounds(&rounds),
+        line: LineFit::of_rounds(&rounds),
         rate_overall_per_s,
         rate_overall_interval: Estimate::of_rounds(rate_overall_per_s, &overall?),
         phases,

@@ -102,7 +102,7 @@ const TIME_S_MIN: f64 = 1e-12;
 
 /// The line of all points with its intervals, which are absent if there are too few rounds.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Fit {
+pub struct LineFit {
     /// The line, by [`robust`].
     pub line: Line,
     /// Its rate, in the amount's unit per second.
@@ -131,12 +131,12 @@ pub struct Banded {
     pub time_s: Estimate,
 }
 
-impl Fit {
+impl LineFit {
     /// Fits a line to the points of all rounds, and one to each round for the intervals.
     ///
     /// `None` if there are fewer than two amounts, or a point is not finite, has a negative amount
     /// or took no time. A round that has no line is left out of the intervals.
-    pub fn of_rounds(rounds: &[Vec<Point>]) -> Option<Fit> {
+    pub fn of_rounds(rounds: &[Vec<Point>]) -> Option<LineFit> {
         let points = rounds.concat();
         let check = theil_sen(&points)?;
         let line = robust_from(&points, check)?;
@@ -154,7 +154,7 @@ impl Fit {
             let time_s = estimate(&|line| line.time_s(amount));
             band.extend(time_s.map(|time_s| Banded { amount, time_s }));
         }
-        Some(Fit {
+        Some(LineFit {
             line,
             rate_per_s: line
                 .rate_per_s()

@@ -1,7 +1,7 @@
 //! Simulations: how near estimates come to a known truth, and how often intervals hold it.
 
 use steadfast_measure::random::Random;
-use steadfast_measure::stats::{Estimate, Fit, Ratios, median};
+use steadfast_measure::stats::{Estimate, LineFit, Ratios, median};
 
 use crate::synthetic::{Files, LATENCY_S, percent_of_seeds};
 
@@ -11,9 +11,9 @@ fn error_percent(found: impl Iterator<Item = f64>, truth: f64) -> f64 {
     100.0 * (squares.iter().sum::<f64>() / squares.len() as f64).sqrt()
 }
 
-fn fits(stalled: f64, rounds: usize, seeds: u64) -> Vec<Fit> {
+fn fits(stalled: f64, rounds: usize, seeds: u64) -> Vec<LineFit> {
     let files = Files { stalled, ..Files::STEADY };
-    let fit = |seed| Fit::of_rounds(&files.rounds(rounds, 16, seed)).expect("many lengths");
+    let fit = |seed| LineFit::of_rounds(&files.rounds(rounds, 16, seed)).expect("many lengths");
     (0..seeds).map(fit).collect()
 }
 
@@ -34,7 +34,7 @@ fn medians_of_rates_are_biased_by_small_files() {
     let rounds = Files::STEADY.rounds(20, 100, 1);
     let rates: Vec<f64> = rounds.concat().iter().map(|point| point.rate_per_s()).collect();
     assert!(median(&rates).unwrap() < 0.99e9);
-    let fit = Fit::of_rounds(&rounds).unwrap();
+    let fit = LineFit::of_rounds(&rounds).unwrap();
     assert!((fit.line.rate_per_s().unwrap() / 1e9 - 1.0).abs() < 0.004);
 }
 

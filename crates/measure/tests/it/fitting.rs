@@ -1,7 +1,7 @@
 //! The fitted line: against a second program, on exact lines, and on hostile points.
 
 use steadfast_measure::random::Random;
-use steadfast_measure::stats::{Fit, Line, Point, rate_overall, robust};
+use steadfast_measure::stats::{Line, LineFit, Point, rate_overall, robust};
 
 use crate::synthetic::{Files, assert_near};
 
@@ -48,8 +48,8 @@ fn assert_line(line: Line, time_s_per_unit: f64, latency_s: f64) {
     assert_near(line.latency_s, latency_s, 1e-8);
 }
 
-fn fit(points: &[Point]) -> Option<Fit> {
-    Fit::of_rounds(&[points.to_vec()])
+fn fit(points: &[Point]) -> Option<LineFit> {
+    LineFit::of_rounds(&[points.to_vec()])
 }
 
 #[test]
@@ -79,7 +79,7 @@ fn stalls_do_not_bend_the_line() {
     let before = fit(&points).unwrap();
     points.iter_mut().step_by(9).for_each(|point| point.time_s *= 5.0);
     let after = fit(&points).unwrap();
-    let rate = |fit: &Fit| fit.line.rate_per_s().unwrap();
+    let rate = |fit: &LineFit| fit.line.rate_per_s().unwrap();
     assert!((rate(&before) / rate(&after) - 1.0).abs() < 0.004);
     assert!(after.rate_overall_per_s < 0.8 * before.rate_overall_per_s);
 }

@@ -1,7 +1,7 @@
 //! Intervals, ratios and findings: against tables, and what is refused.
 
 use steadfast_measure::stats::{
-    Amdahl, Estimate, Finding, Fit, Point, ROUNDS_MIN, Ratios, enough, finding, median,
+    Amdahl, Estimate, Finding, LineFit, Point, ROUNDS_MIN, Ratios, enough, finding, median,
 };
 
 use crate::synthetic::{Files, assert_near};
@@ -62,7 +62,7 @@ fn what_never_varies_has_an_interval_of_one_point() {
 #[test]
 fn lines_have_intervals() {
     let rounds = Files { stalled: 0.1, ..Files::STEADY }.rounds(10, 16, 5);
-    let found = Fit::of_rounds(&rounds).unwrap();
+    let found = LineFit::of_rounds(&rounds).unwrap();
     let (rate, latency) = (found.rate_per_s.unwrap(), found.latency_s.unwrap());
     assert_near(rate.point, found.line.rate_per_s().unwrap(), 1e-9);
     assert_near(latency.point, found.line.latency_s, 1e-9);
@@ -71,9 +71,9 @@ fn lines_have_intervals() {
     let band = found.band.unwrap();
     assert!(band.iter().all(|at| at.time_s.low < at.time_s.high));
     // Four rounds: a line, and no intervals.
-    let few = Fit::of_rounds(&rounds[..4]).unwrap();
+    let few = LineFit::of_rounds(&rounds[..4]).unwrap();
     assert_eq!((few.rate_per_s, few.latency_s, few.band), (None, None, None));
-    assert_eq!(Fit::of_rounds(&[vec![Point { amount: 1.0, time_s: 1.0 }; 3]]), None);
+    assert_eq!(LineFit::of_rounds(&[vec![Point { amount: 1.0, time_s: 1.0 }; 3]]), None);
 }
 
 #[test]

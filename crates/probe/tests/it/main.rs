@@ -1,5 +1,7 @@
 //! Probing: what is said of known file systems, and that nothing is left.
 
+#![allow(clippy::unwrap_used)]
+
 #[allow(dead_code, reason = "other crates use the rest")]
 #[path = "../../../steadfast/tests/it/image.rs"]
 mod image;

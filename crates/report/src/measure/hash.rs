@@ -85,8 +85,8 @@ fn notes(figures: &HashFigures) -> Vec<String> {
         notes.push(format!(
             "A line is fitted to time by size, errors taken relatively and outliers outweighed \
              (bisquare); its rate is 1 ÷ slope, its cost of each file what is left at no bytes, \
-             which may come out below nothing. {INTERVALS} A run's beginning and end are in the cost of each file, since each file had a \
-             run of its own."
+             which may come out below nothing. {INTERVALS} A run's beginning and end are in the \
+             cost of each file, since each file had a run of its own."
         ));
         notes.extend(warm_note(&figures.lines));
     }

@@ -10,9 +10,9 @@ use steadfast_measure::figures::storage::{
     Impossible, Phase, PhaseStep, SeriesFigures, StorageFigures, Why, of,
 };
 use steadfast_measure::record::{Cache, Record, Series, Stage, Workload};
-use steadfast_measure::stats::{Cause, Fit};
+use steadfast_measure::stats::Cause;
 
-use super::{INTERVALS, cell, time_cell};
+use super::{INTERVALS, cell, latency_cell};
 use crate::document::{Cell, Field, Headline, Quantity, Section, Table};
 use crate::units::{self, Units};
 
@@ -122,14 +122,12 @@ fn rate(series: &SeriesFigures) -> Option<Figure> {
 }
 
 fn lines(figures: &StorageFigures) -> Table {
-    let latency =
-        |fit: &Fit| time_cell(Figure { value: fit.line.latency_s, interval: fit.latency_s });
     let fields: &[Field<'_, SeriesFigures>] = &[
         ("What", &|of| Cell::text(units::capital(&of.label))),
         ("Bytes from", &|of| Cell::text(units::capital(origin(of)))),
         (">Files", &|of| Cell::count(of.files as u64)),
         (">Rate", &|of| cell(Quantity::Rate, rate(of))),
-        (">Cost per file", &|of| of.line.as_ref().map_or(Cell::Empty, latency)),
+        (">Cost per file", &|of| of.line.as_ref().map_or(Cell::Empty, latency_cell)),
         (">All bytes ÷ all time", &|of| {
             let (value, interval) = (of.rate_overall_per_s, of.rate_overall_interval);
             cell(Quantity::Rate, Figure { value, interval })

@@ -1,6 +1,6 @@
 //! Tests of the library on real files: one binary, a module for each part of the path.
 
-#![allow(clippy::unwrap_used)]
+#![allow(clippy::print_stdout, clippy::unwrap_used)]
 
 mod account;
 mod anomaly;

@@ -3,7 +3,7 @@
 
 use super::{Figure, by_round};
 use crate::record::{Cache, Factors, Series, Stage};
-use crate::stats::{Fit, Point, level_of_each, rates_apart};
+use crate::stats::{LineFit, Point, level_of_each, rates_apart};
 
 /// Shorter files take as long as the start and end of their run; overlap is visible in longer ones.
 const OVERLAP_LEN_BYTES_MIN: u64 = 16_000_000;
@@ -18,7 +18,7 @@ pub struct PathLine {
     /// The origin of the bytes, as far as proved.
     pub cache: Option<Cache>,
     /// The line: its rate, and the cost of each file, including the start and end of a run.
-    pub line: Fit,
+    pub line: LineFit,
     /// Shortest and longest file, in bytes.
     pub sizes_bytes: (u64, u64),
     /// The measured bytes and seconds, in the order of measurement.
@@ -123,7 +123,7 @@ fn points(series: &Series) -> Vec<Vec<Point>> {
 
 fn line(series: &Series) -> Option<PathLine> {
     let rounds = points(series);
-    let line = Fit::of_rounds(&rounds)?;
+    let line = LineFit::of_rounds(&rounds)?;
     let sizes = series.samples.iter().map(|sample| sample.amount);
     Some(PathLine {
         stage: series.factors.stage?,

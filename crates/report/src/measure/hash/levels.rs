@@ -7,9 +7,8 @@ use steadfast_measure::record::Cache;
 
 use super::cache_words;
 use super::layers::{band, fitted, measured};
-use super::tables::latency;
 use crate::document::{Axis, Cell, Chart, Field, Mark, Quantity, Table};
-use crate::measure::{cell, level_name, rows_layer};
+use crate::measure::{cell, latency_cell, level_name, rows_layer};
 use crate::units::{self, Units};
 
 /// States the rate at each level, and what share of reading it is.
@@ -129,7 +128,7 @@ pub(super) fn tables(figures: &HashFigures) -> Vec<Table> {
         ("Files", &|of| Cell::text(units::capital(cache_words(of.net.cache)))),
         ("Level", &|of| Cell::text(level_name(of.qos))),
         (">Rate", &|of| cell(Quantity::Rate, of.net.rate())),
-        (">Each file", &|of| latency(&of.net.line)),
+        (">Each file", &|of| latency_cell(&of.net.line)),
         (">Reading alone", &|of| cell(Quantity::Rate, of.read)),
         (">Net ÷ read", &|of| cell(Quantity::Share, of.net_by_read)),
     ];

@@ -7,11 +7,10 @@ use steadfast_measure::figures::hash::{
     Overlap, PathLine,
 };
 use steadfast_measure::record::{Cache, Stage};
-use steadfast_measure::stats::Fit;
 
 use super::{bound_words, cache_words, engine_words, line_words, stage_words, streams_words};
 use crate::document::{Cell, Field, Quantity, Table};
-use crate::measure::{cell, time_cell};
+use crate::measure::{cell, latency_cell, time_cell};
 use crate::units::{self, Units};
 
 /// Lengths for which the time of a check is shown, in bytes.
@@ -52,15 +51,10 @@ fn lines(lines: &[PathLine], units: Units) -> Table {
         ("What", &|of| Cell::text(units::capital(&line_words(of)))),
         (">Sizes", &|of| sizes(of.sizes_bytes)),
         (">Rate", &|of| cell(Quantity::Rate, of.rate())),
-        (">Each file", &|of| latency(&of.line)),
+        (">Each file", &|of| latency_cell(&of.line)),
         (">Bytes ÷ time", &|of| Cell::Number(Quantity::Rate(of.line.rate_overall_per_s))),
     ];
     Table::of("hash-by-size", "One file: rate, and cost of each", 1, lines, fields)
-}
-
-/// The cost of each file by a line.
-pub(super) fn latency(fit: &Fit) -> Cell {
-    time_cell(Figure { value: fit.line.latency_s, interval: fit.latency_s })
 }
 
 fn folders(folders: &[FolderRate]) -> Table {

@@ -4,7 +4,7 @@
 
 use steadfast_measure::figures::storage::{SeriesFigures, TimedFile};
 use steadfast_measure::record::Workload;
-use steadfast_measure::stats::Fit;
+use steadfast_measure::stats::LineFit;
 
 use crate::document::{Axis, Chart, Layer, Mark, Point, Quantity};
 use crate::measure::{band_points, lengths_between};
@@ -102,7 +102,7 @@ fn phases(series: &SeriesFigures, at: impl Fn(&TimedFile) -> f64) -> Layer {
 
 /// Time against length with the line and its band; `None` without a line.
 fn line(name: String, series: &SeriesFigures, units: Units) -> Option<Chart> {
-    let Fit { line: fit, band, .. } = series.line.as_ref()?;
+    let LineFit { line: fit, band, .. } = series.line.as_ref()?;
     let lengths = || series.points.iter().map(|file| file.point.amount);
     let ends = [lengths().fold(f64::MAX, f64::min), lengths().fold(0.0, f64::max)];
     let dots =
