@@ -3,14 +3,14 @@
 //! In: figures. Out: tables, except those without rows.
 
 use steadfast_measure::figures::hash::{
-    BufferRate, ClassForecast, Figure, FolderRate, Forecast, HashFigures, KernelRate, LevelRate,
-    Overlap, PathLine,
+    BufferRate, ClassForecast, FolderRate, Forecast, HashFigures, KernelRate, LevelRate, Overlap,
+    PathLine,
 };
 use steadfast_measure::record::{Cache, Stage};
 
 use super::{bound_words, cache_words, engine_words, line_words, stage_words, streams_words};
 use crate::document::{Cell, Field, Quantity, Table};
-use crate::measure::{cell, latency_cell, time_cell};
+use crate::measure::{cell, latency_cell};
 use crate::units::{self, Units};
 
 /// Lengths for which the time of a check is shown, in bytes.
