@@ -20,8 +20,6 @@ mod init;
 mod manual;
 #[cfg(feature = "measure")]
 mod measure;
-#[cfg(feature = "schedule")]
-mod news;
 #[cfg(feature = "objects")]
 mod objects;
 #[cfg(feature = "serve")]
@@ -44,8 +42,6 @@ mod show;
 mod status;
 mod tag;
 mod tree_catalogue;
-#[cfg(feature = "schedule")]
-mod tree_status;
 mod untag;
 mod update;
 

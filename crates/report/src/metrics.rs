@@ -3,8 +3,9 @@
 //! Takes folders; appends the text format 0.0.4. Paths of folders are in it, and none of files.
 
 use steadfast::FolderFacts;
+use steadfast_watch::FolderStatus;
 
-use crate::status::{FolderStatus, oldest_proof_s, open_by_name};
+use crate::status::{oldest_proof_s, open_by_name};
 
 /// How the text begins, by which a file of metrics is recognised.
 pub const METRICS_BEGINNING: &str = "# HELP steadfast_folder_status ";
@@ -115,16 +116,16 @@ mod tests {
     use std::path::Path;
 
     use steadfast::{FileState, FolderState};
+    use steadfast_watch::{DriveFinding, DriveReport, ScheduleFacts};
 
     use super::*;
-    use crate::status::{DriveFacts, DriveRemark, ScheduleFacts};
 
     #[test]
     fn a_folder_is_told_with_its_labels() {
         let open = [(FileState::Corrupt, 2)].into();
         let facts = FolderFacts { open, ..crate::status::tests::facts_of(10, 9) };
         let remark =
-            |count| DriveRemark { key: "btrfs_read", count, text: "reads that failed".into() };
+            |count| DriveFinding { key: "btrfs_read", count, text: "reads that failed".into() };
         let known = FolderStatus {
             root: "/srv/\"my\" photos\n".into(),
             state: FolderState::Known(Box::new(facts)),
@@ -138,7 +139,7 @@ mod tests {
                 skipped: None,
                 unstarted_s: None,
             }),
-            drives: vec![DriveFacts {
+            drives: vec![DriveReport {
                 name: "btrfs".into(),
                 model: None,
                 sources: vec!["sysfs"],

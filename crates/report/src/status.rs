@@ -3,230 +3,105 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use serde::Serialize;
-use steadfast::ExitStatus;
-use steadfast::{ACCEPTED_DAYS, FolderFacts, FolderState, FolderWord, age_s};
-use steadfast_watch::{CheckSchedule, LastRun};
+use steadfast::{ACCEPTED_DAYS, FolderFacts, FolderState};
+use steadfast_watch::{DriveReport, FolderStatus, ScheduleFacts};
 
 use crate::escape;
 use crate::json::{JsonObject, write_object};
 use crate::output::Output;
 use crate::units::{self, Units};
 
-/// The schedule of a folder, and what became of its last run.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ScheduleFacts {
-    /// Its name.
-    pub name: String,
-    /// "night", "week" or "month".
-    pub every: String,
-    /// The time of day.
-    pub at: String,
-    /// When the last run began, in seconds since 1970.
-    pub last_run_s: Option<i64>,
-    /// Its exit status.
-    pub last_status: Option<u8>,
-    /// Why the last run tagged and protected nothing, if too much had changed.
-    pub alarm: Option<String>,
-    /// Why nothing was done when it was last started, if so.
-    pub skipped: Option<String>,
-    /// For how many seconds its timer has not started it, if that is too long.
-    pub unstarted_s: Option<i64>,
+/// Appends a folder as a line of JSON.
+pub fn write_json(folder: &FolderStatus, output: &mut Output) {
+    let mut object = JsonObject::at(&folder.root)
+        .field("state", folder.word())
+        .field("exit_status", folder.exit_status());
+    object = match &folder.state {
+        FolderState::Known(facts) => object
+            .field("files", facts.audit.tagged)
+            .field("unrecorded", facts.unrecorded())
+            .field("bytes", facts.audit.bytes)
+            .field("open", open_by_name(facts))
+            .field("never", facts.audit.never.0)
+            .field("oldest_proof_s", oldest_proof_s(facts))
+            .field("proved_bytes", facts.proved().1)
+            .field("cover_days", facts.cover_days)
+            .field("overdue", folder.is_overdue(facts))
+            .field("unfinished", unfinished(facts))
+            .field("accepted", facts.accepted),
+        other => object.field("reason", reason(other)),
+    };
+    let schedule = folder.schedule.as_ref().map(|schedule| {
+        JsonObject::default()
+            .field("name", &schedule.name)
+            .field("every", &schedule.every)
+            .field("at", &schedule.at)
+            .field("last_run_s", schedule.last_run_s)
+            .field("last_status", schedule.last_status)
+            .field("alarm", &schedule.alarm)
+            .field("skipped", &schedule.skipped)
+            .field("unstarted_s", schedule.unstarted_s)
+    });
+    let object = object.field("schedule", schedule).field("drives", &folder.drives);
+    write_object(&object, &mut output.answer);
 }
 
-impl ScheduleFacts {
-    /// Returns the facts about a schedule, whose last run the journal has.
-    pub fn of(schedule: &CheckSchedule, last: LastRun, now_s: i64) -> ScheduleFacts {
-        ScheduleFacts {
-            unstarted_s: last.unstarted_s(schedule, now_s),
-            name: schedule.name.clone(),
-            every: schedule.every.to_string(),
-            at: schedule.at.to_string(),
-            last_run_s: last.began_s.filter(|began_s| age_s(*began_s, now_s).is_some()),
-            last_status: last.status,
-            alarm: last.alarm,
-            skipped: last.skipped,
-        }
-    }
-}
-
-/// What a drive, an array or a file system beneath a folder counts.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct DriveRemark {
-    /// Its name in JSON: `unreadable_sectors`.
-    pub key: &'static str,
-    /// How many.
-    pub count: u64,
-    /// What it is and what to do, in words.
-    pub text: String,
-}
-
-/// What a drive, an array or a file system beneath a folder says of its own failures. It changes
-/// no state of a folder, because it says nothing of a file.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct DriveFacts {
-    /// Its name.
-    pub name: String,
-    /// The model, by its maker.
-    pub model: Option<String>,
-    /// What was asked and answered.
-    pub sources: Vec<&'static str>,
-    /// What it counts.
-    pub findings: Vec<DriveRemark>,
-}
-
-impl DriveFacts {
-    /// Says what it counts, a line for each finding, or that it counts nothing.
-    pub fn lines(&self) -> Vec<String> {
-        let Self { name, findings, .. } = self;
-        match findings.is_empty() {
-            true => vec![format!("{name}: counts no errors ({})", self.sources.join(", "))],
-            false => findings.iter().map(|one| format!("{name}: {}", one.text)).collect(),
-        }
-    }
-}
-
-/// A folder.
-#[derive(Clone, Debug)]
-pub struct FolderStatus {
-    /// Its root.
-    pub root: PathBuf,
-    /// Its state.
-    pub state: FolderState,
-    /// Its schedule.
-    pub schedule: Option<ScheduleFacts>,
-    /// What the drives beneath it say.
-    pub drives: Vec<DriveFacts>,
-}
-
-impl FolderStatus {
-    /// Returns whether files were not checked within the cover, or the timer does not work.
-    pub(crate) fn is_overdue(&self, facts: &FolderFacts) -> bool {
-        facts.is_overdue() || self.is_unstarted()
-    }
-
-    fn is_unstarted(&self) -> bool {
-        self.schedule.as_ref().is_some_and(|schedule| schedule.unstarted_s.is_some())
-    }
-
-    /// Returns the alarm of the last run of its schedule.
-    fn alarm(&self) -> Option<&str> {
-        self.schedule.as_ref()?.alarm.as_deref()
-    }
-
-    /// Returns its exit status: that of the folder, and not fine if too much changed at once or
-    /// the timer does not work.
-    pub fn exit_status(&self) -> ExitStatus {
-        let is_amiss = self.alarm().is_some() || self.is_unstarted();
-        self.state.exit_status().max(ExitStatus::Changed.only_if(is_amiss))
-    }
-
-    /// Returns its state in a word. The worst of the folder and its schedule.
-    pub fn word(&self) -> &'static str {
-        let word = self.state.word();
-        let of_schedule = match () {
-            () if self.alarm().is_some() => FolderWord::Trouble,
-            () if self.is_unstarted() => FolderWord::Overdue,
-            () => FolderWord::Fine,
-        };
-        word.max(of_schedule).name()
-    }
-
-    /// Appends it as a line of JSON.
-    pub fn write_json(&self, output: &mut Output) {
-        let mut object = JsonObject::at(&self.root)
-            .field("state", self.word())
-            .field("exit_status", self.exit_status());
-        object = match &self.state {
-            FolderState::Known(facts) => object
-                .field("files", facts.audit.tagged)
-                .field("unrecorded", facts.unrecorded())
-                .field("bytes", facts.audit.bytes)
-                .field("open", open_by_name(facts))
-                .field("never", facts.audit.never.0)
-                .field("oldest_proof_s", oldest_proof_s(facts))
-                .field("proved_bytes", facts.proved().1)
-                .field("cover_days", facts.cover_days)
-                .field("overdue", self.is_overdue(facts))
-                .field("unfinished", unfinished(facts))
-                .field("accepted", facts.accepted),
-            other => object.field("reason", reason(other)),
-        };
-        let schedule = self.schedule.as_ref().map(|schedule| {
-            JsonObject::default()
-                .field("name", &schedule.name)
-                .field("every", &schedule.every)
-                .field("at", &schedule.at)
-                .field("last_run_s", schedule.last_run_s)
-                .field("last_status", schedule.last_status)
-                .field("alarm", &schedule.alarm)
-                .field("skipped", &schedule.skipped)
-                .field("unstarted_s", schedule.unstarted_s)
-        });
-        let object = object.field("schedule", schedule).field("drives", &self.drives);
-        write_object(&object, &mut output.answer);
-    }
-
-    /// Appends it as some lines of text.
-    pub fn write_text(&self, now_s: i64, units: Units, output: &mut Output) {
-        let mut line = |text: String| {
-            output.answer.extend_from_slice(text.as_bytes());
-            output.answer.push(b'\n');
-        };
-        line(format!("{:<10} {}", self.word(), escape::path(&self.root)));
-        match &self.state {
-            FolderState::Known(facts) => {
-                let bytes = units.bytes(facts.audit.bytes);
-                line(format!("           {} tagged files, {bytes}", facts.audit.tagged));
-                if facts.unrecorded() > 0 {
-                    line(format!("           {} files are not recorded yet", facts.unrecorded()));
-                }
-                let share = match facts.audit.bytes {
-                    0 => 100.0,
-                    bytes => facts.proved().1 as f64 * 100.0 / bytes as f64,
-                };
-                let oldest = match (facts.audit.never.0, oldest_proof_s(facts)) {
-                    (0, Some(oldest_s)) => {
-                        format!(
-                            "the oldest check is {} days ago",
-                            (now_s - oldest_s).max(0) / 86_400
-                        )
-                    }
-                    (never, _) => format!("{never} files were never checked"),
-                };
-                let days = facts.cover_days;
-                line(format!("           {share:.1} % checked within {days} days; {oldest}"));
-                for (state, count) in open_by_name(facts) {
-                    line(format!("           open: {count} {state}"));
-                }
-                for text in unfinished(facts).into_iter().chain(accepted(facts)) {
-                    line(format!("           {}", escape::text(&text)));
-                }
+/// Appends a folder as some lines of text.
+pub fn write_text(folder: &FolderStatus, now_s: i64, units: Units, output: &mut Output) {
+    let mut line = |text: String| {
+        output.answer.extend_from_slice(text.as_bytes());
+        output.answer.push(b'\n');
+    };
+    line(format!("{:<10} {}", folder.word(), escape::path(&folder.root)));
+    match &folder.state {
+        FolderState::Known(facts) => {
+            let bytes = units.bytes(facts.audit.bytes);
+            line(format!("           {} tagged files, {bytes}", facts.audit.tagged));
+            if facts.unrecorded() > 0 {
+                line(format!("           {} files are not recorded yet", facts.unrecorded()));
             }
-            other => line(format!("           {}", escape::text(&reason(other)))),
-        }
-        if let Some(schedule) = &self.schedule {
-            let ScheduleFacts { name, every, at, .. } = schedule;
-            let last = match (schedule.unstarted_s, &schedule.skipped, schedule.last_run_s) {
-                (Some(unstarted_s), ..) => {
-                    format!("its timer has not started it for {} days", unstarted_s / 86_400)
-                }
-                (None, Some(reason), _) => format!("skipped last time: {}", escape::text(reason)),
-                (None, None, Some(run_s)) => {
-                    let hours = (now_s - run_s).max(0) / 3_600;
-                    let status = schedule.last_status.unwrap_or_default();
-                    format!("ran {hours} h ago with status {status}")
-                }
-                (None, None, None) => "has not run yet".to_owned(),
+            let share = match facts.audit.bytes {
+                0 => 100.0,
+                bytes => facts.proved().1 as f64 * 100.0 / bytes as f64,
             };
-            line(format!("           schedule {name}: every {every} at {at}; {last}"));
-            if let Some(alarm) = self.alarm() {
-                line(format!("           alarm: {}", escape::text(alarm)));
+            let oldest = match (facts.audit.never.0, oldest_proof_s(facts)) {
+                (0, Some(oldest_s)) => {
+                    format!("the oldest check is {} days ago", (now_s - oldest_s).max(0) / 86_400)
+                }
+                (never, _) => format!("{never} files were never checked"),
+            };
+            let days = facts.cover_days;
+            line(format!("           {share:.1} % checked within {days} days; {oldest}"));
+            for (state, count) in open_by_name(facts) {
+                line(format!("           open: {count} {state}"));
+            }
+            for text in unfinished(facts).into_iter().chain(accepted(facts)) {
+                line(format!("           {}", escape::text(&text)));
             }
         }
-        for text in self.drives.iter().flat_map(DriveFacts::lines) {
-            line(format!("           {}", escape::text(&text)));
+        other => line(format!("           {}", escape::text(&reason(other)))),
+    }
+    if let Some(schedule) = &folder.schedule {
+        let ScheduleFacts { name, every, at, .. } = schedule;
+        let last = match (schedule.unstarted_s, &schedule.skipped, schedule.last_run_s) {
+            (Some(unstarted_s), ..) => {
+                format!("its timer has not started it for {} days", unstarted_s / 86_400)
+            }
+            (None, Some(reason), _) => format!("skipped last time: {}", escape::text(reason)),
+            (None, None, Some(run_s)) => {
+                let hours = (now_s - run_s).max(0) / 3_600;
+                let status = schedule.last_status.unwrap_or_default();
+                format!("ran {hours} h ago with status {status}")
+            }
+            (None, None, None) => "has not run yet".to_owned(),
+        };
+        line(format!("           schedule {name}: every {every} at {at}; {last}"));
+        if let Some(alarm) = folder.alarm() {
+            line(format!("           alarm: {}", escape::text(alarm)));
         }
+    }
+    for text in folder.drives.iter().flat_map(DriveReport::lines) {
+        line(format!("           {}", escape::text(&text)));
     }
 }
 
@@ -274,6 +149,7 @@ pub(crate) mod tests {
     use super::*;
     use steadfast::catalogue::{Audit, AuditWindow};
     use steadfast::{FileState, Notice, Timestamp};
+    use steadfast_watch::DriveFinding;
 
     fn folder(state: FolderState) -> FolderStatus {
         FolderStatus { root: "/srv/photos".into(), state, schedule: None, drives: Vec::new() }
@@ -337,12 +213,12 @@ pub(crate) mod tests {
     #[test]
     fn text_and_json_tell_the_same() {
         let mut folder = folder(open(FileState::Corrupt, 2));
-        let remark = DriveRemark {
+        let remark = DriveFinding {
             key: "unreadable_sectors",
             count: 12,
             text: "the drive has 12 sectors it could not read: replace it".into(),
         };
-        let drive = |name: &str, findings| DriveFacts {
+        let drive = |name: &str, findings| DriveReport {
             name: name.into(),
             model: None,
             sources: vec!["smartctl", "kernel log"],
@@ -360,7 +236,7 @@ pub(crate) mod tests {
             unstarted_s: None,
         });
         let mut output = Output::default();
-        folder.write_text(11 * 86_400, Units::Si, &mut output);
+        write_text(&folder, 11 * 86_400, Units::Si, &mut output);
         let expected = "trouble    /srv/photos\n           10 tagged files, 2.00 MB\n           \
                         100.0 % checked within 30 days; the oldest check is 10 days \
                         ago\n           \
@@ -370,7 +246,7 @@ pub(crate) mod tests {
                         kernel log)\n";
         assert_eq!(String::from_utf8_lossy(&output.answer), expected);
         let mut output = Output::default();
-        folder.write_json(&mut output);
+        write_json(&folder, &mut output);
         let json: serde_json::Value = serde_json::from_slice(&output.answer).unwrap();
         assert_eq!((&json["state"], &json["open"]["corrupt"]), (&"trouble".into(), &2.into()));
         assert_eq!(json["schedule"]["last_status"], 3);
@@ -394,7 +270,7 @@ pub(crate) mod tests {
         });
         assert_eq!((folder.word(), folder.exit_status().code()), ("trouble", 1));
         let mut output = Output::default();
-        folder.write_text(90_000, Units::Si, &mut output);
+        write_text(&folder, 90_000, Units::Si, &mut output);
         let text = String::from_utf8_lossy(&output.answer).into_owned();
         assert!(text.contains("\n           alarm: 20 of 100 files are missing.\n"), "{text}");
     }
@@ -414,7 +290,7 @@ pub(crate) mod tests {
         });
         assert_eq!((folder.word(), folder.exit_status().code()), ("overdue", 1));
         let mut output = Output::default();
-        folder.write_text(6 * 86_400, Units::Si, &mut output);
+        write_text(&folder, 6 * 86_400, Units::Si, &mut output);
         let text = String::from_utf8_lossy(&output.answer).into_owned();
         assert!(text.ends_with("its timer has not started it for 5 days\n"), "{text}");
     }

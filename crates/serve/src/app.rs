@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex};
 use steadfast::catalogue::{Catalogue, TreeList};
 use steadfast::{COVER_DAYS, FolderState, Options, Timestamp};
 
-use steadfast_watch::{CheckSchedule, ScheduleList};
+use steadfast_watch::CheckSchedule;
 use tokio::sync::Semaphore;
 
 use crate::audits::RootAudits;
@@ -191,7 +191,7 @@ impl App {
     /// says what is wrong with it.
     fn schedules(&self) -> Vec<CheckSchedule> {
         let automation = self.config.automation.as_ref();
-        let list = automation.map(|automation| ScheduleList::read(&automation.schedules));
+        let list = automation.map(|automation| automation.places.schedules());
         list.and_then(Result::ok).map_or_else(Vec::new, |list| list.schedules().to_vec())
     }
 

@@ -7,8 +7,7 @@ use std::path::{Path, PathBuf};
 
 use steadfast_watch::timer::TimerHost;
 use steadfast_watch::{
-    Alert, AlertList, Channel, CheckSchedule, Delivery, Every, ScheduleList, Sender, TimeOfDay,
-    WebhookForm, name_of,
+    Alert, Channel, CheckSchedule, Delivery, Every, Sender, TimeOfDay, WatchPlaces, WebhookForm,
 };
 use strum::VariantArray as _;
 
@@ -17,12 +16,8 @@ use crate::fields::NamedValues;
 /// What the pages need to make schedules and alerts.
 #[derive(Clone, Debug)]
 pub struct Automation {
-    /// The user's file of schedules.
-    pub schedules: PathBuf,
-    /// The folder of what became of their runs.
-    pub journals: PathBuf,
-    /// The user's file of alerts.
-    pub alerts: PathBuf,
+    /// Where the user's schedules and alerts are.
+    pub places: WatchPlaces,
     /// What timers depend on.
     pub host: TimerHost,
     /// Sends the test messages.
@@ -62,28 +57,10 @@ impl Automation {
         wish: ScheduleWish,
         now_s: i64,
     ) -> Result<(), steadfast_watch::Error> {
-        let mut list = ScheduleList::read(&self.schedules)?;
+        let mut list = self.places.schedules()?;
         let ScheduleWish { every, at, cover_days, update } = wish;
-        let known = list.schedules().iter().find(|one| one.directory == folder).cloned();
-        let schedule = match known {
-            Some(known) => CheckSchedule { every, at, cover_days, update, ..known },
-            None => {
-                let taken: Vec<&str> =
-                    list.schedules().iter().map(|one| one.name.as_str()).collect();
-                CheckSchedule {
-                    name: name_of(&folder, &taken),
-                    directory: folder,
-                    every,
-                    at,
-                    cover_days,
-                    max_time_s: None,
-                    update,
-                    parity: false,
-                    timer: self.host.detect(self.sender.os),
-                    made_s: now_s,
-                }
-            }
-        };
+        let draft = list.draft(&folder, self.host.detect(self.sender.os), now_s);
+        let schedule = CheckSchedule { every, at, cover_days, update, ..draft };
         list.establish(schedule, &self.host)
     }
 
@@ -92,20 +69,11 @@ impl Automation {
     /// # Errors
     /// If there is none, or the timer cannot be removed.
     pub(crate) fn cancel(&self, folder: &Path) -> Result<(), steadfast_watch::Error> {
-        let mut list = ScheduleList::read(&self.schedules)?;
-        let known = list.schedules().iter().find(|one| one.directory == folder);
-        match known.map(|one| one.name.clone()) {
-            Some(name) => list.dissolve(&name, &self.host, &self.journals),
+        let mut list = self.places.schedules()?;
+        match list.of_folder(folder).map(|one| one.name.clone()) {
+            Some(name) => list.dissolve(&name, &self.host, &self.places.journals()),
             None => Ok(()),
         }
-    }
-
-    /// Returns the alerts.
-    ///
-    /// # Errors
-    /// If their file cannot be read, or is not valid.
-    pub(crate) fn alerts(&self) -> Result<AlertList, steadfast_watch::Error> {
-        AlertList::read(&self.alerts)
     }
 
     /// Adds the alert that a form asks for.
@@ -119,7 +87,7 @@ impl Automation {
             Some("ping") => Channel::Ping(address),
             _ => Channel::Webhook { form: WebhookForm::of(&address), url: address },
         };
-        self.alerts()?.add(Alert::new(channel))
+        self.places.alerts()?.add(Alert::new(channel))
     }
 
     /// Removes an alert by its number, if its target is still the one that the page showed.
@@ -128,7 +96,7 @@ impl Automation {
     /// # Errors
     /// If the file cannot be written.
     pub(crate) fn remove_alert(&self, form: &NamedValues) -> Result<bool, steadfast_watch::Error> {
-        let mut list = self.alerts()?;
+        let mut list = self.places.alerts()?;
         let number = form.number("number").and_then(|number| usize::try_from(number).ok());
         let number = number.unwrap_or(0);
         let shown = number.checked_sub(1).and_then(|index| list.alerts().get(index));
@@ -143,6 +111,6 @@ impl Automation {
     /// # Errors
     /// If the file of alerts cannot be read.
     pub(crate) fn test_alerts(&self) -> Result<Vec<Delivery>, steadfast_watch::Error> {
-        Ok(self.sender.test(self.alerts()?.alerts()))
+        Ok(self.sender.test(self.places.alerts()?.alerts()))
     }
 }

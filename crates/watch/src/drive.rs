@@ -16,6 +16,7 @@ use std::process::{Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use serde::Serialize;
 use steadfast_sys::machine;
 use steadfast_sys::storage::{Layer, Volume, volume};
 
@@ -26,7 +27,7 @@ const ANSWER_LEN_MAX: u64 = 4 << 20;
 const LOOK_EVERY: Duration = Duration::from_millis(10);
 
 /// Something that a drive, an array or a file system counts.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct DriveFinding {
     /// Its name in documents: `unreadable_sectors`.
     pub key: &'static str,
@@ -37,7 +38,7 @@ pub struct DriveFinding {
 }
 
 /// What is known of a drive, an array or a file system.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct DriveReport {
     /// Its name: `sda`, `md0`, `btrfs`, the name of a pool.
     pub name: String,
@@ -47,6 +48,17 @@ pub struct DriveReport {
     pub sources: Vec<&'static str>,
     /// What it counts.
     pub findings: Vec<DriveFinding>,
+}
+
+impl DriveReport {
+    /// Returns what it counts, a line for each finding, or that it counts nothing.
+    pub fn lines(&self) -> Vec<String> {
+        let Self { name, findings, .. } = self;
+        match findings.is_empty() {
+            true => vec![format!("{name}: counts no errors ({})", self.sources.join(", "))],
+            false => findings.iter().map(|one| format!("{name}: {}", one.text)).collect(),
+        }
+    }
 }
 
 /// Where drives are asked.

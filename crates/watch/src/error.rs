@@ -3,6 +3,8 @@
 use std::io;
 use std::path::Path;
 
+use steadfast::catalogue::CatalogueError;
+
 /// The kind of an error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -15,6 +17,8 @@ pub enum ErrorKind {
     Name,
     /// The system's timers could not be changed.
     Timer,
+    /// A catalogue could not be read, or there is none.
+    Catalogue,
     /// A message could not be delivered.
     Delivery,
     /// A system call failed.
@@ -45,5 +49,11 @@ impl Error {
     /// Returns the kind of the error.
     pub fn kind(&self) -> ErrorKind {
         self.kind
+    }
+}
+
+impl From<CatalogueError> for Error {
+    fn from(error: CatalogueError) -> Error {
+        Error::new(ErrorKind::Catalogue, error.to_string())
     }
 }

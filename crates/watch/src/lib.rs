@@ -7,7 +7,9 @@
 //! A [`CheckSchedule`] says which folder is checked how often. [`timer`] makes the system start
 //! `steadfast schedule run`, and [`decide()`] says what that command does now: which bytes, for how
 //! long, or why nothing. Decisions are pure functions of facts, so a year of nights can be tried in
-//! a moment. Open failures then become messages: see [`Memory`] and [`Sender`].
+//! a moment. [`run_schedule`] carries out the decision at a [`NightSurface`], such as the command.
+//! Open failures then become messages: see [`WatchPlaces::alert`]. [`WatchPlaces::folder`] says how
+//! a folder is.
 
 #![forbid(unsafe_code)]
 
@@ -20,17 +22,23 @@ mod drive;
 mod journal;
 pub mod timer;
 mod list;
+mod folder;
 mod alert;
+mod places;
+mod news;
+mod night;
 
 pub use alert::channel::{Delivery, Sender};
 pub use alert::config::{Alert, AlertList, Channel, Details, Occasion, WebhookForm};
-pub use alert::memory::{Memory, News, Trouble};
+pub use alert::memory::{Memory, News, Trouble, TroubleKind};
 pub use alert::message::{AlertFacts, AlertMessage};
 pub use decide::{Conditions, Mounted, ScheduleDecision, SkipReason, decide};
 pub use drive::{DriveFinding, DriveProbe, DriveReport};
 pub use error::{Error, ErrorKind};
+pub use folder::{FolderStatus, ScheduleFacts};
 pub use journal::{Journal, LastRun};
 pub use list::ScheduleList;
-pub use machine::{load, on_battery};
+pub use night::{NightSurface, run_schedule};
 pub use pace::{CoverForecast, bytes_due, forecast};
+pub use places::{WatchPlaces, drives};
 pub use schedule::{CheckSchedule, Every, TimeOfDay, TimerKind, name_of};

@@ -7,11 +7,12 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
+use steadfast::COVER_DAYS;
 use steadfast_sys::file::write_private;
 
 use crate::error::{Error, ErrorKind};
 use crate::journal::Journal;
-use crate::schedule::CheckSchedule;
+use crate::schedule::{CheckSchedule, Every, TimeOfDay, TimerKind, name_of};
 use crate::timer::{self, TimerHost};
 
 /// The schedules in one file, in the order of their names.
@@ -68,6 +69,29 @@ impl ScheduleList {
     /// Returns the schedules.
     pub fn schedules(&self) -> &[CheckSchedule] {
         &self.schedules
+    }
+
+    /// Returns the schedule of a folder.
+    pub fn of_folder(&self, directory: &Path) -> Option<&CheckSchedule> {
+        self.schedules.iter().find(|schedule| schedule.directory == directory)
+    }
+
+    /// Returns the schedule of a folder, or a new one with a name of its own, to be changed as the
+    /// user wishes. A change of a schedule does not begin its cover anew.
+    pub fn draft(&self, directory: &Path, timer: TimerKind, now_s: i64) -> CheckSchedule {
+        let taken: Vec<&str> = self.schedules.iter().map(|one| one.name.as_str()).collect();
+        self.of_folder(directory).cloned().unwrap_or_else(|| CheckSchedule {
+            name: name_of(directory, &taken),
+            directory: directory.to_owned(),
+            every: Every::Night,
+            at: TimeOfDay { hour: 2, minute: 0 },
+            cover_days: COVER_DAYS,
+            max_time_s: None,
+            update: false,
+            parity: false,
+            timer,
+            made_s: now_s,
+        })
     }
 
     /// Returns the file of metrics that every run writes, if one was set.

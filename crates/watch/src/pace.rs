@@ -1,5 +1,13 @@
 //! The pace of a schedule: how many bytes a run reads so that every byte is read within the cover.
 
+use std::path::Path;
+
+use steadfast::Options;
+use steadfast::catalogue::{Catalogue, RunState};
+
+use crate::error::Error;
+use crate::schedule::CheckSchedule;
+
 /// Share of the cover that is planned. The rest is slack for skipped nights and growth.
 const PLANNED_SHARE: f64 = 0.8;
 
@@ -14,9 +22,19 @@ pub fn bytes_due(total_bytes: u64, elapsed_s: i64, cover_s: i64) -> u64 {
     (bytes.ceil() as u64).clamp(1, total_bytes.max(1))
 }
 
+/// The latest runs of a catalogue that are read for the rate of earlier checks.
+const RUNS_READ: u32 = 64;
+
+/// The least bytes of a check that says something of the rate.
+const MEASURED_BYTES_MIN: u64 = 100_000_000;
+
 /// Whether a schedule can reach its cover.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct CoverForecast {
+    /// Bytes of the folder.
+    pub total_bytes: u64,
+    /// The rate of earlier checks, if one is known.
+    pub bytes_per_s: Option<f64>,
     /// Bytes of each run.
     pub run_bytes: u64,
     /// Seconds of each run at the measured rate; `None` if no rate is known.
@@ -25,6 +43,27 @@ pub struct CoverForecast {
     pub cover_days: Option<f64>,
     /// Whether the cover is reached, as far as is known.
     pub is_reached: bool,
+}
+
+impl CoverForecast {
+    /// Predicts the runs of a schedule at the rate of earlier checks of its folder.
+    ///
+    /// # Errors
+    /// If the catalogue cannot be read.
+    pub fn of(schedule: &CheckSchedule, catalogue: &Path) -> Result<CoverForecast, Error> {
+        let catalogue = Catalogue::open_reader(catalogue)?;
+        let audit = catalogue.audit(&[], (Options::default().now)())?;
+        let runs = catalogue.runs(i64::MAX, RUNS_READ)?;
+        let mut checks =
+            runs.iter().filter(|run| run.verb == "check" && run.state == RunState::Whole);
+        let rate = checks.find_map(|run| {
+            let seconds = run.latest.seconds - run.started.seconds;
+            let is_measured = run.bytes > MEASURED_BYTES_MIN && seconds > 0;
+            is_measured.then(|| run.bytes as f64 / seconds as f64)
+        });
+        let interval_s = schedule.every.interval_s();
+        Ok(forecast(audit.bytes, interval_s, schedule.cover_s(), rate, schedule.max_time_s))
+    }
 }
 
 /// Predicts runs over `total_bytes`, one every `interval_s` seconds.
@@ -47,7 +86,7 @@ pub fn forecast(
         days_of_runs((total_bytes as f64 / limited.max(1.0)).ceil())
     });
     let is_reached = cover_days.is_none_or(|days| days * 86_400.0 <= cover_s as f64);
-    CoverForecast { run_bytes, run_s, cover_days, is_reached }
+    CoverForecast { total_bytes, bytes_per_s: rate, run_bytes, run_s, cover_days, is_reached }
 }
 
 #[cfg(test)]

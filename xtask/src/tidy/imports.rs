@@ -23,7 +23,7 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
     ("fleet", &["steadfast", "digest", "sys"]),
     ("objects", &["steadfast", "digest", "sys"]),
     ("probe", &["steadfast", "sys"]),
-    ("watch", &["sys"]),
+    ("watch", &["steadfast", "sys"]),
     ("report", &["fleet", "objects", "measure", "probe", "watch", "steadfast", "codesign"]),
     ("serve", &["report", "measure", "watch", "steadfast", "codesign"]),
     (

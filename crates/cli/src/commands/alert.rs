@@ -1,10 +1,9 @@
 //! `steadfast alert`: arguments → the user's list of alerts, or a test message to each.
 
-use std::time::Duration;
-
 use anyhow::Context as _;
 use steadfast_watch::{
-    Alert, AlertList, Channel, Delivery, Details, Occasion, Sender, WebhookForm,
+    Alert, AlertList, Channel, CheckSchedule, Delivery, Details, Occasion, Sender, WatchPlaces,
+    WebhookForm,
 };
 
 use crate::args::{AlertAddArgs, AlertArgs, AlertCommand};
@@ -13,11 +12,8 @@ use crate::output;
 use crate::state_folder;
 use steadfast::ExitStatus;
 
-/// How long the delivery of one message may take.
-const TIME_LIMIT: Duration = Duration::from_secs(30);
-
 pub(super) fn run(args: &AlertArgs) -> anyhow::Result<ExitStatus> {
-    let mut alerts = list()?;
+    let mut alerts = places()?.alerts()?;
     match &args.command {
         AlertCommand::Add(args) => {
             let alert = alert_of(args);
@@ -41,16 +37,34 @@ pub(super) fn run(args: &AlertArgs) -> anyhow::Result<ExitStatus> {
     Ok(ExitStatus::Fine)
 }
 
-/// Returns the alerts of the user.
-pub(super) fn list() -> anyhow::Result<AlertList> {
-    let folder = state_folder::configuration();
-    let folder = folder.context("neither XDG_CONFIG_HOME nor HOME is set")?;
-    Ok(AlertList::read(&folder.join("alerts.toml"))?)
+/// Returns where the schedules and alerts of the user are.
+pub(super) fn places() -> anyhow::Result<WatchPlaces> {
+    let configuration = state_folder::configuration();
+    let state = state_folder::folder();
+    Ok(WatchPlaces {
+        configuration: configuration.context("neither XDG_CONFIG_HOME nor HOME is set")?,
+        state: state.context("neither XDG_STATE_HOME nor HOME is set")?,
+    })
 }
 
-/// Returns the sender of this machine.
-pub(super) fn sender() -> Sender {
-    Sender { time_limit: TIME_LIMIT, search_path: None, os: std::env::consts::OS }
+/// Sends the alerts of schedules that nothing runs now. Returns whether all could be judged.
+pub(super) fn send_idle<'a>(
+    places: &WatchPlaces,
+    schedules: impl IntoIterator<Item = &'a CheckSchedule>,
+    now_s: i64,
+) -> bool {
+    let sender = Sender::of_this_machine();
+    let mut all = true;
+    for schedule in schedules {
+        match places.alert_idle(schedule, &sender, now_s) {
+            Ok(deliveries) => _ = report(&deliveries),
+            Err(error) => {
+                exit::complain(&format!("schedule `{}`: {error}", schedule.name));
+                all = false;
+            }
+        }
+    }
+    all
 }
 
 /// Reports messages that did not arrive. Returns whether all did.
@@ -85,7 +99,7 @@ fn test(alerts: &AlertList) -> anyhow::Result<ExitStatus> {
         !alerts.alerts().is_empty(),
         "there is no alert: `steadfast alert add` adds one"
     );
-    let deliveries = sender().test(alerts.alerts());
+    let deliveries = Sender::of_this_machine().test(alerts.alerts());
     let delivered = deliveries.iter().filter(|delivery| delivery.result.is_ok());
     let lines: String =
         delivered.map(|delivery| format!("delivered: {}\n", delivery.target)).collect();

@@ -46,7 +46,7 @@ pub(super) fn run(args: &CheckArgs) -> anyhow::Result<ExitStatus> {
 /// Says what the drives of a folder with corrupt files count, if they count errors.
 #[cfg(feature = "schedule")]
 fn tell_of_drives(root: Option<&PathBuf>) {
-    let drives = root.map(|root| super::tree_status::drives(root)).unwrap_or_default();
+    let drives = root.map(|root| steadfast_watch::drives(root)).unwrap_or_default();
     for drive in drives.iter().filter(|drive| !drive.findings.is_empty()) {
         drive.lines().iter().for_each(|line| crate::exit::complain(line));
     }

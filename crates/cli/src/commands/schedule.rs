@@ -1,17 +1,17 @@
 //! `steadfast schedule`: arguments → the user's schedules, the system's timers, or a run.
 
-mod night;
-
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anyhow::{Context as _, ensure};
-use steadfast::ExitStatus;
-use steadfast::Options;
-use steadfast::catalogue::{Catalogue, CataloguedTree, RunState};
 use steadfast::parity::ParityPlace;
+use steadfast::{ExitStatus, Options, Selection, Verb};
 use steadfast_report::Units;
-use steadfast_watch::{CheckSchedule, ScheduleList, TimerKind, forecast, name_of, timer};
+use steadfast_report::units::{counted, rough_duration};
+use steadfast_watch::{
+    CheckSchedule, CoverForecast, Delivery, NightSurface, ScheduleList, Sender, TimerKind,
+    WatchPlaces, run_schedule, timer,
+};
 
 use crate::args::{
     ScheduleAddArgs, ScheduleArgs, ScheduleCommand, ScheduleMetricsArgs, ScheduleRunArgs,
@@ -20,45 +20,41 @@ use crate::exit;
 use crate::output;
 use crate::state_folder;
 
-use super::{news, tree_status};
-
-/// Runs that are looked at for the rate of earlier checks.
-const RUNS_LOOKED_AT: u32 = 64;
+use super::status::write_metrics_file;
+use super::{alert, execute, parity, report};
 
 pub(super) fn run(args: &ScheduleArgs) -> anyhow::Result<ExitStatus> {
-    let mut schedules = tree_status::list()?;
+    let places = alert::places()?;
+    let mut schedules = places.schedules()?;
     match &args.command {
-        ScheduleCommand::Add(args) => add(args, &mut schedules),
+        ScheduleCommand::Add(args) => add(args, &places, &mut schedules),
         ScheduleCommand::List(_) => {
             let lines = schedules.schedules().iter().map(|schedule| described(schedule) + "\n");
             output::answer(lines.collect::<String>().as_bytes())?;
             Ok(ExitStatus::Fine)
         }
         ScheduleCommand::Show(args) => show(schedules.find(&args.name)?, &host()?),
-        ScheduleCommand::Metrics(args) => metrics(args, &mut schedules),
+        ScheduleCommand::Metrics(args) => metrics(args, &places, &mut schedules),
         ScheduleCommand::Remove(args) => {
             let name = schedules.find(&args.name)?.name.clone();
-            schedules.dissolve(&name, &host()?, &tree_status::journals()?)?;
+            schedules.dissolve(&name, &host()?, &places.journals())?;
             output::answer(format!("removed: {name}\n").as_bytes())?;
             Ok(ExitStatus::Fine)
         }
-        ScheduleCommand::Run(args) => run_due(args, &schedules),
+        ScheduleCommand::Run(args) => run_due(args, &places, &schedules),
     }
 }
 
 /// Adds a schedule and its timer.
-fn add(args: &ScheduleAddArgs, schedules: &mut ScheduleList) -> anyhow::Result<ExitStatus> {
+fn add(
+    args: &ScheduleAddArgs,
+    places: &WatchPlaces,
+    schedules: &mut ScheduleList,
+) -> anyhow::Result<ExitStatus> {
     let root = args.directory.canonicalize();
     let root = root.with_context(|| format!("cannot find `{}`", args.directory.display()))?;
-    let tree = tree_status::tree_of(&root)?;
+    let tree = places.tree(&root)?;
     let host = host()?;
-    let taken: Vec<&str> = schedules.schedules().iter().map(|one| one.name.as_str()).collect();
-    let known = schedules.schedules().iter().find(|one| one.directory == root);
-    let name = match (&args.name, known) {
-        (Some(name), _) => name.clone(),
-        (None, Some(known)) => known.name.clone(),
-        (None, None) => name_of(&root, &taken),
-    };
     ensure!(
         !args.parity || ParityPlace::nearest(&root)?.is_some_and(|place| place.root() == root),
         "`{0}` has no parity: `steadfast parity make {0}` makes it",
@@ -67,21 +63,20 @@ fn add(args: &ScheduleAddArgs, schedules: &mut ScheduleList) -> anyhow::Result<E
     let now_s = (Options::default().now)().seconds;
     let days = args.cover.as_secs().div_ceil(86_400);
     let kind = args.timer.map(|timer| timer.kind(host.is_root));
-    let schedule = CheckSchedule {
-        name,
-        directory: root,
+    let timer = kind.unwrap_or_else(|| host.detect(std::env::consts::OS));
+    let mut schedule = CheckSchedule {
         every: args.every,
         at: args.at,
         cover_days: u32::try_from(days).unwrap_or(u32::MAX),
         max_time_s: args.max_time.map(|time| time.as_secs()),
         update: args.update,
         parity: args.parity,
-        timer: kind.unwrap_or_else(|| host.detect(std::env::consts::OS)),
-        // A change of a schedule does not begin its cover anew.
-        made_s: known.map_or(now_s, |known| known.made_s),
+        timer,
+        ..schedules.draft(&root, timer, now_s)
     };
+    schedule.name = args.name.clone().unwrap_or(schedule.name);
     schedules.establish(schedule.clone(), &host)?;
-    let mut text = described(&schedule) + "\n" + &outlook(&schedule, &tree)?;
+    let mut text = described(&schedule) + "\n" + &outlook(&schedule, &tree.catalogue)?;
     if schedule.timer == TimerKind::Manual {
         let line = timer::command_line(&schedule, &host);
         text.push_str(&format!("enter this in the scheduler of your system:\n  {line}\n"));
@@ -96,21 +91,12 @@ fn add(args: &ScheduleAddArgs, schedules: &mut ScheduleList) -> anyhow::Result<E
 }
 
 /// Says whether the cover can be reached at the rate of earlier checks.
-fn outlook(schedule: &CheckSchedule, tree: &CataloguedTree) -> anyhow::Result<String> {
-    let catalogue = Catalogue::open_reader(&tree.catalogue)?;
-    let audit = catalogue.audit(&[], (Options::default().now)())?;
-    let runs = catalogue.runs(i64::MAX, RUNS_LOOKED_AT)?;
-    let rates = runs.iter().filter(|run| run.verb == "check" && run.state == RunState::Whole);
-    let rate = rates
-        .filter(|run| run.bytes > 100_000_000 && run.latest.seconds > run.started.seconds)
-        .map(|run| run.bytes as f64 / (run.latest.seconds - run.started.seconds) as f64)
-        .next();
-    let interval_s = schedule.every.interval_s();
-    let seen = forecast(audit.bytes, interval_s, schedule.cover_s(), rate, schedule.max_time_s);
-    let (total, each) = (Units::Si.bytes(audit.bytes), Units::Si.bytes(seen.run_bytes));
+fn outlook(schedule: &CheckSchedule, catalogue: &Path) -> anyhow::Result<String> {
+    let seen = CoverForecast::of(schedule, catalogue)?;
+    let (total, each) = (Units::Si.bytes(seen.total_bytes), Units::Si.bytes(seen.run_bytes));
     let days = schedule.cover_days;
     let mut text = format!("{total} in {days} days: about {each} in each run");
-    match (rate, seen.run_s) {
+    match (seen.bytes_per_s, seen.run_s) {
         (Some(rate), Some(run_s)) => {
             let (minutes, rate) = (run_s / 60.0, rate / 1e6);
             text.push_str(&format!(", {minutes:.0} minutes at {rate:.0} MB/s\n"));
@@ -136,11 +122,15 @@ fn show(schedule: &CheckSchedule, host: &timer::TimerHost) -> anyhow::Result<Exi
 }
 
 /// Sets the file of metrics that every run writes, and writes it.
-fn metrics(args: &ScheduleMetricsArgs, schedules: &mut ScheduleList) -> anyhow::Result<ExitStatus> {
+fn metrics(
+    args: &ScheduleMetricsArgs,
+    places: &WatchPlaces,
+    schedules: &mut ScheduleList,
+) -> anyhow::Result<ExitStatus> {
     let file = args.file.as_deref().map(std::path::absolute).transpose();
     let file = file.context("cannot find the file of metrics")?;
     if let Some(file) = &file {
-        tree_status::write_metrics_file(file, schedules, (Options::default().now)().seconds)?;
+        write_metrics_file(file, places, schedules, (Options::default().now)().seconds)?;
     }
     schedules.set_metrics(file)?;
     // A service of the system may write to the folders that its file names, and to no other.
@@ -153,14 +143,20 @@ fn metrics(args: &ScheduleMetricsArgs, schedules: &mut ScheduleList) -> anyhow::
 }
 
 /// Runs one schedule, or every one that is due.
-fn run_due(args: &ScheduleRunArgs, schedules: &ScheduleList) -> anyhow::Result<ExitStatus> {
+fn run_due(
+    args: &ScheduleRunArgs,
+    places: &WatchPlaces,
+    schedules: &ScheduleList,
+) -> anyhow::Result<ExitStatus> {
     let chosen: Vec<&CheckSchedule> = match &args.name {
         Some(name) => vec![schedules.find(name)?],
         None => schedules.schedules().iter().collect(),
     };
+    let sender = Sender::of_this_machine();
     let mut status = ExitStatus::Fine;
     for schedule in &chosen {
-        match night::run(schedule, args) {
+        let mut night = NightOfCommand { name: &schedule.name, args };
+        match run_schedule(places, &sender, schedule, args.now, &mut night) {
             Ok(one) => status.raise(one),
             // Trouble with one folder must not keep the others from their checks.
             Err(error) => {
@@ -173,9 +169,9 @@ fn run_due(args: &ScheduleRunArgs, schedules: &ScheduleList) -> anyhow::Result<E
     let chosen = |schedule: &&CheckSchedule| chosen.iter().any(|one| one.name == schedule.name);
     let others = schedules.schedules().iter().filter(|schedule| !chosen(schedule));
     let now_s = (Options::default().now)().seconds;
-    news::look_after(others, now_s);
+    alert::send_idle(places, others, now_s);
     if let Some(file) = schedules.metrics()
-        && let Err(error) = tree_status::write_metrics_file(file, schedules, now_s)
+        && let Err(error) = write_metrics_file(file, places, schedules, now_s)
     {
         // As with an alert: the findings of the run stand.
         exit::complain(&format!("the metrics were not written: {}", exit::words(&error)));
@@ -202,20 +198,72 @@ fn described(schedule: &CheckSchedule) -> String {
 /// Returns the facts of this machine and user that timers depend on.
 pub(super) fn host() -> anyhow::Result<timer::TimerHost> {
     let home = state_folder::home().context("HOME is not set")?;
-    let config = state_folder::configuration().and_then(|path| Some(path.parent()?.to_owned()));
     let is_root = Command::new("id").arg("-u").output().is_ok_and(|id| id.stdout == b"0\n");
     ensure!(home.is_absolute(), "HOME is not an absolute path");
-    let state = state_folder::folder().into_iter().chain(state_folder::configuration());
-    let schedules = tree_status::list()?;
+    let places = alert::places()?;
+    let schedules = places.schedules()?;
+    let WatchPlaces { configuration, state } = places;
     let metrics = schedules.metrics().and_then(Path::parent);
     let program: PathBuf = std::env::current_exe().context("cannot find this program")?;
     Ok(timer::TimerHost {
         program,
-        config: config.unwrap_or_else(|| home.join(".config")),
+        config: configuration.parent().map_or_else(|| home.join(".config"), Path::to_owned),
         home,
-        state: state.chain(metrics.map(Path::to_owned)).collect(),
+        state: [state, configuration].into_iter().chain(metrics.map(Path::to_owned)).collect(),
         is_root,
         search_path: None,
         root: "/".into(),
     })
+}
+
+/// A run of a schedule in the command: the verbs print as they always do.
+struct NightOfCommand<'a> {
+    name: &'a str,
+    args: &'a ScheduleRunArgs,
+}
+
+impl NightSurface for NightOfCommand<'_> {
+    type Error = anyhow::Error;
+
+    fn options(&self) -> Options {
+        Options::default().with(|options| options.qos = self.args.level.level())
+    }
+
+    fn run(
+        &mut self,
+        verb: Verb,
+        selection: &Selection,
+        options: Options,
+    ) -> anyhow::Result<ExitStatus> {
+        execute(verb, selection, options, &self.args.output, report)
+    }
+
+    fn update_parity(
+        &mut self,
+        place: &ParityPlace,
+        options: Options,
+    ) -> anyhow::Result<ExitStatus> {
+        parity::keep_up(place, options, self.args.output.json)
+    }
+
+    fn complain(&mut self, text: &str) {
+        exit::complain(&format!("schedule `{}`: {text}", self.name));
+    }
+
+    fn delivered(&mut self, deliveries: &[Delivery]) {
+        alert::report(deliveries);
+    }
+
+    fn words_of(&self, error: &anyhow::Error) -> String {
+        exit::words(error)
+    }
+
+    fn words_of_check(&self, files: u64, bytes: u64, elapsed_s: u64) -> String {
+        let time = rough_duration(elapsed_s.saturating_mul(1_000_000_000));
+        format!("{}, {}, in {time}", counted(files, "file", "files"), Units::Si.bytes(bytes))
+    }
+
+    fn was_stopped(&self) -> bool {
+        exit::was_signalled()
+    }
 }

@@ -13,10 +13,11 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, bail};
 use steadfast_serve::{Automation, Config, PublicAddress, Server, Tls, hash_password};
+use steadfast_watch::Sender;
 
 use self::service::{install, uninstall};
 use super::measure::made_by;
-use super::{alert, schedule, tree_status};
+use super::{alert, schedule};
 use crate::args::{ServeArgs, cipher_worker};
 use crate::exit::{self, complain};
 use crate::output::write_out;
@@ -102,14 +103,8 @@ fn config_of(args: &ServeArgs) -> anyhow::Result<Config> {
 
 /// Returns where schedules and alerts are kept. The pages offer neither without a home folder.
 pub(super) fn automation() -> anyhow::Result<Automation> {
-    let folder = state_folder::configuration().context("HOME is not set")?;
-    Ok(Automation {
-        schedules: folder.join("schedules.toml"),
-        journals: tree_status::journals()?,
-        alerts: folder.join("alerts.toml"),
-        host: schedule::host()?,
-        sender: alert::sender(),
-    })
+    let sender = Sender::of_this_machine();
+    Ok(Automation { places: alert::places()?, host: schedule::host()?, sender })
 }
 
 fn read(path: &Path) -> anyhow::Result<Vec<u8>> {

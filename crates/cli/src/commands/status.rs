@@ -4,19 +4,22 @@ use std::path::{Path, PathBuf};
 
 use steadfast::ExitStatus;
 use steadfast::Options;
-use steadfast_report::metrics::write_metrics;
+use steadfast_report::metrics::{METRICS_BEGINNING, write_metrics};
+use steadfast_report::status::{write_json, write_text};
+use steadfast_watch::{FolderStatus, ScheduleList, WatchPlaces};
 
 use crate::args::StatusArgs;
+use crate::document_file::DocumentFile;
 use crate::exit;
 use crate::outlet::Outlet;
 
-use super::news;
-use super::tree_status::{list, metrics_place, trees, with_drives};
+use super::alert::{places, send_idle};
 
 pub(super) fn run(args: &StatusArgs) -> anyhow::Result<ExitStatus> {
     let now_s = (Options::default().now)().seconds;
-    let schedules = list()?;
-    let mut trees = trees();
+    let places = places()?;
+    let schedules = places.schedules()?;
+    let mut trees = places.trees();
     if !args.directories.is_empty() {
         let real = |path: &PathBuf| path.canonicalize().unwrap_or_else(|_| path.clone());
         let wanted: Vec<PathBuf> = args.directories.iter().map(real).collect();
@@ -37,12 +40,12 @@ pub(super) fn run(args: &StatusArgs) -> anyhow::Result<ExitStatus> {
     let mut status = ExitStatus::Fine;
     let mut folders = Vec::new();
     for tree in &trees {
-        let folder = with_drives(tree, &schedules, now_s);
+        let folder = places.folder_with_drives(tree, &schedules, now_s);
         status.raise(folder.exit_status());
         match (&args.prometheus, args.json) {
             (Some(_), _) => folders.push(folder),
-            (_, true) => folder.write_json(&mut outlet.pending),
-            (_, false) => folder.write_text(now_s, args.units, &mut outlet.pending),
+            (_, true) => write_json(&folder, &mut outlet.pending),
+            (_, false) => write_text(&folder, now_s, args.units, &mut outlet.pending),
         }
     }
     if args.prometheus.is_some() {
@@ -54,8 +57,30 @@ pub(super) fn run(args: &StatusArgs) -> anyhow::Result<ExitStatus> {
         }
     }
     outlet.finish()?;
-    if args.alert && !news::look_after(schedules.schedules(), now_s) {
+    if args.alert && !send_idle(&places, schedules.schedules(), now_s) {
         status.raise(ExitStatus::Undetermined);
     }
     Ok(status)
+}
+
+/// Writes the metrics of every catalogued folder to a file, which is replaced as a whole.
+pub(super) fn write_metrics_file(
+    file: &Path,
+    places: &WatchPlaces,
+    schedules: &ScheduleList,
+    now_s: i64,
+) -> anyhow::Result<()> {
+    let place = metrics_place(file)?;
+    let trees = places.trees();
+    let folder = |tree| places.folder_with_drives(tree, schedules, now_s);
+    let folders: Vec<FolderStatus> = trees.iter().map(folder).collect();
+    let mut metrics = Vec::new();
+    write_metrics(&folders, &mut metrics);
+    place.write(&metrics)
+}
+
+/// Reserves a file for metrics. An existing one must be such a file.
+fn metrics_place(file: &Path) -> anyhow::Result<DocumentFile> {
+    let is_ours = |beginning: &[u8]| beginning.starts_with(METRICS_BEGINNING.as_bytes());
+    DocumentFile::claim(file, is_ours)
 }

@@ -1,7 +1,7 @@
 //! `steadfast update`: arguments → a run that judges and tags → the report.
 
 use steadfast::ExitStatus;
-use steadfast::{TreeChanges, Verb};
+use steadfast::Verb;
 
 use crate::args::UpdateArgs;
 
@@ -16,13 +16,4 @@ pub(super) fn run(args: &UpdateArgs) -> anyhow::Result<ExitStatus> {
         options.accept_many = args.accept_many;
     });
     execute_accepting(Verb::Update, &selection, options, &args.write.output, report)
-}
-
-/// Says that too many files changed at once.
-pub(super) fn alarm_of(changes: &TreeChanges) -> String {
-    let (changed, files) = (changes.count(), changes.files);
-    format!(
-        "{changed} of {files} files are missing or modified at once: nothing was updated. Is the \
-         right volume mounted?"
-    )
 }

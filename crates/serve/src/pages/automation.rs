@@ -152,7 +152,7 @@ async fn schedule(
 
 /// The panel of the alerts, for the page of settings.
 pub(super) fn alerts_panel(visitor: &Visitor, automation: &Automation) -> Markup {
-    let alerts = automation.alerts();
+    let alerts = automation.places.alerts();
     html! {
         section .panel aria-labelledby="alerts" {
             div .cap { (icon("bell")) h2 #alerts { "Messages about trouble" } }

@@ -12,10 +12,10 @@ use axum::response::{IntoResponse as _, Response};
 use axum::routing::get;
 use steadfast::FolderState;
 use steadfast_report::metrics::write_metrics;
-use steadfast_report::status::{FolderStatus, ScheduleFacts};
-use steadfast_watch::{CheckSchedule, Journal};
+use steadfast_watch::FolderStatus;
 
 use crate::app::App;
+use crate::automation::Automation;
 use crate::folders::ServedFolder;
 use crate::guard::METRICS;
 use crate::refusal::Refusal;
@@ -43,12 +43,11 @@ fn status_of(app: &App, folder: &ServedFolder) -> Option<FolderStatus> {
         FolderState::Unrecorded | FolderState::PartOf(_) => return None,
         state => state.clone(),
     };
-    let schedule = folder.schedule.as_ref().and_then(|schedule| facts_of(app, schedule));
-    Some(FolderStatus { root: app.roots.path(&folder.place), state, schedule, drives: Vec::new() })
-}
-
-fn facts_of(app: &App, schedule: &CheckSchedule) -> Option<ScheduleFacts> {
-    let journals = &app.config.automation.as_ref()?.journals;
-    let last = Journal::of(journals, &schedule.name).read();
-    Some(ScheduleFacts::of(schedule, last, app.now().seconds))
+    let root = app.roots.path(&folder.place);
+    Some(match &app.config.automation {
+        Some(Automation { places, .. }) => {
+            places.status_of(&root, state, folder.schedule.as_ref(), app.now().seconds)
+        }
+        None => FolderStatus { root, state, schedule: None, drives: Vec::new() },
+    })
 }

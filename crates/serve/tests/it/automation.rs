@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use steadfast_serve::{Automation, Config};
 use steadfast_watch::timer::TimerHost;
-use steadfast_watch::{AlertList, Every, Journal, ScheduleList, Sender, TimerKind};
+use steadfast_watch::{AlertList, Every, Journal, ScheduleList, Sender, TimerKind, WatchPlaces};
 use tempfile::TempDir;
 
 use crate::browser::{Browser, Served, between};
@@ -37,9 +37,10 @@ impl House {
             os: "linux",
         };
         let automation = Automation {
-            schedules: home.path().join("schedules.toml"),
-            journals: home.path().join("journals"),
-            alerts: home.path().join("alerts.toml"),
+            places: WatchPlaces {
+                configuration: home.path().to_owned(),
+                state: home.path().join("state"),
+            },
             host,
             sender,
         };
@@ -174,7 +175,7 @@ fn metrics_are_for_a_session_or_their_token() {
     let wish = "place=0/&act=save&every=week&at=03:30&cover=60";
     assert_eq!(house.browser.post("/schedules", wish).status, 303);
     let name = house.schedules().schedules()[0].name.clone();
-    Journal::of(&house.file("journals"), &name).ran(1_000, 2_000, 3, None).unwrap();
+    Journal::of(&house.file("state/schedules"), &name).ran(1_000, 2_000, 3, None).unwrap();
     let shown = house.browser.get("/metrics");
     assert_eq!(shown.header("content-type"), Some("text/plain; version=0.0.4; charset=utf-8"));
     let root = house.served.tree.path().canonicalize().unwrap();

@@ -23,6 +23,9 @@ use crate::error::{Error, ErrorKind};
 /// How often to look whether a program has ended.
 const LOOK_EVERY: Duration = Duration::from_millis(20);
 
+/// How long the delivery of one message may take.
+const TIME_LIMIT: Duration = Duration::from_secs(30);
+
 /// Bytes of a message in a request at most; services cut or refuse longer ones.
 const TEXT_LEN_MAX: usize = 1_900;
 
@@ -48,6 +51,11 @@ pub struct Delivery {
 }
 
 impl Sender {
+    /// Returns the sender of this machine, with the search path of this process.
+    pub fn of_this_machine() -> Sender {
+        Sender { time_limit: TIME_LIMIT, search_path: None, os: std::env::consts::OS }
+    }
+
     /// Tells monitors that a run begins.
     pub fn begin(&self, alerts: &[Alert]) -> Vec<Delivery> {
         let is_ping = |alert: &&Alert| matches!(alert.channel, Channel::Ping(_));

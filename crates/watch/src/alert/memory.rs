@@ -6,7 +6,9 @@ use std::io;
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
-use steadfast_sys::file::{age_s, write_private};
+use steadfast::{FileState, age_s};
+use steadfast_sys::file::write_private;
+use strum::IntoStaticStr;
 
 use crate::error::{Error, ErrorKind};
 
@@ -16,11 +18,85 @@ const REMIND_S: i64 = 7 * 86_400 - 3_600;
 /// The most troubles that are remembered one by one. Beyond, only their number is told.
 const REMEMBERED_MAX: usize = 20_000;
 
+/// What is wrong with a file, or with a folder. The worst comes first.
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, IntoStaticStr,
+)]
+#[serde(rename_all = "lowercase")]
+#[strum(serialize_all = "lowercase")]
+pub enum TroubleKind {
+    /// A file is corrupt.
+    Corrupt,
+    /// A file was written by something that kept its date, or is corrupt.
+    Suspect,
+    /// A file has other contents than a list.
+    Differs,
+    /// A file is missing.
+    Missing,
+    /// A file cannot be read.
+    Unreadable,
+    /// A file has lost its tag.
+    #[serde(rename = "tag lost")]
+    #[strum(serialize = "tag lost")]
+    TagLost,
+    /// A file has the tag of other contents.
+    #[serde(rename = "tag replaced")]
+    #[strum(serialize = "tag replaced")]
+    TagReplaced,
+    /// A file was changed.
+    Modified,
+    /// A file changed while it was read.
+    Unstable,
+    /// A file has another time.
+    Touched,
+    /// The check of the folder is overdue.
+    Overdue,
+    /// The folder is not there.
+    Unmounted,
+    /// The folder cannot be judged.
+    Unknown,
+    /// Its timer does not start the check.
+    #[serde(rename = "not started")]
+    #[strum(serialize = "not started")]
+    NotStarted,
+    /// The check could not be made.
+    Failed,
+    /// Too many files changed or disappeared at once.
+    #[serde(rename = "mass change")]
+    #[strum(serialize = "mass change")]
+    MassChange,
+}
+
+impl TroubleKind {
+    /// Returns the trouble that an open failure of a file is; `None` if it is none.
+    pub fn of_file(state: FileState) -> Option<TroubleKind> {
+        Some(match state {
+            FileState::Fine => return None,
+            FileState::Touched => TroubleKind::Touched,
+            FileState::Modified => TroubleKind::Modified,
+            FileState::Corrupt => TroubleKind::Corrupt,
+            FileState::Suspect => TroubleKind::Suspect,
+            FileState::Differs => TroubleKind::Differs,
+            FileState::Unreadable => TroubleKind::Unreadable,
+            FileState::Unstable => TroubleKind::Unstable,
+            FileState::Missing => TroubleKind::Missing,
+            FileState::TagLost => TroubleKind::TagLost,
+            FileState::TagReplaced => TroubleKind::TagReplaced,
+        })
+    }
+
+    /// Returns its name, as in JSON.
+    pub fn name(self) -> &'static str {
+        self.into()
+    }
+}
+
 /// Something that is wrong: a file and its state, or a condition of the folder.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Trouble {
-    /// The state: "corrupt", "missing", "overdue", "unmounted".
-    pub state: String,
+    /// What it is.
+    #[serde(rename = "state")]
+    pub kind: TroubleKind,
     /// The path from the root of the folder; empty for the folder itself.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub path: String,
@@ -41,8 +117,8 @@ pub struct Memory {
 pub struct News {
     /// Trouble that was not told before.
     pub new: Vec<Trouble>,
-    /// Numbers of all open trouble, by state.
-    pub open: BTreeMap<String, u64>,
+    /// Numbers of all open trouble, by its kind.
+    pub open: BTreeMap<TroubleKind, u64>,
     /// How much was told and is settled.
     pub settled: u64,
     /// Whether open trouble is due to be told again.
@@ -95,7 +171,7 @@ impl Memory {
         let new = open.iter().filter(|trouble| !told.contains(trouble) && !is_overfull);
         let mut counts = BTreeMap::new();
         for trouble in open {
-            *counts.entry(trouble.state.clone()).or_insert(0) += 1;
+            *counts.entry(trouble.kind).or_insert(0) += 1;
         }
         let since_s = self.told_s.and_then(|told_s| age_s(told_s, now_s));
         News {
@@ -115,14 +191,15 @@ impl Memory {
 
 #[cfg(test)]
 mod tests {
+    use super::TroubleKind::{Corrupt, Missing};
     use super::*;
 
     const DAY_S: i64 = 86_400;
 
-    fn troubles(states: &[(&str, &str)]) -> BTreeSet<Trouble> {
+    fn troubles(all: &[(TroubleKind, &str)]) -> BTreeSet<Trouble> {
         let trouble =
-            |(state, path): &(&str, &str)| Trouble { state: (*state).into(), path: (*path).into() };
-        states.iter().map(trouble).collect()
+            |(kind, path): &(TroubleKind, &str)| Trouble { kind: *kind, path: (*path).into() };
+        all.iter().map(trouble).collect()
     }
 
     #[test]
@@ -130,8 +207,8 @@ mod tests {
         let mut memory = Memory::default();
         let nothing = troubles(&[]);
         assert!(!memory.news(&nothing, 0).is_due());
-        let one = troubles(&[("corrupt", "a")]);
-        let two = troubles(&[("corrupt", "a"), ("missing", "b")]);
+        let one = troubles(&[(Corrupt, "a")]);
+        let two = troubles(&[(Corrupt, "a"), (Missing, "b")]);
         // Each night: what is open, and what is told of it.
         type Night<'a> = (i64, &'a BTreeSet<Trouble>, Option<(usize, u64, u64)>);
         let nights: [Night<'_>; 9] = [
@@ -158,16 +235,16 @@ mod tests {
     #[test]
     fn a_file_that_becomes_worse_is_new() {
         let mut memory = Memory::default();
-        memory.tell(&troubles(&[("missing", "a")]), 0);
-        let news = memory.news(&troubles(&[("corrupt", "a")]), DAY_S);
+        memory.tell(&troubles(&[(Missing, "a")]), 0);
+        let news = memory.news(&troubles(&[(Corrupt, "a")]), DAY_S);
         assert_eq!((news.new.len(), news.settled), (1, 1));
     }
 
     #[test]
     fn a_clock_that_was_set_back_does_not_silence_reminders() {
         let mut memory = Memory::default();
-        memory.tell(&troubles(&[("missing", "a")]), 100 * DAY_S);
-        assert!(memory.news(&troubles(&[("missing", "a")]), 50 * DAY_S).remind);
+        memory.tell(&troubles(&[(Missing, "a")]), 100 * DAY_S);
+        assert!(memory.news(&troubles(&[(Missing, "a")]), 50 * DAY_S).remind);
     }
 
     #[test]
@@ -176,7 +253,7 @@ mod tests {
         let file = folder.path().join("new/photos.json");
         assert_eq!(Memory::read(&file), Memory::default());
         let mut memory = Memory::default();
-        memory.tell(&troubles(&[("missing", "a\n\"b")]), 100);
+        memory.tell(&troubles(&[(Missing, "a\n\"b")]), 100);
         memory.write(&file).unwrap();
         assert_eq!(Memory::read(&file), memory);
         fs::write(&file, "{").unwrap();

@@ -5,33 +5,10 @@ use std::collections::BTreeMap;
 use serde_json::{Value, json};
 
 use crate::alert::config::Details;
-use crate::alert::memory::{News, Trouble};
+use crate::alert::memory::{News, Trouble, TroubleKind};
 
 /// Paths that a message contains at most.
 const PATHS_MAX: usize = 20;
-
-/// States of a file or folder, each with its words for one and for several.
-const WORDS: [(&str, &str, &str); 15] = [
-    ("corrupt", "file is damaged", "files are damaged"),
-    (
-        "suspect",
-        "file was changed by something that kept its date: was it you?",
-        "files were changed by something that kept their dates: was it you?",
-    ),
-    ("differs", "file has other contents than a list", "files have other contents than a list"),
-    ("missing", "file is missing", "files are missing"),
-    ("unreadable", "file cannot be read", "files cannot be read"),
-    ("tag lost", "file has lost its tag", "files have lost their tags"),
-    ("tag replaced", "file has a tag of other contents", "files have tags of other contents"),
-    ("modified", "file was changed", "files were changed"),
-    ("unstable", "file changed while it was read", "files changed while they were read"),
-    ("overdue", "check is overdue", "checks are overdue"),
-    ("unmounted", "folder is not there", "folders are not there"),
-    ("unknown", "folder cannot be judged", "folders cannot be judged"),
-    ("not started", "check is not started by its timer", "checks are not started by their timers"),
-    ("failed", "check could not be made", "checks could not be made"),
-    ("mass change", "alarm: unusually many files changed or disappeared", "alarms"),
-];
 
 /// The facts of a run.
 #[derive(Clone, Debug, Default)]
@@ -93,10 +70,10 @@ impl AlertMessage {
         let mut lines = vec![format!("Folder: {folder}")];
         lines.extend(facts.alarm.clone());
         lines.extend(facts.failure.clone());
-        for (state, count) in &news.open {
-            let new = news.new.iter().filter(|trouble| trouble.state == *state).count();
+        for (kind, count) in &news.open {
+            let new = news.new.iter().filter(|trouble| trouble.kind == *kind).count();
             let new = if new > 0 { format!(" ({new} new)") } else { String::new() };
-            lines.push(format!("{}{new}", phrase(state, *count)));
+            lines.push(format!("{}{new}", phrase(*kind, *count)));
         }
         if news.settled > 0 {
             lines.push(format!("settled since the last message: {}", news.settled));
@@ -104,8 +81,8 @@ impl AlertMessage {
         lines.extend(facts.checked.iter().map(|checked| format!("checked: {checked}")));
         if details == Details::Paths {
             let shown = news.new.iter().filter(|trouble| !trouble.path.is_empty());
-            lines.extend(shown.take(PATHS_MAX).map(|Trouble { state, path }| {
-                format!("  {state}: {}", path.replace(char::is_control, "\u{fffd}"))
+            lines.extend(shown.take(PATHS_MAX).map(|Trouble { kind, path }| {
+                format!("  {}: {}", kind.name(), path.replace(char::is_control, "\u{fffd}"))
             }));
             if news.new.len() > PATHS_MAX {
                 lines.push(format!("  and {} more", news.new.len() - PATHS_MAX));
@@ -132,9 +109,8 @@ impl AlertMessage {
         });
         if details == Details::Paths {
             let new = news.new.iter().take(1_000);
-            document["new_paths"] = new
-                .map(|trouble| json!({ "state": trouble.state, "path": trouble.path }))
-                .collect();
+            document["new_paths"] =
+                new.map(|trouble| json!({ "state": trouble.kind, "path": trouble.path })).collect();
         }
         AlertMessage {
             subject,
@@ -147,26 +123,42 @@ impl AlertMessage {
 }
 
 /// Lists numbers in words, as "2 files are damaged, 1 file is missing".
-fn listed(counts: &BTreeMap<String, u64>) -> String {
-    let parts: Vec<String> = WORDS
-        .iter()
-        .filter_map(|(state, ..)| counts.get(*state).map(|count| phrase(state, *count)))
-        .chain(
-            counts
-                .iter()
-                .filter(|(state, _)| WORDS.iter().all(|(known, ..)| known != state))
-                .map(|(state, count)| phrase(state, *count)),
-        )
-        .collect();
+fn listed(counts: &BTreeMap<TroubleKind, u64>) -> String {
+    let parts: Vec<String> = counts.iter().map(|(kind, count)| phrase(*kind, *count)).collect();
     parts.join(", ")
 }
 
-fn phrase(state: &str, count: u64) -> String {
-    match WORDS.iter().find(|(known, ..)| *known == state) {
-        Some((_, one, _)) if count == 1 => format!("1 {one}"),
-        Some((_, _, several)) => format!("{count} {several}"),
-        None => format!("{count} {state}"),
-    }
+fn phrase(kind: TroubleKind, count: u64) -> String {
+    let (one, several) = match kind {
+        TroubleKind::Corrupt => ("file is damaged", "files are damaged"),
+        TroubleKind::Suspect => (
+            "file was changed by something that kept its date: was it you?",
+            "files were changed by something that kept their dates: was it you?",
+        ),
+        TroubleKind::Differs => {
+            ("file has other contents than a list", "files have other contents than a list")
+        }
+        TroubleKind::Missing => ("file is missing", "files are missing"),
+        TroubleKind::Unreadable => ("file cannot be read", "files cannot be read"),
+        TroubleKind::TagLost => ("file has lost its tag", "files have lost their tags"),
+        TroubleKind::TagReplaced => {
+            ("file has a tag of other contents", "files have tags of other contents")
+        }
+        TroubleKind::Modified => ("file was changed", "files were changed"),
+        TroubleKind::Unstable => {
+            ("file changed while it was read", "files changed while they were read")
+        }
+        TroubleKind::Touched => ("file has another time", "files have other times"),
+        TroubleKind::Overdue => ("check is overdue", "checks are overdue"),
+        TroubleKind::Unmounted => ("folder is not there", "folders are not there"),
+        TroubleKind::Unknown => ("folder cannot be judged", "folders cannot be judged"),
+        TroubleKind::NotStarted => {
+            ("check is not started by its timer", "checks are not started by their timers")
+        }
+        TroubleKind::Failed => ("check could not be made", "checks could not be made"),
+        TroubleKind::MassChange => ("alarm: unusually many files changed or disappeared", "alarms"),
+    };
+    format!("{count} {}", if count == 1 { one } else { several })
 }
 
 #[cfg(test)]
@@ -187,10 +179,10 @@ mod tests {
     }
 
     fn news() -> News {
-        let trouble = |state: &str, path: &str| Trouble { state: state.into(), path: path.into() };
+        let kind = TroubleKind::Corrupt;
         News {
-            new: vec![trouble("corrupt", "2019/a\u{7}.jpg")],
-            open: [("corrupt".to_owned(), 2), ("missing".to_owned(), 1)].into(),
+            new: vec![Trouble { kind, path: "2019/a\u{7}.jpg".into() }],
+            open: [(kind, 2), (TroubleKind::Missing, 1)].into(),
             settled: 0,
             remind: false,
         }

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 use steadfast_watch::{
     Alert, AlertFacts, Channel, Delivery, Details, Memory, News, Occasion, Sender, Trouble,
-    WebhookForm,
+    TroubleKind, WebhookForm,
 };
 
 fn sender(folder: &Path) -> Sender {
@@ -33,7 +33,7 @@ fn facts() -> AlertFacts {
 }
 
 fn bad_news() -> News {
-    let trouble = Trouble { state: "corrupt".into(), path: "secret plans.odt".into() };
+    let trouble = Trouble { kind: TroubleKind::Corrupt, path: "secret plans.odt".into() };
     Memory::default().news(&[trouble].into(), 1_000)
 }
 
@@ -219,7 +219,7 @@ fn a_program_that_leaves_another_behind_does_not_hold_up() {
     // The other has the input, and reads none of it.
     let tool = program(folder.path(), "tool", "exec 3<&0; sleep 30 <&3 & exit 0\n");
     let trouble =
-        |number| Trouble { state: "corrupt".into(), path: format!("{number}").repeat(100) };
+        |number| Trouble { kind: TroubleKind::Corrupt, path: format!("{number}").repeat(100) };
     let news = Memory::default().news(&(0..900).map(trouble).collect(), 1_000);
     let alert = Alert { details: Details::Paths, ..Alert::new(Channel::Command(vec![tool])) };
     let begun = Instant::now();

@@ -5,35 +5,89 @@ use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
+use std::sync::mpsc::{RecvTimeoutError, Sender as Waiting, channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use steadfast::ExitStatus;
-use steadfast::catalogue::{Catalogue, RunRecord};
+use steadfast::catalogue::{Catalogue, CatalogueError, RunRecord};
 use steadfast::parity::ParityPlace;
 use steadfast::{
-    CatalogueUse, DueChoice, FileState, FolderState, Options, Selection, TreeChanges, Verb,
-};
-use steadfast_report::Units;
-use steadfast_report::units::{counted, rough_duration};
-use steadfast_watch::{
-    AlertFacts, CheckSchedule, Conditions, Journal, Mounted, ScheduleDecision, SkipReason, decide,
-    load, on_battery,
+    CatalogueUse, DueChoice, ExitStatus, FileState, FolderState, Options, Selection, TreeChanges,
+    Verb,
 };
 
-use crate::args::ScheduleRunArgs;
-use crate::commands::{alert, execute, news, parity, report, tree_status, update};
-use crate::exit;
-use crate::state_folder;
+use crate::alert::channel::{Delivery, Sender};
+use crate::alert::message::AlertFacts;
+use crate::decide::{Conditions, Mounted, ScheduleDecision, SkipReason, decide};
+use crate::error::Error;
+use crate::journal::Journal;
+use crate::machine::{load, on_battery};
+use crate::places::WatchPlaces;
+use crate::schedule::CheckSchedule;
 
-/// Runs a schedule if it is due, and sends the alerts. Returns the exit status.
-pub(super) fn run(schedule: &CheckSchedule, args: &ScheduleRunArgs) -> anyhow::Result<ExitStatus> {
-    let journal = tree_status::journal(schedule)?;
+/// The surface that a run of a schedule belongs to: it carries out the verbs, and shows what they
+/// find as its user wants it.
+pub trait NightSurface {
+    /// Why a step could not be carried out.
+    type Error: From<Error> + From<steadfast::Error> + From<CatalogueError>;
+
+    /// Returns the options that the user gave for every step.
+    fn options(&self) -> Options;
+
+    /// Runs a verb.
+    ///
+    /// # Errors
+    /// If it cannot begin or go on.
+    fn run(
+        &mut self,
+        verb: Verb,
+        selection: &Selection,
+        options: Options,
+    ) -> Result<ExitStatus, Self::Error>;
+
+    /// Brings the parity of a tree up to date. Returns the worst status of its files.
+    ///
+    /// # Errors
+    /// If it cannot begin or go on.
+    fn update_parity(
+        &mut self,
+        place: &ParityPlace,
+        options: Options,
+    ) -> Result<ExitStatus, Self::Error>;
+
+    /// Shows what the user should know of the schedule.
+    fn complain(&mut self, text: &str);
+
+    /// Shows which messages did not arrive.
+    fn delivered(&mut self, deliveries: &[Delivery]);
+
+    /// Returns what an error and its causes say.
+    fn words_of(&self, error: &Self::Error) -> String;
+
+    /// Returns how much a run checked, in words.
+    fn words_of_check(&self, files: u64, bytes: u64, elapsed_s: u64) -> String;
+
+    /// Returns whether the user asked to stop.
+    fn was_stopped(&self) -> bool;
+}
+
+/// Runs a schedule if it is due, or although it is not if `forced`, and sends the alerts.
+///
+/// # Errors
+/// If it cannot be judged whether it is due, or what became of it cannot be stored. A check that
+/// fails is told and stored.
+pub fn run_schedule<S: NightSurface>(
+    places: &WatchPlaces,
+    sender: &Sender,
+    schedule: &CheckSchedule,
+    forced: bool,
+    surface: &mut S,
+) -> Result<ExitStatus, S::Error> {
+    let journal = places.journal(schedule);
     let lock = journal.lock()?;
     let now_s = (Options::default().now)().seconds;
-    let tree = tree_status::tree_of(&schedule.directory);
-    let folder = tree.as_ref().ok().map(|tree| tree_status::of_tree(tree, Some(schedule), now_s));
+    let tree = places.tree(&schedule.directory);
+    let folder = tree.as_ref().ok().map(|tree| places.folder(tree, Some(schedule), now_s));
     let (mounted, total_bytes) = match folder.map(|folder| folder.state) {
         Some(FolderState::Known(facts)) => (Mounted::Yes, facts.audit.bytes),
         Some(FolderState::NotThere(reason) | FolderState::Unknown(reason)) => {
@@ -52,79 +106,29 @@ pub(super) fn run(schedule: &CheckSchedule, args: &ScheduleRunArgs) -> anyhow::R
         load: load(),
         in_progress: lock.is_none(),
         total_bytes,
-        forced: args.now,
+        forced,
     };
     match (decide(schedule, &conditions), tree) {
         (ScheduleDecision::Run { max_bytes, max_time_s }, Ok(tree)) => {
-            alert::report(&alert::sender().begin(alert::list()?.alerts()));
-            let night = Night {
-                schedule,
-                catalogue: &tree.catalogue,
-                args,
-                end: max_time_s.map(|limit_s| Instant::now() + Duration::from_secs(limit_s)),
-            };
-            finish(&night, &journal, now_s, night.steps(max_bytes))
+            surface.delivered(&sender.begin(places.alerts()?.alerts()));
+            let end = max_time_s.map(|limit_s| Instant::now() + Duration::from_secs(limit_s));
+            let mut night = Night { places, schedule, catalogue: &tree.catalogue, surface, end };
+            let outcome = night.steps(max_bytes);
+            night.finish(sender, &journal, now_s, outcome)
         }
         (ScheduleDecision::Skip(reason), _) => {
-            exit::complain(&format!("schedule `{}`: nothing done: {reason}", schedule.name));
+            surface.complain(&format!("nothing done: {reason}"));
             if reason == SkipReason::InProgress {
                 return Ok(ExitStatus::Fine);
             }
             journal.skipped(&reason.to_string(), now_s)?;
-            news::tell(schedule, AlertFacts::default(), None, now_s)?;
+            let facts = AlertFacts::default();
+            surface.delivered(&places.alert(schedule, sender, facts, None, now_s)?);
             let unmounted = matches!(reason, SkipReason::NotMounted(_));
             Ok(ExitStatus::Undetermined.only_if(unmounted))
         }
-        (ScheduleDecision::Run { .. }, Err(error)) => Err(error),
+        (ScheduleDecision::Run { .. }, Err(error)) => Err(error.into()),
     }
-}
-
-/// Records what became of a run, and sends the alerts, also of a run that failed.
-fn finish(
-    night: &Night<'_>,
-    journal: &Journal,
-    began_s: i64,
-    outcome: anyhow::Result<NightOutcome>,
-) -> anyhow::Result<ExitStatus> {
-    let schedule = night.schedule;
-    let ended_s = (Options::default().now)().seconds;
-    let mut facts = AlertFacts { elapsed_s: ended_s.abs_diff(began_s), ..AlertFacts::default() };
-    let mut missing = None;
-    let mut ended_with = ExitStatus::Undetermined;
-    let recorded = match outcome {
-        Ok(NightOutcome { status, alarm, checked, missing: gone }) => {
-            missing = Some(gone);
-            ended_with = status;
-            facts.alarm = alarm;
-            if let Some(checked) = checked {
-                (facts.files, facts.bytes) = (checked.files, checked.bytes);
-                facts.checked = Some(in_words(&facts));
-                facts.counts = checked.counts;
-            }
-            match exit::was_signalled() {
-                // It is due again at once, because a run that was stopped may have read nothing.
-                true => journal.skipped("it was interrupted", ended_s),
-                false => journal.ran(began_s, ended_s, status.code(), facts.alarm.as_deref()),
-            }
-        }
-        Err(error) => {
-            exit::complain(&format!("schedule `{}`: {}", schedule.name, exit::words(&error)));
-            facts.failure = Some(format!("The check could not be made: {}.", exit::words(&error)));
-            journal.skipped("it failed", ended_s)
-        }
-    };
-    facts.status = Some(ended_with.code());
-    // A full disk must not silence the alerts.
-    news::tell(schedule, facts, missing.as_deref(), ended_s)?;
-    recorded?;
-    Ok(ended_with)
-}
-
-/// Says how much a run checked, and in what time.
-fn in_words(AlertFacts { files, bytes, elapsed_s, .. }: &AlertFacts) -> String {
-    let time = rough_duration(elapsed_s.saturating_mul(1_000_000_000));
-    let files = counted(*files, "file", "files");
-    format!("{files}, {}, in {time}", Units::Si.bytes(*bytes))
 }
 
 /// What became of the steps of a run.
@@ -139,17 +143,66 @@ struct NightOutcome {
 }
 
 /// A run, and when it must end.
-struct Night<'a> {
+struct Night<'a, S> {
+    places: &'a WatchPlaces,
     schedule: &'a CheckSchedule,
     catalogue: &'a Path,
-    args: &'a ScheduleRunArgs,
+    surface: &'a mut S,
     end: Option<Instant>,
 }
 
-impl Night<'_> {
+impl<S: NightSurface> Night<'_, S> {
+    /// Records what became of a run, and sends the alerts, also of a run that failed.
+    fn finish(
+        &mut self,
+        sender: &Sender,
+        journal: &Journal,
+        began_s: i64,
+        outcome: Result<NightOutcome, S::Error>,
+    ) -> Result<ExitStatus, S::Error> {
+        let ended_s = (Options::default().now)().seconds;
+        let mut facts =
+            AlertFacts { elapsed_s: ended_s.abs_diff(began_s), ..AlertFacts::default() };
+        let mut missing = None;
+        let mut ended_with = ExitStatus::Undetermined;
+        let recorded = match outcome {
+            Ok(outcome) => {
+                missing = Some(outcome.missing);
+                ended_with = outcome.status;
+                facts.alarm = outcome.alarm;
+                if let Some(RunRecord { files, bytes, counts, .. }) = outcome.checked {
+                    facts.checked =
+                        Some(self.surface.words_of_check(files, bytes, facts.elapsed_s));
+                    (facts.files, facts.bytes, facts.counts) = (files, bytes, counts);
+                }
+                match self.surface.was_stopped() {
+                    // It is due again at once, because a run that was stopped may have read
+                    // nothing.
+                    true => journal.skipped("it was interrupted", ended_s),
+                    false => {
+                        journal.ran(began_s, ended_s, ended_with.code(), facts.alarm.as_deref())
+                    }
+                }
+            }
+            Err(error) => {
+                let words = self.surface.words_of(&error);
+                self.surface.complain(&words);
+                facts.failure = Some(format!("The check could not be made: {words}."));
+                journal.skipped("it failed", ended_s)
+            }
+        };
+        facts.status = Some(ended_with.code());
+        // A full disk must not silence the alerts.
+        let deliveries =
+            self.places.alert(self.schedule, sender, facts, missing.as_deref(), ended_s)?;
+        self.surface.delivered(&deliveries);
+        recorded?;
+        Ok(ended_with)
+    }
+
     /// Checks what is due, then tags, then protects. A step begins only if there is time left, and
     /// if the steps before it found no reason against it.
-    fn steps(&self, max_bytes: u64) -> anyhow::Result<NightOutcome> {
+    fn steps(&mut self, max_bytes: u64) -> Result<NightOutcome, S::Error> {
         let CheckSchedule { directory, update, parity, .. } = self.schedule;
         // Before the check, which records what it finds.
         let changes = steadfast::changes(&Selection::of([directory]), &self.options())?;
@@ -165,10 +218,10 @@ impl Night<'_> {
         });
         let options = self.options().with(|options| options.due = Some(due));
         let selection = Selection::of([directory]);
-        let mut status = execute(Verb::Check, &selection, options, &self.args.output, report)?;
+        let mut status = self.surface.run(Verb::Check, &selection, options)?;
         let checked = Catalogue::open_reader(self.catalogue)?.runs(i64::MAX, 1)?.pop();
         if let Some(alarm) = alarm {
-            exit::complain(&format!("schedule `{}`: {alarm}", self.schedule.name));
+            self.surface.complain(&alarm);
             return Ok(NightOutcome {
                 status: status.max(ExitStatus::Changed),
                 alarm: Some(alarm),
@@ -181,7 +234,7 @@ impl Night<'_> {
         if *update && self.goes_on(status) {
             status = self.update(status, changes)?;
             missing.clear();
-        } else if !exit::was_signalled() {
+        } else if !self.surface.was_stopped() {
             status.raise(self.record_missing(&missing)?);
         }
         status.raise(ExitStatus::Changed.only_if(!missing.is_empty()));
@@ -196,7 +249,7 @@ impl Night<'_> {
 
     /// Records which files are newly missing, and reads those that are back, whose turn to be
     /// checked may be weeks away.
-    fn record_missing(&self, missing: &[PathBuf]) -> anyhow::Result<ExitStatus> {
+    fn record_missing(&mut self, missing: &[PathBuf]) -> Result<ExitStatus, S::Error> {
         let root = &self.schedule.directory;
         let mut known = HashSet::new();
         Catalogue::open_reader(self.catalogue)?.failures(&mut |failure| {
@@ -224,14 +277,14 @@ impl Night<'_> {
                 options.allow_empty = true;
                 options.controls.stop = Arc::clone(&limit.stop);
             });
-            let done = execute(Verb::Check, &selection, options, &self.args.output, report)?;
-            status.raise(limit.status(done));
+            let done = self.surface.run(Verb::Check, &selection, options)?;
+            status.raise(limit.status(done, self.surface.was_stopped()));
         }
         Ok(status)
     }
 
     /// Tags new files, and edited ones anew. Reads no other file.
-    fn update(&self, status: ExitStatus, changes: TreeChanges) -> anyhow::Result<ExitStatus> {
+    fn update(&mut self, status: ExitStatus, changes: TreeChanges) -> Result<ExitStatus, S::Error> {
         let directory = &self.schedule.directory;
         let edited = Selection::default().with(|selection| {
             selection.listed = changes.edited;
@@ -248,8 +301,8 @@ impl Night<'_> {
                 options.allow_empty = true;
                 options.controls.stop = Arc::clone(&limit.stop);
             });
-            let done = execute(verb, &selection, options, &self.args.output, report)?;
-            worst.raise(limit.status(done));
+            let done = self.surface.run(verb, &selection, options)?;
+            worst.raise(limit.status(done, self.surface.was_stopped()));
         }
         // Files that the check found modified are tagged now; missing ones are still missing.
         let mut is_open = false;
@@ -261,19 +314,19 @@ impl Night<'_> {
     }
 
     /// Brings the parity up to date.
-    fn protect(&self) -> anyhow::Result<ExitStatus> {
+    fn protect(&mut self) -> Result<ExitStatus, S::Error> {
         let limit = StepLimit::begin(self.left());
         let place = ParityPlace::new(&self.schedule.directory, None)?;
         let options =
             self.options().with(|options| options.controls.stop = Arc::clone(&limit.stop));
-        Ok(limit.status(parity::keep_up(&place, options, self.args.output.json)?))
+        let done = self.surface.update_parity(&place, options)?;
+        Ok(limit.status(done, self.surface.was_stopped()))
     }
 
     fn options(&self) -> Options {
-        Options::default().with(|options| {
-            options.qos = self.args.level.level();
+        self.surface.options().with(|options| {
             options.catalogue.choice = CatalogueUse::At(self.catalogue.to_owned());
-            options.catalogue.trees = state_folder::trees();
+            options.catalogue.trees = Some(self.places.tree_list());
             options.catalogue.wait = true;
         })
     }
@@ -281,7 +334,7 @@ impl Night<'_> {
     /// Returns whether the next step may begin.
     fn goes_on(&self, status: ExitStatus) -> bool {
         let has_time = self.left().is_none_or(|left| !left.is_zero());
-        status != ExitStatus::Interrupted && !exit::was_signalled() && has_time
+        status != ExitStatus::Interrupted && !self.surface.was_stopped() && has_time
     }
 
     /// Returns the time left, if it is limited.
@@ -292,15 +345,18 @@ impl Night<'_> {
 
 /// Says that too many files changed at once, and what to type if that is right.
 fn alarm_of(changes: &TreeChanges, directory: &Path) -> String {
-    let alarm = update::alarm_of(changes);
-    format!("{alarm} `steadfast update --accept-many {}` accepts them", directory.display())
+    let (changed, files, folder) = (changes.count(), changes.files, directory.display());
+    format!(
+        "{changed} of {files} files are missing or modified at once: nothing was updated. Is the \
+         right volume mounted? `steadfast update --accept-many {folder}` accepts them"
+    )
 }
 
 /// Ends a step when its time is over.
 struct StepLimit {
     stop: Arc<AtomicBool>,
     /// Ends the thread that waits, when it is dropped.
-    _waiting: Option<Sender<()>>,
+    _waiting: Option<Waiting<()>>,
 }
 
 impl StepLimit {
@@ -319,8 +375,9 @@ impl StepLimit {
         StepLimit { stop, _waiting: waiting }
     }
 
-    /// Returns the status of a step. It is no trouble that its time was over: the next run goes on.
-    fn status(&self, status: ExitStatus) -> ExitStatus {
-        status.only_if(status != ExitStatus::Interrupted || exit::was_signalled())
+    /// Returns the status of a step. It is no trouble that its time was over, unless the user
+    /// stopped it: the next run goes on.
+    fn status(&self, status: ExitStatus, was_stopped: bool) -> ExitStatus {
+        status.only_if(status != ExitStatus::Interrupted || was_stopped)
     }
 }
