@@ -67,8 +67,8 @@ fn ensure_planned(job: &Job, shard: u64) -> Result<(), Error> {
     Ok(())
 }
 
-/// Runs a shard, even if its part exists: see [`existing`]. `options.controls.stop` stops it, and then no
-/// part is written.
+/// Runs a shard, even if its part exists: see [`existing`]. `options.controls.stop` stops it, and
+/// then no part is written.
 ///
 /// # Errors
 /// [`ErrorKind::Temporary`] if a retry may succeed: the folder of the job or the root does not

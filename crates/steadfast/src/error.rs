@@ -22,23 +22,23 @@ pub enum ErrorKind {
 
 /// Why a run could not begin or continue.
 ///
-/// The message says all, also the system's reason. The [`source`](std::error::Error::source) is for
-/// programs: the chain leads to the [`io::Error`] of the system, whose kind tells a file that is not
-/// there from one that may not be read.
+/// The message says all, also the system's reason. The [`source`](std::error::Error::source) is
+/// for programs: the chain leads to the [`io::Error`] of the system, whose kind tells a file that
+/// is not there from one that may not be read.
 #[derive(Debug, thiserror::Error)]
 #[error("{}{message}", shown(.path.as_deref()))]
 pub struct Error {
     kind: ErrorKind,
     path: Option<PathBuf>,
     message: String,
-    source: Option<Cause>,
+    source: Option<BoxedError>,
 }
 
 /// What an error was caused by.
-pub(crate) type Cause = Box<dyn StdError + Send + Sync>;
+pub(crate) type BoxedError = Box<dyn StdError + Send + Sync>;
 
 /// Copies an error of the system, for one that must keep it.
-pub(crate) fn copied(error: &io::Error) -> Cause {
+pub(crate) fn copied(error: &io::Error) -> BoxedError {
     Box::new(match error.raw_os_error() {
         Some(code) => io::Error::from_raw_os_error(code),
         None => io::Error::new(error.kind(), error.to_string()),
@@ -82,7 +82,7 @@ impl Error {
     }
 
     /// Adds what caused the error. The message must name it already.
-    pub(crate) fn caused_by(mut self, cause: impl Into<Cause>) -> Error {
+    pub(crate) fn caused_by(mut self, cause: impl Into<BoxedError>) -> Error {
         self.source = Some(cause.into());
         self
     }

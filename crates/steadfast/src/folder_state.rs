@@ -229,7 +229,8 @@ impl FolderFacts {
         self.audit.entries.saturating_sub(self.audit.tagged)
     }
 
-    /// Returns whether a repair in place was cut off, a part is not mounted, or that cannot be told.
+    /// Returns whether a repair in place was cut off, a part is not mounted, or that cannot be
+    /// told.
     pub fn has_unfinished(&self) -> bool {
         self.unfinished.iter().any(|notice| !notice.status.is_fine())
     }

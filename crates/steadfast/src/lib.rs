@@ -121,8 +121,8 @@ pub use crate::pages::PagesUse;
 pub use crate::read::Origin;
 pub use crate::reference::Reference;
 pub use crate::run::{
-    CatalogueOptions, CatalogueUse, Controls, DatalessUse, DueChoice, Options, ReadFrom, Reading,
-    TreeChanges, Verb, changes, prepare_open_files,
+    CatalogueOptions, CatalogueUse, Controls, DatalessUse, DueChoice, Options, ReadFrom,
+    ReadingOptions, TreeChanges, Verb, changes, prepare_open_files,
 };
 pub use crate::selection::Selection;
 pub use crate::verdict::{ChangeEvidence, Judgement, Reason, Verdict};

@@ -102,9 +102,9 @@ pub struct Par2Totals {
 }
 
 impl Par2Totals {
-    /// Returns the exit status: `Fine` if every file is as the set says, `Changed` if one is missing
-    /// or was edited, `Undetermined` if one could not be read, or was not given back all that
-    /// belonged to it, `Corrupt` if one is damaged.
+    /// Returns the exit status: `Fine` if every file is as the set says, `Changed` if one is
+    /// missing or was edited, `Undetermined` if one could not be read, or was not given back all
+    /// that belonged to it, `Corrupt` if one is damaged.
     pub fn exit_status(&self) -> ExitStatus {
         self.status.max(ExitStatus::Interrupted.only_if(self.interrupted))
     }

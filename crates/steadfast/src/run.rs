@@ -44,8 +44,8 @@ use due::{DueList, TimeLimit};
 pub use hash::digest_of;
 pub(crate) use leaves::leaves_folder;
 pub use options::{
-    CatalogueOptions, CatalogueUse, Controls, DatalessUse, DueChoice, Options, ReadFrom, Reading,
-    Verb,
+    CatalogueOptions, CatalogueUse, Controls, DatalessUse, DueChoice, Options, ReadFrom,
+    ReadingOptions, Verb,
 };
 pub use quick::quick;
 pub use read::read_without_hashing;

@@ -189,8 +189,8 @@ impl Recorder {
         for (name, seen) in
             batch.iter().filter(|(name, seen)| seen.has_facts && !fresh.contains(name))
         {
-            // What is known goes with the contents of the tag, which a repair gives back. Those of an
-            // edited file, or of another one with its name, are known once they are tagged.
+            // What is known goes with the contents of the tag, which a repair gives back. Those of
+            // an edited file, or of another one with its name, are known once they are tagged.
             if seen.verdict == Some(Verdict::Modified)
                 && KnownBelongings::find(&self.catalogue.db, level.id, name)?.is_some()
             {

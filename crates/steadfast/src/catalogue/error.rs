@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use rusqlite::ffi::ErrorCode;
 
-use crate::error::{Cause, Error, copied};
+use crate::error::{BoxedError, Error, copied};
 
 /// The kind of an error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -48,7 +48,7 @@ pub struct CatalogueError {
     kind: CatalogueErrorKind,
     path: PathBuf,
     message: String,
-    cause: Option<Cause>,
+    cause: Option<BoxedError>,
 }
 
 impl CatalogueError {
@@ -87,7 +87,7 @@ impl From<CatalogueError> for Error {
 pub(super) struct DbError {
     kind: CatalogueErrorKind,
     message: String,
-    cause: Option<Cause>,
+    cause: Option<BoxedError>,
 }
 
 impl DbError {
@@ -124,7 +124,7 @@ impl DbError {
     }
 
     /// Adds what caused the error.
-    pub(super) fn caused_by(self, cause: Cause) -> DbError {
+    pub(super) fn caused_by(self, cause: BoxedError) -> DbError {
         DbError { cause: Some(cause), ..self }
     }
 

@@ -137,8 +137,8 @@ pub struct ParityMade {
 }
 
 impl ParityMade {
-    /// Returns the exit status: `Fine` if everything that is tagged is protected, `Corrupt` if a file
-    /// is, `Undetermined` if something is not protected or is missing, or the time was up.
+    /// Returns the exit status: `Fine` if everything that is tagged is protected, `Corrupt` if a
+    /// file is, `Undetermined` if something is not protected or is missing, or the time was up.
     pub fn exit_status(&self) -> ExitStatus {
         let time_up = ExitStatus::Undetermined.only_if(self.time_up);
         self.status.max(time_up).max(ExitStatus::Interrupted.only_if(self.interrupted))

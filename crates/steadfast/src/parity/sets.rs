@@ -84,7 +84,8 @@ pub struct SetTotals {
 }
 
 impl SetTotals {
-    /// Returns the exit status: `Corrupt` if a set is damaged, `Undetermined` if one cannot be read.
+    /// Returns the exit status: `Corrupt` if a set is damaged, `Undetermined` if one cannot be
+    /// read.
     pub fn exit_status(&self) -> ExitStatus {
         self.status.max(ExitStatus::Interrupted.only_if(self.interrupted))
     }

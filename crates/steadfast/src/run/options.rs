@@ -119,7 +119,7 @@ impl DueChoice {
 /// How contents are read and hashed.
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
-pub struct Reading {
+pub struct ReadingOptions {
     /// Where bytes come from.
     pub from: ReadFrom,
     /// Threads that hash; `None` for one per processor.
@@ -179,7 +179,7 @@ pub struct Options {
     /// own algorithm.
     pub algorithm: Option<Algorithm>,
     /// How contents are read and hashed.
-    pub reading: Reading,
+    pub reading: ReadingOptions,
     /// How a program stops, holds or slows the run while it works.
     pub controls: Controls,
     /// Which catalogue the run uses, and how.
@@ -237,7 +237,7 @@ impl Default for Options {
     fn default() -> Options {
         Options {
             algorithm: None,
-            reading: Reading::default(),
+            reading: ReadingOptions::default(),
             controls: Controls::default(),
             catalogue: CatalogueOptions::default(),
             qos: Level::Default,

@@ -54,6 +54,7 @@ fn room_that_xfs_reserves_does_not_fill_holes() {
         in_place: false,
         with_special: false,
         to_tag: false,
+        suspects: false,
     };
     let selection = Selection::of([tree.path().to_owned()]);
     let summary = repair_files(&selection, &Options::default(), &request, &mut Quiet).unwrap();
