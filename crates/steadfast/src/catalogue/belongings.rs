@@ -14,7 +14,7 @@ use rusqlite::Connection;
 use steadfast_sys::file::{File, Ownership, Status, Timestamp};
 
 use super::column;
-use super::directory::{Paths, at_path};
+use super::directory::{Directory, Paths, ROOT, at_path};
 use super::entry::RowSum;
 use super::error::DbError;
 use super::observation::FileBatch;
@@ -214,13 +214,18 @@ impl Recorder {
         Ok(())
     }
 
-    /// Stores what belongs to a folder, if it is new or changed.
+    /// Stores what belongs to a folder and whether it is on another volume, if it is new or
+    /// changed.
     pub(super) fn keep_folder(&mut self, level: &OpenDir) -> Result<(), DbError> {
         if self.is_told_to_stop() {
             return Ok(());
         }
         let path = self.catalogue.root.join(&level.relative);
         let Ok(now) = Status::of_link(&path) else { return Ok(()) };
+        let mounted = Some(now.device) != self.descent.root_device;
+        if level.id != ROOT && mounted != level.mounted {
+            Directory::set_mounted(&self.catalogue.db, level.id, mounted)?;
+        }
         let mut statement = self
             .catalogue
             .db

@@ -82,12 +82,14 @@ impl Recorder {
             self.descent.begun.insert(relative.clone());
         }
         let id = known.as_ref().map_or(0, |directory| directory.id);
+        let mounted = known.as_ref().is_some_and(|directory| directory.mounted);
         let slices = if id == 0 { Vec::new() } else { slices_of(self.db(), id)? };
         if slices.is_empty() && id != 0 {
             ensure_without_entries(self.db(), id)?;
         }
         self.descent.levels.push(OpenDir {
             id,
+            mounted,
             unmounted,
             walked: walked && !unmounted,
             fresh: slices.is_empty(),
@@ -114,7 +116,7 @@ impl Recorder {
             return Ok(());
         }
         let (run, id) = (self.record.id, level.id);
-        if id != 0 {
+        if id != 0 && !level.unmounted {
             self.keep_folder(&level)?;
         }
         let db = &self.catalogue.db;
@@ -154,6 +156,7 @@ impl Recorder {
             Directory { id, parent, name, mounted }.put(&self.catalogue.db)?;
             self.record.totals.directories = id;
             level.id = id;
+            level.mounted = mounted;
             level.children = Children::of(id);
             parent = id;
         }

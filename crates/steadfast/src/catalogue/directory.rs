@@ -31,7 +31,7 @@ pub(super) struct Directory {
     pub(super) id: i64,
     pub(super) parent: i64,
     pub(super) name: Vec<u8>,
-    /// Whether it was on another device than the root when it was first seen.
+    /// Whether it was on another device than the root when a run was in it last.
     pub(super) mounted: bool,
 }
 
@@ -65,6 +65,17 @@ impl Directory {
         let mut statement = db.prepare_cached("INSERT INTO directories VALUES (?, ?, ?, ?, ?)")?;
         let sum = self.sum().value();
         statement.execute((self.id, self.parent, self.name.as_slice(), self.mounted, sum))?;
+        Ok(())
+    }
+
+    /// Records whether a directory is on another device than the root: a volume may be mounted
+    /// where there was none, and what was on one may be moved to that of the root.
+    pub(super) fn set_mounted(db: &Connection, id: i64, mounted: bool) -> Result<(), DbError> {
+        let known = directory(db, id)?;
+        let sum = Directory { mounted, ..known }.sum().value();
+        let mut statement =
+            db.prepare_cached("UPDATE directories SET mounted = ?, sum = ? WHERE id = ?")?;
+        statement.execute((mounted, sum, id))?;
         Ok(())
     }
 }

@@ -16,6 +16,8 @@ pub(super) struct OpenDir {
     pub(super) id: i64,
     /// Its path from the root.
     pub(super) relative: PathBuf,
+    /// Whether the catalogue has it as a directory of another volume.
+    pub(super) mounted: bool,
     /// Whether it was on another volume, which is not mounted: its files are not missing.
     pub(super) unmounted: bool,
     /// Whether the run walks it completely, so that a known file that is not visited may be
