@@ -5,6 +5,7 @@ use std::fs::{self, File};
 use std::os::unix::fs::{FileExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::time::SystemTime;
 
 use steadfast_testing::{Need, skip};
 use tempfile::TempDir;
@@ -258,15 +259,64 @@ fn decay_on_btrfs_without_sums_is_proved() {
     decay_is_proved(&["mkfs.btrfs", "-q", "-f"], "nodatasum", 256);
 }
 
+/// An overlay, of whose change times nothing is known.
+struct Overlay {
+    folder: TempDir,
+}
+
+impl Overlay {
+    fn make() -> Option<Overlay> {
+        let folder = TempDir::new_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+        for name in ["lower", "upper", "work", "mounted"] {
+            fs::create_dir(folder.path().join(name)).unwrap();
+        }
+        let mut mount = Command::new("mount");
+        mount.args(["-t", "overlay", "-o", "lowerdir=lower,upperdir=upper,workdir=work"]);
+        let mount = mount.args(["overlay", "mounted"]).current_dir(folder.path()).output();
+        if !mount.is_ok_and(|output| output.status.success()) {
+            skip(Need::Root, "no overlay can be mounted");
+            return None;
+        }
+        Some(Overlay { folder })
+    }
+
+    fn mounted(&self) -> PathBuf {
+        self.folder.path().join("mounted")
+    }
+
+    fn run<'a>(&self, arguments: impl IntoIterator<Item = &'a str>) -> Outcome {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_steadfast"));
+        command.args(arguments).current_dir(self.mounted());
+        Outcome::of(command.env("XDG_STATE_HOME", self.folder.path()))
+    }
+}
+
+impl Drop for Overlay {
+    fn drop(&mut self) {
+        let _ = Command::new("umount").args(["-l"]).arg(self.mounted()).output();
+    }
+}
+
 #[test]
-fn on_vfat_the_modification_time_decides_and_the_line_says_so() {
-    let Some(image) = Loop::make(&["mkfs.vfat"], "rw", 64) else { return };
-    fs::write(image.mounted().join("file"), contents("of file here")).unwrap();
-    image.run(["init", "."]).succeeds();
-    image.run(["update", "."]).succeeds();
-    image.damage(b"of file here");
-    let by_mtime = "by the modification time alone".to_owned();
-    assert_eq!(image.verdict_of("file"), (Some("corrupt".to_owned()), Some(by_mtime)));
+fn where_change_times_prove_nothing_the_modification_time_decides_and_the_line_says_so() {
+    let Some(overlay) = Overlay::make() else { return };
+    for name in ["same", "later"] {
+        fs::write(overlay.mounted().join(name), contents(name)).unwrap();
+    }
+    overlay.run(["init", "."]).succeeds();
+    overlay.run(["tag", "."]).succeeds();
+    edit_and_keep_date(&overlay.mounted().join("same"), |bytes| bytes[9_000] ^= 1);
+    let later = overlay.mounted().join("later");
+    edit_and_keep_date(&later, |bytes| bytes[9_000] ^= 1);
+    File::options().write(true).open(&later).unwrap().set_modified(SystemTime::now()).unwrap();
+    let json = overlay.run(["check", "--json", "."]).ends(3);
+    for (name, verdict) in [("same", "corrupt"), ("later", "modified")] {
+        let event = json.objects().into_iter().find(|it| it["path"] == name).unwrap();
+        assert_eq!(event["verdict"], verdict);
+        assert_eq!(event["reason"], "by the modification time alone");
+    }
+    let text = overlay.run(["check", "."]).ends(3);
+    assert!(text.stdout().contains("by the modification time alone"), "{}", text.stdout());
 }
 
 #[test]
