@@ -15,8 +15,9 @@ use std::time::{Duration, Instant};
 
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
-use steadfast::ExitStatus;
-use steadfast_report::escape;
+use steadfast::catalogue::CatalogueError;
+use steadfast::{ExitStatus, with_advice};
+use steadfast_report::{advice, escape};
 
 use crate::output::{self, stdout_has_color};
 
@@ -49,11 +50,22 @@ pub(crate) fn explain(error: &clap::Error) -> anyhow::Result<ExitStatus> {
     output::answer(page.as_bytes()).map(|()| ExitStatus::Fine)
 }
 
-/// Returns what an error and its causes say. An error of the library already says its causes.
+/// Returns what an error and its causes say, and what to type next. An error of the library already
+/// says its causes.
 pub(crate) fn words(error: &anyhow::Error) -> String {
-    error.chain().fold(String::new(), |text, cause| match cause.to_string() {
+    let said = |cause: &(dyn std::error::Error + 'static)| {
+        let known = cause.downcast_ref::<steadfast::Error>();
+        let known = known.map(|error| (error.message(), error.advice()));
+        let of_catalogue = cause.downcast_ref::<CatalogueError>();
+        let of_catalogue = of_catalogue.map(|error| (error.message(), error.advice()));
+        match known.or(of_catalogue) {
+            Some((message, next)) => with_advice(&message, next.map(advice::typed)),
+            None => cause.to_string(),
+        }
+    };
+    error.chain().fold(String::new(), |text, cause| match said(cause) {
         cause if text.is_empty() => cause,
-        cause if text.ends_with(&cause) => text,
+        cause if text.contains(&cause) => text,
         cause => format!("{text}: {cause}"),
     })
 }

@@ -9,7 +9,7 @@ use serde::{Serialize, Serializer};
 use steadfast::Notice;
 use steadfast::json::PathText;
 
-use crate::escape;
+use crate::{advice, escape};
 
 /// An object that is built field by field. The fields keep their order.
 #[derive(Default)]
@@ -74,7 +74,10 @@ impl Serialize for CountsByName {
 /// Appends a notice of a run.
 pub(crate) fn write_notice(notice: &Notice, out: &mut Vec<u8>) {
     let place = notice.path.as_deref().map(JsonObject::at).unwrap_or_default();
-    write_object(&JsonObject::default().field("notice", &notice.text).fields(place), out);
+    write_object(
+        &JsonObject::default().field("notice", advice::of_notice(notice)).fields(place),
+        out,
+    );
 }
 
 /// Appends the last line of a document: its summary.

@@ -11,6 +11,7 @@
 
 pub mod escape;
 pub mod units;
+pub mod advice;
 mod output;
 mod json;
 mod csv;

@@ -2,7 +2,7 @@
 
 use steadfast::Notice;
 
-use crate::escape;
+use crate::{advice, escape};
 
 /// Rendered bytes that the caller has not written yet.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -18,7 +18,7 @@ impl Output {
     pub(crate) fn write_notice(&mut self, notice: &Notice) {
         let place = notice.path.as_deref().map(|path| format!("`{}`: ", escape::path(path)));
         let place = place.unwrap_or_default();
-        let line = format!("steadfast: {place}{}\n", escape::text(&notice.text));
+        let line = format!("steadfast: {place}{}\n", escape::text(&advice::of_notice(notice)));
         self.trouble.extend_from_slice(line.as_bytes());
     }
 }

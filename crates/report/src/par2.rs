@@ -5,10 +5,10 @@
 use steadfast::Verdict;
 use steadfast::par2::{Par2Report, Par2Totals};
 
-use crate::escape;
 use crate::json::{JsonObject, write_object, write_summary};
 use crate::repair::{withheld_json, write_withheld_text};
 use crate::units::{count, counted};
+use crate::{advice, escape};
 
 /// Appends a line about a file that is not as the set says; nothing about one that is. `is_done`
 /// says whether the repair was carried out.
@@ -25,9 +25,10 @@ pub fn write_file_text(file: &Par2Report, is_done: bool, out: &mut Vec<u8>) {
         (Some(true), _) if is_done => parts.push("repaired".to_owned()),
         (Some(true), _) => parts.push("can be repaired".to_owned()),
         (Some(false), Some(fault)) => {
-            parts.push(format!("{}. The file is untouched", escape::text(&fault.to_string())));
+            parts
+                .push(format!("{}. The file is untouched", escape::text(&advice::of_error(fault))));
         }
-        (_, Some(fault)) => parts.push(escape::text(&fault.to_string())),
+        (_, Some(fault)) => parts.push(escape::text(&advice::of_error(fault))),
         _ => {}
     }
     if file.verdict == Verdict::Modified {
@@ -47,7 +48,7 @@ pub fn write_file_json(file: &Par2Report, out: &mut Vec<u8>) {
         .field("lost_blocks", file.lost_blocks)
         .optional("repaired", file.is_repaired)
         .field("withheld", withheld_json(&file.withheld))
-        .optional("error", file.fault.as_ref().map(ToString::to_string));
+        .optional("error", file.fault.as_ref().map(advice::of_error));
     write_object(&object, out);
 }
 

@@ -5,7 +5,9 @@
 use steadfast::ExitStatus;
 use steadfast::Verdict;
 use steadfast::parity::{NeededSet, NotProtected, ParityMade, SetReport, SetTotals};
+use steadfast::with_advice;
 
+use crate::advice::{of_error, typed};
 use crate::escape;
 use crate::json::{JsonObject, write_object, write_summary};
 use crate::units::{Units, count, counted};
@@ -18,9 +20,9 @@ const COLUMNS_LEN_BYTES: u64 = 16 * 4096;
 pub fn write_not_protected_text(file: &NotProtected, out: &mut Vec<u8>) {
     let why = match (&file.trouble, file.verdict) {
         (Some(trouble), Verdict::Missing) => {
-            format!("still protected: {}", escape::text(&trouble.to_string()))
+            format!("still protected: {}", escape::text(&of_error(trouble)))
         }
-        (Some(trouble), _) => escape::text(&trouble.to_string()).to_string(),
+        (Some(trouble), _) => escape::text(&of_error(trouble)).to_string(),
         (None, Verdict::Missing) => "still protected: it can be restored".to_owned(),
         (None, _) => "not protected".to_owned(),
     };
@@ -33,13 +35,13 @@ pub fn write_not_protected_json(file: &NotProtected, out: &mut Vec<u8>) {
     let object = JsonObject::at(&file.path)
         .field("verdict", file.verdict.name())
         .field("protected", matches!(file.verdict, Verdict::Missing | Verdict::Untagged))
-        .optional("error", file.trouble.as_ref().map(ToString::to_string));
+        .optional("error", file.trouble.as_ref().map(of_error));
     write_object(&object, out);
 }
 
 /// Appends a line about a set that stays because it is still needed, or cannot be used.
 pub fn write_needed_text(set: &NeededSet, out: &mut Vec<u8>) {
-    let why = set.to_string();
+    let why = with_advice(&set.to_string(), set.advice().as_ref().map(typed));
     let line = format!("needed      {}: {}\n", escape::path(&set.path), escape::text(&why));
     out.extend_from_slice(line.as_bytes());
 }

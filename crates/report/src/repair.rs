@@ -10,9 +10,9 @@ use steadfast::repair::{
 
 use steadfast::json::Nanoseconds;
 
-use crate::escape;
 use crate::json::{JsonObject, write_object, write_summary};
 use crate::units::{count, counted, day_and_time};
+use crate::{advice, escape};
 
 /// Appends a line about a file. `is_done` says whether the repair was carried out.
 pub fn write_file_text(
@@ -25,7 +25,9 @@ pub fn write_file_text(
         format!("{} of {}; ", count(outcome.damaged_pages), counted(pages, "page", "pages"))
     });
     let what = match (&outcome.fault, is_done) {
-        (Some(fault), _) => format!("{}. The file is untouched", escape::text(&fault.to_string())),
+        (Some(fault), _) => {
+            format!("{}. The file is untouched", escape::text(&advice::of_error(fault)))
+        }
         (None, true) if outcome.tag_alone => "repaired: it has its tag again".to_owned(),
         (None, false) if outcome.tag_alone => "can be repaired: its tag is known".to_owned(),
         (None, true) => format!("repaired{}{}", sources_of(outcome), other_names_of(outcome)),
@@ -175,7 +177,7 @@ pub fn write_file_json(
         .field("sources", outcome.sources.iter().map(source).collect::<Vec<_>>())
         .field("other_names", outcome.other_names.iter().map(other_name).collect::<Vec<_>>())
         .field("withheld", withheld_json(&outcome.withheld))
-        .optional("error", outcome.fault.as_ref().map(ToString::to_string));
+        .optional("error", outcome.fault.as_ref().map(advice::of_error));
     write_object(&object, out);
 }
 

@@ -6,10 +6,10 @@ use std::path::PathBuf;
 use steadfast::{ACCEPTED_DAYS, FolderFacts, FolderState};
 use steadfast_watch::{DriveReport, FolderStatus, ScheduleFacts};
 
-use crate::escape;
 use crate::json::{JsonObject, write_object};
 use crate::output::Output;
 use crate::units::{self, Units};
+use crate::{advice, escape};
 
 /// Appends a folder as a line of JSON.
 pub fn write_json(folder: &FolderStatus, output: &mut Output) {
@@ -119,7 +119,11 @@ pub(crate) fn oldest_proof_s(facts: &FolderFacts) -> Option<i64> {
 fn unfinished(facts: &FolderFacts) -> Vec<String> {
     let place = |path: &PathBuf| format!("{}: ", escape::path(path));
     let said = |notice: &steadfast::Notice| {
-        format!("{}{}", notice.path.as_ref().map(place).unwrap_or_default(), notice.text)
+        format!(
+            "{}{}",
+            notice.path.as_ref().map(place).unwrap_or_default(),
+            advice::of_notice(notice)
+        )
     };
     facts.unfinished.iter().map(said).collect()
 }

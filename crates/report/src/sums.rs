@@ -11,10 +11,10 @@ use std::path::{Path, PathBuf};
 use steadfast::manifest::sums::{self, Ending, Style};
 use steadfast::{Event, FileEvent};
 
-use crate::escape;
 use crate::output::Output;
 use crate::run::{Renderer, Text, TextOptions};
 use crate::view::RunView;
+use crate::{advice, escape};
 
 pub use comparison::{Comparison, ComparisonOptions, SumsTally};
 
@@ -79,7 +79,7 @@ fn shown(path: &Path, for_terminal: bool) -> Cow<'_, Path> {
 fn write_trouble(event: &FileEvent, output: &mut Output) {
     if let Some(trouble) = &event.trouble {
         let path = escape::path(&event.path.to_path());
-        let line = format!("steadfast: {path}: {}\n", escape::text(&trouble.to_string()));
+        let line = format!("steadfast: {path}: {}\n", escape::text(&advice::of_error(trouble)));
         output.trouble.extend_from_slice(line.as_bytes());
     }
 }

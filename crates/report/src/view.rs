@@ -6,6 +6,7 @@ use serde::{Serialize, Serializer};
 use steadfast::ExitStatus;
 use steadfast::catalogue::Finding;
 use steadfast::cost::{Limit, Resource};
+use steadfast::event::FileError;
 use steadfast::{
     Account, Action, Algorithm, Bound, FileEvent, Reason, Skipped, Stage, Summary, Verdict,
 };
@@ -252,9 +253,10 @@ pub fn algorithm_title(algorithm: Algorithm) -> &'static str {
 }
 
 /// Lists what is known of a file beyond its verdict: errors, differences, its present path.
-pub fn known_of(event: &FileEvent) -> Vec<String> {
+/// `in_words` words an error, with or without a command to type.
+pub fn known_of(event: &FileEvent, in_words: fn(&FileError) -> String) -> Vec<String> {
     let mut known = Vec::new();
-    known.extend(event.trouble.as_ref().map(|trouble| escape::text(&trouble.to_string())));
+    known.extend(event.trouble.as_ref().map(|trouble| escape::text(&in_words(trouble))));
     known.extend(question(event));
     known.extend(difference(event));
     known.extend(event.reason().and_then(words_of).map(str::to_owned));

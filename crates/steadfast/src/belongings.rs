@@ -363,7 +363,7 @@ impl Giver<'_> {
     }
 }
 
-const UNASKED: &str = "such rights are given back only with --set-id";
+const UNASKED: &str = "such rights are given back only if set-ID rights are asked for";
 
 const DOUBT: &str = "somebody else could have written the record of it";
 

@@ -73,7 +73,7 @@ pub use listing::ListedFile;
 pub use lookup::LookupMatch;
 pub use observation::Observation;
 pub use place::LockRequest;
-pub(crate) use place::{command, inside as catalogue_in, real_of};
+pub(crate) use place::{inside as catalogue_in, real_of};
 pub use quick::QuickSummary;
 pub use recorder::{Recorder, RunStart};
 pub use records::CatalogueReader;
@@ -363,7 +363,7 @@ fn there(file: &Path) -> Result<Home, DbError> {
     match Home::open(file) {
         Ok(home) if home.has("") => Ok(home),
         Ok(home) if place::is_lost(file) && place::is_unfinished(&home) => {
-            let message = "`steadfast init` began here and did not finish";
+            let message = "the making of a catalogue began here and did not finish";
             Err(DbError::new(CatalogueErrorKind::Unfinished, message))
         }
         Ok(_) if place::is_lost(file) => {

@@ -5,6 +5,8 @@ use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use crate::advice::{Advice, with_advice};
+
 /// The kind of an error that ends a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -26,11 +28,12 @@ pub enum ErrorKind {
 /// for programs: the chain leads to the [`io::Error`] of the system, whose kind tells a file that
 /// is not there from one that may not be read.
 #[derive(Debug, thiserror::Error)]
-#[error("{}{message}", shown(.path.as_deref()))]
+#[error("{}", with_advice(&self.message(), .advice.as_ref()))]
 pub struct Error {
     kind: ErrorKind,
     path: Option<PathBuf>,
     message: String,
+    advice: Option<Box<Advice>>,
     source: Option<BoxedError>,
 }
 
@@ -51,7 +54,7 @@ fn shown(path: Option<&Path>) -> String {
 
 impl Error {
     fn new(kind: ErrorKind, message: impl Into<String>) -> Error {
-        Error { kind, path: None, message: message.into(), source: None }
+        Error { kind, path: None, message: message.into(), advice: None, source: None }
     }
 
     /// Makes an error about an option.
@@ -85,6 +88,22 @@ impl Error {
     pub(crate) fn caused_by(mut self, cause: impl Into<BoxedError>) -> Error {
         self.source = Some(cause.into());
         self
+    }
+
+    /// Adds what to do next, which the message does not say.
+    pub(crate) fn advise(mut self, advice: impl Into<Option<Advice>>) -> Error {
+        self.advice = advice.into().map(Box::new);
+        self
+    }
+
+    /// Returns what to do next.
+    pub fn advice(&self) -> Option<&Advice> {
+        self.advice.as_deref()
+    }
+
+    /// Returns the message without what to do next.
+    pub fn message(&self) -> String {
+        format!("{}{}", shown(self.path.as_deref()), self.message)
     }
 
     /// Adds the path that the error concerns.

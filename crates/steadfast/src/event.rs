@@ -4,6 +4,7 @@
 //! Contains the types that all stages share.
 
 use std::ffi::OsString;
+use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -12,6 +13,8 @@ use steadfast_digest::{Algorithm, Digest};
 use steadfast_sys::file::{self, Dataless, Status, Timestamp};
 use strum::{IntoStaticStr, VariantArray};
 
+use crate::advice::{Advice, with_advice};
+use crate::error::Error;
 use crate::exit_status::ExitStatus;
 use crate::pages::Damage;
 use crate::read::Origin;
@@ -93,12 +96,14 @@ pub struct FileError {
     pub reason: String,
     /// The kind of the system's error, if it was the system that refused.
     pub kind: Option<io::ErrorKind>,
+    /// What to do next, which the reason does not say.
+    pub advice: Option<Box<Advice>>,
 }
 
 impl FileError {
     /// Makes an error.
     pub fn new(operation: &'static str, reason: impl ToString) -> FileError {
-        FileError { operation, reason: reason.to_string(), kind: None }
+        FileError { operation, reason: reason.to_string(), kind: None, advice: None }
     }
 
     /// Makes the error of a failed system call, with advice if there is any.
@@ -107,13 +112,24 @@ impl FileError {
             Some(advice) => format!("{} ({advice})", reason_of(error)),
             None => reason_of(error),
         };
-        FileError { operation, reason, kind: Some(error.kind()) }
+        FileError { kind: Some(error.kind()), ..FileError::new(operation, reason) }
+    }
+
+    /// Returns the error with what to do next.
+    #[must_use]
+    pub fn advise(self, advice: Advice) -> FileError {
+        FileError { advice: Some(Box::new(advice)), ..self }
+    }
+
+    /// Returns the error without what to do next.
+    pub fn message(&self) -> String {
+        format!("cannot {}: {}", self.operation, self.reason)
     }
 }
 
-impl std::fmt::Display for FileError {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "cannot {}: {}", self.operation, self.reason)
+impl fmt::Display for FileError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&with_advice(&self.message(), self.advice.as_ref()))
     }
 }
 
@@ -194,7 +210,7 @@ pub(crate) struct Visit {
     /// The status of the file at the end of the run's work on it.
     pub(crate) status: Option<Status>,
     /// Device and inode of a file with several names, to recognise it under the next one.
-    pub(crate) identity: Option<(u64, u64)>,
+    pub(crate) identity: Option<Box<(u64, u64)>>,
     /// The tag that was written, if one was.
     pub(crate) written: Option<Box<Tag>>,
     /// Whether the stored tag was in the AppleDouble file beside the file, which is never written.
@@ -357,6 +373,8 @@ pub struct Notice {
     pub path: Option<PathBuf>,
     /// The text, a lower-case fragment.
     pub text: String,
+    /// What to do next, which the text does not say.
+    pub advice: Option<Advice>,
     /// The exit status that it requires. A notice with a status other than `Fine` is shown even if
     /// only findings are requested.
     pub status: ExitStatus,
@@ -365,7 +383,7 @@ pub struct Notice {
 impl Notice {
     /// Makes a notice of information, without a path.
     pub fn new(text: impl Into<String>) -> Notice {
-        Notice { path: None, text: text.into(), status: ExitStatus::Fine }
+        Notice { path: None, text: text.into(), advice: None, status: ExitStatus::Fine }
     }
 
     /// Makes a notice of something that prevents a success: [`ExitStatus::Undetermined`].
@@ -373,10 +391,28 @@ impl Notice {
         Notice { status: ExitStatus::Undetermined, ..Notice::new(text) }
     }
 
+    /// Makes the notice of an error that prevents a success.
+    pub fn of(error: &Error) -> Notice {
+        Notice::failure(error.message()).advise(error.advice().cloned())
+    }
+
+    /// Returns the notice with what to do next.
+    #[must_use]
+    pub fn advise(self, advice: impl Into<Option<Advice>>) -> Notice {
+        Notice { advice: advice.into(), ..self }
+    }
+
     /// Returns the notice with a path.
     #[must_use]
     pub fn at(self, path: &Path) -> Notice {
         Notice { path: Some(path.to_owned()), ..self }
+    }
+}
+
+impl fmt::Display for Notice {
+    /// Writes the text, and what to do next in plain words.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&with_advice(&self.text, self.advice.as_ref()))
     }
 }
 

@@ -41,6 +41,7 @@
 
 #![forbid(unsafe_code)]
 
+mod advice;
 mod error;
 
 mod exit_status;
@@ -103,6 +104,7 @@ pub mod lanes {
     };
 }
 
+pub use crate::advice::{Advice, CatalogueChange, with_advice};
 pub use crate::builder::{Run, check, tag};
 pub use crate::calibration::fastest_lanes;
 pub use crate::cost::{Account, Bound, Cost, Stage};

@@ -6,6 +6,7 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
+use crate::advice::Advice;
 use crate::cost::{Account, Bound, Cost};
 use crate::event::{Action, FileEvent, Notice, Skipped, Subject};
 use crate::exit_status::ExitStatus;
@@ -213,10 +214,10 @@ impl Summary {
         let checks = matches!(self.verb, "check" | "retag");
         let elsewhere = self.skipped.dataless + self.skipped.dataless_directories;
         let notice = match self.files {
-            0 if elsewhere > 0 => Notice::failure(NOT_HERE),
+            0 if elsewhere > 0 => Notice::failure(NOT_HERE).advise(Advice::Download),
             0 if self.counts.findings.is_empty() => no_file,
             1.. if checks && self.verdicts(Verdict::Untagged) == self.files => {
-                Notice::failure(NO_TAG)
+                Notice::failure(NO_TAG).advise(Advice::TagFirst)
             }
             _ => return None,
         };
@@ -244,11 +245,10 @@ impl Summary {
 
 /// The notice for a check that found files and judged none.
 const NO_TAG: &str = "no file here has a tag, so nothing was judged. If they had tags, a copy or \
-                      another tool dropped them; otherwise make them with `steadfast tag`";
+                      another tool dropped them;";
 
 /// The notice for a run that found files but could read none, because their contents are elsewhere.
-const NOT_HERE: &str = "no file's contents are on this machine, so nothing was read: --download \
-                        fetches them";
+const NOT_HERE: &str = "no file's contents are on this machine, so nothing was read";
 
 fn position<T: PartialEq>(all: &[T], one: &T) -> Option<usize> {
     all.iter().position(|other| other == one)

@@ -55,6 +55,7 @@ pub(crate) use sparse::{SparseWriter, ensure_room};
 use mend::MendedContents;
 use parities::Parities;
 
+use crate::advice::Advice;
 pub use crate::belongings::Withheld;
 pub use crate::catalogue::RepairSource;
 use crate::event::FileError;
@@ -188,7 +189,7 @@ impl FileRepair<'_> {
             return self.originals.map_or(Ok(()), give).map(|()| ControlFlow::Break(None));
         }
         match own.status.links > 1 && !self.request.in_place {
-            true => Err(refused("it has several names (hard links): repair it with --in-place")),
+            true => Err(refused("it has several names (hard links)").advise(Advice::RepairInPlace)),
             false => Ok(ControlFlow::Continue(())),
         }
     }

@@ -59,6 +59,7 @@ use tag_context::TagContext;
 pub use verify_pages::{PagesOptions, Verified, verify_pages};
 use work::{Work, execute};
 
+use crate::advice::Advice;
 use crate::catalogue::{CatalogueReader, CatalogueSession, Finding, LockRequest, Repairs};
 use crate::error::Error;
 use crate::event::Notice;
@@ -151,7 +152,7 @@ fn run_as(
     let options = &Options { dataless: options.dataless_of(verb), ..options.clone() };
     let session = open_catalogue::open(verb, selection, options)?;
     let session = match (session, options.due) {
-        (None, Some(_)) => return Err(Error::usage(NOT_CATALOGUED)),
+        (None, Some(_)) => return Err(not_catalogued()),
         (Some(session), Some(choice)) if open_catalogue::has_due(&session, choice)? => {
             return check_due(session, choice, selection, options, engine, store, monitor);
         }
@@ -460,9 +461,11 @@ pub(crate) fn no_file() -> Notice {
     Notice::failure("no file was found: is this the right place, and is it mounted?")
 }
 
-/// Why a run that needs a catalogue cannot begin.
-const NOT_CATALOGUED: &str =
-    "there is no catalogue at or above these paths: `steadfast init DIR` makes one";
+/// Makes the error of a run that needs a catalogue.
+fn not_catalogued() -> Error {
+    let text = "there is no catalogue at or above these paths";
+    Error::usage(text).advise(Advice::MakeCatalogue)
+}
 
 fn context_of(
     store: Arc<dyn Store>,

@@ -13,6 +13,7 @@ use steadfast::{Event, FileEvent, Monitor, Run, Selection, Subject, Verb, Verdic
 use crate::args::ExportArgs;
 use crate::exit::{self, complain};
 use crate::output::Screen;
+use steadfast_report::advice;
 
 use super::{execute, report};
 
@@ -81,7 +82,7 @@ impl<W: Write> ExportDocument<W> {
     fn file(&mut self, event: &FileEvent) {
         let path = event.path.to_path();
         let complaint = match (event.actual.or(event.stored), &event.trouble) {
-            (_, Some(trouble)) => trouble.to_string(),
+            (_, Some(trouble)) => advice::of_error(trouble),
             // A record would make the damaged contents the reference.
             _ if event.verdict == Some(Verdict::Corrupt) => "it is corrupt".to_owned(),
             _ if event.verdict == Some(Verdict::Suspect) => "it is suspect".to_owned(),
@@ -125,10 +126,12 @@ impl<W: Write> Monitor for ExportDocument<W> {
             Event::File(event) if event.subject == Subject::File => self.file(event),
             Event::File(event) => {
                 let path = steadfast_report::escape::path(&event.path.to_path());
-                let trouble = event.trouble.as_ref().map(ToString::to_string).unwrap_or_default();
+                let trouble = event.trouble.as_ref().map(advice::of_error).unwrap_or_default();
                 complain(&format!("`{path}`: {}", steadfast_report::escape::text(&trouble)));
             }
-            Event::Notice(notice) => complain(&steadfast_report::escape::text(&notice.text)),
+            Event::Notice(notice) => {
+                complain(&steadfast_report::escape::text(&advice::of_notice(notice)))
+            }
             _ => {}
         }
     }

@@ -4,8 +4,9 @@ use std::io::{self, IsTerminal as _, Write as _};
 use std::path::{Path, PathBuf};
 
 use anyhow::bail;
+use steadfast::ExitStatus;
 use steadfast::par2::{Par2Report, Par2Totals, repair_par2, verify_par2};
-use steadfast::{ExitStatus, Notice};
+use steadfast_report::advice;
 use steadfast_report::par2::{
     write_file_json, write_file_text, write_totals_json, write_totals_text,
 };
@@ -63,14 +64,15 @@ fn each_set(
         }
         match work(path) {
             Ok(one) => {
-                for Notice { text, path, .. } in &one.notices {
-                    let at = path.as_ref().map(|path| format!("`{}`: ", path.display()));
+                for notice in &one.notices {
+                    let at = notice.path.as_ref().map(|path| format!("`{}`: ", path.display()));
+                    let text = advice::of_notice(notice);
                     exit::complain(&format!("{}{text}", at.unwrap_or_default()));
                 }
                 totals.merge(one);
             }
             Err(error) => {
-                exit::complain(&error.to_string());
+                exit::complain(&exit::words(&error.into()));
                 totals.add_unread();
             }
         }

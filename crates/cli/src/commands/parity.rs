@@ -12,6 +12,7 @@ use steadfast::parity::{
     SetTotals, drop_parity, drop_set, make_parity, show_parity, update_parity, verify_parity,
 };
 use steadfast::{Event, Monitor, Progress, ReadFrom};
+use steadfast_report::advice;
 use steadfast_report::parity::{
     write_dropped, write_made_json, write_made_text, write_needed_json, write_needed_text,
     write_not_protected_json, write_not_protected_text, write_set_json, write_set_text,
@@ -124,7 +125,7 @@ impl Monitor for ParityConsole {
     fn event(&mut self, event: &Event) {
         if let Event::Notice(notice) = event {
             let path = notice.path.as_ref().map(|path| format!("`{}`: ", path.display()));
-            let text = format!("{}{}", path.unwrap_or_default(), notice.text);
+            let text = format!("{}{}", path.unwrap_or_default(), advice::of_notice(notice));
             self.progress.aside(|| exit::complain(&text));
         }
     }

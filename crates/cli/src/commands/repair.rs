@@ -10,6 +10,7 @@ use steadfast::repair::{
     discard_unfinished, repair_files, restore_previous,
 };
 use steadfast::{Event, Monitor};
+use steadfast_report::advice;
 use steadfast_report::repair::{
     write_file_json, write_file_text, write_summary_json, write_summary_text,
 };
@@ -110,7 +111,7 @@ impl Monitor for RepairConsole {
     fn event(&mut self, event: &Event) {
         if let Event::Notice(notice) = event {
             let path = notice.path.as_ref().map(|path| format!("`{}`: ", path.display()));
-            exit::complain(&format!("{}{}", path.unwrap_or_default(), notice.text));
+            exit::complain(&format!("{}{}", path.unwrap_or_default(), advice::of_notice(notice)));
         }
     }
 }

@@ -121,7 +121,7 @@ impl House {
         let mut text = String::new();
         let mut listen = |event: &Event| {
             if let Event::Notice(notice) = event {
-                text.push_str(&notice.text);
+                text.push_str(&notice.to_string());
             }
         };
         let done: Result<Summary, Error> = Run::new(verb, [self.photos()]).run(&mut listen);

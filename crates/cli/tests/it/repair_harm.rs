@@ -136,7 +136,7 @@ struct Meddler<'a> {
 impl Monitor for Meddler<'_> {
     fn event(&mut self, event: &Event) {
         if let Event::Notice(notice) = event {
-            self.told.push(notice.text.clone());
+            self.told.push(notice.to_string());
         }
     }
 }

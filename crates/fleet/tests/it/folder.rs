@@ -24,7 +24,7 @@ impl Monitor for Heard {
     fn event(&mut self, event: &Event) {
         match event {
             Event::File(event) => self.files.push((**event).clone()),
-            Event::Notice(notice) => self.notices.push(notice.text.clone()),
+            Event::Notice(notice) => self.notices.push(notice.to_string()),
             _ => {}
         }
     }

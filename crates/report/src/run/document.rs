@@ -64,7 +64,8 @@ impl RunReport {
             Event::Finding(noted) => self.noted(noted),
             Event::Notice(notice) => {
                 let place = notice.path.as_deref().map(|path| format!("{}: ", escape::path(path)));
-                let text = format!("{}{}", place.unwrap_or_default(), escape::text(&notice.text));
+                let text =
+                    format!("{}{}", place.unwrap_or_default(), escape::text(&notice.to_string()));
                 if self.notices.len() < FINDINGS_MAX && !self.notices.contains(&text) {
                     self.notices.push(text);
                 }
@@ -85,7 +86,7 @@ impl RunReport {
             rank: verdict.and_then(rank).unwrap_or(Verdict::ALL.len()),
             name: verdict.map_or("failed", Verdict::name),
             path: escape::path(&event.path.to_path()),
-            known: known_of(event).join("; "),
+            known: known_of(event, ToString::to_string).join("; "),
         });
     }
 

@@ -9,6 +9,7 @@ use steadfast::json::{Nanoseconds, ReferenceText, TagText, origin_name};
 use steadfast::{Cost, Event, FileEvent, FindingEvent, Reason, Stage, Subject};
 
 use super::Renderer;
+use crate::advice;
 use crate::json::{CountsByName, JsonObject, write_notice, write_object, write_summary};
 use crate::output::Output;
 use crate::pages::damage_object;
@@ -65,7 +66,7 @@ pub(super) fn file_object(event: &FileEvent) -> JsonObject<'_> {
         .optional("moved_to", event.moved_to.as_deref().map(JsonObject::at))
         .optional("reference", event.reference.as_deref().map(ReferenceText::of))
         .optional("damage", event.damage.as_deref().map(damage_object))
-        .optional("error", event.trouble.as_ref().map(ToString::to_string))
+        .optional("error", event.trouble.as_ref().map(advice::of_error))
 }
 
 /// The line or row about a finding of the catalogue.

@@ -7,7 +7,7 @@ use steadfast::{Event, FileEvent, Tag};
 
 use super::Renderer;
 use crate::output::Output;
-use crate::{escape, units};
+use crate::{advice, escape, units};
 
 /// Renders tags.
 #[derive(Clone, Copy, Debug, Default)]
@@ -26,7 +26,7 @@ impl Show {
         match (&event.stored, &event.trouble) {
             (Some(tag), _) => write_tag(tag, &mut text),
             (None, Some(trouble)) => {
-                text.push_str(&format!("  {}\n", escape::text(&trouble.to_string())));
+                text.push_str(&format!("  {}\n", escape::text(&advice::of_error(trouble))));
             }
             (None, None) => text.push_str("  no tag\n"),
         }
@@ -37,7 +37,7 @@ impl Show {
             text.extend(inner.lines().flat_map(|line| ["  ", line, "\n"]));
         }
         if let (Some(_), Some(trouble)) = (&event.stored, &event.trouble) {
-            text.push_str(&format!("  {}\n", escape::text(&trouble.to_string())));
+            text.push_str(&format!("  {}\n", escape::text(&advice::of_error(trouble))));
         }
         output.answer.extend_from_slice(text.as_bytes());
     }

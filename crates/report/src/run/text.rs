@@ -14,11 +14,11 @@ use steadfast::catalogue::Finding as CatalogueFinding;
 use steadfast::{Action, Algorithm, Event, FileEvent, FindingEvent, Notice, Subject, Verdict};
 
 use super::Renderer;
-use crate::escape;
 use crate::output::Output;
 use crate::text::{RED, YELLOW, finding_line, painted};
 use crate::units::{self, Units};
 use crate::view::{FindingRule, RunView, finding_detail, known_of};
+use crate::{advice, escape};
 
 /// How text is written.
 #[derive(Clone, Copy, Debug, Default)]
@@ -199,7 +199,7 @@ impl Text {
     }
 
     fn details(&self, event: &FileEvent) -> Vec<String> {
-        let mut details = known_of(event);
+        let mut details = known_of(event, advice::of_error);
         if let (Some(_), Some(action)) = (self.options.rule.failing_verdict(event), event.action) {
             details.push(self.action(action).to_owned());
         }

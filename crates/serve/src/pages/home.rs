@@ -221,7 +221,7 @@ fn unfinished(folder: &ServedFolder) -> String {
     let notices = folder.facts().map_or(&[][..], |facts| &facts.unfinished);
     let said = notices.iter().filter(|notice| !notice.status.is_fine()).map(|notice| {
         let path = notice.path.as_deref().map(escape::path);
-        format!("{}: {}.", path.unwrap_or_default(), notice.text)
+        format!("{}: {}.", path.unwrap_or_default(), notice)
     });
     said.collect::<Vec<String>>().join(" ")
 }

@@ -156,7 +156,7 @@ fn finding_of(event: &FileEvent) -> Option<(usize, RunFinding)> {
         name: event.verdict.map_or("failed", Verdict::name),
         is_corrupt: event.verdict.is_some_and(Verdict::is_alarm),
         path: escape::path(&event.path.to_path()),
-        known: known_of(event),
+        known: known_of(event, ToString::to_string),
     };
     Some((event.verdict.and_then(rank).unwrap_or(Verdict::ALL.len()), finding))
 }

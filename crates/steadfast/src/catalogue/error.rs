@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 
 use rusqlite::ffi::ErrorCode;
 
+use crate::advice::{Advice, with_advice};
 use crate::error::{BoxedError, Error, copied};
 
 /// The kind of an error.
@@ -48,6 +49,7 @@ pub struct CatalogueError {
     kind: CatalogueErrorKind,
     path: PathBuf,
     message: String,
+    advice: Option<Box<Advice>>,
     cause: Option<BoxedError>,
 }
 
@@ -55,6 +57,16 @@ impl CatalogueError {
     /// Returns the kind of the error.
     pub fn kind(&self) -> CatalogueErrorKind {
         self.kind
+    }
+
+    /// Returns what to do next.
+    pub fn advice(&self) -> Option<&Advice> {
+        self.advice.as_deref()
+    }
+
+    /// Returns the message without what to do next.
+    pub fn message(&self) -> String {
+        format!("`{}`: {}", self.path.display(), self.message)
     }
 
     /// Returns the path of the catalogue, or of the file that it refuses.
@@ -65,7 +77,7 @@ impl CatalogueError {
 
 impl fmt::Display for CatalogueError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "`{}`: {}", self.path.display(), self.message)
+        f.write_str(&with_advice(&self.message(), self.advice()))
     }
 }
 
@@ -77,7 +89,8 @@ impl std::error::Error for CatalogueError {
 
 impl From<CatalogueError> for Error {
     fn from(error: CatalogueError) -> Error {
-        let plain = Error::usage(error.message.clone()).at(&error.path);
+        let advice = error.advice().cloned();
+        let plain = Error::usage(error.message.clone()).at(&error.path).advise(advice);
         plain.caused_by(error)
     }
 }
@@ -87,12 +100,13 @@ impl From<CatalogueError> for Error {
 pub(super) struct DbError {
     kind: CatalogueErrorKind,
     message: String,
+    advice: Option<Box<Advice>>,
     cause: Option<BoxedError>,
 }
 
 impl DbError {
     pub(super) fn new(kind: CatalogueErrorKind, message: impl Into<String>) -> DbError {
-        DbError { kind, message: message.into(), cause: None }
+        DbError { kind, message: message.into(), advice: None, cause: None }
     }
 
     /// Makes the error for contents that no version of this program wrote.
@@ -123,6 +137,11 @@ impl DbError {
         DbError::new(kind, format!("cannot {doing}: {error}")).caused_by(copied(error))
     }
 
+    /// Adds what to do next.
+    pub(super) fn advise(self, advice: Advice) -> DbError {
+        DbError { advice: Some(Box::new(advice)), ..self }
+    }
+
     /// Adds what caused the error.
     pub(super) fn caused_by(self, cause: BoxedError) -> DbError {
         DbError { cause: Some(cause), ..self }
@@ -142,8 +161,8 @@ impl DbError {
 
     /// Adds the path.
     pub(super) fn at(self, path: &Path) -> CatalogueError {
-        let DbError { kind, message, cause } = self;
-        CatalogueError { kind, path: path.to_owned(), message, cause }
+        let DbError { kind, message, advice, cause } = self;
+        CatalogueError { kind, path: path.to_owned(), message, advice, cause }
     }
 }
 

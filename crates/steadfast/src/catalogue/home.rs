@@ -13,6 +13,7 @@ use std::sync::Arc;
 use steadfast_sys::file::{Dir, FileKind, Status};
 
 use super::error::{CatalogueErrorKind, DbError};
+use crate::advice::Advice;
 use crate::error::copied;
 use crate::tree_folder::FOLDER;
 
@@ -123,9 +124,10 @@ fn hold(folder: &Path) -> Result<(Dir, PathBuf), DbError> {
     if is_of_tree && strange {
         let message = format!(
             "`{FOLDER}` belongs to another user, and anyone could have put it there: nothing is \
-             read or written in it; remove it, or leave it out with --no-catalogue"
+             read or written in it"
         );
-        return Err(DbError::new(CatalogueErrorKind::System, message));
+        let error = DbError::new(CatalogueErrorKind::System, message);
+        return Err(error.advise(Advice::RemoveOrUseNoCatalogue));
     }
     Ok((dir, real))
 }

@@ -19,6 +19,7 @@ use steadfast_sys::file::{Draft, Existing, Timestamp};
 use super::error::{CatalogueErrorKind, DbError};
 use super::home::{Home, PARTS, is_blocked, planted};
 use super::schema::APPLICATION_ID;
+use crate::advice::Advice;
 use crate::error::copied;
 use crate::tree_folder::DRAFT;
 use crate::tree_folder::{FILE, FOLDER, LOCK, is_left_of};
@@ -46,16 +47,6 @@ pub struct LockRequest<'a> {
 /// Returns the default place of the catalogue of a tree.
 pub(crate) fn inside(root: &Path) -> PathBuf {
     root.join(FOLDER).join(FILE)
-}
-
-/// Returns the `init` command, optionally with an option, for a catalogue and its tree.
-pub(crate) fn command(option: &str, root: &Path, file: &Path) -> String {
-    let root = root.display();
-    let option = if option.is_empty() { String::new() } else { format!(" {option}") };
-    if file.ends_with(Path::new(FOLDER).join(FILE)) {
-        return format!("steadfast init{option} {root}");
-    }
-    format!("steadfast init{option} --catalogue {} {root}", file.display())
 }
 
 /// Returns a file's path with a suffix.
@@ -177,10 +168,10 @@ pub(super) fn ensure_apart(root: &Path, file: &Path) -> Result<(), DbError> {
     match real_of(file) {
         Some(real) if real.starts_with(root) && real != inside(root) => {
             let message = format!(
-                "it would be in the tree itself, which a catalogue is only as `{FOLDER}/{FILE}`: \
-                 leave --catalogue out, or name a place outside"
+                "it would be in the tree itself, which a catalogue is only as `{FOLDER}/{FILE}`"
             );
-            Err(DbError::new(CatalogueErrorKind::Outside, message))
+            let error = DbError::new(CatalogueErrorKind::Outside, message);
+            Err(error.advise(Advice::CatalogueOutside))
         }
         _ => Ok(()),
     }
@@ -195,8 +186,9 @@ pub(super) fn ensure_none(home: &Home) -> Result<(), DbError> {
     }
     if has_log(home) {
         // SQLite would take the log for that of the new file.
-        let message = "the log of a catalogue that is gone is there: --rebuild sets it aside";
-        return Err(DbError::new(CatalogueErrorKind::Exists, message));
+        let message = "the log of a catalogue that is gone is there";
+        let error = DbError::new(CatalogueErrorKind::Exists, message);
+        return Err(error.advise(Advice::SetLogAside));
     }
     Ok(())
 }

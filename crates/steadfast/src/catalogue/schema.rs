@@ -13,6 +13,7 @@ use rusqlite::{Connection, OpenFlags};
 
 use super::error::{CatalogueErrorKind, DbError};
 use super::home::Home;
+use crate::advice::Advice;
 use crate::tree_folder::DRAFT;
 
 /// The version of the tables, kept as `user_version`.
@@ -210,7 +211,8 @@ pub(super) fn connect(home: &Home, access: Access) -> Result<Connection, DbError
         let mode: String = db.query_row("PRAGMA journal_mode = WAL", (), |row| row.get(0))?;
         if mode != "wal" {
             let message = no_shared_memory(&mode);
-            return Err(DbError::new(CatalogueErrorKind::System, message));
+            let error = DbError::new(CatalogueErrorKind::System, message);
+            return Err(error.advise(Advice::LocalCatalogue));
         }
         // On macOS, a flush goes to the drive only, and its cache is lost with the power, unless
         // SQLite asks for a full one. Other systems ignore that.
@@ -230,8 +232,7 @@ pub(super) fn connect(home: &Home, access: Access) -> Result<Connection, DbError
 fn no_shared_memory(mode: &str) -> String {
     format!(
         "this file system cannot share memory between programs (journal mode `{mode}`), as network \
-         volumes cannot: keep the catalogue on a local disk with --catalogue FILE, for `init` and \
-         for each run"
+         volumes cannot"
     )
 }
 

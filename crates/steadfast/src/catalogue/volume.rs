@@ -13,7 +13,8 @@ use steadfast_sys::file::{Dir, File, FileKind, Status};
 
 use super::directory::{Paths, ROOT};
 use super::error::{CatalogueErrorKind, DbError};
-use super::{column, meta, place};
+use super::{column, meta};
+use crate::advice::{Advice, CatalogueChange};
 use crate::tree_folder::FOLDER;
 use crate::walk::volume::is_own_name;
 
@@ -120,11 +121,11 @@ pub(super) fn recognise(
     if !believes_empty && total(db)? > 0 && is_empty(root)? {
         let message = format!(
             "its root `{0}` is empty, although the catalogue knows files there: is something not \
-             mounted? If all files are lost, restore them: `steadfast repair --all-lost --from \
-             COPY {0}`",
+             mounted?",
             root.display()
         );
-        return Err(DbError::new(CatalogueErrorKind::EmptyRoot, message));
+        let error = DbError::new(CatalogueErrorKind::EmptyRoot, message);
+        return Err(error.advise(Advice::RestoreAll(root.to_owned())));
     }
     if found == expected {
         return Ok(Recognised::Same);
@@ -132,13 +133,10 @@ pub(super) fn recognise(
     if found.file_system == expected.file_system && has_same_files(db, root)? {
         return Ok(Recognised::Renumbered);
     }
-    let message = format!(
-        "{}; or, if the tree was copied or restored to `{}`, bind the catalogue to it: `{}`",
-        found.differs_from(&expected, root),
-        root.display(),
-        place::command("--rebind", root, file)
-    );
-    Err(DbError::new(CatalogueErrorKind::OtherVolume, message))
+    let message = format!("{}.", found.differs_from(&expected, root));
+    let (root, file) = (Some(root.to_owned()), file.to_owned());
+    let advice = Advice::Catalogue { change: CatalogueChange::Rebind, root, file };
+    Err(DbError::new(CatalogueErrorKind::OtherVolume, message).advise(advice))
 }
 
 /// Returns the number of files that the catalogue knows.

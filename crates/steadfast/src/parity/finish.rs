@@ -189,7 +189,7 @@ impl SetMaker<'_> {
                 continue;
             }
             self.made.missing += 1;
-            let trouble = file.why_kept.map(|why| FileError::new("let go of it", why));
+            let trouble = file.why_kept;
             self.tell(path, Verdict::Missing, trouble);
         }
         for (id, fault) in std::mem::take(&mut self.review.faulty) {
@@ -298,7 +298,7 @@ impl SetMaker<'_> {
                 match self.task.forgetting.lets_go_of(&file.path, self.task.known) {
                     Ok(true) => FileEvidence::Is(MemberFate::LetGo),
                     Ok(false) => needed("it is missing"),
-                    Err(why) => FileEvidence::Is(MemberFate::Needed(why)),
+                    Err(why) => FileEvidence::Is(MemberFate::Needed(why.reason)),
                 }
             }
         }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use super::known::CataloguedFiles;
 use super::member::PathSet;
+use crate::event::FileError;
 
 /// Which missing files are let go of.
 pub(super) enum ForgottenMissing {
@@ -40,7 +41,11 @@ impl Forgetting {
     ///
     /// # Errors
     /// Why it is not, although missing files are.
-    pub(super) fn lets_go_of(&self, path: &Path, known: &CataloguedFiles) -> Result<bool, String> {
+    pub(super) fn lets_go_of(
+        &self,
+        path: &Path,
+        known: &CataloguedFiles,
+    ) -> Result<bool, FileError> {
         match &self.missing {
             _ if self.names(path) => Ok(true),
             ForgottenMissing::None => Ok(false),

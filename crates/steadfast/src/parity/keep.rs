@@ -3,7 +3,7 @@
 //! Input: a verb that writes tags, and its selection. Output: the summary of its run, with the
 //! parity of the trees at or above the selection brought up to date in that part.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -13,6 +13,7 @@ use super::make::update_part;
 use super::member::PathSet;
 use super::place::ParityPlace;
 use super::scope::ParityScope;
+use crate::advice::Advice;
 use crate::catalogue::{Catalogue, real_of};
 use crate::error::Error;
 use crate::event::{FileEvent, Notice};
@@ -44,13 +45,13 @@ pub(crate) fn run_and_keep(
     let KeptTrees { trees, faults, passed } = trees_of(selection);
     passed.into_iter().for_each(|notice| monitor.event(&Event::Notice(notice)));
     for fault in faults {
-        fail(format!("the parity was not brought up to date: {fault}"), &mut summary, monitor);
+        fail(fault, &mut summary, monitor);
     }
     for (place, paths) in trees {
         if verb == Verb::Untag {
-            let text = "parity still protects the files as they were tagged: `steadfast parity \
-                        update --forget PATH` lets go of them";
-            monitor.event(&Event::Notice(Notice::new(text).at(&place.folder())));
+            let notice = Notice::new("parity still protects the files as they were tagged");
+            let notice = notice.advise(Advice::ForgetInParity).at(&place.folder());
+            monitor.event(&Event::Notice(notice));
             continue;
         }
         if place.is_away() {
@@ -70,10 +71,7 @@ pub(crate) fn run_and_keep(
         let made = update_part(&place, &scope, &options, missing, &mut KeepMonitor { monitor });
         match made {
             Ok(made) => add(&made, &mut summary),
-            Err(error) => {
-                let text = format!("the parity was not brought up to date: {error}");
-                fail(text, &mut summary, monitor);
-            }
+            Err(error) => fail(not_updated(&error), &mut summary, monitor),
         }
     }
     Ok(summary)
@@ -83,20 +81,22 @@ pub(crate) fn run_and_keep(
 fn note_away(place: &ParityPlace, summary: &mut Summary, monitor: &mut dyn Monitor) {
     let folder = place.folder();
     if let Err(error) = place.mark_behind() {
-        let text = format!(
-            "the parity in `{}` is not there, and the tree cannot be marked: {error}. \
-                            Run `steadfast parity update` when it is there",
-            folder.display()
-        );
-        return fail(text, summary, monitor);
+        let text = "the parity in it is not there, and the tree cannot be marked";
+        let notice = Notice::failure(format!("{text}: {error}.")).advise(Advice::UpdateParity);
+        return fail(notice.at(&folder), summary, monitor);
     }
     let text = "the parity of this tree is not there (is its disk mounted?) and has not followed \
-                the tags: the next `update` brings it up to date when it is there";
+                the tags: the next update brings it up to date when it is there";
     monitor.event(&Event::Notice(Notice::new(text).at(&folder)));
 }
 
-fn fail(text: String, summary: &mut Summary, monitor: &mut dyn Monitor) {
-    monitor.event(&Event::Notice(Notice::failure(text)));
+fn not_updated(error: &Error) -> Notice {
+    let notice = Notice::of(error);
+    Notice { text: format!("the parity was not brought up to date: {}", notice.text), ..notice }
+}
+
+fn fail(notice: Notice, summary: &mut Summary, monitor: &mut dyn Monitor) {
+    monitor.event(&Event::Notice(notice));
     summary.raise_status(ExitStatus::Undetermined);
 }
 
@@ -105,14 +105,14 @@ struct KeptTrees {
     /// Each with the real paths that are selected in it.
     trees: Vec<(ParityPlace, Vec<PathBuf>)>,
     /// Why it cannot be told of others where their parity is.
-    faults: BTreeSet<String>,
+    faults: Vec<Notice>,
     /// What is said of parity above them that is not used.
     passed: Vec<Notice>,
 }
 
 fn trees_of(selection: &Selection) -> KeptTrees {
     let mut trees: BTreeMap<PathBuf, (ParityPlace, Vec<PathBuf>)> = BTreeMap::new();
-    let mut faults = BTreeSet::new();
+    let mut faults = Vec::new();
     let mut passed: Vec<Notice> = Vec::new();
     let mut pass = |notice: Notice| {
         if !passed.contains(&notice) {
@@ -127,7 +127,10 @@ fn trees_of(selection: &Selection) -> KeptTrees {
         let place = match &last {
             Some((of, place)) if *of == folder => place.clone(),
             _ => ParityPlace::find(&folder, &folder, &mut pass).unwrap_or_else(|error| {
-                faults.insert(error.to_string());
+                let fault = not_updated(&error);
+                if !faults.contains(&fault) {
+                    faults.push(fault);
+                }
                 None
             }),
         };
@@ -221,14 +224,11 @@ impl Monitor for KeepMonitor<'_> {
 
 impl ParityMonitor for KeepMonitor<'_> {
     fn not_protected(&mut self, file: &NotProtected) {
-        let text = match (&file.trouble, file.verdict) {
-            (Some(trouble), _) => format!("not protected by parity: {trouble}"),
-            (None, Verdict::Missing) => "gone; `steadfast repair` restores it, `steadfast parity \
-                                         update --forget-missing` lets go of it"
-                .to_owned(),
-            (None, verdict) => format!("not protected by parity: {}", verdict.name()),
+        let notice = match (&file.trouble, file.verdict) {
+            (Some(trouble), _) => Notice::failure(format!("not protected by parity: {trouble}")),
+            (None, Verdict::Missing) => Notice::failure("gone").advise(Advice::RestoreOrForget),
+            (None, verdict) => Notice::failure(format!("not protected by parity: {verdict}")),
         };
-        let notice = Notice::failure(text).at(&file.path);
-        self.monitor.event(&Event::Notice(notice));
+        self.monitor.event(&Event::Notice(notice.at(&file.path)));
     }
 }

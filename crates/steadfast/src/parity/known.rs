@@ -7,9 +7,10 @@ use std::path::{Path, PathBuf};
 use steadfast_manifest::tag::Tag;
 
 use super::place::ParityPlace;
+use crate::advice::Advice;
 use crate::beneath;
 use crate::catalogue::{Catalogue, CatalogueError, CatalogueReader, FolderVolume};
-use crate::event::FilePath;
+use crate::event::{FileError, FilePath};
 use crate::run::{CatalogueUse, Options};
 
 /// The catalogue of a tree with parity, if there is one.
@@ -42,10 +43,13 @@ impl CataloguedFiles {
 
     /// Returns why a file that is not in the tree may be on a volume that is not mounted; `None` if
     /// its folder is the one in which it was.
-    pub(super) fn why_hidden(&self, relative: &Path) -> Option<String> {
+    pub(super) fn why_hidden(&self, relative: &Path) -> Option<FileError> {
         let folder = relative.parent().unwrap_or(Path::new(""));
+        let kept = |why: String| FileError::new("let go of it", why);
         match &self.catalogue {
-            Some(Err(error)) => return Some(format!("the catalogue cannot be read: {error}")),
+            Some(Err(error)) => {
+                return Some(kept(format!("the catalogue cannot be read: {error}")));
+            }
             Some(Ok((catalogue, _))) => {
                 let real = self.root.join(folder);
                 let volume = match real.strip_prefix(catalogue.root()) {
@@ -56,10 +60,12 @@ impl CataloguedFiles {
                     Ok(FolderVolume::Mounted) => return None,
                     Ok(FolderVolume::Unmounted(at)) => {
                         let at = at.display();
-                        return Some(format!("the volume at `{at}` is not mounted"));
+                        return Some(kept(format!("the volume at `{at}` is not mounted")));
                     }
                     Ok(FolderVolume::NotKnown) => {}
-                    Err(error) => return Some(format!("the catalogue cannot be read: {error}")),
+                    Err(error) => {
+                        return Some(kept(format!("the catalogue cannot be read: {error}")));
+                    }
                 }
             }
             None => {}
@@ -69,11 +75,9 @@ impl CataloguedFiles {
         let has_files =
             folder.as_os_str().is_empty() || is_there(folder) && !is_empty(&self.root, folder);
         (!has_files).then(|| {
-            let folder = folder.display();
-            format!(
-                "nothing is in `{folder}`: is a volume not mounted there? If not, `--forget \
-                 {folder}` lets go of it"
-            )
+            let shown = folder.display();
+            let why = format!("nothing is in `{shown}`: is a volume not mounted there?");
+            kept(why).advise(Advice::ForgetFolder(folder.to_owned()))
         })
     }
 }

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use steadfast_parity::Redundancy;
 
+use crate::advice::Advice;
 use crate::event::{FileError, Notice};
 use crate::exit_status::ExitStatus;
 use crate::monitor::{Event, Monitor};
@@ -52,7 +53,7 @@ pub trait ParityMonitor: Monitor {
     /// Hears of a set that stays although it is not as the tree is, or cannot be used. Unless this
     /// is overridden, it is a notice.
     fn still_needed(&mut self, set: &NeededSet) {
-        let notice = Notice::failure(set.to_string()).at(&set.path);
+        let notice = Notice::failure(set.to_string()).advise(set.advice()).at(&set.path);
         self.event(&Event::Notice(notice));
     }
 }
@@ -81,12 +82,18 @@ pub struct NeededFile {
     pub why: String,
 }
 
+impl NeededSet {
+    /// Returns what to do next, if it cannot be used.
+    pub fn advice(&self) -> Option<Advice> {
+        self.fault.as_ref().map(|_| Advice::DropSet)
+    }
+}
+
 impl fmt::Display for NeededSet {
     /// Writes why the set stays.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if let Some(fault) = &self.fault {
-            let hint = "`steadfast parity drop --set` removes it";
-            return write!(f, "this set of parity stays, and may be needed: {fault}. {hint}");
+            return write!(f, "this set of parity stays, and may be needed: {fault}.");
         }
         f.write_str("this set of parity is still needed, because")?;
         for (number, file) in self.files.iter().enumerate() {

@@ -18,6 +18,7 @@ use steadfast_sys::file::{Dir, Draft, Existing, TrustedUsers};
 use steadfast_sys::source::ReadAt as _;
 
 use super::identity::{hex, id_of};
+use crate::advice::Advice;
 use crate::belongings::is_ours_alone;
 use crate::beneath;
 use crate::error::Error;
@@ -165,8 +166,10 @@ impl ParityPlace {
             Some(_) => None,
             None => ParityPlace::find(path, path, &mut |notice| passed = Some(notice))?,
         };
-        if let Some(Notice { text, path: Some(at), .. }) = passed.filter(|_| found.is_none()) {
-            return Err(Error::usage(text).at(&at));
+        if let Some(Notice { text, advice, path: Some(at), .. }) =
+            passed.filter(|_| found.is_none())
+        {
+            return Err(Error::usage(text).advise(advice).at(&at));
         }
         let real = path.canonicalize().ok();
         let beneath = |place: &ParityPlace| Some(real?.strip_prefix(&place.root).ok()?.to_owned());
@@ -232,8 +235,9 @@ impl ParityPlace {
             }
             (Err(error), Some(_)) if is_absent(&error) => {
                 let message = "the parity of this tree is there, and there is no such folder: is \
-                               its disk mounted? `--parity-at FOLDER` names another";
-                Err(Error::usage(message).at(&self.folder()))
+                               its disk mounted?";
+                let error = Error::usage(message).advise(Advice::NameParityFolder);
+                Err(error.at(&self.folder()))
             }
             (Err(error), None) if is_absent(&error) => Err(none_at(self)),
             (Err(error), _) => Err(failed(error)),
@@ -279,8 +283,8 @@ impl ParityPlace {
     fn ensure_ours(&self, dir: &Dir, record: &PlaceRecord) -> Result<(), Error> {
         let failed = |error| system("open the parity", error, self);
         let refused = |why: &str| {
-            let hint = "it is not used. `--parity-at FOLDER` names another";
-            Err(Error::usage(format!("{why}: {hint}")).at(&self.folder()))
+            let error = Error::usage(format!("{why}: it is not used"));
+            Err(error.advise(Advice::NameParityFolder).at(&self.folder()))
         };
         if let Some(stranger) = self.trusted.stranger_in(dir).map_err(failed)? {
             return refused(&format!(
@@ -352,12 +356,11 @@ impl ParityPlace {
         let tree = theirs.path.display();
         let message = match &self.home {
             ParityHome::Tree => return Ok(()),
-            ParityHome::Remembered(record) => format!(
-                "this parity was made for a tree at `{tree}`. If the tree was moved here, run \
-                 `steadfast parity make --parity-at {}` once; if it is a copy, give it a folder of \
-                 its own",
-                record.path.display()
-            ),
+            ParityHome::Remembered(record) => {
+                let error = Error::usage(format!("this parity was made for a tree at `{tree}`."));
+                let advice = Advice::MakeParityAt(record.path.clone());
+                return Err(error.advise(advice).at(&self.folder()));
+            }
             ParityHome::Named(_) => {
                 // A tree that was moved is not there any more.
                 let in_use = trusted_with(&theirs.path);
@@ -522,7 +525,7 @@ pub(super) fn system(operation: &str, error: io::Error, place: &ParityPlace) -> 
 
 /// Makes the error of a tree without parity.
 pub(super) fn none_at(place: &ParityPlace) -> Error {
-    Error::usage("there is no parity: `steadfast parity make` makes it").at(&place.folder())
+    Error::usage("there is no parity").advise(Advice::MakeParity).at(&place.folder())
 }
 
 /// Opens a directory, and makes one that only its owner can enter if it is absent.

@@ -15,6 +15,7 @@ use super::member::{FileKeys, MemberState, state_with};
 use super::place::{ParityPlace, system};
 use super::scope::ParityScope;
 use crate::error::Error;
+use crate::event::FileError;
 
 /// Sets that are less than half full: if there are more of them than this, the smallest are merged.
 /// So files that are added day by day are read again once in this many days, with few others.
@@ -31,7 +32,7 @@ pub(super) struct DisplacedMember {
     /// Whether it was found by another path.
     pub(super) is_moved: bool,
     /// Why it is not let go of, although missing files are.
-    pub(super) why_kept: Option<String>,
+    pub(super) why_kept: Option<FileError>,
 }
 
 /// The files of the sets that are not at their paths any more.

@@ -9,6 +9,7 @@ use steadfast_sys::file::{File, FileKind, Status};
 
 use super::target::RepairTarget;
 use super::{refused, system};
+use crate::advice::Advice;
 use crate::beneath;
 use crate::catalogue::Catalogue;
 use crate::error::Error;
@@ -58,10 +59,9 @@ impl Own {
                     true => String::new(),
                     false => format!(" (also {})", names.join(" and ")),
                 };
-                Err(refused(format!(
-                    "it has {links} names (hard links), which a repair would part{also}. Repair it \
-                     with --in-place"
-                )))
+                let reason =
+                    format!("it has {links} names (hard links), which a repair would part{also}.");
+                Err(refused(reason).advise(Advice::RepairInPlace))
             }
         }
     }

@@ -16,6 +16,7 @@ use super::links::ensure_all_beneath;
 use super::mend::{SPAN_LEN, go_on};
 use super::originals::Originals;
 use super::unfinished::{LeftJournal, Remains, Unfinished};
+use crate::advice::Advice;
 use crate::beneath;
 use crate::catalogue::{Catalogue, CatalogueReader, real_of};
 use crate::error::Error;
@@ -38,25 +39,24 @@ pub(crate) fn tell_of(selection: &Selection) -> Vec<Notice> {
             Ok(Some(remains)) => remains,
             Err(error) => {
                 let text = format!(
-                    "it cannot be told whether a repair in place was cut off here: {error}. Run \
-                     `steadfast repair` as the user who repaired"
+                    "it cannot be told whether a repair in place was cut off here: {error}."
                 );
-                told.push(tree.notice(tree.above.is_own, text).at(&tree.above.root));
+                let notice = tree.notice(tree.above.is_own, text).advise(Advice::RepairAsOwner);
+                told.push(notice.at(&tree.above.root));
                 continue;
             }
         };
         for LeftJournal { path, fault } in remains.journals {
             let concerns = tree.concerns(&path, fault.is_some());
-            let text = match fault {
-                None => "a repair in place was cut off here: `steadfast repair` finishes it".into(),
-                Some(fault) => format!("{fault}: {UNUSABLE}"),
+            let (text, advice) = match fault {
+                None => ("a repair in place was cut off here".into(), Advice::Repair),
+                Some(fault) => (format!("{fault}: {UNUSABLE}"), Advice::DiscardJournal),
             };
-            told.push(tree.notice(concerns, text).at(&path));
+            told.push(tree.notice(concerns, text).advise(advice).at(&path));
         }
         if remains.has_others {
-            let text = "a repair of this tree was cut off, or goes on: the next `steadfast repair` \
-                        clears up what it left in .steadfast/damaged/unfinished";
-            told.push(Notice::new(text).at(&tree.above.root));
+            let notice = Notice::new("a repair of this tree was cut off, or goes on");
+            told.push(notice.advise(Advice::ClearUp).at(&tree.above.root));
         }
     }
     told
@@ -64,8 +64,7 @@ pub(crate) fn tell_of(selection: &Selection) -> Vec<Notice> {
 
 /// What is said of a journal that cannot be used.
 const UNUSABLE: &str = "a repair in place was cut off, and its journal cannot be used. A file of \
-                        this tree may be half-written: `steadfast check` finds it. To remove the \
-                        journal: steadfast repair --discard unfinished PATH";
+                        this tree may be half-written";
 
 /// A tree at or above what was selected.
 struct SelectedTree {
@@ -96,7 +95,9 @@ impl SelectedTree {
 /// `Usage` if there is such a file.
 pub(crate) fn ensure_finished(selection: &Selection) -> Result<(), Error> {
     match tell_of(selection).into_iter().find(|notice| !notice.status.is_fine()) {
-        Some(Notice { text, path: Some(path), .. }) => Err(Error::usage(text).at(&path)),
+        Some(Notice { text, advice, path: Some(path), .. }) => {
+            Err(Error::usage(text).advise(advice).at(&path))
+        }
         _ => Ok(()),
     }
 }
@@ -181,7 +182,10 @@ fn end_in(
                             left as it is";
                 tree.notice(concerns, text.to_owned()).at(&path)
             }
-            Err(error) => tree.notice(concerns, format!("{error}: {UNUSABLE}")).at(&path),
+            Err(error) => {
+                let notice = tree.notice(concerns, format!("{error}: {UNUSABLE}"));
+                notice.advise(Advice::DiscardJournal).at(&path)
+            }
         });
     }
     Ok(())

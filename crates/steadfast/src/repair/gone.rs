@@ -7,6 +7,7 @@ use steadfast_digest::Digest;
 use steadfast_manifest::tag::Tag;
 use steadfast_sys::file::Status;
 
+use crate::advice::Advice;
 use crate::error::Error;
 use crate::event::Notice;
 use crate::parity::{ParityPlace, ParitySource};
@@ -22,7 +23,7 @@ pub(super) struct GoneFiles {
     /// Digests that new files of the tree have: these files were moved.
     moved: HashSet<Digest>,
     /// Why others may be gone, of which nothing is known.
-    pub(super) doubt: Option<String>,
+    pub(super) doubt: Option<Notice>,
     /// What is said of parity above the tree that is not used.
     pub(super) passed: Vec<Notice>,
 }
@@ -32,7 +33,7 @@ impl GoneFiles {
     pub(super) fn beneath(path: &Path) -> GoneFiles {
         GoneFiles::find(path).unwrap_or_else(|error| {
             let doubt = format!("missing files that only parity knows are not found: {error}");
-            GoneFiles { doubt: Some(doubt), ..GoneFiles::default() }
+            GoneFiles { doubt: Some(Notice::failure(doubt)), ..GoneFiles::default() }
         })
     }
 
@@ -48,9 +49,9 @@ impl GoneFiles {
         files.retain(|(file, _)| place.root().join(file).starts_with(path));
         let digests = files.iter().map(|(_, tag)| tag.digest).collect();
         let doubt = is_incomplete.then(|| {
-            "a set of the parity cannot be read, and files that only it has may be missing: \
-             `steadfast parity verify` shows it"
-                .to_owned()
+            let text =
+                "a set of the parity cannot be read, and files that only it has may be missing";
+            Notice::failure(text).advise(Advice::VerifyParity)
         });
         Ok(GoneFiles { source: Some(source), files, digests, moved: HashSet::new(), doubt, passed })
     }

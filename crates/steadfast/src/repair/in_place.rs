@@ -22,6 +22,7 @@ use super::originals::Originals;
 use super::target::RepairTarget;
 use super::unfinished::{Unfinished, journal_of};
 use super::{refused, system};
+use crate::advice::Advice;
 use crate::beneath;
 use crate::event::FileError;
 use crate::pages::Descriptor;
@@ -111,10 +112,8 @@ fn ensure_writable(own: &Own, file: &ChangedFile) -> Result<(), FileError> {
     let has_capabilities =
         matches!(xattr::get(&own.file, CAPABILITIES, &mut [0; 256]), Ok(Some(_)));
     if own.status.mode & SET_ID != 0 || has_capabilities {
-        return Err(refused(
-            "writing into it would take away its set-user bits or capabilities: repair it without \
-             --in-place",
-        ));
+        return Err(refused("writing into it would take away its set-user bits or capabilities")
+            .advise(Advice::RepairNotInPlace));
     }
     Ok(())
 }
@@ -230,11 +229,11 @@ fn change(
         Ok(()) => Err(Undone { error, is_undone: true }),
         Err(undoing) => {
             let reason = format!(
-                "{}; then its damaged pages could not be put back: {undoing}. The next \
-                 `steadfast repair` finishes it",
+                "{}; then its damaged pages could not be put back: {undoing}",
                 error.reason
             );
-            Err(Undone { error: FileError { reason, ..error }, is_undone: false })
+            let error = FileError { reason, ..error }.advise(Advice::Repair);
+            Err(Undone { error, is_undone: false })
         }
     }
 }

@@ -6,6 +6,7 @@ use std::sync::atomic::AtomicBool;
 
 use super::copies::{OpenCopy, Own};
 use super::target::RepairTarget;
+use crate::advice::Advice;
 use crate::belongings::Belongings;
 use crate::byte_ranges::ByteRanges;
 use crate::event::FileError;
@@ -76,7 +77,10 @@ impl Parities {
         &mut self,
         target: &RepairTarget,
     ) -> Result<Option<(&ParitySource, PathBuf)>, FileError> {
-        let unusable = |reason: String| FileError::new("use its parity", reason);
+        let unusable = |reason: String, advice: Option<Advice>| FileError {
+            advice: advice.map(Box::new),
+            ..FileError::new("use its parity", reason)
+        };
         let Ok(root) = target.root.canonicalize() else { return Ok(None) };
         let path = root.join(&target.relative);
         // The folder of a missing file may be missing too.
@@ -84,11 +88,14 @@ impl Parities {
         let Some(folder) = above.find(|above| above.is_dir()) else { return Ok(None) };
         let mut passed = None;
         let place = ParityPlace::find(folder, &target.selected_path(), &mut |notice| {
-            passed = Some(notice.text);
+            passed = Some(notice);
         });
-        let place = match (place.map_err(|error| unusable(error.to_string()))?, passed) {
+        let place = match (
+            place.map_err(|error| unusable(error.message(), error.advice().cloned()))?,
+            passed,
+        ) {
             (Some(place), _) => place,
-            (None, Some(reason)) => return Err(unusable(reason)),
+            (None, Some(notice)) => return Err(unusable(notice.text, notice.advice)),
             (None, None) => return Ok(None),
         };
         let Ok(relative) = path.strip_prefix(place.root()) else { return Ok(None) };
@@ -97,7 +104,7 @@ impl Parities {
             source.or_insert_with(|| ParitySource::open(&place).map_err(|error| error.to_string()));
         match source {
             Ok(source) => Ok(Some((source, relative.to_owned()))),
-            Err(reason) => Err(unusable(reason.clone())),
+            Err(reason) => Err(unusable(reason.clone(), None)),
         }
     }
 }

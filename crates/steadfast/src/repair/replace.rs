@@ -256,8 +256,11 @@ fn fill(
                 false => writer.write(span.bytes, span.offset),
             })
         };
-    let advice =
-        if room.is_there { "; --in-place needs room for the damaged pages only" } else { "" };
+    let advice = if room.is_there {
+        "; a repair in place needs room for the damaged pages only"
+    } else {
+        ""
+    };
     ensure_room(room.folder, contents.target.tag.length, advice, || {
         let mut counter = writer.counter();
         write(&mut counter)?;
@@ -354,6 +357,7 @@ pub(crate) fn exchange(
     }
     displaced.move_to(&kept, name).map_err(|error| FileError {
         kind: Some(error.kind()),
+        advice: None,
         operation: "keep the damaged file",
         reason: format!(
             "{error}. The file is repaired; the next repair moves the damaged one from \

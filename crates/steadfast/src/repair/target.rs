@@ -333,7 +333,7 @@ impl Finder<'_> {
                 self.event(&Event::Notice(notice));
             }
             if let Some(doubt) = gone.doubt.take() {
-                self.event(&Event::Notice(Notice::failure(doubt)));
+                self.event(&Event::Notice(doubt));
             }
             for target in &mut self.found.targets {
                 let root = target.root.clone();

@@ -15,6 +15,7 @@ use super::due::TimeLimit;
 use super::judge;
 use super::recording::{RunRecording, Tell};
 use super::survey::Survey;
+use crate::advice::Advice;
 use crate::cost::{JobFacts, Role, Stage, StageClock};
 use crate::event::{FileEvent, Notice};
 use crate::monitor::{Event, Monitor, Progress, Summary};
@@ -179,8 +180,8 @@ impl<'a> Collector<'a> {
             return None;
         }
         // Otherwise a limit that is too short for any file would look like a successful check.
-        let text = "the time was up before any file could be checked: allow more with --max-time";
-        Some(Notice::failure(text))
+        let text = "the time was up before any file could be checked";
+        Some(Notice::failure(text).advise(Advice::MoreTime))
     }
 
     /// Reports the progress of the run to the monitor.
@@ -226,7 +227,7 @@ impl<'a> Collector<'a> {
     fn take(&mut self, mut event: Box<FileEvent>) {
         // The reading belongs to the first name in walk order, although another name may have been
         // opened first.
-        if let Some(identity) = event.visit.identity {
+        if let Some(identity) = event.visit.identity.as_deref().copied() {
             if self.seen.len() >= LINKED_FILES_MAX {
                 self.seen.clear();
             }
@@ -263,9 +264,7 @@ impl<'a> Collector<'a> {
         }
         let parent = event.path.to_path().parent().map(Path::to_owned).unwrap_or_default();
         let path = if parent.as_os_str().is_empty() { PathBuf::from(".") } else { parent };
-        let text =
-            format!("{NO_ATTRIBUTES}: `steadfast init DIR` keeps tags in a catalogue instead");
-        self.notice(Notice::new(text).at(&path));
+        self.notice(Notice::new(NO_ATTRIBUTES).advise(Advice::TagInCatalogue).at(&path));
     }
 
     /// Ends the recording of the run.

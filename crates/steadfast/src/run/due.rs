@@ -13,6 +13,7 @@ use std::time::Instant;
 use steadfast_sys::file::{Status, Timestamp};
 
 use super::DueChoice;
+use crate::advice::Advice;
 use crate::catalogue::{Catalogue, CatalogueError, Due, DueOptions};
 use crate::error::Error;
 use crate::event::Notice;
@@ -75,9 +76,9 @@ impl DueList {
     /// catalogue knows when every file was judged.
     pub(super) fn if_empty(&self) -> Notice {
         match (self.due.known(), self.due.total().0) {
-            (0, _) => Notice::failure(
-                "the catalogue knows no file with a tag here: `steadfast tag` makes tags",
-            ),
+            (0, _) => {
+                Notice::failure("the catalogue knows no file with a tag here").advise(Advice::Tag)
+            }
             (_, 0) => Notice::new("nothing is due"),
             _ => Notice::failure("the time was over before the first file: none was judged"),
         }

@@ -18,12 +18,12 @@ impl TagContext {
     pub(super) fn plan_first(&self, file: &File, event: &mut FileEvent) -> Plan {
         match first_foreign(file, event) {
             Ok(reference) => event.reference = reference.map(Box::new),
-            Err(FileError { operation, reason, kind }) => {
+            Err(error) => {
                 // The contents may have decayed since that record was made, and a tag would hide
                 // it.
-                let advice = "not tagged until that record is removed, or made again by its tool";
-                let reason = format!("{reason}; {advice}");
-                event.fail(FileError { operation, reason, kind });
+                let until = "not tagged until that record is removed, or made again by its tool";
+                let reason = format!("{}; {until}", error.reason);
+                event.fail(FileError { reason, ..error });
                 return Plan::Done;
             }
         }

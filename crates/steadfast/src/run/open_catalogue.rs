@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use steadfast_sys::clock;
 
 use super::{CatalogueUse, DueChoice, Options, Verb};
+use crate::advice::{Advice, CatalogueChange};
 use crate::catalogue::{
     self, Catalogue, CatalogueError, CatalogueErrorKind, CatalogueSession, FILE, FOLDER,
     LockRequest, RunScope, TreeList,
@@ -126,13 +127,10 @@ pub(super) fn lost(verb: Verb, selection: &Selection, options: &Options) -> Vec<
         })
     });
     let told = lost.iter().map(|tree| {
-        let (file, root) = (tree.catalogue.display(), tree.root.display());
-        Notice::failure(format!(
-            "its catalogue `{file}` is gone: missing files are not noticed. Restore it from a \
-             backup, mount the volume that has it, or make another with `steadfast init {root}`; \
-             if none is wanted, say so with `steadfast init --forget {root}`"
-        ))
-        .at(&tree.root)
+        let file = tree.catalogue.display();
+        let text = format!("its catalogue `{file}` is gone: missing files are not noticed.");
+        let notice = Notice::failure(text).advise(Advice::RestoreCatalogue(tree.root.clone()));
+        notice.at(&tree.root)
     });
     told.collect()
 }
@@ -148,16 +146,14 @@ pub(super) fn advised(error: CatalogueError) -> Error {
         true => file.parent().and_then(Path::parent),
         false => None,
     };
-    let option = if error.kind() == Unfinished { "" } else { "--rebuild" };
-    let command = catalogue::command(option, root.unwrap_or(Path::new("DIR")), file);
-    let message = match error.kind() {
-        Unfinished => format!("{error}: `{command}` makes the catalogue"),
-        Absent => format!("{error}: `{command}` makes one from the tags"),
-        _ => format!(
-            "{error}: `{command}` sets it aside under another name and makes one from the tags"
-        ),
+    let change = match error.kind() {
+        Unfinished => CatalogueChange::Finish,
+        Absent => CatalogueChange::Make,
+        _ => CatalogueChange::Replace,
     };
-    Error::usage(message).caused_by(error)
+    let (root, file) = (root.map(Path::to_owned), file.to_owned());
+    let advice = Advice::Catalogue { change, root, file };
+    Error::usage(error.message()).advise(advice).caused_by(error)
 }
 
 /// Returns the path of the catalogue that a run uses, if it uses one.
@@ -193,10 +189,8 @@ fn nearest(selection: &Selection) -> Result<Option<PathBuf>, Error> {
             Some((_, before)) if *before == found => {}
             Some((before, _)) => {
                 let (before, other) = (before.display(), path.display());
-                return Err(Error::usage(format!(
-                    "`{before}` and `{other}` are not in the same catalogued tree: take one at a \
-                     time, or leave the catalogues out with --no-catalogue"
-                )));
+                let text = format!("`{before}` and `{other}` are not in the same catalogued tree");
+                return Err(Error::usage(text).advise(Advice::OneTree));
             }
         }
     }

@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::time::Instant;
 
 use super::recording::ShownPaths;
-use super::{DatalessUse, NOT_CATALOGUED, Options, Verb, judge, no_file, open_catalogue};
+use super::{DatalessUse, Options, Verb, judge, no_file, not_catalogued, open_catalogue};
 use crate::catalogue::Catalogue;
 use crate::error::Error;
 use crate::event::Notice;
@@ -25,7 +25,7 @@ pub fn quick(
     let start = Instant::now();
     let reading = Options { dry_run: true, ..options.clone() };
     let session = open_catalogue::open(Verb::Check, selection, &reading)?;
-    let session = session.ok_or_else(|| Error::usage(NOT_CATALOGUED))?;
+    let session = session.ok_or_else(not_catalogued)?;
     let means = HashingMeans { engine: "quick", workers: 1, ..HashingMeans::default() };
     let mut summary = Summary { verb: "check", means, catalogued: true, ..Summary::default() };
     compare(session.into_catalogue(), selection, options, &mut summary, monitor)?;

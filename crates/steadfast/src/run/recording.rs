@@ -134,14 +134,16 @@ impl RunRecording {
 
     fn report(result: Result<(), CatalogueError>, tell: &mut Tell<'_>) {
         if let Err(error) = result {
-            let what = match error.kind() {
-                CatalogueErrorKind::Damaged => advised(error).to_string(),
-                _ => error.to_string(),
+            let error = match error.kind() {
+                CatalogueErrorKind::Damaged => advised(error),
+                _ => error.into(),
             };
             let text = format!(
-                "{what}. The rest of this run is not recorded, and missing files are not looked for"
+                "{}. The rest of this run is not recorded, and missing files are not looked for",
+                error.message()
             );
-            tell(Event::Notice(Notice::failure(text)));
+            let notice = Notice { text, ..Notice::of(&error) };
+            tell(Event::Notice(notice));
         }
     }
 }

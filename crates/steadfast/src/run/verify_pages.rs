@@ -13,6 +13,7 @@ use std::thread;
 use steadfast_sys::file::{File, FileKind};
 
 use super::leaves::leaves_folder;
+use crate::advice::Advice;
 use crate::catalogue::{Catalogue, CatalogueReader};
 use crate::error::Error;
 use crate::event::FilePath;
@@ -94,8 +95,8 @@ pub fn verify_pages(path: &Path, options: &PagesOptions) -> Result<Verified, Err
             (None, damage, verity)
         }
         None => {
-            let why = "no leaves are kept for its tag: `steadfast tag --pages` keeps them";
-            return Err(Error::usage(why).at(path));
+            let error = Error::usage("no leaves are kept for its tag");
+            return Err(error.advise(Advice::TagPages).at(path));
         }
     };
     let after = file.status().map_err(system("look at"))?;

@@ -17,6 +17,7 @@ use super::recording::RunRecording;
 use super::settings::RunSettings;
 use super::source::{EntrySource, WalkEnd};
 use super::survey::Survey;
+use crate::advice::Advice;
 use crate::cost::Stage;
 use crate::error::Error;
 use crate::event::{Notice, Skipped};
@@ -167,9 +168,9 @@ fn notice_of_dataless(skipped: &Skipped) -> Option<Notice> {
     (dataless + dataless_directories > 0).then(|| {
         Notice::new(format!(
             "{dataless} files and {dataless_directories} directories are in a cloud and not on \
-             this machine: nothing was proved of them. --download fetches them, --require-local \
-             counts them as failures, --verbose and --json list them"
+             this machine: nothing was proved of them"
         ))
+        .advise(Advice::Download)
     })
 }
 

@@ -19,6 +19,7 @@ use steadfast_digest::Algorithm;
 use steadfast_sys::file::{Dir, Draft, Existing, FileKind, Status};
 use steadfast_sys::xattr;
 
+use crate::advice::Advice;
 use crate::calibration::lanes_for;
 use crate::error::Error;
 use crate::event::{FileError, FileEvent};
@@ -44,10 +45,9 @@ const KEEPING: &str = "keep its leaves";
 /// Makes the error of unusable leaves, with how to make them again. `sidecars` means that they are
 /// beside their file.
 pub(crate) fn trouble(error: &io::Error, sidecars: bool) -> FileError {
-    let mut trouble = FileError::from_io("use the leaves", error);
+    let trouble = FileError::from_io("use the leaves", error);
     if error.kind() == io::ErrorKind::InvalidData {
-        let option = if sidecars { " --sidecar" } else { "" };
-        trouble.reason += &format!(": `steadfast tag --pages{option}` makes them again");
+        return trouble.advise(Advice::TagPagesAgain { beside: sidecars });
     }
     trouble
 }
@@ -125,10 +125,8 @@ impl PageKeeper {
             PagesUse::All { page_len, sidecars } => (true, *page_len, *sidecars),
         };
         if asked && catalogue.is_none() && !sidecars {
-            return Err(Error::usage(
-                "leaves are kept where the tree's catalogue is, and there is none: `steadfast init \
-                 DIR` makes one, or --sidecar keeps them beside each file",
-            ));
+            let text = "leaves are kept where the tree's catalogue is, and there is none";
+            return Err(Error::usage(text).advise(Advice::MakeCatalogueOrSidecars));
         }
         let sidecars = sidecars || catalogue.is_none();
         let there = lens.first().copied().filter(|_| !sidecars);

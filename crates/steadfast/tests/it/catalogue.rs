@@ -16,7 +16,7 @@ use steadfast::catalogue::{
 };
 use steadfast::tag::TagPlace;
 use steadfast::verdict::{ChangeEvidence, Judgement, Reading, Stored};
-use steadfast::{Action, Algorithm, Selection, Tag, Timestamp, Verdict};
+use steadfast::{Action, Advice, Algorithm, CatalogueChange, Selection, Tag, Timestamp, Verdict};
 use steadfast::{FilePath, Subject};
 use steadfast_digest::AlgorithmHasher;
 use steadfast_sys::file::{FileKind, Status};
@@ -707,7 +707,12 @@ fn another_volume_or_an_empty_root_is_refused_and_a_copy_is_accepted_when_told()
     assert_eq!(refused.kind(), CatalogueErrorKind::OtherVolume, "{refused}");
     let text = refused.to_string();
     assert!(text.contains("on the same volume") && !text.contains("another volume"), "{text}");
-    assert!(text.contains("init --rebind"), "{text}");
+    let rebind = Advice::Catalogue {
+        change: CatalogueChange::Rebind,
+        root: Some(copy.path().canonicalize().unwrap()),
+        file: file.clone(),
+    };
+    assert_eq!(refused.advice(), Some(&rebind), "{text}");
     catalogue.rebind(copy.path()).unwrap();
     catalogue.guard().unwrap();
     fs::remove_file(copy.at("a")).unwrap();

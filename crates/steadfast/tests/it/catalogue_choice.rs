@@ -9,6 +9,7 @@ use steadfast::run::{init, quick};
 use steadfast::store::foreign::ForeignKind;
 use steadfast::unguarded::run;
 use steadfast::{Action, CatalogueUse, DueChoice, Options, Selection, Summary, Verb, Verdict};
+use steadfast::{Advice, CatalogueChange};
 use steadfast::{Event, Monitor};
 
 use crate::catalogue_trouble::{Told, catalogued};
@@ -193,8 +194,10 @@ fn a_named_catalogue_that_is_absent_can_be_made() {
     let at = CatalogueUse::At(tree.at("absent.sqlite"));
     let options = options().with(|options| options.catalogue.choice = at);
     let error = run(Verb::Check, &tree.selection(), &options, &mut Told::default()).unwrap_err();
-    let error = error.to_string();
-    assert!(error.contains("makes one") && !error.contains("sets it aside"), "{error}");
+    let change = CatalogueChange::Make;
+    assert!(
+        matches!(error.advice(), Some(Advice::Catalogue { change: told, .. }) if *told == change)
+    );
 }
 
 /// Stops the run at the first file that is missing.

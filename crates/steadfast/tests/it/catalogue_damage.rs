@@ -384,7 +384,7 @@ fn a_digest_that_changed_in_the_catalogue_fails_check_and_update() {
         drop(db);
         let told = told(&tree, verb).unwrap();
         assert_eq!(told.status, 2, "{}", verb.name());
-        let said = told.notices.iter().any(|notice| notice.contains("init --rebuild"));
+        let said = told.notices.iter().any(|notice| notice.contains("made from the tags"));
         assert!(said, "{}: {:?}", verb.name(), told.notices);
     }
 }

@@ -7,7 +7,7 @@ use std::{fs, io};
 
 use steadfast::run::init;
 use steadfast::unguarded::run;
-use steadfast::{Event, Monitor, Options, Verb, Verdict};
+use steadfast::{Advice, CatalogueChange, Event, Monitor, Options, Verb, Verdict};
 
 use crate::image::{BTRFS, EXT4, Image, Kind, TMPFS, XFS};
 use crate::tree::Tree;
@@ -30,7 +30,7 @@ impl Monitor for Told {
             Event::Finding(noted) => {
                 self.findings.push(format!("{} {}", noted.finding.name(), noted.path.display()));
             }
-            Event::Notice(notice) => self.notices.push(notice.text.clone()),
+            Event::Notice(notice) => self.notices.push(notice.to_string()),
             _ => {}
         }
     }
@@ -111,10 +111,15 @@ fn an_init_that_was_cut_off_is_not_called_a_lost_catalogue() {
         for (name, text) in left {
             tree.write(format!(".steadfast/{name}"), text);
         }
-        let error = told(&tree, Verb::Check).unwrap_err().to_string();
-        let command = format!("`steadfast init {}`", tree.path().canonicalize().unwrap().display());
-        assert!(error.contains(&command) && !error.contains("gone"), "{left:?}: {error}");
-        assert!(error.contains("makes the catalogue"), "{left:?}: {error}");
+        let error = told(&tree, Verb::Check).unwrap_err();
+        let root = tree.path().canonicalize().unwrap();
+        let finish = Advice::Catalogue {
+            change: CatalogueChange::Finish,
+            file: root.join(".steadfast/catalogue.sqlite"),
+            root: Some(root),
+        };
+        assert_eq!(error.advice(), Some(&finish), "{left:?}: {error}");
+        assert!(!error.to_string().contains("gone"), "{left:?}: {error}");
         catalogued(&tree);
         assert_eq!(told(&tree, Verb::Tag).unwrap().status, 0, "{left:?}");
     }
@@ -125,7 +130,10 @@ fn an_init_that_was_cut_off_is_not_called_a_lost_catalogue() {
         verb.map(|verb| told(&tree, verb).unwrap());
         fs::remove_file(file).unwrap();
         let error = told(&tree, Verb::Check).unwrap_err().to_string();
-        assert!(error.contains("the catalogue is gone") && error.contains("--rebuild"), "{error}");
+        assert!(
+            error.contains("the catalogue is gone") && error.contains("made from the tags"),
+            "{error}"
+        );
     }
 }
 

@@ -10,6 +10,7 @@ use std::os::unix::fs::MetadataExt as _;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use steadfast::Advice;
 use steadfast::read::buffered::Buffered;
 use steadfast::read::{Engine, Origin};
 use steadfast::run::{compare, init, quick};
@@ -123,7 +124,7 @@ fn a_run_that_could_read_nothing_is_no_success() {
     tree.run(Verb::Tag);
     let said = tree.run_by(Verb::Check, &Options::default(), Evicting::of(&tree, &["away"]));
     assert_eq!(said.status(), 2);
-    assert!(said.notices.iter().any(|notice| notice.text.contains("--download")));
+    assert!(said.notices.iter().any(|notice| notice.advice == Some(Advice::Download)));
 }
 
 #[test]

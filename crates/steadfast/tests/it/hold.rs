@@ -58,7 +58,7 @@ impl Monitor for Watching {
     fn event(&mut self, event: &Event) {
         match event {
             Event::File(_) => self.files += 1,
-            Event::Notice(notice) => self.notices.push(notice.text.clone()),
+            Event::Notice(notice) => self.notices.push(notice.to_string()),
             _ => {}
         }
     }

@@ -9,6 +9,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use steadfast::Advice;
 use steadfast::read::buffered::Buffered;
 use steadfast::read::{Engine, Origin};
 use steadfast::run::{compare, init};
@@ -121,7 +122,7 @@ fn a_check_whose_time_is_up_before_it_judged_a_file_is_no_success() {
     let said = check_for(&tree, Duration::from_millis(200), Duration::from_secs(1), 2);
     assert_eq!((said.summary.files, said.summary.still_due), (0, Some(3)));
     assert_eq!(said.status(), 2);
-    assert!(said.notices.iter().any(|notice| notice.text.contains("--max-time")));
+    assert!(said.notices.iter().any(|notice| notice.advice == Some(Advice::MoreTime)));
 }
 
 /// Sets the length of a file; the modification time stands, or moves.

@@ -34,7 +34,7 @@ impl Monitor for Events {
             Event::Finding(noted) => {
                 self.findings.push((noted.finding.name(), noted.path.clone()));
             }
-            Event::Notice(notice) => self.notices.push(notice.text.clone()),
+            Event::Notice(notice) => self.notices.push(notice.to_string()),
             _ => {}
         }
     }

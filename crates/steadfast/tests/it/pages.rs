@@ -10,6 +10,7 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use steadfast::Advice;
 use steadfast::fastest_lanes;
 use steadfast::pages::{Kept, PagesUse, SIDECAR_SUFFIX};
 use steadfast::run::{PagesOptions, init, verify_pages};
@@ -353,8 +354,9 @@ fn torn_sidecars_are_ours_and_are_made_again() {
             assert_eq!((said.status(), said.verdict("file")), (2, Some(Verdict::Intact)), "{name}");
             let event = said.of("file.steadfast-pages");
             assert_eq!(event.verdict, Some(Verdict::Unreadable), "{name}");
-            let trouble = event.trouble.as_ref().unwrap().to_string();
-            assert!(trouble.contains("steadfast tag --pages --sidecar"), "{name}: {trouble}");
+            let trouble = event.trouble.as_ref().unwrap();
+            let again = Advice::TagPagesAgain { beside: true };
+            assert_eq!(trouble.advice.as_deref(), Some(&again), "{name}: {trouble}");
             let options = if verb == Verb::Tag { keeping(None, true) } else { Options::default() };
             let said = tree.run_as(verb, &options);
             assert_eq!((said.status(), said.files.len()), (0, 1), "{name}, {}", verb.name());
@@ -419,8 +421,9 @@ fn torn_leaves_in_the_tree_s_folder_are_told_and_made_again() {
             fs::write(place, &bytes).unwrap();
             let said = tree.run(Verb::Check);
             assert_eq!((said.status(), said.verdict("file")), (2, Some(Verdict::Intact)), "{name}");
-            let trouble = said.of("file").trouble.as_ref().unwrap().to_string();
-            assert!(trouble.contains("steadfast tag --pages"), "{name}: {trouble}");
+            let trouble = said.of("file").trouble.as_ref().unwrap();
+            let again = Advice::TagPagesAgain { beside: false };
+            assert_eq!(trouble.advice.as_deref(), Some(&again), "{name}: {trouble}");
             let options = if verb == Verb::Tag { keeping(None, false) } else { Options::default() };
             assert_eq!(tree.run_as(verb, &options).status(), 0, "{name}, {}", verb.name());
             assert_eq!(fs::read(place).unwrap(), good, "{name}, {}", verb.name());
@@ -438,12 +441,11 @@ fn torn_leaves_in_the_tree_s_folder_are_told_and_made_again() {
 fn what_has_no_place_or_no_use_is_refused() {
     let tree = Tree::new();
     tree.write("file", [7; 10_000]);
-    let refused = |options: &Options| {
-        let error = run(Verb::Tag, &tree.selection(), options, &mut Deaf).unwrap_err();
-        error.to_string()
-    };
-    assert!(refused(&keeping(None, false)).contains("steadfast init"));
-    assert!(refused(&keeping(Some(5000), true)).contains("power of two"));
+    let refused =
+        |options: &Options| run(Verb::Tag, &tree.selection(), options, &mut Deaf).unwrap_err();
+    let nowhere = refused(&keeping(None, false));
+    assert_eq!(nowhere.advice(), Some(&Advice::MakeCatalogueOrSidecars), "{nowhere}");
+    assert!(refused(&keeping(Some(5000), true)).to_string().contains("power of two"));
     let _ = init(tree.path(), None, &Options::default(), &mut Deaf).unwrap();
     let dry = keeping(None, false).with(|options| options.dry_run = true);
     tree.run_as(Verb::Tag, &dry);
@@ -457,7 +459,7 @@ fn what_has_no_place_or_no_use_is_refused() {
     assert_eq!(kept_in(&tree).len(), 1, "sixteen bytes tell enough apart");
     tree.write("other", [8; 10_000]);
     tree.run_as(Verb::Tag, &keeping(None, false));
-    assert!(refused(&keeping(Some(8192), false)).contains("4096"));
+    assert!(refused(&keeping(Some(8192), false)).to_string().contains("4096"));
     let untagged = tree.write("untagged", "bytes");
     let error = verify_pages(&untagged, &PagesOptions::default()).unwrap_err();
     assert!(error.to_string().contains("no tag"), "{error}");

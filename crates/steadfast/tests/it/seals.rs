@@ -9,6 +9,7 @@ use std::path::Path;
 use std::process::Command;
 use std::sync::{Arc, Mutex};
 
+use steadfast::Advice;
 use steadfast::event::FileError;
 use steadfast::read::buffered::Buffered;
 use steadfast::read::{Engine, Origin};
@@ -219,7 +220,7 @@ fn where_no_attributes_are_kept_nothing_is_read_for_nothing() {
 
 /// Counts the notices that suggest a catalogue.
 fn advice(said: &Said) -> usize {
-    said.notices.iter().filter(|notice| notice.text.contains("`steadfast init DIR`")).count()
+    said.notices.iter().filter(|notice| notice.advice == Some(Advice::TagInCatalogue)).count()
 }
 
 #[test]

@@ -272,7 +272,7 @@ fn row_of(event: &FileEvent, base: &str) -> Markup {
     let name = event.action.map(|action| action.name());
     let name = name.or_else(|| event.verdict.map(|verdict| verdict.name())).unwrap_or("no tag");
     let read = event.actual.is_some() && !event.reading.linked;
-    let known = known_of(event);
+    let known = known_of(event, ToString::to_string);
     html! {
         tr {
             th .long scope="row" title=(path) { (short(&path, base)) }

@@ -119,7 +119,7 @@ impl Worker<'_> {
             }
         }
         if status.links > 1 {
-            event.visit.identity = Some((status.device, status.inode));
+            event.visit.identity = Some(Box::new((status.device, status.inode)));
         }
         let plan = self.shared.task.open(&file, &mut event);
         // What is known without the contents is reported nevertheless.

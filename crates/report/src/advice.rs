@@ -1,0 +1,125 @@
+//! What to do next, as the command says it: what to type.
+
+use std::path::Path;
+
+use steadfast::event::FileError;
+use steadfast::{Advice, CatalogueChange, Notice, with_advice};
+
+/// Returns the text of a notice with what to type.
+pub fn of_notice(notice: &Notice) -> String {
+    with_advice(&notice.text, notice.advice.as_ref().map(typed))
+}
+
+/// Returns the text of an error with what to type.
+pub fn of_error(error: &FileError) -> String {
+    with_advice(&error.message(), error.advice.as_deref().map(typed))
+}
+
+/// Returns what to type, as the end of a sentence.
+pub fn typed(advice: &Advice) -> String {
+    let fixed = match advice {
+        Advice::Repair => "`steadfast repair` finishes it",
+        Advice::RepairAsOwner => "run `steadfast repair` as the user who repaired",
+        Advice::RepairInPlace => "repair it with --in-place",
+        Advice::RepairNotInPlace => "repair it without --in-place",
+        Advice::ClearUp => {
+            "the next `steadfast repair` clears up what it left in .steadfast/damaged/unfinished"
+        }
+        Advice::DiscardJournal => {
+            "`steadfast check` finds it. To remove the journal: steadfast repair --discard \
+             unfinished PATH"
+        }
+        Advice::RestoreOrForget => {
+            "`steadfast repair` restores it, `steadfast parity update --forget-missing` lets go of \
+             it"
+        }
+        Advice::MakeParity => "`steadfast parity make` makes it",
+        Advice::NameParityFolder => "`--parity-at FOLDER` names another",
+        Advice::UpdateParity => "run `steadfast parity update` when it is there",
+        Advice::VerifyParity => "`steadfast parity verify` shows it",
+        Advice::ForgetInParity => "`steadfast parity update --forget PATH` lets go of them",
+        Advice::DropSet => "`steadfast parity drop --set` removes it",
+        Advice::Tag => "`steadfast tag` makes tags",
+        Advice::TagFirst => "otherwise make them with `steadfast tag`",
+        Advice::TagPagesAgain { beside: false } => "`steadfast tag --pages` makes them again",
+        Advice::TagPagesAgain { beside: true } => {
+            "`steadfast tag --pages --sidecar` makes them again"
+        }
+        Advice::TagPages => "`steadfast tag --pages` keeps them",
+        Advice::MakeCatalogueOrSidecars => {
+            "`steadfast init DIR` makes one, or --sidecar keeps them beside each file"
+        }
+        Advice::TagInCatalogue => "`steadfast init DIR` keeps tags in a catalogue instead",
+        Advice::MakeCatalogue => "`steadfast init DIR` makes one",
+        Advice::SetLogAside => "--rebuild sets it aside",
+        Advice::LocalCatalogue => {
+            "keep the catalogue on a local disk with --catalogue FILE, for `init` and for each run"
+        }
+        Advice::CatalogueOutside => "leave --catalogue out, or name a place outside",
+        Advice::RemoveOrUseNoCatalogue => "remove it, or leave it out with --no-catalogue",
+        Advice::OneTree => "take one at a time, or leave the catalogues out with --no-catalogue",
+        Advice::Download => {
+            "--download fetches them, --require-local counts them as failures, --verbose and \
+             --json list them"
+        }
+        Advice::MoreTime => "allow more with --max-time",
+        placed => return typed_with_place(placed),
+    };
+    fixed.to_owned()
+}
+
+/// Returns what to type where the advice has a place, which is a part of it.
+fn typed_with_place(advice: &Advice) -> String {
+    match advice {
+        Advice::RestoreAll(root) => {
+            format!(
+                "if all files are lost, restore them: `steadfast repair --all-lost --from COPY {}`",
+                root.display()
+            )
+        }
+        Advice::MakeParityAt(folder) => {
+            format!(
+                "if the tree was moved here, run `steadfast parity make --parity-at {}` once; if \
+                 it is a copy, give it a folder of its own",
+                folder.display()
+            )
+        }
+        Advice::ForgetFolder(folder) => {
+            format!("if not, `--forget {}` lets go of it", folder.display())
+        }
+        Advice::RestoreCatalogue(root) => {
+            let root = root.display();
+            format!(
+                "restore it from a backup, mount the volume that has it, or make another with \
+                 `steadfast init {root}`; if none is wanted, say so with `steadfast init --forget \
+                 {root}`"
+            )
+        }
+        Advice::Catalogue { change, root, file } => {
+            catalogue(*change, root.as_deref().unwrap_or(Path::new("DIR")), file)
+        }
+        other => other.to_string(),
+    }
+}
+
+fn catalogue(change: CatalogueChange, root: &Path, file: &Path) -> String {
+    let place = match file.ends_with(".steadfast/catalogue.sqlite") {
+        true => root.display().to_string(),
+        false => format!("--catalogue {} {}", file.display(), root.display()),
+    };
+    match change {
+        CatalogueChange::Finish => format!("`steadfast init {place}` makes the catalogue"),
+        CatalogueChange::Make => {
+            format!("`steadfast init --rebuild {place}` makes one from the tags")
+        }
+        CatalogueChange::Replace => format!(
+            "`steadfast init --rebuild {place}` sets it aside under another name and makes one \
+             from the tags"
+        ),
+        CatalogueChange::Rebind => format!(
+            "if the tree was copied or restored to `{}`, bind the catalogue to it: `steadfast init \
+             --rebind {place}`",
+            root.display()
+        ),
+    }
+}
