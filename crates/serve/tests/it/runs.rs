@@ -165,7 +165,7 @@ fn a_folder_is_protected_checked_and_repaired_by_buttons() {
     assert!(home.contains("Show 1 damaged file") && !home.contains("exactly as recorded."));
     // Later servers find the same in the catalogue.
     let folder = browser.get("/folders/0").text();
-    assert!(folder.contains("two.jpg") && folder.contains("no program saved it"), "{folder}");
+    assert!(folder.contains("two.jpg") && folder.contains("its date is as recorded"), "{folder}");
     assert!(browser.get("/activity").text().contains("1 damaged"));
     // There is no parity: the plan says so, and nothing is written.
     let before = fs::read(served.at("photos/two.jpg")).unwrap();
