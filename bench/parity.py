@@ -89,6 +89,8 @@ class Series:
         self.tree, self.set, self.film = work / "tree", work / "set", work / "film" / "film"
         self.length = options.length
         self.environment = {**os.environ, "XDG_STATE_HOME": str(work)}
+        # Decay is played from above the file system, which moves the change time.
+        self.environment["STEADFAST_IGNORE_CTIME"] = "1"
         self.tree.mkdir()
         for number in range(options.files):
             (self.tree / f"{number:03}.jpg").write_bytes(os.urandom(self.length))

@@ -68,6 +68,8 @@ class Program:
             "PATH": os.environ.get("PATH", ""),
             "HOME": str(home),
             "NO_COLOR": "1",
+            # Decay is played from above the file system, which moves the change time.
+            "STEADFAST_IGNORE_CTIME": "1",
         }
 
     def start(

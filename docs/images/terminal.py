@@ -62,6 +62,8 @@ def run_in_terminal(words: list[str], folder: Path) -> str:
     ours, theirs = pty.openpty()
     environment = {"PATH": os.environ["PATH"], "TERM": "xterm-256color", "COLUMNS": str(COLUMNS)}
     environment |= {"HOME": str(folder), "TZ": "UTC"}
+    # Decay is played from above the file system, which moves the change time.
+    environment["STEADFAST_IGNORE_CTIME"] = "1"
     process = subprocess.Popen(
         words, cwd=folder, stdin=theirs, stdout=theirs, stderr=theirs, env=environment
     )

@@ -87,6 +87,8 @@ class Served:
         runtime.mkdir(mode=0o700)
         self.program, self.told = program, runtime / "steadfast"
         self.environment = {**os.environ, "XDG_RUNTIME_DIR": str(runtime), "TMPDIR": str(runtime)}
+        # Decay is played from above the file system, which moves the change time.
+        self.environment["STEADFAST_IGNORE_CTIME"] = "1"
         # A home of its own, and none of the machine's timers.
         home = {"HOME": f"{folder}", "XDG_CONFIG_HOME": f"{folder}/c", "XDG_STATE_HOME": f"{folder}/s"}
         self.environment |= {**home, "PATH": "/nowhere"}
