@@ -89,7 +89,7 @@ pub use steadfast_manifest::tag;
 pub use steadfast_manifest::tag::Tag;
 pub use steadfast_sys::awake::Wakefulness;
 pub use steadfast_sys::file::{
-    Dataless, DownloadScope, Timestamp, age_s, allow_downloads, ignore_change_times,
+    ChangeTimes, Dataless, DownloadScope, Timestamp, age_s, allow_downloads, ignore_change_times,
     raise_open_files_limit,
 };
 pub use steadfast_sys::heap::give_back as give_back_memory;
