@@ -172,8 +172,8 @@ mod tests {
     fn each_published_package_states_everything() {
         assert_eq!(problems(&workspace()), [""; 0]);
         let mut silent = workspace();
-        silent["packages"][7]["keywords"] = json!([]);
-        silent["packages"][7]["readme"] = Value::Null;
+        silent["packages"][6]["keywords"] = json!([]);
+        silent["packages"][6]["readme"] = Value::Null;
         let expected = ["`steadfast` states no readme", "`steadfast` states no keywords"];
         assert_eq!(problems(&silent), expected);
         let mut kept = workspace();
