@@ -195,12 +195,12 @@ impl<'a> Bundle<'a> {
             }
         }
         found.findings.extend(root::unsealed(self.tree, &self.layout, strict));
-        self.look_for_ticket(&mut found);
+        self.check_ticket(&mut found);
         found
     }
 
     /// Checks the file in which a ticket is stapled to a bundle, beside the seal's folder.
-    fn look_for_ticket(&self, found: &mut Resources) {
+    fn check_ticket(&self, found: &mut Resources) {
         let path = self.layout.beneath(b"CodeResources");
         let doubt = |text: String| {
             CodeFinding::unverified(FindingKind::Unsealed, None, text)

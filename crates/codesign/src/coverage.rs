@@ -192,17 +192,17 @@ impl CoverageMap {
             }
             if end < next.bytes.start {
                 let found = gap_of(end..next.bytes.start, ranges.last(), Some(&next));
-                look(source, found, &mut ranges)?;
+                split_uncovered(source, found, &mut ranges)?;
             }
             end = next.bytes.end;
             match next.cover {
-                RangeCover::Unsealed => look(source, next, &mut ranges)?,
+                RangeCover::Unsealed => split_uncovered(source, next, &mut ranges)?,
                 _ => ranges.push(next),
             }
         }
         if end < len_bytes {
             let found = gap_of(end..len_bytes, ranges.last(), None);
-            look(source, found, &mut ranges)?;
+            split_uncovered(source, found, &mut ranges)?;
         }
         Ok(Coverage { ranges })
     }
@@ -225,7 +225,7 @@ fn gap_of(
 }
 
 /// Reads a range that nothing covers, and splits zeros off its start and its end.
-fn look(
+fn split_uncovered(
     source: &dyn ReadAt,
     range: CoveredRange,
     ranges: &mut Vec<CoveredRange>,

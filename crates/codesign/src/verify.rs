@@ -126,7 +126,7 @@ impl Code<'_> {
             verification.parts.push(self.verify_part(&part, options, meter)?);
         }
         if options.pages == PageChoice::All {
-            self.look_around(options, &mut verification.findings)?;
+            self.check_uncovered(options, &mut verification.findings)?;
         }
         let Some(bundle) = self.as_bundle() else { return Ok(verification) };
         let whole = options.pages == PageChoice::All && (depth == 0 || options.deep);
@@ -144,7 +144,7 @@ impl Code<'_> {
     }
 
     /// Checks bytes that no digest covers, and facts that a signature holds in two forms.
-    fn look_around(
+    fn check_uncovered(
         &self,
         options: &VerifyOptions,
         found: &mut Vec<CodeFinding>,

@@ -86,12 +86,12 @@ pub(crate) fn keep(
             none => none.insert(past.begin(&begin)?),
         };
         recorder.observe(&observation, &mut |finding| found.push(finding))?;
-        tell(&root, &mut found, summary, monitor);
+        report_findings(&root, &mut found, summary, monitor);
     }
     if let Some(recorder) = recorder {
         recorder.finish(true, now(), &mut |finding| found.push(finding))?;
     }
-    tell(&root, &mut found, summary, monitor);
+    report_findings(&root, &mut found, summary, monitor);
     for text in past.notices() {
         monitor.event(&Event::Notice(Notice::new(text).at(&file)));
     }
@@ -168,7 +168,7 @@ impl Past {
         judged_by: Option<Tag>,
         begun_s: i64,
     ) -> Result<bool, Error> {
-        let look = self.records.look(&event.path)?;
+        let look = self.records.known_file(&event.path)?;
         if look.as_ref().and_then(|look| look.tag) != judged_by {
             self.retagged += 1;
             return Ok(false);
@@ -224,7 +224,12 @@ fn tag_of(event: &FileEvent) -> Option<Tag> {
     Some(Tag { algorithm, digest, length, mtime, tagged: reference.recorded? })
 }
 
-fn tell(root: &Path, found: &mut Vec<Finding>, summary: &mut Summary, monitor: &mut dyn Monitor) {
+fn report_findings(
+    root: &Path,
+    found: &mut Vec<Finding>,
+    summary: &mut Summary,
+    monitor: &mut dyn Monitor,
+) {
     for finding in found.drain(..) {
         // The row has reported the missing file.
         if matches!(finding, Finding::Missing { .. }) {

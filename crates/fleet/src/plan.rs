@@ -207,7 +207,7 @@ impl Planning<'_> {
             }
             loads[device as usize].add(entry.bytes);
             done.found += 1;
-            tell(done, progress);
+            report_progress(done, progress);
             spool.put(device, &entry)
         })?;
         let skipped = SkippedText::of(skipped);
@@ -250,7 +250,7 @@ impl Planning<'_> {
                 break;
             }
             done.written += 1;
-            tell(done, self.progress);
+            report_progress(done, self.progress);
             if self.stop.load(Ordering::Relaxed) {
                 return Err(Error::new(ErrorKind::Interrupted, "the planning was interrupted"));
             }
@@ -392,7 +392,7 @@ fn keep(troubles: &mut Vec<SourceFailure>, trouble: SourceFailure) -> Result<(),
 }
 
 /// Reports the progress, but not at every file.
-fn tell(done: PlanProgress, progress: &mut dyn FnMut(PlanProgress)) {
+fn report_progress(done: PlanProgress, progress: &mut dyn FnMut(PlanProgress)) {
     const EVERY: u64 = 10_000;
     if (done.found + done.written).is_multiple_of(EVERY) {
         progress(done);

@@ -229,7 +229,7 @@ struct PartMonitor<'a> {
 }
 
 impl PartMonitor<'_> {
-    fn look_at_stop(&self) {
+    fn check_stop(&self) {
         if self.failed.is_some() || self.stop.load(Ordering::Relaxed) {
             self.ended.store(true, Ordering::Relaxed);
         }
@@ -252,12 +252,12 @@ impl Monitor for PartMonitor<'_> {
             }
             self.failed = self.writer.put(&row).err();
         }
-        self.look_at_stop();
+        self.check_stop();
         self.monitor.event(event);
     }
 
     fn progress(&mut self, progress: &Progress) {
-        self.look_at_stop();
+        self.check_stop();
         self.monitor.progress(progress);
     }
 }

@@ -16,7 +16,7 @@ pub use self::declaration::{Oxum, Version, declaration, fetched, oxum};
 pub(crate) use self::write::BagitLines;
 pub use self::write::documents;
 use crate::lines::{TextLine, line_records, skip_blanks};
-use crate::sums::digest_or_told;
+use crate::sums::parse_digest;
 use crate::{Fault, FaultKind, Record};
 
 /// Reads records line by line. Without an algorithm, the length of a digest determines it.
@@ -39,7 +39,7 @@ fn record(
     let end = line.bytes.iter().position(|byte| b" \t".contains(byte));
     let end =
         end.ok_or_else(|| line.fault(1, FaultKind::Syntax, "a digest and a path should be here"))?;
-    let digest = digest_or_told(&line.bytes[..end], algorithm)
+    let digest = parse_digest(&line.bytes[..end], algorithm)
         .map_err(|fault| line.fault(1, FaultKind::Value, fault.to_string()))?;
     let path = skip_blanks(&line.bytes[end..]);
     let path = path.strip_prefix(b"*").unwrap_or(path);

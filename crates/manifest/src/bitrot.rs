@@ -12,7 +12,7 @@ use steadfast_digest::Algorithm;
 
 use crate::calendar;
 use crate::lines::LINE_LEN_MAX;
-use crate::sums::{digest_of, told_by_length};
+use crate::sums::{algorithm_of_length, digest_of};
 use crate::write::{chosen, confined, known_steps, utf8_path};
 use crate::{Error, Format, Mtime, Record, Step, folded};
 
@@ -66,7 +66,7 @@ impl BitrotRow<'_> {
             return Err("`path` is none");
         }
         let hash = self.hash.text().ok_or("`hash` is no text")?;
-        let algorithm = told_by_length(hash.len()).ok_or("`hash` has the wrong length")?;
+        let algorithm = algorithm_of_length(hash.len()).ok_or("`hash` has the wrong length")?;
         let digest = digest_of(hash, algorithm).map_err(|_| "`hash` is not a digest")?;
         let mtime = match self.mtime {
             SqlValue::Integer(seconds) => Some(Mtime::from_steps(seconds, Step::Second)),

@@ -159,7 +159,7 @@ impl<R: BufRead> Json<R> {
         self.expect_byte(b'"', "a string should be here")?;
         let mut text = Vec::new();
         loop {
-            self.take_plain(|part| text.extend_from_slice(part))?;
+            self.read_plain(|part| text.extend_from_slice(part))?;
             if text.len() > LINE_LEN_MAX {
                 return Err(self.fault(FaultKind::Limit, "the string is longer than 64 KiB"));
             }
@@ -182,7 +182,7 @@ impl<R: BufRead> Json<R> {
     }
 
     /// Takes the plain characters of a string, as many as are buffered.
-    fn take_plain(&mut self, mut keep: impl FnMut(&[u8])) -> Result<()> {
+    fn read_plain(&mut self, mut keep: impl FnMut(&[u8])) -> Result<()> {
         loop {
             let place = self.place();
             let available = fill(&mut self.reader, place)?;
@@ -337,7 +337,7 @@ impl<R: BufRead> Json<R> {
     fn skip_string(&mut self) -> Result<()> {
         self.expect_byte(b'"', "a string should be here")?;
         loop {
-            self.take_plain(|_| {})?;
+            self.read_plain(|_| {})?;
             match self.peek()? {
                 Some(b'"') => {
                     self.take();

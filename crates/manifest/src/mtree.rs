@@ -92,7 +92,7 @@ impl<R: BufRead> EntryParser<R> {
     fn step(&mut self) -> Result<Option<Record>, Fault> {
         while self.advance()? {
             let entry = std::mem::take(&mut self.entry);
-            let found = self.take_entry(&entry);
+            let found = self.parse_entry(&entry);
             self.entry = entry;
             if let Some(record) = found? {
                 return Ok(Some(record));
@@ -102,7 +102,7 @@ impl<R: BufRead> EntryParser<R> {
         Ok(None)
     }
 
-    fn take_entry(&mut self, entry: &[u8]) -> Result<Option<Record>, Fault> {
+    fn parse_entry(&mut self, entry: &[u8]) -> Result<Option<Record>, Fault> {
         let mut words = words(entry);
         let Some((_, name)) = words.next().filter(|(_, word)| word[0] != b'#') else {
             return Ok(None);
@@ -126,12 +126,12 @@ impl<R: BufRead> EntryParser<R> {
                 }
                 None => Err(self.fatal(FaultKind::Syntax, "`..` closes no directory")),
             },
-            _ => self.take_file(entry, name),
+            _ => self.parse_file(entry, name),
         }
     }
 
     /// Reads an entry that begins with a name.
-    fn take_file(&mut self, entry: &[u8], name: &[u8]) -> Result<Option<Record>, Fault> {
+    fn parse_file(&mut self, entry: &[u8], name: &[u8]) -> Result<Option<Record>, Fault> {
         let plain = vis::decode(name);
         let Some(plain) = plain.filter(|plain| !plain.is_empty() && !plain.contains(&0)) else {
             return Err(self.fatal(FaultKind::Syntax, "the name is not encoded as by `vis`"));
@@ -154,7 +154,7 @@ impl<R: BufRead> EntryParser<R> {
         for (at, word) in words(entry).skip(1) {
             if let Some(equals) = word.iter().position(|&byte| byte == b'=') {
                 let (keyword, value) = (&word[..equals], &word[equals + 1..]);
-                take_keyword(&mut record, keyword, value)
+                apply_keyword(&mut record, keyword, value)
                     .map_err(|what| self.lines.fault(at + equals + 2, FaultKind::Value, what))?;
             }
         }
@@ -211,7 +211,7 @@ fn kind(value: &[u8]) -> MtreeKind {
     }
 }
 
-fn take_keyword(record: &mut Record, keyword: &[u8], value: &[u8]) -> Result<(), &'static str> {
+fn apply_keyword(record: &mut Record, keyword: &[u8], value: &[u8]) -> Result<(), &'static str> {
     match keyword {
         b"size" => {
             let length = str::from_utf8(value).ok().and_then(|text| text.parse().ok());

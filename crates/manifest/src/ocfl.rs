@@ -13,7 +13,7 @@ use steadfast_digest::{Algorithm, Digest};
 
 use crate::json::{Cursor, Json};
 use crate::lines::step_records;
-use crate::sums::{digest_of, told_by_length};
+use crate::sums::{algorithm_of_length, digest_of};
 use crate::{Fault, FaultKind, Record};
 
 /// Reads records path by path.
@@ -163,7 +163,7 @@ impl<R: BufRead> InventoryParser<R> {
 
     fn digest(&mut self, hex: &[u8], fixity: bool) -> Result<(Algorithm, Digest), Fault> {
         let value = |what| self.json.fault(FaultKind::Value, what);
-        let algorithm = self.algorithm.or_else(|| told_by_length(hex.len()));
+        let algorithm = self.algorithm.or_else(|| algorithm_of_length(hex.len()));
         let algorithm = algorithm.ok_or_else(|| value("the digest has the wrong length"))?;
         let digest = digest_of(hex, algorithm).map_err(|_| value("the key is not a digest"))?;
         if !fixity {

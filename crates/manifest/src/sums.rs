@@ -409,12 +409,11 @@ fn split_untagged(line: &[u8], algorithm: Option<Algorithm>) -> Result<LineParts
         [] if end > 0 => return Err(Misfit::at(LineFault::NoName, end)),
         _ => return Err(Misfit::at(LineFault::NoDigest, end)),
     };
-    let (algorithm, digest) =
-        digest_or_told(hex, algorithm).map_err(|fault| Misfit::at(fault, 0))?;
+    let (algorithm, digest) = parse_digest(hex, algorithm).map_err(|fault| Misfit::at(fault, 0))?;
     Ok((algorithm, digest, line.len() - name.len(), name))
 }
 
-pub(crate) fn told_by_length(hex_len: usize) -> Option<Algorithm> {
+pub(crate) fn algorithm_of_length(hex_len: usize) -> Option<Algorithm> {
     match hex_len {
         32 => Some(Algorithm::Md5),
         40 => Some(Algorithm::Sha1),
@@ -439,11 +438,11 @@ pub(crate) fn digest_of(hex: &[u8], algorithm: Algorithm) -> Result<Digest, Line
 }
 
 /// Reads a digest from hexadecimal digits. Without an algorithm, the length determines it.
-pub(crate) fn digest_or_told(
+pub(crate) fn parse_digest(
     hex: &[u8],
     algorithm: Option<Algorithm>,
 ) -> Result<(Algorithm, Digest), LineFault> {
-    let algorithm = algorithm.or_else(|| told_by_length(hex.len()));
+    let algorithm = algorithm.or_else(|| algorithm_of_length(hex.len()));
     let algorithm = algorithm.ok_or(LineFault::DigestLength)?;
     Ok((algorithm, digest_of(hex, algorithm)?))
 }

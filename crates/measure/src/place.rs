@@ -48,9 +48,9 @@ pub struct Site {
 /// Returns the facts about a folder.
 ///
 /// # Errors
-/// As [`Site::look`].
-pub fn look(folder: &Path) -> Result<Place, Error> {
-    Ok(Site::look(folder)?.place)
+/// As [`Site::examine`].
+pub fn examine(folder: &Path) -> Result<Place, Error> {
+    Ok(Site::examine(folder)?.place)
 }
 
 impl Site {
@@ -59,7 +59,7 @@ impl Site {
     /// # Errors
     /// If it is not a folder, or cannot be examined. A symlink is refused, because a record must
     /// name the measured folder.
-    pub fn look(folder: &Path) -> Result<Site, Error> {
+    pub fn examine(folder: &Path) -> Result<Site, Error> {
         // Without this, the symlinks `link/` and `link/.` would be followed.
         let folder = folder.components().as_path();
         let look = |doing: &str, error| Error::system(doing, error).at(folder);
@@ -268,7 +268,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         std::fs::write(folder.path().join("file"), [7; 5000]).unwrap();
         let file = Dir::open(folder.path()).unwrap().open_file(OsStr::new("file")).unwrap();
-        let mut site = Site::look(folder.path()).unwrap();
+        let mut site = Site::examine(folder.path()).unwrap();
         site.is_behind_memory = false;
         assert!(site.empty_caches(&file, 5000).is_some());
         site.is_behind_memory = true;
@@ -298,9 +298,9 @@ mod tests {
         std::os::unix::fs::symlink(root.path(), root.path().join("link")).unwrap();
         fs::write(root.path().join("file"), "").unwrap();
         for name in ["link", "file"] {
-            let error = look(&root.path().join(name)).unwrap_err();
+            let error = examine(&root.path().join(name)).unwrap_err();
             assert_eq!(error.kind(), crate::ErrorKind::Usage, "{error}");
         }
-        assert!(look(root.path()).unwrap().total_bytes > 0);
+        assert!(examine(root.path()).unwrap().total_bytes > 0);
     }
 }

@@ -128,7 +128,7 @@ impl<'a> Session<'a> {
         stop: &'a AtomicBool,
         watch: &'a mut dyn Watch,
     ) -> Session<'a> {
-        let mut machine = Machine::look();
+        let mut machine = Machine::examine();
         machine.load = machine::load_average().map(|before| Load { before, ..Load::default() });
         let record = Record {
             format: Format::Record,
@@ -141,7 +141,7 @@ impl<'a> Session<'a> {
             elapsed_ns: 0,
             partial: None,
             machine,
-            level: Some(SessionLevel::look(None)),
+            level: Some(SessionLevel::examine(None)),
             clock: calibrate::clock(),
             places: Vec::new(),
             series: Vec::new(),
@@ -154,7 +154,7 @@ impl<'a> Session<'a> {
 
     /// Notes the level that the command was run at.
     pub fn requested(&mut self, level: Level) {
-        self.record.level = Some(SessionLevel::look(Some(level)));
+        self.record.level = Some(SessionLevel::examine(Some(level)));
     }
 
     /// Adds planned work, in expected seconds, as [`Session::did`] later reports it.

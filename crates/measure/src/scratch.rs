@@ -174,17 +174,17 @@ impl Drop for Scratch {
 /// bytes. Warns of folders of other measurements that stay.
 ///
 /// # Errors
-/// As [`Site::look`], [`Scratch::make`] and [`require_room`].
+/// As [`Site::examine`], [`Scratch::make`] and [`require_room`].
 pub(crate) fn prepare(
     session: &mut Session<'_>,
     folder: &Path,
     bytes: u64,
 ) -> Result<(Site, Scratch), Error> {
-    let mut site = Site::look(folder)?;
+    let mut site = Site::examine(folder)?;
     let (scratch, left) = Scratch::make(folder, site.is_local)?;
     if left.removed > 0 {
         // The removed folders took room that is free now.
-        let now = Site::look(folder)?.place;
+        let now = Site::examine(folder)?.place;
         (site.place.free_bytes, site.place.total_bytes) = (now.free_bytes, now.total_bytes);
     }
     for (path, why) in left.kept {

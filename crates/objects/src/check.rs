@@ -221,7 +221,7 @@ fn others(
         for listed in batch.objects {
             let mut verdict = Verdict::Untagged;
             let (path, detail) = match store.address().path_of(&listed.key) {
-                Ok(path) => match known.look(&path)? {
+                Ok(path) => match known.record_of(&path)? {
                     KnownPath::File(_) => continue,
                     KnownPath::Nothing => (path, "nothing here knows the object".to_owned()),
                     KnownPath::Unreadable(why) => {

@@ -182,7 +182,7 @@ fn named(row: &ReportRow, address: &Address, known: &KnownFiles) -> Result<Optio
                 continue;
             }
         };
-        let found = known.look(&path)?;
+        let found = known.record_of(&path)?;
         let is_known = !matches!(found, KnownPath::Nothing);
         let named = Named { key, path: Ok(path), known: found };
         if is_known {

@@ -176,9 +176,9 @@ impl KnownFiles {
     }
 
     /// Returns the record of a path.
-    pub(crate) fn look(&self, path: &Path) -> Result<KnownPath, Error> {
+    pub(crate) fn record_of(&self, path: &Path) -> Result<KnownPath, Error> {
         match &self.source {
-            KnownSource::Tree(_) => Ok(look_at(&self.root, path)),
+            KnownSource::Tree(_) => Ok(read_tag(&self.root, path)),
             KnownSource::List { entries, .. } => {
                 Ok(entries.get(path).cloned().map_or(KnownPath::Nothing, KnownPath::File))
             }
@@ -215,7 +215,7 @@ fn join(first: &mut Reference, more: &Reference) -> bool {
 }
 
 /// Reads the tag of one path. Like the walk, ignores links, special files and sidecars.
-fn look_at(root: &Path, path: &Path) -> KnownPath {
+fn read_tag(root: &Path, path: &Path) -> KnownPath {
     let status = match beneath::status(root, path) {
         Ok(status) => status,
         // The name is impossible or does not exist, or a part of the path is a link or a file.
@@ -295,7 +295,7 @@ struct TagWalk<'a, 'b> {
 }
 
 impl TagWalk<'_, '_> {
-    fn told(&self, event: &FileEvent) -> KnownEntry {
+    fn entry_of(&self, event: &FileEvent) -> KnownEntry {
         let path = event.path.to_path();
         let relative = path.strip_prefix(self.root).unwrap_or(&path).to_owned();
         match (&event.trouble, event.subject) {
@@ -317,7 +317,7 @@ impl Monitor for TagWalk<'_, '_> {
         if self.ended.load(Ordering::Relaxed) {
             return;
         }
-        let told = self.told(event);
+        let told = self.entry_of(event);
         if !(self.sink)(told) || self.stop.load(Ordering::Relaxed) {
             self.ended.store(true, Ordering::Relaxed);
         }

@@ -90,7 +90,7 @@ impl Object {
             let Some(name) = name.strip_prefix(DIGEST_HEADER).filter(|name| *name != "type") else {
                 continue;
             };
-            object.take(name, value, extent);
+            object.add_digest(name, value, extent);
         }
         let encryption = get("x-amz-server-side-encryption");
         let own_key = get("x-amz-server-side-encryption-customer-algorithm").is_some();
@@ -104,7 +104,7 @@ impl Object {
 
     /// Adds a digest in base64, given the store's name of its algorithm and the stated extent. A
     /// value that ends in a number of parts is always a composite.
-    pub(crate) fn take(&mut self, name: &str, value: &str, stated: Extent) {
+    pub(crate) fn add_digest(&mut self, name: &str, value: &str, stated: Extent) {
         let Some(algorithm) = ObjectAlgorithm::named(name) else {
             self.unknown.push(name.to_ascii_uppercase());
             return;

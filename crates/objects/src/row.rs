@@ -106,7 +106,7 @@ fn computed(message: &str) -> Result<Object, String> {
         return Err("its result does not say what the digest is of".to_owned());
     }
     let mut object = Object::default();
-    object.take(algorithm, base64, extent);
+    object.add_digest(algorithm, base64, extent);
     let hex = computed.hex.as_deref().and_then(|hex| hex.parse::<Digest>().ok());
     let taken = object.digests.first().map(|digest| digest.digest);
     match taken.zip(hex) {

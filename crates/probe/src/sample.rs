@@ -68,13 +68,13 @@ impl ProbeSample {
 
     /// Compares a file after an operation with the original one.
     pub(super) fn outcome(&self, path: &Path, mtime: Timestamp, contents_stay: bool) -> Outcome {
-        match self.look(path, mtime, contents_stay) {
+        match self.read_back(path, mtime, contents_stay) {
             Ok(outcome) => outcome,
             Err(error) => Outcome::Impossible(error.to_string()),
         }
     }
 
-    fn look(&self, path: &Path, mtime: Timestamp, contents_stay: bool) -> io::Result<Outcome> {
+    fn read_back(&self, path: &Path, mtime: Timestamp, contents_stay: bool) -> io::Result<Outcome> {
         let file = File::open(path)?;
         if contents_stay {
             let mut contents = [0; CONTENTS.len() + 1];

@@ -161,10 +161,11 @@ fn compare_sides(
         },
         ..DiffSummary::default()
     };
-    let mut teller = Teller { summary, monitor, stop: &options.controls.stop, start, told: start };
+    let mut reporter =
+        PairReporter { summary, monitor, stop: &options.controls.stop, start, told: start };
     let mut join = Join::new(&mut here, there.source());
-    let ended = join.run(&mut teller)?;
-    let mut notices = join.finish(&mut teller);
+    let ended = join.run(&mut reporter)?;
+    let mut notices = join.finish(&mut reporter);
     let whole = ended == JoinEnd::Whole;
     let there_skipped = there.tree().map(TreeSide::skipped).unwrap_or_default();
     let skipped = [here.skipped(), there_skipped];
@@ -172,24 +173,24 @@ fn compare_sides(
         && there.tree().is_some()
         && skipped.iter().any(|skipped| skipped.symlinks + skipped.special > 0)
     {
-        links::compare(trees, excludes, &mut teller);
+        links::compare(trees, excludes, &mut reporter);
     }
     for tree in std::iter::once(&here).chain(there.tree()) {
         notices.extend(tree.notices(whole));
     }
-    if whole && there.tree().is_none() && teller.summary.files_there == 0 {
+    if whole && there.tree().is_none() && reporter.summary.files_there == 0 {
         notices.push(Notice::failure("the list names no file").at(&trees.there));
     }
-    notices.extend(notice_of_origin(options, &teller.summary));
+    notices.extend(notice_of_origin(options, &reporter.summary));
     notices.extend(means.notice());
     for at in 0..notices.len() {
         notices[at].status = notices[at].status.only_if(!options.allow_empty);
         if !notices[..at].contains(&notices[at]) {
-            teller.monitor.notice(&notices[at]);
-            teller.summary.raise_status(notices[at].status);
+            reporter.monitor.notice(&notices[at]);
+            reporter.summary.raise_status(notices[at].status);
         }
     }
-    let Teller { mut summary, .. } = teller;
+    let PairReporter { mut summary, .. } = reporter;
     [summary.skipped_here, summary.skipped_there] = skipped;
     summary.bytes = here.bytes() + there.source().bytes();
     summary.means.backend = means.backend();
@@ -199,7 +200,7 @@ fn compare_sides(
 }
 
 /// Passes pairs to the monitor and the summary, and reports progress.
-struct Teller<'a> {
+struct PairReporter<'a> {
     summary: DiffSummary,
     monitor: &'a mut dyn DiffMonitor,
     stop: &'a AtomicBool,
@@ -211,8 +212,8 @@ struct Teller<'a> {
 /// Interval of progress reports.
 const PROGRESS_EVERY: Duration = Duration::from_millis(100);
 
-impl Teller<'_> {
-    fn tell(&mut self, pair: &PathPair) {
+impl PairReporter<'_> {
+    fn report(&mut self, pair: &PathPair) {
         self.summary.count(pair);
         self.monitor.pair(pair);
     }

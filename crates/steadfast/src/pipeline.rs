@@ -28,7 +28,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::Duration;
 
-use steadfast_sys::file::{DownloadScope, File, allow_downloads, spare_access_times};
+use steadfast_sys::file::{DownloadScope, File, allow_downloads, keep_access_times};
 
 use links::Links;
 pub(crate) use outcome::{Algorithms, Contents, Digests};
@@ -225,7 +225,7 @@ impl Pipeline {
     }
 
     /// Returns whether as many events came out as entries went in. Anything else is a defect.
-    pub(crate) fn has_told_all(&self) -> bool {
+    pub(crate) fn finished_every_entry(&self) -> bool {
         self.shared.finished.given() == self.shared.fed.load(Ordering::Acquire)
     }
 
@@ -320,7 +320,7 @@ impl Shared {
         // If the system refuses, files that are not here are still recognised by their flag.
         let _ = allow_downloads(DownloadScope::Thread, self.settings.downloads);
         // If the system refuses, reading updates the access times.
-        let _ = spare_access_times();
+        let _ = keep_access_times();
         let steps = qos::enter(level);
         if steps.is_empty() {
             return;

@@ -41,7 +41,9 @@ pub use originals::{discard, discard_unfinished};
 pub use target::{LeftAlone, RepairTarget};
 
 pub(crate) use copies::Own;
-pub(crate) use cut_off::{end as end_unfinished, ensure_finished, tell_of as unfinished_repairs};
+pub(crate) use cut_off::{
+    end as end_unfinished, ensure_finished, notices_of_cut_off as unfinished_repairs,
+};
 pub(crate) use mend::digest_matches;
 pub(crate) use originals::Originals;
 pub(crate) use prospect::check;

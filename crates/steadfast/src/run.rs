@@ -297,7 +297,7 @@ pub fn compare(
     let context = context_of(Arc::new(Xattr), records_of(root, options), options);
     let task = Arc::new(compare::CompareTask { context });
     let mut summary = run_listed(Verb::Check, task, (root, list), None, options, monitor)?;
-    tell_extra(root, extra, &mut summary, monitor);
+    report_extra(root, extra, &mut summary, monitor);
     Ok(summary)
 }
 
@@ -355,12 +355,17 @@ pub fn import(
     let context = context_of(Arc::new(Xattr), records, options);
     let task = Arc::new(import::ImportTask { context, trust });
     let mut summary = run_listed(Verb::Import, task, (root, list), recording, options, monitor)?;
-    tell_extra(root, extra, &mut summary, monitor);
+    report_extra(root, extra, &mut summary, monitor);
     Ok(summary)
 }
 
 /// Reports the files that a list should name but does not.
-fn tell_extra(root: &Path, extra: Vec<PathBuf>, summary: &mut Summary, monitor: &mut dyn Monitor) {
+fn report_extra(
+    root: &Path,
+    extra: Vec<PathBuf>,
+    summary: &mut Summary,
+    monitor: &mut dyn Monitor,
+) {
     let shown = if root == Path::new(".") { Path::new("") } else { root };
     for path in extra {
         let path = shown.join(path);
@@ -431,7 +436,7 @@ fn check_due(
         time_limit,
         recording: Some(
             RunRecording::start(session, &Selection::default(), &start, &options.controls.stop)?
-                .with_missing(!choice.leaves_missing),
+                .recording_missing(!choice.leaves_missing),
         ),
         source: Box::new(ListSource { root, list: Box::new(list) }),
         notices: Vec::new(),

@@ -163,7 +163,7 @@ impl Walk<'_, '_> {
         let typed = selection.roots.iter().map(|path| (path, true));
         let roots = typed.chain(selection.listed.iter().map(|path| (path, false)));
         for (path, followed) in roots.clone() {
-            if let Ok(root) = self.given.look(path, followed) {
+            if let Ok(root) = self.given.root_at(path, followed) {
                 self.given.note(&root);
             }
         }
@@ -171,7 +171,7 @@ impl Walk<'_, '_> {
             if self.stop.load(Ordering::Relaxed) {
                 return ControlFlow::Break(());
             }
-            match self.given.look(path, followed) {
+            match self.given.root_at(path, followed) {
                 Ok(root) if self.given.take(&root) => self.root(path, root)?,
                 Ok(_) => {
                     let notice = Notice::new("given more than once: taken once").at(path);

@@ -131,8 +131,8 @@ pub fn allow_downloads(scope: DownloadScope, allowed: bool) -> io::Result<()> {
 ///
 /// # Errors
 /// The error of the system. Reading then records the access, as it usually does.
-pub fn spare_access_times() -> io::Result<()> {
-    platform::spare_access_times()
+pub fn keep_access_times() -> io::Result<()> {
+    platform::keep_access_times()
 }
 
 /// Turns an error number into an error that says so if contents are not on this machine.

@@ -105,11 +105,11 @@ impl Layout {
 
 /// Returns whether a name exists and is of this kind.
 pub(crate) fn is(tree: &dyn BundleTree, path: &[u8], kind: EntryKind) -> Result<bool, Error> {
-    let found = tree.kind(path).map_err(|error| Error::system(&looking_at(path), error))?;
+    let found = tree.kind(path).map_err(|error| Error::system(&sealed_part(path), error))?;
     Ok(found == Some(kind))
 }
 
-fn looking_at(path: &[u8]) -> String {
+fn sealed_part(path: &[u8]) -> String {
     format!("look at `{}`", String::from_utf8_lossy(path))
 }
 
@@ -159,11 +159,11 @@ fn shape(
         return Ok((Shape::Contents, b"Contents".to_vec()));
     }
     let current = b"Versions/Current";
-    let kind = tree.kind(current).map_err(|error| Error::system(&looking_at(current), error))?;
+    let kind = tree.kind(current).map_err(|error| Error::system(&sealed_part(current), error))?;
     let version = match kind {
         Some(EntryKind::Symlink) => {
             let target = tree.read_link(current);
-            let target = target.map_err(|error| Error::system(&looking_at(current), error))?;
+            let target = target.map_err(|error| Error::system(&sealed_part(current), error))?;
             single_name(target.strip_suffix(b"/").unwrap_or(&target)).map(<[u8]>::to_vec)
         }
         _ => only_version(tree)?,
@@ -311,7 +311,7 @@ fn executable(
     };
     for candidate in candidates {
         let kind = tree.kind(&candidate);
-        let kind = kind.map_err(|error| Error::system(&looking_at(&candidate), error))?;
+        let kind = kind.map_err(|error| Error::system(&sealed_part(&candidate), error))?;
         match kind {
             Some(EntryKind::File) => return Ok(Some(candidate)),
             Some(EntryKind::Symlink) => {

@@ -165,14 +165,14 @@ impl NestedVerification {
     fn judge(&mut self, verification: &CodeVerification) {
         let is_unsigned = |part: &PartVerification| part.bytes.state == BytesState::Unsigned;
         if verification.parts.iter().all(is_unsigned) {
-            self.tell(FindingKind::NestedUnsigned, "not signed".to_owned());
+            self.add_finding(FindingKind::NestedUnsigned, "not signed".to_owned());
             return;
         }
         match self.requirement.clone() {
             Ok(true) => {}
             Ok(false) => {
                 let text = format!("does not meet `{}`", self.item.requirement);
-                self.tell(FindingKind::NestedDamaged, text);
+                self.add_finding(FindingKind::NestedDamaged, text);
             }
             Err(unknown) => {
                 let text = format!(
@@ -194,7 +194,7 @@ impl NestedVerification {
         }
     }
 
-    fn tell(&mut self, kind: FindingKind, text: String) {
+    fn add_finding(&mut self, kind: FindingKind, text: String) {
         let error = match kind {
             FindingKind::NestedUnsigned => AppleError::UnsignedNestedCode,
             _ => AppleError::BadNestedCode,

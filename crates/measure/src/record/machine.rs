@@ -39,7 +39,7 @@ pub struct Machine {
 
 impl Machine {
     /// Looks at the machine. Its load is not looked at: that takes two looks.
-    pub fn look() -> Machine {
+    pub fn examine() -> Machine {
         Machine {
             cpu: machine::cpu_model(),
             logical_cpus: u32::try_from(machine::logical_cpus()).unwrap_or(u32::MAX),
@@ -80,7 +80,7 @@ pub struct SessionLevel {
 
 impl SessionLevel {
     /// Looks at the calling thread. `requested` is the level that the command was run at.
-    pub fn look(requested: Option<Level>) -> SessionLevel {
+    pub fn examine(requested: Option<Level>) -> SessionLevel {
         let own = Process::find(std::process::id()).and_then(|process| process.level());
         SessionLevel {
             requested: requested.map(Level::number),

@@ -111,13 +111,13 @@ impl Cipher {
     /// Starts a process for each instruction set, and checks what it detects.
     fn start(&self, session: &mut Session<'_>) -> Result<Vec<Isolated>, End> {
         let mut full = CipherWorker::start(&self.worker, None)?;
-        let unmasked = full.look()?;
+        let unmasked = full.library_facts()?;
         let mut isolated = Vec::new();
         for &isa in &self.isas {
             session.doing(&format!("starting with instructions: {}", masks::name(isa)))?;
             let started = Mask::of(isa, &unmasked.words).and_then(|mask| {
                 let mut worker = CipherWorker::start(&self.worker, Some(&mask))?;
-                let seen = worker.look()?;
+                let seen = worker.library_facts()?;
                 mask.check(&unmasked.words, &seen.words)?;
                 let capabilities = masks::hex(&seen.words);
                 Ok(Isolated { isa, worker, library: seen.library, capabilities })

@@ -154,12 +154,12 @@ impl Hash {
             sizes.push(size_bytes_max);
         }
         if sizes != self.sizes_bytes {
-            self.take_sizes(sizes);
+            self.set_sizes(sizes);
         }
     }
 
     /// Replaces the standard lengths. The methods mention it.
-    pub fn take_sizes(&mut self, sizes_bytes: Vec<u64>) {
+    pub fn set_sizes(&mut self, sizes_bytes: Vec<u64>) {
         self.sizes_bytes = sizes_bytes;
         let said = "sizes: not standard";
         if !self.departs.contains(said) {

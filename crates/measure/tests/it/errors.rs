@@ -20,7 +20,7 @@ fn said(error: &Error) -> String {
 
 #[test]
 fn the_reason_of_the_system_is_said_once() {
-    let error = place::look(Path::new("/no/such/folder")).unwrap_err();
+    let error = place::examine(Path::new("/no/such/folder")).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::System);
     let reason = std::io::Error::from_raw_os_error(2).to_string();
     let said = said(&error);

@@ -156,7 +156,7 @@ fn child_that_waits() {
 #[test]
 fn too_little_room_is_refused_with_the_numbers() {
     let root = tempfile::tempdir().unwrap();
-    let mut place = place::look(root.path()).unwrap();
+    let mut place = place::examine(root.path()).unwrap();
     (place.free_bytes, place.total_bytes) = (10_000_000_000, 20_000_000_000);
     require_room(&place, 9_000_000_000).unwrap();
     let error = require_room(&place, 9_000_000_001).unwrap_err();

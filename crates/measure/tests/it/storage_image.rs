@@ -107,7 +107,7 @@ fn on_ext4_cold_direct_and_warm_are_proved() {
 #[test]
 fn what_fits_only_without_a_margin_is_refused() {
     let Some(mounted) = mounted("ext4", "300M") else { return };
-    let free = place::look(mounted.folder.path()).unwrap().free_bytes;
+    let free = place::examine(mounted.folder.path()).unwrap().free_bytes;
     let plan = Plan { sets: 1, ..Plan::new(Profile::Single(vec![free - 1_000_000]), 1) };
     let (record, end) = read_all_ways(mounted.folder.path(), plan);
     assert!(record.series.is_empty());

@@ -181,7 +181,7 @@ impl Recorder {
             return Ok(());
         };
         // After a stop, the next run does it.
-        if !self.mode.writes || self.mode.quick || self.is_told_to_stop() {
+        if !self.mode.writes || self.mode.quick || self.stop_is_requested() {
             return Ok(());
         }
         let fresh = unchanged(self.db(), level.id, batch, first, last)?;
@@ -217,7 +217,7 @@ impl Recorder {
     /// Stores what belongs to a folder and whether it is on another volume, if it is new or
     /// changed.
     pub(super) fn keep_folder(&mut self, level: &OpenDir) -> Result<(), DbError> {
-        if self.is_told_to_stop() {
+        if self.stop_is_requested() {
             return Ok(());
         }
         let path = self.catalogue.root.join(&level.relative);

@@ -23,7 +23,7 @@ use crate::finding::Say;
 impl Recorder {
     /// Notes a file that a run over single files did not find. The end of the run looks for it
     /// again.
-    pub(super) fn miss(
+    pub(super) fn note_absent(
         &mut self,
         level: &mut OpenDir,
         name: &[u8],
@@ -55,7 +55,7 @@ impl Recorder {
         for name in down.components() {
             let name = name.as_os_str();
             let mut level = self.descent.levels.pop().expect("the root's stays");
-            let child = self.pass_children(&mut level, Some(name.as_bytes()), say);
+            let child = self.settle_children_up_to(&mut level, Some(name.as_bytes()), say);
             let path = level.relative.join(name);
             self.descent.levels.push(level);
             self.enter(child?, path, say)?;
@@ -111,7 +111,7 @@ impl Recorder {
             level.at += 1;
             self.settle(&mut level, say)?;
         }
-        self.pass_children(&mut level, None, say)?;
+        self.settle_children_up_to(&mut level, None, say)?;
         if !self.mode.writes {
             return Ok(());
         }

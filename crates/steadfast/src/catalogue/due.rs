@@ -154,7 +154,7 @@ impl Due {
     /// If the catalogue cannot be read.
     #[expect(clippy::should_implement_trait, reason = "an error ends the stream: `next()?`")]
     pub fn next(&mut self) -> Result<Option<DueEntry>, CatalogueError> {
-        self.take_next().map_err(|fault| fault.at(&self.catalogue.file))
+        self.next_entry().map_err(|fault| fault.at(&self.catalogue.file))
     }
 
     /// Returns the cost of the last file to the budget, because it does not exist and will not be
@@ -164,7 +164,7 @@ impl Due {
         self.taken.1 = self.taken.1.saturating_sub(entry.length);
     }
 
-    fn take_next(&mut self) -> Result<Option<DueEntry>, DbError> {
+    fn next_entry(&mut self) -> Result<Option<DueEntry>, DbError> {
         loop {
             if let Some(entry) = self.ready.pop_front() {
                 // Always taken if it is the first. A large file that is always skipped would never

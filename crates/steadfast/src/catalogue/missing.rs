@@ -13,7 +13,7 @@ use super::directory::Paths;
 use super::displaced::DisplacedFile;
 use super::entry::FileRow;
 use super::error::DbError;
-use super::not_visited::{Presence, look};
+use super::not_visited::{Presence, presence_at};
 use super::recorder::Recorder;
 use super::slice::{Settled, rows_of, slice_with};
 use super::writes::{self, OVERWRITTEN, PASSED_BY};
@@ -152,7 +152,7 @@ impl Recorder {
                 None => gone.push(name),
             }
         }
-        gone.iter().try_for_each(|name| self.take_out(directory, name))?;
+        gone.iter().try_for_each(|name| self.remove_missing(directory, name))?;
         if self.mode.writes {
             self.amend(directory, &slice, settled)?;
         }
@@ -177,7 +177,7 @@ impl Recorder {
         let (there, name_there) = (arrival.directory, arrival.name.as_slice());
         let came = Some(path.as_os_str().as_bytes());
         self.write_event(there, name_there, "moved from", arrival.standing, None, came)?;
-        self.say(say, Finding::Moved { from: path.clone(), to, tag });
+        self.report(say, Finding::Moved { from: path.clone(), to, tag });
         Ok(true)
     }
 
@@ -205,7 +205,7 @@ impl Recorder {
             let standing = if accepted { FileState::Fine } else { FileState::Missing };
             self.write_event(directory, &row.known.name, OVERWRITTEN, standing, tag, None)?;
             if tag.is_some_and(|tag| tag.length > 0) {
-                self.say(say, Finding::Overwritten { path, tag, accepted });
+                self.report(say, Finding::Overwritten { path, tag, accepted });
             }
         }
         self.begin_life(directory, &row.known.name, &seen)
@@ -222,7 +222,7 @@ impl Recorder {
         say: &mut Say<'_>,
     ) -> Result<Option<Settled>, DbError> {
         // The file may have returned since the walk.
-        let Presence::Gone(instead) = look(&self.catalogue.root, &path) else {
+        let Presence::Gone(instead) = presence_at(&self.catalogue.root, &path) else {
             return Ok(Some(row));
         };
         let record = row.known.record;
@@ -235,7 +235,7 @@ impl Recorder {
         let known = record.standing == FileState::Missing;
         let accepted = self.mode.accepts;
         let tag = record.tag;
-        self.say(say, Finding::Missing { path, tag, instead, known, accepted });
+        self.report(say, Finding::Missing { path, tag, instead, known, accepted });
         let name = row.known.name.clone();
         if accepted {
             self.write_event(directory, &name, "dropped", FileState::Missing, tag, None)?;
@@ -264,7 +264,7 @@ impl Recorder {
         Ok(())
     }
 
-    fn take_out(&mut self, directory: i64, name: &[u8]) -> Result<(), DbError> {
+    fn remove_missing(&mut self, directory: i64, name: &[u8]) -> Result<(), DbError> {
         if self.mode.writes {
             writes::remove_entry(&self.catalogue.db, directory, name)?;
         }

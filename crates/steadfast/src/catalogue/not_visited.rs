@@ -39,7 +39,7 @@ pub(super) enum Presence {
 
 /// Checks whether a file is at exactly this path beneath the root. A file behind a link does not
 /// count: the link is in its place.
-pub(super) fn look(root: &Path, relative: &Path) -> Presence {
+pub(super) fn presence_at(root: &Path, relative: &Path) -> Presence {
     match Status::of_link(&root.join(relative)) {
         Ok(status) => match other_on_the_way(root, relative) {
             Some(other) => Presence::Gone(Some(other)),
@@ -84,7 +84,10 @@ impl Catalogue {
     /// # Errors
     ///
     /// If the catalogue cannot be read.
-    pub(crate) fn known_and_gone(&self, path: &Path) -> Result<Option<PathBuf>, CatalogueError> {
+    pub(crate) fn known_missing_path(
+        &self,
+        path: &Path,
+    ) -> Result<Option<PathBuf>, CatalogueError> {
         if !Status::of(path).is_err_and(|error| is_absence(&error)) {
             return Ok(None);
         }
@@ -107,9 +110,9 @@ impl Catalogue {
 
 impl Recorder {
     /// Looks for the known files at selected paths that do not exist.
-    pub(super) fn pass_gone(&mut self, say: &mut Say<'_>) -> Result<(), DbError> {
+    pub(super) fn settle_absent_selections(&mut self, say: &mut Say<'_>) -> Result<(), DbError> {
         let mut unmounted = HashSet::new();
-        for path in self.scope.gone().to_vec() {
+        for path in self.scope.absent().to_vec() {
             let (Some(above), Some(name)) = (path.parent(), path.file_name()) else { continue };
             let Some(parent) = at_path(self.db(), above)? else { continue };
             let volume = volume_at(self.db(), &self.catalogue.root, above)?;
@@ -121,12 +124,12 @@ impl Recorder {
                 continue;
             }
             if let Some(found) = known_at(self.db(), &path)?
-                && look(&self.catalogue.root, &path) != Presence::Hidden
+                && presence_at(&self.catalogue.root, &path) != Presence::Hidden
             {
                 self.note_missing(parent.id, &found.known, found.slice_run)?;
             }
             if let Some(directory) = child(self.db(), parent.id, name.as_bytes())? {
-                self.pass(directory, above, say)?;
+                self.settle_unvisited(directory, above, say)?;
             }
         }
         Ok(())
@@ -144,7 +147,7 @@ impl Recorder {
         }
         let listed = !self.descent.troubled.contains(&level.relative);
         let path = level.relative.join(OsStr::from_bytes(&row.name));
-        let gone = listed && look(&self.catalogue.root, &path) != Presence::Hidden;
+        let gone = listed && presence_at(&self.catalogue.root, &path) != Presence::Hidden;
         if gone {
             self.note_missing(level.id, row, slice_run)?;
         }
@@ -153,7 +156,7 @@ impl Recorder {
 
     /// Handles known subdirectories up to `name` and returns the one of that name; without a name,
     /// handles all.
-    pub(super) fn pass_children(
+    pub(super) fn settle_children_up_to(
         &mut self,
         level: &mut OpenDir,
         name: Option<&[u8]>,
@@ -174,7 +177,7 @@ impl Recorder {
             let Some(passed) = level.children.next(&self.catalogue.db)? else { break };
             // A directory that this run found first has been visited.
             if passed.id <= self.before.last_directory {
-                level.complete &= self.pass(passed, &level.relative, say)?;
+                level.complete &= self.settle_unvisited(passed, &level.relative, say)?;
             }
         }
         // A directory may be visited twice, if it was also selected by itself.
@@ -183,7 +186,7 @@ impl Recorder {
 
     /// Looks for the files beneath a directory that was not visited. Returns whether none is
     /// hidden.
-    fn pass(
+    fn settle_unvisited(
         &mut self,
         directory: Directory,
         above: &Path,
@@ -205,7 +208,7 @@ impl Recorder {
                 complete &= entries_beneath(self.db(), directory.id)? == 0;
                 continue;
             };
-            complete &= self.pass_files(directory.id, &path, gone)?;
+            complete &= self.settle_unvisited_files(directory.id, &path, gone)?;
             let mut children = Children::of(directory.id);
             while let Some(directory) = children.next(&self.catalogue.db)? {
                 let path = path.join(OsStr::from_bytes(&directory.name));
@@ -249,13 +252,18 @@ impl Recorder {
         let id = directory.map(|directory| directory.id);
         let entries = id.map_or(Ok(0), |id| entries_beneath(self.db(), id))?;
         if entries > 0 {
-            self.say(say, Finding::Unmounted { path, entries });
+            self.report(say, Finding::Unmounted { path, entries });
         }
         Ok(entries)
     }
 
     /// Looks for the files of one directory. Returns whether none is hidden.
-    fn pass_files(&mut self, directory: i64, path: &Path, gone: bool) -> Result<bool, DbError> {
+    fn settle_unvisited_files(
+        &mut self,
+        directory: i64,
+        path: &Path,
+        gone: bool,
+    ) -> Result<bool, DbError> {
         let mut complete = true;
         let slices = slices_of(self.db(), directory)?;
         for (at, slice) in slices.iter().enumerate().filter(|(_, slice)| slice.entries > 0) {
@@ -266,7 +274,7 @@ impl Recorder {
                     return Ok(false);
                 }
                 let file = || path.join(OsStr::from_bytes(&row.name));
-                if gone || look(&self.catalogue.root, &file()) != Presence::Hidden {
+                if gone || presence_at(&self.catalogue.root, &file()) != Presence::Hidden {
                     self.note_missing(directory, &row, slice.checked_run)?;
                 } else {
                     complete = false;

@@ -72,7 +72,7 @@ impl Catalogue {
         let mut failed: Option<CatalogueError> = None;
         let (skipped, whole) = walk(selection, &excludes, has_tag, stop, &mut |found| {
             let event = match found {
-                WalkItem::File(entry) => look(&entry),
+                WalkItem::File(entry) => status_event(&entry),
                 WalkItem::Failed(event) => *event,
                 WalkItem::Leaves(_) | WalkItem::Notice(_) => return ControlFlow::Continue(()),
             };
@@ -111,7 +111,7 @@ impl Catalogue {
 }
 
 /// Looks at a file without opening it.
-fn look(entry: &Entry) -> FileEvent {
+fn status_event(entry: &Entry) -> FileEvent {
     let path = entry.path.clone();
     match entry.status() {
         // Taking contents off the machine changes a file's times and no bytes.

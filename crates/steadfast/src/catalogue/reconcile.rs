@@ -161,7 +161,7 @@ impl Recorder {
         let tag = seen.record.tag;
         if !self.before.nothing_whole {
             let path = level.relative.join(OsStr::from_bytes(name));
-            self.say(say, Finding::New { path, tag });
+            self.report(say, Finding::New { path, tag });
         }
         if let Some(tag) = tag.filter(|_| run > 1) {
             self.arrive(level.id, name, &seen.record, &tag, run)?;
@@ -217,7 +217,7 @@ impl Recorder {
         let path = level.relative.join(OsStr::from_bytes(&row.name));
         if self.mode.quick {
             if row.record.standing == FileState::Missing {
-                self.say(say, Finding::Returned { path: path.clone() });
+                self.report(say, Finding::Returned { path: path.clone() });
             }
             self.compare(path, &row.record, &seen.record.facts, say);
             return Ok(Settled::as_was(row, slice_run));
@@ -242,7 +242,7 @@ impl Recorder {
         let proved = row.last_proved(slice_run);
         let path = || path.clone();
         if was.standing == FileState::Missing {
-            self.say(say, Finding::Returned { path: path() });
+            self.report(say, Finding::Returned { path: path() });
         }
         let mut outcome = tag_after(&was, seen, self.mode.accepts);
         if outcome.replaced && self.is_own_successor(&path(), &was, seen) {
@@ -250,7 +250,7 @@ impl Recorder {
             outcome.replaced = false;
         }
         let standing = state_after(&was, seen, &outcome);
-        self.say_of_tag(path(), &was, seen, &outcome, say);
+        self.report_tag(path(), &was, seen, &outcome, say);
         let checked = seen.is_checked() && !outcome.lost;
         let mut facts = if seen.has_facts { seen.record.facts } else { was.facts };
         let proves = (checked && standing.proves()) || seen.changed_tag();
@@ -327,13 +327,13 @@ impl Recorder {
             inode: facts.inode != was.facts.inode,
         };
         if change.any() {
-            self.say(say, Finding::Changed { path, change });
+            self.report(say, Finding::Changed { path, change });
         } else if !matches!(was.standing, FileState::Fine | FileState::Missing) {
-            self.say(say, Finding::FileState { path, standing: was.standing });
+            self.report(say, Finding::FileState { path, standing: was.standing });
         }
     }
 
-    fn say_of_tag(
+    fn report_tag(
         &mut self,
         path: std::path::PathBuf,
         was: &FileRecord,
@@ -345,12 +345,12 @@ impl Recorder {
         let from_here = seen.place.is_loss() && !seen.changed_tag();
         if outcome.lost || from_here {
             let damaged = seen.place == TagPlace::Damaged;
-            self.say(say, Finding::TagLost { path, tag: catalogued, damaged });
+            self.report(say, Finding::TagLost { path, tag: catalogued, damaged });
         } else if let Some(attribute) = seen.record.tag
             && (outcome.replaced || outcome.what == Some(ACCEPTED))
         {
             let accepted = !outcome.replaced;
-            self.say(say, Finding::TagReplaced { path, catalogued, attribute, accepted });
+            self.report(say, Finding::TagReplaced { path, catalogued, attribute, accepted });
         }
     }
 

@@ -225,12 +225,12 @@ impl Recorder {
 
     /// Returns whether the user stopped the run. The caller then leaves out the rest of its work.
     pub(super) fn is_stopped(&mut self) -> bool {
-        self.early_end.cut_short |= self.is_told_to_stop();
+        self.early_end.cut_short |= self.stop_is_requested();
         self.early_end.cut_short
     }
 
     /// Returns whether the user asked to stop the run, which may be at its end already.
-    pub(super) fn is_told_to_stop(&self) -> bool {
+    pub(super) fn stop_is_requested(&self) -> bool {
         self.early_end.flag.as_ref().is_some_and(|stop| stop.load(Ordering::Relaxed))
     }
 
@@ -248,7 +248,7 @@ impl Recorder {
     ///
     /// # Errors
     /// As [`Recorder::observe`].
-    pub fn take(
+    pub fn record_event(
         &mut self,
         event: &FileEvent,
         place: TagPlace,
@@ -371,7 +371,7 @@ impl Recorder {
         };
         if observation.verdict == Some(Verdict::Missing) {
             let mut level = self.descent.levels.pop().expect("the root's is there once a file is");
-            let noted = self.miss(&mut level, name.as_bytes(), say);
+            let noted = self.note_absent(&mut level, name.as_bytes(), say);
             self.descent.levels.push(level);
             return noted;
         }
@@ -427,7 +427,7 @@ impl Recorder {
             && self.scope.begins_at(Path::new(""));
         let total = if nothing { volume::total(self.db())? } else { 0 };
         if whole && total > 0 {
-            self.say(say, Finding::Unmounted { path: PathBuf::new(), entries: total });
+            self.report(say, Finding::Unmounted { path: PathBuf::new(), entries: total });
         }
         let whole = whole && total == 0 && !self.early_end.cut_short;
         if whole {
@@ -446,20 +446,20 @@ impl Recorder {
             self.leave(say)?;
         }
         if whole {
-            self.pass_gone(say)?;
+            self.settle_absent_selections(say)?;
             self.settle_missing(say)?;
         }
         let whole = whole && !self.early_end.cut_short;
         self.record.state = if whole { RunState::Whole } else { RunState::Interrupted };
         self.commit(false)?;
         if self.mode.writes {
-            schema::take_in_log(self.db());
+            schema::merge_log(self.db());
         }
         Ok(())
     }
 
     /// Counts a finding and reports it.
-    pub(super) fn say(&mut self, say: &mut Say<'_>, finding: Finding) {
+    pub(super) fn report(&mut self, say: &mut Say<'_>, finding: Finding) {
         *self.counts.findings.entry(finding.name()).or_default() += 1;
         say(finding);
     }

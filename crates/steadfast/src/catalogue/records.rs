@@ -164,7 +164,7 @@ impl CatalogueReader {
     /// # Errors
     ///
     /// As [`CatalogueReader::tag`].
-    pub fn look(&self, path: &FilePath) -> Result<Option<KnownFile>, CatalogueError> {
+    pub fn known_file(&self, path: &FilePath) -> Result<Option<KnownFile>, CatalogueError> {
         let mut reader = self.reader.lock().unwrap_or_else(PoisonError::into_inner);
         let found = reader.find(&self.scope, path);
         let found = found.map_err(|fault| fault.at(&reader.catalogue.file))?;

@@ -241,7 +241,7 @@ fn no_shared_memory(mode: &str) -> String {
 ///
 /// A busy reader may keep a part in the log. That is not an error: everything is stored, and the
 /// next run merges it.
-pub(super) fn take_in_log(db: &Connection) {
+pub(super) fn merge_log(db: &Connection) {
     let _ = db.busy_timeout(Duration::ZERO);
     let _ = db.query_row("PRAGMA wal_checkpoint(TRUNCATE)", (), |_| Ok(()));
     let _ = db.busy_timeout(PATIENCE);

@@ -84,12 +84,12 @@ impl RunScope {
     }
 
     /// Adds selected paths of the tree that do not exist.
-    pub(super) fn with_gone(self, gone: Vec<PathBuf>) -> RunScope {
+    pub(super) fn with_absent(self, gone: Vec<PathBuf>) -> RunScope {
         RunScope { gone, ..self }
     }
 
     /// Returns the selected paths that do not exist.
-    pub(super) fn gone(&self) -> &[PathBuf] {
+    pub(super) fn absent(&self) -> &[PathBuf] {
         &self.gone
     }
 

@@ -108,12 +108,12 @@ impl CatalogueSession {
         let (mut gone, mut relative) = (HashSet::new(), Vec::new());
         let paths = selection.roots.iter().chain(&selection.listed);
         for path in paths.filter(|_| !selection.exact) {
-            if let Some(known) = self.catalogue.known_and_gone(path)? {
+            if let Some(known) = self.catalogue.known_missing_path(path)? {
                 gone.insert(path.clone());
                 relative.push(known);
             }
         }
-        let scope = RunScope::of(self.catalogue.root(), selection).with_gone(relative);
+        let scope = RunScope::of(self.catalogue.root(), selection).with_absent(relative);
         Ok(CatalogueSession { scope, gone, ..self })
     }
 

@@ -81,13 +81,13 @@ impl StageClock {
 
     /// Adds the time since the last lap to `stage` and returns it, in nanoseconds.
     pub(crate) fn lap(&mut self, stage: Stage) -> u64 {
-        let elapsed_ns = self.pass();
+        let elapsed_ns = self.time_since_last();
         self.cost.add(stage, elapsed_ns);
         elapsed_ns
     }
 
     /// Reads the clock and returns the time since the last reading.
-    fn pass(&mut self) -> u64 {
+    fn time_since_last(&mut self) -> u64 {
         let elapsed_ns = clock::monotonic_ns().saturating_sub(self.last_ns);
         self.last_ns += elapsed_ns;
         elapsed_ns
@@ -112,7 +112,7 @@ impl StageClock {
 
     /// Ends the reading of that file, and returns the time since the last lap.
     pub(crate) fn small_read(&mut self) -> u64 {
-        let elapsed_ns = self.pass();
+        let elapsed_ns = self.time_since_last();
         if self.small.split {
             self.cost.add(Stage::Read, elapsed_ns);
             self.small.read_ns += if self.small.example { elapsed_ns } else { 0 };

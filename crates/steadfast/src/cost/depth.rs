@@ -33,14 +33,14 @@ impl Depths {
 
     /// Notes that a job begins.
     pub(super) fn enter(&mut self, now_ns: u64) -> Entered {
-        self.pass(now_ns);
+        self.advance(now_ns);
         self.depth += 1;
         Entered { start_ns: self.last_ns, time_ns: self.time_ns.clone() }
     }
 
     /// Notes that a job ends. Its units are taken to have come evenly over its time.
     pub(super) fn leave(&mut self, job: &Entered, now_ns: u64, units: u64) {
-        self.pass(now_ns);
+        self.advance(now_ns);
         self.depth -= 1;
         let elapsed_ns = (self.last_ns - job.start_ns).max(1) as f64;
         for depth in 1..self.time_ns.len() {
@@ -65,7 +65,7 @@ impl Depths {
         }
     }
 
-    fn pass(&mut self, now_ns: u64) {
+    fn advance(&mut self, now_ns: u64) {
         // Threads read their clocks before they get the lock, so calls may be out of order.
         let elapsed_ns = now_ns.saturating_sub(self.last_ns);
         self.time_ns[self.depth] += elapsed_ns;

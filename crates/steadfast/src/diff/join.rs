@@ -7,7 +7,7 @@ use std::cmp::Ordering;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use super::Teller;
+use super::PairReporter;
 use super::compare::{contents_of, pair};
 use super::moves::{Moves, WhichSide};
 use super::pair::{Difference, Doubt, FileSide, PathKind, PathPair};
@@ -85,28 +85,28 @@ impl<'a> Join<'a> {
     /// # Errors
     ///
     /// If a source lacks entries. What was reported before is correct.
-    pub(super) fn run(&mut self, teller: &mut Teller<'_>) -> Result<JoinEnd, Error> {
+    pub(super) fn run(&mut self, reporter: &mut PairReporter<'_>) -> Result<JoinEnd, Error> {
         let mut entries = 0_u32;
         loop {
-            if teller.stopped() {
+            if reporter.stopped() {
                 return Ok(JoinEnd::Stopped);
             }
             let known = self.here.fill()? & self.there.fill()?;
             entries = entries.wrapping_add(1);
             if !known || entries.is_multiple_of(PROGRESS_ENTRIES) {
                 let (here, there) = (&self.here.source, &self.there.source);
-                teller.progress(|| here.bytes() + there.bytes());
+                reporter.progress(|| here.bytes() + there.bytes());
             }
-            if known && !self.step(teller) {
+            if known && !self.step(reporter) {
                 return Ok(JoinEnd::Whole);
             }
         }
     }
 
     /// Reports the rest, and returns notices for the user.
-    pub(super) fn finish(mut self, teller: &mut Teller<'_>) -> Vec<Notice> {
+    pub(super) fn finish(mut self, reporter: &mut PairReporter<'_>) -> Vec<Notice> {
         for (path, side, file) in self.moves.leftovers() {
-            teller.tell(&only(side, path, file));
+            reporter.report(&only(side, path, file));
         }
         let passed = self.moves.passed();
         let text = format!(
@@ -118,7 +118,7 @@ impl<'a> Join<'a> {
 
     /// Handles the first entry, or both entries of the same path. Returns false at the end of both
     /// sides.
-    fn step(&mut self, teller: &mut Teller<'_>) -> bool {
+    fn step(&mut self, reporter: &mut PairReporter<'_>) -> bool {
         let order = match (&self.here.head, &self.there.head) {
             (None, None) => return false,
             (Some(_), None) => Ordering::Less,
@@ -134,44 +134,44 @@ impl<'a> Join<'a> {
         match (here, there) {
             (Some(SideEntry { path, found: EntryContent::File(here) }), Some(there)) => {
                 if let EntryContent::File(there) = there.found {
-                    teller.tell(&pair(path, here, there));
+                    reporter.report(&pair(path, here, there));
                 }
             }
             (Some(here), there) => {
-                self.alone(WhichSide::Here, here, teller);
+                self.alone(WhichSide::Here, here, reporter);
                 if let Some(there) = there {
-                    self.alone(WhichSide::There, there, teller);
+                    self.alone(WhichSide::There, there, reporter);
                 }
             }
-            (None, Some(there)) => self.alone(WhichSide::There, there, teller),
+            (None, Some(there)) => self.alone(WhichSide::There, there, reporter),
             (None, None) => {}
         }
         true
     }
 
     /// Handles an entry without a counterpart.
-    fn alone(&mut self, side: WhichSide, entry: SideEntry, teller: &mut Teller<'_>) {
+    fn alone(&mut self, side: WhichSide, entry: SideEntry, reporter: &mut PairReporter<'_>) {
         let SideEntry { path, found } = entry;
         let file = match found {
             EntryContent::File(file) => file,
             EntryContent::Hidden(trouble) => {
                 self.side(side).hide(&path);
-                return teller.tell(&hidden(side, path, trouble));
+                return reporter.report(&hidden(side, path, trouble));
             }
         };
         if self.side(side.other()).hides(&path) {
             let mut pair = only(side, path, file);
             (pair.difference, pair.doubt) = (Difference::Unknown, Some(Doubt::Hidden));
-            return teller.tell(&pair);
+            return reporter.report(&pair);
         }
         let Some(contents) = contents_of(&file).copied() else {
-            return teller.tell(&only(side, path, file));
+            return reporter.report(&only(side, path, file));
         };
         if let Some(other) = self.moves.take(side.other(), &contents) {
-            return teller.tell(&moved(side, (path, file), other));
+            return reporter.report(&moved(side, (path, file), other));
         }
         if let Err((path, file)) = self.moves.keep(side, path, file, &contents) {
-            teller.tell(&only(side, path, file));
+            reporter.report(&only(side, path, file));
         }
     }
 
@@ -313,14 +313,15 @@ mod tests {
         let (stop, start) = (AtomicBool::new(false), Instant::now());
         let mut told = ToldPairs::default();
         let summary = DiffSummary::default();
-        let mut teller = Teller { summary, monitor: &mut told, stop: &stop, start, told: start };
+        let mut reporter =
+            PairReporter { summary, monitor: &mut told, stop: &stop, start, told: start };
         let list =
             |entries: Vec<SideEntry>| SlowSource { entries: entries.into_iter(), takes: 0, fails };
         let (mut here, mut there) = (list(here), list(there));
         let mut join = Join::new(&mut here, &mut there);
-        let ended = join.run(&mut teller);
-        join.finish(&mut teller);
-        let summary = teller.summary;
+        let ended = join.run(&mut reporter);
+        join.finish(&mut reporter);
+        let summary = reporter.summary;
         (told.0, ended, summary)
     }
 

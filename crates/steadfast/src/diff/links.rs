@@ -16,17 +16,17 @@ use steadfast_sys::file::{Dir, FileKind};
 use super::join::only_of;
 use super::moves::WhichSide;
 use super::pair::{Difference, FileSide, PathKind, PathPair};
-use super::{Teller, Trees};
+use super::{PairReporter, Trees};
 use crate::walk::Excludes;
 
 /// Compares the entries that the walks skipped.
-pub(super) fn compare(trees: &Trees, excludes: &Excludes, teller: &mut Teller<'_>) {
+pub(super) fn compare(trees: &Trees, excludes: &Excludes, reporter: &mut PairReporter<'_>) {
     let (Ok(here), Ok(there)) = (Dir::open(&trees.here), Dir::open(&trees.there)) else { return };
     let device = |dir: &Dir| dir.status().map(|status| status.device).ok();
     let devices = trees.one_file_system.then(|| (device(&here), device(&there)));
     let mut stack = vec![LevelPair::list(Some(here), Some(there), PathBuf::new(), excludes)];
     while let Some(level) = stack.last_mut() {
-        if teller.stopped() {
+        if reporter.stopped() {
             return;
         }
         let Some((name, (here, there))) = level.names.pop_first() else {
@@ -39,11 +39,11 @@ pub(super) fn compare(trees: &Trees, excludes: &Excludes, teller: &mut Teller<'_
             match (kind_of(one), kind_of(other)) {
                 (Some(kind), Some(same)) if kind == same && side == WhichSide::Here => {
                     if kind == PathKind::Symlink && names_another(trees, &path) {
-                        teller.tell(&alone(path.clone(), kind, Difference::Different));
+                        reporter.report(&alone(path.clone(), kind, Difference::Different));
                     }
                 }
                 (Some(kind), Some(same)) if kind == same => {}
-                (Some(kind), _) => teller.tell(&alone(path.clone(), kind, only_of(side))),
+                (Some(kind), _) => reporter.report(&alone(path.clone(), kind, only_of(side))),
                 (None, _) => {}
             }
         }

@@ -233,7 +233,7 @@ impl DiffSource for TreeSide {
             };
             self.ready = self.pipeline.finished(wait).into_iter();
             if over && self.ready.len() == 0 {
-                let whole = !self.pipeline.has_failed() && self.pipeline.has_told_all();
+                let whole = !self.pipeline.has_failed() && self.pipeline.finished_every_entry();
                 return if whole { Ok(NextEntry::End) } else { Err(defect()) };
             }
         }

@@ -60,14 +60,14 @@ impl BlockSurvey {
     pub(super) fn of(loaded: &LoadedSet, stop: &AtomicBool) -> io::Result<BlockSurvey> {
         let mut survey = BlockSurvey { files: Vec::new(), places: vec![None; loaded.set.blocks] };
         for number in 0..loaded.set.files.len() {
-            let left = survey.look_at(loaded, number, stop)?;
+            let left = survey.survey_file(loaded, number, stop)?;
             survey.files.push(left);
         }
         survey.search(loaded, stop)?;
         Ok(survey)
     }
 
-    fn look_at(
+    fn survey_file(
         &mut self,
         loaded: &LoadedSet,
         number: usize,

@@ -206,7 +206,7 @@ impl Loader<'_> {
                 batch.iter().zip(digests(&volume.source(), &parts, self.stop)?)
             {
                 match digest == Some(header.digest) {
-                    true => self.take(number, volume, *at, header)?,
+                    true => self.add_packet(number, volume, *at, header)?,
                     false => {
                         self.damaged += 1;
                         ranges.push(at + 1..at + header.length);
@@ -248,7 +248,7 @@ impl Loader<'_> {
     }
 
     /// Takes a packet that is whole.
-    fn take(
+    fn add_packet(
         &mut self,
         number: usize,
         volume: &Par2Volume,

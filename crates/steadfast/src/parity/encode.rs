@@ -162,7 +162,7 @@ impl<'a> SetMaker<'a> {
     }
 
     /// Reports a file that is not protected as it should be.
-    pub(super) fn tell(&mut self, path: PathBuf, verdict: Verdict, trouble: Option<FileError>) {
+    pub(super) fn report(&mut self, path: PathBuf, verdict: Verdict, trouble: Option<FileError>) {
         let decay = ExitStatus::Corrupt.only_if(verdict.is_alarm());
         self.made.status.raise(decay.max(ExitStatus::Undetermined));
         self.monitor.not_protected(&NotProtected { path, verdict, trouble });
@@ -172,7 +172,7 @@ impl<'a> SetMaker<'a> {
         let key = self.review.keys.of_parts(relative, &[]);
         self.proofs.failed.insert(key, verdict);
         self.made.not_protected += 1;
-        self.tell(self.task.place.shown(relative), verdict, trouble);
+        self.report(self.task.place.shown(relative), verdict, trouble);
     }
 
     pub(super) fn is_stopped(&mut self) -> bool {
@@ -182,7 +182,7 @@ impl<'a> SetMaker<'a> {
     }
 
     /// Takes what the walk found, and encodes the sets that became complete.
-    pub(super) fn take(
+    pub(super) fn encode_found(
         &mut self,
         event: &FileEvent,
         planner: &mut SetPlanner,
@@ -515,7 +515,7 @@ fn read_into(
     Ok(match room {
         Some(room) => {
             let len = held.read(room, end)?.len();
-            stream.take_pages(len, &mut held.hasher, buffer);
+            stream.append_first_pages(len, &mut held.hasher, buffer);
             len as u64
         }
         None => {

@@ -63,7 +63,7 @@ impl SetMaker<'_> {
         }
         self.rename()?;
         self.confirm();
-        self.tell_of_review();
+        self.report_review();
         if !self.is_stopped() {
             for id in std::mem::take(&mut self.review.stale) {
                 self.settle(id)?;
@@ -85,7 +85,7 @@ impl SetMaker<'_> {
         for (id, renamed) in std::mem::take(&mut self.renamed) {
             if let Err(error) = self.rename_in(id, renamed) {
                 let why = format!("it cannot be written with the present names: {error}");
-                self.tell_needed(id, Vec::new(), Some(why));
+                self.report_needed(id, Vec::new(), Some(why));
             }
         }
         Ok(())
@@ -131,7 +131,7 @@ impl SetMaker<'_> {
             let stored = match self.task.folder.set(&id) {
                 Ok(stored) => stored,
                 Err(fault) => {
-                    self.tell_needed(id, Vec::new(), Some(fault.to_string()));
+                    self.report_needed(id, Vec::new(), Some(fault.to_string()));
                     continue;
                 }
             };
@@ -170,7 +170,7 @@ impl SetMaker<'_> {
     }
 
     /// Reports what is missing, what lost its tag, and sets that cannot be used.
-    fn tell_of_review(&mut self) {
+    fn report_review(&mut self) {
         let displaced = std::mem::take(&mut self.review.displaced.members);
         for file in displaced {
             if self.is_stopped() {
@@ -185,17 +185,17 @@ impl SetMaker<'_> {
             if file.is_untagged {
                 let reason = "it had one when it was protected, and has none now. The set that has \
                               it stays";
-                self.tell(path, Verdict::Untagged, Some(FileError::new("read its tag", reason)));
+                self.report(path, Verdict::Untagged, Some(FileError::new("read its tag", reason)));
                 continue;
             }
             self.made.missing += 1;
             let trouble = file.why_kept;
-            self.tell(path, Verdict::Missing, trouble);
+            self.report(path, Verdict::Missing, trouble);
         }
         for (id, fault) in std::mem::take(&mut self.review.faulty) {
             // One that was written anew is whole.
             if !self.proofs.written.contains_key(&id) {
-                self.tell_needed(id, Vec::new(), Some(fault.to_string()));
+                self.report_needed(id, Vec::new(), Some(fault.to_string()));
             }
         }
     }
@@ -209,7 +209,7 @@ impl SetMaker<'_> {
         let stored = match self.task.folder.set(&id) {
             Ok(stored) => stored,
             Err(fault) => {
-                self.tell_needed(id, Vec::new(), Some(fault.to_string()));
+                self.report_needed(id, Vec::new(), Some(fault.to_string()));
                 return Ok(());
             }
         };
@@ -223,7 +223,7 @@ impl SetMaker<'_> {
                 self.made.sets_removed += 1;
                 self.made.sets_earlier += u64::from(superseded.ending() == SetEnding::Earlier);
             }
-            Err(needed) => self.tell_needed(id, needed, None),
+            Err(needed) => self.report_needed(id, needed, None),
         }
         Ok(())
     }
@@ -357,7 +357,7 @@ impl SetMaker<'_> {
     }
 
     /// Reports that a set stays although it is not as the tree is.
-    fn tell_needed(&mut self, id: SetId, needed: Vec<(PathBuf, String)>, fault: Option<String>) {
+    fn report_needed(&mut self, id: SetId, needed: Vec<(PathBuf, String)>, fault: Option<String>) {
         self.made.sets_needed += 1;
         self.made.status.raise(ExitStatus::Undetermined);
         let more = needed.len().saturating_sub(NEEDED_MAX) as u64;

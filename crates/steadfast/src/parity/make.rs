@@ -170,7 +170,7 @@ impl Monitor for MakerWalk<'_, '_> {
         if self.outcome.is_ok()
             && let Event::File(file) = event
         {
-            self.outcome = self.maker.take(file, self.planner);
+            self.outcome = self.maker.encode_found(file, self.planner);
         }
     }
 

@@ -106,7 +106,7 @@ impl ParitySource {
     ///
     /// # Errors
     /// If the folder cannot be listed.
-    pub fn gone(&self) -> Result<(Vec<(PathBuf, Tag)>, bool), Error> {
+    pub fn missing(&self) -> Result<(Vec<(PathBuf, Tag)>, bool), Error> {
         let failed = |error| system("list the parity", error, &self.place);
         let (mut gone, mut is_incomplete) = (BTreeMap::new(), false);
         for id in self.folder.ids().map_err(failed)? {

@@ -67,7 +67,7 @@ impl SetStream {
 
     /// Returns room in the run for whole pages at a place of the set, which is not before the last
     /// bytes; `None` if no page begins there. What is written there goes to
-    /// [`SetStream::take_pages`].
+    /// [`SetStream::append_first_pages`].
     pub(super) fn room_for_pages<'b>(
         &mut self,
         place: u64,
@@ -84,7 +84,12 @@ impl SetStream {
     }
 
     /// Takes the first bytes of the room, and adds them to the tag of their file.
-    pub(super) fn take_pages(&mut self, len: usize, tag: &mut TagHasher, buffer: &mut RunBuffer) {
+    pub(super) fn append_first_pages(
+        &mut self,
+        len: usize,
+        tag: &mut TagHasher,
+        buffer: &mut RunBuffer,
+    ) {
         let first = self.marks.len() as u32 % RUN_PAGES;
         let whole = first..first + (len / PAGE_LEN) as u32;
         let bytes = &buffer.room(first..first + len.div_ceil(PAGE_LEN) as u32)[..len];

@@ -102,7 +102,7 @@ impl FileHasher {
     }
 
     /// Hashes bytes of a file that shares no lanes with other files.
-    pub(super) fn take_alone(&mut self, data: &[u8], last: bool, lanes: Lanes) {
+    pub(super) fn hash_alone(&mut self, data: &[u8], last: bool, lanes: Lanes) {
         let mut messages = Messages::new();
         self.take(data, last, &mut messages);
         messages.update(lanes);

@@ -299,11 +299,11 @@ impl Schedule {
         let most = if with_batch { wanted.saturating_sub(1) } else { wanted };
         ready.sort_by_key(|&at| self.large[at].home != me);
         ready.truncate(most);
-        let chunks = ready.iter().map(|&at| self.take_chunk(at, me)).collect();
+        let chunks = ready.iter().map(|&at| self.next_chunk(at, me)).collect();
         Some(Job::Hash { batch: self.batches.pop_back(), chunks })
     }
 
-    fn take_chunk(&mut self, at: usize, me: usize) -> Chunk {
+    fn next_chunk(&mut self, at: usize, me: usize) -> Chunk {
         let large = &mut self.large[at];
         let Ahead { offset, len, buffer } = large.chunks.pop_front().expect("can_hash looked");
         large.home = me;
@@ -353,7 +353,7 @@ impl Schedule {
         if waits && self.large[last].wants_read() && !self.chunk_pool.is_empty() {
             return Some(last);
         }
-        self.hungriest(worker).filter(|&next| waits || self.large[next].chunks.is_empty())
+        self.with_fewest_chunks(worker).filter(|&next| waits || self.large[next].chunks.is_empty())
     }
 
     fn want_chunk(&mut self, at: usize) -> ChunkWanted {
@@ -380,14 +380,14 @@ impl Schedule {
         if self.reads_under_way >= self.settings.queue_depth {
             return None;
         }
-        let hungriest = self.hungriest(worker);
+        let with_fewest_chunks = self.with_fewest_chunks(worker);
         let fill = !self.batch_pool.is_empty()
             && !self.items.is_empty()
             && self.waiting.len() < self.settings.waiting
             && self.batches.len() < self.settings.workers;
         // Opening comes first, because the largest file can begin early only if its length is
         // known.
-        match hungriest {
+        match with_fewest_chunks {
             _ if fill => Some(WantedRead::Fill),
             Some(at) => Some(WantedRead::Ahead(at)),
             None => None,
@@ -395,7 +395,7 @@ impl Schedule {
     }
 
     /// Returns the large file with the least read ahead, preferably one of this worker.
-    fn hungriest(&self, worker: Option<usize>) -> Option<usize> {
+    fn with_fewest_chunks(&self, worker: Option<usize>) -> Option<usize> {
         if self.chunk_pool.is_empty() {
             return None;
         }
@@ -424,7 +424,7 @@ impl Schedule {
         self.batches.extend(done.batch);
         self.waiting.extend(done.large);
         for read in done.read {
-            self.take_read(read);
+            self.add_read_chunk(read);
         }
         for (opened, running) in done.running {
             let large = self.large.iter_mut().find(|large| Arc::ptr_eq(&large.opened, &opened));
@@ -440,7 +440,7 @@ impl Schedule {
         }
     }
 
-    fn take_read(&mut self, read: ChunkRead) {
+    fn add_read_chunk(&mut self, read: ChunkRead) {
         let large = self.large.iter_mut().find(|large| Arc::ptr_eq(&large.opened, &read.opened));
         let large = large.expect("a file under way stays until its reads have ended");
         large.reads -= 1;

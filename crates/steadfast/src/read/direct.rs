@@ -56,7 +56,7 @@ impl Engine for Direct {
         // Setting the flag is not enough: encrypted and compressed files accept it and are then
         // read through the cache. The origin is the medium only if the file system reports it for
         // this file, or if reading leaves nothing in the cache.
-        let origin = match told(file) {
+        let origin = match reported_origin(file) {
             Some(Origin::Cache) => return Ok(Origin::Cache),
             Some(Origin::Media) => Origin::Media,
             None => {
@@ -77,7 +77,7 @@ impl Engine for Direct {
         if prepared == Origin::Cache || !UNTOLD.load(Ordering::Relaxed) {
             return prepared;
         }
-        told(file).unwrap_or_else(|| untraced(file, status))
+        reported_origin(file).unwrap_or_else(|| untraced(file, status))
     }
 
     fn read_at(&self, file: &File, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
@@ -114,7 +114,7 @@ impl Engine for Direct {
 }
 
 /// Returns where direct reads of a file come from, if its file system reports it.
-fn told(file: &File) -> Option<Origin> {
+fn reported_origin(file: &File) -> Option<Origin> {
     match file.direct_alignment() {
         Ok(Some(alignment)) if alignment.offset as usize <= ALIGNMENT_BYTES => Some(Origin::Media),
         Ok(_) => Some(Origin::Cache),

@@ -31,7 +31,7 @@ use crate::trust::{TreeAbove, trees_above};
 
 /// Says which repairs of the trees of a selection were cut off. Writes nothing. What concerns none
 /// of what was selected is told, and no failure.
-pub(crate) fn tell_of(selection: &Selection) -> Vec<Notice> {
+pub(crate) fn notices_of_cut_off(selection: &Selection) -> Vec<Notice> {
     let mut told = Vec::new();
     for tree in trees_of(selection) {
         let remains = match Remains::of(&tree.above) {
@@ -94,7 +94,7 @@ impl SelectedTree {
 /// # Errors
 /// `Usage` if there is such a file.
 pub(crate) fn ensure_finished(selection: &Selection) -> Result<(), Error> {
-    match tell_of(selection).into_iter().find(|notice| !notice.status.is_fine()) {
+    match notices_of_cut_off(selection).into_iter().find(|notice| !notice.status.is_fine()) {
         Some(Notice { text, advice, path: Some(path), .. }) => {
             Err(Error::usage(text).advise(advice).at(&path))
         }

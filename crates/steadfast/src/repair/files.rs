@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
 
-use super::cut_off::{end, tell_of};
+use super::cut_off::{end, notices_of_cut_off};
 use super::originals::Originals;
 use super::parities::Parities;
 use super::target::{LeftAlone, RepairGoal, RepairTarget, find_targets};
@@ -163,7 +163,7 @@ fn repair_towards(
     let mode = request.mode;
     let mut originals = BTreeMap::new();
     let told = match mode {
-        RepairMode::Plan => tell_of(selection),
+        RepairMode::Plan => notices_of_cut_off(selection),
         RepairMode::Ask | RepairMode::Yes => {
             end(selection, &options.catalogue.choice, &options.controls.stop, &mut originals)
         }
@@ -210,7 +210,7 @@ fn repair_towards(
     let accept_missing = goal == RepairGoal::Previous;
     let options = &Options { accept_missing, ..options.clone() };
     check_again(done, selection, options, &mut summary)?;
-    repairer.tell_of_writers(&mut summary);
+    repairer.report_writers(&mut summary);
     Ok(summary)
 }
 
@@ -259,7 +259,7 @@ impl Repairer<'_> {
 
     /// Says of which replaced files another program had the contents open, and wrote to them since:
     /// what it wrote is not in the repaired file.
-    fn tell_of_writers(&mut self, summary: &mut RepairSummary) {
+    fn report_writers(&mut self, summary: &mut RepairSummary) {
         for (root, originals) in &self.originals {
             for (relative, kept) in originals.written_since() {
                 let text = format!("{WRITTEN_SINCE} `{}`", kept.display());

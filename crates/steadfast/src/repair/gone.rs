@@ -45,7 +45,7 @@ impl GoneFiles {
             return Ok(GoneFiles { passed, ..GoneFiles::default() });
         };
         let source = ParitySource::open(&place)?;
-        let (mut files, is_incomplete) = source.gone()?;
+        let (mut files, is_incomplete) = source.missing()?;
         files.retain(|(file, _)| place.root().join(file).starts_with(path));
         let digests = files.iter().map(|(_, tag)| tag.digest).collect();
         let doubt = is_incomplete.then(|| {

@@ -82,7 +82,7 @@ impl<'a> MendedContents<'a> {
         let contents = |how| MendedContents { target, own, copies, how, given };
         if let Some(kept) = leaves_of(target, stop) {
             let mut contents = contents(How::Pages { kept, lacking: lacking.take() });
-            let tally = contents.pass(WantedSpans::Lacking, stop, &mut |_| Ok(()));
+            let tally = contents.mend_spans(WantedSpans::Lacking, stop, &mut |_| Ok(()));
             let tally = tally.map_err(system("read the copies"))?;
             outcome.pages = Some(tally.pages);
             outcome.damaged_pages = tally.damaged;
@@ -152,7 +152,7 @@ impl<'a> MendedContents<'a> {
         sink: &mut MendedSink<'_>,
     ) -> io::Result<()> {
         match self.how {
-            How::Pages { .. } => match self.pass(wanted, stop, sink)?.lost {
+            How::Pages { .. } => match self.mend_spans(wanted, stop, sink)?.lost {
                 0 => Ok(()),
                 _ => Err(io::Error::new(io::ErrorKind::InvalidData, "a copy changed meanwhile")),
             },
@@ -166,7 +166,7 @@ impl<'a> MendedContents<'a> {
     }
 
     /// Goes through the file span by span.
-    fn pass(
+    fn mend_spans(
         &self,
         wanted: WantedSpans,
         stop: &AtomicBool,

@@ -8,7 +8,7 @@ use std::path::PathBuf;
 
 use steadfast_manifest::tag::Tag;
 
-use super::cut_off::tell_of;
+use super::cut_off::notices_of_cut_off;
 use super::parities::Parities;
 use super::target::{RepairTarget, SelectedRoot, add_former_paths, target_of};
 use crate::catalogue::Catalogue;
@@ -35,7 +35,7 @@ pub(crate) fn check(
     let mut watch = DamageWatch { damaged: Vec::new(), monitor: &mut *monitor };
     let mut summary = run(Verb::Check, selection, options, &mut watch)?;
     let damaged = watch.damaged;
-    for notice in tell_of(selection) {
+    for notice in notices_of_cut_off(selection) {
         if !notice.status.is_fine() {
             summary.doubt_edits();
         }

@@ -163,7 +163,7 @@ pub(super) fn find_targets(
     let mut finder = Finder { given, goal, found: FoundTargets::default(), monitor };
     let summary = run(Verb::Check, selection, options, &mut finder)?;
     if !summary.interrupted && goal != RepairGoal::Previous {
-        finder.add_gone();
+        finder.add_missing();
     }
     add_former_paths(&mut finder.found.targets);
     Ok(FoundTargets { interrupted: summary.interrupted, ..finder.found })
@@ -326,7 +326,7 @@ impl Finder<'_> {
     }
 
     /// Adds the files of which only parity knows that they are missing.
-    fn add_gone(&mut self) {
+    fn add_missing(&mut self) {
         for number in 0..self.given.len() {
             let mut gone = std::mem::take(&mut self.given[number].gone);
             for notice in std::mem::take(&mut gone.passed) {

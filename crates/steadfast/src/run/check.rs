@@ -49,9 +49,9 @@ impl Task for CheckTask {
         }
         let algorithm = stored_algorithm(event);
         self.context.judge(file, event, algorithm, contents);
-        self.context.look_back(file, event);
+        self.context.find_earlier_tag(file, event);
         self.context.locate(file, event);
-        self.context.look_at_leaves(event);
+        self.context.check_leaves(event);
     }
 }
 
@@ -99,7 +99,7 @@ impl Task for ProvedTask {
         let Tag { algorithm, digest, length, mtime, .. } = stored;
         event.actual = Some(context.tag_of(algorithm, digest, length, mtime));
         event.verdict = Some(Verdict::Intact);
-        context.look_at_leaves(event);
+        context.check_leaves(event);
         Plan::Done
     }
 

@@ -78,7 +78,7 @@ struct Held {
 
 impl Held {
     /// Holds the run or lets it continue, as requested.
-    fn heed(&mut self, asked: bool, pipeline: &Pipeline) {
+    fn hold_if(&mut self, asked: bool, pipeline: &Pipeline) {
         match (self.since, asked) {
             (None, true) => self.since = Some(Instant::now()),
             (Some(since), false) => {
@@ -142,7 +142,7 @@ impl<'a> Collector<'a> {
             pipeline.renew();
             let over = pipeline.is_over();
             let events = pipeline.finished(if over { Duration::ZERO } else { patience });
-            self.tell(events.into_iter());
+            self.pass_on(events.into_iter());
             let late = stopped.is_some_and(|(since, _)| since.elapsed() > GRACE);
             if over || late || pipeline.has_failed() {
                 break;
@@ -157,19 +157,19 @@ impl<'a> Collector<'a> {
                     limit.stop.store(true, Ordering::Relaxed);
                 }
             }
-            held.heed(control.hold.load(Ordering::Relaxed), pipeline);
+            held.hold_if(control.hold.load(Ordering::Relaxed), pipeline);
             if let Some(level) = control.dial.chosen() {
                 pipeline.set_level(level);
             }
             if told.elapsed() >= PROGRESS_EVERY {
                 told = Instant::now();
-                self.tell_early(pipeline);
+                self.report_early_failures(pipeline);
                 let elapsed = held.without(start);
                 self.progress(pipeline, survey, elapsed);
             }
         }
         self.held = held.time();
-        self.tell(pipeline.leftovers().into_iter());
+        self.pass_on(pipeline.leftovers().into_iter());
         stopped.map(|(_, halt)| halt)
     }
 
@@ -202,12 +202,12 @@ impl<'a> Collector<'a> {
     }
 
     /// Waits for events and passes them to the monitor.
-    fn tell(&mut self, events: impl ExactSizeIterator<Item = Box<FileEvent>>) {
+    fn pass_on(&mut self, events: impl ExactSizeIterator<Item = Box<FileEvent>>) {
         self.clock.lap(Stage::Wait);
         self.clock.begin_job();
         let files = events.len() as u64;
         for event in events {
-            self.take(event);
+            self.pass_on_one(event);
         }
         self.record(|recording, now, tell| recording.tick(now, tell));
         self.clock.lap(Stage::Report);
@@ -216,7 +216,7 @@ impl<'a> Collector<'a> {
     }
 
     /// Tells the monitor of failures that wait for their turn.
-    fn tell_early(&mut self, pipeline: &Pipeline) {
+    fn report_early_failures(&mut self, pipeline: &Pipeline) {
         let (require_tags, dry_run) = (self.require_tags, self.summary.dry_run);
         let fails = |event: &FileEvent| !judge::exit_status(event, require_tags, dry_run).is_fine();
         for event in pipeline.early(fails) {
@@ -224,7 +224,7 @@ impl<'a> Collector<'a> {
         }
     }
 
-    fn take(&mut self, mut event: Box<FileEvent>) {
+    fn pass_on_one(&mut self, mut event: Box<FileEvent>) {
         // The reading belongs to the first name in walk order, although another name may have been
         // opened first.
         if let Some(identity) = event.visit.identity.as_deref().copied() {
@@ -238,14 +238,14 @@ impl<'a> Collector<'a> {
         }
         event.settle_dataless(self.require_local);
         if event.visit.has_no_place {
-            self.tell_of_volume(&mut event);
+            self.report_volume_once(&mut event);
         }
         let status = judge::exit_status(&event, self.require_tags, self.summary.dry_run);
         self.summary.count(&event, status);
         let event = Event::File(event);
         self.monitor.event(&event);
         if let Event::File(event) = event {
-            self.record(|recording, _, tell| recording.take(&event, tell));
+            self.record(|recording, _, tell| recording.record(&event, tell));
         }
     }
 
@@ -256,7 +256,7 @@ impl<'a> Collector<'a> {
     }
 
     /// Reports once for each file system that it has no place for tags, and what to do.
-    fn tell_of_volume(&mut self, event: &mut FileEvent) {
+    fn report_volume_once(&mut self, event: &mut FileEvent) {
         let device = event.visit.status.map(|status| status.device);
         event.visit.repeats_trouble = !self.volumes.insert(device);
         if event.visit.repeats_trouble {

@@ -131,7 +131,7 @@ pub(super) struct ExportTask {
 
 impl Task for ExportTask {
     fn open(&self, file: &File, event: &mut FileEvent) -> Plan {
-        match self.context.look_up_here(file, event) {
+        match self.context.own_tag(file, event) {
             TagLookup::Tag(_) if event.tag_is_current() == Some(false) => {
                 let reason = "it is not of the present contents";
                 event.trouble = Some(FileError::new("export its tag", reason));

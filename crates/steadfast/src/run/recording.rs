@@ -77,7 +77,7 @@ impl RunRecording {
 
     /// Makes it record files of the run's list that do not exist as missing.
     #[must_use]
-    pub(super) fn with_missing(self, records_missing: bool) -> RunRecording {
+    pub(super) fn recording_missing(self, records_missing: bool) -> RunRecording {
         RunRecording { records_missing, ..self }
     }
 
@@ -89,14 +89,14 @@ impl RunRecording {
     }
 
     /// Records an event of the run.
-    pub(super) fn take(&mut self, event: &FileEvent, tell: &mut Tell<'_>) {
+    pub(super) fn record(&mut self, event: &FileEvent, tell: &mut Tell<'_>) {
         // The user's list may name files that never were in the tree.
         if event.verdict == Some(Verdict::Missing) && !self.records_missing {
             return;
         }
         let RunRecording { recorder: Some(recorder), paths, .. } = self else { return };
-        let result =
-            recorder.take(event, event.tag_place, &mut |finding| tell(paths.event(finding)));
+        let result = recorder
+            .record_event(event, event.tag_place, &mut |finding| tell(paths.event(finding)));
         RunRecording::report(result, tell);
     }
 

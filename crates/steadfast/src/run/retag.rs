@@ -46,7 +46,7 @@ impl Task for RetagTask {
             return self.replace_unreadable(file, event, contents);
         };
         let actual = self.context.judge(file, event, stored.algorithm, contents);
-        self.context.look_back(file, event);
+        self.context.find_earlier_tag(file, event);
         let Some(verdict) = event.verdict else { return };
         let moved = contents.digests.second.zip(self.context.algorithm);
         let new = moved.map_or(actual, |(digest, algorithm)| {

@@ -14,7 +14,7 @@ pub(super) struct ShowTask {
 
 impl Task for ShowTask {
     fn open(&self, file: &File, event: &mut FileEvent) -> Plan {
-        if let TagLookup::Tag(_) = self.context.look_up_here(file, event) {
+        if let TagLookup::Tag(_) = self.context.own_tag(file, event) {
             let previous = match event.visit.is_beside {
                 true => SidecarTags::of(&event.path.to_path()).map(|beside| beside.previous),
                 false => self.context.store.previous(file),

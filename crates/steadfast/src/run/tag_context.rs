@@ -72,7 +72,7 @@ impl TagContext {
     pub(super) fn look_up(&self, file: &File, event: &mut FileEvent) -> TagLookup {
         let trouble = match self.store.tag(file) {
             Ok(StoredTag::Absent) => {
-                let found = self.look_beside(event, TagPlace::Catalogue);
+                let found = self.tag_beside_or_known(event, TagPlace::Catalogue);
                 // A server may show no attributes and refuse to set any. In that case none was
                 // lost.
                 if event.tag_place == TagPlace::Catalogue && self.has_no_place(file) {
@@ -81,7 +81,7 @@ impl TagContext {
                 return found;
             }
             Ok(StoredTag::Impossible) => {
-                return self.look_beside(event, TagPlace::CatalogueAlone);
+                return self.tag_beside_or_known(event, TagPlace::CatalogueAlone);
             }
             Ok(StoredTag::Whole(tag)) => {
                 event.stored = Some(tag);
@@ -94,12 +94,12 @@ impl TagContext {
             Err(error) => FileError::from_io("read the tag", &error),
         };
         event.trouble = Some(trouble);
-        self.look_past(event)
+        self.damaged_tag_from_catalogue(event)
     }
 
     /// Looks for the tag of the file itself. The catalogue's tag is used only if the file system
     /// has no place for one.
-    pub(super) fn look_up_here(&self, file: &File, event: &mut FileEvent) -> TagLookup {
+    pub(super) fn own_tag(&self, file: &File, event: &mut FileEvent) -> TagLookup {
         let found = self.look_up(file, event);
         if !event.tag_place.is_loss() {
             return found;
@@ -116,7 +116,7 @@ impl TagContext {
 
     /// Looks in the catalogue for the tag of a file whose own tag cannot be read. The error stays
     /// in the event, and the contents are judged.
-    fn look_past(&self, event: &mut FileEvent) -> TagLookup {
+    fn damaged_tag_from_catalogue(&self, event: &mut FileEvent) -> TagLookup {
         let known = self
             .records
             .as_ref()
@@ -134,9 +134,9 @@ impl TagContext {
     /// the catalogue. If the two differ, the catalogue's is used, and the attribute counts as lost.
     ///
     /// `place` says whether the file could have an attribute.
-    fn look_beside(&self, event: &mut FileEvent, place: TagPlace) -> TagLookup {
+    fn tag_beside_or_known(&self, event: &mut FileEvent, place: TagPlace) -> TagLookup {
         let beside = SidecarTags::of(&event.path.to_path()).map(|beside| beside.tag);
-        let found = self.look_further(event, place);
+        let found = self.tag_from_catalogue(event, place);
         event.visit.has_no_place = matches!(found, TagLookup::NoPlace);
         let reason = match (beside, &found) {
             (Ok(StoredTag::Absent | StoredTag::Impossible), _) => return found,
@@ -173,7 +173,7 @@ impl TagContext {
     /// Looks in the catalogue for the tag of a file that has none itself.
     ///
     /// `place` says whether the file could have one.
-    fn look_further(&self, event: &mut FileEvent, place: TagPlace) -> TagLookup {
+    fn tag_from_catalogue(&self, event: &mut FileEvent, place: TagPlace) -> TagLookup {
         let Some(records) = &self.records else {
             return match place {
                 TagPlace::CatalogueAlone => TagLookup::NoPlace,
@@ -272,7 +272,7 @@ impl TagContext {
 
     /// Looks for an earlier tag of contents that differ from the present tag: a loss of power can
     /// bring back an older version of a file. The verdict stays.
-    pub(super) fn look_back(&self, file: &File, event: &mut FileEvent) {
+    pub(super) fn find_earlier_tag(&self, file: &File, event: &mut FileEvent) {
         let differs = event.verdict.is_some_and(Verdict::differs);
         let Some(actual) = event.actual.filter(|_| differs) else { return };
         let earlier = self.earlier(file, event).find(|tag| tag.same_contents(&actual));
@@ -330,13 +330,13 @@ impl TagContext {
                 }
                 event.damage = damage;
             }
-            Err(error) => tell_of_leaves(event, &error, keeper.has_sidecars()),
+            Err(error) => note_unusable_leaves(event, &error, keeper.has_sidecars()),
         }
     }
 
     /// Checks that the leaves kept for an intact file are whole, because they can be made again
     /// only while the file is intact.
-    pub(super) fn look_at_leaves(&self, event: &mut FileEvent) {
+    pub(super) fn check_leaves(&self, event: &mut FileEvent) {
         let Some(keeper) = &self.pages else { return };
         let (Some(stored), Some(Verdict::Intact | Verdict::Touched)) =
             (event.stored, event.verdict)
@@ -344,7 +344,7 @@ impl TagContext {
             return;
         };
         if let Err(error) = keeper.ensure_whole(&stored) {
-            tell_of_leaves(event, &error, false);
+            note_unusable_leaves(event, &error, false);
         }
     }
 
@@ -413,7 +413,7 @@ impl ByteSink for Leaves {
 }
 
 /// Notes that the leaves of a file cannot be used. The verdict stays.
-fn tell_of_leaves(event: &mut FileEvent, error: &io::Error, sidecars: bool) {
+fn note_unusable_leaves(event: &mut FileEvent, error: &io::Error, sidecars: bool) {
     if error.kind() != io::ErrorKind::Interrupted {
         event.trouble.get_or_insert_with(|| store::pages::trouble(error, sidecars));
     }
@@ -430,7 +430,7 @@ mod tests {
     fn leaves_that_cannot_be_used_are_told_unless_the_run_was_stopped() {
         let told = |kind: io::ErrorKind| {
             let mut event = FileEvent::new(FilePath::whole(Path::new("file")));
-            tell_of_leaves(&mut event, &kind.into(), true);
+            note_unusable_leaves(&mut event, &kind.into(), true);
             event.trouble.map(|trouble| trouble.operation)
         };
         assert_eq!(told(io::ErrorKind::Interrupted), None);

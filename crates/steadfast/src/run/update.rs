@@ -41,7 +41,7 @@ impl Task for UpdateTask {
             return self.context.tag_first(file, event, contents);
         };
         let actual = self.context.judge(file, event, stored.algorithm, contents);
-        self.context.look_back(file, event);
+        self.context.find_earlier_tag(file, event);
         let Some(verdict) = event.verdict else { return };
         match verdict {
             _ if self.keeps(verdict, event, &stored) => {}

@@ -124,7 +124,7 @@ fn with_core_types(
 /// Returns an error if a run ended without an event for every file, so that it does not look like a
 /// success.
 fn ensure_whole(pipeline: &Pipeline, stopped: bool) -> Result<(), Error> {
-    if pipeline.has_failed() || !(stopped || pipeline.has_told_all()) {
+    if pipeline.has_failed() || !(stopped || pipeline.finished_every_entry()) {
         let reason = "a thread failed, or a file was lost on the way: this is a defect";
         return Err(Error::system("finish the run", std::io::Error::other(reason)));
     }

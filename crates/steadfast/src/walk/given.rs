@@ -46,7 +46,7 @@ impl Given {
     }
 
     /// Returns what a path names; a link is `followed` or taken as itself.
-    pub(super) fn look(&mut self, path: &Path, followed: bool) -> io::Result<GivenRoot> {
+    pub(super) fn root_at(&mut self, path: &Path, followed: bool) -> io::Result<GivenRoot> {
         // A parent that may be entered but not listed cannot be opened, although the path itself
         // can.
         let parent = path.file_name().map(|name| self.parent(path, name));

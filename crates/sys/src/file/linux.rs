@@ -151,7 +151,7 @@ pub(super) fn allow_downloads(_: DownloadScope, _: bool) -> io::Result<()> {
 }
 
 /// Does nothing: each file is opened so.
-pub(super) fn spare_access_times() -> io::Result<()> {
+pub(super) fn keep_access_times() -> io::Result<()> {
     Ok(())
 }
 

@@ -16,7 +16,7 @@ use super::{
 use crate::darwin::{self, FileFlag};
 use crate::sysctl;
 
-/// Empty: a policy of the thread prevents recording the access ([`spare_access_times`]).
+/// Empty: a policy of the thread prevents recording the access ([`keep_access_times`]).
 pub(super) const NO_ACCESS_TIME: OFlags = OFlags::empty();
 
 /// The longest read of one call. The system refuses more than `INT_MAX` bytes.
@@ -83,7 +83,7 @@ pub(super) fn allow_downloads(scope: DownloadScope, allowed: bool) -> io::Result
 }
 
 /// Sets the policy of access times, for the calling thread.
-pub(super) fn spare_access_times() -> io::Result<()> {
+pub(super) fn keep_access_times() -> io::Result<()> {
     set_policy(ATIME_UPDATES, SCOPE_THREAD, ATIME_UPDATES_OFF)
 }
 

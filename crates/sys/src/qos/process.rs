@@ -142,7 +142,7 @@ impl ThreadChange {
     /// Says whether the system lets anybody make it, and only root take it back: Linux of the
     /// scheduling class and the nice value.
     #[must_use]
-    pub fn is_taken_back_by_root(&self) -> bool {
+    pub fn needs_root_to_reset(&self) -> bool {
         cfg!(target_os = "linux") && matches!(self.what.as_str(), "class" | "nice")
     }
 }

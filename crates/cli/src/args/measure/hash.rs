@@ -111,7 +111,7 @@ impl MeasureHashArgs {
             }
         }
         if !self.sizes.is_empty() {
-            hash.take_sizes(rising(&self.sizes));
+            hash.set_sizes(rising(&self.sizes));
         }
         if let Some(size_max) = self.size_max {
             hash.limit_sizes(size_max);

@@ -49,7 +49,7 @@ fn lower_to(level: Level, process: Process) -> anyhow::Result<ExitStatus> {
     let unchanged = if lowered.changes.is_empty() { ": nothing had to change" } else { "" };
     let mut text = page.write(&format!("process {number} at {level}{unchanged}"));
     if !state.changes.is_empty() {
-        let by_root = state.changes.iter().any(ThreadChange::is_taken_back_by_root);
+        let by_root = state.changes.iter().any(ThreadChange::needs_root_to_reset);
         let who = if by_root { ", as root" } else { "" };
         let _ = writeln!(text, "to take it back{who}: steadfast qos set default --pid {number}");
     }

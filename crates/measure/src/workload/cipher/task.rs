@@ -54,7 +54,7 @@ impl Cipher {
         isolated: &mut [Isolated],
         random: &mut Random,
     ) -> Result<(), End> {
-        let site = Site::look(&task.folder)?;
+        let site = Site::examine(&task.folder)?;
         site.warnings().iter().for_each(|warning| session.warn(warning.clone()));
         require_room(&site.place, 2 * task.len_bytes)?;
         let (scratch, left) = Scratch::make(&task.folder, site.is_local)?;

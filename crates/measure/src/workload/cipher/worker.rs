@@ -182,7 +182,7 @@ impl CipherWorker {
     }
 
     /// Asks for the library and the features that it detects.
-    pub(super) fn look(&mut self) -> Result<LibraryFacts, Error> {
+    pub(super) fn library_facts(&mut self) -> Result<LibraryFacts, Error> {
         match self.ask(&Request::Look)? {
             WorkerReply::Seen(seen) => Ok(seen),
             other => Err(unexpected(&other)),

@@ -64,7 +64,7 @@ impl FolderEstimate {
         files: &[SampledFile],
         round: u32,
     ) -> Result<Sample, End> {
-        let found: Vec<LocatedFile> = files.iter().map(look).collect();
+        let found: Vec<LocatedFile> = files.iter().map(locate).collect();
         let options = options(None);
         // Not `exact`: each file is then opened in its directory, as a walk does.
         let paths = files.iter().map(|file| file.path.clone()).collect();
@@ -185,7 +185,7 @@ impl Workload for FolderEstimate {
         if self.rounds == 0 {
             return Err(Error::no_rounds().into());
         }
-        let site = Site::look(&self.root)?;
+        let site = Site::examine(&self.root)?;
         site.warnings().iter().for_each(|warning| session.warn(warning.clone()));
         let mut random = Random::new(self.seed);
         let mut tree = FolderSample::walk(session, &self.root, &mut random)?;
@@ -241,7 +241,7 @@ impl Sets<'_> {
     }
 }
 
-fn look(drawn: &SampledFile) -> LocatedFile {
+fn locate(drawn: &SampledFile) -> LocatedFile {
     let file = File::open(&drawn.path).ok();
     let cached = file.as_ref().and_then(|file| cached_bytes(file, drawn.length).ok());
     LocatedFile { file, cached, length: drawn.length }

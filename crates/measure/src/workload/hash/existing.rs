@@ -163,7 +163,7 @@ impl<'a> ExistingRun<'a> {
             (FileKind::Regular, Some(parent)) => (parent, path.file_name()),
             _ => (path, None),
         };
-        let site = Site::look(folder)?;
+        let site = Site::examine(folder)?;
         site.warnings().iter().for_each(|warning| session.warn(warning.clone()));
         let root = Dir::open(folder).map_err(failed)?;
         let found = match name {

@@ -52,7 +52,7 @@ impl FileStore {
         (lengths, algorithm): (&[u64], Algorithm),
         contents: &mut TestBytes,
     ) -> Result<FileStore, End> {
-        let site = Site::look(folder)?;
+        let site = Site::examine(folder)?;
         require_room(&site.place, lengths.iter().sum())?;
         site.warnings().iter().for_each(|warning| session.warn(warning.clone()));
         let (scratch, left) = Scratch::make(folder, site.is_local)?;

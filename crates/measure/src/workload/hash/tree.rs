@@ -87,9 +87,9 @@ impl FolderSample {
                 if looked % FILES_PER_LOOK == 0 {
                     session.doing("counting files")?;
                 }
-                match look(entry, &mut seen) {
+                match sort_entry(entry, &mut seen) {
                     Ok(SampledEntry::Folder(path)) => folders.push(path),
-                    Ok(SampledEntry::File(file)) => tree.take(file, random),
+                    Ok(SampledEntry::File(file)) => tree.add_file(file, random),
                     Ok(SampledEntry::Other) => {}
                     Err(_) => tree.unseen += 1,
                 }
@@ -105,7 +105,7 @@ impl FolderSample {
     ///
     /// Source: J. S. Vitter, "Random sampling with a reservoir", ACM Transactions on Mathematical
     /// Software 11 (1985), number 1, algorithm R.
-    fn take(&mut self, file: SampledFile, random: &mut Random) {
+    fn add_file(&mut self, file: SampledFile, random: &mut Random) {
         let class = CLASS_LEN_BYTES_MAX.iter().take_while(|&&max| file.length > max).count();
         let Class { files, sample } = &mut self.classes[class];
         files.files += 1;
@@ -127,7 +127,7 @@ enum SampledEntry {
     Other,
 }
 
-fn look(
+fn sort_entry(
     entry: io::Result<fs::DirEntry>,
     seen: &mut HashSet<(u64, u64)>,
 ) -> io::Result<SampledEntry> {

@@ -46,7 +46,7 @@ impl ExistingFiles {
         order: Order,
     ) -> Result<(), End> {
         let failed = |error| Error::system("list it", error).at(folder);
-        let mut site = Site::look(folder)?;
+        let mut site = Site::examine(folder)?;
         let found = Dir::open(folder).and_then(FoundFiles::of).map_err(failed)?;
         let files = &found.files;
         let Some(first) = files.first() else {

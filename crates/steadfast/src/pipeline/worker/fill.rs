@@ -228,7 +228,7 @@ impl Worker<'_> {
             match engine.read_at(&opened.file, target, length) {
                 Ok(0) => match opened.file.status() {
                     Ok(after) if held_still(&opened.status, &after) => {
-                        hasher.take_alone(&[], true, lanes);
+                        hasher.hash_alone(&[], true, lanes);
                         break hasher.finalize(length, opened.status.mtime);
                     }
                     Ok(_) => break Outcome::Changed,
@@ -237,7 +237,7 @@ impl Worker<'_> {
                 // The file is not finished, so nothing is known about it.
                 Ok(_) if self.shared.stopped() => return,
                 Ok(read) => {
-                    hasher.take_alone(&target[..read], false, lanes);
+                    hasher.hash_alone(&target[..read], false, lanes);
                     length += read as u64;
                 }
                 Err(error) => break Outcome::of_error(&error),

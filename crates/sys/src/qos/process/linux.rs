@@ -43,7 +43,7 @@ pub(super) fn level(process: &Process) -> io::Result<Level> {
         let nice = Attribute::Nice.get(thread.number).ok()?;
         Some(level_of(&class, &nice))
     });
-    levels.max().ok_or_else(|| gone(process))
+    levels.max().ok_or_else(|| ended(process))
 }
 
 /// Returns the level that comes closest to a class and a nice value, from above.
@@ -127,7 +127,7 @@ fn others_of_session(process: &Process) -> io::Result<usize> {
     let session = |number: u32| -> Option<u32> {
         field(&fs::read_to_string(format!("/proc/{number}/stat")).ok()?, 6)
     };
-    let own = session(process.number).ok_or_else(|| gone(process))?;
+    let own = session(process.number).ok_or_else(|| ended(process))?;
     let numbers = fs::read_dir("/proc")?.filter_map(|entry| {
         entry.ok()?.file_name().to_str()?.parse().ok().filter(|&number| number != process.number)
     });
@@ -167,7 +167,7 @@ fn is_lower(wanted: &Setting, has: &Setting) -> bool {
 
 pub(super) fn change(process: &Process, change: &ThreadChange) -> io::Result<()> {
     if !is_there(process, &change.thread) {
-        return Err(gone(process));
+        return Err(ended(process));
     }
     parsed(&change.what, &change.after)?.set(change.thread.number)
 }
@@ -234,7 +234,7 @@ fn parsed(what: &str, value: &str) -> io::Result<Setting> {
 fn threads(process: &Process) -> io::Result<Vec<ThreadIdentity>> {
     // Another process may have its number by now.
     if find(process.number).ok().as_ref() != Some(process) {
-        return Err(gone(process));
+        return Err(ended(process));
     }
     let mut threads = Vec::new();
     for entry in fs::read_dir(format!("/proc/{}/task", process.number))? {
@@ -266,7 +266,7 @@ fn field<T: std::str::FromStr>(facts: &str, number: usize) -> Option<T> {
     rest.split(' ').nth(number - 3)?.trim().parse().ok()
 }
 
-fn gone(process: &Process) -> io::Error {
+fn ended(process: &Process) -> io::Error {
     let text = format!("process {} or the thread is no more", process.number);
     io::Error::new(io::ErrorKind::NotFound, text)
 }
