@@ -160,21 +160,22 @@ class Cipher(Part):
 
 
 class Read(Part):
-    """One file by both, 1 MiB at a time, one read after the other in one thread."""
+    """1 MiB at a time, one read after the other in one thread.
+
+    Each has a file of its own of the same length, just written.
+    """
 
     tool, needs = "fio, psync", ["fio"]
     rows = {"cold": LIMIT, "direct": LIMIT}
 
     def prepare(self):
-        self.folder = self.work / "read"
-        self.folder.mkdir()
-        self.file = self.folder / "file"
+        self.file = self.work / "read"
         self.length = int(1000 * self.options.scale) * 1_000_000
         write(self.file, self.length, random.Random(2))
 
     def ours(self):
-        record = self.measure("read", "--existing", "--from", ",".join(self.rows), "--rounds", 1,
-                              self.folder)
+        record = self.measure("read", "--single", f"{self.length}", "--from", ",".join(self.rows),
+                              "--rounds", 1, "--yes", self.work)
         rates = {}
         for series in record["series"]:
             if series["factors"].get("stage") == "read":

@@ -1,4 +1,4 @@
-//! The files that are in a folder already, for workloads that measure them.
+//! The files that are in a folder already, for `measure hash --existing`.
 //!
 //! Lists every regular file once and opens it by name beneath the open folder. Follows no symlink,
 //! leaves out mounts, and writes nothing.
@@ -26,10 +26,6 @@ pub(super) struct FoundFile {
 }
 
 impl FoundFile {
-    pub(super) fn name(&self) -> &OsStr {
-        self.path.last().expect("a file has a name")
-    }
-
     /// Returns its path relative to the folder.
     pub(super) fn path(&self) -> PathBuf {
         self.path.iter().collect()
@@ -77,23 +73,14 @@ impl FoundFiles {
         self.files.iter().map(|file| file.status.length).sum()
     }
 
-    /// Opens the folder of a file, one component at a time; `None` is the root.
-    pub(super) fn parent_of(&self, found: &FoundFile) -> io::Result<Option<Dir>> {
-        let (_, folders) = found.path.split_last().expect("a file has a name");
+    /// Opens a file beneath the folder, one component at a time.
+    pub(super) fn open(&self, found: &FoundFile) -> io::Result<File> {
+        let (name, folders) = found.path.split_last().expect("a file has a name");
         let mut below: Option<Dir> = None;
         for name in folders {
             below = Some(below.as_ref().unwrap_or(&self.root).open_dir(name)?);
         }
-        Ok(below)
-    }
-
-    /// Opens a file by its name in its folder, as [`FoundFiles::parent_of`] returns it.
-    pub(super) fn open_in(&self, parent: Option<&Dir>, found: &FoundFile) -> io::Result<File> {
-        parent.unwrap_or(&self.root).open_file(found.name())
-    }
-
-    pub(super) fn open(&self, found: &FoundFile) -> io::Result<File> {
-        self.open_in(self.parent_of(found)?.as_ref(), found)
+        below.as_ref().unwrap_or(&self.root).open_file(name)
     }
 }
 

@@ -1,9 +1,7 @@
 //! Workload `read`: files are read in several ways, from the storage and from memory.
 //!
-//! Reads files of its own or those in the folder. Each file is read in every way, in an order drawn
-//! from the seed, so drift affects all ways alike.
-
-mod existing;
+//! Reads files of its own: written first, compared, and removed afterwards. Each file is read in every
+//! way, in an order drawn from the seed, so drift affects all ways alike.
 
 use std::path::{Path, PathBuf};
 
@@ -16,62 +14,36 @@ use crate::record::{self, Order};
 use crate::runner::{End, Session};
 
 pub use super::storage::bench::Way;
-pub use existing::ExistingFiles;
-
-/// The files to read.
-#[derive(Clone, Debug)]
-pub enum Source {
-    /// Files of our own: written first, compared, and removed afterwards.
-    Own(Plan),
-    /// The files in the folder. Nothing is written. Their correct bytes are not known.
-    Existing(ExistingFiles),
-}
 
 /// Options of `measure read`.
 #[derive(Clone, Debug)]
 pub struct Read {
     /// The folder.
     pub folder: PathBuf,
-    /// The files to read.
-    pub source: Source,
+    /// The files to write and read.
+    pub files: Plan,
     /// The ways of reading. Each is used once for each file and round.
     pub ways: Vec<Way>,
-    /// The order: [`Order::Written`] is the order of writing, or for existing files one drawn from
-    /// the seed for each round; [`Order::Sequential`] is the order of the folder.
+    /// The order: [`Order::Written`] is the order of writing, [`Order::Sequential`] that of the
+    /// folder.
     pub order: Order,
 }
 
 impl Workload for Read {
     fn plan(&self, session: &mut Session<'_>) {
-        match &self.source {
-            // Each file is written, compared, and read in each way.
-            Source::Own(plan) => {
-                session.plan((2 + self.ways.len()) as f64 * expected_s(plan.bytes()));
-            }
-            Source::Existing(existing) => {
-                let bytes = existing.bytes(&self.folder).unwrap_or(0);
-                session.plan(self.ways.len() as f64 * expected_s(bytes));
-            }
-        }
+        // Each file is written, compared, and read in each way.
+        session.plan((2 + self.ways.len()) as f64 * expected_s(self.files.bytes()));
     }
 
     fn writes(&self) -> Vec<(&Path, u64)> {
-        match &self.source {
-            Source::Own(plan) => vec![(&self.folder, plan.bytes())],
-            Source::Existing(_) => Vec::new(),
-        }
+        vec![(&self.folder, self.files.bytes())]
     }
 
     fn run(&self, session: &mut Session<'_>) -> Result<(), End> {
         if self.ways.is_empty() {
             return Err(Error::usage("no way of reading, nothing to measure").into());
         }
-        let plan = match &self.source {
-            Source::Own(plan) => plan,
-            Source::Existing(existing) => {
-                return existing.run(session, &self.folder, &self.ways, self.order);
-            }
-        };
+        let plan = &self.files;
         let mut bench = Bench::open(session, record::Workload::Read, &self.folder, plan)?;
         bench.write(session, None)?;
         let series: Vec<_> =

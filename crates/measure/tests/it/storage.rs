@@ -9,7 +9,7 @@ use steadfast_measure::figures::storage;
 use steadfast_measure::record::{self, Cache, Order, Record, Series, Stage};
 use steadfast_measure::runner::{Doing, End, Session, Unwatched, Watch};
 use steadfast_measure::workload::Workload;
-use steadfast_measure::workload::read::{ExistingFiles, Read, Source, Way};
+use steadfast_measure::workload::read::{Read, Way};
 use steadfast_measure::workload::storage::plan::{Plan, Profile};
 use steadfast_measure::workload::write::Write;
 
@@ -78,9 +78,8 @@ fn written_files_are_read_back_in_their_order() {
 fn cold_is_what_the_page_cache_confirms() {
     let root = tempfile::tempdir().unwrap();
     let ways = vec![Way::Cold, Way::Direct, Way::Warm];
-    let source = Source::Own(Plan { sets: 1, ..small(3) });
-    let record =
-        whole(&Read { folder: root.path().into(), source, ways, order: Order::Sequential });
+    let files = Plan { sets: 1, ..small(3) };
+    let record = whole(&Read { folder: root.path().into(), files, ways, order: Order::Sequential });
     let cold = series(&record, Stage::Read, "cold");
     let all_cold = cold.samples.iter().all(|sample| sample.cached_bytes == Some(0));
     assert_eq!(cold.factors.cache == Some(Cache::Cold), all_cold);
@@ -171,30 +170,6 @@ fn a_single_file_is_one_sample_a_set() {
 }
 
 #[test]
-fn files_that_are_there_are_read_and_stay() {
-    let root = tempfile::tempdir().unwrap();
-    fs::create_dir_all(root.path().join("a/b")).unwrap();
-    for (name, length) in [("one", 9_999), ("a/two", 10_000), ("a/b/three", 3_000_000), ("nil", 0)]
-    {
-        fs::write(root.path().join(name), vec![5; length]).unwrap();
-    }
-    std::os::unix::fs::symlink("/etc", root.path().join("away")).unwrap();
-    let source = Source::Existing(ExistingFiles { rounds: 5, seed: 1 });
-    let ways = vec![Way::Cold, Way::Warm];
-    let read = Read { folder: root.path().into(), source, ways, order: Order::Written };
-    let record = whole(&read);
-    let cold = series(&record, Stage::Read, "cold");
-    assert_eq!(cold.samples.len(), 15);
-    let figures = storage::of(&record, record::Workload::Read).unwrap();
-    let cold = &figures.series[0];
-    assert_eq!((cold.files, cold.too_small), (10, 5));
-    assert_eq!(cold.bytes, 5 * 3_010_000);
-    assert!(cold.line.unwrap().rate_per_s.is_some(), "five rounds suffice for an interval");
-    assert_eq!(fs::read(root.path().join("one")).unwrap().len(), 9_999);
-    assert_eq!(fs::read_dir(root.path()).unwrap().count(), 4);
-}
-
-#[test]
 fn what_makes_no_sense_is_refused_before_anything_is_written() {
     let root = tempfile::tempdir().unwrap();
     let folder = || root.path().to_path_buf();
@@ -213,6 +188,5 @@ fn what_makes_no_sense_is_refused_before_anything_is_written() {
     refused(&Write { folder: folder(), plan: Plan { sets: 0, ..small(1) }, order });
     refused(&Write { folder: file.clone(), plan: small(1), order });
     refused(&Write { folder: folder().join("absent"), plan: small(1), order });
-    let source = || Source::Own(small(1));
-    refused(&Read { folder: folder(), source: source(), ways: Vec::new(), order });
+    refused(&Read { folder: folder(), files: small(1), ways: Vec::new(), order });
 }

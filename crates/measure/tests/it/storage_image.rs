@@ -13,7 +13,7 @@ use steadfast_measure::place;
 use steadfast_measure::record::{self, Cache, Order, Record};
 use steadfast_measure::runner::{End, Session, Unwatched};
 use steadfast_measure::workload::Workload;
-use steadfast_measure::workload::read::{Read, Source, Way};
+use steadfast_measure::workload::read::{Read, Way};
 use steadfast_measure::workload::storage::plan::{Plan, Profile};
 use steadfast_testing::{Need, skip};
 
@@ -70,7 +70,7 @@ fn read_all_ways(folder: &Path, plan: Plan) -> (Record, Option<End>) {
     let mut session = Session::begin("test".into(), Vec::new(), &stop, &mut watch);
     let ways = vec![Way::Cold, Way::Direct, Way::Warm];
     let folder = folder.to_path_buf();
-    let read = Read { folder, source: Source::Own(plan), ways, order: Order::Written };
+    let read = Read { folder, files: plan, ways, order: Order::Written };
     let outcome = read.run(&mut session).err();
     (session.end(None), outcome)
 }

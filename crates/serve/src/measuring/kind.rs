@@ -7,7 +7,7 @@ use steadfast_measure::workload::cipher::{Cipher, Task, WorkerCommand};
 use steadfast_measure::workload::cpu::Cpu;
 use steadfast_measure::workload::hash::{Hash, Part};
 use steadfast_measure::workload::queue::Queue;
-use steadfast_measure::workload::read::{Read, Source, Way};
+use steadfast_measure::workload::read::{Read, Way};
 use steadfast_measure::workload::storage::plan::{Plan, Profile as Lengths};
 use steadfast_measure::workload::write::Write;
 use strum::{EnumString, IntoStaticStr, VariantArray};
@@ -97,9 +97,9 @@ pub(super) fn workload(
             }
         }
         MeasureKind::Read => {
-            let source = Source::Own(plan(request.profile, seed));
+            let files = plan(request.profile, seed);
             let ways = vec![Way::Cold, Way::Direct];
-            Box::new(Read { folder, source, ways, order: Order::Written })
+            Box::new(Read { folder, files, ways, order: Order::Written })
         }
         MeasureKind::Write => {
             Box::new(Write { folder, plan: plan(request.profile, seed), order: Order::Written })

@@ -91,7 +91,7 @@ impl ProfileArg {
 /// The order in which files are read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(super) enum OrderArg {
-    /// As they were written; existing files in a random order for each round
+    /// As they were written
     Written,
     /// As the folder lists them
     Folder,
