@@ -6,7 +6,7 @@
 //!
 //! A request goes through `server`, which limits its connection, through `guard`, which checks it,
 //! to the one file in `pages` that answers it. Runs, measurements and drops outlive requests:
-//! `runs`, `measuring` and `drops` keep them, and `live` streams their state to every open page.
+//! `jobs` and `drops` keep them, and `live` streams their state to every open page.
 
 #![forbid(unsafe_code)]
 
@@ -27,6 +27,7 @@ mod roots;
 mod session;
 mod refusal;
 mod live;
+mod jobs;
 mod audits;
 mod measuring;
 mod runs;

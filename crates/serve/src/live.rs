@@ -6,9 +6,10 @@
 
 use std::convert::Infallible;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, OnceLock};
-use std::time::Duration;
+use std::sync::{Arc, Mutex, OnceLock};
+use std::time::{Duration, Instant};
 
+use crate::lock::lock;
 use crate::session::BrowserSession;
 use axum::body::{Body, Bytes};
 use axum::http::header;
@@ -20,6 +21,10 @@ use tokio::time::timeout;
 
 /// How often the server sends a sign of life if nothing changes.
 const SIGN_EVERY: Duration = Duration::from_secs(10);
+
+/// Least time between two snapshots, however many pages follow. More of them would distort a
+/// measurement.
+const PUBLISH_EVERY: Duration = Duration::from_millis(300);
 
 /// A part of a page: the name in its `data-live`, and its HTML.
 pub(crate) type LivePart = (&'static str, Arc<str>);
@@ -52,6 +57,8 @@ pub(crate) struct LiveControl<L> {
     pub(crate) stop: Arc<AtomicBool>,
     pub(crate) hold: Arc<AtomicBool>,
     snapshots: watch::Sender<Arc<L>>,
+    /// When a snapshot was last due.
+    due: Mutex<Option<Instant>>,
 }
 
 impl<L: Default> Default for LiveControl<L> {
@@ -60,6 +67,7 @@ impl<L: Default> Default for LiveControl<L> {
             stop: Arc::default(),
             hold: Arc::default(),
             snapshots: watch::Sender::new(Arc::default()),
+            due: Mutex::default(),
         }
     }
 }
@@ -73,6 +81,16 @@ impl<L: Live> LiveControl<L> {
     /// Replaces the snapshot and wakes the pages that follow.
     pub(crate) fn publish(&self, snapshot: L) {
         self.snapshots.send_replace(Arc::new(snapshot));
+    }
+
+    /// Returns whether it is time for another snapshot, and counts from now on.
+    pub(crate) fn is_due(&self) -> bool {
+        let mut due = lock(&self.due);
+        let is_due = due.is_none_or(|last| last.elapsed() >= PUBLISH_EVERY);
+        if is_due {
+            *due = Some(Instant::now());
+        }
+        is_due
     }
 
     /// Returns whether it has ended.

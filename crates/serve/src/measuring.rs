@@ -11,8 +11,7 @@ mod snapshot;
 mod thread;
 
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex};
-use std::thread::{Builder, JoinHandle};
+use std::sync::Arc;
 
 use steadfast::{Options, Timestamp};
 
@@ -22,12 +21,8 @@ pub(crate) use kind::{MeasureKind, MeasureProfile, is_offered};
 pub(crate) use snapshot::{MeasureEnd, MeasureSnapshot, SeriesSoFar};
 
 use crate::config::Config;
-use crate::live::LiveControl;
-use crate::lock::lock;
-use crate::recent::Recent;
-
-/// Measurements that are kept, each with its record.
-const MEASUREMENTS_MAX: usize = 12;
+use crate::jobs::{ServedJob, ServedJobs, UNEXPLAINED};
+use crate::live::{LiveControl, LiveStatus};
 
 /// The measurement that a page asks for.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -60,16 +55,28 @@ pub(crate) enum MeasureRefused {
 }
 
 /// The measurements of this server.
-#[derive(Default)]
-pub(crate) struct Measurements(Mutex<MeasurementList>);
+pub(crate) type Measurements = ServedJobs<Measurement>;
 
-#[derive(Default)]
-struct MeasurementList {
-    measurements: Recent<Arc<Measurement>>,
-    thread: Option<JoinHandle<()>>,
+impl ServedJob for Measurement {
+    type Snapshot = MeasureSnapshot;
+
+    const NAME: &'static str = "measure";
+
+    /// Each with its record.
+    const KEPT_MAX: usize = 12;
+
+    fn control(&self) -> &LiveControl<MeasureSnapshot> {
+        &self.control
+    }
+
+    fn unexplained() -> MeasureSnapshot {
+        let end = MeasureEnd { failed: vec![UNEXPLAINED.to_owned()], ..MeasureEnd::default() };
+        let end = Some(Arc::new(end));
+        MeasureSnapshot { status: LiveStatus::Ended, end, ..MeasureSnapshot::default() }
+    }
 }
 
-impl Measurements {
+impl ServedJobs<Measurement> {
     /// Starts a measurement, unless another one goes on.
     pub(crate) fn begin(
         &self,
@@ -78,58 +85,17 @@ impl Measurements {
     ) -> Result<Arc<Measurement>, MeasureRefused> {
         let workload = kind::workload(&request, config.worker.as_ref());
         let workload = workload.ok_or(MeasureRefused::NoThread)?;
-        let mut list = lock(&self.0);
-        if let Some(going) = list.going() {
+        let mut list = self.list();
+        let going = list.going().next().map(|(id, _)| id);
+        if let Some(going) = going {
             return Err(MeasureRefused::Busy(going));
         }
-        let id = list.measurements.next_number();
-        let measurement = Arc::new(Measurement {
-            id,
-            request,
-            begun: (Options::default().now)(),
-            control: LiveControl::default(),
-        });
-        let of_thread = Arc::clone(&measurement);
+        let begun = (Options::default().now)();
+        let make = |id| Measurement { id, request, begun, control: LiveControl::default() };
         let (made_by, records) = (config.made_by.clone(), config.records.clone());
-        let spawned = Builder::new().name("measure".to_owned()).spawn(move || {
-            thread::execute(&of_thread, workload.as_ref(), made_by, records.as_deref());
-        });
-        list.thread = Some(spawned.map_err(|_| MeasureRefused::NoThread)?);
-        list.measurements.add(id, Arc::clone(&measurement), MEASUREMENTS_MAX, |_| true);
-        Ok(measurement)
-    }
-
-    /// Finds a measurement by its number.
-    pub(crate) fn find(&self, id: u64) -> Option<Arc<Measurement>> {
-        lock(&self.0).measurements.find(id).cloned()
-    }
-
-    /// Returns the measurements that are kept, the latest first.
-    pub(crate) fn all(&self) -> Vec<Arc<Measurement>> {
-        lock(&self.0).measurements.iter().rev().map(|(_, one)| Arc::clone(one)).collect()
-    }
-
-    /// Returns the number of the measurement that goes on.
-    pub(crate) fn going(&self) -> Option<u64> {
-        lock(&self.0).going()
-    }
-
-    /// Stops the measurement that goes on, and waits for it.
-    pub(crate) fn end_all(&self) {
-        let thread = {
-            let mut list = lock(&self.0);
-            list.measurements.iter().for_each(|(_, one)| one.control.stop());
-            list.thread.take()
+        let work = move |measurement: &Measurement| {
+            thread::execute(measurement, workload.as_ref(), made_by, records.as_deref());
         };
-        if let Some(thread) = thread {
-            // A thread that panicked has published the failure as its last snapshot.
-            let _ = thread.join();
-        }
-    }
-}
-
-impl MeasurementList {
-    fn going(&self) -> Option<u64> {
-        self.measurements.iter().find(|(_, one)| !one.control.is_over()).map(|(id, _)| id)
+        list.begin(make, work).ok_or(MeasureRefused::NoThread)
     }
 }

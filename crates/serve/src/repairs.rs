@@ -6,9 +6,7 @@
 //! keeps the damaged file.
 
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex};
-use std::thread::{Builder, JoinHandle};
-use std::time::{Duration, Instant};
+use std::sync::Arc;
 
 use steadfast::catalogue::Catalogue;
 use steadfast::repair::{
@@ -20,19 +18,12 @@ use steadfast::{
 };
 use steadfast_report::escape;
 
+use crate::jobs::{ServedJob, ServedJobs, UNEXPLAINED};
 use crate::live::{LiveControl, LiveStatus, Rendered};
-use crate::lock::lock;
-use crate::recent::Recent;
 use crate::roots::{ServedPath, ServedRoots};
 
 /// Files of one repair.
 const FILES_MAX: usize = 1_000;
-
-/// Repairs that are kept: those that go on, and the latest that have ended.
-const REPAIRS_MAX: usize = 6;
-
-/// Least time between two snapshots.
-const PUBLISH_EVERY: Duration = Duration::from_millis(250);
 
 /// What can be done for one file, or was.
 pub(crate) struct MendedFile {
@@ -103,16 +94,26 @@ pub(crate) struct ServedRepair {
 }
 
 /// The repairs of this server.
-#[derive(Default)]
-pub(crate) struct ServedRepairs(Mutex<RepairList>);
+pub(crate) type ServedRepairs = ServedJobs<ServedRepair>;
 
-#[derive(Default)]
-struct RepairList {
-    repairs: Recent<Arc<ServedRepair>>,
-    threads: Vec<JoinHandle<()>>,
+impl ServedJob for ServedRepair {
+    type Snapshot = RepairSnapshot;
+
+    const NAME: &'static str = "repair";
+
+    const KEPT_MAX: usize = 6;
+
+    fn control(&self) -> &LiveControl<RepairSnapshot> {
+        &self.control
+    }
+
+    fn unexplained() -> RepairSnapshot {
+        let end = Some(Arc::new(RepairEnd::Failed(UNEXPLAINED.to_owned())));
+        RepairSnapshot { status: LiveStatus::Ended, end, ..RepairSnapshot::default() }
+    }
 }
 
-impl ServedRepairs {
+impl ServedJobs<ServedRepair> {
     /// Starts the plan of a repair of files beneath a root, or the repair. Returns the one that
     /// goes on there, if there is one, and `None` if the system refuses a thread.
     pub(crate) fn begin(
@@ -123,54 +124,16 @@ impl ServedRepairs {
         trees: Option<PathBuf>,
         is_agreed: bool,
     ) -> Option<Arc<ServedRepair>> {
-        let mut list = lock(&self.0);
-        let is_there = |(_, one): &(u64, &Arc<ServedRepair>)| {
-            !one.control.is_over() && roots.overlap(&one.place, &place)
-        };
-        if let Some((_, going)) = list.repairs.iter().find(is_there) {
+        let mut list = self.list();
+        let is_there = |(_, one): &(u64, &Arc<ServedRepair>)| roots.overlap(&one.place, &place);
+        if let Some((_, going)) = list.going().find(is_there) {
             return Some(Arc::clone(going));
         }
-        let id = list.repairs.next_number();
-        let repair =
-            Arc::new(ServedRepair { id, place, is_agreed, control: LiveControl::default() });
-        let (of_thread, roots) = (Arc::clone(&repair), roots.clone());
-        let spawned = Builder::new().name(format!("repair {id}")).spawn(move || {
-            RepairListener::new(&of_thread, files.paths.len()).execute(files, &roots, trees);
-        });
-        list.threads.retain(|thread| !thread.is_finished());
-        list.threads.push(spawned.ok()?);
-        list.repairs.add(id, Arc::clone(&repair), REPAIRS_MAX, |one| one.control.is_over());
-        Some(repair)
-    }
-
-    /// Finds a repair by its number.
-    pub(crate) fn find(&self, id: u64) -> Option<Arc<ServedRepair>> {
-        lock(&self.0).repairs.find(id).cloned()
-    }
-
-    /// Returns whether a repair goes on.
-    pub(crate) fn any_going(&self) -> bool {
-        lock(&self.0).repairs.iter().any(|(_, one)| !one.control.is_over())
-    }
-
-    /// Returns how many repairs have ended, as [`crate::runs::ServedRuns::ended`] does.
-    pub(crate) fn ended(&self) -> u64 {
-        let list = lock(&self.0);
-        let going = list.repairs.iter().filter(|(_, one)| !one.control.is_over()).count();
-        list.repairs.numbers() - going as u64
-    }
-
-    /// Stops all repairs and waits for them. The file that is being repaired is finished.
-    pub(crate) fn end_all(&self) {
-        let threads = {
-            let mut list = lock(&self.0);
-            list.repairs.iter().for_each(|(_, one)| one.control.stop());
-            std::mem::take(&mut list.threads)
-        };
-        for thread in threads {
-            // A thread that panicked has published that it has ended.
-            let _ = thread.join();
-        }
+        let make = |id| ServedRepair { id, place, is_agreed, control: LiveControl::default() };
+        let roots = roots.clone();
+        list.begin(make, move |repair| {
+            RepairListener::new(repair, files.paths.len()).execute(files, &roots, trees);
+        })
     }
 }
 
@@ -180,19 +143,17 @@ struct RepairListener<'a> {
     all: u64,
     seen: u64,
     files: Vec<MendedFile>,
-    published: Option<Instant>,
 }
 
 impl<'a> RepairListener<'a> {
     fn new(repair: &'a ServedRepair, all: usize) -> RepairListener<'a> {
-        RepairListener { repair, all: all as u64, seen: 0, files: Vec::new(), published: None }
+        RepairListener { repair, all: all as u64, seen: 0, files: Vec::new() }
     }
 
     /// Plans the repair of files, or carries it out. Reads them and writes nothing unless that was
     /// agreed to. Also after a panic, the last snapshot says that it has ended.
     fn execute(mut self, files: RepairFiles, roots: &ServedRoots, trees: Option<PathBuf>) {
         let RepairFiles { paths, more } = files;
-        let _end_guard = RepairEndGuard(self.repair);
         self.publish(None);
         let end = match paths.is_empty() {
             true => RepairEnd::Nothing,
@@ -249,8 +210,7 @@ impl<'a> RepairListener<'a> {
     }
 
     fn publish_sometimes(&mut self) {
-        if self.published.is_none_or(|published| published.elapsed() >= PUBLISH_EVERY) {
-            self.published = Some(Instant::now());
+        if self.repair.control.is_due() {
             self.publish(None);
         }
     }
@@ -284,20 +244,6 @@ impl RepairMonitor for RepairListener<'_> {
 
     fn repaired(&mut self, target: &RepairTarget, outcome: &RepairOutcome) {
         self.take(target, outcome);
-    }
-}
-
-/// Publishes the end of a repair that did not do so itself.
-struct RepairEndGuard<'a>(&'a ServedRepair);
-
-impl Drop for RepairEndGuard<'_> {
-    fn drop(&mut self) {
-        if !self.0.control.is_over() {
-            let reason = "the repair ended without saying how: this is a defect";
-            let end = Some(Arc::new(RepairEnd::Failed(reason.to_owned())));
-            let status = LiveStatus::Ended;
-            self.0.control.publish(RepairSnapshot { status, end, ..RepairSnapshot::default() });
-        }
     }
 }
 

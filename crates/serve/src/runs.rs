@@ -12,7 +12,6 @@ mod snapshot;
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard};
-use std::thread;
 
 use steadfast::catalogue::Catalogue;
 use steadfast::qos::{LevelDial, Pace};
@@ -24,16 +23,12 @@ pub(crate) use end::RunEnd;
 pub(crate) use findings::{FindingFilter, Findings, RunFinding};
 pub(crate) use snapshot::RunSnapshot;
 
-use crate::live::LiveControl;
+use crate::jobs::{ServedJob, ServedJobs, UNEXPLAINED};
+use crate::live::{LiveControl, LiveStatus};
 use crate::lock::lock;
 use crate::measuring::Measurements;
-use crate::recent::Recent;
 use crate::roots::{ServedPath, ServedRoots};
 use monitor::RunMonitor;
-
-/// Runs that are kept: those that go on, and the latest that have ended. One with 4,000 findings
-/// takes about 3 MiB. The catalogues have all runs.
-const RUNS_MAX: usize = 6;
 
 /// The verbs that a page can start.
 #[derive(Clone, Copy, Debug, EnumString, IntoStaticStr, PartialEq, Eq)]
@@ -115,16 +110,27 @@ impl ServedRun {
 }
 
 /// The runs of this server.
-#[derive(Default)]
-pub(crate) struct ServedRuns(Mutex<RunList>);
+pub(crate) type ServedRuns = ServedJobs<ServedRun>;
 
-#[derive(Default)]
-struct RunList {
-    runs: Recent<Arc<ServedRun>>,
-    threads: Vec<thread::JoinHandle<()>>,
+impl ServedJob for ServedRun {
+    type Snapshot = RunSnapshot;
+
+    const NAME: &'static str = "run";
+
+    /// One with 4,000 findings takes about 3 MiB. The catalogues have all runs.
+    const KEPT_MAX: usize = 6;
+
+    fn control(&self) -> &LiveControl<RunSnapshot> {
+        &self.control
+    }
+
+    fn unexplained() -> RunSnapshot {
+        let end = Some(Arc::new(RunEnd::Failed(UNEXPLAINED.to_owned())));
+        RunSnapshot { status: LiveStatus::Ended, end, ..RunSnapshot::default() }
+    }
 }
 
-impl ServedRuns {
+impl ServedJobs<ServedRun> {
     /// Starts a run, unless another run or a measurement is in its way. Waits for the disk.
     ///
     /// `trees` is the list of catalogued trees.
@@ -139,19 +145,19 @@ impl ServedRuns {
         let path = roots.resolve(&request.place).map_err(|_| RunRefused::Gone)?;
         let catalogue = Catalogue::find_beneath(&root, &path);
         let selection = selection_of(&request.place, &root, roots);
-        let mut list = lock(&self.0);
+        let mut list = self.list();
         let overlaps = |(_, run): &(u64, &Arc<ServedRun>)| {
             let shares = run.catalogue.is_some() && run.catalogue == catalogue;
-            !run.control.is_over() && (shares || roots.overlap(&run.request.place, &request.place))
+            shares || roots.overlap(&run.request.place, &request.place)
         };
-        if let Some((other, _)) = list.runs.iter().find(overlaps) {
+        let other = list.going().find(overlaps).map(|(id, _)| id);
+        if let Some(other) = other {
             return Err(RunRefused::Overlaps(other));
         }
         if let Some(measurement) = measurements.going() {
             return Err(RunRefused::Measures(measurement));
         }
-        let id = list.runs.next_number();
-        let run = Arc::new(ServedRun {
+        let make = |id| ServedRun {
             id,
             shown: roots.shown(&request.place).into(),
             begun: (Options::default().now)(),
@@ -161,40 +167,13 @@ impl ServedRuns {
             dial: Arc::default(),
             control: LiveControl::default(),
             request,
-        });
-        let of_thread = Arc::clone(&run);
-        let spawned = thread::Builder::new().name(format!("run {id}")).spawn(move || {
-            RunMonitor::new(&of_thread).execute(&selection, &path);
+        };
+        let work = move |run: &ServedRun| {
+            RunMonitor::new(run).execute(&selection, &path);
             // Events and buffers of the run are free now.
             steadfast::give_back_memory();
-        });
-        list.threads.retain(|thread| !thread.is_finished());
-        list.threads.push(spawned.map_err(|_| RunRefused::NoThread)?);
-        list.runs.add(id, Arc::clone(&run), RUNS_MAX, |run| run.control.is_over());
-        Ok(run)
-    }
-
-    /// Finds a run by its number.
-    pub(crate) fn find(&self, id: u64) -> Option<Arc<ServedRun>> {
-        lock(&self.0).runs.find(id).cloned()
-    }
-
-    /// Returns the runs that are kept, the latest first.
-    pub(crate) fn all(&self) -> Vec<Arc<ServedRun>> {
-        lock(&self.0).runs.iter().rev().map(|(_, run)| Arc::clone(run)).collect()
-    }
-
-    /// Returns the number of a run that goes on.
-    pub(crate) fn going(&self) -> Option<u64> {
-        lock(&self.0).runs.iter().rev().find(|(_, run)| !run.control.is_over()).map(|(id, _)| id)
-    }
-
-    /// Returns how many runs have ended, with those that did not begin. The number grows before
-    /// anybody is shown the end of a run.
-    pub(crate) fn ended(&self) -> u64 {
-        let list = lock(&self.0);
-        let going = list.runs.iter().filter(|(_, run)| !run.control.is_over()).count();
-        list.runs.numbers() - going as u64
+        };
+        list.begin(make, work).ok_or(RunRefused::NoThread)
     }
 
     /// Returns a run that goes on in a folder, above or beneath it.
@@ -203,24 +182,9 @@ impl ServedRuns {
         place: &ServedPath,
         roots: &ServedRoots,
     ) -> Option<Arc<ServedRun>> {
-        let list = lock(&self.0);
-        let goes = |run: &&Arc<ServedRun>| {
-            !run.control.is_over() && roots.overlap(&run.request.place, place)
-        };
-        list.runs.iter().map(|(_, run)| run).find(goes).map(Arc::clone)
-    }
-
-    /// Stops all runs and waits for them.
-    pub(crate) fn end_all(&self) {
-        let threads = {
-            let mut list = lock(&self.0);
-            list.runs.iter().for_each(|(_, run)| run.control.stop());
-            std::mem::take(&mut list.threads)
-        };
-        for thread in threads {
-            // A thread that panicked has published the failure as its last snapshot.
-            let _ = thread.join();
-        }
+        let list = self.list();
+        let overlaps = |run: &&Arc<ServedRun>| roots.overlap(&run.request.place, place);
+        list.going().map(|(_, run)| run).find(overlaps).map(Arc::clone)
     }
 }
 

@@ -203,7 +203,7 @@ async fn idle(app: &App, places: &Semaphore, all: usize) {
         tokio::time::sleep(POLL_EVERY).await;
         // One permit is held for the next connection.
         let works = app.runs.going().is_some() || app.measurements.going().is_some();
-        let going = works || app.drops.any_going() || app.repairs.any_going();
+        let going = works || app.drops.any_going() || app.repairs.going().is_some();
         if places.available_permits() + 1 < all || going {
             since = Instant::now();
         }

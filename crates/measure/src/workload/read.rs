@@ -1,7 +1,7 @@
 //! Workload `read`: files are read in several ways, from the storage and from memory.
 //!
-//! Reads files of its own: written first, compared, and removed afterwards. Each file is read in every
-//! way, in an order drawn from the seed, so drift affects all ways alike.
+//! Reads files of its own: written first, compared, and removed afterwards. Each file is read in
+//! every way, in an order drawn from the seed, so drift affects all ways alike.
 
 use std::path::{Path, PathBuf};
 

@@ -17,27 +17,19 @@ use super::kind::command_of;
 use super::{MeasureEnd, MeasureSnapshot, Measurement, SeriesSoFar};
 use crate::live::LiveStatus;
 
-/// Least time between two snapshots. More of them would distort the measurement.
-const PUBLISH_EVERY: Duration = Duration::from_millis(300);
-
 /// Series that pages show, and rates that they show of each.
 const SERIES_MAX: usize = 12;
 const RATES_MAX: usize = 80;
 
-/// Measures to the end. Also after a panic, the last snapshot says that it has ended.
+/// Measures to the end.
 pub(super) fn execute(
     measurement: &Measurement,
     workload: &dyn Workload,
     made_by: String,
     records: Option<&Path>,
 ) {
-    let _end_guard = MeasureEndGuard(measurement);
-    let mut watcher = Watcher {
-        measurement,
-        begun: Instant::now(),
-        published: None,
-        state: MeasureSnapshot::default(),
-    };
+    let (begun, state) = (Instant::now(), MeasureSnapshot::default());
+    let mut watcher = Watcher { measurement, begun, state };
     let mut end = MeasureEnd::default();
     let command = command_of(&measurement.request);
     let mut session = Session::begin(made_by, command, &measurement.control.stop, &mut watcher);
@@ -69,14 +61,12 @@ pub(super) fn execute(
 struct Watcher<'a> {
     measurement: &'a Measurement,
     begun: Instant,
-    published: Option<Instant>,
     state: MeasureSnapshot,
 }
 
 impl Watcher<'_> {
     fn publish_if_due(&mut self) {
-        if self.published.is_none_or(|published| published.elapsed() >= PUBLISH_EVERY) {
-            self.published = Some(Instant::now());
+        if self.measurement.control.is_due() {
             self.publish(None);
         }
     }
@@ -132,23 +122,5 @@ impl Watch for Watcher<'_> {
         all.truncate(SERIES_MAX);
         self.state.samples += 1;
         self.publish_if_due();
-    }
-}
-
-/// Publishes the end of a measurement that did not do so itself.
-struct MeasureEndGuard<'a>(&'a Measurement);
-
-impl Drop for MeasureEndGuard<'_> {
-    fn drop(&mut self) {
-        if !self.0.control.is_over() {
-            let reason = "it ended without saying how: this is a defect";
-            let failed = vec![reason.to_owned()];
-            let end = MeasureEnd { failed, ..MeasureEnd::default() };
-            self.0.control.publish(MeasureSnapshot {
-                status: LiveStatus::Ended,
-                end: Some(Arc::new(end)),
-                ..MeasureSnapshot::default()
-            });
-        }
     }
 }

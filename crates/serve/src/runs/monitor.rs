@@ -1,12 +1,11 @@
 //! The thread of a run: takes events, publishes snapshots and at the end the document.
 //!
 //! Keeps counts, the most severe findings, the latest files and the data of the report. Publishes
-//! at most four snapshots a second, however many pages follow.
+//! a few snapshots a second, however many pages follow.
 
 use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
-use std::time::{Duration, Instant};
 
 use steadfast::ExitStatus;
 use steadfast::catalogue::Catalogue;
@@ -24,9 +23,6 @@ use super::end::Collected;
 use super::{CoreHistory, RunEnd, RunFinding, RunSnapshot, RunVerb, ServedRun, options_of};
 use crate::live::LiveStatus;
 use crate::lock::lock;
-
-/// Least time between two snapshots.
-const PUBLISH_EVERY: Duration = Duration::from_millis(250);
 
 /// Findings that pages show while the run goes on.
 const WORST_MAX: usize = 50;
@@ -48,7 +44,6 @@ pub(super) struct RunMonitor<'a> {
     progress: Progress,
     /// Files and bytes that the catalogue knows: the total until the survey has counted.
     known: Option<(u64, u64)>,
-    published: Option<Instant>,
 }
 
 impl<'a> RunMonitor<'a> {
@@ -64,15 +59,12 @@ impl<'a> RunMonitor<'a> {
             cores: Arc::default(),
             progress: Progress::default(),
             known: known_of(run),
-            published: None,
         }
     }
 
-    /// Executes the run to its end. Also after a panic, its last snapshot says that it has ended.
+    /// Executes the run to its end.
     pub(super) fn execute(mut self, selection: &Selection, root: &Path) {
         let run = self.run;
-        // If anything below panics, pages must not wait forever.
-        let _end_guard = RunEndGuard(run);
         let spans = Arc::new(Spans::default());
         let options_with = |catalogue| {
             options_of(run, catalogue).with(|options| {
@@ -179,8 +171,7 @@ impl Monitor for RunMonitor<'_> {
     fn progress(&mut self, progress: &Progress) {
         self.progress = *progress;
         self.progress.total = progress.total.or(self.known);
-        if self.published.is_none_or(|published| published.elapsed() >= PUBLISH_EVERY) {
-            self.published = Some(Instant::now());
+        if self.run.control.is_due() {
             self.publish(None);
         }
     }
@@ -192,20 +183,6 @@ fn known_of(run: &ServedRun) -> Option<(u64, u64)> {
     let file = run.catalogue.as_deref().filter(|_| reads_all)?;
     let audit = Catalogue::open_reader(file).ok()?.audit(&[], (Options::default().now)()).ok()?;
     Some((audit.entries, audit.bytes))
-}
-
-/// Publishes the end of a run that did not do so itself.
-struct RunEndGuard<'a>(&'a ServedRun);
-
-impl Drop for RunEndGuard<'_> {
-    fn drop(&mut self) {
-        if !self.0.control.is_over() {
-            let reason = "the run ended without saying how: this is a defect";
-            let end = Some(Arc::new(RunEnd::Failed(reason.to_owned())));
-            let status = LiveStatus::Ended;
-            self.0.control.publish(RunSnapshot { status, end, ..RunSnapshot::default() });
-        }
-    }
 }
 
 /// A timeline that all threads of a run write.
