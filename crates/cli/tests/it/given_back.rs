@@ -381,3 +381,34 @@ fn par2_gives_a_private_file_no_list_of_the_folder_of_drafts() {
     tree.run(["par2", "repair", "--yes", "data/set.par2"]).succeeds();
     assert_eq!(rights(&tree.path("data/secret")), before);
 }
+
+#[test]
+fn a_mode_that_was_changed_with_the_contents_comes_back_after_an_update() {
+    let tree = Tree::new().file("data/a", &[1; 5_000]).file("data/b", &[2; 5_000]);
+    set_mode(&tree.path("data/a"), 0o600);
+    tree.run(["init", "data"]).succeeds();
+    tree.run(["tag", "data"]).succeeds();
+    fs::write(tree.path("data/a"), [3; 6_000]).unwrap();
+    set_mode(&tree.path("data/a"), 0o640);
+    tree.run(["update", "data"]).succeeds();
+    tree.run(["parity", "make", "data"]).succeeds();
+    fs::remove_file(tree.path("data/a")).unwrap();
+    tree.run(["repair", "--yes", "data"]).succeeds();
+    assert_eq!(fs::metadata(tree.path("data/a")).unwrap().mode() & 0o777, 0o640);
+}
+
+#[test]
+fn names_of_one_file_that_are_lost_one_after_the_other_come_back_as_links() {
+    let tree = Tree::new().file("data/a", &[1; 5_000]).file("data/b", &[2; 5_000]);
+    fs::hard_link(tree.path("data/a"), tree.path("data/link")).unwrap();
+    tree.run(["init", "data"]).succeeds();
+    tree.run(["tag", "data"]).succeeds();
+    for lost in ["data/a", "data/link", "data/a"] {
+        fs::remove_file(tree.path(lost)).unwrap();
+        // The name that is left has one link now.
+        tree.run(["update", "data"]).ends(1);
+        tree.run(["repair", "--yes", "data"]).succeeds();
+        let inode = |name: &str| fs::metadata(tree.path(name)).unwrap().ino();
+        assert_eq!(inode("data/a"), inode("data/link"), "{lost}");
+    }
+}

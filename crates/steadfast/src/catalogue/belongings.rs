@@ -17,7 +17,7 @@ use super::column;
 use super::directory::{Directory, Paths, ROOT, at_path};
 use super::entry::RowSum;
 use super::error::DbError;
-use super::observation::FileBatch;
+use super::observation::{FileBatch, ObservedFile};
 use super::open_dir::OpenDir;
 use super::recorder::Recorder;
 use super::slice_cache::{FoundRow, known_at};
@@ -189,9 +189,7 @@ impl Recorder {
         for (name, seen) in
             batch.iter().filter(|(name, seen)| seen.has_facts && !fresh.contains(name))
         {
-            // What is known goes with the contents of the tag, which a repair gives back. Those of
-            // an edited file, or of another one with its name, are known once they are tagged.
-            if seen.verdict == Some(Verdict::Modified)
+            if !is_of_row(&self.catalogue.db, level.id, name, seen)?
                 && KnownBelongings::find(&self.catalogue.db, level.id, name)?.is_some()
             {
                 continue;
@@ -212,6 +210,16 @@ impl Recorder {
             known.put(&self.catalogue.db, level.id, name, ctime)?;
         }
         Ok(())
+    }
+
+    /// Stores what belongs to a file that waited for the end of the run.
+    pub(super) fn keep_belongings_at(&self, directory: i64, path: &Path) -> Result<(), DbError> {
+        let opened = beneath::file(&self.catalogue.root, path);
+        let Ok((known, ctime)) = opened.and_then(|file| KnownBelongings::of(&file)) else {
+            return Ok(());
+        };
+        let name = path.file_name().map(OsStr::as_bytes).unwrap_or_default();
+        known.put(&self.catalogue.db, directory, name, ctime)
     }
 
     /// Stores what belongs to a folder and whether it is on another volume, if it is new or
@@ -245,6 +253,29 @@ impl Recorder {
         };
         known.put(&self.catalogue.db, level.id, ITSELF, ctime)
     }
+}
+
+/// Returns whether a file is the one of the settled row of its name. What is known goes with the
+/// contents of the tag, which a repair gives back. Those of an edited file, or of another one with
+/// its name, are known once the row has their tag.
+fn is_of_row(
+    db: &Connection,
+    directory: i64,
+    name: &[u8],
+    seen: &ObservedFile,
+) -> Result<bool, DbError> {
+    let is_edited = seen.verdict == Some(Verdict::Modified) && !seen.changed_tag();
+    // A tag that the file itself does not have proves nothing but its contents.
+    let is_unproved = seen.place.is_loss() && !seen.record.standing.proves();
+    if is_edited || is_unproved {
+        return Ok(false);
+    }
+    let mut statement =
+        db.prepare_cached("SELECT digest FROM entries WHERE directory = ? AND name = ?")?;
+    let mut rows = statement.query((directory, name))?;
+    let Some(row) = rows.next()? else { return Ok(true) };
+    let known = row.get_ref(0)?.as_blob_or_null().map_err(|_| DbError::damaged("a digest"))?;
+    Ok(known == seen.record.tag.as_ref().map(|tag| tag.digest.as_bytes()))
 }
 
 /// Returns the names of a batch whose rows are as the files are.
@@ -299,7 +330,7 @@ impl Catalogue {
 /// The most names of one file that are asked for.
 const NAMES_MAX: i64 = 64;
 
-fn same_inode(db: &Connection, path: &Path, links: u64) -> Result<Option<SameInode>, DbError> {
+fn same_inode(db: &Connection, path: &Path, mut links: u64) -> Result<Option<SameInode>, DbError> {
     let Some(FoundRow { known, slice_run }) = known_at(db, path)? else { return Ok(None) };
     let (inode, tag) = (known.record.facts.inode, known.record.tag);
     let seen = known.last_seen(slice_run);
@@ -309,7 +340,8 @@ fn same_inode(db: &Connection, path: &Path, links: u64) -> Result<Option<SameIno
     let mut paths = Paths::default();
     let mut names = Vec::new();
     while let Some(row) = rows.next()? {
-        let other = paths.file(db, column::integer(row, 0)?, column::name(row, 1)?)?;
+        let (directory, name) = (column::integer(row, 0)?, column::name(row, 1)?);
+        let other = paths.file(db, directory, name)?;
         let Some(found) = known_at(db, &other)?.filter(|_| other != path) else { continue };
         let record = found.known.record;
         let same_tag = match (&record.tag, &tag) {
@@ -318,6 +350,9 @@ fn same_inode(db: &Connection, path: &Path, links: u64) -> Result<Option<SameIno
         };
         // A file that is new since may have the number of the inode by chance.
         if same_tag && found.known.first_run <= seen {
+            // The path may have been seen last while another of its names was missing.
+            let of_other = KnownBelongings::find(db, directory, name)?;
+            links = links.max(of_other.map_or(0, |known| known.links));
             names.push((other, record.standing == FileState::Missing));
         }
     }

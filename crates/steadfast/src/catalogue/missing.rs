@@ -14,6 +14,7 @@ use super::displaced::DisplacedFile;
 use super::entry::FileRow;
 use super::error::DbError;
 use super::not_visited::{Presence, presence_at};
+use super::observation::ObservedFile;
 use super::recorder::Recorder;
 use super::slice::{Settled, rows_of, slice_with};
 use super::writes::{self, OVERWRITTEN, PASSED_BY};
@@ -195,10 +196,30 @@ impl Recorder {
         let directory = place.directory;
         self.judge_after_all(directory, &row.known)?;
         let DisplacedFile { seen, is_known } = here;
-        if !is_known {
-            let MissingPlace { path, slice_run, .. } = place;
-            return Ok(self.settle_known(directory, path, row.known, slice_run, &seen, say)?.0);
+        let path = place.path.clone();
+        let settled = match is_known {
+            true => self.overwrite(place, row, &seen, paths, say)?,
+            false => {
+                let MissingPlace { path, slice_run, .. } = place;
+                self.settle_known(directory, path, row.known, slice_run, &seen, say)?.0
+            }
+        };
+        if self.mode.writes && settled.known.record.tag == seen.record.tag {
+            self.keep_belongings_at(directory, &path)?;
         }
+        Ok(settled)
+    }
+
+    /// Gives a name to another known file. The one that was there has moved or was overwritten.
+    fn overwrite(
+        &mut self,
+        place: MissingPlace,
+        row: Settled,
+        seen: &ObservedFile,
+        paths: &mut Paths,
+        say: &mut Say<'_>,
+    ) -> Result<Settled, DbError> {
+        let directory = place.directory;
         if !self.follow(&place, &row.known, paths, say)? {
             let (tag, path) = (row.known.record.tag, place.path);
             let accepted = self.mode.accepts || matches!(&*self.record.verb, "update" | "retag");
@@ -208,7 +229,7 @@ impl Recorder {
                 self.report(say, Finding::Overwritten { path, tag, accepted });
             }
         }
-        self.begin_life(directory, &row.known.name, &seen)
+        self.begin_life(directory, &row.known.name, seen)
     }
 
     /// Settles one missing file. `None` if its row is removed.

@@ -1,9 +1,11 @@
 //! A repair from beginning to end: a check, what can be done, doing it, and recording what was
 //! done.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
+
+use steadfast_sys::file::Status;
 
 use super::cut_off::{end, notices_of_cut_off};
 use super::originals::Originals;
@@ -285,6 +287,8 @@ fn check_again(
     let mut repairs = Repairs::new();
     let mut roots = Vec::new();
     let mut proved = Vec::new();
+    let siblings = siblings_of(&done);
+    let expected = summary.repaired + siblings.len() as u64;
     for (target, RepairOutcome { mut sources, proved: status, .. }) in done {
         for source in &mut sources {
             source.path = path_in_record(&target.root, &source.path);
@@ -293,14 +297,32 @@ fn check_again(
         roots.push(target.path);
         repairs.insert(target.relative, sources);
     }
+    roots.extend(siblings);
     let selection = Selection { roots, listed: Vec::new(), ..selection.clone() };
     let checked = check_repaired(&selection, repairs, proved, options, &mut Silent)?;
     let intact = checked.verdicts(Verdict::Intact) + checked.verdicts(Verdict::Touched);
-    if intact < summary.repaired {
-        summary.not_repaired += summary.repaired - intact;
-        summary.repaired = intact;
+    if intact < expected {
+        let lacking = (expected - intact).min(summary.repaired);
+        summary.not_repaired += lacking;
+        summary.repaired -= lacking;
     }
     Ok(())
+}
+
+/// Returns the names that missing ones were linked to, which have one more link now that the
+/// catalogue keeps. Those that were repaired themselves are not among them.
+fn siblings_of(done: &[(RepairTarget, RepairOutcome)]) -> BTreeSet<PathBuf> {
+    let is_link = |status: Status| status.links > 1;
+    let linked = done.iter().filter(|(target, outcome)| {
+        target.verdict == Verdict::Missing && outcome.proved.is_some_and(is_link)
+    });
+    let mut siblings: BTreeSet<PathBuf> = linked
+        .flat_map(|(_, outcome)| outcome.sources.iter().map(|source| source.path.clone()))
+        .collect();
+    for (target, _) in done {
+        siblings.remove(&target.root.join(&target.relative));
+    }
+    siblings
 }
 
 /// Returns a path as the record of a tree has it: from the root if it is in the tree, otherwise
