@@ -189,7 +189,83 @@ fn contents_come_back_with_their_own_rights_and_not_with_those_of_a_later_file()
     fs::write(tree.path("data/log"), b"a new one, for everybody").unwrap();
     set("data/log", 0o644);
     tree.run(["check", "data"]).ends(1);
+    // While it is whole under its new name, it is not missing.
     fs::remove_file(tree.path("data/log")).unwrap();
-    tree.run(["repair", "--yes", "data"]);
+    fs::remove_file(tree.path("data/log.old")).unwrap();
+    tree.run(["repair", "--yes", "--from", "one", "data"]);
     assert_eq!((contents(&tree, "data/log"), mode("data/log")), (held[0].clone(), 0o600));
+}
+
+/// Writes a file as editors do: under another name, which then replaces it.
+fn save_anew(tree: &Tree, name: &str, held: &[u8]) {
+    let path = tree.path(name);
+    fs::write(path.with_extension("new"), held).unwrap();
+    fs::rename(path.with_extension("new"), path).unwrap();
+}
+
+/// A tree with a catalogue and parity.
+fn protected() -> Tree {
+    let tree = (0..8_u8).fold(Tree::new(), |tree, at| {
+        tree.file(format!("data/{at}"), &[&vec![at + 1; 9_000], &[at][..]].concat())
+    });
+    tree.run(["init", "data"]).succeeds();
+    tree.run(["tag", "data"]).succeeds();
+    tree.run(["parity", "make", "data"]).succeeds();
+    tree
+}
+
+#[test]
+fn a_file_that_was_renamed_and_edited_does_not_come_back_under_its_old_name() {
+    let edits: [fn(&Tree); 3] = [
+        // Before the same run.
+        |tree| {
+            fs::rename(tree.path("data/3"), tree.path("data/new")).unwrap();
+            fs::write(tree.path("data/new"), b"edited").unwrap();
+        },
+        // After a run, in place and by a new file.
+        |tree| {
+            fs::write(tree.path("data/3"), b"edited").unwrap();
+            tree.run(["check", "data"]).ends(1);
+            fs::rename(tree.path("data/3"), tree.path("data/new")).unwrap();
+        },
+        |tree| {
+            save_anew(tree, "data/3", b"edited");
+            tree.run(["check", "data"]).ends(1);
+            fs::rename(tree.path("data/3"), tree.path("data/new")).unwrap();
+        },
+    ];
+    for (at, edit) in edits.into_iter().enumerate() {
+        let tree = protected();
+        edit(&tree);
+        tree.run(["update", "--accept-many", "data"]);
+        let said = tree.run(["repair", "--yes", "data"]);
+        assert!(!tree.path("data/3").exists(), "{at}: {said:?}");
+        assert_eq!(contents(&tree, "data/new"), b"edited", "{at}");
+    }
+}
+
+#[test]
+fn a_file_that_left_its_name_to_a_new_one_does_not_come_back_when_that_is_deleted() {
+    let (tree, held) = logs();
+    for _ in 0..2 {
+        rotate(&tree);
+        fs::write(tree.path("data/log"), b"a new log").unwrap();
+        tree.run(["check", "data"]);
+    }
+    fs::remove_file(tree.path("data/log")).unwrap();
+    let said = tree.run(["repair", "--yes", "data"]);
+    assert!(!tree.path("data/log").exists(), "{said:?}");
+    assert_eq!(contents(&tree, "data/log.2"), held[0], "{said:?}");
+}
+
+#[test]
+fn a_file_that_lost_its_tag_and_was_cut_and_renamed_over_another_is_not_tagged() {
+    let tree = protected();
+    drop_tag(&tree.path("data/3"));
+    fs::rename(tree.path("data/3"), tree.path("data/4")).unwrap();
+    decay(&tree.path("data/4"), |bytes| bytes.truncate(5_000));
+    tree.run(["update", "--accept-many", "data"]).ends(3);
+    let file = steadfast_sys::file::File::open(&tree.path("data/4")).unwrap();
+    let tag = steadfast_sys::xattr::get(&file, steadfast_sys::xattr::TAG, &mut [0; 256]);
+    assert_eq!(tag.unwrap(), None);
 }

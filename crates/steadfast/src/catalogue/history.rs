@@ -207,7 +207,7 @@ fn history(db: &Connection, path: &Path) -> Result<History, DbError> {
 const FORMER_MAX: usize = 32;
 
 /// Returns the paths that a file had before, the last one first.
-fn former_paths(db: &Connection, path: &Path) -> Result<Vec<PathBuf>, DbError> {
+pub(super) fn former_paths(db: &Connection, path: &Path) -> Result<Vec<PathBuf>, DbError> {
     let mut former: Vec<PathBuf> = Vec::new();
     let mut ways = vec![(path.to_owned(), i64::MAX)];
     while let Some((path, left_run)) = ways.pop() {

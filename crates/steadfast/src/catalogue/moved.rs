@@ -17,7 +17,7 @@ use super::column;
 use super::directory::Paths;
 use super::entry::{FileRecord, FileRow};
 use super::error::DbError;
-use super::history::covering_runs;
+use super::history::{covering_runs, former_paths};
 use super::not_visited::other_on_the_way;
 use super::recorder::Recorder;
 use crate::file_state::FileState;
@@ -32,8 +32,10 @@ pub(super) struct Arrival {
 }
 
 /// Collects the files that a missing one may have become: those that got a tag of its digest since
-/// it was last seen; those that had one and got another since; and those of its inode and digest
-/// that were known before, as after a move back. `whole`: the present tag has the digest, the
+/// it was last seen; those that had one and got another since; those of its inode and digest that
+/// were known before, as after a move back; and new ones of its inode, length and time, which were
+/// edited under the old name. In `followed` are those that earlier runs found to have moved, of
+/// which one may have left its name to another file. `whole`: the present tag has the digest, the
 /// contents were last found to match it, and no earlier run found another file to be this one.
 /// `entered_run`: when the file got that tag, 0 for long ago.
 const COLLECT: &str = "
@@ -64,7 +66,21 @@ SELECT n.digest, n.algorithm, coalesce(n.tag_length, n.length), n.name, n.direct
 FROM entries AS n
 WHERE (SELECT max(first_run) FROM temp.missing) > 1 AND n.standing <> 6
   AND n.inode IN (SELECT inode FROM temp.missing)
-  AND n.digest IN (SELECT digest FROM temp.missing);";
+  AND n.digest IN (SELECT digest FROM temp.missing);
+INSERT OR IGNORE INTO temp.arrivals
+SELECT was.digest, was.algorithm, coalesce(was.tag_length, was.length), n.name, n.directory,
+  n.inode, n.first_run, n.first_run, 0
+FROM entries AS n
+CROSS JOIN temp.missing AS m ON m.inode = n.inode AND m.seen_run < n.first_run
+CROSS JOIN entries AS was ON was.directory = m.directory AND was.name = m.name
+WHERE n.standing <> 6 AND n.length = was.length AND n.mtime_ns = was.mtime_ns
+  AND was.digest IS NOT NULL;
+CREATE TEMP TABLE followed AS
+SELECT n.digest, n.directory, n.name, n.inode, n.first_run FROM entries AS n
+WHERE n.standing <> 6 AND n.digest IN (SELECT digest FROM temp.missing)
+  AND EXISTS (SELECT 1 FROM events AS e WHERE e.directory = n.directory AND e.name = n.name
+    AND e.run >= n.first_run AND e.what = 'moved from');
+CREATE INDEX temp.followed_digests ON followed (digest);";
 
 /// Finds the arrivals for one missing file: `?1` to `?3` its contents, `?4` its inode, `?5` its
 /// name, `?6` and `?7` the first and the last run that saw it.
@@ -99,6 +115,7 @@ const STEPS: [&str; 3] =
 const STOP_EVERY_OPS: i32 = 1_000;
 
 /// A row of [`FIND`].
+#[derive(Clone)]
 struct Candidate {
     directory: i64,
     name: Vec<u8>,
@@ -217,11 +234,13 @@ impl Recorder {
     ) -> Result<Option<Arrival>, DbError> {
         let Some(tag) = row.record.tag else { return Ok(None) };
         let seen = row.first_run..=row.last_seen(slice_run);
-        for step in STEPS {
-            let sql = format!("{FIND} {step}");
-            let Some((there, path)) = self.candidate(&sql, row, &tag, &seen, paths)? else {
-                continue;
+        let followed = self.followed(directory, row, &tag, paths)?;
+        for step in [None].into_iter().chain(STEPS.map(Some)) {
+            let found = match step {
+                None => followed.clone(),
+                Some(step) => self.candidate(&format!("{FIND} {step}"), row, &tag, &seen, paths)?,
             };
+            let Some((there, path)) = found else { continue };
             let mut standing = FileState::Fine;
             if self.mode.writes {
                 let waiting = self.displaced_at(there.directory, &there.name)?;
@@ -247,6 +266,33 @@ impl Recorder {
             let Candidate { directory: to_directory, name, .. } = there;
             taken.execute((to_directory, name.as_slice(), directory, row.name.as_slice()))?;
             return Ok(Some(Arrival { directory: to_directory, name, path, standing }));
+        }
+        Ok(None)
+    }
+
+    /// Returns where an earlier run found the file of a name that another one had since.
+    fn followed(
+        &self,
+        directory: i64,
+        row: &FileRow,
+        tag: &Tag,
+        paths: &mut Paths,
+    ) -> Result<Option<(Candidate, PathBuf)>, DbError> {
+        let db = &self.catalogue.db;
+        let from = paths.file(db, directory, &row.name)?;
+        let mut statement = db.prepare_cached(
+            "SELECT directory, name, inode, 1, 0, 1 FROM temp.followed \
+             WHERE digest = ? AND first_run > ?",
+        )?;
+        let mut found = statement.query((tag.digest.as_bytes(), row.first_run))?;
+        while let Some(next) = found.next()? {
+            let there = Candidate::read(next)?;
+            let path = paths.file(db, there.directory, &there.name)?;
+            if there.is_there(&self.catalogue.root, &path, row, tag)
+                && former_paths(db, &path)?.contains(&from)
+            {
+                return Ok(Some((there, path)));
+            }
         }
         Ok(None)
     }

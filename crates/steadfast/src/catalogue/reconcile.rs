@@ -188,6 +188,10 @@ impl Recorder {
         if standing != FileState::Fine {
             self.write_event(directory, name, standing.name(), standing, None, None)?;
         }
+        if let (Some(action), Some(before)) = (seen.action, seen.before) {
+            // A missing file of that tag may be this one, edited since.
+            self.write_event(directory, name, action.name(), standing, Some(before), None)?;
+        }
         self.medium.require_if(true);
         let known = FileRow {
             name: name.to_vec(),

@@ -194,10 +194,12 @@ impl ReaderState {
         if scope.locate(path).is_none() {
             return Ok(None);
         }
-        // A new file may get the inode of a deleted one.
+        // A new file may get the inode of a deleted one, and a time without a fraction may be that
+        // of many files. A file of another length was cut or extended beneath its time.
         let is_same = |row: &FileRow| {
             let facts = row.record.facts;
-            (facts.length, facts.mtime) == (status.length, status.mtime)
+            let is_exact = facts.length == status.length || status.mtime.nanoseconds != 0;
+            facts.mtime == status.mtime && is_exact
         };
         let Some((found, path)) = self.find_inode(status.inode, &is_same)? else {
             return Ok(here);
