@@ -242,10 +242,16 @@ impl FileRepair<'_> {
             self.outcome.withheld.extend(missing_link::lost_links(target, records));
             return Ok(status);
         };
-        match self.request.in_place {
-            true => in_place::replace_in_place(target, own, contents, originals, stop),
-            false => replace::replace(target, own, contents, originals, stop),
+        if !self.request.in_place {
+            return replace::replace(target, own, contents, originals, stop);
         }
+        let status = in_place::replace_in_place(target, own, contents, originals, stop)?;
+        if !target.lacks_tag {
+            return Ok(status);
+        }
+        let mended = Own::open(target, true)?.ok_or_else(|| refused("it is gone meanwhile"))?;
+        tag_back::give_tag_back(target, &mended)?;
+        Ok(mended.file.status().ok())
     }
 }
 

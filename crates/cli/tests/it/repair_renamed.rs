@@ -102,7 +102,7 @@ fn parity_of_the_old_name_repairs_a_renamed_file() {
 
 #[test]
 fn tags_are_given_back() {
-    for has_catalogue in [true, false] {
+    for (has_catalogue, in_place) in [(true, false), (true, true), (false, false), (false, true)] {
         let tree = Tree::small();
         if has_catalogue {
             tree.run(["init", "."]).succeeds();
@@ -115,7 +115,8 @@ fn tags_are_given_back() {
         decay(&tree.path("sub/c"), |bytes| bytes[0] ^= 1);
         let plan = tree.run(["repair", "--dry-run", "."]).ends(3);
         assert!(plan.stdout().contains("a: can be repaired: its tag is known"), "{plan:?}");
-        let said = tree.run(["repair", "--yes", "."]);
+        let how: &[&str] = if in_place { &["--in-place"] } else { &[] };
+        let said = tree.run([&["repair", "--yes"], how, &["."]].concat());
         assert!(said.stdout().contains("a: repaired: it has its tag again"), "{said:?}");
         assert!(said.stdout().contains("b: repaired: it has its tag again"), "{said:?}");
         assert!(said.stdout().ends_with(" PATH\n") && said.stdout().contains("Repaired 3 files."));
