@@ -309,3 +309,6 @@ CHANGES: tuple[tuple[Change, int], ...] = (
     (take_copy, 3),
     (restore_copy, 2),
 )
+
+# Those that write to a file and put its time back.
+BENEATH_TIME: tuple[Change, ...] = (rot, resize)

@@ -6,12 +6,12 @@ import os
 import random
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import look
 import volume
-from changes import CHANGES
+from changes import BENEATH_TIME, CHANGES
 from judge import Outcome
 from runs import first_runs, run_step
 from volume import Volume
@@ -66,7 +66,8 @@ def play(
 ) -> tuple[Outcome, list[str]]:
     """Plays one history without some of its steps; returns what it led to and its steps."""
     outcome = Outcome()
-    manner = draw_manner(random.Random(f"{seed}/manner"))
+    ctime = random.Random(f"{seed}/ctime").random() < 0.15
+    manner = replace(draw_manner(random.Random(f"{seed}/manner")), ctime=ctime)
     with fresh_world(place, seed, manner, name) as world:
         world.steps.append(f"{place.volume.system} {manner}")
         first_runs(world, outcome)
@@ -83,14 +84,16 @@ def play(
 
 def step(world: World, place: Place, source: random.Random, outcome: Outcome) -> None:
     """A few changes, and one run."""
+    # What a program writes beneath the time of a file is no decay if change times count.
+    changes = [one for one in CHANGES if not (world.manner.ctime and one[0] in BENEATH_TIME)]
     for _ in range(source.choice((1, 1, 2, 3))):
-        change = source.choices([one for one, _ in CHANGES], [share for _, share in CHANGES])[0]
+        change = source.choices([one for one, _ in changes], [share for _, share in changes])[0]
         said = change(world, source)
         if said is not None:
             world.steps.append(said)
     if world.manner.part and source.random() < 0.3:
         mount_or_unmount(world)
-    elif source.random() < 0.004 and not world.manner.part and not world.copies:
+    elif source.random() < (0.3 if world.manner.ctime else 0.004) and not world.manner.part and not world.copies:
         # A copy in the same image has the same bytes.
         rot_unmounted(world, place, source)
     run_step(world, source, outcome)

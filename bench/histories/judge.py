@@ -25,6 +25,8 @@ MENDING = ("repair", "par2 repair")
 ACCEPTING = ("--accept-missing", "--forget-missing")
 # Verbs whose status 0 says that nothing which they looked at is damaged.
 LOOKING = ("check", "update", "repair")
+# Verbs that record in the catalogue what they meet.
+RECORDING = ("check", "update", "repair", "tag")
 
 
 @dataclass
@@ -67,10 +69,15 @@ def judge(
     former bytes is judged elsewhere.
     """
     one = _Judgement(world, was, world.look(), run, outcome, killed, raced, is_kept)
+    records = run.verb in RECORDING and not killed
+    if records:
+        one.meet(was.seen)
     one.status()
     one.files()
     one.protection()
     one.learn()
+    if records:
+        one.record()
 
 
 @dataclass
@@ -119,8 +126,7 @@ class _Judgement:
 
     def _is_selected(self, path: bytes) -> bool:
         """Whether the run was of the whole tree, or of this file."""
-        last = self.run.words[-1].encode(errors="surrogateescape")
-        return last == b"tree" or last == b"tree/" + path
+        return self.run.is_of(path)
 
     def _lost(self) -> Iterable[tuple[bytes, Item]]:
         """Files that are at none of their names, by the name that they had."""
@@ -171,6 +177,9 @@ class _Judgement:
                 self.fault(kind, path)
         wants = [old] if item is None else [old, item.now]
         times = {one.mtime_ns for one in [*wants, *([item.recorded] if item else [])] if one}
+        if self._asked(path):
+            given = (one for earlier in self.world.past[path] for one in earlier.versions)
+            times |= {one.mtime_ns for one in given if one.digest == seen.digest}
         self._metadata(path, wants, seen, times)
         # Another of its names may have been missing, and be there again.
         names = sum(one.inode == seen.inode for one in self.now.values())
@@ -207,6 +216,15 @@ class _Judgement:
             return
         self._revived(path, seen, fitting or older)
         fitting = fitting or older
+        known = [item.known for item in fitting if item.known is not None]
+        if known and self.world.manner.catalogue and all(
+            one.digest == seen.digest for one in known
+        ):
+            # The catalogue has what belonged to it when it was met last.
+            wants = [*known, *(item.now for item in fitting)]
+            self._metadata(path, wants, seen, {one.mtime_ns for one in wants}, fresh=True)
+            self.outcome.counts["restored"] += 1
+            return
         wants = [one for item in fitting for one in [*item.versions[-2:], item.recorded] if one]
         # Nothing may know a later one.
         wants += [one for item in fitting for one in item.versions if one.digest == seen.digest]
@@ -223,10 +241,10 @@ class _Judgement:
             if name != path and name in self.now and self.now[name].digest == seen.digest
         ]
         if path in self.world.left:
-            item = self.world.left[path]
+            item = self.world.left[path][0]
             is_there = any(
                 name in self.now and self.now[name].digest == item.now.digest
-                for name in self.world.names_of(item)
+                for name in self.world.heirs(path, item)
             )
             if is_there and item in fitting:
                 kind = "revived under an old name"
@@ -353,7 +371,7 @@ class _Judgement:
             if recorded.digest != item.now.digest or recorded.length == 0:
                 # Edited: the next tag ends the protection of what it was before.
                 continue
-            if recorded.digest in replaced and self._is_overwritten(item):
+            if recorded.digest in replaced and self._left_a_name(item):
                 continue
             seen = self.now.get(path)
             if seen is not None and seen.digest == recorded.digest and seen.tag is None:
@@ -367,6 +385,26 @@ class _Judgement:
 
     def _is_overwritten(self, item: Item) -> bool:
         """Whether another file was moved to a name of a lost one: as after `mv`, not as after rot."""
+        return self.world.past[item.last_name][-1] is not item
+
+    def meet(self, files: dict[bytes, Seen]) -> None:
+        """Takes note of where the run met which file."""
+        for path, seen in files.items():
+            if self.run.is_of(path):
+                self.world.met.setdefault(path, set()).update(seen.signs())
+
+    def record(self) -> None:
+        """Takes note of what the run put down of whole files with tags."""
+        self.meet(self.now)
+        for path, seen in self.now.items():
+            item = self.world.at.get(path)
+            if item is None or not self.run.is_of(path) or seen.tag is None:
+                continue
+            if seen.digest == item.now.digest:
+                item.known = seen if seen.tag.digest == seen.digest else None
+
+    def _left_a_name(self, item: Item) -> bool:
+        """Whether a name that it had has another file, so that its parity is of earlier contents."""
         names = [items for items in self.world.past.values() if any(one is item for one in items)]
         return any(items[-1] is not item for items in names)
 

@@ -51,6 +51,11 @@ class Seen:
     tag: Tag | None = None
     has_tag: bool = False
 
+    def signs(self) -> set[tuple[object, ...]]:
+        """By what a run knows the file again under another name. An inode alone may be reused."""
+        signs: set[tuple[object, ...]] = {(self.inode, self.length, self.mtime_ns)}
+        return signs | ({(self.inode, self.tag.digest)} if self.tag is not None else set())
+
     @property
     def is_corrupt(self) -> bool:
         """Whether it differs from its own tag although its time is the tag's."""

@@ -36,6 +36,11 @@ class Run:
         """Whether a person who ran this was told of this path: by name, and by the status."""
         return self.status != 0 and self.names(path)
 
+    def is_of(self, path: bytes) -> bool:
+        """Whether it was of the whole tree, or of this file."""
+        last = self.words[-1].encode(errors="surrogateescape")
+        return last in (b"tree", b"tree/" + path)
+
     def joined(self, later: Run) -> Run:
         """Two runs as one: what either said counts, and the worse status."""
         worse = max(self.status, later.status, key=lambda status: (status != 0, status))
@@ -60,7 +65,9 @@ def forms(path: bytes) -> list[bytes]:
 class Program:
     """One binary, run in one folder as one user. `home` takes what it keeps for its user."""
 
-    def __init__(self, binary: Path, folder: Path, home: Path, user: int) -> None:
+    def __init__(
+        self, binary: Path, folder: Path, home: Path, user: int, ctime: bool = False
+    ) -> None:
         self.binary = binary
         self.folder = folder
         self.user = user
@@ -68,9 +75,10 @@ class Program:
             "PATH": os.environ.get("PATH", ""),
             "HOME": str(home),
             "NO_COLOR": "1",
-            # Decay is played from above the file system, which moves the change time.
-            "STEADFAST_IGNORE_CTIME": "1",
         }
+        if not ctime:
+            # Decay is played from above the file system, which moves the change time.
+            self._environment["STEADFAST_IGNORE_CTIME"] = "1"
 
     def start(
         self, words: Sequence[str], before: Sequence[str] = (), stdin: int = subprocess.DEVNULL

@@ -68,6 +68,8 @@ def _repair(world: World, source: random.Random) -> Line:
         words.append("--in-place")
     if world.copies and source.random() < 0.5:
         words += ["--from", source.choice(world.copies)]
+    if world.manner.ctime and source.random() < 0.3:
+        words.append("--suspect")
     path = some(source, world.at)
     if path is not None and source.random() < 0.08:
         return [*words, "--to-tag", "tree/" + os.fsdecode(path)], []

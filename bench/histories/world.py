@@ -36,6 +36,10 @@ class Item:
     recorded: Seen | None = None
     # Whether a person let go of it by an option that says so.
     accepted: bool = False
+    # The name that it got last.
+    last_name: bytes = b""
+    # As it was when a run last put down in the catalogue what belongs to it.
+    known: Seen | None = None
     # Damaged contents that a tag describes, since nothing showed that they are.
     taken: set[str] = field(default_factory=set)
 
@@ -61,6 +65,8 @@ class Manner:
     parity: str
     part: bool
     json: bool
+    # Whether change times count, as they do by default.
+    ctime: bool = False
 
 
 class World:
@@ -74,8 +80,10 @@ class World:
         # Live files by path, and all that ever were at a path.
         self.at: dict[bytes, Item] = {}
         self.past: dict[bytes, list[Item]] = {}
-        # Names that a person moved a file away from, with the file.
-        self.left: dict[bytes, Item] = {}
+        # Names that a person moved a file away from, with the file and its other names then.
+        self.left: dict[bytes, tuple[Item, frozenset[bytes]]] = {}
+        # By what runs of Steadfast know the files that they met at a name.
+        self.met: dict[bytes, set[tuple[object, ...]]] = {}
         self.folders: dict[bytes, Seen] = {}
         self.copies: list[str] = []
         self.copy_seen: dict[str, dict[bytes, Seen]] = {}
@@ -89,7 +97,7 @@ class World:
             folder.mkdir()
             os.chown(folder, manner.user, manner.user)
         os.chown(base, manner.user, manner.user)
-        self.program = Program(binary, base, home, manner.user)
+        self.program = Program(binary, base, home, manner.user, manner.ctime)
 
     def path(self, relative: bytes) -> bytes:
         return os.path.join(self.root, relative) if relative else self.root
@@ -155,6 +163,7 @@ class World:
         if not item.versions:
             item.versions.append(item.now)
         self.at[relative] = item
+        item.last_name = relative
         self.past.setdefault(relative, []).append(item)
         self.left.pop(relative, None)
 
@@ -172,18 +181,31 @@ class World:
     def moved(self, old: bytes, new: bytes) -> None:
         """A person renamed a file."""
         item = self.at.pop(old)
-        self.left[old] = item
+        self.left[old] = (item, frozenset(self.names_of(item)))
         self.know(new, item)
 
     def deleted(self, relative: bytes) -> None:
         """A file is gone, by a person or an accident; the others of its names stay."""
         item = self.at.pop(relative)
-        names = [name for name, other in self.at.items() if other is item]
+        # A folder may be deleted with several of its names.
+        names = [name for name in self.names_of(item) if self.is_there(name)]
         for name in names[:1]:
             item.now = replace(item.now, links=look.look_at(self.path(name)).links)
 
     def names_of(self, item: Item) -> list[bytes]:
         return [path for path, other in self.at.items() if other is item]
+
+    def heirs(self, old: bytes, item: Item) -> list[bytes]:
+        """The names of a file that was moved from a name, as far as a run could know that.
+
+        Runs met the same inode at both names, with the same tag, or of one length and time. Who
+        saves a file anew and renames it between two runs leaves nothing that tells it from a
+        deleted file and a new one.
+        """
+        here = self.met.get(old, set())
+        siblings = self.left[old][1]
+        names = [name for name in self.names_of(item) if name not in siblings]
+        return [name for name in names if here & self.met.get(name, set())]
 
     def is_whole(self, relative: bytes) -> bool:
         """Whether the disk has what a person left there."""

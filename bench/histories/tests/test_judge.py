@@ -26,7 +26,7 @@ class MadeUp(World):
         self.base, self.root = root, os.fsencode(root)
         self.manner = Manner(0, catalogue, False, "", False, False)
         self.folders, self.copies, self.copy_seen = {}, [], {}
-        self.at, self.past, self.left = {}, {}, {}
+        self.at, self.past, self.left, self.met = {}, {}, {}, {}
         self.unmounted = False
         self.tree: dict[bytes, Seen] = {}
 
@@ -135,6 +135,22 @@ class Judged(unittest.TestCase):
         self.world.know(b"x", self.item)
         self.world.deleted(b"x")
         self.assertEqual(self.faults(None, None, "check", 0), open_damage)
+
+    def test_a_file_is_revived_if_runs_could_know_it_under_its_new_name(self) -> None:
+        saved = seen(B, inode=(1, 9), tag=None, has_tag=False)
+        for there, expected in ((seen(A), True), (saved, False)):
+            self.world = MadeUp(self.root, catalogue=True)
+            item = Item(seen(A), A, [], seen(A))
+            self.world.know(b"x", item)
+            self.faults(seen(A), seen(A), "check", 0)
+            self.world.moved(b"x", b"y")
+            item.now = there
+            self.world.tree = {b"x": seen(A, inode=(1, 3)), b"y": there}
+            outcome = Outcome()
+            run = Run(("repair", "tree"), 0, b"")
+            judge.judge(self.world, Before({b"y": there}, {}), run, outcome)
+            kinds = {kind for kind, _ in outcome.faults}
+            self.assertEqual("revived under an old name" in kinds, expected)
 
     def test_drafts_and_crashes(self) -> None:
         self.world.at.clear()
