@@ -1,6 +1,6 @@
 //! Reads a Mach-O file, thin or fat: its slices, and the signature of each.
 //!
-//! The slices are independent: one may be signed and the next not, and each has its own identifier.
+//! Each slice is read by itself: one may be signed and the next not. Verifying compares them.
 
 use crate::apple::AppleError;
 use crate::error::{Error, ErrorKind};
@@ -23,6 +23,13 @@ const FAT_COUNT_MAX: u32 = 40;
 
 /// The family of 64-bit Arm.
 const CPU_ARM64: u32 = 0x0100_000c;
+
+/// Returns whether a file that begins like this is a program or a library: Mach-O, thin or fat, or
+/// a script.
+pub(crate) fn is_code(head: [u8; 4]) -> bool {
+    let is_fat = matches!(u32::from_be_bytes(head), FAT_MAGIC | FAT_MAGIC_64);
+    is_fat || MachO::is_magic(&head) || head.starts_with(b"#!")
+}
 
 /// The container of the slices.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -187,10 +194,6 @@ impl MachSlice {
 
     /// Stores the load commands, and reads the signature they name.
     fn take(&mut self, source: &dyn ReadAt, macho: MachO) {
-        if macho.architecture.cpu_type != self.architecture.cpu_type {
-            let text = format!("the slice itself says it is for {}", macho.architecture);
-            self.findings.push(CodeFinding::warning(FindingKind::Malformed, text));
-        }
         if let Some(range) = macho.signature.clone() {
             let len_bytes = range.end - range.start;
             if range.end > self.len_bytes {

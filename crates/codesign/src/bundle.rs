@@ -15,6 +15,7 @@ mod root;
 mod rules;
 mod seal;
 mod tree;
+mod unsealed;
 mod versions;
 
 use std::num::NonZeroUsize;

@@ -149,6 +149,9 @@ pub enum FindingKind {
     TimestampMissing,
 
     // Policy.
+    /// Slices of one file by different signers, for the same processor, or for another one than
+    /// the index of the file says.
+    SlicesDisagree,
     /// A certificate was not valid when it was used.
     CertificateExpired,
     /// A hash that is too weak for what it seals.
@@ -206,7 +209,7 @@ impl FindingKind {
     pub fn aspect(self) -> Aspect {
         if self < FindingKind::AdHoc {
             Aspect::Bytes
-        } else if self < FindingKind::CertificateExpired {
+        } else if self < FindingKind::SlicesDisagree {
             Aspect::Signer
         } else {
             Aspect::Policy

@@ -76,10 +76,17 @@ pub struct Architecture {
     pub cpu_subtype: u32,
 }
 
+impl Architecture {
+    /// Returns the member of the family, without the flags.
+    pub(crate) fn member(self) -> u32 {
+        self.cpu_subtype & 0x00ff_ffff
+    }
+}
+
 impl fmt::Display for Architecture {
     /// Writes the name that Apple's tools use, or the numbers.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let subtype = self.cpu_subtype & 0x00ff_ffff;
+        let subtype = self.member();
         let name = match (self.cpu_type, subtype) {
             (7, _) => "i386",
             (0x0100_0007, 8) => "x86_64h",
@@ -191,6 +198,11 @@ impl MachO {
         };
         macho.read_commands(&commands, count)?;
         Ok(macho)
+    }
+
+    /// Returns whether the first bytes are those of a thin Mach-O file.
+    pub(crate) fn is_magic(head: &[u8]) -> bool {
+        form(head).is_some()
     }
 
     /// Reads the processor out of the first 12 bytes; `None` if they begin no Mach-O file.

@@ -5,6 +5,7 @@
 //! findings.
 
 mod nested;
+mod slices;
 
 use std::thread;
 
@@ -124,6 +125,10 @@ impl Code<'_> {
         }
         for part in parts {
             verification.parts.push(self.verify_part(&part, options, meter)?);
+        }
+        verification.findings.extend(slices::disagreements(&verification.parts));
+        if let Some(binary) = self.as_binary() {
+            verification.findings.extend(slices::mislabelled(binary));
         }
         if options.pages == PageChoice::All {
             self.check_uncovered(options, &mut verification.findings)?;

@@ -13,6 +13,7 @@ use super::flattened::{is_copy_of_target, resolved};
 use super::rules::Decision;
 use super::seal::{ResourceSeal, SealVersion, SealedForm};
 use super::tree::{BundleTree, EntryKind, joined};
+use super::unsealed::{code_at, excluded};
 use crate::apple::AppleError;
 use crate::finding::{CodeFinding, FindingKind, Severity};
 use crate::hash::HashType;
@@ -201,7 +202,7 @@ impl<'a> ResourceWalk<'a> {
                     return false;
                 }
                 match decision {
-                    Decision::Excluded => false,
+                    Decision::Excluded => self.excluded(path, kind),
                     // A folder with an extension is nested code; others are plain folders.
                     Decision::Rule(rule) if rule.nested && name.contains(&b'.') => {
                         self.met(path, kind);
@@ -219,12 +220,37 @@ impl<'a> ResourceWalk<'a> {
             EntryKind::File | EntryKind::Symlink => {
                 match decision {
                     Decision::Rule(rule) if !rule.omit => self.met(path, kind),
-                    Decision::Excluded => {}
-                    _ => self.found.omitted += 1,
+                    Decision::Excluded => {
+                        self.excluded(path, kind);
+                    }
+                    _ => self.omitted(path, kind),
                 }
                 false
             }
         }
+    }
+
+    /// Checks a name that is never sealed; returns that it is no folder to enter.
+    fn excluded(&mut self, path: &[u8], kind: EntryKind) -> bool {
+        let ResourceCheck { tree, base, .. } = self.check;
+        self.found.findings.extend(excluded(tree, base, path, kind));
+        false
+    }
+
+    /// Counts and names a file that the rules of the seal leave out. `Info.plist` is not among
+    /// those named, since the signature itself binds it.
+    fn omitted(&mut self, path: &[u8], kind: EntryKind) {
+        self.found.omitted += 1;
+        if path == b"Info.plist" {
+            return;
+        }
+        let path = joined(self.check.base, path);
+        let code = code_at(self.check.tree, &path, kind);
+        if code.is_empty() {
+            let note = CodeFinding::note(FindingKind::Unsealed, "left out by the seal's own rules");
+            self.found.findings.push(note.at(|place| place.path = Some(path)));
+        }
+        self.found.findings.extend(code);
     }
 
     fn sealed(&self, path: &[u8]) -> Option<&'a SealedForm> {

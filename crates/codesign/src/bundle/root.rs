@@ -1,19 +1,24 @@
 //! Checks what only strict checking rejects in a bundle: contents outside the sealed part, and weak
 //! seals.
 //!
-//! Without strict checking the findings are warnings, since Apple's check accepts them.
+//! Without strict checking the findings are warnings, since Apple's check accepts them. Code in
+//! these places is never accepted.
 
 use std::io;
 
 use super::layout::{Layout, Shape};
 use super::seal::{ResourceSeal, SealVersion};
 use super::tree::{BundleTree, EntryKind, joined};
+use super::unsealed::code_at;
 use crate::apple::AppleError;
 use crate::finding::{CodeFinding, FindingKind, Severity};
 
 /// Names that are allowed beside `Contents`.
 const BESIDE_CONTENTS: [&[u8]; 4] =
     [b".LSOverride", b".DS_Store", b"Icon\r", b".SoftwareDepot.tracking"];
+
+/// How `Versions` says which version is meant.
+const CURRENT: (&[u8], EntryKind) = (b"Current", EntryKind::Symlink);
 
 /// Names that are allowed in `_CodeSignature`.
 const IN_SIGNATURE: [&[u8]; 7] = [
@@ -28,7 +33,7 @@ const IN_SIGNATURE: [&[u8]; 7] = [
 
 /// Returns a finding for each name beside the sealed part.
 pub(super) fn unsealed(tree: &dyn BundleTree, layout: &Layout, strict: bool) -> Vec<CodeFinding> {
-    let (mut found, mut unlisted) = (Vec::new(), Vec::new());
+    let (mut found, mut unlisted, mut code) = (Vec::new(), Vec::new(), Vec::new());
     let mut tell = |path: Vec<u8>, error: AppleError, text: &str| {
         let finding = CodeFinding::failure(FindingKind::UnsealedRoot, error, text);
         found.push(softened(finding, strict).at(|place| place.path = Some(path)));
@@ -47,14 +52,16 @@ pub(super) fn unsealed(tree: &dyn BundleTree, layout: &Layout, strict: bool) -> 
     };
     match layout.shape {
         Shape::Contents => {
-            for (name, _) in listed(b"") {
-                if name != b"Contents" && !BESIDE_CONTENTS.contains(&&*name) {
+            for (name, kind) in listed(b"").into_iter().filter(|(name, _)| name != b"Contents") {
+                code.extend(code_at(tree, &name, kind));
+                if !BESIDE_CONTENTS.contains(&&*name) {
                     tell(name, AppleError::UnsealedAppRoot, "beside `Contents`, in no seal");
                 }
             }
         }
         Shape::Versions => {
-            for (name, kind) in listed(b"") {
+            for (name, kind) in listed(b"").into_iter().filter(|(name, _)| name != b"Versions") {
+                code.extend(code_at(tree, &name, kind));
                 if !allowed_in_framework(tree, layout, &name, kind) {
                     let text = "beside `Versions`, in no seal";
                     tell(name, AppleError::UnsealedFrameworkRoot, text);
@@ -62,8 +69,11 @@ pub(super) fn unsealed(tree: &dyn BundleTree, layout: &Layout, strict: bool) -> 
             }
             // Other folders are versions, which are verified separately.
             for (name, kind) in listed(b"Versions") {
-                if kind != EntryKind::Folder && name != b"Current" {
-                    let path = joined(b"Versions", &name);
+                let path = joined(b"Versions", &name);
+                if kind == EntryKind::File {
+                    code.extend(code_at(tree, &path, kind));
+                }
+                if kind != EntryKind::Folder && (&name[..], kind) != CURRENT {
                     let text = "beside the versions, in no seal";
                     tell(path, AppleError::UnsealedFrameworkRoot, text);
                 }
@@ -72,18 +82,20 @@ pub(super) fn unsealed(tree: &dyn BundleTree, layout: &Layout, strict: bool) -> 
         Shape::Shallow => {}
     }
     let folder = layout.beneath(b"_CodeSignature");
-    for (name, _) in listed(&folder) {
+    for (name, kind) in listed(&folder) {
+        code.extend(code_at(tree, &joined(&folder, &name), kind));
         if !IN_SIGNATURE.contains(&&*name) {
             let error = AppleError::UnsealedAppRoot;
             tell(joined(&folder, &name), error, "among the parts of the signature, in no seal");
         }
     }
     found.extend(unlisted);
+    found.extend(code);
     found
 }
 
-/// The root of a framework may contain its versions, and symlinks to the same names in the current
-/// version.
+/// Beside its versions, the root of a framework may contain symlinks to the same names in the
+/// current version.
 fn allowed_in_framework(
     tree: &dyn BundleTree,
     layout: &Layout,
@@ -91,7 +103,7 @@ fn allowed_in_framework(
     kind: EntryKind,
 ) -> bool {
     match kind {
-        EntryKind::Folder => name == b"Versions",
+        EntryKind::Folder => false,
         EntryKind::Symlink => {
             let current = joined(b"Versions/Current", name);
             let based = joined(&layout.base, name);

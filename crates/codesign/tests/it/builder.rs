@@ -385,7 +385,9 @@ pub(crate) fn fat(slices: &[(u32, &[u8])], wide: bool) -> (Vec<u8>, Vec<usize>) 
     let (mut held, mut places) = (vec![0; 4096], Vec::new());
     for (cpu, bytes) in slices {
         let at = held.len();
-        index.extend([cpu.to_be_bytes(), [0; 4]].concat());
+        // The member of the family, as the slice itself has it.
+        let member: [u8; 4] = bytes.get(8..12).map_or([0; 4], |own| own.try_into().unwrap());
+        index.extend([cpu.to_be_bytes(), u32::from_le_bytes(member).to_be_bytes()].concat());
         if wide {
             index.extend([(at as u64).to_be_bytes(), (bytes.len() as u64).to_be_bytes()].concat());
             index.extend([0, 0, 0, 12, 0, 0, 0, 0]);

@@ -20,6 +20,7 @@ mod requirement;
 mod sample;
 mod signer;
 mod signing;
+mod unsealed;
 
 use std::alloc::System;
 
