@@ -113,6 +113,8 @@ impl Row {
             mtime: self.mtime_ns?.0,
             ctime: self.ctime_ns?.0,
             mode: 0,
+            uid: 0,
+            gid: 0,
             dataless: false,
         })
     }

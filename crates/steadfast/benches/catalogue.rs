@@ -125,6 +125,8 @@ impl Iterator for Maker {
                 mtime,
                 ctime: Timestamp { seconds: 1_700_000_000, ..mtime },
                 mode: 0o100_644,
+                uid: 0,
+                gid: 0,
                 dataless: false,
             },
             tag: Tag {
@@ -178,6 +180,7 @@ fn follow(
                 stored: action.is_none().then_some(made.tag),
                 actual: Some(made.tag),
                 place: TagPlace::Attribute,
+                attributes: None,
             };
             recorder.observe(&observation, &mut |_| {}).expect("it can be written");
         }
@@ -273,6 +276,7 @@ fn quick(tree: &Path) {
                     stored: None,
                     actual: Some(Tag { length: status.length, ..made.tag }),
                     place: TagPlace::Attribute,
+                    attributes: None,
                 };
                 recorder.observe(&observation, &mut |_| {}).expect("it can be written");
             }

@@ -8,12 +8,16 @@ use std::collections::BTreeMap;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use steadfast_sys::file::{Dir, File, Ownership, Timestamp};
+use steadfast_sys::file::{Dir, File, Ownership, Status, Timestamp};
 use steadfast_sys::xattr;
 
 /// The most bytes of the attributes of a file that a record has, as [`Attributes::encode`] writes
 /// them.
 pub(crate) const ATTRIBUTES_LEN_MAX: usize = 64 << 10;
+
+/// The most bytes of attributes that wait in memory with the event of a file, of which there are
+/// thousands.
+const BRIEF_LEN_MAX: usize = 512;
 
 /// The longest value of an attribute that systems allow: Linux has 64 KiB.
 const VALUE_LEN_MAX: usize = 1 << 20;
@@ -98,6 +102,13 @@ impl Attributes {
         (all.encode().len() <= ATTRIBUTES_LEN_MAX).then_some(all)
     }
 
+    /// Reads the attributes that a record has, as [`Attributes::encode`] writes them. `None` if
+    /// they are too long to be kept in memory for each of many files, or cannot be read.
+    pub(crate) fn brief(file: &File) -> Option<Box<[u8]>> {
+        let bytes = Attributes::for_record(file)?.encode();
+        (bytes.len() <= BRIEF_LEN_MAX).then(|| bytes.into_boxed_slice())
+    }
+
     /// Writes them as bytes: for each, in the order of the names, the length of the name (2 bytes)
     /// and of the value (4), both little-endian, the name and the value.
     pub(crate) fn encode(&self) -> Vec<u8> {
@@ -166,9 +177,10 @@ pub(crate) struct Belongings {
 impl Belongings {
     /// Returns all that belongs to an open file, its tags too.
     pub(crate) fn of(file: &File) -> io::Result<Belongings> {
+        let status = file.status()?;
         Ok(Belongings {
-            ownership: file.ownership()?,
-            mtime: Some(file.status()?.mtime),
+            ownership: status.ownership(),
+            mtime: Some(status.mtime),
             atime: Some(file.last_access()?),
             attributes: Some(Attributes::of(file)?),
         })
@@ -176,12 +188,14 @@ impl Belongings {
 
     /// Returns what a record has of an open file or folder.
     pub(crate) fn for_record(file: &File) -> io::Result<Belongings> {
-        Ok(Belongings {
-            ownership: file.ownership()?,
-            mtime: Some(file.status()?.mtime),
-            atime: None,
-            attributes: Attributes::for_record(file),
-        })
+        let status = file.status()?;
+        Ok(Belongings::recorded(&status, Attributes::for_record(file)))
+    }
+
+    /// Returns what a record has of a file or folder with this status and these attributes.
+    pub(crate) fn recorded(status: &Status, attributes: Option<Attributes>) -> Belongings {
+        let (ownership, mtime) = (status.ownership(), Some(status.mtime));
+        Belongings { ownership, mtime, atime: None, attributes }
     }
 
     /// Gives them to a new file or folder at a path of the tree, as far as they are trusted and the

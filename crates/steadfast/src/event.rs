@@ -209,6 +209,8 @@ pub(crate) struct Visit {
     pub(crate) reason: Option<Reason>,
     /// The status of the file at the end of the run's work on it.
     pub(crate) status: Option<Status>,
+    /// Its attributes for the catalogue, read after `status`, if they were read and are short.
+    pub(crate) attributes: Option<Box<[u8]>>,
     /// Device and inode of a file with several names, to recognise it under the next one.
     pub(crate) identity: Option<Box<(u64, u64)>>,
     /// The tag that was written, if one was.

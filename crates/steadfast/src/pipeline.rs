@@ -34,7 +34,7 @@ use links::Links;
 pub(crate) use outcome::{Algorithms, Contents, Digests};
 use reorder_buffer::{Finished, Numbered, ReorderBuffer};
 use schedule::{Call, Schedule};
-pub(crate) use settings::Settings;
+pub(crate) use settings::{AttributesOf, Settings};
 
 use crate::calibration::LaneChoice;
 use crate::cost::{Account, JobFacts, Ledger, SpanSink, Stage, StageClock, ThreadSlot};

@@ -87,6 +87,10 @@ pub struct Status {
     pub ctime: Timestamp,
     /// `st_mode`: the type bits and the permission bits.
     pub mode: u32,
+    /// Number of the owner.
+    pub uid: u32,
+    /// Number of the group.
+    pub gid: u32,
     /// Whether the contents are stored elsewhere, so that reading downloads them (macOS
     /// `SF_DATALESS`). Always false on Linux, which has no such mark.
     pub dataless: bool,
@@ -169,6 +173,12 @@ pub fn flush(file: &fs::File) -> io::Result<Flush> {
 }
 
 impl Status {
+    /// Returns whose the file is.
+    #[must_use]
+    pub fn ownership(&self) -> Ownership {
+        Ownership { uid: self.uid, gid: self.gid, mode: self.mode & 0o7777 }
+    }
+
     /// Returns the status of the file at a path, following symlinks.
     ///
     /// # Errors

@@ -60,6 +60,7 @@ fn enter_run(tree: &Tree, names: &[&str], verb: &str, read_from: &str, days: i64
             stored: (!tags).then_some(tag),
             actual: Some(tag),
             place: TagPlace::Attribute,
+            attributes: None,
         };
         recorder.observe(&observation, &mut |_| ()).unwrap();
     }

@@ -1,6 +1,7 @@
-//! Every file is on the medium before it gets its name: a loss of power leaves none that is torn.
+//! What the command asks of the system, read from `strace`.
 //!
-//! What the command asked of the system is read from `strace`.
+//! Every file is on the medium before it gets its name: a loss of power leaves none that is torn.
+//! A run that visits a file opens it once.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -24,21 +25,25 @@ fn path_of(descriptor: &str) -> &str {
     descriptor.split_once('<').unwrap().1.trim_end_matches('>')
 }
 
-/// Runs a command and returns the names that files got, each of which was flushed before.
-fn renamed(tree: &Tree, words: &[&str]) -> BTreeSet<String> {
+/// Runs a command and returns its calls of some kinds, those of a thread together.
+fn calls_of(tree: &Tree, words: &[&str], kinds: &str) -> String {
     let command = tree.command(words);
     // A log for each thread, in which the lines of no other one interrupt a call.
     let logs = tempfile::tempdir().unwrap();
     let mut traced = Command::new("strace");
-    traced.args(["-ff", "-y", "-e", CALLS, "-o"]).arg(logs.path().join("log"));
+    traced.args(["-ff", "-y", "-e", kinds, "-o"]).arg(logs.path().join("log"));
     traced.arg(command.get_program()).args(words);
     traced.current_dir(tree.path("")).stdin(std::process::Stdio::null());
     let output = traced.output().unwrap();
     assert!(output.status.success(), "{words:?}: {output:?}");
-    let (mut flushed, mut names) = (BTreeSet::new(), BTreeSet::new());
     let logs = fs::read_dir(logs.path()).unwrap();
-    let lines = logs.map(|log| fs::read_to_string(log.unwrap().path()).unwrap());
-    for line in lines.collect::<String>().lines() {
+    logs.map(|log| fs::read_to_string(log.unwrap().path()).unwrap()).collect()
+}
+
+/// Runs a command and returns the names that files got, each of which was flushed before.
+fn renamed(tree: &Tree, words: &[&str]) -> BTreeSet<String> {
+    let (mut flushed, mut names) = (BTreeSet::new(), BTreeSet::new());
+    for line in calls_of(tree, words, CALLS).lines() {
         let Some((call, arguments)) = arguments(line) else { continue };
         match call {
             "fsync" | "fdatasync" => {
@@ -78,6 +83,20 @@ fn every_file_is_flushed_before_it_gets_its_name() {
         let names = renamed(&tree, words);
         for name in expected {
             assert!(names.iter().any(|is| is.starts_with(name)), "{words:?}: {name} in {names:?}");
+        }
+    }
+}
+
+#[test]
+fn a_run_that_learns_what_belongs_to_a_file_opens_it_once() {
+    if steadfast_testing::program("strace").is_none() {
+        return;
+    }
+    let tree = Tree::new().file("data/first", b"1").file("data/second", b"2");
+    for words in [["init", "data"], ["tag", "data"], ["check", "data"]] {
+        let opened = calls_of(&tree, &words, "trace=?openat,?openat2,?open");
+        for name in ["\"first\"", "\"second\""] {
+            assert_eq!(opened.matches(name).count(), 1, "{words:?}: {name} in {opened}");
         }
     }
 }

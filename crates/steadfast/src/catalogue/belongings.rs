@@ -42,7 +42,7 @@ impl KnownBelongings {
     /// Reads those of an open file or folder, and when its inode was last changed.
     fn of(file: &File) -> std::io::Result<(KnownBelongings, Timestamp)> {
         let status = file.status()?;
-        let belongings = Belongings::for_record(file)?;
+        let belongings = Belongings::recorded(&status, Attributes::for_record(file));
         Ok((KnownBelongings { belongings, links: status.links }, status.ctime))
     }
 
@@ -192,6 +192,11 @@ impl Recorder {
             if !is_of_row(&self.catalogue.db, level.id, name, seen)?
                 && KnownBelongings::find(&self.catalogue.db, level.id, name)?.is_some()
             {
+                continue;
+            }
+            if let Some((belongings, links)) = batch.belongings(seen) {
+                let known = KnownBelongings { belongings, links };
+                known.put(&self.catalogue.db, level.id, name, seen.record.facts.ctime)?;
                 continue;
             }
             let dir = match &dir {

@@ -6,9 +6,10 @@
 use crate::event::{Action, FileEvent, FilePath, Subject};
 use crate::verdict::Verdict;
 use steadfast_manifest::tag::{Tag, TagPlace};
-use steadfast_sys::file::{Status, Timestamp};
+use steadfast_sys::file::{Ownership, Status, Timestamp};
 
 use super::entry::{FileFacts, FileRecord, SliceSeal, seal};
+use crate::belongings::{Attributes, Belongings};
 use crate::file_state::FileState;
 
 /// The observation of one file.
@@ -30,6 +31,8 @@ pub struct Observation<'a> {
     pub actual: Option<Tag>,
     /// The place of `stored`.
     pub place: TagPlace,
+    /// Its attributes, if they were read after its status, as [`Attributes::encode`] writes them.
+    pub attributes: Option<&'a [u8]>,
 }
 
 impl<'a> Observation<'a> {
@@ -44,6 +47,7 @@ impl<'a> Observation<'a> {
             stored: event.stored,
             actual: event.visit.written.as_deref().copied().or(event.actual),
             place,
+            attributes: event.visit.attributes.as_deref(),
         }
     }
 }
@@ -62,6 +66,16 @@ pub(super) struct ObservedFile {
     pub(super) before: Option<Tag>,
     /// Whether `record.facts` are known.
     pub(super) has_facts: bool,
+    /// What belongs to it, if that was read.
+    belongings: Option<SeenBelongings>,
+}
+
+/// What belongs to an observed file. Its attributes follow its name.
+#[derive(Clone, Copy, Debug)]
+struct SeenBelongings {
+    ownership: Ownership,
+    links: u64,
+    attributes_len: usize,
 }
 
 impl ObservedFile {
@@ -94,6 +108,7 @@ impl ObservedFile {
             place,
             before,
             has_facts: true,
+            belongings: None,
         }
     }
 
@@ -107,6 +122,7 @@ impl ObservedFile {
 /// Observed files of one directory that are not settled yet.
 #[derive(Debug, Default)]
 pub(super) struct FileBatch {
+    /// The names, each followed by the attributes of the file.
     names: Vec<u8>,
     seen: Vec<ObservedFile>,
     /// Whether comparing seals suffices to detect that nothing changed.
@@ -136,6 +152,15 @@ impl FileBatch {
 
     pub(super) fn name(&self, seen: &ObservedFile) -> &[u8] {
         &self.names[seen.name_start as usize..][..usize::from(seen.name_len)]
+    }
+
+    /// Returns what belongs to a file, and how many names it has, if that was read.
+    pub(super) fn belongings(&self, seen: &ObservedFile) -> Option<(Belongings, u64)> {
+        let SeenBelongings { ownership, links, attributes_len } = seen.belongings?;
+        let start = seen.name_start as usize + usize::from(seen.name_len);
+        let attributes = Attributes::decode(&self.names[start..][..attributes_len]);
+        let mtime = Some(seen.record.facts.mtime);
+        Some((Belongings { ownership, mtime, atime: None, attributes }, links))
     }
 
     pub(super) fn iter(&self) -> impl Iterator<Item = (&[u8], &ObservedFile)> {
@@ -170,11 +195,19 @@ impl FileBatch {
             place: observation.place,
             before: observation.stored.filter(|_| changed),
             has_facts: facts.is_some(),
+            belongings: observation.status.zip(observation.attributes).map(
+                |(status, attributes)| SeenBelongings {
+                    ownership: status.ownership(),
+                    links: status.links,
+                    attributes_len: attributes.len(),
+                },
+            ),
         };
         let plain = seen.has_facts && !changed && !gone;
         self.plain = plain && (self.plain || self.seen.is_empty());
         self.checked += usize::from(seen.is_checked());
         self.names.extend_from_slice(name);
+        self.names.extend_from_slice(observation.attributes.unwrap_or_default());
         self.seen.push(seen);
     }
 

@@ -234,6 +234,16 @@ impl Recorder {
         self.early_end.flag.as_ref().is_some_and(|stop| stop.load(Ordering::Relaxed))
     }
 
+    /// Returns whether the run is recorded in the catalogue, and not only compared with it.
+    pub(crate) fn writes(&self) -> bool {
+        self.mode.writes
+    }
+
+    /// Returns whether the catalogue is written for the first time.
+    pub(crate) fn is_first(&self) -> bool {
+        self.mode.writes && self.before.nothing_whole
+    }
+
     /// Returns the run's number.
     pub fn run(&self) -> i64 {
         self.record.id

@@ -160,6 +160,8 @@ mod tests {
             mtime: time,
             ctime: time,
             mode: 0o644,
+            uid: 0,
+            gid: 0,
             dataless: false,
         }
     }

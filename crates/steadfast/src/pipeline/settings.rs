@@ -58,6 +58,17 @@ pub(crate) struct Settings {
     pub(crate) deadline: Option<Instant>,
     /// Whether contents that are not on this machine are downloaded.
     pub(crate) downloads: bool,
+    /// Whose attributes are read for the catalogue, while the file is open.
+    pub(crate) attributes: AttributesOf,
+}
+
+/// The files whose attributes the catalogue is expected to lack.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum AttributesOf {
+    None,
+    /// Those whose tags the run writes or removes.
+    Tagged,
+    All,
 }
 
 impl Settings {
@@ -98,6 +109,7 @@ impl Settings {
             qos,
             deadline: None,
             downloads: false,
+            attributes: AttributesOf::None,
         };
         settings.with_lanes(lanes)
     }

@@ -14,7 +14,8 @@ use steadfast_sys::file::{Status, Timestamp};
 use super::job::{Batch, Broken, Chunk, ChunkRead, ChunkWanted, Done, Job, Opened, Running, Small};
 use super::outcome::{FileHasher, Outcome};
 use super::reorder_buffer::Numbered;
-use super::{ByteSink, Shared};
+use super::{AttributesOf, ByteSink, Shared};
+use crate::belongings::Attributes;
 use crate::calibration::fastest_lanes;
 use crate::cost::{JobFacts, Stage, StageClock};
 use crate::event::FileEvent;
@@ -302,12 +303,20 @@ impl Worker<'_> {
             // Setting a tag changes the ctime, which is used to recognise the file again.
             event.visit.status = file.status().ok().filter(|after| same_contents(status, after));
         }
-        self.finish(opened.number, &opened.status, event);
+        self.finish(opened, event);
     }
 
-    fn finish(&mut self, number: u64, status: &Status, event: Box<FileEvent>) {
+    fn finish(&mut self, Opened { number, file, status, .. }: &Opened, mut event: Box<FileEvent>) {
+        let is_wanted = match self.shared.settings.attributes {
+            AttributesOf::None => false,
+            AttributesOf::Tagged => event.action.is_some(),
+            AttributesOf::All => true,
+        };
+        if is_wanted {
+            event.visit.attributes = Attributes::brief(file);
+        }
         self.shared.links.finish(status, &event, &mut self.finished);
-        self.finished.push((number, event));
+        self.finished.push((*number, event));
     }
 }
 

@@ -19,6 +19,7 @@ use crate::catalogue::{
 use crate::error::Error;
 use crate::event::{FileEvent, FilePath, Notice};
 use crate::monitor::{Event, FindingEvent};
+use crate::pipeline::AttributesOf;
 use crate::selection::Selection;
 use crate::verdict::Verdict;
 
@@ -73,6 +74,15 @@ impl RunRecording {
         recorder.stop_by(Arc::clone(stop));
         let stop = Arc::clone(stop);
         Ok(RunRecording { recorder: Some(recorder), paths, records_missing: false, notice, stop })
+    }
+
+    /// Returns the files whose attributes the catalogue is expected to lack.
+    pub(super) fn attributes_of(&self) -> AttributesOf {
+        match &self.recorder {
+            Some(recorder) if recorder.is_first() => AttributesOf::All,
+            Some(recorder) if recorder.writes() => AttributesOf::Tagged,
+            _ => AttributesOf::None,
+        }
     }
 
     /// Makes it record files of the run's list that do not exist as missing.

@@ -22,7 +22,7 @@ use crate::cost::Stage;
 use crate::error::Error;
 use crate::event::{Notice, Skipped};
 use crate::monitor::{HashingMeans, Monitor, Summary};
-use crate::pipeline::{Pipeline, Settings, Task};
+use crate::pipeline::{AttributesOf, Pipeline, Settings, Task};
 use crate::read::Engine;
 
 /// Core types are looked up for runs that took at least this much processor time: the system keeps
@@ -58,7 +58,8 @@ pub(super) fn execute(
     let mut notices = notices;
     let RunSettings { lanes, trace, dry_run, from_media, allow_empty, .. } = settings;
     let deadline = time_limit.as_ref().map(|limit| limit.deadline);
-    let sizes = Settings { deadline, ..settings.pipeline };
+    let attributes = recording.as_ref().map_or(AttributesOf::None, RunRecording::attributes_of);
+    let sizes = Settings { deadline, attributes, ..settings.pipeline };
     let (engine_name, engine_after) = (engine.name(), Arc::clone(&engine));
     let pipeline = Pipeline::start(task, engine, lanes, sizes, trace)?;
     let walked = spawn(&pipeline, source)?;

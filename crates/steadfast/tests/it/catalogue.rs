@@ -242,6 +242,7 @@ impl Garden {
                 stored: None,
                 actual: Some(*tag),
                 place: TagPlace::CatalogueAlone,
+                attributes: None,
             };
             self.now += 2;
             let kept = recorder.observe(&observation, &mut |_| {});
@@ -279,6 +280,7 @@ impl Garden {
             stored,
             actual: None,
             place,
+            attributes: None,
         };
         let Ok(contents) = fs::read(&whole) else {
             observation.verdict = Some(Verdict::Unreadable);
@@ -348,6 +350,7 @@ fn unreadable_directory(path: &FilePath) -> Observation<'_> {
         stored: None,
         actual: None,
         place: TagPlace::Attribute,
+        attributes: None,
     }
 }
 

@@ -69,6 +69,7 @@ fn writer_that_is_killed() {
                 stored: None,
                 actual: Some(tag_of(round, file)),
                 place: TagPlace::CatalogueAlone,
+                attributes: None,
             };
             recorder.observe(&observation, &mut |_| {}).unwrap();
         }
@@ -91,6 +92,8 @@ fn status(file: usize) -> Status {
         mtime: moment(5),
         ctime: moment(6),
         mode: 0o644,
+        uid: 0,
+        gid: 0,
         dataless: false,
     }
 }

@@ -49,6 +49,8 @@ pub(super) fn status(stat: &Stat) -> Status {
         mtime: Timestamp { seconds: stat.st_mtime, nanoseconds: stat.st_mtime_nsec as u32 },
         ctime: Timestamp { seconds: stat.st_ctime, nanoseconds: stat.st_ctime_nsec as u32 },
         mode: stat.st_mode,
+        uid: stat.st_uid,
+        gid: stat.st_gid,
         dataless: false,
     }
 }

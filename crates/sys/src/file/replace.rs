@@ -40,15 +40,10 @@ impl File {
     ///
     /// # Errors
     /// Whatever the system says.
-    #[allow(clippy::useless_conversion, reason = "the mode is narrower on macOS")]
     pub fn ownership(&self) -> io::Result<Ownership> {
-        let stat = rustix::fs::fstat(self)?;
-        let mode = u32::from(stat.st_mode) & 0o7777;
-        Ok(Ownership { uid: stat.st_uid, gid: stat.st_gid, mode })
+        Ok(self.status()?.ownership())
     }
-}
 
-impl File {
     /// Returns how many bytes the file takes on its volume. Holes take none.
     ///
     /// # Errors
@@ -137,10 +132,11 @@ impl File {
     /// # Errors
     /// Whatever the system says.
     pub fn is_ours_alone(&self) -> io::Result<bool> {
-        let Ownership { uid, gid, mode } = self.ownership()?;
+        let status = self.status()?;
+        let Ownership { uid, gid, mode } = status.ownership();
         let is_ours = uid == 0 || uid == rustix::process::geteuid().as_raw();
         let others = if gid == uid { 0o002 } else { 0o022 };
-        let is_sticky = mode & 0o1000 != 0 && self.status()?.kind == FileKind::Directory;
+        let is_sticky = mode & 0o1000 != 0 && status.kind == FileKind::Directory;
         Ok(is_ours && (mode & others == 0 || is_sticky))
     }
 }

@@ -127,7 +127,7 @@ impl Worker<'_> {
         if status.dataless && !self.shared.settings.downloads && !is_known {
             event.note_dataless();
             event.reading.elapsed_ns = self.clock.lap(Stage::Open);
-            self.finish(number, &status, event);
+            self.finish(&Opened { number, file, status, algorithms: None }, event);
             return None;
         }
         let (algorithms, settled) = match plan {
@@ -136,7 +136,7 @@ impl Worker<'_> {
             Plan::Done => {
                 event.reading.elapsed_ns = self.clock.lap(Stage::Open);
                 self.shared.bytes_passed.fetch_add(status.length, Ordering::Relaxed);
-                self.finish(number, &status, event);
+                self.finish(&Opened { number, file, status, algorithms: None }, event);
                 return None;
             }
         };
