@@ -9,13 +9,13 @@
 //! - After a verb that wrote tags, parity is brought up to date.
 //! - A check reports repairs that were cut off, and what may be repaired.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use crate::error::Error;
 use crate::monitor::{Monitor, Summary};
 use crate::parity::run_and_keep;
 use crate::repair;
-use crate::run::{Options, ReadFrom, Verb, ensure_consent, run};
+use crate::run::{List, Options, ReadFrom, Verb, ensure_consent, run};
 use crate::selection::Selection;
 
 /// Tags every file beneath a path that has no tag, or the file itself.
@@ -162,8 +162,35 @@ impl Run {
             repair::ensure_finished(selection)?;
             ensure_consent(*verb, selection, options)?;
         }
-        run_and_keep(*verb, selection, options, monitor)
+        run_and_keep(*verb, selection, options, monitor, |monitor| {
+            run(*verb, selection, options, monitor)
+        })
     }
+}
+
+/// Writes tags from the references of a list to the files beneath a root that have no tag of ours.
+///
+/// With `trust`, a digest is accepted although the list does not give the modification time that it
+/// belongs to: the tag then has the file's present modification time. Otherwise such files are read
+/// and compared. `extra` are files that the list should name but does not: they get no tag.
+///
+/// # Errors
+/// As [`Run::run`].
+pub fn import(
+    root: &Path,
+    list: List,
+    extra: Vec<PathBuf>,
+    trust: bool,
+    options: &Options,
+    monitor: &mut dyn Monitor,
+) -> Result<Summary, Error> {
+    let selection = Selection::of([root.to_owned()]);
+    if !options.dry_run {
+        repair::ensure_finished(&selection)?;
+    }
+    run_and_keep(Verb::Import, &selection, options, monitor, |monitor| {
+        crate::run::import(root, list, extra, trust, options, monitor)
+    })
 }
 
 /// Refuses options that a verb does not have: a run that ignores one does something else than it

@@ -97,9 +97,11 @@ use slice_cache::reading;
 use volume::Recognised;
 
 use crate::beneath;
+use crate::event::Notice;
 pub use crate::file_state::FileState;
 pub use crate::finding::{FactChange, Finding, Say};
 pub use crate::tree_folder::{FILE, FOLDER};
+use crate::trust::{Distrusted, ensure_trusted, trusted_with};
 
 /// An open catalogue.
 #[derive(Debug)]
@@ -180,10 +182,39 @@ impl Catalogue {
     /// Finds the catalogue of the nearest tree at or above a path. The path itself need not exist.
     ///
     /// If only a lock or a log is left of a catalogue, or something else has its name, returns its
-    /// path; opening it then fails.
+    /// path; opening it then fails. One above the folder of the path that another person could have
+    /// put there, or can change, is passed over.
     pub fn find(path: &Path) -> Option<PathBuf> {
+        Catalogue::find_passing(path, &mut |_| ())
+    }
+
+    /// Returns what to say of the catalogues above the folder of a path that are passed over.
+    pub fn passed_over(path: &Path) -> Vec<Notice> {
+        let mut passed = Vec::new();
+        Catalogue::find_passing(path, &mut |notice| passed.push(notice));
+        passed
+    }
+
+    fn find_passing(path: &Path, passed: &mut dyn FnMut(Notice)) -> Option<PathBuf> {
         let real = place::real_of(path)?;
-        real.ancestors().map(place::inside).find(|file| Catalogue::is_found(file))
+        let folder = real.ancestors().find(|above| above.is_dir())?;
+        let trusted = trusted_with(folder).ok();
+        let refusal_of = |file: &PathBuf| {
+            let root = file.parent().and_then(Path::parent)?;
+            let is_above = folder != root && folder.starts_with(root);
+            let trusted = trusted.as_ref().filter(|_| is_above)?;
+            let error = ensure_trusted(root, FOLDER, FILE, trusted).err();
+            error.filter(Distrusted::is)
+        };
+        let mut found = real.ancestors().map(place::inside).filter(|it| Catalogue::is_found(it));
+        found.find(|file| match refusal_of(file) {
+            None => true,
+            Some(error) => {
+                let text = format!("this catalogue is not used: {error}");
+                passed(Notice::new(text).at(file));
+                false
+            }
+        })
     }
 
     /// Finds the catalogue of the nearest tree at or above a path beneath `root`. Follows no link

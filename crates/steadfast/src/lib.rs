@@ -65,11 +65,12 @@ mod tree_folder;
 mod byte_ranges;
 pub mod beneath;
 mod belongings;
+mod trust;
 mod walk;
 mod pipeline;
 pub mod store;
 pub mod catalogue;
-mod trust;
+mod tree_above;
 pub mod run;
 pub mod parity;
 pub mod repair;
@@ -105,7 +106,7 @@ pub mod lanes {
 }
 
 pub use crate::advice::{Advice, CatalogueChange, with_advice};
-pub use crate::builder::{Run, check, tag};
+pub use crate::builder::{Run, check, import, tag};
 pub use crate::calibration::fastest_lanes;
 pub use crate::cost::{Account, Bound, Cost, Stage};
 pub use crate::error::{Error, ErrorKind};

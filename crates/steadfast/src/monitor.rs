@@ -39,6 +39,35 @@ impl<F: FnMut(&Event)> Monitor for F {
     }
 }
 
+/// Hears each event of a run, and passes everything on to the run's monitor. Whatever listens to a
+/// run beside its monitor is one of these, so that no method of it is left out.
+pub struct Overheard<'a, F> {
+    heard: F,
+    monitor: &'a mut dyn Monitor,
+}
+
+impl<'a, F: FnMut(&Event)> Overheard<'a, F> {
+    /// Listens to a run. `heard` is called before the monitor.
+    pub fn new(monitor: &'a mut dyn Monitor, heard: F) -> Overheard<'a, F> {
+        Overheard { heard, monitor }
+    }
+}
+
+impl<F: FnMut(&Event)> Monitor for Overheard<'_, F> {
+    fn event(&mut self, event: &Event) {
+        (self.heard)(event);
+        self.monitor.event(event);
+    }
+
+    fn found_early(&mut self, event: &FileEvent) {
+        self.monitor.found_early(event);
+    }
+
+    fn progress(&mut self, progress: &Progress) {
+        self.monitor.progress(progress);
+    }
+}
+
 /// An event of a run.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
@@ -257,6 +286,35 @@ fn position<T: PartialEq>(all: &[T], one: &T) -> Option<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Counts the calls of each method.
+    #[derive(Default)]
+    struct Calls([u32; 3]);
+
+    impl Monitor for Calls {
+        fn event(&mut self, _event: &Event) {
+            self.0[0] += 1;
+        }
+
+        fn found_early(&mut self, _event: &FileEvent) {
+            self.0[1] += 1;
+        }
+
+        fn progress(&mut self, _progress: &Progress) {
+            self.0[2] += 1;
+        }
+    }
+
+    #[test]
+    fn who_listens_beside_a_monitor_takes_nothing_from_it() {
+        let (mut calls, mut heard) = (Calls::default(), 0);
+        let mut both = Overheard::new(&mut calls, |_| heard += 1);
+        let file = FileEvent::new(crate::event::FilePath::whole(std::path::Path::new("a")));
+        both.event(&Event::File(Box::new(file.clone())));
+        both.found_early(&file);
+        both.progress(&Progress::default());
+        assert_eq!((calls.0, heard), ([1, 1, 1], 1));
+    }
 
     #[test]
     fn corruption_outranks_interruption() {

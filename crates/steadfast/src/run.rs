@@ -158,10 +158,10 @@ fn run_as(
         }
         (session, _) => session,
     };
-    let lost = match session {
-        Some(_) => Vec::new(),
-        None => open_catalogue::lost(verb, selection, options),
-    };
+    let mut notices = open_catalogue::passed_over(verb, selection, options);
+    if session.is_none() {
+        notices.extend(open_catalogue::lost(verb, selection, options));
+    }
     let excludes = Arc::new(Excludes::new(&selection.excludes)?);
     let session = session.map(|session| session.covering(selection)).transpose()?;
     let records = match &session {
@@ -202,7 +202,7 @@ fn run_as(
         }),
         time_limit: None,
         recording,
-        notices: lost,
+        notices,
         if_empty: no_file(),
     };
     execute(work, survey.as_ref(), monitor)
@@ -328,15 +328,11 @@ pub fn check_listed(
     run_listed(Verb::Check, Arc::new(task), (root, list), None, options, monitor)
 }
 
-/// Writes tags from the references of a list to the files beneath a root that have no tag of ours.
-///
-/// With `trust`, a digest is accepted although the list does not give the modification time that it
-/// belongs to: the tag then has the file's present modification time. Otherwise such files are read
-/// and compared. `extra` are files that the list should name but does not: they get no tag.
+/// Writes tags from the references of a list, as [`crate::import`] does.
 ///
 /// # Errors
 /// As [`crate::Run::run`].
-pub fn import(
+pub(crate) fn import(
     root: &Path,
     list: List,
     extra: Vec<PathBuf>,

@@ -11,42 +11,6 @@ use std::path::{Path, PathBuf};
 
 use steadfast_sys::file::{Dir, Stranger, TrustedUsers};
 
-use crate::catalogue::{Catalogue, catalogue_in, real_of};
-
-/// A directory at or above a path, which may have a folder of ours.
-#[derive(Clone, Debug)]
-pub(crate) struct TreeAbove {
-    /// The directory; a real path.
-    pub(crate) root: PathBuf,
-    /// Whether it was selected, or what was is in its catalogue. What is wrong in others does not
-    /// concern who asks for the path.
-    pub(crate) is_own: bool,
-    /// Whether no catalogue is between it and the path, so that it may be the path's tree.
-    pub(crate) is_nearest: bool,
-    /// Who is trusted with what is there.
-    pub(crate) trusted: TrustedUsers,
-}
-
-/// Returns the directories at and above a path, from the nearest on. `selected` is the path itself,
-/// or one above it that the user named.
-pub(crate) fn trees_above(path: &Path, selected: &Path) -> Vec<TreeAbove> {
-    let Some((path, selected)) = real_of(path).zip(real_of(selected)) else { return Vec::new() };
-    // What is selected may be missing, with its folder.
-    let there = |path: &Path| path.ancestors().find(|above| above.is_dir()).map(Path::to_owned);
-    let Some((folder, named)) = there(&path).zip(there(&selected)) else { return Vec::new() };
-    let catalogued = Catalogue::find(&path);
-    let tree = |root: &Path| {
-        let is_named = root.starts_with(&named);
-        let trusted = trusted_with(if is_named { root } else { &named }).ok()?;
-        let is_own = is_named || catalogued.as_deref() == Some(&catalogue_in(root));
-        // The catalogue is in a folder of its tree.
-        let of_catalogue = catalogued.as_ref().and_then(|file| file.parent()?.parent());
-        let is_nearest = of_catalogue.is_none_or(|nearest| root.starts_with(nearest));
-        Some(TreeAbove { root: root.to_owned(), is_own, is_nearest, trusted })
-    };
-    folder.ancestors().filter_map(tree).collect()
-}
-
 /// Returns who is trusted with a tree that was selected itself.
 ///
 /// # Errors
@@ -87,6 +51,25 @@ pub(crate) fn refuse(path: &Path, found: io::Result<Option<Stranger>>) -> io::Re
             Err(io::Error::new(io::ErrorKind::PermissionDenied, fault))
         }
     }
+}
+
+/// Fails if another person could have put a folder of ours into a directory, or can change it or
+/// one of its files. What cannot be opened says so when it is used.
+///
+/// # Errors
+/// Those of [`refuse`].
+pub(crate) fn ensure_trusted(
+    root: &Path,
+    folder: &str,
+    file: &str,
+    trusted: &TrustedUsers,
+) -> io::Result<()> {
+    let path = root.join(folder);
+    // A link is not opened, and its owner put it there.
+    let status = Dir::open(root)?.status_of(folder.as_ref())?;
+    refuse(&path, Ok(trusted.stranger_owning(&status)))?;
+    let file_in = open_trusted(root, &[folder], trusted)?.open_file(file.as_ref())?;
+    refuse(&path.join(file), trusted.stranger_in(&file_in))
 }
 
 /// Opens a folder beneath a root, one name at a time and through no link, each of which nobody else

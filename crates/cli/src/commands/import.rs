@@ -31,6 +31,6 @@ pub(super) fn run(args: &ImportArgs) -> anyhow::Result<ExitStatus> {
     let guessed = args.trust && given.is_none() && document.is_elsewhere(&root);
     ensure!(!guessed, "--trust needs the folder that the names are relative to: `{command} DIR`");
     execute_with(options, &args.output, report, |options, console| {
-        steadfast::run::import(&root, document.list, document.extra, args.trust, options, console)
+        steadfast::import(&root, document.list, document.extra, args.trust, options, console)
     })
 }

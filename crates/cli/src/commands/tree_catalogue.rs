@@ -23,8 +23,12 @@ pub(super) fn open(path: &Path, file: Option<&Path>) -> anyhow::Result<(Catalogu
         None => match Catalogue::find(&there) {
             Some(file) => file,
             None => bail!(
-                "there is no catalogue at or above `{}`; `steadfast init DIR` makes one",
-                path.display()
+                "there is no catalogue at or above `{}`{}; `steadfast init DIR` makes one",
+                path.display(),
+                Catalogue::passed_over(&there)
+                    .iter()
+                    .map(|it| format!("; {it}"))
+                    .collect::<String>()
             ),
         },
     };

@@ -66,6 +66,13 @@ fn verbs_that_write_tags_keep_parity_true() {
     tree.run(["retag", "data"]).succeeds();
     is_true(&tree, 9);
     comes_back(&tree, "data/0/0.jpg");
+    // A list and the attributes of other tools are doors like the others.
+    let tree = tree.file("data/1/listed.jpg", &contents(12, 50_000));
+    let list = tree.run(["hash", "data/1/listed.jpg"]).succeeds();
+    fs::write(tree.path("list"), list.stdout().replace("data/", "")).unwrap();
+    tree.run(["import", "list", "data"]).succeeds();
+    is_true(&tree, 10);
+    comes_back(&tree, "data/1/listed.jpg");
     // What would be written is not.
     tree.edit("data/0/1.jpg");
     let before = sets(&tree);

@@ -263,6 +263,51 @@ fn planted_parity() -> Tree {
 }
 
 #[test]
+fn a_catalogue_that_another_person_could_have_put_there_decides_nothing() {
+    let tree = Tree::new().file("shared/own/film", &[7; 9000]).file("shared/own/planted", b"evil");
+    tree.run(["init", "shared"]).succeeds();
+    tree.run(["tag", "shared"]).succeeds();
+    fs::remove_file(tree.path("shared/own/planted")).unwrap();
+    if !give(&tree.path("shared"), ALICE) {
+        return skip(Need::Root, "files cannot be given to another user");
+    }
+    set_mode(&tree.path(""), 0o755);
+    let as_alice = |words: &[&str]| Outcome::of(tree.command(words).uid(ALICE).gid(ALICE));
+    let is_refused = |place: &str| {
+        for verb in ["check", "tag", "update"] {
+            let said = as_alice(&[verb, "shared/own"]).succeeds();
+            assert!(said.stderr().contains("is not trusted"), "{verb}: {}", said.stderr());
+            assert!(said.stderr().contains(place), "{verb}: {}", said.stderr());
+        }
+        let said = as_alice(&["history", "shared/own/film"]);
+        assert!(said.status == 2 && said.stderr().contains(place), "{}", said.stderr());
+    };
+    // Her own says what is missing.
+    as_alice(&["check", "shared/own"]).ends(1);
+    set_mode(&tree.path("shared"), 0o777);
+    is_refused("shared` is not trusted");
+    // What is in the folder that she names is hers to judge.
+    as_alice(&["check", "shared"]).ends(1);
+    set_mode(&tree.path("shared"), 0o755);
+    for place in ["shared", "shared/.steadfast", "shared/.steadfast/catalogue.sqlite"] {
+        let is_folder = tree.path(place).is_dir();
+        chown(tree.path(place), Some(MALLORY), Some(MALLORY)).unwrap();
+        is_refused(place);
+        chown(tree.path(place), Some(ALICE), Some(ALICE)).unwrap();
+        set_mode(&tree.path(place), if is_folder { 0o775 } else { 0o664 });
+        chown(tree.path(place), None, Some(MALLORY)).unwrap();
+        is_refused(place);
+        set_mode(&tree.path(place), if is_folder { 0o755 } else { 0o644 });
+    }
+    as_alice(&["check", "shared/own"]).ends(1);
+    // A link in its place keeps nobody from a tree beneath.
+    fs::rename(tree.path("shared/.steadfast"), tree.path("aside")).unwrap();
+    std::os::unix::fs::symlink("/nowhere", tree.path("shared/.steadfast")).unwrap();
+    std::os::unix::fs::lchown(tree.path("shared/.steadfast"), Some(MALLORY), None).unwrap();
+    is_refused("shared/.steadfast");
+}
+
+#[test]
 fn parity_that_another_person_could_have_put_there_is_not_used() {
     let tree = planted_parity();
     if !give(&tree.path("shared"), ALICE) {

@@ -19,26 +19,36 @@ use crate::error::Error;
 use crate::event::{FileEvent, Notice};
 use crate::exit_status::ExitStatus;
 use crate::finding::Finding;
-use crate::monitor::{Event, Monitor, Progress, Summary};
-use crate::run::{CatalogueUse, Options, Verb, run};
+use crate::monitor::{Event, Monitor, Overheard, Progress, Summary};
+use crate::run::{CatalogueUse, Options, Verb};
 use crate::selection::Selection;
 use crate::verdict::Verdict;
 
-/// Executes a verb. If it writes tags in a tree that has parity, the parity of the selected files
-/// is brought up to date afterwards.
+/// Executes a verb by `run`. If it writes tags in a tree that has parity, the parity of the
+/// selected files is brought up to date afterwards.
 ///
 /// # Errors
-/// As [`run`]. What goes wrong with the parity is in a notice and in the summary's exit status.
+/// Those of `run`. What goes wrong with the parity is in a notice and in the summary's exit status.
 pub(crate) fn run_and_keep(
     verb: Verb,
     selection: &Selection,
     options: &Options,
     monitor: &mut dyn Monitor,
+    run: impl FnOnce(&mut dyn Monitor) -> Result<Summary, Error>,
 ) -> Result<Summary, Error> {
-    let mut accepted = AcceptedMissing::new(selection, options, monitor);
-    let mut summary = run(verb, selection, options, &mut accepted)?;
-    let accepted = accepted.paths.map(Arc::new);
-    let writes = matches!(verb, Verb::Tag | Verb::Update | Verb::Retag { .. });
+    // The missing files that a catalogue lets go of, by their real paths. Files on a volume that is
+    // not mounted are not among them.
+    let mut accepted = is_catalogued(selection, options).then(PathSet::default);
+    let mut summary = run(&mut Overheard::new(monitor, |event| {
+        if let (Some(paths), Event::Finding(found)) = (&mut accepted, event)
+            && matches!(found.finding, Finding::Missing { accepted: true, .. })
+            && let Some(real) = real_of(&found.path)
+        {
+            paths.insert(&real);
+        }
+    }))?;
+    let accepted = accepted.map(Arc::new);
+    let writes = matches!(verb, Verb::Tag | Verb::Update | Verb::Retag { .. } | Verb::Import);
     if options.dry_run || summary.interrupted || !(writes || verb == Verb::Untag) {
         return Ok(summary);
     }
@@ -160,46 +170,14 @@ fn add(made: &ParityMade, summary: &mut Summary) {
     summary.raise_status(made.status);
 }
 
-/// Listens to a run for the missing files that its catalogue lets go of. Files on a volume that is
-/// not mounted are not among them.
-struct AcceptedMissing<'a> {
-    /// Their real paths; `None` without a catalogue.
-    paths: Option<PathSet>,
-    monitor: &'a mut dyn Monitor,
-}
-
-impl<'a> AcceptedMissing<'a> {
-    fn new(selection: &Selection, options: &Options, monitor: &'a mut dyn Monitor) -> Self {
-        let has_catalogue =
-            |path: &PathBuf| real_of(path).is_some_and(|real| Catalogue::find(&real).is_some());
-        let is_catalogued = match options.catalogue.choice {
-            CatalogueUse::Off => false,
-            CatalogueUse::At(_) => true,
-            CatalogueUse::Nearest => {
-                selection.roots.iter().chain(&selection.listed).any(has_catalogue)
-            }
-        };
-        AcceptedMissing { paths: is_catalogued.then(PathSet::default), monitor }
-    }
-}
-
-impl Monitor for AcceptedMissing<'_> {
-    fn event(&mut self, event: &Event) {
-        if let (Some(paths), Event::Finding(found)) = (&mut self.paths, event)
-            && matches!(found.finding, Finding::Missing { accepted: true, .. })
-            && let Some(real) = real_of(&found.path)
-        {
-            paths.insert(&real);
-        }
-        self.monitor.event(event);
-    }
-
-    fn found_early(&mut self, event: &FileEvent) {
-        self.monitor.found_early(event);
-    }
-
-    fn progress(&mut self, progress: &Progress) {
-        self.monitor.progress(progress);
+/// Returns whether a run over a selection has a catalogue.
+fn is_catalogued(selection: &Selection, options: &Options) -> bool {
+    let has_catalogue =
+        |path: &PathBuf| real_of(path).is_some_and(|real| Catalogue::find(&real).is_some());
+    match options.catalogue.choice {
+        CatalogueUse::Off => false,
+        CatalogueUse::At(_) => true,
+        CatalogueUse::Nearest => selection.roots.iter().chain(&selection.listed).any(has_catalogue),
     }
 }
 

@@ -24,8 +24,9 @@ use crate::beneath;
 use crate::error::Error;
 use crate::event::Notice;
 use crate::pages::Descriptor;
+use crate::tree_above::{TreeAbove, trees_above};
 use crate::tree_folder::{FOLDER, PARITY};
-use crate::trust::{Distrusted, TreeAbove, open_trusted, trees_above, trusted_with};
+use crate::trust::{Distrusted, open_trusted, trusted_with};
 
 /// The record in a tree: which folder has its parity.
 const ELSEWHERE: &str = "elsewhere";

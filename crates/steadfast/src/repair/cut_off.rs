@@ -26,8 +26,8 @@ use crate::run::CatalogueUse;
 use crate::selection::Selection;
 use crate::store::xattr::Xattr;
 use crate::store::{Store as _, StoredTag};
+use crate::tree_above::{TreeAbove, trees_above};
 use crate::tree_folder::is_within_ours;
-use crate::trust::{TreeAbove, trees_above};
 
 /// Says which repairs of the trees of a selection were cut off. Writes nothing. What concerns none
 /// of what was selected is told, and no failure.

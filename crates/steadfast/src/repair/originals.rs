@@ -12,8 +12,8 @@ use steadfast_sys::file::{Dir, FileKind, Status};
 use super::unfinished::{Unfinished, discard_journals, names_in};
 use crate::beneath;
 use crate::error::Error;
+use crate::tree_above::trees_above;
 use crate::tree_folder::{DAMAGED, FOLDER};
-use crate::trust::trees_above;
 
 /// How many numbers of runs are tried, if others take them meanwhile.
 const TRIES: u64 = 100;

@@ -14,7 +14,7 @@ use super::target::{RepairTarget, SelectedRoot, add_former_paths, target_of};
 use crate::catalogue::Catalogue;
 use crate::error::Error;
 use crate::event::Subject;
-use crate::monitor::{Event, Monitor, Progress, Summary};
+use crate::monitor::{Event, Monitor, Overheard, Summary};
 use crate::run::{Options, Verb, run};
 use crate::selection::Selection;
 use crate::verdict::Verdict;
@@ -32,9 +32,18 @@ pub(crate) fn check(
     options: &Options,
     monitor: &mut dyn Monitor,
 ) -> Result<Summary, Error> {
-    let mut watch = DamageWatch { damaged: Vec::new(), monitor: &mut *monitor };
+    let mut damaged = Vec::new();
+    let mut watch = Overheard::new(monitor, |event| {
+        if let Event::File(file) = event
+            && file.subject == Subject::File
+            && let (Some(verdict), Some(tag)) = (file.verdict, file.stored)
+            && verdict.is_damage()
+            && damaged.len() < ASKED_MAX
+        {
+            damaged.push((file.path.to_path(), verdict, tag));
+        }
+    });
     let mut summary = run(Verb::Check, selection, options, &mut watch)?;
-    let damaged = watch.damaged;
     for notice in notices_of_cut_off(selection) {
         if !notice.status.is_fine() {
             summary.doubt_edits();
@@ -45,30 +54,6 @@ pub(crate) fn check(
         summary.may_be_repaired = Some(count_repairable(damaged, selection, options));
     }
     Ok(summary)
-}
-
-/// Notes damaged files while another monitor hears everything.
-struct DamageWatch<'a> {
-    damaged: Vec<(PathBuf, Verdict, Tag)>,
-    monitor: &'a mut dyn Monitor,
-}
-
-impl Monitor for DamageWatch<'_> {
-    fn event(&mut self, event: &Event) {
-        if let Event::File(file) = event
-            && file.subject == Subject::File
-            && let (Some(verdict), Some(tag)) = (file.verdict, file.stored)
-            && verdict.is_damage()
-            && self.damaged.len() < ASKED_MAX
-        {
-            self.damaged.push((file.path.to_path(), verdict, tag));
-        }
-        self.monitor.event(event);
-    }
-
-    fn progress(&mut self, progress: &Progress) {
-        self.monitor.progress(progress);
-    }
 }
 
 /// Counts the files of which parity or another file of the same contents is known.

@@ -26,8 +26,9 @@ use steadfast_sys::source::ReadAt as _;
 use super::journal::{PATH_LEN_MAX, RepairJournal};
 use crate::beneath;
 use crate::pages::Descriptor;
+use crate::tree_above::TreeAbove;
 use crate::tree_folder::{DAMAGED, FOLDER};
-use crate::trust::{TreeAbove, refuse};
+use crate::trust::refuse;
 
 /// The folder beside the damaged files of runs.
 const UNFINISHED: &str = "unfinished";

@@ -109,6 +109,23 @@ pub(super) fn enter(catalogue: &Catalogue, options: &Options) {
     }
 }
 
+/// Returns what to say of catalogues above a selection that a verb would use, and that are passed
+/// over because another person can change them.
+pub(super) fn passed_over(verb: Verb, selection: &Selection, options: &Options) -> Vec<Notice> {
+    let uses = options.catalogue.choice == CatalogueUse::Nearest && is_recorded(verb);
+    let mut notices: Vec<Notice> = Vec::new();
+    let mut last_parent = None;
+    for path in selection.roots.iter().chain(&selection.listed).filter(|_| uses) {
+        if last_parent != Some(path.parent()) || path.is_dir() {
+            let passed = Catalogue::passed_over(selection.within.as_ref().unwrap_or(path));
+            notices
+                .extend(passed.into_iter().filter(|it| !notices.contains(it)).collect::<Vec<_>>());
+        }
+        last_parent = Some(path.parent());
+    }
+    notices
+}
+
 /// Returns a notice for each selected tree whose catalogue is gone: the run cannot notice missing
 /// files there.
 pub(super) fn lost(verb: Verb, selection: &Selection, options: &Options) -> Vec<Notice> {

@@ -4,8 +4,9 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
+use steadfast::import;
 use steadfast::reference::Reference;
-use steadfast::run::{List, Unlisted, check_listed, compare, import};
+use steadfast::run::{List, Unlisted, check_listed, compare};
 use steadfast::store::foreign::{ForeignTime, Resolution};
 use steadfast::{Action, Algorithm, Digest, Event, FileEvent, Monitor, Options, Tag, Timestamp};
 use steadfast::{Verb, Verdict};

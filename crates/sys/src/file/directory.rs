@@ -120,19 +120,20 @@ impl Dir {
         Ok(Self::new(open_at(rustix::fs::CWD, path, DIRECTORY | OFlags::NOFOLLOW)?))
     }
 
-    /// Returns whether another user may have put this directory where it is: its parent is one like
-    /// `/tmp`, in which anyone can create names and only their owners can remove them (the sticky
-    /// bit), and it belongs neither to the user of this process nor to the owner of the parent.
+    /// Returns whether another user may have put this directory where it is: anyone can create
+    /// names in its parent, and it belongs neither to the user of this process, nor to root, nor to the
+    /// owner of the parent.
     ///
-    /// The kernel applies the same rule to links and files there (`fs.protected_symlinks`).
+    /// The kernel applies the same rule to links and files in folders like `/tmp`
+    /// (`fs.protected_symlinks`).
     ///
     /// # Errors
     /// Whatever the system says.
     pub fn is_strangers(&self) -> io::Result<bool> {
         let own = rustix::fs::fstat(&self.fd)?;
         let above = rustix::fs::statat(&self.fd, "..", AtFlags::SYMLINK_NOFOLLOW)?;
-        let shared = Mode::from_raw_mode(above.st_mode).contains(Mode::WOTH | Mode::SVTX);
-        let trusted = [rustix::process::geteuid().as_raw(), above.st_uid];
+        let shared = Mode::from_raw_mode(above.st_mode).contains(Mode::WOTH);
+        let trusted = [0, rustix::process::geteuid().as_raw(), above.st_uid];
         Ok(shared && !trusted.contains(&own.st_uid))
     }
 

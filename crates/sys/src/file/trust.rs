@@ -7,7 +7,7 @@ use std::os::fd::AsFd;
 use rustix::fs::{Mode, Stat};
 use rustix::process::{getegid, geteuid};
 
-use super::Dir;
+use super::{Dir, Status};
 
 /// The attribute that has the access list of a file on Linux.
 const ACCESS_LIST: &std::ffi::CStr = c"system.posix_acl_access";
@@ -78,6 +78,11 @@ impl TrustedUsers {
         } else {
             Some(Stranger::Group(stat.st_gid)).filter(|_| !is_private(&stat))
         })
+    }
+
+    /// Returns the owner of a file or directory, if he is not trusted.
+    pub fn stranger_owning(&self, status: &Status) -> Option<Stranger> {
+        (!self.uids.contains(&status.uid)).then_some(Stranger::Owner(status.uid))
     }
 
     /// Returns who else can put another thing in the place of what a trusted user has in a
