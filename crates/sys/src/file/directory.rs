@@ -121,8 +121,8 @@ impl Dir {
     }
 
     /// Returns whether another user may have put this directory where it is: anyone can create
-    /// names in its parent, and it belongs neither to the user of this process, nor to root, nor to the
-    /// owner of the parent.
+    /// names in its parent, and it belongs neither to the user of this process, nor to root, nor to
+    /// the owner of the parent.
     ///
     /// The kernel applies the same rule to links and files in folders like `/tmp`
     /// (`fs.protected_symlinks`).
