@@ -14,6 +14,8 @@ pub(crate) enum LastProof {
     Recorded(Timestamp, u64),
     /// When its tag, or another record of it, was made.
     Tagged(Timestamp),
+    /// An earlier run found that something wrote the file after that moment.
+    WrittenSince,
 }
 
 /// Returns what the change time of a file says about the time since its last proof.
@@ -32,7 +34,7 @@ pub(crate) fn evidence_of(
         LastProof::Recorded(ctime, inode) if (ctime, inode) == (status.ctime, status.inode) => {
             ChangeEvidence::AsRecorded
         }
-        LastProof::Recorded(..) => ChangeEvidence::Later,
+        LastProof::Recorded(..) | LastProof::WrittenSince => ChangeEvidence::Later,
         // Setting the attribute moved the change time to that second.
         LastProof::Tagged(at) if status.ctime.seconds <= at.seconds => ChangeEvidence::AsTagged,
         LastProof::Tagged(_) => ChangeEvidence::Later,

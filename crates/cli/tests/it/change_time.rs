@@ -80,6 +80,22 @@ fn another_length_with_its_date_kept_is_an_edit_unless_nothing_is_left() {
 }
 
 #[test]
+fn an_edit_stays_one_however_often_it_is_checked() {
+    let Some(tree) = catalogued() else { return };
+    let modified = fs::metadata(tree.path("a")).unwrap().modified().unwrap();
+    fs::write(tree.path("a"), "alpha, and more").unwrap();
+    // As programs do that keep dates to the second.
+    let since = modified.duration_since(SystemTime::UNIX_EPOCH).unwrap();
+    let rounded = SystemTime::UNIX_EPOCH + std::time::Duration::from_secs(since.as_secs());
+    File::options().write(true).open(tree.path("a")).unwrap().set_modified(rounded).unwrap();
+    for _ in 0..3 {
+        let json = run(&tree, ["check", "--json", "."]).ends(1);
+        assert_eq!(json.verdict("a").as_deref(), Some("modified"));
+    }
+    run(&tree, ["repair", "--yes", "."]).ends(1);
+}
+
+#[test]
 fn what_was_cut_off_and_is_otherwise_the_same_is_no_edit() {
     let pages = |length: usize| (0..length).map(|at| (at / 7) as u8).collect::<Vec<u8>>();
     let tree = Tree::new().file("cut", &pages(20_000)).file("other", &pages(20_000));

@@ -10,6 +10,7 @@ use steadfast_sys::file::{Status, Timestamp};
 
 use super::column;
 use super::error::DbError;
+use crate::evidence::LastProof;
 use crate::file_state::FileState;
 use steadfast_manifest::tag::Tag;
 
@@ -149,14 +150,16 @@ impl FileRow {
         }
     }
 
-    /// Returns the facts of the file when its contents were last proved: its change time is kept
-    /// until the next proof. `None` if nothing proved them, or if the entry was written when it was
-    /// not kept so: an edited file has a later change time than its proof.
-    pub(super) fn last_proof(&self, slice_run: i64) -> Option<FileFacts> {
-        let facts = self.record.facts;
-        let tag = self.record.tag.filter(|_| self.last_proved(slice_run) != 0)?;
-        let is_edit = self.record.standing == FileState::Modified && facts.mtime != tag.mtime;
-        (!is_edit).then_some(facts)
+    /// Returns the last proof of the file's contents, as far as it is known. Its change time is
+    /// kept until the next proof.
+    pub(super) fn last_proof(&self, slice_run: i64) -> Option<LastProof> {
+        let FileRecord { facts, tag, standing } = self.record;
+        tag.filter(|_| self.last_proved(slice_run) != 0)?;
+        Some(match standing {
+            // Earlier programs put the change time of the edit here.
+            FileState::Modified => LastProof::WrittenSince,
+            _ => LastProof::Recorded(facts.ctime, facts.inode),
+        })
     }
 }
 

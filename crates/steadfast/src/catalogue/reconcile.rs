@@ -257,7 +257,7 @@ impl Recorder {
         self.report_tag(path(), &was, seen, &outcome, say);
         let checked = seen.is_checked() && !outcome.lost;
         let mut facts = if seen.has_facts { seen.record.facts } else { was.facts };
-        let proves = (checked && standing.proves()) || seen.changed_tag();
+        let proves = (seen.is_checked() && standing.proves()) || seen.changed_tag();
         if !proves && row.last_proved(slice_run) != 0 {
             // The change time of the last proof is the evidence of later verdicts.
             facts.ctime = was.facts.ctime;

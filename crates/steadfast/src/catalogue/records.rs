@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use super::column;
 use super::directory::{Paths, ROOT, beneath, down_from};
-use super::entry::{FileFacts, FileRow};
+use super::entry::FileRow;
 use super::error::DbError;
 use super::history::{KnownFile, tags_before};
 use super::scope::RunScope;
@@ -18,6 +18,7 @@ use super::slice_cache::{FoundRow, SliceCache, reading};
 use super::volume::TreeVolume;
 use super::{Catalogue, CatalogueError};
 use crate::event::FilePath;
+use crate::evidence::LastProof;
 use crate::file_state::FileState;
 use steadfast_manifest::tag::Tag;
 use steadfast_sys::file::Status;
@@ -91,8 +92,8 @@ impl CatalogueReader {
         Ok(found.and_then(|found| found.known.record.tag))
     }
 
-    /// Returns the facts of a file when its contents were last proved to be those of a tag; `None`
-    /// if the catalogue has another tag, or knows no proof.
+    /// Returns the last proof that the contents of a file are those of a tag; `None` if the
+    /// catalogue has another tag, or knows no proof.
     ///
     /// # Errors
     ///
@@ -101,7 +102,7 @@ impl CatalogueReader {
         &self,
         path: &FilePath,
         tag: &Tag,
-    ) -> Result<Option<FileFacts>, CatalogueError> {
+    ) -> Result<Option<LastProof>, CatalogueError> {
         let mut reader = self.reader.lock().unwrap_or_else(PoisonError::into_inner);
         let found = reader.find(&self.scope, path);
         let found = found.map_err(|fault| fault.at(&reader.catalogue.file))?;

@@ -208,7 +208,7 @@ impl TagContext {
             Some(stored) => {
                 let records = self.records.as_ref();
                 match records.map(|records| records.last_proof(&event.path, stored)) {
-                    Some(Ok(Some(facts))) => Some(LastProof::Recorded(facts.ctime, facts.inode)),
+                    Some(Ok(Some(proof))) => Some(proof),
                     Some(Err(_)) => None,
                     Some(Ok(None)) | None => Some(LastProof::Tagged(stored.tagged)),
                 }

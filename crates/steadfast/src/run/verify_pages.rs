@@ -148,7 +148,7 @@ fn last_proof(path: &Path, tag: &Tag, catalogue: Option<&Path>) -> LastProof {
         let real = FilePath::whole(&path.canonicalize().ok()?);
         CatalogueReader::beside(&catalogue).ok()?.last_proof(&real, tag).ok()?
     });
-    known.map_or(LastProof::Tagged(tag.tagged), |it| LastProof::Recorded(it.ctime, it.inode))
+    known.unwrap_or(LastProof::Tagged(tag.tagged))
 }
 
 /// The folder that the parent of a path names.
