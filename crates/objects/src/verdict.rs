@@ -71,14 +71,14 @@ pub(crate) fn by_file(
         (true, true) => Some((Verdict::Intact, by)),
         (true, false) if kept.extent == Extent::Unknown => None,
         (true, false) => Some((differing(reference, object), by)),
-        // The object equals the local file, which is not as recorded.
-        (false, true) => Some((Verdict::Modified, by)),
+        // The object equals the local file, which is not as recorded: why is not known here.
+        (false, true) => Some((Verdict::Differs, by)),
         (false, false) => None,
     }
 }
 
-/// Decides between modified and corrupt by the library's table: corrupt only if the object has the
-/// file's modification time as metadata, and that is the recorded one.
+/// Decides by the library's table: corrupt only if the object has the file's modification time as
+/// metadata, and that is the recorded one. Without that time, the cause is not known.
 fn differing(reference: &Reference, object: &Object) -> Verdict {
     let byte = |byte| Digest::from_slice(&[byte]).expect("a digest may have one byte");
     let known = Reference {
@@ -92,10 +92,7 @@ fn differing(reference: &Reference, object: &Object) -> Verdict {
     let digests = &[(Algorithm::Sha256, byte(1))];
     // The store's change time says nothing about the record.
     let found = Computed { digests, length: 0, mtime };
-    match known.judge(&found, || ChangeEvidence::NotKnown).verdict {
-        Verdict::Differs => Verdict::Modified,
-        verdict => verdict,
-    }
+    known.judge(&found, || ChangeEvidence::NotKnown).verdict
 }
 
 /// Describes the digests that the store keeps, for objects that are not comparable.
@@ -145,7 +142,7 @@ mod tests {
         let crc = ObjectAlgorithm::Crc64Nvme;
         let rows = [
             (vec![kept(SHA256, 1, whole, false)], Some((Verdict::Intact, Basis::Record(SHA256)))),
-            (vec![kept(SHA256, 9, whole, false)], Some((Verdict::Modified, Basis::Record(SHA256)))),
+            (vec![kept(SHA256, 9, whole, false)], Some((Verdict::Differs, Basis::Record(SHA256)))),
             // A digest of digests is no digest of the file, even if it looks like one.
             (vec![kept(SHA256, 1, parts, false)], None),
             (vec![kept(SHA256, 9, parts, false)], None),
@@ -157,7 +154,7 @@ mod tests {
             (vec![kept(SHA256, 9, Extent::Unknown, false)], None),
             (vec![kept(crc, 1, whole, false)], None),
             (vec![kept(MD5, 2, whole, true)], Some((Verdict::Intact, Basis::Etag))),
-            (vec![kept(MD5, 9, whole, true)], Some((Verdict::Modified, Basis::Etag))),
+            (vec![kept(MD5, 9, whole, true)], Some((Verdict::Differs, Basis::Etag))),
             (
                 vec![kept(SHA256, 1, whole, false), kept(MD5, 9, whole, true)],
                 Some((Verdict::Intact, Basis::Record(SHA256))),
@@ -171,14 +168,14 @@ mod tests {
             assert_eq!(at_once(&reference(), &object), expected, "{object:?}");
         }
         let longer = Object { length: Some(11), ..object(vec![]) };
-        assert_eq!(at_once(&reference(), &longer), Some((Verdict::Modified, Basis::Length)));
+        assert_eq!(at_once(&reference(), &longer), Some((Verdict::Differs, Basis::Length)));
     }
 
     #[test]
     fn only_the_same_time_makes_it_decay() {
         let mut other = object(vec![kept(SHA256, 9, Extent::Whole, false)]);
         for (mtime, verdict) in [
-            (None, Verdict::Modified),
+            (None, Verdict::Differs),
             (Some((100, 5)), Verdict::Corrupt),
             (Some((101, 5)), Verdict::Modified),
         ] {
@@ -193,8 +190,8 @@ mod tests {
         let by = Basis::Parts(ObjectAlgorithm::Crc64Nvme);
         let rows = [
             (true, 7, Some((Verdict::Intact, by))),
-            (true, 8, Some((Verdict::Modified, by))),
-            (false, 7, Some((Verdict::Modified, by))),
+            (true, 8, Some((Verdict::Differs, by))),
+            (false, 7, Some((Verdict::Differs, by))),
             (false, 8, None),
         ];
         for (as_known, byte, expected) in rows {
@@ -210,6 +207,6 @@ mod tests {
         }
         let shorter = LocalFile { as_known: true, length: 9, digest: digest(7, 8) };
         let found = by_file(&reference(), &object(vec![]), &crc, &shorter);
-        assert_eq!(found, Some((Verdict::Modified, by)));
+        assert_eq!(found, Some((Verdict::Differs, by)));
     }
 }

@@ -27,7 +27,7 @@ fn a_report_becomes_verdicts() {
     for line in [
         "intact          plain.txt  (by SHA-256)\n",
         "intact          two words+é.txt  (by CRC-64/NVME of the file here)\n",
-        "modified        damaged.txt  (by SHA-256)\n",
+        "differs         damaged.txt  (by SHA-256)\n",
         "missing         gone.txt  (the store: Key not found)\n",
         "looked at 6 objects in ",
         "none was downloaded\n",

@@ -70,13 +70,13 @@ fn one_tree_and_one_bucket() {
         [
             "crc: intact by CRC-64/NVME of the file here",
             "gone: missing",
-            "longer: modified by length",
+            "longer: differs by length",
             "md5: intact by ETag as MD5 of the file here",
-            "other: modified by SHA-256",
+            "other: differs by SHA-256",
             "parts: intact by CRC-32C of the parts of the file here",
             "same: intact by SHA-256",
             "sub/ü +: intact by SHA-1 of the file here",
-            "torn: modified by SHA-256 of the parts of the file here",
+            "torn: differs by SHA-256 of the parts of the file here",
             "unknown: untagged",
             "in/x//y: untagged",
         ],
@@ -126,7 +126,7 @@ fn a_file_that_changed_since_its_tag_proves_only_so_much() {
     let (findings, _) = checked(&store, &known(tree.path()), &run()).unwrap();
     assert_eq!(
         told(&findings),
-        ["follows: modified by CRC-32 of the file here", "stays: not comparable"]
+        ["follows: differs by CRC-32 of the file here", "stays: not comparable"]
     );
     let detail = findings[1].detail.as_deref().unwrap();
     assert!(detail.ends_with("the file here is no longer as recorded"), "{detail}");
@@ -303,7 +303,7 @@ fn with_etag(held: Held, etag: &str) -> Held {
 }
 
 #[test]
-fn a_digest_that_may_be_a_composite_is_asked_about_before_it_is_called_modified() {
+fn a_digest_that_may_be_a_composite_is_asked_about_before_it_is_said_to_differ() {
     let long = long();
     let files: [(&str, &[u8]); 6] = [
         ("edited", b"edited"),
@@ -329,7 +329,7 @@ fn a_digest_that_may_be_a_composite_is_asked_about_before_it_is_called_modified(
     assert_eq!(
         told(&findings),
         [
-            "edited: modified by SHA-256",
+            "edited: differs by SHA-256",
             "parts: intact by SHA-256 of the parts of the file here",
             "same: intact by SHA-256",
             "silent: not comparable",
@@ -380,7 +380,7 @@ fn parts_of_assumed_lengths_prove_only_what_they_agree_with() {
     assert_eq!(
         told(&findings),
         [
-            "edited: modified by ETag as MD5 of the parts of the file here",
+            "edited: differs by ETag as MD5 of the parts of the file here",
             "even: intact by ETag as MD5 of the parts of the file here",
             "silent: not comparable",
             "uneven: intact by ETag as MD5 of the parts of the file here",

@@ -48,7 +48,7 @@ fn a_report_of_version_1_reads_as_it_always_did() {
         [
             "plain.txt: intact by SHA-256",
             "two words+é.txt: intact by CRC-64/NVME of the file here",
-            "damaged.txt: modified by SHA-256",
+            "damaged.txt: differs by SHA-256",
             "nobody.txt: untagged",
             "gone.txt: missing",
             "sealed.txt: unreadable",
@@ -111,7 +111,7 @@ fn an_inventory_of_version_1_reads_as_it_always_did() {
     let expected = [
         "plain.txt: intact by ETag as MD5",
         "two words+é.txt: intact by ETag as MD5",
-        "short.txt: modified by length",
+        "short.txt: differs by length",
         "parts.bin: not comparable",
         "sealed.txt: not comparable",
     ];
