@@ -41,6 +41,7 @@ use steadfast::{Algorithm, Backend, CatalogueUse, DatalessUse, DueChoice, Option
 use steadfast_report::{FindingRule, TextOptions, Units};
 
 use self::named::named;
+use crate::local_time::moments;
 use crate::output::stdout_has_color;
 use crate::state_folder;
 
@@ -382,6 +383,7 @@ impl OutputArgs {
             color: stdout_has_color(),
             units: self.units,
             rule,
+            moments: moments(),
         }
     }
 }

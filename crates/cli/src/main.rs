@@ -13,6 +13,7 @@ mod output;
 mod outlet;
 mod exit;
 mod state_folder;
+mod local_time;
 mod args;
 mod progress;
 mod console;

@@ -11,8 +11,8 @@ use steadfast::event::FileError;
 use steadfast::json::{Nanoseconds, PathText, ReferenceText, TagText, origin_name, path_of_base64};
 use steadfast::store::foreign::{ForeignKind, ForeignTime, Resolution};
 use steadfast::{
-    Algorithm, Digest, FileEvent, FilePath, Origin, Reference, Resized, Subject, Tag, Timestamp,
-    Verdict,
+    Algorithm, Digest, FileEvent, FilePath, Judgement, Origin, Reason, Reference, Resized, Subject,
+    Tag, Timestamp, Verdict,
 };
 use steadfast_sys::file::{FileKind, Status};
 
@@ -31,6 +31,9 @@ pub struct Row {
     /// The verdict.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub verdict: Option<String>,
+    /// Why it is that, if the contents differ.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    reason: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     algorithm: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -73,6 +76,7 @@ impl Row {
             path_b64,
             kind: (event.subject == Subject::Directory).then(|| "directory".to_owned()),
             verdict: event.verdict.map(|verdict| verdict.name().to_owned()),
+            reason: event.reason().map(|reason| reason.name().to_owned()),
             algorithm: actual.map(|tag| tag.algorithm.name().to_owned()),
             digest: actual.map(|tag| tag.digest.to_string()),
             length: event.extent().map(|(length, _)| length),
@@ -157,7 +161,10 @@ impl Row {
         if !self.is_file() {
             event.subject = Subject::Directory;
         }
-        event.verdict = self.verdict();
+        if let Some(verdict) = self.verdict() {
+            let reason = self.reason.as_deref().and_then(Reason::named);
+            event.judged(Judgement { verdict, reason });
+        }
         if self.verdict.is_some() && event.verdict.is_none() {
             return None;
         }

@@ -104,8 +104,8 @@ fn pages_text(pages: &Range<u64>) -> String {
     }
 }
 
-/// States in one line which bytes of a corrupt file are damaged.
-pub(crate) fn damage_detail(damage: &Damage) -> String {
+/// States in one line which bytes of a file are damaged or, if it may have been edited, differ.
+pub(crate) fn damage_detail(damage: &Damage, may_be_edit: bool) -> String {
     let check = &damage.check;
     if check.is_intact() {
         return "every page is as it was when the tag was made: read it again".to_owned();
@@ -121,9 +121,14 @@ pub(crate) fn damage_detail(damage: &Damage) -> String {
         _ => format!(" and {} more ranges: `steadfast pages locate`", units::count(more)),
     };
     let mut text = format!(
-        "{} of {} pages damaged: bytes {}{more}",
+        "{} of {} pages {}: bytes {}{more}",
         units::count(check.damaged_pages),
         units::count(check.pages),
+        match (may_be_edit, check.damaged_pages) {
+            (false, _) => "damaged",
+            (true, 1) => "differs",
+            (true, _) => "differ",
+        },
         ranges.join(", ")
     );
     if check.unreadable_pages > 0 {

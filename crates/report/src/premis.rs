@@ -263,8 +263,8 @@ fn standing_note(standing: FileState) -> &'static str {
         FileState::Touched => {
             "touched: the digest is that of the tag, the modification time is another"
         }
-        FileState::Modified => "modified: other contents and another modification time than tagged",
-        FileState::Corrupt => "corrupt: other contents, although the modification time stands",
+        FileState::Modified => "modified: other contents than tagged, which something wrote",
+        FileState::Corrupt => "corrupt: other contents, and nothing is known to have written them",
         FileState::Suspect => {
             "suspect: other contents, although the modification time stands; something wrote to it"
         }

@@ -11,7 +11,7 @@ use steadfast::repair::{
 use steadfast::json::Nanoseconds;
 
 use crate::json::{JsonObject, write_object, write_summary};
-use crate::units::{count, counted, day_and_time};
+use crate::units::{MomentWords, count, counted};
 use crate::{advice, escape};
 
 /// Appends a line about a file. `is_done` says whether the repair was carried out.
@@ -19,6 +19,7 @@ pub fn write_file_text(
     target: &RepairTarget,
     outcome: &RepairOutcome,
     is_done: bool,
+    moments: MomentWords,
     out: &mut Vec<u8>,
 ) {
     let pages = outcome.pages.map(|pages| {
@@ -36,16 +37,16 @@ pub fn write_file_text(
         }
     };
     let (verdict, path) = (target.verdict.name(), escape::path(&target.path));
-    let (pages, ages) = (pages.unwrap_or_default(), ages_of(target, outcome));
+    let (pages, ages) = (pages.unwrap_or_default(), ages_of(target, outcome, moments));
     let line = format!("{verdict:<10}  {path}: {pages}{what}{ages}\n");
     out.extend_from_slice(line.as_bytes());
     write_withheld_text(&outcome.withheld, out);
 }
 
 /// Says when a file changed that may have been edited, and how old the copy is.
-fn ages_of(target: &RepairTarget, outcome: &RepairOutcome) -> String {
-    let changed = target.changed_at().map(|at| format!("changed on {}", day_and_time(at)));
-    let copy = outcome.copy_mtime.map(|at| format!("the copy is of {}", day_and_time(at)));
+fn ages_of(target: &RepairTarget, outcome: &RepairOutcome, moments: MomentWords) -> String {
+    let changed = target.changed_at().map(|at| format!("changed on {}", moments.0(at)));
+    let copy = outcome.copy_mtime.map(|at| format!("the copy is of {}", moments.0(at)));
     let ages: Vec<String> = changed.into_iter().chain(copy).collect();
     if ages.is_empty() { String::new() } else { format!(" ({})", ages.join("; ")) }
 }
@@ -135,10 +136,11 @@ fn left_alone(left: LeftAlone) -> String {
         ));
     }
     if left.suspect > 0 {
+        let whose =
+            if left.suspect == 1 { "it and kept its date" } else { "them and kept their dates" };
         text.push_str(&format!(
-            " Left alone because something changed it and kept its date: {}. If it was you, \
-             `steadfast update --accept-suspect` keeps that, and `steadfast repair --suspect` \
-             undoes it.",
+            " Left alone because something changed {whose}: {}. If it was you, `steadfast update \
+             --accept-suspect` keeps that, and `steadfast repair --suspect` undoes it.",
             counted(left.suspect, "file", "files")
         ));
     }

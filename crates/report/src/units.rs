@@ -229,6 +229,16 @@ pub fn day_and_time(timestamp: Timestamp) -> String {
     format!("{} {year} at {}", date.strftime("%-d %B"), date.strftime("%H:%M UTC"))
 }
 
+/// Words a moment: in UTC, unless the caller knows the time zone of the reader.
+#[derive(Clone, Copy, Debug)]
+pub struct MomentWords(pub fn(Timestamp) -> String);
+
+impl Default for MomentWords {
+    fn default() -> MomentWords {
+        MomentWords(day_and_time)
+    }
+}
+
 /// Returns a moment in UTC to its nanosecond, as in "2024-03-01 12:00:05.123456789Z".
 pub fn moment_exact(timestamp: Timestamp) -> String {
     let mut text = moment(timestamp);

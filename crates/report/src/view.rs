@@ -12,6 +12,7 @@ use steadfast::{
 };
 
 use crate::pages::damage_detail;
+use crate::units::MomentWords;
 use crate::{escape, units};
 
 /// The end of a run, as documents show it. Its fields are serialized as `docs/formats/events.md`
@@ -254,14 +255,19 @@ pub fn algorithm_title(algorithm: Algorithm) -> &'static str {
 
 /// Lists what is known of a file beyond its verdict: errors, differences, its present path.
 /// `in_words` words an error, with or without a command to type.
-pub fn known_of(event: &FileEvent, in_words: fn(&FileError) -> String) -> Vec<String> {
+pub fn known_of(
+    event: &FileEvent,
+    in_words: fn(&FileError) -> String,
+    moments: MomentWords,
+) -> Vec<String> {
     let mut known = Vec::new();
     known.extend(event.trouble.as_ref().map(|trouble| escape::text(&in_words(trouble))));
-    known.extend(question(event));
+    known.extend(question(event, moments));
     known.extend(difference(event));
     known.extend(event.reason().and_then(words_of).map(str::to_owned));
     known.extend(rollback(event));
-    known.extend(event.damage.as_deref().map(damage_detail));
+    let may_be_edit = event.verdict.is_some_and(|it| it.differs() && it != Verdict::Corrupt);
+    known.extend(event.damage.as_deref().map(|damage| damage_detail(damage, may_be_edit)));
     known.extend(event.moved_to.as_ref().map(|to| format!("now {}", escape::path(to))));
     let source = event.reference.as_ref().map(|reference| escape::text(reference.source));
     known.extend(source.map(|source| format!("by {source}")));
@@ -269,11 +275,11 @@ pub fn known_of(event: &FileEvent, in_words: fn(&FileError) -> String) -> Vec<St
 }
 
 /// Asks about a suspect file, with the time at which something wrote to it.
-fn question(event: &FileEvent) -> Option<String> {
+fn question(event: &FileEvent, moments: MomentWords) -> Option<String> {
     let changed_at = event.changed_at().filter(|_| event.verdict == Some(Verdict::Suspect))?;
     Some(format!(
         "changed on {} by something that kept its date. Was it you?",
-        units::day_and_time(changed_at)
+        moments.0(changed_at)
     ))
 }
 
@@ -310,16 +316,18 @@ fn difference(event: &FileEvent) -> Option<String> {
     };
     let [was, now] = units::moments_apart(stored.mtime, mtime);
     match event.verdict? {
-        Verdict::Corrupt if stored.length != length => {
-            Some(format!("{}; yet last modified {was} as recorded", lengths(stored.length)))
-        }
-        Verdict::Corrupt => Some(format!(
-            "{} with other contents; yet last modified {was} as recorded",
-            units::counted(length, "byte", "bytes"),
-        )),
-        Verdict::Suspect if stored.length != length => Some(lengths(stored.length)),
-        Verdict::Suspect => {
-            Some(format!("{} with other contents", units::counted(length, "byte", "bytes"),))
+        Verdict::Corrupt | Verdict::Suspect => {
+            let mut text = match stored.length == length {
+                true => format!("{} with other contents", units::counted(length, "byte", "bytes")),
+                false => lengths(stored.length),
+            };
+            if event.verdict == Some(Verdict::Corrupt) {
+                text.push_str(&match event.reason() {
+                    Some(Reason::TimesDecayed) => format!("; last modified {now}, was {was}"),
+                    _ => format!("; yet last modified {now} as recorded"),
+                });
+            }
+            Some(text)
         }
         Verdict::Modified if event.reason() == Some(Reason::DateKept) => {
             Some(format!("edited, and its date was kept; {}", lengths(stored.length)))
@@ -336,10 +344,10 @@ fn difference(event: &FileEvent) -> Option<String> {
 /// Describes a finding beyond its name, if there is more to say.
 pub fn finding_detail(finding: &Finding) -> Option<String> {
     match finding {
-        Finding::TagLost { damaged, .. } => Some(format!(
-            "its attribute is {}; the catalogue has the tag: `steadfast update --restore-tags` \
-             puts it back",
-            if *damaged { "damaged" } else { "gone" }
+        Finding::TagLost { damaged, fits, .. } => Some(format!(
+            "its attribute is {}; the catalogue has the tag{}",
+            if *damaged { "damaged" } else { "gone" },
+            if *fits { ": `steadfast update --restore-tags` puts it back" } else { "" }
         )),
         Finding::TagReplaced { accepted, .. } => {
             let end = match accepted {
@@ -360,7 +368,7 @@ pub fn finding_detail(finding: &Finding) -> Option<String> {
             "nothing is there, where {} used to be: is something not mounted?",
             units::counted(*entries, "file", "files")
         )),
-        Finding::Extra { .. } => Some("in no manifest of the bag".into()),
+        Finding::Extra { .. } => Some("not in the list".into()),
         Finding::Changed { change, .. } => {
             let facts = [
                 ("length", change.length),

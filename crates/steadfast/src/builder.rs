@@ -15,7 +15,7 @@ use crate::error::Error;
 use crate::monitor::{Monitor, Summary};
 use crate::parity::run_and_keep;
 use crate::repair;
-use crate::run::{List, Options, ReadFrom, Verb, ensure_consent, run};
+use crate::run::{List, Options, ReadFrom, SuspectUse, Verb, ensure_consent, run};
 use crate::selection::Selection;
 
 /// Tags every file beneath a path that has no tag, or the file itself.
@@ -204,7 +204,7 @@ fn ensure_options(verb: Verb, options: &Options) -> Result<(), Error> {
         ("due", options.due.is_some() && !checks),
         ("require_tags", options.require_tags && !checks),
         ("accept_missing", options.accept_missing && !updates),
-        ("accept_suspect", options.accept_suspect && !updates),
+        ("accept_suspect", options.accept_suspect != SuspectUse::default() && !updates),
         ("restore_tags", options.restore_tags && !updates),
         ("accept_many", options.accept_many && !accepts),
         ("judge", options.judge && verb != Verb::Hash),

@@ -297,7 +297,7 @@ impl FileEvent {
     }
 
     /// Notes the outcome of judging the file.
-    pub(crate) fn judged(&mut self, judgement: Judgement) {
+    pub fn judged(&mut self, judgement: Judgement) {
         (self.verdict, self.visit.reason) = (Some(judgement.verdict), judgement.reason);
     }
 

@@ -10,12 +10,33 @@ use crate::verdict::ChangeEvidence;
 /// What is known of the last time at which the contents of a file were proved.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum LastProof {
-    /// The change time and the inode of that moment.
-    Recorded(Timestamp, u64),
+    /// What the file system said of the file at that moment.
+    Recorded {
+        /// Its change time.
+        ctime: Timestamp,
+        /// Its inode.
+        inode: u64,
+        /// Its modification time, which a program may have set after the tag was made.
+        mtime: Timestamp,
+    },
     /// When its tag, or another record of it, was made.
     Tagged(Timestamp),
     /// An earlier run found that something wrote the file after that moment.
-    WrittenSince,
+    WrittenSince {
+        /// The modification time of that moment, if it is known.
+        mtime: Option<Timestamp>,
+    },
+}
+
+impl LastProof {
+    /// Returns whether the file had this modification time at that moment, as far as is known.
+    pub(crate) fn has_mtime(self, now: Timestamp) -> bool {
+        match self {
+            LastProof::Recorded { mtime, .. } => mtime == now,
+            LastProof::WrittenSince { mtime } => mtime == Some(now),
+            LastProof::Tagged(_) => false,
+        }
+    }
 }
 
 /// Returns what the change time of a file says about the time since its last proof.
@@ -31,10 +52,12 @@ pub(crate) fn evidence_of(
         return ChangeEvidence::NotKnown;
     }
     let evidence = match proof {
-        LastProof::Recorded(ctime, inode) if (ctime, inode) == (status.ctime, status.inode) => {
+        LastProof::Recorded { ctime, inode, .. }
+            if (ctime, inode) == (status.ctime, status.inode) =>
+        {
             ChangeEvidence::AsRecorded
         }
-        LastProof::Recorded(..) | LastProof::WrittenSince => ChangeEvidence::Later,
+        LastProof::Recorded { .. } | LastProof::WrittenSince { .. } => ChangeEvidence::Later,
         // Setting the attribute moved the change time to that second.
         LastProof::Tagged(at) if status.ctime.seconds <= at.seconds => ChangeEvidence::AsTagged,
         LastProof::Tagged(_) => ChangeEvidence::Later,

@@ -47,6 +47,12 @@ impl FileState {
         matches!(self, FileState::Fine | FileState::Touched | FileState::TagLost)
     }
 
+    /// Returns whether the file still had the modification time of its last proof when it got into
+    /// this state, which may not be that of its tag.
+    pub(crate) fn keeps_date(self) -> bool {
+        matches!(self, FileState::Touched | FileState::Suspect | FileState::Corrupt)
+    }
+
     /// Returns the verdict of a file in this state.
     pub fn verdict(self, tagged: bool) -> Verdict {
         match self {

@@ -58,6 +58,8 @@ pub enum Finding {
         tag: Tag,
         /// Whether the attribute exists but is damaged.
         damaged: bool,
+        /// Whether the contents are those of the tag, so that it can be put back.
+        fits: bool,
     },
     /// A file's attribute is a tag of other contents than the catalogue's.
     #[strum(serialize = "tag replaced")]

@@ -253,6 +253,19 @@ impl Summary {
         Some(Notice { status: notice.status.only_if(!allowed), ..notice })
     }
 
+    /// Returns the notice for a check without a catalogue that found files without tags among
+    /// others: they may have had some.
+    pub(crate) fn lost_tags(&self) -> Option<Notice> {
+        let untagged = self.verdicts(Verdict::Untagged);
+        if self.verb != "check" || self.catalogued || untagged == 0 || self.judged() == 0 {
+            return None;
+        }
+        let files = if untagged == 1 { "1 file has no tag" } else { "files have no tag" };
+        let files = if untagged == 1 { files.to_owned() } else { format!("{untagged} {files}") };
+        let notice = Notice::new(format!("{files}. {SAVED_ANEW}"));
+        Some(notice.advise(Advice::MakeCatalogue))
+    }
+
     /// Counts a finding.
     pub fn note(&mut self, finding: &Finding) {
         *self.counts.findings.entry(finding.name()).or_default() += 1;
@@ -275,6 +288,10 @@ impl Summary {
 /// The notice for a check that found files and judged none.
 const NO_TAG: &str = "no file here has a tag, so nothing was judged. If they had tags, a copy or \
                       another tool dropped them;";
+
+/// Why files may have no tag.
+const SAVED_ANEW: &str = "Programs that save to a new file and rename it drop the tag, so some of \
+                          these may be edited or damaged. A catalogue tells them from new files;";
 
 /// The notice for a run that found files but could read none, because their contents are elsewhere.
 const NOT_HERE: &str = "no file's contents are on this machine, so nothing was read";

@@ -31,8 +31,10 @@ mod update;
 mod verify_pages;
 mod work;
 
+use std::collections::HashSet;
+use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
 use steadfast_sys::file::Timestamp;
@@ -45,7 +47,7 @@ pub use hash::digest_of;
 pub(crate) use leaves::leaves_folder;
 pub use options::{
     CatalogueOptions, CatalogueUse, Controls, DatalessUse, DueChoice, Options, ReadFrom,
-    ReadingOptions, Verb,
+    ReadingOptions, SuspectUse, Verb,
 };
 pub use quick::quick;
 pub use read::read_without_hashing;
@@ -70,10 +72,10 @@ use crate::read::Engine;
 use crate::read::buffered::Buffered;
 use crate::reference::Reference;
 use crate::selection::Selection;
-use crate::store::Store;
 use crate::store::pages::PageKeeper;
 use crate::store::xattr::Xattr;
-use crate::walk::{Excludes, Listed};
+use crate::store::{Store, has_tag};
+use crate::walk::{Excludes, Listed, WalkItem, walk};
 
 fn task_of(verb: Verb, context: TagContext) -> Arc<dyn Task> {
     match verb {
@@ -282,23 +284,92 @@ pub struct Unlisted {
     pub reason: String,
 }
 
+/// The files beside a list that are reported because it does not name them.
+#[derive(Clone, Debug)]
+pub enum Unnamed {
+    /// These, which it should name.
+    Known(Vec<PathBuf>),
+    /// All beneath the root, except the file of the list itself, as device and inode.
+    All {
+        /// The file of the list.
+        list: Option<(u64, u64)>,
+    },
+}
+
 /// Compares files beneath a root with the entries of a list. A listed file that does not exist is
-/// missing. `extra` are files that the list should name but does not.
+/// missing. Files that it does not name are reported as `unnamed` asks for.
 ///
 /// # Errors
 /// As [`crate::Run::run`].
 pub fn compare(
     root: &Path,
     list: List,
-    extra: Vec<PathBuf>,
+    unnamed: Unnamed,
     options: &Options,
     monitor: &mut dyn Monitor,
 ) -> Result<Summary, Error> {
     let context = context_of(Arc::new(Xattr), records_of(root, options), options);
     let task = Arc::new(compare::CompareTask { context });
+    let named = Arc::new(Mutex::new(HashSet::new()));
+    let list: List = match unnamed {
+        Unnamed::Known(_) => list,
+        Unnamed::All { .. } => {
+            let named = Arc::clone(&named);
+            Box::new(list.inspect(move |line| {
+                let mut named = named.lock().unwrap_or_else(PoisonError::into_inner);
+                named.extend(line.as_ref().ok().map(|(path, _)| path.clone()));
+            }))
+        }
+    };
     let mut summary = run_listed(Verb::Check, task, (root, list), None, options, monitor)?;
+    let extra = match unnamed {
+        Unnamed::Known(extra) => extra,
+        Unnamed::All { .. } if summary.interrupted => Vec::new(),
+        Unnamed::All { list } => {
+            let named = named.lock().unwrap_or_else(PoisonError::into_inner);
+            unnamed_beneath(root, list, &named, options, &mut summary, monitor)?
+        }
+    };
     report_extra(root, extra, &mut summary, monitor);
     Ok(summary)
+}
+
+/// Returns the files beneath a root that a list does not name. A folder that cannot be walked may
+/// have more, so the run is then no success.
+fn unnamed_beneath(
+    root: &Path,
+    output: Option<(u64, u64)>,
+    named: &HashSet<PathBuf>,
+    options: &Options,
+    summary: &mut Summary,
+    monitor: &mut dyn Monitor,
+) -> Result<Vec<PathBuf>, Error> {
+    let selection = Selection { output, with_sidecars: true, ..Selection::of([root]) };
+    let mut extra = Vec::new();
+    let mut failures = Vec::new();
+    let (excludes, stop) = (Excludes::new(&[])?, &options.controls.stop);
+    let (_, whole) = walk(&selection, &excludes, has_tag, stop, &mut |found| {
+        match found {
+            WalkItem::File(entry) => {
+                let path = entry.path.to_path();
+                let path = path.strip_prefix(root).unwrap_or(&path);
+                extra.extend((!named.contains(path)).then(|| path.to_owned()));
+            }
+            WalkItem::Failed(event) => {
+                let why = event.trouble.as_ref().map(ToString::to_string).unwrap_or_default();
+                failures.push(Notice::failure(why).at(&event.path.to_path()));
+            }
+            WalkItem::Notice(notice) => failures.push(notice),
+            WalkItem::Leaves(_) => {}
+        }
+        ControlFlow::Continue(())
+    });
+    summary.interrupted |= !whole;
+    for notice in failures {
+        summary.raise_status(notice.status);
+        monitor.event(&Event::Notice(notice));
+    }
+    Ok(extra)
 }
 
 /// Returns the records of the catalogue of a root, which say more of files that differ from a list.

@@ -118,6 +118,11 @@ impl Reason {
     pub fn name(self) -> &'static str {
         self.into()
     }
+
+    /// Returns the reason of a name.
+    pub fn named(name: &str) -> Option<Reason> {
+        Reason::VARIANTS.iter().copied().find(|reason| reason.name() == name)
+    }
 }
 
 /// The verdict of one file, and why.

@@ -175,6 +175,10 @@ pub(crate) struct CheckArgs {
     /// The format of FILE [default: recognised by its name and first bytes]
     #[arg(long, value_name = "NAME", requires = "manifest")]
     pub(crate) format: Option<Format>,
+    /// Also report each file beneath PATH that FILE does not name, with status 1. Of a bag, its
+    /// payload is always compared so
+    #[arg(long, requires = "manifest")]
+    pub(crate) new: bool,
     #[command(flatten)]
     pub(crate) paths: PathArgs,
     #[command(flatten)]
@@ -214,6 +218,9 @@ pub(crate) struct UpdateArgs {
     /// Accept suspect files too: a program of yours changed them and kept their dates
     #[arg(long)]
     pub(crate) accept_suspect: bool,
+    /// Accept suspect files only, and leave new and edited ones alone
+    #[arg(long, conflicts_with_all = ["accept_suspect", "restore_tags", "accept_missing"])]
+    pub(crate) only_suspect: bool,
     /// Update even if more than 5 % of the files are missing or modified
     #[arg(long)]
     pub(crate) accept_many: bool,

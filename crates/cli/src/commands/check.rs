@@ -1,10 +1,12 @@
 //! `steadfast check`: arguments → a run that judges → the report.
 
+use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
 use anyhow::ensure;
 use steadfast::ExitStatus;
 use steadfast::Verb;
+use steadfast::run::Unnamed;
 
 use crate::args::CheckArgs;
 
@@ -52,6 +54,11 @@ fn tell_of_drives(root: Option<&PathBuf>) {
     }
 }
 
+/// Returns the device and the inode of a file.
+fn identity_of(path: &Path) -> Option<(u64, u64)> {
+    path.metadata().ok().map(|status| (status.dev(), status.ino()))
+}
+
 /// Checks the files of a manifest.
 fn check_manifest(args: &CheckArgs, manifest: &Path) -> anyhow::Result<ExitStatus> {
     ensure_plain(&args.paths)?;
@@ -63,7 +70,11 @@ fn check_manifest(args: &CheckArgs, manifest: &Path) -> anyhow::Result<ExitStatu
     let options = args.paths.walk.empty.choose(args.engine.options());
     let options = args.catalogue.choose(options);
     let options = options.with(|options| options.require_tags = args.require_tags);
+    let unnamed = match args.new && document.extra.is_empty() && !manifest.is_dir() {
+        true => Unnamed::All { list: identity_of(manifest) },
+        false => Unnamed::Known(document.extra),
+    };
     execute_with(options, &args.output, report, |options, console| {
-        steadfast::run::compare(&root, document.list, document.extra, options, console)
+        steadfast::run::compare(&root, document.list, unnamed, options, console)
     })
 }

@@ -18,6 +18,7 @@ use steadfast_report::{escape, units};
 
 use crate::args::{Discarded, RepairArgs};
 use crate::exit;
+use crate::local_time::moments;
 use crate::output::{answer, answer_part};
 
 pub(super) fn run(args: &RepairArgs) -> anyhow::Result<ExitStatus> {
@@ -98,7 +99,7 @@ impl RepairConsole {
         let mut line = Vec::new();
         match self.json {
             true => write_file_json(target, outcome, is_done, &mut line),
-            false => write_file_text(target, outcome, is_done, &mut line),
+            false => write_file_text(target, outcome, is_done, moments(), &mut line),
         }
         // A repair goes on although nobody reads of it; the last answer then fails.
         if let Err(error) = answer_part(&line) {

@@ -96,6 +96,35 @@ fn an_edit_stays_one_however_often_it_is_checked() {
 }
 
 #[test]
+fn the_date_that_a_check_proved_is_the_one_that_counts() {
+    let Some(tree) = catalogued() else { return };
+    let set = |seconds| {
+        let at = SystemTime::UNIX_EPOCH + std::time::Duration::from_secs(seconds);
+        File::options().write(true).open(tree.path("a")).unwrap().set_modified(at).unwrap();
+    };
+    set(1_000_000_000);
+    assert_eq!(run(&tree, ["check", "--json", "."]).verdict("a").as_deref(), Some("touched"));
+    fs::write(tree.path("a"), "alpho").unwrap();
+    set(1_000_000_000);
+    for _ in 0..2 {
+        let json = run(&tree, ["check", "--json", "."]).ends(3);
+        assert_eq!(json.verdict("a").as_deref(), Some("suspect"));
+    }
+    fs::rename(tree.path("a"), tree.path("d")).unwrap();
+    for _ in 0..2 {
+        let json = run(&tree, ["check", "--json", "."]).ends(3);
+        assert_eq!(json.verdict("d").as_deref(), Some("suspect"));
+    }
+    fs::rename(tree.path("d"), tree.path("a")).unwrap();
+    run(&tree, ["check", "."]).ends(3);
+    set(1_000_000_005);
+    // It meets the file and does not read it.
+    run(&tree, ["tag", "."]).succeeds();
+    let json = run(&tree, ["check", "--json", "."]).ends(1);
+    assert_eq!(json.verdict("a").as_deref(), Some("modified"));
+}
+
+#[test]
 fn what_was_cut_off_and_is_otherwise_the_same_is_no_edit() {
     let pages = |length: usize| (0..length).map(|at| (at / 7) as u8).collect::<Vec<u8>>();
     let tree = Tree::new().file("cut", &pages(20_000)).file("other", &pages(20_000));
@@ -372,4 +401,66 @@ fn a_list_without_times_tells_no_cause_unless_the_tag_does() {
     let text = run(&tree, ["check", "--no-catalogue", "--manifest", "LIST"]).ends(1);
     assert!(text.stdout().contains("cause not known"), "{}", text.stdout());
     assert!(text.stdout().contains("Do not accept it"), "{}", text.stdout());
+}
+
+#[test]
+fn only_suspect_files_are_accepted_if_asked_so() {
+    let Some(tree) = catalogued() else { return };
+    edit_and_keep_date(&tree.path("a"), |bytes| bytes[0] ^= 1);
+    edit_and_keep_date(&tree.path("b"), |bytes| bytes.push(b'!'));
+    fs::write(tree.path("new"), "new").unwrap();
+    let text = run(&tree, ["check", "."]).ends(3);
+    assert!(text.stdout().contains("1 file is suspect: something changed it and kept its date."));
+    run(&tree, ["update", "--only-suspect", "."]).ends(1);
+    let json = run(&tree, ["check", "--json", "--verbose", "."]).ends(1);
+    let verdicts = ["a", "b", "new"].map(|name| json.verdict(name));
+    let verdicts = verdicts.map(Option::unwrap_or_default);
+    assert_eq!(verdicts, ["intact", "modified", "untagged"]);
+}
+
+#[test]
+fn a_tag_that_went_with_a_save_is_put_back_only_where_it_fits() {
+    let Some(tree) = catalogued() else { return };
+    let save = |name: &str, contents: &str| {
+        fs::write(tree.path("draft"), contents).unwrap();
+        fs::rename(tree.path("draft"), tree.path(name)).unwrap();
+    };
+    let old = fs::read_to_string(tree.path("b")).unwrap();
+    save("a", "saved anew");
+    let lost = run(&tree, ["check", "."]).ends(1);
+    assert!(!lost.stdout().contains("--restore-tags"), "{}", lost.stdout());
+    save("b", &old);
+    let lost = run(&tree, ["check", "."]).ends(1);
+    let lines = lost.stdout().lines().filter(|line| line.contains("puts it back"));
+    let lines: Vec<&str> = lines.collect();
+    assert!(lines.len() == 1 && lines[0].contains("b "), "{lines:?}");
+}
+
+#[test]
+fn files_without_tags_are_counted_where_no_catalogue_knows_them() {
+    let tree = Tree::small();
+    run(&tree, ["tag", "."]).succeeds();
+    assert_eq!(run(&tree, ["check", "."]).succeeds().stderr(), "");
+    fs::write(tree.path("draft"), "saved anew").unwrap();
+    fs::rename(tree.path("draft"), tree.path("a")).unwrap();
+    let checked = run(&tree, ["check", "."]).succeeds();
+    assert!(checked.stderr().contains("1 file has no tag."), "{}", checked.stderr());
+    assert!(checked.stderr().contains("steadfast init"), "{}", checked.stderr());
+    let json = run(&tree, ["check", "--json", "."]).succeeds();
+    assert!(json.stdout().contains("1 file has no tag."), "{}", json.stdout());
+}
+
+#[test]
+fn what_a_list_does_not_name_is_told_if_asked() {
+    let tree = Tree::small();
+    let list = run(&tree, ["hash", "."]).succeeds();
+    fs::write(tree.path("SUMS"), list.stdout()).unwrap();
+    run(&tree, ["check", "--manifest", "SUMS", "--new"]).succeeds();
+    fs::write(tree.path("sub/more"), "more").unwrap();
+    run(&tree, ["check", "--manifest", "SUMS"]).succeeds();
+    let told = run(&tree, ["check", "--manifest", "SUMS", "--new"]).ends(1);
+    assert!(told.stdout().contains("extra       sub/more  (not in the list)"), "{}", told.stdout());
+    let elsewhere = tree.path(".");
+    let told = run(&tree, ["check", "--manifest", "SUMS", "--new", elsewhere.to_str().unwrap()]);
+    assert!(told.ends(1).stdout().contains("sub/more  (not in the list)"));
 }

@@ -257,7 +257,7 @@ fn a_file_that_a_bag_misses_is_missing() {
     assert_eq!(said.verdict("bag/data/a").as_deref(), Some("missing"), "{}", said.stdout());
     fs::write(tree.path("bag/data/more"), b"in no manifest").unwrap();
     let said = tree.run(["check", "--manifest", "bag"]).ends(1);
-    let line = "extra       bag/data/more  (in no manifest of the bag)\n";
+    let line = "extra       bag/data/more  (not in the list)\n";
     assert!(said.stdout().contains(line), "{}", said.stdout());
     assert!(!said.stdout().contains("unreadable"), "{}", said.stdout());
 }

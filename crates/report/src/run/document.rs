@@ -86,7 +86,7 @@ impl RunReport {
             rank: verdict.and_then(rank).unwrap_or(Verdict::ALL.len()),
             name: verdict.map_or("failed", Verdict::name),
             path: escape::path(&event.path.to_path()),
-            known: known_of(event, ToString::to_string).join("; "),
+            known: known_of(event, ToString::to_string, units::MomentWords::default()).join("; "),
         });
     }
 
@@ -172,8 +172,9 @@ impl RunReport {
         let table = Table::of("verdicts", "Verdicts", 1, &rows, fields);
         let mut sentences = vec![self.answer(run)];
         if run.verdict(Verdict::Suspect) > 0 {
-            let keep = "If it was you, keep them: steadfast update --accept-suspect PATH.";
-            sentences.push(keep.to_owned());
+            let them = if run.verdict(Verdict::Suspect) == 1 { "it" } else { "them" };
+            let keep = "steadfast update --accept-suspect PATH";
+            sentences.push(format!("If it was you, keep {them}: {keep}."));
             let restore = "Otherwise: steadfast repair --suspect --from BACKUP PATH.";
             sentences.push(restore.to_owned());
         }

@@ -16,7 +16,7 @@ use steadfast::{Action, Algorithm, Event, FileEvent, FindingEvent, Notice, Subje
 use super::Renderer;
 use crate::output::Output;
 use crate::text::{RED, YELLOW, finding_line, painted};
-use crate::units::{self, Units};
+use crate::units::{self, MomentWords, Units};
 use crate::view::{FindingRule, RunView, finding_detail, known_of};
 use crate::{advice, escape};
 
@@ -33,6 +33,8 @@ pub struct TextOptions {
     pub units: Units,
     /// Which events are findings, and whether the run is dry: then actions read "would …".
     pub rule: FindingRule,
+    /// How a moment is worded that a person is asked about.
+    pub moments: MomentWords,
 }
 
 impl TextOptions {
@@ -49,6 +51,8 @@ pub struct Text {
     findings: BTreeMap<Heading, FindingGroup>,
     /// Files that could not be judged because their tags are damaged.
     damaged_tags: u64,
+    /// Whether a lost tag can be put back.
+    restores_tags: bool,
     algorithms: HashedBy,
 }
 
@@ -137,6 +141,7 @@ impl Text {
         let path = escape::path(&noted.path);
         let line = finding_line(&label, &path, finding_detail(&noted.finding).as_slice());
         output.answer.extend_from_slice(line.as_bytes());
+        self.restores_tags |= matches!(noted.finding, CatalogueFinding::TagLost { fits: true, .. });
         if matters && !self.options.quiet {
             self.remember(Heading::Catalogue(name), path, true);
         }
@@ -199,7 +204,7 @@ impl Text {
     }
 
     fn details(&self, event: &FileEvent) -> Vec<String> {
-        let mut details = known_of(event, advice::of_error);
+        let mut details = known_of(event, advice::of_error, self.options.moments);
         if let (Some(_), Some(action)) = (self.options.rule.failing_verdict(event), event.action) {
             details.push(self.action(action).to_owned());
         }

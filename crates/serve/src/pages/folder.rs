@@ -159,7 +159,7 @@ fn attention(
                         (visitor.csrf())
                         input type="hidden" name="place" value=(folder.place.token());
                         button type="submit" name="verb" value=(RunVerb::Keep.name()) {
-                            (icon("check")) "It was me: update, and keep all whose date was kept"
+                            (icon("check")) "It was me: keep all whose date was kept"
                         }
                     }
                 }

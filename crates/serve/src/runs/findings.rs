@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 
 use steadfast::{FileEvent, FindingEvent, Verdict};
 use steadfast_report::escape;
+use steadfast_report::units::MomentWords;
 use steadfast_report::view::{FindingRule, finding_detail, known_of};
 
 /// Findings that are kept of one run: about 2 MB with their details.
@@ -156,7 +157,7 @@ fn finding_of(event: &FileEvent) -> Option<(usize, RunFinding)> {
         name: event.verdict.map_or("failed", Verdict::name),
         is_corrupt: event.verdict.is_some_and(Verdict::is_alarm),
         path: escape::path(&event.path.to_path()),
-        known: known_of(event, ToString::to_string),
+        known: known_of(event, ToString::to_string, MomentWords::default()),
     };
     Some((event.verdict.and_then(rank).unwrap_or(Verdict::ALL.len()), finding))
 }

@@ -10,6 +10,7 @@ use std::sync::{Arc, Mutex};
 use steadfast::ExitStatus;
 use steadfast::catalogue::Catalogue;
 use steadfast::cost::{Span, SpanSink};
+use steadfast::run::SuspectUse;
 use steadfast::{
     Action, ErrorKind, Event, FileEvent, Monitor, Options, Progress, Run, Selection, Summary,
     Verdict,
@@ -69,7 +70,9 @@ impl<'a> RunMonitor<'a> {
         let options_with = |catalogue| {
             options_of(run, catalogue).with(|options| {
                 options.trace = Some(Arc::clone(&spans) as Arc<dyn SpanSink>);
-                options.accept_suspect = run.request.verb == RunVerb::Keep;
+                if run.request.verb == RunVerb::Keep {
+                    options.accept_suspect = SuspectUse::AcceptAlone;
+                }
             })
         };
         let options = options_with(run.catalogue.clone());
@@ -221,7 +224,7 @@ fn library_verb(verb: RunVerb) -> steadfast::Verb {
 fn command_of(run: &ServedRun) -> String {
     let verb = match run.request.verb {
         RunVerb::Protect => "init && steadfast tag",
-        RunVerb::Keep => "update --accept-suspect",
+        RunVerb::Keep => "update --only-suspect",
         verb => verb.name(),
     };
     let mut words = vec!["steadfast".to_owned(), verb.to_owned()];

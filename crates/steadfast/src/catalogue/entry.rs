@@ -154,12 +154,15 @@ impl FileRow {
     /// kept until the next proof.
     pub(super) fn last_proof(&self, slice_run: i64) -> Option<LastProof> {
         let FileRecord { facts, tag, standing } = self.record;
-        tag.filter(|_| self.last_proved(slice_run) != 0)?;
-        Some(match standing {
+        let tag = tag?;
+        let mtime = if standing.keeps_date() { facts.mtime } else { tag.mtime };
+        match standing {
             // Earlier programs put the change time of the edit here.
-            FileState::Modified => LastProof::WrittenSince,
-            _ => LastProof::Recorded(facts.ctime, facts.inode),
-        })
+            FileState::Modified => Some(LastProof::WrittenSince { mtime: None }),
+            FileState::Suspect => Some(LastProof::WrittenSince { mtime: Some(mtime) }),
+            _ if self.last_proved(slice_run) == 0 => None,
+            _ => Some(LastProof::Recorded { ctime: facts.ctime, inode: facts.inode, mtime }),
+        }
     }
 }
 

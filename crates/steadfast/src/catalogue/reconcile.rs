@@ -262,6 +262,9 @@ impl Recorder {
             // The change time of the last proof is the evidence of later verdicts.
             facts.ctime = was.facts.ctime;
         }
+        if !proves && was.standing.keeps_date() && standing.keeps_date() {
+            facts.mtime = was.facts.mtime;
+        }
         let record = FileRecord { facts, tag: outcome.tag, standing };
         let same_contents = match (&was.tag, &outcome.tag) {
             (Some(was), Some(now)) => was.same_contents(now),
@@ -349,7 +352,8 @@ impl Recorder {
         let from_here = seen.place.is_loss() && !seen.changed_tag();
         if outcome.lost || from_here {
             let damaged = seen.place == TagPlace::Damaged;
-            self.report(say, Finding::TagLost { path, tag: catalogued, damaged });
+            let fits = seen.record.standing.proves();
+            self.report(say, Finding::TagLost { path, tag: catalogued, damaged, fits });
         } else if let Some(attribute) = seen.record.tag
             && (outcome.replaced || outcome.what == Some(ACCEPTED))
         {

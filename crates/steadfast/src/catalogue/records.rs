@@ -92,8 +92,8 @@ impl CatalogueReader {
         Ok(found.and_then(|found| found.known.record.tag))
     }
 
-    /// Returns the last proof that the contents of a file are those of a tag; `None` if the
-    /// catalogue has another tag, or knows no proof.
+    /// Returns the last proof that the contents of a file are those of a tag, also of a file that
+    /// was renamed since; `None` if the catalogue has another tag, or knows no proof.
     ///
     /// # Errors
     ///
@@ -101,10 +101,11 @@ impl CatalogueReader {
     pub(crate) fn last_proof(
         &self,
         path: &FilePath,
+        status: Option<&Status>,
         tag: &Tag,
     ) -> Result<Option<LastProof>, CatalogueError> {
         let mut reader = self.reader.lock().unwrap_or_else(PoisonError::into_inner);
-        let found = reader.find(&self.scope, path);
+        let found = reader.find_file(&self.scope, path, status);
         let found = found.map_err(|fault| fault.at(&reader.catalogue.file))?;
         let found = found.filter(|found| found.known.record.tag.as_ref() == Some(tag));
         Ok(found.and_then(|found| found.known.last_proof(found.slice_run)))

@@ -29,7 +29,9 @@ impl TagContext {
         if event.stored.is_some_and(|stored| !stored.same_contents(&actual)) {
             self.prefer_tag_of_path(event, &actual);
         }
-        let stored = event.stored.as_ref().map_or(Stored::Absent, Stored::Tag);
+        let differs = event.stored.is_some_and(|stored| !stored.same_contents(&actual));
+        let stored = if differs { self.tag_as_proved(event, mtime) } else { event.stored };
+        let stored = stored.as_ref().map_or(Stored::Absent, Stored::Tag);
         let judged = Judgement::of(stored, Reading::Whole(&actual), || self.evidence(file, event));
         event.judged(judged);
         event.actual = Some(actual);
@@ -79,10 +81,10 @@ impl TagContext {
         let evidence = || self.evidence(file, event);
         let judged = match (&event.stored, &event.reference) {
             (Some(stored), _) if stored.length == length => None,
-            (Some(stored), _) => {
+            (Some(_), _) => self.tag_as_proved(event, mtime).map(|stored| {
                 let reading = Reading::Resized { length, mtime };
-                Some(Judgement::of(Stored::Tag(stored), reading, evidence))
-            }
+                Judgement::of(Stored::Tag(&stored), reading, evidence)
+            }),
             (None, Some(reference)) => reference.judge_length(length, mtime, evidence),
             (None, None) => None,
         };

@@ -194,7 +194,7 @@ pub struct Options {
     /// differ from the catalogue's tags.
     pub accept_missing: bool,
     /// Whether `update` accepts suspect files: the user says that a program of theirs wrote them.
-    pub accept_suspect: bool,
+    pub accept_suspect: SuspectUse,
     /// Whether `update` and `retag` accept any number of changed files. Otherwise they end with
     /// [`crate::ErrorKind::TooManyChanges`] before anything is written if too many files are
     /// missing or modified at once ([`crate::TreeChanges::need_consent`]).
@@ -222,6 +222,18 @@ pub struct Options {
     pub survey: bool,
 }
 
+/// What `update` does with suspect files.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum SuspectUse {
+    /// Reports them.
+    #[default]
+    Leave,
+    /// Accepts them like edited files.
+    Accept,
+    /// Accepts them and leaves all other files alone.
+    AcceptAlone,
+}
+
 impl Options {
     /// Returns how files are treated that are not on this machine. A list of digests without them
     /// would look complete, so for `hash` they are failures.
@@ -244,7 +256,7 @@ impl Default for Options {
             dry_run: false,
             due: None,
             accept_missing: false,
-            accept_suspect: false,
+            accept_suspect: SuspectUse::Leave,
             accept_many: false,
             now: clock::utc_now,
             restore_tags: false,

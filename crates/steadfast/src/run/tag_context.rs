@@ -11,6 +11,7 @@ use std::sync::atomic::AtomicBool;
 use steadfast_digest::{Algorithm, Digest};
 use steadfast_sys::file::{File, Timestamp};
 
+use super::options::SuspectUse;
 use crate::catalogue::CatalogueReader;
 use crate::event::{Action, FileError, FileEvent};
 use crate::evidence::{LastProof, evidence_of};
@@ -34,8 +35,7 @@ pub(super) struct TagContext {
     pub(super) judges: bool,
     /// Whether attributes are accepted that differ from the catalogue's tags.
     pub(super) accept_missing: bool,
-    /// Whether suspect files are accepted.
-    pub(super) accept_suspect: bool,
+    pub(super) accept_suspect: SuspectUse,
     pub(super) algorithm: Option<Algorithm>,
     /// Where leaves of pages are kept, for verbs that use leaves.
     pub(super) pages: Option<Arc<PageKeeper>>,
@@ -204,18 +204,27 @@ impl TagContext {
     /// proved: by the catalogue's entry, otherwise by the time of the tag or of the reference.
     pub(super) fn evidence(&self, file: &File, event: &FileEvent) -> ChangeEvidence {
         let Some(status) = &event.visit.status else { return ChangeEvidence::NotKnown };
-        let proof = match &event.stored {
-            Some(stored) => {
-                let records = self.records.as_ref();
-                match records.map(|records| records.last_proof(&event.path, stored)) {
-                    Some(Ok(Some(proof))) => Some(proof),
-                    Some(Err(_)) => None,
-                    Some(Ok(None)) | None => Some(LastProof::Tagged(stored.tagged)),
-                }
-            }
-            None => event.reference.as_deref().and_then(|it| it.recorded).map(LastProof::Tagged),
+        evidence_of(file, status, self.last_proof(event))
+    }
+
+    fn last_proof(&self, event: &FileEvent) -> Option<LastProof> {
+        let Some(stored) = &event.stored else {
+            return event.reference.as_deref()?.recorded.map(LastProof::Tagged);
         };
-        evidence_of(file, status, proof)
+        let records = self.records.as_ref();
+        let status = event.visit.status.as_ref();
+        match records.map(|records| records.last_proof(&event.path, status, stored)) {
+            Some(Ok(Some(proof))) => Some(proof),
+            Some(Err(_)) => None,
+            Some(Ok(None)) | None => Some(LastProof::Tagged(stored.tagged)),
+        }
+    }
+
+    /// Returns the stored tag as a file whose contents differ is compared with it: with the
+    /// modification time of the last proof if the file still has that.
+    pub(super) fn tag_as_proved(&self, event: &FileEvent, mtime: Timestamp) -> Option<Tag> {
+        let is_proved = self.last_proof(event).is_some_and(|proof| proof.has_mtime(mtime));
+        event.stored.map(|stored| if is_proved { Tag { mtime, ..stored } } else { stored })
     }
 
     /// Returns whether the catalogue has a tag of other contents than the attribute. Writing the

@@ -4,6 +4,7 @@
 use steadfast_sys::file::File;
 
 use super::judge::read_nevertheless;
+use super::options::SuspectUse;
 use super::tag_context::{TagContext, TagLookup};
 use crate::event::{Action, FileEvent};
 use crate::pipeline::{Algorithms, ByteSink, Contents, Plan, Task};
@@ -28,6 +29,9 @@ impl Task for UpdateTask {
                 }
                 read_nevertheless(event);
                 return self.context.plan(Algorithms::one(tag.algorithm));
+            }
+            TagLookup::Nothing | TagLookup::NoPlace if self.accepts_suspect_alone() => {
+                event.verdict = Some(Verdict::Untagged);
             }
             TagLookup::Nothing => return self.context.plan_first(file, event),
             TagLookup::NoPlace => self.context.refuse(event),
@@ -64,13 +68,18 @@ impl Task for UpdateTask {
 }
 
 impl UpdateTask {
+    fn accepts_suspect_alone(&self) -> bool {
+        self.context.accept_suspect == SuspectUse::AcceptAlone
+    }
+
     /// Returns whether a file of this verdict keeps its tag whatever it contains.
     fn keeps(&self, verdict: Verdict, event: &FileEvent, stored: &Tag) -> bool {
         match verdict {
-            Verdict::Suspect if self.context.accept_suspect => {
+            Verdict::Suspect if self.context.accept_suspect != SuspectUse::Leave => {
                 self.context.is_disputed(event, stored)
             }
             Verdict::Corrupt | Verdict::Suspect => true,
+            Verdict::Touched | Verdict::Modified if self.accepts_suspect_alone() => true,
             Verdict::Touched | Verdict::Modified => self.context.is_disputed(event, stored),
             _ => false,
         }

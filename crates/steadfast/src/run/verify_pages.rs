@@ -106,6 +106,7 @@ pub fn verify_pages(path: &Path, options: &PagesOptions) -> Result<Verified, Err
         check if check.damaged_pages > 0 || before.length != tag.length => {
             let length = LengthNow::of(Some(tag.length), before.length);
             let evidence = evidence_of(&file, &before, Some(proof));
+            let same_time = same_time || proof.has_mtime(before.mtime);
             Judgement::of_difference(same_time, length, evidence).verdict
         }
         check if check.unreadable_pages > 0 => Verdict::Unreadable,
@@ -146,7 +147,7 @@ fn last_proof(path: &Path, tag: &Tag, catalogue: Option<&Path>) -> LastProof {
     let known = catalogue.and_then(|file| {
         let catalogue = Catalogue::open_reader(file).ok()?;
         let real = FilePath::whole(&path.canonicalize().ok()?);
-        CatalogueReader::beside(&catalogue).ok()?.last_proof(&real, tag).ok()?
+        CatalogueReader::beside(&catalogue).ok()?.last_proof(&real, None, tag).ok()?
     });
     known.unwrap_or(LastProof::Tagged(tag.tagged))
 }

@@ -92,7 +92,8 @@ pub(super) fn execute(
     }
     collector.finish((walked.whole || time_up) && !collector.summary.interrupted);
     notices.into_iter().for_each(|notice| collector.notice(notice));
-    if let Some(notice) = collector.summary.unproved(if_empty, allow_empty) {
+    let unproved = collector.summary.unproved(if_empty, allow_empty);
+    if let Some(notice) = unproved.or_else(|| collector.summary.lost_tags()) {
         collector.notice(notice);
     }
     collector.clock.lap(Stage::Report);

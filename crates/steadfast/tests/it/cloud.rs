@@ -13,7 +13,7 @@ use std::sync::Arc;
 use steadfast::Advice;
 use steadfast::read::buffered::Buffered;
 use steadfast::read::{Engine, Origin};
-use steadfast::run::{compare, init, quick};
+use steadfast::run::{Unnamed, compare, init, quick};
 use steadfast::{
     DatalessUse, Event, FileEvent, Monitor, Options, Reference, Subject, Summary, Verb, Verdict,
 };
@@ -183,7 +183,8 @@ fn a_listed_file_in_a_cloud_is_not_missing() {
         let line = |name: &str| Ok((PathBuf::from(name), None::<Reference>));
         let list = Box::new([line("away"), line("gone")].into_iter());
         let mut heard = Heard::default();
-        let summary = compare(tree.path(), list, Vec::new(), options, &mut heard).unwrap();
+        let summary =
+            compare(tree.path(), list, Unnamed::Known(Vec::new()), options, &mut heard).unwrap();
         (summary, heard.files)
     };
     let (summary, files) = listed(&Options::default());

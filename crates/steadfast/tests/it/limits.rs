@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 use steadfast::Advice;
 use steadfast::read::buffered::Buffered;
 use steadfast::read::{Engine, Origin};
-use steadfast::run::{compare, init};
+use steadfast::run::{Unnamed, compare, init};
 use steadfast::store::foreign::ForeignKind;
 use steadfast::{Action, DueChoice, Event, Monitor, Options, Reference, Verb, Verdict};
 use steadfast_sys::file::{File, Status};
@@ -203,7 +203,9 @@ fn the_length_of_a_record_decides_as_that_of_a_tag_does() {
     resize(&tree, "g", HUGE_LEN_BYTES, true);
     let mut found = Verdicts::default();
     let list = Box::new(lines.into_iter());
-    let summary = compare(tree.path(), list, Vec::new(), &Options::default(), &mut found).unwrap();
+    let summary =
+        compare(tree.path(), list, Unnamed::Known(Vec::new()), &Options::default(), &mut found)
+            .unwrap();
     assert_eq!(found.0, [Some(Verdict::Corrupt), Some(Verdict::Modified)]);
     assert_eq!((summary.bytes, summary.exit_status().code()), (0, 3));
 }

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use steadfast::import;
 use steadfast::reference::Reference;
-use steadfast::run::{List, Unlisted, check_listed, compare};
+use steadfast::run::{List, Unlisted, Unnamed, check_listed, compare};
 use steadfast::store::foreign::{ForeignTime, Resolution};
 use steadfast::{Action, Algorithm, Digest, Event, FileEvent, Monitor, Options, Tag, Timestamp};
 use steadfast::{Verb, Verdict};
@@ -217,7 +217,8 @@ fn a_check_by_a_list_falls_back_to_tags() {
     assert_eq!(of(&events, "missing"), Some(Missing));
     let mut events = Events::default();
     let extra = vec![PathBuf::from("extra")];
-    let summary = compare(tree.path(), records(), extra, &options(), &mut events).unwrap();
+    let summary =
+        compare(tree.path(), records(), Unnamed::Known(extra), &options(), &mut events).unwrap();
     let verdicts = ["right", "wrong", "tagged"].map(|name| of(&events, name));
     assert_eq!(verdicts, [Intact, Corrupt, Unreadable].map(Some));
     assert_eq!(
@@ -230,7 +231,7 @@ fn a_check_by_a_list_falls_back_to_tags() {
 fn a_list_beneath_the_current_folder_names_what_it_misses_by_itself() {
     let (mut events, extra) = (Events::default(), vec![PathBuf::from("extra")]);
     let (root, none) = (Path::new("."), list(&[]));
-    let summary = compare(root, none, extra, &options(), &mut events).unwrap();
+    let summary = compare(root, none, Unnamed::Known(extra), &options(), &mut events).unwrap();
     assert_eq!(events.findings, [("extra", PathBuf::from("extra"))]);
     assert_eq!((events.notices.len(), summary.files, summary.exit_status().code()), (1, 0, 1));
 }

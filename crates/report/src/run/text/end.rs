@@ -213,7 +213,7 @@ impl Text {
             );
         }
         let found = |name| self.findings.contains_key(&Heading::Catalogue(name));
-        if found("tag lost") || found("tag damaged") {
+        if self.restores_tags {
             return Some("Put the tags back: steadfast update --restore-tags PATH".to_owned());
         }
         if found("tag replaced") {
@@ -234,10 +234,7 @@ impl Text {
             self.findings.get(&Heading::Verdict(place))
         };
         let corrupt = found(Verdict::Corrupt).map(|finding| {
-            let corrupt = match finding.files {
-                1 => "1 file is corrupt".to_owned(),
-                files => format!("{} files are corrupt", units::count(files)),
-            };
+            let corrupt = units::counted(finding.files, "file is corrupt", "files are corrupt");
             format!(
                 "{}: other contents, although the modification time stands.\n{}\nOr, if a change \
                  was yours, accept it: steadfast retag --accept PATH",
@@ -246,15 +243,16 @@ impl Text {
             )
         });
         let suspect = found(Verdict::Suspect).map(|finding| {
-            let suspect = match finding.files {
-                1 => "1 file is suspect".to_owned(),
-                files => format!("{} files are suspect", units::count(files)),
+            let suspect = units::counted(finding.files, "file is suspect", "files are suspect");
+            let suspect = self.options.painted(&suspect, RED);
+            let [changed, them] = match finding.files {
+                1 => ["it and kept its date", "it"],
+                _ => ["them and kept their dates", "them"],
             };
             format!(
-                "{}: something changed them and kept their dates.\nIf it was you, keep them: \
-                 steadfast update --accept-suspect PATH\nOtherwise restore them: steadfast repair \
-                 --suspect --from BACKUP PATH",
-                self.options.painted(&suspect, RED),
+                "{suspect}: something changed {changed}.\nIf it was you, keep {them}: steadfast \
+                 update --accept-suspect PATH\nOtherwise restore {them}: steadfast repair \
+                 --suspect --from BACKUP PATH"
             )
         });
         let advice: Vec<String> = corrupt.into_iter().chain(suspect).collect();

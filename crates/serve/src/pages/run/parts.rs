@@ -6,6 +6,7 @@ use std::collections::VecDeque;
 use maud::{Markup, html};
 use steadfast::qos::{self, Knowledge};
 use steadfast::{Cost, FileEvent, Stage};
+use steadfast_report::units::MomentWords;
 use steadfast_report::view::known_of;
 use steadfast_report::{Units, escape, progress, units};
 
@@ -272,7 +273,7 @@ fn row_of(event: &FileEvent, base: &str) -> Markup {
     let name = event.action.map(|action| action.name());
     let name = name.or_else(|| event.verdict.map(|verdict| verdict.name())).unwrap_or("no tag");
     let read = event.actual.is_some() && !event.reading.linked;
-    let known = known_of(event, ToString::to_string);
+    let known = known_of(event, ToString::to_string, MomentWords::default());
     html! {
         tr {
             th .long scope="row" title=(path) { (short(&path, base)) }
