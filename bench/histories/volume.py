@@ -6,6 +6,8 @@ import ctypes
 import mmap
 import os
 import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 VOLUME_LEN_BYTES = 512 << 20
@@ -22,34 +24,44 @@ _LIBC = ctypes.CDLL(None, use_errno=True)
 class Volume:
     """One mounted image of a file system, and a small one for parts of its trees."""
 
-    def __init__(self, prefix: Path, system: str) -> None:
+    def __init__(self, prefix: Path, system: str, options: str = "loop") -> None:
         self.system = system
+        self._options = options
         self._image = prefix / f"{system}.img"
         self.root = prefix / system
         self.parts = prefix / f"{system}-parts"
         _make(self._image, system, VOLUME_LEN_BYTES)
         part = prefix / f"{system}-parts.img"
         _make(part, "ext4", PART_LEN_BYTES)
-        for image, place in ((self._image, self.root), (part, self.parts)):
+        for image, place, how in (
+            (self._image, self.root, options),
+            (part, self.parts, "loop"),
+        ):
             place.mkdir(exist_ok=True)
-            _mount_image(image, place)
+            _mount_image(image, place, how)
 
     def close(self) -> None:
         """Unmounts both."""
         for place in (self.root, self.parts):
             subprocess.run(["umount", "--lazy", place], check=True)
 
-    def damage_unmounted(self, data: bytes) -> bool:
-        """Unmounts the volume, flips a byte where a file has these bytes, and mounts it again."""
+    @contextmanager
+    def unmounted(self) -> Iterator[mmap.mmap]:
+        """Unmounts the volume, gives its image, and mounts it again."""
         subprocess.run(["umount", self.root], check=True)
         try:
             with self._image.open("r+b") as image, mmap.mmap(image.fileno(), 0) as all_bytes:
-                at = all_bytes.find(data)
-                if at >= 0:
-                    all_bytes[at] ^= 0x55
-                return at >= 0
+                yield all_bytes
         finally:
-            _mount_image(self._image, self.root)
+            _mount_image(self._image, self.root, self._options)
+
+    def damage_unmounted(self, data: bytes) -> bool:
+        """Flips a byte beneath the file system where a file has these bytes."""
+        with self.unmounted() as all_bytes:
+            at = all_bytes.find(data)
+            if at >= 0:
+                all_bytes[at] ^= 0x55
+            return at >= 0
 
 
 def _make(image: Path, system: str, length: int) -> None:
@@ -60,8 +72,8 @@ def _make(image: Path, system: str, length: int) -> None:
     subprocess.run(line, check=True, stdout=subprocess.DEVNULL)
 
 
-def _mount_image(image: Path, place: Path) -> None:
-    subprocess.run(["mount", "-o", "loop", image, place], check=True)
+def _mount_image(image: Path, place: Path, options: str) -> None:
+    subprocess.run(["mount", "-o", options, image, place], check=True)
     os.chmod(place, 0o755)
 
 
