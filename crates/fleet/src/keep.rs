@@ -15,7 +15,7 @@ use steadfast::catalogue::{
 };
 use steadfast::tag::TagPlace;
 use steadfast::{
-    Event, FileEvent, FindingEvent, Monitor, Notice, Subject, Summary, Tag, Timestamp,
+    Event, FileEvent, FindingEvent, Monitor, Notice, Origin, Subject, Summary, Tag, Timestamp,
 };
 
 use crate::error::Error;
@@ -51,7 +51,7 @@ pub(crate) fn keep(
     let mark = mark(job, &summary.means.backend);
     let begin = RunStart {
         verb: "check",
-        read_from: if media { "media" } else { "cache" },
+        read_from: Some(if media { Origin::Media } else { Origin::Cache }),
         backend: &mark,
         now: Timestamp { seconds: begun_s.unwrap_or(now().seconds), nanoseconds: 0 },
         accepts: false,

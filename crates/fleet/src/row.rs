@@ -8,11 +8,11 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 use steadfast::event::FileError;
-use steadfast::json::{Nanoseconds, PathText, ReferenceText, TagText, origin_name, path_of_base64};
+use steadfast::json::{Nanoseconds, PathText, ReferenceText, TagText, path_of_base64};
 use steadfast::store::foreign::{ForeignKind, ForeignTime, Resolution};
 use steadfast::{
-    Algorithm, Digest, FileEvent, FilePath, Judgement, Origin, Reason, Reference, Resized, Subject,
-    Tag, Timestamp, Verdict,
+    Algorithm, Digest, FileEvent, FilePath, Judgement, Reason, Reference, Resized, Subject, Tag,
+    Timestamp, Verdict,
 };
 use steadfast_sys::file::{FileKind, Status};
 
@@ -86,7 +86,7 @@ impl Row {
             error: event.trouble.as_ref().map(ToString::to_string),
             bytes_read: read.then_some(event.reading.bytes),
             elapsed_ns: read.then_some(event.reading.elapsed_ns),
-            from: event.reading.origin.map(|origin| origin_name(origin).to_owned()),
+            from: event.reading.origin.map(|origin| origin.name().to_owned()),
             inode: None,
             ctime_ns: None,
         }
@@ -177,8 +177,7 @@ impl Row {
         event.trouble = self.error.as_deref().map(trouble);
         event.reading.bytes = self.bytes_read.unwrap_or(0);
         event.reading.elapsed_ns = self.elapsed_ns.unwrap_or(0);
-        let mut origins = [Origin::Cache, Origin::Media].into_iter();
-        event.reading.origin = origins.find(|one| self.from.as_deref() == Some(origin_name(*one)));
+        event.reading.origin = self.from.as_deref().and_then(|name| name.parse().ok());
         Some(event)
     }
 
@@ -237,6 +236,7 @@ fn trouble(text: &str) -> FileError {
 mod tests {
     use super::*;
     use crate::line;
+    use steadfast::Origin;
 
     fn tag(byte: u8) -> Tag {
         Tag {

@@ -11,10 +11,10 @@ mod text;
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use steadfast::ExitStatus;
 use steadfast::catalogue::{
     Audit, CatalogueVerification, Duplicates, FailedCheck, FileState, Overdue, RunRecord,
 };
+use steadfast::{ExitStatus, Origin};
 
 use crate::output::Output;
 use crate::units::DAY_S;
@@ -68,8 +68,8 @@ impl WindowReading {
                 continue;
             }
             reading.runs += 1;
-            let sum = match run.read_from.as_str() {
-                "media" => &mut reading.bytes_media,
+            let sum = match run.read_from {
+                Some(Origin::Media) => &mut reading.bytes_media,
                 _ => &mut reading.bytes_cache,
             };
             *sum = sum.saturating_add(run.bytes);

@@ -2,7 +2,7 @@
 
 use anstyle::Style;
 use steadfast::catalogue::{FileState, RunRecord, RunState};
-use steadfast::{Tag, Timestamp, Verdict};
+use steadfast::{Origin, Tag, Timestamp, Verdict};
 
 use crate::document::{Cell, Field, Table};
 use crate::escape;
@@ -111,7 +111,7 @@ pub(crate) fn run_object(run: &RunRecord) -> JsonObject<'_> {
         .field("run", run.id)
         .field("verb", &run.verb)
         .field("version", &run.version)
-        .field("read_from", &run.read_from)
+        .field("read_from", run.source())
         .field("backend", &run.backend)
         .field("started_s", run.started.seconds)
         .field("latest_s", run.latest.seconds)
@@ -122,10 +122,10 @@ pub(crate) fn run_object(run: &RunRecord) -> JsonObject<'_> {
 }
 
 /// Returns where a run read its bytes from, in one word.
-pub(crate) fn source(run: &RunRecord) -> &str {
-    match run.read_from.as_str() {
-        "media" => "medium",
-        other => other,
+pub(crate) fn source(run: &RunRecord) -> &'static str {
+    match run.read_from {
+        Some(Origin::Media) => "medium",
+        _ => run.source(),
     }
 }
 
@@ -145,7 +145,7 @@ pub(crate) fn runs_table(title: &str, runs: &[&RunRecord], units: Units) -> Tabl
         ("began", &|run| Cell::text(units::moment(run.started))),
         ("verb", &|run| Cell::words(escape::text(&run.verb))),
         ("version", &|run| Cell::words(escape::text(&run.version))),
-        ("from", &|run| Cell::words(escape::text(source(run)))),
+        ("from", &|run| Cell::words(source(run).to_owned())),
         (">files", &|run| Cell::text(units::count(run.files))),
         (">bytes", &|run| Cell::text(units.bytes(run.bytes))),
         ("found", &|run| Cell::words(found(run))),

@@ -10,7 +10,7 @@ mod text;
 
 use std::path::Path;
 
-use steadfast::catalogue::{Happened, History, HistoryRun, RunRecord};
+use steadfast::catalogue::{Happened, Happening, History, HistoryRun, RunRecord};
 use steadfast::{Tag, Timestamp, Verdict};
 
 pub use csv::write_csv;
@@ -54,15 +54,12 @@ pub struct RunOver {
     pub whole: bool,
 }
 
-/// Events that set or remove the tag of a file.
-const TAG_CHANGES: [&str; 8] =
-    ["tagged", "retagged", "refreshed", "removed", "adopted", "accepted", "moved to", "dropped"];
-
 /// Returns the verdict of a run on a file by its earlier tag: `None` if the run set or removed the
 /// tag, because the recorded state then is that of the new tag.
 pub fn verdict_of(run: &HistoryRun) -> Option<Verdict> {
+    use Happening::{Removed, Retagged, Tagged};
     let is_new = |happened: &Happened| {
-        matches!(happened.what.as_str(), "tagged" | "retagged" | "removed" | "moved to" | "dropped")
+        matches!(happened.what, Tagged | Retagged | Removed) || happened.what.ends_life()
     };
     run.verdict.filter(|_| !run.happened.iter().any(is_new))
 }
@@ -76,7 +73,7 @@ pub fn tags_after(run: &HistoryRun) -> Vec<Option<Tag>> {
         .rev()
         .map(|happened| {
             let this = after;
-            if changes_tag(happened) {
+            if happened.what.changes_tag() {
                 after = happened.before;
             }
             this
@@ -84,9 +81,4 @@ pub fn tags_after(run: &HistoryRun) -> Vec<Option<Tag>> {
         .collect();
     tags.reverse();
     tags
-}
-
-/// Whether an event set or removed the file's tag.
-pub(crate) fn changes_tag(happened: &Happened) -> bool {
-    TAG_CHANGES.contains(&happened.what.as_str())
 }

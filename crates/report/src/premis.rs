@@ -15,7 +15,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use steadfast::catalogue::{FileState, RepairSource, RunRecord};
-use steadfast::{Algorithm, Tag, Timestamp};
+use steadfast::{Algorithm, Origin, Tag, Timestamp};
 
 use crate::units;
 use crate::view::algorithm_title;
@@ -241,8 +241,8 @@ fn agent(version: &str) -> String {
 }
 
 fn detail(run: &RunRecord) -> String {
-    let from = match run.read_from.as_str() {
-        "media" => "asked of the medium",
+    let from = match run.read_from {
+        Some(Origin::Media) => "asked of the medium",
         _ => "read through the page cache",
     };
     let RunRecord { id, verb, backend, .. } = run;

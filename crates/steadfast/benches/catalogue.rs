@@ -18,7 +18,7 @@ use steadfast::catalogue::{
 };
 use steadfast::tag::TagPlace;
 use steadfast::{Action, Algorithm, Selection, Tag, Timestamp, Verdict};
-use steadfast::{FilePath, Subject};
+use steadfast::{FilePath, Origin, Subject};
 use steadfast_digest::AlgorithmHasher;
 use steadfast_sys::clock::process_cpu_ns;
 use steadfast_sys::file::{FileKind, Status};
@@ -142,8 +142,13 @@ impl Iterator for Maker {
 
 fn recorder(file: &Path, scope: &RunScope, verb: &str, now: i64) -> Recorder {
     let catalogue = Catalogue::open_writer(file, &writer()).expect("it is there");
-    let begin =
-        RunStart { verb, read_from: "cache", backend: "", now: moment(now), accepts: false };
+    let begin = RunStart {
+        verb,
+        read_from: Some(Origin::Cache),
+        backend: "",
+        now: moment(now),
+        accepts: false,
+    };
     catalogue.recorder(scope.clone(), &begin).expect("it can be written")
 }
 

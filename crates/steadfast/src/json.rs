@@ -10,7 +10,7 @@ use std::io;
 use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
 use std::path::{Path, PathBuf};
 
-use crate::{Origin, Reference, Tag, Timestamp};
+use crate::{Reference, Tag, Timestamp};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -189,14 +189,6 @@ impl ReferenceText {
             mtime_ns: reference.mtime.map(|mtime| Nanoseconds(mtime.time)),
             recorded_s: reference.recorded.map(|recorded| recorded.seconds),
         }
-    }
-}
-
-/// Returns the name of an origin of bytes.
-pub fn origin_name(origin: Origin) -> &'static str {
-    match origin {
-        Origin::Cache => "cache",
-        Origin::Media => "media",
     }
 }
 

@@ -12,14 +12,23 @@ use std::io;
 
 pub use steadfast_sys::file::PositionedRead;
 use steadfast_sys::file::{File, Status};
+use strum::{EnumString, IntoStaticStr};
 
 /// Where bytes were read from.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, EnumString, IntoStaticStr, PartialEq, Eq, Hash)]
+#[strum(serialize_all = "lowercase")]
 pub enum Origin {
     /// Through the page cache: the contents in memory may differ from those on the medium.
     Cache,
     /// From the storage itself, past the page cache.
     Media,
+}
+
+impl Origin {
+    /// Returns the name in lower case, as in JSON.
+    pub fn name(self) -> &'static str {
+        self.into()
+    }
 }
 
 /// One way of reading bytes.

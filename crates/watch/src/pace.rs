@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use steadfast::Options;
-use steadfast::catalogue::{Catalogue, RunState};
+use steadfast::catalogue::{Catalogue, RecordedVerb, RunState};
 
 use crate::error::Error;
 use crate::schedule::CheckSchedule;
@@ -54,8 +54,9 @@ impl CoverForecast {
         let catalogue = Catalogue::open_reader(catalogue)?;
         let audit = catalogue.audit(&[], (Options::default().now)())?;
         let runs = catalogue.runs(i64::MAX, RUNS_READ)?;
-        let mut checks =
-            runs.iter().filter(|run| run.verb == "check" && run.state == RunState::Whole);
+        let mut checks = runs
+            .iter()
+            .filter(|run| run.kind() == Some(RecordedVerb::Check) && run.state == RunState::Whole);
         let rate = checks.find_map(|run| {
             let seconds = run.latest.seconds - run.started.seconds;
             let is_measured = run.bytes > MEASURED_BYTES_MIN && seconds > 0;

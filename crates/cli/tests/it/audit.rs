@@ -37,6 +37,7 @@ fn enter_run(tree: &Tree, names: &[&str], verb: &str, read_from: &str, days: i64
     };
     let selection = Selection::of([root.clone()]);
     let scope = RunScope::of(&root, &selection);
+    let read_from = Some(read_from.parse().unwrap());
     let begin = RunStart { verb, read_from, backend: "test x1", now, accepts: false };
     let mut recorder = catalogue.recorder(scope, &begin).unwrap();
     for (content, name) in (1..).zip(names) {

@@ -4,7 +4,7 @@ use std::fs;
 use std::time::Duration;
 
 use steadfast::catalogue::{Catalogue, DueOptions, FileState, RunState};
-use steadfast::{Options, ReadFrom, Timestamp, Verdict};
+use steadfast::{Options, Origin, ReadFrom, Timestamp, Verdict};
 use steadfast_fleet::{By, CatalogueSource, Job, Size};
 
 use crate::folder::{Folder, Heard, run_shard, run_with};
@@ -140,7 +140,7 @@ fn a_job_is_read_from_media_if_all_of_it_was() {
         .unwrap();
     run_shard(&job, 1).unwrap();
     folder.merge(&job, false).unwrap();
-    assert_eq!(opened(&folder).runs(i64::MAX, 1).unwrap()[0].read_from, "cache");
+    assert_eq!(opened(&folder).runs(i64::MAX, 1).unwrap()[0].read_from, Some(Origin::Cache));
 }
 
 #[test]

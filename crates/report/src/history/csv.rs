@@ -1,10 +1,10 @@
 //! Writes a history as CSV: a header, then one row for each verdict and each event.
 
-use steadfast::catalogue::{FileState, History, HistoryRun};
+use steadfast::catalogue::{FileState, Happening, History, HistoryRun};
 use steadfast::json::{PathText, TagText};
 use steadfast::{Tag, Timestamp};
 
-use super::{HistoryOf, HistoryView, RunOver, changes_tag, tags_after, verdict_of};
+use super::{HistoryOf, HistoryView, RunOver, tags_after, verdict_of};
 use crate::catalogue::{run_object, standing_key};
 use crate::csv::{write_header, write_row};
 use crate::json::JsonObject;
@@ -62,14 +62,17 @@ fn write_run(history: &History, of: &HistoryRun, out: &mut Vec<u8>) {
             .optional("digest", tag.map(|tag| tag.digest.to_string()))
     };
     for (happened, after) in of.happened.iter().zip(tags_after(of)) {
-        let before = happened.before.as_ref().filter(|_| changes_tag(happened));
-        let event = row(&happened.what, happened.at, happened.standing, after)
+        let before = happened.before.as_ref().filter(|_| happened.what.changes_tag());
+        let event = row(happened.what.name(), happened.at, happened.standing, after)
             .optional("before", before.map(TagText::of))
             .optional("other", happened.other.as_deref().map(PathText::of));
         write_row(&COLUMNS, &event, out);
     }
-    let said = |name: &str| of.happened.iter().any(|happened| happened.what == name);
-    let verdict = verdict_of(of).filter(|verdict| !said(verdict.name()));
+    let said = |verdict| {
+        let said = Happening::of_verdict(verdict);
+        of.happened.iter().any(|happened| Some(happened.what) == said)
+    };
+    let verdict = verdict_of(of).filter(|verdict| !said(*verdict));
     // A run without events for the file has a row, too.
     if verdict.is_some() || of.happened.is_empty() {
         let what = verdict.map(|verdict| verdict.name()).unwrap_or_default();

@@ -2,10 +2,12 @@
 
 use std::path::Path;
 
-use steadfast::catalogue::{FileState, Happened, History, HistoryRun, KnownFile, RepairSource};
+use steadfast::catalogue::{
+    FileState, Happened, Happening, History, HistoryRun, KnownFile, RepairSource,
+};
 use steadfast::{Tag, Timestamp};
 
-use super::{HistoryOf, HistoryView, RunOver, changes_tag, tags_after, verdict_of};
+use super::{HistoryOf, HistoryView, RunOver, tags_after, verdict_of};
 use crate::catalogue::{ago, ending, runs_table, short_digest, source, style_of};
 use crate::document::{Cell, Document, Section, Table, labelled};
 use crate::escape;
@@ -146,11 +148,12 @@ fn started(view: &HistoryView<'_>, history: &History, run: i64) -> Option<Timest
 
 /// The row of a run. Each further event of that run has a row of its own below it.
 fn run_rows(of: &HistoryRun) -> Vec<Vec<String>> {
-    let verdict = verdict_of(of).map_or("–", |verdict| verdict.name());
+    let verdict = verdict_of(of);
+    let repeated = verdict.and_then(Happening::of_verdict);
     let tags = tags_after(of);
     // An event that repeats the verdict is left out.
     let happened = of.happened.iter().zip(&tags).filter(|(happened, _)| {
-        happened.what != verdict || happened.other.is_some() || changes_tag(happened)
+        Some(happened.what) != repeated || happened.other.is_some() || happened.what.changes_tag()
     });
     let mut notes: Vec<String> =
         happened.map(|(happened, after)| note(happened, after.as_ref())).collect();
@@ -164,8 +167,8 @@ fn run_rows(of: &HistoryRun) -> Vec<Vec<String>> {
         units::moment(of.run.started),
         escape::text(&of.run.verb),
         escape::text(&of.run.version),
-        escape::text(source(&of.run)),
-        verdict.to_owned(),
+        source(&of.run).to_owned(),
+        verdict.map_or("–", |verdict| verdict.name()).to_owned(),
         notes.next().unwrap_or_default(),
     ]];
     rows.extend(notes.map(|note| {
@@ -190,15 +193,15 @@ fn sources(happened: &Happened) -> String {
 
 /// Describes an event, with the digests before and after.
 fn note(happened: &Happened, after: Option<&Tag>) -> String {
-    let what = escape::text(&happened.what);
+    let what = happened.what.name();
     if let Some(other) = &happened.other {
         return format!("{what} {}", escape::path(other));
     }
     if !happened.sources.is_empty() {
         return format!("{what}: {}", sources(happened));
     }
-    if !changes_tag(happened) {
-        return what;
+    if !happened.what.changes_tag() {
+        return what.to_owned();
     }
     match (happened.before.as_ref(), after) {
         (Some(before), Some(after)) if before.same_contents(after) => {
@@ -209,6 +212,6 @@ fn note(happened: &Happened, after: Option<&Tag>) -> String {
         }
         (None, Some(after)) => format!("{what}: {}", short_digest(after)),
         (Some(before), None) => format!("{what}; it was {}", short_digest(before)),
-        (None, None) => what,
+        (None, None) => what.to_owned(),
     }
 }

@@ -8,7 +8,7 @@ use steadfast::Tag;
 use steadfast::catalogue::{Happened, History, HistoryRun, KnownFile, RepairSource};
 use steadfast::json::{Nanoseconds, PathText, TagText};
 
-use super::{HistoryOf, HistoryView, RunOver, changes_tag, tags_after, verdict_of};
+use super::{HistoryOf, HistoryView, RunOver, tags_after, verdict_of};
 use crate::catalogue::{run_object, standing_key};
 use crate::json::{JsonObject, write_object, write_summary};
 
@@ -45,9 +45,9 @@ fn file_run_object<'a>(history: &History, of: &'a HistoryRun) -> JsonObject<'a> 
 }
 
 fn happened_object(happened: &Happened, after: Option<Tag>) -> JsonObject<'_> {
-    let after = after.filter(|_| changes_tag(happened));
+    let after = after.filter(|_| happened.what.changes_tag());
     JsonObject::default()
-        .field("what", &happened.what)
+        .field("what", happened.what.name())
         .field("at_s", happened.at.seconds)
         .field("standing", standing_key(happened.standing))
         .optional("before", happened.before.as_ref().map(TagText::of))

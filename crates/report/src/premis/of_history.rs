@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use steadfast::Timestamp;
-use steadfast::catalogue::{FileState, History, HistoryRun};
+use steadfast::catalogue::{Happening, History, HistoryRun};
 
 use super::{PremisEvents, PremisHappening, PremisObjects};
 use crate::history::{tags_after, verdict_of};
@@ -37,17 +37,17 @@ fn last_tag(run: &HistoryRun) -> Option<steadfast::Tag> {
 fn write_run(path: &Path, run: &HistoryRun, events: &mut PremisEvents, out: &mut Vec<u8>) {
     for (happened, after) in run.happened.iter().zip(tags_after(run)) {
         let before = happened.before.as_ref();
-        match (happened.what.as_str(), &after, &happened.other) {
-            ("tagged" | "retagged", Some(tag), _) => {
+        match (happened.what, &after, &happened.other) {
+            (Happening::Tagged | Happening::Retagged, Some(tag), _) => {
                 let before = before.filter(|before| !before.same_contents(tag));
                 let happening = PremisHappening::DigestCalculation { tag, before };
                 events.event(path, &run.run, happened.at, happening, out);
             }
-            ("repaired", _, _) => {
+            (Happening::Repaired, _, _) => {
                 let happening = PremisHappening::Recovery { sources: &happened.sources };
                 events.event(path, &run.run, happened.at, happening, out);
             }
-            ("moved from", _, Some(from)) => {
+            (Happening::MovedFrom, _, Some(from)) => {
                 let happening = PremisHappening::FilenameChange { from };
                 events.event(path, &run.run, happened.at, happening, out);
             }
@@ -64,11 +64,10 @@ fn write_run(path: &Path, run: &HistoryRun, events: &mut PremisEvents, out: &mut
 /// When a file was judged: the catalogue has the time if the state changed. Otherwise the start of
 /// the run is used, which is the earliest possible time.
 fn judged_at(run: &HistoryRun) -> Timestamp {
-    let is_verdict = |name: &str| FileState::ALL.iter().any(|standing| standing.name() == name);
     let told = run
         .happened
         .iter()
         .rev()
-        .find(|happened| happened.standing == run.standing && is_verdict(&happened.what));
+        .find(|happened| happened.standing == run.standing && happened.what.is_state());
     told.map_or(run.run.started, |happened| happened.at)
 }

@@ -5,8 +5,8 @@
 
 use serde::Serialize;
 use steadfast::cost::{EnergyReading, Limit, ThreadCost};
-use steadfast::json::{Nanoseconds, ReferenceText, TagText, origin_name};
-use steadfast::{Cost, Event, FileEvent, FindingEvent, Reason, Stage, Subject};
+use steadfast::json::{Nanoseconds, ReferenceText, TagText};
+use steadfast::{Cost, Event, FileEvent, FindingEvent, Origin, Reason, Stage, Subject};
 
 use super::Renderer;
 use crate::advice;
@@ -61,7 +61,7 @@ pub(super) fn file_object(event: &FileEvent) -> JsonObject<'_> {
         .optional("previous", event.previous.as_deref().map(TagText::of))
         .optional("bytes_read", read.then_some(event.reading.bytes))
         .optional("elapsed_ns", read.then_some(event.reading.elapsed_ns))
-        .optional("from", event.reading.origin.map(origin_name))
+        .optional("from", event.reading.origin.map(Origin::name))
         .optional("linked", event.reading.linked.then_some(true))
         .optional("moved_to", event.moved_to.as_deref().map(JsonObject::at))
         .optional("reference", event.reference.as_deref().map(ReferenceText::of))

@@ -11,7 +11,7 @@ use steadfast::catalogue::{
     FileState, Happened, History, HistoryRun, KnownFile, LockRequest, Overdue, RunRecord, RunScope,
     RunStart, RunState,
 };
-use steadfast::{Algorithm, Digest, Tag, Timestamp, Verdict};
+use steadfast::{Algorithm, Digest, Origin, Tag, Timestamp, Verdict};
 
 /// 2025-11-20 14:46:40 UTC.
 pub(crate) const NOW: i64 = 1_763_650_000;
@@ -40,7 +40,7 @@ pub(crate) fn run(id: i64, verb: &str, days: i64, counts: &[(&str, u64)]) -> Run
     run.id = id;
     run.verb = verb.to_owned();
     run.version = "0.1.0".to_owned();
-    run.read_from = if id % 2 == 0 { "media" } else { "cache" }.to_owned();
+    run.read_from = Some(if id % 2 == 0 { Origin::Media } else { Origin::Cache });
     run.started = moment(started);
     run.latest = moment(started + 3600);
     run.state = RunState::Whole;
@@ -59,7 +59,7 @@ fn empty_run() -> RunRecord {
         let catalogue = Catalogue::create(folder.path(), None, &writer).unwrap();
         let begin = RunStart {
             verb: "check",
-            read_from: "cache",
+            read_from: Some(Origin::Cache),
             backend: "x86_shani x4",
             now: moment(NOW),
             accepts: false,
@@ -200,7 +200,7 @@ pub(crate) fn happened(
     before: Option<Tag>,
 ) -> Happened {
     let at = moment(run.started.seconds + 60);
-    Happened { at, what: what.to_owned(), standing, before, other: None, sources: Vec::new() }
+    Happened { at, what: what.parse().unwrap(), standing, before, other: None, sources: Vec::new() }
 }
 
 fn facts() -> FileFacts {

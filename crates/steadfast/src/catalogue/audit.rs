@@ -19,7 +19,7 @@ use super::directory::{Paths, at_path};
 use super::entry::{FileRecord, FileRow};
 use super::error::DbError;
 use super::history::{read_event, select_events};
-use super::repaired::{self, REPAIRED, RepairSource};
+use super::repaired::{self, RepairSource};
 use super::runs::{self, RunRecord};
 use super::slice::{NameSlice, next_first, rows_of, slices_after};
 use super::slice_cache::{FoundRow, SliceCache, reading};
@@ -331,7 +331,7 @@ fn repairs(
 ) -> Result<(), DbError> {
     let mut paths = Paths::default();
     runs::ensure_past(db)?;
-    let mut statement = db.prepare(&select_events(&format!("what = '{REPAIRED}'")))?;
+    let mut statement = db.prepare(&select_events("what = 'repaired'"))?;
     let mut rows = statement.query(())?;
     while let Some(row) = rows.next()? {
         let (directory, file) = read_event(row, |event| {
@@ -363,9 +363,7 @@ struct PlacedFailure {
 impl PlacedFailure {
     /// Returns the first later run that repaired the file there.
     fn repaired_run(&self, db: &Connection) -> Result<Option<i64>, DbError> {
-        let later = select_events(&format!(
-            "directory = ? AND name = ? AND run > ? AND what = '{REPAIRED}'"
-        ));
+        let later = select_events("directory = ? AND name = ? AND run > ? AND what = 'repaired'");
         let mut statement = db.prepare_cached(&later)?;
         let mut rows = statement.query((self.directory, self.name.as_slice(), self.run))?;
         rows.next()?.map(|row| read_event(row, |event| event.run)).transpose()

@@ -14,6 +14,7 @@ use steadfast_manifest::tag::TagPlace;
 use super::column;
 use super::entry::{COLUMNS, FileRow};
 use super::error::DbError;
+use super::happening::Happening;
 use super::observation::ObservedFile;
 use super::recorder::Recorder;
 use crate::event::Action;
@@ -249,7 +250,7 @@ impl Recorder {
             use std::os::unix::ffi::OsStrExt as _;
             let standing = standing.unwrap_or(FileState::Fine);
             let from = Some(from.as_os_str().as_bytes());
-            self.write_event(directory, &name, "moved from", standing, None, from)?;
+            self.write_event(directory, &name, Happening::MovedFrom, standing, None, from)?;
         }
         Ok(())
     }

@@ -17,10 +17,11 @@ use super::column;
 use super::directory::{ROOT, at_path, directory};
 use super::entry::{FileFacts, state_at};
 use super::error::DbError;
-use super::repaired::{self, REPAIRED, RepairSource};
+use super::happening::Happening;
+use super::repaired::{self, RepairSource};
 use super::runs::{self, RunRecord};
 use super::slice_cache::{FoundRow, known_at, reading};
-use super::writes::{self, NewEvent, OVERWRITTEN, PASSED_BY};
+use super::writes::{self, NewEvent};
 use super::{Catalogue, CatalogueError};
 use crate::file_state::FileState;
 use crate::verdict::Verdict;
@@ -62,8 +63,8 @@ impl KnownFile {
 pub struct Happened {
     /// Time, UTC, to about a second.
     pub at: Timestamp,
-    /// The event in words: a verdict, an action, or a finding.
-    pub what: String,
+    /// The event: a verdict, an action, or a finding.
+    pub what: Happening,
     /// The state of the file after it.
     pub standing: FileState,
     /// The previous tag, if the file lost or changed it.
@@ -139,25 +140,8 @@ impl Catalogue {
 /// An event of one file.
 struct StoredEvent {
     run: i64,
-    changes_tag: bool,
     happened: Happened,
 }
-
-/// Events that change the tag. The others do not.
-const TAG_CHANGES: &[&str] = &[
-    "tagged",
-    "retagged",
-    "refreshed",
-    "removed",
-    "adopted",
-    "accepted",
-    MOVED,
-    "dropped",
-    OVERWRITTEN,
-];
-
-/// The event of a file that has moved to another path.
-const MOVED: &str = "moved to";
 
 fn history(db: &Connection, path: &Path) -> Result<History, DbError> {
     let mut history = History { path: path.to_owned(), now: None, runs: Vec::new() };
@@ -183,20 +167,19 @@ fn history(db: &Connection, path: &Path) -> Result<History, DbError> {
             after.checked_sub(1).map_or(FileState::Fine, |at| events[at].happened.standing);
         let tag = tags[after];
         let own = events.iter().filter(|event| event.run == run);
-        let has = |what: &str| own.clone().any(|event| event.happened.what == what);
+        let has = |what: Happening| own.clone().any(|event| event.happened.what == what);
         let verdict = match covered.contains(&run) {
-            true if has(MOVED) && !has("new") => Some(Verdict::Moved),
-            true if !has(PASSED_BY) => Some(standing.verdict(tag.is_some())),
+            true if has(Happening::MovedTo) && !has(Happening::New) => Some(Verdict::Moved),
+            true if !has(Happening::PassedBy) => Some(standing.verdict(tag.is_some())),
             _ => None,
         };
         let record = records.get(&run);
         let record =
             record.ok_or_else(|| DbError::damaged(format_args!("there is no run {run}")))?;
         let mut happened: Vec<Happened> = own.clone().map(|event| event.happened.clone()).collect();
-        if has("new") {
+        if has(Happening::New) {
             // Where the file came from may be known before it is known where the one before went.
-            let stays = |it: &Happened| !matches!(&*it.what, MOVED | "dropped" | OVERWRITTEN);
-            happened.sort_by_key(stays);
+            happened.sort_by_key(|it| !it.what.ends_life());
         }
         history.runs.push(HistoryRun { run: record.clone(), verdict, standing, tag, happened });
     }
@@ -214,13 +197,17 @@ pub(super) fn former_paths(db: &Connection, path: &Path) -> Result<Vec<PathBuf>,
         let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else { continue };
         let Some(parent) = at_path(db, parent)? else { continue };
         let events = events_of(db, parent.id, name.as_bytes())?;
-        let came = |event: &&StoredEvent| event.happened.what == "new" && event.run < left_run;
+        let came =
+            |event: &&StoredEvent| event.happened.what == Happening::New && event.run < left_run;
         // In its last run, a name may have got the next file as well.
         let since = events.iter().rfind(came).map_or(0, |event| event.run);
         for event in &events {
             let Some(other) = &event.happened.other else { continue };
             let is_of_file = (since..left_run).contains(&event.run);
-            if event.happened.what == "moved from" && is_of_file && former.len() < FORMER_MAX {
+            if event.happened.what == Happening::MovedFrom
+                && is_of_file
+                && former.len() < FORMER_MAX
+            {
                 former.push(other.clone());
                 ways.push((other.clone(), event.run));
             }
@@ -232,7 +219,7 @@ pub(super) fn former_paths(db: &Connection, path: &Path) -> Result<Vec<PathBuf>,
 /// Returns the runs between which the file was known, first and last.
 fn lives(events: &[StoredEvent], first_run: i64) -> Vec<(i64, i64)> {
     let mut lives = Vec::new();
-    let begins = |event: &&StoredEvent| event.happened.what == "new";
+    let begins = |event: &&StoredEvent| event.happened.what == Happening::New;
     // The files of the first run have no event.
     let mut from = match events.iter().find(begins) {
         Some(_) if events.first().as_ref().is_some_and(begins) => None,
@@ -240,9 +227,9 @@ fn lives(events: &[StoredEvent], first_run: i64) -> Vec<(i64, i64)> {
         None => Some(first_run),
     };
     for event in events {
-        match event.happened.what.as_str() {
-            "new" => from = Some(event.run),
-            MOVED | "dropped" | OVERWRITTEN => {
+        match event.happened.what {
+            Happening::New => from = Some(event.run),
+            what if what.ends_life() => {
                 lives.extend(from.take().map(|from| (from, event.run)));
             }
             _ => {}
@@ -256,7 +243,8 @@ fn lives(events: &[StoredEvent], first_run: i64) -> Vec<(i64, i64)> {
 fn tags_after(events: &[StoredEvent], now: Option<Tag>) -> Vec<Option<Tag>> {
     let mut tags = vec![now; events.len() + 1];
     for (at, event) in events.iter().enumerate().rev() {
-        tags[at] = if event.changes_tag { event.happened.before } else { tags[at + 1] };
+        tags[at] =
+            if event.happened.what.changes_tag() { event.happened.before } else { tags[at + 1] };
     }
     tags
 }
@@ -274,19 +262,24 @@ pub(super) fn read_event<T>(
     let other =
         if column::is_null(row, 7)? { None } else { Some(column::bytes(row, 7, OTHER_LEN_MAX)?) };
     let epoch = Timestamp { seconds: 0, nanoseconds: 0 };
-    let happening = NewEvent {
+    let event = NewEvent {
         directory: column::integer(row, 0)?,
         name: column::name(row, 1)?,
         run: column::integer(row, 2)?,
         number: column::integer(row, 3)?,
         at_s: column::integer(row, 4)?,
-        what: column::text(row, 5)?,
+        what: happening_at(row, 5)?,
         standing: state_at(row, 6)?,
         before: column::tag(row, 9, 0, epoch)?,
         other,
     };
-    happening.sum().ensure(column::integer(row, 8)?, "events")?;
-    Ok(take(&happening))
+    event.sum().ensure(column::integer(row, 8)?, "events")?;
+    Ok(take(&event))
+}
+
+fn happening_at(row: &Row<'_>, at: usize) -> Result<Happening, DbError> {
+    let name = column::text(row, at)?;
+    name.parse().map_err(|_| DbError::damaged(format_args!("an event `{name}`")))
 }
 
 /// Selects the events that satisfy `condition`, in the order of files and then of runs.
@@ -305,7 +298,7 @@ pub(super) fn tags_before(
 ) -> Result<Vec<Tag>, DbError> {
     let events = events_of(db, directory, name)?;
     // Before it was new, the name had another file.
-    let since = events.iter().rposition(|event| event.happened.what == "new").unwrap_or(0);
+    let since = events.iter().rposition(|event| event.happened.what == Happening::New).unwrap_or(0);
     Ok(events.into_iter().skip(since).filter_map(|event| event.happened.before).collect())
 }
 
@@ -320,15 +313,14 @@ fn events_of(db: &Connection, directory: i64, name: &[u8]) -> Result<Vec<StoredE
 }
 
 fn stored(event: &NewEvent<'_>) -> Result<StoredEvent, DbError> {
-    let is_repair = event.what == REPAIRED;
+    let is_repair = event.what == Happening::Repaired;
     let path = event.other.filter(|_| !is_repair);
     let sources = event.other.filter(|_| is_repair).unwrap_or_default();
     Ok(StoredEvent {
         run: event.run,
-        changes_tag: TAG_CHANGES.contains(&event.what),
         happened: Happened {
             at: super::seconds(event.at_s),
-            what: event.what.to_owned(),
+            what: event.what,
             standing: event.standing,
             before: event.before,
             other: path.map(|path| PathBuf::from(OsStr::from_bytes(path))),

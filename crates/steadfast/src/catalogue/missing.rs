@@ -13,11 +13,13 @@ use super::directory::Paths;
 use super::displaced::DisplacedFile;
 use super::entry::FileRow;
 use super::error::DbError;
+use super::happening::Happening;
 use super::not_visited::{Presence, presence_at};
 use super::observation::ObservedFile;
 use super::recorder::Recorder;
+use super::runs::RecordedVerb;
 use super::slice::{Settled, rows_of, slice_with};
-use super::writes::{self, OVERWRITTEN, PASSED_BY};
+use super::writes;
 use crate::file_state::FileState;
 use crate::finding::{Finding, Say};
 
@@ -51,7 +53,7 @@ impl Recorder {
     ) -> Result<(), DbError> {
         self.make_missing()?;
         let (name, standing) = (row.name.as_slice(), row.record.standing);
-        self.write_event(directory, name, PASSED_BY, standing, None, None)?;
+        self.write_event(directory, name, Happening::PassedBy, standing, None, None)?;
         let mut statement = self.catalogue.db.prepare_cached(
             "INSERT OR IGNORE INTO temp.missing VALUES (?, ?, ?, ?, ?, ?, NULL, NULL)",
         )?;
@@ -174,10 +176,10 @@ impl Recorder {
         let Some(arrival) = arrival else { return Ok(false) };
         let to = arrival.path;
         let (standing, to_bytes) = (FileState::Fine, Some(to.as_os_str().as_bytes()));
-        self.write_event(*directory, &row.name, "moved to", standing, Some(tag), to_bytes)?;
+        self.write_event(*directory, &row.name, Happening::MovedTo, standing, Some(tag), to_bytes)?;
         let (there, name_there) = (arrival.directory, arrival.name.as_slice());
         let came = Some(path.as_os_str().as_bytes());
-        self.write_event(there, name_there, "moved from", arrival.standing, None, came)?;
+        self.write_event(there, name_there, Happening::MovedFrom, arrival.standing, None, came)?;
         self.report(say, Finding::Moved { from: path.clone(), to, tag });
         Ok(true)
     }
@@ -222,9 +224,17 @@ impl Recorder {
         let directory = place.directory;
         if !self.follow(&place, &row.known, paths, say)? {
             let (tag, path) = (row.known.record.tag, place.path);
-            let accepted = self.mode.accepts || matches!(&*self.record.verb, "update" | "retag");
+            let accepted =
+                self.mode.accepts || self.record.kind().is_some_and(RecordedVerb::accepts);
             let standing = if accepted { FileState::Fine } else { FileState::Missing };
-            self.write_event(directory, &row.known.name, OVERWRITTEN, standing, tag, None)?;
+            self.write_event(
+                directory,
+                &row.known.name,
+                Happening::Overwritten,
+                standing,
+                tag,
+                None,
+            )?;
             if tag.is_some_and(|tag| tag.length > 0) {
                 self.report(say, Finding::Overwritten { path, tag, accepted });
             }
@@ -259,7 +269,7 @@ impl Recorder {
         self.report(say, Finding::Missing { path, tag, instead, known, accepted });
         let name = row.known.name.clone();
         if accepted {
-            self.write_event(directory, &name, "dropped", FileState::Missing, tag, None)?;
+            self.write_event(directory, &name, Happening::Dropped, FileState::Missing, tag, None)?;
             return Ok(None);
         }
         if !known {
@@ -267,7 +277,7 @@ impl Recorder {
             row.known.checked_run = row.known.last_seen(slice_run);
             row.known.record.standing = FileState::Missing;
             row.dirty = true;
-            self.write_event(directory, &name, "missing", FileState::Missing, None, None)?;
+            self.write_event(directory, &name, Happening::Missing, FileState::Missing, None, None)?;
         }
         Ok(Some(row))
     }
@@ -279,7 +289,8 @@ impl Recorder {
                 "DELETE FROM events WHERE directory = ? AND name = ? AND run = ? AND what = ?",
             )?;
             let name = row.name.as_slice();
-            let removed = statement.execute((directory, name, self.record.id, PASSED_BY))?;
+            let removed =
+                statement.execute((directory, name, self.record.id, Happening::PassedBy.name()))?;
             self.record.totals.events -= removed as i64;
         }
         Ok(())

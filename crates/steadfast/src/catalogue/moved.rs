@@ -341,6 +341,7 @@ mod tests {
     use std::sync::atomic::AtomicBool;
 
     use crate::catalogue::{Catalogue, LockRequest, RunScope, RunStart, RunState};
+    use crate::read::Origin;
     use steadfast_sys::file::Timestamp;
 
     #[test]
@@ -350,8 +351,13 @@ mod tests {
         let lock = LockRequest { verb: "init", now, wait: None };
         let catalogue = Catalogue::create(tree.path(), None, &lock).unwrap();
         let file = catalogue.file().to_owned();
-        let start =
-            RunStart { verb: "check", read_from: "cache", backend: "", now, accepts: false };
+        let start = RunStart {
+            verb: "check",
+            read_from: Some(Origin::Cache),
+            backend: "",
+            now,
+            accepts: false,
+        };
         let mut recorder = catalogue.recorder(RunScope::default(), &start).unwrap();
         recorder.make_missing().unwrap();
         let many = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT 9999) \

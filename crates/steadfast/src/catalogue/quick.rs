@@ -59,7 +59,7 @@ impl Catalogue {
     ) -> Result<QuickSummary, Error> {
         let excludes = Excludes::new(&selection.excludes)?;
         let scope = RunScope::of(&self.root, selection);
-        let begin = RunStart { verb: "quick", read_from: "", backend: "", now, accepts: false };
+        let begin = RunStart { verb: "quick", read_from: None, backend: "", now, accepts: false };
         let mode =
             RecorderMode { writes: false, quick: true, accepts: false, believes_empty: false };
         let file = self.file.clone();

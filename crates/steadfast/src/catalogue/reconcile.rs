@@ -9,14 +9,14 @@ use std::path::{Path, PathBuf};
 
 use super::entry::{FileFacts, FileRecord, FileRow};
 use super::error::DbError;
+use super::happening::Happening;
 use super::observation::{FileBatch, ObservedFile};
 use super::open_dir::OpenDir;
 use super::recorder::Recorder;
-use super::repaired::{self, REPAIRED};
+use super::repaired;
 use super::slice::{NameSlice, SLICE_LEN, SLICE_LEN_MAX, Settled, rows_of};
 use super::writes::{self, NewEvent};
 use crate::beneath;
-use crate::event::Action;
 use crate::file_state::FileState;
 use crate::finding::{FactChange, Finding, Say};
 use crate::store::xattr::Xattr;
@@ -29,8 +29,8 @@ use steadfast_sys::file::age_s;
 /// The outcome for the tag of a known file.
 struct TagOutcome {
     tag: Option<Tag>,
-    /// The event's name, if the tag changed.
-    what: Option<&'static str>,
+    /// The event, if the tag changed.
+    what: Option<Happening>,
     /// Whether the attribute is a different tag that is not accepted.
     replaced: bool,
     /// Whether the attribute is gone, so that the file was not judged.
@@ -183,14 +183,16 @@ impl Recorder {
         let (run, standing) = (self.record.id, seen.record.standing);
         // The first run writes no event: its files were there before.
         if run > 1 {
-            self.write_event(directory, name, "new", standing, None, None)?;
+            self.write_event(directory, name, Happening::New, standing, None, None)?;
         }
         if standing != FileState::Fine {
-            self.write_event(directory, name, standing.name(), standing, None, None)?;
+            let what = Happening::of_state(standing, seen.record.tag.is_some());
+            self.write_event(directory, name, what, standing, None, None)?;
         }
-        if let (Some(action), Some(before)) = (seen.action, seen.before) {
+        let action = seen.action.and_then(Happening::of_action);
+        if let (Some(what), Some(before)) = (action, seen.before) {
             // A missing file of that tag may be this one, edited since.
-            self.write_event(directory, name, action.name(), standing, Some(before), None)?;
+            self.write_event(directory, name, what, standing, Some(before), None)?;
         }
         self.medium.require_if(true);
         let known = FileRow {
@@ -250,7 +252,8 @@ impl Recorder {
         }
         let mut outcome = tag_after(&was, seen, self.mode.accepts);
         if outcome.replaced && self.is_own_successor(&path(), &was, seen) {
-            outcome = TagOutcome { tag: seen.record.tag, what: Some("adopted"), ..outcome };
+            outcome =
+                TagOutcome { tag: seen.record.tag, what: Some(Happening::Adopted), ..outcome };
             outcome.replaced = false;
         }
         let standing = state_after(&was, seen, &outcome);
@@ -288,8 +291,8 @@ impl Recorder {
         settled.known.record = record;
         if outcome.what.is_some() || standing != was.standing {
             let what = outcome.what.unwrap_or_else(|| match was.standing {
-                FileState::Missing if !checked => RETURNED,
-                _ => name_of(standing, record.tag.is_some()),
+                FileState::Missing if !checked => Happening::Returned,
+                _ => Happening::of_state(standing, record.tag.is_some()),
             });
             let before = outcome.what.and(was.tag);
             self.write_event(directory, &settled.known.name, what, standing, before, None)?;
@@ -297,7 +300,7 @@ impl Recorder {
         if let Some(sources) = repaired.filter(|_| standing.proves()) {
             let sources = repaired::to_bytes(&sources);
             let name = &settled.known.name;
-            self.write_event(directory, name, REPAIRED, standing, None, Some(&sources))?;
+            self.write_event(directory, name, Happening::Repaired, standing, None, Some(&sources))?;
         }
         if let (None, Some(tag)) = (was.tag, &record.tag) {
             // A missing file may have moved here and been seen before it had a tag.
@@ -355,7 +358,7 @@ impl Recorder {
             let fits = seen.record.standing.proves();
             self.report(say, Finding::TagLost { path, tag: catalogued, damaged, fits });
         } else if let Some(attribute) = seen.record.tag
-            && (outcome.replaced || outcome.what == Some(ACCEPTED))
+            && (outcome.replaced || outcome.what == Some(Happening::Accepted))
         {
             let accepted = !outcome.replaced;
             self.report(say, Finding::TagReplaced { path, catalogued, attribute, accepted });
@@ -454,7 +457,7 @@ impl Recorder {
         &mut self,
         directory: i64,
         name: &[u8],
-        what: &str,
+        what: Happening,
         standing: FileState,
         before: Option<Tag>,
         other: Option<&[u8]>,
@@ -488,28 +491,24 @@ impl Recorder {
     }
 }
 
-/// The event of an attribute that is accepted although the catalogue has another tag.
-const ACCEPTED: &str = "accepted";
-
-/// The event of a missing file that was found again, but not read.
-const RETURNED: &str = "returned";
-
 /// Decides the tag of a file after the run.
 fn tag_after(was: &FileRecord, seen: &ObservedFile, accepts: bool) -> TagOutcome {
     let kept = TagOutcome { tag: was.tag, what: None, replaced: false, lost: false };
     if seen.changed_tag() {
-        let what = seen.action.map(Action::name);
+        let what = seen.action.and_then(Happening::of_action);
         return TagOutcome { tag: seen.record.tag, what, ..kept };
     }
     match (was.tag, seen.record.tag) {
         (None, None) => kept,
-        (None, Some(_)) => TagOutcome { tag: seen.record.tag, what: Some("adopted"), ..kept },
+        (None, Some(_)) => {
+            TagOutcome { tag: seen.record.tag, what: Some(Happening::Adopted), ..kept }
+        }
         (Some(was), Some(now)) if was == now || seen.place != TagPlace::Attribute => kept,
         (Some(was), Some(now)) if was.same_contents(&now) => {
-            TagOutcome { tag: Some(now), what: Some("adopted"), ..kept }
+            TagOutcome { tag: Some(now), what: Some(Happening::Adopted), ..kept }
         }
         (Some(_), Some(_)) if accepts => {
-            TagOutcome { tag: seen.record.tag, what: Some(ACCEPTED), ..kept }
+            TagOutcome { tag: seen.record.tag, what: Some(Happening::Accepted), ..kept }
         }
         (Some(_), Some(_)) => TagOutcome { replaced: true, ..kept },
         (Some(_), None) => {
@@ -540,13 +539,5 @@ fn state_after(was: &FileRecord, seen: &ObservedFile, outcome: &TagOutcome) -> F
         Some(_) => seen.record.standing,
         None if outcome.replaced => FileState::TagReplaced,
         None => returned,
-    }
-}
-
-/// Returns the name of an event that leaves a file in this state.
-fn name_of(standing: FileState, tagged: bool) -> &'static str {
-    match standing {
-        FileState::TagLost | FileState::TagReplaced => standing.name(),
-        other => other.verdict(tagged).name(),
     }
 }

@@ -26,6 +26,7 @@ use super::slice_cache::SliceCache;
 use super::{Catalogue, CatalogueError, runs, schema, volume};
 use crate::event::{FileEvent, Subject};
 use crate::finding::{Finding, Say};
+use crate::read::Origin;
 use crate::verdict::Verdict;
 use steadfast_manifest::tag::TagPlace;
 
@@ -34,8 +35,8 @@ use steadfast_manifest::tag::TagPlace;
 pub struct RunStart<'a> {
     /// The verb.
     pub verb: &'a str,
-    /// The requested source of bytes: "cache" or "media".
-    pub read_from: &'a str,
+    /// The requested source of bytes; `None` if none are read.
+    pub read_from: Option<Origin>,
     /// The SHA-256 backend and its lanes.
     pub backend: &'a str,
     /// The time of day.
@@ -157,7 +158,7 @@ impl Recorder {
             id: last + 1,
             verb: begin.verb.to_owned(),
             version: env!("CARGO_PKG_VERSION").to_owned(),
-            read_from: begin.read_from.to_owned(),
+            read_from: begin.read_from,
             backend: begin.backend.to_owned(),
             started: now,
             latest: now,

@@ -10,9 +10,6 @@ use std::path::{Path, PathBuf};
 
 use super::error::DbError;
 
-/// The event of a file that was repaired.
-pub(super) const REPAIRED: &str = "repaired";
-
 /// The most ranges of a source. The last one then spans all further ones.
 const RANGES_MAX: usize = 1000;
 

@@ -3,13 +3,14 @@
 use std::collections::BTreeMap;
 
 use rusqlite::{Connection, Row};
-use strum::{FromRepr, IntoStaticStr};
+use strum::{EnumString, FromRepr, IntoStaticStr};
 
 use steadfast_sys::file::{Timestamp, age_s};
 
 use super::column;
 use super::entry::RowSum;
 use super::error::DbError;
+use crate::read::Origin;
 
 /// How a run ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, FromRepr, IntoStaticStr)]
@@ -39,17 +40,39 @@ impl RunState {
     }
 }
 
+/// What a run did, of the verbs under which runs are recorded.
+#[derive(Clone, Copy, Debug, EnumString, PartialEq, Eq)]
+#[strum(serialize_all = "lowercase")]
+#[non_exhaustive]
+pub enum RecordedVerb {
+    /// Judged files.
+    Check,
+    /// Judged files, and retagged modified ones.
+    Update,
+    /// Made tags match the contents.
+    Retag,
+    /// Judged files, and restored damaged ones.
+    Repair,
+}
+
+impl RecordedVerb {
+    /// Returns whether it accepts what was edited.
+    pub(super) fn accepts(self) -> bool {
+        matches!(self, RecordedVerb::Update | RecordedVerb::Retag)
+    }
+}
+
 /// A recorded run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RunRecord {
     /// Its number, from 1. Later runs have higher ones.
     pub id: i64,
-    /// The verb.
+    /// The verb in words; [`RunRecord::kind`] to compare it.
     pub verb: String,
     /// The program's version.
     pub version: String,
-    /// The requested source of bytes: "cache" or "media".
-    pub read_from: String,
+    /// The requested source of bytes; `None` if none were read.
+    pub read_from: Option<Origin>,
     /// The SHA-256 backend and its lanes.
     pub backend: String,
     /// When it began, UTC.
@@ -91,6 +114,16 @@ const RUN_COLUMNS: &str = "id, verb, version, read_from, backend, started_s, lat
     files, bytes, all_directories, all_slices, all_entries, all_coverage, all_events, sum";
 
 impl RunRecord {
+    /// Returns what it did; `None` for every other verb.
+    pub fn kind(&self) -> Option<RecordedVerb> {
+        self.verb.parse().ok()
+    }
+
+    /// Returns the requested source of bytes as it is stored: empty if there is none.
+    pub fn source(&self) -> &'static str {
+        self.read_from.map_or("", Origin::name)
+    }
+
     /// Reads [`RUN_COLUMNS`] and the check value, which also covers the counts.
     fn read(row: &Row<'_>) -> Result<(RunRecord, i64), DbError> {
         let moment = |seconds| Timestamp { seconds, nanoseconds: 0 };
@@ -98,7 +131,7 @@ impl RunRecord {
             id: column::integer(row, 0)?,
             verb: column::text(row, 1)?.to_owned(),
             version: column::text(row, 2)?.to_owned(),
-            read_from: column::text(row, 3)?.to_owned(),
+            read_from: source_at(row, 3)?,
             backend: column::text(row, 4)?.to_owned(),
             started: moment(column::integer(row, 5)?),
             latest: moment(column::integer(row, 6)?),
@@ -118,7 +151,7 @@ impl RunRecord {
     }
 
     fn sum(&self) -> RowSum {
-        let texts = [&self.verb, &self.version, &self.read_from, &self.backend];
+        let texts = [self.verb.as_str(), &self.version, self.source(), &self.backend];
         let sum = RowSum::of("runs").number(self.id);
         let sum = texts.into_iter().fold(sum, |sum, text| sum.bytes(text.as_bytes()));
         let numbers = [self.started.seconds, self.latest.seconds, self.state.number()];
@@ -140,7 +173,7 @@ impl RunRecord {
             self.id,
             &self.verb,
             &self.version,
-            &self.read_from,
+            self.source(),
             &self.backend,
             self.started.seconds,
             self.latest.seconds,
@@ -160,6 +193,12 @@ impl RunRecord {
         }
         Ok(())
     }
+}
+
+fn source_at(row: &Row<'_>, at: usize) -> Result<Option<Origin>, DbError> {
+    let source = column::text(row, at)?;
+    let unknown = |_| DbError::damaged(format_args!("a run that read from `{source}`"));
+    if source.is_empty() { Ok(None) } else { source.parse().map(Some).map_err(unknown) }
 }
 
 /// Reads runs before one, the latest first; all of them with `i64::MAX` and no limit.

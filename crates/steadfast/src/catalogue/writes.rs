@@ -5,14 +5,9 @@ use rusqlite::Connection;
 use super::column;
 use super::entry::{COLUMNS, FileRow, RowSum};
 use super::error::DbError;
+use super::happening::Happening;
 use crate::file_state::FileState;
 use steadfast_manifest::tag::Tag;
-
-/// The event of a file that was not found in a run that could not decide whether it is missing.
-pub(super) const PASSED_BY: &str = "passed by";
-
-/// The event of a file that is gone because another known file was renamed to its name.
-pub(super) const OVERWRITTEN: &str = "overwritten";
 
 /// Writes a file's row.
 pub(super) fn put_entry(db: &Connection, directory: i64, row: &FileRow) -> Result<(), DbError> {
@@ -47,7 +42,7 @@ pub(super) struct NewEvent<'a> {
     /// Its number among the events of the run, in order.
     pub(super) number: i64,
     pub(super) at_s: i64,
-    pub(super) what: &'a str,
+    pub(super) what: Happening,
     /// The state of the file after it.
     pub(super) standing: FileState,
     /// The tag before it, if it changed the tag.
@@ -60,7 +55,7 @@ impl NewEvent<'_> {
     pub(super) fn sum(&self) -> RowSum {
         let numbers = [self.directory, self.run, self.number, self.at_s, self.standing.number()];
         let sum = numbers.into_iter().fold(RowSum::of("events"), RowSum::number);
-        let sum = sum.bytes(self.name).bytes(self.what.as_bytes());
+        let sum = sum.bytes(self.name).bytes(self.what.name().as_bytes());
         let sum = sum.bytes(self.other.unwrap_or_default());
         match &self.before {
             Some(tag) => sum
@@ -83,7 +78,7 @@ impl NewEvent<'_> {
         statement.raw_bind_parameter(3, self.run)?;
         statement.raw_bind_parameter(4, self.number)?;
         statement.raw_bind_parameter(5, self.at_s)?;
-        statement.raw_bind_parameter(6, self.what)?;
+        statement.raw_bind_parameter(6, self.what.name())?;
         statement.raw_bind_parameter(7, self.standing.number())?;
         column::bind_tag(&mut statement, 8, self.before.as_ref(), None)?;
         statement.raw_bind_parameter(13, self.other)?;

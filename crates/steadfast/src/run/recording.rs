@@ -20,6 +20,7 @@ use crate::error::Error;
 use crate::event::{FileEvent, FilePath, Notice};
 use crate::monitor::{Event, FindingEvent};
 use crate::pipeline::AttributesOf;
+use crate::read::Origin;
 use crate::selection::Selection;
 use crate::verdict::Verdict;
 
@@ -51,9 +52,10 @@ pub(super) fn run_start<'a>(
     options: &Options,
 ) -> RunStart<'a> {
     let read_from = match options.reading.from {
-        ReadFrom::Cache => "cache",
-        ReadFrom::Media => "media",
+        ReadFrom::Cache => Origin::Cache,
+        ReadFrom::Media => Origin::Media,
     };
+    let read_from = Some(read_from);
     RunStart { verb, read_from, backend, now: (options.now)(), accepts }
 }
 

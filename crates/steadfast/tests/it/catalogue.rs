@@ -11,13 +11,13 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use steadfast::catalogue::{
-    Catalogue, CatalogueErrorKind, FileState, Finding, LockRequest, Observation, RunRecord,
-    RunScope, RunStart, RunState,
+    Catalogue, CatalogueErrorKind, FileState, Finding, Happening, LockRequest, Observation,
+    RunRecord, RunScope, RunStart, RunState,
 };
 use steadfast::tag::TagPlace;
 use steadfast::verdict::{ChangeEvidence, Judgement, Reading, Stored};
 use steadfast::{Action, Advice, Algorithm, CatalogueChange, Selection, Tag, Timestamp, Verdict};
-use steadfast::{FilePath, Subject};
+use steadfast::{FilePath, Origin, Subject};
 use steadfast_digest::AlgorithmHasher;
 use steadfast_sys::file::{FileKind, Status};
 use steadfast_testing::{Need, skip};
@@ -170,8 +170,13 @@ impl Garden {
         };
         let accepts = way.verb == "update";
         let now = moment(self.now);
-        let begin =
-            RunStart { verb: way.verb, read_from: "cache", backend: "test x1", now, accepts };
+        let begin = RunStart {
+            verb: way.verb,
+            read_from: Some(Origin::Cache),
+            backend: "test x1",
+            now,
+            accepts,
+        };
         let mut recorder = catalogue.recorder(scope, &begin).unwrap();
         let (mut findings, mut verdicts) = (Vec::new(), Vec::new());
         let files = match &way.files {
@@ -224,8 +229,13 @@ impl Garden {
         let catalogue = Catalogue::open_writer(&self.file, &writer(self.now)).unwrap();
         let root = catalogue.root().to_owned();
         let now = moment(self.now);
-        let begin =
-            RunStart { verb: "tag", read_from: "cache", backend: "test x1", now, accepts: false };
+        let begin = RunStart {
+            verb: "tag",
+            read_from: Some(Origin::Cache),
+            backend: "test x1",
+            now,
+            accepts: false,
+        };
         let mut recorder = catalogue.recorder(RunScope::files_beneath(&root), &begin).unwrap();
         let (some, tag) = self.attributes.iter().next().unwrap();
         let status = Status::of(&root.join(some)).ok();
@@ -579,7 +589,7 @@ fn a_tag_of_the_same_contents_is_taken_over() {
     assert_eq!(garden.reader().tag(Path::new("a")).unwrap(), Some(newer));
     let history = garden.reader().history(Path::new("a")).unwrap();
     let last = history.runs.last().unwrap();
-    assert_eq!((last.happened[0].what.as_str(), last.happened[0].before), ("adopted", Some(tag)));
+    assert_eq!((last.happened[0].what, last.happened[0].before), (Happening::Adopted, Some(tag)));
 }
 
 #[test]
@@ -668,8 +678,13 @@ fn whoever_reads_beside_a_writer_sees_what_was_stored_last() {
     let catalogue = Catalogue::open_writer(&garden.file, &writer(garden.now)).unwrap();
     let root = catalogue.root().to_owned();
     let now = moment(garden.now + 10);
-    let begin =
-        RunStart { verb: "check", read_from: "cache", backend: "test x1", now, accepts: false };
+    let begin = RunStart {
+        verb: "check",
+        read_from: Some(Origin::Cache),
+        backend: "test x1",
+        now,
+        accepts: false,
+    };
     let mut recorder = catalogue.recorder(RunScope::whole(&root), &begin).unwrap();
     let standing = |garden: &Garden| {
         let history = garden.reader().history(Path::new("d0/f03")).unwrap();

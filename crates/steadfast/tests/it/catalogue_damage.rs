@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 use steadfast::catalogue::{Catalogue, CatalogueErrorKind, DueOptions, RunScope, RunStart};
 
-use steadfast::{Verb, Verdict};
+use steadfast::{Origin, Verb, Verdict};
 
 use crate::catalogue::{Garden, Way, moment, writer};
 use crate::catalogue_trouble::{catalogued, told};
@@ -70,7 +70,7 @@ fn checked(garden: &mut Garden) -> Result<Vec<String>, CatalogueErrorKind> {
     let root = catalogue.root().to_owned();
     let begin = RunStart {
         verb: "check",
-        read_from: "cache",
+        read_from: Some(Origin::Cache),
         backend: "test x1",
         now: moment(garden.now),
         accepts: false,

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use steadfast::catalogue::{Catalogue, Observation, RunScope, RunStart};
 use steadfast::tag::TagPlace;
 use steadfast::{Action, Algorithm, Digest, Tag};
-use steadfast::{FilePath, Subject};
+use steadfast::{FilePath, Origin, Subject};
 use steadfast_sys::file::{FileKind, Status};
 
 use crate::catalogue::{moment, writer};
@@ -48,7 +48,7 @@ fn writer_that_is_killed() {
     let scope = RunScope::whole(&tree);
     let begin = RunStart {
         verb: "update",
-        read_from: "cache",
+        read_from: Some(Origin::Cache),
         backend: "test x1",
         now: moment(round),
         accepts: true,

@@ -1,0 +1,133 @@
+//! What can happen to a file in a run, under the names that a catalogue stores.
+
+use strum::{Display, EnumString, IntoStaticStr};
+
+use crate::event::Action;
+use crate::file_state::FileState;
+use crate::verdict::Verdict;
+
+/// An event of a file. `docs/formats/catalogue.md` defines each.
+#[derive(Clone, Copy, Debug, Display, EnumString, IntoStaticStr, PartialEq, Eq)]
+#[strum(serialize_all = "lowercase")]
+#[non_exhaustive]
+pub enum Happening {
+    /// As the verdict.
+    Intact,
+    /// As the verdict.
+    Untagged,
+    /// As the verdict.
+    Touched,
+    /// As the verdict.
+    Modified,
+    /// As the verdict.
+    Corrupt,
+    /// As the verdict.
+    Suspect,
+    /// As the verdict.
+    Differs,
+    /// As the verdict.
+    Unreadable,
+    /// As the verdict.
+    Unstable,
+    /// As the verdict.
+    Missing,
+    /// Its attribute is missing.
+    #[strum(serialize = "tag lost")]
+    TagLost,
+    /// Its attribute is a tag of other contents.
+    #[strum(serialize = "tag replaced")]
+    TagReplaced,
+    /// A run gave it its first tag.
+    Tagged,
+    /// A run replaced its tag.
+    Retagged,
+    /// A run replaced its tag by one of the same contents.
+    Refreshed,
+    /// A run removed its tag.
+    Removed,
+    /// The catalogue took over an attribute that it did not know.
+    Adopted,
+    /// The same, although it has another tag.
+    Accepted,
+    /// It came to this path.
+    New,
+    /// It went to another path.
+    #[strum(serialize = "moved to")]
+    MovedTo,
+    /// It came from another path.
+    #[strum(serialize = "moved from")]
+    MovedFrom,
+    /// It was missing, and was removed from the catalogue.
+    Dropped,
+    /// It is gone because another known file was renamed to its name.
+    Overwritten,
+    /// A repair restored its contents.
+    Repaired,
+    /// It was missing, and exists again, in a run that did not read it.
+    Returned,
+    /// It was not found, in a run that could not decide whether it is missing.
+    #[strum(serialize = "passed by")]
+    PassedBy,
+}
+
+impl Happening {
+    /// Returns the name, as catalogues and documents have it.
+    pub fn name(self) -> &'static str {
+        self.into()
+    }
+
+    /// Returns whether it set or removed the tag of the file.
+    pub fn changes_tag(self) -> bool {
+        use Happening::{Accepted, Adopted, Refreshed, Removed, Retagged, Tagged};
+        matches!(self, Tagged | Retagged | Refreshed | Removed | Adopted | Accepted)
+            || self.ends_life()
+    }
+
+    /// Returns whether the path has no file after it.
+    pub fn ends_life(self) -> bool {
+        matches!(self, Happening::MovedTo | Happening::Dropped | Happening::Overwritten)
+    }
+
+    /// Returns whether it is what a run found of the file, and not what was done about it.
+    pub fn is_state(self) -> bool {
+        FileState::ALL.into_iter().any(|state| Happening::of_state(state, true) == self)
+    }
+
+    /// Returns what leaves a file, tagged or not, in a state.
+    pub(super) fn of_state(state: FileState, tagged: bool) -> Happening {
+        match state {
+            FileState::Fine if tagged => Happening::Intact,
+            FileState::Fine => Happening::Untagged,
+            FileState::Touched => Happening::Touched,
+            FileState::Modified => Happening::Modified,
+            FileState::Corrupt => Happening::Corrupt,
+            FileState::Unreadable => Happening::Unreadable,
+            FileState::Unstable => Happening::Unstable,
+            FileState::Missing => Happening::Missing,
+            FileState::TagLost => Happening::TagLost,
+            FileState::TagReplaced => Happening::TagReplaced,
+            FileState::Suspect => Happening::Suspect,
+            FileState::Differs => Happening::Differs,
+        }
+    }
+
+    /// Returns the event of a verdict; `None` of [`Verdict::Moved`], whose event is at both paths.
+    pub fn of_verdict(verdict: Verdict) -> Option<Happening> {
+        let state = match verdict {
+            Verdict::Missing => Some(FileState::Missing),
+            verdict => FileState::of(verdict),
+        };
+        state.map(|state| Happening::of_state(state, verdict != Verdict::Untagged))
+    }
+
+    /// Returns what an action did to the tag that the catalogue knows, if it did anything.
+    pub(super) fn of_action(action: Action) -> Option<Happening> {
+        match action {
+            Action::Tagged => Some(Happening::Tagged),
+            Action::Retagged => Some(Happening::Retagged),
+            Action::Refreshed => Some(Happening::Refreshed),
+            Action::Removed => Some(Happening::Removed),
+            Action::Restored | Action::Kept | Action::Exported => None,
+        }
+    }
+}
