@@ -60,7 +60,7 @@ pub(crate) use measure::{MeasureArgs, MeasureCommand, RecordArgs, cipher_worker}
 pub(crate) use objects::{
     ComparedArgs, ObjectsArgs, ObjectsCheckArgs, ObjectsCommand, ObjectsImportArgs,
 };
-pub(crate) use pages::{KeepPagesArgs, PagesArgs, PagesCommand, PagesDigestArgs, PagesSourceArgs};
+pub(crate) use pages::{KeepPagesArgs, PagesArgs, PagesCommand, PagesDigestArgs, PagesVerifyArgs};
 pub(crate) use par2::{Par2Args, Par2Command, Par2RepairArgs};
 pub(crate) use parity::{
     ParityArgs, ParityCommand, ParityDropArgs, ParityMadeArgs, ParityPlaceArgs,

@@ -18,9 +18,6 @@ use crate::units;
 /// Most ranges in a run's line about a corrupt file.
 const RANGES_IN_LINE: usize = 4;
 
-/// Most ranges that are listed for each verified file; `pages locate` lists all.
-const RANGES_IN_VERDICT: usize = 20;
-
 /// Appends a digest as `fsverity digest` prints it; without names if `compact`.
 pub fn write_digest(path: &Path, digest: &VerityDigest, compact: bool, out: &mut Vec<u8>) {
     let line = match compact {
@@ -30,30 +27,15 @@ pub fn write_digest(path: &Path, digest: &VerityDigest, compact: bool, out: &mut
     out.extend_from_slice(line.as_bytes());
 }
 
-/// Appends a verdict and the first damaged ranges.
+/// Appends a verdict and every damaged range.
 pub fn write_verified_text(path: &Path, verified: &Verified, out: &mut Vec<u8>) {
     let verdict = verified.verdict.name();
     let path = escape::path(path);
     let line = format!("{verdict:<10}  {path}  ({})\n", summary_of(verified));
     out.extend_from_slice(line.as_bytes());
-    let ranges = ranges_of(&verified.damage);
-    for range in ranges.iter().take(RANGES_IN_VERDICT) {
+    for range in ranges_of(&verified.damage) {
         out.extend_from_slice(format!("            {range}\n").as_bytes());
     }
-    if ranges.len() > RANGES_IN_VERDICT {
-        let more = units::count((ranges.len() - RANGES_IN_VERDICT) as u64);
-        let line = format!("            and {more} more: `steadfast pages locate`\n");
-        out.extend_from_slice(line.as_bytes());
-    }
-}
-
-/// Appends every damaged range, and their sum.
-pub fn write_located_text(verified: &Verified, out: &mut Vec<u8>) {
-    for range in ranges_of(&verified.damage) {
-        out.extend_from_slice(format!("{range}\n").as_bytes());
-    }
-    let line = format!("{}: {}\n", verified.verdict.name(), summary_of(verified));
-    out.extend_from_slice(line.as_bytes());
 }
 
 /// States how many pages there are, and how many of them are damaged or unreadable.
@@ -118,7 +100,7 @@ pub(crate) fn damage_detail(damage: &Damage, may_be_edit: bool) -> String {
     let more = check.damaged.len().saturating_sub(RANGES_IN_LINE) as u64;
     let more = match more {
         0 => String::new(),
-        _ => format!(" and {} more ranges: `steadfast pages locate`", units::count(more)),
+        _ => format!(" and {} more ranges: `steadfast pages verify`", units::count(more)),
     };
     let mut text = format!(
         "{} of {} pages {}: bytes {}{more}",

@@ -1,5 +1,5 @@
-//! The verbs about pages of any file: `pages digest`, `pages verify`, `pages locate`; and what the
-//! verbs that tag say of pages.
+//! The verbs about pages of any file, `pages digest` and `pages verify`; and what the verbs that
+//! tag say of pages.
 
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
@@ -20,7 +20,7 @@ use super::{LevelArgs, quantity};
 Examples:
   steadfast tag --pages ~/Videos
   steadfast pages verify ~/Videos/wedding.mkv
-  steadfast pages locate ~/Videos/wedding.mkv")]
+  steadfast pages verify --json ~/Videos/wedding.mkv | jq '.damaged[]'   ranges to restore")]
 pub(crate) struct PagesArgs {
     #[command(subcommand)]
     pub(crate) what: PagesCommand,
@@ -31,7 +31,6 @@ pub(crate) struct PagesArgs {
 pub(crate) enum PagesCommand {
     Digest(PagesDigestArgs),
     Verify(PagesVerifyArgs),
-    Locate(PagesLocateArgs),
 }
 
 /// Print fs-verity digests, as `fsverity digest` does, on any file system.
@@ -80,7 +79,7 @@ impl PagesDigestArgs {
     }
 }
 
-/// Verify files page by page, by the leaves stored with their tags.
+/// Verify files page by page, by the leaves stored with their tags, and print all damaged ranges.
 ///
 /// If pages differ, the file is corrupt if its modification time is that of the tag, otherwise
 /// modified. Writes no file.
@@ -97,31 +96,6 @@ pub(crate) struct PagesVerifyArgs {
     #[arg(value_name = "FILE", required = true)]
     pub(crate) files: Vec<PathBuf>,
 
-    #[command(flatten)]
-    pub(crate) source: PagesSourceArgs,
-}
-
-/// Print the damaged ranges of a file in bytes, and the number of damaged pages.
-#[derive(Debug, Args)]
-#[command(after_long_help = "\
-Examples:
-  steadfast pages locate wedding.mkv
-  steadfast pages locate --json wedding.mkv | jq '.damaged[]'   ranges to restore from a backup
-
-Exit status: 0 intact; 1 modified; 2 could not tell (no tag, no leaves, unreadable); 3 corrupt; \
-130 interrupted. 3 outranks 1, 1 outranks 2.")]
-pub(crate) struct PagesLocateArgs {
-    /// The file
-    #[arg(value_name = "FILE")]
-    pub(crate) file: PathBuf,
-
-    #[command(flatten)]
-    pub(crate) source: PagesSourceArgs,
-}
-
-/// Where leaves are, and how the answer looks.
-#[derive(Debug, Args)]
-pub(crate) struct PagesSourceArgs {
     /// Read the catalogue FILE and the leaves beside it [default: that of the nearest tree at or
     /// above FILE]
     #[arg(long, value_name = "FILE")]

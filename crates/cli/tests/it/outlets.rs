@@ -10,7 +10,7 @@ use std::process::Command;
 use crate::tree::{Outcome, Tree};
 
 /// Verbs that are tried by their help alone, and why.
-const BY_HELP_ALONE: [(&str, &str); 25] = [
+const BY_HELP_ALONE: [(&str, &str); 24] = [
     ("alert add", "answers in one piece, as `steadfast --version` does"),
     ("alert list", "answers in one piece, as `steadfast --version` does"),
     ("alert remove", "answers in one piece, as `steadfast --version` does"),
@@ -33,7 +33,6 @@ const BY_HELP_ALONE: [(&str, &str); 25] = [
     ("measure write", "as `measure queue`"),
     ("objects check", "asks a store, and answers as `objects import` does"),
     ("open", "opens a browser, and answers as `serve` does"),
-    ("pages locate", "answers as `pages verify` does"),
     ("qos run", "becomes another command, and answers nothing itself"),
     ("qos set", "changes a process, and answers as `qos show` does"),
 ];

@@ -1,4 +1,4 @@
-//! `pages digest`, `pages verify`, `pages locate` and `tag --pages` from outside.
+//! `pages digest`, `pages verify` and `tag --pages` from outside.
 
 use std::fs;
 use std::process::Command;
@@ -64,13 +64,13 @@ fn damage_is_located_from_tagging_to_the_bytes() {
     let text = said.stdout();
     assert!(text.starts_with("intact      data/film  (11 pages of 4096 bytes)\n"), "{text}");
     corrupt(&tree, "data/film", &[0, 3 * 4096, 4 * 4096 + 5, 10 * 4096 + 99]);
-    let said = tree.run(["pages", "locate", "data/film"]).ends(3);
+    let said = tree.run(["pages", "verify", "data/film"]).ends(3);
     assert_eq!(
         said.stdout(),
-        "bytes 0..4096, page 0 damaged\n\
-         bytes 12288..20480, pages 3..5 damaged\n\
-         bytes 40960..41060, page 10 damaged\n\
-         corrupt: 4 of 11 pages damaged, 12,388 bytes\n"
+        "corrupt     data/film  (4 of 11 pages damaged, 12,388 bytes)\n            \
+         bytes 0..4096, page 0 damaged\n            \
+         bytes 12288..20480, pages 3..5 damaged\n            \
+         bytes 40960..41060, page 10 damaged\n"
     );
     let said = tree.run(["pages", "verify", "--json", "data/film", "data/other"]).ends(3);
     let objects = said.objects();
@@ -107,7 +107,7 @@ fn every_verb_about_pages_takes_a_level() {
     let tree = Tree::new().file("file", &contents());
     tree.run(["init", "."]).succeeds();
     tree.run(["tag", "--pages", "."]).succeeds();
-    for verb in ["digest", "verify", "locate"] {
+    for verb in ["digest", "verify"] {
         let plain = tree.run(["pages", verb, "file"]).succeeds().stdout().to_owned();
         for choice in [["--qos", "background"], ["--pace", "racing-car"]] {
             let said = tree.run(["pages", verb, choice[0], choice[1], "file"]).succeeds();
