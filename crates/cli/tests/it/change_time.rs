@@ -464,3 +464,17 @@ fn what_a_list_does_not_name_is_told_if_asked() {
     let told = run(&tree, ["check", "--manifest", "SUMS", "--new", elsewhere.to_str().unwrap()]);
     assert!(told.ends(1).stdout().contains("sub/more  (not in the list)"));
 }
+
+#[test]
+fn a_new_name_of_a_file_that_lost_its_tag_does_not_hide_its_edit() {
+    let Some(tree) = catalogued() else { return };
+    fs::write(tree.path("draft"), "saved anew").unwrap();
+    fs::rename(tree.path("draft"), tree.path("b")).unwrap();
+    run(&tree, ["check", "."]).ends(1);
+    fs::hard_link(tree.path("b"), tree.path("a.new")).unwrap();
+    // The new name is read first.
+    let json = run(&tree, ["check", "--json", "--verbose", "a.new", "b"]).ends(1);
+    assert_eq!(json.verdict("b").as_deref(), Some("modified"));
+    let json = run(&tree, ["check", "--json", "--verbose", "."]).ends(1);
+    assert_eq!(json.verdict("b").as_deref(), Some("modified"));
+}

@@ -203,15 +203,9 @@ impl ReaderState {
             let is_exact = facts.length == status.length || status.mtime.nanoseconds != 0;
             facts.mtime == status.mtime && is_exact
         };
-        let Some((found, path)) = self.find_inode(status.inode, &is_same)? else {
-            return Ok(here);
-        };
-        // A new name of a file that keeps its old one is none that it was renamed to.
-        let stays = || {
-            let there = Status::of_link(&self.catalogue.root.join(&path));
-            there.is_ok_and(|there| there.inode == status.inode)
-        };
-        Ok(if here.is_none() && stays() { None } else { Some(found) })
+        // All names of a file share the result of the one that is read first, so a new name is
+        // judged as the known one.
+        Ok(self.find_inode(status.inode, &is_same)?.map(|(found, _)| found).or(here))
     }
 
     /// Finds a row of an inode, with its path.
