@@ -89,7 +89,7 @@ def _wrong(file: File, verdict: str, system: str) -> list[str]:
         "edited": ("modified", "suspect"),
         "edited and decayed": ("modified", "suspect"),
         "decayed": ("corrupt", "suspect"),
-        # Only another copy can tell this from an edit, says docs/verdicts.md.
+        # Only another copy can tell this from an edit, says docs/reference/verdicts.md.
         "decayed, date set since the proof": ("corrupt", "suspect", "modified"),
         "as it was": ("intact", "touched"),
     }

@@ -1,6 +1,6 @@
 """Makes what a stranger can plant: parity files that lie, and journals of repairs.
 
-Formats: docs/formats/parity.md and docs/repair.md. Check values and digests are right, so that
+Formats: docs/formats/parity.md and docs/reference/repair.md. Check values and digests are right, so that
 only what the program refuses on purpose is refused.
 """
 

@@ -1,6 +1,6 @@
 """Finds the contents that Steadfast keeps of what it replaced, by the digest of the whole file.
 
-Formats: docs/repair.md. No code of Steadfast is used.
+Formats: docs/reference/repair.md. No code of Steadfast is used.
 """
 
 from __future__ import annotations

@@ -74,7 +74,7 @@ const DIGEST_HEADER: &str = "x-amz-checksum-";
 
 impl Object {
     /// Reads the headers of a response, whose names are in lower case. `etag_is_md5` is false for
-    /// stores whose ETags are never MD5s: see `docs/objects.md`.
+    /// stores whose ETags are never MD5s: see `docs/reference/objects.md`.
     pub(crate) fn of_head(headers: &[(&str, &str)], etag_is_md5: bool) -> Object {
         let get = |name: &str| headers.iter().find(|(known, _)| *known == name).map(|(_, v)| *v);
         let extent = get("x-amz-checksum-type").map_or(Extent::Unknown, extent_named);

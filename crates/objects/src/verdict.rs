@@ -2,7 +2,7 @@
 //! Pure.
 //!
 //! In: a [`Reference`], an [`Object`], and if they have no digest in common, the local file. Out: a
-//! verdict and its basis. Specified in `docs/objects.md`.
+//! verdict and its basis. Specified in `docs/reference/objects.md`.
 
 use steadfast::reference::Computed;
 use steadfast::{ChangeEvidence, Reference, Timestamp, Verdict};

@@ -1,8 +1,8 @@
 //! Documents about what can be proved of a tree: a page to print and sign, JSON lines, CSV.
 //!
 //! In: an [`Audit`], then streams of files: overdue, failed, with the same contents. Out: bytes,
-//! which the caller writes. Memory is bounded for any tree. `docs/audit.md` specifies the JSON and
-//! CSV forms. Knows no clock: the audit contains its time.
+//! which the caller writes. Memory is bounded for any tree. `docs/reference/audit.md` specifies the
+//! JSON and CSV forms. Knows no clock: the audit contains its time.
 
 mod csv;
 mod json;

@@ -2,7 +2,7 @@
 //!
 //! In: pairs of a comparison and its summary. Out: bytes, with names escaped in text and exact in
 //! JSON and CSV. This module decides which pairs are findings; each module below renders one kind
-//! of document. `docs/diff.md` specifies the JSON and CSV forms.
+//! of document. `docs/reference/diff.md` specifies the JSON and CSV forms.
 
 mod csv;
 mod json;

@@ -1,7 +1,8 @@
 //! Documents about the history of a file or a directory: text, JSON lines, CSV.
 //!
 //! In: the history of a path in a catalogue. Out: bytes, with names and other text from the
-//! catalogue escaped. `docs/audit.md` specifies the JSON and CSV forms. Knows no clock, no files.
+//! catalogue escaped. `docs/reference/audit.md` specifies the JSON and CSV forms. Knows no clock,
+//! no files.
 
 mod csv;
 mod document;

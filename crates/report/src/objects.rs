@@ -1,7 +1,7 @@
 //! Documents about a check of objects in a store.
 //!
 //! In: findings of `steadfast-objects` and their summary. Out: lines of text, or JSON lines with
-//! the summary last, which `docs/objects.md` specifies.
+//! the summary last, which `docs/reference/objects.md` specifies.
 
 mod json;
 mod text;

@@ -1,8 +1,8 @@
 //! Reports on files by page: fs-verity digests, verdicts, and the place of damage.
 //!
 //! In: a digest, or a file that was verified by kept leaves. Out: bytes, with every name escaped.
-//! `docs/pages.md` specifies the JSON form. A run uses the same words for the damaged pages of a
-//! corrupt file.
+//! `docs/reference/pages.md` specifies the JSON form. A run uses the same words for the damaged
+//! pages of a corrupt file.
 
 use std::ops::Range;
 use std::path::Path;

@@ -1,6 +1,6 @@
 //! PAR2 sets as documents: what is wrong with each file, what became of it, and the end.
 //!
-//! Every name is escaped. `docs/par2.md` specifies the JSON form.
+//! Every name is escaped. `docs/reference/par2.md` specifies the JSON form.
 
 use steadfast::Verdict;
 use steadfast::par2::{Par2Report, Par2Totals};

@@ -1,6 +1,6 @@
 //! Parity as documents: files that are not protected, sets, and the end.
 //!
-//! Every name is escaped. `docs/parity.md` specifies the JSON form.
+//! Every name is escaped. `docs/reference/parity.md` specifies the JSON form.
 
 use steadfast::ExitStatus;
 use steadfast::Verdict;

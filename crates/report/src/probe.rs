@@ -1,7 +1,7 @@
 //! Documents about a probe: a table, or JSON lines.
 //!
-//! In: a [`Probe`]. Out: bytes, with all text from disk or from tools escaped. `docs/probe.md`
-//! specifies the JSON form.
+//! In: a [`Probe`]. Out: bytes, with all text from disk or from tools escaped.
+//! `docs/reference/probe.md` specifies the JSON form.
 
 mod json;
 mod table;

@@ -1,7 +1,8 @@
 //! Documents about the effect of QoS levels on a machine: text, or JSON lines.
 //!
 //! In: what the machine offers, and the levels that were tried. Out: bytes, with names from the
-//! system escaped. `docs/qos.md` specifies the JSON form. Asks nothing of the system itself.
+//! system escaped. `docs/reference/qos.md` specifies the JSON form. Asks nothing of the system
+//! itself.
 
 mod json;
 mod text;

@@ -1,6 +1,6 @@
 //! Repairs as documents: what can be done for each damaged file, what was done, and the end.
 //!
-//! Every name is escaped. `docs/repair.md` specifies the JSON form.
+//! Every name is escaped. `docs/reference/repair.md` specifies the JSON form.
 
 use std::path::PathBuf;
 

@@ -1,8 +1,8 @@
 //! Where the time of a run went, and what limits the run.
 //!
 //! In: laps of each thread's clock, one per stage. Out: an [`Account`]: every thread's time by
-//! stage, how much of it was waiting, and which part of the work limits the run (`docs/cost.md` has
-//! the definitions). Knows nothing of what the stages do.
+//! stage, how much of it was waiting, and which part of the work limits the run
+//! (`docs/reference/cost.md` has the definitions). Knows nothing of what the stages do.
 
 use strum::{IntoStaticStr, VariantArray};
 

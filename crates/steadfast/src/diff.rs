@@ -4,7 +4,7 @@
 //! [`PathPair`] for each path that either side has, and a [`DiffSummary`]. Files are compared by
 //! their recorded tags, which reads attributes and status only, or by reading both sides. A side is
 //! any source of entries in path order: a tree, or a list. Writes nothing. Specified in
-//! `docs/diff.md`.
+//! `docs/reference/diff.md`.
 
 mod compare;
 mod links;

@@ -5,8 +5,8 @@ use std::process::ExitCode;
 
 /// How a run ended, ordered by severity: the status of two runs is the `max` of theirs.
 ///
-/// The order is that of `docs/verdicts.md`: 3 outranks 130, 130 outranks 1, 1 outranks 2. An
-/// interrupted run reports decay that it found, but it cannot say that it found every edit.
+/// The order is that of `docs/reference/verdicts.md`: 3 outranks 130, 130 outranks 1, 1 outranks 2.
+/// An interrupted run reports decay that it found, but it cannot say that it found every edit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[cfg_attr(feature = "json", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "json", serde(into = "u8", try_from = "u8"))]

@@ -130,7 +130,7 @@ pub use crate::run::{
 pub use crate::selection::Selection;
 pub use crate::verdict::{ChangeEvidence, Judgement, Reason, Verdict};
 
-/// The examples of `docs/library.md` run with those of this crate.
+/// The examples of `docs/reference/library.md` run with those of this crate.
 #[cfg(doctest)]
-#[doc = include_str!("../../../docs/library.md")]
+#[doc = include_str!("../../../docs/reference/library.md")]
 mod library_page {}

@@ -2,7 +2,7 @@
 //! the catalogue.
 //!
 //! Takes a [`Reference`] and the result of reading; returns a [`Verdict`] by the table of
-//! `docs/verdicts.md`, as far as the reference has enough data. Knows no formats.
+//! `docs/reference/verdicts.md`, as far as the reference has enough data. Knows no formats.
 
 mod foreign;
 

@@ -2,7 +2,7 @@
 //! time. Pure.
 //!
 //! Takes the stored tag, the result of reading and [`ChangeEvidence`]; returns a [`Judgement`].
-//! `docs/verdicts.md` specifies it and is authoritative.
+//! `docs/reference/verdicts.md` specifies it and is authoritative.
 
 use steadfast_sys::file::Timestamp;
 use strum::{Display, IntoStaticStr, VariantArray};

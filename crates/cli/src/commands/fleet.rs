@@ -1,7 +1,7 @@
 //! `steadfast fleet`: plans a job, runs a shard, shows the status of a job, or merges parts.
 //!
 //! Statuses are those of a check, and 75 for a job that is not complete, which tells engines that a
-//! retry may help. See `docs/fleet.md`.
+//! retry may help. See `docs/reference/fleet.md`.
 
 mod merge;
 mod plan;

@@ -97,7 +97,7 @@ fn percent_found(
     100.0 * (0..seeds).map(found).sum::<usize>() as f64 / (seeds * slower as u64) as f64
 }
 
-/// `docs/measuring.md` has the same tables, of more pages.
+/// `docs/reference/measuring.md` has the same tables, of more pages.
 const FITTED_PAGES: u64 = 400;
 const MEDIAN_PAGES: u64 = 400;
 

@@ -1,6 +1,6 @@
 //! Writes levels as JSON lines: one object on each line, the summary last.
 //!
-//! In: facts. Out: lines in base units. `docs/qos.md` specifies them.
+//! In: facts. Out: lines in base units. `docs/reference/qos.md` specifies them.
 
 use std::collections::BTreeMap;
 

@@ -1,8 +1,8 @@
 //! Derives from the time of every thread what limits a run.
 //!
 //! Takes the account of a run; returns the least time that each of its resources needs, and the
-//! part of the work whose removal would speed up the run most. Pure; `docs/cost.md` has the
-//! reasoning and an example.
+//! part of the work whose removal would speed up the run most. Pure; `docs/reference/cost.md` has
+//! the reasoning and an example.
 
 use steadfast_sys::energy::EnergyReading;
 use strum::{IntoStaticStr, VariantArray};

@@ -1,7 +1,7 @@
 //! Compares two files at one path. Pure.
 //!
 //! Takes what is known of each, and returns a [`Difference`], with the reason if it is unknown.
-//! Specified in `docs/diff.md`.
+//! Specified in `docs/reference/diff.md`.
 
 use super::pair::{Difference, Doubt, FileSide, PathKind, PathPair};
 use crate::event::FileError;

@@ -1,7 +1,7 @@
 //! The journal of a repair in place: what the file has, and what it is to have, page by page.
 //!
-//! It is written and flushed before the first byte of the file is changed. `docs/repair.md`
-//! specifies its bytes. Readers trust nothing in it.
+//! It is written and flushed before the first byte of the file is changed.
+//! `docs/reference/repair.md` specifies its bytes. Readers trust nothing in it.
 
 use std::ffi::{OsStr, OsString};
 use std::fs;

@@ -149,7 +149,7 @@ fn every_byte_is_proved_in_a_year_of_troubles() {
         assert!((20.0..limit_days()).contains(&longest), "seed {seed}: {longest}");
         longest_of_all = longest_of_all.max(longest);
     }
-    // What docs/schedule.md says.
+    // What docs/reference/schedule.md says.
     assert_eq!(format!("{longest_of_all:.1}"), "30.0");
 }
 
