@@ -31,7 +31,7 @@ pub struct Observation<'a> {
     pub actual: Option<Tag>,
     /// The place of `stored`.
     pub place: TagPlace,
-    /// Its attributes, if they were read after its status, as [`Attributes::encode`] writes them.
+    /// Its attributes, if they were read after its status, in the catalogue's form.
     pub attributes: Option<&'a [u8]>,
 }
 
