@@ -1,5 +1,5 @@
 {
-  description = "Detects silent file corruption, and shows what each check costs";
+  description = "Finds the files that changed without you, and mends them";
 
   inputs.nixpkgs.url = "github:NixOS/nixpkgs/nixos-unstable";
 
@@ -23,7 +23,7 @@
             $out/bin/steadfast manual $out/share
           '';
           meta = {
-            description = "Detects silent file corruption";
+            description = "Finds the files that changed without you, and mends them";
             license = with nixpkgs.lib.licenses; [ mit asl20 ];
             mainProgram = "steadfast";
           };

@@ -1,5 +1,5 @@
 class Steadfast < Formula
-  desc "Detects silent file corruption"
+  desc "Finds the files that changed without you, and mends them"
   homepage "@REPOSITORY@"
   version "@VERSION@"
   license any_of: ["MIT", "Apache-2.0"]

@@ -7,7 +7,9 @@ use std::process::Command;
 use super::staging::{copy, settle};
 use super::{Release, succeed};
 
-const SUMMARY: &str = "Detects silent file corruption";
+/// A placeholder until the maintainers have an address.
+const MAINTAINER: &str = "The Steadfast authors <steadfast@steadfast.example>";
+const SUMMARY: &str = "Finds the files that changed without you, and mends them";
 const DESCRIPTION: &str = "Records a digest of every file, reads the files again later, and tells \
                            which are intact, edited or decayed. Repairs from copies or parity.";
 
@@ -47,13 +49,11 @@ pub(super) fn deb(release: &Release, machine: Machine, staged: &Path) -> anyhow:
     fs::write(documents.join("copyright"), copyright)?;
     fs::remove_file(documents.join("THIRD-PARTY.txt"))?;
     let control = format!(
-        "Package: steadfast\nVersion: {}\nArchitecture: {}\nMaintainer: {} <{}>\n\
+        "Package: steadfast\nVersion: {}\nArchitecture: {}\nMaintainer: {MAINTAINER}\n\
          Section: utils\nPriority: optional\nRecommends: xdg-utils\nHomepage: {}\n\
          Description: {SUMMARY}\n {DESCRIPTION}\n",
         release.version,
         machine.debian,
-        "The Steadfast authors",
-        "steadfast@steadfast.example",
         release.repository,
     );
     fs::create_dir(root.join("DEBIAN"))?;
