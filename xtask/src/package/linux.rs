@@ -52,9 +52,7 @@ pub(super) fn deb(release: &Release, machine: Machine, staged: &Path) -> anyhow:
         "Package: steadfast\nVersion: {}\nArchitecture: {}\nMaintainer: {MAINTAINER}\n\
          Section: utils\nPriority: optional\nRecommends: xdg-utils\nHomepage: {}\n\
          Description: {SUMMARY}\n {DESCRIPTION}\n",
-        release.version,
-        machine.debian,
-        release.repository,
+        release.version, machine.debian, release.repository,
     );
     fs::create_dir(root.join("DEBIAN"))?;
     fs::write(root.join("DEBIAN/control"), control)?;
