@@ -1,4 +1,4 @@
-//! What `docs/reference/repair.md` promises, number by number.
+//! What `docs/reference/parity.md` promises, number by number.
 
 use steadfast_parity::*;
 
