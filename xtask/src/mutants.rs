@@ -1,4 +1,4 @@
-//! Mutation tests: repeats with `cargo mutants` what docs/mutants.md records.
+//! Mutation tests: repeats with `cargo mutants` what xtask/MUTANTS.md records.
 //!
 //! In: arguments for `cargo mutants`, such as `--shard 0/8` or `--re NAME`. Out: its output and its
 //! verdict. It takes hours, so it is not a step of `test`. Must not know the tests.
@@ -52,7 +52,7 @@ pub(crate) fn run(root: &Path, arguments: &[String]) -> anyhow::Result<bool> {
     );
     let version = String::from_utf8_lossy(&version.stdout).trim().to_owned();
     if !version.ends_with(VERSION) {
-        println!("{version}: the record in docs/mutants.md was made with {VERSION}");
+        println!("{version}: the record in xtask/MUTANTS.md was made with {VERSION}");
     }
     let mut command = Command::new(crate::cargo());
     command.current_dir(root).args(flags()).args(arguments);

@@ -3,7 +3,7 @@
 //! In: a tree, a manifest or a catalogue. Out: a **job**, which is a folder of documents that any
 //! scheduler can work on: [`plan()`] cuts it into shards, [`run()`] checks one shard, [`status()`]
 //! reports the progress, and [`merge()`] makes one result of the parts, which does not depend on
-//! the shards. `docs/formats/fleet.md` specifies the documents. Prints nothing and reads no
+//! the shards. `fleet/FORMAT.md` specifies the documents. Prints nothing and reads no
 //! environment; only the library's own runs read and judge files.
 
 #![forbid(unsafe_code)]

@@ -17,7 +17,7 @@ use crate::part;
 /// Shards of each kind that are listed.
 const NAMED_MAX: usize = 100;
 
-/// How far a job is. Its fields are serialized as `docs/formats/fleet.md` specifies them.
+/// How far a job is. Its fields are serialized as `fleet/FORMAT.md` specifies them.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct JobStatus {
     /// All of it.

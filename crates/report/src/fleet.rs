@@ -1,6 +1,6 @@
 //! Documents about a job of a fleet: the plan and the progress.
 //!
-//! In: facts of `steadfast-fleet`. Out: text, or one JSON object, which `docs/formats/fleet.md`
+//! In: facts of `steadfast-fleet`. Out: text, or one JSON object, which `fleet/FORMAT.md`
 //! specifies. The merged result of a job is rendered like a check.
 
 mod json;

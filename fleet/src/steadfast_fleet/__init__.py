@@ -1,6 +1,6 @@
 """Runs a job of `steadfast fleet` on Dask, and exports its result.
 
-The job is a folder that all machines see, specified in docs/formats/fleet.md. Nothing here judges a
+The job is a folder that all machines see, specified in fleet/FORMAT.md. Nothing here judges a
 file: each shard is one call of the `steadfast` command on some worker.
 """
 
