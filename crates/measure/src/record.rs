@@ -2,7 +2,7 @@
 //!
 //! In: what workloads measured, or a document. Out: a document that anybody can read, or a record
 //! that has been checked. Rates and other figures are derived on reading and never stored, so that
-//! a better estimator improves old records too. Specified in `docs/formats/record.md`, which
+//! a better estimator improves old records too. Specified in `crates/measure/RECORD.md`, which
 //! outranks this file; the schema beside it is made from these types.
 
 mod factors;

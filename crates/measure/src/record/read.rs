@@ -48,7 +48,7 @@ pub fn write(record: &Record) -> Vec<u8> {
     document
 }
 
-/// Returns the schema of records, as it is published in `docs/formats/record.schema.json`.
+/// Returns the schema of records, as it is published in `crates/measure/record.schema.json`.
 pub fn schema() -> String {
     let schema = schemars::schema_for!(Record);
     let mut text = serde_json::to_string_pretty(&schema).expect("a schema is JSON");

@@ -31,7 +31,7 @@ fn version_1_reads_as_it_always_did() {
 
 #[test]
 fn the_published_schema_is_that_of_the_types() {
-    let path = root().join("docs/formats/record.schema.json");
+    let path = root().join("crates/measure/record.schema.json");
     let schema = record::schema();
     if std::env::var_os("UPDATE_GOLDEN").is_some() {
         std::fs::write(&path, &schema).unwrap();
