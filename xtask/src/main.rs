@@ -27,7 +27,7 @@ const VERBS: &[(&str, &str)] = &[
     ("mutants", "runs cargo mutants over verdicts, tags, stores and verbs; takes its arguments"),
     (
         "package",
-        "makes a release in a folder, or tries it (--out DIR, --verify, --no-build, --target T)",
+        "makes packages in a folder, or tries them (--out DIR, --only KIND, --target T, --verify)",
     ),
     ("mac-report", "runs ten checks on a Mac, for an issue (--cloud DIR, --nas DIR, --show)"),
     ("help", "prints this"),

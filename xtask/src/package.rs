@@ -2,7 +2,8 @@
 //!
 //! In: a folder, by `--out`. Out: programs for Linux and macOS in archives and packages, recipes
 //! for package managers, the list of components, the notices of third parties, and the digests of
-//! all of these. `--verify` unpacks and tries what is in the folder, in roots of its own.
+//! all of these; with `--only`, packages of the named kinds alone. `--verify` unpacks and tries
+//! what is in the folder, in roots of its own.
 
 mod build;
 mod components;
@@ -23,9 +24,17 @@ use anyhow::{Context as _, bail, ensure};
 
 use crate::test::{is_ready, metadata, set_up_cross_linker};
 
-/// Programs that packages are made with, and their Debian packages.
-const TO_MAKE: [(&str, &str); 4] =
-    [("python3", "python3-venv"), ("dpkg-deb", "dpkg"), ("rpmbuild", "rpm"), ("gzip", "gzip")];
+/// The kinds of packages, each with the program that makes it and the Debian package of that.
+const KINDS: [(&str, (&str, &str)); 5] = [
+    ("archive", ("gzip", "gzip")),
+    ("deb", ("dpkg-deb", "dpkg")),
+    ("rpm", ("rpmbuild", "rpm")),
+    ("image", ("gzip", "gzip")),
+    ("wheel", PYTHON),
+];
+
+/// Also sets up the cross linker.
+const PYTHON: (&str, &str) = ("python3", "python3-venv");
 
 /// What is made, and from what.
 struct Release {
@@ -56,20 +65,32 @@ struct PackageOptions {
     verify: bool,
     /// Whether to take the programs of an earlier build.
     no_build: bool,
+    /// A program for this machine, to be packed instead of those that are built.
+    program: Option<PathBuf>,
+    /// The kinds of packages; empty for a whole release.
+    only: Vec<&'static str>,
     targets: Vec<&'static str>,
 }
 
 impl PackageOptions {
     fn parse(arguments: &[String]) -> anyhow::Result<PackageOptions> {
-        const USAGE: &str =
-            "usage: cargo xtask package --out DIR [--no-build] [--verify] [--target TARGET]...";
-        let (mut out, mut verify, mut no_build, mut targets) = (None, false, false, Vec::new());
+        const USAGE: &str = "usage: cargo xtask package --out DIR [--only KIND]... \
+                             [--target TARGET]... [--program FILE | --no-build] [--verify]";
+        let (mut out, mut verify, mut no_build, mut program) = (None, false, false, None);
+        let (mut only, mut targets) = (Vec::new(), Vec::new());
         let mut words = arguments.iter();
         while let Some(word) = words.next() {
             match word.as_str() {
                 "--out" => out = words.next().cloned(),
                 "--verify" => verify = true,
                 "--no-build" => no_build = true,
+                "--program" => program = Some(PathBuf::from(words.next().context(USAGE)?)),
+                "--only" => {
+                    let wanted = words.next().map_or("", String::as_str);
+                    let known = KINDS.iter().find(|(kind, _)| *kind == wanted);
+                    let kinds = KINDS.map(|(kind, _)| kind).join(", ");
+                    only.push(known.with_context(|| format!("the kinds are {kinds}"))?.0);
+                }
                 "--target" => {
                     let wanted = words.next().map_or("", String::as_str);
                     let known = build::TARGETS.iter().find(|target| **target == wanted);
@@ -81,11 +102,53 @@ impl PackageOptions {
                 _ => bail!(USAGE),
             }
         }
-        if targets.is_empty() {
+        if program.is_some() || (targets.is_empty() && !only.is_empty()) {
+            targets = vec![build::own_target()?];
+        } else if targets.is_empty() {
             targets.extend(build::TARGETS);
         }
-        Ok(PackageOptions { out: out.context(USAGE)?, verify, no_build, targets })
+        ensure!(program.is_none() || !only.is_empty(), "--program needs --only");
+        Ok(PackageOptions { out: out.context(USAGE)?, verify, no_build, program, only, targets })
     }
+
+    fn wants(&self, kind: &str) -> bool {
+        self.only.is_empty() || self.only.contains(&kind)
+    }
+
+    /// Whether packages are made from a folder with everything for one system.
+    fn is_staged(&self) -> bool {
+        ["archive", "deb", "rpm"].iter().any(|kind| self.wants(kind))
+    }
+
+    fn builds(&self) -> bool {
+        self.program.is_none() && !self.no_build
+    }
+
+    /// The programs that are needed.
+    fn tools(&self) -> Vec<(&'static str, &'static str)> {
+        let kinds = KINDS.iter().filter(|(kind, _)| self.wants(kind));
+        let mut tools: Vec<_> = kinds.map(|(_, tool)| *tool).collect();
+        tools.extend(self.builds().then_some(PYTHON));
+        // It compresses the manual.
+        tools.extend(self.is_staged().then_some(("gzip", "gzip")));
+        tools
+    }
+}
+
+/// Makes a package from a program for this machine, and tries it: what each run of the tests does.
+pub(crate) fn make_and_try(root: &Path, out: &Path, program: &Path) -> anyhow::Result<()> {
+    let options = PackageOptions {
+        out: out.display().to_string(),
+        verify: false,
+        no_build: false,
+        program: Some(program.to_owned()),
+        only: vec!["deb"],
+        targets: vec![build::own_target()?],
+    };
+    let release = Release::of(root, out)?;
+    let outcome = release.make(&options).and_then(|()| verify::unpacked_deb(&release));
+    fs::remove_dir_all(&release.scratch).context("removing the scratch folder")?;
+    outcome
 }
 
 impl Release {
@@ -109,23 +172,64 @@ impl Release {
     }
 
     fn make(&self, options: &PackageOptions) -> anyhow::Result<()> {
-        require(&TO_MAKE)?;
-        set_up_cross_linker(&self.root)?;
+        require(&options.tools())?;
+        if options.builds() || options.wants("wheel") {
+            set_up_cross_linker(&self.root)?;
+        }
         let notices = notices::write(self)?;
-        components::write(self)?;
         let programs = build::programs(self, options)?;
-        let manual = build::manual(self)?;
+        let manual = options.is_staged().then(|| build::manual(self, options)).transpose()?;
         for (target, program) in &programs {
-            let folder = staging::archive(self, target, program, &manual, &notices)?;
-            if let Some(machine) = linux::Machine::of(target) {
-                linux::deb(self, machine, &folder)?;
-                linux::rpm(self, machine, &folder)?;
-                image::write(self, machine, program, &notices)?;
-                wheel::write(self, machine, program)?;
+            self.pack(options, target, program, manual.as_deref(), &notices)?;
+        }
+        if options.only.is_empty() {
+            staging::copy(&notices, &self.out.join(notices::NAME))?;
+            components::write(self)?;
+            recipes::write(self)?;
+            self.write_sums()?;
+        }
+        Ok(())
+    }
+
+    /// Makes the packages of one program.
+    fn pack(
+        &self,
+        options: &PackageOptions,
+        target: &str,
+        program: &Path,
+        manual: Option<&Path>,
+        notices: &Path,
+    ) -> anyhow::Result<()> {
+        let is_static = linux::is_static(program)?;
+        let machine = linux::Machine::of(target);
+        if let Some(manual) = manual {
+            let folder = staging::stage(self, target, program, manual, notices)?;
+            if options.wants("archive") {
+                ensure!(is_static, "`{}` is not static: make a deb or an rpm", program.display());
+                staging::archive(self, target)?;
+            }
+            match machine {
+                Some(machine) if options.wants("deb") => {
+                    linux::deb(self, machine, &folder, is_static)?;
+                }
+                _ => {}
+            }
+            match machine {
+                Some(machine) if options.wants("rpm") => {
+                    linux::rpm(self, machine, &folder, is_static)?;
+                }
+                _ => {}
             }
         }
-        recipes::write(self)?;
-        self.write_sums()
+        let Some(machine) = machine else { return Ok(()) };
+        for kind in ["image", "wheel"].into_iter().filter(|kind| options.wants(kind)) {
+            ensure!(is_static, "`{}` is not static: make a deb or an rpm", program.display());
+            match kind {
+                "image" => image::write(self, machine, program, notices)?,
+                _ => wheel::write(self, machine, program, notices)?,
+            }
+        }
+        Ok(())
     }
 
     /// Writes the digests of everything in the folder.
@@ -183,9 +287,18 @@ mod tests {
         let all = parse("--out d").unwrap();
         assert_eq!((all.out.as_str(), all.verify), ("d", false));
         assert_eq!(all.targets, build::TARGETS);
+        assert_eq!(all.tools().len(), 7);
+        let deb = parse("--out d --only deb").unwrap();
+        assert_eq!(deb.targets, [build::own_target().unwrap()]);
+        let own = parse("--out d --only deb --program p").unwrap();
+        assert_eq!(own.tools(), [("dpkg-deb", "dpkg"), ("gzip", "gzip")]);
         let one = parse("--target aarch64-unknown-linux-musl --out d").unwrap();
         assert_eq!(one.targets, ["aarch64-unknown-linux-musl"]);
-        for line in ["", "--verify", "--out", "--out d --target", "--out d --target riscv", "x"] {
+        let wrong = ["--out d --only zip", "--out d --program p", "--out d --only deb --program"];
+        for line in ["", "--verify", "--out", "--out d --target", "--out d --target riscv", "x"]
+            .into_iter()
+            .chain(wrong)
+        {
             assert!(parse(line).is_err(), "{line}");
         }
     }

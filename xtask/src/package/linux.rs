@@ -4,8 +4,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use anyhow::Context as _;
+
 use super::staging::{copy, settle};
-use super::{Release, succeed};
+use super::{Release, notices, printed, succeed};
 
 /// A placeholder until the maintainers have an address.
 const MAINTAINER: &str = "The Steadfast authors <steadfast@steadfast.example>";
@@ -33,24 +35,43 @@ impl Machine {
     }
 }
 
+/// Whether a program needs no libraries: it names no loader of the system.
+pub(super) fn is_static(program: &Path) -> anyhow::Result<bool> {
+    let bytes = fs::read(program).with_context(|| format!("reading `{}`", program.display()))?;
+    const LOADER: &[u8] = b"/ld-linux";
+    Ok(!bytes.windows(LOADER.len()).any(|window| window == LOADER))
+}
+
 /// Makes the package of Debian and its relatives.
-pub(super) fn deb(release: &Release, machine: Machine, staged: &Path) -> anyhow::Result<()> {
+pub(super) fn deb(
+    release: &Release,
+    machine: Machine,
+    staged: &Path,
+    is_static: bool,
+) -> anyhow::Result<()> {
     let root = release.scratch.join(format!("deb-{}", machine.debian));
     let documents = root.join("usr/share/doc/steadfast");
     installed(staged, &root, &documents)?;
     let zsh = root.join("usr/share/zsh");
     fs::rename(zsh.join("site-functions"), zsh.join("vendor-completions"))?;
-    let notices = fs::read_to_string(staged.join("THIRD-PARTY.txt"))?;
+    let notices = fs::read_to_string(staged.join(notices::NAME))?;
     let mit = fs::read_to_string(release.root.join("LICENSE-MIT"))?;
     let copyright = format!(
         "Steadfast is licensed under MIT or Apache-2.0, as you like. Apache-2.0 is in \
          /usr/share/common-licenses/Apache-2.0. MIT:\n\n{mit}\n\n{notices}"
     );
     fs::write(documents.join("copyright"), copyright)?;
-    fs::remove_file(documents.join("THIRD-PARTY.txt"))?;
+    fs::remove_file(documents.join(notices::NAME))?;
+    let libraries = if is_static {
+        String::new()
+    } else {
+        let version = printed(Command::new("getconf").arg("GNU_LIBC_VERSION"))?;
+        let version = version.strip_prefix("glibc ").context("the C library is not glibc")?;
+        format!("Depends: libc6 (>= {version}), libgcc-s1\n")
+    };
     let control = format!(
         "Package: steadfast\nVersion: {}\nArchitecture: {}\nMaintainer: {MAINTAINER}\n\
-         Section: utils\nPriority: optional\nRecommends: xdg-utils\nHomepage: {}\n\
+         {libraries}Section: utils\nPriority: optional\nRecommends: xdg-utils\nHomepage: {}\n\
          Description: {SUMMARY}\n {DESCRIPTION}\n",
         release.version, machine.debian, release.repository,
     );
@@ -59,12 +80,21 @@ pub(super) fn deb(release: &Release, machine: Machine, staged: &Path) -> anyhow:
     settle(release, &root)?;
     let name = format!("steadfast_{}_{}.deb", release.version, machine.debian);
     let mut make = Command::new("dpkg-deb");
-    make.args(["--root-owner-group", "-Zxz", "--build"]).arg(&root).arg(release.out.join(name));
+    // A program that was not built for a release is long, and xz is slow.
+    let compression = if is_static { "-Zxz" } else { "-Zgzip" };
+    make.args(["--root-owner-group", compression, "--build"])
+        .arg(&root)
+        .arg(release.out.join(name));
     succeed(make.env("SOURCE_DATE_EPOCH", &release.made_s))
 }
 
 /// Makes the package of Fedora, openSUSE and their relatives.
-pub(super) fn rpm(release: &Release, machine: Machine, staged: &Path) -> anyhow::Result<()> {
+pub(super) fn rpm(
+    release: &Release,
+    machine: Machine,
+    staged: &Path,
+    is_static: bool,
+) -> anyhow::Result<()> {
     let top = release.scratch.join(format!("rpm-{}", machine.fedora));
     let root = top.join("root");
     installed(staged, &root, &root.join("usr/share/doc/steadfast"))?;
@@ -74,12 +104,13 @@ pub(super) fn rpm(release: &Release, machine: Machine, staged: &Path) -> anyhow:
         "%global debug_package %{{nil}}\n%global __os_install_post %{{nil}}\n\
          %global _build_id_links none\n\
          Name: steadfast\nVersion: {}\nRelease: 1\nSummary: {SUMMARY}\n\
-         License: MIT OR Apache-2.0\nURL: {}\nAutoReqProv: no\n\
+         License: MIT OR Apache-2.0\nURL: {}\nAutoReqProv: {}\n\
          %description\n{DESCRIPTION}\n\
          %install\ncp -a '{}'/. %{{buildroot}}\n\
          %files\n{}\n",
         release.version,
         release.repository,
+        if is_static { "no" } else { "yes" },
         root.display(),
         listed(&root)?,
     );
@@ -105,7 +136,7 @@ fn installed(staged: &Path, root: &Path, documents: &Path) -> anyhow::Result<()>
         fs::create_dir_all(root.join("usr"))?;
         succeed(Command::new("cp").arg("-R").arg(staged.join(from)).arg(root.join(to)))?;
     }
-    for name in ["README.md", "CHANGELOG.md", "LICENSE-MIT", "LICENSE-APACHE", "THIRD-PARTY.txt"] {
+    for name in ["README.md", "CHANGELOG.md", "LICENSE-MIT", "LICENSE-APACHE", notices::NAME] {
         copy(&staged.join(name), &documents.join(name))?;
     }
     Ok(())

@@ -10,6 +10,9 @@ use serde_json::Value;
 use super::Release;
 use super::components::compiled;
 
+/// The file of the notices.
+pub(super) const NAME: &str = "THIRD-PARTY.txt";
+
 /// How the names of files with licences and notices begin, in lower case.
 const NAMES: [&str; 6] = ["license", "licence", "copying", "copyright", "notice", "unlicense"];
 
@@ -46,7 +49,7 @@ pub(super) fn write(release: &Release) -> anyhow::Result<PathBuf> {
         let line = "-".repeat(80);
         notices.push_str(&format!("\n{line}\n{}\n{line}\n\n{licence}\n", packages.join(", ")));
     }
-    let path = release.out.join("THIRD-PARTY.txt");
+    let path = release.scratch.join(NAME);
     fs::write(&path, notices).with_context(|| format!("writing `{}`", path.display()))?;
     Ok(path)
 }

@@ -6,7 +6,7 @@ use std::process::Command;
 
 use anyhow::Context as _;
 
-use super::{Release, succeed};
+use super::{Release, notices, succeed};
 use crate::test::MACOS_UNIVERSAL;
 
 /// Files for each system: where they are in the repository, and where they go below the folder.
@@ -34,8 +34,8 @@ const MACOS: [(&str, &str); 3] = [
     ("share/macos/org.steadfast.check.plist", "LaunchAgents/org.steadfast.check.plist"),
 ];
 
-/// Makes the folder for a target and packs it. Returns the folder.
-pub(super) fn archive(
+/// Makes the folder for a target. Returns it.
+pub(super) fn stage(
     release: &Release,
     target: &str,
     program: &Path,
@@ -49,9 +49,15 @@ pub(super) fn archive(
         copy(&release.root.join(from), &folder.join(to))?;
     }
     copy(program, &folder.join("bin/steadfast"))?;
-    copy(notices, &folder.join("THIRD-PARTY.txt"))?;
+    copy(notices, &folder.join(notices::NAME))?;
     succeed(Command::new("cp").arg("-R").arg(manual).arg(&folder))?;
     settle(release, &folder)?;
+    Ok(folder)
+}
+
+/// Packs the folder for a target.
+pub(super) fn archive(release: &Release, target: &str) -> anyhow::Result<()> {
+    let name = release.name(target);
     let archive = release.out.join(&name);
     if target == MACOS_UNIVERSAL {
         // Python's module keeps the permissions of files, and is there for the cross linker.
@@ -61,7 +67,7 @@ pub(super) fn archive(
     } else {
         pack(&format!("{}.tar.gz", archive.display()), &release.scratch, &[&name])?;
     }
-    Ok(folder)
+    Ok(())
 }
 
 /// Packs parts of a folder, in the same way on every machine.

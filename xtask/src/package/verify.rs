@@ -11,6 +11,7 @@ use std::process::Command;
 
 use anyhow::{Context as _, ensure};
 
+use super::build::{LEN_MAX, own_target};
 use super::linux::Machine;
 use super::staging::copy;
 use super::{Release, inspect, printed, require, succeed};
@@ -83,6 +84,8 @@ fn archive(release: &Release, target: &str) -> anyhow::Result<()> {
     ensure!(!headers.contains("INTERP"), "`{}` is not linked statically", program.display());
     ensure!(headers.contains(".dep-v0"), "`{}` has no list of components", program.display());
     ensure!(!headers.contains(".symtab"), "`{}` is not stripped", program.display());
+    let len = fs::metadata(&program)?.len();
+    ensure!(len <= LEN_MAX, "`{}` has {len} bytes, planned are {LEN_MAX}", program.display());
     let emulator = if target.starts_with(ARCH) { "" } else { "qemu-aarch64 " };
     trial(release, &release.scratch, &format!("{emulator}{}", program.display()))?;
     println!("tried: the archive for {target}");
@@ -122,6 +125,21 @@ umount data
     command.args(["-m", "sh", "-c", run]).current_dir(&root);
     succeed(&mut command).context("trying the root of the image")?;
     println!("tried: the root of the image, as another user, with the tree read-only");
+    Ok(())
+}
+
+/// Unpacks the package of Debian for this machine, and tries its program.
+pub(super) fn unpacked_deb(release: &Release) -> anyhow::Result<()> {
+    let own = Machine::of(own_target()?).context("the target is for Linux")?;
+    let package = format!("steadfast_{}_{}.deb", release.version, own.debian);
+    let root = release.scratch.join("unpacked");
+    let mut unpack = Command::new("dpkg-deb");
+    succeed(unpack.arg("-x").arg(release.out.join(&package)).arg(&root))?;
+    let page = root.join("usr/share/man/man1/steadfast-check.1.gz");
+    ensure!(page.exists(), "{package} has no manual");
+    // In the folder of the build, whose file system keeps attributes.
+    trial(release, &release.out, &root.join("usr/bin/steadfast").display().to_string())?;
+    println!("made and tried: {package}");
     Ok(())
 }
 

@@ -12,14 +12,19 @@ use crate::test::search_path;
 const LIBRARIES: [&str; 2] = ["manylinux_2_17", "musllinux_1_1"];
 
 /// Makes the wheel for a machine with Linux.
-pub(super) fn write(release: &Release, machine: Machine, program: &Path) -> anyhow::Result<()> {
+pub(super) fn write(
+    release: &Release,
+    machine: Machine,
+    program: &Path,
+    notices: &Path,
+) -> anyhow::Result<()> {
     let sources = release.scratch.join("python");
     let mut copied = Command::new("cp");
     succeed(copied.arg("-R").arg(release.root.join("python")).arg(&sources))?;
     for name in ["LICENSE-MIT", "LICENSE-APACHE"] {
         copy(&release.root.join(name), &sources.join(name))?;
     }
-    copy(&release.out.join("THIRD-PARTY.txt"), &sources.join("LICENSE-THIRD-PARTY.txt"))?;
+    copy(notices, &sources.join("LICENSE-THIRD-PARTY.txt"))?;
     let platforms = LIBRARIES.map(|library| format!("{library}_{}", machine.fedora)).join(".");
     let mut make = Command::new("python3");
     make.args(["-m", "pip", "wheel", "--quiet", "--no-deps", "--no-build-isolation"]);

@@ -1,6 +1,6 @@
 //! What a release consists of besides programs: recipes, units, workflows, dependencies, and the
-//! package for Python. `cargo xtask package --verify` tries a whole release, which takes too long
-//! for a step.
+//! package for Python; and one package, of the program that the other tests run, which is made and
+//! tried. `cargo xtask package --verify` tries a whole release, which takes too long for a step.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -25,7 +25,18 @@ pub(super) fn package(session: &mut Session) -> anyhow::Result<()> {
     units(session)?;
     workflows(session)?;
     dependencies(session)?;
-    python(session)
+    python(session)?;
+    one_package(session)
+}
+
+/// Makes a package of the program that the other tests run, and tries it.
+fn one_package(session: &Session) -> anyhow::Result<()> {
+    if session.lacks(&["dpkg-deb", "gzip"]) {
+        return Ok(());
+    }
+    let out = target_folder(session)?.join("package");
+    fs::create_dir_all(&out)?;
+    crate::package::make_and_try(&session.root, &out, &program(session)?)
 }
 
 /// Compares the version of the workspace with those that documents state.
