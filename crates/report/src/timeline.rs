@@ -87,8 +87,9 @@ impl Timeline {
     /// Draws the threads that did not only wait, one row each, with a layer for each stage.
     pub fn chart(&self) -> Option<Chart> {
         let busy = |thread: &&ThreadBins| {
-            let waits = Stage::Wait as usize;
-            thread.bins.iter().any(|bin| bin.iter().enumerate().any(|(s, &t)| s != waits && t > 0))
+            let works =
+                |bin: &[u64; Stage::ALL.len()]| Stage::BUSY.iter().any(|&s| bin[s as usize] > 0);
+            thread.bins.iter().any(works)
         };
         let threads: Vec<&ThreadBins> = self.threads.values().filter(busy).collect();
         if threads.is_empty() {
@@ -135,7 +136,7 @@ impl Timeline {
 /// Returns the stage that took most of a bin; `None` if the thread waited or the bin is empty.
 fn most(bin: &[u64; Stage::ALL.len()]) -> Option<Stage> {
     let most = Stage::ALL.into_iter().max_by_key(|&stage| bin[stage as usize])?;
-    (bin[most as usize] > 0 && most != Stage::Wait).then_some(most)
+    (bin[most as usize] > 0 && Stage::BUSY.contains(&most)).then_some(most)
 }
 
 #[cfg(test)]

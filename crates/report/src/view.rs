@@ -218,7 +218,8 @@ pub fn bound_title(limit: &Limit, algorithm: Option<Algorithm>) -> String {
         Bound::Stage(Stage::Hash) => algorithm.map_or("hashing", algorithm_title),
         Bound::Stage(Stage::Store) => "writing tags",
         Bound::Stage(Stage::Report) => "printing",
-        Bound::Stage(Stage::Wait) => "waiting",
+        Bound::Queue => "waiting for a processor",
+        Bound::Stage(Stage::Wait | Stage::Queue) => "waiting",
     };
     match limit.resource {
         Resource::LongestFile => format!("{title} of the longest file"),

@@ -37,13 +37,15 @@ pub enum Stage {
     Report,
     /// Nothing to do, waiting for another stage, or choosing what to do next.
     Wait,
+    /// Ready to run, but waiting for a processor, which other threads or programs had.
+    Queue,
 }
 
 impl Stage {
     /// Every stage, in path order.
-    pub const ALL: [Stage; 7] = *Stage::VARIANTS.as_array().expect("there are seven stages");
+    pub const ALL: [Stage; 8] = *Stage::VARIANTS.as_array().expect("there are eight stages");
 
-    /// Every stage but waiting, in path order.
+    /// Every stage in which a thread does its work, in path order.
     pub const BUSY: [Stage; 6] =
         [Stage::Walk, Stage::Open, Stage::Read, Stage::Hash, Stage::Store, Stage::Report];
 
@@ -56,10 +58,9 @@ impl Stage {
 /// Time of one or more threads, by stage.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Cost {
-    elapsed_ns: [u64; 7],
-    waited_ns: [u64; 7],
-    /// Processor time, in nanoseconds. The rest, apart from waiting, is time in which other threads
-    /// had the processor.
+    elapsed_ns: [u64; Stage::ALL.len()],
+    waited_ns: [u64; Stage::ALL.len()],
+    /// Processor time, in nanoseconds.
     pub processor_ns: u64,
 }
 
@@ -87,7 +88,7 @@ impl Cost {
     pub fn processor_ns_of(&self, stage: Stage) -> u64 {
         let worked = |stage| self.elapsed_ns(stage) - self.waited_ns(stage);
         let all: u64 = Stage::BUSY.into_iter().map(worked).sum();
-        if all == 0 || stage == Stage::Wait {
+        if all == 0 || !Stage::BUSY.contains(&stage) {
             return 0;
         }
         (self.processor_ns as f64 * worked(stage) as f64 / all as f64) as u64
@@ -102,6 +103,14 @@ impl Cost {
     pub fn add_waited(&mut self, stage: Stage, waited_ns: u64) {
         let place = stage as usize;
         self.waited_ns[place] = (self.waited_ns[place] + waited_ns).min(self.elapsed_ns[place]);
+    }
+
+    /// Moves time of a stage, at most what it took without waiting, to [`Stage::Queue`].
+    pub(crate) fn queue(&mut self, stage: Stage, queued_ns: u64) {
+        let worked_ns = self.elapsed_ns(stage) - self.waited_ns(stage);
+        let queued_ns = queued_ns.min(worked_ns);
+        self.elapsed_ns[stage as usize] -= queued_ns;
+        self.elapsed_ns[Stage::Queue as usize] += queued_ns;
     }
 
     /// Adds another thread's time.

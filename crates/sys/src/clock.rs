@@ -35,6 +35,13 @@ pub fn thread_sleeps() -> Option<u64> {
     platform::thread_sleeps()
 }
 
+/// Returns how long the calling thread was ready to run and waited for a processor, in nanoseconds,
+/// if the system counts that. Takes about a microsecond.
+#[must_use]
+pub fn thread_queued_ns() -> Option<u64> {
+    platform::thread_queued_ns()
+}
+
 /// Returns the number of the processor that the calling thread is on at this moment, if the system
 /// numbers its processors so that their types are known ([`crate::cores`]).
 #[must_use]

@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use crate::tree::Tree;
 
-const STAGES: [&str; 7] = ["walk", "open", "read", "hash", "store", "report", "wait"];
+const STAGES: [&str; 8] = ["walk", "open", "read", "hash", "store", "report", "wait", "queue"];
 
 #[test]
 fn a_trace_tells_the_same_as_the_summary() {

@@ -126,6 +126,7 @@ fn stages_object<'a>(cost: &Cost) -> JsonObject<'a> {
         .field("store_ns", cost.elapsed_ns(Stage::Store))
         .field("report_ns", cost.elapsed_ns(Stage::Report))
         .field("wait_ns", cost.elapsed_ns(Stage::Wait))
+        .field("queue_ns", cost.elapsed_ns(Stage::Queue))
         .field("processor_ns", cost.processor_ns)
 }
 

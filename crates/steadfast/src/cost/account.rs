@@ -77,11 +77,13 @@ pub enum Bound {
     Storage,
     /// The rate limit of reading.
     RateLimit,
+    /// Waiting for a processor that another program had.
+    Queue,
 }
 
 impl Bound {
     /// Every part of the work.
-    pub const ALL: [Bound; 8] = [
+    pub const ALL: [Bound; 9] = [
         Bound::Stage(Stage::Walk),
         Bound::Stage(Stage::Open),
         Bound::Stage(Stage::Read),
@@ -90,6 +92,7 @@ impl Bound {
         Bound::Stage(Stage::Report),
         Bound::Storage,
         Bound::RateLimit,
+        Bound::Queue,
     ];
 
     /// Returns the name as documents show it.
@@ -98,6 +101,7 @@ impl Bound {
             Bound::Stage(stage) => stage.name(),
             Bound::Storage => "storage",
             Bound::RateLimit => "rate_limit",
+            Bound::Queue => "queue",
         }
     }
 
@@ -106,6 +110,7 @@ impl Bound {
             Bound::Stage(stage) => stage as usize,
             Bound::Storage => 6,
             Bound::RateLimit => 7,
+            Bound::Queue => 8,
         }
     }
 }
@@ -138,7 +143,7 @@ pub struct Bounds {
 const HELD_SHARE: f64 = 0.8;
 
 /// Nanoseconds that a resource needs for each of [`Bound::ALL`].
-type Parts = [f64; 8];
+type Parts = [f64; Bound::ALL.len()];
 
 impl Account {
     /// Returns the total time of all threads.
@@ -207,6 +212,7 @@ impl Account {
                             thread.cost.processor_ns_of(stage) as f64 / self.processors as f64;
                     }
                 }
+                parts[Bound::Queue.place()] = self.displaced_ns(|_| true) / self.processors as f64;
             }
             Resource::Workers => {
                 for thread in self.threads.iter().filter(|thread| thread.role == Role::Worker) {
@@ -219,6 +225,8 @@ impl Account {
                     parts[Stage::Store as usize] +=
                         thread.cost.waited_ns(Stage::Store) as f64 / self.workers as f64;
                 }
+                parts[Bound::Queue.place()] =
+                    self.displaced_ns(|role| role == Role::Worker) / self.workers as f64;
             }
             Resource::RateLimit => parts[Bound::RateLimit.place()] = self.rate_limit_ns as f64,
             Resource::Storage if self.is_held() => {}
@@ -236,7 +244,14 @@ impl Account {
             }
             Resource::Walk => self.add_single(Role::Walk, Stage::Walk, &mut parts),
             Resource::Report => self.add_single(Role::Report, Stage::Report, &mut parts),
-            Resource::LongestFile => parts[Stage::Hash as usize] = self.longest_file_ns as f64,
+            Resource::LongestFile => {
+                // Its time was measured with the time for which its thread was displaced.
+                let displaced_ns = self.displaced_ns(|role| role == Role::Worker);
+                let worked_ns = self.cost_of(|role| role == Role::Worker).processor_ns as f64;
+                let displaced = displaced_ns / (displaced_ns + worked_ns).max(1.0);
+                parts[Bound::Queue.place()] = self.longest_file_ns as f64 * displaced;
+                parts[Stage::Hash as usize] = self.longest_file_ns as f64 * (1.0 - displaced);
+            }
         }
         // Rates of different moments may add up to slightly more than the whole.
         let (sum, elapsed_ns) = (parts.iter().sum::<f64>(), self.elapsed_ns as f64);
@@ -248,9 +263,22 @@ impl Account {
         self.rate_limit_ns as f64 >= HELD_SHARE * self.elapsed_ns as f64 && self.rate_limit_ns > 0
     }
 
+    /// Returns how long threads in a role waited for processors that other programs had.
+    ///
+    /// The rest of their time in the queue, they waited for other threads of the run: if the run
+    /// had all processors all the time, nothing but its own work delayed it.
+    fn displaced_ns(&self, wanted: impl Fn(Role) -> bool) -> f64 {
+        let all = self.cost();
+        let capacity_ns = self.elapsed_ns as f64 * self.processors as f64;
+        let others_ns = (capacity_ns - all.processor_ns as f64).max(0.0);
+        let share = others_ns / (all.elapsed_ns(Stage::Queue) as f64).max(1.0);
+        self.cost_of(wanted).elapsed_ns(Stage::Queue) as f64 * share.min(1.0)
+    }
+
     fn add_single(&self, role: Role, stage: Stage, parts: &mut Parts) {
         let cost = self.cost_of(|other| other == role);
         parts[stage as usize] += (cost.processor_ns_of(stage) + cost.waited_ns(stage)) as f64;
+        parts[Bound::Queue.place()] = self.displaced_ns(|other| other == role);
     }
 }
 
@@ -271,7 +299,7 @@ mod tests {
         for &(stage, elapsed_ns, waited_ns) in stages {
             cost.add(stage, elapsed_ns);
             cost.add_waited(stage, waited_ns);
-            cost.processor_ns += elapsed_ns - waited_ns;
+            cost.processor_ns += if stage == Stage::Queue { 0 } else { elapsed_ns - waited_ns };
         }
         ThreadCost { name: String::new(), role, lifetime_ns: cost.total_ns(), cost }
     }
@@ -376,6 +404,21 @@ mod tests {
         assert_eq!(told(&turns), (Resource::Reads, READ, 0.86, next));
         turns.reads_at_a_time = Some(2);
         assert_eq!(turns.bounds().map(|bounds| bounds.limit.least_ns), Some(530));
+    }
+
+    #[test]
+    fn waiting_for_processors_that_others_had_binds() {
+        let worker = || thread(Role::Worker, &[(Stage::Hash, 300, 0), (Stage::Queue, 650, 0)]);
+        let mut displaced = account(vec![worker(), worker()]);
+        let next = Some((Resource::Processors, HASH, 300));
+        assert_eq!(told(&displaced), (Resource::Processors, Bound::Queue, 0.65, next));
+        // The time of the longest file includes the waiting of its thread.
+        displaced.longest_file_ns = 950;
+        assert_eq!(told(&displaced).1, Bound::Queue);
+        // Threads that wait for each other leave no processor idle and to nobody else.
+        let worker = || thread(Role::Worker, &[(Stage::Hash, 500, 0), (Stage::Queue, 500, 0)]);
+        let crowded = account(vec![worker(), worker(), worker(), worker()]);
+        assert_eq!(told(&crowded), (Resource::Processors, HASH, 1.0, None));
     }
 
     #[test]

@@ -22,6 +22,10 @@ const SMALL_FILES_PER_SPLIT: u32 = 8;
 /// If files take longer than this, each has that lap, because it then costs nothing.
 const QUICK_FILE_NS_MAX: u64 = 30_000;
 
+/// A wait that may have ended in the queue for a processor. Shorter ones ended before the thread
+/// slept.
+const WOKEN_AFTER_NS_MIN: u64 = 20_000;
+
 /// The small files of one job, some of which have a lap between opening and reading.
 #[derive(Clone, Copy, Default)]
 struct SmallFiles {
@@ -49,6 +53,8 @@ pub(crate) struct StageClock {
     cost: Cost,
     /// The thread's processor time at the end of the last job.
     processor_ns: u64,
+    /// The thread's time in the queue for a processor when it was last read.
+    queued_ns: Option<u64>,
     /// `cost`, and how often the thread had slept, at the beginning of the job.
     began: (Cost, Option<u64>),
     small: SmallFiles,
@@ -74,6 +80,7 @@ impl StageClock {
             taken_ns: now_ns,
             cost: Cost::default(),
             processor_ns: clock::thread_cpu_ns(),
+            queued_ns: clock::thread_queued_ns(),
             began: (Cost::default(), None),
             small: SmallFiles::default(),
         }
@@ -133,13 +140,26 @@ impl StageClock {
         self.cost.add(Stage::Read, whole_ns - opened_ns);
     }
 
+    /// Returns the time in the queue for a processor since the last call.
+    fn queued_since_last(&mut self) -> u64 {
+        let Some(before_ns) = self.queued_ns else { return 0 };
+        self.queued_ns = clock::thread_queued_ns();
+        self.queued_ns.map_or(0, |now_ns| now_ns.saturating_sub(before_ns))
+    }
+
     /// Begins a job, at the last lap.
     pub(crate) fn begin_job(&mut self) {
+        // A thread that was woken may have waited for a processor then.
+        if self.cost.elapsed_ns(Stage::Wait) >= WOKEN_AFTER_NS_MIN {
+            let queued_ns = self.queued_since_last();
+            self.cost.queue(Stage::Wait, queued_ns);
+        }
         self.began = (self.cost, clock::thread_sleeps());
     }
 
-    /// Ends a job, at the last lap: determines how much of its time the thread slept, and counts
-    /// that as waiting in its stages.
+    /// Ends a job, at the last lap: determines how much of its time the thread waited for a
+    /// processor, which becomes a stage of its own, and how much it slept, which counts as waiting
+    /// in its stages.
     pub(crate) fn end_job(&mut self) -> JobTime {
         self.split_small();
         let (before, sleeps) = self.began;
@@ -150,25 +170,34 @@ impl StageClock {
         if let Some(processor) = clock::present_processor() {
             self.ledger.spent(processor, used_ns);
         }
-        let took = |stage| self.cost.elapsed_ns(stage) - before.elapsed_ns(stage);
-        let elapsed_ns: u64 = Stage::BUSY.into_iter().map(took).sum();
+        let took = Stage::BUSY.map(|stage| self.cost.elapsed_ns(stage) - before.elapsed_ns(stage));
+        let elapsed_ns: u64 = took.iter().sum();
         let idle_ns = elapsed_ns.saturating_sub(used_ns);
         // A thread that never slept was at most preempted, on a busy machine.
-        let waited_ns = match sleeps {
-            _ if idle_ns <= elapsed_ns / IDLE_PART_MIN => 0,
-            Some(before) if clock::thread_sleeps() == Some(before) => 0,
-            _ => idle_ns,
-        };
+        let (mut queued_ns, mut waited_ns) = (0, 0);
+        if idle_ns > elapsed_ns / IDLE_PART_MIN {
+            queued_ns = self.queued_since_last().min(idle_ns);
+            let slept = sleeps.is_none() || clock::thread_sleeps() != sleeps;
+            waited_ns = if slept { idle_ns - queued_ns } else { 0 };
+        }
         // Hashing calls nothing that could wait.
-        let outside = elapsed_ns - took(Stage::Hash);
-        if waited_ns > 0 && outside > 0 {
-            for stage in Stage::BUSY.into_iter().filter(|&stage| stage != Stage::Hash) {
-                let took_ns = self.cost.elapsed_ns(stage) - before.elapsed_ns(stage);
-                let part = took_ns as f64 / outside as f64;
-                self.cost.add_waited(stage, ((waited_ns as f64 * part) as u64).min(took_ns));
+        let outside_ns = elapsed_ns - took[Stage::Hash as usize];
+        let part = |whole_ns: u64, part_ns: u64, of_ns: u64| {
+            (whole_ns as f64 * part_ns as f64 / of_ns.max(1) as f64) as u64
+        };
+        let mut worked = took;
+        for (stage, worked_ns) in Stage::BUSY.into_iter().zip(&mut worked) {
+            if stage != Stage::Hash {
+                let waited_ns = part(waited_ns, *worked_ns, outside_ns).min(*worked_ns);
+                self.cost.add_waited(stage, waited_ns);
+                *worked_ns -= waited_ns;
             }
         }
-        JobTime { elapsed_ns, waited_ns }
+        let all_ns: u64 = worked.iter().sum();
+        for (stage, worked_ns) in Stage::BUSY.into_iter().zip(worked) {
+            self.cost.queue(stage, part(queued_ns, worked_ns, all_ns));
+        }
+        JobTime { elapsed_ns: elapsed_ns - queued_ns, waited_ns }
     }
 
     /// Hands in the time since the last call.

@@ -72,12 +72,12 @@ impl Tracer {
             0 => [Stage::Walk, Stage::Open, Stage::Read, Stage::Store, Stage::Report],
             _ => [Stage::Hash, Stage::Read, Stage::Store, Stage::Open, Stage::Report],
         };
-        for stage in [Stage::Wait].into_iter().chain(order) {
+        for stage in [Stage::Wait, Stage::Queue].into_iter().chain(order) {
             let elapsed_ns = cost.elapsed_ns(stage);
             if elapsed_ns == 0 {
                 continue;
             }
-            let (bytes, files) = if stage == Stage::Wait { (0, 0) } else { (bytes, files) };
+            let (bytes, files) = if Stage::BUSY.contains(&stage) { (bytes, files) } else { (0, 0) };
             let path = if stage == Stage::Hash { path.clone() } else { None };
             self.spans.push(Span { stage, start_ns, elapsed_ns, bytes, files, path });
             start_ns += elapsed_ns;

@@ -8,12 +8,12 @@
 use std::collections::BTreeMap;
 use std::fs::File as StdFile;
 use std::io;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::{Duration, SystemTime};
 
-use steadfast::cost::{Resource, Role, Span, SpanSink, ThreadCost};
+use steadfast::cost::{Limit, Resource, Role, Span, SpanSink, ThreadCost};
 use steadfast::event::FileError;
 use steadfast::read::buffered::Buffered;
 use steadfast::read::{Engine, Origin};
@@ -21,12 +21,12 @@ use steadfast::store::xattr::Xattr;
 use steadfast::store::{Replaces, Store, StoredTag};
 use steadfast::unguarded::run_with;
 use steadfast::{Account, Backend, Bound, Event, Monitor, Options, Stage, Summary, Tag, Verb};
-use steadfast_sys::clock;
 use steadfast_sys::file::{File, Status};
+use steadfast_sys::{clock, machine};
 
 use crate::tree::{Tree, set_mtime};
 
-/// What slows something down, and how long it did so far.
+/// What slows something down, and how long it did so far, without waiting for a processor.
 #[derive(Debug, Default)]
 struct Brake {
     spins: bool,
@@ -41,6 +41,8 @@ impl Brake {
 
     fn hold(&self, hold_ns: u64) {
         let (start_ns, processor_ns) = (clock::monotonic_ns(), clock::thread_cpu_ns());
+        let queued_ns = || clock::thread_queued_ns().unwrap_or(0);
+        let queued_before_ns = queued_ns();
         if self.spins {
             while clock::monotonic_ns() - start_ns < hold_ns {
                 std::hint::spin_loop();
@@ -49,7 +51,9 @@ impl Brake {
             thread::sleep(Duration::from_nanos(hold_ns));
         }
         let used_ns = clock::thread_cpu_ns() - processor_ns;
-        self.elapsed_ns.fetch_add(clock::monotonic_ns() - start_ns, Ordering::Relaxed);
+        let elapsed_ns = clock::monotonic_ns() - start_ns;
+        let queued_ns = (queued_ns() - queued_before_ns).min(elapsed_ns);
+        self.elapsed_ns.fetch_add(elapsed_ns - queued_ns, Ordering::Relaxed);
         self.processor_ns.fetch_add(used_ns, Ordering::Relaxed);
     }
 
@@ -215,14 +219,23 @@ fn assert_laps_add_up(account: &Account) {
     }
 }
 
+/// What limits the run, apart from other work of the machine.
+fn limit_of(account: &Account) -> Limit {
+    let bounds = account.bounds().unwrap();
+    match bounds.limit.bound {
+        Bound::Queue => bounds.next.unwrap(),
+        _ => bounds.limit,
+    }
+}
+
 fn bound_of(account: &Account) -> (Resource, Bound) {
-    let limit = account.bounds().unwrap().limit;
+    let limit = limit_of(account);
     (limit.resource, limit.bound)
 }
 
 /// The time that the binding part took of its resource, over all processors or workers.
 fn part_ns(account: &Account, capacity: usize) -> u64 {
-    account.bounds().unwrap().limit.part_ns * capacity as u64
+    limit_of(account).part_ns * capacity as u64
 }
 
 #[test]
@@ -376,6 +389,30 @@ fn hashing_binds_by_the_longest_file_or_by_all() {
 }
 
 #[test]
+fn a_run_beside_busy_threads_waits_for_a_processor() {
+    let is_counted = clock::thread_queued_ns().is_some();
+    let tree = tree(&[4_000_000; 6]);
+    let stop = AtomicBool::new(false);
+    thread::scope(|scope| {
+        for _ in 0..2 * machine::logical_cpus() + 1 {
+            scope.spawn(|| {
+                while !stop.load(Ordering::Relaxed) {
+                    std::hint::spin_loop();
+                }
+            });
+        }
+        let slowness =
+            Slowness { backend: Some(Backend::named("portable").unwrap()), ..Slowness::default() };
+        let account = run(&tree, Verb::Hash, &slowness, &Brake::that(false)).account;
+        stop.store(true, Ordering::Relaxed);
+        assert_laps_add_up(&account);
+        let bound = account.bounds().unwrap().limit.bound;
+        assert_eq!(bound == Bound::Queue, is_counted, "{:?}", account.limits());
+        assert_eq!(account.cost().share(Stage::Queue) > 0.1, is_counted, "{:?}", account.cost());
+    });
+}
+
+#[test]
 fn a_walk_through_empty_directories_is_all_that_binds() {
     let tree = Tree::new();
     for number in 0..2_000 {
@@ -388,7 +425,8 @@ fn a_walk_through_empty_directories_is_all_that_binds() {
         let bound = bound_of(&account);
         let walk = account.cost_of(|role| role == Role::Walk);
         let alive = account.threads.iter().find(|thread| thread.role == Role::Walk).unwrap();
-        let result = fits("walk", walk.elapsed_ns(Stage::Walk), alive.lifetime_ns)
+        let walked_ns = walk.elapsed_ns(Stage::Walk) + walk.elapsed_ns(Stage::Queue);
+        let result = fits("walk", walked_ns, alive.lifetime_ns)
             .and_then(|()| is("bound", bound, bound.1 == Bound::Stage(Stage::Walk)));
         (account, result)
     });

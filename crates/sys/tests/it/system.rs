@@ -48,6 +48,26 @@ fn work_costs_processor_time() {
 }
 
 #[test]
+fn threads_that_are_too_many_wait_for_a_processor() {
+    let threads = 2 * machine::logical_cpus() + 1;
+    let spin = || {
+        let (start_ns, cpu_ns) = (clock::monotonic_ns(), clock::thread_cpu_ns());
+        let queued_ns = clock::thread_queued_ns();
+        while clock::thread_cpu_ns() - cpu_ns < 20_000_000 {
+            std::hint::spin_loop();
+        }
+        let idle_ns = clock::monotonic_ns() - start_ns - (clock::thread_cpu_ns() - cpu_ns);
+        queued_ns.map(|before| (idle_ns, clock::thread_queued_ns().unwrap() - before))
+    };
+    let spinning: Vec<_> = (0..threads).map(|_| std::thread::spawn(spin)).collect();
+    let times: Option<Vec<(u64, u64)>> = spinning.into_iter().map(|t| t.join().unwrap()).collect();
+    assert_eq!(times.is_some(), cfg!(target_os = "linux"));
+    let (idle_ns, queued_ns) =
+        times.unwrap_or_default().iter().fold((0, 0), |sum, one| (sum.0 + one.0, sum.1 + one.1));
+    assert!((idle_ns / 2..=idle_ns + 20_000_000).contains(&queued_ns), "{queued_ns} of {idle_ns}");
+}
+
+#[test]
 fn utc_is_what_the_standard_library_says() {
     let known = || SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap().as_nanos();
     let before = known();
