@@ -1,8 +1,8 @@
 //! Documents about signed code: its signature, its verification, and the cost of a check.
 //!
 //! In: opened code, verdicts, an estimate. Out: bytes, with all text from files escaped.
-//! `docs/reference/code.md` specifies the JSON forms. `code/words.rs` has the words; each other
-//! module renders one kind of document.
+//! `crates/codesign/REFERENCE.md` specifies the JSON forms. `code/words.rs` has the words; each
+//! other module renders one kind of document.
 
 mod cost;
 mod document;

@@ -38,7 +38,7 @@ fn medians_of_rates_are_biased_by_small_files() {
     assert!((fit.line.rate_per_s().unwrap() / 1e9 - 1.0).abs() < 0.004);
 }
 
-/// How often intervals contain the truth, in percent. `docs/reference/measuring.md` has these
+/// How often intervals contain the truth, in percent. `crates/measure/METHOD.md` has these
 /// figures.
 #[test]
 fn intervals_hold_the_truth() {
