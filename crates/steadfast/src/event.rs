@@ -489,7 +489,8 @@ mod tests {
 
     #[test]
     fn an_event_is_small_because_thousands_wait_for_their_turn() {
-        assert!(size_of::<FileEvent>() <= 560, "{}", size_of::<FileEvent>());
+        // Nine lines of a processor's cache: 9 MiB for a window of 16,384 files.
+        assert!(size_of::<FileEvent>() <= 576, "{}", size_of::<FileEvent>());
     }
 
     #[test]
