@@ -2,16 +2,13 @@
 //!
 //! Takes folders; appends the text format 0.0.4. Paths of folders are in it, and none of files.
 
-use steadfast::FolderFacts;
+use steadfast::{FileState, FolderFacts};
 use steadfast_watch::FolderStatus;
 
-use crate::status::{oldest_proof_s, open_by_name};
+use crate::status::oldest_proof_s;
 
 /// How the text begins, by which a file of metrics is recognised.
 pub const METRICS_BEGINNING: &str = "# HELP steadfast_folder_status ";
-
-/// States of open failures that are written with 0 too, so that an alarm about them ends.
-const STATES: [&str; 5] = ["corrupt", "suspect", "missing", "modified", "unreadable"];
 
 /// A value with its labels.
 type MetricSample = (Vec<(&'static str, String)>, i64);
@@ -55,11 +52,12 @@ pub fn write_metrics(folders: &[FolderStatus], out: &mut Vec<u8>) {
     });
     metric("steadfast_open_failures", "Open failures, by state.", &|folder| {
         let Some(facts) = facts_of(folder) else { return Vec::new() };
-        let open = open_by_name(facts);
-        let others = open.keys().copied().filter(|key| !STATES.contains(key));
-        let all = STATES.into_iter().chain(others);
-        let count = |state: &str| open.get(state).copied().unwrap_or(0);
-        all.map(|state| (vec![("state", state.to_owned())], signed(count(state)))).collect()
+        // Those with 0 too, so that an alarm about them ends.
+        let fails = |state: &FileState| !matches!(state, FileState::Fine | FileState::Touched);
+        let sample = |state: FileState| {
+            (vec![("state", state.name().to_owned())], signed(facts.count(&[state])))
+        };
+        FileState::ALL.into_iter().filter(fails).map(sample).collect()
     });
     metric("steadfast_last_run_timestamp_seconds", "When its schedule last ran.", &|folder| {
         let run_s = folder.schedule.as_ref().and_then(|schedule| schedule.last_run_s);
@@ -115,14 +113,14 @@ mod tests {
     use std::collections::BTreeSet;
     use std::path::Path;
 
-    use steadfast::{FileState, FolderState};
+    use steadfast::FolderState;
     use steadfast_watch::{DriveFinding, DriveReport, ScheduleFacts};
 
     use super::*;
 
     #[test]
     fn a_folder_is_told_with_its_labels() {
-        let open = [(FileState::Corrupt, 2)].into();
+        let open = [(FileState::Corrupt, 2), (FileState::Differs, 1)].into();
         let facts = FolderFacts { open, ..crate::status::tests::facts_of(10, 9) };
         let remark =
             |count| DriveFinding { key: "btrfs_read", count, text: "reads that failed".into() };
@@ -163,6 +161,8 @@ mod tests {
             "steadfast_overdue{folder=\"/srv/\\\"my\\\" photos\\n\"} 1",
             "steadfast_open_failures{folder=\"/srv/\\\"my\\\" photos\\n\",state=\"corrupt\"} 2",
             "steadfast_open_failures{folder=\"/srv/\\\"my\\\" photos\\n\",state=\"missing\"} 0",
+            "steadfast_open_failures{folder=\"/srv/\\\"my\\\" photos\\n\",state=\"suspect\"} 0",
+            "steadfast_open_failures{folder=\"/srv/\\\"my\\\" photos\\n\",state=\"differs\"} 1",
             "steadfast_last_run_status{folder=\"/srv/\\\"my\\\" photos\\n\"} 3",
             "steadfast_drive_errors{folder=\"/srv/\\\"my\\\" photos\\n\",drive=\"btrfs\",\
              kind=\"btrfs_read\"} 5",

@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias
 
 Verdict: TypeAlias = Literal[
-    "intact", "touched", "modified", "corrupt", "untagged", "missing", "moved", "unstable",
-    "unreadable",
+    "intact", "touched", "modified", "differs", "suspect", "corrupt", "untagged", "missing",
+    "moved", "unstable", "unreadable",
 ]
 
 Raw: TypeAlias = Mapping[str, Any]
