@@ -481,9 +481,11 @@ fn check_due(
 ) -> Result<Summary, Error> {
     let deadline = choice.max_time.and_then(|time| Instant::now().checked_add(time));
     let root = session.catalogue().root().to_owned();
-    let records = Some(Arc::new(session.reader()?));
     let beneath = beneath(&root, selection)?;
-    let (list, outcome) = DueList::begin(session.catalogue(), choice, beneath, (options.now)())?;
+    let (session, unmounted) = session.reporting_unmounted(&beneath)?;
+    let records = Some(Arc::new(session.reader()?));
+    let within = (beneath, unmounted);
+    let (list, outcome) = DueList::begin(session.catalogue(), choice, within, (options.now)())?;
     let if_empty = list.if_empty();
     let selection = Selection { roots: vec![root.clone()], ..Selection::default() };
     let settings = RunSettings::of(options, &selection)?;

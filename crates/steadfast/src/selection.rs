@@ -25,6 +25,9 @@ pub struct Selection {
     /// The file that the output is written to, as device and inode. A walk excludes it, because its
     /// final contents are not known yet.
     pub output: Option<(u64, u64)>,
+    /// Mount points of volumes that are not mounted, as device and inode. A walk does not enter
+    /// them: the volume hides what is there.
+    pub(crate) unmounted: Vec<(u64, u64)>,
 }
 
 impl Selection {

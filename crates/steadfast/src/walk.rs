@@ -105,6 +105,7 @@ pub(crate) fn walk(
         one_file_system: selection.one_file_system,
         passes_sidecars: !selection.with_sidecars,
         output: selection.output,
+        unmounted: &selection.unmounted,
         stop,
         sink,
         skipped: Skipped::default(),
@@ -128,6 +129,7 @@ struct Walk<'a, 'b> {
     one_file_system: bool,
     passes_sidecars: bool,
     output: Option<Identity>,
+    unmounted: &'a [Identity],
     stop: &'a AtomicBool,
     sink: &'a mut Sink<'b>,
     skipped: Skipped,
@@ -210,6 +212,9 @@ impl Walk<'_, '_> {
                 // The path may name another directory by now than the one whose status was read.
                 let opened = opened.and_then(|dir| Ok((dir.status()?, dir)));
                 match opened {
+                    Ok((status, _)) if self.unmounted.contains(&identity(&status)) => {
+                        ControlFlow::Continue(())
+                    }
                     Ok((status, dir)) => {
                         let shown = if path == Path::new(".") { Path::new("") } else { path };
                         let identity = identity(&status);
@@ -366,7 +371,7 @@ impl Walk<'_, '_> {
             let error = io::Error::other("it is mounted inside itself: not entered again");
             return self.trouble(&path, Subject::Directory, "enter", &error);
         }
-        if self.given.has_directory(identity) {
+        if self.given.has_directory(identity) || self.unmounted.contains(&identity) {
             return ControlFlow::Continue(());
         }
         self.descend(dir, path, relative, identity)

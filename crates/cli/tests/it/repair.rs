@@ -57,7 +57,7 @@ pub(crate) fn give_away(path: &Path) {
 /// Linux keeps access lists in an attribute.
 const ACCESS_LIST: &str = "system.posix_acl_access";
 
-fn attribute(path: &Path, name: &str) -> Option<Vec<u8>> {
+pub(crate) fn attribute(path: &Path, name: &str) -> Option<Vec<u8>> {
     let file = steadfast_sys::file::File::open(path).unwrap();
     let mut value = [0; 256];
     let len = steadfast_sys::xattr::get(&file, name, &mut value).ok()??;

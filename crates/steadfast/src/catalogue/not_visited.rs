@@ -115,7 +115,7 @@ impl Recorder {
         for path in self.scope.absent().to_vec() {
             let (Some(above), Some(name)) = (path.parent(), path.file_name()) else { continue };
             let Some(parent) = at_path(self.db(), above)? else { continue };
-            let volume = volume_at(self.db(), &self.catalogue.root, above)?;
+            let volume = volume_at(self.db(), &self.catalogue.root, &path)?;
             if let FolderVolume::Unmounted(path) = volume {
                 if unmounted.insert(path.clone()) {
                     let directory = at_path(self.db(), &path)?;

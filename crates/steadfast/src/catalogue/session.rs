@@ -7,6 +7,9 @@
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
+use steadfast_sys::file::Status;
+
+use super::place::real_of;
 use super::recorder::{Recorder, RunStart};
 use super::{
     Catalogue, CatalogueError, CatalogueErrorKind, CatalogueReader, LockRequest, RunScope,
@@ -21,6 +24,8 @@ pub struct CatalogueSession {
     scope: RunScope,
     /// Selected paths that are known and do not exist, as selected.
     gone: HashSet<PathBuf>,
+    /// Mount points of volumes that are not mounted, as device and inode.
+    unmounted: Vec<(u64, u64)>,
     notice: Option<Notice>,
     /// Whether the files of an empty tree are missing.
     all_lost: bool,
@@ -95,7 +100,8 @@ impl CatalogueSession {
 
     fn of(catalogue: Catalogue) -> CatalogueSession {
         let scope = RunScope::files_beneath(catalogue.root());
-        CatalogueSession { catalogue, scope, gone: HashSet::new(), notice: None, all_lost: false }
+        let (gone, unmounted) = (HashSet::new(), Vec::new());
+        CatalogueSession { catalogue, scope, gone, unmounted, notice: None, all_lost: false }
     }
 
     /// Makes it the session of a run that walks a selection. Without this call, a run covers single
@@ -106,15 +112,27 @@ impl CatalogueSession {
     /// If the catalogue cannot be read.
     pub fn covering(self, selection: &Selection) -> Result<CatalogueSession, CatalogueError> {
         let (mut gone, mut relative) = (HashSet::new(), Vec::new());
+        let root = self.catalogue.root();
+        let parts = self.catalogue.unmounted_parts()?;
+        let parts: Vec<PathBuf> = parts.into_iter().map(|(part, _)| root.join(part)).collect();
+        // What is at or beneath a mount point is not the file that the catalogue knows.
+        let is_hidden_later =
+            |real: &PathBuf| parts.iter().any(|part| real.starts_with(part) && real != part);
         let paths = selection.roots.iter().chain(&selection.listed);
         for path in paths.filter(|_| !selection.exact) {
-            if let Some(known) = self.catalogue.known_missing_path(path)? {
+            let hidden = || {
+                let real = real_of(path).filter(|_| !parts.is_empty()).filter(is_hidden_later)?;
+                real.strip_prefix(root).ok().map(Path::to_owned)
+            };
+            if let Some(known) = self.catalogue.known_missing_path(path)?.or_else(hidden) {
                 gone.insert(path.clone());
                 relative.push(known);
             }
         }
-        let scope = RunScope::of(self.catalogue.root(), selection).with_absent(relative);
-        Ok(CatalogueSession { scope, gone, ..self })
+        let scope = RunScope::of(root, selection).with_absent(relative);
+        let unmounted = parts.iter().filter_map(|part| Status::of_link(part).ok());
+        let unmounted = unmounted.map(|status| (status.device, status.inode)).collect();
+        Ok(CatalogueSession { scope, gone, unmounted, ..self })
     }
 
     /// Makes it the session of a run over a list of files, named by paths that begin as the
@@ -125,12 +143,31 @@ impl CatalogueSession {
         CatalogueSession { scope, ..self }
     }
 
-    /// Returns the selection without the paths that are known and do not exist. The recorder
-    /// reports these; a walk could only report that it cannot open them.
+    /// Makes it the session of a run over single files beneath a path from the root, which reports
+    /// the parts there that are not mounted. Returns these too.
+    ///
+    /// # Errors
+    ///
+    /// If the catalogue cannot be read.
+    pub(crate) fn reporting_unmounted(
+        self,
+        beneath: &Path,
+    ) -> Result<(CatalogueSession, Vec<PathBuf>), CatalogueError> {
+        let parts = self.catalogue.unmounted_parts()?.into_iter().map(|(part, _)| part);
+        let is_there = |part: &PathBuf| part.starts_with(beneath) || beneath.starts_with(part);
+        let parts: Vec<PathBuf> = parts.filter(is_there).collect();
+        let scope = self.scope.with_absent(parts.clone());
+        Ok((CatalogueSession { scope, ..self }, parts))
+    }
+
+    /// Returns the selection without the paths that are known and do not exist, and without parts
+    /// that are not mounted. The recorder reports these; a walk could only report that it cannot
+    /// open them, or find what the volume hides later.
     pub fn walked(&self, selection: &Selection) -> Selection {
         let mut walked = selection.clone();
         walked.roots.retain(|path| !self.gone.contains(path));
         walked.listed.retain(|path| !self.gone.contains(path));
+        walked.unmounted.clone_from(&self.unmounted);
         walked
     }
 

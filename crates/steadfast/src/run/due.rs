@@ -32,6 +32,8 @@ pub(super) struct TimeLimit {
 pub(super) struct DueList {
     due: Due,
     root: PathBuf,
+    /// Parts that are not mounted, by their paths from the root. Their files stay due.
+    unmounted: Vec<PathBuf>,
     outcome: ListEnd,
 }
 
@@ -46,7 +48,7 @@ impl DueList {
     pub(super) fn begin(
         catalogue: &Catalogue,
         choice: DueChoice,
-        beneath: PathBuf,
+        (beneath, unmounted): (PathBuf, Vec<PathBuf>),
         now: Timestamp,
     ) -> Result<(DueList, ListEnd), Error> {
         let reader = Catalogue::open_reader(catalogue.file())?;
@@ -62,7 +64,7 @@ impl DueList {
         let due = reader.due(&options, now)?;
         let outcome = ListEnd::default();
         let root = catalogue.root().to_owned();
-        Ok((DueList { due, root, outcome: outcome.clone() }, outcome))
+        Ok((DueList { due, root, unmounted, outcome: outcome.clone() }, outcome))
     }
 
     /// Returns the total number of due files.
@@ -72,6 +74,10 @@ impl DueList {
 }
 
 impl DueList {
+    fn is_unmounted(&self, path: &Path) -> bool {
+        self.unmounted.iter().any(|part| path.starts_with(part))
+    }
+
     /// Returns the notice for a run in which no file is due. This is a success, because the
     /// catalogue knows when every file was judged.
     pub(super) fn if_empty(&self) -> Notice {
@@ -80,6 +86,9 @@ impl DueList {
                 Notice::failure("the catalogue knows no file with a tag here").advise(Advice::Tag)
             }
             (_, 0) => Notice::new("nothing is due"),
+            _ if !self.unmounted.is_empty() => Notice::failure(
+                "no file was judged: what is due is not mounted, or the time was over before",
+            ),
             _ => Notice::failure("the time was over before the first file: none was judged"),
         }
     }
@@ -89,17 +98,21 @@ impl Iterator for DueList {
     type Item = Listed;
 
     fn next(&mut self) -> Option<Listed> {
-        match self.due.next() {
-            Ok(entry) => entry.map(|entry| {
-                if is_gone(&self.root.join(&entry.path)) {
-                    self.due.give_back(&entry);
+        loop {
+            match self.due.next() {
+                Ok(Some(entry)) if self.is_unmounted(&entry.path) => self.due.give_back(&entry),
+                Ok(entry) => {
+                    let entry = entry?;
+                    if is_gone(&self.root.join(&entry.path)) {
+                        self.due.give_back(&entry);
+                    }
+                    return Some(Listed::File { path: entry.path, reference: None });
                 }
-                Listed::File { path: entry.path, reference: None }
-            }),
-            Err(error) => {
-                let mut place = self.outcome.error.lock().unwrap_or_else(PoisonError::into_inner);
-                *place = Some(error);
-                None
+                Err(error) => {
+                    let place = self.outcome.error.lock();
+                    *place.unwrap_or_else(PoisonError::into_inner) = Some(error);
+                    return None;
+                }
             }
         }
     }
