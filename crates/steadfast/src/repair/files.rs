@@ -17,7 +17,7 @@ use crate::error::Error;
 use crate::event::Notice;
 use crate::exit_status::ExitStatus;
 use crate::monitor::{Event, Monitor};
-use crate::run::{Options, ProvedFile, check_repaired};
+use crate::run::{CatalogueOptions, CatalogueUse, Options, ProvedFile, check_repaired};
 use crate::selection::Selection;
 use crate::verdict::Verdict;
 
@@ -289,6 +289,11 @@ fn check_again(
     let mut proved = Vec::new();
     let siblings = siblings_of(&done);
     let expected = summary.repaired + siblings.len() as u64;
+    // The nearest catalogue of a file may be another one than that of what was selected.
+    let catalogue = done.first().and_then(|(target, _)| target.catalogue.clone());
+    let choice = catalogue.map_or(CatalogueUse::Off, CatalogueUse::At);
+    let catalogue = CatalogueOptions { choice, ..options.catalogue.clone() };
+    let options = &Options { catalogue, ..options.clone() };
     for (target, RepairOutcome { mut sources, proved: status, .. }) in done {
         for source in &mut sources {
             source.path = path_in_record(&target.root, &source.path);
