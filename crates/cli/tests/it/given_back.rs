@@ -303,6 +303,26 @@ fn a_link_to_a_name_outside_the_tree_is_told_to_be_lost() {
 }
 
 #[test]
+fn flags_of_a_damaged_file_stay() {
+    let tree = Tree::new().file("data/a", &[1; 9000]).file("data/b", b"other");
+    let run = |program: &str, option: &str| {
+        let ran = Command::new(program).args([option, "a"]).current_dir(tree.path("data")).output();
+        ran.ok().filter(|ran| ran.status.success()).map(|ran| ran.stdout)
+    };
+    // Not in a dump, and no times of access.
+    if run("chattr", "+dA").is_none() {
+        return skip(Need::System("flags of files"), "the file system has none");
+    }
+    tree.run(["init", "data"]).succeeds();
+    tree.run(["tag", "data"]).succeeds();
+    copy(&tree, "data", "copy");
+    let before = run("lsattr", "-d");
+    flip(&tree.path("data/a"), &[5]);
+    tree.run(["repair", "--yes", "--from", "copy", "data"]).succeeds();
+    assert_eq!(run("lsattr", "-d"), before);
+}
+
+#[test]
 fn a_record_that_others_can_write_gives_no_right() {
     if !is_root() {
         return skip(Need::Root, "files are given to other users");

@@ -80,13 +80,15 @@ pub(super) fn make_missing(
     Ok((file.status().ok(), withheld))
 }
 
-/// Makes a draft that only its owner can read, whatever its folder hands down. It belongs to the
-/// owner of the damaged file from the first byte on.
+/// Makes a draft that only its owner can read, whatever its folder hands down. It has the flags of
+/// the damaged file, and belongs to its owner, from the first byte on.
 pub(crate) fn make_private(draft: &Draft, own: Option<&Own>) -> Result<(), FileError> {
     let file = draft.to_file().map_err(system("open the draft"))?;
     let private = draft.set_private().and_then(|()| disinherit(&file));
     private.map_err(system("make the draft private"))?;
     let Some(own) = own else { return Ok(()) };
+    // Some can be set while it is empty only.
+    draft.copy_flags(&own.file).map_err(system("restore its flags (`chattr`)"))?;
     let wanted = own.file.ownership().map_err(system("read its owner"))?;
     let now = file.ownership().map_err(system("read its owner"))?;
     if (now.uid, now.gid) == (wanted.uid, wanted.gid) {

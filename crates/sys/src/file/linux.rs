@@ -9,8 +9,8 @@ use std::os::fd::{AsRawFd as _, BorrowedFd};
 use std::os::unix::ffi::OsStrExt;
 
 use rustix::fs::{
-    Advice, AtFlags, FileType, OFlags, RawDir, SeekFrom, Stat, StatVfsMountFlags, StatxAttributes,
-    StatxFlags,
+    Advice, AtFlags, FileType, IFlags, OFlags, RawDir, SeekFrom, Stat, StatVfsMountFlags,
+    StatxAttributes, StatxFlags,
 };
 use rustix::io::{Errno, retry_on_intr};
 
@@ -61,6 +61,34 @@ pub(super) fn share_blocks(to: &std::fs::File, from: &File) -> io::Result<bool> 
         Ok(()) => Ok(true),
         Err(error @ (Errno::IO | Errno::NOSPC | Errno::DQUOT)) => Err(error.into()),
         Err(_) => Ok(false),
+    }
+}
+
+/// Flags of an inode that its owner sets (`chattr`). The file system sets all others itself, and
+/// an immutable or append-only file cannot be replaced.
+const FLAGS_OF_OWNER: IFlags = IFlags::COMPRESSED
+    .union(IFlags::JOURNALING)
+    .union(IFlags::NOATIME)
+    .union(IFlags::NOCOW)
+    .union(IFlags::NODUMP)
+    .union(IFlags::NOTAIL)
+    .union(IFlags::SECURE_REMOVAL)
+    .union(IFlags::SYNC)
+    .union(IFlags::UNRM);
+
+/// Gives an empty file the flags that the owner of another has set.
+pub(super) fn copy_flags(to: &std::fs::File, from: &File) -> io::Result<()> {
+    let of_owner = |flags: IFlags| flags & FLAGS_OF_OWNER;
+    // Some file systems have none.
+    let Ok(wanted) = rustix::fs::ioctl_getflags(from).map(of_owner) else { return Ok(()) };
+    let now = rustix::fs::ioctl_getflags(to)?;
+    if of_owner(now) == wanted {
+        return Ok(());
+    }
+    rustix::fs::ioctl_setflags(to, (now - FLAGS_OF_OWNER) | wanted)?;
+    match of_owner(rustix::fs::ioctl_getflags(to)?) == wanted {
+        true => Ok(()),
+        false => Err(io::Error::other("the system sets other ones")),
     }
 }
 

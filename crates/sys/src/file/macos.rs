@@ -68,6 +68,12 @@ pub(super) fn share_blocks(_to: &std::fs::File, _from: &File) -> io::Result<bool
     Ok(false)
 }
 
+/// Does nothing: flags are not restored there yet.
+#[allow(clippy::unnecessary_wraps, reason = "other systems can fail")]
+pub(super) fn copy_flags(_to: &std::fs::File, _from: &File) -> io::Result<()> {
+    Ok(())
+}
+
 /// Flushes a directory and the drive: there is no call for a volume, and APFS stores changes in the
 /// order of its transactions.
 pub(super) fn sync_volume(dir: BorrowedFd<'_>) -> Result<(), Errno> {

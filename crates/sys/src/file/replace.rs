@@ -151,6 +151,14 @@ impl Draft {
         platform::share_blocks(self.handle(), file)
     }
 
+    /// Gives an empty draft the flags that the owner of a file has set, as by `chattr`.
+    ///
+    /// # Errors
+    /// If the system does not give it all of them.
+    pub fn copy_flags(&self, file: &File) -> io::Result<()> {
+        platform::copy_flags(self.handle(), file)
+    }
+
     /// Writes bytes at an offset. What lies between them and earlier ones is a hole.
     ///
     /// # Errors
