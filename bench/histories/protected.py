@@ -122,13 +122,13 @@ def read_members(index: bytes) -> Iterator[Member]:
     """The records of an index, in its order."""
     at = 4
     for _ in range(struct.unpack_from("<I", index)[0]):
-        size, tag_len, has_attributes, spread, offset, page, mode, _, _, length, first, count = (
+        size, tag_len, flags, spread, offset, page, mode, _, _, length, first, count = (
             RECORD.unpack_from(index, at)
         )
         name = at + RECORD.size
         tag = index[name + size : name + size + tag_len]
         end = name + size + tag_len
-        if has_attributes:
+        if flags & 1:
             end += 4 + struct.unpack_from("<I", index, end)[0]
         yield Member(
             index[name : name + size],

@@ -108,6 +108,8 @@ pub struct ProtectedFile {
     /// The bytes of its other attributes, at most 64 KiB; `None` if they are not
     /// known.
     pub attributes: Option<Vec<u8>>,
+    /// Whether it had other names (hard links).
+    pub has_links: bool,
 }
 
 /// Where a file, or a part of one, is in a set.

@@ -34,6 +34,7 @@ pub(crate) use keep::run_and_keep;
 pub use made::{NeededFile, NeededSet, NotProtected, ParityMade, ParityMonitor, ParityOptions};
 pub use make::{make_parity, update_parity};
 pub use place::ParityPlace;
+pub(crate) use rebuild::ProtectedBelongings;
 pub use rebuild::{ParitySource, RebuiltCopy};
 pub use sets::{SetReport, SetTotals, show_parity, verify_parity};
 pub use steadfast_parity::{
@@ -70,5 +71,6 @@ fn protected(path: PathBuf, tag: &Tag, file: &File) -> io::Result<ProtectedFile>
         gid: facts.gid(),
         tag: tag.encode().as_bytes().to_vec(),
         attributes: Attributes::for_record(file).map(|attributes| attributes.encode()),
+        has_links: facts.nlink() > 1,
     })
 }

@@ -323,6 +323,24 @@ fn flags_of_a_damaged_file_stay() {
 }
 
 #[test]
+fn without_a_catalogue_a_name_that_is_no_link_any_more_is_told() {
+    let tree = Tree::new().file("data/a", &[1; 9000]).file("data/other", b"other");
+    fs::hard_link(tree.path("data/a"), tree.path("data/b")).unwrap();
+    tree.run(["tag", "data"]).succeeds();
+    tree.run(["parity", "make", "data"]).succeeds();
+    for gone in ["data/b", "data/other"] {
+        fs::remove_file(tree.path(gone)).unwrap();
+    }
+    let said = tree.run(["repair", "--yes", "--json", "data"]).ends(2);
+    assert_eq!(withheld(&said), ["links"]);
+    assert_eq!(fs::read(tree.path("data/b")).unwrap(), [1; 9000]);
+    // The present names are what is known from then on.
+    tree.run(["parity", "update", "data"]).succeeds();
+    fs::remove_file(tree.path("data/b")).unwrap();
+    tree.run(["repair", "--yes", "data"]).succeeds();
+}
+
+#[test]
 fn a_record_that_others_can_write_gives_no_right() {
     if !is_root() {
         return skip(Need::Root, "files are given to other users");

@@ -10,6 +10,10 @@ use crate::set::{ATTRIBUTES_LEN_MAX, Member, ProtectedFile};
 /// The most bytes of a path.
 const PATH_LEN_MAX: usize = 4096;
 
+/// Flags of a record: attributes follow; the file had other names (hard links).
+const HAS_ATTRIBUTES: u8 = 1;
+const HAS_LINKS: u8 = 2;
+
 /// Bytes that are taken from the front.
 pub(super) struct RecordBytes<'a>(pub(super) &'a [u8]);
 
@@ -55,7 +59,9 @@ pub(super) fn encode(member: &Member, bytes: &mut Vec<u8>) -> Result<(), Error> 
     let tag_len = u8::try_from(file.tag.len());
     let tag_len = tag_len.map_err(|_| too_long("a tag has 255 bytes at most"))?;
     bytes.extend_from_slice(&path_len.to_le_bytes());
-    bytes.extend_from_slice(&[tag_len, u8::from(file.attributes.is_some())]);
+    let mut flags = if file.attributes.is_some() { HAS_ATTRIBUTES } else { 0 };
+    flags |= if file.has_links { HAS_LINKS } else { 0 };
+    bytes.extend_from_slice(&[tag_len, flags]);
     bytes.extend_from_slice(&member.sets.to_le_bytes());
     bytes.extend_from_slice(&member.offset.to_le_bytes());
     for number in [member.page, file.mode, file.uid, file.gid] {
@@ -79,22 +85,23 @@ pub(super) fn encode(member: &Member, bytes: &mut Vec<u8>) -> Result<(), Error> 
 /// Reads the record of a member of a set with so many pages.
 pub(super) fn decode(cursor: &mut RecordBytes<'_>, pages: u32) -> Result<Member, Error> {
     let path_len = usize::from(cursor.u16()?);
-    let [tag_len, has_attributes] = cursor.array()?;
+    let [tag_len, flags] = cursor.array()?;
     let (sets, offset, page) = (cursor.u16()?, cursor.u16()?, cursor.u32()?);
     let (mode, uid, gid) = (cursor.u32()?, cursor.u32()?, cursor.u32()?);
-    let (file_length, start, length) = (cursor.u64()?, cursor.u64()?, cursor.u64()?);
-    if path_len > PATH_LEN_MAX || has_attributes > 1 {
+    let (length, start, part_len) = (cursor.u64()?, cursor.u64()?, cursor.u64()?);
+    if path_len > PATH_LEN_MAX || flags > HAS_ATTRIBUTES | HAS_LINKS {
         return Err(invalid("a record is malformed"));
     }
     let path = path_beneath(cursor.take(path_len)?)
         .ok_or_else(|| invalid("a path is not made of names beneath the root"))?;
     let tag = cursor.take(usize::from(tag_len))?.to_vec();
-    let attributes = match has_attributes {
+    let attributes = match flags & HAS_ATTRIBUTES {
         0 => None,
         _ => Some(attributes(cursor)?),
     };
-    let file = ProtectedFile { path, length: file_length, mode, uid, gid, tag, attributes };
-    let member = Member { file, start, length, sets, page, offset };
+    let has_links = flags & HAS_LINKS != 0;
+    let file = ProtectedFile { path, length, mode, uid, gid, tag, attributes, has_links };
+    let member = Member { file, start, length: part_len, sets, page, offset };
     match is_sound(&member, pages) {
         true => Ok(member),
         false => Err(invalid("a member is outside its file or the set")),

@@ -57,6 +57,7 @@ pub(crate) fn file(path: &str, length: u64) -> ProtectedFile {
         gid: 100,
         tag,
         attributes: Some(b"x".to_vec()),
+        has_links: length % 2 == 1,
     }
 }
 

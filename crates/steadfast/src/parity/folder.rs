@@ -435,6 +435,7 @@ mod tests {
                 gid: 0,
                 tag: vec![0; 60],
                 attributes: None,
+                has_links: false,
             };
             let member = Member { file, start: 0, length: 1, sets: 1, page: 0, offset: 0 };
             let parity = ParityPages::zeros(Geometry::new(1, 16).unwrap());

@@ -46,6 +46,15 @@ pub struct ParitySource {
     earlier: Option<Box<ParitySource>>,
 }
 
+/// What parity has of a file beside its contents.
+pub(crate) struct ProtectedBelongings {
+    pub(crate) belongings: Belongings,
+    /// Whether only the user and root could have written that.
+    pub(crate) is_ours: bool,
+    /// Whether the file had other names (hard links).
+    pub(crate) has_links: bool,
+}
+
 /// A file without a name, with what parity can give of another; zeros are where it cannot.
 #[derive(Debug)]
 #[non_exhaustive]
@@ -156,18 +165,18 @@ impl ParitySource {
         }
     }
 
-    /// Returns what belonged to a file when it was protected, and whether only the user and root
-    /// could have written that.
-    pub(crate) fn belongings_of(&self, relative: &Path, tag: &Tag) -> Option<(Belongings, bool)> {
+    /// Returns what belonged to a file when it was protected.
+    pub(crate) fn belongings_of(&self, relative: &Path, tag: &Tag) -> Option<ProtectedBelongings> {
         let ids = self.sets.get(&self.key.hash_one(relative))?;
         ids.iter().find_map(|id| {
             let stored = self.folder.set(id).ok()?;
-            let ProtectedFile { mode, uid, gid, attributes, .. } =
+            let ProtectedFile { mode, uid, gid, attributes, has_links, .. } =
                 &member_of(&stored, relative, tag)?.file;
             let ownership = Ownership { mode: *mode, uid: *uid, gid: *gid };
             let attributes = attributes.as_deref().and_then(Attributes::decode);
             let belongings = Belongings { ownership, mtime: None, atime: None, attributes };
-            Some((belongings, self.place.is_ours_alone(&names_of(id))))
+            let (is_ours, has_links) = (self.place.is_ours_alone(&names_of(id)), *has_links);
+            Some(ProtectedBelongings { belongings, is_ours, has_links })
         })
     }
 

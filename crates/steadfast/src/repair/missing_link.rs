@@ -80,13 +80,19 @@ pub(super) fn link(
 
 /// Says what is lost if a name comes back as a file of its own.
 pub(super) fn lost_links(target: &RepairTarget, records: &MissingRecords) -> Option<Withheld> {
-    let others = same_inode(target, records)?;
+    let path = target.relative.clone();
+    let lost = |reason: String| Withheld { path, what: "links".to_owned(), reason };
+    let Some(others) = same_inode(target, records) else {
+        // Parity does not say which names they were.
+        let reason = "it was one of several names (hard links) of a file";
+        let is_unknown = records.catalogue().is_none() && records.had_links();
+        return is_unknown.then(|| lost(reason.to_owned()));
+    };
     // If all names are missing, the first one is made anew and the others become links to it.
     let is_first = others.names.len() as u64 + 1 >= others.links
         && others.names.iter().all(|(_, is_missing)| *is_missing);
     let reason = format!("it was one of {} names (hard links) of a file", others.links);
-    let path = target.relative.clone();
-    (!is_first).then(|| Withheld { path, what: "links".to_owned(), reason })
+    (!is_first).then(|| lost(reason))
 }
 
 /// Returns the other names of a file that had several when it was seen last.

@@ -7,10 +7,9 @@ use std::sync::atomic::AtomicBool;
 use super::copies::{OpenCopy, Own};
 use super::target::RepairTarget;
 use crate::advice::Advice;
-use crate::belongings::Belongings;
 use crate::byte_ranges::ByteRanges;
 use crate::event::FileError;
-use crate::parity::{ParityPlace, ParitySource};
+use crate::parity::{ParityPlace, ParitySource, ProtectedBelongings};
 
 /// Returns a path of the tree of a target as its parity has it.
 fn beneath(source: &ParitySource, target: &RepairTarget, path: &Path) -> Option<PathBuf> {
@@ -53,9 +52,8 @@ impl Parities {
         }))
     }
 
-    /// Returns what belonged to a file when it was protected, and whether only the user could have
-    /// written that.
-    pub(super) fn belongings_of(&mut self, target: &RepairTarget) -> Option<(Belongings, bool)> {
+    /// Returns what belonged to a file when it was protected.
+    pub(super) fn belongings_of(&mut self, target: &RepairTarget) -> Option<ProtectedBelongings> {
         let (source, relative) = self.source(target).ok().flatten()?;
         source.belongings_of(&relative, &target.tag)
     }

@@ -15,6 +15,7 @@ use crate::belongings::{Belongings, Trust, is_ours_alone};
 use crate::beneath;
 use crate::catalogue::{Catalogue, FolderVolume};
 use crate::event::FileError;
+use crate::parity::ProtectedBelongings;
 
 /// What belonged to a file or a folder, and how far that is followed.
 #[derive(Clone, Debug)]
@@ -31,6 +32,8 @@ pub(crate) struct MissingRecords {
     catalogue: Option<Catalogue>,
     /// What parity has of the file that is to be made.
     parity: Option<BelongingsRecord>,
+    /// Whether parity says that it had other names (hard links).
+    had_links: bool,
     /// Copies: their root, and the folder of the tree that it is a copy of.
     copies: Vec<(PathBuf, PathBuf)>,
     /// A copy of the one file that is to be made.
@@ -55,12 +58,13 @@ impl MissingRecords {
     pub(super) fn of_missing(
         target: &RepairTarget,
         copies: &Copies,
-        parity: Option<(Belongings, bool)>,
+        parity: Option<ProtectedBelongings>,
         with_special: bool,
     ) -> MissingRecords {
         let mut records =
             MissingRecords::of(&target.root, target.catalogue.as_deref(), with_special);
-        records.parity = parity.map(|(belongings, is_ours)| records.record(belongings, is_ours));
+        records.had_links = parity.as_ref().is_some_and(|known| known.has_links);
+        records.parity = parity.map(|known| records.record(known.belongings, known.is_ours));
         for root in copies.roots() {
             if root.is_file() {
                 records.copy_of_file = Some(root.clone());
@@ -103,6 +107,10 @@ impl MissingRecords {
             }
             _ => Ok(()),
         }
+    }
+
+    pub(super) fn had_links(&self) -> bool {
+        self.had_links
     }
 
     pub(crate) fn catalogue(&self) -> Option<&Catalogue> {
