@@ -417,6 +417,22 @@ fn decay_that_was_taken_for_an_edit_is_undone() {
     }
 }
 
+#[test]
+fn a_file_that_was_renamed_and_edited_is_not_missing_and_can_be_undone() {
+    let tree = photographs();
+    tree.run(["init", "data"]).succeeds();
+    tree.run(["check", "data"]).succeeds();
+    tree.run(["parity", "make", "data"]).succeeds();
+    let cat = known(&tree, "0/1.jpg");
+    fs::rename(tree.path("data/0/1.jpg"), tree.path("data/0/cat.jpg")).unwrap();
+    fs::write(tree.path("data/0/cat.jpg"), [&*cat.bytes, b"and more"].concat()).unwrap();
+    tree.run(["update", "data"]).succeeds();
+    assert_eq!(earlier(&tree).len(), 1);
+    tree.run(["parity", "update", "data"]).succeeds();
+    tree.run(["repair", "--yes", "--to-previous", "data/0/cat.jpg"]).succeeds();
+    assert!(fs::read(tree.path("data/0/cat.jpg")).unwrap() == cat.bytes);
+}
+
 /// The earlier sets.
 fn earlier(tree: &Tree) -> Vec<PathBuf> {
     let mut found = Vec::new();

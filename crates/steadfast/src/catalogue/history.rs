@@ -121,6 +121,15 @@ impl Catalogue {
         let former = reading(&self.db, || former_paths(&self.db, path));
         former.map_err(|fault| self.wrong(fault))
     }
+
+    /// Returns the path to which the last file of a path moved; `None` if it did not move.
+    ///
+    /// # Errors
+    ///
+    /// If the catalogue cannot be read.
+    pub(crate) fn moved_to(&self, path: &Path) -> Result<Option<PathBuf>, CatalogueError> {
+        reading(&self.db, || moved_to(&self.db, path)).map_err(|fault| self.wrong(fault))
+    }
 }
 
 impl Catalogue {
@@ -214,6 +223,22 @@ pub(super) fn former_paths(db: &Connection, path: &Path) -> Result<Vec<PathBuf>,
         }
     }
     Ok(former)
+}
+
+fn moved_to(db: &Connection, path: &Path) -> Result<Option<PathBuf>, DbError> {
+    let mut now: Option<PathBuf> = None;
+    // Names can be exchanged again and again.
+    for _ in 0..FORMER_MAX {
+        let last = now.as_deref().unwrap_or(path);
+        let (Some(parent), Some(name)) = (last.parent(), last.file_name()) else { break };
+        let Some(parent) = at_path(db, parent)? else { break };
+        let event = events_of(db, parent.id, name.as_bytes())?.pop();
+        match event.filter(|event| event.happened.what == Happening::MovedTo) {
+            Some(event) => now = event.happened.other,
+            None => break,
+        }
+    }
+    Ok(now)
 }
 
 /// Returns the runs between which the file was known, first and last.

@@ -41,6 +41,20 @@ impl CataloguedFiles {
         reader.tag(&FilePath::whole(&self.root.join(relative))).ok().flatten()
     }
 
+    /// Returns where a file with a tag went from its path, if the catalogue saw it move and has a
+    /// tag of other contents now.
+    pub(super) fn moved_and_retagged(&self, relative: &Path, before: &Tag) -> Option<PathBuf> {
+        let Some(Ok((catalogue, reader))) = &self.catalogue else { return None };
+        let from = self.root.join(relative);
+        let to = catalogue.moved_to(from.strip_prefix(catalogue.root()).ok()?).ok()??;
+        let to = catalogue.root().join(to);
+        let tags = reader.tags_so_far(&FilePath::whole(&to)).ok()?;
+        let (now, earlier) = tags.split_first()?;
+        let is_retagged = earlier.iter().any(|tag| tag.same_contents(before));
+        let is_other = is_retagged && !now.same_contents(before);
+        to.strip_prefix(&self.root).ok().filter(|_| is_other).map(Path::to_owned)
+    }
+
     /// Returns why a file that is not in the tree may be on a volume that is not mounted; `None` if
     /// its folder is the one in which it was.
     pub(super) fn why_hidden(&self, relative: &Path) -> Option<FileError> {

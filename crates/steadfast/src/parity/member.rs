@@ -49,8 +49,21 @@ pub(super) fn state_with(
     known: Option<&CataloguedFiles>,
     member: &ProtectedFile,
 ) -> MemberState {
-    let path = &member.path;
-    let file = match beneath::file(place.root(), path) {
+    let before = Tag::decode(&member.tag);
+    let mut path = &member.path;
+    let mut opened = beneath::file(place.root(), path);
+    let is_gone = |error: &io::Error| state_of_unopened(error) == MemberState::Gone;
+    let moved = match (&opened, known, &before) {
+        (Err(error), Some(known), Ok(before)) if is_gone(error) => {
+            known.moved_and_retagged(path, before)
+        }
+        _ => None,
+    };
+    if let Some(moved) = &moved {
+        opened = beneath::file(place.root(), moved);
+        path = moved;
+    }
+    let file = match opened {
         Ok(file) => file,
         Err(error) => return state_of_unopened(&error),
     };
@@ -64,7 +77,7 @@ pub(super) fn state_with(
         Ok(now) => now,
         Err(error) => return MemberState::Unknown(format!("it cannot be looked at: {error}")),
     };
-    match Tag::decode(&member.tag) {
+    match before {
         _ if now == *member => MemberState::AsProtected,
         Ok(before) if before.same_contents(&tag) => MemberState::Restyled(now),
         Ok(before) => MemberState::Changed {
