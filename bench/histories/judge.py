@@ -384,8 +384,14 @@ class _Judgement:
                 self.fault("lost protection untold", path, about)
 
     def _is_overwritten(self, item: Item) -> bool:
-        """Whether another file was moved to a name of a lost one: as after `mv`, not as after rot."""
-        return self.world.past[item.last_name][-1] is not item
+        """Whether another file was moved to a name of a lost one: as after `mv`, not as after rot.
+
+        That is its last name, or the last one at which a run met it.
+        """
+        past, met = self.world.past, self.world.met
+        names = [name for name, items in past.items() if any(one is item for one in items)]
+        names = [name for name in names if met.get(name, set()) & item.now.signs()]
+        return any(past[name][-1] is not item for name in [item.last_name, *names])
 
     def meet(self, files: dict[bytes, Seen]) -> None:
         """Takes note of where the run met which file."""

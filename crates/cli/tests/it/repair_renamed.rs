@@ -270,3 +270,14 @@ fn a_file_that_lost_its_tag_and_was_cut_and_renamed_over_another_is_not_tagged()
     let tag = steadfast_sys::xattr::get(&file, steadfast_sys::xattr::TAG, &mut [0; 256]);
     assert_eq!(tag.unwrap(), None);
 }
+
+#[test]
+fn what_a_rename_overwrote_is_named_by_a_repair() {
+    let (tree, held) = logs();
+    fs::rename(tree.path("data/log"), tree.path("data/log.1")).unwrap();
+    // The next check does not say it again.
+    let said = tree.run(["repair", "--yes", "data"]).ends(1);
+    assert!(said.stderr().contains("`data/log.1`: its contents are gone"), "{}", said.stderr());
+    tree.run(["check", "data"]).succeeds();
+    assert_eq!(contents(&tree, "data/log.1"), held[0]);
+}

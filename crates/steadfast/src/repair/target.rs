@@ -248,6 +248,11 @@ impl Monitor for Finder<'_> {
             // The tags are given back.
             Event::Finding(found) if matches!(found.finding, Finding::TagLost { .. }) => {}
             Event::Finding(found) => {
+                if matches!(found.finding, Finding::Overwritten { .. }) {
+                    // The next check does not say it again.
+                    let text = "its contents are gone: another file was renamed to this name";
+                    self.monitor.event(&Event::Notice(Notice::new(text).at(&found.path)));
+                }
                 self.found.left.findings += u64::from(!found.finding.exit_status().is_fine());
             }
         }
