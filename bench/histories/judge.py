@@ -252,6 +252,9 @@ class _Judgement:
                     self.fault(kind, path)
                 else:
                     self.outcome.counts[kind] += 1
+        elif not all(self.world.names_of(item) for item in fitting):
+            # It is one of two files with these contents, of which the other is there.
+            return
         elif sound and self.now[sound[0]].inode != seen.inode and self.world.manner.catalogue:
             # Nothing else knows which files have several names.
             self._untold("metadata untold", path, f"a second file, no link to {sound[0]!r}")

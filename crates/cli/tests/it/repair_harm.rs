@@ -547,8 +547,8 @@ fn nothing_is_made_in_a_mount_point_without_its_volume() {
         assert!(is_parity || names_it, "{words:?}: {text}");
         assert_eq!(names(&tree.path("data/disk")), [""; 0], "{words:?}");
     }
-    // A file that a program put into the mount point says nothing of those on the volume. It gets no
-    // tag, and is not recorded: the volume hides it later.
+    // A file that a program put into the mount point says nothing of those on the volume. It is
+    // neither tagged nor recorded: the volume hides it later.
     fs::write(tree.path("data/disk/stray"), "stray").unwrap();
     for words in [
         &["check", "--json", "data"][..],
