@@ -16,8 +16,6 @@ pub(crate) struct TreeAbove {
     /// Whether it was selected, or what was is in its catalogue. What is wrong in others does not
     /// concern who asks for the path.
     pub(crate) is_own: bool,
-    /// Whether no catalogue is between it and the path, so that it may be the path's tree.
-    pub(crate) is_nearest: bool,
     /// Who is trusted with what is there.
     pub(crate) trusted: TrustedUsers,
 }
@@ -34,10 +32,7 @@ pub(crate) fn trees_above(path: &Path, selected: &Path) -> Vec<TreeAbove> {
         let is_named = root.starts_with(&named);
         let trusted = trusted_with(if is_named { root } else { &named }).ok()?;
         let is_own = is_named || catalogued.as_deref() == Some(&catalogue_in(root));
-        // The catalogue is in a folder of its tree.
-        let of_catalogue = catalogued.as_ref().and_then(|file| file.parent()?.parent());
-        let is_nearest = of_catalogue.is_none_or(|nearest| root.starts_with(nearest));
-        Some(TreeAbove { root: root.to_owned(), is_own, is_nearest, trusted })
+        Some(TreeAbove { root: root.to_owned(), is_own, trusted })
     };
     folder.ancestors().filter_map(tree).collect()
 }

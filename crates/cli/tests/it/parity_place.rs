@@ -208,3 +208,20 @@ fn a_tree_that_cannot_remember_its_parity_is_told_of() {
     tree.run(["parity", "verify", "--parity-at", "elsewhere", "data"]).succeeds();
     assert_eq!(fs::read(tree.path("data/.steadfast")).unwrap(), b"mine");
 }
+
+#[test]
+fn a_damaged_record_above_what_is_named_is_told_and_changes_no_status() {
+    let tree = Tree::new().file("above/data/a", b"alpha");
+    fs::create_dir_all(tree.path("above/.steadfast/parity")).unwrap();
+    fs::write(tree.path("above/.steadfast/parity/elsewhere"), "garbage").unwrap();
+    for verb in [&["tag"][..], &["update"], &["repair", "--yes"]] {
+        let words = verb.iter().chain(&["above/data"]);
+        let said = tree.run(words).succeeds();
+        assert!(said.stderr().contains("this parity is not used"), "{said:?}");
+    }
+    // It is that of the tree that it is in.
+    for verb in [&["tag"][..], &["update"], &["repair", "--yes"], &["parity", "make"]] {
+        tree.run(verb.iter().chain(&["above"])).ends(2);
+    }
+    tree.run(["parity", "verify", "above/data"]).ends(2);
+}

@@ -130,7 +130,7 @@ impl ParityPlace {
         passed: &mut dyn FnMut(Notice),
     ) -> Result<Option<ParityPlace>, Error> {
         use io::ErrorKind::{NotADirectory, NotFound};
-        for TreeAbove { root, is_own, is_nearest, trusted } in trees_above(path, selected) {
+        for TreeAbove { root, is_own, trusted } in trees_above(path, selected) {
             let folder = root.join(FOLDER).join(PARITY);
             let mut pass = |error: &dyn std::fmt::Display| {
                 passed(Notice::new(format!("this parity is not used: {error}")).at(&folder));
@@ -141,7 +141,7 @@ impl ParityPlace {
                     let text = format!("the parity of this tree is not used: {error}");
                     return Err(Error::usage(text).at(&folder));
                 }
-                Err(error) if !is_nearest || Distrusted::is(&error) => {
+                Err(error) if !is_own => {
                     pass(&error);
                     continue;
                 }
@@ -149,7 +149,7 @@ impl ParityPlace {
                 Ok(_) | Err(_) => {}
             }
             match ParityPlace::with(&root, root.clone(), None, trusted) {
-                Err(error) if !is_nearest => pass(&error),
+                Err(error) if !is_own => pass(&error),
                 found => return found.map(Some),
             }
         }
