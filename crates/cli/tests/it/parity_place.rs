@@ -225,3 +225,15 @@ fn a_damaged_record_above_what_is_named_is_told_and_changes_no_status() {
     }
     tree.run(["parity", "verify", "above/data"]).ends(2);
 }
+
+#[test]
+fn drafts_of_killed_runs_go_from_both_folders() {
+    let tree = parity_elsewhere();
+    let drafts = ["elsewhere", "data/.steadfast/parity"]
+        .map(|folder| tree.path(folder).join(".steadfast-0123456789abcdef.draft"));
+    for draft in &drafts {
+        fs::write(draft, "a part").unwrap();
+    }
+    tree.run(["parity", "update", "data"]).succeeds();
+    assert!(!drafts.iter().any(|draft| draft.exists()));
+}

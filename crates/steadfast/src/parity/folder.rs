@@ -2,7 +2,7 @@
 //! set in hexadecimal and `XX` are its first two digits. The folder `earlier` is another one, of
 //! sets of files that were edited since.
 
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsStr;
 use std::fs;
 use std::io::{self, BufWriter, Write as _};
 use std::ops::ControlFlow;
@@ -25,9 +25,6 @@ use crate::trust::refuse;
 
 /// The file that a run holds locked while it changes the folder.
 const LOCK: &str = "lock";
-
-/// Suffix of a file that was not finished.
-const DRAFT: &str = ".draft";
 
 /// The folder of earlier sets.
 const EARLIER: &str = "earlier";
@@ -84,6 +81,11 @@ impl ParityFolder {
     /// If the folder cannot be written.
     pub(super) fn remember(&self, place: &ParityPlace) -> Result<Vec<String>, Error> {
         place.remember(&self.dir)
+    }
+
+    /// Removes what earlier runs did not finish, as [`ParityPlace::remove_drafts`].
+    pub(super) fn remove_drafts(&self, place: &ParityPlace) -> io::Result<()> {
+        place.remove_drafts(&self.dir)
     }
 
     /// Locks the folder until the file is closed.
@@ -287,22 +289,6 @@ impl ParityFolder {
     fn remove_empty_folders(&self) -> io::Result<()> {
         (0..=u8::MAX).try_for_each(|number| remove_empty(&self.dir, &format!("{number:02x}")))
     }
-
-    /// Removes what earlier runs did not finish. Only for who has the lock.
-    ///
-    /// # Errors
-    /// The error of the system.
-    pub(super) fn remove_drafts(&self) -> io::Result<()> {
-        let mut drafts: Vec<OsString> = Vec::new();
-        self.dir.entries(&mut |entry| {
-            let name = entry.name.as_encoded_bytes();
-            if name.starts_with(b".steadfast-") && name.ends_with(DRAFT.as_bytes()) {
-                drafts.push(entry.name.to_owned());
-            }
-            ControlFlow::Continue(())
-        })?;
-        drafts.iter().try_for_each(|name| self.dir.remove_file(name))
-    }
 }
 
 /// An open parity file.
@@ -380,7 +366,7 @@ pub fn drop_parity(place: &ParityPlace) -> Result<u64, Error> {
         remove_empty(&folder.dir, EARLIER).map_err(failed)?;
     }
     let sets = remove_all(&folder).map_err(failed)?;
-    folder.remove_drafts().map_err(failed)?;
+    folder.remove_drafts(place).map_err(failed)?;
     folder.remove_text(KEEP_EARLIER).map_err(failed)?;
     folder.dir.remove_file(OsStr::new(LOCK)).map_err(failed)?;
     drop(lock);

@@ -104,7 +104,7 @@ fn bring_up_to_date(
     let begun = Instant::now();
     let limits = MakerLimits { begun, deadline: options.max_time.map(|time| begun + time) };
     let _lock = folder.lock(place)?;
-    folder.remove_drafts().map_err(|error| system("remove old drafts", error, place))?;
+    folder.remove_drafts(place).map_err(|error| system("remove old drafts", error, place))?;
     for text in folder.remember(place)? {
         monitor.event(&Event::Notice(Notice::new(text).at(&place.folder())));
     }

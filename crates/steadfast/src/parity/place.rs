@@ -10,6 +10,7 @@
 use std::ffi::{OsStr, OsString};
 use std::hash::{BuildHasher as _, RandomState};
 use std::io::{self, Write as _};
+use std::ops::ControlFlow;
 use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -36,6 +37,9 @@ const BEHIND: &str = "behind";
 
 /// The record in a folder: of which tree it has the parity.
 const TREE: &str = "tree";
+
+/// The end of the names of drafts.
+const DRAFT: &str = ".draft";
 
 /// The longest record in bytes: a number in hexadecimal, the end of the line, and a path.
 const RECORD_LEN_MAX: u64 = 33 + 4096;
@@ -411,6 +415,19 @@ impl ParityPlace {
         Ok(told)
     }
 
+    /// Removes what earlier runs did not finish in the open folder, and in the one of the tree. Only
+    /// for who has the lock.
+    ///
+    /// # Errors
+    /// The error of the system.
+    pub(super) fn remove_drafts(&self, dir: &Dir) -> io::Result<()> {
+        remove_drafts(dir)?;
+        match self.own_folder().ok().filter(|_| self.is_elsewhere()) {
+            Some(own) => remove_drafts(&own),
+            None => Ok(()),
+        }
+    }
+
     /// Removes what tree and folder record of each other, and directories in the tree that are
     /// empty then.
     ///
@@ -506,6 +523,19 @@ fn random_number() -> [u8; 16] {
 
 fn invalid(reason: &'static str) -> io::Error {
     io::Error::new(io::ErrorKind::InvalidData, reason)
+}
+
+/// Removes drafts of sets and records from a directory.
+fn remove_drafts(dir: &Dir) -> io::Result<()> {
+    let mut drafts: Vec<OsString> = Vec::new();
+    dir.entries(&mut |entry| {
+        let name = entry.name.as_encoded_bytes();
+        if name.starts_with(b".steadfast-") && name.ends_with(DRAFT.as_bytes()) {
+            drafts.push(entry.name.to_owned());
+        }
+        ControlFlow::Continue(())
+    })?;
+    drafts.iter().try_for_each(|name| dir.remove_file(name))
 }
 
 /// Removes a directory if it is there and empty.
