@@ -301,8 +301,13 @@ class _Judgement:
             self._untold("metadata untold", path, ", ".join(differing) + was)
 
     def _is_link(self, seen: Seen) -> bool:
-        """Whether it is another name of a file that was there, with the rights that this has."""
-        old = (one for one in self.was.seen.values() if one.inode == seen.inode)
+        """Whether it is another name of a file that was there, with the rights that this has.
+
+        That file may have been repaired in the same run, and is another inode then.
+        """
+        names = (name for name, one in self.now.items() if one.inode == seen.inode)
+        old = [self.was.seen[name] for name in names if name in self.was.seen]
+        old += (one for one in self.was.seen.values() if one.inode == seen.inode)
         return any(one.mode == seen.mode for one in old)
 
     def _me(self) -> tuple[int, int]:
