@@ -1,6 +1,7 @@
 //! What a release consists of besides programs: recipes, units, workflows, dependencies, and the
-//! package for Python; and one package, of the program that the other tests run, which is made and
-//! tried. `cargo xtask package --verify` tries a whole release, which takes too long for a step.
+//! package for Python, the commands of README; and one package, of the program that the other tests
+//! run, which is made and tried. `cargo xtask package --verify` tries a whole release, which takes
+//! too long for a step.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -26,7 +27,47 @@ pub(super) fn package(session: &mut Session) -> anyhow::Result<()> {
     workflows(session)?;
     dependencies(session)?;
     python(session)?;
+    readme(session)?;
     one_package(session)
+}
+
+/// Runs the commands under *Use* in README on a folder of its own, and its copy. Each must succeed,
+/// and the repair restores a file that is gone.
+fn readme(session: &Session) -> anyhow::Result<()> {
+    let text = fs::read_to_string(session.root.join("README.md"))?;
+    let commands = commands_of_use(&text).context("README has no commands under `## Use`")?;
+    let folder = target_folder(session)?.join("readme");
+    let _ = fs::remove_dir_all(&folder);
+    for name in ["Pictures", "backup/Pictures"] {
+        fs::create_dir_all(folder.join(name))?;
+        for photograph in ["a.jpg", "b.jpg"] {
+            fs::write(folder.join(name).join(photograph), photograph)?;
+        }
+    }
+    let program = program(session)?;
+    let program = program.parent().context("the command is in a folder")?;
+    let path = format!("{}:/usr/bin:/bin", program.display());
+    for command in commands {
+        let words = command.replace("/mnt/backup", "backup").replace("~/", "");
+        let words = words.replace("schedule add", "schedule add --timer manual");
+        if words.starts_with("steadfast repair") {
+            fs::remove_file(folder.join("Pictures/a.jpg"))?;
+        }
+        let words = words.replace("steadfast repair", "steadfast repair --yes");
+        let mut shell = Command::new("sh");
+        shell.args(["-ec", &words]).current_dir(&folder).env("PATH", &path);
+        shell.env("XDG_STATE_HOME", folder.join("state"));
+        shell.env("XDG_CONFIG_HOME", folder.join("config"));
+        succeed(&mut shell).with_context(|| format!("README: `{command}`"))?;
+    }
+    ensure!(folder.join("Pictures/a.jpg").exists(), "the repair of README repaired nothing");
+    Ok(())
+}
+
+/// The lines of the first block under the heading *Use*, without comments.
+fn commands_of_use(text: &str) -> Option<Vec<&str>> {
+    let block = text.split_once("## Use\n")?.1.split_once("```sh\n")?.1.split_once("```")?.0;
+    Some(block.lines().map(|line| line.split('#').next().unwrap_or(line).trim()).collect())
 }
 
 /// Makes a package of the program that the other tests run, and tries it.
@@ -132,6 +173,13 @@ fn python(session: &Session) -> anyhow::Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn commands_are_those_under_use() {
+        let text = "## Install\n```sh\nno\n```\n## Use\n\n```sh\na b # c\nd\n```\n```sh\ne\n```\n";
+        assert_eq!(commands_of_use(text), Some(vec!["a b", "d"]));
+        assert_eq!(commands_of_use("## Use it\n"), None);
+    }
 
     #[test]
     fn a_version_ends_at_what_is_no_number() {
