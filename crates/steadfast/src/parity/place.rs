@@ -415,8 +415,8 @@ impl ParityPlace {
         Ok(told)
     }
 
-    /// Removes what earlier runs did not finish in the open folder, and in the one of the tree. Only
-    /// for who has the lock.
+    /// Removes what earlier runs did not finish in the open folder, and in the one of the tree.
+    /// Only for who has the lock.
     ///
     /// # Errors
     /// The error of the system.
