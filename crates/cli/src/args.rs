@@ -73,8 +73,8 @@ pub(crate) use repair::{Discarded, RepairArgs};
 pub(crate) use report::ReportArgs;
 #[cfg(feature = "schedule")]
 pub(crate) use schedule::{
-    AlertAddArgs, AlertArgs, AlertCommand, ScheduleAddArgs, ScheduleArgs, ScheduleCommand,
-    ScheduleMetricsArgs, ScheduleRunArgs, StatusArgs,
+    AlertAddArgs, AlertArgs, AlertCommand, AlertSnoozeArgs, ScheduleAddArgs, ScheduleArgs,
+    ScheduleCommand, ScheduleMetricsArgs, ScheduleRunArgs, StatusArgs,
 };
 #[cfg(feature = "serve")]
 pub(crate) use serve::{OpenArgs, ServeArgs};

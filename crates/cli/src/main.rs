@@ -36,6 +36,10 @@ fn main() -> ExitCode {
     if std::env::var_os("STEADFAST_IGNORE_CTIME").is_some() {
         steadfast::ignore_change_times();
     }
+    let ahead = std::env::var("STEADFAST_AHEAD_S").ok();
+    if let Some(seconds) = ahead.and_then(|seconds| seconds.parse().ok()) {
+        steadfast_sys::clock::set_ahead(seconds);
+    }
     let words: Vec<_> = std::env::args_os().collect();
     exit::code(match args::Cli::of_words(&words) {
         Ok(cli) => commands::dispatch(&cli),

@@ -64,7 +64,7 @@ pub fn write_metrics(folders: &[FolderStatus], out: &mut Vec<u8>) {
         run_s.map(one).unwrap_or_default()
     });
     metric("steadfast_last_run_status", "Exit status of the last run.", &|folder| {
-        let status = folder.schedule.as_ref().and_then(|schedule| schedule.last_status);
+        let status = folder.schedule.as_ref().and_then(|schedule| schedule.last.status);
         status.map(|status| one(i64::from(status))).unwrap_or_default()
     });
     metric("steadfast_drive_errors", "What drives count of their own failures.", &|folder| {
@@ -113,30 +113,26 @@ mod tests {
     use std::collections::BTreeSet;
     use std::path::Path;
 
-    use steadfast::FolderState;
-    use steadfast_watch::{DriveFinding, DriveReport, ScheduleFacts};
+    use steadfast::{FolderState, Notice};
+    use steadfast_watch::{DriveFinding, DriveReport};
 
     use super::*;
+    use crate::status::tests::scheduled;
 
     #[test]
     fn a_folder_is_told_with_its_labels() {
         let open = [(FileState::Corrupt, 2), (FileState::Differs, 1)].into();
         let facts = FolderFacts { open, ..crate::status::tests::facts_of(10, 9) };
-        let remark =
-            |count| DriveFinding { key: "btrfs_read", count, text: "reads that failed".into() };
+        let remark = |count| DriveFinding {
+            key: "btrfs_read",
+            count,
+            danger: false,
+            text: "reads that failed".into(),
+        };
         let known = FolderStatus {
             root: "/srv/\"my\" photos\n".into(),
             state: FolderState::Known(Box::new(facts)),
-            schedule: Some(ScheduleFacts {
-                name: "photos".into(),
-                every: "night".into(),
-                at: "02:00".into(),
-                last_run_s: Some(90_000),
-                last_status: Some(3),
-                alarm: None,
-                skipped: None,
-                unstarted_s: None,
-            }),
+            schedule: Some(scheduled(|one| one.last.status = Some(3))),
             drives: vec![DriveReport {
                 name: "btrfs".into(),
                 model: None,
@@ -146,7 +142,7 @@ mod tests {
         };
         let away = FolderStatus {
             root: "/mnt/usb".into(),
-            state: FolderState::NotThere("no such folder".into()),
+            state: FolderState::NotThere(Notice::failure("no such folder")),
             schedule: None,
             drives: Vec::new(),
         };

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use steadfast::{ACCEPTED_DAYS, FolderFacts, FolderState};
-use steadfast_watch::{DriveReport, FolderStatus, ScheduleFacts};
+use steadfast_watch::{DriveReport, FolderStatus, FolderTrouble, ScheduleFacts, TroubleKind};
 
 use crate::json::{JsonObject, write_object};
 use crate::output::Output;
@@ -37,11 +37,14 @@ pub fn write_json(folder: &FolderStatus, output: &mut Output) {
             .field("every", &schedule.every)
             .field("at", &schedule.at)
             .field("last_run_s", schedule.last_run_s)
-            .field("last_status", schedule.last_status)
-            .field("alarm", &schedule.alarm)
-            .field("skipped", &schedule.skipped)
+            .field("last_status", schedule.last.status)
+            .field("alarm", &schedule.last.alarm)
+            .field("skipped", &schedule.last.skipped)
+            .field("failure", &schedule.last.failure)
             .field("unstarted_s", schedule.unstarted_s)
     });
+    let trouble: Vec<String> = folder.troubles().iter().map(FolderTrouble::words).collect();
+    let object = object.field("trouble", trouble);
     let object = object.field("schedule", schedule).field("drives", &folder.drives);
     write_object(&object, &mut output.answer);
 }
@@ -83,24 +86,22 @@ pub fn write_text(folder: &FolderStatus, now_s: i64, units: Units, output: &mut 
     }
     if let Some(schedule) = &folder.schedule {
         let ScheduleFacts { name, every, at, .. } = schedule;
-        let last = match (schedule.unstarted_s, &schedule.skipped, schedule.last_run_s) {
-            (Some(unstarted_s), ..) => {
-                format!("its timer has not started it for {} days", unstarted_s / 86_400)
-            }
-            (None, Some(reason), _) => format!("skipped last time: {}", escape::text(reason)),
-            (None, None, Some(run_s)) => {
+        let last = match (&schedule.last.skipped, schedule.last_run_s) {
+            (Some(reason), _) => format!("skipped last time: {}", escape::text(reason)),
+            (None, Some(run_s)) => {
                 let hours = (now_s - run_s).max(0) / 3_600;
-                let status = schedule.last_status.unwrap_or_default();
+                let status = schedule.last.status.unwrap_or_default();
                 format!("ran {hours} h ago with status {status}")
             }
-            (None, None, None) => "has not run yet".to_owned(),
+            (None, None) => "has not run yet".to_owned(),
         };
         line(format!("           schedule {name}: every {every} at {at}; {last}"));
-        if let Some(alarm) = folder.alarm() {
-            line(format!("           alarm: {}", escape::text(alarm)));
-        }
     }
-    for text in folder.drives.iter().flat_map(DriveReport::lines) {
+    // Those of drives follow with all that drives say.
+    let troubles = folder.troubles();
+    let of_folder = troubles.iter().filter(|trouble| trouble.kind != TroubleKind::Drive);
+    let troubles = of_folder.map(FolderTrouble::words);
+    for text in troubles.chain(folder.drives.iter().flat_map(DriveReport::lines)) {
         line(format!("           {}", escape::text(&text)));
     }
 }
@@ -142,7 +143,7 @@ pub fn accepted(facts: &FolderFacts) -> Option<String> {
 /// Returns why nothing is known of a folder.
 fn reason(state: &FolderState) -> String {
     match state {
-        FolderState::NotThere(reason) | FolderState::Unknown(reason) => reason.clone(),
+        FolderState::NotThere(notice) | FolderState::Unknown(notice) => advice::of_notice(notice),
         FolderState::PartOf(root) => format!("it is a part of `{}`", root.display()),
         FolderState::Unrecorded | FolderState::Known(_) => "it has no catalogue".to_owned(),
     }
@@ -153,7 +154,7 @@ pub(crate) mod tests {
     use super::*;
     use steadfast::catalogue::{Audit, AuditWindow};
     use steadfast::{FileState, Notice, Timestamp};
-    use steadfast_watch::DriveFinding;
+    use steadfast_watch::{DriveFinding, LastRun};
 
     fn folder(state: FolderState) -> FolderStatus {
         FolderStatus { root: "/srv/photos".into(), state, schedule: None, drives: Vec::new() }
@@ -162,7 +163,12 @@ pub(crate) mod tests {
     /// A folder of `tagged` files, of which `proved` were proved within 30 days.
     pub(crate) fn facts_of(tagged: u64, proved: u64) -> FolderFacts {
         let windows = FolderFacts::windows(30);
-        let windows = windows.map(|days| AuditWindow { days, entries: proved, bytes: 2_000_000 });
+        let windows = windows.map(|days| AuditWindow {
+            days,
+            entries: proved,
+            bytes: 2_000_000,
+            judged: proved,
+        });
         let audit = Audit {
             at: Timestamp { seconds: 11 * 86_400, nanoseconds: 0 },
             entries: tagged,
@@ -180,6 +186,21 @@ pub(crate) mod tests {
 
     fn facts() -> FolderFacts {
         facts_of(10, 10)
+    }
+
+    /// A schedule that ran, with some change.
+    pub(crate) fn scheduled(change: impl FnOnce(&mut ScheduleFacts)) -> ScheduleFacts {
+        let mut facts = ScheduleFacts {
+            name: "photos".into(),
+            every: "night".into(),
+            at: "02:00".into(),
+            last_run_s: Some(90_000),
+            last: LastRun::default(),
+            unstarted_s: None,
+            is_long_away: false,
+        };
+        change(&mut facts);
+        facts
     }
 
     fn open(state: FileState, count: u64) -> FolderState {
@@ -205,8 +226,8 @@ pub(crate) mod tests {
             (open(FileState::Corrupt, 1), "trouble", 3),
             (known(FolderFacts { unfinished, ..facts() }), "trouble", 2),
             (FolderState::Unrecorded, "unknown", 2),
-            (FolderState::NotThere("no such folder".into()), "not there", 2),
-            (FolderState::Unknown("damaged".into()), "unknown", 2),
+            (FolderState::NotThere(Notice::failure("no such folder")), "not there", 2),
+            (FolderState::Unknown(Notice::failure("damaged")), "unknown", 2),
         ];
         for (state, word, status) in rows {
             let folder = folder(state);
@@ -220,6 +241,7 @@ pub(crate) mod tests {
         let remark = DriveFinding {
             key: "unreadable_sectors",
             count: 12,
+            danger: true,
             text: "the drive has 12 sectors it could not read: replace it".into(),
         };
         let drive = |name: &str, findings| DriveReport {
@@ -229,16 +251,9 @@ pub(crate) mod tests {
             findings,
         };
         folder.drives = vec![drive("sda", vec![remark]), drive("sdb", Vec::new())];
-        folder.schedule = Some(ScheduleFacts {
-            name: "photos".into(),
-            every: "night".into(),
-            at: "02:00".into(),
-            last_run_s: Some(90_000),
-            last_status: Some(3),
-            alarm: None,
-            skipped: None,
-            unstarted_s: None,
-        });
+        folder.schedule = Some(scheduled(|one| {
+            one.last.status = Some(3);
+        }));
         let mut output = Output::default();
         write_text(&folder, 11 * 86_400, Units::Si, &mut output);
         let expected = "trouble    /srv/photos\n           10 tagged files, 2.00 MB\n           \
@@ -262,16 +277,10 @@ pub(crate) mod tests {
     fn an_alarm_is_trouble_although_no_file_is_open() {
         let mut folder = folder(known(facts()));
         let alarm = Some("20 of 100 files are missing.".to_owned());
-        folder.schedule = Some(ScheduleFacts {
-            name: "photos".into(),
-            every: "night".into(),
-            at: "02:00".into(),
-            last_run_s: Some(90_000),
-            last_status: Some(1),
-            alarm,
-            skipped: None,
-            unstarted_s: None,
-        });
+        folder.schedule = Some(scheduled(|one| {
+            one.last.status = Some(1);
+            one.last.alarm = alarm;
+        }));
         assert_eq!((folder.word(), folder.exit_status().code()), ("trouble", 1));
         let mut output = Output::default();
         write_text(&folder, 90_000, Units::Si, &mut output);
@@ -282,20 +291,45 @@ pub(crate) mod tests {
     #[test]
     fn a_timer_that_does_not_work_is_overdue() {
         let mut folder = folder(known(facts()));
-        folder.schedule = Some(ScheduleFacts {
-            name: "photos".into(),
-            every: "night".into(),
-            at: "02:00".into(),
-            last_run_s: Some(90_000),
-            last_status: Some(0),
-            alarm: None,
-            skipped: None,
-            unstarted_s: Some(5 * 86_400 + 1),
-        });
+        folder.schedule = Some(scheduled(|one| {
+            one.last.status = Some(0);
+            one.unstarted_s = Some(5 * 86_400 + 1);
+        }));
         assert_eq!((folder.word(), folder.exit_status().code()), ("overdue", 1));
         let mut output = Output::default();
         write_text(&folder, 6 * 86_400, Units::Si, &mut output);
         let text = String::from_utf8_lossy(&output.answer).into_owned();
         assert!(text.ends_with("its timer has not started it for 5 days\n"), "{text}");
+    }
+
+    #[test]
+    fn what_a_drive_or_a_failed_check_says_is_never_fine() {
+        let finding =
+            |danger| DriveFinding { key: "failing", count: 1, danger, text: "fails".into() };
+        let drive = |danger| DriveReport {
+            name: "sda".into(),
+            findings: vec![finding(danger)],
+            ..DriveReport::default()
+        };
+        let with_drive =
+            |danger| FolderStatus { drives: vec![drive(danger)], ..folder(known(facts())) };
+        let failed = scheduled(|one| one.last.failure = Some("no space is left".into()));
+        let unlisted = scheduled(|one| one.last.unreadable = vec!["2019".into()]);
+        let damaged = scheduled(|one| one.last.damaged_sets = vec!["ab".into()]);
+        let of = |schedule| FolderStatus { schedule: Some(schedule), ..folder(known(facts())) };
+        let rows = [
+            (with_drive(false), "fine", 0, ""),
+            (with_drive(true), "trouble", 1, "sda: fails\n"),
+            (of(failed), "trouble", 2, "the check could not be made: no space is left\n"),
+            (of(unlisted), "trouble", 2, "2019 cannot be opened: nothing in it was checked\n"),
+            (of(damaged), "trouble", 1, "the set ab of repair data is damaged\n"),
+        ];
+        for (folder, word, status, said) in rows {
+            assert_eq!((folder.word(), folder.exit_status().code()), (word, status), "{said}");
+            let mut output = Output::default();
+            write_text(&folder, 90_000, Units::Si, &mut output);
+            let text = String::from_utf8_lossy(&output.answer).into_owned();
+            assert!(text.ends_with(said), "{text}");
+        }
     }
 }

@@ -3,16 +3,17 @@
 //! In: a configuration. Out: one value behind an `Arc`, which handlers take as their state.
 
 use std::net::SocketAddr;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
 use steadfast::catalogue::{Catalogue, TreeList};
 use steadfast::{COVER_DAYS, FolderState, Options, Timestamp};
 
-use steadfast_watch::CheckSchedule;
+use steadfast_watch::{CheckSchedule, DriveReport, FolderStatus, drives, drives_known};
 use tokio::sync::Semaphore;
 
 use crate::audits::RootAudits;
+use crate::automation::Automation;
 use crate::config::{Config, Limits};
 use crate::drops::Drops;
 use crate::error::Error;
@@ -160,14 +161,19 @@ impl App {
         let path = self.roots.path(&place);
         let schedule = schedules.iter().find(|schedule| schedule.directory == path).cloned();
         let cover_days = schedule.as_ref().map_or(COVER_DAYS, |schedule| schedule.cover_days);
+        let list = self.config.trees.as_deref();
+        let tree = match (&self.config.automation, &schedule) {
+            (Some(automation), Some(schedule)) => automation.places.tree_of(schedule).ok(),
+            _ => list.and_then(|list| TreeList::at(list).of_root(&path)),
+        };
         let audit = match self.roots.root(&place) {
             Ok(root) => {
                 let ended = self.runs.ended() + self.repairs.ended();
-                self.audits.of(place.root, &root, cover_days, ended)
+                self.audits.of(place.root, &root, tree.as_ref(), cover_days, ended)
             }
             Err(error) => self.audits.away(place.root, error.to_string()),
         };
-        self.view_of(place, audit, schedule)
+        self.view_of(place, audit, schedule, drives)
     }
 
     fn view_of(
@@ -175,9 +181,11 @@ impl App {
         place: ServedPath,
         audit: Arc<FolderState>,
         schedule: Option<CheckSchedule>,
+        drives: fn(&Path) -> Vec<DriveReport>,
     ) -> ServedFolder {
         let path = self.roots.path(&place);
         ServedFolder {
+            status: self.status_of(&path, &audit, schedule.as_ref(), drives),
             name: name_of(&path),
             shown: self.roots.shown(&place),
             run: self.runs.going_in(&place, &self.roots),
@@ -185,6 +193,28 @@ impl App {
             audit,
             schedule,
         }
+    }
+
+    /// Returns how a folder is, with its schedule and what its drives said; `None` if it has no
+    /// catalogue of its own.
+    fn status_of(
+        &self,
+        root: &Path,
+        audit: &FolderState,
+        schedule: Option<&CheckSchedule>,
+        drives: fn(&Path) -> Vec<DriveReport>,
+    ) -> Option<FolderStatus> {
+        if matches!(audit, FolderState::Unrecorded | FolderState::PartOf(_)) {
+            return None;
+        }
+        let (root, state) = (root.to_owned(), audit.clone());
+        Some(match &self.config.automation {
+            Some(Automation { places, .. }) => {
+                let status = places.status_of(&root, state, schedule, self.now().seconds);
+                FolderStatus { drives: drives(&root), ..status }
+            }
+            None => FolderStatus { root, state, schedule: None, drives: Vec::new() },
+        })
     }
 
     /// Returns the user's schedules. A list that cannot be read has none here: the command line
@@ -197,11 +227,14 @@ impl App {
 
     /// Returns the folders as they were last known, without waiting for the disk.
     pub(crate) fn side(&self) -> Arc<[SideFolder]> {
+        let schedules = self.schedules();
         let one = |place: ServedPath| {
             let latest = self.audits.latest(place.root);
             let is_known = latest.is_some();
             let audit = latest.unwrap_or_else(|| Arc::new(FolderState::Unrecorded));
-            let folder = self.view_of(place, audit, None);
+            let path = self.roots.path(&place);
+            let schedule = schedules.iter().find(|schedule| schedule.directory == path).cloned();
+            let folder = self.view_of(place, audit, schedule, drives_known);
             let condition = (is_known || folder.run.is_some()).then(|| folder.condition());
             SideFolder { address: folder.address(), name: folder.name, condition }
         };

@@ -16,8 +16,8 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use steadfast::catalogue::Catalogue;
-use steadfast::{FolderState, Options, Timestamp};
+use steadfast::catalogue::{Catalogue, CataloguedTree};
+use steadfast::{FolderState, Notice, Options, Timestamp};
 
 use crate::lock::lock;
 
@@ -68,6 +68,7 @@ impl RootAudits {
         &self,
         root: usize,
         path: &Path,
+        tree: Option<&CataloguedTree>,
         cover_days: u32,
         ended_runs: u64,
     ) -> Arc<FolderState> {
@@ -77,12 +78,12 @@ impl RootAudits {
             return Arc::clone(&cached.audit);
         }
         let now = (Options::default().now)();
-        self.keep(root, subject, FolderState::read(path, None, cover_days, now))
+        self.keep(root, subject, FolderState::read(path, tree, cover_days, now))
     }
 
     /// Keeps the reason why a root cannot be reached.
     pub(crate) fn away(&self, root: usize, reason: String) -> Arc<FolderState> {
-        self.keep(root, AuditSubject::default(), FolderState::NotThere(reason))
+        self.keep(root, AuditSubject::default(), FolderState::NotThere(Notice::failure(reason)))
     }
 
     fn keep(&self, root: usize, subject: AuditSubject, audit: FolderState) -> Arc<FolderState> {
@@ -198,7 +199,7 @@ mod tests {
         let tree = tree();
         let path = tree.path().canonicalize().unwrap();
         let audits = RootAudits::default();
-        let of = |cover_days, ended_runs| audits.of(0, &path, cover_days, ended_runs);
+        let of = |cover_days, ended_runs| audits.of(0, &path, None, cover_days, ended_runs);
         let first = of(90, 0);
         assert_eq!(files(&first), 2);
         age(&audits, 60);
@@ -234,10 +235,10 @@ mod tests {
             .unwrap()
             .set_modified(std::time::SystemTime::now())
             .unwrap();
-        let first = audits.of(0, &path, 90, 0);
-        assert!(Arc::ptr_eq(&first, &audits.of(0, &path, 90, 0)), "tabs that load at once");
+        let first = audits.of(0, &path, None, 90, 0);
+        assert!(Arc::ptr_eq(&first, &audits.of(0, &path, None, 90, 0)), "tabs that load at once");
         age(&audits, 2);
-        assert!(!Arc::ptr_eq(&first, &audits.of(0, &path, 90, 0)));
+        assert!(!Arc::ptr_eq(&first, &audits.of(0, &path, None, 90, 0)));
     }
 
     #[test]

@@ -60,7 +60,8 @@ impl Automation {
         let mut list = self.places.schedules()?;
         let ScheduleWish { every, at, cover_days, update } = wish;
         let draft = list.draft(&folder, self.host.detect(self.sender.os), now_s);
-        let schedule = CheckSchedule { every, at, cover_days, update, ..draft };
+        let tree_made_s = self.places.tree(&folder).ok().map(|tree| tree.made.seconds);
+        let schedule = CheckSchedule { every, at, cover_days, update, tree_made_s, ..draft };
         list.establish(schedule, &self.host)
     }
 

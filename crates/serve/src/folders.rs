@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use steadfast::{FileState, FolderFacts, FolderState, FolderWord};
 use steadfast_report::progress;
-use steadfast_watch::CheckSchedule;
+use steadfast_watch::{CheckSchedule, FolderStatus};
 
 use crate::roots::ServedPath;
 use crate::runs::{RunVerb, ServedRun};
@@ -24,6 +24,8 @@ pub(crate) struct ServedFolder {
     /// The run in it that goes on.
     pub(crate) run: Option<Arc<ServedRun>>,
     pub(crate) schedule: Option<CheckSchedule>,
+    /// How it is with its schedule and its drives; `None` if it has no catalogue of its own.
+    pub(crate) status: Option<FolderStatus>,
 }
 
 /// The state of a folder. The worst that applies.
@@ -41,6 +43,8 @@ pub(crate) enum FolderCondition {
     Away,
     /// Its catalogue cannot be read, or belongs to a larger tree.
     Unknown,
+    /// A drive fails, the last check could not be made, or the like.
+    Endangered,
     /// A repair was cut off.
     Unfinished,
     /// So many files are changed or missing.
@@ -95,7 +99,18 @@ impl ServedFolder {
             FolderState::Unrecorded => FolderCondition::Unprotected,
             FolderState::PartOf(_) | FolderState::Unknown(_) => FolderCondition::Unknown,
             FolderState::NotThere(_) => FolderCondition::Away,
-            FolderState::Known(facts) => of_facts(facts),
+            FolderState::Known(facts) => {
+                // With the schedule, which may have begun later than the catalogue.
+                let status = self.status.as_ref();
+                let found = of_facts(status.and_then(|one| one.state.facts()).unwrap_or(facts));
+                let is_in_trouble = status.is_some_and(|status| !status.troubles().is_empty());
+                match found {
+                    FolderCondition::Intact | FolderCondition::Late if is_in_trouble => {
+                        FolderCondition::Endangered
+                    }
+                    found => found,
+                }
+            }
         }
     }
 }
@@ -123,7 +138,7 @@ impl FolderCondition {
             FolderCondition::Damaged(_) => 0,
             FolderCondition::Unreadable(_) => 1,
             FolderCondition::Going(..) => 2,
-            FolderCondition::Unfinished => 3,
+            FolderCondition::Unfinished | FolderCondition::Endangered => 3,
             FolderCondition::Suspect(_) => 4,
             FolderCondition::Away => 4,
             FolderCondition::Unknown => 5,
@@ -136,8 +151,13 @@ impl FolderCondition {
 
     /// Returns whether somebody should do something about it soon.
     pub(crate) fn alarms(&self) -> bool {
-        use FolderCondition::{Away, Damaged, Suspect, Unfinished, Unknown, Unreadable};
-        matches!(self, Damaged(_) | Unreadable(_) | Suspect(_) | Unfinished | Away | Unknown)
+        use FolderCondition::{
+            Away, Damaged, Endangered, Suspect, Unfinished, Unknown, Unreadable,
+        };
+        matches!(
+            self,
+            Damaged(_) | Unreadable(_) | Suspect(_) | Unfinished | Endangered | Away | Unknown
+        )
     }
 
     /// Returns how it looks.
@@ -146,6 +166,7 @@ impl FolderCondition {
             FolderCondition::Damaged(_) | FolderCondition::Unreadable(_) => ("bad", "damaged"),
             FolderCondition::Going(..) => ("info", "checking"),
             FolderCondition::Unfinished | FolderCondition::Suspect(_) => ("bad", "damaged"),
+            FolderCondition::Endangered => ("bad", "damaged"),
             FolderCondition::Away => ("warn", "away"),
             FolderCondition::Unknown => ("bad", "help"),
             FolderCondition::Changed(_) => ("warn", "changed"),
@@ -180,7 +201,12 @@ pub(crate) fn name_of(path: &Path) -> String {
 pub(crate) fn facts_for_tests(open: &[(FileState, u64)], late: bool) -> FolderFacts {
     use steadfast::catalogue::{Audit, AuditWindow};
     let entries = if late { 9 } else { 10 };
-    let windows = FolderFacts::windows(90).map(|days| AuditWindow { days, entries, bytes: 10 });
+    let windows = FolderFacts::windows(90).map(|days| AuditWindow {
+        days,
+        entries,
+        bytes: 10,
+        judged: entries,
+    });
     let audit = Audit {
         at: (steadfast::Options::default().now)(),
         entries: 10,

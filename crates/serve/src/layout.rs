@@ -189,6 +189,7 @@ pub(crate) fn condition_word(condition: &FolderCondition) -> String {
             format!("{}{}", going(*verb), share.unwrap_or_default())
         }
         FolderCondition::Unfinished => "Repair cut off".to_owned(),
+        FolderCondition::Endangered => "In danger".to_owned(),
         FolderCondition::Away => "Drive not connected".to_owned(),
         FolderCondition::Unknown => "Not known".to_owned(),
         FolderCondition::Late => "Check is due".to_owned(),

@@ -4,20 +4,23 @@
 //! what cannot be told and why. Reads no contents: a file is as good as the last run that read it.
 
 use std::collections::BTreeMap;
+use std::io;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
 use strum::IntoStaticStr;
 
+use crate::advice::Advice;
 use crate::catalogue::{
-    Audit, Catalogue, CatalogueError, CatalogueErrorKind, FailedCheck, real_of,
+    Audit, Catalogue, CatalogueError, CatalogueErrorKind, CataloguedTree, FailedCheck, real_of,
 };
 use crate::event::Notice;
 use crate::exit_status::ExitStatus;
 use crate::file_state::FileState;
 use crate::repair::unfinished_repairs;
+use crate::run::advised;
 use crate::selection::Selection;
-use steadfast_sys::file::Timestamp;
+use steadfast_sys::file::{FileKind, Status, Timestamp, age_s};
 
 /// Days within which every byte should be read if no schedule says otherwise.
 pub const COVER_DAYS: u32 = 90;
@@ -35,10 +38,10 @@ pub enum FolderState {
     Unrecorded,
     /// It is a part of a larger tree, whose catalogue has no answer of its own for it.
     PartOf(PathBuf),
-    /// It is not there, or another volume is in its place. The text says why.
-    NotThere(String),
-    /// Its catalogue cannot be read, or is gone. The text says why.
-    Unknown(String),
+    /// It is not there, or another disk is in its place. The notice says why.
+    NotThere(Notice),
+    /// It or its catalogue cannot be read, or the catalogue is gone. The notice says why.
+    Unknown(Notice),
     /// Its catalogue could be read.
     Known(Box<FolderFacts>),
 }
@@ -50,6 +53,9 @@ pub struct FolderFacts {
     pub audit: Audit,
     /// Days within which every byte should be proved.
     pub cover_days: u32,
+    /// Since when the cover counts, in seconds since 1970: since the catalogue was made, or since a
+    /// later moment, such as that of its schedule.
+    pub begun_s: i64,
     /// Files with an open failure, by state.
     pub open: BTreeMap<FileState, u64>,
     /// These files with their latest failure, in walk order, up to a limit.
@@ -90,34 +96,60 @@ impl FolderWord {
 }
 
 impl FolderState {
-    /// Reads the state of the folder at a root; `catalogue` is where its catalogue is recorded to
-    /// be. Without one, the nearest at the root or above it is taken.
+    /// Reads the state of the folder at a root; `tree` is what the list of catalogued trees has of
+    /// it. Without one, the nearest catalogue at the root or above it is taken.
     pub fn read(
         root: &Path,
-        catalogue: Option<&Path>,
+        tree: Option<&CataloguedTree>,
         cover_days: u32,
         now: Timestamp,
     ) -> FolderState {
-        if !root.is_dir() {
-            let reason = "there is no such folder: is its volume mounted?";
-            return FolderState::NotThere(reason.to_owned());
+        match Status::of(root) {
+            Ok(status) if status.kind == FileKind::Directory => {}
+            Err(error) if error.kind() != io::ErrorKind::NotFound => {
+                return FolderState::Unknown(Notice::failure(format!("cannot be opened: {error}")));
+            }
+            _ => return FolderState::not_there("there is no such folder: is its disk mounted?"),
         }
-        let file = catalogue.map(Path::to_owned).or_else(|| Catalogue::find(root));
+        let file = tree.map(|tree| tree.catalogue.clone()).or_else(|| Catalogue::find(root));
         let Some(file) = file else { return FolderState::Unrecorded };
         let read = || {
             let catalogue = Catalogue::open_reader(&file)?;
             if real_of(root).is_some_and(|real| real != catalogue.root()) {
                 return Ok(FolderState::PartOf(catalogue.root().to_owned()));
             }
+            let found = catalogue.tree()?;
+            if tree.is_some_and(|tree| tree.is_another(&found)) {
+                let reason = "another disk is in its place, with a catalogue of its own";
+                return Ok(FolderState::not_there(reason));
+            }
             catalogue.guard()?;
             FolderFacts::read(&catalogue, cover_days, now).map(Box::new).map(FolderState::Known)
         };
-        read().unwrap_or_else(|error: CatalogueError| match error.kind() {
-            CatalogueErrorKind::OtherVolume | CatalogueErrorKind::EmptyRoot => {
-                FolderState::NotThere(error.to_string())
+        read().unwrap_or_else(|error: CatalogueError| FolderState::without_facts(error, tree))
+    }
+
+    fn not_there(reason: &str) -> FolderState {
+        FolderState::NotThere(Notice::failure(reason))
+    }
+
+    /// Returns the state of a folder whose catalogue cannot be used.
+    fn without_facts(error: CatalogueError, tree: Option<&CataloguedTree>) -> FolderState {
+        let is_away = || tree.is_some_and(CataloguedTree::is_away);
+        match (error.kind(), tree) {
+            (CatalogueErrorKind::OtherVolume | CatalogueErrorKind::EmptyRoot, _) => {
+                FolderState::NotThere(Notice::of(&error.into()))
             }
-            _ => FolderState::Unknown(error.to_string()),
-        })
+            (CatalogueErrorKind::Absent, _) if is_away() => FolderState::not_there(
+                "its disk is not mounted: nothing of it is there, nor its catalogue",
+            ),
+            (CatalogueErrorKind::Absent, Some(tree)) => {
+                let text = "its catalogue is gone, and its history with it.";
+                let advice = Advice::RestoreCatalogue(tree.root.clone());
+                FolderState::Unknown(Notice::failure(text).advise(advice))
+            }
+            _ => FolderState::Unknown(Notice::of(&advised(error))),
+        }
     }
 
     /// Returns what its catalogue knows, if that could be read.
@@ -158,6 +190,7 @@ impl FolderFacts {
         FolderFacts {
             audit,
             cover_days,
+            begun_s: 0,
             open: BTreeMap::new(),
             failures: Vec::new(),
             unfinished: Vec::new(),
@@ -172,6 +205,7 @@ impl FolderFacts {
     ) -> Result<FolderFacts, CatalogueError> {
         let audit = catalogue.audit(&FolderFacts::windows(cover_days), now)?;
         let mut facts = FolderFacts::of(audit, cover_days);
+        facts.begun_s = catalogue.tree()?.made.seconds;
         let mut last = None;
         catalogue.failures(&mut |failure| {
             facts.add(failure, &mut last);
@@ -217,11 +251,14 @@ impl FolderFacts {
         window.map_or((0, 0), |window| (window.entries, window.bytes))
     }
 
-    /// Returns whether some file is not proved within the cover, with a tenth of it as grace.
+    /// Returns whether some file is not proved within the cover, with a tenth of it as grace. One
+    /// with an open failure is not overdue, and nothing is before the cover has passed once.
     pub fn is_overdue(&self) -> bool {
         let [_, grace] = FolderFacts::windows(self.cover_days);
+        let age_s = age_s(self.begun_s, self.audit.at.seconds);
+        let is_young = age_s.is_some_and(|age_s| age_s < i64::from(grace) * 86_400);
         let window = self.audit.windows.iter().find(|window| window.days == grace);
-        window.is_none_or(|window| window.entries < self.audit.tagged)
+        !is_young && window.is_none_or(|window| window.judged < self.audit.tagged)
     }
 
     /// Returns how many files have no tag.

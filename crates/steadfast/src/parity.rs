@@ -36,7 +36,7 @@ pub use make::{make_parity, update_parity};
 pub use place::ParityPlace;
 pub(crate) use rebuild::ProtectedBelongings;
 pub use rebuild::{ParitySource, RebuiltCopy};
-pub use sets::{SetReport, SetTotals, show_parity, verify_parity};
+pub use sets::{SetReport, SetTotals, parity_sets, show_parity, verify_parity, verify_parity_sets};
 pub use steadfast_parity::{
     Error as RedundancyError, ErrorKind as RedundancyErrorKind, Geometry, Redundancy,
 };

@@ -45,6 +45,7 @@ pub(crate) use check::ProvedFile;
 use due::{DueList, TimeLimit};
 pub use hash::digest_of;
 pub(crate) use leaves::leaves_folder;
+pub(crate) use open_catalogue::advised;
 pub use options::{
     CatalogueOptions, CatalogueUse, Controls, DatalessUse, DueChoice, Options, ReadFrom,
     ReadingOptions, SuspectUse, Verb,

@@ -32,6 +32,13 @@ pub fn os_version() -> String {
     platform::os_version().unwrap_or_else(|| UNKNOWN.to_owned())
 }
 
+/// Returns the name of the machine in its network, without the domain.
+#[must_use]
+pub fn name() -> String {
+    let name = rustix::system::uname().nodename().to_string_lossy().into_owned();
+    name.split('.').next().unwrap_or_default().to_owned()
+}
+
 /// Returns the memory of the machine in bytes. This process may be limited to less.
 #[must_use]
 pub fn memory_bytes() -> u64 {

@@ -15,7 +15,7 @@ const LOAD_MAX: f64 = 1.5;
 /// the end of summer time, still counts.
 const DUE_SHARE: f64 = 0.75;
 
-/// Seconds without a run after which battery and load no longer prevent one: a week, less a quarter
+/// Seconds without a run after which battery and load no longer prevent one: at most a week, less a quarter
 /// of a day for timers that vary. A weekly or monthly run is therefore never put off: its timer
 /// would start it again only after another week or month.
 const PATIENCE_S: i64 = 7 * 86_400 - 6 * 3_600;
@@ -27,6 +27,8 @@ pub enum Mounted {
     Yes,
     /// It is not there, or on another volume. The text says why.
     No(String),
+    /// That cannot be told, because it or its catalogue cannot be read. The text says why.
+    Unknown(String),
 }
 
 /// The facts of the moment.
@@ -65,6 +67,9 @@ pub enum SkipReason {
     /// The folder is not there.
     #[strum(to_string = "not mounted: {0}")]
     NotMounted(String),
+    /// The folder cannot be judged.
+    #[strum(to_string = "it cannot be judged: {0}")]
+    Unknown(String),
     /// The machine runs on its battery.
     #[strum(to_string = "on battery")]
     Battery,
@@ -89,8 +94,8 @@ pub enum ScheduleDecision {
 
 /// Decides what a schedule does now.
 ///
-/// A folder that is not there is never judged. Battery and load only delay a run: after a week
-/// without one, it is made all the same.
+/// A folder that is not there is never judged. Battery and load only delay a run: after a week, or a
+/// tenth of the cover, without one, it is made all the same.
 pub fn decide(schedule: &CheckSchedule, conditions: &Conditions) -> ScheduleDecision {
     let skip = ScheduleDecision::Skip;
     let interval_s = schedule.every.interval_s();
@@ -99,14 +104,18 @@ pub fn decide(schedule: &CheckSchedule, conditions: &Conditions) -> ScheduleDeci
     if conditions.in_progress {
         return skip(SkipReason::InProgress);
     }
-    if let Mounted::No(why) = &conditions.mounted {
-        return skip(SkipReason::NotMounted(why.clone()));
+    match &conditions.mounted {
+        Mounted::Yes => {}
+        Mounted::No(why) => return skip(SkipReason::NotMounted(why.clone())),
+        Mounted::Unknown(why) => return skip(SkipReason::Unknown(why.clone())),
     }
     if !conditions.forced {
         if since_s.is_some_and(|since| (since as f64) < interval_s as f64 * DUE_SHARE) {
             return skip(SkipReason::NotDue);
         }
-        let patient = waited_s.is_some_and(|waited_s| waited_s < PATIENCE_S);
+        // The slack of the cover must not be waited for: other nights are lost too.
+        let patience_s = PATIENCE_S.min(schedule.cover_s() / 10);
+        let patient = waited_s.is_some_and(|waited_s| waited_s < patience_s);
         if patient && conditions.on_battery == Some(true) {
             return skip(SkipReason::Battery);
         }
@@ -122,24 +131,14 @@ pub fn decide(schedule: &CheckSchedule, conditions: &Conditions) -> ScheduleDeci
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::schedule::{Every, TimeOfDay, TimerKind};
+    use crate::schedule::Every;
 
     const DAY_S: i64 = 86_400;
     const NOW_S: i64 = 20_000 * DAY_S;
 
     fn schedule() -> CheckSchedule {
-        CheckSchedule {
-            name: "photos".into(),
-            directory: "/srv/photos".into(),
-            every: Every::Night,
-            at: TimeOfDay { hour: 2, minute: 0 },
-            cover_days: 30,
-            max_time_s: Some(7_200),
-            update: false,
-            parity: false,
-            timer: TimerKind::Manual,
-            made_s: NOW_S - 100 * DAY_S,
-        }
+        let made_s = NOW_S - 100 * DAY_S;
+        CheckSchedule { max_time_s: Some(7_200), made_s, ..CheckSchedule::sample() }
     }
 
     fn fine() -> Conditions {
@@ -203,6 +202,11 @@ mod tests {
                     last_run_s: Some(NOW_S - 7 * DAY_S),
                     ..fine()
                 },
+                None,
+            ),
+            (
+                "busy for a tenth of the cover",
+                Conditions { load: Some(9.0), last_run_s: Some(NOW_S - 3 * DAY_S), ..fine() },
                 None,
             ),
             (

@@ -33,6 +33,8 @@ pub struct DriveFinding {
     pub key: &'static str,
     /// How many.
     pub count: u64,
+    /// Whether files on it are in danger: the drive fails, is worn out, or has lost data.
+    pub danger: bool,
     /// What it is and what to do, in words.
     pub text: String,
 }
@@ -51,6 +53,11 @@ pub struct DriveReport {
 }
 
 impl DriveReport {
+    /// Returns the findings by which files are in danger.
+    pub fn dangers(&self) -> impl Iterator<Item = &DriveFinding> {
+        self.findings.iter().filter(|finding| finding.danger)
+    }
+
     /// Returns what it counts, a line for each finding, or that it counts nothing.
     pub fn lines(&self) -> Vec<String> {
         let Self { name, findings, .. } = self;
@@ -131,7 +138,19 @@ impl DriveProbe {
         }
         // A drive that sleeps is not woken for this.
         let device = format!("/dev/{}", layer.name);
-        let words = ["--json=c", "-i", "-H", "-A", "-l", "error", "-n", "standby,0", &device];
+        let words = [
+            "--json=c",
+            "-i",
+            "-H",
+            "-A",
+            "-l",
+            "error",
+            "-l",
+            "selftest",
+            "-n",
+            "standby,0",
+            &device,
+        ];
         let answer = self.answer("smartctl", &words);
         if let Some(findings) = answer.and_then(|text| smart::parse(&text)) {
             add("smartctl", findings);
@@ -173,7 +192,12 @@ impl DriveProbe {
 
 /// Makes a finding, if there is anything to say.
 fn finding(key: &'static str, count: u64, text: impl Into<String>) -> Option<DriveFinding> {
-    (count > 0).then(|| DriveFinding { key, count, text: text.into() })
+    (count > 0).then(|| DriveFinding { key, count, danger: false, text: text.into() })
+}
+
+/// Makes a finding by which files are in danger, if there is anything to say.
+fn danger(key: &'static str, count: u64, text: impl Into<String>) -> Option<DriveFinding> {
+    finding(key, count, text).map(|found| DriveFinding { danger: true, ..found })
 }
 
 /// Words a number with its noun.

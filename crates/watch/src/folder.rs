@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use steadfast::{ExitStatus, FolderFacts, FolderState, FolderWord, age_s};
 
+use crate::alert::memory::TroubleKind;
 use crate::drive::DriveReport;
 use crate::journal::LastRun;
 use crate::schedule::CheckSchedule;
@@ -19,28 +20,56 @@ pub struct ScheduleFacts {
     pub at: String,
     /// When the last run began, in seconds since 1970.
     pub last_run_s: Option<i64>,
-    /// Its exit status.
-    pub last_status: Option<u8>,
-    /// Why the last run tagged and protected nothing, if too much had changed.
-    pub alarm: Option<String>,
-    /// Why nothing was done when it was last started, if so.
-    pub skipped: Option<String>,
+    /// What its journal has.
+    pub last: LastRun,
     /// For how many seconds its timer has not started it, if that is too long.
     pub unstarted_s: Option<i64>,
+    /// Whether its folder has been away for so long that it is news.
+    pub is_long_away: bool,
 }
 
 impl ScheduleFacts {
-    /// Returns the facts about a schedule, whose last run the journal has.
-    pub fn of(schedule: &CheckSchedule, last: LastRun, now_s: i64) -> ScheduleFacts {
+    /// Returns the facts about a schedule, whose last run the journal has, on a machine that has
+    /// been on for some seconds.
+    pub fn of(schedule: &CheckSchedule, last: LastRun, now_s: i64, awake_s: i64) -> ScheduleFacts {
         ScheduleFacts {
-            unstarted_s: last.unstarted_s(schedule, now_s),
+            unstarted_s: last.unstarted_s(schedule, now_s, awake_s),
+            is_long_away: last.is_long_away(now_s),
             name: schedule.name.clone(),
             every: schedule.every.to_string(),
             at: schedule.at.to_string(),
             last_run_s: last.began_s.filter(|began_s| age_s(*began_s, now_s).is_some()),
-            last_status: last.status,
-            alarm: last.alarm,
-            skipped: last.skipped,
+            last,
+        }
+    }
+}
+
+/// Something that is wrong with a folder as a whole, beside what its catalogue knows.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FolderTrouble {
+    /// What it is.
+    pub kind: TroubleKind,
+    /// What it concerns: a path, a drive, a set of repair data; empty for the folder.
+    pub subject: String,
+    /// More in a sentence, or nothing.
+    pub text: String,
+}
+
+impl FolderTrouble {
+    /// Returns it in a line.
+    pub fn words(&self) -> String {
+        let FolderTrouble { subject, text, .. } = self;
+        match self.kind {
+            TroubleKind::Drive => {
+                format!("{}: {text}", subject.split(' ').next().unwrap_or_default())
+            }
+            TroubleKind::Failed => format!("the check could not be made: {text}"),
+            TroubleKind::Unlisted => {
+                format!("{subject} cannot be opened: nothing in it was checked")
+            }
+            TroubleKind::RepairData => format!("the set {subject} of repair data is damaged"),
+            TroubleKind::NotStarted => format!("its timer has not started it {text}"),
+            _ => format!("alarm: {text}"),
         }
     }
 }
@@ -61,33 +90,51 @@ pub struct FolderStatus {
 impl FolderStatus {
     /// Returns whether files were not checked within the cover, or the timer does not work.
     pub fn is_overdue(&self, facts: &FolderFacts) -> bool {
-        facts.is_overdue() || self.is_unstarted()
+        facts.is_overdue() || self.schedule.as_ref().is_some_and(|one| one.unstarted_s.is_some())
     }
 
-    fn is_unstarted(&self) -> bool {
-        self.schedule.as_ref().is_some_and(|schedule| schedule.unstarted_s.is_some())
-    }
-
-    /// Returns the alarm of the last run of its schedule.
-    pub fn alarm(&self) -> Option<&str> {
-        self.schedule.as_ref()?.alarm.as_deref()
-    }
-
-    /// Returns its exit status: that of the folder, and not fine if too much changed at once or
-    /// the timer does not work.
-    pub fn exit_status(&self) -> ExitStatus {
-        let is_amiss = self.alarm().is_some() || self.is_unstarted();
-        self.state.exit_status().max(ExitStatus::Changed.only_if(is_amiss))
-    }
-
-    /// Returns its state in a word. The worst of the folder and its schedule.
-    pub fn word(&self) -> &'static str {
-        let word = self.state.word();
-        let of_schedule = match () {
-            () if self.alarm().is_some() => FolderWord::Trouble,
-            () if self.is_unstarted() => FolderWord::Overdue,
-            () => FolderWord::Fine,
+    /// Lists what is wrong beside what its catalogue knows: with its schedule, its repair data, and
+    /// its drives.
+    pub fn troubles(&self) -> Vec<FolderTrouble> {
+        let of = |kind, subject: &str, text: &str| FolderTrouble {
+            kind,
+            subject: subject.to_owned(),
+            text: text.to_owned(),
         };
-        word.max(of_schedule).name()
+        let mut troubles = Vec::new();
+        if let Some(ScheduleFacts { last, unstarted_s, .. }) = &self.schedule {
+            troubles.extend(last.alarm.iter().map(|text| of(TroubleKind::MassChange, "", text)));
+            troubles.extend(last.failure.iter().map(|text| of(TroubleKind::Failed, "", text)));
+            let unreadable = last.unreadable.iter();
+            troubles.extend(unreadable.map(|path| of(TroubleKind::Unlisted, path, "")));
+            let damaged = last.damaged_sets.iter();
+            troubles.extend(damaged.map(|set| of(TroubleKind::RepairData, set, "")));
+            let days = unstarted_s.map(|seconds| format!("for {} days", seconds / 86_400));
+            troubles.extend(days.map(|days| of(TroubleKind::NotStarted, "", &days)));
+        }
+        let dangers =
+            self.drives.iter().flat_map(|drive| drive.dangers().map(move |one| (drive, one)));
+        troubles.extend(dangers.map(|(drive, one)| {
+            of(TroubleKind::Drive, &format!("{} {}", drive.name, one.key), &one.text)
+        }));
+        troubles
+    }
+
+    /// Returns its exit status: that of the folder, and not fine if anything else is wrong.
+    pub fn exit_status(&self) -> ExitStatus {
+        let of = |trouble: FolderTrouble| match trouble.kind {
+            TroubleKind::Failed | TroubleKind::Unlisted => ExitStatus::Undetermined,
+            _ => ExitStatus::Changed,
+        };
+        self.troubles().into_iter().map(of).fold(self.state.exit_status(), ExitStatus::max)
+    }
+
+    /// Returns its state in a word. The worst of the folder, its schedule and its drives.
+    pub fn word(&self) -> &'static str {
+        let of = |trouble: FolderTrouble| match trouble.kind {
+            TroubleKind::NotStarted => FolderWord::Overdue,
+            _ => FolderWord::Trouble,
+        };
+        self.troubles().into_iter().map(of).fold(self.state.word(), FolderWord::max).name()
     }
 }

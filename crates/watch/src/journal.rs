@@ -10,11 +10,11 @@ use steadfast_sys::file::{age_s, write_private};
 use crate::error::{Error, ErrorKind};
 use crate::schedule::CheckSchedule;
 
-/// Seconds beyond an interval that are no news: the machine was off, or the folder away, for two
-/// nights. Less by a few hours, for timers that vary.
+/// Seconds that are no news: the folder is away for two nights, or a timer is late by as much. Less
+/// by a few hours, for timers that vary.
 const GRACE_S: i64 = 2 * 86_400 - 6 * 3_600;
 
-/// The last run of a schedule.
+/// The last run of a schedule, and what became of its later starts.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct LastRun {
@@ -26,31 +26,37 @@ pub struct LastRun {
     pub status: Option<u8>,
     /// Why it tagged and protected nothing, if too much had changed.
     pub alarm: Option<String>,
+    /// Folders and files that it could not look at, as far as they are kept.
+    pub unreadable: Vec<String>,
+    /// The repair data that is verified next comes after this set.
+    pub verified_set: Option<String>,
+    /// Sets of repair data that were found damaged.
+    pub damaged_sets: Vec<String>,
     /// Why nothing was done when the schedule was last started, if so.
     pub skipped: Option<String>,
+    /// Why the check could not be made when the schedule was last started, if so.
+    pub failure: Option<String>,
     /// When it was last started, whether it ran or was skipped, in seconds since 1970.
     pub started_s: Option<i64>,
+    /// When its folder was first found not to be there since the last run.
+    pub away_s: Option<i64>,
 }
 
 impl LastRun {
     /// Returns for how many seconds nothing has started the schedule, if that is too long: its
-    /// timer does not work.
-    pub fn unstarted_s(&self, schedule: &CheckSchedule, now_s: i64) -> Option<i64> {
-        too_long(schedule, self.started_s.or(self.began_s), now_s)
+    /// timer does not work. A machine that was on for less time, `awake_s`, could not start it.
+    pub fn unstarted_s(&self, schedule: &CheckSchedule, now_s: i64, awake_s: i64) -> Option<i64> {
+        let last_s = self.started_s.or(self.began_s);
+        let since_s = last_s.and_then(|last_s| age_s(last_s, now_s));
+        let since_s = since_s.or_else(|| age_s(schedule.made_s, now_s));
+        let limit_s = schedule.every.interval_s() + GRACE_S;
+        since_s.filter(|since_s| (*since_s).min(awake_s) > limit_s)
     }
 
-    /// Returns for how many seconds there has been no complete run, if that is too long.
-    pub fn not_run_s(&self, schedule: &CheckSchedule, now_s: i64) -> Option<i64> {
-        too_long(schedule, self.began_s, now_s)
+    /// Returns whether the folder has been away for so long that it is news.
+    pub fn is_long_away(&self, now_s: i64) -> bool {
+        self.away_s.and_then(|away_s| age_s(away_s, now_s)).is_some_and(|age_s| age_s > GRACE_S)
     }
-}
-
-/// Returns the seconds since `last_s`, or since the schedule was made, if a run was missed and two
-/// days have passed since.
-fn too_long(schedule: &CheckSchedule, last_s: Option<i64>, now_s: i64) -> Option<i64> {
-    let since_s = last_s.and_then(|last_s| age_s(last_s, now_s));
-    let since_s = since_s.or_else(|| age_s(schedule.made_s, now_s));
-    since_s.filter(|since_s| *since_s > schedule.every.interval_s() + GRACE_S)
 }
 
 /// The journal of one schedule.
@@ -72,37 +78,15 @@ impl Journal {
         toml::from_str(&text).unwrap_or_default()
     }
 
-    /// Stores a completed run.
+    /// Changes what is stored.
     ///
     /// # Errors
     ///
     /// If the file cannot be written.
-    pub fn ran(
-        &self,
-        began_s: i64,
-        ended_s: i64,
-        status: u8,
-        alarm: Option<&str>,
-    ) -> Result<(), Error> {
-        self.write(&LastRun {
-            began_s: Some(began_s),
-            ended_s: Some(ended_s),
-            status: Some(status),
-            alarm: alarm.map(str::to_owned),
-            skipped: None,
-            started_s: Some(began_s),
-        })
-    }
-
-    /// Stores that the schedule was started and did nothing.
-    ///
-    /// # Errors
-    ///
-    /// If the file cannot be written.
-    pub fn skipped(&self, reason: &str, now_s: i64) -> Result<(), Error> {
-        let last = self.read();
-        let skipped = Some(reason.to_owned());
-        self.write(&LastRun { skipped, started_s: Some(now_s), ..last })
+    pub fn change(&self, change: impl FnOnce(&mut LastRun)) -> Result<(), Error> {
+        let mut last = self.read();
+        change(&mut last);
+        self.write(&last)
     }
 
     /// Takes the lock of a run; `None` if another process has it. The system releases it when the
@@ -149,25 +133,17 @@ impl Journal {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::schedule::{Every, TimeOfDay, TimerKind};
+    use crate::schedule::Every;
 
     #[test]
     fn a_journal_keeps_the_last_run_beside_what_was_skipped() {
         let folder = tempfile::tempdir().unwrap();
         let journal = Journal::of(&folder.path().join("new"), "photos");
         assert_eq!(journal.read(), LastRun::default());
-        journal.skipped("on battery", 50).unwrap();
-        journal.skipped("not mounted", 60).unwrap();
-        let read = journal.read();
-        assert_eq!((read.skipped.as_deref(), read.started_s), (Some("not mounted"), Some(60)));
-        journal.ran(100, 200, 3, Some("too many")).unwrap();
-        let read = journal.read();
-        assert_eq!((read.began_s, read.ended_s, read.status), (Some(100), Some(200), Some(3)));
-        assert_eq!((&read.skipped, read.started_s), (&None, Some(100)));
-        journal.skipped("on battery", 300).unwrap();
-        let read = journal.read();
-        assert_eq!(read.began_s, Some(100), "the run is not forgotten");
-        assert_eq!(read.alarm.as_deref(), Some("too many"), "nor is its alarm");
+        let run = LastRun { began_s: Some(100), alarm: Some("many".into()), ..LastRun::default() };
+        journal.change(|last| *last = run.clone()).unwrap();
+        journal.change(|last| last.skipped = Some("on battery".into())).unwrap();
+        assert_eq!(journal.read(), LastRun { skipped: Some("on battery".into()), ..run });
         fs::write(folder.path().join("new/photos.toml"), "not = [valid").unwrap();
         assert_eq!(journal.read(), LastRun::default());
     }
@@ -176,46 +152,36 @@ mod tests {
     fn a_schedule_is_late_after_two_days_more_than_its_interval() {
         const DAY_S: i64 = 86_400;
         let schedule = |every| CheckSchedule {
-            name: "photos".into(),
-            directory: "/srv/photos".into(),
             every,
-            at: TimeOfDay { hour: 2, minute: 0 },
             cover_days: 60,
-            max_time_s: None,
-            update: false,
-            parity: false,
-            timer: TimerKind::Manual,
             made_s: 100 * DAY_S,
+            ..CheckSchedule::sample()
         };
-        let last = |began: Option<i64>, started: Option<i64>| LastRun {
-            began_s: began.map(|day| day * DAY_S),
-            started_s: started.map(|day| day * DAY_S),
-            ..LastRun::default()
-        };
-        // Last run, last start, today; days without a start and without a run, if too many.
-        type Row = (Every, Option<i64>, Option<i64>, i64, Option<i64>, Option<i64>);
-        let rows: [Row; 10] = [
-            (Every::Night, None, None, 102, None, None),
-            (Every::Night, None, None, 103, Some(3), Some(3)),
-            (Every::Night, Some(110), Some(110), 112, None, None),
-            (Every::Night, Some(110), Some(110), 115, Some(5), Some(5)),
-            // Its folder was away: it was started, and did not run.
-            (Every::Night, Some(110), Some(115), 115, None, Some(5)),
-            (Every::Week, Some(110), Some(110), 118, None, None),
-            (Every::Week, Some(110), Some(110), 119, Some(9), Some(9)),
-            (Every::Month, Some(110), Some(110), 143, Some(33), Some(33)),
+        // Last start, today, days for which the machine was on; days without a start, if too many.
+        type Row = (Every, Option<i64>, i64, i64, Option<i64>);
+        let rows: [Row; 11] = [
+            (Every::Night, None, 102, 90, None),
+            (Every::Night, None, 103, 90, Some(3)),
+            (Every::Night, Some(110), 112, 90, None),
+            (Every::Night, Some(110), 115, 90, Some(5)),
+            // It was off for four days, and started yesterday.
+            (Every::Night, Some(110), 115, 1, None),
+            (Every::Week, Some(110), 118, 90, None),
+            (Every::Week, Some(110), 119, 90, Some(9)),
+            (Every::Month, Some(110), 143, 90, Some(33)),
             // The clock was set back.
-            (Every::Night, Some(110), Some(110), 50, None, None),
-            (Every::Night, Some(3_750), Some(3_750), 115, Some(15), Some(15)),
+            (Every::Night, Some(110), 50, 90, None),
+            (Every::Night, Some(3_750), 115, 90, Some(15)),
+            (Every::Night, Some(115), 115, 90, None),
         ];
         for row in rows {
-            let (every, began, started, today, unstarted, not_run) = row;
-            let (schedule, last) = (schedule(every), last(began, started));
-            let days = |seconds: Option<i64>| seconds.map(|seconds| seconds / DAY_S);
-            let now_s = today * DAY_S;
-            assert_eq!(days(last.unstarted_s(&schedule, now_s)), unstarted, "{row:?}");
-            assert_eq!(days(last.not_run_s(&schedule, now_s)), not_run, "{row:?}");
+            let (every, started, today, awake, unstarted) = row;
+            let last = LastRun { started_s: started.map(|day| day * DAY_S), ..LastRun::default() };
+            let found = last.unstarted_s(&schedule(every), today * DAY_S, awake * DAY_S);
+            assert_eq!(found.map(|seconds| seconds / DAY_S), unstarted, "{row:?}");
         }
+        let last = LastRun { away_s: Some(110 * DAY_S), ..LastRun::default() };
+        assert!(!last.is_long_away(111 * DAY_S) && last.is_long_away(112 * DAY_S));
     }
 
     #[test]

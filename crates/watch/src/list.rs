@@ -89,8 +89,10 @@ impl ScheduleList {
             max_time_s: None,
             update: false,
             parity: false,
+            from_medium: None,
             timer,
             made_s: now_s,
+            tree_made_s: None,
         })
     }
 

@@ -1,6 +1,7 @@
 //! One run of a schedule: what is due is checked, then tagged, then protected.
 
 use std::collections::HashSet;
+use std::io;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -9,19 +10,21 @@ use std::sync::mpsc::{RecvTimeoutError, Sender as Waiting, channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use steadfast::catalogue::{Catalogue, CatalogueError, RunRecord};
-use steadfast::parity::ParityPlace;
+use steadfast::catalogue::{Catalogue, CatalogueError, CataloguedTree, FailedCheck, RunRecord};
+use steadfast::parity::{ParityPlace, parity_sets, verify_parity_sets};
 use steadfast::{
-    CatalogueUse, DueChoice, ExitStatus, FileState, FolderState, Options, Selection, TreeChanges,
-    Verb,
+    CatalogueUse, DueChoice, ExitStatus, FileState, FolderState, Options, ReadFrom, Selection,
+    TreeChanges, Verb,
 };
+use steadfast_sys::file::File;
 
 use crate::alert::channel::{Delivery, Sender};
 use crate::alert::message::AlertFacts;
 use crate::decide::{Conditions, Mounted, ScheduleDecision, SkipReason, decide};
 use crate::error::Error;
-use crate::journal::Journal;
+use crate::journal::{Journal, LastRun};
 use crate::machine::{load, on_battery};
+use crate::pace::bytes_due;
 use crate::places::WatchPlaces;
 use crate::schedule::CheckSchedule;
 
@@ -86,48 +89,83 @@ pub fn run_schedule<S: NightSurface>(
     let journal = places.journal(schedule);
     let lock = journal.lock()?;
     let now_s = (Options::default().now)().seconds;
-    let tree = places.tree(&schedule.directory);
-    let folder = tree.as_ref().ok().map(|tree| places.folder(tree, Some(schedule), now_s));
-    let (mounted, total_bytes) = match folder.map(|folder| folder.state) {
-        Some(FolderState::Known(facts)) => (Mounted::Yes, facts.audit.bytes),
-        Some(FolderState::NotThere(reason) | FolderState::Unknown(reason)) => {
-            (Mounted::No(reason), 0)
-        }
-        Some(FolderState::PartOf(_) | FolderState::Unrecorded) | None => {
-            (Mounted::No("its catalogue is gone".to_owned()), 0)
+    let last = journal.read();
+    if lock.is_some() {
+        // Before anything that may end this process: the timer works. A full disk is told below.
+        let _ = journal.change(|last| last.started_s = Some(now_s));
+    }
+    let tree = places.tree_of(schedule);
+    let read = |tree: &CataloguedTree| places.folder(tree, Some(schedule), now_s).state;
+    let no_tree = || {
+        FolderState::read(
+            &schedule.directory,
+            None,
+            schedule.cover_days,
+            (Options::default().now)(),
+        )
+    };
+    let state = tree.as_ref().map_or_else(|_| no_tree(), read);
+    let mounted = match &state {
+        FolderState::Known(_) => Mounted::Yes,
+        FolderState::NotThere(notice) => Mounted::No((sender.words.notice)(notice)),
+        FolderState::Unknown(notice) => Mounted::Unknown((sender.words.notice)(notice)),
+        FolderState::PartOf(_) | FolderState::Unrecorded => {
+            Mounted::Unknown("it has no catalogue of its own".to_owned())
         }
     };
     let conditions = Conditions {
         now_s,
-        last_run_s: journal.read().began_s,
+        last_run_s: last.began_s,
         made_s: schedule.made_s,
         mounted,
         on_battery: on_battery(),
         load: load(),
         in_progress: lock.is_none(),
-        total_bytes,
+        total_bytes: state.facts().map_or(0, |facts| facts.audit.bytes),
         forced,
     };
-    match (decide(schedule, &conditions), tree) {
-        (ScheduleDecision::Run { max_bytes, max_time_s }, Ok(tree)) => {
-            surface.delivered(&sender.begin(places.alerts()?.alerts()));
+    match (decide(schedule, &conditions), tree, state) {
+        (ScheduleDecision::Run { max_bytes, max_time_s }, Ok(tree), FolderState::Known(facts)) => {
+            surface.delivered(&sender.begin(places.alerts()?.alerts(), &schedule.name));
             let end = max_time_s.map(|limit_s| Instant::now() + Duration::from_secs(limit_s));
-            let mut night = Night { places, schedule, catalogue: &tree.catalogue, surface, end };
+            let (catalogue, failures) = (&*tree.catalogue, &*facts.failures);
+            let mut night = Night { places, schedule, catalogue, failures, last, surface, end };
             let outcome = night.steps(max_bytes);
             night.finish(sender, &journal, now_s, outcome)
         }
-        (ScheduleDecision::Skip(reason), _) => {
+        (ScheduleDecision::Skip(reason), ..) => {
             surface.complain(&format!("nothing done: {reason}"));
             if reason == SkipReason::InProgress {
                 return Ok(ExitStatus::Fine);
             }
-            journal.skipped(&reason.to_string(), now_s)?;
-            let facts = AlertFacts::default();
-            surface.delivered(&places.alert(schedule, sender, facts, None, now_s)?);
-            let unmounted = matches!(reason, SkipReason::NotMounted(_));
-            Ok(ExitStatus::Undetermined.only_if(unmounted))
+            let is_away = matches!(reason, SkipReason::NotMounted(_));
+            journal.change(|last| {
+                last.skipped = Some(reason.to_string());
+                last.away_s = last.away_s.or(Some(now_s)).filter(|_| is_away);
+            })?;
+            surface.delivered(&places.alert(schedule, sender, &AlertFacts::default(), now_s)?);
+            let is_unjudged = is_away || matches!(reason, SkipReason::Unknown(_));
+            Ok(ExitStatus::Undetermined.only_if(is_unjudged))
         }
-        (ScheduleDecision::Run { .. }, Err(error)) => Err(error.into()),
+        (ScheduleDecision::Run { .. }, Err(error), _) => Err(error.into()),
+        (ScheduleDecision::Run { .. }, ..) => unreachable!("a folder that is there is known"),
+    }
+}
+
+/// File systems on which reading past the page cache costs little. Elsewhere, as over a network, it
+/// may be slow or not be possible.
+const READ_FROM_MEDIUM: [&str; 10] =
+    ["ext2", "ext3", "ext4", "xfs", "btrfs", "f2fs", "jfs", "vfat", "exfat", "apfs"];
+
+/// Returns where a schedule reads from: the cache may hold good pages of a damaged file.
+fn source_of(schedule: &CheckSchedule) -> ReadFrom {
+    let is_cheap = || {
+        let file_system = File::open(&schedule.directory).and_then(|root| root.file_system());
+        file_system.is_ok_and(|found| READ_FROM_MEDIUM.contains(&found.name.as_str()))
+    };
+    match schedule.from_medium.unwrap_or_else(is_cheap) {
+        true => ReadFrom::Media,
+        false => ReadFrom::Cache,
     }
 }
 
@@ -138,15 +176,32 @@ struct NightOutcome {
     alarm: Option<String>,
     /// The record of the check.
     checked: Option<RunRecord>,
-    /// Files that are gone, as far as the catalogue does not say so itself.
-    missing: Vec<PathBuf>,
+    /// Folders and files that could not be looked at, from the root.
+    unreadable: Vec<String>,
+    /// What was found of the repair data.
+    repair_data: RepairData,
 }
+
+/// What is known of the repair data of a folder.
+#[derive(Default)]
+struct RepairData {
+    /// The last set that was verified in turn.
+    verified: Option<String>,
+    /// Sets that are damaged.
+    damaged: Vec<String>,
+}
+
+/// The most places that could not be looked at, and damaged sets, that a journal keeps.
+const KEPT_MAX: usize = 100;
 
 /// A run, and when it must end.
 struct Night<'a, S> {
     places: &'a WatchPlaces,
     schedule: &'a CheckSchedule,
     catalogue: &'a Path,
+    /// The open failures before it.
+    failures: &'a [FailedCheck],
+    last: LastRun,
     surface: &'a mut S,
     end: Option<Instant>,
 }
@@ -161,40 +216,46 @@ impl<S: NightSurface> Night<'_, S> {
         outcome: Result<NightOutcome, S::Error>,
     ) -> Result<ExitStatus, S::Error> {
         let ended_s = (Options::default().now)().seconds;
-        let mut facts =
-            AlertFacts { elapsed_s: ended_s.abs_diff(began_s), ..AlertFacts::default() };
-        let mut missing = None;
+        let elapsed_s = ended_s.abs_diff(began_s);
+        let mut facts = AlertFacts { elapsed_s, ..AlertFacts::default() };
         let mut ended_with = ExitStatus::Undetermined;
         let recorded = match outcome {
             Ok(outcome) => {
-                missing = Some(outcome.missing);
                 ended_with = outcome.status;
-                facts.alarm = outcome.alarm;
                 if let Some(RunRecord { files, bytes, counts, .. }) = outcome.checked {
-                    facts.checked =
-                        Some(self.surface.words_of_check(files, bytes, facts.elapsed_s));
+                    facts.checked = Some(self.surface.words_of_check(files, bytes, elapsed_s));
                     (facts.files, facts.bytes, facts.counts) = (files, bytes, counts);
                 }
-                match self.surface.was_stopped() {
+                let run = LastRun {
+                    began_s: Some(began_s),
+                    ended_s: Some(ended_s),
+                    status: Some(ended_with.code()),
+                    alarm: outcome.alarm,
+                    unreadable: outcome.unreadable,
+                    verified_set: outcome.repair_data.verified,
+                    damaged_sets: outcome.repair_data.damaged,
+                    started_s: Some(began_s),
+                    ..LastRun::default()
+                };
+                let was_stopped = self.surface.was_stopped();
+                journal.change(|last| match was_stopped {
                     // It is due again at once, because a run that was stopped may have read
                     // nothing.
-                    true => journal.skipped("it was interrupted", ended_s),
-                    false => {
-                        journal.ran(began_s, ended_s, ended_with.code(), facts.alarm.as_deref())
-                    }
-                }
+                    true => last.skipped = Some("it was interrupted".to_owned()),
+                    false => *last = run,
+                })
             }
             Err(error) => {
                 let words = self.surface.words_of(&error);
                 self.surface.complain(&words);
-                facts.failure = Some(format!("The check could not be made: {words}."));
-                journal.skipped("it failed", ended_s)
+                journal.change(|last| {
+                    (last.failure, last.skipped) = (Some(words), Some("it failed".to_owned()));
+                })
             }
         };
         facts.status = Some(ended_with.code());
         // A full disk must not silence the alerts.
-        let deliveries =
-            self.places.alert(self.schedule, sender, facts, missing.as_deref(), ended_s)?;
+        let deliveries = self.places.alert(self.schedule, sender, &facts, ended_s)?;
         self.surface.delivered(&deliveries);
         recorded?;
         Ok(ended_with)
@@ -208,6 +269,14 @@ impl<S: NightSurface> Night<'_, S> {
         let changes = steadfast::changes(&Selection::of([directory]), &self.options())?;
         let mut changes = changes.unwrap_or_default();
         let missing = std::mem::take(&mut changes.missing);
+        let out_of_reach = std::mem::take(&mut changes.unreadable);
+        let below = |path: &PathBuf| path.strip_prefix(directory).unwrap_or(path).to_owned();
+        let named = |path: PathBuf| match path.as_os_str().is_empty() {
+            true => ".".to_owned(),
+            false => path.to_string_lossy().into_owned(),
+        };
+        let unreadable: Vec<String> =
+            out_of_reach.iter().map(below).map(named).take(KEPT_MAX).collect();
         let is_alarm = changes.are_alarming() || *update && changes.need_consent();
         let alarm = is_alarm.then(|| alarm_of(&changes, directory));
         let due = DueChoice::default().with(|choice| {
@@ -216,55 +285,112 @@ impl<S: NightSurface> Night<'_, S> {
             // What is known to be missing counts for no further alarm.
             choice.leaves_missing = alarm.is_some();
         });
-        let options = self.options().with(|options| options.due = Some(due));
+        let options = self.reading().with(|options| options.due = Some(due));
         let selection = Selection::of([directory]);
         let mut status = self.surface.run(Verb::Check, &selection, options)?;
         let checked = Catalogue::open_reader(self.catalogue)?.runs(i64::MAX, 1)?.pop();
+        status.raise(ExitStatus::Undetermined.only_if(!unreadable.is_empty()));
+        let repair_data = self.verify_repair_data()?;
         if let Some(alarm) = alarm {
             self.surface.complain(&alarm);
-            return Ok(NightOutcome {
-                status: status.max(ExitStatus::Changed),
-                alarm: Some(alarm),
-                checked,
-                missing,
-            });
+            let status = status.max(ExitStatus::Changed);
+            let alarm = Some(alarm);
+            return Ok(NightOutcome { status, alarm, checked, unreadable, repair_data });
         }
         // A walk that tags finds where files were moved to, and records what is missing.
-        let mut missing = missing;
-        if *update && self.goes_on(status) {
-            status = self.update(status, changes)?;
-            missing.clear();
-        } else if !self.surface.was_stopped() {
-            status.raise(self.record_missing(&missing)?);
+        let updates = *update && self.goes_on(status);
+        if !self.surface.was_stopped() {
+            let new = if updates { &[] } else { &*missing };
+            status.raise(self.look_again(new, &out_of_reach)?);
         }
-        status.raise(ExitStatus::Changed.only_if(!missing.is_empty()));
+        if updates {
+            status = self.update(status, changes)?;
+        } else {
+            status.raise(ExitStatus::Changed.only_if(!missing.is_empty()));
+        }
         if *parity
             && self.goes_on(status)
             && !matches!(status, ExitStatus::Undetermined | ExitStatus::Corrupt)
         {
             status.raise(self.protect()?);
         }
-        Ok(NightOutcome { status, alarm: None, checked, missing })
+        Ok(NightOutcome { status, alarm: None, checked, unreadable, repair_data })
     }
 
-    /// Records which files are newly missing, and reads those that are back, whose turn to be
-    /// checked may be weeks away.
-    fn record_missing(&mut self, missing: &[PathBuf]) -> Result<ExitStatus, S::Error> {
+    /// Verifies a part of the repair data, so that all of it is within the cover, and what was found
+    /// damaged before.
+    fn verify_repair_data(&mut self) -> Result<RepairData, S::Error> {
         let root = &self.schedule.directory;
-        let mut known = HashSet::new();
-        Catalogue::open_reader(self.catalogue)?.failures(&mut |failure| {
-            if !failure.settled && failure.standing == FileState::Missing {
-                known.insert(failure.path);
+        let LastRun { verified_set, damaged_sets, .. } = &self.last;
+        let kept = || RepairData { verified: verified_set.clone(), damaged: damaged_sets.clone() };
+        let place = ParityPlace::nearest(root)?.filter(|place| place.root() == root);
+        let Some(place) = place else { return Ok(RepairData::default()) };
+        let Ok(mut sets) = parity_sets(&place) else { return Ok(kept()) };
+        sets.sort();
+        let total: u64 = sets.iter().map(|(_, length)| length).sum();
+        let elapsed_s = self.schedule.every.interval_s();
+        let mut left = bytes_due(total, elapsed_s, self.schedule.cover_s());
+        let turn = verified_set.as_deref().unwrap_or_default();
+        let at = sets.partition_point(|(set, _)| set.as_str() <= turn);
+        sets.rotate_left(at);
+        let mut due = Vec::new();
+        for (set, length) in &sets {
+            if left == 0 {
+                break;
             }
-            ControlFlow::Continue(())
-        })?;
-        let new = missing.iter().filter(|path| !known.contains(*path));
-        let new: Vec<PathBuf> = new.map(|path| root.join(path)).collect();
-        let is_there = |path: &PathBuf| path.symlink_metadata().is_ok_and(|found| found.is_file());
-        let back = known.iter().map(|path| root.join(path)).filter(is_there).collect();
-        // Missing ones alone, because a limit of time must not end their run.
+            left = left.saturating_sub(*length);
+            due.push(set.as_str());
+        }
+        let is_due = |set: &str| due.contains(&set) || damaged_sets.iter().any(|one| one == set);
+        let mut damaged = Vec::new();
+        let limit = StepLimit::begin(self.left());
+        let verified = verify_parity_sets(&place, &is_due, &limit.stop, &mut |report| {
+            if !report.is_whole() && damaged.len() < KEPT_MAX {
+                damaged.push(report.set.clone());
+            }
+        });
+        Ok(match verified {
+            Ok(totals) if !totals.interrupted => {
+                RepairData { verified: due.last().map(|set| (*set).to_owned()), damaged }
+            }
+            _ => kept(),
+        })
+    }
+
+    /// Reads again what failed before, records which files are newly missing, and that those are
+    /// unreadable which are in folders that cannot be opened.
+    fn look_again(
+        &mut self,
+        missing: &[PathBuf],
+        out_of_reach: &[PathBuf],
+    ) -> Result<ExitStatus, S::Error> {
+        let root = &self.schedule.directory;
+        let is_missing = |failure: &&FailedCheck| failure.standing == FileState::Missing;
+        let known: HashSet<&PathBuf> =
+            self.failures.iter().filter(is_missing).map(|failure| &failure.path).collect();
+        let new = missing.iter().filter(|path| !known.contains(path));
+        let mut new: Vec<PathBuf> = new.map(|path| root.join(path)).collect();
+        if !out_of_reach.is_empty() {
+            Catalogue::open_reader(self.catalogue)?.files(None, &mut |file| {
+                let path = root.join(&file.path);
+                if file.standing != FileState::Unreadable
+                    && out_of_reach.iter().any(|place| path.starts_with(place))
+                    && path.symlink_metadata().is_err_and(|error| !is_absence(&error))
+                {
+                    new.push(path);
+                }
+                ControlFlow::Continue(())
+            })?;
+        }
+        let again = self.failures.iter().map(|failure| root.join(&failure.path));
+        let is_there = |path: &PathBuf| match path.symlink_metadata() {
+            Ok(found) => found.is_file(),
+            Err(error) => !is_absence(&error),
+        };
+        let again = again.filter(is_there).collect();
+        // New ones alone, because a limit of time must not end their run.
         let mut status = ExitStatus::Fine;
-        for (files, left) in [(new, None), (back, self.left())] {
+        for (files, left) in [(new, None), (again, self.left())] {
             if files.is_empty() || left.is_some_and(|left| left.is_zero()) {
                 continue;
             }
@@ -273,7 +399,7 @@ impl<S: NightSurface> Night<'_, S> {
                 selection.listed = files;
                 selection.within = Some(root.clone());
             });
-            let options = self.options().with(|options| {
+            let options = self.reading().with(|options| {
                 options.allow_empty = true;
                 options.controls.stop = Arc::clone(&limit.stop);
             });
@@ -323,6 +449,12 @@ impl<S: NightSurface> Night<'_, S> {
         Ok(limit.status(done, self.surface.was_stopped()))
     }
 
+    /// Returns the options of a step that proves contents.
+    fn reading(&self) -> Options {
+        let from = source_of(self.schedule);
+        self.options().with(|options| options.reading.from = from)
+    }
+
     fn options(&self) -> Options {
         self.surface.options().with(|options| {
             options.catalogue.choice = CatalogueUse::At(self.catalogue.to_owned());
@@ -350,6 +482,11 @@ fn alarm_of(changes: &TreeChanges, directory: &Path) -> String {
         "{changed} of {files} files are missing or modified at once: nothing was updated. Is the \
          right volume mounted? `steadfast update --accept-many {folder}` accepts them"
     )
+}
+
+/// Returns whether an error means that the name does not exist.
+fn is_absence(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
 }
 
 /// Ends a step when its time is over.

@@ -1,11 +1,15 @@
 //! The folders of a user: schedules, alerts, what became of runs, and the catalogued trees.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
 
 use steadfast::catalogue::{Catalogue, CataloguedTree, TreeList};
 use steadfast::{COVER_DAYS, FolderState, Timestamp};
+use steadfast_sys::clock;
 
-use crate::alert::config::AlertList;
+use crate::alert::config::{Alert, AlertList};
 use crate::drive::{DriveProbe, DriveReport};
 use crate::error::{Error, ErrorKind};
 use crate::folder::{FolderStatus, ScheduleFacts};
@@ -49,9 +53,9 @@ impl WatchPlaces {
         Journal::of(&self.journals(), &schedule.name)
     }
 
-    /// Returns the file of what was told about the folder of a schedule.
-    pub(crate) fn told(&self, schedule: &CheckSchedule) -> PathBuf {
-        self.state.join("alerts").join(format!("{}.json", schedule.name))
+    /// Returns the file of what was told to a channel.
+    pub(crate) fn told(&self, alert: &Alert) -> PathBuf {
+        self.state.join("alerts").join(format!("{}.json", alert.memory_name()))
     }
 
     /// Returns the file that lists the catalogued trees.
@@ -69,7 +73,7 @@ impl WatchPlaces {
     /// # Errors
     /// If it has no catalogue of its own.
     pub fn tree(&self, root: &Path) -> Result<CataloguedTree, Error> {
-        let listed = self.trees().into_iter().find(|tree| tree.root == root);
+        let listed = TreeList::at(&self.tree_list()).of_root(root);
         let found = || {
             let catalogue = Catalogue::open_reader(&Catalogue::find(root)?).ok()?;
             catalogue.tree().ok().filter(|tree| tree.root == root)
@@ -81,6 +85,17 @@ impl WatchPlaces {
         })
     }
 
+    /// Returns the tree of a schedule. If several disks have their turn at its place, it is the one
+    /// for which the schedule was made.
+    ///
+    /// # Errors
+    /// As [`WatchPlaces::tree`].
+    pub fn tree_of(&self, schedule: &CheckSchedule) -> Result<CataloguedTree, Error> {
+        let mut trees = self.trees();
+        trees.retain(|tree| tree.root == schedule.directory && schedule.is_made_for(tree));
+        trees.pop().map_or_else(|| self.tree(&schedule.directory), Ok)
+    }
+
     /// Returns how a tree is, without what its drives say.
     pub fn folder(
         &self,
@@ -90,19 +105,38 @@ impl WatchPlaces {
     ) -> FolderStatus {
         let cover_days = schedule.map_or(COVER_DAYS, |schedule| schedule.cover_days);
         let now = Timestamp { seconds: now_s, nanoseconds: 0 };
-        let state = FolderState::read(&tree.root, Some(&tree.catalogue), cover_days, now);
+        let state = FolderState::read(&tree.root, Some(tree), cover_days, now);
         self.status_of(&tree.root, state, schedule, now_s)
+    }
+
+    /// Returns how the folder of a schedule is, with what the drives beneath it say.
+    pub fn folder_of(&self, schedule: &CheckSchedule, now_s: i64) -> FolderStatus {
+        let root = &schedule.directory;
+        let folder = match self.tree_of(schedule) {
+            Ok(tree) => self.folder(&tree, Some(schedule), now_s),
+            Err(_) => {
+                let now = Timestamp { seconds: now_s, nanoseconds: 0 };
+                let state = FolderState::read(root, None, schedule.cover_days, now);
+                self.status_of(root, state, Some(schedule), now_s)
+            }
+        };
+        FolderStatus { drives: drives(root), ..folder }
     }
 
     /// Returns how a folder is whose state was read already.
     pub fn status_of(
         &self,
         root: &Path,
-        state: FolderState,
+        mut state: FolderState,
         schedule: Option<&CheckSchedule>,
         now_s: i64,
     ) -> FolderStatus {
-        let facts = |one| ScheduleFacts::of(one, self.journal(one).read(), now_s);
+        if let (FolderState::Known(facts), Some(schedule)) = (&mut state, schedule) {
+            // A new schedule has its whole cover to prove everything once.
+            facts.begun_s = facts.begun_s.max(schedule.made_s);
+        }
+        let awake_s = clock::awake_s();
+        let facts = |one| ScheduleFacts::of(one, self.journal(one).read(), now_s, awake_s);
         let schedule = schedule.map(facts);
         FolderStatus { root: root.to_owned(), state, schedule, drives: Vec::new() }
     }
@@ -114,12 +148,37 @@ impl WatchPlaces {
         schedules: &ScheduleList,
         now_s: i64,
     ) -> FolderStatus {
-        let folder = self.folder(tree, schedules.of_folder(&tree.root), now_s);
+        let is_its_own = |schedule: &&CheckSchedule| match self.tree_of(schedule) {
+            Ok(found) => found == *tree,
+            Err(_) => true,
+        };
+        let schedule = schedules.of_folder(&tree.root).filter(is_its_own);
+        let folder = self.folder(tree, schedule, now_s);
         FolderStatus { drives: drives(&tree.root), ..folder }
     }
 }
 
-/// Asks the drives beneath a folder what they say of their own failures.
+/// How long what drives say holds for pages and metrics that ask again and again.
+const DRIVES_LIFE: Duration = Duration::from_secs(600);
+
+/// What drives said, by the folders above them.
+static KNOWN_DRIVES: Mutex<BTreeMap<PathBuf, (Instant, Vec<DriveReport>)>> =
+    Mutex::new(BTreeMap::new());
+
+/// Asks the drives beneath a folder what they say of their own failures, or returns what they said
+/// a moment ago.
 pub fn drives(folder: &Path) -> Vec<DriveReport> {
-    DriveProbe::default().of_folder(folder)
+    let known = || KNOWN_DRIVES.lock().unwrap_or_else(PoisonError::into_inner);
+    let is_late = |(asked, _): &(Instant, _)| asked.elapsed() >= DRIVES_LIFE;
+    if known().get(folder).is_none_or(is_late) {
+        let reports = DriveProbe::default().of_folder(folder);
+        known().insert(folder.to_owned(), (Instant::now(), reports));
+    }
+    drives_known(folder)
+}
+
+/// Returns what the drives beneath a folder said to this process, and asks none.
+pub fn drives_known(folder: &Path) -> Vec<DriveReport> {
+    let known = KNOWN_DRIVES.lock().unwrap_or_else(PoisonError::into_inner);
+    known.get(folder).map(|(_, reports)| reports.clone()).unwrap_or_default()
 }

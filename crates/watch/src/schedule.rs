@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
+use steadfast::catalogue::CataloguedTree;
 use strum::{Display, EnumMessage, IntoStaticStr, VariantArray};
 
 use crate::error::{Error, ErrorKind};
@@ -134,10 +135,17 @@ pub struct CheckSchedule {
     /// Whether repair data is kept up to date.
     #[serde(default)]
     pub parity: bool,
+    /// Whether files are read from the medium; absent for where that costs little.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub from_medium: Option<bool>,
     /// What starts it.
     pub timer: TimerKind,
     /// When it was made, in seconds since 1970.
     pub made_s: i64,
+    /// When the catalogue of its folder was made: the disk that is meant, if several have their
+    /// turn at its place.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tree_made_s: Option<i64>,
 }
 
 impl CheckSchedule {
@@ -173,6 +181,30 @@ impl CheckSchedule {
             return usage("a time limit must be longer than 0".to_owned());
         }
         Ok(())
+    }
+
+    /// A schedule for tests.
+    #[cfg(test)]
+    pub(crate) fn sample() -> CheckSchedule {
+        CheckSchedule {
+            name: "photos".into(),
+            directory: "/srv/photos".into(),
+            every: Every::Night,
+            at: TimeOfDay { hour: 2, minute: 0 },
+            cover_days: 30,
+            max_time_s: None,
+            update: false,
+            parity: false,
+            from_medium: None,
+            timer: TimerKind::Manual,
+            made_s: 0,
+            tree_made_s: None,
+        }
+    }
+
+    /// Returns whether it was made for a tree.
+    pub(crate) fn is_made_for(&self, tree: &CataloguedTree) -> bool {
+        self.tree_made_s == Some(tree.made.seconds)
     }
 
     /// Returns the cover in seconds.
@@ -221,33 +253,18 @@ mod tests {
         assert_eq!(name_of(Path::new("/x/a"), &["a", "a-2"]), "a-3");
     }
 
-    fn schedule() -> CheckSchedule {
-        CheckSchedule {
-            name: "photos".into(),
-            directory: "/srv/photos".into(),
-            every: Every::Night,
-            at: TimeOfDay { hour: 2, minute: 0 },
-            cover_days: 30,
-            max_time_s: None,
-            update: false,
-            parity: false,
-            timer: TimerKind::Manual,
-            made_s: 0,
-        }
-    }
-
     #[test]
     fn values_that_no_timer_can_hold_are_refused() {
-        schedule().validate().unwrap();
+        CheckSchedule::sample().validate().unwrap();
         let refused = [
-            CheckSchedule { name: "a b".into(), ..schedule() },
-            CheckSchedule { name: String::new(), ..schedule() },
-            CheckSchedule { name: "../x".into(), ..schedule() },
-            CheckSchedule { directory: "photos".into(), ..schedule() },
-            CheckSchedule { directory: "/a\nb".into(), ..schedule() },
-            CheckSchedule { cover_days: 0, ..schedule() },
-            CheckSchedule { cover_days: 6, every: Every::Week, ..schedule() },
-            CheckSchedule { max_time_s: Some(0), ..schedule() },
+            CheckSchedule { name: "a b".into(), ..CheckSchedule::sample() },
+            CheckSchedule { name: String::new(), ..CheckSchedule::sample() },
+            CheckSchedule { name: "../x".into(), ..CheckSchedule::sample() },
+            CheckSchedule { directory: "photos".into(), ..CheckSchedule::sample() },
+            CheckSchedule { directory: "/a\nb".into(), ..CheckSchedule::sample() },
+            CheckSchedule { cover_days: 0, ..CheckSchedule::sample() },
+            CheckSchedule { cover_days: 6, every: Every::Week, ..CheckSchedule::sample() },
+            CheckSchedule { max_time_s: Some(0), ..CheckSchedule::sample() },
         ];
         for schedule in refused {
             assert_eq!(schedule.validate().unwrap_err().kind(), ErrorKind::Usage, "{schedule:?}");

@@ -17,13 +17,18 @@ const GROUPS: [(&str, &[&str]); 7] = [
 ];
 
 /// The environment variables that the program reads, with the verb that reads them if it is one
-/// alone. Those of the third row are read by the libraries that write colours and start programs.
-const ENVIRONMENT: [(Option<&str>, &str, &str); 10] = [
+/// alone. Those of the sixth row are read by the libraries that write colours and start programs.
+const ENVIRONMENT: [(Option<&str>, &str, &str); 11] = [
     (
         None,
         "STEADFAST_IGNORE_CTIME",
         "If it is set, files are judged by their modification times alone, as on file systems that \
          keep no change time: for trees in which another program moves change times all the time.",
+    ),
+    (
+        None,
+        "STEADFAST_AHEAD_S",
+        "For tests: seconds by which the program takes its clock to be ahead.",
     ),
     (
         None,

@@ -4,8 +4,9 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{ArgGroup, Args, Subcommand, ValueEnum};
+use steadfast::ReadFrom;
 use steadfast_report::Units;
-use steadfast_watch::{Every, TimeOfDay, TimerKind};
+use steadfast_watch::{Every, TimeOfDay, TimerKind, WebhookForm};
 
 use super::named::named;
 use super::{LevelArgs, OutputArgs, quantity};
@@ -105,6 +106,9 @@ pub(crate) struct ScheduleAddArgs {
     /// Also bring the parity in DIR up to date, unless the run found damage
     #[arg(long)]
     pub(crate) parity: bool,
+    /// Where files are read from [default: the medium, where that costs little]
+    #[arg(long, value_name = "PLACE", value_parser = named::<ReadFrom>())]
+    pub(crate) read_from: Option<ReadFrom>,
     /// Name of the schedule [default: from the folder's name]
     #[arg(long, value_name = "NAME")]
     pub(crate) name: Option<String>,
@@ -222,8 +226,8 @@ pub(crate) struct ScheduleMetricsArgs {
 
 /// Tell somebody about trouble that a schedule finds.
 ///
-/// Tells new trouble once, open trouble once a week, and that it is settled. Messages contain
-/// numbers of files, and paths only if asked for.
+/// Tells each channel new trouble once, open trouble once a week, and that it is settled. Messages
+/// name up to five files.
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Examples:
@@ -242,6 +246,7 @@ pub(crate) struct AlertArgs {
 pub(crate) enum AlertCommand {
     Add(AlertAddArgs),
     Test(AlertTestArgs),
+    Snooze(AlertSnoozeArgs),
     List(AlertListArgs),
     Remove(AlertRemoveArgs),
 }
@@ -264,7 +269,10 @@ pub(crate) struct AlertAddArgs {
     /// Send a request to URL: ntfy, Gotify, Slack and Discord by their addresses, else JSON
     #[arg(long, value_name = "URL", group = "channel")]
     pub(crate) webhook: Option<String>,
-    /// Send a request to URL at the start and the end of each run
+    /// Form of the request, for an address of your own that is not recognised
+    #[arg(long, value_name = "FORM", requires = "webhook", value_parser = named::<WebhookForm>())]
+    pub(crate) form: Option<WebhookForm>,
+    /// Tell a monitor at URL when a run begins, and the state of the folders at its end
     #[arg(long, value_name = "URL", group = "channel")]
     pub(crate) ping: Option<String>,
     /// Send a mail by the local `sendmail`
@@ -279,9 +287,37 @@ pub(crate) struct AlertAddArgs {
     /// Also after runs without trouble
     #[arg(long)]
     pub(crate) every_run: bool,
-    /// Put the paths of files into the messages
+    /// Also once a week that all is well
+    #[arg(long, conflicts_with_all = ["every_run", "ping"])]
+    pub(crate) weekly: bool,
+    /// Put numbers of files into the messages, and no paths
     #[arg(long)]
-    pub(crate) paths: bool,
+    pub(crate) no_paths: bool,
+    /// Only for the schedule NAME. A monitor then hears of its folder alone [default: all]
+    #[arg(long, value_name = "NAME")]
+    pub(crate) schedule: Option<String>,
+}
+
+/// Tell nothing of a folder for a time.
+///
+/// What is still wrong then is told when the time is over. Monitors hear of it all the while.
+#[derive(Debug, Args)]
+#[command(after_long_help = "\
+Examples:
+  steadfast alert snooze ~/Pictures --for 14d
+  steadfast alert snooze ~/Pictures --off
+
+Exit status: 0 done; 2 the file cannot be written.")]
+pub(crate) struct AlertSnoozeArgs {
+    /// The folder of a schedule
+    #[arg(value_name = "DIR")]
+    pub(crate) directory: PathBuf,
+    /// For how long
+    #[arg(long = "for", value_name = "TIME", value_parser = quantity::time_limit, conflicts_with = "off", required_unless_present = "off")]
+    pub(crate) time: Option<Duration>,
+    /// Tell everything again
+    #[arg(long)]
+    pub(crate) off: bool,
 }
 
 /// Send a test message to every alert.

@@ -2,15 +2,18 @@
 
 use anyhow::Context as _;
 use steadfast_watch::{
-    Alert, AlertList, Channel, CheckSchedule, Delivery, Details, Occasion, Sender, WatchPlaces,
-    WebhookForm,
+    Alert, AlertList, AlertWords, Channel, CheckSchedule, Delivery, Details, Occasion, Sender,
+    TimerKind, WatchPlaces, WebhookForm,
 };
 
-use crate::args::{AlertAddArgs, AlertArgs, AlertCommand};
+use crate::args::{AlertAddArgs, AlertArgs, AlertCommand, AlertSnoozeArgs};
 use crate::exit;
+use crate::local_time::moments;
 use crate::output;
 use crate::state_folder;
-use steadfast::ExitStatus;
+use steadfast::{ExitStatus, Options, Timestamp};
+use steadfast_report::advice;
+use steadfast_sys::machine;
 
 pub(super) fn run(args: &AlertArgs) -> anyhow::Result<ExitStatus> {
     let mut alerts = places()?.alerts()?;
@@ -23,8 +26,9 @@ pub(super) fn run(args: &AlertArgs) -> anyhow::Result<ExitStatus> {
         }
         AlertCommand::List(_) => {
             let lines = alerts.alerts().iter().enumerate().map(|(index, alert)| {
-                let Alert { on, details, .. } = alert;
-                format!("{}  {}, on {on}, with {details}\n", index + 1, alert.target())
+                let Alert { on, details, schedule, .. } = alert;
+                let only = schedule.as_ref().map(|name| format!(", of {name}")).unwrap_or_default();
+                format!("{}  {}, on {on}, with {details}{only}\n", index + 1, alert.target())
             });
             output::answer(lines.collect::<String>().as_bytes())?;
         }
@@ -32,9 +36,19 @@ pub(super) fn run(args: &AlertArgs) -> anyhow::Result<ExitStatus> {
             let removed = alerts.remove(args.number)?;
             output::answer(format!("removed: {}\n", removed.target()).as_bytes())?;
         }
+        AlertCommand::Snooze(args) => snooze(args, &mut alerts)?,
         AlertCommand::Test(_) => return test(&alerts),
     }
     Ok(ExitStatus::Fine)
+}
+
+/// Returns the words of messages that depend on this machine and its user.
+pub(super) fn words() -> AlertWords {
+    AlertWords {
+        machine: machine::name(),
+        moment: |at| (moments().0)(at),
+        notice: advice::of_notice,
+    }
 }
 
 /// Returns where the schedules and alerts of the user are.
@@ -53,7 +67,7 @@ pub(super) fn send_idle<'a>(
     schedules: impl IntoIterator<Item = &'a CheckSchedule>,
     now_s: i64,
 ) -> bool {
-    let sender = Sender::of_this_machine();
+    let sender = Sender::of_this_machine(words());
     let mut all = true;
     for schedule in schedules {
         match places.alert_idle(schedule, &sender, now_s) {
@@ -80,17 +94,42 @@ pub(super) fn report(deliveries: &[Delivery]) -> bool {
 }
 
 fn alert_of(args: &AlertAddArgs) -> Alert {
-    let AlertAddArgs { webhook, ping, sendmail, command, .. } = args;
+    let AlertAddArgs { webhook, form, ping, sendmail, command, .. } = args;
     let channel = match (webhook, ping, sendmail, command) {
-        (Some(url), ..) => Channel::Webhook { url: url.clone(), form: WebhookForm::of(url) },
+        (Some(url), ..) => {
+            Channel::Webhook { url: url.clone(), form: form.unwrap_or(WebhookForm::of(url)) }
+        }
         (_, Some(url), ..) => Channel::Ping(url.clone()),
         (_, _, Some(address), _) => Channel::Sendmail(address.clone()),
         (.., Some(words)) => Channel::Command(words.clone()),
         _ => Channel::Desktop,
     };
-    let on = if args.every_run { Occasion::EveryRun } else { Occasion::Trouble };
-    let details = if args.paths { Details::Paths } else { Details::Counts };
-    Alert { channel, on, details }
+    let on = match (args.every_run, args.weekly) {
+        (true, _) => Occasion::EveryRun,
+        (false, true) => Occasion::Weekly,
+        (false, false) => Occasion::Trouble,
+    };
+    let details = if args.no_paths { Details::Counts } else { Details::Paths };
+    Alert { channel, on, details, schedule: args.schedule.clone() }
+}
+
+/// Puts off what is told of a folder.
+fn snooze(args: &AlertSnoozeArgs, alerts: &mut AlertList) -> anyhow::Result<()> {
+    let directory = &args.directory;
+    let root = directory.canonicalize().or_else(|_| std::path::absolute(directory));
+    let root = root.with_context(|| format!("cannot find `{}`", directory.display()))?;
+    let now_s = (Options::default().now)().seconds;
+    let span_s = args.time.map(|time| i64::try_from(time.as_secs()).unwrap_or(i64::MAX));
+    let until_s = span_s.map(|seconds| now_s.saturating_add(seconds));
+    alerts.snooze(&root, until_s)?;
+    let words = match until_s {
+        Some(seconds) => {
+            let at = Timestamp { seconds, nanoseconds: 0 };
+            format!("nothing is told until {}\n", (moments().0)(at))
+        }
+        None => "alerts are told again\n".to_owned(),
+    };
+    output::answer(words.as_bytes())
 }
 
 /// Sends a test message to every alert.
@@ -99,7 +138,12 @@ fn test(alerts: &AlertList) -> anyhow::Result<ExitStatus> {
         !alerts.alerts().is_empty(),
         "there is no alert: `steadfast alert add` adds one"
     );
-    let deliveries = Sender::of_this_machine().test(alerts.alerts());
+    let timers = places()?.schedules()?;
+    let mut sender = Sender::of_this_machine(words());
+    // The user's own service manager has the desktop's environment; cron and the system have not.
+    let keeps = |kind| matches!(kind, TimerKind::SystemdUser | TimerKind::Launchd);
+    sender.is_bare = timers.schedules().iter().any(|schedule| !keeps(schedule.timer));
+    let deliveries = sender.test(alerts.alerts());
     let delivered = deliveries.iter().filter(|delivery| delivery.result.is_ok());
     let lines: String =
         delivered.map(|delivery| format!("delivered: {}\n", delivery.target)).collect();

@@ -5,7 +5,7 @@ use std::process::Command;
 
 use anyhow::{Context as _, ensure};
 use steadfast::parity::ParityPlace;
-use steadfast::{ExitStatus, Options, Selection, Verb};
+use steadfast::{ExitStatus, Options, ReadFrom, Selection, Verb};
 use steadfast_report::Units;
 use steadfast_report::units::{counted, rough_duration};
 use steadfast_watch::{
@@ -71,7 +71,9 @@ fn add(
         max_time_s: args.max_time.map(|time| time.as_secs()),
         update: args.update,
         parity: args.parity,
+        from_medium: args.read_from.map(|from| from == ReadFrom::Media),
         timer,
+        tree_made_s: Some(tree.made.seconds),
         ..schedules.draft(&root, timer, now_s)
     };
     schedule.name = args.name.clone().unwrap_or(schedule.name);
@@ -152,7 +154,7 @@ fn run_due(
         Some(name) => vec![schedules.find(name)?],
         None => schedules.schedules().iter().collect(),
     };
-    let sender = Sender::of_this_machine();
+    let sender = Sender::of_this_machine(alert::words());
     let mut status = ExitStatus::Fine;
     for schedule in &chosen {
         let mut night = NightOfCommand { name: &schedule.name, args };

@@ -103,7 +103,7 @@ fn config_of(args: &ServeArgs) -> anyhow::Result<Config> {
 
 /// Returns where schedules and alerts are kept. The pages offer neither without a home folder.
 pub(super) fn automation() -> anyhow::Result<Automation> {
-    let sender = Sender::of_this_machine();
+    let sender = Sender::of_this_machine(super::alert::words());
     Ok(Automation { places: alert::places()?, host: schedule::host()?, sender })
 }
 

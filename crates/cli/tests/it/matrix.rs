@@ -86,8 +86,13 @@ impl House {
     }
 
     fn run(&self, words: &[&str]) -> Outcome {
+        self.run_ahead(words, "0")
+    }
+
+    /// Runs the command with a clock that is ahead by some seconds.
+    fn run_ahead(&self, words: &[&str], ahead_s: &str) -> Outcome {
         let mut command = self.tree.command(words);
-        command.env("HOME", self.tree.state("home"));
+        command.env("HOME", self.tree.state("home")).env("STEADFAST_AHEAD_S", ahead_s);
         command
             .env("STEADFAST_IGNORE_CTIME", "1")
             .env("XDG_STATE_HOME", self.tree.state("home/state"));
@@ -397,6 +402,9 @@ fn a_folder_that_cannot_be_read_is_told_and_has_lost_nothing() {
             let mode = |mode| fs::Permissions::from_mode(mode);
             fs::set_permissions(house.photos().join("2"), mode(0o000)).unwrap();
             let said = house.ask(surface, wish);
+            for (asked, told) in answers(&house) {
+                assert_eq!(told, Some(2), "{surface:?} {wish:?}: {asked}");
+            }
             fs::set_permissions(house.photos().join("2"), mode(0o755)).unwrap();
             assert!(!said.is_fine(), "{surface:?} {wish:?}: {said:?}");
             assert!(said.status.is_none_or(|status| status == 2), "{surface:?} {wish:?}: {said:?}");
@@ -429,6 +437,31 @@ fn the_catalogue_of_another_tree_judges_nothing() {
             assert!(!said.is_fine(), "{surface:?} {wish:?}: {said:?}");
         }
     }
+}
+
+#[test]
+fn another_disk_in_its_place_is_not_taken_for_the_folder() {
+    let house = House::new();
+    let photos = house.photos();
+    fs::remove_dir_all(&photos).unwrap();
+    fs::create_dir_all(&photos).unwrap();
+    let disk = |ahead: &str| {
+        let mounted = Mounted::at(&photos)?;
+        fs::write(photos.join("film"), "film").unwrap();
+        house.run_ahead(&["init", "photos"], ahead).succeeds();
+        (house.run_ahead(&["tag", "photos"], ahead).status == 0).then_some(mounted)
+    };
+    let Some(first) = disk("0") else { return skip(Need::Root, "nothing can be mounted") };
+    house.run(&["schedule", "add", "photos", "--timer", "manual", "--name", "photos"]).succeeds();
+    house.run(&["schedule", "run", "--now", "photos"]).succeeds();
+    drop(first);
+    let night = house.run(&["schedule", "run", "--now", "photos"]).ends(2);
+    assert!(night.stderr().contains("its disk is not mounted"), "{}", night.stderr());
+    let _second = disk("100").unwrap();
+    let night = house.run(&["schedule", "run", "--now", "photos"]).ends(2);
+    assert!(night.stderr().contains("another disk is in its place"), "{}", night.stderr());
+    let status = house.run(&["status"]).ends(2);
+    assert!(status.stdout().contains("not there"), "{}", status.stdout());
 }
 
 #[test]

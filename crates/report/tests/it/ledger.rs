@@ -87,7 +87,7 @@ pub(crate) fn runs() -> Vec<RunRecord> {
 }
 
 pub(crate) fn audit() -> Audit {
-    let window = |days, entries, bytes| AuditWindow { days, entries, bytes };
+    let window = |days, entries, bytes| AuditWindow { days, entries, bytes, judged: entries };
     Audit {
         at: moment(NOW),
         entries: 12_400,
@@ -117,7 +117,7 @@ pub(crate) fn empty_audit() -> Audit {
         entries: 0,
         tagged: 0,
         bytes: 0,
-        windows: vec![AuditWindow { days: 1, entries: 0, bytes: 0 }],
+        windows: vec![AuditWindow { days: 1, entries: 0, bytes: 0, judged: 0 }],
         proofs: Vec::new(),
         never: (0, 0),
         oldest_proof: None,

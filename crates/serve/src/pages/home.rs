@@ -9,7 +9,7 @@ use axum::routing::get;
 use maud::{Markup, html};
 use steadfast::{FolderFacts, FolderState, Timestamp};
 use steadfast_report::status::accepted;
-use steadfast_report::{Units, escape, progress, units};
+use steadfast_report::{Units, advice, escape, progress, units};
 use steadfast_watch::Every;
 
 use super::activity::{self, recorded};
@@ -121,6 +121,9 @@ fn alarm(folder: &ServedFolder) -> Markup {
             "Some pages of a file are repaired and others are not.",
             "Show".to_owned(),
         ),
+        FolderCondition::Endangered => {
+            (format!("{name} is in danger"), "See what was found.", "Show".to_owned())
+        }
         FolderCondition::Away => (
             format!("{name} is not connected"),
             "Connect the drive, then look again.",
@@ -135,6 +138,7 @@ fn alarm(folder: &ServedFolder) -> Markup {
             div .what {
                 h2 { (title) }
                 p .small.soft { (reason(folder).unwrap_or(text.to_owned())) }
+                @if let Some(words) = endangered(folder) { p .small { (words) } }
             }
             a .button.main[look.class == "bad"] href=(folder.address()) { (action) }
         }
@@ -144,7 +148,9 @@ fn alarm(folder: &ServedFolder) -> Markup {
 /// Why nothing is known of a folder.
 fn reason(folder: &ServedFolder) -> Option<String> {
     match &*folder.audit {
-        FolderState::NotThere(reason) | FolderState::Unknown(reason) => Some(escape::text(reason)),
+        FolderState::NotThere(notice) | FolderState::Unknown(notice) => {
+            Some(escape::text(&advice::of_notice(notice)))
+        }
         _ => None,
     }
 }
@@ -198,6 +204,7 @@ pub(super) fn sentence(folder: &ServedFolder, condition: &FolderCondition) -> St
             units::counted(*files, "file was", "files were")
         ),
         FolderCondition::Unfinished => unfinished(folder),
+        FolderCondition::Endangered => endangered(folder).unwrap_or_default(),
         FolderCondition::Intact => all_intact(tagged),
         FolderCondition::Late => late(folder),
         FolderCondition::Unprotected => {
@@ -214,6 +221,13 @@ pub(super) fn sentence(folder: &ServedFolder, condition: &FolderCondition) -> St
             "It is part of a larger catalogued tree, which is not served here.".to_owned()
         }),
     }
+}
+
+/// What is wrong with its schedule, its repair data or its drives.
+fn endangered(folder: &ServedFolder) -> Option<String> {
+    let troubles = folder.status.as_ref()?.troubles();
+    let words = troubles.iter().map(|trouble| escape::text(&trouble.words())).collect::<Vec<_>>();
+    (!words.is_empty()).then(|| words.join(". ") + ".")
 }
 
 /// What is said of repairs that were cut off.
@@ -313,9 +327,10 @@ fn action(visitor: &Visitor, folder: &ServedFolder, condition: &FolderCondition)
     };
     match condition {
         FolderCondition::Damaged(files) => link(&show_damaged(*files), true),
-        FolderCondition::Unreadable(_) | FolderCondition::Unfinished | FolderCondition::Unknown => {
-            link("Show", false)
-        }
+        FolderCondition::Unreadable(_)
+        | FolderCondition::Unfinished
+        | FolderCondition::Endangered
+        | FolderCondition::Unknown => link("Show", false),
         FolderCondition::Suspect(files) | FolderCondition::Changed(files) => link(
             &format!("Show {}", units::counted(*files, "changed file", "changed files")),
             false,

@@ -5,7 +5,9 @@ use std::time::Duration;
 
 use steadfast_serve::{Automation, Config};
 use steadfast_watch::timer::TimerHost;
-use steadfast_watch::{AlertList, Every, Journal, ScheduleList, Sender, TimerKind, WatchPlaces};
+use steadfast_watch::{
+    AlertList, AlertWords, Every, Journal, ScheduleList, Sender, TimerKind, WatchPlaces,
+};
 use tempfile::TempDir;
 
 use crate::browser::{Browser, Served, between};
@@ -35,6 +37,12 @@ impl House {
             time_limit: Duration::from_secs(2),
             search_path: Some("/nowhere".into()),
             os: "linux",
+            is_bare: false,
+            words: AlertWords {
+                machine: "nas".into(),
+                moment: steadfast_report::units::day_and_time,
+                notice: steadfast_report::advice::of_notice,
+            },
         };
         let automation = Automation {
             places: WatchPlaces {
@@ -175,7 +183,8 @@ fn metrics_are_for_a_session_or_their_token() {
     let wish = "place=0/&act=save&every=week&at=03:30&cover=60";
     assert_eq!(house.browser.post("/schedules", wish).status, 303);
     let name = house.schedules().schedules()[0].name.clone();
-    Journal::of(&house.file("state/schedules"), &name).ran(1_000, 2_000, 3, None).unwrap();
+    let journal = Journal::of(&house.file("state/schedules"), &name);
+    journal.change(|last| (last.began_s, last.status) = (Some(1_000), Some(3))).unwrap();
     let shown = house.browser.get("/metrics");
     assert_eq!(shown.header("content-type"), Some("text/plain; version=0.0.4; charset=utf-8"));
     let root = house.served.tree.path().canonicalize().unwrap();

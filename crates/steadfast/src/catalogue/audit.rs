@@ -41,6 +41,8 @@ pub struct AuditWindow {
     pub entries: u64,
     /// Their bytes.
     pub bytes: u64,
+    /// Files that were proved in that time, or have an open failure, which is no matter of time.
+    pub judged: u64,
 }
 
 /// What one run was the last to prove.
@@ -180,6 +182,8 @@ fn audit(db: &Connection, windows: &[u32], now: Timestamp) -> Result<Audit, DbEr
     let starts = runs::starts(db, now)?;
     let mut proved: BTreeMap<i64, (u64, u64)> = BTreeMap::new();
     let mut standings: BTreeMap<FileState, u64> = BTreeMap::new();
+    // Tagged files with an open failure, by the run that proved them last.
+    let mut failed: BTreeMap<i64, u64> = BTreeMap::new();
     let (mut entries, mut tagged, mut total_bytes) = (0, 0, 0_u64);
     let mut add = |run, count: u64, bytes: u64| {
         let class = proved.entry(run).or_default();
@@ -196,7 +200,11 @@ fn audit(db: &Connection, windows: &[u32], now: Timestamp) -> Result<Audit, DbEr
         }
         for row in rows()? {
             if let Some(tag) = &row.record.tag {
-                add(row.last_proved(slice.checked_run), 1, tag.length);
+                let proved_run = row.last_proved(slice.checked_run);
+                add(proved_run, 1, tag.length);
+                if !row.record.standing.proves() {
+                    *failed.entry(proved_run).or_default() += 1;
+                }
             }
             if row.record.standing != FileState::Fine {
                 *standings.entry(row.record.standing).or_default() += 1;
@@ -218,7 +226,9 @@ fn audit(db: &Connection, windows: &[u32], now: Timestamp) -> Result<Audit, DbEr
         let within = proved.iter().filter(|(run, _)| start(run) >= since);
         let sum = |(a, b): (u64, u64), (_, (c, d)): (&i64, &(u64, u64))| (a + c, b + d);
         let (entries, bytes) = within.fold((0, 0), sum);
-        AuditWindow { days, entries, bytes }
+        let is_older = |run: &i64| starts.get(run).is_none_or(|started| *started < since);
+        let older = failed.iter().filter(|(run, _)| is_older(run)).map(|(_, count)| count);
+        AuditWindow { days, entries, bytes, judged: entries + older.sum::<u64>() }
     });
     let proofs = proved.iter().map(|(run, &(entries, bytes))| {
         let at = super::seconds(start(run));

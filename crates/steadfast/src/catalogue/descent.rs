@@ -63,7 +63,7 @@ impl Recorder {
         Ok(())
     }
 
-    fn enter(
+    pub(super) fn enter(
         &mut self,
         known: Option<Directory>,
         relative: PathBuf,

@@ -17,10 +17,11 @@ use steadfast_sys::file::{FileKind, Status};
 use super::directory::{Children, Directory, at_path, child};
 use super::entry::FileRow;
 use super::error::DbError;
+use super::observation::ObservedFile;
 use super::open_dir::OpenDir;
 use super::place::real_of;
 use super::recorder::Recorder;
-use super::slice::{rows_of, slices_of};
+use super::slice::{Settled, rows_of, slices_of};
 use super::slice_cache::known_at;
 use super::unmounted::{FolderVolume, is_absence, is_unmounted, volume_at};
 use super::{Catalogue, CatalogueError};
@@ -31,8 +32,10 @@ use crate::walk::placeholder;
 /// Whether a file is at its recorded place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Presence {
-    /// It is, or this cannot be determined.
+    /// It is.
     Hidden,
+    /// The system does not say, because it cannot read a directory on the way, or its entry.
+    Unreadable,
     /// It is not. Something else may be in its place.
     Gone(Option<FileKind>),
 }
@@ -50,7 +53,7 @@ pub(super) fn presence_at(root: &Path, relative: &Path) -> Presence {
             true => Presence::Hidden,
             false => Presence::Gone(other_on_the_way(root, relative)),
         },
-        Err(_) => Presence::Hidden,
+        Err(_) => Presence::Unreadable,
     }
 }
 
@@ -124,7 +127,7 @@ impl Recorder {
                 continue;
             }
             if let Some(found) = known_at(self.db(), &path)?
-                && presence_at(&self.catalogue.root, &path) != Presence::Hidden
+                && matches!(presence_at(&self.catalogue.root, &path), Presence::Gone(_))
             {
                 self.note_missing(parent.id, &found.known, found.slice_run)?;
             }
@@ -135,23 +138,39 @@ impl Recorder {
         Ok(())
     }
 
-    /// Settles a known file that was not visited.
-    pub(super) fn check_not_visited(
+    /// Settles a known file that was not visited. One that cannot be reached is unreadable: where a
+    /// directory cannot be listed, a damaged file system may say that the file does not exist.
+    pub(super) fn settle_not_visited(
         &mut self,
         level: &mut OpenDir,
-        row: &FileRow,
+        row: FileRow,
         slice_run: i64,
-    ) -> Result<(), DbError> {
-        if !level.walked {
-            return self.cover(level, &row.name, false);
-        }
-        let listed = !self.descent.troubled.contains(&level.relative);
+        say: &mut Say<'_>,
+    ) -> Result<Settled, DbError> {
         let path = level.relative.join(OsStr::from_bytes(&row.name));
-        let gone = listed && presence_at(&self.catalogue.root, &path) != Presence::Hidden;
-        if gone {
-            self.note_missing(level.id, row, slice_run)?;
+        let presence = match level.walked {
+            true => presence_at(&self.catalogue.root, &path),
+            false => Presence::Hidden,
+        };
+        let listed = !self.descent.troubled.contains(&level.relative);
+        let is_out_of_reach = match presence {
+            Presence::Unreadable => true,
+            Presence::Gone(instead) => !listed && instead.is_none(),
+            Presence::Hidden => false,
+        };
+        if is_out_of_reach && self.mode.writes {
+            let seen = ObservedFile::unreadable(&row.record);
+            let (settled, checked) =
+                self.settle_known(level.id, path, row, slice_run, &seen, say)?;
+            self.cover(level, &settled.known.name, checked)?;
+            return Ok(settled);
         }
-        self.cover(level, &row.name, gone)
+        let gone = listed && matches!(presence, Presence::Gone(_));
+        if gone {
+            self.note_missing(level.id, &row, slice_run)?;
+        }
+        self.cover(level, &row.name, gone)?;
+        Ok(Settled::as_was(row, slice_run))
     }
 
     /// Handles known subdirectories up to `name` and returns the one of that name; without a name,
@@ -206,6 +225,12 @@ impl Recorder {
             }
             let Some(gone) = self.presence_of(&path, gone) else {
                 complete &= entries_beneath(self.db(), directory.id)? == 0;
+                if !self.scope.begins_at(&path) {
+                    // Each of its files is settled by itself.
+                    self.descent.troubled.insert(path.clone());
+                    self.enter(Some(directory), path, say)?;
+                    self.leave(say)?;
+                }
                 continue;
             };
             complete &= self.settle_unvisited_files(directory.id, &path, gone)?;
@@ -231,9 +256,14 @@ impl Recorder {
             Ok(status) if status.kind == FileKind::Directory => Some(false),
             // A directory behind a link does not count.
             Ok(_) => Some(true),
-            Err(error) if is_absence(&error) => Some(true),
+            Err(error) if is_absence(&error) && !self.is_in_unlisted(path) => Some(true),
             Err(_) => None,
         }
+    }
+
+    /// Returns whether the directory of a path could not be listed.
+    fn is_in_unlisted(&self, path: &Path) -> bool {
+        path.parent().is_some_and(|parent| self.descent.troubled.contains(parent))
     }
 
     /// Returns whether a directory used to be another volume and no longer is.
@@ -274,7 +304,9 @@ impl Recorder {
                     return Ok(false);
                 }
                 let file = || path.join(OsStr::from_bytes(&row.name));
-                if gone || presence_at(&self.catalogue.root, &file()) != Presence::Hidden {
+                let is_gone =
+                    || matches!(presence_at(&self.catalogue.root, &file()), Presence::Gone(_));
+                if gone || is_gone() {
                     self.note_missing(directory, &row, slice.checked_run)?;
                 } else {
                     complete = false;

@@ -112,6 +112,14 @@ impl ObservedFile {
         }
     }
 
+    /// Makes the observation of a known file that cannot be reached.
+    pub(super) fn unreadable(known: &FileRecord) -> ObservedFile {
+        let record = FileRecord { standing: FileState::Unreadable, ..*known };
+        let verdict = Some(Verdict::Unreadable);
+        let seen = ObservedFile::waited(record, verdict, None, TagPlace::Attribute, None);
+        ObservedFile { has_facts: false, ..seen }
+    }
+
     /// Returns whether the run set or removed the tag.
     pub(super) fn changed_tag(&self) -> bool {
         use Action::{Refreshed, Removed, Retagged, Tagged};

@@ -126,8 +126,7 @@ impl Recorder {
         let mut known = rows.into_iter().peekable();
         for (name, seen) in batch.iter() {
             while let Some(row) = known.next_if(|row| row.name.as_slice() < name) {
-                self.check_not_visited(level, &row, slice.checked_run)?;
-                settled.push(Settled::as_was(row, slice.checked_run));
+                settled.push(self.settle_not_visited(level, row, slice.checked_run, say)?);
             }
             match known.next_if(|row| row.name.as_slice() == name) {
                 Some(row) => {
@@ -137,8 +136,7 @@ impl Recorder {
             }
         }
         for row in known {
-            self.check_not_visited(level, &row, slice.checked_run)?;
-            settled.push(Settled::as_was(row, slice.checked_run));
+            settled.push(self.settle_not_visited(level, row, slice.checked_run, say)?);
         }
         if self.mode.writes {
             self.store(level, Some(slice), Vec::new(), settled)?;

@@ -11,6 +11,7 @@ use std::path::{Path, PathBuf};
 
 use steadfast_sys::file::{Timestamp, write_private};
 
+use super::volume::is_empty;
 use super::{Catalogue, CatalogueError, TreeVolume, meta};
 
 /// The first line with the version.
@@ -30,6 +31,21 @@ pub struct CataloguedTree {
     pub volume: TreeVolume,
     /// When the catalogue was made, in whole seconds.
     pub made: Timestamp,
+}
+
+impl CataloguedTree {
+    /// Returns whether another tree is of another disk. A catalogue that was made anew is not, nor
+    /// is a disk that got another number.
+    pub fn is_another(&self, other: &CataloguedTree) -> bool {
+        self.made != other.made && !self.volume.is_same(&other.volume)
+    }
+
+    /// Returns whether its root is empty, or on another volume, so that a catalogue that is not
+    /// there is not lost.
+    pub(crate) fn is_away(&self) -> bool {
+        is_empty(&self.root).unwrap_or(false)
+            || TreeVolume::of(&self.root).is_ok_and(|found| !found.is_same(&self.volume))
+    }
 }
 
 /// The list in one file.
@@ -74,7 +90,21 @@ impl TreeList {
         trees
     }
 
-    /// Enters a tree, replacing the entry of its root. Writes nothing if it is unchanged.
+    /// Returns the entry of a root. If disks take turns there, that of the one that is there.
+    pub fn of_root(&self, root: &Path) -> Option<CataloguedTree> {
+        let mut trees = self.read();
+        trees.retain(|tree| tree.root == root);
+        let is_there = |tree: &&CataloguedTree| {
+            let catalogue = Catalogue::open_reader(&tree.catalogue).ok();
+            catalogue.and_then(|it| it.tree().ok()).is_some_and(|found| found.made == tree.made)
+        };
+        let there = (trees.len() > 1).then(|| trees.iter().position(|tree| is_there(&tree)));
+        let at = there.flatten().unwrap_or(0);
+        trees.into_iter().nth(at)
+    }
+
+    /// Enters a tree, replacing the entry of its root, but not that of another disk that has its
+    /// turn there. Writes nothing if it is unchanged.
     ///
     /// # Errors
     ///
@@ -84,7 +114,7 @@ impl TreeList {
         if trees.contains(tree) {
             return Ok(());
         }
-        trees.retain(|other| other.root != tree.root);
+        trees.retain(|other| other.root != tree.root || other.is_another(tree));
         trees.push(tree.clone());
         trees.sort_by(|one, other| one.root.cmp(&other.root));
         self.store(&trees)

@@ -61,6 +61,11 @@ impl TreeVolume {
         })
     }
 
+    /// Returns whether it is the same volume, whatever directory of it is the root.
+    pub(super) fn is_same(&self, other: &TreeVolume) -> bool {
+        (&self.file_system, self.id) == (&other.file_system, other.id)
+    }
+
     /// Returns whether a file keeps its inode as long as it exists.
     pub(super) fn keeps_inodes(&self) -> bool {
         !PASSING_INODES.contains(&self.file_system.as_str())
@@ -69,7 +74,7 @@ impl TreeVolume {
     /// Returns how a root differs from that of the catalogue, and what to check.
     fn differs_from(&self, expected: &TreeVolume, root: &Path) -> String {
         let root = root.display();
-        if (&self.file_system, self.id) == (&expected.file_system, expected.id) {
+        if self.is_same(expected) {
             return format!(
                 "its root `{root}` is another directory (inode {}) than the one that the catalogue \
                  is of (inode {}), on the same volume: check that this is the right directory",
@@ -147,7 +152,7 @@ pub(super) fn total(db: &Connection) -> Result<u64, DbError> {
 }
 
 /// Returns whether a directory contains only a catalogue, or what every new volume contains.
-fn is_empty(root: &Path) -> Result<bool, DbError> {
+pub(super) fn is_empty(root: &Path) -> Result<bool, DbError> {
     let unreadable = |error| DbError::io("list its root", &error);
     let dir = Dir::open(root).map_err(unreadable)?;
     let mut empty = true;

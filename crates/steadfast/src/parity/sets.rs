@@ -103,7 +103,43 @@ pub fn verify_parity(
     stop: &AtomicBool,
     found: &mut dyn FnMut(&SetReport),
 ) -> Result<SetTotals, Error> {
-    each_set(place, stop, found, &mut |stored, report| {
+    verify(place, reads_files, &|_| true, stop, found)
+}
+
+/// Returns the sets by their names, and the lengths of their files in bytes, without the earlier
+/// ones.
+///
+/// # Errors
+/// As [`verify_parity`].
+pub fn parity_sets(place: &ParityPlace) -> Result<Vec<(String, u64)>, Error> {
+    let folder = ParityFolder::open(place)?;
+    let failed = |error| system("list the parity", error, place);
+    let ids = folder.ids().map_err(failed)?;
+    let of = |id| Ok((hex(id), folder.length_and_time(id)?.0));
+    ids.iter().map(of).collect::<io::Result<_>>().map_err(failed)
+}
+
+/// Reads the parity files of some sets, as [`verify_parity`] does of all.
+///
+/// # Errors
+/// As [`verify_parity`].
+pub fn verify_parity_sets(
+    place: &ParityPlace,
+    is_wanted: &dyn Fn(&str) -> bool,
+    stop: &AtomicBool,
+    found: &mut dyn FnMut(&SetReport),
+) -> Result<SetTotals, Error> {
+    verify(place, false, is_wanted, stop, found)
+}
+
+fn verify(
+    place: &ParityPlace,
+    reads_files: bool,
+    is_wanted: &dyn Fn(&str) -> bool,
+    stop: &AtomicBool,
+    found: &mut dyn FnMut(&SetReport),
+) -> Result<SetTotals, Error> {
+    each_set(place, is_wanted, stop, found, &mut |stored, report| {
         let geometry = stored.set.index().geometry();
         let mut losses = Losses::new(geometry);
         let mut bytes = vec![0; PAGE_LEN];
@@ -161,7 +197,7 @@ pub fn show_parity(
     stop: &AtomicBool,
     found: &mut dyn FnMut(&SetReport),
 ) -> Result<SetTotals, Error> {
-    each_set(place, stop, found, &mut |stored, report| {
+    each_set(place, &|_| true, stop, found, &mut |stored, report| {
         let members = stored.set.index().members();
         if report.is_earlier {
             return None;
@@ -183,10 +219,11 @@ pub fn show_parity(
     })
 }
 
-/// Looks at each set, the earlier ones last. `look` adds to the report, or returns `None` if it is
+/// Looks at each wanted set, the earlier ones last. `look` adds to the report, or returns `None` if it is
 /// not asked for.
 fn each_set(
     place: &ParityPlace,
+    is_wanted: &dyn Fn(&str) -> bool,
     stop: &AtomicBool,
     found: &mut dyn FnMut(&SetReport),
     look: &mut dyn FnMut(&StoredSet, &mut SetReport) -> Option<()>,
@@ -204,7 +241,8 @@ fn each_set(
     let present = ids.iter().map(|id| (&folder, id, false));
     let superseded =
         earlier.iter().flat_map(|folder| earlier_ids.iter().map(move |id| (folder, id, true)));
-    for (folder, id, is_earlier) in present.chain(superseded) {
+    let all = present.chain(superseded);
+    for (folder, id, is_earlier) in all.filter(|(_, id, _)| is_wanted(&hex(id))) {
         if stop.load(Ordering::Relaxed) {
             totals.interrupted = true;
             break;

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use super::{Options, Verb, open_catalogue, run};
 use crate::catalogue::Catalogue;
 use crate::error::Error;
+use crate::event::FileEvent;
 use crate::file_state::FileState;
 use crate::finding::Finding;
 use crate::monitor::Event;
@@ -32,6 +33,8 @@ pub struct TreeChanges {
     pub unanswered: u64,
     /// Files that seem edited, or were found modified and not tagged since.
     pub edited: Vec<PathBuf>,
+    /// Folders and files that could not be looked at, as the selection names them.
+    pub unreadable: Vec<PathBuf>,
 }
 
 impl TreeChanges {
@@ -95,7 +98,14 @@ fn of_catalogue(
         _ => {}
     };
     let now = (options.now)();
-    let _ = catalogue.quick(selection, now, &options.controls.stop, &mut say, &mut |_| {})?;
+    let mut unreadable = Vec::new();
+    let mut trouble = |event: FileEvent| {
+        if !event.reading.dataless {
+            unreadable.push(event.path.to_path());
+        }
+    };
+    let _ = catalogue.quick(selection, now, &options.controls.stop, &mut say, &mut trouble)?;
+    changes.unreadable = unreadable;
     if !recorded.is_empty() {
         let catalogue = Catalogue::open_reader(&file)?;
         for path in recorded {

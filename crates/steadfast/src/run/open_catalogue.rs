@@ -153,7 +153,7 @@ pub(super) fn lost(verb: Verb, selection: &Selection, options: &Options) -> Vec<
 }
 
 /// Adds to an error what the user can do, if the catalogue is damaged or gone.
-pub(super) fn advised(error: CatalogueError) -> Error {
+pub(crate) fn advised(error: CatalogueError) -> Error {
     use CatalogueErrorKind::{Absent, Damaged, Planted, Unfinished};
     if !matches!(error.kind(), Damaged | Absent | Planted | Unfinished) {
         return error.into();

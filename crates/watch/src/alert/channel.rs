@@ -15,9 +15,8 @@ use serde_json::{Value, json};
 use ureq::Agent;
 use ureq::tls::{RootCerts, TlsConfig};
 
-use crate::alert::config::{Alert, Channel, Occasion, WebhookForm, host_of};
-use crate::alert::memory::News;
-use crate::alert::message::{AlertFacts, AlertMessage};
+use crate::alert::config::{Alert, Channel, WebhookForm, host_of};
+use crate::alert::message::{AlertMessage, AlertWords, Priority};
 use crate::error::{Error, ErrorKind};
 
 /// How often to look whether a program has ended.
@@ -29,16 +28,29 @@ const TIME_LIMIT: Duration = Duration::from_secs(30);
 /// Bytes of a message in a request at most; services cut or refuse longer ones.
 const TEXT_LEN_MAX: usize = 1_900;
 
+/// Where `sendmail` is, which cron does not search.
+const MORE_FOLDERS: &str = "/usr/sbin:/sbin:/usr/local/sbin";
+
+/// The variables that a timer gives to its command, and the line in a crontab too.
+const OF_TIMERS: [&str; 6] =
+    ["HOME", "LOGNAME", "USER", "SHELL", "XDG_CONFIG_HOME", "XDG_STATE_HOME"];
+
+/// The search path of cron.
+const PATH_OF_CRON: &str = "/usr/bin:/bin";
+
 /// Sends messages.
 #[derive(Clone, Debug)]
 pub struct Sender {
     /// How long one delivery may take.
     pub time_limit: Duration,
-    /// The search path for `sendmail`, `notify-send` and `osascript`; `None` for that of this
-    /// process.
+    /// The search path for programs; `None` for that of this process, and the system's folders.
     pub search_path: Option<OsString>,
     /// The system, by its name in `std`: it decides how a desktop is told.
     pub os: &'static str,
+    /// Whether programs get the environment of a timer alone, as they will at night.
+    pub is_bare: bool,
+    /// The words that depend on the machine.
+    pub words: AlertWords,
 }
 
 /// The outcome of one alert.
@@ -51,46 +63,41 @@ pub struct Delivery {
 }
 
 impl Sender {
-    /// Returns the sender of this machine, with the search path of this process.
-    pub fn of_this_machine() -> Sender {
-        Sender { time_limit: TIME_LIMIT, search_path: None, os: std::env::consts::OS }
+    /// Returns the sender of this machine.
+    pub fn of_this_machine(words: AlertWords) -> Sender {
+        let os = std::env::consts::OS;
+        Sender { time_limit: TIME_LIMIT, search_path: None, os, is_bare: false, words }
     }
 
-    /// Tells monitors that a run begins.
-    pub fn begin(&self, alerts: &[Alert]) -> Vec<Delivery> {
-        let is_ping = |alert: &&Alert| matches!(alert.channel, Channel::Ping(_));
+    /// Tells monitors of a schedule that a run begins.
+    pub fn begin(&self, alerts: &[Alert], schedule: &str) -> Vec<Delivery> {
+        let is_ping =
+            |alert: &&Alert| matches!(alert.channel, Channel::Ping(_)) && alert.is_for(schedule);
         side_by_side(alerts.iter().filter(is_ping), |alert| match &alert.channel {
             Channel::Ping(url) => self.post(&extended(url, "start"), &[], b"", "text/plain"),
             _ => Ok(()),
         })
     }
 
-    /// Sends what there is to tell after a run, to each alert whose occasion it is.
-    pub fn end(&self, alerts: &[Alert], facts: &AlertFacts, news: &News) -> Vec<Delivery> {
-        let due = |alert: &&Alert| match (&alert.channel, alert.on) {
-            // Without a run, a ping would hide the silence that its monitor waits for.
-            (Channel::Ping(_), _) | (_, Occasion::EveryRun) if facts.status.is_some() => true,
-            (Channel::Ping(_), _) => false,
-            _ => facts.is_test || news.is_due(),
-        };
-        side_by_side(alerts.iter().filter(due), |alert| {
-            self.send(&alert.channel, &AlertMessage::of(facts, news, alert.details))
-        })
+    /// Tells a monitor the state of its folders: an exit status, and the words.
+    pub(crate) fn ping(&self, url: &str, status: u8, words: &str) -> Result<(), Error> {
+        self.post(&extended(url, &status.to_string()), &[], words.as_bytes(), "text/plain")
     }
 
     /// Sends a test message to every alert.
     pub fn test(&self, alerts: &[Alert]) -> Vec<Delivery> {
-        let facts = AlertFacts {
-            directory: "Steadfast".to_owned(),
-            status: Some(0),
-            command: "steadfast status".to_owned(),
-            is_test: true,
-            ..AlertFacts::default()
-        };
-        self.end(alerts, &facts, &News::default())
+        let message = AlertMessage::test(&self.words);
+        side_by_side(alerts.iter(), |alert| match &alert.channel {
+            Channel::Ping(url) => self.ping(url, 0, &message.subject),
+            channel => self.send(channel, &message),
+        })
     }
 
-    fn send(&self, channel: &Channel, message: &AlertMessage) -> Result<(), Error> {
+    /// Sends a message to a channel that takes messages.
+    ///
+    /// # Errors
+    /// If it does not arrive.
+    pub fn send(&self, channel: &Channel, message: &AlertMessage) -> Result<(), Error> {
         match channel {
             Channel::Command(words) => {
                 let mut command = Command::new(&words[0]);
@@ -98,11 +105,8 @@ impl Sender {
                 self.run(command, &words[0], message.json.to_string().as_bytes())
             }
             Channel::Webhook { url, form } => self.webhook(url, *form, message),
-            Channel::Ping(url) => {
-                let suffix = message.status.map_or("0".to_owned(), |status| status.to_string());
-                let body = format!("{}\n{}", message.subject, message.body);
-                self.post(&extended(url, &suffix), &[], body.as_bytes(), "text/plain")
-            }
+            // A monitor hears of states.
+            Channel::Ping(_) => Ok(()),
             Channel::Sendmail(address) => self.mail(address, message),
             Channel::Desktop => self.desktop(message),
         }
@@ -113,7 +117,11 @@ impl Sender {
         let text = format!("{}\n{body}", message.subject);
         let document: Value = match form {
             WebhookForm::Ntfy => {
-                let priority = if message.is_bad { "high" } else { "default" };
+                let priority = match message.priority {
+                    Priority::Low => "low",
+                    Priority::Normal => "default",
+                    Priority::High => "high",
+                };
                 let title = ascii_title(&message.subject);
                 let headers = [("Title", title.as_str()), ("Priority", priority)];
                 return self.post(url, &headers, body.as_bytes(), "text/plain; charset=utf-8");
@@ -122,7 +130,11 @@ impl Sender {
             WebhookForm::Gotify => json!({
                 "title": message.subject,
                 "message": body,
-                "priority": if message.is_bad { 8 } else { 3 },
+                "priority": match message.priority {
+                    Priority::Low => 2,
+                    Priority::Normal => 5,
+                    Priority::High => 8,
+                },
             }),
             WebhookForm::Slack => json!({ "text": text }),
             WebhookForm::Discord => {
@@ -210,10 +222,18 @@ impl Sender {
     fn run(&self, mut command: Command, name: &str, input: &[u8]) -> Result<(), Error> {
         let failed =
             |reason: String| Error::new(ErrorKind::Delivery, format!("`{name}`: {reason}"));
-        if let Some(path) = &self.search_path {
-            command.env("PATH", path);
+        let own = || std::env::var_os("PATH").filter(|_| !self.is_bare);
+        let path = self.search_path.clone().unwrap_or_else(|| {
+            let mut path = own().unwrap_or_else(|| PATH_OF_CRON.into());
+            path.push(":");
+            path.push(MORE_FOLDERS);
+            path
+        });
+        if self.is_bare {
+            command.env_clear();
+            command.envs(OF_TIMERS.iter().filter_map(|name| Some((name, std::env::var_os(name)?))));
         }
-        command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
+        command.env("PATH", path).stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
         let mut child = command.spawn().map_err(|error| failed(error.to_string()))?;
         let pipe = child.stdin.take();
         let input = input.to_owned();
@@ -251,7 +271,7 @@ impl Sender {
 }
 
 /// Delivers to all at once, so that several that hang take the time of one. Keeps their order.
-fn side_by_side<'a>(
+pub(crate) fn side_by_side<'a>(
     alerts: impl Iterator<Item = &'a Alert>,
     deliver: impl Fn(&'a Alert) -> Result<(), Error> + Sync,
 ) -> Vec<Delivery> {

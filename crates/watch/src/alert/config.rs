@@ -1,12 +1,15 @@
 //! The alerts of a user: one TOML file in the folder of their configuration.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
+use steadfast::Algorithm;
+use steadfast::run::digest_of;
 use steadfast_sys::file::write_private;
-use strum::{Display, IntoStaticStr};
+use strum::{Display, EnumMessage, IntoStaticStr, VariantArray};
 
 use crate::error::{Error, ErrorKind};
 
@@ -20,6 +23,8 @@ pub enum Occasion {
     /// If there is trouble: new, still open after a week, or settled.
     #[default]
     Trouble,
+    /// If there is trouble, and once a week that all is well.
+    Weekly,
     /// After every run.
     EveryRun,
 }
@@ -32,14 +37,26 @@ pub enum Occasion {
 #[strum(serialize_all = "kebab-case")]
 pub enum Details {
     /// Numbers of files.
-    #[default]
     Counts,
-    /// Paths of files too.
+    /// Paths of some files too.
+    #[default]
     Paths,
 }
 
 /// The form of a request to a webhook.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, Display, IntoStaticStr)]
+#[derive(
+    Clone,
+    Copy,
+    Debug,
+    PartialEq,
+    Eq,
+    Serialize,
+    Deserialize,
+    Display,
+    EnumMessage,
+    IntoStaticStr,
+    VariantArray,
+)]
 #[serde(rename_all = "kebab-case")]
 #[strum(serialize_all = "kebab-case")]
 pub enum WebhookForm {
@@ -85,7 +102,8 @@ pub enum Channel {
         /// The form of the request.
         form: WebhookForm,
     },
-    /// A request at the start and the end of each run, for monitors that notice silence.
+    /// A request at the start of each run, and one with the state of the folder at its end, for
+    /// monitors that notice silence.
     Ping(String),
     /// A mail by the local `sendmail`, to this address.
     Sendmail(String),
@@ -102,6 +120,8 @@ pub struct Alert {
     pub on: Occasion,
     /// What its messages contain.
     pub details: Details,
+    /// The only schedule that it is for; `None` for all.
+    pub schedule: Option<String>,
 }
 
 /// An alert in the file: one of the first five keys.
@@ -124,6 +144,8 @@ struct AlertEntry {
     on: Occasion,
     #[serde(skip_serializing_if = "is_default")]
     details: Details,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    schedule: Option<String>,
 }
 
 fn is_default<T: Default + PartialEq>(value: &T) -> bool {
@@ -133,14 +155,22 @@ fn is_default<T: Default + PartialEq>(value: &T) -> bool {
 #[derive(Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct AlertDocument {
+    /// Until when nothing is told of a folder, in seconds since 1970.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    snooze: BTreeMap<String, i64>,
     #[serde(default, rename = "alert")]
     alerts: Vec<AlertEntry>,
 }
 
 impl Alert {
-    /// Makes an alert for trouble that contains numbers only.
+    /// Makes an alert for trouble.
     pub fn new(channel: Channel) -> Alert {
-        Alert { channel, on: Occasion::default(), details: Details::default() }
+        Alert { channel, on: Occasion::default(), details: Details::default(), schedule: None }
+    }
+
+    /// Returns whether it is for a schedule.
+    pub fn is_for(&self, schedule: &str) -> bool {
+        self.schedule.as_deref().is_none_or(|name| name == schedule)
     }
 
     /// Checks the values.
@@ -164,6 +194,19 @@ impl Alert {
         }
     }
 
+    /// Returns a name for what is remembered of it, which contains no secret.
+    pub(crate) fn memory_name(&self) -> String {
+        let channel = match &self.channel {
+            Channel::Command(words) => words.join("\0"),
+            Channel::Webhook { url, .. } | Channel::Ping(url) => url.clone(),
+            Channel::Sendmail(address) => address.clone(),
+            Channel::Desktop => String::new(),
+        };
+        let text = format!("{}\0{channel}\0{:?}", self.target(), self.schedule);
+        let digest = digest_of(&mut text.as_bytes(), Algorithm::Sha256);
+        digest.map(|digest| digest.to_string()).unwrap_or_default()
+    }
+
     /// Describes where the message goes, without secrets: of a URL, the host.
     pub fn target(&self) -> String {
         match &self.channel {
@@ -176,7 +219,8 @@ impl Alert {
     }
 
     fn of(entry: AlertEntry) -> Result<Alert, Error> {
-        let AlertEntry { command, webhook, ping, sendmail, desktop, form, on, details } = entry;
+        let AlertEntry { command, webhook, ping, sendmail, desktop, form, on, details, schedule } =
+            entry;
         let form_of = |url: &str| form.unwrap_or_else(|| WebhookForm::of(url));
         let channels = [
             command.map(Channel::Command),
@@ -190,12 +234,14 @@ impl Alert {
             let message = "an alert has one of: command, webhook, ping, sendmail, desktop = true";
             return Err(Error::new(ErrorKind::Usage, message));
         };
-        let alert = Alert { channel, on, details };
+        let alert = Alert { channel, on, details, schedule };
         alert.validate().map(|()| alert)
     }
 
     fn entry(&self) -> AlertEntry {
-        let mut entry = AlertEntry { on: self.on, details: self.details, ..AlertEntry::default() };
+        let schedule = self.schedule.clone();
+        let mut entry =
+            AlertEntry { on: self.on, details: self.details, schedule, ..AlertEntry::default() };
         match self.channel.clone() {
             Channel::Command(words) => entry.command = Some(words),
             Channel::Webhook { url, form } => {
@@ -214,6 +260,7 @@ impl Alert {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AlertList {
     file: PathBuf,
+    snooze: BTreeMap<String, i64>,
     alerts: Vec<Alert>,
 }
 
@@ -238,12 +285,35 @@ impl AlertList {
         let alerts = numbered.map(|(number, entry)| {
             Alert::of(entry).map_err(|error| invalid(format!("alert {}: {error}", number + 1)))
         });
-        Ok(AlertList { file: file.to_owned(), alerts: alerts.collect::<Result<_, _>>()? })
+        let alerts = alerts.collect::<Result<_, _>>()?;
+        Ok(AlertList { file: file.to_owned(), snooze: document.snooze, alerts })
     }
 
     /// Returns the alerts, in the order of the file.
     pub fn alerts(&self) -> &[Alert] {
         &self.alerts
+    }
+
+    /// Returns until when nothing is told of a folder, in seconds since 1970, if that is to come.
+    pub fn snoozed_until_s(&self, folder: &Path, now_s: i64) -> Option<i64> {
+        let until_s = self.snooze.get(folder.to_str()?).copied();
+        until_s.filter(|until_s| *until_s > now_s)
+    }
+
+    /// Tells nothing of a folder until a time, in seconds since 1970, or tells it again, and writes
+    /// the file.
+    ///
+    /// # Errors
+    ///
+    /// If the path is not UTF-8, or the file cannot be written.
+    pub fn snooze(&mut self, folder: &Path, until_s: Option<i64>) -> Result<(), Error> {
+        let folder = folder.to_str();
+        let folder = folder.ok_or_else(|| Error::new(ErrorKind::Usage, "the path is not UTF-8"))?;
+        match until_s {
+            Some(until_s) => _ = self.snooze.insert(folder.to_owned(), until_s),
+            None => _ = self.snooze.remove(folder),
+        }
+        self.write()
     }
 
     /// Adds an alert, in place of one with the same channel, and writes the file.
@@ -253,7 +323,8 @@ impl AlertList {
     /// If it is not valid, or the file cannot be written.
     pub fn add(&mut self, alert: Alert) -> Result<(), Error> {
         alert.validate()?;
-        self.alerts.retain(|other| other.channel != alert.channel);
+        self.alerts
+            .retain(|other| other.channel != alert.channel || other.schedule != alert.schedule);
         self.alerts.push(alert);
         self.write()
     }
@@ -278,7 +349,9 @@ impl AlertList {
         if let Some(folder) = self.file.parent() {
             fs::create_dir_all(folder).map_err(|error| failed(&error))?;
         }
-        let document = AlertDocument { alerts: self.alerts.iter().map(Alert::entry).collect() };
+        let snooze = self.snooze.clone();
+        let document =
+            AlertDocument { snooze, alerts: self.alerts.iter().map(Alert::entry).collect() };
         let text = toml::to_string(&document)
             .map_err(|error| Error::new(ErrorKind::Config, error.to_string()))?;
         write_private(&self.file, text.as_bytes()).map_err(|error| failed(&error))

@@ -1,21 +1,33 @@
-//! The words of a message: what happened, numbers, and the command to type.
+//! The words of a message: which machine and folder, what happened, since when, to which files, and
+//! what to do next.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Value, json};
+use steadfast::{Notice, Timestamp};
+use strum::{Display, IntoStaticStr};
 
 use crate::alert::config::Details;
-use crate::alert::memory::{News, Trouble, TroubleKind};
+use crate::alert::memory::{News, OpenTroubles, Trouble, TroubleKind};
 
-/// Paths that a message contains at most.
-const PATHS_MAX: usize = 20;
+/// Paths that a message names at most.
+const PATHS_MAX: usize = 5;
+
+/// How a message says what depends on the machine and its user.
+#[derive(Clone, Debug)]
+pub struct AlertWords {
+    /// The name of the machine.
+    pub machine: String,
+    /// Words a moment.
+    pub moment: fn(Timestamp) -> String,
+    /// Words a notice, with what to type.
+    pub notice: fn(&Notice) -> String,
+}
 
 /// The facts of a run.
 #[derive(Clone, Debug, Default)]
 pub struct AlertFacts {
-    /// The folder.
-    pub directory: String,
-    /// Exit status; `None` if nothing ran.
+    /// Exit status of the run; `None` if nothing ran.
     pub status: Option<u8>,
     /// Files that were judged.
     pub files: u64,
@@ -27,16 +39,18 @@ pub struct AlertFacts {
     pub checked: Option<String>,
     /// Numbers of verdicts and findings, by name.
     pub counts: BTreeMap<String, u64>,
-    /// An alarm about the whole folder, in a sentence.
-    pub alarm: Option<String>,
-    /// Why the check could not be made, in a sentence.
-    pub failure: Option<String>,
-    /// What the drives beneath the folder say of their own failures.
-    pub drives: Vec<String>,
-    /// The command to type next.
-    pub command: String,
-    /// Whether this is a test of the alert.
-    pub is_test: bool,
+}
+
+/// How urgent a message is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Display, IntoStaticStr)]
+#[strum(serialize_all = "lowercase")]
+pub enum Priority {
+    /// Good news.
+    Low,
+    /// Something waits for a person.
+    Normal,
+    /// Files are damaged or in danger.
+    High,
 }
 
 /// A message.
@@ -44,102 +58,243 @@ pub struct AlertFacts {
 pub struct AlertMessage {
     /// One line.
     pub subject: String,
-    /// Some lines, the last of which is a command.
+    /// Some lines.
     pub body: String,
     /// Everything as JSON.
     pub json: Value,
-    /// Whether there is trouble.
-    pub is_bad: bool,
-    /// Exit status of the run, for pings.
-    pub status: Option<u8>,
+    /// How urgent it is.
+    pub priority: Priority,
 }
 
-impl AlertMessage {
-    /// Words the news of a folder.
-    pub fn of(facts: &AlertFacts, news: &News, details: Details) -> AlertMessage {
-        let is_bad = facts.alarm.is_some() || news.open_count() > 0;
-        let folder = &facts.directory;
-        let what = match (&facts.alarm, news.open_count(), news.settled) {
-            _ if facts.is_test => "a test; nothing is wrong".to_owned(),
-            (Some(_), ..) => "unusually many files changed or disappeared".to_owned(),
-            (None, 0, 0) => "everything is as it should be".to_owned(),
-            (None, 0, _) => "settled: nothing is wrong any more".to_owned(),
-            (None, ..) => listed(&news.open),
+/// What a message is about.
+pub(crate) struct MessageSubject<'a> {
+    /// The folder.
+    pub(crate) folder: &'a str,
+    /// Its schedule.
+    pub(crate) schedule: &'a str,
+    pub(crate) facts: &'a AlertFacts,
+    pub(crate) words: &'a AlertWords,
+    pub(crate) details: Details,
+}
+
+impl MessageSubject<'_> {
+    /// Words open trouble that is new, or told again.
+    pub(crate) fn trouble(&self, news: &News) -> AlertMessage {
+        let kinds: BTreeSet<TroubleKind> = news.new.keys().map(|trouble| trouble.kind).collect();
+        let count = |kind: &TroubleKind| {
+            news.new.keys().filter(|trouble| trouble.kind == *kind).count() as u64
         };
-        let subject = format!("{folder}: {what}");
-        let mut lines = vec![format!("Folder: {folder}")];
-        lines.extend(facts.alarm.clone());
-        lines.extend(facts.failure.clone());
-        for (kind, count) in &news.open {
-            let new = news.new.iter().filter(|trouble| trouble.kind == *kind).count();
-            let new = if new > 0 { format!(" ({new} new)") } else { String::new() };
-            lines.push(format!("{}{new}", phrase(*kind, *count)));
+        let phrases: Vec<String> = kinds.iter().map(|kind| phrase(*kind, count(kind))).collect();
+        let still = if news.remind { "still: " } else { "" };
+        let mut lines = Vec::new();
+        let mut left = PATHS_MAX;
+        for (kind, phrase) in kinds.iter().zip(&phrases) {
+            lines.push(if phrase.ends_with('?') { phrase.clone() } else { format!("{phrase}.") });
+            lines.extend(self.described(*kind, &news.new, &mut left));
         }
-        if news.settled > 0 {
-            lines.push(format!("settled since the last message: {}", news.settled));
+        let told: u64 = kinds.iter().map(count).sum();
+        let others = news.open_count().saturating_sub(told);
+        if others > 0 {
+            lines.push(format!("Told before and still open: {others}."));
         }
-        lines.extend(facts.checked.iter().map(|checked| format!("checked: {checked}")));
-        if details == Details::Paths {
-            let shown = news.new.iter().filter(|trouble| !trouble.path.is_empty());
-            lines.extend(shown.take(PATHS_MAX).map(|Trouble { kind, path }| {
-                format!("  {}: {}", kind.name(), path.replace(char::is_control, "\u{fffd}"))
-            }));
-            if news.new.len() > PATHS_MAX {
-                lines.push(format!("  and {} more", news.new.len() - PATHS_MAX));
-            }
+        lines.extend(kinds.first().and_then(|kind| self.next_step(*kind)));
+        let priority = kinds.iter().map(|kind| priority(*kind)).max().unwrap_or(Priority::Normal);
+        self.message(format!("{still}{}", phrases.join(", ")), lines, priority, news)
+    }
+
+    /// Words what is settled.
+    pub(crate) fn settled(&self, news: &News) -> AlertMessage {
+        let mut lines: Vec<String> = Vec::new();
+        let shown = news.settled.iter().take(PATHS_MAX);
+        lines.extend(shown.map(|trouble| settled(trouble, self.details)));
+        lines.dedup();
+        let more = news.settled.len().saturating_sub(PATHS_MAX);
+        if more > 0 {
+            lines.push(format!("And {more} more."));
         }
-        lines.extend(facts.drives.iter().cloned());
-        lines.push(format!("To see more: {}", facts.command));
+        let what = lines.first().map_or("settled", |line| line.trim_end_matches('.')).to_owned();
+        let what = match news.settled.len() {
+            1 => what,
+            several => format!("{several} troubles are settled"),
+        };
+        let is_well = news.open.is_empty();
+        lines.push(match is_well {
+            true => "Nothing is wrong any more.".to_owned(),
+            false => format!("Still open: {}.", news.open_count()),
+        });
+        self.message(what, lines, Priority::Low, news)
+    }
+
+    /// Words that nothing is wrong, or what is known to be wrong already.
+    pub(crate) fn unchanged(&self, news: &News) -> AlertMessage {
+        let kinds = news.open.iter().map(|(kind, count)| phrase(*kind, *count));
+        let open = kinds.collect::<Vec<_>>().join(", ");
+        let (what, priority) = match open.is_empty() {
+            true => ("all is well".to_owned(), Priority::Low),
+            false => (format!("still: {open}"), Priority::Normal),
+        };
+        let lines = self.facts.checked.iter().map(|checked| format!("Checked: {checked}."));
+        self.message(what, lines.collect(), priority, news)
+    }
+
+    fn message(
+        &self,
+        what: String,
+        lines: Vec<String>,
+        priority: Priority,
+        news: &News,
+    ) -> AlertMessage {
+        let AlertFacts { status, files, bytes, elapsed_s, counts, .. } = self.facts;
+        let (folder, machine) = (self.folder, &self.words.machine);
+        let subject = plain(&format!("{machine}: {folder}: {what}"));
+        let body = lines.join("\n");
         let mut document = json!({
             "subject": subject,
+            "body": body,
+            "machine": machine,
             "directory": folder,
-            "status": facts.status,
-            "files": facts.files,
-            "bytes": facts.bytes,
-            "elapsed_s": facts.elapsed_s,
-            "counts": facts.counts,
+            "schedule": self.schedule,
+            "priority": priority.to_string(),
+            "status": status,
+            "files": files,
+            "bytes": bytes,
+            "elapsed_s": elapsed_s,
+            "counts": counts,
             "open": news.open,
-            "new": news.new.len(),
-            "settled": news.settled,
-            "alarm": facts.alarm,
-            "failure": facts.failure,
-            "drives": facts.drives,
-            "command": facts.command,
-            "test": facts.is_test,
+            "new": if news.remind { 0 } else { news.new.len() },
+            "settled": news.settled.len(),
         });
-        if details == Details::Paths {
-            let new = news.new.iter().take(1_000);
-            document["new_paths"] =
-                new.map(|trouble| json!({ "state": trouble.kind, "path": trouble.path })).collect();
+        if self.details == Details::Paths {
+            let of = |one: &Trouble| json!({ "state": one.kind, "path": one.path });
+            document["new_paths"] = news.new.keys().take(1_000).map(of).collect();
+            document["settled_paths"] = news.settled.iter().take(1_000).map(of).collect();
         }
-        AlertMessage {
-            subject,
-            body: lines.join("\n"),
-            json: document,
-            is_bad,
-            status: facts.status,
+        AlertMessage { subject, body, json: document, priority }
+    }
+
+    /// Says of one kind of trouble what it means, since when it is, and which files it concerns.
+    fn described(&self, kind: TroubleKind, open: &OpenTroubles, left: &mut usize) -> Vec<String> {
+        let of_kind = open.iter().filter(|(trouble, _)| trouble.kind == kind);
+        let mut lines: Vec<String> = meaning(kind).map(str::to_owned).into_iter().collect();
+        let texts: BTreeSet<&str> = of_kind
+            .clone()
+            .map(|(_, facts)| facts.text.as_str())
+            .filter(|t| !t.is_empty())
+            .collect();
+        lines.extend(texts.into_iter().take(PATHS_MAX).map(plain));
+        let since_s = of_kind.clone().filter_map(|(_, facts)| facts.since_s).min();
+        lines.extend(since_s.map(|seconds| {
+            format!("Since {}.", (self.words.moment)(Timestamp { seconds, nanoseconds: 0 }))
+        }));
+        let has_paths = kind.is_catalogued() || kind == TroubleKind::Unlisted;
+        if self.details == Details::Paths && has_paths {
+            let paths: Vec<&str> = of_kind
+                .map(|(trouble, _)| trouble.path.as_str())
+                .filter(|path| !path.is_empty())
+                .collect();
+            let shown = paths.len().min(*left);
+            *left -= shown;
+            lines.extend(paths[..shown].iter().map(|path| format!("  {}", plain(path))));
+            if paths.len() > shown {
+                lines.push(format!("  and {} more", paths.len() - shown));
+            }
         }
+        lines
+    }
+
+    /// Returns what to do next about a kind of trouble, unless its own text says so.
+    fn next_step(&self, kind: TroubleKind) -> Option<String> {
+        let (folder, schedule) = (quoted(self.folder), self.schedule);
+        Some(match kind {
+            TroubleKind::Corrupt => format!("To mend it: steadfast repair {folder}"),
+            TroubleKind::Unreadable | TroubleKind::Unlisted | TroubleKind::Unstable => {
+                format!("To try again: steadfast check {folder}")
+            }
+            TroubleKind::Failed => format!("To try again: steadfast schedule run --now {schedule}"),
+            TroubleKind::RepairData => format!("To see it: steadfast parity verify {folder}"),
+            TroubleKind::Suspect => {
+                format!("If it was you: steadfast update --accept-suspect {folder}")
+            }
+            TroubleKind::Missing => {
+                format!("If it was you: steadfast update --accept-missing {folder}")
+            }
+            TroubleKind::Modified | TroubleKind::Touched => {
+                format!("If it was you: steadfast update {folder}")
+            }
+            TroubleKind::TagLost => {
+                format!("To give it back: steadfast update --restore-tags {folder}")
+            }
+            TroubleKind::Differs | TroubleKind::TagReplaced => {
+                format!("To see it: steadfast check {folder}")
+            }
+            TroubleKind::NotStarted => {
+                format!("To see the timer: steadfast schedule show {schedule}")
+            }
+            TroubleKind::Overdue => {
+                format!("To check it now: steadfast schedule run --now {schedule}")
+            }
+            TroubleKind::MassChange
+            | TroubleKind::Unknown
+            | TroubleKind::Unmounted
+            | TroubleKind::Unfinished
+            | TroubleKind::Drive => return None,
+        })
     }
 }
 
-/// Lists numbers in words, as "2 files are damaged, 1 file is missing".
-fn listed(counts: &BTreeMap<TroubleKind, u64>) -> String {
-    let parts: Vec<String> = counts.iter().map(|(kind, count)| phrase(*kind, *count)).collect();
-    parts.join(", ")
+impl AlertMessage {
+    /// Returns a message that only tries a channel.
+    pub fn test(words: &AlertWords) -> AlertMessage {
+        let subject = format!("{}: Steadfast: a test; nothing is wrong", words.machine);
+        let body = "Messages about your folders will arrive like this one.".to_owned();
+        let json = json!({ "subject": subject, "body": body, "test": true });
+        AlertMessage { subject, body, json, priority: Priority::Low }
+    }
+
+    /// Returns the message that all folders are well.
+    pub(crate) fn all_well(words: &AlertWords, folders: &[&str]) -> AlertMessage {
+        let subject = format!("{}: all is well", words.machine);
+        let body = format!("Nothing is wrong with {}.", folders.join(", "));
+        let json =
+            json!({ "subject": subject, "body": body, "machine": words.machine, "open": {} });
+        AlertMessage { subject, body, json, priority: Priority::Low }
+    }
+}
+
+/// Returns how urgent a kind of trouble is.
+fn priority(kind: TroubleKind) -> Priority {
+    match kind < TroubleKind::Unfinished {
+        true => Priority::High,
+        false => Priority::Normal,
+    }
+}
+
+/// Returns a text in one line, without what a terminal or a mail header would obey.
+fn plain(text: &str) -> String {
+    text.replace(char::is_control, "\u{fffd}")
+}
+
+/// Quotes a path for a shell if it needs that.
+fn quoted(path: &str) -> String {
+    let is_plain = |letter: char| letter.is_alphanumeric() || "/._-+".contains(letter);
+    match path.chars().all(is_plain) {
+        true => path.to_owned(),
+        false => format!("'{}'", path.replace('\'', r"'\''")),
+    }
 }
 
 fn phrase(kind: TroubleKind, count: u64) -> String {
     let (one, several) = match kind {
         TroubleKind::Corrupt => ("file is damaged", "files are damaged"),
-        TroubleKind::Suspect => (
-            "file was changed by something that kept its date: was it you?",
-            "files were changed by something that kept their dates: was it you?",
-        ),
+        TroubleKind::Suspect => {
+            ("file was changed and kept its date", "files were changed and kept their dates")
+        }
         TroubleKind::Differs => {
             ("file has other contents than a list", "files have other contents than a list")
         }
-        TroubleKind::Missing => ("file is missing", "files are missing"),
+        TroubleKind::Missing => ("file is gone. Was it you?", "files are gone. Was it you?"),
         TroubleKind::Unreadable => ("file cannot be read", "files cannot be read"),
+        TroubleKind::Unlisted => ("place cannot be opened", "places cannot be opened"),
         TroubleKind::TagLost => ("file has lost its tag", "files have lost their tags"),
         TroubleKind::TagReplaced => {
             ("file has a tag of other contents", "files have tags of other contents")
@@ -149,88 +304,141 @@ fn phrase(kind: TroubleKind, count: u64) -> String {
             ("file changed while it was read", "files changed while they were read")
         }
         TroubleKind::Touched => ("file has another time", "files have other times"),
-        TroubleKind::Overdue => ("check is overdue", "checks are overdue"),
-        TroubleKind::Unmounted => ("folder is not there", "folders are not there"),
-        TroubleKind::Unknown => ("folder cannot be judged", "folders cannot be judged"),
-        TroubleKind::NotStarted => {
-            ("check is not started by its timer", "checks are not started by their timers")
+        TroubleKind::RepairData => {
+            ("set of repair data is damaged", "sets of repair data are damaged")
         }
-        TroubleKind::Failed => ("check could not be made", "checks could not be made"),
-        TroubleKind::MassChange => ("alarm: unusually many files changed or disappeared", "alarms"),
+        TroubleKind::Unfinished => ("thing is unfinished", "things are unfinished"),
+        TroubleKind::Drive => ("drive is in danger", "warnings of drives"),
+        TroubleKind::Overdue => return "some files were not checked in time".to_owned(),
+        TroubleKind::Unmounted => return "the folder is not there".to_owned(),
+        TroubleKind::Unknown => return "the folder cannot be judged".to_owned(),
+        TroubleKind::NotStarted => return "its timer does not start the check".to_owned(),
+        TroubleKind::Failed => return "the check could not be made".to_owned(),
+        TroubleKind::MassChange => return "unusually many files changed or disappeared".to_owned(),
     };
     format!("{count} {}", if count == 1 { one } else { several })
 }
 
+/// Returns what a kind of trouble means, if its phrase does not say it.
+fn meaning(kind: TroubleKind) -> Option<&'static str> {
+    Some(match kind {
+        TroubleKind::Corrupt => "The contents changed, although nothing wrote to them.",
+        TroubleKind::Suspect => "A program of yours may have done it, or it is damage.",
+        TroubleKind::Unreadable => "The drive, or the rights of the file, may be the reason.",
+        TroubleKind::Unlisted => "Nothing in there was checked.",
+        TroubleKind::RepairData => "The files are well, but could not be mended from it.",
+        _ => return None,
+    })
+}
+
+/// Says that a trouble is settled.
+fn settled(trouble: &Trouble, details: Details) -> String {
+    let name = match (details, trouble.path.is_empty()) {
+        (Details::Paths, false) => plain(&trouble.path),
+        _ => "a file".to_owned(),
+    };
+    match trouble.kind {
+        TroubleKind::Missing => format!("{name} is back, or its loss was accepted."),
+        TroubleKind::Unreadable => format!("{name} can be read again."),
+        TroubleKind::Unlisted => format!("{name} can be opened again."),
+        TroubleKind::Corrupt | TroubleKind::Suspect | TroubleKind::Differs => {
+            format!("{name} is whole again.")
+        }
+        TroubleKind::Drive => format!("{} is no longer told by the drive.", plain(&trouble.path)),
+        TroubleKind::RepairData => "The repair data is whole again.".to_owned(),
+        TroubleKind::Unfinished => "What was unfinished is done.".to_owned(),
+        TroubleKind::Overdue => "Every file was checked in time.".to_owned(),
+        TroubleKind::Unmounted => "The folder is there again.".to_owned(),
+        TroubleKind::Unknown => "The folder can be judged again.".to_owned(),
+        TroubleKind::NotStarted | TroubleKind::Failed => "Checks run again.".to_owned(),
+        TroubleKind::MassChange => "The many changes are settled.".to_owned(),
+        _ => format!("{name} is as it should be again."),
+    }
+}
+
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::*;
+    use crate::alert::memory::TroubleFacts;
 
-    fn facts() -> AlertFacts {
-        AlertFacts {
-            directory: "/srv/photos".into(),
-            status: Some(3),
-            files: 1_204,
-            bytes: 9_100_000_000,
-            elapsed_s: 61,
-            checked: Some("1,204 files, 9.10 GB, in 61 s".into()),
-            command: "steadfast status /srv/photos".into(),
-            ..AlertFacts::default()
+    /// The words of a test's machine.
+    pub(crate) fn words() -> AlertWords {
+        AlertWords {
+            machine: "nas".into(),
+            moment: |at| format!("day {}", at.seconds / 86_400),
+            notice: |notice| notice.text.clone(),
         }
     }
 
-    fn news() -> News {
-        let kind = TroubleKind::Corrupt;
-        News {
-            new: vec![Trouble { kind, path: "2019/a\u{7}.jpg".into() }],
-            open: [(kind, 2), (TroubleKind::Missing, 1)].into(),
-            settled: 0,
-            remind: false,
-        }
+    fn said(
+        news: &News,
+        details: Details,
+        say: fn(&MessageSubject<'_>, &News) -> AlertMessage,
+    ) -> AlertMessage {
+        let facts = AlertFacts { checked: Some("10 files".into()), ..AlertFacts::default() };
+        let (folder, schedule) = ("/srv/my photos", "photos");
+        say(&MessageSubject { folder, schedule, facts: &facts, words: &words(), details }, news)
+    }
+
+    fn trouble(kind: TroubleKind, path: &str) -> Trouble {
+        Trouble { kind, path: path.into(), folder: "/srv/my photos".into() }
+    }
+
+    fn news(kind: TroubleKind, paths: &[&str], text: &str) -> News {
+        let facts = TroubleFacts { since_s: Some(3 * 86_400), text: text.into() };
+        let new = paths.iter().map(|path| (trouble(kind, path), facts.clone()));
+        News { new: new.collect(), open: [(kind, paths.len() as u64)].into(), ..News::default() }
     }
 
     #[test]
-    fn a_message_says_what_where_and_what_to_type() {
-        let message = AlertMessage::of(&facts(), &news(), Details::Counts);
-        assert_eq!(message.subject, "/srv/photos: 2 files are damaged, 1 file is missing");
-        let expected = "Folder: /srv/photos\n\
-                        2 files are damaged (1 new)\n\
-                        1 file is missing\n\
-                        checked: 1,204 files, 9.10 GB, in 61 s\n\
-                        To see more: steadfast status /srv/photos";
+    fn a_message_says_where_what_since_when_and_what_to_do() {
+        let news = news(TroubleKind::Corrupt, &["2019/a\u{7}.jpg", "2019/b.jpg"], "");
+        let message = said(&news, Details::Paths, |subject, news| subject.trouble(news));
+        assert_eq!(message.subject, "nas: /srv/my photos: 2 files are damaged");
+        let expected = "2 files are damaged.\n\
+                        The contents changed, although nothing wrote to them.\n\
+                        Since day 3.\n  2019/a\u{fffd}.jpg\n  2019/b.jpg\n\
+                        To mend it: steadfast repair '/srv/my photos'";
         assert_eq!(message.body, expected);
+        assert_eq!(message.json["body"], expected);
+        assert_eq!(message.priority, Priority::High);
+        let message = said(&news, Details::Counts, |subject, news| subject.trouble(news));
         assert!(!message.body.contains("2019") && !message.json.to_string().contains("2019"));
-        assert!(message.is_bad);
     }
 
     #[test]
-    fn a_message_says_what_the_drives_say() {
-        let drives = vec!["sda: the drive has 12 sectors it could not read: replace it".into()];
-        let facts = AlertFacts { drives, ..facts() };
-        let message = AlertMessage::of(&facts, &news(), Details::Counts);
-        assert!(message.body.contains("\nsda: the drive has 12 sectors"), "{}", message.body);
-        assert_eq!(message.json["drives"][0], facts.drives[0]);
+    fn five_files_are_named_and_deletions_are_a_question() {
+        let paths = ["a", "b", "c", "d", "e", "f", "g"];
+        let message =
+            said(&news(TroubleKind::Missing, &paths, ""), Details::Paths, |subject, news| {
+                subject.trouble(news)
+            });
+        assert_eq!(message.subject, "nas: /srv/my photos: 7 files are gone. Was it you?");
+        assert!(message.body.contains("\n  e\n  and 2 more\nIf it was you: steadfast update "));
+        assert_eq!(message.priority, Priority::Normal);
     }
 
     #[test]
-    fn paths_are_shown_only_if_asked_for() {
-        let message = AlertMessage::of(&facts(), &news(), Details::Paths);
-        assert!(message.body.contains("\n  corrupt: 2019/a\u{fffd}.jpg\n"), "{}", message.body);
-        assert_eq!(message.json["new_paths"][0]["path"], "2019/a\u{7}.jpg");
+    fn good_news_is_told_by_name_and_at_low_priority() {
+        let settled = vec![trouble(TroubleKind::Corrupt, "2019/a.jpg")];
+        let news = News { settled, ..News::default() };
+        let message = said(&news, Details::Paths, |subject, news| subject.settled(news));
+        assert_eq!(message.subject, "nas: /srv/my photos: 2019/a.jpg is whole again");
+        assert_eq!(message.body, "2019/a.jpg is whole again.\nNothing is wrong any more.");
+        assert_eq!(message.priority, Priority::Low);
+        let message =
+            said(&News::default(), Details::Paths, |subject, news| subject.unchanged(news));
+        assert_eq!(message.subject, "nas: /srv/my photos: all is well");
     }
 
     #[test]
-    fn good_news_and_alarms_have_their_words() {
-        let good = AlertMessage::of(&facts(), &News::default(), Details::Counts);
-        assert_eq!(good.subject, "/srv/photos: everything is as it should be");
-        let settled = News { settled: 2, ..News::default() };
-        let message = AlertMessage::of(&facts(), &settled, Details::Counts);
-        assert_eq!(message.subject, "/srv/photos: settled: nothing is wrong any more");
-        assert!(!message.is_bad);
-        let alarm = AlertFacts { alarm: Some("31 % of the files are missing.".into()), ..facts() };
-        let message = AlertMessage::of(&alarm, &News::default(), Details::Counts);
-        assert!(message.is_bad && message.subject.contains("unusually many"));
-        let test = AlertFacts { is_test: true, ..facts() };
-        let message = AlertMessage::of(&test, &News::default(), Details::Counts);
-        assert_eq!(message.subject, "/srv/photos: a test; nothing is wrong");
+    fn a_drive_speaks_for_itself() {
+        let text = "sda: it is about to fail: copy its files and replace it";
+        let message = said(
+            &news(TroubleKind::Drive, &["sda failing"], text),
+            Details::Paths,
+            |subject, news| subject.trouble(news),
+        );
+        assert_eq!(message.body, format!("1 drive is in danger.\n{text}\nSince day 3."));
     }
 }

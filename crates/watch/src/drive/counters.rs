@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use super::{DriveFinding, DriveReport, counted, finding, number};
+use super::{DriveFinding, DriveReport, counted, danger, finding, number};
 
 /// Reads the counters of the btrfs file system that is on one of these disks.
 pub(super) fn btrfs(sys: &Path, disks: &[&str]) -> Option<DriveReport> {
@@ -52,7 +52,7 @@ pub(super) fn md(folder: &Path) -> Vec<DriveFinding> {
     let degraded = number(&folder.join("degraded")).unwrap_or(0);
     let mismatches = number(&folder.join("mismatch_cnt")).unwrap_or(0);
     let mut findings: Vec<DriveFinding> = Vec::new();
-    findings.extend(finding(
+    findings.extend(danger(
         "array_degraded",
         degraded,
         format!("the array lacks {}: replace it", counted(degraded, "drive", "drives")),
@@ -70,7 +70,7 @@ pub(super) fn md(folder: &Path) -> Vec<DriveFinding> {
         let Some(name) = name.strip_prefix("dev-") else { continue };
         let state = fs::read_to_string(member.join("state")).unwrap_or_default();
         let is_faulty = state.trim().split(',').any(|word| word == "faulty");
-        findings.extend(finding(
+        findings.extend(danger(
             "array_faulty",
             u64::from(is_faulty),
             format!("the array has dropped {name} as faulty: replace it"),

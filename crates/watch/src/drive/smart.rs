@@ -5,7 +5,10 @@
 
 use serde::Deserialize;
 
-use super::{DriveFinding, counted, finding};
+use super::{DriveFinding, counted, danger, finding};
+
+/// Percent of its life that a flash drive may have used. At 100 its maker promises nothing more.
+const USED_PERCENT_MAX: u64 = 90;
 
 #[derive(Deserialize)]
 struct SmartReport {
@@ -14,6 +17,58 @@ struct SmartReport {
     nvme_smart_health_information_log: Option<NvmeHealth>,
     scsi_grown_defect_list: Option<u64>,
     scsi_error_counter_log: Option<ScsiErrors>,
+    ata_smart_self_test_log: Option<AtaSelfTests>,
+    nvme_self_test_log: Option<NvmeSelfTests>,
+    endurance_used: Option<EnduranceUsed>,
+    scsi_percentage_used_endurance_indicator: Option<u64>,
+    /// 0 for a drive without a motor.
+    rotation_rate: Option<u64>,
+}
+
+#[derive(Deserialize)]
+struct EnduranceUsed {
+    current_percent: u64,
+}
+
+/// The latest test is the first.
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct AtaSelfTests {
+    standard: AtaTestTable,
+    extended: AtaTestTable,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct AtaTestTable {
+    table: Vec<AtaSelfTest>,
+}
+
+#[derive(Deserialize)]
+struct AtaSelfTest {
+    status: AtaTestStatus,
+}
+
+#[derive(Deserialize)]
+struct AtaTestStatus {
+    /// Absent of a test that was aborted.
+    passed: Option<bool>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct NvmeSelfTests {
+    table: Vec<NvmeSelfTest>,
+}
+
+#[derive(Deserialize)]
+struct NvmeSelfTest {
+    self_test_result: NvmeTestResult,
+}
+
+#[derive(Deserialize)]
+struct NvmeTestResult {
+    value: u64,
 }
 
 #[derive(Deserialize)]
@@ -29,6 +84,14 @@ struct AtaAttributes {
 #[derive(Deserialize)]
 struct AtaAttribute {
     id: u8,
+    #[serde(default)]
+    name: String,
+    /// What is left, by the maker's scale: 100 or more when new.
+    #[serde(default)]
+    value: u64,
+    /// "now" or "past", if the value is, or was, at the limit of the maker.
+    #[serde(default)]
+    when_failed: String,
     raw: AtaRaw,
 }
 
@@ -64,68 +127,106 @@ struct ScsiCounter {
 /// only root may ask.
 pub(super) fn parse(json: &str) -> Option<Vec<DriveFinding>> {
     let report: SmartReport = serde_json::from_str(json).ok()?;
-    let SmartReport {
-        smart_status,
-        ata_smart_attributes,
-        nvme_smart_health_information_log,
-        scsi_grown_defect_list,
-        scsi_error_counter_log,
-    } = report;
-    let says_something = smart_status.is_some()
-        || ata_smart_attributes.is_some()
-        || nvme_smart_health_information_log.is_some()
-        || scsi_error_counter_log.is_some();
+    let says_something = report.smart_status.is_some()
+        || report.ata_smart_attributes.is_some()
+        || report.nvme_smart_health_information_log.is_some()
+        || report.scsi_error_counter_log.is_some();
     if !says_something {
         return None;
     }
-    let failing = smart_status.is_some_and(|status| !status.passed);
+    let failing = report.smart_status.as_ref().is_some_and(|status| !status.passed);
     let mut findings = Vec::new();
-    findings.extend(finding(
+    findings.extend(danger(
         "failing",
         u64::from(failing),
         "the drive says that it is about to fail: copy its files and replace it",
     ));
-    findings.extend(ata_smart_attributes.iter().flat_map(ata));
-    findings.extend(nvme_smart_health_information_log.iter().flat_map(nvme));
-    findings.extend(scsi_grown_defect_list.and_then(replaced));
-    findings.extend(scsi_error_counter_log.and_then(scsi));
+    findings.extend(danger(
+        "failed_self_test",
+        u64::from(report.has_failed_its_test()),
+        "the drive failed its last test of itself: copy its files and replace it",
+    ));
+    let used = report.used_percent().filter(|used| *used >= USED_PERCENT_MAX);
+    let text = |used| format!("the drive has used {used} % of its life: replace it");
+    findings.extend(used.and_then(|used| danger("worn", used, text(used))));
+    findings.extend(report.ata_smart_attributes.iter().flat_map(ata));
+    findings.extend(report.nvme_smart_health_information_log.iter().flat_map(nvme));
+    findings.extend(report.scsi_grown_defect_list.and_then(replaced));
+    findings.extend(report.scsi_error_counter_log.and_then(scsi));
     Some(findings)
 }
 
+impl SmartReport {
+    fn has_failed_its_test(&self) -> bool {
+        let of_ata = self.ata_smart_self_test_log.as_ref().is_some_and(|log| {
+            let mut tests = log.extended.table.iter().chain(&log.standard.table);
+            tests.find_map(|test| test.status.passed) == Some(false)
+        });
+        // Source: NVM Express base specification 2.0, figure 100: 0 passed, 5 to 7 failed.
+        let of_nvme = self.nvme_self_test_log.as_ref().is_some_and(|log| {
+            let mut results = log.table.iter().map(|test| test.self_test_result.value);
+            results.find(|value| matches!(value, 0 | 5..=7)).is_some_and(|value| value != 0)
+        });
+        of_ata || of_nvme
+    }
+
+    /// Returns how much of its life a flash drive has used, in percent.
+    fn used_percent(&self) -> Option<u64> {
+        let of_nvme =
+            self.nvme_smart_health_information_log.as_ref().map(|log| log.percentage_used);
+        let told = self.endurance_used.as_ref().map(|used| used.current_percent);
+        let of_scsi = self.scsi_percentage_used_endurance_indicator;
+        let is_flash = self.rotation_rate == Some(0);
+        let attributes = self.ata_smart_attributes.iter().filter(|_| is_flash);
+        // The attributes that makers call life left, wear levelling, or media wearout.
+        let left = attributes
+            .flat_map(|all| &all.table)
+            .filter(|one| matches!(one.id, 169 | 177 | 202 | 231 | 233) && one.value > 0)
+            .map(|one| 100_u64.saturating_sub(one.value));
+        [of_nvme, told, of_scsi].into_iter().flatten().chain(left).max()
+    }
+}
+
 fn ata(attributes: &AtaAttributes) -> impl Iterator<Item = DriveFinding> {
-    attributes.table.iter().filter_map(|attribute| {
-        // The upper bytes of a raw value hold other numbers with some makers.
-        let count = attribute.raw.value & 0xffff_ffff;
-        let sectors = counted(count, "sector", "sectors");
-        match attribute.id {
-            5 => replaced(count),
-            187 => finding(
-                "uncorrected_errors",
-                count,
-                format!("the drive could not correct {}", counted(count, "error", "errors")),
-            ),
-            197 => finding(
-                "unreadable_sectors",
-                count,
-                format!("the drive has {sectors} it could not read: replace it"),
-            ),
-            198 => finding(
-                "unreadable_in_tests",
-                count,
-                format!("the drive could not read {sectors} in its own tests: replace it"),
-            ),
-            199 => finding(
-                "damaged_transfers",
-                count,
-                format!(
-                    "{} between drive and computer arrived damaged and were repeated: check the \
-                     cable",
-                    counted(count, "transfer", "transfers")
-                ),
-            ),
-            _ => None,
-        }
+    attributes.table.iter().flat_map(|attribute| {
+        let at_limit = attribute.when_failed == "now";
+        let name = attribute.name.replace(|letter: char| !letter.is_ascii_graphic(), "_");
+        let text = format!("the drive is beyond its maker's limit for {name}: replace it");
+        danger("beyond_limit", u64::from(at_limit), text).into_iter().chain(counter(attribute))
     })
+}
+
+fn counter(attribute: &AtaAttribute) -> Option<DriveFinding> {
+    // The upper bytes of a raw value hold other numbers with some makers.
+    let count = attribute.raw.value & 0xffff_ffff;
+    let sectors = counted(count, "sector", "sectors");
+    match attribute.id {
+        5 => replaced(count),
+        187 => finding(
+            "uncorrected_errors",
+            count,
+            format!("the drive could not correct {}", counted(count, "error", "errors")),
+        ),
+        197 => danger(
+            "unreadable_sectors",
+            count,
+            format!("the drive has {sectors} it could not read: replace it"),
+        ),
+        198 => danger(
+            "unreadable_in_tests",
+            count,
+            format!("the drive could not read {sectors} in its own tests: replace it"),
+        ),
+        199 => finding(
+            "damaged_transfers",
+            count,
+            format!(
+                "{} between drive and computer arrived damaged and were repeated: check the cable",
+                counted(count, "transfer", "transfers")
+            ),
+        ),
+        _ => None,
+    }
 }
 
 fn replaced(count: u64) -> Option<DriveFinding> {
@@ -136,28 +237,25 @@ fn replaced(count: u64) -> Option<DriveFinding> {
 
 /// Source: NVM Express base specification 2.0, figure 207: bits of the critical warning.
 fn nvme(health: &NvmeHealth) -> impl Iterator<Item = DriveFinding> {
-    let NvmeHealth { critical_warning, available_spare, percentage_used, media_errors, .. } =
-        *health;
+    let NvmeHealth { critical_warning, available_spare, media_errors, .. } = *health;
     let bit = |number: u64| (critical_warning >> number) & 1;
     let few = available_spare < health.available_spare_threshold;
-    let worn = if percentage_used >= 100 { percentage_used } else { 0 };
     let errors = counted(media_errors, "error", "errors");
     let findings = [
-        finding(
+        danger(
             "media_errors",
             media_errors,
             format!("the drive could not correct {errors} of its medium: replace it"),
         ),
-        finding(
+        danger(
             "spare_low",
             bit(0) | u64::from(few),
             format!("the drive has {available_spare} % of its spare blocks left: replace it"),
         ),
         finding("too_hot", bit(1), "the drive is too hot or too cold"),
-        finding("unreliable", bit(2), "the drive calls itself unreliable: replace it"),
-        finding("read_only", bit(3), "the drive can only be read any more: replace it"),
+        danger("unreliable", bit(2), "the drive calls itself unreliable: replace it"),
+        danger("read_only", bit(3), "the drive can only be read any more: replace it"),
         finding("backup_failed", bit(4), "the drive may lose writes when the power fails"),
-        finding("worn", worn, format!("the drive has used {worn} % of the writes it was made for")),
     ];
     findings.into_iter().flatten()
 }
@@ -168,5 +266,5 @@ fn scsi(errors: ScsiErrors) -> Option<DriveFinding> {
     let count = counters.map(|counter| counter.total_uncorrected_errors).sum();
     let words = counted(count, "error", "errors");
     let text = format!("the drive could not correct {words}: replace it");
-    finding("uncorrected_errors", count, text)
+    danger("uncorrected_errors", count, text)
 }

@@ -2,7 +2,7 @@
 //!
 //! Source: zpool-status(8). The text is parsed, because releases before OpenZFS 2.3 have no JSON.
 
-use super::{DriveFinding, DriveReport, counted, finding};
+use super::{DriveFinding, DriveReport, counted, danger, finding};
 
 /// Parses the answer. A pool is in it with its devices, each with a state and three counters.
 pub(super) fn parse(text: &str) -> Vec<DriveReport> {
@@ -23,7 +23,7 @@ pub(super) fn parse(text: &str) -> Vec<DriveReport> {
                 let count = count.parse().unwrap_or(1);
                 let words = counted(count, "place", "places");
                 let text = format!("the pool could not restore {words}: see `zpool status -v`");
-                report.findings.extend(finding("zfs_data_errors", count, text));
+                report.findings.extend(danger("zfs_data_errors", count, text));
                 in_table = false;
             }
             ["errors:", ..] => in_table = false,
@@ -43,7 +43,7 @@ fn of_device(name: &str, state: &str, counters: &[&str], is_pool: bool) -> Vec<D
     let bad = !matches!(state, "ONLINE" | "AVAIL" | "INUSE");
     let text = format!("{what} is {}: see `zpool status`", state.to_lowercase());
     let mut findings: Vec<DriveFinding> =
-        finding("zfs_state", u64::from(bad), text).into_iter().collect();
+        danger("zfs_state", u64::from(bad), text).into_iter().collect();
     if is_pool {
         return findings;
     }

@@ -11,20 +11,35 @@ pub(super) fn line(schedule: &CheckSchedule, host: &TimerHost) -> String {
         Every::Week => "* * 0",
         Every::Month => "1 * *",
     };
-    // cron takes `%` for the end of the line.
+    // Quiet, because cron mails what a command prints; the alerts tell. cron takes `%` for the end
+    // of the line.
     let command = command_line(schedule, host).replace('%', "\\%");
-    format!("{minute} {hour} {days} {command}")
+    format!("{minute} {hour} {days} {command} >/dev/null 2>&1")
 }
 
-/// Returns the command line, quoted for a shell.
+/// Returns the command line, quoted for a shell: with the folders of the user's environment if they
+/// are not the usual ones, and at a low priority.
 pub(super) fn command_line(schedule: &CheckSchedule, host: &TimerHost) -> String {
-    let program = host.program.to_string_lossy();
+    let state = host.state.first().and_then(|state| state.parent());
+    let folders = [
+        ("XDG_CONFIG_HOME", Some(host.config.as_path()), ".config"),
+        ("XDG_STATE_HOME", state, ".local/state"),
+    ];
+    let unusual = folders.into_iter().filter_map(|(name, folder, usual)| {
+        let folder = folder.filter(|folder| **folder != host.home.join(usual))?;
+        Some(format!("{name}={} ", quoted(&folder.to_string_lossy())))
+    });
+    let (set, program) = (unusual.collect::<String>(), quoted(&host.program.to_string_lossy()));
+    format!("{set}nice -n 10 {program} schedule run {}", schedule.name)
+}
+
+/// Quotes a word for a shell if it needs that.
+fn quoted(word: &str) -> String {
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"/._-+".contains(&byte);
-    let program = match program.bytes().all(plain) {
-        true => program.into_owned(),
-        false => format!("'{}'", program.replace('\'', r"'\''")),
-    };
-    format!("{program} schedule run {}", schedule.name)
+    match word.bytes().all(plain) {
+        true => word.to_owned(),
+        false => format!("'{}'", word.replace('\'', r"'\''")),
+    }
 }
 
 /// Returns a crontab with the block of a schedule, at its end or in place of the old block.

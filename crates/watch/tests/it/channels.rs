@@ -10,8 +10,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use steadfast_watch::{
-    Alert, AlertFacts, Channel, Delivery, Details, Memory, News, Occasion, Sender, Trouble,
-    TroubleKind, WebhookForm,
+    Alert, AlertMessage, AlertWords, Channel, Delivery, Priority, Sender, WebhookForm,
 };
 
 fn sender(folder: &Path) -> Sender {
@@ -19,22 +18,22 @@ fn sender(folder: &Path) -> Sender {
         time_limit: Duration::from_secs(2),
         search_path: Some(format!("{}:/usr/bin:/bin", folder.display()).into()),
         os: "linux",
+        is_bare: false,
+        words: AlertWords {
+            machine: "nas".into(),
+            moment: |at| at.seconds.to_string(),
+            notice: |notice| notice.text.clone(),
+        },
     }
 }
 
-fn facts() -> AlertFacts {
-    AlertFacts {
-        directory: "/srv/Büro".into(),
-        status: Some(3),
-        files: 10,
-        command: "steadfast status".into(),
-        ..AlertFacts::default()
+fn bad_news() -> AlertMessage {
+    AlertMessage {
+        subject: "nas: /srv/Büro: 1 file is damaged".into(),
+        body: "1 file is damaged.\nTo mend it: steadfast repair /srv/Büro".into(),
+        json: serde_json::json!({ "open": { "corrupt": 1 }, "status": 3 }),
+        priority: Priority::High,
     }
-}
-
-fn bad_news() -> News {
-    let trouble = Trouble { kind: TroubleKind::Corrupt, path: "secret plans.odt".into() };
-    Memory::default().news(&[trouble].into(), 1_000)
 }
 
 /// How a server behaves.
@@ -113,30 +112,27 @@ fn request(stream: &mut TcpStream) -> String {
 
 const OK: Manner = Manner::Answers("HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok");
 
-fn send(channel: Channel, news: &News, folder: &Path) -> Result<(), String> {
-    let mut deliveries = sender(folder).end(&[Alert::new(channel)], &facts(), news);
-    assert_eq!(deliveries.len(), 1);
-    deliveries.remove(0).result.map_err(|error| error.to_string())
+fn send(channel: Channel, folder: &Path) -> Result<(), String> {
+    sender(folder).send(&channel, &bad_news()).map_err(|error| error.to_string())
 }
 
 #[test]
 fn each_service_gets_its_form() {
     let folder = tempfile::tempdir().unwrap();
     let rows = [
-        (WebhookForm::Ntfy, "title: /srv/b?ro: 1 file is damaged"),
+        (WebhookForm::Ntfy, "title: nas: /srv/b?ro: 1 file is damaged"),
+        (WebhookForm::Ntfy, "priority: high"),
         (WebhookForm::Json, "\"open\":{\"corrupt\":1}"),
         (WebhookForm::Gotify, "\"priority\":8"),
-        (WebhookForm::Slack, "{\"text\":\"/srv/Büro: 1 file is damaged\\nFolder"),
-        (WebhookForm::Discord, "\"content\":\"/srv/Büro: 1 file is damaged"),
+        (WebhookForm::Slack, "{\"text\":\"nas: /srv/Büro: 1 file is damaged\\n1 file"),
+        (WebhookForm::Discord, "\"content\":\"nas: /srv/Büro: 1 file is damaged"),
     ];
     for (form, expected) in rows {
         let (url, requests) = server(OK);
-        send(Channel::Webhook { url: format!("{url}/a"), form }, &bad_news(), folder.path())
-            .unwrap();
+        send(Channel::Webhook { url: format!("{url}/a"), form }, folder.path()).unwrap();
         let request = requests.recv().unwrap();
         let found = request.contains(expected) || request.to_lowercase().contains(expected);
         assert!(found && request.starts_with("POST /a "), "{form}: {request}");
-        assert!(!request.contains("secret plans"), "{form}: a path was sent: {request}");
     }
 }
 
@@ -144,13 +140,14 @@ fn each_service_gets_its_form() {
 fn a_monitor_hears_of_the_start_and_of_the_status() {
     let folder = tempfile::tempdir().unwrap();
     let (url, requests) = server(OK);
-    let alerts = [Alert::new(Channel::Ping(format!("{url}/uuid?x=1")))];
+    let alert = Alert::new(Channel::Ping(format!("{url}/uuid?x=1")));
+    let of_music = Alert { schedule: Some("music".into()), ..alert.clone() };
     let sender = sender(folder.path());
-    assert!(sender.begin(&alerts).remove(0).result.is_ok());
-    // Also without news: silence is what a monitor takes for an alarm.
-    assert!(sender.end(&alerts, &facts(), &News::default()).remove(0).result.is_ok());
+    assert!(sender.begin(&[of_music], "photos").is_empty());
+    assert!(sender.begin(std::slice::from_ref(&alert), "photos").remove(0).result.is_ok());
+    assert!(sender.test(&[alert]).remove(0).result.is_ok());
     assert!(requests.recv().unwrap().starts_with("POST /uuid/start?x=1 "));
-    assert!(requests.recv().unwrap().starts_with("POST /uuid/3?x=1 "));
+    assert!(requests.recv().unwrap().starts_with("POST /uuid/0?x=1 "));
 }
 
 #[test]
@@ -172,7 +169,7 @@ fn servers_that_fail_or_redirect_are_warnings() {
         let (url, _requests) = server(manner);
         let begun = Instant::now();
         let channel = Channel::Webhook { url: format!("{url}/token"), form: WebhookForm::Json };
-        let error = send(channel, &bad_news(), folder.path()).unwrap_err();
+        let error = send(channel, folder.path()).unwrap_err();
         assert!(error.contains(expected), "{manner:?}: {error}");
         assert!(!error.contains("token"), "{error}");
         assert!(begun.elapsed() < Duration::from_secs(15), "{manner:?}");
@@ -184,7 +181,7 @@ fn servers_that_fail_or_redirect_are_warnings() {
 fn an_answer_that_drips_is_an_answer_once_its_status_is_there() {
     let folder = tempfile::tempdir().unwrap();
     let (url, _requests) = server(Manner::DripsBody);
-    send(Channel::Webhook { url, form: WebhookForm::Json }, &bad_news(), folder.path()).unwrap();
+    send(Channel::Webhook { url, form: WebhookForm::Json }, folder.path()).unwrap();
 }
 
 #[test]
@@ -205,10 +202,10 @@ fn channels_that_hang_take_the_time_of_one() {
     let outcomes = |deliveries: Vec<Delivery>| -> Vec<bool> {
         deliveries.iter().map(|delivery| delivery.result.is_ok()).collect()
     };
-    assert_eq!(outcomes(sender.begin(&alerts)), [false, false, false, false, true]);
+    assert_eq!(outcomes(sender.begin(&alerts, "photos")), [false, false, false, false, true]);
     assert!(begun.elapsed() < limit * 3, "four pings took {:?}", begun.elapsed());
     let begun = Instant::now();
-    let told = outcomes(sender.end(&alerts, &facts(), &bad_news()));
+    let told = outcomes(sender.test(&alerts));
     assert_eq!(told, [false, false, false, false, false, false, true]);
     assert!(begun.elapsed() < limit * 4, "seven alerts took {:?}", begun.elapsed());
 }
@@ -218,12 +215,9 @@ fn a_program_that_leaves_another_behind_does_not_hold_up() {
     let folder = tempfile::tempdir().unwrap();
     // The other has the input, and reads none of it.
     let tool = program(folder.path(), "tool", "exec 3<&0; sleep 30 <&3 & exit 0\n");
-    let trouble =
-        |number| Trouble { kind: TroubleKind::Corrupt, path: format!("{number}").repeat(100) };
-    let news = Memory::default().news(&(0..900).map(trouble).collect(), 1_000);
-    let alert = Alert { details: Details::Paths, ..Alert::new(Channel::Command(vec![tool])) };
+    let long = AlertMessage { json: "x".repeat(200_000).into(), ..bad_news() };
     let begun = Instant::now();
-    assert!(sender(folder.path()).end(&[alert], &facts(), &news).remove(0).result.is_ok());
+    sender(folder.path()).send(&Channel::Command(vec![tool]), &long).unwrap();
     assert!(begun.elapsed() < Duration::from_secs(10), "{:?}", begun.elapsed());
 }
 
@@ -241,7 +235,7 @@ fn a_command_gets_json_and_no_shell() {
     let script = format!("printf '%s|' \"$@\" > '{0}'; cat >> '{0}'\n", out.display());
     let tool = program(folder.path(), "tool", &script);
     let words = vec![tool, "$(touch gone)".into(), "a b".into()];
-    send(Channel::Command(words), &bad_news(), folder.path()).unwrap();
+    send(Channel::Command(words), folder.path()).unwrap();
     let told = fs::read_to_string(&out).unwrap();
     let json = told.strip_prefix("$(touch gone)|a b|").unwrap();
     let json: serde_json::Value = serde_json::from_str(json).unwrap();
@@ -255,7 +249,7 @@ fn programs_that_fail_or_hang_are_warnings() {
     let hangs = program(folder.path(), "hangs", "exec sleep 60\n");
     let rows = [(fails, "7"), (hangs, "within 2 s"), ("/nowhere/tool".to_owned(), "/nowhere/tool")];
     for (tool, expected) in rows {
-        let error = send(Channel::Command(vec![tool]), &bad_news(), folder.path()).unwrap_err();
+        let error = send(Channel::Command(vec![tool]), folder.path()).unwrap_err();
         assert!(error.contains(expected), "{error}");
     }
 }
@@ -269,32 +263,29 @@ fn mail_and_desktop_go_through_the_systems_programs() {
         "sendmail",
         &format!("echo \"$@\" > '{0}'; cat >> '{0}'\n", out.display()),
     );
-    send(Channel::Sendmail("me@example.org".into()), &bad_news(), folder.path()).unwrap();
+    send(Channel::Sendmail("me@example.org".into()), folder.path()).unwrap();
     let mail = fs::read_to_string(&out).unwrap();
     let (head, body) = mail.split_once("\n\n").unwrap();
     assert!(head.starts_with("-i -t\nTo: me@example.org\nSubject: =?UTF-8?Q?"), "{mail}");
-    assert!(body.ends_with("To see more: steadfast status\n"), "{mail}");
+    assert!(body.ends_with("To mend it: steadfast repair /srv/Büro\n"), "{mail}");
     program(folder.path(), "notify-send", &format!("printf '%s|' \"$@\" > '{}'\n", out.display()));
-    send(Channel::Desktop, &bad_news(), folder.path()).unwrap();
+    send(Channel::Desktop, folder.path()).unwrap();
     let words = fs::read_to_string(&out).unwrap();
-    assert!(words.starts_with("--app-name=Steadfast|--|/srv/Büro: 1 file is damaged|"), "{words}");
+    assert!(
+        words.starts_with("--app-name=Steadfast|--|nas: /srv/Büro: 1 file is damaged|"),
+        "{words}"
+    );
 }
 
 #[test]
-fn without_news_only_every_run_is_told() {
+fn a_test_has_the_environment_of_a_timer() {
     let folder = tempfile::tempdir().unwrap();
-    let tool = program(folder.path(), "tool", "cat > /dev/null\n");
-    let quiet = Alert::new(Channel::Command(vec![tool]));
-    let always = Alert { on: Occasion::EveryRun, ..quiet.clone() };
-    let loud = Alert { details: Details::Paths, ..quiet.clone() };
-    let alerts = [quiet, always, loud];
-    let sender = sender(folder.path());
-    assert_eq!(sender.end(&alerts, &facts(), &News::default()).len(), 1);
-    assert_eq!(sender.end(&alerts, &facts(), &bad_news()).len(), 3);
-    let nothing_ran = AlertFacts { status: None, ..facts() };
-    assert_eq!(sender.end(&alerts, &nothing_ran, &News::default()).len(), 0);
-    assert_eq!(sender.end(&alerts, &nothing_ran, &bad_news()).len(), 3);
-    let ping = [Alert::new(Channel::Ping("http://127.0.0.1:9/x".into()))];
-    assert_eq!(sender.end(&ping, &nothing_ran, &bad_news()).len(), 0, "silence is the alarm");
-    assert_eq!(sender.test(&alerts).len(), 3);
+    let out = folder.path().join("out");
+    let tool = program(folder.path(), "tool", &format!("env > '{}'\n", out.display()));
+    let bare = Sender { search_path: None, is_bare: true, ..sender(folder.path()) };
+    bare.send(&Channel::Command(vec![tool]), &bad_news()).unwrap();
+    let environment = fs::read_to_string(&out).unwrap();
+    let path = "PATH=/usr/bin:/bin:/usr/sbin:/sbin:/usr/local/sbin\n";
+    assert!(environment.contains(path), "{environment}");
+    assert!(!environment.contains("CARGO"), "{environment}");
 }

@@ -111,6 +111,7 @@ fn smart_is_told_in_words() {
                     "the drive says that it is about to fail: copy its files and \
                      replace it",
                 ),
+                ("worn", 104, "the drive has used 104 % of its life: replace it"),
                 (
                     "media_errors",
                     7,
@@ -120,7 +121,6 @@ fn smart_is_told_in_words() {
                 ("spare_low", 1, "the drive has 4 % of its spare blocks left: replace it"),
                 ("unreliable", 1, "the drive calls itself unreliable: replace it"),
                 ("read_only", 1, "the drive can only be read any more: replace it"),
-                ("worn", 104, "the drive has used 104 % of the writes it was made for"),
             ],
         ),
         (
@@ -146,6 +146,49 @@ fn smart_is_told_in_words() {
         assert_eq!(said(&reports), expected, "{file}");
         let log = fs::read_to_string(folder.path().join("log")).unwrap();
         assert!(log.contains("-n standby,0 /dev/sdzz"), "{log}");
+    }
+}
+
+#[test]
+fn a_drive_that_is_worn_out_or_fails_its_tests_is_in_danger() {
+    let attribute = |id: u8, value: u8, failed: &str| {
+        format!(
+            "\"rotation_rate\":0,\"ata_smart_attributes\":{{\"table\":[{{\"id\":{id},\"name\":\"X\",\
+             \"value\":{value},\"when_failed\":\"{failed}\",\"raw\":{{\"value\":0}}}}]}}"
+        )
+    };
+    let tests = |first: bool| {
+        format!(
+            "\"ata_smart_self_test_log\":{{\"standard\":{{\"table\":[{{\"status\":{{}}}},\
+             {{\"status\":{{\"passed\":{first}}}}},{{\"status\":{{\"passed\":false}}}}]}}}}"
+        )
+    };
+    let nvme =
+        |used: u8| format!("\"nvme_smart_health_information_log\":{{\"percentage_used\":{used}}}");
+    let nvme_tests = |value: u8| {
+        format!(
+            "\"nvme_self_test_log\":{{\"table\":[{{\"self_test_result\":{{\"value\":{value}}}}}]}}"
+        )
+    };
+    let rows = [
+        (attribute(231, 99, ""), None),
+        (attribute(231, 1, ""), Some("worn")),
+        (attribute(3, 50, "now"), Some("beyond_limit")),
+        (attribute(3, 50, "past"), None),
+        (tests(true), None),
+        (tests(false), Some("failed_self_test")),
+        (nvme(40), None),
+        (nvme(96), Some("worn")),
+        (nvme_tests(0), None),
+        (nvme_tests(7), Some("failed_self_test")),
+    ];
+    for (json, expected) in rows {
+        let folder = tempfile::tempdir().unwrap();
+        let json = format!("{{\"smart_status\":{{\"passed\":true}},{json}}}");
+        program(folder.path(), "smartctl", &format!("cat <<'EOF'\n{json}\nEOF"));
+        let reports = probe(folder.path()).of_volume(&volume("ext4", &[("sdzz", false)]));
+        let dangers: Vec<&str> = reports[0].dangers().map(|one| one.key).collect();
+        assert_eq!(dangers, Vec::from_iter(expected), "{json}");
     }
 }
 

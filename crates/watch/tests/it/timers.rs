@@ -18,8 +18,10 @@ fn schedule(timer: TimerKind) -> CheckSchedule {
         max_time_s: Some(7_200),
         update: true,
         parity: false,
+        from_medium: None,
         timer,
         made_s: 1_700_000_000,
+        tree_made_s: None,
     }
 }
 
@@ -183,7 +185,8 @@ fn a_crontab_of_others_is_kept_byte_for_byte() {
     let schedule = schedule(TimerKind::Crontab);
     timer::install(&schedule, &host).unwrap();
     let alone = fs::read_to_string(&table).unwrap();
-    let line = "5 2 * * * '/opt/my tools/steadfast' schedule run photos";
+    let line = "5 2 * * * XDG_STATE_HOME=/var/lib nice -n 10 '/opt/my tools/steadfast' schedule \
+                run photos >/dev/null 2>&1";
     assert_eq!(alone, format!("# BEGIN steadfast photos\n{line}\n# END steadfast photos\n"));
     timer::uninstall(&schedule, &host).unwrap();
     assert!(!table.exists(), "an empty crontab is removed");
@@ -321,7 +324,7 @@ fn a_schedule_and_its_timer_are_made_changed_and_removed_together() {
     let read = ScheduleList::read(&file).unwrap();
     assert_eq!(read.find("photos").unwrap().timer, TimerKind::SystemdUser);
     assert_eq!(read.metrics(), Some(Path::new("/srv/metrics/steadfast.prom")));
-    Journal::of(&journals, "photos").skipped("busy", 1).unwrap();
+    Journal::of(&journals, "photos").change(|last| last.skipped = Some("busy".into())).unwrap();
     list.dissolve("photos", &host, &journals).unwrap();
     assert!(!journals.join("photos.toml").exists());
     assert!(ScheduleList::read(&file).unwrap().schedules().is_empty());

@@ -49,8 +49,10 @@ fn schedule() -> CheckSchedule {
         max_time_s: None,
         update: false,
         parity: false,
+        from_medium: None,
         timer: TimerKind::Manual,
         made_s: 0,
+        tree_made_s: None,
     }
 }
 
