@@ -15,8 +15,8 @@ const LOAD_MAX: f64 = 1.5;
 /// the end of summer time, still counts.
 const DUE_SHARE: f64 = 0.75;
 
-/// Seconds without a run after which battery and load no longer prevent one: at most a week, less a quarter
-/// of a day for timers that vary. A weekly or monthly run is therefore never put off: its timer
+/// Seconds without a run after which battery and load no longer prevent one: at most a week, less a
+/// quarter of a day for timers that vary. A weekly or monthly run is therefore never put off: its timer
 /// would start it again only after another week or month.
 const PATIENCE_S: i64 = 7 * 86_400 - 6 * 3_600;
 
@@ -94,8 +94,8 @@ pub enum ScheduleDecision {
 
 /// Decides what a schedule does now.
 ///
-/// A folder that is not there is never judged. Battery and load only delay a run: after a week, or a
-/// tenth of the cover, without one, it is made all the same.
+/// A folder that is not there is never judged. Battery and load only delay a run: after a week, or
+/// a tenth of the cover, without one, it is made all the same.
 pub fn decide(schedule: &CheckSchedule, conditions: &Conditions) -> ScheduleDecision {
     let skip = ScheduleDecision::Skip;
     let interval_s = schedule.every.interval_s();

@@ -10,7 +10,7 @@ use std::sync::mpsc::{RecvTimeoutError, Sender as Waiting, channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use steadfast::catalogue::{Catalogue, CatalogueError, CataloguedTree, FailedCheck, RunRecord};
+use steadfast::catalogue::{Catalogue, CatalogueError, FailedCheck, RunRecord};
 use steadfast::parity::{ParityPlace, parity_sets, verify_parity_sets};
 use steadfast::{
     CatalogueUse, DueChoice, ExitStatus, FileState, FolderState, Options, ReadFrom, Selection,
@@ -95,29 +95,12 @@ pub fn run_schedule<S: NightSurface>(
         let _ = journal.change(|last| last.started_s = Some(now_s));
     }
     let tree = places.tree_of(schedule);
-    let read = |tree: &CataloguedTree| places.folder(tree, Some(schedule), now_s).state;
-    let no_tree = || {
-        FolderState::read(
-            &schedule.directory,
-            None,
-            schedule.cover_days,
-            (Options::default().now)(),
-        )
-    };
-    let state = tree.as_ref().map_or_else(|_| no_tree(), read);
-    let mounted = match &state {
-        FolderState::Known(_) => Mounted::Yes,
-        FolderState::NotThere(notice) => Mounted::No((sender.words.notice)(notice)),
-        FolderState::Unknown(notice) => Mounted::Unknown((sender.words.notice)(notice)),
-        FolderState::PartOf(_) | FolderState::Unrecorded => {
-            Mounted::Unknown("it has no catalogue of its own".to_owned())
-        }
-    };
+    let state = places.state_of(schedule, now_s).state;
     let conditions = Conditions {
         now_s,
         last_run_s: last.began_s,
         made_s: schedule.made_s,
-        mounted,
+        mounted: mounted(&state, sender),
         on_battery: on_battery(),
         load: load(),
         in_progress: lock.is_none(),
@@ -148,7 +131,21 @@ pub fn run_schedule<S: NightSurface>(
             Ok(ExitStatus::Undetermined.only_if(is_unjudged))
         }
         (ScheduleDecision::Run { .. }, Err(error), _) => Err(error.into()),
-        (ScheduleDecision::Run { .. }, ..) => unreachable!("a folder that is there is known"),
+        // It is there and known, so this cannot be.
+        (ScheduleDecision::Run { .. }, Ok(_), _) => Ok(ExitStatus::Undetermined),
+    }
+}
+
+/// Returns whether a folder can be checked, or why not.
+fn mounted(state: &FolderState, sender: &Sender) -> Mounted {
+    let words = sender.words.notice;
+    match state {
+        FolderState::Known(_) => Mounted::Yes,
+        FolderState::NotThere(notice) => Mounted::No(words(notice)),
+        FolderState::Unknown(notice) => Mounted::Unknown(words(notice)),
+        FolderState::PartOf(_) | FolderState::Unrecorded => {
+            Mounted::Unknown("it has no catalogue of its own".to_owned())
+        }
     }
 }
 
@@ -300,7 +297,7 @@ impl<S: NightSurface> Night<'_, S> {
         // A walk that tags finds where files were moved to, and records what is missing.
         let updates = *update && self.goes_on(status);
         if !self.surface.was_stopped() {
-            let new = if updates { &[] } else { &*missing };
+            let new = if updates { &[][..] } else { &*missing };
             status.raise(self.look_again(new, &out_of_reach)?);
         }
         if updates {
@@ -317,8 +314,8 @@ impl<S: NightSurface> Night<'_, S> {
         Ok(NightOutcome { status, alarm: None, checked, unreadable, repair_data })
     }
 
-    /// Verifies a part of the repair data, so that all of it is within the cover, and what was found
-    /// damaged before.
+    /// Verifies a part of the repair data, so that all of it is within the cover, and what was
+    /// found damaged before.
     fn verify_repair_data(&mut self) -> Result<RepairData, S::Error> {
         let root = &self.schedule.directory;
         let LastRun { verified_set, damaged_sets, .. } = &self.last;

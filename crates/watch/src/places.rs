@@ -111,16 +111,16 @@ impl WatchPlaces {
 
     /// Returns how the folder of a schedule is, with what the drives beneath it say.
     pub fn folder_of(&self, schedule: &CheckSchedule, now_s: i64) -> FolderStatus {
-        let root = &schedule.directory;
-        let folder = match self.tree_of(schedule) {
-            Ok(tree) => self.folder(&tree, Some(schedule), now_s),
-            Err(_) => {
-                let now = Timestamp { seconds: now_s, nanoseconds: 0 };
-                let state = FolderState::read(root, None, schedule.cover_days, now);
-                self.status_of(root, state, Some(schedule), now_s)
-            }
-        };
-        FolderStatus { drives: drives(root), ..folder }
+        let folder = self.state_of(schedule, now_s);
+        FolderStatus { drives: drives(&schedule.directory), ..folder }
+    }
+
+    /// Returns how the folder of a schedule is, without what its drives say.
+    pub(crate) fn state_of(&self, schedule: &CheckSchedule, now_s: i64) -> FolderStatus {
+        let tree = self.tree_of(schedule).ok();
+        let (root, now) = (&schedule.directory, Timestamp { seconds: now_s, nanoseconds: 0 });
+        let state = FolderState::read(root, tree.as_ref(), schedule.cover_days, now);
+        self.status_of(root, state, Some(schedule), now_s)
     }
 
     /// Returns how a folder is whose state was read already.

@@ -156,6 +156,27 @@ pub fn install(schedule: &CheckSchedule, host: &TimerHost) -> Result<(), Error> 
     Ok(())
 }
 
+/// Returns whether what starts a schedule runs, as far as that can be told.
+pub fn is_running(schedule: &CheckSchedule, host: &TimerHost) -> Option<bool> {
+    match schedule.timer {
+        TimerKind::SystemdUser | TimerKind::SystemdSystem => {
+            let words = systemd::is_active(schedule);
+            let words: Vec<&str> = words.iter().map(String::as_str).collect();
+            Some(host.run(&words, None).is_ok())
+        }
+        TimerKind::Crontab => {
+            let is_cron = |entry: fs::DirEntry| {
+                let name = fs::read_to_string(entry.path().join("comm")).unwrap_or_default();
+                ["cron", "crond", "fcron", "bcron-start"].contains(&name.trim())
+            };
+            let mut processes = fs::read_dir(host.root.join("proc")).ok()?.flatten().peekable();
+            processes.peek()?;
+            Some(processes.any(is_cron))
+        }
+        TimerKind::Launchd | TimerKind::Manual => None,
+    }
+}
+
 /// Writes a file, and makes its folder.
 fn write_file(file: &TimerFile) -> Result<(), Error> {
     let failed = |error: io::Error| Error::system("write", &file.path, &error);

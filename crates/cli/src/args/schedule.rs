@@ -313,7 +313,13 @@ pub(crate) struct AlertSnoozeArgs {
     #[arg(value_name = "DIR")]
     pub(crate) directory: PathBuf,
     /// For how long
-    #[arg(long = "for", value_name = "TIME", value_parser = quantity::time_limit, conflicts_with = "off", required_unless_present = "off")]
+    #[arg(
+        long = "for",
+        value_name = "TIME",
+        value_parser = quantity::time_limit,
+        conflicts_with = "off",
+        required_unless_present = "off"
+    )]
     pub(crate) time: Option<Duration>,
     /// Tell everything again
     #[arg(long)]

@@ -83,6 +83,10 @@ fn add(
         let line = timer::command_line(&schedule, &host);
         text.push_str(&format!("enter this in the scheduler of your system:\n  {line}\n"));
     }
+    if timer::is_running(&schedule, &host) == Some(false) {
+        let timer = schedule.timer;
+        text.push_str(&format!("nothing starts it: {timer} does not run on this machine\n"));
+    }
     if schedule.timer == TimerKind::SystemdUser {
         text.push_str(
             "it runs while you are logged in; `loginctl enable-linger` lets it run always\n",

@@ -219,8 +219,8 @@ pub fn show_parity(
     })
 }
 
-/// Looks at each wanted set, the earlier ones last. `look` adds to the report, or returns `None` if it is
-/// not asked for.
+/// Looks at each wanted set, the earlier ones last. `look` adds to the report, or returns `None` if
+/// it is not asked for.
 fn each_set(
     place: &ParityPlace,
     is_wanted: &dyn Fn(&str) -> bool,

@@ -66,6 +66,12 @@ pub(super) fn disable(schedule: &CheckSchedule) -> Vec<String> {
     systemctl(schedule.timer, &["disable", "--now", &format!("{}.timer", unit(schedule))])
 }
 
+/// Returns the command that succeeds if the timer is active.
+pub(super) fn is_active(schedule: &CheckSchedule) -> Vec<String> {
+    let timer = format!("{}.timer", unit(schedule));
+    systemctl(schedule.timer, &["is-active", "--quiet", &timer])
+}
+
 /// Returns the command that makes systemd read its files again.
 pub(super) fn reload(schedule: &CheckSchedule) -> Vec<String> {
     systemctl(schedule.timer, &["daemon-reload"])

@@ -188,6 +188,13 @@ fn a_crontab_of_others_is_kept_byte_for_byte() {
     let line = "5 2 * * * XDG_STATE_HOME=/var/lib nice -n 10 '/opt/my tools/steadfast' schedule \
                 run photos >/dev/null 2>&1";
     assert_eq!(alone, format!("# BEGIN steadfast photos\n{line}\n# END steadfast photos\n"));
+    assert_eq!(timer::is_running(&schedule, &host), None);
+    for (name, runs) in [("sh\n", false), ("crond\n", true)] {
+        let process = host.root.join("proc").join(name.trim());
+        fs::create_dir_all(&process).unwrap();
+        fs::write(process.join("comm"), name).unwrap();
+        assert_eq!(timer::is_running(&schedule, &host), Some(runs));
+    }
     timer::uninstall(&schedule, &host).unwrap();
     assert!(!table.exists(), "an empty crontab is removed");
     let others = b"MAILTO=me\n# \xff\n0 1 * * * date +\\%F\n";
