@@ -1,7 +1,7 @@
 //! Tags that other tools keep on a file: shatag and cshatag, Unraid, Dintch, Linux IMA.
 //!
 //! Takes attributes by name and value, and returns every foreign tag, or its fault. The bytes are
-//! specified in `docs/formats/attributes.md`.
+//! specified in `crates/manifest/ATTRIBUTES.md`.
 
 mod dintch;
 mod ima;

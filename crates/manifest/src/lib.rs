@@ -6,7 +6,7 @@
 //!
 //! Paths are returned as a document has them: [`confine`] decides whether they may be opened. The
 //! formats are specified in `docs/formats/manifests.md`, `docs/formats/tag.md` and
-//! `docs/formats/attributes.md`.
+//! `crates/manifest/ATTRIBUTES.md`.
 
 #![forbid(unsafe_code)]
 

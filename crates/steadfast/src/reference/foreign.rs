@@ -1,7 +1,7 @@
 //! Judges a file by a foreign tag. Pure.
 //!
 //! Takes the record of another tool and the result of reading; returns the verdict, as far as the
-//! record allows one. `docs/formats/attributes.md` specifies it and is authoritative.
+//! record allows one. `crates/manifest/ATTRIBUTES.md` specifies it and is authoritative.
 
 use steadfast_sys::file::Timestamp;
 
