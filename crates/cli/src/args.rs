@@ -253,13 +253,6 @@ pub(crate) struct AlgorithmArg {
     pub(crate) algorithm: Option<Algorithm>,
 }
 
-impl AlgorithmArg {
-    /// Puts the choice into a run's options.
-    pub(crate) fn choose(&self, options: Options) -> Options {
-        options.with(|options| options.algorithm = self.algorithm)
-    }
-}
-
 /// Which catalogue a run uses.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "The catalogue")]

@@ -140,8 +140,9 @@ fn execute(
     output: &OutputArgs,
     text: impl FnOnce(TextOptions) -> Box<dyn Renderer>,
 ) -> anyhow::Result<ExitStatus> {
-    let reads_only = options.dry_run || matches!(verb, Verb::Check | Verb::Show | Verb::Hash);
-    let place = RunPlace { root: selection.roots.first().map(PathBuf::as_path), reads_only };
+    let reads_only = options.dry_run || matches!(verb, Verb::Check(_) | Verb::Show | Verb::Hash(_));
+    let root = selection.roots.first().map(PathBuf::as_path);
+    let place = RunPlace { root, reads_only, require_tags: verb.requires_tags() };
     render_as(options, output, place, text, |options, console| {
         Run::of(verb, selection.clone(), options.clone()).run(console)
     })
@@ -191,11 +192,13 @@ struct RunPlace<'a> {
     root: Option<&'a Path>,
     /// Whether the run only reads there.
     reads_only: bool,
+    /// Whether a file without a tag is a failure.
+    require_tags: bool,
 }
 
 impl RunPlace<'_> {
     /// A place that is only read, without a catalogue.
-    const READ: Self = RunPlace { root: None, reads_only: true };
+    const READ: Self = RunPlace { root: None, reads_only: true, require_tags: false };
 }
 
 fn render_as(
@@ -208,7 +211,7 @@ fn render_as(
         &mut Console<'_, dyn Renderer + '_>,
     ) -> Result<Summary, steadfast::Error>,
 ) -> anyhow::Result<ExitStatus> {
-    let rule = FindingRule { require_tags: options.require_tags, dry_run: options.dry_run };
+    let rule = FindingRule { require_tags: place.require_tags, dry_run: options.dry_run };
     let mut renderer: Box<dyn Renderer> = match (output.json, output.csv) {
         (true, _) => Box::new(JsonLines { quiet: output.quiet, rule }),
         (_, true) => Box::new(Csv::new(output.quiet, rule)),
@@ -229,7 +232,7 @@ fn render(
         &mut Console<'_, dyn Renderer + '_>,
     ) -> Result<Summary, steadfast::Error>,
 ) -> anyhow::Result<ExitStatus> {
-    let rule = FindingRule { require_tags: options.require_tags, dry_run: options.dry_run };
+    let rule = FindingRule { require_tags: place.require_tags, dry_run: options.dry_run };
     let page = output.report.as_deref().map(|file| {
         let begun = (options.now)();
         RunPage::begin(file, output.units, begun)

@@ -220,7 +220,7 @@ mod tests {
         let options = Options::default().with(|options| {
             options.catalogue.choice = steadfast::CatalogueUse::At(catalogue);
         });
-        let tagged = steadfast::Run::of(Verb::Tag, selection, options).run(&mut |_: &Event| {});
+        let tagged = steadfast::Run::of(Verb::tag(), selection, options).run(&mut |_: &Event| {});
         assert!(tagged.is_ok(), "{tagged:?}");
         age(&audits, 2);
         assert_eq!(files(&of(30, 1)), 3);

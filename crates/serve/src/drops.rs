@@ -246,7 +246,7 @@ fn read_place(drop: &Arc<Drop>, place: &ServedPath, roots: &ServedRoots) {
             options.dry_run = true;
         });
         let mut monitor = DropMonitor { drop, root: &root, options: &options };
-        let run = Run::of(Verb::Check, selection, options.clone()).run(&mut monitor);
+        let run = Run::of(Verb::check(), selection, options.clone()).run(&mut monitor);
         run.map(std::mem::drop).map_err(|error| error.to_string())
     });
     if let Err(error) = read {

@@ -195,6 +195,7 @@ impl<'a> RepairListener<'a> {
             with_special: false,
             suspects: false,
             to_tag: false,
+            all_lost: false,
         };
         let done = repair_files(&selection, &options, &request, self);
         done.map_err(|error| escape::text(&error.to_string()))

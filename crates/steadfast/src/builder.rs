@@ -3,7 +3,6 @@
 //! Input: paths and options. Output: one run with everything that belongs to it. Each guard is
 //! here, so that no caller can leave one out:
 //!
-//! - An option that the verb does not have is refused.
 //! - A verb that writes refuses trees in which a repair in place was cut off.
 //! - A verb that accepts contents ends if too many files changed at once.
 //! - After a verb that wrote tags, parity is brought up to date.
@@ -15,7 +14,7 @@ use crate::error::Error;
 use crate::monitor::{Monitor, Summary};
 use crate::parity::run_and_keep;
 use crate::repair;
-use crate::run::{List, Options, ReadFrom, SuspectUse, Verb, ensure_consent, run};
+use crate::run::{List, Options, ReadFrom, Verb, ensure_consent, run};
 use crate::selection::Selection;
 
 /// Tags every file beneath a path that has no tag, or the file itself.
@@ -66,17 +65,18 @@ pub fn check(path: impl Into<PathBuf>) -> Result<Summary, Error> {
 /// What has no method of its own is set with [`Run::options`] and [`Run::selection`].
 ///
 /// ```
-/// use steadfast::{Event, ExitStatus, ReadFrom, Run};
+/// use steadfast::{CheckOptions, Event, ExitStatus, ReadFrom, Run, Verb};
 ///
 /// # let folder = tempfile::tempdir()?;
 /// # std::fs::write(folder.path().join("a.jpg"), "pixels")?;
 /// # let _ = steadfast::tag(folder.path())?;
 /// # let photographs = folder.path();
+/// let check = CheckOptions { require_tags: true, ..CheckOptions::default() };
 /// let mut seen = Vec::new();
-/// let summary = Run::check([photographs])
+/// let summary = Run::new(Verb::Check(check), [photographs])
 ///     .exclude("*.tmp")
 ///     .read_from(ReadFrom::Media)
-///     .options(|options| options.require_tags = true)
+///     .options(|options| options.reading.workers = Some(2))
 ///     .run(&mut |event: &Event| {
 ///         if let Event::File(file) = event {
 ///             seen.push((file.path.to_path(), file.verdict));
@@ -106,17 +106,17 @@ impl Run {
 
     /// Prepares to hash and tag every file that has no tag.
     pub fn tag(paths: impl IntoIterator<Item: Into<PathBuf>>) -> Run {
-        Run::new(Verb::Tag, paths)
+        Run::new(Verb::tag(), paths)
     }
 
     /// Prepares to compare every tagged file with its tag.
     pub fn check(paths: impl IntoIterator<Item: Into<PathBuf>>) -> Run {
-        Run::new(Verb::Check, paths)
+        Run::new(Verb::check(), paths)
     }
 
     /// Prepares to tag new files and retag modified ones. Corrupt files keep their tags.
     pub fn update(paths: impl IntoIterator<Item: Into<PathBuf>>) -> Run {
-        Run::new(Verb::Update, paths)
+        Run::new(Verb::update(), paths)
     }
 
     /// Leaves out what matches a pattern, in the syntax of `.gitignore`, relative to each path.
@@ -152,10 +152,9 @@ impl Run {
     /// with single files is in the events and in the summary's exit status.
     pub fn run(&self, monitor: &mut dyn Monitor) -> Result<Summary, Error> {
         let Run { verb, selection, options } = self;
-        ensure_options(*verb, options)?;
         match verb {
-            Verb::Check => return repair::check(selection, options, monitor),
-            Verb::Show | Verb::Hash => return run(*verb, selection, options, monitor),
+            Verb::Check(check) => return repair::check(*check, selection, options, monitor),
+            Verb::Show | Verb::Hash(_) => return run(*verb, selection, options, monitor),
             _ => {}
         }
         if !options.dry_run {
@@ -191,29 +190,4 @@ pub fn import(
     run_and_keep(Verb::Import, &selection, options, monitor, |monitor| {
         crate::run::import(root, list, extra, trust, options, monitor)
     })
-}
-
-/// Refuses options that a verb does not have: a run that ignores one does something else than it
-/// was asked for.
-fn ensure_options(verb: Verb, options: &Options) -> Result<(), Error> {
-    let checks = verb == Verb::Check;
-    let updates = verb == Verb::Update;
-    let accepts = updates || matches!(verb, Verb::Retag { .. });
-    let hashes = accepts || matches!(verb, Verb::Tag | Verb::Hash);
-    let foreign = [
-        ("due", options.due.is_some() && !checks),
-        ("require_tags", options.require_tags && !checks),
-        ("accept_missing", options.accept_missing && !updates),
-        ("accept_suspect", options.accept_suspect != SuspectUse::default() && !updates),
-        ("restore_tags", options.restore_tags && !updates),
-        ("accept_many", options.accept_many && !accepts),
-        ("judge", options.judge && verb != Verb::Hash),
-        ("algorithm", options.algorithm.is_some() && !hashes),
-    ];
-    match foreign.iter().find(|(_, is_set)| *is_set) {
-        None => Ok(()),
-        Some((name, _)) => {
-            Err(Error::usage(format!("`{}` does not have the option `{name}`", verb.name())))
-        }
-    }
 }

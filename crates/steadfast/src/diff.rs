@@ -21,6 +21,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
+use steadfast_digest::Algorithm;
 use steadfast_sys::file::{FileKind, Status};
 
 pub use pair::{DiffSummary, Difference, Doubt, FileSide, PathKind, PathPair};
@@ -46,6 +47,8 @@ pub struct Trees {
     pub there: PathBuf,
     /// Whether to read both sides instead of trusting their tags.
     pub read: bool,
+    /// The algorithm of files that are read; `None` for that of their tags.
+    pub algorithm: Option<Algorithm>,
     /// Patterns of files to leave out on both sides, in the syntax of `.gitignore`.
     pub excludes: Vec<String>,
     /// Whether to stay on the file system of each directory.
@@ -56,7 +59,14 @@ impl Trees {
     /// Compares `here`, which was copied, with `there`, the copy, by their tags.
     pub fn new(here: impl Into<PathBuf>, there: impl Into<PathBuf>) -> Trees {
         let (here, there) = (here.into(), there.into());
-        Trees { here, there, read: false, excludes: Vec::new(), one_file_system: false }
+        Trees {
+            here,
+            there,
+            read: false,
+            algorithm: None,
+            excludes: Vec::new(),
+            one_file_system: false,
+        }
     }
 }
 
@@ -109,13 +119,13 @@ pub fn diff_list(
     ensure_directory(&trees.here)?;
     let excludes = Arc::new(Excludes::new(&trees.excludes)?);
     let first = list.iter().find_map(|(_, reference)| reference.digests.first());
-    let algorithm = options.algorithm.or(first.map(|(algorithm, _)| *algorithm));
-    let options = Options { algorithm, ..options.clone() };
-    let means = DiffSetup::of(trees, &options, &excludes)?;
+    let algorithm = trees.algorithm.or(first.map(|(algorithm, _)| *algorithm));
+    let trees = &Trees { algorithm, ..trees.clone() };
+    let means = DiffSetup::of(trees, options, &excludes)?;
     let itself = trees.there.canonicalize().ok().zip(trees.here.canonicalize().ok());
     let itself = itself.and_then(|(list, root)| Some(list.strip_prefix(root).ok()?.to_owned()));
     let there = CopySide::List(ListSide::new(list, itself.as_deref(), &excludes));
-    compare_sides(trees, there, &means, &excludes, &options, monitor)
+    compare_sides(trees, there, &means, &excludes, options, monitor)
 }
 
 /// The side that should be a copy.

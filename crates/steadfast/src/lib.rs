@@ -124,8 +124,9 @@ pub use crate::pages::PagesUse;
 pub use crate::read::Origin;
 pub use crate::reference::Reference;
 pub use crate::run::{
-    CatalogueOptions, CatalogueUse, Controls, DatalessUse, DueChoice, Options, ReadFrom,
-    ReadingOptions, TreeChanges, Verb, changes, prepare_open_files,
+    CatalogueOptions, CatalogueUse, CheckOptions, Controls, DatalessUse, DueChoice, HashOptions,
+    Options, ReadFrom, ReadingOptions, RetagOptions, SuspectUse, TagOptions, TreeChanges,
+    UpdateOptions, Verb, changes, prepare_open_files,
 };
 pub use crate::selection::Selection;
 pub use crate::verdict::{ChangeEvidence, Judgement, Reason, Verdict};

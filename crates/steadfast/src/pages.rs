@@ -83,7 +83,7 @@ pub(crate) fn damage_of(
 }
 
 /// The files whose leaves a run stores.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum PagesUse {
     /// Files of trees that store leaves already, and files with leaves beside them.

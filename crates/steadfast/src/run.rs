@@ -47,8 +47,8 @@ pub use hash::digest_of;
 pub(crate) use leaves::leaves_folder;
 pub(crate) use open_catalogue::advised;
 pub use options::{
-    CatalogueOptions, CatalogueUse, Controls, DatalessUse, DueChoice, Options, ReadFrom,
-    ReadingOptions, SuspectUse, Verb,
+    CatalogueOptions, CatalogueUse, CheckOptions, Controls, DatalessUse, DueChoice, HashOptions,
+    Options, ReadFrom, ReadingOptions, RetagOptions, SuspectUse, TagOptions, UpdateOptions, Verb,
 };
 pub use quick::quick;
 pub use read::read_without_hashing;
@@ -68,6 +68,7 @@ use crate::error::Error;
 use crate::event::Notice;
 use crate::exit_status::ExitStatus;
 use crate::monitor::{Event, FindingEvent, Monitor, Summary};
+use crate::pages::PagesUse;
 use crate::pipeline::Task;
 use crate::read::Engine;
 use crate::read::buffered::Buffered;
@@ -80,13 +81,13 @@ use crate::walk::{Excludes, Listed, WalkItem, walk};
 
 fn task_of(verb: Verb, context: TagContext) -> Arc<dyn Task> {
     match verb {
-        Verb::Tag => Arc::new(tag::TagTask { context }),
-        Verb::Check => Arc::new(check::CheckTask { context }),
-        Verb::Update => Arc::new(update::UpdateTask { context }),
-        Verb::Retag { accept } => Arc::new(retag::RetagTask { context, accept }),
+        Verb::Tag(_) => Arc::new(tag::TagTask { context }),
+        Verb::Check(_) => Arc::new(check::CheckTask { context }),
+        Verb::Update(options) => Arc::new(update::UpdateTask { context, options }),
+        Verb::Retag(retag) => Arc::new(retag::RetagTask { context, accept: retag.accept }),
         Verb::Untag => Arc::new(untag::UntagTask { context }),
         Verb::Show => Arc::new(show::ShowTask { context }),
-        Verb::Hash => Arc::new(hash::HashTask { context }),
+        Verb::Hash(hash) => Arc::new(hash::HashTask { context, judges: hash.judge }),
         Verb::Import => Arc::new(import::ImportTask { context, trust: false }),
         Verb::Export(kind) => Arc::new(import::ExportTask { context, kind }),
     }
@@ -108,6 +109,16 @@ pub(crate) fn run(
     run_with(verb, selection, options, engine, Arc::new(Xattr), monitor)
 }
 
+/// Files that a repair gave their contents again.
+pub(crate) struct RepairedFiles {
+    /// Where the contents of each came from.
+    pub(crate) repairs: Repairs,
+    /// Those that were read back and proved.
+    pub(crate) proved: Vec<ProvedFile>,
+    /// Whether the catalogue accepts tags that differ from its own.
+    pub(crate) accepts: bool,
+}
+
 /// Checks repaired files: those that were proved and did not change since are not read again. The
 /// catalogue records the run as a repair, and where the contents of each file came from.
 ///
@@ -115,14 +126,12 @@ pub(crate) fn run(
 /// As [`crate::Run::run`].
 pub(crate) fn check_repaired(
     selection: &Selection,
-    repairs: Repairs,
-    proved: Vec<ProvedFile>,
+    repaired: RepairedFiles,
     options: &Options,
     monitor: &mut dyn Monitor,
 ) -> Result<Summary, Error> {
     let engine = engine_of(options);
-    let repairs = Some((repairs, proved));
-    run_as(Verb::Check, repairs, selection, options, engine, Arc::new(Xattr), monitor)
+    run_as(Verb::check(), Some(repaired), selection, options, engine, Arc::new(Xattr), monitor)
 }
 
 /// Executes a verb with a given engine and store.
@@ -142,22 +151,25 @@ pub(crate) fn run_with(
 
 fn run_as(
     verb: Verb,
-    repairs: Option<(Repairs, Vec<ProvedFile>)>,
+    repaired: Option<RepairedFiles>,
     selection: &Selection,
     options: &Options,
     engine: Arc<dyn Engine>,
     store: Arc<dyn Store>,
     monitor: &mut dyn Monitor,
 ) -> Result<Summary, Error> {
-    if engine.invents() && verb != Verb::Hash {
+    if engine.invents() && !matches!(verb, Verb::Hash(_)) {
         return Err(Error::usage(format!("the engine {} is for measuring alone", engine.name())));
     }
     let options = &Options { dataless: options.dataless_of(verb), ..options.clone() };
     let session = open_catalogue::open(verb, selection, options)?;
-    let session = match (session, options.due) {
-        (None, Some(_)) => return Err(not_catalogued()),
-        (Some(session), Some(choice)) if open_catalogue::has_due(&session, choice)? => {
-            return check_due(session, choice, selection, options, engine, store, monitor);
+    let session = match (session, verb) {
+        (None, Verb::Check(CheckOptions { due: Some(_), .. })) => return Err(not_catalogued()),
+        (Some(session), Verb::Check(check @ CheckOptions { due: Some(choice), .. }))
+            if open_catalogue::has_due(&session, choice)? =>
+        {
+            let due = (session, choice, check.require_tags);
+            return check_due(due, selection, options, engine, store, monitor);
         }
         (session, _) => session,
     };
@@ -173,8 +185,9 @@ fn run_as(
     };
     let settings = RunSettings::of(options, selection)?;
     let backend = settings.lanes.to_string();
-    let accepts = options.accept_missing && !options.dry_run;
-    let recorded_as = if repairs.is_some() { "repair" } else { verb.name() };
+    let accepts = verb.accepts_missing() || repaired.as_ref().is_some_and(|it| it.accepts);
+    let accepts = accepts && !options.dry_run;
+    let recorded_as = if repaired.is_some() { "repair" } else { verb.name() };
     let start = run_start(recorded_as, &backend, accepts, options);
     let catalogue = session.as_ref().map(|session| session.catalogue().file());
     let pages = pages_of(verb, catalogue, options)?;
@@ -182,11 +195,11 @@ fn run_as(
     let recording = session
         .map(|session| RunRecording::start(session, selection, &start, &options.controls.stop));
     let mut recording = recording.transpose()?;
-    let (repairs, proved) = repairs.unzip();
+    let (repairs, proved) = repaired.map(|it| (it.repairs, it.proved)).unzip();
     if let (Some(recording), Some(repairs)) = (&mut recording, repairs) {
         recording.set_repairs(repairs);
     }
-    let context = TagContext { pages, ..context_of(store, records, options) };
+    let context = TagContext { pages, ..context_of(verb, store, records, options) };
     let task: Arc<dyn Task> = match proved {
         Some(proved) => Arc::new(check::ProvedTask::new(context, proved)),
         None => task_of(verb, context),
@@ -201,8 +214,9 @@ fn run_as(
         source: Box::new(WalkSource {
             selection: walked,
             excludes,
-            reads_leaves: verb == Verb::Check,
+            reads_leaves: matches!(verb, Verb::Check(_)),
         }),
+        require_tags: verb.requires_tags(),
         time_limit: None,
         recording,
         notices,
@@ -227,7 +241,7 @@ fn ask_catalogue(
         Ok(Some(Arc::new(session.covering(selection)?.reader()?)))
     };
     match reader() {
-        Err(error) if verb != Verb::Hash => {
+        Err(error) if !matches!(verb, Verb::Hash(_)) => {
             let text = format!("{error}: only tags at the files themselves are known");
             monitor.event(&Event::Notice(Notice::new(text)));
             Ok(None)
@@ -255,9 +269,10 @@ pub fn init(
     let start = run_start("init", "", false, options);
     let work = Work {
         verb: "init",
-        task: task_of(Verb::Show, context_of(Arc::new(Xattr), None, options)),
+        task: task_of(Verb::Show, context_of(Verb::Show, Arc::new(Xattr), None, options)),
         engine: Arc::new(Buffered),
         settings: RunSettings::of(options, &selection)?,
+        require_tags: false,
         time_limit: None,
         recording: Some(RunRecording::start(session, &selection, &start, &options.controls.stop)?),
         notices: Vec::new(),
@@ -306,10 +321,12 @@ pub fn compare(
     root: &Path,
     list: List,
     unnamed: Unnamed,
+    require_tags: bool,
     options: &Options,
     monitor: &mut dyn Monitor,
 ) -> Result<Summary, Error> {
-    let context = context_of(Arc::new(Xattr), records_of(root, options), options);
+    let check = Verb::Check(CheckOptions { require_tags, ..CheckOptions::default() });
+    let context = context_of(check, Arc::new(Xattr), records_of(root, options), options);
     let task = Arc::new(compare::CompareTask { context });
     let named = Arc::new(Mutex::new(HashSet::new()));
     let list: List = match unnamed {
@@ -322,7 +339,7 @@ pub fn compare(
             }))
         }
     };
-    let mut summary = run_listed(Verb::Check, task, (root, list), None, options, monitor)?;
+    let mut summary = run_listed(check, task, (root, list), None, options, monitor)?;
     let extra = match unnamed {
         Unnamed::Known(extra) => extra,
         Unnamed::All { .. } if summary.interrupted => Vec::new(),
@@ -378,7 +395,7 @@ fn unnamed_beneath(
 fn records_of(root: &Path, options: &Options) -> Option<Arc<CatalogueReader>> {
     let selection = Selection { roots: vec![root.to_owned()], ..Selection::default() };
     let reading = Options { dry_run: true, ..options.clone() };
-    let session = open_catalogue::open(Verb::Check, &selection, &reading).ok()??;
+    let session = open_catalogue::open(Verb::check(), &selection, &reading).ok()??;
     session.covering_list(&selection).reader().ok().map(Arc::new)
 }
 
@@ -394,10 +411,10 @@ pub fn check_listed(
     monitor: &mut dyn Monitor,
 ) -> Result<Summary, Error> {
     let records = records_of(root, options);
-    let context = || context_of(Arc::new(Xattr), records.clone(), options);
+    let context = || context_of(Verb::check(), Arc::new(Xattr), records.clone(), options);
     let by_list = compare::CompareTask { context: context() };
     let task = listed::ListedTask { by_tag: check::CheckTask { context: context() }, by_list };
-    run_listed(Verb::Check, Arc::new(task), (root, list), None, options, monitor)
+    run_listed(Verb::check(), Arc::new(task), (root, list), None, options, monitor)
 }
 
 /// Writes tags from the references of a list, as [`crate::import`] does.
@@ -420,7 +437,7 @@ pub(crate) fn import(
     let recording = session
         .map(|session| RunRecording::start(session, &selection, &start, &options.controls.stop));
     let recording = recording.transpose()?;
-    let context = context_of(Arc::new(Xattr), records, options);
+    let context = context_of(Verb::Import, Arc::new(Xattr), records, options);
     let task = Arc::new(import::ImportTask { context, trust });
     let mut summary = run_listed(Verb::Import, task, (root, list), recording, options, monitor)?;
     report_extra(root, extra, &mut summary, monitor);
@@ -461,6 +478,7 @@ fn run_listed(
         task,
         engine: engine_of(options),
         settings: RunSettings::of(options, &selection)?,
+        require_tags: verb.requires_tags(),
         time_limit: None,
         recording,
         source: Box::new(ListSource { root: root.to_owned(), list: Box::new(list) }),
@@ -472,8 +490,7 @@ fn run_listed(
 
 /// Checks the files that are due, the longest unchecked first.
 fn check_due(
-    session: CatalogueSession,
-    choice: DueChoice,
+    (session, choice, require_tags): (CatalogueSession, DueChoice, bool),
     selection: &Selection,
     options: &Options,
     engine: Arc<dyn Engine>,
@@ -491,18 +508,19 @@ fn check_due(
     let selection = Selection { roots: vec![root.clone()], ..Selection::default() };
     let settings = RunSettings::of(options, &selection)?;
     let backend = settings.lanes.to_string();
-    let start = run_start(Verb::Check.name(), &backend, false, options);
-    let pages = pages_of(Verb::Check, Some(session.catalogue().file()), options)?;
-    let mut context = TagContext { pages, ..context_of(store, records, options) };
+    let start = run_start(Verb::check().name(), &backend, false, options);
+    let pages = pages_of(Verb::check(), Some(session.catalogue().file()), options)?;
+    let mut context = TagContext { pages, ..context_of(Verb::check(), store, records, options) };
     let time_limit = deadline.map(|deadline| {
         context.stop = Arc::default();
         TimeLimit { deadline, files_due: list.files(), stop: Arc::clone(&context.stop) }
     });
     let work = Work {
-        verb: Verb::Check.name(),
-        task: task_of(Verb::Check, context),
+        verb: Verb::check().name(),
+        task: task_of(Verb::check(), context),
         engine,
         settings,
+        require_tags,
         time_limit,
         recording: Some(
             RunRecording::start(session, &Selection::default(), &start, &options.controls.stop)?
@@ -543,6 +561,7 @@ fn not_catalogued() -> Error {
 }
 
 fn context_of(
+    verb: Verb,
     store: Arc<dyn Store>,
     records: Option<Arc<CatalogueReader>>,
     options: &Options,
@@ -550,11 +569,8 @@ fn context_of(
     TagContext {
         store,
         records,
-        restore_tags: options.restore_tags,
-        judges: options.judge,
-        accept_missing: options.accept_missing,
-        accept_suspect: options.accept_suspect,
-        algorithm: options.algorithm,
+        algorithm: verb.algorithm(),
+        accept_missing: verb.accepts_missing(),
         pages: None,
         stop: Arc::clone(&options.controls.stop),
         dry_run: options.dry_run,
@@ -568,15 +584,14 @@ fn pages_of(
     catalogue: Option<&Path>,
     options: &Options,
 ) -> Result<Option<Arc<PageKeeper>>, Error> {
-    match verb {
-        Verb::Tag | Verb::Check | Verb::Update | Verb::Retag { .. } => {
-            let folder = catalogue.map(leaves_folder).transpose()?.flatten();
-            let keeper =
-                PageKeeper::new(&options.pages, folder, Arc::clone(&options.controls.stop))?;
-            Ok(Some(Arc::new(keeper)))
-        }
-        _ => Ok(None),
-    }
+    let pages = match verb {
+        Verb::Tag(tag) => tag.pages,
+        Verb::Check(_) | Verb::Update(_) | Verb::Retag(_) => PagesUse::Kept,
+        _ => return Ok(None),
+    };
+    let folder = catalogue.map(leaves_folder).transpose()?.flatten();
+    let keeper = PageKeeper::new(pages, folder, Arc::clone(&options.controls.stop))?;
+    Ok(Some(Arc::new(keeper)))
 }
 
 /// Returns the time of a tag, in whole seconds.

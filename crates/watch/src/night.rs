@@ -13,8 +13,8 @@ use std::time::{Duration, Instant};
 use steadfast::catalogue::{Catalogue, CatalogueError, FailedCheck, RunRecord};
 use steadfast::parity::{ParityPlace, parity_sets, verify_parity_sets};
 use steadfast::{
-    CatalogueUse, DueChoice, ExitStatus, FileState, FolderState, Options, ReadFrom, Selection,
-    TreeChanges, Verb,
+    CatalogueUse, CheckOptions, DueChoice, ExitStatus, FileState, FolderState, Options, ReadFrom,
+    Selection, TreeChanges, Verb,
 };
 use steadfast_sys::file::File;
 
@@ -282,9 +282,9 @@ impl<S: NightSurface> Night<'_, S> {
             // What is known to be missing counts for no further alarm.
             choice.leaves_missing = alarm.is_some();
         });
-        let options = self.reading().with(|options| options.due = Some(due));
+        let check = Verb::Check(CheckOptions { due: Some(due), ..CheckOptions::default() });
         let selection = Selection::of([directory]);
-        let mut status = self.surface.run(Verb::Check, &selection, options)?;
+        let mut status = self.surface.run(check, &selection, self.reading())?;
         let checked = Catalogue::open_reader(self.catalogue)?.runs(i64::MAX, 1)?.pop();
         status.raise(ExitStatus::Undetermined.only_if(!unreadable.is_empty()));
         let repair_data = self.verify_repair_data()?;
@@ -400,7 +400,7 @@ impl<S: NightSurface> Night<'_, S> {
                 options.allow_empty = true;
                 options.controls.stop = Arc::clone(&limit.stop);
             });
-            let done = self.surface.run(Verb::Check, &selection, options)?;
+            let done = self.surface.run(Verb::check(), &selection, options)?;
             status.raise(limit.status(done, self.surface.was_stopped()));
         }
         Ok(status)
@@ -413,9 +413,9 @@ impl<S: NightSurface> Night<'_, S> {
             selection.listed = changes.edited;
             selection.within = Some(directory.clone());
         });
-        let new = (Verb::Tag, Selection::of([directory]));
+        let new = (Verb::tag(), Selection::of([directory]));
         let mut worst = status.only_if(status != ExitStatus::Changed);
-        for (verb, selection) in [new, (Verb::Update, edited)] {
+        for (verb, selection) in [new, (Verb::update(), edited)] {
             if selection.roots.is_empty() && selection.listed.is_empty() {
                 continue;
             }

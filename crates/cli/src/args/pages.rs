@@ -5,7 +5,6 @@ use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
-use steadfast::Options;
 use steadfast::pages::PagesUse;
 use steadfast::verity::{VerityHash, VerityParams};
 
@@ -134,13 +133,12 @@ pub(crate) struct KeepPagesArgs {
 }
 
 impl KeepPagesArgs {
-    /// Puts the choice into a run's options.
-    pub(crate) fn choose(&self, options: Options) -> Options {
-        let pages = match self.pages {
+    /// Returns for which files leaves are kept.
+    pub(crate) fn choice(&self) -> PagesUse {
+        match self.pages {
             true => PagesUse::All { page_len: self.page_size, sidecars: self.sidecar },
             false => PagesUse::Kept,
-        };
-        options.with(|options| options.pages = pages)
+        }
     }
 }
 

@@ -78,7 +78,7 @@ impl TagWriteArgs {
     /// Returns a run's options.
     pub(crate) fn options(&self) -> Options {
         let options = self.engine.options().with(|options| options.dry_run = self.dry_run.dry_run);
-        self.catalogue.choose(self.algorithm.choose(self.paths.walk.empty.choose(options)))
+        self.catalogue.choose(self.paths.walk.empty.choose(options))
     }
 }
 

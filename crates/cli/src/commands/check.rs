@@ -4,27 +4,27 @@ use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
 use anyhow::ensure;
-use steadfast::ExitStatus;
-use steadfast::Verb;
 use steadfast::run::Unnamed;
+use steadfast::{CheckOptions, ExitStatus, Verb};
 
 use crate::args::CheckArgs;
 
 use super::documents::{ManifestDocument, ensure_plain};
-use super::{execute, execute_with, report};
+use super::{RunPlace, execute, render_as, report};
 
 pub(super) fn run(args: &CheckArgs) -> anyhow::Result<ExitStatus> {
     if let Some(manifest) = &args.manifest {
         return check_manifest(args, manifest);
     }
     let selection = args.paths.selection()?;
-    let options = args.paths.walk.empty.choose(args.catalogue.choose(args.engine.options())).with(
-        |options| {
-            options.require_tags = args.require_tags;
-            options.due = args.due.choice();
-        },
-    );
-    if options.due.is_some() {
+    let options = args.paths.walk.empty.choose(args.catalogue.choose(args.engine.options()));
+    let check = CheckOptions {
+        due: args.due.choice(),
+        require_tags: args.require_tags,
+        ..CheckOptions::default()
+    };
+    let place = RunPlace { require_tags: args.require_tags, ..RunPlace::READ };
+    if check.due.is_some() {
         let plain = selection.excludes.is_empty() && selection.listed.is_empty();
         ensure!(
             plain,
@@ -33,11 +33,11 @@ pub(super) fn run(args: &CheckArgs) -> anyhow::Result<ExitStatus> {
         );
     }
     if args.due.quick {
-        return execute_with(options, &args.output, report, |options, console| {
+        return render_as(options, &args.output, place, report, |options, console| {
             steadfast::run::quick(&selection, options, console)
         });
     }
-    let status = execute(Verb::Check, &selection, options, &args.output, report)?;
+    let status = execute(Verb::Check(check), &selection, options, &args.output, report)?;
     #[cfg(feature = "schedule")]
     if status == ExitStatus::Corrupt && !args.output.json {
         tell_of_drives(selection.roots.first());
@@ -69,12 +69,13 @@ fn check_manifest(args: &CheckArgs, manifest: &Path) -> anyhow::Result<ExitStatu
     let root = document.find_root(paths.first().map(PathBuf::as_path), &command);
     let options = args.paths.walk.empty.choose(args.engine.options());
     let options = args.catalogue.choose(options);
-    let options = options.with(|options| options.require_tags = args.require_tags);
     let unnamed = match args.new && document.extra.is_empty() && !manifest.is_dir() {
         true => Unnamed::All { list: identity_of(manifest) },
         false => Unnamed::Known(document.extra),
     };
-    execute_with(options, &args.output, report, |options, console| {
-        steadfast::run::compare(&root, document.list, unnamed, options, console)
+    let require_tags = args.require_tags;
+    let place = RunPlace { require_tags, ..RunPlace::READ };
+    render_as(options, &args.output, place, report, |options, console| {
+        steadfast::run::compare(&root, document.list, unnamed, require_tags, options, console)
     })
 }

@@ -25,10 +25,11 @@ pub(super) fn run(args: &DiffArgs) -> anyhow::Result<ExitStatus> {
     let selection = args.walk.selection()?;
     let mut trees = Trees::new(&args.a, &args.b);
     trees.read = args.read;
+    trees.algorithm = args.algorithm.algorithm;
     trees.excludes = selection.excludes;
     trees.one_file_system = selection.one_file_system;
     let stop = exit::stop_on_signals()?;
-    let options = args.algorithm.choose(args.walk.empty.choose(args.engine.options()));
+    let options = args.walk.empty.choose(args.engine.options());
     let options = options.with(|options| options.controls.stop = Arc::clone(&stop));
     let mut renderer = renderer(args);
     let mut console = Console::new(&mut *renderer, output, Some(stop));

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use anyhow::{Context as _, ensure};
 use steadfast::ExitStatus;
 use steadfast::manifest::{self, DocumentWriter, ErrorKind, Format, Record};
-use steadfast::{Event, FileEvent, Monitor, Run, Selection, Subject, Verb, Verdict};
+use steadfast::{Event, FileEvent, HashOptions, Monitor, Run, Selection, Subject, Verb, Verdict};
 
 use crate::args::ExportArgs;
 use crate::exit::{self, complain};
@@ -47,14 +47,15 @@ fn export(root: &Path, format: Format, args: &ExportArgs) -> anyhow::Result<Exit
         failed: None,
         stop: Arc::clone(&stop),
     };
-    let verb = if args.read { Verb::Hash } else { Verb::Show };
+    let algorithm = args.algorithm.algorithm;
+    let verb = match args.read {
+        true => Verb::Hash(HashOptions { algorithm, judge: true }),
+        false => Verb::Show,
+    };
     let (roots, output) = (vec![root.to_owned()], exit::stdout_file());
     let selection = Selection::of(roots).with(|selection| selection.output = output);
-    let options = args.algorithm.choose(args.engine.options());
-    let options = args.empty.choose(options.with(|options| {
-        options.controls.stop = stop;
-        options.judge = args.read;
-    }));
+    let options = args.engine.options().with(|options| options.controls.stop = stop);
+    let options = args.empty.choose(options);
     let summary = Run::of(verb, selection, options).run(&mut document)?;
     if let Some(error) = document.failed {
         return Err(error).context("the document is cut short");

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use anyhow::ensure;
 use steadfast::ExitStatus;
 use steadfast::manifest::sums::{self, Ending, Style};
-use steadfast::{Algorithm, Selection, Verb};
+use steadfast::{Algorithm, HashOptions, Selection, Verb};
 use steadfast_report::Sums;
 
 use crate::args::{HashArgs, OutputArgs};
@@ -83,8 +83,10 @@ fn hash(args: &HashArgs, mut selection: Selection) -> anyhow::Result<ExitStatus>
     }
     selection.with_sidecars = true;
     selection.output = stdout_file();
-    let options = args.algorithm.choose(args.paths.walk.empty.choose(args.engine.options()));
-    execute(Verb::Hash, &selection, options, &args.output, |text| {
+    let options = args.paths.walk.empty.choose(args.engine.options());
+    let algorithm = args.algorithm.algorithm;
+    let verb = Verb::Hash(HashOptions { algorithm, judge: false });
+    execute(verb, &selection, options, &args.output, |text| {
         Box::new(Sums {
             style: style(args),
             ending: ending(args),

@@ -34,12 +34,12 @@ pub(super) fn run(args: &RepairArgs) -> anyhow::Result<ExitStatus> {
         with_special: args.set_id,
         suspects: args.suspect,
         to_tag: args.to_tag,
+        all_lost: args.all_lost,
     };
     let options = args.catalogue.choose(args.paths.walk.empty.choose(args.engine.options()));
     let stop = exit::stop_on_signals()?;
     let options = options.with(|options| {
         options.controls.stop = stop;
-        options.all_lost = args.all_lost;
         options.allow_empty |= args.all_lost;
     });
     let mut console = RepairConsole { json: args.json };

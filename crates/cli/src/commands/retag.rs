@@ -1,7 +1,7 @@
 //! `steadfast retag`: arguments → a run that replaces tags → the report.
 
 use steadfast::ExitStatus;
-use steadfast::Verb;
+use steadfast::{RetagOptions, Verb};
 
 use crate::args::RetagArgs;
 
@@ -12,7 +12,10 @@ pub(super) fn run(args: &RetagArgs) -> anyhow::Result<ExitStatus> {
         true => args.write.paths.explicit_selection("retag --accept")?,
         false => args.write.paths.selection()?,
     };
-    let verb = Verb::Retag { accept: args.accept };
-    let options = args.write.options().with(|options| options.accept_many = args.accept_many);
-    execute_accepting(verb, &selection, options, &args.write.output, report)
+    let verb = Verb::Retag(RetagOptions {
+        algorithm: args.write.algorithm.algorithm,
+        accept: args.accept,
+        accept_many: args.accept_many,
+    });
+    execute_accepting(verb, &selection, args.write.options(), &args.write.output, report)
 }

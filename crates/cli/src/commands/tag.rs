@@ -1,7 +1,7 @@
 //! `steadfast tag`: arguments → a run that tags → the report.
 
 use steadfast::ExitStatus;
-use steadfast::Verb;
+use steadfast::{TagOptions, Verb};
 
 use crate::args::TagArgs;
 
@@ -9,6 +9,7 @@ use super::{execute, report};
 
 pub(super) fn run(args: &TagArgs) -> anyhow::Result<ExitStatus> {
     let selection = args.write.paths.selection()?;
-    let options = args.pages.choose(args.write.options());
-    execute(Verb::Tag, &selection, options, &args.write.output, report)
+    let algorithm = args.write.algorithm.algorithm;
+    let verb = Verb::Tag(TagOptions { algorithm, pages: args.pages.choice() });
+    execute(verb, &selection, args.write.options(), &args.write.output, report)
 }

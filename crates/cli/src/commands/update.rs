@@ -1,8 +1,7 @@
 //! `steadfast update`: arguments → a run that judges and tags → the report.
 
 use steadfast::ExitStatus;
-use steadfast::Verb;
-use steadfast::run::SuspectUse;
+use steadfast::{SuspectUse, UpdateOptions, Verb};
 
 use crate::args::UpdateArgs;
 
@@ -10,15 +9,16 @@ use super::{execute_accepting, report};
 
 pub(super) fn run(args: &UpdateArgs) -> anyhow::Result<ExitStatus> {
     let selection = args.write.paths.selection()?;
-    let options = args.write.options().with(|options| {
-        options.restore_tags = args.restore_tags;
-        options.accept_missing = args.accept_missing;
-        options.accept_suspect = match (args.accept_suspect, args.only_suspect) {
+    let verb = Verb::Update(UpdateOptions {
+        algorithm: args.write.algorithm.algorithm,
+        accept_missing: args.accept_missing,
+        accept_suspect: match (args.accept_suspect, args.only_suspect) {
             (_, true) => SuspectUse::AcceptAlone,
             (true, false) => SuspectUse::Accept,
             (false, false) => SuspectUse::Leave,
-        };
-        options.accept_many = args.accept_many;
+        },
+        accept_many: args.accept_many,
+        restore_tags: args.restore_tags,
     });
-    execute_accepting(Verb::Update, &selection, options, &args.write.output, report)
+    execute_accepting(verb, &selection, args.write.options(), &args.write.output, report)
 }

@@ -170,7 +170,7 @@ fn a_killed_tag_leaves_each_file_with_a_true_tag_or_none() {
     for number in 1..=TAG_ROUNDS {
         round.remove_tags();
         let killed = round.kill("tag");
-        let (summary, _) = round.library(Verb::Check);
+        let (summary, _) = round.library(Verb::check());
         let intact = summary.verdicts(Verdict::Intact) as usize;
         let untagged = summary.verdicts(Verdict::Untagged) as usize;
         assert_eq!((intact + untagged, summary.exit_status().code()), (FILES, 0), "round {number}");
@@ -178,7 +178,7 @@ fn a_killed_tag_leaves_each_file_with_a_true_tag_or_none() {
         cuts += usize::from(is_cut(intact, FILES));
         if number % ROUNDS_PER_FINISH == 0 {
             round.finish("tag");
-            let (summary, _) = round.library(Verb::Check);
+            let (summary, _) = round.library(Verb::check());
             assert_eq!(summary.verdicts(Verdict::Intact), FILES as u64);
             round.remove_tags();
             round.finish("tag");
@@ -199,7 +199,7 @@ fn a_killed_update_leaves_the_old_tag_or_the_new_one_with_the_old_beside_it() {
     for number in 1..=UPDATE_ROUNDS {
         round.edit();
         let killed = round.kill("update");
-        let (summary, checked) = round.library(Verb::Check);
+        let (summary, checked) = round.library(Verb::check());
         let (_, shown) = round.library(Verb::Show);
         assert_eq!(summary.verdicts(Verdict::Corrupt), 0, "round {number}");
         let (mut modified, mut replaced) = (0, 0);
@@ -227,7 +227,7 @@ fn a_killed_update_leaves_the_old_tag_or_the_new_one_with_the_old_beside_it() {
         cuts += usize::from(is_cut(replaced, replaced + modified));
         if number % ROUNDS_PER_FINISH == 0 {
             round.finish("update");
-            let (summary, _) = round.library(Verb::Check);
+            let (summary, _) = round.library(Verb::check());
             assert_eq!(summary.verdicts(Verdict::Intact), FILES as u64);
             note_tags(&mut round);
         }

@@ -115,8 +115,8 @@ impl House {
                 self.run(&["schedule", "remove", "photos"]).succeeds();
                 night
             }
-            (Surface::Library, Wish::Check) => self.library(Verb::Check),
-            (Surface::Library, Wish::Update) => self.library(Verb::Update),
+            (Surface::Library, Wish::Check) => self.library(Verb::check()),
+            (Surface::Library, Wish::Update) => self.library(Verb::update()),
             (Surface::Browser, Wish::Check) => self.browser("check"),
             (Surface::Browser, Wish::Update) => self.browser("update"),
         }
@@ -553,18 +553,4 @@ fn what_is_accepted_a_little_each_night_adds_up() {
         let page = house.serve(|client, entrance| client.page(entrance, "/"));
         assert!(page.contains(said), "{surface:?}");
     }
-}
-
-#[test]
-fn an_option_that_a_verb_does_not_have_is_refused() {
-    let house = House::new();
-    let limited = steadfast::DueChoice::default().with(|due| due.max_bytes = Some(1));
-    let verbs = [Verb::Tag, Verb::Update, Verb::Untag, Verb::Retag { accept: false }];
-    for verb in verbs {
-        let run = Run::new(verb, [house.photos()]).options(|options| options.due = Some(limited));
-        let error = run.run(&mut |_: &Event| {}).unwrap_err();
-        assert!(error.to_string().contains("does not have the option `due`"), "{error}");
-    }
-    let run = Run::check([house.photos()]).options(|options| options.accept_missing = true);
-    assert!(run.run(&mut |_: &Event| {}).is_err());
 }

@@ -172,6 +172,7 @@ fn meddled(
         with_special: false,
         suspects: false,
         to_tag: false,
+        all_lost: false,
     };
     let mut meddler = Meddler { asked, repaired, told: Vec::new() };
     let selection = Selection::of([tree.path("data")]);

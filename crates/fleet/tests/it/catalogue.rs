@@ -120,7 +120,7 @@ fn what_was_judged_since_stays_as_it_was_judged() {
         let roots = vec![folder.tree()];
         let selection = steadfast::Selection::of(roots);
         let options = Options::default();
-        let check = steadfast::Verb::Check;
+        let check = steadfast::Verb::check();
         steadfast::unguarded::run(check, &selection, &options, &mut Heard::default()).unwrap()
     };
     assert_eq!(check(&folder).exit_status().code(), 3);
@@ -148,7 +148,7 @@ fn a_shard_with_a_file_that_was_never_judged_comes_first() {
     let folder = catalogued();
     let roots = vec![folder.tree().join("d1")];
     let selection = steadfast::Selection::of(roots);
-    let check = steadfast::Verb::Check;
+    let check = steadfast::Verb::check();
     let _ =
         steadfast::unguarded::run(check, &selection, &Options::default(), &mut Heard::default())
             .unwrap();
@@ -193,7 +193,7 @@ fn what_was_retagged_since_is_not_entered() {
     fs::write(folder.tree().join("d1/f1"), "edited").unwrap();
     let selection = steadfast::Selection::of([folder.tree()]);
     let options = Options::default();
-    let update = steadfast::Verb::Update;
+    let update = steadfast::Verb::update();
     let _ = steadfast::unguarded::run(update, &selection, &options, &mut Heard::default()).unwrap();
     for shard in 0..job.header().shards {
         crate::folder::run_shard(&job, shard).unwrap();
@@ -204,7 +204,7 @@ fn what_was_retagged_since_is_not_entered() {
     assert!(told, "{:?}", heard.notices);
     let (checked, _) = {
         let mut heard = Heard::default();
-        let check = steadfast::Verb::Check;
+        let check = steadfast::Verb::check();
         let summary = steadfast::unguarded::run(check, &selection, &options, &mut heard).unwrap();
         (summary, heard)
     };

@@ -70,7 +70,7 @@ impl Folder {
     }
 
     pub(crate) fn tag(&self) {
-        assert_eq!(self.run(Verb::Tag).0.exit_status().code(), 0);
+        assert_eq!(self.run(Verb::tag()).0.exit_status().code(), 0);
     }
 
     /// Has the library do a verb on the tree.

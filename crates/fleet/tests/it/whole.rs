@@ -46,7 +46,7 @@ fn a_job_says_what_one_check_says() {
     let job = folder.plan("job", 5);
     folder.result(&job);
     let (merged, heard) = folder.merge(&job, false).unwrap();
-    let (checked, files) = folder.run(Verb::Check);
+    let (checked, files) = folder.run(Verb::check());
     assert_eq!(merged.summary.exit_status().code(), 3);
     assert_eq!(merged.summary.exit_status().code(), checked.exit_status().code());
     for verdict in Verdict::ALL {

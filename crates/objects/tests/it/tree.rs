@@ -30,7 +30,7 @@ pub(crate) fn tagged(files: &[(&str, &[u8])]) -> tempfile::TempDir {
     }
     let selection = selection(folder.path());
     let options = Options::default().with(|options| options.catalogue.choice = CatalogueUse::Off);
-    let _ = steadfast::unguarded::run(Verb::Tag, &selection, &options, &mut Silent).unwrap();
+    let _ = steadfast::unguarded::run(Verb::tag(), &selection, &options, &mut Silent).unwrap();
     folder
 }
 

@@ -10,10 +10,9 @@ use std::sync::{Arc, Mutex};
 use steadfast::ExitStatus;
 use steadfast::catalogue::Catalogue;
 use steadfast::cost::{Span, SpanSink};
-use steadfast::run::SuspectUse;
 use steadfast::{
     Action, ErrorKind, Event, FileEvent, Monitor, Options, Progress, Run, Selection, Summary,
-    Verdict,
+    SuspectUse, UpdateOptions, Verb, Verdict,
 };
 use steadfast_report::run::RunReport;
 use steadfast_report::timeline::Timeline;
@@ -70,9 +69,6 @@ impl<'a> RunMonitor<'a> {
         let options_with = |catalogue| {
             options_of(run, catalogue).with(|options| {
                 options.trace = Some(Arc::clone(&spans) as Arc<dyn SpanSink>);
-                if run.request.verb == RunVerb::Keep {
-                    options.accept_suspect = SuspectUse::AcceptAlone;
-                }
             })
         };
         let options = options_with(run.catalogue.clone());
@@ -119,7 +115,7 @@ impl<'a> RunMonitor<'a> {
             }
             catalogue = Catalogue::find_beneath(root, root);
         }
-        Run::of(steadfast::Verb::Tag, selection.clone(), options_with(catalogue)).run(self)
+        Run::of(Verb::tag(), selection.clone(), options_with(catalogue)).run(self)
     }
 
     fn file(&mut self, event: &FileEvent) {
@@ -212,11 +208,15 @@ fn explained(error: &steadfast::Error, root: &Path) -> String {
     }
 }
 
-fn library_verb(verb: RunVerb) -> steadfast::Verb {
+fn library_verb(verb: RunVerb) -> Verb {
     match verb {
-        RunVerb::Tag | RunVerb::Protect => steadfast::Verb::Tag,
-        RunVerb::Update | RunVerb::Keep => steadfast::Verb::Update,
-        RunVerb::Check | RunVerb::Init => steadfast::Verb::Check,
+        RunVerb::Tag | RunVerb::Protect => Verb::tag(),
+        RunVerb::Update => Verb::update(),
+        RunVerb::Keep => Verb::Update(UpdateOptions {
+            accept_suspect: SuspectUse::AcceptAlone,
+            ..UpdateOptions::default()
+        }),
+        RunVerb::Check | RunVerb::Init => Verb::check(),
     }
 }
 

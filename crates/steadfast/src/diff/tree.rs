@@ -72,7 +72,7 @@ impl DiffSetup {
         let settings = Settings::new(processors, of_side, lanes.now(), open_files, options.qos);
         let selection =
             Selection { one_file_system: trees.one_file_system, ..Selection::default() };
-        let algorithm = options.algorithm.or_else(|| {
+        let algorithm = trees.algorithm.or_else(|| {
             let selection = Selection { roots: vec![trees.here.clone()], ..selection.clone() };
             trees
                 .read
@@ -88,7 +88,7 @@ impl DiffSetup {
             settings: Settings { window: WINDOW, ..settings },
             queue_depth: options.reading.queue_depth,
             algorithm: algorithm.unwrap_or(Algorithm::Sha256),
-            forced: options.algorithm.is_some(),
+            forced: trees.algorithm.is_some(),
             read: trees.read,
         })
     }

@@ -48,7 +48,7 @@ pub(crate) fn run_and_keep(
         }
     }))?;
     let accepted = accepted.map(Arc::new);
-    let writes = matches!(verb, Verb::Tag | Verb::Update | Verb::Retag { .. } | Verb::Import);
+    let writes = matches!(verb, Verb::Tag(_) | Verb::Update(_) | Verb::Retag(_) | Verb::Import);
     if options.dry_run || summary.interrupted || !(writes || verb == Verb::Untag) {
         return Ok(summary);
     }
@@ -69,13 +69,13 @@ pub(crate) fn run_and_keep(
             continue;
         }
         let scope = ParityScope::new(place.root(), paths);
-        let missing = match (options.accept_missing, &accepted) {
+        let missing = match (verb.accepts_missing(), &accepted) {
             (false, _) => ForgottenMissing::None,
             (true, Some(paths)) => ForgottenMissing::Accepted(Arc::clone(paths)),
             (true, None) => ForgottenMissing::All,
         };
         let options = ParityOptions {
-            run: Options { allow_empty: true, trace: None, due: None, ..options.clone() },
+            run: Options { allow_empty: true, trace: None, ..options.clone() },
             ..ParityOptions::default()
         };
         let made = update_part(&place, &scope, &options, missing, &mut KeepMonitor { monitor });

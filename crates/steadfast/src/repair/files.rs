@@ -17,7 +17,9 @@ use crate::error::Error;
 use crate::event::Notice;
 use crate::exit_status::ExitStatus;
 use crate::monitor::{Event, Monitor};
-use crate::run::{CatalogueOptions, CatalogueUse, Options, ProvedFile, check_repaired};
+use crate::run::{
+    CatalogueOptions, CatalogueUse, Options, ProvedFile, RepairedFiles, check_repaired,
+};
 use crate::selection::Selection;
 use crate::verdict::Verdict;
 
@@ -62,6 +64,9 @@ pub struct RepairRequest {
     pub suspects: bool,
     /// Whether edited files that are themselves selected get the contents of their tag again.
     pub to_tag: bool,
+    /// Whether an empty tree has lost all its files. Otherwise it is refused, because its volume
+    /// may not be mounted.
+    pub all_lost: bool,
 }
 
 /// The end of a repair, in numbers.
@@ -172,7 +177,7 @@ fn repair_towards(
     };
     let is_cut_off = told.iter().any(|notice| !notice.status.is_fine());
     told.into_iter().for_each(|notice| monitor.event(&Event::Notice(notice)));
-    let found = find_targets(selection, options, goal, monitor)?;
+    let found = find_targets(selection, options, (goal, request.all_lost), monitor)?;
     let mut summary = RepairSummary {
         not_repaired: found.more,
         interrupted: found.interrupted,
@@ -208,10 +213,7 @@ fn repair_towards(
     let mut repairer = Repairer { options, request, parities, originals, monitor };
     let done = repairer.each(targets, &mut summary);
     summary.originals = places(&repairer.originals);
-    // A catalogue has the present tag, which is replaced on purpose.
-    let accept_missing = goal == RepairGoal::Previous;
-    let options = &Options { accept_missing, ..options.clone() };
-    check_again(done, selection, options, &mut summary)?;
+    check_again(done, goal, selection, options, &mut summary)?;
     repairer.report_writers(&mut summary);
     Ok(summary)
 }
@@ -277,6 +279,7 @@ impl Repairer<'_> {
 /// read again only if they changed since. The catalogue records the run as the repair.
 fn check_again(
     done: Vec<(RepairTarget, RepairOutcome)>,
+    goal: RepairGoal,
     selection: &Selection,
     options: &Options,
     summary: &mut RepairSummary,
@@ -304,7 +307,10 @@ fn check_again(
     }
     roots.extend(siblings);
     let selection = Selection { roots, listed: Vec::new(), ..selection.clone() };
-    let checked = check_repaired(&selection, repairs, proved, options, &mut Silent)?;
+    // A catalogue has the present tag of an earlier version, which is replaced on purpose.
+    let accepts = goal == RepairGoal::Previous;
+    let repaired = RepairedFiles { repairs, proved, accepts };
+    let checked = check_repaired(&selection, repaired, options, &mut Silent)?;
     let intact = checked.verdicts(Verdict::Intact) + checked.verdicts(Verdict::Touched);
     if intact < expected {
         let lacking = (expected - intact).min(summary.repaired);

@@ -15,7 +15,7 @@ use crate::catalogue::Catalogue;
 use crate::error::Error;
 use crate::event::Subject;
 use crate::monitor::{Event, Monitor, Overheard, Summary};
-use crate::run::{Options, Verb, run};
+use crate::run::{CheckOptions, Options, Verb, run};
 use crate::selection::Selection;
 use crate::verdict::Verdict;
 
@@ -28,6 +28,7 @@ const ASKED_MAX: usize = 10_000;
 /// # Errors
 /// As those of [`run`].
 pub(crate) fn check(
+    check: CheckOptions,
     selection: &Selection,
     options: &Options,
     monitor: &mut dyn Monitor,
@@ -43,7 +44,7 @@ pub(crate) fn check(
             damaged.push((file.path.to_path(), verdict, tag));
         }
     });
-    let mut summary = run(Verb::Check, selection, options, &mut watch)?;
+    let mut summary = run(Verb::Check(check), selection, options, &mut watch)?;
     for notice in notices_of_cut_off(selection) {
         if !notice.status.is_fine() {
             summary.doubt_edits();

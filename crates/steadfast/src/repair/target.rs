@@ -15,7 +15,7 @@ use crate::error::Error;
 use crate::event::{FileEvent, FilePath, Notice, Subject};
 use crate::finding::Finding;
 use crate::monitor::{Event, Monitor, Progress};
-use crate::run::{CatalogueUse, Options, Verb, run};
+use crate::run::{CatalogueUse, CheckOptions, Options, Verb, run};
 use crate::selection::Selection;
 use crate::store::xattr::Xattr;
 use crate::store::{Store as _, StoredTag};
@@ -139,7 +139,8 @@ pub(super) enum RepairGoal {
     Previous,
 }
 
-/// Checks a selection and returns the files that can be asked to be repaired.
+/// Checks a selection and returns the files that can be asked to be repaired. `all_lost` is
+/// [`CheckOptions::all_lost`].
 ///
 /// `monitor` hears of progress and notices.
 ///
@@ -148,7 +149,7 @@ pub(super) enum RepairGoal {
 pub(super) fn find_targets(
     selection: &Selection,
     options: &Options,
-    goal: RepairGoal,
+    (goal, all_lost): (RepairGoal, bool),
     monitor: &mut dyn Monitor,
 ) -> Result<FoundTargets, Error> {
     let given =
@@ -161,7 +162,8 @@ pub(super) fn find_targets(
         return Err(Error::usage(message).at(&folder.shown));
     }
     let mut finder = Finder { given, goal, found: FoundTargets::default(), monitor };
-    let summary = run(Verb::Check, selection, options, &mut finder)?;
+    let check = Verb::Check(CheckOptions { all_lost, ..CheckOptions::default() });
+    let summary = run(check, selection, options, &mut finder)?;
     if !summary.interrupted && goal != RepairGoal::Previous {
         finder.add_missing();
     }

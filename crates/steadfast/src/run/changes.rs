@@ -67,7 +67,7 @@ impl TreeChanges {
 /// If the catalogue cannot be read, or is of another tree.
 pub fn changes(selection: &Selection, options: &Options) -> Result<Option<TreeChanges>, Error> {
     let reading = Options { dry_run: true, ..options.clone() };
-    match open_catalogue::open(Verb::Check, selection, &reading)? {
+    match open_catalogue::open(Verb::check(), selection, &reading)? {
         Some(session) => of_catalogue(session.into_catalogue(), selection, options).map(Some),
         None => of_tags(selection, &reading),
     }
@@ -141,12 +141,16 @@ pub(crate) fn ensure_consent(
     selection: &Selection,
     options: &Options,
 ) -> Result<(), Error> {
-    let accepts = matches!(verb, Verb::Update | Verb::Retag { .. });
-    if !accepts || options.accept_many {
+    let asks = match verb {
+        Verb::Update(update) => !update.accept_many,
+        Verb::Retag(retag) => !retag.accept_many,
+        _ => false,
+    };
+    if !asks {
         return Ok(());
     }
     let Some(mut changes) = changes(selection, options)? else { return Ok(()) };
-    if options.accept_missing {
+    if verb.accepts_missing() {
         (changes.newly_missing, changes.unanswered) = (0, 0);
     }
     match changes.need_consent() {

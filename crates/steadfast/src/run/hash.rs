@@ -14,12 +14,14 @@ use crate::verdict::Verdict;
 
 pub(super) struct HashTask {
     pub(super) context: TagContext,
+    /// Whether files are reported that are corrupt by their tag.
+    pub(super) judges: bool,
 }
 
 impl Task for HashTask {
     fn open(&self, file: &File, event: &mut FileEvent) -> Plan {
         let wanted = self.context.new_algorithm();
-        let second = if self.context.judges { self.known_algorithm(file, event) } else { Ok(None) };
+        let second = if self.judges { self.known_algorithm(file, event) } else { Ok(None) };
         match second {
             Ok(Some(_))
                 if self.context.judge_length(file, event).is_some_and(Verdict::is_alarm) =>

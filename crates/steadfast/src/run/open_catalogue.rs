@@ -36,7 +36,9 @@ pub(super) fn open(
     let session = match (options.dry_run, verb) {
         (true, _) => CatalogueSession::read(&file),
         // A check is useful even if its result cannot be recorded.
-        (false, Verb::Check) => CatalogueSession::write_or_read(&file, &lock, options.all_lost),
+        (false, Verb::Check(check)) => {
+            CatalogueSession::write_or_read(&file, &lock, check.all_lost)
+        }
         (false, _) => CatalogueSession::write(&file, &lock),
     };
     let session = session.map_err(advised)?;
@@ -58,7 +60,7 @@ pub(super) fn open_to_ask(
     options: &Options,
 ) -> Result<Option<CatalogueSession>, Error> {
     let asks = match verb {
-        Verb::Hash => options.judge,
+        Verb::Hash(hash) => hash.judge,
         Verb::Show | Verb::Export(_) => true,
         _ => false,
     };
@@ -94,11 +96,7 @@ pub(super) fn has_due(session: &CatalogueSession, choice: DueChoice) -> Result<b
 
 /// Returns whether runs of a verb are recorded in the catalogue.
 fn is_recorded(verb: Verb) -> bool {
-    match verb {
-        Verb::Tag | Verb::Check | Verb::Update | Verb::Retag { .. } | Verb::Untag => true,
-        Verb::Import => true,
-        Verb::Show | Verb::Hash | Verb::Export(_) => false,
-    }
+    !matches!(verb, Verb::Show | Verb::Hash(_) | Verb::Export(_))
 }
 
 /// Adds the tree of a catalogue to the list of catalogued trees. A failure is ignored, because the

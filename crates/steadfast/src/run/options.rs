@@ -18,28 +18,39 @@ use crate::pages::PagesUse;
 use crate::qos::LevelDial;
 use crate::store::foreign::ForeignKind;
 
-/// What a run is to do.
+/// What a run is to do, with the options that this verb has. An option of another verb cannot be
+/// given, so none is ever ignored:
+///
+/// ```
+/// use steadfast::{CheckOptions, Run, Verb};
+///
+/// let check = CheckOptions { require_tags: true, ..CheckOptions::default() };
+/// let run = Run::new(Verb::Check(check), ["photographs"]);
+/// ```
+///
+/// ```compile_fail,E0560
+/// use steadfast::CheckOptions;
+///
+/// let check = CheckOptions { accept_missing: true, ..CheckOptions::default() };
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, IntoStaticStr)]
 #[strum(serialize_all = "lowercase")]
 #[non_exhaustive]
 pub enum Verb {
     /// Hash every file without a tag and tag it.
-    Tag,
+    Tag(TagOptions),
     /// Hash every tagged file and judge it. Writes nothing.
-    Check,
+    Check(CheckOptions),
     /// Tag new files, retag modified ones, report corrupt ones and leave them alone.
-    Update,
+    Update(UpdateOptions),
     /// Make tags match the present contents.
-    Retag {
-        /// Whether to include files that look corrupt, or whose tag is damaged.
-        accept: bool,
-    },
+    Retag(RetagOptions),
     /// Remove tags and nothing else.
     Untag,
     /// Report tags without reading contents.
     Show,
     /// Hash every file, tagged or not.
-    Hash,
+    Hash(HashOptions),
     /// Tag files without our tag from another tool's attributes.
     Import,
     /// Write our tags in another tool's format.
@@ -51,6 +62,106 @@ impl Verb {
     pub fn name(self) -> &'static str {
         self.into()
     }
+
+    /// Returns `tag` without options.
+    pub fn tag() -> Verb {
+        Verb::Tag(TagOptions::default())
+    }
+
+    /// Returns `check` without options.
+    pub fn check() -> Verb {
+        Verb::Check(CheckOptions::default())
+    }
+
+    /// Returns `update` without options.
+    pub fn update() -> Verb {
+        Verb::Update(UpdateOptions::default())
+    }
+
+    /// Returns `hash` without options.
+    pub fn hash() -> Verb {
+        Verb::Hash(HashOptions::default())
+    }
+
+    /// Returns the algorithm that was asked for.
+    pub(super) fn algorithm(self) -> Option<Algorithm> {
+        match self {
+            Verb::Tag(TagOptions { algorithm, .. })
+            | Verb::Update(UpdateOptions { algorithm, .. })
+            | Verb::Retag(RetagOptions { algorithm, .. })
+            | Verb::Hash(HashOptions { algorithm, .. }) => algorithm,
+            _ => None,
+        }
+    }
+
+    /// Returns whether a file without a tag is a failure.
+    pub fn requires_tags(self) -> bool {
+        matches!(self, Verb::Check(CheckOptions { require_tags: true, .. }))
+    }
+
+    /// Returns whether missing files are removed from the catalogue.
+    pub(crate) fn accepts_missing(self) -> bool {
+        matches!(self, Verb::Update(UpdateOptions { accept_missing: true, .. }))
+    }
+}
+
+/// The options of `tag`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct TagOptions {
+    /// The algorithm of new tags; `None` for SHA-256. Existing tags keep their own algorithm.
+    pub algorithm: Option<Algorithm>,
+    /// For which files leaves are kept, so that damage can be located later.
+    pub pages: PagesUse,
+}
+
+/// The options of `check`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct CheckOptions {
+    /// Which files of the catalogue to check, the longest unchecked first; `None` for a walk.
+    pub due: Option<DueChoice>,
+    /// Whether a file without a tag fails the check.
+    pub require_tags: bool,
+    /// Whether an empty tree has lost all its files. Otherwise it is refused, because its volume
+    /// may not be mounted.
+    pub all_lost: bool,
+}
+
+/// The options of `update`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct UpdateOptions {
+    /// The algorithm of new tags; `None` for SHA-256. Existing tags keep their own algorithm.
+    pub algorithm: Option<Algorithm>,
+    /// Whether to remove missing files from the catalogue, and to accept attributes that differ
+    /// from the catalogue's tags.
+    pub accept_missing: bool,
+    /// Whether to accept suspect files: the user says that a program of theirs wrote them.
+    pub accept_suspect: SuspectUse,
+    /// Whether to accept any number of changed files. Otherwise the run ends with
+    /// [`crate::ErrorKind::TooManyChanges`] before anything is written if too many files are
+    /// missing or modified at once ([`crate::TreeChanges::need_consent`]).
+    pub accept_many: bool,
+    /// Whether to restore lost tags from the catalogue.
+    pub restore_tags: bool,
+}
+
+/// The options of `retag`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct RetagOptions {
+    /// The algorithm that tags are moved to; `None` to keep that of each.
+    pub algorithm: Option<Algorithm>,
+    /// Whether to include files that look corrupt, or whose tag is damaged.
+    pub accept: bool,
+    /// As [`UpdateOptions::accept_many`].
+    pub accept_many: bool,
+}
+
+/// The options of `hash`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct HashOptions {
+    /// The algorithm; `None` for SHA-256.
+    pub algorithm: Option<Algorithm>,
+    /// Whether to report tagged files that are corrupt by their tag.
+    pub judge: bool,
 }
 
 /// Where the bytes are to come from.
@@ -160,7 +271,7 @@ pub struct CatalogueOptions {
     pub wait: bool,
 }
 
-/// How a run is carried out; every field has a default that needs no thought.
+/// How any verb is carried out; every field has a default that needs no thought.
 ///
 /// ```
 /// use steadfast::{Options, ReadFrom};
@@ -173,11 +284,7 @@ pub struct CatalogueOptions {
 /// ```
 #[derive(Clone, Debug)]
 #[non_exhaustive]
-// Over 15 fields: it has the options of every verb.
 pub struct Options {
-    /// The algorithm of new tags and of `hash`; `None` for SHA-256. Existing tags then keep their
-    /// own algorithm.
-    pub algorithm: Option<Algorithm>,
     /// How contents are read and hashed.
     pub reading: ReadingOptions,
     /// How a program stops, holds or slows the run while it works.
@@ -188,34 +295,12 @@ pub struct Options {
     pub qos: Level,
     /// Whether to report what would be written without writing it.
     pub dry_run: bool,
-    /// Which files of the catalogue to check, the longest unchecked first; `None` for a walk.
-    pub due: Option<DueChoice>,
-    /// Whether `update` removes missing files from the catalogue, and accepts attributes that
-    /// differ from the catalogue's tags.
-    pub accept_missing: bool,
-    /// Whether `update` accepts suspect files: the user says that a program of theirs wrote them.
-    pub accept_suspect: SuspectUse,
-    /// Whether `update` and `retag` accept any number of changed files. Otherwise they end with
-    /// [`crate::ErrorKind::TooManyChanges`] before anything is written if too many files are
-    /// missing or modified at once ([`crate::TreeChanges::need_consent`]).
-    pub accept_many: bool,
     /// The time of day, for tags and records.
     pub now: fn() -> Timestamp,
-    /// Whether `update` restores lost tags from the catalogue.
-    pub restore_tags: bool,
     /// How files are treated whose contents are not on this machine.
     pub dataless: DatalessUse,
-    /// Whether `hash` reports tagged files that are corrupt by their tag.
-    pub judge: bool,
-    /// Whether a file without a tag fails a check.
-    pub require_tags: bool,
     /// Whether a run that finds no file, or judges none, is still a success.
     pub allow_empty: bool,
-    /// Whether a check of an empty tree finds that all its files are missing. Otherwise the tree is
-    /// refused, because its volume may not be mounted.
-    pub all_lost: bool,
-    /// For which files leaves are kept, so that damage can be located later.
-    pub pages: PagesUse,
     /// Receives what every thread does, job by job; `None` for no tracing, which costs nothing.
     pub trace: Option<Arc<dyn SpanSink>>,
     /// Whether to count the tree during the run, so that progress can show the remaining work.
@@ -239,7 +324,7 @@ impl Options {
     /// would look complete, so for `hash` they are failures.
     pub(super) fn dataless_of(&self, verb: Verb) -> DatalessUse {
         match (self.dataless, verb) {
-            (DatalessUse::Skip, Verb::Hash) => DatalessUse::Fail,
+            (DatalessUse::Skip, Verb::Hash(_)) => DatalessUse::Fail,
             (chosen, _) => chosen,
         }
     }
@@ -248,24 +333,14 @@ impl Options {
 impl Default for Options {
     fn default() -> Options {
         Options {
-            algorithm: None,
             reading: ReadingOptions::default(),
             controls: Controls::default(),
             catalogue: CatalogueOptions::default(),
             qos: Level::Default,
             dry_run: false,
-            due: None,
-            accept_missing: false,
-            accept_suspect: SuspectUse::Leave,
-            accept_many: false,
             now: clock::utc_now,
-            restore_tags: false,
             dataless: DatalessUse::Skip,
-            judge: false,
-            require_tags: false,
             allow_empty: false,
-            all_lost: false,
-            pages: PagesUse::Kept,
             trace: None,
             survey: false,
         }

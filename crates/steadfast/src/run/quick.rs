@@ -24,7 +24,7 @@ pub fn quick(
 ) -> Result<Summary, Error> {
     let start = Instant::now();
     let reading = Options { dry_run: true, ..options.clone() };
-    let session = open_catalogue::open(Verb::Check, selection, &reading)?;
+    let session = open_catalogue::open(Verb::check(), selection, &reading)?;
     let session = session.ok_or_else(not_catalogued)?;
     let means = HashingMeans { engine: "quick", workers: 1, ..HashingMeans::default() };
     let mut summary = Summary { verb: "check", means, catalogued: true, ..Summary::default() };

@@ -36,6 +36,7 @@ pub fn read_without_hashing(
         task: Arc::new(ReadTask),
         engine,
         settings: RunSettings::of(options, selection)?,
+        require_tags: false,
         time_limit: None,
         recording: None,
         notices: Vec::new(),

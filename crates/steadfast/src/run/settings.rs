@@ -43,7 +43,6 @@ pub(super) struct RunSettings {
     /// The time of day.
     pub(super) now: fn() -> Timestamp,
     pub(super) dry_run: bool,
-    pub(super) require_tags: bool,
     pub(super) allow_empty: bool,
     /// Whether reads from the medium were requested.
     pub(super) from_media: bool,
@@ -74,7 +73,6 @@ impl RunSettings {
             controls: options.controls.clone(),
             now: options.now,
             dry_run: options.dry_run,
-            require_tags: options.require_tags,
             allow_empty: options.allow_empty,
             from_media: options.reading.from == ReadFrom::Media,
             require_local: options.dataless == DatalessUse::Fail,

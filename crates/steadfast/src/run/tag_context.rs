@@ -11,7 +11,6 @@ use std::sync::atomic::AtomicBool;
 use steadfast_digest::{Algorithm, Digest};
 use steadfast_sys::file::{File, Timestamp};
 
-use super::options::SuspectUse;
 use crate::catalogue::CatalogueReader;
 use crate::event::{Action, FileError, FileEvent};
 use crate::evidence::{LastProof, evidence_of};
@@ -29,14 +28,10 @@ pub(super) struct TagContext {
     pub(super) store: Arc<dyn Store>,
     /// The catalogue's records, if the tree has a catalogue.
     pub(super) records: Option<Arc<CatalogueReader>>,
-    /// Whether lost attributes are restored from the catalogue.
-    pub(super) restore_tags: bool,
-    /// Whether `hash` also reports files that are corrupt by their tag.
-    pub(super) judges: bool,
+    /// The algorithm that was asked for.
+    pub(super) algorithm: Option<Algorithm>,
     /// Whether attributes are accepted that differ from the catalogue's tags.
     pub(super) accept_missing: bool,
-    pub(super) accept_suspect: SuspectUse,
-    pub(super) algorithm: Option<Algorithm>,
     /// Where leaves of pages are kept, for verbs that use leaves.
     pub(super) pages: Option<Arc<PageKeeper>>,
     /// Set when the run should end.
@@ -249,13 +244,10 @@ impl TagContext {
                 .is_some_and(|status| is_renamed(status).unwrap_or(false))
     }
 
-    /// Restores a lost attribute, if that was requested and the contents still match it.
+    /// Restores a lost attribute, if the contents still match it.
     pub(super) fn restore(&self, file: &File, event: &mut FileEvent) {
         let Some(stored) = event.stored else { return };
-        if self.restore_tags
-            && event.tag_place.is_loss()
-            && matches!(event.verdict, Some(Verdict::Intact))
-        {
+        if event.tag_place.is_loss() && matches!(event.verdict, Some(Verdict::Intact)) {
             self.write(file, event, &stored, Replaces::Nothing, Action::Restored);
             if event.action.is_some() && !self.dry_run {
                 event.tag_place = TagPlace::Attribute;

@@ -4,7 +4,7 @@
 use steadfast_sys::file::File;
 
 use super::judge::read_nevertheless;
-use super::options::SuspectUse;
+use super::options::{SuspectUse, UpdateOptions};
 use super::tag_context::{TagContext, TagLookup};
 use crate::event::{Action, FileEvent};
 use crate::pipeline::{Algorithms, ByteSink, Contents, Plan, Task};
@@ -14,6 +14,7 @@ use steadfast_manifest::tag::Tag;
 
 pub(super) struct UpdateTask {
     pub(super) context: TagContext,
+    pub(super) options: UpdateOptions,
 }
 
 impl Task for UpdateTask {
@@ -56,7 +57,8 @@ impl Task for UpdateTask {
                 let replaces = Replaces::TagKept(stored);
                 self.context.write(file, event, &actual, replaces, Action::Retagged);
             }
-            _ => self.context.restore(file, event),
+            _ if self.options.restore_tags => self.context.restore(file, event),
+            _ => {}
         }
         self.context.locate(file, event);
     }
@@ -69,13 +71,13 @@ impl Task for UpdateTask {
 
 impl UpdateTask {
     fn accepts_suspect_alone(&self) -> bool {
-        self.context.accept_suspect == SuspectUse::AcceptAlone
+        self.options.accept_suspect == SuspectUse::AcceptAlone
     }
 
     /// Returns whether a file of this verdict keeps its tag whatever it contains.
     fn keeps(&self, verdict: Verdict, event: &FileEvent, stored: &Tag) -> bool {
         match verdict {
-            Verdict::Suspect if self.context.accept_suspect != SuspectUse::Leave => {
+            Verdict::Suspect if self.options.accept_suspect != SuspectUse::Leave => {
                 self.context.is_disputed(event, stored)
             }
             Verdict::Corrupt | Verdict::Suspect => true,

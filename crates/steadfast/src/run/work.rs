@@ -36,6 +36,8 @@ pub(super) struct Work {
     pub(super) engine: Arc<dyn Engine>,
     pub(super) source: Box<dyn EntrySource>,
     pub(super) settings: RunSettings,
+    /// Whether a file without a tag is a failure.
+    pub(super) require_tags: bool,
     pub(super) time_limit: Option<TimeLimit>,
     /// The recording of the run in its catalogue, if it has one.
     pub(super) recording: Option<RunRecording>,
@@ -53,9 +55,8 @@ pub(super) fn execute(
 ) -> Result<Summary, Error> {
     let start = Instant::now();
     let energy = EnergyReading::now();
-    let Work { verb, task, engine, source, settings, time_limit, recording, notices, if_empty } =
-        work;
-    let mut notices = notices;
+    let Work { verb, task, engine, source, settings, require_tags, time_limit, .. } = work;
+    let Work { recording, mut notices, if_empty, .. } = work;
     let RunSettings { lanes, trace, dry_run, from_media, allow_empty, .. } = settings;
     let deadline = time_limit.as_ref().map(|limit| limit.deadline);
     let attributes = recording.as_ref().map_or(AttributesOf::None, RunRecording::attributes_of);
@@ -70,7 +71,7 @@ pub(super) fn execute(
         catalogued: recording.is_some(),
         ..Summary::default()
     };
-    let (require_tags, now) = (settings.require_tags, settings.now);
+    let now = settings.now;
     let mut collector =
         Collector::new(summary, require_tags, now, recording, monitor, pipeline.report_clock());
     collector.require_local = settings.require_local;

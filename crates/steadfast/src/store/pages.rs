@@ -115,14 +115,14 @@ impl PageKeeper {
     /// # Errors
     /// If leaves are requested and have no place.
     pub(crate) fn new(
-        wanted: &PagesUse,
+        wanted: PagesUse,
         catalogue: Option<LeavesFolder>,
         stop: Arc<AtomicBool>,
     ) -> Result<PageKeeper, Error> {
         let lens = catalogue.as_ref().map(LeavesFolder::page_lens).unwrap_or_default();
         let (asked, page_len, sidecars) = match wanted {
             PagesUse::Kept => (false, None, lens.is_empty()),
-            PagesUse::All { page_len, sidecars } => (true, *page_len, *sidecars),
+            PagesUse::All { page_len, sidecars } => (true, page_len, sidecars),
         };
         if asked && catalogue.is_none() && !sidecars {
             let text = "leaves are kept where the tree's catalogue is, and there is none";

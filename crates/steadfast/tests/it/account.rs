@@ -244,13 +244,13 @@ fn threads_are_started_only_when_there_is_work_for_them() {
         account.threads.iter().map(|thread| thread.name.clone()).collect()
     };
     let brake = Brake::that(false);
-    let small = run(&tree(&[1_000]), Verb::Hash, &Slowness::default(), &brake);
+    let small = run(&tree(&[1_000]), Verb::hash(), &Slowness::default(), &brake);
     assert_eq!(names(&small.account), ["worker 0", "walk", "report"]);
     assert_eq!((small.files, small.bytes, small.account.workers), (1, 1_000, 2));
     assert!(small.account.cost().elapsed_ns(Stage::Hash) > 0);
     assert_laps_add_up(&small.account);
     let slowness = Slowness { read_ns_per_byte: 100, ..Slowness::default() };
-    let slow = names(&run(&mixed_tree(), Verb::Hash, &slowness, &brake).account);
+    let slow = names(&run(&mixed_tree(), Verb::hash(), &slowness, &brake).account);
     assert!(["worker 1", "reader 0"].iter().all(|name| slow.iter().any(|n| n == name)), "{slow:?}");
 }
 
@@ -260,7 +260,7 @@ fn reading_that_sleeps_is_waiting_for_the_storage() {
     attempts(|| {
         let brake = Brake::that(false);
         let slowness = Slowness { read_ns_per_byte: 100, ..Slowness::default() };
-        let account = run(&tree, Verb::Hash, &slowness, &brake).account;
+        let account = run(&tree, Verb::hash(), &slowness, &brake).account;
         let result = fits("waited", account.cost().storage_wait_ns(), brake.elapsed_ns())
             .and_then(|()| {
                 let bound = bound_of(&account);
@@ -284,7 +284,7 @@ fn reading_in_turns_binds_though_the_processors_are_idle() {
             let brake = Brake::that(spins);
             let slow = Slowness { read_ns_per_byte: 30, ..Slowness::default() };
             let slowness = Slowness { queue_depth: Some(1), ..slow };
-            let account = run(&tree, Verb::Hash, &slowness, &brake).account;
+            let account = run(&tree, Verb::hash(), &slowness, &brake).account;
             let (resource, bound) = bound_of(&account);
             let right = match spins {
                 false => bound == Bound::Storage,
@@ -304,7 +304,7 @@ fn reading_that_works_is_copying_bytes() {
     attempts(|| {
         let brake = Brake::that(true);
         let slowness = Slowness { read_ns_per_byte: 30, ..Slowness::default() };
-        let account = run(&tree, Verb::Hash, &slowness, &brake).account;
+        let account = run(&tree, Verb::hash(), &slowness, &brake).account;
         let cost = account.cost();
         let bound = bound_of(&account);
         let result = fits("read", cost.elapsed_ns(Stage::Read), brake.elapsed_ns())
@@ -328,7 +328,7 @@ fn writing_tags_binds_whether_it_sleeps_or_works() {
             let brake = Brake::that(spins);
             let slowness = Slowness { store_ns_per_tag: 4_000_000, ..Slowness::default() };
             let _ = run(&tree, Verb::Untag, &Slowness::default(), &brake);
-            let account = run(&tree, Verb::Tag, &slowness, &brake).account;
+            let account = run(&tree, Verb::tag(), &slowness, &brake).account;
             let cost = account.cost();
             let bound = bound_of(&account);
             let result = fits("store", cost.elapsed_ns(Stage::Store), brake.elapsed_ns())
@@ -373,7 +373,7 @@ fn hashing_binds_by_the_longest_file_or_by_all() {
             let before_ns = hashing_alone_ns(backend, length as usize);
             let brake = Brake::that(false);
             let slowness = Slowness { backend: Some(backend), ..Slowness::default() };
-            let account = run(&tree, Verb::Hash, &slowness, &brake).account;
+            let account = run(&tree, Verb::hash(), &slowness, &brake).account;
             // Processors change their pace; one of the times around the run should be the run's.
             let after_ns = hashing_alone_ns(backend, length as usize);
             let hashed_ns = account.cost().processor_ns_of(Stage::Hash);
@@ -403,7 +403,7 @@ fn a_run_beside_busy_threads_waits_for_a_processor() {
         }
         let slowness =
             Slowness { backend: Some(Backend::named("portable").unwrap()), ..Slowness::default() };
-        let account = run(&tree, Verb::Hash, &slowness, &Brake::that(false)).account;
+        let account = run(&tree, Verb::hash(), &slowness, &Brake::that(false)).account;
         stop.store(true, Ordering::Relaxed);
         assert_laps_add_up(&account);
         let bound = account.bounds().unwrap().limit.bound;
@@ -421,7 +421,7 @@ fn a_walk_through_empty_directories_is_all_that_binds() {
     tree.write("file", "contents");
     attempts(|| {
         let brake = Brake::that(false);
-        let account = run(&tree, Verb::Hash, &Slowness::default(), &brake).account;
+        let account = run(&tree, Verb::hash(), &Slowness::default(), &brake).account;
         let bound = bound_of(&account);
         let walk = account.cost_of(|role| role == Role::Walk);
         let alive = account.threads.iter().find(|thread| thread.role == Role::Walk).unwrap();
@@ -439,7 +439,7 @@ fn a_monitor_that_takes_its_time_binds() {
         attempts(|| {
             let brake = Brake::that(spins);
             let slowness = Slowness { report_ns_per_event: 2_000_000, ..Slowness::default() };
-            let account = run(&tree, Verb::Hash, &slowness, &brake).account;
+            let account = run(&tree, Verb::hash(), &slowness, &brake).account;
             let bound = bound_of(&account);
             let result =
                 fits("report", account.cost().elapsed_ns(Stage::Report), brake.elapsed_ns())
@@ -465,7 +465,7 @@ fn waiting_for_a_file_to_settle_is_no_work_of_any_stage() {
     let second = SystemTime::UNIX_EPOCH + Duration::from_secs(now.as_secs());
     set_mtime(&tree.at("fresh"), second);
     let brake = Brake::that(false);
-    let account = run(&tree, Verb::Tag, &Slowness::default(), &brake).account;
+    let account = run(&tree, Verb::tag(), &Slowness::default(), &brake).account;
     assert!(account.elapsed_ns > 900_000_000, "{}", account.elapsed_ns);
     assert!(account.cost().elapsed_ns(Stage::Open) < 500_000_000);
     assert!(account.cost().storage_wait_ns() < 500_000_000);
@@ -496,7 +496,7 @@ fn spans_tell_the_same_as_the_account() {
     let keeper = Arc::new(Keeper::default());
     let slowness = Slowness { trace: Some(keeper.clone()), ..Slowness::default() };
     let brake = Brake::that(false);
-    let account = run(&tree, Verb::Hash, &slowness, &brake).account;
+    let account = run(&tree, Verb::hash(), &slowness, &brake).account;
     let (names, spans) = (keeper.names.lock().unwrap(), keeper.spans.lock().unwrap());
     let told: Vec<&String> = names.values().collect();
     let known: Vec<&String> = account.threads.iter().map(|thread| &thread.name).collect();

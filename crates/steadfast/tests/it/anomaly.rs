@@ -10,7 +10,7 @@ use steadfast::read::buffered::Buffered;
 use steadfast::read::{Engine, Origin};
 use steadfast::store::xattr::Xattr;
 use steadfast::store::{Replaces, Store, StoredTag};
-use steadfast::{Action, Options, Tag, Verb, Verdict};
+use steadfast::{Action, HashOptions, Options, Tag, Verb, Verdict};
 use steadfast_sys::file::{File, Status};
 
 use crate::tree::Tree;
@@ -119,11 +119,11 @@ const FILES: usize = 15;
 #[test]
 fn a_read_that_fails_spoils_one_file_only() {
     let tree = tree();
-    assert_eq!(tree.run(Verb::Tag).summary.actions(Action::Tagged), FILES as u64);
+    assert_eq!(tree.run(Verb::tag()).summary.actions(Action::Tagged), FILES as u64);
     for how in [Read::Error, Read::EndOfFile, Read::Short] {
         for at in 1.. {
             let engine = Arc::new(FaultyEngine { fault: Fault::at(at), how });
-            let said = tree.run_through(Verb::Check, Some(engine.clone()), None);
+            let said = tree.run_through(Verb::check(), Some(engine.clone()), None);
             let struck = engine.fault.has_struck();
             assert_eq!(said.files.len(), FILES, "{how:?} at {at}");
             let intact = said.summary.verdicts(Verdict::Intact);
@@ -155,13 +155,11 @@ fn a_read_that_fails_spoils_one_file_only() {
 #[test]
 fn a_file_that_could_not_be_hashed_whole_is_not_judged() {
     let tree = tree();
-    tree.run(Verb::Tag);
-    let options = Options::default().with(|options| {
-        options.judge = true;
-        options.reading.workers = Some(1);
-    });
+    tree.run(Verb::tag());
+    let options = Options::default().with(|options| options.reading.workers = Some(1));
+    let hash = Verb::Hash(HashOptions { judge: true, ..HashOptions::default() });
     let engine = FaultyEngine { fault: Fault::at(1), how: Read::Error };
-    let said = tree.run_by(Verb::Hash, &options, Arc::new(engine));
+    let said = tree.run_by(hash, &options, Arc::new(engine));
     let failed: Vec<_> = said.files.iter().filter(|event| event.trouble.is_some()).collect();
     assert_eq!((failed.len(), failed[0].stored), (1, None));
     assert!(said.files.iter().filter(|event| event.stored.is_some()).count() == FILES - 1);
@@ -172,13 +170,13 @@ fn a_read_that_fails_while_tagging_leaves_that_file_without_a_tag() {
     for at in 1..60 {
         let tree = tree();
         let engine = Arc::new(FaultyEngine { fault: Fault::at(at), how: Read::Error });
-        let said = tree.run_through(Verb::Tag, Some(engine.clone()), None);
+        let said = tree.run_through(Verb::tag(), Some(engine.clone()), None);
         let struck = u64::from(engine.fault.has_struck());
         assert_eq!(said.summary.actions(Action::Tagged), FILES as u64 - struck, "at {at}");
-        let check = tree.run(Verb::Check);
+        let check = tree.run(Verb::check());
         assert_eq!(check.summary.verdicts(Verdict::Intact), FILES as u64 - struck, "at {at}");
         assert_eq!(check.summary.verdicts(Verdict::Untagged), struck, "at {at}");
-        assert_eq!(tree.run(Verb::Tag).summary.actions(Action::Tagged), struck);
+        assert_eq!(tree.run(Verb::tag()).summary.actions(Action::Tagged), struck);
         if struck == 0 {
             return;
         }
@@ -191,32 +189,32 @@ fn an_attribute_that_cannot_be_written_is_named_and_the_old_tag_stands() {
     for at in 1..=FILES as u64 + 1 {
         let tree = tree();
         let store = FaultyStore { reads: Fault::at(0), writes: Fault::at(at) };
-        let said = tree.run_through(Verb::Tag, None, Some(Arc::new(store)));
+        let said = tree.run_through(Verb::tag(), None, Some(Arc::new(store)));
         let failed = u64::from(at <= FILES as u64);
         assert_eq!((said.summary.counts.failed, u64::from(said.status())), (failed, 2 * failed));
         assert!(said.notices.is_empty(), "{:?}", said.notices);
-        let check = tree.run(Verb::Check);
+        let check = tree.run(Verb::check());
         assert_eq!(check.summary.verdicts(Verdict::Untagged), failed);
         assert_eq!(check.summary.verdicts(Verdict::Intact), FILES as u64 - failed);
 
-        tree.run(Verb::Tag);
+        tree.run(Verb::tag());
         tree.edit("m-large", vec![5; 1_500_000]);
         let store = FaultyStore { reads: Fault::at(0), writes: Fault::at(1) };
-        let said = tree.run_through(Verb::Update, None, Some(Arc::new(store)));
+        let said = tree.run_through(Verb::update(), None, Some(Arc::new(store)));
         let event = said.of("m-large");
         assert_eq!((event.action, event.verdict), (None, Some(Verdict::Modified)));
         assert_eq!(said.status(), 1);
-        assert_eq!(tree.run(Verb::Check).verdict("m-large"), Some(Verdict::Modified));
+        assert_eq!(tree.run(Verb::check()).verdict("m-large"), Some(Verdict::Modified));
     }
 }
 
 #[test]
 fn a_tag_that_cannot_be_read_is_unreadable() {
     let tree = tree();
-    tree.run(Verb::Tag);
+    tree.run(Verb::tag());
     for at in 1..=FILES as u64 {
         let store = FaultyStore { reads: Fault::at(at), writes: Fault::at(0) };
-        let said = tree.run_through(Verb::Check, None, Some(Arc::new(store)));
+        let said = tree.run_through(Verb::check(), None, Some(Arc::new(store)));
         assert_eq!(said.summary.verdicts(Verdict::Unreadable), 1);
         assert_eq!(said.summary.verdicts(Verdict::Intact), FILES as u64 - 1);
         assert_eq!(said.status(), 2);
@@ -273,13 +271,13 @@ fn a_file_that_changes_while_it_is_read_is_unstable_and_gets_no_tag() {
     ];
     for size in [5_000, 2_000_000] {
         for change in changes {
-            for verb in [Verb::Tag, Verb::Check, Verb::Update] {
+            for verb in [Verb::tag(), Verb::check(), Verb::update()] {
                 let tree = tree();
                 let mut contents = b"victim".to_vec();
                 contents.resize(size, 7);
                 let path = tree.write("victim", &contents);
-                if verb != Verb::Tag {
-                    tree.run(Verb::Tag);
+                if verb != Verb::tag() {
+                    tree.run(Verb::tag());
                 }
                 let before = tree.run(Verb::Show).of("victim").stored;
                 let engine = Meddler { path, done: false.into(), change };
@@ -327,7 +325,7 @@ impl Engine for Filler {
 fn an_empty_file_that_gets_its_first_bytes_is_unstable_and_gets_no_tag() {
     let tree = Tree::new();
     tree.write("log", "");
-    let said = tree.run_through(Verb::Tag, Some(Arc::new(Filler)), None);
+    let said = tree.run_through(Verb::tag(), Some(Arc::new(Filler)), None);
     assert_eq!((said.verdict("log"), said.status()), (Some(Verdict::Unstable), 2));
     assert_eq!(said.summary.counts.failed, 0);
     assert_eq!(tree.run(Verb::Show).of("log").stored, None);
@@ -336,7 +334,7 @@ fn an_empty_file_that_gets_its_first_bytes_is_unstable_and_gets_no_tag() {
 #[test]
 fn a_tag_that_came_meanwhile_is_not_replaced() {
     let tree = tree();
-    tree.run(Verb::Tag);
+    tree.run(Verb::tag());
     let file = File::open(&tree.at("m-large")).unwrap();
     let stored = tree.run(Verb::Show).of("m-large").stored.unwrap();
     let other = Tag { length: 1, ..stored };

@@ -8,7 +8,10 @@ use std::time::Duration;
 use steadfast::run::{init, quick};
 use steadfast::store::foreign::ForeignKind;
 use steadfast::unguarded::run;
-use steadfast::{Action, CatalogueUse, DueChoice, Options, Selection, Summary, Verb, Verdict};
+use steadfast::{
+    Action, CatalogueUse, CheckOptions, DueChoice, HashOptions, Options, Selection, Summary, Verb,
+    Verdict,
+};
 use steadfast::{Advice, CatalogueChange};
 use steadfast::{Event, Monitor};
 
@@ -19,8 +22,8 @@ fn options() -> Options {
     Options::default().with(|options| options.catalogue.wait = true)
 }
 
-fn due(choice: DueChoice) -> Options {
-    options().with(|options| options.due = Some(choice))
+fn due(choice: DueChoice) -> Verb {
+    Verb::Check(CheckOptions { due: Some(choice), ..CheckOptions::default() })
 }
 
 /// A tree with a catalogue and a tagged file.
@@ -28,7 +31,7 @@ fn tagged() -> Tree {
     let tree = Tree::new();
     tree.write("a/file", "contents");
     catalogued(&tree);
-    run_on(Verb::Tag, &tree.selection(), &options());
+    run_on(Verb::tag(), &tree.selection(), &options());
     tree
 }
 
@@ -39,7 +42,7 @@ fn paths_of_a_list_are_all_in_one_tree() {
     plain.write("file", "contents");
     let checked = |listed: Vec<PathBuf>| -> Result<bool, steadfast::Error> {
         let selection = Selection::default().with(|selection| selection.listed = listed);
-        let summary = run(Verb::Check, &selection, &options(), &mut Told::default());
+        let summary = run(Verb::check(), &selection, &options(), &mut Told::default());
         summary.map(|summary| summary.catalogued)
     };
     let (here, there) = (one.at("a/file"), other.at("a/file"));
@@ -56,11 +59,9 @@ fn paths_of_a_list_are_all_in_one_tree() {
 fn a_named_catalogue_of_another_tree_is_refused() {
     let (tree, other) = (tagged(), tagged());
     let at = CatalogueUse::At(tree.at(".steadfast/catalogue.sqlite"));
-    let options = options().with(|options| {
-        options.catalogue.choice = at;
-        options.judge = true;
-    });
-    for verb in [Verb::Check, Verb::Update, Verb::Hash, Verb::Show] {
+    let options = options().with(|options| options.catalogue.choice = at);
+    let hash = Verb::Hash(HashOptions { judge: true, ..HashOptions::default() });
+    for verb in [Verb::check(), Verb::update(), hash, Verb::Show] {
         assert!(run(verb, &tree.selection(), &options, &mut Told::default()).is_ok());
         let refused = verb != Verb::Show;
         let mut told = Told::default();
@@ -78,9 +79,9 @@ fn trees_are_listed_when_their_catalogue_is_opened_and_missed_when_it_is_gone() 
         run_on(verb, selection, &options.with(|options| options.catalogue.trees = trees.clone()))
     };
     let dry = options().with(|options| options.dry_run = true);
-    run_with_list(Verb::Check, dry, &tree.selection());
+    run_with_list(Verb::check(), dry, &tree.selection());
     assert!(!lists.at("trees").exists(), "a dry run writes nothing");
-    run_with_list(Verb::Check, options(), &tree.selection());
+    run_with_list(Verb::check(), options(), &tree.selection());
     assert!(lists.at("trees").exists());
     fs::remove_dir_all(tree.at(".steadfast")).unwrap();
     let roots =
@@ -90,13 +91,13 @@ fn trees_are_listed_when_their_catalogue_is_opened_and_missed_when_it_is_gone() 
         let said = run_with_list(verb, options, selection);
         said.notices.iter().filter(|notice| notice.text.contains("is gone")).count()
     };
-    assert_eq!(missed(Verb::Check, options(), &tree.selection()), 1);
-    assert_eq!(missed(Verb::Check, options(), &roots(&tree.at("a"))), 1);
-    assert_eq!(missed(Verb::Check, options(), &roots(lists.path())), 0);
+    assert_eq!(missed(Verb::check(), options(), &tree.selection()), 1);
+    assert_eq!(missed(Verb::check(), options(), &roots(&tree.at("a"))), 1);
+    assert_eq!(missed(Verb::check(), options(), &roots(lists.path())), 0);
     let excludes = vec!["*".to_owned()];
     assert_eq!(
         missed(
-            Verb::Check,
+            Verb::check(),
             options(),
             &roots(above).with(|selection| selection.excludes = excludes)
         ),
@@ -104,7 +105,7 @@ fn trees_are_listed_when_their_catalogue_is_opened_and_missed_when_it_is_gone() 
     );
     assert_eq!(missed(Verb::Show, options(), &tree.selection()), 0);
     let off = options().with(|options| options.catalogue.choice = CatalogueUse::Off);
-    assert_eq!(missed(Verb::Check, off, &tree.selection()), 0);
+    assert_eq!(missed(Verb::check(), off, &tree.selection()), 0);
 }
 
 #[test]
@@ -119,10 +120,10 @@ fn an_empty_tree_gets_a_catalogue() {
 #[test]
 fn to_resume_a_run_that_ended_is_to_walk() {
     let tree = tagged();
-    run_on(Verb::Check, &tree.selection(), &options());
+    run_on(Verb::check(), &tree.selection(), &options());
     tree.write("a/new", "new");
     let resume = due(DueChoice::default().with(|choice| choice.resume = true));
-    let said = run_on(Verb::Check, &tree.selection(), &resume);
+    let said = run_on(resume, &tree.selection(), &options());
     assert_eq!(said.verdict("new"), Some(Verdict::Untagged), "only a walk finds it");
 }
 
@@ -131,13 +132,12 @@ fn what_is_due_is_beneath_the_path_or_in_the_whole_tree_if_that_is_beneath_it() 
     let files = |root: fn(&Tree) -> PathBuf| {
         let tree = tagged();
         tree.write("b/other", "contents");
-        run_on(Verb::Tag, &tree.selection(), &options());
+        run_on(Verb::tag(), &tree.selection(), &options());
         let selection = Selection::default().with(|selection| selection.roots = vec![root(&tree)]);
-        let options = due(DueChoice::default().with(|choice| choice.max_bytes = Some(1 << 40)))
-            .with(|options| {
-                options.catalogue.choice = CatalogueUse::At(tree.at(".steadfast/catalogue.sqlite"))
-            });
-        let summary = run(Verb::Check, &selection, &options, &mut Told::default());
+        let due = due(DueChoice::default().with(|choice| choice.max_bytes = Some(1 << 40)));
+        let at = CatalogueUse::At(tree.at(".steadfast/catalogue.sqlite"));
+        let options = options().with(|options| options.catalogue.choice = at);
+        let summary = run(due, &selection, &options, &mut Told::default());
         summary.map(|summary| summary.files)
     };
     assert_eq!(files(|tree| tree.path().to_owned()).unwrap(), 2);
@@ -151,16 +151,16 @@ fn that_nothing_is_due_is_a_success_and_that_nothing_is_tagged_is_none() {
     let week =
         DueChoice::default().with(|choice| choice.older_than = Some(Duration::from_secs(604_800)));
     let tree = tagged();
-    run_on(Verb::Check, &tree.selection(), &options());
-    let said = run_on(Verb::Check, &tree.selection(), &due(week));
+    run_on(Verb::check(), &tree.selection(), &options());
+    let said = run_on(due(week), &tree.selection(), &options());
     assert_eq!((said.status(), &said.notices[0].text[..]), (0, "nothing is due"));
     let bare = Tree::new();
     bare.write("file", "contents");
     catalogued(&bare);
-    let said = run_on(Verb::Check, &bare.selection(), &due(week));
+    let said = run_on(due(week), &bare.selection(), &options());
     assert_eq!(said.status(), 2);
     assert!(said.notices[0].text.contains("knows no file with a tag"), "{:?}", said.notices);
-    assert_eq!(bare.run(Verb::Tag).action("file"), Some(Action::Tagged));
+    assert_eq!(bare.run(Verb::tag()).action("file"), Some(Action::Tagged));
 }
 
 #[test]
@@ -168,12 +168,12 @@ fn verbs_that_judge_nothing_are_not_recorded() {
     let tree = tagged();
     let file = tree.at(".steadfast/catalogue.sqlite");
     let before = fs::read(&file).unwrap();
-    for verb in [Verb::Show, Verb::Hash, Verb::Export(ForeignKind::Shatag)] {
+    for verb in [Verb::Show, Verb::hash(), Verb::Export(ForeignKind::Shatag)] {
         let said = run_on(verb, &tree.selection(), &options());
         assert!(!said.summary.catalogued, "{verb:?}");
         assert_eq!(fs::read(&file).unwrap(), before, "{verb:?}");
     }
-    assert!(run_on(Verb::Check, &tree.selection(), &options()).summary.catalogued);
+    assert!(run_on(Verb::check(), &tree.selection(), &options()).summary.catalogued);
 }
 
 #[test]
@@ -193,7 +193,7 @@ fn a_named_catalogue_that_is_absent_can_be_made() {
     let tree = tagged();
     let at = CatalogueUse::At(tree.at("absent.sqlite"));
     let options = options().with(|options| options.catalogue.choice = at);
-    let error = run(Verb::Check, &tree.selection(), &options, &mut Told::default()).unwrap_err();
+    let error = run(Verb::check(), &tree.selection(), &options, &mut Told::default()).unwrap_err();
     let change = CatalogueChange::Make;
     assert!(
         matches!(error.advice(), Some(Advice::Catalogue { change: told, .. }) if *told == change)
@@ -219,13 +219,13 @@ fn a_run_stopped_while_it_looks_for_missing_files_is_interrupted() {
     let gone: Vec<String> = (0..40).map(|number| format!("{}/{number}", number % 4)).collect();
     gone.iter().for_each(|name| drop(tree.write(name, name)));
     catalogued(&tree);
-    run_on(Verb::Tag, &tree.selection(), &options());
+    run_on(Verb::tag(), &tree.selection(), &options());
     gone.iter().for_each(|name| fs::remove_file(tree.at(name)).unwrap());
     let mut stopper = Stopper(options(), 0);
     let options = stopper.0.clone();
-    let summary = run(Verb::Check, &tree.selection(), &options, &mut stopper).unwrap();
+    let summary = run(Verb::check(), &tree.selection(), &options, &mut stopper).unwrap();
     assert!(summary.interrupted && stopper.1 < gone.len(), "{}", stopper.1);
-    let all = run_on(Verb::Check, &tree.selection(), &self::options());
+    let all = run_on(Verb::check(), &tree.selection(), &self::options());
     assert_eq!(all.summary.verdicts(Verdict::Missing), 40);
     assert!(!all.summary.interrupted);
 }

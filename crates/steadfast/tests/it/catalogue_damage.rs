@@ -297,14 +297,14 @@ fn damage_is_refused_noticed_or_harmless(lost: bool) {
         tree.write(format!("d{}/f{number:02}", number % 3), format!("contents {number}"));
     }
     let file = catalogued(&tree);
-    assert_eq!(told(&tree, Verb::Tag).unwrap().status, 0);
+    assert_eq!(told(&tree, Verb::tag()).unwrap().status, 0);
     tree.edit("d1/f01", "edited");
-    assert_eq!(told(&tree, Verb::Update).unwrap().status, 0);
+    assert_eq!(told(&tree, Verb::update()).unwrap().status, 0);
     if lost {
         let file = steadfast_sys::file::File::open(&tree.at("d0/f00")).unwrap();
         steadfast_sys::xattr::remove(&file, steadfast_sys::xattr::TAG).unwrap();
     }
-    let truth = told(&tree, Verb::Check).unwrap();
+    let truth = told(&tree, Verb::check()).unwrap();
     assert_eq!(truth.status, u8::from(lost));
     let whole = fs::read(&file).unwrap();
     let place = |damaged: &[u8]| {
@@ -328,7 +328,7 @@ fn damage_is_refused_noticed_or_harmless(lost: bool) {
                 *byte ^= 1 + numbers.next(255) as u8;
             }
             place(&bytes);
-            let outcome = match told(&tree, Verb::Check) {
+            let outcome = match told(&tree, Verb::check()) {
                 Err(_) => 0,
                 Ok(told) if told == truth => {
                     place(&bytes);
@@ -371,13 +371,13 @@ fn a_damaged_catalogue_never_judges_a_file_wrongly() {
 
 #[test]
 fn a_digest_that_changed_in_the_catalogue_fails_check_and_update() {
-    for verb in [Verb::Check, Verb::Update, Verb::Tag] {
+    for verb in [Verb::check(), Verb::update(), Verb::tag()] {
         let tree = Tree::new();
         for number in 0..20 {
             tree.write(format!("f{number}"), format!("contents {number}"));
         }
         let file = catalogued(&tree);
-        told(&tree, Verb::Tag).unwrap();
+        told(&tree, Verb::tag()).unwrap();
         let db = rusqlite::Connection::open(&file).unwrap();
         let sql = "UPDATE entries SET digest = zeroblob(32) WHERE name = CAST('f7' AS BLOB)";
         assert_eq!(db.execute(sql, ()).unwrap(), 1);

@@ -10,7 +10,7 @@ use steadfast::unguarded::run;
 use steadfast::{Advice, CatalogueChange, Event, Monitor, Options, Verb, Verdict};
 
 use crate::image::{BTRFS, EXT4, Image, Kind, TMPFS, XFS};
-use crate::tree::Tree;
+use crate::tree::{Tree, retag};
 
 /// What a run said: verdicts by path, names of findings, and notices.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -62,18 +62,18 @@ fn a_cut_after_a_run_leaves_nothing_unsettled(kind: Kind) {
     catalogued(&image.tree);
     image.sync();
     // Attributes of files that are on the medium.
-    assert_eq!(told(&image.tree, Verb::Tag).unwrap().status, 0);
+    assert_eq!(told(&image.tree, Verb::tag()).unwrap().status, 0);
     image.cut();
-    let after = told(&image.tree, Verb::Check).unwrap();
+    let after = told(&image.tree, Verb::check()).unwrap();
     assert_eq!((after.status, after.findings), (0, vec![]), "{}: tag", kind.name);
     // Edits, and files that are new to a check.
     write(&image, "second", 1_700_000_000);
     image.tree.write("new", "new");
-    assert_eq!(told(&image.tree, Verb::Update).unwrap().status, 0);
+    assert_eq!(told(&image.tree, Verb::update()).unwrap().status, 0);
     image.tree.write("newer", "newer");
-    assert_eq!(told(&image.tree, Verb::Check).unwrap().status, 0);
+    assert_eq!(told(&image.tree, Verb::check()).unwrap().status, 0);
     image.cut();
-    let after = told(&image.tree, Verb::Check).unwrap();
+    let after = told(&image.tree, Verb::check()).unwrap();
     assert_eq!((after.status, after.findings), (0, vec![]), "{}: update", kind.name);
     assert_eq!(after.verdicts.len(), 52);
 }
@@ -111,7 +111,7 @@ fn an_init_that_was_cut_off_is_not_called_a_lost_catalogue() {
         for (name, text) in left {
             tree.write(format!(".steadfast/{name}"), text);
         }
-        let error = told(&tree, Verb::Check).unwrap_err();
+        let error = told(&tree, Verb::check()).unwrap_err();
         let root = tree.path().canonicalize().unwrap();
         let finish = Advice::Catalogue {
             change: CatalogueChange::Finish,
@@ -121,15 +121,15 @@ fn an_init_that_was_cut_off_is_not_called_a_lost_catalogue() {
         assert_eq!(error.advice(), Some(&finish), "{left:?}: {error}");
         assert!(!error.to_string().contains("gone"), "{left:?}: {error}");
         catalogued(&tree);
-        assert_eq!(told(&tree, Verb::Tag).unwrap().status, 0, "{left:?}");
+        assert_eq!(told(&tree, Verb::tag()).unwrap().status, 0, "{left:?}");
     }
     // One that was there, and is not.
-    for verb in [None, Some(Verb::Check)] {
+    for verb in [None, Some(Verb::check())] {
         let _ = fs::remove_dir_all(&folder);
         let file = catalogued(&tree);
         verb.map(|verb| told(&tree, verb).unwrap());
         fs::remove_file(file).unwrap();
-        let error = told(&tree, Verb::Check).unwrap_err().to_string();
+        let error = told(&tree, Verb::check()).unwrap_err().to_string();
         assert!(
             error.contains("the catalogue is gone") && error.contains("made from the tags"),
             "{error}"
@@ -146,21 +146,21 @@ fn a_full_disk_is_called_full(kind: Kind, option: Option<&str>) {
         tree.write(format!("f{number}"), format!("contents {number}"));
     }
     catalogued(tree);
-    assert_eq!(told(tree, Verb::Tag).unwrap().status, 0);
+    assert_eq!(told(tree, Verb::tag()).unwrap().status, 0);
     fs::remove_file(tree.at("f7")).unwrap();
     tree.corrupt("f8", "other contents");
     let filler = image.fill();
-    let full = told(tree, Verb::Check).unwrap();
+    let full = told(tree, Verb::check()).unwrap();
     assert!(full.notices[0].contains("no space is left"), "{}: {:?}", kind.name, full.notices);
     assert_eq!(full.status, 3);
     let verdict = |told: &Told, name: &str| told.verdicts.get(&tree.at(name)).copied().flatten();
     assert_eq!(verdict(&full, "f7"), Some(Verdict::Missing), "{}", kind.name);
     assert_eq!(verdict(&full, "f8"), Some(Verdict::Corrupt), "{}", kind.name);
-    let error = told(tree, Verb::Update).unwrap_err().to_string();
+    let error = told(tree, Verb::update()).unwrap_err().to_string();
     assert!(error.contains("no space is left"), "{}: {error}", kind.name);
     assert!(error.contains("catalogue.sqlite`"), "{}: {error}", kind.name);
     fs::remove_file(filler).unwrap();
-    let after = told(tree, Verb::Check).unwrap();
+    let after = told(tree, Verb::check()).unwrap();
     assert_eq!((after.status, after.notices), (3, vec![]), "{}", kind.name);
 }
 
@@ -180,10 +180,10 @@ fn a_check_on_a_medium_that_cannot_be_written_judges_as_usual() {
     image.tree.write("kept", "kept");
     image.tree.write("gone", "gone");
     catalogued(&image.tree);
-    told(&image.tree, Verb::Tag).unwrap();
+    told(&image.tree, Verb::tag()).unwrap();
     fs::remove_file(image.tree.at("gone")).unwrap();
     image.remount("remount,ro");
-    let said = told(&image.tree, Verb::Check).unwrap();
+    let said = told(&image.tree, Verb::check()).unwrap();
     assert_eq!((said.status, said.notices.len()), (1, 1), "{said:?}");
     assert!(said.notices[0].contains("cannot be written"), "{:?}", said.notices);
     image.remount("remount,rw");
@@ -197,15 +197,15 @@ fn contents_that_an_earlier_tag_recorded_are_told() {
         if kept == "the catalogue" {
             catalogued(&tree);
         }
-        told(&tree, Verb::Tag).unwrap();
+        told(&tree, Verb::tag()).unwrap();
         tree.edit("file", "second");
-        told(&tree, Verb::Update).unwrap();
+        told(&tree, Verb::update()).unwrap();
         if kept == "the catalogue" {
             let file = steadfast_sys::file::File::open(&path).unwrap();
             steadfast_sys::xattr::remove(&file, steadfast_sys::xattr::TAG_PREVIOUS).unwrap();
         }
         tree.corrupt("file", "first");
-        for verb in [Verb::Check, Verb::Update] {
+        for verb in [Verb::check(), Verb::update()] {
             let said = tree.run(verb);
             assert_eq!(said.verdict("file"), Some(Verdict::Corrupt), "by {kept}");
             let event = said.of("file");
@@ -213,7 +213,7 @@ fn contents_that_an_earlier_tag_recorded_are_told() {
             assert!(previous.same_contents(&actual), "by {kept}");
         }
         tree.corrupt("file", "third");
-        assert_eq!(tree.run(Verb::Check).of("file").previous, None, "by {kept}");
+        assert_eq!(tree.run(Verb::check()).of("file").previous, None, "by {kept}");
     }
 }
 
@@ -221,8 +221,8 @@ fn contents_that_an_earlier_tag_recorded_are_told() {
 /// before the catalogue has the new tag.
 #[test]
 fn a_lost_tag_that_a_killed_run_replaced_is_not_called_replaced() {
-    for verb in [Verb::Update, Verb::Retag { accept: false }] {
-        for then in [Verb::Check, verb] {
+    for verb in [Verb::update(), retag(false)] {
+        for then in [Verb::check(), verb] {
             let tree = Tree::new();
             let save = |text: &str, mtime_s: u64| {
                 let draft = tree.write("draft", text);
@@ -232,7 +232,7 @@ fn a_lost_tag_that_a_killed_run_replaced_is_not_called_replaced() {
             };
             save("one", 1_600_000_000);
             let catalogue = catalogued(&tree);
-            assert_eq!(told(&tree, Verb::Tag).unwrap().status, 0);
+            assert_eq!(told(&tree, Verb::tag()).unwrap().status, 0);
             let kept = fs::read(&catalogue).unwrap();
             save("two", 1_700_000_000);
             assert_eq!(told(&tree, verb).unwrap().status, 0);
@@ -240,7 +240,7 @@ fn a_lost_tag_that_a_killed_run_replaced_is_not_called_replaced() {
             let name = format!("{}, {}", verb.name(), then.name());
             let said = told(&tree, then).unwrap();
             assert_eq!((said.status, said.findings), (0, vec![]), "{name}");
-            assert_eq!(told(&tree, Verb::Check).unwrap().findings, [""; 0], "{name}: once more");
+            assert_eq!(told(&tree, Verb::check()).unwrap().findings, [""; 0], "{name}: once more");
         }
     }
 }

@@ -7,13 +7,13 @@ use std::sync::atomic::Ordering;
 use steadfast::read::buffered::Buffered;
 use steadfast::run::read_without_hashing;
 use steadfast::tag::TagError;
-use steadfast::{Action, Algorithm, Options, Verb, Verdict};
+use steadfast::{Action, Algorithm, CheckOptions, Options, TagOptions, Verb, Verdict};
 
 use crate::catalogue_trouble::Told;
-use crate::tree::{Tree, run_on};
+use crate::tree::{Tree, retag, retag_to, run_on};
 
-const RETAG: Verb = Verb::Retag { accept: false };
-const ACCEPT: Verb = Verb::Retag { accept: true };
+const RETAG: Verb = retag(false);
+const ACCEPT: Verb = retag(true);
 
 fn tagged() -> Tree {
     let tree = Tree::new();
@@ -21,7 +21,7 @@ fn tagged() -> Tree {
     tree.write("b", vec![7; 100_000]);
     tree.write("c", vec![9; 3_000_000]);
     tree.write("empty", "");
-    let said = tree.run(Verb::Tag);
+    let said = tree.run(Verb::tag());
     assert_eq!((said.status(), said.summary.actions(Action::Tagged)), (0, 4));
     tree
 }
@@ -29,7 +29,7 @@ fn tagged() -> Tree {
 #[test]
 fn what_nobody_touched_is_intact() {
     let tree = tagged();
-    let said = tree.run(Verb::Check);
+    let said = tree.run(Verb::check());
     assert_eq!((said.status(), said.summary.verdicts(Verdict::Intact)), (0, 4));
     assert_eq!(said.summary.bytes, 3_100_014);
     let digest = said.of("empty").digest().unwrap().1.to_string();
@@ -50,7 +50,7 @@ fn each_kind_of_change_alone_has_its_verdict_and_status() {
     for (name, change, verdict, status) in cases {
         let tree = tagged();
         change(&tree);
-        let said = tree.run(Verb::Check);
+        let said = tree.run(Verb::check());
         assert_eq!((said.verdict(name), said.status()), (Some(verdict), status), "{name}");
         let others = said.files.iter().filter(|event| event.verdict == Some(Verdict::Intact));
         assert_eq!(others.count(), said.files.len() - 1, "{name}");
@@ -62,7 +62,7 @@ fn gone_and_moved_files_are_not_noticed_without_a_catalogue_and_nothing_else_suf
     let tree = tagged();
     fs::remove_file(tree.at("a")).unwrap();
     fs::rename(tree.at("b"), tree.at("z")).unwrap();
-    let said = tree.run(Verb::Check);
+    let said = tree.run(Verb::check());
     assert_eq!((said.status(), said.summary.verdicts(Verdict::Intact)), (0, 3));
 }
 
@@ -73,7 +73,7 @@ fn everything_at_once_and_corruption_decides() {
     tree.edit("b", "edited");
     tree.touch("c");
     tree.write("d", "new");
-    let said = tree.run(Verb::Check);
+    let said = tree.run(Verb::check());
     let verdicts = ["a", "b", "c", "d", "empty"].map(|name| said.verdict(name).unwrap().name());
     assert_eq!(verdicts, ["corrupt", "modified", "touched", "untagged", "intact"]);
     assert_eq!(said.status(), 3);
@@ -84,7 +84,7 @@ fn a_check_writes_nothing_not_even_the_access_time() {
     let tree = tagged();
     tree.corrupt("a", "THE first file");
     let before = fs::metadata(tree.at("a")).unwrap();
-    let again = (tree.run(Verb::Check), tree.run(Verb::Check));
+    let again = (tree.run(Verb::check()), tree.run(Verb::check()));
     assert_eq!((again.0.status(), again.1.status()), (3, 3));
     let after = fs::metadata(tree.at("a")).unwrap();
     use std::os::unix::fs::MetadataExt;
@@ -97,12 +97,12 @@ fn tagging_leaves_the_modification_time_and_existing_tags_alone() {
     let tree = Tree::new();
     let path = tree.write("a", "contents");
     let before = fs::metadata(&path).unwrap().modified().unwrap();
-    tree.run(Verb::Tag);
+    tree.run(Verb::tag());
     assert_eq!(fs::metadata(&path).unwrap().modified().unwrap(), before);
     tree.corrupt("a", "Contents");
-    let said = tree.run(Verb::Tag);
+    let said = tree.run(Verb::tag());
     assert_eq!((said.action("a"), said.status()), (Some(Action::Kept), 0));
-    assert_eq!(tree.run(Verb::Check).status(), 3);
+    assert_eq!(tree.run(Verb::check()).status(), 3);
 }
 
 #[test]
@@ -113,7 +113,7 @@ fn update_retags_edits_and_keeps_the_evidence_of_decay() {
     tree.touch("c");
     tree.write("d", "new");
     let old = tree.run(Verb::Show).of("b").stored.unwrap();
-    let said = tree.run(Verb::Update);
+    let said = tree.run(Verb::update());
     assert_eq!(said.status(), 3);
     let actions = ["a", "b", "c", "d", "empty"].map(|name| said.action(name));
     let done = [Action::Retagged, Action::Refreshed, Action::Tagged].map(Some);
@@ -121,15 +121,15 @@ fn update_retags_edits_and_keeps_the_evidence_of_decay() {
     let shown = tree.run(Verb::Show);
     assert_eq!(shown.of("b").previous.as_deref(), Some(&old), "one step back can be proved");
     assert_eq!(shown.of("c").previous, None);
-    let said = tree.run(Verb::Check);
+    let said = tree.run(Verb::check());
     assert_eq!(said.verdict("a"), Some(Verdict::Corrupt));
     assert_eq!(said.summary.verdicts(Verdict::Intact), 4);
     for _ in 0..3 {
-        assert_eq!(tree.run(Verb::Update).verdict("a"), Some(Verdict::Corrupt));
-        tree.run(Verb::Tag);
+        assert_eq!(tree.run(Verb::update()).verdict("a"), Some(Verdict::Corrupt));
+        tree.run(Verb::tag());
         tree.run(RETAG);
     }
-    assert_eq!(tree.run(Verb::Check).status(), 3);
+    assert_eq!(tree.run(Verb::check()).status(), 3);
 }
 
 #[test]
@@ -142,20 +142,19 @@ fn only_acceptance_replaces_the_tag_of_a_corrupt_file() {
     let said = tree.run(ACCEPT);
     assert_eq!((said.action("a"), said.status()), (Some(Action::Retagged), 0));
     assert_eq!(tree.run(Verb::Show).of("a").previous.as_deref().copied(), old);
-    assert_eq!(tree.run(Verb::Check).status(), 0);
+    assert_eq!(tree.run(Verb::check()).status(), 0);
 }
 
 #[test]
 fn retag_moves_to_another_algorithm_only_what_it_could_verify() {
     let tree = tagged();
     tree.corrupt("a", "THE first file");
-    let options = Options::default().with(|options| options.algorithm = Some(Algorithm::Blake3));
-    let said = tree.run_as(RETAG, &options);
+    let said = tree.run(retag_to(Algorithm::Blake3));
     assert_eq!((said.action("a"), said.action("c")), (None, Some(Action::Retagged)));
     let shown = tree.run(Verb::Show);
     assert_eq!(shown.of("a").stored.unwrap().algorithm, Algorithm::Sha256);
     assert_eq!(shown.of("c").stored.unwrap().algorithm, Algorithm::Blake3);
-    let said = tree.run(Verb::Check);
+    let said = tree.run(Verb::check());
     assert_eq!((said.verdict("c"), said.status()), (Some(Verdict::Intact), 3));
 }
 
@@ -165,11 +164,11 @@ fn every_algorithm_tags_and_checks() {
         let tree = Tree::new();
         tree.write("a", "abc");
         tree.write("b", vec![1; 600_000]);
-        let options = Options::default().with(|options| options.algorithm = Some(algorithm));
-        assert_eq!(tree.run_as(Verb::Tag, &options).status(), 0, "{algorithm}");
-        assert_eq!(tree.run(Verb::Check).summary.verdicts(Verdict::Intact), 2, "{algorithm}");
+        let verb = Verb::Tag(TagOptions { algorithm: Some(algorithm), ..TagOptions::default() });
+        assert_eq!(tree.run(verb).status(), 0, "{algorithm}");
+        assert_eq!(tree.run(Verb::check()).summary.verdicts(Verdict::Intact), 2, "{algorithm}");
         tree.corrupt("b", vec![2; 600_000]);
-        assert_eq!(tree.run(Verb::Check).verdict("b"), Some(Verdict::Corrupt), "{algorithm}");
+        assert_eq!(tree.run(Verb::check()).verdict("b"), Some(Verdict::Corrupt), "{algorithm}");
     }
 }
 
@@ -177,7 +176,7 @@ fn every_algorithm_tags_and_checks() {
 fn untag_removes_tags_and_nothing_else() {
     let tree = tagged();
     tree.edit("b", "edited");
-    tree.run(Verb::Update);
+    tree.run(Verb::update());
     let keeps = "user.other";
     let set = std::process::Command::new("setfattr")
         .args(["-n", keeps, "-v", "kept"])
@@ -185,7 +184,7 @@ fn untag_removes_tags_and_nothing_else() {
         .status();
     let said = tree.run(Verb::Untag);
     assert_eq!(said.summary.actions(Action::Removed), 4);
-    assert_eq!(tree.run(Verb::Check).summary.verdicts(Verdict::Untagged), 4);
+    assert_eq!(tree.run(Verb::check()).summary.verdicts(Verdict::Untagged), 4);
     let attributes = steadfast_sys::file::File::open(&tree.at("b"))
         .and_then(|file| steadfast_sys::xattr::list(&file))
         .unwrap();
@@ -205,11 +204,11 @@ fn a_dry_run_writes_nothing_and_says_what_it_would_do() {
     tree.write("d", "new");
     let before = tree.run(Verb::Show).files;
     let options = Options::default().with(|options| options.dry_run = true);
-    let said = tree.run_as(Verb::Update, &options);
+    let said = tree.run_as(Verb::update(), &options);
     let actions = [said.action("b"), said.action("d")];
     assert_eq!(actions, [Some(Action::Retagged), Some(Action::Tagged)]);
     assert_eq!(said.status(), 1, "what is not written down is not settled");
-    for verb in [Verb::Tag, ACCEPT, Verb::Untag] {
+    for verb in [Verb::tag(), ACCEPT, Verb::Untag] {
         tree.run_as(verb, &options);
     }
     let after = tree.run(Verb::Show).files;
@@ -225,7 +224,7 @@ fn damaged_tags_are_unreadable_and_never_a_change() {
         let tree = tagged();
         let file = steadfast_sys::file::File::open(&tree.at("a")).unwrap();
         steadfast_sys::xattr::set(&file, steadfast_sys::xattr::TAG, value).unwrap();
-        for verb in [Verb::Check, Verb::Tag, Verb::Update, RETAG, Verb::Show] {
+        for verb in [Verb::check(), Verb::tag(), Verb::update(), RETAG, Verb::Show] {
             let said = tree.run(verb);
             assert_eq!(said.verdict("a"), Some(Verdict::Unreadable), "{verb:?} {value:?}");
             assert_eq!(said.status(), 2, "{verb:?} {value:?}");
@@ -238,7 +237,7 @@ fn damaged_tags_are_unreadable_and_never_a_change() {
         let len = steadfast_sys::xattr::get(&file, steadfast_sys::xattr::TAG, &mut back).unwrap();
         assert_eq!(&back[..len.unwrap()], value, "nothing rewrote it");
         assert_eq!(tree.run(ACCEPT).status(), 0);
-        assert_eq!(tree.run(Verb::Check).verdict("a"), Some(Verdict::Intact));
+        assert_eq!(tree.run(Verb::check()).verdict("a"), Some(Verdict::Intact));
     }
 }
 
@@ -246,9 +245,9 @@ fn damaged_tags_are_unreadable_and_never_a_change() {
 fn untagged_files_fail_a_check_only_if_asked() {
     let tree = tagged();
     tree.write("new", "new");
-    let options = Options::default().with(|options| options.require_tags = true);
-    assert_eq!(tree.run(Verb::Check).status(), 0);
-    assert_eq!(tree.run_as(Verb::Check, &options).status(), 1);
+    let require = CheckOptions { require_tags: true, ..CheckOptions::default() };
+    assert_eq!(tree.run(Verb::check()).status(), 0);
+    assert_eq!(tree.run(Verb::Check(require)).status(), 1);
 }
 
 #[test]
@@ -260,11 +259,11 @@ fn hard_links_are_read_once_and_reported_for_each_name() {
             fs::hard_link(tree.at(name), tree.at(format!("{name}-{copy}"))).unwrap();
         }
     }
-    let said = tree.run(Verb::Tag);
+    let said = tree.run(Verb::tag());
     assert_eq!((said.summary.bytes, said.summary.files), (2_001_000, 8));
     assert_eq!(said.summary.actions(Action::Tagged), 8);
     tree.corrupt("large", vec![4; 2_000_000]);
-    let said = tree.run(Verb::Check);
+    let said = tree.run(Verb::check());
     assert_eq!(said.summary.verdicts(Verdict::Corrupt), 4);
     assert_eq!(said.summary.verdicts(Verdict::Intact), 4);
     assert_eq!(said.summary.bytes, 2_001_000);
@@ -276,7 +275,7 @@ fn sparse_files_hash_as_their_zeros() {
     let tree = Tree::new();
     let path = tree.write("sparse", "head");
     fs::File::options().write(true).open(&path).unwrap().set_len(40_000_000).unwrap();
-    let said = tree.run(Verb::Hash);
+    let said = tree.run(Verb::hash());
     let mut whole = b"head".to_vec();
     whole.resize(40_000_000, 0);
     assert_eq!(said.of("sparse").digest().unwrap().1, steadfast_digest::sha256(&whole));
@@ -304,7 +303,7 @@ fn lengths_around_every_seam_of_the_engine_hash_right() {
                 options.reading.lanes = lanes.ok();
                 options.reading.from = read_from;
             });
-            let said = tree.run_as(Verb::Hash, &options);
+            let said = tree.run_as(Verb::hash(), &options);
             for &length in &lengths {
                 let digest = said.of(&length.to_string()).digest().unwrap().1;
                 assert_eq!(digest, steadfast_digest::sha256(&contents[..length]), "{length}");
@@ -327,7 +326,7 @@ fn a_run_told_to_stop_ends_soon_with_a_true_summary() {
         stop.store(true, Ordering::Relaxed);
     });
     let start = std::time::Instant::now();
-    let said = run_on(Verb::Hash, &tree.selection(), &options);
+    let said = run_on(Verb::hash(), &tree.selection(), &options);
     stopper.join().unwrap();
     assert!(start.elapsed() < std::time::Duration::from_millis(1300));
     assert!(said.summary.interrupted);
@@ -343,7 +342,7 @@ fn a_run_stopped_while_it_still_walks_is_interrupted() {
     tree.write("zz/last", "x");
     let options = Options::default();
     options.controls.stop.store(true, Ordering::Relaxed);
-    let said = run_on(Verb::Check, &tree.selection(), &options);
+    let said = run_on(Verb::check(), &tree.selection(), &options);
     assert!(said.summary.files == 1 || said.status() == 130, "{:?}", said.summary);
 }
 
@@ -354,7 +353,7 @@ fn a_file_given_beside_its_folder_is_taken_once_and_its_previous_tag_stays() {
     let old = tree.run(Verb::Show).of("b").stored;
     let selection = steadfast::Selection::of([tree.path()])
         .with(|selection| selection.listed = vec![tree.at("b"), tree.at("a"), tree.at("b")]);
-    let said = run_on(Verb::Update, &selection, &Options::default());
+    let said = run_on(Verb::update(), &selection, &Options::default());
     assert_eq!(said.files.len(), 4);
     assert_eq!(tree.run(Verb::Show).of("b").previous.as_deref().copied(), old);
 }
@@ -369,7 +368,7 @@ fn the_first_name_in_walk_order_stands_for_a_linked_file() {
     }
     for workers in [1, 2, 4, 8] {
         let options = Options::default().with(|options| options.reading.workers = Some(workers));
-        let said = tree.run_as(Verb::Hash, &options);
+        let said = tree.run_as(Verb::hash(), &options);
         let linked: Vec<bool> = said.files.iter().map(|event| event.reading.linked).collect();
         assert_eq!(linked, [vec![false; 200], vec![true; 200]].concat(), "{workers} workers");
         assert!(said.files.iter().all(|event| event.reading.linked == (event.reading.bytes == 0)));
@@ -390,9 +389,9 @@ fn files_can_be_read_and_not_hashed() {
 #[test]
 fn a_check_of_nothing_says_so() {
     let tree = Tree::new();
-    let said = tree.run(Verb::Check);
+    let said = tree.run(Verb::check());
     assert_eq!((said.status(), said.notices.len()), (2, 1));
     let options = Options::default().with(|options| options.allow_empty = true);
-    let allowed = tree.run_as(Verb::Check, &options);
+    let allowed = tree.run_as(Verb::check(), &options);
     assert_eq!((allowed.status(), allowed.notices.len()), (0, 1));
 }

@@ -103,16 +103,16 @@ fn skips(said: &Said) -> Vec<String> {
 #[test]
 fn what_cannot_be_read_here_is_skipped_counted_and_told() {
     let tree = tree();
-    tree.run(Verb::Tag);
+    tree.run(Verb::tag());
     let engine = Evicting::of(&tree, &["away", "large"]);
-    let said = tree.run_by(Verb::Check, &Options::default(), engine.clone());
+    let said = tree.run_by(Verb::check(), &Options::default(), engine.clone());
     assert_eq!(skips(&said), ["away", "large"]);
     assert_eq!(said.verdict("here"), Some(Verdict::Intact));
     assert_eq!((said.status(), said.summary.files), (0, 1));
     assert_eq!((said.summary.skipped.dataless, said.summary.judged()), (2, 1));
     let told = said.notices.iter().any(|notice| notice.text.contains("not on this machine"));
     assert!(told, "{:?}", said.notices);
-    let said = tree.run_by(Verb::Check, &failing(), engine);
+    let said = tree.run_by(Verb::check(), &failing(), engine);
     assert_eq!(said.verdict("away"), Some(Verdict::Unreadable));
     assert_eq!((said.status(), said.summary.skipped.dataless), (2, 0));
 }
@@ -121,8 +121,8 @@ fn what_cannot_be_read_here_is_skipped_counted_and_told() {
 fn a_run_that_could_read_nothing_is_no_success() {
     let tree = Tree::new();
     tree.write("away", "in a cloud");
-    tree.run(Verb::Tag);
-    let said = tree.run_by(Verb::Check, &Options::default(), Evicting::of(&tree, &["away"]));
+    tree.run(Verb::tag());
+    let said = tree.run_by(Verb::check(), &Options::default(), Evicting::of(&tree, &["away"]));
     assert_eq!(said.status(), 2);
     assert!(said.notices.iter().any(|notice| notice.advice == Some(Advice::Download)));
 }
@@ -130,14 +130,14 @@ fn a_run_that_could_read_nothing_is_no_success() {
 #[test]
 fn no_list_of_digests_lacks_a_file_silently() {
     let tree = tree();
-    let said = tree.run_by(Verb::Hash, &Options::default(), Evicting::of(&tree, &["away"]));
+    let said = tree.run_by(Verb::hash(), &Options::default(), Evicting::of(&tree, &["away"]));
     assert_eq!((said.status(), said.verdict("away")), (2, Some(Verdict::Unreadable)));
 }
 
 #[test]
 fn tags_are_shown_although_contents_are_elsewhere() {
     let tree = tree();
-    tree.run(Verb::Tag);
+    tree.run(Verb::tag());
     let said = tree.run_by(Verb::Show, &Options::default(), Evicting::of(&tree, &["away"]));
     assert!(said.of("away").stored.is_some() && !said.of("away").reading.dataless);
 }
@@ -146,14 +146,14 @@ fn tags_are_shown_although_contents_are_elsewhere() {
 fn the_catalogue_does_not_call_missing_what_is_in_a_cloud() {
     let tree = tree();
     with_catalogue(&tree);
-    assert_eq!(tree.run(Verb::Tag).status(), 0);
+    assert_eq!(tree.run(Verb::tag()).status(), 0);
     // By an error, and then by a placeholder.
-    let said = tree.run_by(Verb::Check, &Options::default(), Evicting::of(&tree, &["away"]));
+    let said = tree.run_by(Verb::check(), &Options::default(), Evicting::of(&tree, &["away"]));
     assert_eq!((said.status(), skips(&said)), (0, vec!["away".to_owned()]));
     let contents = fs::read(tree.at("away")).unwrap();
     let mtime = fs::metadata(tree.at("away")).unwrap().modified().unwrap();
     let placeholder = evict(&tree, "away");
-    let said = tree.run(Verb::Check);
+    let said = tree.run(Verb::check());
     assert_eq!((said.status(), skips(&said)), (0, vec![".away.icloud".to_owned()]));
     assert_eq!(said.summary.verdicts(Verdict::Missing), 0);
     let mut heard = Heard::default();
@@ -161,17 +161,17 @@ fn the_catalogue_does_not_call_missing_what_is_in_a_cloud() {
     assert_eq!((summary.exit_status().code(), summary.skipped.dataless), (0, 1));
     // What is gone with its placeholder is missing.
     fs::remove_file(placeholder).unwrap();
-    assert_eq!(tree.run(Verb::Check).summary.verdicts(Verdict::Missing), 1);
+    assert_eq!(tree.run(Verb::check()).summary.verdicts(Verdict::Missing), 1);
     tree.write("away", contents);
     crate::tree::set_mtime(&tree.at("away"), mtime);
-    assert_eq!(tree.run(Verb::Check).summary.verdicts(Verdict::Missing), 0);
+    assert_eq!(tree.run(Verb::check()).summary.verdicts(Verdict::Missing), 0);
 }
 
 #[test]
 fn what_is_only_named_like_a_placeholder_is_data() {
     let tree = Tree::new();
     tree.write(".notes.icloud", "about clouds");
-    let said = tree.run(Verb::Tag);
+    let said = tree.run(Verb::tag());
     assert_eq!((said.status(), said.summary.files), (0, 1));
 }
 
@@ -184,7 +184,8 @@ fn a_listed_file_in_a_cloud_is_not_missing() {
         let list = Box::new([line("away"), line("gone")].into_iter());
         let mut heard = Heard::default();
         let summary =
-            compare(tree.path(), list, Unnamed::Known(Vec::new()), options, &mut heard).unwrap();
+            compare(tree.path(), list, Unnamed::Known(Vec::new()), false, options, &mut heard)
+                .unwrap();
         (summary, heard.files)
     };
     let (summary, files) = listed(&Options::default());

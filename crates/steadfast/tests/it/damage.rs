@@ -157,7 +157,7 @@ fn reading_from(read_from: ReadFrom) -> Options {
 }
 
 fn tag_all(tree: &Tree, files: usize) {
-    let said = tree.run(Verb::Tag);
+    let said = tree.run(Verb::tag());
     assert_eq!((said.summary.actions(Action::Tagged), said.status()), (files as u64, 0));
 }
 
@@ -184,21 +184,21 @@ fn flipped_bits_are_named_exactly(kind: Kind) {
     let places = collection.places(&image, &hits);
     image.mount();
     let intact = collection.verdicts(Verdict::Intact, Verdict::Intact);
-    assert_verdicts(&image.tree, &image.tree.run(Verb::Check), &intact);
+    assert_verdicts(&image.tree, &image.tree.run(Verb::check()), &intact);
 
     flip_all(&mut image, &places);
     let corrupt = collection.verdicts(Verdict::Corrupt, Verdict::Intact);
     for read_from in [ReadFrom::Cache, ReadFrom::Media] {
-        let said = image.tree.run_as(Verb::Check, &reading_from(read_from));
+        let said = image.tree.run_as(Verb::check(), &reading_from(read_from));
         assert_verdicts(&image.tree, &said, &corrupt);
         assert_eq!(said.status(), 3);
     }
-    let said = image.tree.run(Verb::Update);
+    let said = image.tree.run(Verb::update());
     assert_verdicts(&image.tree, &said, &corrupt);
     assert_eq!((said.summary.actions(Action::Retagged), said.status()), (0, 3));
 
     flip_all(&mut image, &places);
-    assert_verdicts(&image.tree, &image.tree.run(Verb::Check), &intact);
+    assert_verdicts(&image.tree, &image.tree.run(Verb::check()), &intact);
     flip_all(&mut image, &places);
     everything_at_once(&image.tree, &collection, corrupt);
 }
@@ -234,12 +234,12 @@ fn everything_at_once(tree: &Tree, collection: &Collection, mut verdicts: Verdic
         let name = format!("victim-{len}");
         let path = tree.write(&name, [b"victim".to_vec(), vec![7; len]].concat());
         let selection = Selection::of([path]);
-        run_on(Verb::Tag, &selection, &Options::default());
+        run_on(Verb::tag(), &selection, &Options::default());
         expect(&name, Verdict::Unstable);
     }
     let paths = [5_000, 3_000_000].map(|len| tree.at(format!("victim-{len}")));
     let engine = Truncator { victims: paths.map(|path| (path, AtomicBool::new(false))) };
-    let said = tree.run_through(Verb::Check, Some(Arc::new(engine)), None);
+    let said = tree.run_through(Verb::check(), Some(Arc::new(engine)), None);
     assert_verdicts(tree, &said, &verdicts);
     assert_eq!(said.status(), 3);
     let gone = said.of("victim-3000000").trouble.clone();
@@ -306,7 +306,7 @@ fn what_the_file_system_refuses_to_read_is_unreadable_and_never_intact() {
     flip_all(&mut image, &places);
     let expected = collection.verdicts(Verdict::Unreadable, Verdict::Intact);
     for read_from in [ReadFrom::Cache, ReadFrom::Media, ReadFrom::Cache] {
-        let said = image.tree.run_as(Verb::Check, &reading_from(read_from));
+        let said = image.tree.run_as(Verb::check(), &reading_from(read_from));
         assert_verdicts(&image.tree, &said, &expected);
         assert_eq!(said.status(), 2);
         for (name, _) in &collection.victims {
@@ -316,7 +316,7 @@ fn what_the_file_system_refuses_to_read_is_unreadable_and_never_intact() {
     }
     flip_all(&mut image, &places);
     let healed = collection.verdicts(Verdict::Intact, Verdict::Intact);
-    assert_verdicts(&image.tree, &image.tree.run(Verb::Check), &healed);
+    assert_verdicts(&image.tree, &image.tree.run(Verb::check()), &healed);
 }
 
 #[test]
@@ -331,7 +331,7 @@ fn damage_in_memory_is_named_exactly() {
         image.tree.corrupt(name, contents);
     }
     let expected = collection.verdicts(Verdict::Corrupt, Verdict::Intact);
-    let said = image.tree.run(Verb::Check);
+    let said = image.tree.run(Verb::check());
     assert_verdicts(&image.tree, &said, &expected);
     assert_eq!(said.status(), 3);
     everything_at_once(&image.tree, &collection, expected);
@@ -344,14 +344,14 @@ fn tags_outlive_a_loss_of_power_or_are_absent(kind: Kind, log: Log) {
     collection.write(&image.tree);
     image.sync();
     let early = Selection::of([image.tree.at("a")]);
-    let early = run_on(Verb::Tag, &early, &Options::default()).summary.actions(Action::Tagged);
+    let early = run_on(Verb::tag(), &early, &Options::default()).summary.actions(Action::Tagged);
     image.sync();
-    let late = image.tree.run(Verb::Tag).summary.actions(Action::Tagged);
+    let late = image.tree.run(Verb::tag()).summary.actions(Action::Tagged);
     assert_eq!((early, early + late), (100, collection.files.len() as u64));
     if !image.crash(log) {
         return;
     }
-    let said = image.tree.run(Verb::Check);
+    let said = image.tree.run(Verb::check());
     let [intact, untagged] =
         [Verdict::Intact, Verdict::Untagged].map(|verdict| said.summary.verdicts(verdict));
     assert_eq!((intact + untagged, said.status()), (early + late, 0));
@@ -359,9 +359,9 @@ fn tags_outlive_a_loss_of_power_or_are_absent(kind: Kind, log: Log) {
         Log::Lost => assert!(intact >= early, "a tag that was written out is gone"),
         Log::Written => assert_eq!(untagged, 0),
     }
-    assert_eq!(image.tree.run(Verb::Tag).summary.actions(Action::Tagged), untagged);
+    assert_eq!(image.tree.run(Verb::tag()).summary.actions(Action::Tagged), untagged);
     let intact = collection.verdicts(Verdict::Intact, Verdict::Intact);
-    assert_verdicts(&image.tree, &image.tree.run(Verb::Check), &intact);
+    assert_verdicts(&image.tree, &image.tree.run(Verb::check()), &intact);
 }
 
 #[test]
@@ -392,11 +392,11 @@ fn the_medium_is_asked_and_not_the_cache_when_so_wanted() {
     let corrupt = collection.verdicts(Verdict::Corrupt, Verdict::Intact);
     // Memory may be short: what falls out of the cache comes back damaged, and shows nothing.
     for _ in 0..10 {
-        assert_verdicts(tree, &tree.run(Verb::Check), &intact);
+        assert_verdicts(tree, &tree.run(Verb::check()), &intact);
         flip();
-        let cached = tree.run(Verb::Check);
-        let media = tree.run_as(Verb::Check, &reading_from(ReadFrom::Media));
-        let again = tree.run(Verb::Check);
+        let cached = tree.run(Verb::check());
+        let media = tree.run_as(Verb::check(), &reading_from(ReadFrom::Media));
+        let again = tree.run(Verb::check());
         assert_verdicts(tree, &media, &corrupt);
         assert_eq!((media.status(), media.summary.bytes_from_media), (3, media.summary.bytes));
         if cached.status() == 0 && again.status() == 0 {
@@ -426,7 +426,7 @@ fn flipped_tags(kind: Kind) -> Option<Vec<String>> {
     let places = image.locate(&markers, 4);
     image.mount();
     flip_all(&mut image, &places);
-    let said = image.tree.run(Verb::Check);
+    let said = image.tree.run(Verb::check());
     assert_eq!(said.summary.verdicts(Verdict::Unreadable), victims.len() as u64);
     assert_eq!(said.summary.verdicts(Verdict::Intact), 60 - victims.len() as u64);
     assert_eq!(said.status(), 2);

@@ -11,12 +11,12 @@ use std::sync::atomic::Ordering;
 use steadfast::diff::{
     DiffMonitor, DiffSummary, Difference, Doubt, PathKind, PathPair, Trees, diff,
 };
-use steadfast::{Algorithm, Notice, Options, Selection, Verb, Verdict};
+use steadfast::{Algorithm, Notice, Options, Selection, TagOptions, Verb, Verdict};
 use steadfast_sys::file::File;
 use steadfast_sys::xattr;
 
 use crate::image::command;
-use crate::tree::{Tree, run_on};
+use crate::tree::{Tree, retag, run_on};
 
 /// Two trees below one folder.
 struct Two {
@@ -66,7 +66,7 @@ impl Two {
     }
 
     fn tag(&self, name: &str, options: &Options) {
-        self.run(Verb::Tag, name, options);
+        self.run(Verb::tag(), name, options);
     }
 
     fn trees(&self, read: bool) -> Trees {
@@ -125,7 +125,7 @@ fn every_difference_by_tags() {
     let two = Two::copied(&files[..8]);
     two.tree.write("b/shorter", "short");
     two.tree.edit("b/edited", "EDITED");
-    two.run(Verb::Retag { accept: false }, "b/edited", &Options::default());
+    two.run(retag(false), "b/edited", &Options::default());
     fs::remove_file(two.at("b/here")).unwrap();
     two.tree.write("b/there", "only there");
     fs::rename(two.at("b/moved"), two.at("b/away")).unwrap();
@@ -225,15 +225,17 @@ fn files_of_different_lengths_differ_without_being_read() {
 #[test]
 fn the_algorithm_of_the_tags_serves_unless_one_is_forced() {
     let two = Two { tree: Tree::new() };
-    let blake3 = Options::default().with(|options| options.algorithm = Some(Algorithm::Blake3));
+    let blake3 = Some(Algorithm::Blake3);
     two.tree.write("a/x", "one");
-    two.tag("a", &blake3);
+    let tag = Verb::Tag(TagOptions { algorithm: blake3, ..TagOptions::default() });
+    two.run(tag, "a", &Options::default());
     two.tree.write("b/x", "one");
     let said = two.diff(true);
     assert_eq!(said.summary.algorithm, Some(Algorithm::Blake3));
     assert_eq!(said.difference("x"), Difference::TagLost);
-    let forced = Options::default().with(|options| options.algorithm = Some(Algorithm::Sha512));
-    let said = compare(&two.trees(true), &forced);
+    let mut forced = two.trees(true);
+    forced.algorithm = Some(Algorithm::Sha512);
+    let said = compare(&forced, &Options::default());
     assert_eq!(said.summary.algorithm, Some(Algorithm::Sha512));
     let actual = said.of("x").here.as_ref().unwrap().actual.unwrap();
     assert_eq!(actual.algorithm, Algorithm::Sha512);

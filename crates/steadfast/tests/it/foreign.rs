@@ -75,7 +75,7 @@ fn a_file_without_foreign_tags_has_none() {
     let path = tree.write("file", "contents");
     let read = || foreign::read(&File::open(&path).unwrap()).unwrap();
     assert_eq!(read(), []);
-    tree.run(Verb::Tag);
+    tree.run(Verb::tag());
     set(&path, "user.xdg.origin.url", b"somewhere");
     assert_eq!(read(), []);
     let elsewhere = Path::new("/proc/self/comm");
@@ -90,7 +90,7 @@ fn what_is_written_is_read_and_judged() {
     for kind in WRITTEN {
         let tree = Tree::new();
         let path = tree.write("file", "contents");
-        tree.run(Verb::Tag);
+        tree.run(Verb::tag());
         let file = File::open(&path).unwrap();
         let (ours, before) = (Xattr.tag(&file).unwrap(), file.status().unwrap());
         write(&path, kind, &actual(&path, Algorithm::Sha256), ExistingTag::Keep).unwrap();
@@ -319,8 +319,8 @@ fn the_kernels_digest_is_read_where_it_may_be_set() {
     assert_eq!(judge(&path), Verdict::Differs, "it has no time, so it cannot tell decay");
     set(&path, "security.ima", &[3, 2, 4, 1, 2, 3, 4, 0, 1, 9]);
     assert_eq!(judge(&path), Verdict::Untagged, "a signature is no digest");
-    assert_eq!(tree.run(Verb::Check).verdict("file"), Some(Verdict::Untagged));
-    assert_eq!(tree.run(Verb::Tag).action("file"), Some(Action::Tagged));
+    assert_eq!(tree.run(Verb::check()).verdict("file"), Some(Verdict::Untagged));
+    assert_eq!(tree.run(Verb::tag()).action("file"), Some(Action::Tagged));
 }
 
 #[test]

@@ -96,7 +96,7 @@ fn held(stops: bool) -> (Watching, steadfast::Summary) {
         notices: Vec::new(),
     };
     let (selection, store) = (tree.selection(), Arc::new(Xattr));
-    let summary = run_with(Verb::Tag, &selection, &options, engine, store, &mut watching);
+    let summary = run_with(Verb::tag(), &selection, &options, engine, store, &mut watching);
     (watching, summary.unwrap())
 }
 
@@ -133,7 +133,7 @@ fn what_lies_within_is_reached_by_names_alone() {
             selection.listed = vec![tree.at(path)];
             selection.within = Some(tree.path().to_owned());
         });
-        run_on(Verb::Hash, &selection, &Options::default())
+        run_on(Verb::hash(), &selection, &Options::default())
     };
     for inside in ["a", "a/b", "a/b/file"] {
         assert_eq!(hash(inside).of("file").reading.bytes, 6, "{inside}");

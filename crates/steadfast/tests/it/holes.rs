@@ -42,7 +42,7 @@ fn room_that_xfs_reserves_does_not_fill_holes() {
         fs::metadata(&film).unwrap().blocks()
     };
     let before = blocks();
-    tree.run(Verb::Tag);
+    tree.run(Verb::tag());
     fs::copy(&film, copy.path().join("film")).unwrap();
     let time = fs::metadata(&film).unwrap().modified().unwrap();
     file.write_all_at(b"rot", 278_528).unwrap();
@@ -54,6 +54,7 @@ fn room_that_xfs_reserves_does_not_fill_holes() {
         in_place: false,
         with_special: false,
         to_tag: false,
+        all_lost: false,
         suspects: false,
     };
     let selection = Selection::of([tree.path().to_owned()]);

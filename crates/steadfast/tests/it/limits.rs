@@ -14,10 +14,12 @@ use steadfast::read::buffered::Buffered;
 use steadfast::read::{Engine, Origin};
 use steadfast::run::{Unnamed, compare, init};
 use steadfast::store::foreign::ForeignKind;
-use steadfast::{Action, DueChoice, Event, Monitor, Options, Reference, Verb, Verdict};
+use steadfast::{
+    Action, CheckOptions, DueChoice, Event, Monitor, Options, Reference, Verb, Verdict,
+};
 use steadfast_sys::file::{File, Status};
 
-use crate::tree::{Said, Tree};
+use crate::tree::{Said, Tree, retag};
 
 /// Reads slowly, and counts what it reads.
 #[derive(Default)]
@@ -62,7 +64,7 @@ fn tagged(files: usize, len_bytes: u64) -> Tree {
         StdFile::options().write(true).open(path).unwrap().set_len(len_bytes).unwrap();
     }
     let _ = init(tree.path(), None, &Options::default(), &mut Deaf).unwrap();
-    tree.run(Verb::Tag);
+    tree.run(Verb::tag());
     tree
 }
 
@@ -72,13 +74,13 @@ fn check_for(tree: &Tree, time: Duration, pause: Duration, workers: usize) -> Sa
     due.max_time = Some(time);
     // One read at a time, so that the time is known that all of them take.
     let (workers, queue_depth) = (Some(workers), Some(1));
+    let check = Verb::Check(CheckOptions { due: Some(due), ..CheckOptions::default() });
     let options = Options::default().with(|options| {
-        options.due = Some(due);
         options.reading.workers = workers;
         options.reading.queue_depth = queue_depth;
     });
     let start = Instant::now();
-    let said = tree.run_by(Verb::Check, &options, Arc::new(Slow { pause, ..Slow::default() }));
+    let said = tree.run_by(check, &options, Arc::new(Slow { pause, ..Slow::default() }));
     let late = start.elapsed().saturating_sub(time);
     // It is less than one second on a machine that has nothing else to do.
     assert!(late < Duration::from_secs(3), "the check ended {late:?} after its deadline");
@@ -150,12 +152,12 @@ fn another_length_decides_and_nothing_is_read() {
     for name in ["decayed", "edited", "cut", "emptied", "same"] {
         tree.write(name, "contents");
     }
-    tree.run(Verb::Tag);
+    tree.run(Verb::tag());
     resize(&tree, "decayed", HUGE_LEN_BYTES, false);
     resize(&tree, "edited", HUGE_LEN_BYTES, true);
     resize(&tree, "cut", 3, false);
     resize(&tree, "emptied", 0, false);
-    let (said, bytes_read) = counted(&tree, Verb::Check, &Options::default());
+    let (said, bytes_read) = counted(&tree, Verb::check(), &Options::default());
     assert_eq!(bytes_read, 8, "only the file of the same length has bytes to compare");
     for (name, verdict, length) in [
         ("decayed", Verdict::Corrupt, HUGE_LEN_BYTES),
@@ -172,11 +174,11 @@ fn another_length_decides_and_nothing_is_read() {
 
 #[test]
 fn what_keeps_its_tag_is_not_read_and_what_is_retagged_is() {
-    for verb in [Verb::Update, Verb::Retag { accept: false }] {
+    for verb in [Verb::update(), retag(false)] {
         let tree = Tree::new();
         tree.write("decayed", "contents");
         tree.write("edited", "contents");
-        tree.run(Verb::Tag);
+        tree.run(Verb::tag());
         resize(&tree, "decayed", HUGE_LEN_BYTES, false);
         resize(&tree, "edited", 3, true);
         let (said, bytes_read) = counted(&tree, verb, &Options::default());
@@ -184,7 +186,7 @@ fn what_keeps_its_tag_is_not_read_and_what_is_retagged_is() {
         assert_eq!(said.verdict("decayed"), Some(Verdict::Corrupt));
         assert_eq!(said.action("decayed"), None);
         assert_eq!(said.action("edited"), Some(Action::Retagged));
-        assert_eq!(tree.run(Verb::Check).verdict("edited"), Some(Verdict::Intact));
+        assert_eq!(tree.run(Verb::check()).verdict("edited"), Some(Verdict::Intact));
     }
 }
 
@@ -193,7 +195,7 @@ fn the_length_of_a_record_decides_as_that_of_a_tag_does() {
     let tree = Tree::new();
     tree.write("f", "contents");
     tree.write("g", "contents");
-    let recorded = tree.run(Verb::Hash);
+    let recorded = tree.run(Verb::hash());
     let list = |name: &str| {
         let reference = Reference::of_tag("manifest", &recorded.of(name).actual.unwrap());
         Ok((PathBuf::from(name), Some(reference)))
@@ -203,9 +205,15 @@ fn the_length_of_a_record_decides_as_that_of_a_tag_does() {
     resize(&tree, "g", HUGE_LEN_BYTES, true);
     let mut found = Verdicts::default();
     let list = Box::new(lines.into_iter());
-    let summary =
-        compare(tree.path(), list, Unnamed::Known(Vec::new()), &Options::default(), &mut found)
-            .unwrap();
+    let summary = compare(
+        tree.path(),
+        list,
+        Unnamed::Known(Vec::new()),
+        false,
+        &Options::default(),
+        &mut found,
+    )
+    .unwrap();
     assert_eq!(found.0, [Some(Verdict::Corrupt), Some(Verdict::Modified)]);
     assert_eq!((summary.bytes, summary.exit_status().code()), (0, 3));
 }
@@ -214,11 +222,11 @@ fn the_length_of_a_record_decides_as_that_of_a_tag_does() {
 fn another_tools_tag_with_a_length_is_not_replaced_after_reading_all() {
     let tree = Tree::new();
     tree.write("f", "contents");
-    tree.run(Verb::Tag);
+    tree.run(Verb::tag());
     tree.run(Verb::Export(ForeignKind::Unraid));
     tree.run(Verb::Untag);
     resize(&tree, "f", HUGE_LEN_BYTES, false);
-    for verb in [Verb::Check, Verb::Tag, Verb::Update] {
+    for verb in [Verb::check(), Verb::tag(), Verb::update()] {
         let (said, bytes_read) = counted(&tree, verb, &Options::default());
         assert_eq!((said.verdict("f"), bytes_read), (Some(Verdict::Corrupt), 0), "{verb:?}");
         assert_eq!(said.action("f"), None);
@@ -259,11 +267,9 @@ fn a_deep_tree_takes_no_more_for_each_folder_than_a_flat_one() {
     assert_eq!((summary.files, summary.exit_status().code()), (DEEP as u64, 0));
     let mut due = DueChoice::default();
     due.max_bytes = Some(u64::MAX);
-    let options = Options::default().with(|options| options.due = Some(due));
-    for (verb, options) in
-        [(Verb::Tag, Options::default()), (Verb::Check, Options::default()), (Verb::Check, options)]
-    {
-        let said = deep.run_as(verb, &options);
+    let due = Verb::Check(CheckOptions { due: Some(due), ..CheckOptions::default() });
+    for verb in [Verb::tag(), Verb::check(), due] {
+        let said = deep.run(verb);
         assert_eq!((said.summary.files, said.status()), (DEEP as u64, 0), "{verb:?}");
     }
     // It took minutes when whole paths were hashed for each ancestor of each folder.

@@ -158,7 +158,7 @@ fn records_are_believed_as_far_as_their_times_prove_them() {
 #[test]
 fn a_list_never_replaces_a_tag() {
     let tree = tree(&["same", "other", "another algorithm", "unlisted digest"]);
-    tree.run(Verb::Tag);
+    tree.run(Verb::tag());
     let blake3 = record(CONTENTS, |it| it.digests = vec![(Algorithm::Blake3, digest(b"x"))]);
     let list = list(&[
         ("same", Some(record(CONTENTS, |_| {}))),
@@ -188,7 +188,7 @@ fn a_list_never_replaces_a_tag() {
 fn a_check_by_a_list_falls_back_to_tags() {
     let names = ["right", "wrong", "tagged", "decayed", "untagged", "no digest"];
     let tree = tree(&names);
-    tree.run(Verb::Tag);
+    tree.run(Verb::tag());
     tree.corrupt("decayed", "Contents");
     tree.corrupt("wrong", "Contents");
     tree.corrupt("untagged", "Contents");
@@ -218,7 +218,8 @@ fn a_check_by_a_list_falls_back_to_tags() {
     let mut events = Events::default();
     let extra = vec![PathBuf::from("extra")];
     let summary =
-        compare(tree.path(), records(), Unnamed::Known(extra), &options(), &mut events).unwrap();
+        compare(tree.path(), records(), Unnamed::Known(extra), false, &options(), &mut events)
+            .unwrap();
     let verdicts = ["right", "wrong", "tagged"].map(|name| of(&events, name));
     assert_eq!(verdicts, [Intact, Corrupt, Unreadable].map(Some));
     assert_eq!(
@@ -231,7 +232,8 @@ fn a_check_by_a_list_falls_back_to_tags() {
 fn a_list_beneath_the_current_folder_names_what_it_misses_by_itself() {
     let (mut events, extra) = (Events::default(), vec![PathBuf::from("extra")]);
     let (root, none) = (Path::new("."), list(&[]));
-    let summary = compare(root, none, Unnamed::Known(extra), &options(), &mut events).unwrap();
+    let summary =
+        compare(root, none, Unnamed::Known(extra), false, &options(), &mut events).unwrap();
     assert_eq!(events.findings, [("extra", PathBuf::from("extra"))]);
     assert_eq!((events.notices.len(), summary.files, summary.exit_status().code()), (1, 0, 1));
 }

@@ -91,14 +91,14 @@ fn a_failure_is_told_while_a_large_file_before_it_is_read() {
     for small in ["b", "c", "d"] {
         tree.write(small, small);
     }
-    assert_eq!(tree.run(Verb::Tag).status(), 0);
+    assert_eq!(tree.run(Verb::tag()).status(), 0);
     tree.corrupt("c", "C");
     let door = Arc::<Door>::default();
     let mut early = Early { door: Arc::clone(&door), early: Vec::new(), files: Vec::new() };
     let (options, selection) =
         (Options::default().with(|options| options.reading.workers = Some(2)), tree.selection());
     let (engine, store) = (Arc::new(SlowRest(door)), Arc::new(Xattr));
-    let summary = run_with(Verb::Check, &selection, &options, engine, store, &mut early).unwrap();
+    let summary = run_with(Verb::check(), &selection, &options, engine, store, &mut early).unwrap();
     assert_eq!(early.early, [("c".to_owned(), Some(Verdict::Corrupt))]);
     let ordered = ["a", "b", "c", "d"].map(|name| (name.to_owned(), 1));
     assert_eq!(early.files, ordered, "the events come in walk order, after it was told");
@@ -184,7 +184,7 @@ fn the_level_of_a_run_is_changed_down_and_up() {
     let noted: Arc<Noting> = Arc::clone(&engine);
     let selection = tree.selection();
     let summary =
-        run_with(Verb::Tag, &selection, &options, engine, Arc::new(Xattr), &mut turning).unwrap();
+        run_with(Verb::tag(), &selection, &options, engine, Arc::new(Xattr), &mut turning).unwrap();
     assert_eq!((summary.files, turning.levels.len()), (FILES as u64, 0));
     let usual = thread_facts();
     let slow = Trial::of(Level::Background).thread;

@@ -19,7 +19,7 @@ use steadfast_sys::file::{AlignedBuffer, File, Status};
 use steadfast_testing::{Need, skip};
 
 use crate::image::{BTRFS, EXT4, Image, Kind, TMPFS, XFS, command};
-use crate::tree::Tree;
+use crate::tree::{Tree, retag};
 
 /// A block, in which direct reads are aligned, and the seams of what is read at a time.
 const BLOCK: usize = 4096;
@@ -42,7 +42,7 @@ fn fill(tree: &Tree) {
     let hole = fs::File::create(tree.at("hole")).unwrap();
     hole.write_all_at(b"after the hole", 1_500_000).unwrap();
     hole.set_len(2_000_001).unwrap();
-    let said = tree.run(Verb::Tag);
+    let said = tree.run(Verb::tag());
     assert_eq!(said.status(), 0);
 }
 
@@ -81,7 +81,7 @@ fn the_page_cache_is_left_as_it_was(kind: Kind) {
             names().into_iter().filter(|name| set_cached(tree, name, wanted)).collect();
         let before: Vec<_> = as_wanted.iter().map(|name| cached(tree, name)).collect();
         assert!(as_wanted.len() > 5, "{}: hardly any file is cached: {wanted}", kind.name);
-        let said = tree.run_as(Verb::Check, &media());
+        let said = tree.run_as(Verb::check(), &media());
         assert_eq!(said.summary.verdicts(Verdict::Intact), names().len() as u64);
         for (name, before) in as_wanted.iter().zip(before) {
             let event = said.of(name);
@@ -129,10 +129,10 @@ fn what_is_read_through_the_cache_after_all_is_not_said_to_come_from_the_medium(
     };
     let tree = &image.tree;
     tree.write("dense", vec![b'a'; 1 << 20]);
-    assert_eq!(tree.run(Verb::Tag).status(), 0);
+    assert_eq!(tree.run(Verb::tag()).status(), 0);
     image.sync();
     assert!(set_cached(tree, "dense", false), "it could not be put out of the cache");
-    let said = tree.run_as(Verb::Check, &media());
+    let said = tree.run_as(Verb::check(), &media());
     assert!(cached(tree, "dense") > 0, "it was not read through the cache");
     assert_eq!(said.of("dense").verdict, Some(Verdict::Intact));
     assert_eq!(said.of("dense").reading.origin, Some(Origin::Cache));
@@ -145,7 +145,7 @@ fn what_is_read_through_the_cache_after_all_is_not_said_to_come_from_the_medium(
 fn what_is_in_memory_alone_does_not_come_from_a_medium() {
     let Some(image) = Image::make(TMPFS) else { return };
     fill(&image.tree);
-    let said = image.tree.run_as(Verb::Check, &media());
+    let said = image.tree.run_as(Verb::check(), &media());
     assert_eq!((said.status(), said.summary.bytes_from_media), (0, 0));
     assert!(said.files.iter().all(|event| event.reading.origin == Some(Origin::Cache)));
     let told = said.notices.iter().filter(|notice| notice.text.contains("medium")).count();
@@ -160,7 +160,7 @@ fn where_direct_reads_are_not_offered_nothing_comes_from_the_medium() {
     for name in names() {
         set_cached(&image.tree, &name, false);
     }
-    let said = image.tree.run_as(Verb::Check, &media());
+    let said = image.tree.run_as(Verb::check(), &media());
     assert_eq!((said.status(), said.summary.bytes_from_media), (0, 0));
     assert!(said.files.iter().all(|event| event.reading.origin == Some(Origin::Cache)));
     assert!(cached(&image.tree, &name(1 << 20)) > 0, "it was not read through the cache");
@@ -183,10 +183,10 @@ fn encrypted_folders_are_read_through_the_cache_and_said_to_be() {
         return skip(Need::System("encrypted folders"), why);
     }
     tree.write("sealed/file", contents(1 << 20));
-    assert_eq!(tree.run(Verb::Tag).status(), 0);
+    assert_eq!(tree.run(Verb::tag()).status(), 0);
     image.sync();
     set_cached(tree, "sealed/file", false);
-    let said = tree.run_as(Verb::Check, &media());
+    let said = tree.run_as(Verb::check(), &media());
     let through_cache = cached(tree, "sealed/file") > 0;
     let origin = if through_cache { Origin::Cache } else { Origin::Media };
     assert_eq!(said.of("sealed/file").reading.origin, Some(origin));
@@ -242,14 +242,14 @@ fn a_file_that_changes_its_length_while_read_is_unstable() {
     for was in [5_000, 3_000_001] {
         let tree = Tree::new();
         let path = tree.write("file", contents(was));
-        tree.run(Verb::Tag);
-        assert_eq!(tree.run(Verb::Check).verdict("file"), Some(Verdict::Intact));
+        tree.run(Verb::tag());
+        assert_eq!(tree.run(Verb::check()).verdict("file"), Some(Verdict::Intact));
         for length in [0, 1, BLOCK, was / 2, was - 1, was + 1, was + BLOCK, 2 * was] {
             fs::write(&path, contents(was)).unwrap();
             let file = fs::File::options().write(true).open(&path).unwrap();
             let (reads, at, length) = (AtomicU64::new(0), 0, length as u64);
             let meddler = Arc::new(Meddler { file, reads, at, length });
-            let said = tree.run_through(Verb::Check, Some(meddler.clone()), None);
+            let said = tree.run_through(Verb::check(), Some(meddler.clone()), None);
             assert!(meddler.reads.load(Ordering::Relaxed) > 0);
             assert_eq!(said.verdict("file"), Some(Verdict::Unstable), "{was} to {length}");
             assert_eq!(said.status(), 2);
@@ -327,16 +327,16 @@ impl Monitor for Deaf {
 fn made_up_bytes_are_hashed_but_never_judged_or_tagged() {
     let tree = Tree::new();
     fill(&tree);
-    let said = tree.run_through(Verb::Hash, Some(Arc::new(Null)), None);
+    let said = tree.run_through(Verb::hash(), Some(Arc::new(Null)), None);
     let bytes: usize = LENGTHS.iter().sum::<usize>() + 2_000_001;
     assert_eq!((said.status(), said.summary.bytes), (0, bytes as u64));
     assert_eq!(said.summary.bytes_from_media, 0);
-    let retag = Verb::Retag { accept: true };
-    for verb in [Verb::Tag, Verb::Check, Verb::Update, retag, Verb::Show, Verb::Untag] {
+    let retag = retag(true);
+    for verb in [Verb::tag(), Verb::check(), Verb::update(), retag, Verb::Show, Verb::Untag] {
         let (selection, options) = (tree.selection(), Options::default());
         let (engine, store) = (Arc::new(Null), Arc::new(Xattr));
         let error = run_with(verb, &selection, &options, engine, store, &mut Deaf).unwrap_err();
         assert!(error.to_string().contains("null"), "{error}");
     }
-    assert_eq!(tree.run(Verb::Check).status(), 0);
+    assert_eq!(tree.run(Verb::check()).status(), 0);
 }

@@ -17,11 +17,12 @@ use steadfast::run::{PagesOptions, init, verify_pages};
 use steadfast::unguarded::run;
 use steadfast::verity::{ReadOptions, VerityParams};
 use steadfast::{
-    Action, Algorithm, DueChoice, Event, Monitor, Options, ReadFrom, Selection, Verb, Verdict,
+    Action, Algorithm, CheckOptions, DueChoice, Event, Monitor, Options, ReadFrom, Selection,
+    TagOptions, Verb, Verdict,
 };
 
 use crate::image::{BLOCK_LEN, EXT4, Image};
-use crate::tree::{Tree, run_on, set_mtime};
+use crate::tree::{Tree, retag, retag_to, run_on, set_mtime};
 
 /// Hears nothing.
 struct Deaf;
@@ -52,12 +53,13 @@ fn catalogued() -> Tree {
     tree
 }
 
-fn keeping(page_len: Option<usize>, sidecars: bool) -> Options {
-    let pages = PagesUse::All { page_len, sidecars };
-    Options::default().with(|options| {
-        options.pages = pages;
-        options.reading.workers = Some(2);
-    })
+/// A `tag` that keeps leaves.
+fn keeping(page_len: Option<usize>, sidecars: bool) -> Verb {
+    with_algorithm(page_len, sidecars, None)
+}
+
+fn with_algorithm(page_len: Option<usize>, sidecars: bool, algorithm: Option<Algorithm>) -> Verb {
+    Verb::Tag(TagOptions { algorithm, pages: PagesUse::All { page_len, sidecars } })
 }
 
 fn with_bit(data: &[u8], bit: u64) -> Vec<u8> {
@@ -100,7 +102,7 @@ fn exactly_the_flipped_pages_are_named_in_a_catalogued_tree() {
     let data = random.bytes((9 << 20) + 777);
     let path = tree.write("folder/long", &data);
     tree.write("short", "one page");
-    let said = tree.run_as(Verb::Tag, &keeping(None, false));
+    let said = tree.run(keeping(None, false));
     assert_eq!((said.status(), said.action("long")), (0, Some(Action::Tagged)));
     assert_eq!(kept_in(&tree).len(), 1, "a file of one page has no leaves");
     let verified = verify_pages(&path, &PagesOptions::default()).unwrap();
@@ -117,7 +119,7 @@ fn exactly_the_flipped_pages_are_named_in_a_catalogued_tree() {
         Options::default(),
         Options::default().with(|options| options.reading.from = ReadFrom::Media),
     ] {
-        let said = tree.run_as(Verb::Check, &options);
+        let said = tree.run_as(Verb::check(), &options);
         let damage = said.of("long").damage.as_ref().unwrap();
         let bytes: Vec<Range<u64>> = damage.damaged().collect();
         let end = data.len() as u64;
@@ -137,7 +139,7 @@ fn random_damage_is_located_whatever_the_page() {
         let len = page_len + 1 + random.below(600_000);
         let data = random.bytes(len as usize);
         let path = tree.write("file", &data);
-        tree.run_as(Verb::Tag, &keeping(Some(page_len as usize), true));
+        tree.run(keeping(Some(page_len as usize), true));
         let bits: BTreeSet<u64> = (0..random.below(9)).map(|_| random.below(8 * len)).collect();
         let flipped = bits.iter().fold(data.clone(), |data, bit| with_bit(&data, *bit));
         tree.corrupt("file", flipped);
@@ -156,7 +158,7 @@ fn a_flipped_bit_beneath_the_file_system_is_located_in_its_page() {
     let data = random.bytes(300 * BLOCK_LEN + 1000);
     let _ = init(image.tree.path(), None, &Options::default(), &mut Deaf).unwrap();
     let path = image.tree.write("film", &data);
-    image.tree.run_as(Verb::Tag, &keeping(None, false));
+    image.tree.run(keeping(None, false));
     image.sync();
     image.unmount();
     let pages = [0, 17, 18, 123, 299, 300];
@@ -169,7 +171,7 @@ fn a_flipped_bit_beneath_the_file_system_is_located_in_its_page() {
     image.mount();
     let (verdict, ranges) = damaged(&path);
     assert_eq!((verdict, ranges), (Verdict::Corrupt, vec![0..1, 17..19, 123..124, 299..301]));
-    let said = image.tree.run(Verb::Check);
+    let said = image.tree.run(Verb::check());
     assert_eq!(said.verdict("film"), Some(Verdict::Corrupt));
     assert_eq!(said.of("film").damage.as_ref().unwrap().check.damaged_pages, 6);
 }
@@ -180,26 +182,25 @@ fn update_and_retag_keep_leaves_true_and_the_old_ones_go() {
     let mut random = Random(3);
     let [first, second] = [random.bytes(100_000), random.bytes(120_000)];
     let path = tree.write("file", first);
-    tree.run_as(Verb::Tag, &keeping(Some(1024), false));
+    tree.run(keeping(Some(1024), false));
     let old = kept_in(&tree);
     tree.edit("file", &second);
     tree.write("later", random.bytes(50_000));
-    let said = tree.run(Verb::Update);
+    let said = tree.run(Verb::update());
     assert_eq!(said.action("file"), Some(Action::Retagged));
     let verified = verify_pages(&path, &PagesOptions::default()).unwrap();
     assert_eq!((verified.verdict, verified.damage.page_len), (Verdict::Intact, 1024));
     let place = verified.kept.unwrap();
     assert_ne!(old[0], place);
     assert_eq!(damaged(&tree.at("later")), (Verdict::Intact, vec![]), "a new file has leaves too");
-    let options = Options::default().with(|options| options.algorithm = Some(Algorithm::Blake3));
-    let said = tree.run_as(Verb::Retag { accept: false }, &options);
+    let said = tree.run(retag_to(Algorithm::Blake3));
     assert_eq!(said.status(), 0);
     let verified = verify_pages(&path, &PagesOptions::default()).unwrap();
     let moved = Kept::open(verified.kept.as_deref().unwrap()).unwrap();
     assert_eq!((verified.verdict, moved.header().algorithm), (Verdict::Intact, Algorithm::Blake3));
     assert_eq!(kept_in(&tree).len(), 2, "one for each file: {:?}", kept_in(&tree));
     tree.corrupt("file", with_bit(&second, 50_000));
-    let said = tree.run(Verb::Update);
+    let said = tree.run(Verb::update());
     assert_eq!(said.of("file").damage.as_ref().unwrap().check.damaged, [6..7]);
 }
 
@@ -210,7 +211,7 @@ fn decay_on_a_coarser_clock_is_no_edit() {
     let path = tree.write("file", &data);
     let whole = std::time::SystemTime::UNIX_EPOCH + Duration::from_secs(1_600_000_001);
     set_mtime(&path, whole + Duration::from_nanos(123_456_789));
-    tree.run_as(Verb::Tag, &keeping(None, false));
+    tree.run(keeping(None, false));
     // As a copy to HFS+ keeps it.
     set_mtime(&path, whole);
     assert_eq!(damaged(&path), (Verdict::Intact, vec![]));
@@ -222,7 +223,7 @@ fn decay_on_a_coarser_clock_is_no_edit() {
 fn an_empty_file_needs_no_leaves() {
     let tree = catalogued();
     let path = tree.write("empty", "");
-    tree.run_as(Verb::Tag, &keeping(None, false));
+    tree.run(keeping(None, false));
     let verified = verify_pages(&path, &PagesOptions::default()).unwrap();
     assert_eq!((verified.verdict, verified.kept), (Verdict::Intact, None));
     let mtime = fs::metadata(&path).unwrap().modified().unwrap();
@@ -238,19 +239,19 @@ fn tagged_files_are_read_for_their_leaves_once_and_never_retagged() {
     for name in ["decayed", "fine"] {
         tree.write(name, &data[name.len()..]);
     }
-    tree.run(Verb::Tag);
+    tree.run(Verb::tag());
     assert!(kept_in(&tree).is_empty(), "nobody asked");
     tree.corrupt("decayed", with_bit(&data["decayed".len()..], 9));
     tree.write(".steadfast/pages/4096/draft-1-0", "what a run that was killed left");
     let foreign = tree.write(".steadfast/pages/4096/note", "not a draft");
-    let said = tree.run_as(Verb::Tag, &keeping(None, false));
+    let said = tree.run(keeping(None, false));
     assert_eq!((said.status(), said.verdict("decayed")), (3, Some(Verdict::Corrupt)));
     assert_eq!((said.action("fine"), said.verdict("fine")), (Some(Action::Kept), None));
     assert!(foreign.is_file(), "only drafts are swept away");
     fs::remove_file(foreign).unwrap();
     assert_eq!(kept_in(&tree).len(), 1, "damage must not become what pages are held against");
     let left = tree.write(".steadfast/pages/4096/draft-1-1", "left beside leaves that are whole");
-    let again = tree.run_as(Verb::Tag, &keeping(None, false));
+    let again = tree.run(keeping(None, false));
     assert_eq!(again.of("fine").reading.bytes, 0);
     assert!(!left.exists(), "no leaves replace this draft");
     assert!(verify_pages(&tree.at("decayed"), &PagesOptions::default()).is_err());
@@ -262,9 +263,9 @@ fn sidecars_are_no_data_and_serve_their_own_file_alone() {
     let mut random = Random(5);
     let [first, second] = [random.bytes(40_000), random.bytes(40_000)];
     let (one, two) = (tree.write("one", &first), tree.write("two", &second));
-    tree.run_as(Verb::Tag, &keeping(None, true));
+    tree.run(keeping(None, true));
     assert!(sidecar(&one).is_file() && sidecar(&two).is_file());
-    let said = tree.run(Verb::Check);
+    let said = tree.run(Verb::check());
     assert_eq!((said.files.len(), said.summary.skipped.sidecars), (2, 0));
     assert_eq!(said.summary.skipped.leaves, 2);
     fs::copy(sidecar(&one), sidecar(&two)).unwrap();
@@ -272,17 +273,17 @@ fn sidecars_are_no_data_and_serve_their_own_file_alone() {
     assert!(error.to_string().contains("no leaves are kept"), "{error}");
     tree.edit("one", &second);
     assert_eq!(damaged(&one).0, Verdict::Modified);
-    tree.run(Verb::Update);
+    tree.run(Verb::update());
     assert_eq!(damaged(&one), (Verdict::Intact, vec![]), "where there is one it is kept true");
     let alone = tree.write("alone.steadfast-pages", "data of that name");
     let unmatched = tree.write("two.steadfast-pages.new", "data");
-    let said = tree.run(Verb::Tag);
+    let said = tree.run(Verb::tag());
     assert_eq!(said.action("alone.steadfast-pages"), Some(Action::Tagged));
     assert_eq!(said.action("two.steadfast-pages.new"), Some(Action::Tagged));
     assert!(alone.is_file() && unmatched.is_file());
     tree.write("three", &first);
     tree.write("three.steadfast-pages", "somebody else's");
-    let said = tree.run_as(Verb::Tag, &keeping(None, true));
+    let said = tree.run(keeping(None, true));
     let trouble = said.of("three").trouble.as_ref().unwrap().to_string();
     assert!(trouble.contains("three.steadfast-pages` is not a file of leaves"), "{trouble}");
     assert_eq!(fs::read(tree.at("three.steadfast-pages")).unwrap(), b"somebody else's");
@@ -295,7 +296,7 @@ fn a_link_that_is_named_has_its_leaves_beside_it() {
     let link = tree.at("link");
     std::os::unix::fs::symlink("file", &link).unwrap();
     let selection = Selection::default().with(|selection| selection.roots = vec![link.clone()]);
-    let said = run_on(Verb::Tag, &selection, &keeping(None, true));
+    let said = run_on(keeping(None, true), &selection, &Options::default());
     assert!(said.of("link").trouble.is_none(), "{:?}", said.of("link").trouble);
     assert!(sidecar(&link).is_file());
 }
@@ -304,7 +305,7 @@ fn a_link_that_is_named_has_its_leaves_beside_it() {
 fn damaged_leaves_are_never_believed() {
     let tree = Tree::new();
     let path = tree.write("file", Random(6).bytes(9_000));
-    tree.run_as(Verb::Tag, &keeping(None, true));
+    tree.run(keeping(None, true));
     let place = sidecar(&path);
     let good = fs::read(&place).unwrap();
     assert_eq!(good.len(), 192 + 3 * 32 + 4);
@@ -318,7 +319,7 @@ fn damaged_leaves_are_never_believed() {
         assert!(verify_pages(&path, &PagesOptions::default()).is_err(), "cut to {len}");
         assert_eq!(Kept::open(&place).unwrap_err().kind(), io::ErrorKind::InvalidData);
     }
-    let said = tree.run_as(Verb::Tag, &keeping(None, true));
+    let said = tree.run(keeping(None, true));
     assert_eq!((said.status(), said.action("file")), (0, Some(Action::Kept)));
     assert_eq!(fs::read(&place).unwrap(), good, "what is damaged is made anew when asked for");
 }
@@ -343,25 +344,25 @@ fn torn(good: &[u8]) -> Vec<(&'static str, Vec<u8>)> {
 fn torn_sidecars_are_ours_and_are_made_again() {
     let tree = Tree::new();
     let path = tree.write("file", Random(7).bytes(900_000));
-    tree.run_as(Verb::Tag, &keeping(None, true));
+    tree.run(keeping(None, true));
     let place = sidecar(&path);
     let good = fs::read(&place).unwrap();
     for (name, bytes) in torn(&good) {
-        for verb in [Verb::Tag, Verb::Update, Verb::Retag { accept: false }] {
+        for verb in [Verb::tag(), Verb::update(), retag(false)] {
             // In place, as a loss of power leaves it: attributes are journalled with the inode.
             fs::write(&place, &bytes).unwrap();
-            let said = tree.run(Verb::Check);
+            let said = tree.run(Verb::check());
             assert_eq!((said.status(), said.verdict("file")), (2, Some(Verdict::Intact)), "{name}");
             let event = said.of("file.steadfast-pages");
             assert_eq!(event.verdict, Some(Verdict::Unreadable), "{name}");
             let trouble = event.trouble.as_ref().unwrap();
             let again = Advice::TagPagesAgain { beside: true };
             assert_eq!(trouble.advice.as_deref(), Some(&again), "{name}: {trouble}");
-            let options = if verb == Verb::Tag { keeping(None, true) } else { Options::default() };
-            let said = tree.run_as(verb, &options);
+            let verb = if verb == Verb::tag() { keeping(None, true) } else { verb };
+            let said = tree.run(verb);
             assert_eq!((said.status(), said.files.len()), (0, 1), "{name}, {}", verb.name());
             assert_eq!(fs::read(&place).unwrap(), good, "{name}, {}", verb.name());
-            assert_eq!(tree.run(Verb::Check).status(), 0);
+            assert_eq!(tree.run(Verb::check()).status(), 0);
         }
     }
 }
@@ -370,41 +371,41 @@ fn torn_sidecars_are_ours_and_are_made_again() {
 fn a_draft_that_a_kill_left_does_not_block_the_leaves() {
     let tree = Tree::new();
     let path = tree.write("file", Random(8).bytes(900_000));
-    tree.run_as(Verb::Tag, &keeping(None, true));
+    tree.run(keeping(None, true));
     let (place, draft) = (sidecar(&path), tree.at("file.steadfast-pages.new"));
     let good = fs::read(&place).unwrap();
     for (name, bytes) in torn(&good).into_iter().filter(|(name, _)| *name != "garbage") {
         fs::remove_file(&place).unwrap();
         fs::write(&draft, &bytes).unwrap();
-        let said = tree.run(Verb::Check);
+        let said = tree.run(Verb::check());
         assert_eq!((said.status(), said.files.len()), (0, 1), "{name}: a draft is no data");
         assert_eq!(said.summary.skipped.leaves, 1, "{name}");
-        let said = tree.run_as(Verb::Tag, &keeping(None, true));
+        let said = tree.run(keeping(None, true));
         assert_eq!(said.status(), 0, "{name}: {:?}", said.of("file").trouble);
         assert_eq!(fs::read(&place).unwrap(), good, "{name}");
         assert!(!draft.exists(), "{name}");
     }
     // The leaves are whole, so no new draft replaces this one.
     fs::write(&draft, &good[..good.len() / 2]).unwrap();
-    assert_eq!(tree.run_as(Verb::Tag, &keeping(None, true)).of("file").reading.bytes, 0);
+    assert_eq!(tree.run(keeping(None, true)).of("file").reading.bytes, 0);
     assert!(!draft.exists(), "a draft that nothing needs is removed");
     // Nor for a file that is too short to need leaves.
     let short = tree.at("short.steadfast-pages.new");
     tree.write("short", "short");
     fs::write(&short, &good[..good.len() / 2]).unwrap();
-    tree.run_as(Verb::Tag, &keeping(None, true));
+    tree.run(keeping(None, true));
     assert!(!short.exists(), "a short file needs no draft");
     fs::remove_file(tree.at("short")).unwrap();
     // The mark outlasts the bytes.
     fs::rename(&place, &draft).unwrap();
     fs::write(&draft, Random(9).bytes(5000)).unwrap();
-    let said = tree.run_as(Verb::Tag, &keeping(None, true));
+    let said = tree.run(keeping(None, true));
     assert_eq!(said.status(), 0, "{:?} {:?}", said.of("file").trouble, said.notices);
     assert_eq!(fs::read(&place).unwrap(), good);
     // A file of somebody else's stays.
     fs::remove_file(&place).unwrap();
     fs::write(&draft, "notes").unwrap();
-    assert_eq!(tree.run_as(Verb::Tag, &keeping(None, true)).status(), 2);
+    assert_eq!(tree.run(keeping(None, true)).status(), 2);
     assert_eq!(fs::read(&draft).unwrap(), b"notes");
 }
 
@@ -413,26 +414,26 @@ fn torn_leaves_in_the_tree_s_folder_are_told_and_made_again() {
     let tree = catalogued();
     let data = Random(10).bytes(900_000);
     tree.write("file", &data);
-    tree.run_as(Verb::Tag, &keeping(None, false));
+    tree.run(keeping(None, false));
     let [place] = &kept_in(&tree)[..] else { panic!("one file of leaves") };
     let good = fs::read(place).unwrap();
     for (name, bytes) in torn(&good) {
-        for verb in [Verb::Tag, Verb::Update, Verb::Retag { accept: false }] {
+        for verb in [Verb::tag(), Verb::update(), retag(false)] {
             fs::write(place, &bytes).unwrap();
-            let said = tree.run(Verb::Check);
+            let said = tree.run(Verb::check());
             assert_eq!((said.status(), said.verdict("file")), (2, Some(Verdict::Intact)), "{name}");
             let trouble = said.of("file").trouble.as_ref().unwrap();
             let again = Advice::TagPagesAgain { beside: false };
             assert_eq!(trouble.advice.as_deref(), Some(&again), "{name}: {trouble}");
-            let options = if verb == Verb::Tag { keeping(None, false) } else { Options::default() };
-            assert_eq!(tree.run_as(verb, &options).status(), 0, "{name}, {}", verb.name());
+            let verb = if verb == Verb::tag() { keeping(None, false) } else { verb };
+            assert_eq!(tree.run(verb).status(), 0, "{name}, {}", verb.name());
             assert_eq!(fs::read(place).unwrap(), good, "{name}, {}", verb.name());
-            assert_eq!(tree.run(Verb::Check).status(), 0);
+            assert_eq!(tree.run(Verb::check()).status(), 0);
         }
     }
     fs::write(place, []).unwrap();
     tree.corrupt("file", with_bit(&data, 5));
-    let said = tree.run(Verb::Check);
+    let said = tree.run(Verb::check());
     assert_eq!((said.status(), said.verdict("file")), (3, Some(Verdict::Corrupt)));
     assert!(said.of("file").trouble.is_some(), "why no page is named");
 }
@@ -441,25 +442,22 @@ fn torn_leaves_in_the_tree_s_folder_are_told_and_made_again() {
 fn what_has_no_place_or_no_use_is_refused() {
     let tree = Tree::new();
     tree.write("file", [7; 10_000]);
-    let refused =
-        |options: &Options| run(Verb::Tag, &tree.selection(), options, &mut Deaf).unwrap_err();
-    let nowhere = refused(&keeping(None, false));
+    let refused = |verb| run(verb, &tree.selection(), &Options::default(), &mut Deaf).unwrap_err();
+    let nowhere = refused(keeping(None, false));
     assert_eq!(nowhere.advice(), Some(&Advice::MakeCatalogueOrSidecars), "{nowhere}");
-    assert!(refused(&keeping(Some(5000), true)).to_string().contains("power of two"));
+    assert!(refused(keeping(Some(5000), true)).to_string().contains("power of two"));
     let _ = init(tree.path(), None, &Options::default(), &mut Deaf).unwrap();
-    let dry = keeping(None, false).with(|options| options.dry_run = true);
-    tree.run_as(Verb::Tag, &dry);
+    let dry = Options::default().with(|options| options.dry_run = true);
+    tree.run_as(keeping(None, false), &dry);
     assert!(kept_in(&tree).is_empty());
-    let weak = keeping(None, false).with(|options| options.algorithm = Some(Algorithm::Crc32c));
-    tree.run_as(Verb::Tag, &weak);
+    tree.run(with_algorithm(None, false, Some(Algorithm::Crc32c)));
     assert!(kept_in(&tree).is_empty(), "four bytes tell too little apart");
     tree.write("md5", [9; 10_000]);
-    let enough = keeping(None, false).with(|options| options.algorithm = Some(Algorithm::Md5));
-    tree.run_as(Verb::Tag, &enough);
+    tree.run(with_algorithm(None, false, Some(Algorithm::Md5)));
     assert_eq!(kept_in(&tree).len(), 1, "sixteen bytes tell enough apart");
     tree.write("other", [8; 10_000]);
-    tree.run_as(Verb::Tag, &keeping(None, false));
-    assert!(refused(&keeping(Some(8192), false)).to_string().contains("4096"));
+    tree.run(keeping(None, false));
+    assert!(refused(keeping(Some(8192), false)).to_string().contains("4096"));
     let untagged = tree.write("untagged", "bytes");
     let error = verify_pages(&untagged, &PagesOptions::default()).unwrap_err();
     assert!(error.to_string().contains("no tag"), "{error}");
@@ -475,18 +473,13 @@ fn a_catalogue_elsewhere_has_its_leaves_beside_it() {
         let catalogue = other.at(name);
         let _summary = init(tree.path(), Some(&catalogue), &Options::default(), &mut Deaf).unwrap();
         let catalogue_use = steadfast::CatalogueUse::At(catalogue.clone());
-        let options = keeping(None, false).with(|options| options.catalogue.choice = catalogue_use);
-        tree.run_as(Verb::Tag, &options);
+        let options = Options::default().with(|options| options.catalogue.choice = catalogue_use);
+        tree.run_as(keeping(None, false), &options);
         assert!(other.at(format!("{name}.pages/4096")).is_dir(), "{name}");
         tree.corrupt("file", with_bit(&data, 8 * 4096));
         let due = DueChoice::default().with(|choice| choice.max_bytes = Some(1 << 40));
-        let said = tree.run_as(
-            Verb::Check,
-            &options.with(|options| {
-                options.due = Some(due);
-                options.pages = PagesUse::Kept;
-            }),
-        );
+        let check = CheckOptions { due: Some(due), ..CheckOptions::default() };
+        let said = tree.run_as(Verb::Check(check), &options);
         assert_eq!(said.of("file").damage.as_ref().unwrap().check.damaged, [1..2]);
         let mut options = PagesOptions::default();
         options.catalogue = Some(catalogue);
@@ -499,7 +492,7 @@ fn a_catalogue_elsewhere_has_its_leaves_beside_it() {
 fn leaves_beside_a_file_need_no_catalogue() {
     let tree = Tree::new();
     let path = tree.write("file", [7; 30_000]);
-    tree.run_as(Verb::Tag, &keeping(None, true));
+    tree.run(keeping(None, true));
     let verified = |catalogue: PathBuf| {
         let mut options = PagesOptions::default();
         options.catalogue = Some(catalogue);

@@ -62,6 +62,7 @@ fn repair(tree: &ProtectedTree) -> RepairSummary {
         with_special: false,
         suspects: false,
         to_tag: false,
+        all_lost: false,
     };
     repair_files(&selection, &options, &request, &mut Quiet).unwrap()
 }

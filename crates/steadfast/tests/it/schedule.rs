@@ -62,7 +62,7 @@ fn a_queue_of_depth_one_has_one_reader() {
         options.reading.workers = Some(4);
         options.reading.queue_depth = Some(1);
     });
-    let said = tree.run_by(Verb::Hash, &options, observer.clone());
+    let said = tree.run_by(Verb::hash(), &options, observer.clone());
     assert_eq!((said.files.len(), said.status()), (220, 0));
     assert_eq!(observer.most.load(Ordering::SeqCst), 1);
 }
@@ -76,7 +76,7 @@ fn the_largest_file_does_not_wait_for_its_turn() {
     tree.write("z, the last and largest", vec![1; 20_000_000]);
     let observer = Arc::new(Observer::default());
     let options = Options::default().with(|options| options.reading.workers = Some(1));
-    let said = tree.run_by(Verb::Hash, &options, observer.clone());
+    let said = tree.run_by(Verb::hash(), &options, observer.clone());
     assert_eq!(said.files.len(), 91);
     let order = &observer.order.lock().unwrap().1;
     let place = order.iter().position(|&length| length == 20_000_000).unwrap();

@@ -15,7 +15,9 @@ use steadfast::read::buffered::Buffered;
 use steadfast::read::{Engine, Origin};
 use steadfast::run::init;
 use steadfast::store::{Replaces, Store, StoredTag};
-use steadfast::{Action, Event, Monitor, Options, Selection, Subject, Tag, Verb, Verdict};
+use steadfast::{
+    Action, CheckOptions, Event, Monitor, Options, Selection, Subject, Tag, Verb, Verdict,
+};
 use steadfast_sys::file::{File, Status};
 use steadfast_sys::xattr;
 
@@ -64,7 +66,7 @@ fn tagging_allocates_no_block() {
     let before = image.free_blocks();
     let blocks = blocks_of_files(&image.tree.run(Verb::Show));
 
-    let said = image.tree.run(Verb::Tag);
+    let said = image.tree.run(Verb::tag());
     assert_eq!((said.summary.actions(Action::Tagged), said.status()), (FILES, 0));
     image.sync();
     assert_eq!(image.free_blocks(), before);
@@ -79,7 +81,7 @@ fn tagging_allocates_no_block() {
     assert_eq!(image.free_blocks(), before - FILES);
     let with_words = blocks.iter().map(|blocks| blocks + BLOCK_LEN as u64 / 512);
     assert!(blocks_of_files(&said).into_iter().eq(with_words));
-    assert_eq!(image.tree.run(Verb::Check).summary.verdicts(Verdict::Intact), FILES);
+    assert_eq!(image.tree.run(Verb::check()).summary.verdicts(Verdict::Intact), FILES);
 }
 
 /// Makes a file that takes every block that is left, without writing them.
@@ -107,9 +109,9 @@ fn a_full_file_system_still_takes_tags() {
 
     let selection =
         image.tree.selection().with(|selection| selection.excludes = vec!["filler".into()]);
-    let said = run_on(Verb::Tag, &selection, &Options::default());
+    let said = run_on(Verb::tag(), &selection, &Options::default());
     assert_eq!((said.summary.actions(Action::Tagged), said.status()), (301, 0));
-    let said = run_on(Verb::Check, &selection, &Options::default());
+    let said = run_on(Verb::check(), &selection, &Options::default());
     assert_eq!(said.summary.verdicts(Verdict::Intact), 301);
 }
 
@@ -123,7 +125,7 @@ fn a_file_that_may_not_be_changed_is_named_and_the_others_are_tagged() {
         command(Command::new("chattr").arg(format!("+{flag}")).arg(&path)).unwrap();
         fs::metadata(path).unwrap()
     });
-    let said = image.tree.run(Verb::Tag);
+    let said = image.tree.run(Verb::tag());
     assert_eq!((said.summary.actions(Action::Tagged), said.summary.counts.failed), (20, 2));
     assert_eq!(said.status(), 2);
     for ((name, _), before) in sealed.iter().zip(before) {
@@ -138,7 +140,7 @@ fn a_file_that_may_not_be_changed_is_named_and_the_others_are_tagged() {
         assert_eq!(trouble(&said, name), format!("cannot set the tag: {reason}"));
         assert_eq!(said.of(name).reading.bytes, 0, "nothing is read for a tag that cannot be set");
     }
-    let check = image.tree.run(Verb::Check);
+    let check = image.tree.run(Verb::check());
     assert_eq!(check.summary.verdicts(Verdict::Intact), 20);
     assert_eq!(check.summary.verdicts(Verdict::Untagged), 2);
 }
@@ -171,29 +173,29 @@ fn a_file_without_room_for_a_tag_is_named_and_keeps_what_it_has() {
     fill_attributes(&path);
     let before = attributes(&path);
     assert!(before.len() > 4);
-    let said = tree.run(Verb::Tag);
+    let said = tree.run(Verb::tag());
     assert_eq!((said.summary.actions(Action::Tagged), said.status()), (20, 2));
     assert_eq!(trouble(&said, "crowded"), format!("cannot set the tag: {NO_ROOM}"));
     assert_eq!(attributes(&path), before);
-    let check = tree.run(Verb::Check);
+    let check = tree.run(Verb::check());
     assert_eq!((check.verdict("crowded"), check.status()), (Some(Verdict::Untagged), 0));
 
     // Room for one tag and none for the one before it: nothing is replaced that is not kept.
     let path = tree.write("half", "room for one");
-    tree.run(Verb::Tag);
+    tree.run(Verb::tag());
     fill_attributes(&path);
     tree.edit("half", "room for one, edited");
     let before = attributes(&path);
-    let said = tree.run(Verb::Update);
+    let said = tree.run(Verb::update());
     assert_eq!(trouble(&said, "half"), format!("cannot keep the previous tag: {NO_ROOM}"));
     assert_eq!((said.verdict("half"), said.action("half")), (Some(Verdict::Modified), None));
     assert_eq!(attributes(&path), before);
-    assert_eq!(tree.run(Verb::Check).verdict("half"), Some(Verdict::Modified));
+    assert_eq!(tree.run(Verb::check()).verdict("half"), Some(Verdict::Modified));
 
     // A tag of the same length takes the place of the old one, room or not.
     tree.edit("half", "room for one");
-    assert_eq!(tree.run(Verb::Update).action("half"), Some(Action::Refreshed));
-    assert_eq!(tree.run(Verb::Check).verdict("half"), Some(Verdict::Intact));
+    assert_eq!(tree.run(Verb::update()).action("half"), Some(Action::Refreshed));
+    assert_eq!(tree.run(Verb::check()).verdict("half"), Some(Verdict::Intact));
 }
 
 #[test]
@@ -201,7 +203,7 @@ fn where_no_attributes_are_kept_nothing_is_read_for_nothing() {
     const NONE: &str = "cannot set the tag: this file system keeps no extended attributes";
     let Some(image) = Image::make(RAMFS) else { return };
     write_files(&image.tree, 50);
-    for verb in [Verb::Tag, Verb::Update] {
+    for verb in [Verb::tag(), Verb::update()] {
         let said = image.tree.run(verb);
         assert_eq!((said.files.len(), said.summary.counts.failed), (50, 50));
         assert_eq!((said.summary.bytes, said.status()), (0, 2));
@@ -209,12 +211,12 @@ fn where_no_attributes_are_kept_nothing_is_read_for_nothing() {
         assert_eq!(advice(&said), 1);
         assert_eq!(said.files.iter().filter(|event| !event.repeats_trouble()).count(), 1);
     }
-    let said = image.tree.run(Verb::Check);
+    let said = image.tree.run(Verb::check());
     assert_eq!(advice(&said), 1);
     assert_eq!(said.summary.verdicts(Verdict::Untagged), 50);
     assert_eq!((said.summary.bytes, said.status()), (0, 2), "nothing was judged");
-    let required = Options::default().with(|options| options.require_tags = true);
-    assert_eq!(image.tree.run_as(Verb::Check, &required).status(), 1);
+    let required = CheckOptions { require_tags: true, ..CheckOptions::default() };
+    assert_eq!(image.tree.run(Verb::Check(required)).status(), 1);
     assert_eq!(image.tree.run(Verb::Untag).status(), 0);
 }
 
@@ -237,12 +239,12 @@ fn of_several_volumes_each_without_attributes_is_named_once_and_the_others_are_t
         tree.write(format!("one/{number}"), "in memory");
         tree.write(format!("two/{number}"), "in memory too");
     }
-    let said = tree.run(Verb::Tag);
+    let said = tree.run(Verb::tag());
     assert_eq!((said.summary.actions(Action::Tagged), said.summary.counts.failed), (20, 20));
     assert_eq!((advice(&said), said.status()), (2, 2));
     let read = said.files.iter().filter(|event| event.trouble.is_some());
     assert_eq!(read.map(|event| event.reading.bytes).sum::<u64>(), 0);
-    let check = tree.run(Verb::Check);
+    let check = tree.run(Verb::check());
     assert_eq!((check.summary.verdicts(Verdict::Intact), advice(&check)), (20, 2));
 }
 
@@ -282,22 +284,22 @@ impl Store for Refusing {
 fn a_server_that_refuses_attributes_is_found_before_anything_is_read() {
     let tree = Tree::new();
     write_files(&tree, 20);
-    for verb in [Verb::Tag, Verb::Update] {
+    for verb in [Verb::tag(), Verb::update()] {
         let said = tree.run_through(verb, None, Some(Arc::new(Refusing)));
         assert_eq!((said.summary.bytes, said.summary.counts.failed, said.status()), (0, 20, 2));
         assert_eq!(advice(&said), 1);
     }
     // The catalogue that is suggested then keeps the tags, and none of them counts as lost.
     let _ = init(tree.path(), None, &Options::default(), &mut Silent).unwrap();
-    let said = tree.run_through(Verb::Tag, None, Some(Arc::new(Refusing)));
+    let said = tree.run_through(Verb::tag(), None, Some(Arc::new(Refusing)));
     assert_eq!((said.summary.actions(Action::Tagged), said.status()), (20, 0));
     for _ in 0..2 {
-        let said = tree.run_through(Verb::Check, None, Some(Arc::new(Refusing)));
+        let said = tree.run_through(Verb::check(), None, Some(Arc::new(Refusing)));
         assert_eq!((said.summary.verdicts(Verdict::Intact), said.status()), (20, 0));
         assert!(said.summary.counts.findings.is_empty(), "{:?}", said.summary.counts.findings);
     }
     tree.corrupt("0/0008", "decayed");
-    let said = tree.run_through(Verb::Check, None, Some(Arc::new(Refusing)));
+    let said = tree.run_through(Verb::check(), None, Some(Arc::new(Refusing)));
     assert_eq!((said.verdict("0/0008"), said.status()), (Some(Verdict::Corrupt), 3));
 }
 
@@ -305,20 +307,20 @@ fn a_server_that_refuses_attributes_is_found_before_anything_is_read() {
 fn what_is_mounted_read_only_is_checked_and_not_tagged() {
     let Some(image) = Image::make(EXT4) else { return };
     write_files(&image.tree, 50);
-    image.tree.run(Verb::Tag);
+    image.tree.run(Verb::tag());
     image.tree.write("new", "since then");
     image.tree.edit("0/0008", "edited");
     image.remount("remount,ro");
-    for verb in [Verb::Tag, Verb::Update] {
+    for verb in [Verb::tag(), Verb::update()] {
         let said = image.tree.run(verb);
         assert_eq!(trouble(&said, "new"), "cannot set the tag: read-only file system");
         assert_eq!((said.action("new"), said.of("new").reading.bytes), (None, 0));
     }
-    assert_eq!(image.tree.run(Verb::Tag).status(), 2);
-    let said = image.tree.run(Verb::Update);
+    assert_eq!(image.tree.run(Verb::tag()).status(), 2);
+    let said = image.tree.run(Verb::update());
     assert_eq!((said.verdict("0/0008"), said.status()), (Some(Verdict::Modified), 1));
     assert_eq!(trouble(&said, "0/0008"), "cannot keep the previous tag: read-only file system");
-    let said = image.tree.run(Verb::Check);
+    let said = image.tree.run(Verb::check());
     assert_eq!(said.summary.verdicts(Verdict::Intact), 49);
     assert_eq!(said.verdict("new"), Some(Verdict::Untagged));
     assert_eq!((said.verdict("0/0008"), said.status()), (Some(Verdict::Modified), 1));
@@ -334,7 +336,7 @@ fn a_tree_mounted_inside_itself_is_done_once_and_named() {
     let again = tree.at("sub/again");
     fs::create_dir(&again).unwrap();
     let _loop = Mount::bind(tree.path(), &again);
-    let said = tree.run(Verb::Tag);
+    let said = tree.run(Verb::tag());
     assert_eq!((said.summary.actions(Action::Tagged), said.status()), (42, 2));
     let troubled: Vec<_> = said.files.iter().filter(|event| event.trouble.is_some()).collect();
     assert_eq!(troubled.len(), 1);
@@ -343,7 +345,7 @@ fn a_tree_mounted_inside_itself_is_done_once_and_named() {
         trouble(&said, "sub/again"),
         "cannot enter: it is mounted inside itself: not entered again"
     );
-    let said = tree.run(Verb::Check);
+    let said = tree.run(Verb::check());
     assert_eq!((said.summary.verdicts(Verdict::Intact), said.status()), (42, 2));
 }
 
@@ -356,18 +358,18 @@ fn other_file_systems_are_left_out_when_so_wanted_and_counted() {
     let _other = Mount::tmpfs(&tree.at("0/other"));
     tree.write("0/other/inside", "on another file system");
     let selection = tree.selection().with(|selection| selection.one_file_system = true);
-    let said = run_on(Verb::Tag, &selection, &Options::default());
+    let said = run_on(Verb::tag(), &selection, &Options::default());
     assert_eq!((said.summary.actions(Action::Tagged), said.status()), (40, 0));
     assert_eq!(said.summary.skipped.other_file_systems, 1);
 
-    let said = tree.run(Verb::Check);
+    let said = tree.run(Verb::check());
     assert_eq!((said.files.len(), said.summary.skipped.other_file_systems), (41, 0));
     assert_eq!(said.verdict("0/other/inside"), Some(Verdict::Untagged));
 
     // Named as a root of its own, it is what the run is about.
     let roots = vec![tree.path().to_owned(), tree.at("0/other")];
     let selection = Selection::of(roots).with(|selection| selection.one_file_system = true);
-    assert_eq!(run_on(Verb::Check, &selection, &Options::default()).files.len(), 41);
+    assert_eq!(run_on(Verb::check(), &selection, &Options::default()).files.len(), 41);
 }
 
 /// Removes a folder before it lets anything be read.
@@ -409,7 +411,7 @@ fn a_folder_that_vanishes_before_it_is_entered_is_named_and_the_run_goes_on() {
     }
     tree.write("m/gone", "gone with its folder");
     tree.write("z/last", "after it");
-    for (verb, verdict) in [(Verb::Tag, None), (Verb::Check, Some(Verdict::Intact))] {
+    for (verb, verdict) in [(Verb::tag(), None), (Verb::check(), Some(Verdict::Intact))] {
         tree.write("m/gone", "gone with its folder");
         let engine = Remover { folder: tree.at("m"), done: Mutex::new(false) };
         let said = tree.run_through(verb, Some(Arc::new(engine)), None);

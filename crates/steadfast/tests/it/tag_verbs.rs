@@ -14,13 +14,16 @@ use steadfast::store::xattr::Xattr;
 use steadfast::store::{Replaces, Store, StoredTag};
 use steadfast::tag::{Tag, TagPlace};
 use steadfast::unguarded::run_with;
-use steadfast::{Algorithm, CatalogueUse, Event, FileEvent, Monitor, Options, Verb};
+use steadfast::{
+    Algorithm, CatalogueUse, Event, FileEvent, HashOptions, Monitor, Options, TagOptions,
+    UpdateOptions, Verb,
+};
 use steadfast_sys::file::File;
 use steadfast_sys::xattr;
 use steadfast_testing::appledouble;
 
 use crate::catalogue_trouble::catalogued;
-use crate::tree::Tree;
+use crate::tree::{Tree, retag, retag_to};
 
 /// Changes a file of this name.
 type Change = fn(&Tree, &str);
@@ -52,46 +55,38 @@ const PLACES: [&str; 10] = [
 
 const DAMAGED: &[u8] = b"damaged";
 
-/// The verbs, with the options that change what they do to a tag.
-fn verbs() -> Vec<(&'static str, Verb, Options)> {
-    let plain = || Options::default().with(|options| options.catalogue.wait = true);
-    let (retag, accept) = (Verb::Retag { accept: false }, Verb::Retag { accept: true });
+/// The verbs, with the options that change what they do to a tag, and whether it is a dry run.
+fn verbs() -> Vec<(&'static str, Verb, bool)> {
+    let blake3 = Some(Algorithm::Blake3);
+    let update = UpdateOptions::default();
+    let (restoring, accepting) = (
+        UpdateOptions { restore_tags: true, ..update },
+        UpdateOptions { accept_missing: true, ..update },
+    );
+    let (retag, accept) = (retag(false), retag(true));
+    let hash = |algorithm, judge| Verb::Hash(HashOptions { algorithm, judge });
     let shatag = Verb::Export(ForeignKind::Shatag);
-    let blake3 = || plain().with(|options| options.algorithm = Some(Algorithm::Blake3));
     let mut verbs = vec![
-        ("check", Verb::Check, plain()),
-        ("tag", Verb::Tag, plain()),
-        ("tag with blake3", Verb::Tag, blake3()),
-        ("update", Verb::Update, plain()),
-        (
-            "update, tags restored",
-            Verb::Update,
-            plain().with(|options| options.restore_tags = true),
-        ),
-        (
-            "update, losses accepted",
-            Verb::Update,
-            plain().with(|options| options.accept_missing = true),
-        ),
-        ("retag", retag, plain()),
-        ("retag, accepted", accept, plain()),
-        ("retag to blake3", retag, blake3()),
-        ("untag", Verb::Untag, plain()),
-        ("show", Verb::Show, plain()),
-        ("hash", Verb::Hash, plain().with(|options| options.judge = true)),
-        ("hash with blake3", Verb::Hash, blake3().with(|options| options.judge = true)),
-        ("hash, unjudged", Verb::Hash, plain()),
-        ("import", Verb::Import, plain()),
-        ("export", shatag, plain()),
+        ("check", Verb::check()),
+        ("tag", Verb::tag()),
+        ("tag with blake3", Verb::Tag(TagOptions { algorithm: blake3, ..TagOptions::default() })),
+        ("update", Verb::update()),
+        ("update, tags restored", Verb::Update(restoring)),
+        ("update, losses accepted", Verb::Update(accepting)),
+        ("retag", retag),
+        ("retag, accepted", accept),
+        ("retag to blake3", retag_to(Algorithm::Blake3)),
+        ("untag", Verb::Untag),
+        ("show", Verb::Show),
+        ("hash", hash(None, true)),
+        ("hash with blake3", hash(blake3, true)),
+        ("hash, unjudged", Verb::hash()),
+        ("import", Verb::Import),
+        ("export", shatag),
     ];
-    let dry = || {
-        plain().with(|options| {
-            options.dry_run = true;
-            options.restore_tags = true;
-        })
-    };
-    let writing = [Verb::Tag, Verb::Update, accept, Verb::Untag, shatag, Verb::Import];
-    verbs.extend(writing.map(|verb| (verb.name(), verb, dry())));
+    let mut verbs: Vec<_> = verbs.drain(..).map(|(title, verb)| (title, verb, false)).collect();
+    let writing = [Verb::tag(), Verb::Update(restoring), accept, Verb::Untag, shatag, Verb::Import];
+    verbs.extend(writing.map(|verb| (verb.name(), verb, true)));
     verbs
 }
 
@@ -163,7 +158,7 @@ fn tree(places: &[&str], store: &Arc<dyn Store>) -> Tree {
     each(&["both", "lost", "damaged", "beside both"], &|name| drop(tree.write(name, "first")));
     each(&["other", "beside other"], &|name| drop(tree.write(name, "older")));
     catalogued(&tree);
-    run(&tree, Verb::Tag, &plain, store);
+    run(&tree, Verb::tag(), &plain, store);
     let untag = |name: &str| {
         let file = File::open(&tree.at(name)).unwrap();
         Xattr.remove(&file).unwrap();
@@ -174,7 +169,7 @@ fn tree(places: &[&str], store: &Arc<dyn Store>) -> Tree {
     });
     each(&["alone", "foreign", "beside alone"], &|name| drop(tree.write(name, "first")));
     let apart = plain.with(|options| options.catalogue.choice = CatalogueUse::Off);
-    run(&tree, Verb::Tag, &apart, store);
+    run(&tree, Verb::tag(), &apart, store);
     let tag_of = |name: &str| match Xattr.tag(&File::open(&tree.at(name)).unwrap()).unwrap() {
         StoredTag::Whole(tag) => tag,
         other => panic!("{name} has {other:?}"),
@@ -231,12 +226,13 @@ fn place_name(place: TagPlace) -> &'static str {
 fn table(places: &[&str], store: &Arc<dyn Store>) -> String {
     let mut table = String::new();
     let plain = Options::default().with(|options| options.catalogue.wait = true);
-    for (title, verb, options) in verbs() {
+    for (title, verb, is_dry) in verbs() {
+        let options = plain.clone().with(|options| options.dry_run = is_dry);
         let tree = tree(places, store);
         let (before, _) = run(&tree, Verb::Show, &plain, store);
         let (said, status) = run(&tree, verb, &options, store);
-        let (after, status_after) = run(&tree, Verb::Check, &plain, store);
-        let dry = if options.dry_run { ", dry run" } else { "" };
+        let (after, status_after) = run(&tree, Verb::check(), &plain, store);
+        let dry = if is_dry { ", dry run" } else { "" };
         writeln!(table, "# {title}{dry}: {status}, then {status_after}").unwrap();
         for (name, event) in &said.files {
             let before = before.files[name].stored;

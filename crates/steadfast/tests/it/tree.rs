@@ -11,7 +11,9 @@ use steadfast::read::buffered::Buffered;
 use steadfast::store::Store;
 use steadfast::store::xattr::Xattr;
 use steadfast::unguarded::{run, run_with};
-use steadfast::{Action, Event, FileEvent, Monitor, Notice, Options, Selection, Summary};
+use steadfast::{
+    Action, Algorithm, Event, FileEvent, Monitor, Notice, Options, RetagOptions, Selection, Summary,
+};
 use steadfast::{Verb, Verdict};
 use tempfile::TempDir;
 
@@ -182,4 +184,14 @@ impl Said {
 
 pub(crate) fn set_mtime(path: &Path, mtime: std::time::SystemTime) {
     fs::File::options().write(true).open(path).unwrap().set_modified(mtime).unwrap();
+}
+
+/// Returns `retag`, which also accepts what looks corrupt if that is asked for.
+pub(crate) const fn retag(accept: bool) -> Verb {
+    Verb::Retag(RetagOptions { algorithm: None, accept, accept_many: false })
+}
+
+/// Returns `retag` to another algorithm.
+pub(crate) const fn retag_to(algorithm: Algorithm) -> Verb {
+    Verb::Retag(RetagOptions { algorithm: Some(algorithm), accept: false, accept_many: false })
 }

@@ -20,10 +20,9 @@ pub(super) fn run(args: &FleetMergeArgs) -> anyhow::Result<ExitStatus> {
         );
     }
     let job = Job::open(&args.job)?;
-    let options = Options::default().with(|options| options.require_tags = args.require_tags);
     let mut failed: Option<Error> = None;
-    let place = RunPlace { root: None, reads_only: false };
-    let status = render_as(options, &args.output, place, report, |options, console| {
+    let place = RunPlace { root: None, reads_only: false, require_tags: args.require_tags };
+    let status = render_as(Options::default(), &args.output, place, report, |options, console| {
         let how = MergeOptions {
             partial: args.partial,
             require_tags: args.require_tags,

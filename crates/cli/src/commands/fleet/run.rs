@@ -31,7 +31,7 @@ pub(super) fn run(args: &FleetRunArgs) -> anyhow::Result<ExitStatus> {
     let options = args.engine.options().with(|options| options.survey = false);
     let mut ended: Option<Result<ExitStatus, Error>> = None;
     // The part is wanted even if nobody reads the output.
-    let place = RunPlace { root: None, reads_only: false };
+    let place = RunPlace { reads_only: false, ..RunPlace::READ };
     let told = render_as(options, &args.output, place, report, |options, console| {
         let ran = run_shard(&job, args.shard, &worker, options, console);
         let said = match &ran {

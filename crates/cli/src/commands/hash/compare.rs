@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use steadfast::ExitStatus;
 use steadfast::manifest::algorithm_hint;
 use steadfast::manifest::sums::{Line, Lines};
-use steadfast::{Algorithm, Digest, Run, Selection, Verb};
+use steadfast::{Algorithm, Digest, HashOptions, Run, Selection, Verb};
 use steadfast_report::Output;
 use steadfast_report::sums::{Comparison, ComparisonOptions, SumsTally};
 
@@ -116,10 +116,10 @@ impl ListCheck<'_> {
             batch.retain(|line| !is_missing(&line.path));
         }
         let Some(first) = batch.first() else { return Ok(true) };
-        let options = self.args.engine.options().with(|options| {
-            options.algorithm = Some(first.algorithm);
-            options.controls.stop = Arc::clone(&self.stop);
-        });
+        let verb =
+            Verb::Hash(HashOptions { algorithm: Some(first.algorithm), ..HashOptions::default() });
+        let stop = Arc::clone(&self.stop);
+        let options = self.args.engine.options().with(|options| options.controls.stop = stop);
         let listed = batch.iter().map(|line| line.path.clone()).collect();
         let selection = Selection::default().with(|selection| {
             selection.listed = listed;
@@ -131,7 +131,7 @@ impl ListCheck<'_> {
         let output = &self.args.output;
         let status =
             render(options, output, RunPlace::READ, &mut self.comparison, |options, console| {
-                Run::of(Verb::Hash, selection.clone(), options.clone()).run(console)
+                Run::of(verb, selection.clone(), options.clone()).run(console)
             })?;
         Ok(status != ExitStatus::Interrupted)
     }

@@ -104,12 +104,12 @@ impl FolderEstimate {
         })?;
         let untagged = shown.heard.untagged;
         if untagged == 0 {
-            return Ok(Verb::Check);
+            return Ok(Verb::check());
         }
         session.warn(format!(
             "{untagged} of {count} files looked at have no tag: the estimate is as if all had one"
         ));
-        Ok(Verb::Hash)
+        Ok(Verb::hash())
     }
 
     fn begin(&self, session: &mut Session<'_>, place: PlaceId, class: &Class) -> SeriesId {

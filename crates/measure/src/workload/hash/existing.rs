@@ -13,7 +13,7 @@ use steadfast::read::buffered::Buffered;
 use steadfast::run::read_without_hashing;
 use steadfast::store::xattr::Xattr;
 use steadfast::unguarded::run_with;
-use steadfast::{Algorithm, Digest, Selection, Verb};
+use steadfast::{Algorithm, Digest, HashOptions, Selection, Verb};
 use steadfast_digest::AlgorithmHasher;
 use steadfast_sys::file::{AlignedBuffer, Dir, FileKind, Status};
 use steadfast_sys::machine;
@@ -321,7 +321,8 @@ impl<'a> ExistingRun<'a> {
         id: SeriesId,
     ) -> Result<(Timed, Vec<Digest>), End> {
         let algorithm = Some(self.options.algorithm);
-        let options = options(None).with(|options| options.algorithm = algorithm);
+        let hash = Verb::Hash(HashOptions { algorithm, ..HashOptions::default() });
+        let options = options(None);
         let selection = Selection::default().with(|selection| {
             let paths = self.found.files.iter().map(|file| self.folder.join(file.path()));
             selection.listed = paths.collect();
@@ -331,7 +332,7 @@ impl<'a> ExistingRun<'a> {
         let engine = Arc::new(Buffered);
         let CompletedRun { timed, summary, heard } = match pass.hashes() {
             true => run(session, &options, |heard| {
-                run_with(Verb::Hash, &selection, &options, engine, Arc::new(Xattr), heard)
+                run_with(hash, &selection, &options, engine, Arc::new(Xattr), heard)
             })?,
             false => run(session, &options, |heard| {
                 read_without_hashing(&selection, &options, engine, heard)

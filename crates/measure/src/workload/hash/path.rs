@@ -14,8 +14,8 @@ use steadfast::run::read_without_hashing;
 use steadfast::store::xattr::Xattr;
 use steadfast::unguarded::run_with;
 use steadfast::{
-    Algorithm, CatalogueUse, Digest, Error as RunError, Event, Level, Monitor, Options, Progress,
-    Selection, Summary, Verb,
+    Algorithm, CatalogueUse, Digest, Error as RunError, Event, HashOptions, Level, Monitor,
+    Options, Progress, Selection, Summary, Verb,
 };
 use strum::IntoStaticStr;
 
@@ -251,7 +251,8 @@ impl HashCell for PathCell {
     fn measure(&mut self, session: &mut Session<'_>, round: u32) -> Result<(), End> {
         let cached = self.prepare()?;
         let algorithm = Some(self.store.algorithm);
-        let options = options(self.way.level).with(|options| options.algorithm = algorithm);
+        let hash = Verb::Hash(HashOptions { algorithm, ..HashOptions::default() });
+        let options = options(self.way.level);
         let selection = selection(self.files.iter().map(|file| file.path.clone()).collect());
         let engine = self.way.source.engine();
         let busy = BusyThreads::start(self.way.busy_threads.unwrap_or(0));
@@ -260,7 +261,7 @@ impl HashCell for PathCell {
                 read_without_hashing(&selection, &options, engine, heard)
             }),
             _ => run(session, &options, |heard| {
-                run_with(Verb::Hash, &selection, &options, engine, Arc::new(Xattr), heard)
+                run_with(hash, &selection, &options, engine, Arc::new(Xattr), heard)
             }),
         };
         drop(busy);

@@ -319,7 +319,7 @@ impl ProtectedTree {
         let selection = tree.selection();
         let options = options(has_catalogue);
         let tag = || {
-            for verb in [Verb::Tag, Verb::Update] {
+            for verb in [Verb::tag(), Verb::update()] {
                 let _ = run_on(verb, &selection, &options);
             }
         };
