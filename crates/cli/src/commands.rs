@@ -51,9 +51,8 @@ use std::sync::Arc;
 use steadfast::ExitStatus;
 use steadfast::catalogue::Audit;
 use steadfast::cost::SpanSink;
-use steadfast::{
-    CatalogueUse, DownloadScope, ErrorKind, Options, Run, Selection, Summary, Verb, allow_downloads,
-};
+use steadfast::process::{DownloadScope, allow_downloads};
+use steadfast::{CatalogueUse, ErrorKind, Options, Run, Selection, Summary, Verb};
 use steadfast_report::{Csv, FindingRule, JsonLines, Renderer, Text, TextOptions};
 
 use crate::args::{Cli, Command, OutputArgs};

@@ -104,7 +104,7 @@ pub(crate) fn stop_on_signals() -> io::Result<Arc<AtomicBool>> {
 /// Lets the first signal set a flag, as [`stop_on_signals`] does.
 pub(crate) fn set_on_signals(stop: &Arc<AtomicBool>) -> io::Result<()> {
     // The thread below is the first one, and room for open files is made before that.
-    steadfast::prepare_open_files();
+    steadfast::process::prepare_open_files();
     let all = [SIGINT, SIGTERM, SIGHUP];
     for signal in all {
         signal_hook::flag::register(signal, Arc::clone(&SIGNALLED))?;

@@ -34,7 +34,7 @@ static ALLOCATOR: dlmalloc::GlobalDlmalloc = dlmalloc::GlobalDlmalloc;
 
 fn main() -> ExitCode {
     if std::env::var_os("STEADFAST_IGNORE_CTIME").is_some() {
-        steadfast::ignore_change_times();
+        steadfast::process::ignore_change_times();
     }
     let ahead = std::env::var("STEADFAST_AHEAD_S").ok();
     if let Some(seconds) = ahead.and_then(|seconds| seconds.parse().ok()) {

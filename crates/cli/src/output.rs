@@ -24,7 +24,7 @@ pub(crate) fn stdout_has_color() -> bool {
 /// Writes to stdout at once.
 pub(crate) fn write_out(bytes: &[u8]) -> io::Result<()> {
     let write = || {
-        if steadfast::stdout_was_closed() && !bytes.is_empty() {
+        if steadfast::process::stdout_was_closed() && !bytes.is_empty() {
             return Err(io::Error::other("it is closed"));
         }
         let mut stdout = io::stdout().lock();

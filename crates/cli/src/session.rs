@@ -61,7 +61,7 @@ pub(crate) fn own(level: Level) -> anyhow::Result<Option<u8>> {
         return Ok(None);
     }
     // A child would get `/dev/null` for a closed stdout, and not notice that its output is lost.
-    if !qos::wants_own_session(level) || steadfast::stdout_was_closed() {
+    if !qos::wants_own_session(level) || steadfast::process::stdout_was_closed() {
         return Ok(None);
     }
     match start_again() {

@@ -333,7 +333,7 @@ impl App {
     /// system's limit on open files.
     pub(crate) fn limits(&self) -> Limits {
         let limits = self.config.limits;
-        let open_files = steadfast::raise_open_files_limit().unwrap_or(1024);
+        let open_files = steadfast::process::raise_open_files_limit().unwrap_or(1024);
         let connections = usize::try_from(open_files / 16).unwrap_or(usize::MAX).max(32);
         Limits { connections: limits.connections.min(connections), ..limits }
     }

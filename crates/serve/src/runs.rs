@@ -171,7 +171,7 @@ impl ServedJobs<ServedRun> {
         let work = move |run: &ServedRun| {
             RunMonitor::new(run).execute(&selection, &path);
             // Events and buffers of the run are free now.
-            steadfast::give_back_memory();
+            steadfast::process::give_back_memory();
         };
         list.begin(make, work).ok_or(RunRefused::NoThread)
     }

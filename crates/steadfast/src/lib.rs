@@ -89,14 +89,20 @@ pub use steadfast_digest::{
 pub use steadfast_manifest::tag;
 pub use steadfast_manifest::tag::Tag;
 pub use steadfast_sys::awake::Wakefulness;
-pub use steadfast_sys::file::{
-    ChangeTimes, Dataless, DownloadScope, Timestamp, age_s, allow_downloads, ignore_change_times,
-    raise_open_files_limit,
-};
-pub use steadfast_sys::heap::give_back as give_back_memory;
-pub use steadfast_sys::machine::user_folder;
+pub use steadfast_sys::file::{ChangeTimes, Dataless, Timestamp};
 pub use steadfast_sys::qos::{Level, ParseLevelError};
-pub use steadfast_sys::streams::stdout_was_closed;
+
+/// What belongs to a whole process and not to one run: for the command and the server.
+pub mod process {
+    pub use steadfast_sys::file::{
+        DownloadScope, allow_downloads, ignore_change_times, raise_open_files_limit,
+    };
+    pub use steadfast_sys::heap::give_back as give_back_memory;
+    pub use steadfast_sys::machine::user_folder;
+    pub use steadfast_sys::streams::stdout_was_closed;
+
+    pub use crate::run::prepare_open_files;
+}
 
 /// What [`Lanes`] are made of, for programs that hash bytes themselves.
 pub mod lanes {
@@ -126,7 +132,7 @@ pub use crate::reference::Reference;
 pub use crate::run::{
     CatalogueOptions, CatalogueUse, CheckOptions, Controls, DatalessUse, DueChoice, HashOptions,
     Options, ReadFrom, ReadingOptions, RetagOptions, SuspectUse, TagOptions, TreeChanges,
-    UpdateOptions, Verb, changes, prepare_open_files,
+    UpdateOptions, Verb, changes,
 };
 pub use crate::selection::Selection;
 pub use crate::verdict::{ChangeEvidence, Judgement, Reason, Verdict};

@@ -2,7 +2,8 @@
 
 use std::path::PathBuf;
 
-use steadfast::{ExitStatus, FolderFacts, FolderState, FolderWord, age_s};
+use steadfast::{ExitStatus, FolderFacts, FolderState, FolderWord};
+use steadfast_sys::file::age_s;
 
 use crate::alert::memory::TroubleKind;
 use crate::drive::DriveReport;

@@ -133,7 +133,7 @@ impl FolderNews<'_> {
             sender.send(&alert.channel, &subject.unchanged(&news))?;
         }
         let is_week_over = memory.well_s.is_none_or(|well_s| {
-            steadfast::age_s(well_s, *now_s).is_none_or(|age_s| age_s >= REMIND_S)
+            steadfast_sys::file::age_s(well_s, *now_s).is_none_or(|age_s| age_s >= REMIND_S)
         });
         if alert.on == Occasion::Weekly && is_week_over {
             let (worst, _) = self.places.worst_state(*now_s)?;

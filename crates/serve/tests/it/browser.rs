@@ -41,7 +41,7 @@ impl Served {
     pub(crate) fn with(wishes: impl FnOnce(Config) -> Config) -> Served {
         // Beside the build, where attributes work; the system's own folder may be in memory.
         // A test that writes bytes as decay would moves the change time, which decay does not.
-        steadfast::ignore_change_times();
+        steadfast::process::ignore_change_times();
         let folder = || tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
         let (tree, outside) = (folder(), folder());
         fs::create_dir_all(tree.path().join("photos/2019")).unwrap();

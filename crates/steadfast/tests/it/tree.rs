@@ -48,7 +48,7 @@ impl Monitor for Listener {
 impl Tree {
     pub(crate) fn new() -> Tree {
         // A test that writes bytes as decay would moves the change time, which decay does not.
-        steadfast::ignore_change_times();
+        steadfast::process::ignore_change_times();
         // Beside the build, where attributes work; the system's own folder may be in memory.
         let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
         Tree { folder }

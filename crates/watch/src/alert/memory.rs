@@ -10,7 +10,8 @@ use std::io;
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
-use steadfast::{FileState, age_s};
+use steadfast::FileState;
+use steadfast_sys::file::age_s;
 use steadfast_sys::file::write_private;
 use strum::IntoStaticStr;
 

@@ -103,13 +103,13 @@ fn folder() -> Option<PathBuf> {
     let name = if std::env::consts::OS == "macos" { "TMPDIR" } else { "XDG_RUNTIME_DIR" };
     let named = std::env::var_os(name).map(PathBuf::from).filter(|above| above.is_absolute());
     // A Quick Action may be started without the variable.
-    let above = named.or_else(steadfast::user_folder)?;
+    let above = named.or_else(steadfast::process::user_folder)?;
     Some(above.join("steadfast"))
 }
 
 /// Returns whether this is a folder of this user that is closed to all others.
 fn is_ours(folder: &Path) -> bool {
-    let temporary = || steadfast::user_folder().unwrap_or_else(std::env::temp_dir);
+    let temporary = || steadfast::process::user_folder().unwrap_or_else(std::env::temp_dir);
     let own = fs::metadata("/proc/self").or_else(|_| fs::metadata(temporary()));
     let (Ok(there), Ok(own)) = (fs::symlink_metadata(folder), own) else { return false };
     there.is_dir() && there.uid() == own.uid() && there.mode() & 0o077 == 0
