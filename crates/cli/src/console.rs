@@ -5,6 +5,7 @@
 //! 100,000 lines cost few writes. Knows nothing of verbs.
 
 use std::io;
+use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -141,8 +142,9 @@ impl Console<'_, dyn Renderer + '_> {
 }
 
 impl Monitor for Console<'_, dyn Renderer + '_> {
-    fn event(&mut self, event: &Event) {
+    fn event(&mut self, event: &Event) -> ControlFlow<()> {
         self.render(|renderer, output| renderer.event(event, output));
+        ControlFlow::Continue(())
     }
 
     fn progress(&mut self, progress: &Progress) {

@@ -93,7 +93,7 @@ pub(crate) fn keep(
     }
     report_findings(&root, &mut found, summary, monitor);
     for text in past.notices() {
-        monitor.event(&Event::Notice(Notice::new(text).at(&file)));
+        monitor.notice(Notice::new(text).at(&file));
     }
     Ok(())
 }
@@ -237,6 +237,6 @@ fn report_findings(
         }
         summary.note(&finding);
         let path = root.join(finding.path());
-        monitor.event(&Event::Finding(Box::new(FindingEvent::new(path, finding))));
+        let _ = monitor.event(&Event::Finding(Box::new(FindingEvent::new(path, finding))));
     }
 }

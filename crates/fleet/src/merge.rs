@@ -124,7 +124,7 @@ pub fn merge(
         let status = status_of(&event, options.require_tags);
         summary.count(&event, status);
         bytes += row.length().unwrap_or(0);
-        monitor.event(&Event::File(Box::new(event)));
+        let _ = monitor.event(&Event::File(Box::new(event)));
         result.put(&row.without_reading())?;
     }
     complete(&mut summary, &joined.outcomes, &missing);
@@ -147,7 +147,7 @@ pub fn merge(
     }
     let notices = notices(job, parts, &missing, missing_files).into_iter().map(Notice::new);
     for notice in notices.chain(unproved) {
-        monitor.event(&Event::Notice(notice));
+        monitor.notice(notice);
     }
     if missing.is_empty() {
         // All shards are done: removes the drafts of workers that died.

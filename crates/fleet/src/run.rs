@@ -6,10 +6,10 @@
 
 use std::ffi::OsStr;
 use std::fs;
+use std::ops::ControlFlow;
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::Ordering;
 
 use steadfast::{
     CatalogueUse, DatalessUse, Event, Monitor, Options, Progress, Subject, Summary, Verdict,
@@ -123,7 +123,6 @@ fn run_shard(
         begun_s: (options.now)().seconds,
     };
     make_parts(job)?;
-    let ended = Arc::new(AtomicBool::new(false));
     let mut part_monitor = PartMonitor {
         writer: SealedWriter::create(&job.part(shard), &header)?,
         root: &root,
@@ -132,12 +131,10 @@ fn run_shard(
         absent: 0,
         last: PathBuf::new(),
         failed: None,
-        stop: &options.controls.stop,
-        ended: Arc::clone(&ended),
         monitor,
     };
     let list = shard::list(&job.shard(shard), job.by())?;
-    let run = options_of_shard(options, ended);
+    let run = options_of_shard(options);
     let summary = steadfast::run::check_listed(&root, list, &run, &mut part_monitor)?;
     let PartMonitor { mut writer, rows, absent, last, failed, .. } = part_monitor;
     if let Some(error) = failed {
@@ -164,17 +161,16 @@ fn run_shard(
     Ok(ShardRun { summary, outcome })
 }
 
-/// Makes the options for the run of a shard, which `ended` stops early.
+/// Makes the options for the run of a shard.
 ///
 /// Other shards may have tagged files, so a shard without any is no failure; the merge decides. A
 /// row cannot say that a file was skipped, so one that is not on this machine is unreadable.
-fn options_of_shard(options: &Options, ended: Arc<AtomicBool>) -> Options {
+fn options_of_shard(options: &Options) -> Options {
     let dataless = match options.dataless {
         DatalessUse::Download => DatalessUse::Download,
         _ => DatalessUse::Fail,
     };
     options.clone().with(|options| {
-        options.controls.stop = ended;
         options.catalogue.choice = CatalogueUse::Off;
         options.survey = false;
         options.allow_empty = true;
@@ -221,23 +217,11 @@ struct PartMonitor<'a> {
     /// The last missing file.
     last: PathBuf,
     failed: Option<Error>,
-    /// Set by the caller to stop.
-    stop: &'a AtomicBool,
-    /// Stops the run.
-    ended: Arc<AtomicBool>,
     monitor: &'a mut dyn Monitor,
 }
 
-impl PartMonitor<'_> {
-    fn check_stop(&self) {
-        if self.failed.is_some() || self.stop.load(Ordering::Relaxed) {
-            self.ended.store(true, Ordering::Relaxed);
-        }
-    }
-}
-
 impl Monitor for PartMonitor<'_> {
-    fn event(&mut self, event: &Event) {
+    fn event(&mut self, event: &Event) -> ControlFlow<()> {
         if let Event::File(file) = event
             && self.failed.is_none()
         {
@@ -252,12 +236,11 @@ impl Monitor for PartMonitor<'_> {
             }
             self.failed = self.writer.put(&row).err();
         }
-        self.check_stop();
-        self.monitor.event(event);
+        let answer = self.monitor.event(event);
+        if self.failed.is_some() { ControlFlow::Break(()) } else { answer }
     }
 
     fn progress(&mut self, progress: &Progress) {
-        self.check_stop();
         self.monitor.progress(progress);
     }
 }

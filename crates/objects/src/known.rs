@@ -5,6 +5,7 @@
 
 use std::collections::BTreeMap;
 use std::io;
+use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -274,12 +275,10 @@ fn walk(
     stop: &AtomicBool,
     sink: &mut KnownSink<'_>,
 ) -> Result<(), Error> {
-    let ended = Arc::new(AtomicBool::new(stop.load(Ordering::Relaxed)));
-    let options = options.clone().with(|options| options.controls.stop = Arc::clone(&ended));
-    let mut walk = TagWalk { root, sink, stop, ended };
+    let options = options.clone().with(|options| options.controls.stop = Arc::default());
+    let mut walk = TagWalk { root, sink, stop, has_ended: false };
     let summary = Run::of(Verb::Show, selection.clone(), options).run(&mut walk)?;
-    let enough = walk.ended.load(Ordering::Relaxed);
-    match summary.interrupted && !enough {
+    match summary.interrupted && !walk.has_ended {
         true => Err(Error::new(ErrorKind::Interrupted, "the walk was interrupted")),
         false => Ok(()),
     }
@@ -290,8 +289,7 @@ struct TagWalk<'a, 'b> {
     sink: &'a mut KnownSink<'b>,
     /// Set from outside.
     stop: &'a AtomicBool,
-    /// Ends the walk.
-    ended: Arc<AtomicBool>,
+    has_ended: bool,
 }
 
 impl TagWalk<'_, '_> {
@@ -312,14 +310,15 @@ impl TagWalk<'_, '_> {
 }
 
 impl Monitor for TagWalk<'_, '_> {
-    fn event(&mut self, event: &Event) {
-        let Event::File(event) = event else { return };
-        if self.ended.load(Ordering::Relaxed) {
-            return;
+    fn event(&mut self, event: &Event) -> ControlFlow<()> {
+        let Event::File(event) = event else { return ControlFlow::Continue(()) };
+        if !self.has_ended {
+            let told = self.entry_of(event);
+            self.has_ended = !(self.sink)(told) || self.stop.load(Ordering::Relaxed);
         }
-        let told = self.entry_of(event);
-        if !(self.sink)(told) || self.stop.load(Ordering::Relaxed) {
-            self.ended.store(true, Ordering::Relaxed);
+        match self.has_ended {
+            true => ControlFlow::Break(()),
+            false => ControlFlow::Continue(()),
         }
     }
 }

@@ -5,6 +5,7 @@
 
 mod lookup;
 
+use std::ops::ControlFlow;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
@@ -12,8 +13,8 @@ use std::sync::{Arc, Mutex};
 use steadfast::beneath;
 use steadfast::catalogue::Catalogue;
 use steadfast::{
-    Algorithm, AlgorithmHasher, Digest, Event, Monitor, Options, Progress, Run, Selection, Tag,
-    Timestamp, Verb, Verdict,
+    Algorithm, AlgorithmHasher, Digest, Event, Monitor, Options, Run, Selection, Tag, Timestamp,
+    Verb, Verdict,
 };
 use steadfast_report::escape;
 
@@ -245,8 +246,8 @@ fn read_place(drop: &Arc<Drop>, place: &ServedPath, roots: &ServedRoots) {
             options.controls.stop = stop;
             options.dry_run = true;
         });
-        let mut monitor = DropMonitor { drop, root: &root, options: &options };
-        let run = Run::of(Verb::check(), selection, options.clone()).run(&mut monitor);
+        let mut monitor = DropMonitor { drop, root: &root };
+        let run = Run::of(Verb::check(), selection, options).run(&mut monitor);
         run.map(std::mem::drop).map_err(|error| error.to_string())
     });
     if let Err(error) = read {
@@ -260,16 +261,14 @@ fn read_place(drop: &Arc<Drop>, place: &ServedPath, roots: &ServedRoots) {
 struct DropMonitor<'a> {
     drop: &'a Drop,
     root: &'a Path,
-    options: &'a Options,
 }
 
 impl Monitor for DropMonitor<'_> {
-    fn event(&mut self, event: &Event) {
-        let Event::File(event) = event else { return };
+    fn event(&mut self, event: &Event) -> ControlFlow<()> {
+        let Event::File(event) = event else { return ControlFlow::Continue(()) };
         if self.drop.len() >= FILES_MAX {
             self.drop.cut.store(true, Ordering::Release);
-            self.options.controls.stop.store(true, Ordering::Relaxed);
-            return;
+            return ControlFlow::Break(());
         }
         let path = event.path.to_path();
         let name = path.file_name().unwrap_or_default().as_encoded_bytes().to_vec();
@@ -283,9 +282,8 @@ impl Monitor for DropMonitor<'_> {
         };
         let read = read.map_err(|error| escape::text(&error.to_string()));
         self.drop.add(Dropped { shown: escape::path(&path), name, read, own });
+        ControlFlow::Continue(())
     }
-
-    fn progress(&mut self, _progress: &Progress) {}
 }
 
 impl DropMonitor<'_> {
@@ -296,7 +294,7 @@ impl DropMonitor<'_> {
         let mut taker = DropHasher::new(&self.drop.algorithms);
         let mut piece = vec![0; PIECE_LEN];
         loop {
-            if self.options.controls.stop.load(Ordering::Relaxed) {
+            if self.drop.stop.load(Ordering::Relaxed) {
                 return Err(std::io::ErrorKind::Interrupted.into());
             }
             match file.read_at(&mut piece, taker.length)? {

@@ -3,6 +3,7 @@
 //! In: a folder. Out: its files without a tag, and their bytes. It looks at files and their tags,
 //! reads no contents, and writes nothing.
 
+use std::ops::ControlFlow;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -61,13 +62,14 @@ struct Counter {
 }
 
 impl Monitor for Counter {
-    fn event(&mut self, event: &Event) {
-        let Event::File(event) = event else { return };
-        let Some(length) = event.length() else { return };
+    fn event(&mut self, event: &Event) -> ControlFlow<()> {
+        let Event::File(event) = event else { return ControlFlow::Continue(()) };
+        let Some(length) = event.length() else { return ControlFlow::Continue(()) };
         self.found.files += 1;
         if event.stored.is_none() {
             self.found.bytes = self.found.bytes.saturating_add(length);
         }
+        ControlFlow::Continue(())
     }
 
     fn progress(&mut self, _progress: &Progress) {

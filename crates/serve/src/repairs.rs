@@ -5,6 +5,7 @@
 //! own that publishes how far it is. The library proves every file before it replaces one, and
 //! keeps the damaged file.
 
+use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -226,7 +227,9 @@ impl<'a> RepairListener<'a> {
 }
 
 impl Monitor for RepairListener<'_> {
-    fn event(&mut self, _: &Event) {}
+    fn event(&mut self, _: &Event) -> ControlFlow<()> {
+        ControlFlow::Continue(())
+    }
 
     fn progress(&mut self, progress: &Progress) {
         self.seen = progress.files;

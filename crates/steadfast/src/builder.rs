@@ -134,6 +134,11 @@ impl Run {
         self.options(|options| options.dry_run = true)
     }
 
+    /// Counts the tree during the run, so that [`Progress::total`](crate::Progress::total) is known.
+    pub fn with_total(self) -> Run {
+        self.options(|options| options.survey = true)
+    }
+
     /// Changes which files the run is about.
     pub fn selection(self, change: impl FnOnce(&mut Selection)) -> Run {
         Run { selection: self.selection.with(change), ..self }

@@ -4,6 +4,7 @@
 //! Knows nothing of terminals or documents: renderers are monitors in other crates.
 
 use std::collections::BTreeMap;
+use std::ops::ControlFlow;
 use std::path::PathBuf;
 
 use crate::advice::Advice;
@@ -16,10 +17,36 @@ use crate::verdict::Verdict;
 
 /// Receives the events of a run. Calls come from the thread that called the run, one at a time.
 ///
-/// A closure that takes an [`Event`] is a monitor that ignores progress.
+/// A closure that takes an [`Event`] is a monitor that ignores progress. It may return nothing.
+///
+/// ```
+/// use std::ops::ControlFlow;
+/// use steadfast::{Event, Run};
+///
+/// # let folder = tempfile::tempdir()?;
+/// # std::fs::write(folder.path().join("a.jpg"), "pixels")?;
+/// # let photographs = folder.path();
+/// let summary = Run::check([photographs]).run(&mut |event: &Event| match event {
+///     Event::File(file) if file.verdict.is_some_and(|verdict| verdict.is_alarm()) => {
+///         ControlFlow::Break(())
+///     }
+///     _ => ControlFlow::Continue(()),
+/// })?;
+/// assert!(!summary.interrupted);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub trait Monitor {
-    /// Receives one event, in walk order.
-    fn event(&mut self, event: &Event);
+    /// Receives one event, in walk order. `Break` sets [`Controls::stop`] of the run, which ends
+    /// early: files that are finished by then are still reported, and the summary says
+    /// `interrupted`.
+    ///
+    /// [`Controls::stop`]: crate::Controls::stop
+    fn event(&mut self, event: &Event) -> ControlFlow<()>;
+
+    /// Receives a notice outside of a run, which the answer cannot end.
+    fn notice(&mut self, notice: Notice) {
+        let _ = self.event(&Event::Notice(notice));
+    }
 
     /// Receives the failure of a file before its turn in walk order, about ten times a second. The
     /// event of the same file follows in its turn.
@@ -33,9 +60,27 @@ pub trait Monitor {
     }
 }
 
-impl<F: FnMut(&Event)> Monitor for F {
-    fn event(&mut self, event: &Event) {
-        self(event);
+impl<F: FnMut(&Event) -> R, R: Answer> Monitor for F {
+    fn event(&mut self, event: &Event) -> ControlFlow<()> {
+        self(event).flow()
+    }
+}
+
+/// What a closure that monitors a run may return.
+pub trait Answer {
+    /// Returns whether the run goes on.
+    fn flow(self) -> ControlFlow<()>;
+}
+
+impl Answer for () {
+    fn flow(self) -> ControlFlow<()> {
+        ControlFlow::Continue(())
+    }
+}
+
+impl Answer for ControlFlow<()> {
+    fn flow(self) -> ControlFlow<()> {
+        self
     }
 }
 
@@ -54,9 +99,9 @@ impl<'a, F: FnMut(&Event)> Overheard<'a, F> {
 }
 
 impl<F: FnMut(&Event)> Monitor for Overheard<'_, F> {
-    fn event(&mut self, event: &Event) {
+    fn event(&mut self, event: &Event) -> ControlFlow<()> {
         (self.heard)(event);
-        self.monitor.event(event);
+        self.monitor.event(event)
     }
 
     fn found_early(&mut self, event: &FileEvent) {
@@ -309,8 +354,9 @@ mod tests {
     struct Calls([u32; 3]);
 
     impl Monitor for Calls {
-        fn event(&mut self, _event: &Event) {
+        fn event(&mut self, _event: &Event) -> ControlFlow<()> {
             self.0[0] += 1;
+            ControlFlow::Continue(())
         }
 
         fn found_early(&mut self, _event: &FileEvent) {

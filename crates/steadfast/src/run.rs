@@ -243,7 +243,7 @@ fn ask_catalogue(
     match reader() {
         Err(error) if !matches!(verb, Verb::Hash(_)) => {
             let text = format!("{error}: only tags at the files themselves are known");
-            monitor.event(&Event::Notice(Notice::new(text)));
+            monitor.notice(Notice::new(text));
             Ok(None)
         }
         reader => reader,
@@ -385,7 +385,7 @@ fn unnamed_beneath(
     summary.interrupted |= !whole;
     for notice in failures {
         summary.raise_status(notice.status);
-        monitor.event(&Event::Notice(notice));
+        monitor.notice(notice);
     }
     Ok(extra)
 }
@@ -456,7 +456,7 @@ fn report_extra(
         let path = shown.join(path);
         let noted = FindingEvent { finding: Finding::Extra { path: path.clone() }, path };
         summary.note(&noted.finding);
-        monitor.event(&Event::Finding(Box::new(noted)));
+        let _ = monitor.event(&Event::Finding(Box::new(noted)));
     }
 }
 

@@ -1,9 +1,8 @@
 //! `steadfast export`: tags as a document on stdout, or as another tool's attributes.
 
 use std::io::{BufWriter, Write};
+use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 use anyhow::{Context as _, ensure};
 use steadfast::ExitStatus;
@@ -45,7 +44,6 @@ fn export(root: &Path, format: Format, args: &ExportArgs) -> anyhow::Result<Exit
         root: if root == Path::new(".") { PathBuf::new() } else { root.to_owned() },
         status: ExitStatus::Fine,
         failed: None,
-        stop: Arc::clone(&stop),
     };
     let algorithm = args.algorithm.algorithm;
     let verb = match args.read {
@@ -75,8 +73,6 @@ struct ExportDocument<W: Write> {
     root: PathBuf,
     status: ExitStatus,
     failed: Option<manifest::Error>,
-    /// Ends the run when the manifest cannot be written.
-    stop: Arc<AtomicBool>,
 }
 
 impl<W: Write> ExportDocument<W> {
@@ -107,7 +103,6 @@ impl<W: Write> ExportDocument<W> {
                     }
                     Some(Err(error)) => {
                         self.writer = None;
-                        self.stop.store(true, Ordering::Relaxed);
                         self.failed = Some(error);
                         return;
                     }
@@ -122,7 +117,7 @@ impl<W: Write> ExportDocument<W> {
 }
 
 impl<W: Write> Monitor for ExportDocument<W> {
-    fn event(&mut self, event: &Event) {
+    fn event(&mut self, event: &Event) -> ControlFlow<()> {
         match event {
             Event::File(event) if event.subject == Subject::File => self.file(event),
             Event::File(event) => {
@@ -134,6 +129,10 @@ impl<W: Write> Monitor for ExportDocument<W> {
                 complain(&steadfast_report::escape::text(&advice::of_notice(notice)))
             }
             _ => {}
+        }
+        match self.failed {
+            Some(_) => ControlFlow::Break(()),
+            None => ControlFlow::Continue(()),
         }
     }
 }

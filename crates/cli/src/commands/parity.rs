@@ -1,6 +1,7 @@
 //! `steadfast parity`: arguments → sets made, verified, shown or removed → text or JSON.
 
 use std::io::{self, IsTerminal as _, Write as _};
+use std::ops::ControlFlow;
 use std::path::Path;
 
 use anyhow::bail;
@@ -122,12 +123,13 @@ struct ParityConsole {
 }
 
 impl Monitor for ParityConsole {
-    fn event(&mut self, event: &Event) {
+    fn event(&mut self, event: &Event) -> ControlFlow<()> {
         if let Event::Notice(notice) = event {
             let path = notice.path.as_ref().map(|path| format!("`{}`: ", path.display()));
             let text = format!("{}{}", path.unwrap_or_default(), advice::of_notice(notice));
             self.progress.aside(|| exit::complain(&text));
         }
+        ControlFlow::Continue(())
     }
 
     fn progress(&mut self, progress: &Progress) {

@@ -1,6 +1,7 @@
 //! `steadfast repair`: arguments → a repair → text or JSON.
 
 use std::io::{self, IsTerminal as _, Write as _};
+use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
 use anyhow::bail;
@@ -109,11 +110,12 @@ impl RepairConsole {
 }
 
 impl Monitor for RepairConsole {
-    fn event(&mut self, event: &Event) {
+    fn event(&mut self, event: &Event) -> ControlFlow<()> {
         if let Event::Notice(notice) = event {
             let path = notice.path.as_ref().map(|path| format!("`{}`: ", path.display()));
             exit::complain(&format!("{}{}", path.unwrap_or_default(), advice::of_notice(notice)));
         }
+        ControlFlow::Continue(())
     }
 }
 

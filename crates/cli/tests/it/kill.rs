@@ -5,6 +5,7 @@
 //! the stored tags and verdicts, asked of the library.
 
 use std::fs;
+use std::ops::ControlFlow;
 use std::os::unix::fs::FileExt as _;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
@@ -49,10 +50,11 @@ struct Listener {
 }
 
 impl Monitor for Listener {
-    fn event(&mut self, event: &Event) {
+    fn event(&mut self, event: &Event) -> ControlFlow<()> {
         if let Event::File(file) = event {
             self.files.push((**file).clone());
         }
+        ControlFlow::Continue(())
     }
 }
 

@@ -2,6 +2,7 @@
 //! read.
 
 use std::fs;
+use std::ops::ControlFlow;
 use std::path::Path;
 use std::time::Duration;
 
@@ -226,7 +227,9 @@ fn files_are_read_as_asked() {
 struct Deaf;
 
 impl Monitor for Deaf {
-    fn event(&mut self, _event: &Event) {}
+    fn event(&mut self, _event: &Event) -> ControlFlow<()> {
+        ControlFlow::Continue(())
+    }
 }
 
 impl ParityMonitor for Deaf {

@@ -6,6 +6,7 @@
 //! states that a kill can leave.
 
 use std::fs;
+use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
@@ -43,7 +44,9 @@ type Known = (PathBuf, Tag, Vec<u8>);
 struct Silent;
 
 impl Monitor for Silent {
-    fn event(&mut self, _event: &Event) {}
+    fn event(&mut self, _event: &Event) -> ControlFlow<()> {
+        ControlFlow::Continue(())
+    }
 }
 
 impl ParityMonitor for Silent {

@@ -3,6 +3,7 @@
 
 use std::fs;
 use std::io::Write as _;
+use std::ops::ControlFlow;
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, chown};
 use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
@@ -134,10 +135,11 @@ struct Meddler<'a> {
 }
 
 impl Monitor for Meddler<'_> {
-    fn event(&mut self, event: &Event) {
+    fn event(&mut self, event: &Event) -> ControlFlow<()> {
         if let Event::Notice(notice) = event {
             self.told.push(notice.to_string());
         }
+        ControlFlow::Continue(())
     }
 }
 

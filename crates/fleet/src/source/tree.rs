@@ -4,6 +4,7 @@
 //! directories that cannot be listed. Reads no contents, and does not copy tags: shards are
 //! compared with the tags at the time of their run.
 
+use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -54,10 +55,8 @@ impl JobSource for TreeSource {
     }
 
     fn each(&mut self, stop: &AtomicBool, sink: &mut SourceSink<'_>) -> Result<Skipped, Error> {
-        let ended = Arc::new(AtomicBool::new(stop.load(Ordering::Relaxed)));
-        let options =
-            self.options.clone().with(|options| options.controls.stop = Arc::clone(&ended));
-        let mut walk = TreeWalk { root: &self.root, sink, stop, ended, failed: None };
+        let mut walk = TreeWalk { root: &self.root, sink, stop, failed: None };
+        let options = self.options.clone().with(|options| options.controls.stop = Arc::default());
         let summary = Run::of(Verb::Show, self.selection.clone(), options).run(&mut walk)?;
         if let Some(error) = walk.failed {
             return Err(error);
@@ -75,8 +74,6 @@ struct TreeWalk<'a, 'b> {
     sink: &'a mut SourceSink<'b>,
     /// Set by the caller to stop.
     stop: &'a AtomicBool,
-    /// Stops the walk.
-    ended: Arc<AtomicBool>,
     failed: Option<Error>,
 }
 
@@ -108,15 +105,15 @@ impl TreeWalk<'_, '_> {
 }
 
 impl Monitor for TreeWalk<'_, '_> {
-    fn event(&mut self, event: &Event) {
-        let Event::File(event) = event else { return };
-        if self.failed.is_some() {
-            return;
+    fn event(&mut self, event: &Event) -> ControlFlow<()> {
+        let Event::File(event) = event else { return ControlFlow::Continue(()) };
+        if self.failed.is_none() {
+            let found = self.found(event);
+            self.failed = (self.sink)(found).err();
         }
-        let found = self.found(event);
-        self.failed = (self.sink)(found).err();
-        if self.failed.is_some() || self.stop.load(Ordering::Relaxed) {
-            self.ended.store(true, Ordering::Relaxed);
+        match self.failed.is_some() || self.stop.load(Ordering::Relaxed) {
+            true => ControlFlow::Break(()),
+            false => ControlFlow::Continue(()),
         }
     }
 }

@@ -1,6 +1,7 @@
 //! One builder for all tests: a tagged tree, a job of it, and what came of it.
 
 use std::fs::{self, File, FileTimes};
+use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -21,12 +22,13 @@ pub(crate) struct Heard {
 }
 
 impl Monitor for Heard {
-    fn event(&mut self, event: &Event) {
+    fn event(&mut self, event: &Event) -> ControlFlow<()> {
         match event {
             Event::File(event) => self.files.push((**event).clone()),
             Event::Notice(notice) => self.notices.push(notice.to_string()),
             _ => {}
         }
+        ControlFlow::Continue(())
     }
 }
 

@@ -2,6 +2,7 @@
 
 use std::cell::Cell;
 use std::fs;
+use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -231,12 +232,13 @@ struct Count {
 }
 
 impl Monitor for Count {
-    fn event(&mut self, event: &Event) {
+    fn event(&mut self, event: &Event) -> ControlFlow<()> {
         if let Event::File(event) = event {
             self.files += 1;
             self.digests += usize::from(event.actual.is_some() || event.verdict.is_some());
             self.troubles += usize::from(event.trouble.is_some());
         }
+        ControlFlow::Continue(())
     }
 }
 

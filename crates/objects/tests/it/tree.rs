@@ -1,6 +1,7 @@
 //! A tree with tags, and objects as a store would hold its files.
 
 use std::fs;
+use std::ops::ControlFlow;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -15,7 +16,9 @@ use crate::server::Held;
 struct Silent;
 
 impl Monitor for Silent {
-    fn event(&mut self, _event: &Event) {}
+    fn event(&mut self, _event: &Event) -> ControlFlow<()> {
+        ControlFlow::Continue(())
+    }
     fn progress(&mut self, _progress: &Progress) {}
 }
 

@@ -4,6 +4,7 @@
 //! a few snapshots a second, however many pages follow.
 
 use std::collections::VecDeque;
+use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
@@ -153,13 +154,14 @@ impl<'a> RunMonitor<'a> {
 }
 
 impl Monitor for RunMonitor<'_> {
-    fn event(&mut self, event: &Event) {
+    fn event(&mut self, event: &Event) -> ControlFlow<()> {
         self.report.event(event);
         match event {
             Event::File(event) => self.file(event),
             Event::Finding(noted) => self.found_more |= self.run.findings().add_noted(noted),
             _ => {}
         }
+        ControlFlow::Continue(())
     }
 
     fn found_early(&mut self, event: &FileEvent) {

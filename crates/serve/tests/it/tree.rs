@@ -2,6 +2,7 @@
 
 use std::ffi::OsStr;
 use std::fs;
+use std::ops::ControlFlow;
 use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
@@ -15,7 +16,9 @@ use crate::browser::{SECRET, Served};
 struct Silent;
 
 impl Monitor for Silent {
-    fn event(&mut self, _event: &Event) {}
+    fn event(&mut self, _event: &Event) -> ControlFlow<()> {
+        ControlFlow::Continue(())
+    }
     fn progress(&mut self, _progress: &Progress) {}
 }
 

@@ -18,7 +18,6 @@ use super::superseded::{MemberFate, SetEnding, Superseded};
 use crate::error::Error;
 use crate::event::{FileError, Notice};
 use crate::exit_status::ExitStatus;
-use crate::monitor::Event;
 use crate::verdict::Verdict;
 
 /// Files that are named for which a set is still needed; others are counted.
@@ -165,7 +164,7 @@ impl SetMaker<'_> {
             self.made.status.raise(ExitStatus::Undetermined);
             let text = format!("{lost} tagged files are in no set by their present paths and tags");
             let notice = Notice::failure(text).at(&self.task.place.folder());
-            self.monitor.event(&Event::Notice(notice));
+            self.monitor.notice(notice);
         }
     }
 

@@ -4,6 +4,7 @@
 //! parity of the trees at or above the selection brought up to date in that part.
 
 use std::collections::BTreeMap;
+use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -53,7 +54,7 @@ pub(crate) fn run_and_keep(
         return Ok(summary);
     }
     let KeptTrees { trees, faults, passed } = trees_of(selection);
-    passed.into_iter().for_each(|notice| monitor.event(&Event::Notice(notice)));
+    passed.into_iter().for_each(|notice| monitor.notice(notice));
     for fault in faults {
         fail(fault, &mut summary, monitor);
     }
@@ -61,7 +62,7 @@ pub(crate) fn run_and_keep(
         if verb == Verb::Untag {
             let notice = Notice::new("parity still protects the files as they were tagged");
             let notice = notice.advise(Advice::ForgetInParity).at(&place.folder());
-            monitor.event(&Event::Notice(notice));
+            monitor.notice(notice);
             continue;
         }
         if place.is_away() {
@@ -97,7 +98,7 @@ fn note_away(place: &ParityPlace, summary: &mut Summary, monitor: &mut dyn Monit
     }
     let text = "the parity of this tree is not there (is its disk mounted?) and has not followed \
                 the tags: the next update brings it up to date when it is there";
-    monitor.event(&Event::Notice(Notice::new(text).at(&folder)));
+    monitor.notice(Notice::new(text).at(&folder));
 }
 
 fn not_updated(error: &Error) -> Notice {
@@ -106,7 +107,7 @@ fn not_updated(error: &Error) -> Notice {
 }
 
 fn fail(notice: Notice, summary: &mut Summary, monitor: &mut dyn Monitor) {
-    monitor.event(&Event::Notice(notice));
+    monitor.notice(notice);
     summary.raise_status(ExitStatus::Undetermined);
 }
 
@@ -187,8 +188,8 @@ struct KeepMonitor<'a> {
 }
 
 impl Monitor for KeepMonitor<'_> {
-    fn event(&mut self, event: &Event) {
-        self.monitor.event(event);
+    fn event(&mut self, event: &Event) -> ControlFlow<()> {
+        self.monitor.event(event)
     }
 
     fn found_early(&mut self, event: &FileEvent) {
@@ -207,6 +208,6 @@ impl ParityMonitor for KeepMonitor<'_> {
             (None, Verdict::Missing) => Notice::failure("gone").advise(Advice::RestoreOrForget),
             (None, verdict) => Notice::failure(format!("not protected by parity: {verdict}")),
         };
-        self.monitor.event(&Event::Notice(notice.at(&file.path)));
+        self.monitor.notice(notice.at(&file.path));
     }
 }

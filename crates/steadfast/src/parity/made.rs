@@ -9,7 +9,7 @@ use steadfast_parity::Redundancy;
 use crate::advice::Advice;
 use crate::event::{FileError, Notice};
 use crate::exit_status::ExitStatus;
-use crate::monitor::{Event, Monitor};
+use crate::monitor::Monitor;
 use crate::run::Options;
 use crate::verdict::Verdict;
 
@@ -54,7 +54,7 @@ pub trait ParityMonitor: Monitor {
     /// is overridden, it is a notice.
     fn still_needed(&mut self, set: &NeededSet) {
         let notice = Notice::failure(set.to_string()).advise(set.advice()).at(&set.path);
-        self.event(&Event::Notice(notice));
+        self.notice(notice);
     }
 }
 

@@ -5,6 +5,7 @@
 //! files is proved whole under another set (`superseded.rs`). A file that was renamed costs no
 //! reading: its set is written anew with the other path.
 
+use std::ops::ControlFlow;
 use std::time::Instant;
 
 use steadfast_parity::SetPlanner;
@@ -106,7 +107,7 @@ fn bring_up_to_date(
     let _lock = folder.lock(place)?;
     folder.remove_drafts(place).map_err(|error| system("remove old drafts", error, place))?;
     for text in folder.remember(place)? {
-        monitor.event(&Event::Notice(Notice::new(text).at(&place.folder())));
+        monitor.notice(Notice::new(text).at(&place.folder()));
     }
     let keep_earlier = keep_time(folder, options.keep_earlier)
         .map_err(|error| system("record how long earlier sets are kept", error, place))?;
@@ -166,11 +167,14 @@ struct MakerWalk<'w, 'a> {
 }
 
 impl Monitor for MakerWalk<'_, '_> {
-    fn event(&mut self, event: &Event) {
-        if self.outcome.is_ok()
-            && let Event::File(file) = event
-        {
+    fn event(&mut self, event: &Event) -> ControlFlow<()> {
+        let Event::File(file) = event else { return ControlFlow::Continue(()) };
+        if self.outcome.is_ok() {
             self.outcome = self.maker.encode_found(file, self.planner);
+        }
+        match self.outcome {
+            Ok(()) => ControlFlow::Continue(()),
+            Err(_) => ControlFlow::Break(()),
         }
     }
 

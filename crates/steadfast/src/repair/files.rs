@@ -2,6 +2,7 @@
 //! done.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
 
@@ -176,7 +177,7 @@ fn repair_towards(
         }
     };
     let is_cut_off = told.iter().any(|notice| !notice.status.is_fine());
-    told.into_iter().for_each(|notice| monitor.event(&Event::Notice(notice)));
+    told.into_iter().for_each(|notice| monitor.notice(notice));
     let found = find_targets(selection, options, (goal, request.all_lost), monitor)?;
     let mut summary = RepairSummary {
         not_repaired: found.more,
@@ -268,7 +269,7 @@ impl Repairer<'_> {
             for (relative, kept) in originals.written_since() {
                 let text = format!("{WRITTEN_SINCE} `{}`", kept.display());
                 let notice = Notice::failure(text).at(&root.join(relative));
-                self.monitor.event(&Event::Notice(notice));
+                self.monitor.notice(notice);
                 summary.is_incomplete = true;
             }
         }
@@ -347,5 +348,7 @@ fn path_in_record(root: &Path, path: &Path) -> PathBuf {
 struct Silent;
 
 impl Monitor for Silent {
-    fn event(&mut self, _event: &Event) {}
+    fn event(&mut self, _event: &Event) -> ControlFlow<()> {
+        ControlFlow::Continue(())
+    }
 }

@@ -49,7 +49,7 @@ pub(crate) fn check(
         if !notice.status.is_fine() {
             summary.doubt_edits();
         }
-        monitor.event(&Event::Notice(notice));
+        monitor.notice(notice);
     }
     if !damaged.is_empty() {
         summary.may_be_repaired = Some(count_repairable(damaged, selection, options));

@@ -2,6 +2,7 @@
 //!
 //! Files that were edited, or may have been, are among them only if they are asked for.
 
+use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
 use steadfast_manifest::tag::Tag;
@@ -236,12 +237,12 @@ struct Finder<'a> {
 }
 
 impl Monitor for Finder<'_> {
-    fn event(&mut self, event: &Event) {
+    fn event(&mut self, event: &Event) -> ControlFlow<()> {
         match event {
             Event::File(file) => self.file(file),
             Event::Notice(notice) => {
                 self.found.is_incomplete |= !notice.status.is_fine();
-                self.monitor.event(event);
+                return self.monitor.event(event);
             }
             // Its files may be missing, or on a volume that is not mounted.
             Event::Finding(found) if matches!(found.finding, Finding::Unmounted { .. }) => {
@@ -258,6 +259,7 @@ impl Monitor for Finder<'_> {
                 self.found.left.findings += u64::from(!found.finding.exit_status().is_fine());
             }
         }
+        ControlFlow::Continue(())
     }
 
     fn progress(&mut self, progress: &Progress) {
@@ -326,7 +328,7 @@ impl Finder<'_> {
             }
             None => {
                 let notice = Notice::failure("no tag before its present one is known").at(&path);
-                self.event(&Event::Notice(notice));
+                self.notice(notice);
                 self.found.undecided.push(path);
             }
         }
@@ -337,10 +339,10 @@ impl Finder<'_> {
         for number in 0..self.given.len() {
             let mut gone = std::mem::take(&mut self.given[number].gone);
             for notice in std::mem::take(&mut gone.passed) {
-                self.event(&Event::Notice(notice));
+                self.notice(notice);
             }
             if let Some(doubt) = gone.doubt.take() {
-                self.event(&Event::Notice(doubt));
+                self.notice(doubt);
             }
             for target in &mut self.found.targets {
                 let root = target.root.clone();

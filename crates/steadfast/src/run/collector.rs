@@ -5,7 +5,8 @@
 
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::Ordering;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use steadfast_sys::file::Timestamp;
@@ -47,12 +48,14 @@ pub(super) struct Collector<'a> {
     pub(super) clock: StageClock,
     /// How long the run was held.
     pub(super) held: Duration,
+    /// Set by the monitor's answer to end the run.
+    stop: Arc<AtomicBool>,
 }
 
 /// Why the threads of a run were stopped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Halt {
-    /// The caller set the stop flag.
+    /// The caller set the stop flag, or the monitor answered so.
     Asked,
     /// The run's time was up.
     TimeUp,
@@ -110,6 +113,7 @@ impl<'a> Collector<'a> {
         recording: Option<RunRecording>,
         monitor: &'a mut dyn Monitor,
         clock: StageClock,
+        stop: Arc<AtomicBool>,
     ) -> Collector<'a> {
         Collector {
             summary,
@@ -122,6 +126,7 @@ impl<'a> Collector<'a> {
             now,
             clock,
             held: Duration::ZERO,
+            stop,
         }
     }
 
@@ -243,7 +248,7 @@ impl<'a> Collector<'a> {
         let status = judge::exit_status(&event, self.require_tags, self.summary.dry_run);
         self.summary.count(&event, status);
         let event = Event::File(event);
-        self.monitor.event(&event);
+        self.stop.fetch_or(self.monitor.event(&event).is_break(), Ordering::Relaxed);
         if let Event::File(event) = event {
             self.record(|recording, _, tell| recording.record(&event, tell));
         }
@@ -252,7 +257,7 @@ impl<'a> Collector<'a> {
     /// Sends a notice.
     pub(super) fn notice(&mut self, notice: Notice) {
         self.summary.raise_status(notice.status);
-        self.monitor.event(&Event::Notice(notice));
+        self.monitor.notice(notice);
     }
 
     /// Reports once for each file system that it has no place for tags, and what to do.
@@ -279,7 +284,7 @@ impl<'a> Collector<'a> {
 
     /// Calls the catalogue's recorder, and reports its findings.
     fn record(&mut self, work: impl FnOnce(&mut RunRecording, Timestamp, &mut Tell<'_>)) {
-        let Collector { recording, summary, monitor, require_tags, now, .. } = self;
+        let Collector { recording, summary, monitor, require_tags, now, stop, .. } = self;
         let Some(recording) = recording else { return };
         work(recording, now(), &mut |event| {
             match &event {
@@ -289,7 +294,7 @@ impl<'a> Collector<'a> {
                 Event::Finding(noted) => summary.note(&noted.finding),
                 Event::Notice(notice) => summary.raise_status(notice.status),
             }
-            monitor.event(&event);
+            stop.fetch_or(monitor.event(&event).is_break(), Ordering::Relaxed);
         });
     }
 }

@@ -13,7 +13,8 @@ use crate::selection::Selection;
 
 /// Compares the length, times and inode of files with the catalogue.
 ///
-/// No file is opened, so the result does not verify contents and is not recorded.
+/// No file is opened, so the result does not verify contents and is not recorded. The monitor cannot
+/// end it.
 ///
 /// # Errors
 /// If there is no catalogue, or it cannot be read.
@@ -31,7 +32,7 @@ pub fn quick(
     compare(session.into_catalogue(), selection, options, &mut summary, monitor)?;
     if let Some(notice) = summary.unproved(no_file(), options.allow_empty) {
         summary.raise_status(notice.status);
-        monitor.event(&Event::Notice(notice));
+        monitor.notice(notice);
     }
     summary.elapsed_ns = start.elapsed().as_nanos() as u64;
     Ok(summary)
@@ -58,7 +59,7 @@ fn compare(
             Event::Finding(event) => summary.note(&event.finding),
             Event::Notice(notice) => summary.raise_status(notice.status),
         }
-        monitor.event(&event);
+        let _ = monitor.event(&event);
     };
     let quick = catalogue.quick(
         selection,

@@ -72,8 +72,8 @@ pub(super) fn execute(
         ..Summary::default()
     };
     let now = settings.now;
-    let mut collector =
-        Collector::new(summary, require_tags, now, recording, monitor, pipeline.report_clock());
+    let (clock, stop) = (pipeline.report_clock(), Arc::clone(&settings.controls.stop));
+    let mut collector = Collector::new(summary, require_tags, now, recording, monitor, clock, stop);
     collector.require_local = settings.require_local;
     let halt = collector.follow(&pipeline, &settings.controls, time_limit.as_ref(), survey, start);
     ensure_whole(&pipeline, halt.is_some())?;

@@ -8,6 +8,7 @@
 use std::collections::BTreeMap;
 use std::fs::File as StdFile;
 use std::io;
+use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread;
@@ -124,10 +125,11 @@ struct SlowMonitor {
 }
 
 impl Monitor for SlowMonitor {
-    fn event(&mut self, _event: &Event) {
+    fn event(&mut self, _event: &Event) -> ControlFlow<()> {
         if self.ns_per_event > 0 {
             self.brake.hold(self.ns_per_event);
         }
+        ControlFlow::Continue(())
     }
 }
 

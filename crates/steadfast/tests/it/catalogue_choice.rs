@@ -1,8 +1,8 @@
 //! Which catalogue a run uses, which of its files are due, and what is said where there is none.
 
 use std::fs;
+use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use steadfast::run::{init, quick};
@@ -201,13 +201,16 @@ fn a_named_catalogue_that_is_absent_can_be_made() {
 }
 
 /// Stops the run at the first file that is missing.
-struct Stopper(Options, usize);
+struct Stopper(usize);
 
 impl Monitor for Stopper {
-    fn event(&mut self, event: &Event) {
-        if matches!(event, Event::File(file) if file.verdict == Some(Verdict::Missing)) {
-            self.0.controls.stop.store(true, Ordering::Relaxed);
-            self.1 += 1;
+    fn event(&mut self, event: &Event) -> ControlFlow<()> {
+        match event {
+            Event::File(file) if file.verdict == Some(Verdict::Missing) => {
+                self.0 += 1;
+                ControlFlow::Break(())
+            }
+            _ => ControlFlow::Continue(()),
         }
     }
 }
@@ -221,11 +224,10 @@ fn a_run_stopped_while_it_looks_for_missing_files_is_interrupted() {
     catalogued(&tree);
     run_on(Verb::tag(), &tree.selection(), &options());
     gone.iter().for_each(|name| fs::remove_file(tree.at(name)).unwrap());
-    let mut stopper = Stopper(options(), 0);
-    let options = stopper.0.clone();
-    let summary = run(Verb::check(), &tree.selection(), &options, &mut stopper).unwrap();
-    assert!(summary.interrupted && stopper.1 < gone.len(), "{}", stopper.1);
-    let all = run_on(Verb::check(), &tree.selection(), &self::options());
+    let mut stopper = Stopper(0);
+    let summary = run(Verb::check(), &tree.selection(), &options(), &mut stopper).unwrap();
+    assert!(summary.interrupted && stopper.0 < gone.len(), "{}", stopper.0);
+    let all = run_on(Verb::check(), &tree.selection(), &options());
     assert_eq!(all.summary.verdicts(Verdict::Missing), 40);
     assert!(!all.summary.interrupted);
 }

@@ -2,6 +2,7 @@
 //! is said is true, nothing is lost, and the next step is named.
 
 use std::collections::BTreeMap;
+use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::{fs, io};
 
@@ -22,7 +23,7 @@ pub(crate) struct Told {
 }
 
 impl Monitor for Told {
-    fn event(&mut self, event: &Event) {
+    fn event(&mut self, event: &Event) -> ControlFlow<()> {
         match event {
             Event::File(event) => {
                 self.verdicts.insert(event.path.to_path(), event.verdict);
@@ -33,6 +34,7 @@ impl Monitor for Told {
             Event::Notice(notice) => self.notices.push(notice.to_string()),
             _ => {}
         }
+        ControlFlow::Continue(())
     }
 }
 

@@ -6,6 +6,7 @@
 use std::collections::HashSet;
 use std::fs;
 use std::io;
+use std::ops::ControlFlow;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -61,10 +62,11 @@ struct Heard {
 }
 
 impl Monitor for Heard {
-    fn event(&mut self, event: &Event) {
+    fn event(&mut self, event: &Event) -> ControlFlow<()> {
         if let Event::File(file) = event {
             self.files.push((**file).clone());
         }
+        ControlFlow::Continue(())
     }
 }
 

@@ -1,6 +1,7 @@
 //! A run that is held: nothing is begun meanwhile, and nothing is lost by it.
 
 use std::io;
+use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
@@ -55,12 +56,13 @@ struct Watching {
 }
 
 impl Monitor for Watching {
-    fn event(&mut self, event: &Event) {
+    fn event(&mut self, event: &Event) -> ControlFlow<()> {
         match event {
             Event::File(_) => self.files += 1,
             Event::Notice(notice) => self.notices.push(notice.to_string()),
             _ => {}
         }
+        ControlFlow::Continue(())
     }
 
     fn progress(&mut self, progress: &Progress) {

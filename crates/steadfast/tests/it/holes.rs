@@ -1,6 +1,7 @@
 //! Holes of repaired files on a file system that reserves room behind the end of a growing file.
 
 use std::fs;
+use std::ops::ControlFlow;
 use std::os::unix::fs::{FileExt as _, MetadataExt as _};
 
 use steadfast::repair::{
@@ -13,7 +14,9 @@ use crate::image::{Image, XFS};
 struct Quiet;
 
 impl Monitor for Quiet {
-    fn event(&mut self, _event: &Event) {}
+    fn event(&mut self, _event: &Event) -> ControlFlow<()> {
+        ControlFlow::Continue(())
+    }
 }
 
 impl RepairMonitor for Quiet {

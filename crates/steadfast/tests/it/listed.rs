@@ -2,6 +2,7 @@
 //! check by a list says.
 
 use std::collections::BTreeMap;
+use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
 use steadfast::import;
@@ -27,7 +28,7 @@ struct Events {
 }
 
 impl Monitor for Events {
-    fn event(&mut self, event: &Event) {
+    fn event(&mut self, event: &Event) -> ControlFlow<()> {
         match event {
             Event::File(event) => {
                 self.files.insert(event.path.to_path(), (**event).clone());
@@ -38,6 +39,7 @@ impl Monitor for Events {
             Event::Notice(notice) => self.notices.push(notice.to_string()),
             _ => {}
         }
+        ControlFlow::Continue(())
     }
 }
 

@@ -1,6 +1,7 @@
 //! What a monitor hears of a run before its turn, and what changes a run while it goes on.
 
 use std::io;
+use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex};
 use std::time::Duration;
@@ -67,10 +68,11 @@ struct Early {
 }
 
 impl Monitor for Early {
-    fn event(&mut self, event: &Event) {
+    fn event(&mut self, event: &Event) -> ControlFlow<()> {
         if let Event::File(event) = event {
             self.files.push((name_of(event), self.early.len()));
         }
+        ControlFlow::Continue(())
     }
 
     fn found_early(&mut self, event: &FileEvent) {
@@ -150,7 +152,9 @@ struct Turning {
 }
 
 impl Monitor for Turning {
-    fn event(&mut self, _event: &Event) {}
+    fn event(&mut self, _event: &Event) -> ControlFlow<()> {
+        ControlFlow::Continue(())
+    }
 
     fn progress(&mut self, _progress: &Progress) {
         if !self.options.controls.hold.load(Ordering::Relaxed) {

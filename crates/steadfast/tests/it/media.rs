@@ -3,6 +3,7 @@
 
 use std::fs;
 use std::io;
+use std::ops::ControlFlow;
 use std::os::unix::fs::FileExt as _;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -320,7 +321,9 @@ fn the_null_engine_reads_whole_lengths_and_leaves_the_buffer_alone() {
 struct Deaf;
 
 impl Monitor for Deaf {
-    fn event(&mut self, _event: &Event) {}
+    fn event(&mut self, _event: &Event) -> ControlFlow<()> {
+        ControlFlow::Continue(())
+    }
 }
 
 #[test]

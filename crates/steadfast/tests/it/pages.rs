@@ -6,6 +6,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::io;
 use std::num::NonZeroUsize;
+use std::ops::ControlFlow;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -28,7 +29,9 @@ use crate::tree::{Tree, retag, retag_to, run_on, set_mtime};
 struct Deaf;
 
 impl Monitor for Deaf {
-    fn event(&mut self, _: &Event) {}
+    fn event(&mut self, _: &Event) -> ControlFlow<()> {
+        ControlFlow::Continue(())
+    }
 }
 
 /// Numbers that look random and are the same every time.

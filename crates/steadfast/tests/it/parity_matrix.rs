@@ -11,6 +11,7 @@ mod protected;
 
 use std::collections::BTreeMap;
 use std::env;
+use std::ops::ControlFlow;
 use std::thread;
 
 use steadfast::parity::{NotProtected, ParityMonitor};
@@ -35,7 +36,9 @@ const LARGE_LEN: usize = 4 << 20;
 struct Quiet;
 
 impl Monitor for Quiet {
-    fn event(&mut self, _event: &Event) {}
+    fn event(&mut self, _event: &Event) -> ControlFlow<()> {
+        ControlFlow::Continue(())
+    }
 }
 
 impl ParityMonitor for Quiet {

@@ -4,6 +4,7 @@
 use std::ffi::OsString;
 use std::fs;
 use std::io;
+use std::ops::ControlFlow;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
 use std::process::Command;
@@ -251,7 +252,9 @@ fn of_several_volumes_each_without_attributes_is_named_once_and_the_others_are_t
 struct Silent;
 
 impl Monitor for Silent {
-    fn event(&mut self, _event: &Event) {}
+    fn event(&mut self, _event: &Event) -> ControlFlow<()> {
+        ControlFlow::Continue(())
+    }
 }
 
 /// A file system that shows no attributes and refuses to set any, as a server may.

@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
+use std::ops::ControlFlow;
 use std::path::Path;
 use std::sync::Arc;
 use std::{fs, io};
@@ -123,7 +124,7 @@ struct Events {
 }
 
 impl Monitor for Events {
-    fn event(&mut self, event: &Event) {
+    fn event(&mut self, event: &Event) -> ControlFlow<()> {
         let name = |path: &Path| path.file_name().unwrap().to_str().unwrap().to_owned();
         match event {
             Event::File(event) => {
@@ -134,6 +135,7 @@ impl Monitor for Events {
             }
             _ => {}
         }
+        ControlFlow::Continue(())
     }
 }
 

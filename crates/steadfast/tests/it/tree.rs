@@ -2,6 +2,7 @@
 
 use std::ffi::OsStr;
 use std::fs;
+use std::ops::ControlFlow;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -36,12 +37,13 @@ struct Listener {
 }
 
 impl Monitor for Listener {
-    fn event(&mut self, event: &Event) {
+    fn event(&mut self, event: &Event) -> ControlFlow<()> {
         match event {
             Event::File(file) => self.files.push((**file).clone()),
             Event::Notice(notice) => self.notices.push(notice.clone()),
             _ => {}
         }
+        ControlFlow::Continue(())
     }
 }
 

@@ -3,6 +3,7 @@
 //! The measured code is that of the command, with the same threads, buffers and engine; one part is
 //! switched off.
 
+use std::ops::ControlFlow;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -369,7 +370,7 @@ pub(super) struct Heard<'a> {
 }
 
 impl Monitor for Heard<'_> {
-    fn event(&mut self, event: &Event) {
+    fn event(&mut self, event: &Event) -> ControlFlow<()> {
         match event {
             Event::File(event) => {
                 self.untagged += usize::from(event.stored.is_none());
@@ -383,6 +384,7 @@ impl Monitor for Heard<'_> {
             }
             _ => {}
         }
+        ControlFlow::Continue(())
     }
 
     fn progress(&mut self, _progress: &Progress) {
