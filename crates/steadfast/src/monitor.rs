@@ -373,7 +373,7 @@ mod tests {
         let (mut calls, mut heard) = (Calls::default(), 0);
         let mut both = Overheard::new(&mut calls, |_| heard += 1);
         let file = FileEvent::new(crate::event::FilePath::whole(std::path::Path::new("a")));
-        both.event(&Event::File(Box::new(file.clone())));
+        let _ = both.event(&Event::File(Box::new(file.clone())));
         both.found_early(&file);
         both.progress(&Progress::default());
         assert_eq!((calls.0, heard), ([1, 1, 1], 1));
