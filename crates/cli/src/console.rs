@@ -14,7 +14,7 @@ use steadfast::Wakefulness;
 use steadfast::diff::{DiffMonitor, DiffSummary, PathPair};
 use steadfast::{Event, Monitor, Notice, Progress, Summary};
 use steadfast_report::diff::DiffRenderer;
-use steadfast_report::{Output, Renderer, RunView};
+use steadfast_report::{Output, Renderer};
 
 use crate::args::OutputArgs;
 use crate::exit;
@@ -129,7 +129,7 @@ impl Console<'_, dyn Renderer + '_> {
         result: Result<Summary, steadfast::Error>,
     ) -> anyhow::Result<ExitStatus> {
         let mut summary = self.end(result, |renderer, summary, output| {
-            renderer.end(&RunView::of(summary), output);
+            renderer.end(summary, output);
         })?;
         summary.interrupted &= self.counts_as_interrupted();
         if let Err(error) = self.outlet.finish() {

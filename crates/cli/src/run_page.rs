@@ -9,10 +9,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 use anyhow::{Context as _, ensure};
 use steadfast::catalogue::Audit;
 use steadfast::cost::{Span, SpanSink};
-use steadfast::{Event, Timestamp};
+use steadfast::{Event, Summary, Timestamp};
 use steadfast_report::run::{RunFacts, RunReport};
 use steadfast_report::timeline::Timeline;
-use steadfast_report::{FindingRule, Output, Renderer, RunView, Units};
+use steadfast_report::{FindingRule, Output, Renderer, Units};
 
 use crate::document_file::{DocumentFile, is_report};
 use crate::document_form::DocumentForm;
@@ -65,7 +65,7 @@ impl RunPage {
     pub(crate) fn finish(
         self,
         report: RunReport,
-        run: &RunView,
+        run: &Summary,
         audit: Option<&Audit>,
     ) -> anyhow::Result<()> {
         let words = std::env::args_os().skip(1);
@@ -90,7 +90,7 @@ pub(crate) struct Collecting<'a> {
     /// What was collected.
     pub(crate) report: RunReport,
     /// The end of the run, once it has ended.
-    pub(crate) view: Option<RunView>,
+    pub(crate) view: Option<Summary>,
 }
 
 impl<'a> Collecting<'a> {
@@ -105,7 +105,7 @@ impl Renderer for Collecting<'_> {
         self.shown.event(event, output);
     }
 
-    fn end(&mut self, run: &RunView, output: &mut Output) {
+    fn end(&mut self, run: &Summary, output: &mut Output) {
         self.view = Some(run.clone());
         self.shown.end(run, output);
     }

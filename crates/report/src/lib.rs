@@ -55,4 +55,4 @@ pub use output::Output;
 pub use run::{Csv, JsonLines, Renderer, Show, Text, TextOptions};
 pub use sums::Sums;
 pub use units::Units;
-pub use view::{FindingRule, RunView};
+pub use view::FindingRule;

@@ -9,10 +9,9 @@ mod json;
 mod show;
 mod text;
 
-use steadfast::Event;
+use steadfast::{Event, Summary};
 
 use crate::output::Output;
-use crate::view::RunView;
 
 pub use csv::{COLUMNS, Csv};
 pub use document::{RunFacts, RunReport};
@@ -26,5 +25,5 @@ pub trait Renderer {
     fn event(&mut self, event: &Event, output: &mut Output);
 
     /// Appends the end of the document, if it has one.
-    fn end(&mut self, _run: &RunView, _output: &mut Output) {}
+    fn end(&mut self, _run: &Summary, _output: &mut Output) {}
 }

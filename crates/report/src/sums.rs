@@ -9,11 +9,10 @@ use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 
 use steadfast::manifest::sums::{self, Ending, Style};
-use steadfast::{Event, FileEvent};
+use steadfast::{Event, FileEvent, Summary};
 
 use crate::output::Output;
 use crate::run::{Renderer, Text, TextOptions};
-use crate::view::RunView;
 use crate::{advice, escape};
 
 pub use comparison::{Comparison, ComparisonOptions, SumsTally};
@@ -55,7 +54,7 @@ impl Renderer for Sums {
         }
     }
 
-    fn end(&mut self, run: &RunView, output: &mut Output) {
+    fn end(&mut self, run: &Summary, output: &mut Output) {
         if let Some(options) = self.summary {
             let mut inner = Output::default();
             Text::new(options).end(run, &mut inner);

@@ -2,201 +2,82 @@
 //!
 //! In: a [`Summary`] or an event. Out: plain values with public fields. Knows no document.
 
-use serde::{Serialize, Serializer};
-use steadfast::ExitStatus;
 use steadfast::catalogue::Finding;
 use steadfast::cost::{Limit, Resource};
 use steadfast::event::FileError;
-use steadfast::{
-    Account, Action, Algorithm, Bound, FileEvent, Reason, Skipped, Stage, Summary, Verdict,
-};
+use steadfast::{Action, Algorithm, Bound, FileEvent, Reason, Skipped, Stage, Summary, Verdict};
 
 use crate::pages::damage_detail;
 use crate::units::MomentWords;
 use crate::{escape, units};
 
-/// The end of a run, as documents show it. Its fields are serialized as `docs/formats/events.md`
-/// specifies them for the summary.
-#[derive(Clone, Debug, Default, Serialize)]
-// Over 15 fields: it is the JSON object of `docs/formats/events.md`, field by field.
-pub struct RunView {
-    /// The verb that ran.
-    pub verb: &'static str,
-    /// Whether it was a dry run, which writes nothing.
-    pub dry_run: bool,
-    /// Whether the run was interrupted.
-    pub interrupted: bool,
-    /// Files that were due and were not checked, if the time limit ended the run.
-    pub still_due: Option<u64>,
-    /// Damaged files that may be repaired without another copy, if something is damaged.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub may_be_repaired: Option<u64>,
-    /// The exit status that the run asks for.
-    pub exit_status: ExitStatus,
-    /// Files that had an event.
-    pub files: u64,
-    /// Files that were compared with a record of them.
-    #[serde(skip)]
-    pub judged: u64,
-    /// Bytes read.
-    pub bytes: u64,
-    /// Bytes that were read past the page cache.
-    pub bytes_from_media: u64,
-    /// Duration of the run in nanoseconds.
-    pub elapsed_ns: u64,
-    /// Threads that hashed.
-    pub workers: usize,
-    /// The SHA-256 backend and its lanes.
-    pub backend: String,
-    /// How bytes were read.
-    pub engine: &'static str,
-    /// Every verdict and how many files got it, in the order of [`Verdict::ALL`].
-    #[serde(serialize_with = "verdicts_by_name")]
-    pub verdicts: Vec<(Verdict, u64)>,
-    /// Every action and how many files it was taken on, in the order of [`Action::ALL`].
-    #[serde(serialize_with = "actions_by_name")]
-    pub actions: Vec<(Action, u64)>,
-    /// Whether the run kept a catalogue.
-    pub catalogued: bool,
-    /// Every kind of finding that only a catalogue can make, and how many there are.
-    #[serde(serialize_with = "counts_by_name")]
-    pub findings: Vec<(&'static str, u64)>,
-    /// Files whose tag could not be written or removed.
-    pub failed: u64,
-    /// What the walk skipped.
-    #[serde(serialize_with = "skipped_by_name")]
-    pub skipped: Skipped,
-    /// Where the time went.
-    #[serde(skip)]
-    pub account: Account,
+/// Lists every verdict and how many files got it, in the order of [`Verdict::ALL`].
+pub fn verdicts(run: &Summary) -> impl Iterator<Item = (Verdict, u64)> {
+    Verdict::ALL.into_iter().map(|verdict| (verdict, run.verdicts(verdict)))
 }
 
-impl RunView {
-    /// Extracts from a summary what documents show.
-    pub fn of(summary: &Summary) -> RunView {
-        RunView {
-            verb: summary.verb,
-            dry_run: summary.dry_run,
-            interrupted: summary.interrupted,
-            still_due: summary.still_due,
-            may_be_repaired: summary.may_be_repaired,
-            exit_status: summary.exit_status(),
-            files: summary.files,
-            judged: summary.judged(),
-            bytes: summary.bytes,
-            bytes_from_media: summary.bytes_from_media,
-            elapsed_ns: summary.elapsed_ns,
-            workers: summary.means.workers,
-            backend: summary.means.backend.clone(),
-            engine: summary.means.engine,
-            verdicts: Verdict::ALL.map(|verdict| (verdict, summary.verdicts(verdict))).into(),
-            actions: Action::ALL.map(|action| (action, summary.actions(action))).into(),
-            // The verdicts count these two.
-            findings: summary
-                .counts
-                .findings
-                .iter()
-                .filter(|(name, _)| !matches!(**name, "missing" | "moved"))
-                .map(|(name, count)| (*name, *count))
-                .collect(),
-            catalogued: summary.catalogued,
-            failed: summary.counts.failed,
-            skipped: summary.skipped,
-            account: summary.account.clone(),
-        }
-    }
+/// Lists every action and how many files it was taken on, in the order of [`Action::ALL`].
+pub fn actions(run: &Summary) -> impl Iterator<Item = (Action, u64)> {
+    Action::ALL.into_iter().map(|action| (action, run.actions(action)))
+}
 
-    /// States how many files are still due, if the time limit ended the run.
-    pub fn time_up(&self) -> Option<String> {
-        let files = units::counted(self.still_due?, "file is", "files are");
-        Some(format!("the time was up: {files} not checked and still due"))
-    }
+/// Lists every kind of finding that only a catalogue can make, and how many there are. The verdicts
+/// count the others.
+pub(crate) fn findings(run: &Summary) -> impl Iterator<Item = (&'static str, u64)> {
+    let findings = run.counts.findings.iter().map(|(name, count)| (*name, *count));
+    findings.filter(|(name, _)| !matches!(*name, "missing" | "moved"))
+}
 
-    /// States how many of the damaged files may be repaired, and how.
-    pub fn prospect(&self) -> Option<String> {
-        let repairable = self.may_be_repaired.filter(|files| *files > 0)?;
-        let damaged = Verdict::ALL.into_iter().filter(|verdict| verdict.is_damage());
-        let damaged: u64 = damaged.map(|verdict| self.verdict(verdict)).sum();
-        Some(format!(
-            "{} of {} may be repaired from parity or files of the same contents: \
-             steadfast repair PATH",
-            units::count(repairable),
-            units::counted(damaged, "damaged file", "damaged files")
-        ))
-    }
+/// States how many files are still due, if the time limit ended the run.
+pub(crate) fn time_up(run: &Summary) -> Option<String> {
+    let files = units::counted(run.still_due?, "file is", "files are");
+    Some(format!("the time was up: {files} not checked and still due"))
+}
 
-    /// Says how to get back what was damaged, apart from the files of [`RunView::prospect`].
-    pub(crate) fn remedy(&self) -> &'static str {
-        match self.prospect() {
-            Some(_) => "Repair the rest with a backup: steadfast repair --from BACKUP PATH",
-            None => "Repair with a backup: steadfast repair --from BACKUP PATH",
-        }
-    }
+/// States how many of the damaged files may be repaired, and how.
+pub(crate) fn prospect(run: &Summary) -> Option<String> {
+    let repairable = run.may_be_repaired.filter(|files| *files > 0)?;
+    let damaged = verdicts(run).filter(|(verdict, _)| verdict.is_damage());
+    let damaged: u64 = damaged.map(|(_, files)| files).sum();
+    Some(format!(
+        "{} of {} may be repaired from parity or files of the same contents: \
+         steadfast repair PATH",
+        units::count(repairable),
+        units::counted(damaged, "damaged file", "damaged files")
+    ))
+}
 
-    /// Returns how many files got a verdict.
-    pub fn verdict(&self, verdict: Verdict) -> u64 {
-        self.verdicts.iter().find(|(other, _)| *other == verdict).map_or(0, |&(_, files)| files)
-    }
-
-    /// Lists what the walk skipped, each kind with its number: "3 symbolic links".
-    pub fn skipped(&self) -> Vec<String> {
-        let skipped = &self.skipped;
-        let kinds = [
-            ("symbolic link", "symbolic links", skipped.symlinks),
-            ("special file", "special files", skipped.special),
-            ("excluded path", "excluded paths", skipped.excluded),
-            ("AppleDouble file", "AppleDouble files", skipped.sidecars),
-            ("file of leaves", "files of leaves", skipped.leaves),
-            ("file not on this machine", "files not on this machine", skipped.dataless),
-            (
-                "directory not on this machine",
-                "directories not on this machine",
-                skipped.dataless_directories,
-            ),
-            ("directory of the system", "directories of the system", skipped.system_folders),
-            ("resource fork", "resource forks", skipped.resource_forks),
-            (
-                "directory on another file system",
-                "directories on other file systems",
-                skipped.other_file_systems,
-            ),
-        ];
-        told(&kinds)
+/// Says how to get back what was damaged, apart from the files of [`prospect`].
+pub(crate) fn remedy(run: &Summary) -> &'static str {
+    match prospect(run) {
+        Some(_) => "Repair the rest with a backup: steadfast repair --from BACKUP PATH",
+        None => "Repair with a backup: steadfast repair --from BACKUP PATH",
     }
 }
 
-fn verdicts_by_name<S: Serializer>(
-    verdicts: &[(Verdict, u64)],
-    serializer: S,
-) -> Result<S::Ok, S::Error> {
-    serializer.collect_map(verdicts.iter().map(|(verdict, files)| (verdict.name(), files)))
-}
-
-fn actions_by_name<S: Serializer>(
-    actions: &[(Action, u64)],
-    serializer: S,
-) -> Result<S::Ok, S::Error> {
-    serializer.collect_map(actions.iter().map(|(action, files)| (action.name(), files)))
-}
-
-fn counts_by_name<S: Serializer>(counts: &[(&str, u64)], serializer: S) -> Result<S::Ok, S::Error> {
-    serializer.collect_map(counts.iter().copied())
-}
-
-fn skipped_by_name<S: Serializer>(skipped: &Skipped, serializer: S) -> Result<S::Ok, S::Error> {
-    let counts = [
-        ("symlinks", skipped.symlinks),
-        ("special", skipped.special),
-        ("excluded", skipped.excluded),
-        ("dataless", skipped.dataless),
-        ("dataless_directories", skipped.dataless_directories),
-        ("system_folders", skipped.system_folders),
-        ("resource_forks", skipped.resource_forks),
-        ("sidecars", skipped.sidecars),
-        ("leaves", skipped.leaves),
-        ("other_file_systems", skipped.other_file_systems),
+/// Lists what the walk skipped, each kind with its number: "3 symbolic links".
+pub(crate) fn skipped(skipped: &Skipped) -> Vec<String> {
+    let kinds = [
+        ("symbolic link", "symbolic links", skipped.symlinks),
+        ("special file", "special files", skipped.special),
+        ("excluded path", "excluded paths", skipped.excluded),
+        ("AppleDouble file", "AppleDouble files", skipped.sidecars),
+        ("file of leaves", "files of leaves", skipped.leaves),
+        ("file not on this machine", "files not on this machine", skipped.dataless),
+        (
+            "directory not on this machine",
+            "directories not on this machine",
+            skipped.dataless_directories,
+        ),
+        ("directory of the system", "directories of the system", skipped.system_folders),
+        ("resource fork", "resource forks", skipped.resource_forks),
+        (
+            "directory on another file system",
+            "directories on other file systems",
+            skipped.other_file_systems,
+        ),
     ];
-    counts_by_name(&counts, serializer)
+    told(&kinds)
 }
 
 /// Lists the numbers that are not zero, each with its noun. Input: singular, plural, number.

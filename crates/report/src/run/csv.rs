@@ -3,13 +3,13 @@
 //! In: events. Out: CSV of RFC 4180 with LF, with the fields of the JSON form in base units.
 //! Notices go to standard error. The summary has no row because it has other columns.
 
-use steadfast::Event;
+use steadfast::{Event, Summary};
 
 use super::Renderer;
 use super::json::{file_object, finding_object};
 use crate::csv::{write_header, write_row};
 use crate::output::Output;
-use crate::view::{FindingRule, RunView};
+use crate::view::FindingRule;
 
 /// The columns, always these and in this order. An unknown value is an empty field.
 pub const COLUMNS: [&str; 23] = [
@@ -73,7 +73,7 @@ impl Renderer for Csv {
         }
     }
 
-    fn end(&mut self, _run: &RunView, output: &mut Output) {
+    fn end(&mut self, _run: &Summary, output: &mut Output) {
         self.begin(output);
     }
 }

@@ -7,7 +7,7 @@
 
 use steadfast::ExitStatus;
 use steadfast::catalogue::Audit;
-use steadfast::{Event, FileEvent, FindingEvent, Stage, Timestamp, Verdict};
+use steadfast::{Event, FileEvent, FindingEvent, Stage, Summary, Timestamp, Verdict};
 
 use crate::document::{
     Axis, Cell, Chart, Document, Field, Layer, Mark, Point, Quantity, Section, Table, labelled,
@@ -15,7 +15,7 @@ use crate::document::{
 use crate::escape;
 use crate::timeline::Timeline;
 use crate::units::{self, Units};
-use crate::view::{self, FindingRule, RunView, bound_title, finding_detail, known_of};
+use crate::view::{self, FindingRule, bound_title, finding_detail, known_of};
 
 /// Most findings on a page; with their paths and details they take about 150 KB.
 const FINDINGS_MAX: usize = 800;
@@ -122,7 +122,7 @@ impl RunReport {
     pub fn document(
         mut self,
         facts: &RunFacts,
-        run: &RunView,
+        run: &Summary,
         audit: Option<&Audit>,
         timeline: &Timeline,
     ) -> Document {
@@ -137,7 +137,7 @@ impl RunReport {
                 "the run was interrupted: the files that it did not reach are missing here".into(),
             );
         }
-        warnings.extend(run.time_up());
+        warnings.extend(view::time_up(run));
         warnings.append(&mut self.notices);
         Document {
             title: title(run, facts.units),
@@ -148,8 +148,8 @@ impl RunReport {
         }
     }
 
-    fn verdicts(&self, run: &RunView) -> Section {
-        let verdicts = run.verdicts.iter().map(|(verdict, files)| (verdict.name(), *files));
+    fn verdicts(&self, run: &Summary) -> Section {
+        let verdicts = view::verdicts(run).map(|(verdict, files)| (verdict.name(), files));
         let mut rows: Vec<(&str, u64)> = verdicts.filter(|(_, files)| *files > 0).collect();
         let points =
             (0..).zip(&rows).map(|(at, (_, files))| Point::at(f64::from(at), *files as f64));
@@ -164,23 +164,23 @@ impl RunReport {
             ),
             vec![Layer::new("", Mark::Bars, points)],
         );
-        rows.extend(run.findings.iter().filter(|(_, files)| *files > 0));
+        rows.extend(view::findings(run).filter(|(_, files)| *files > 0));
         let fields: &[Field<'_, (&str, u64)>] = &[
             ("Verdict", &|(name, _)| Cell::text(*name)),
             (">Files", &|(_, files)| Cell::count(*files)),
         ];
         let table = Table::of("verdicts", "Verdicts", 1, &rows, fields);
         let mut sentences = vec![self.answer(run)];
-        if run.verdict(Verdict::Suspect) > 0 {
-            let them = if run.verdict(Verdict::Suspect) == 1 { "it" } else { "them" };
+        if run.verdicts(Verdict::Suspect) > 0 {
+            let them = if run.verdicts(Verdict::Suspect) == 1 { "it" } else { "them" };
             let keep = "steadfast update --accept-suspect PATH";
             sentences.push(format!("If it was you, keep {them}: {keep}."));
             let restore = "Otherwise: steadfast repair --suspect --from BACKUP PATH.";
             sentences.push(restore.to_owned());
         }
-        if run.verdict(Verdict::Corrupt) > 0 {
-            sentences.extend(run.prospect().map(|prospect| format!("{prospect}.")));
-            sentences.push(format!("{}.", run.remedy()));
+        if run.verdicts(Verdict::Corrupt) > 0 {
+            sentences.extend(view::prospect(run).map(|prospect| format!("{prospect}.")));
+            sentences.push(format!("{}.", view::remedy(run)));
         }
         Section {
             title: "Verdicts".to_owned(),
@@ -193,9 +193,9 @@ impl RunReport {
     }
 
     /// The answer in one sentence.
-    fn answer(&self, run: &RunView) -> String {
-        let (corrupt, suspect) = (run.verdict(Verdict::Corrupt), run.verdict(Verdict::Suspect));
-        match (corrupt, run.exit_status) {
+    fn answer(&self, run: &Summary) -> String {
+        let (corrupt, suspect) = (run.verdicts(Verdict::Corrupt), run.verdicts(Verdict::Suspect));
+        match (corrupt, run.exit_status()) {
             (1.., _) => format!(
                 "{} corrupt: other contents, although the modification time stands.",
                 units::counted(corrupt, "file is", "files are")
@@ -204,7 +204,7 @@ impl RunReport {
                 "{} suspect: changed by something that kept the date.",
                 units::counted(suspect, "file is", "files are")
             ),
-            _ if run.judged == 0 => "No file was judged.".to_owned(),
+            _ if run.judged() == 0 => "No file was judged.".to_owned(),
             (_, ExitStatus::Fine) => sound(run),
             (_, ExitStatus::Changed) => {
                 "Something is modified or missing; nothing is known to be corrupt.".to_owned()
@@ -241,18 +241,18 @@ impl RunReport {
 }
 
 /// States what a run with status 0 proves, and how many files were not judged.
-fn sound(run: &RunView) -> String {
-    let intact = run.verdict(Verdict::Intact);
+fn sound(run: &Summary) -> String {
+    let intact = run.verdicts(Verdict::Intact);
     let files = units::counted(intact, "file is", "files are");
     if intact == run.files {
         return format!("Nothing is wrong: {files} intact.");
     }
     let mut sentence = format!("No fault was found. {files} intact");
-    let others = run.verdicts.iter().filter(|(verdict, _)| *verdict != Verdict::Intact);
+    let others = view::verdicts(run).filter(|(verdict, _)| *verdict != Verdict::Intact);
     for (verdict, number) in others.filter(|(_, number)| *number > 0) {
-        sentence.push_str(&format!(", {} {}", units::count(*number), verdict.name()));
+        sentence.push_str(&format!(", {} {}", units::count(number), verdict.name()));
     }
-    let unjudged = run.files.saturating_sub(run.judged);
+    let unjudged = run.files.saturating_sub(run.judged());
     if unjudged > 0 {
         let were = units::counted(unjudged, "file was", "files were");
         sentence.push_str(&format!(". {were} not judged"));
@@ -261,7 +261,7 @@ fn sound(run: &RunView) -> String {
     sentence
 }
 
-fn title(run: &RunView, units: Units) -> String {
+fn title(run: &Summary, units: Units) -> String {
     let mut verb = run.verb.to_owned();
     if let Some(first) = verb.get_mut(0..1) {
         first.make_ascii_uppercase();
@@ -270,24 +270,24 @@ fn title(run: &RunView, units: Units) -> String {
     format!("{verb} of {files}, {}", units.bytes(run.bytes))
 }
 
-fn run_facts(facts: &RunFacts, run: &RunView) -> Vec<(String, String)> {
+fn run_facts(facts: &RunFacts, run: &Summary) -> Vec<(String, String)> {
     let rate = facts.units.rate(run.bytes, run.elapsed_ns);
     let took = units::duration(run.elapsed_ns);
     let bytes = facts.units.bytes(run.bytes);
-    let threads = units::counted(run.workers as u64, "thread", "threads");
+    let threads = units::counted(run.means.workers as u64, "thread", "threads");
     let media = match run.bytes_from_media {
         0 => "through the page cache".to_owned(),
         media if media == run.bytes => "all past the page cache".to_owned(),
         media => format!("{} of them past the page cache", facts.units.bytes(media)),
     };
-    let skipped = run.skipped();
+    let skipped = view::skipped(&run.skipped);
     let mut rows = vec![
         ("when", format!("{}, {took}", units::moment(facts.begun))),
         ("command", escape::text(&facts.command)),
         ("made by", facts.made_by.clone()),
-        ("read", format!("{bytes}, {rate}, {media}, by {}", run.engine)),
-        ("hashed", format!("by {}, {threads}", run.backend)),
-        ("exit status", run.exit_status.to_string()),
+        ("read", format!("{bytes}, {rate}, {media}, by {}", run.means.engine)),
+        ("hashed", format!("by {}, {threads}", run.means.backend)),
+        ("exit status", run.exit_status().to_string()),
     ];
     if !skipped.is_empty() {
         rows.push(("skipped", skipped.join(", ")));
@@ -358,7 +358,7 @@ fn coverage_sentences(audit: &Audit) -> Vec<String> {
 }
 
 /// Where the time went.
-fn cost(run: &RunView, timeline: &Timeline, units: Units) -> Section {
+fn cost(run: &Summary, timeline: &Timeline, units: Units) -> Section {
     let all = run.account.cost_of(|_| true);
     let time = |ns: u64| Cell::Number(Quantity::Time(ns as f64));
     let stages = Stage::ALL.into_iter().filter(|&stage| all.elapsed_ns(stage) > 0);

@@ -3,17 +3,16 @@
 //! In: events and the end. Out: lines in base units, bytes and nanoseconds.
 //! `docs/formats/events.md` specifies them and outranks this file.
 
-use serde::Serialize;
 use steadfast::cost::{EnergyReading, Limit, ThreadCost};
 use steadfast::json::{Nanoseconds, ReferenceText, TagText};
-use steadfast::{Cost, Event, FileEvent, FindingEvent, Origin, Reason, Stage, Subject};
+use steadfast::{Cost, Event, FileEvent, FindingEvent, Origin, Reason, Stage, Subject, Summary};
 
 use super::Renderer;
 use crate::advice;
 use crate::json::{CountsByName, JsonObject, write_notice, write_object, write_summary};
 use crate::output::Output;
 use crate::pages::damage_object;
-use crate::view::{FindingRule, RunView, finding_detail};
+use crate::view::{self, FindingRule, finding_detail};
 
 /// Renders JSON lines.
 #[derive(Clone, Copy, Debug, Default)]
@@ -36,8 +35,8 @@ impl Renderer for JsonLines {
         }
     }
 
-    fn end(&mut self, run: &RunView, output: &mut Output) {
-        write_summary(&RunSummary { run, cost: cost_object(run) }, &mut output.answer);
+    fn end(&mut self, run: &Summary, output: &mut Output) {
+        write_summary(&summary_object(run), &mut output.answer);
     }
 }
 
@@ -76,15 +75,46 @@ pub(super) fn finding_object(noted: &FindingEvent) -> JsonObject<'_> {
         .optional("detail", finding_detail(&noted.finding))
 }
 
-#[derive(Serialize)]
-struct RunSummary<'a> {
-    #[serde(flatten)]
-    run: &'a RunView,
-    cost: JsonObject<'a>,
+fn summary_object(run: &Summary) -> JsonObject<'_> {
+    let verdicts = view::verdicts(run).map(|(verdict, files)| (verdict.name(), files));
+    let actions = view::actions(run).map(|(action, files)| (action.name(), files));
+    let skipped = [
+        ("symlinks", run.skipped.symlinks),
+        ("special", run.skipped.special),
+        ("excluded", run.skipped.excluded),
+        ("dataless", run.skipped.dataless),
+        ("dataless_directories", run.skipped.dataless_directories),
+        ("system_folders", run.skipped.system_folders),
+        ("resource_forks", run.skipped.resource_forks),
+        ("sidecars", run.skipped.sidecars),
+        ("leaves", run.skipped.leaves),
+        ("other_file_systems", run.skipped.other_file_systems),
+    ];
+    JsonObject::default()
+        .field("verb", run.verb)
+        .field("dry_run", run.dry_run)
+        .field("interrupted", run.interrupted)
+        .field("still_due", run.still_due)
+        .optional("may_be_repaired", run.may_be_repaired)
+        .field("exit_status", run.exit_status())
+        .field("files", run.files)
+        .field("bytes", run.bytes)
+        .field("bytes_from_media", run.bytes_from_media)
+        .field("elapsed_ns", run.elapsed_ns)
+        .field("workers", run.means.workers)
+        .field("backend", &run.means.backend)
+        .field("engine", run.means.engine)
+        .field("verdicts", CountsByName(verdicts.collect()))
+        .field("actions", CountsByName(actions.collect()))
+        .field("catalogued", run.catalogued)
+        .field("findings", CountsByName(view::findings(run).collect()))
+        .field("failed", run.counts.failed)
+        .field("skipped", CountsByName(skipped.into()))
+        .field("cost", cost_object(run))
 }
 
 /// Where the time went: for all threads together and for each, and what limits the run.
-fn cost_object(run: &RunView) -> JsonObject<'_> {
+fn cost_object(run: &Summary) -> JsonObject<'_> {
     let (account, cost) = (&run.account, run.account.cost());
     let bounds = account.bounds();
     let threads = account.threads.iter().map(thread_object);

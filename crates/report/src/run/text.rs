@@ -11,13 +11,15 @@ use std::collections::BTreeMap;
 use anstyle::Style;
 use steadfast::ExitStatus;
 use steadfast::catalogue::Finding as CatalogueFinding;
-use steadfast::{Action, Algorithm, Event, FileEvent, FindingEvent, Notice, Subject, Verdict};
+use steadfast::{
+    Action, Algorithm, Event, FileEvent, FindingEvent, Notice, Subject, Summary, Verdict,
+};
 
 use super::Renderer;
 use crate::output::Output;
 use crate::text::{RED, YELLOW, finding_line, painted};
 use crate::units::{self, MomentWords, Units};
-use crate::view::{FindingRule, RunView, finding_detail, known_of};
+use crate::view::{FindingRule, finding_detail, known_of};
 use crate::{advice, escape};
 
 /// How text is written.
@@ -233,7 +235,7 @@ impl Renderer for Text {
         }
     }
 
-    fn end(&mut self, run: &RunView, output: &mut Output) {
+    fn end(&mut self, run: &Summary, output: &mut Output) {
         if !self.options.quiet {
             self.write_end(run, output);
         }

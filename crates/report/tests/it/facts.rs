@@ -10,9 +10,9 @@ use steadfast::cost::{EnergyReading, Role, ThreadCost};
 use steadfast::event::FileError;
 use steadfast::{
     Account, Action, Algorithm, Cost, Digest, Event, FileEvent, FilePath, Notice, Origin, Skipped,
-    Stage, Subject, Tag, Timestamp, Verdict,
+    Stage, Subject, Summary, Tag, Timestamp, Verdict,
 };
-use steadfast_report::{Output, Renderer, RunView};
+use steadfast_report::{Output, Renderer};
 
 pub(crate) fn tag(content: u8, length: u64, mtime_s: i64) -> Tag {
     Tag {
@@ -131,31 +131,47 @@ fn account() -> Account {
     }
 }
 
-pub(crate) fn check_end() -> RunView {
-    let account = account();
-    let number = |verdict| match verdict {
-        Verdict::Corrupt | Verdict::Modified | Verdict::Unreadable | Verdict::Untagged => 2,
-        Verdict::Unstable | Verdict::Touched => 1,
-        Verdict::Intact => 12_335,
-        _ => 0,
-    };
-    let mut skipped = Skipped::default();
-    (skipped.symlinks, skipped.special) = (3, 1);
-    RunView {
-        verb: "check",
-        exit_status: ExitStatus::Corrupt,
-        files: 12_345,
-        bytes: 98_700_000_000,
-        elapsed_ns: 41_200_000_000,
-        workers: 2,
-        backend: "x86_shani x2".to_owned(),
-        engine: "buffered",
-        verdicts: Verdict::ALL.map(|verdict| (verdict, number(verdict))).into(),
-        actions: Action::ALL.map(|action| (action, 0)).into(),
-        skipped,
-        account,
-        ..RunView::default()
+/// Makes the end of a run with so many events of each verdict or action.
+fn end(counts: &[(Option<Verdict>, Option<Action>, u64)], status: ExitStatus) -> Summary {
+    let mut end = Summary::default();
+    for (verdict, action, files) in counts {
+        let mut event = FileEvent::new(FilePath::whole(Path::new("file")));
+        (event.verdict, event.action) = (*verdict, *action);
+        (0..*files).for_each(|_| end.count(&event, status));
     }
+    end.bytes = 98_700_000_000;
+    end.elapsed_ns = 41_200_000_000;
+    end.means.workers = 2;
+    end.means.backend = "x86_shani x2".to_owned();
+    end.means.engine = "buffered";
+    (end.skipped.symlinks, end.skipped.special) = (3, 1);
+    end.account = account();
+    end
+}
+
+pub(crate) fn check_end() -> Summary {
+    use Verdict::{Corrupt, Intact, Modified, Touched, Unreadable, Unstable, Untagged};
+    let counts = [
+        (Corrupt, 2),
+        (Modified, 2),
+        (Unreadable, 2),
+        (Untagged, 2),
+        (Unstable, 1),
+        (Touched, 1),
+        (Intact, 12_335),
+    ];
+    let counts = counts.map(|(verdict, files)| (Some(verdict), None, files));
+    let mut end = end(&counts, ExitStatus::Corrupt);
+    end.verb = "check";
+    end
+}
+
+/// Makes the end of a check that was interrupted before it read anything.
+pub(crate) fn interrupted_end() -> Summary {
+    let mut end = end(&[(None, None, 1)], ExitStatus::Corrupt);
+    (end.verb, end.interrupted, end.elapsed_ns) = ("check", true, 850_000_000);
+    (end.bytes, end.skipped) = (0, Skipped::default());
+    end
 }
 
 /// What tagging a small tree says.
@@ -171,24 +187,13 @@ pub(crate) fn tag_events() -> Vec<Event> {
     [tagged, kept, failed].into_iter().map(said).collect()
 }
 
-pub(crate) fn tag_end(dry_run: bool) -> RunView {
-    let number = |action| match action {
-        Action::Tagged => 11,
-        Action::Kept => 1,
-        _ => 0,
-    };
-    RunView {
-        verb: "tag",
-        dry_run,
-        exit_status: ExitStatus::Undetermined,
-        files: 13,
-        bytes: 50_331_648,
-        elapsed_ns: 21_000_000,
-        failed: 1,
-        verdicts: Verdict::ALL.map(|verdict| (verdict, 0)).into(),
-        actions: Action::ALL.map(|action| (action, number(action))).into(),
-        ..check_end()
-    }
+pub(crate) fn tag_end(dry_run: bool) -> Summary {
+    let counts = [(None, Some(Action::Tagged), 11), (None, Some(Action::Kept), 1), (None, None, 1)];
+    let mut end = end(&counts, ExitStatus::Undetermined);
+    (end.verb, end.dry_run) = ("tag", dry_run);
+    (end.bytes, end.elapsed_ns) = (50_331_648, 21_000_000);
+    end.counts.failed = 1;
+    end
 }
 
 /// What `show` says of three files.
@@ -204,7 +209,7 @@ pub(crate) fn show_events() -> Vec<Event> {
 }
 
 /// Renders a whole document.
-pub(crate) fn document(renderer: &mut dyn Renderer, events: &[Event], end: &RunView) -> Output {
+pub(crate) fn document(renderer: &mut dyn Renderer, events: &[Event], end: &Summary) -> Output {
     let mut output = Output::default();
     for event in events {
         renderer.event(event, &mut output);

@@ -2,15 +2,13 @@
 
 use std::path::Path;
 
-use steadfast::{Action, Event, Verdict};
-use steadfast_report::{
-    Csv, FindingRule, JsonLines, Renderer, RunView, Show, Text, TextOptions, Units,
-};
+use steadfast::{Action, Event, Summary, Verdict};
+use steadfast_report::{Csv, FindingRule, JsonLines, Renderer, Show, Text, TextOptions, Units};
 
 use crate::facts;
 
 /// Compares a document with its file, or rewrites the file if asked to.
-fn compare(name: &str, renderer: &mut dyn Renderer, events: &[Event], end: &RunView) {
+fn compare(name: &str, renderer: &mut dyn Renderer, events: &[Event], end: &Summary) {
     let output = facts::document(renderer, events, end);
     let mut found = output.answer;
     if !output.trouble.is_empty() {
@@ -56,15 +54,7 @@ fn text_of_tagging() {
 
 #[test]
 fn an_interrupted_run_without_bytes() {
-    let end = RunView {
-        interrupted: true,
-        files: 1,
-        bytes: 0,
-        elapsed_ns: 850_000_000,
-        verdicts: Vec::new(),
-        skipped: steadfast::Skipped::default(),
-        ..facts::check_end()
-    };
+    let end = facts::interrupted_end();
     compare("interrupted.txt", &mut Text::new(TextOptions::default()), &[], &end);
 }
 
@@ -107,7 +97,8 @@ fn what_was_accepted_is_no_finding() {
     let mut accepted = facts::event(b"a.jpg", Some(Verdict::Corrupt));
     accepted.action = Some(Action::Retagged);
     let events = [facts::said(accepted)];
-    let end = RunView { verb: "retag", ..facts::check_end() };
+    let mut end = facts::check_end();
+    end.verb = "retag";
     let output = facts::document(&mut Text::new(TextOptions::default()), &events, &end);
     let answer = String::from_utf8(output.answer).unwrap();
     let told = "retagged    photos/a.jpg\n\nlooked at 12,345 files";

@@ -4,9 +4,9 @@ use std::path::Path;
 
 use steadfast::event::FileError;
 use steadfast::manifest::sums::{Ending, Line, LineError, LineFault, Style};
-use steadfast::{Algorithm, Digest, FileEvent, FilePath};
+use steadfast::{Algorithm, Digest, FileEvent, FilePath, Summary};
 use steadfast_report::sums::{Comparison, ComparisonOptions, SumsTally};
-use steadfast_report::{Output, Renderer, RunView, Sums, TextOptions};
+use steadfast_report::{Output, Renderer, Sums, TextOptions};
 
 use crate::facts;
 
@@ -35,7 +35,7 @@ fn lines_of_digests() {
     failed.trouble = Some(FileError::new("open", reason));
     let events = [facts::said(hashed("a\nb", 1)), facts::said(failed)];
     let mut sums = Sums { style: Style::Tagged, ending: Ending::Newline, ..Sums::default() };
-    let output = facts::document(&mut sums, &events, &RunView::default());
+    let output = facts::document(&mut sums, &events, &Summary::default());
     assert_eq!(text(&output.answer), format!("\\SHA256 (a\\nb) = {}\n", "01".repeat(32)));
     let trouble = "steadfast: gone: cannot open: no such file or directory\n";
     assert_eq!(text(&output.trouble), trouble);

@@ -12,9 +12,11 @@ use axum::extract::{Path, State};
 use axum::response::{Redirect, Response};
 use axum::routing::{get, post};
 use maud::{Markup, html};
+use steadfast::Summary;
 use steadfast::qos::Pace;
 use steadfast_report::document::Document;
-use steadfast_report::{RunView, Units, escape, html, units};
+use steadfast_report::view::{actions, verdicts};
+use steadfast_report::{Units, escape, html, units};
 
 use crate::app::App;
 use crate::fields::NamedValues;
@@ -263,7 +265,7 @@ fn over(
 }
 
 /// What the run was in numbers, and the document of the report.
-fn details(run: &ServedRun, done: &(RunView, Document)) -> Markup {
+fn details(run: &ServedRun, done: &(Summary, Document)) -> Markup {
     html! {
         details .fold {
             summary {
@@ -280,9 +282,9 @@ fn details(run: &ServedRun, done: &(RunView, Document)) -> Markup {
 }
 
 /// The counts of verdicts and actions, as the report names and orders them.
-fn done_counts(view: &RunView) -> Markup {
-    let verdicts = view.verdicts.iter().map(|(verdict, count)| (verdict.name(), *count));
-    let actions = view.actions.iter().map(|(action, count)| (action.name(), *count));
+fn done_counts(view: &Summary) -> Markup {
+    let verdicts = verdicts(view).map(|(verdict, count)| (verdict.name(), count));
+    let actions = actions(view).map(|(action, count)| (action.name(), count));
     let counts = verdicts.chain(actions).filter(|(_, count)| *count > 0);
     html! {
         section aria-labelledby="counts" {

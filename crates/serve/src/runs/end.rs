@@ -2,12 +2,12 @@
 
 use std::path::Path;
 
-use steadfast::Timestamp;
 use steadfast::catalogue::{Audit, Catalogue};
+use steadfast::{Summary, Timestamp};
+use steadfast_report::Units;
 use steadfast_report::document::Document;
 use steadfast_report::run::{RunFacts, RunReport};
 use steadfast_report::timeline::Timeline;
-use steadfast_report::{RunView, Units};
 
 /// Periods of the coverage in a document, in days.
 pub(crate) const COVERAGE_DAYS: [u32; 7] = [1, 7, 30, 90, 180, 365, 730];
@@ -16,7 +16,7 @@ pub(crate) const COVERAGE_DAYS: [u32; 7] = [1, 7, 30, 90, 180, 365, 730];
 #[derive(Clone, Debug)]
 pub(crate) enum RunEnd {
     /// It ended by itself or was stopped.
-    Done(Box<(RunView, Document)>),
+    Done(Box<(Summary, Document)>),
     /// It failed, for this reason.
     Failed(String),
 }
@@ -24,7 +24,7 @@ pub(crate) enum RunEnd {
 /// The data of a document.
 pub(super) struct Collected<'a> {
     pub(super) report: RunReport,
-    pub(super) view: RunView,
+    pub(super) view: Summary,
     pub(super) timeline: &'a Timeline,
     pub(super) begun: Timestamp,
     pub(super) command: String,

@@ -15,9 +15,9 @@ use steadfast::{
     Action, ErrorKind, Event, FileEvent, Monitor, Options, Progress, Run, Selection, Summary,
     SuspectUse, UpdateOptions, Verb, Verdict,
 };
+use steadfast_report::FindingRule;
 use steadfast_report::run::RunReport;
 use steadfast_report::timeline::Timeline;
-use steadfast_report::{FindingRule, RunView};
 
 use super::cores::CoreWatch;
 use super::end::Collected;
@@ -84,7 +84,7 @@ impl<'a> RunMonitor<'a> {
                 let timeline = lock(&spans.0);
                 let collected = Collected {
                     report: std::mem::take(&mut self.report),
-                    view: RunView::of(&summary),
+                    view: summary,
                     timeline: &timeline,
                     begun: run.begun,
                     command: command_of(run),

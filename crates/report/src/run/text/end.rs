@@ -1,7 +1,7 @@
 //! The end of a text: the findings again, counts, where the time went, and what to do next.
 
 use steadfast::cost::{EnergyReading, Role, ThreadCost};
-use steadfast::{Cost, Stage, Verdict};
+use steadfast::{Cost, Stage, Summary, Verdict};
 
 use anstyle::Style;
 
@@ -9,7 +9,7 @@ use super::{HashedBy, Heading, Text, style_of};
 use crate::output::Output;
 use crate::text::{RED, YELLOW, throughput, write_counts};
 use crate::units;
-use crate::view::{self, RunView};
+use crate::view;
 
 /// The limit of a shorter run is not stated: it spends its time on starting and ending.
 const TOLD_FROM_NS: u64 = 50_000_000;
@@ -35,7 +35,7 @@ fn energy_line(energy: &EnergyReading, elapsed_ns: u64) -> Option<String> {
 }
 
 impl Text {
-    pub(super) fn write_end(&self, run: &RunView, output: &mut Output) {
+    pub(super) fn write_end(&self, run: &Summary, output: &mut Output) {
         let mut text = String::new();
         self.write_findings(&mut text);
         // A blank line separates the end from the list before it.
@@ -44,7 +44,7 @@ impl Text {
         }
         text.push_str(&self.heading(run));
         self.write_counts(run, &mut text);
-        if let Some(line) = run.time_up() {
+        if let Some(line) = view::time_up(run) {
             text.push_str(&format!("{line}\n"));
         }
         if let Some(line) = self.cost_line(run) {
@@ -56,7 +56,7 @@ impl Text {
         if self.options.verbose {
             self.write_threads(run, &mut text);
         }
-        let advices = [run.prospect(), self.advice(run), self.advice_on_tags(run)];
+        let advices = [view::prospect(run), self.advice(run), self.advice_on_tags(run)];
         for advice in advices.into_iter().flatten() {
             text.push_str(&format!("\n{advice}\n"));
         }
@@ -89,7 +89,7 @@ impl Text {
         }
     }
 
-    fn heading(&self, run: &RunView) -> String {
+    fn heading(&self, run: &Summary) -> String {
         let done = match run.verb {
             "check" | "update" => "checked",
             "hash" => "hashed",
@@ -110,26 +110,26 @@ impl Text {
         line
     }
 
-    fn write_counts(&self, run: &RunView, text: &mut String) {
+    fn write_counts(&self, run: &Summary, text: &mut String) {
         let mut counts: Vec<(&str, u64, Style)> = Vec::new();
-        for (at, &(verdict, files)) in run.verdicts.iter().enumerate() {
+        for (at, (verdict, files)) in view::verdicts(run).enumerate() {
             let found = self.findings.contains_key(&Heading::Verdict(at));
             let style = if found { style_of(verdict) } else { Style::new() };
             counts.push((verdict.name(), files, style));
         }
-        let actions = run.actions.iter().map(|&(action, files)| (self.action(action), files));
-        let others = actions.chain(run.findings.iter().copied());
+        let actions = view::actions(run).map(|(action, files)| (self.action(action), files));
+        let others = actions.chain(view::findings(run));
         counts.extend(others.map(|(name, files)| (name, files, Style::new())));
-        counts.push(("failed", run.failed, YELLOW));
+        counts.push(("failed", run.counts.failed, YELLOW));
         write_counts(counts, 0, self.options.color, text);
-        let passed = run.skipped();
+        let passed = view::skipped(&run.skipped);
         if !passed.is_empty() {
             text.push_str(&format!("skipped {}\n", passed.join(", ")));
         }
     }
 
     /// States what limits the run, how the workers spent their time, and the next limit.
-    fn cost_line(&self, run: &RunView) -> Option<String> {
+    fn cost_line(&self, run: &Summary) -> Option<String> {
         if run.bytes == 0 {
             return None;
         }
@@ -156,7 +156,7 @@ impl Text {
     }
 
     /// Appends a line for every thread that did not only wait.
-    fn write_threads(&self, run: &RunView, text: &mut String) {
+    fn write_threads(&self, run: &Summary, text: &mut String) {
         for ThreadCost { name, cost, .. } in &run.account.threads {
             if cost.total_ns() == cost.elapsed_ns(Stage::Wait) {
                 continue;
@@ -172,7 +172,7 @@ impl Text {
     }
 
     /// Says what to do about damaged tags that no catalogue can restore.
-    fn advice_on_tags(&self, run: &RunView) -> Option<String> {
+    fn advice_on_tags(&self, run: &Summary) -> Option<String> {
         if self.damaged_tags == 0 || run.verb == "untag" {
             return None;
         }
@@ -187,7 +187,7 @@ impl Text {
         ))
     }
 
-    fn advice(&self, run: &RunView) -> Option<String> {
+    fn advice(&self, run: &Summary) -> Option<String> {
         let missing = Verdict::ALL.iter().position(|verdict| *verdict == Verdict::Missing);
         if let Some(advice) = self.advice_of_alarms(run) {
             return Some(advice);
@@ -199,7 +199,7 @@ impl Text {
                 true => format!(
                     "{}\nOr, if something was moved, check the whole tree; or, if it was removed \
                      on purpose:\nsteadfast update --accept-missing PATH",
-                    run.remedy()
+                    view::remedy(run)
                 ),
                 false => "Restore what is missing from a backup.".to_owned(),
             });
@@ -228,7 +228,7 @@ impl Text {
 
     /// Returns what to do about corrupt and suspect files. Files that this run accepted are no
     /// findings.
-    fn advice_of_alarms(&self, run: &RunView) -> Option<String> {
+    fn advice_of_alarms(&self, run: &Summary) -> Option<String> {
         let found = |verdict| {
             let place = Verdict::ALL.iter().position(|other| *other == verdict)?;
             self.findings.get(&Heading::Verdict(place))
@@ -239,7 +239,7 @@ impl Text {
                 "{}: other contents, although the modification time stands.\n{}\nOr, if a change \
                  was yours, accept it: steadfast retag --accept PATH",
                 self.options.painted(&corrupt, RED),
-                run.remedy()
+                view::remedy(run)
             )
         });
         let suspect = found(Verdict::Suspect).map(|finding| {

@@ -1,8 +1,8 @@
 //! The result of a run in one sentence, three actions, and counts in plain words.
 
 use maud::{Markup, html};
-use steadfast::{Action, Verdict};
-use steadfast_report::{RunView, units};
+use steadfast::{Action, Summary, Verdict};
+use steadfast_report::units;
 
 use crate::icons::{disc, icon, small_icon};
 use crate::pages::automation::monthly;
@@ -21,7 +21,7 @@ struct ResultSentence {
 pub(super) fn shown(
     visitor: &Visitor,
     run: &ServedRun,
-    view: &RunView,
+    view: &Summary,
     title: &str,
     again: &Markup,
     offers_automation: bool,
@@ -29,7 +29,7 @@ pub(super) fn shown(
     let () = ();
     let sentence = sentence(run.request.verb, view);
     let place = &run.request.place;
-    let is_mendable = count(view, Verdict::Corrupt) + count(view, Verdict::Missing) > 0;
+    let is_mendable = view.verdicts(Verdict::Corrupt) + view.verdicts(Verdict::Missing) > 0;
     html! {
         div .verdict {
             (disc(sentence.icon, &format!("{} big", sentence.class)))
@@ -79,14 +79,12 @@ fn next(visitor: &Visitor, run: &ServedRun, offers_automation: bool) -> Markup {
 }
 
 /// Returns the sentence. What was not judged is never "as recorded".
-fn sentence(verb: RunVerb, view: &RunView) -> ResultSentence {
-    let of = |verdict| count(view, verdict);
-    let unknown = of(Verdict::Unreadable) + of(Verdict::Unstable) + view.failed;
+fn sentence(verb: RunVerb, view: &Summary) -> ResultSentence {
+    let of = |verdict| view.verdicts(verdict);
+    let unknown = of(Verdict::Unreadable) + of(Verdict::Unstable) + view.counts.failed;
     let changed = of(Verdict::Modified) + of(Verdict::Differs) + of(Verdict::Missing);
     let new = of(Verdict::Untagged);
-    let is_tagged = |action: &Action| matches!(action, Action::Tagged | Action::Retagged);
-    let tagged = view.actions.iter().filter(|(action, _)| is_tagged(action));
-    let tagged: u64 = tagged.map(|(_, files)| files).sum();
+    let tagged = view.actions(Action::Tagged) + view.actions(Action::Retagged);
     let make = |class, icon, title| ResultSentence { class, icon, title, text: "" };
     if of(Verdict::Corrupt) > 0 {
         make(
@@ -114,7 +112,7 @@ fn sentence(verb: RunVerb, view: &RunView) -> ResultSentence {
             "changed",
             format!("{} changed or missing", units::counted(changed, "file is", "files are")),
         )
-    } else if !view.exit_status.is_fine() && view.judged > 0 {
+    } else if !view.exit_status().is_fine() && view.judged() > 0 {
         make("warn", "help", "Something needs a look".to_owned())
     } else if verb == RunVerb::Init {
         make("good", "check", "The catalogue is made".to_owned())
@@ -129,7 +127,7 @@ fn sentence(verb: RunVerb, view: &RunView) -> ResultSentence {
                 format!("{} protected now", units::counted(tagged, "file is", "files are")),
             )
         }
-    } else if view.judged == 0 {
+    } else if view.judged() == 0 {
         let text = "None of these files is protected yet.";
         ResultSentence {
             text,
@@ -145,12 +143,8 @@ fn sentence(verb: RunVerb, view: &RunView) -> ResultSentence {
             ),
         )
     } else {
-        make("good", "intact", all_intact(view.judged))
+        make("good", "intact", all_intact(view.judged()))
     }
-}
-
-fn count(view: &RunView, wanted: Verdict) -> u64 {
-    view.verdicts.iter().find(|(verdict, _)| *verdict == wanted).map_or(0, |(_, files)| *files)
 }
 
 /// Returns the question about files that something changed and kept the date of.
@@ -165,8 +159,8 @@ fn suspects(files: u64) -> ResultSentence {
 }
 
 /// How many files there are of each kind.
-fn tiles(view: &RunView) -> Markup {
-    let of = |verdict| count(view, verdict);
+fn tiles(view: &Summary) -> Markup {
+    let of = |verdict| view.verdicts(verdict);
     let unknown = of(Verdict::Unreadable) + of(Verdict::Unstable);
     let intact = of(Verdict::Intact) + of(Verdict::Touched);
     let tiles = [
