@@ -14,8 +14,9 @@ use crate::error::Error;
 use crate::monitor::{Monitor, Summary};
 use crate::parity::run_and_keep;
 use crate::repair;
-use crate::run::{List, Options, ReadFrom, Verb, ensure_consent, run};
+use crate::run::{List, Options, ReadFrom, Verb, ensure_consent};
 use crate::selection::Selection;
+use crate::unguarded::run;
 
 /// Tags every file beneath a path that has no tag, or the file itself.
 ///

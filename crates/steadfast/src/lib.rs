@@ -72,12 +72,12 @@ pub mod store;
 pub mod catalogue;
 mod tree_above;
 pub mod run;
+pub mod unguarded;
 pub mod parity;
 pub mod repair;
 pub mod par2;
 mod builder;
 mod folder_state;
-pub mod unguarded;
 pub mod diff;
 #[cfg(feature = "json")]
 pub mod json;

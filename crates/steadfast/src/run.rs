@@ -93,22 +93,6 @@ fn task_of(verb: Verb, context: TagContext) -> Arc<dyn Task> {
     }
 }
 
-/// Executes a verb, without the guards of [`crate::Run`].
-///
-/// Errors of single files are in the events and in the summary's exit status.
-///
-/// # Errors
-/// If an option is invalid, or the system refuses something that the whole run needs.
-pub(crate) fn run(
-    verb: Verb,
-    selection: &Selection,
-    options: &Options,
-    monitor: &mut dyn Monitor,
-) -> Result<Summary, Error> {
-    let engine = engine_of(options);
-    run_with(verb, selection, options, engine, Arc::new(Xattr), monitor)
-}
-
 /// Files that a repair gave their contents again.
 pub(crate) struct RepairedFiles {
     /// Where the contents of each came from.
@@ -134,22 +118,8 @@ pub(crate) fn check_repaired(
     run_as(Verb::check(), Some(repaired), selection, options, engine, Arc::new(Xattr), monitor)
 }
 
-/// Executes a verb with a given engine and store.
-///
-/// # Errors
-/// As [`crate::Run::run`].
-pub(crate) fn run_with(
-    verb: Verb,
-    selection: &Selection,
-    options: &Options,
-    engine: Arc<dyn Engine>,
-    store: Arc<dyn Store>,
-    monitor: &mut dyn Monitor,
-) -> Result<Summary, Error> {
-    run_as(verb, None, selection, options, engine, store, monitor)
-}
-
-fn run_as(
+/// Executes a verb with a given engine and store, or the check of repaired files.
+pub(crate) fn run_as(
     verb: Verb,
     repaired: Option<RepairedFiles>,
     selection: &Selection,

@@ -9,11 +9,14 @@ use std::sync::Arc;
 use crate::error::Error;
 use crate::monitor::{Monitor, Summary};
 use crate::read::Engine;
-use crate::run::{Options, Verb};
+use crate::run::{Options, Verb, engine_of, run_as};
 use crate::selection::Selection;
 use crate::store::Store;
+use crate::store::xattr::Xattr;
 
 /// Executes a verb.
+///
+/// Errors of single files are in the events and in the summary's exit status.
 ///
 /// # Errors
 /// If an option is invalid, or the system refuses something that the whole run needs.
@@ -23,7 +26,7 @@ pub fn run(
     options: &Options,
     monitor: &mut dyn Monitor,
 ) -> Result<Summary, Error> {
-    crate::run::run(verb, selection, options, monitor)
+    run_with(verb, selection, options, engine_of(options), Arc::new(Xattr), monitor)
 }
 
 /// Executes a verb with a given engine and store.
@@ -38,5 +41,5 @@ pub fn run_with(
     store: Arc<dyn Store>,
     monitor: &mut dyn Monitor,
 ) -> Result<Summary, Error> {
-    crate::run::run_with(verb, selection, options, engine, store, monitor)
+    run_as(verb, None, selection, options, engine, store, monitor)
 }

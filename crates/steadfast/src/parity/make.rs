@@ -22,8 +22,9 @@ use super::scope::ParityScope;
 use crate::error::Error;
 use crate::event::Notice;
 use crate::monitor::{Event, Monitor, Progress};
-use crate::run::{Verb, run};
+use crate::run::Verb;
 use crate::selection::Selection;
+use crate::unguarded::run;
 
 /// Over how many sets a large file is dealt out at most. Each takes 8 MiB of memory.
 const INTERLEAVED: u16 = 4;

@@ -15,8 +15,9 @@ use crate::catalogue::Catalogue;
 use crate::error::Error;
 use crate::event::Subject;
 use crate::monitor::{Event, Monitor, Overheard, Summary};
-use crate::run::{CheckOptions, Options, Verb, run};
+use crate::run::{CheckOptions, Options, Verb};
 use crate::selection::Selection;
+use crate::unguarded::run;
 use crate::verdict::Verdict;
 
 /// Damaged files of which this is asked. Of further ones nothing is claimed.

@@ -16,10 +16,11 @@ use crate::error::Error;
 use crate::event::{FileEvent, FilePath, Notice, Subject};
 use crate::finding::Finding;
 use crate::monitor::{Event, Monitor, Progress};
-use crate::run::{CatalogueUse, CheckOptions, Options, Verb, run};
+use crate::run::{CatalogueUse, CheckOptions, Options, Verb};
 use crate::selection::Selection;
 use crate::store::xattr::Xattr;
 use crate::store::{Store as _, StoredTag};
+use crate::unguarded::run;
 use crate::verdict::Verdict;
 
 /// Targets that are kept in memory; further ones are counted, for another run.

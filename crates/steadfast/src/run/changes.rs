@@ -2,8 +2,9 @@
 //! to many changes at once.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 
-use super::{Options, Verb, open_catalogue, run};
+use super::{Options, Verb, engine_of, open_catalogue, run_as};
 use crate::catalogue::Catalogue;
 use crate::error::Error;
 use crate::event::FileEvent;
@@ -11,6 +12,7 @@ use crate::file_state::FileState;
 use crate::finding::Finding;
 use crate::monitor::Event;
 use crate::selection::Selection;
+use crate::store::xattr::Xattr;
 
 /// Share of the files that may be missing or modified at once without an alarm.
 const ALARM_SHARE: f64 = 0.05;
@@ -127,7 +129,8 @@ fn of_tags(selection: &Selection, options: &Options) -> Result<Option<TreeChange
         }
     };
     let options = Options { allow_empty: true, trace: None, survey: false, ..options.clone() };
-    let _ = run(Verb::Show, selection, &options, &mut compare)?;
+    let (engine, store) = (engine_of(&options), Arc::new(Xattr));
+    let _ = run_as(Verb::Show, None, selection, &options, engine, store, &mut compare)?;
     Ok((changes.files > 0).then_some(changes))
 }
 
