@@ -20,7 +20,6 @@ mod options;
 mod quick;
 mod read;
 mod recording;
-mod retag;
 mod settings;
 mod show;
 mod source;
@@ -83,8 +82,8 @@ fn task_of(verb: Verb, context: TagContext) -> Arc<dyn Task> {
     match verb {
         Verb::Tag(_) => Arc::new(tag::TagTask { context }),
         Verb::Check(_) => Arc::new(check::CheckTask { context }),
-        Verb::Update(options) => Arc::new(update::UpdateTask { context, options }),
-        Verb::Retag(retag) => Arc::new(retag::RetagTask { context, accept: retag.accept }),
+        Verb::Update(options) => Arc::new(update::UpdateTask::update(context, options)),
+        Verb::Retag(options) => Arc::new(update::UpdateTask::retag(context, options)),
         Verb::Untag => Arc::new(untag::UntagTask { context }),
         Verb::Show => Arc::new(show::ShowTask { context }),
         Verb::Hash(hash) => Arc::new(hash::HashTask { context, judges: hash.judge }),
