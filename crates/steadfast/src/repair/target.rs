@@ -255,7 +255,7 @@ impl Monitor for Finder<'_> {
                 if matches!(found.finding, Finding::Overwritten { .. }) {
                     // The next check does not say it again.
                     let text = "its contents are gone: another file was renamed to this name";
-                    self.monitor.event(&Event::Notice(Notice::new(text).at(&found.path)));
+                    self.monitor.notice(Notice::new(text).at(&found.path));
                 }
                 self.found.left.findings += u64::from(!found.finding.exit_status().is_fine());
             }
