@@ -1,7 +1,7 @@
 //! Runs everything that must pass, on a machine that has only cargo.
 //!
 //! In: names of steps to run or to skip. Out: headings with seconds, the output of each tool, a
-//! table of times, and a last line of counts. A step that fails ends the run and is named. Must not
+//! table of times, what was left out and what failed, and a last line of counts. Must not
 //! know what the tests assert.
 
 mod browser;
@@ -21,6 +21,7 @@ mod times;
 pub(crate) use setup::{is_ready, search_path, set_up_cross_linker, set_up_targets};
 pub(crate) use steps::{MACOS_OLDEST, MACOS_UNIVERSAL, build_folder, metadata};
 
+use std::cell::RefCell;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, bail};
@@ -97,6 +98,8 @@ struct Session {
     /// Whether fixtures are missing, so that their tests are skipped.
     offline: bool,
     counts: Counts,
+    /// What was left out because a program is missing.
+    left_out: RefCell<Vec<String>>,
 }
 
 impl Session {
@@ -108,7 +111,9 @@ impl Session {
         let absent = programs.iter().find(|program| !setup::is_ready(program));
         match absent {
             Some(program) if self.allow_missing => {
-                println!("left out: no {program}");
+                let text = format!("left out: no {program}");
+                println!("{text}");
+                self.left_out.borrow_mut().push(text);
                 true
             }
             _ => false,
@@ -145,10 +150,11 @@ pub(crate) fn run(root: &Path, arguments: &[String]) -> anyhow::Result<bool> {
         quick: options.quick,
         offline: false,
         counts: Counts::default(),
+        left_out: RefCell::default(),
     };
     let mut times = StepTimes::default();
     let mut expects_tests = false;
-    let mut failure = None;
+    let mut failures = Vec::new();
     for step in STEPS.iter().filter(|step| options.wants(step)) {
         println!("\n== {}: {}", step.name, step.title);
         let clock = StepClock::start();
@@ -158,22 +164,24 @@ pub(crate) fn run(root: &Path, arguments: &[String]) -> anyhow::Result<bool> {
         expects_tests |= step.counts;
         if let Err(error) = outcome {
             println!("== {}: FAILED after {seconds:.1} s", step.name);
-            failure = Some(format!("step `{}` failed: {error:#}", step.name));
-            break;
+            failures.push(format!("step `{}` failed: {error:#}", step.name));
+            continue;
         }
         println!("== {}: {seconds:.1} s", step.name);
     }
-    if failure.is_none() && expects_tests && session.counts.passed == 0 {
-        failure = Some("no test was executed".to_owned());
+    if failures.is_empty() && expects_tests && session.counts.passed == 0 {
+        failures.push("no test was executed".to_owned());
     }
     print!("\n{times}");
-    if let Some(message) = &failure {
-        println!("{message}");
+    for text in session.left_out.borrow().iter().chain(&failures) {
+        println!("{text}");
+    }
+    if !failures.is_empty() {
         // If a step failed outside the tests, the last line must not say that nothing failed.
         session.counts.failed = session.counts.failed.max(1);
     }
     println!("{}", session.counts);
-    Ok(failure.is_none())
+    Ok(failures.is_empty())
 }
 
 impl Options {
