@@ -266,7 +266,7 @@ fn standing_note(standing: FileState) -> &'static str {
         FileState::Modified => "modified: other contents than tagged, which something wrote",
         FileState::Corrupt => "corrupt: other contents, and nothing is known to have written them",
         FileState::Suspect => {
-            "suspect: other contents, although the modification time stands; something wrote to it"
+            "suspect: something changed the contents and kept the modification time"
         }
         FileState::Differs => "differs: other contents than those of a record without times",
         FileState::Unreadable => "unreadable: nothing is known of the contents",

@@ -76,14 +76,14 @@ impl TreeVolume {
         let root = root.display();
         if self.is_same(expected) {
             return format!(
-                "its root `{root}` is another directory (inode {}) than the one that the catalogue \
-                 is of (inode {}), on the same volume: check that this is the right directory",
+                "its root `{root}` is not the directory that was recorded, but another one on the \
+                 same volume (inode {}, recorded was {}): check that this is the right one",
                 self.root_inode, expected.root_inode
             );
         }
         format!(
-            "its root `{root}` is on another volume ({} {:x}, inode {}) than the tree that the \
-             catalogue is of ({} {:x}, inode {}): mount the right one",
+            "its root `{root}` is on another volume ({} {:x}, inode {}), not on the one that was \
+             recorded ({} {:x}, inode {}): mount the right one",
             self.file_system,
             self.id,
             self.root_inode,
