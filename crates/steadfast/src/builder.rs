@@ -135,7 +135,8 @@ impl Run {
         self.options(|options| options.dry_run = true)
     }
 
-    /// Counts the tree during the run, so that [`Progress::total`](crate::Progress::total) is known.
+    /// Counts the tree during the run, so that [`Progress::total`](crate::Progress::total) is
+    /// known.
     pub fn with_total(self) -> Run {
         self.options(|options| options.survey = true)
     }

@@ -16,8 +16,8 @@ const LOAD_MAX: f64 = 1.5;
 const DUE_SHARE: f64 = 0.75;
 
 /// Seconds without a run after which battery and load no longer prevent one: at most a week, less a
-/// quarter of a day for timers that vary. A weekly or monthly run is therefore never put off: its timer
-/// would start it again only after another week or month.
+/// quarter of a day for timers that vary. A weekly or monthly run is therefore never put off: its
+/// timer would start it again only after another week or month.
 const PATIENCE_S: i64 = 7 * 86_400 - 6 * 3_600;
 
 /// Whether the folder is there.

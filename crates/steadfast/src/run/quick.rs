@@ -13,8 +13,8 @@ use crate::selection::Selection;
 
 /// Compares the length, times and inode of files with the catalogue.
 ///
-/// No file is opened, so the result does not verify contents and is not recorded. The monitor cannot
-/// end it.
+/// No file is opened, so the result does not verify contents and is not recorded. The monitor
+/// cannot end it.
 ///
 /// # Errors
 /// If there is no catalogue, or it cannot be read.
