@@ -56,11 +56,68 @@ pub struct Record {
     /// Folders that were written to or read from; series name them by their index.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub places: Vec<Place>,
+    /// Later sessions of the same command, if the record has several. Their rounds follow those of
+    /// the first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub sessions: Vec<LaterSession>,
     /// What was measured.
     pub series: Vec<Series>,
     /// What a reader should know before believing the figures.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<String>,
+}
+
+/// A further session of a record.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct LaterSession {
+    /// Its first round.
+    pub first_round: u32,
+    /// When it began, in seconds since 1970 began in UTC.
+    pub started_unix_s: i64,
+    /// The load meanwhile.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub load: Option<Load>,
+}
+
+impl Record {
+    /// Returns the number of the session of a round.
+    pub fn session_of(&self, round: u32) -> usize {
+        self.sessions.iter().filter(|session| session.first_round <= round).count()
+    }
+
+    /// Adds a further session of the same command: its rounds, and series that were new in it.
+    pub fn add_session(&mut self, later: Record) {
+        let rounds = self.series.iter().flat_map(|series| &series.samples);
+        let first_round = rounds.map(|sample| sample.round + 1).max().unwrap_or(0);
+        let since_s = u64::try_from(later.started_unix_s - self.started_unix_s).unwrap_or(0);
+        self.elapsed_ns = since_s * 1_000_000_000 + later.elapsed_ns;
+        self.sessions.push(LaterSession {
+            first_round,
+            started_unix_s: later.started_unix_s,
+            load: later.machine.load,
+        });
+        for mut series in later.series {
+            for sample in &mut series.samples {
+                sample.round += first_round;
+                sample.start_ns += since_s * 1_000_000_000;
+            }
+            let same = |known: &&mut Series| {
+                (known.workload, &known.label, &known.factors, known.place)
+                    == (series.workload, &series.label, &series.factors, series.place)
+            };
+            match self.series.iter_mut().find(same) {
+                Some(known) => known.samples.append(&mut series.samples),
+                None => self.series.push(series),
+            }
+        }
+        for warning in later.warnings {
+            if !self.warnings.contains(&warning) {
+                self.warnings.push(warning);
+            }
+        }
+        self.partial = self.partial.take().or(later.partial);
+    }
 }
 
 /// What the document is.
@@ -197,6 +254,38 @@ impl Series {
         self.samples.iter().filter(|sample| !sample.warm_up)
     }
 
+    /// Returns whether the processor did all of the work, so that its time is what was measured:
+    /// loops, and ciphers and digests in memory. Other programs hardly change processor time, but
+    /// they do change elapsed time.
+    pub fn is_by_processor_time(&self) -> bool {
+        let Factors { stage, engine, busy_threads, .. } = &self.factors;
+        let in_memory = match self.workload {
+            Workload::Cpu => true,
+            Workload::Cipher => self.place.is_none(),
+            Workload::Hash => {
+                *stage == Some(Stage::Hash) && engine.as_ref().is_none_or(|of| of == "memory")
+            }
+            _ => false,
+        };
+        let known = |sample: &Sample| sample.cpu_ns.is_some_and(|cpu_ns| cpu_ns > 0);
+        // What threads leave each other shows in elapsed time only.
+        in_memory && busy_threads.is_none() && self.counting().all(known)
+    }
+
+    /// Returns the time of a sample in nanoseconds: the processor time of each thread if the
+    /// processor did the work, otherwise the elapsed time.
+    pub fn time_ns(&self, sample: &Sample) -> f64 {
+        match sample.cpu_ns.filter(|_| self.is_by_processor_time()) {
+            Some(cpu_ns) => cpu_ns as f64 / f64::from(self.factors.threads.unwrap_or(1).max(1)),
+            None => sample.elapsed_ns as f64,
+        }
+    }
+
+    /// Returns the rate of a sample by [`Series::time_ns`], in the unit of the series per second.
+    pub fn per_second(&self, sample: &Sample) -> f64 {
+        sample.amount as f64 * 1e9 / self.time_ns(sample)
+    }
+
     /// Returns the samples that count, each with the first of the same round in another series.
     /// Leaves out rounds that the other series lacks.
     pub fn paired<'a>(
@@ -235,6 +324,10 @@ pub struct Sample {
     /// later.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub performance_cpu_ns: Option<u64>,
+    /// How long the thread that measured was ready to run and waited for a processor, in
+    /// nanoseconds, where the system tells: Linux.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub queued_ns: Option<u64>,
     /// Energy meanwhile, in nanojoules: of the process on macOS, of all processor packages on Linux
     /// where their counters may be read.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -257,7 +350,7 @@ pub struct Sample {
 }
 
 impl Sample {
-    /// Returns the rate, in the unit of the series per second.
+    /// Returns the rate by elapsed time, in the unit of the series per second.
     pub fn per_second(&self) -> f64 {
         self.amount as f64 * 1e9 / self.elapsed_ns as f64
     }

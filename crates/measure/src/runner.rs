@@ -77,6 +77,8 @@ pub struct Timed {
     pub cpu_ns: u64,
     /// The part of it on performance cores, in nanoseconds, if the system tells.
     pub performance_cpu_ns: Option<u64>,
+    /// How long the calling thread waited for a processor, in nanoseconds, if the system tells.
+    pub queued_ns: Option<u64>,
     /// Energy during the work, in nanojoules, if the system tells.
     pub energy_nj: Option<u64>,
 }
@@ -91,6 +93,7 @@ impl Timed {
             elapsed_ns: self.elapsed_ns,
             cpu_ns: Some(self.cpu_ns),
             performance_cpu_ns: self.performance_cpu_ns,
+            queued_ns: self.queued_ns,
             energy_nj: self.energy_nj,
             ..Sample::default()
         }
@@ -144,6 +147,7 @@ impl<'a> Session<'a> {
             level: Some(SessionLevel::examine(None)),
             clock: calibrate::clock(),
             places: Vec::new(),
+            sessions: Vec::new(),
             series: Vec::new(),
             warnings: Vec::new(),
         };
@@ -249,15 +253,17 @@ impl<'a> Session<'a> {
     /// Runs work and measures its time.
     pub fn time<T>(&self, work: impl FnOnce() -> T) -> (Timed, T) {
         let energy = EnergyReading::now();
+        let queued = clock::thread_queued_ns();
         let cpu = clock::process_cpu_ns();
         let start = clock::monotonic_ns();
         let result = work();
         let end = clock::monotonic_ns();
         let cpu_ns = clock::process_cpu_ns() - cpu;
+        let queued_ns = clock::thread_queued_ns().zip(queued).map(|(now, before)| now - before);
         let EnergyReading { performance_cpu_ns, energy_nj, .. } =
             EnergyReading::now().since(&energy);
         let (start_ns, elapsed_ns) = (start - self.begun_ns, (end - start).max(1));
-        (Timed { start_ns, elapsed_ns, cpu_ns, performance_cpu_ns, energy_nj }, result)
+        (Timed { start_ns, elapsed_ns, cpu_ns, performance_cpu_ns, queued_ns, energy_nj }, result)
     }
 
     /// Ends the session. `partial` is the reason if not everything was measured.

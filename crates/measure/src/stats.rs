@@ -20,5 +20,5 @@ pub use changes::{Change, Segment, Segments, change_points, segments};
 pub use fit::{BAND_LEN, Banded, Line, LineFit, Point, rate_overall, robust};
 pub use interval::{Estimate, ROUNDS_MIN, Ratios};
 pub use median::median;
-pub use ratio::{Finding, RatesApart, enough, finding, rates_apart};
-pub use several::{level_of_each, level_of_found, rounds_in_turn_min};
+pub use ratio::{Finding, enough, finding, rates_of_rounds};
+pub use several::{level_of_each, rounds_in_turn_min};

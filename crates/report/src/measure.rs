@@ -12,7 +12,7 @@ mod queue;
 mod storage;
 
 use steadfast::{Level, Timestamp};
-use steadfast_measure::figures::{self, hash::Figure};
+use steadfast_measure::figures::{self, hash::Elapsed, hash::Figure};
 use steadfast_measure::record::{Place, Record, SessionLevel, Workload};
 use steadfast_measure::stats::{BAND_LEN, Banded, LineFit};
 
@@ -24,6 +24,11 @@ use crate::units::{self, Units};
 /// States the level of intervals.
 pub(crate) const INTERVALS: &str =
     "Intervals hold 95 %, those of five rounds 94 %; of fewer rounds there are none.";
+
+/// States by which time rates are, where the processor did the work.
+pub(crate) const BY_PROCESSOR: &str =
+    "They are by processor time, which other programs hardly change; elapsed time stands beside \
+     it, with the share of it for which the threads waited for a processor.";
 
 /// Makes a document of a record.
 pub fn document(record: &Record) -> Document {
@@ -85,6 +90,16 @@ pub(crate) fn cell(quantity: fn(f64) -> Quantity, figure: impl Into<Option<Figur
         Some(ends) => Cell::Interval(quantity(figure.value), ends),
         None => Cell::Number(quantity(figure.value)),
     }
+}
+
+/// Makes a cell of the rate by elapsed time.
+fn elapsed_cell(quantity: fn(f64) -> Quantity, elapsed: Option<Elapsed>) -> Cell {
+    Cell::maybe(elapsed.map(|elapsed| quantity(elapsed.per_second)))
+}
+
+/// Makes a cell of the share of elapsed time for which threads waited for a processor.
+fn waited_cell(elapsed: Option<Elapsed>) -> Cell {
+    Cell::maybe(elapsed.map(|elapsed| Quantity::Share(elapsed.waited)))
 }
 
 /// Makes a cell of a time with its interval, from a figure in seconds.

@@ -4,7 +4,7 @@
 //! A gain is attributed to instructions only if the algorithm uses them. The gains of all other
 //! algorithms show whether something else changed as well.
 
-use super::hash::Figure;
+use super::hash::{Elapsed, Figure};
 use crate::record::{Isa, Record, Sample, Series, Stage, Unit, Workload};
 use crate::stats::{Amdahl, median};
 use crate::workload::cipher::kernels::{self, Uses};
@@ -38,8 +38,10 @@ pub struct CipherRow {
     pub stage: Stage,
     /// The unit.
     pub unit: Unit,
-    /// Rate per second by instruction set.
+    /// Rate per second by instruction set, by processor time.
     pub rates: Vec<(Isa, Figure)>,
+    /// The elapsed time with all instructions.
+    pub elapsed: Option<Elapsed>,
     /// Gains of all instructions over each smaller set.
     pub gains: Vec<Gain>,
 }
@@ -143,6 +145,7 @@ fn rows(all: &[&Series]) -> Vec<CipherRow> {
             stage,
             unit: one.unit,
             rates: Vec::new(),
+            elapsed: None,
             gains: Vec::new(),
         };
         let of_row = |found: &&&Series| {
@@ -151,6 +154,7 @@ fn rows(all: &[&Series]) -> Vec<CipherRow> {
         let mut of_row: Vec<&Series> = series.iter().filter(of_row).copied().collect();
         of_row.sort_by_key(|found| isa(found) as u8);
         let full = of_row.iter().find(|found| isa(found) == Isa::Full).copied();
+        row.elapsed = full.and_then(Elapsed::of);
         for found in of_row {
             row.rates.extend(Figure::rate_of(found).map(|rate| (isa(found), rate)));
             let gain = full

@@ -1,14 +1,26 @@
 //! Compares two records, series by series.
 //!
 //! Series with the same factors and unit are compared by the rates that the sections of the page
-//! show: fitted rates where lengths differ, medians otherwise. The records were made at different
-//! times, so the intervals include the spread of both.
+//! show. The records were made at different times, so what disturbed one of them may have lasted
+//! for all of it: a session is one sample, however many rounds it has.
 
-use super::MARGIN;
 use super::hash::Figure;
 use super::storage;
 use crate::record::{Factors, Record, Sample, Series, Unit, Workload};
-use crate::stats::{self, Finding, Point, RatesApart, Ratios, level_of_found, rates_apart};
+use crate::stats::{self, Estimate, Finding, Point, median, rates_of_rounds};
+
+/// How far rates by processor time of two quiet sessions of one machine lie apart, as a share. The
+/// place of code and data in memory, which each process has anew, makes as much.
+pub const BAND: f64 = 0.04;
+
+/// A difference between records that is irrelevant, as a share: up to this, they count as alike.
+pub const APART_MARGIN: f64 = 0.1;
+
+/// Sessions of each side that a comparison by elapsed time needs.
+pub const SESSIONS_MIN: usize = 3;
+
+/// Of a session, one in this many rounds at each end is left out of its range.
+const LEFT_OUT_PART: usize = 20;
 
 /// A series that two records have.
 #[derive(Clone, Debug, PartialEq)]
@@ -23,99 +35,119 @@ pub struct Compared {
     pub one_per_s: f64,
     /// The same in the second.
     pub other_per_s: f64,
-    /// First ÷ second.
+    /// First ÷ second. By processor time, its interval is [`Range`] by range; by elapsed time there
+    /// is one only with [`SESSIONS_MIN`] sessions on both sides.
     pub ratio: Figure,
-    /// First ÷ second by processor time, where the processor is what was measured. Other programs
-    /// change it less than the ratio by wall time.
-    pub ratio_by_cpu_time: Option<Figure>,
+    /// Whether the rates are by processor time.
+    pub by_processor_time: bool,
 }
 
 impl Compared {
     /// Returns whether the first is faster or slower, as far as its interval tells.
     pub fn finding(&self) -> Finding {
-        stats::finding(self.ratio.interval.as_ref(), MARGIN)
+        stats::finding(self.ratio.interval.as_ref(), APART_MARGIN)
     }
 }
 
 /// Compares the series that two records have in common, in the order of the first.
-///
-/// All intervals have one level, by [`level_of_found`]: a page claims a difference where there is
-/// none in 5 of 100 cases, however many series it has.
 pub fn of(one: &Record, other: &Record) -> Vec<Compared> {
     let pairs = one.series.iter().zip(partners(one, other));
-    let pairs = pairs.filter_map(|(series, partner)| SeriesPair::of(series, partner?));
-    let pairs: Vec<SeriesPair<'_>> = pairs.collect();
-    let measured = pairs.iter().flat_map(|pair| [&pair.ratios, &pair.by_cpu_time]).flatten();
-    let level = level_of_found(&measured.map(Ratios::chance).collect::<Vec<f64>>());
-    pairs.into_iter().map(|pair| pair.at(level)).collect()
+    let compared = pairs.filter_map(|(series, partner)| {
+        let partner = partner?;
+        let (ours, theirs) = (rates(one, series)?, rates(other, partner)?);
+        let ratio = ours.by(&theirs).filter(|ratio| ratio.value.is_finite())?;
+        Some(Compared {
+            workload: series.workload,
+            label: series.label.clone(),
+            unit: series.unit,
+            one_per_s: ours.rate,
+            other_per_s: theirs.rate,
+            ratio,
+            by_processor_time: ours.by_processor_time && theirs.by_processor_time,
+        })
+    });
+    compared.collect()
 }
 
-/// A series of each record, before it is known at which level they are compared.
-struct SeriesPair<'a> {
-    series: &'a Series,
-    one_per_s: f64,
-    other_per_s: f64,
-    ratios: Option<Ratios>,
-    by_cpu_time: Option<Ratios>,
+/// Returns the ratio of a series to that of another record.
+pub(super) fn ratio((one, series): (&Record, &Series), (other, of): (&Record, &Series)) -> Option<Figure> {
+    rates(one, series)?.by(&rates(other, of)?)
 }
 
-impl<'a> SeriesPair<'a> {
-    fn of(series: &'a Series, partner: &Series) -> Option<SeriesPair<'a>> {
-        let (one_per_s, other_per_s, ratios) = match (series.stated, partner.stated) {
-            (None, None) => {
-                let found = rates([series, partner], |sample| Some(sample.elapsed_ns))?;
-                (found.one_per_s, found.other_per_s, found.ratios)
-            }
-            _ => {
-                let rate = |series| Figure::rate_of(series).map(|rate| rate.value);
-                (rate(series)?, rate(partner)?, None)
-            }
+/// The rate of a series, and what stands for its uncertainty.
+struct Rates {
+    rate: f64,
+    by_processor_time: bool,
+    /// By processor time, the rates of rounds; otherwise those of sessions.
+    samples: Vec<f64>,
+}
+
+impl Rates {
+    /// Returns the ratio of two rates.
+    ///
+    /// Its interval reaches from the slowest sample of this side ÷ the fastest of the other to the
+    /// opposite, and is wider by what lies between sessions: by processor time [`BAND`], by elapsed
+    /// time the spread between the sessions of a side.
+    fn by(&self, other: &Rates) -> Option<Figure> {
+        let value = self.rate / other.rate;
+        let by_processor_time = self.by_processor_time && other.by_processor_time;
+        let enough = |rates: &Rates| match by_processor_time {
+            true => rates.samples.len() >= stats::ROUNDS_MIN,
+            false => !rates.by_processor_time && rates.samples.len() >= SESSIONS_MIN,
         };
-        let by_processor =
-            matches!(series.workload, Workload::Hash | Workload::Cipher | Workload::Cpu);
-        let by_cpu_time = || rates([series, partner], |sample| sample.cpu_ns)?.ratios;
-        let by_cpu_time = by_processor.then(by_cpu_time).flatten();
-        let finite = (one_per_s / other_per_s).is_finite();
-        finite.then_some(SeriesPair { series, one_per_s, other_per_s, ratios, by_cpu_time })
-    }
-
-    fn at(self, level: f64) -> Compared {
-        let interval = |ratios: &Ratios| ratios.interval(level);
-        Compared {
-            workload: self.series.workload,
-            label: self.series.label.clone(),
-            unit: self.series.unit,
-            one_per_s: self.one_per_s,
-            other_per_s: self.other_per_s,
-            ratio: Figure {
-                value: self.one_per_s / self.other_per_s,
-                interval: self.ratios.as_ref().and_then(interval),
-            },
-            ratio_by_cpu_time: self
-                .by_cpu_time
-                .map(|ratios| Figure { value: ratios.point(), interval: interval(&ratios) }),
-        }
+        let interval = || {
+            let ((low, high), (other_low, other_high)) = (range(&self.samples)?, range(&other.samples)?);
+            let spread = (high / low).max(other_high / other_low);
+            let apart = if by_processor_time { 1.0 + BAND } else { spread.max(1.0 + BAND) };
+            Some(Estimate {
+                point: value,
+                low: low / other_high / apart,
+                high: high / other_low * apart,
+                level: 1.0,
+                rounds: self.samples.len().min(other.samples.len()),
+            })
+        };
+        let interval = (enough(self) && enough(other)).then(interval).flatten();
+        Some(Figure { value, interval })
     }
 }
 
-/// Returns the rates of two measured series by the time that `time_ns` returns.
-fn rates(sides: [&Series; 2], time_ns: impl Fn(&Sample) -> Option<u64>) -> Option<RatesApart> {
-    let [ours, theirs] = sides.map(|series| rounds(series, &time_ns));
-    rates_apart([&ours?, &theirs?])
+/// Returns the least and the greatest of some numbers without the outermost at each end.
+fn range(samples: &[f64]) -> Option<(f64, f64)> {
+    let mut sorted = samples.to_vec();
+    sorted.sort_unstable_by(f64::total_cmp);
+    let left_out = sorted.len() / LEFT_OUT_PART;
+    Some((*sorted.get(left_out)?, *sorted.get(sorted.len().checked_sub(1 + left_out)?)?))
 }
 
-/// Returns amounts and times by rounds; `None` if a sample has no such time.
-fn rounds(series: &Series, time_ns: impl Fn(&Sample) -> Option<u64>) -> Option<Vec<Vec<Point>>> {
-    let samples: Vec<&Sample> = match series.workload {
+/// Returns the rates of a series; as stated, if a publication gives no samples.
+fn rates(record: &Record, series: &Series) -> Option<Rates> {
+    let by_processor_time = series.is_by_processor_time();
+    if let Some(stated) = series.stated {
+        return Some(Rates { rate: stated.per_second, by_processor_time: false, samples: Vec::new() });
+    }
+    let counting: Vec<&Sample> = match series.workload {
         Workload::Read | Workload::Write => storage::analysed(series),
         _ => series.counting().collect(),
     };
-    let point = |sample: &&Sample| {
-        let time_ns = time_ns(sample).filter(|&time_ns| time_ns > 0)?;
-        Some(Point::of(sample.amount, time_ns))
+    let rounds: Vec<&[&Sample]> =
+        counting.chunk_by(|one, other| one.round == other.round).collect();
+    let point = |sample: &&Sample| Point::of(sample.amount, series.time_ns(sample) as u64);
+    let points: Vec<Vec<Point>> =
+        rounds.iter().map(|round| round.iter().map(point).collect()).collect();
+    let (rate, of_rounds) = rates_of_rounds(&points)?;
+    let known = rounds.iter().zip(of_rounds);
+    let known: Vec<(u32, f64)> =
+        known.filter_map(|(round, rate)| Some((round.first()?.round, rate?))).collect();
+    let samples = match by_processor_time {
+        true => known.into_iter().map(|(_, rate)| rate).collect(),
+        false => {
+            let sessions = known.chunk_by(|one, other| record.session_of(one.0) == record.session_of(other.0));
+            let session = |of: &[(u32, f64)]| median(&of.iter().map(|(_, rate)| *rate).collect::<Vec<f64>>());
+            sessions.filter_map(session).collect()
+        }
     };
-    let rounds = samples.chunk_by(|one, other| one.round == other.round);
-    rounds.map(|round| round.iter().map(point).collect()).collect()
+    Some(Rates { rate, by_processor_time, samples })
 }
 
 /// A degree of similarity of two series of one kind. Series in several folders differ only in this.

@@ -1,12 +1,13 @@
 //! Figures of `measure cpu`: rates by kernel, threads and level, and percentages of another record.
 //!
-//! A rate is that of one thread, also with four threads: the loops of each ÷ the mean of their
-//! times. Percentages compare rates of the same number of threads at the highest level.
+//! A rate is that of one thread by its processor time, also with four threads: the loops of each ÷
+//! the mean of their times. Percentages compare rates of the same number of threads at the highest level.
 
 use std::collections::BTreeMap;
 
 use super::MARGIN;
-use super::hash::Figure;
+use super::compare;
+use super::hash::{Elapsed, Figure};
 use crate::record::{Record, Sample, Series, Unit, Workload};
 use crate::stats::{Finding, Ratios, finding, level_of_each, median};
 
@@ -51,6 +52,8 @@ pub struct LoopRate {
     pub busy_threads: Option<u32>,
     /// Loops per second of one thread.
     pub rate: Figure,
+    /// The elapsed time beside it, unless levels were mixed: then the rate is by elapsed time.
+    pub elapsed: Option<Elapsed>,
     /// The rate as a share of that of one thread alone at this level.
     pub of_one_thread: Option<Figure>,
     /// The rate as a share of that at the highest level of this record.
@@ -95,11 +98,12 @@ fn compared(record: &Record, other: Option<&Record>) -> Option<CpuFigures> {
                 threads: threads(series),
                 busy_threads: series.factors.busy_threads,
                 rate: Figure::rate_of(series)?,
+                elapsed: Elapsed::of(series),
                 of_one_thread: alone
                     .filter(not_itself)
                     .and_then(|alone| Figure::ratio(series, alone)),
                 of_own_high: high.filter(not_itself).and_then(|high| Figure::ratio(series, high)),
-                of_other_percent: other.and_then(|other| percent(series, other)),
+                of_other_percent: other.and_then(|other| percent(record, series, other)),
             })
         })
         .collect();
@@ -121,7 +125,7 @@ fn levels(all: &[&Series]) -> Option<LevelsCompared> {
     for slow in at(low).filter(|_| low < high) {
         let Some(fast) = at(high).find(|fast| kernel(fast) == kernel(slow)) else { continue };
         let ratio = |(sample, other): (&Sample, &Sample)| {
-            (sample.round, sample.per_second() / other.per_second())
+            (sample.round, slow.per_second(sample) / fast.per_second(other))
         };
         let ratios: Vec<(u32, f64)> = slow.paired(fast).map(ratio).collect();
         kernels.extend(median(&ratios.iter().map(|(_, ratio)| *ratio).collect::<Vec<f64>>()));
@@ -174,20 +178,8 @@ fn find<'a>(
     all.iter().filter(same).max_by_key(|found| found.factors.qos).copied()
 }
 
-fn rates_of(series: &Series) -> Vec<f64> {
-    series.counting().map(Sample::per_second).collect()
-}
-
-fn percent(series: &Series, other: &Record) -> Option<Figure> {
+fn percent(record: &Record, series: &Series, other: &Record) -> Option<Figure> {
     let theirs: Vec<&Series> = series_of(other).collect();
     let high = find(&theirs, series, |found| runs_alike(found, series))?;
-    let ours = rates_of(series);
-    let reference = match high.stated {
-        Some(stated) => vec![stated.per_second],
-        None => rates_of(high),
-    };
-    let value = median(&ours)? / median(&reference)?;
-    let ratios = Ratios::apart(&ours, &reference);
-    let interval = ratios.and_then(|ratios| ratios.interval(level_of_each(1)));
-    Some(Figure { value, interval }.scaled(100.0))
+    Some(compare::ratio((record, series), (other, high))?.scaled(100.0))
 }

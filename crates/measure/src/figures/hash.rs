@@ -72,7 +72,8 @@ impl Figure {
 
     /// Returns the rate of a series: as stated, or the median of its samples.
     pub(super) fn rate_of(series: &Series) -> Option<Figure> {
-        let measured = || Figure::of_rounds(series.counting().map(Sample::per_second));
+        let rates = series.counting().map(|sample| series.per_second(sample));
+        let measured = || Figure::of_rounds(rates);
         Figure::stated(series).or_else(measured)
     }
 
@@ -86,7 +87,32 @@ impl Figure {
     /// Returns the median over rounds of one series' rate ÷ another's.
     pub(super) fn ratio(one: &Series, other: &Series) -> Option<Figure> {
         let pairs = one.paired(other);
-        Figure::of_rounds(pairs.map(|(sample, other)| sample.per_second() / other.per_second()))
+        Figure::of_rounds(
+            pairs.map(|(sample, of)| one.per_second(sample) / other.per_second(of)),
+        )
+    }
+}
+
+/// The elapsed time beside a rate by processor time.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Elapsed {
+    /// Median rate by elapsed time, in units per second.
+    pub per_second: f64,
+    /// Median share of the elapsed time for which the threads waited for a processor.
+    pub waited: f64,
+}
+
+impl Elapsed {
+    /// Returns the elapsed time of a series whose rate is by processor time.
+    pub(super) fn of(series: &Series) -> Option<Elapsed> {
+        let by_processor = series.is_by_processor_time();
+        let samples: Vec<&Sample> = series.counting().filter(|_| by_processor).collect();
+        let waited = |sample: &&Sample| {
+            (1.0 - series.time_ns(sample) / sample.elapsed_ns as f64).max(0.0)
+        };
+        let rates: Vec<f64> = samples.iter().map(|sample| sample.per_second()).collect();
+        let waited: Vec<f64> = samples.iter().map(waited).collect();
+        Some(Elapsed { per_second: median(&rates)?, waited: median(&waited)? })
     }
 }
 
@@ -101,8 +127,10 @@ pub struct KernelRate {
     pub lanes: u32,
     /// Threads.
     pub threads: u32,
-    /// Bytes per second of all threads together.
+    /// Bytes per second of all threads together, by processor time.
     pub rate: Figure,
+    /// The elapsed time beside it.
+    pub elapsed: Option<Elapsed>,
     /// The rate as a multiple of that of software alone, for the same algorithm, as many threads,
     /// and one message each. Absent for that kernel itself, and if there is none to compare.
     pub gain: Option<Figure>,
@@ -218,6 +246,7 @@ fn kernels(series: &[&Series]) -> Vec<KernelRate> {
             lanes: factors.lanes?,
             threads: factors.threads?,
             rate: Figure::rate_of(series)?,
+            elapsed: Elapsed::of(series),
             gain: compared.and_then(|software| Figure::ratio(series, software)),
         })
     };

@@ -24,7 +24,8 @@ pub struct PairFigures {
 /// Figures for one step and one length, or one depth.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PairRow {
-    /// Writing, reading, or reading and hashing.
+    /// Writing, reading, or reading and hashing. Hashing stands for the processor time of reading
+    /// and hashing, which other programs hardly change.
     pub stage: Stage,
     /// Length of the files, or of each request in flight, in bytes; `None` for all lengths
     /// together.
@@ -108,6 +109,15 @@ pub fn of(record: &Record) -> Option<PairFigures> {
                 false,
             ));
         }
+        let known = |series: &Series| series.counting().all(|sample| sample.cpu_ns.is_some());
+        if step == Stage::ReadHash
+            && !of_step.is_empty()
+            && of_step.iter().all(|(_, sides)| sides.values().all(|series| known(series)))
+        {
+            let length = of_step.first().filter(|_| !is_detail).map(|(length, _)| *length);
+            let parts = of_step.iter().map(|(_, sides)| (*sides).clone()).collect();
+            works.push(PairWork { stage: Stage::Hash, ..work(length, parts, false) });
+        }
     }
     works.extend(deep.into_iter().filter_map(|((_, depth), sides)| {
         let factors = sides.values().next()?;
@@ -183,8 +193,8 @@ impl PairWork<'_> {
         let parts: Option<Vec<&Series>> =
             self.parts.iter().map(|sides| sides.get(&side).copied()).collect();
         let rates: Vec<f64> = match parts?.as_slice() {
-            [only] => only.counting().map(|sample| bytes_per_s(only, sample)).collect(),
-            several => sums(several).iter().map(Sample::per_second).collect(),
+            [only] => only.counting().map(|sample| self.bytes_per_s(only, sample)).collect(),
+            several => self.sums(several).iter().map(Sample::per_second).collect(),
         };
         Some((side, median(&rates)?, rates.len()))
     }
@@ -192,7 +202,7 @@ impl PairWork<'_> {
     /// Compares A with another side, round by round. Leaves out rounds that a series lacks.
     fn compared(&self, other: Side, level: f64) -> Compared {
         let parts = self.parts.iter().map(|sides| match (sides.get(&Side::A), sides.get(&other)) {
-            (Some(one), Some(other)) => ratios(one, other),
+            (Some(one), Some(other)) => self.ratios(one, other),
             _ => BTreeMap::new(),
         });
         let parts: Vec<BTreeMap<u32, f64>> = parts.collect();
@@ -207,38 +217,46 @@ impl PairWork<'_> {
         let interval = ratio.as_ref().and_then(|ratio| ratio.interval.as_ref());
         Compared { finding: finding(interval, MARGIN), ratio }
     }
-}
 
-/// Returns the ratios of two series by their rounds. If a round has several samples, the median of
-/// their rates counts.
-fn ratios(one: &Series, other: &Series) -> BTreeMap<u32, f64> {
-    let of = |series: &Series| -> BTreeMap<u32, f64> {
-        let mut rounds: BTreeMap<u32, Vec<f64>> = BTreeMap::new();
-        for sample in series.counting() {
-            rounds.entry(sample.round).or_default().push(sample.per_second());
-        }
-        rounds.into_iter().filter_map(|(round, rates)| Some((round, median(&rates)?))).collect()
-    };
-    let (ours, theirs) = (of(one), of(other));
-    ours.iter().filter_map(|(round, rate)| Some((*round, rate / theirs.get(round)?))).collect()
-}
-
-/// Sums several series by rounds that all of them have.
-fn sums(all: &[&Series]) -> Vec<Sample> {
-    let mut rounds: BTreeMap<u32, Sample> = BTreeMap::new();
-    for sample in all.iter().flat_map(|series| series.counting()) {
-        let sum = rounds.entry(sample.round).or_default();
-        sum.round = sample.round;
-        sum.amount += sample.amount;
-        sum.elapsed_ns += sample.elapsed_ns;
+    /// Returns the time of a sample in nanoseconds.
+    fn time_ns(&self, sample: &Sample) -> u64 {
+        let cpu_ns = sample.cpu_ns.filter(|_| self.stage == Stage::Hash);
+        cpu_ns.unwrap_or(sample.elapsed_ns).max(1)
     }
-    let has = |round: u32| move |series: &&Series| series.counting().any(|one| one.round == round);
-    rounds.into_values().filter(|sum| all.iter().all(has(sum.round))).collect()
-}
 
-fn bytes_per_s(series: &Series, sample: &Sample) -> f64 {
-    match series.unit {
-        Unit::Operations => sample.per_second() * len_of(series) as f64,
-        _ => sample.per_second(),
+    fn bytes_per_s(&self, series: &Series, sample: &Sample) -> f64 {
+        let bytes = match series.unit {
+            Unit::Operations => sample.amount * len_of(series),
+            _ => sample.amount,
+        };
+        bytes as f64 * 1e9 / self.time_ns(sample) as f64
+    }
+
+    /// Returns the ratios of two series by their rounds. If a round has several samples, the median
+    /// of their rates counts.
+    fn ratios(&self, one: &Series, other: &Series) -> BTreeMap<u32, f64> {
+        let of = |series: &Series| -> BTreeMap<u32, f64> {
+            let mut rounds: BTreeMap<u32, Vec<f64>> = BTreeMap::new();
+            for sample in series.counting() {
+                rounds.entry(sample.round).or_default().push(self.bytes_per_s(series, sample));
+            }
+            rounds.into_iter().filter_map(|(round, rates)| Some((round, median(&rates)?))).collect()
+        };
+        let (ours, theirs) = (of(one), of(other));
+        ours.iter().filter_map(|(round, rate)| Some((*round, rate / theirs.get(round)?))).collect()
+    }
+
+    /// Sums several series by rounds that all of them have.
+    fn sums(&self, all: &[&Series]) -> Vec<Sample> {
+        let mut rounds: BTreeMap<u32, Sample> = BTreeMap::new();
+        for sample in all.iter().flat_map(|series| series.counting()) {
+            let sum = rounds.entry(sample.round).or_default();
+            sum.round = sample.round;
+            sum.amount += sample.amount;
+            sum.elapsed_ns += self.time_ns(sample);
+        }
+        let has =
+            |round: u32| move |series: &&Series| series.counting().any(|one| one.round == round);
+        rounds.into_values().filter(|sum| all.iter().all(has(sum.round))).collect()
     }
 }

@@ -1,12 +1,9 @@
-//! Compares the rates of two sides, and tells whether more rounds are needed.
-//!
-//! Two sides that are measured in turn have the same disturbances, so their ratio is more precise
-//! than either rate: see [`super::Ratios::in_turn`].
+//! Rates of rounds, what a ratio of two sides means, and whether more rounds are needed.
 
 use strum::IntoStaticStr;
 
-use super::fit::{Line, Point, robust, robust_from};
-use super::interval::{Estimate, Ratios};
+use super::fit::{Point, robust, robust_from};
+use super::interval::Estimate;
 use super::median::median;
 
 /// The result of a comparison, for the first side.
@@ -36,50 +33,24 @@ impl Finding {
     }
 }
 
-/// The rates of two sides that were measured apart.
-#[derive(Clone, Debug, PartialEq)]
-pub struct RatesApart {
-    /// Rate of the first, in units per second.
-    pub one_per_s: f64,
-    /// Rate of the second.
-    pub other_per_s: f64,
-    /// First ÷ second, for intervals if both sides have enough rounds.
-    pub ratios: Option<Ratios>,
-}
-
-/// Returns the rates of two sides that were measured apart. `None` if a side has no rate.
+/// Returns the rate of a side, and that of each round. `None` if the side has no rate.
 ///
-/// If rounds of both have several amounts, each rate is that of the fitted line, also of each
-/// round: stalled samples have no weight, and other amounts do not change it. Rounds without a line
-/// are left out. Otherwise each rate is the median of the samples.
-pub fn rates_apart(sides: [&[Vec<Point>]; 2]) -> Option<RatesApart> {
-    let of_rounds = |side: usize, rate: &dyn Fn(&[Point]) -> Option<f64>| -> Vec<f64> {
-        sides[side].iter().filter_map(|round| rate(round)).collect()
-    };
-    let (rates, by_round) = match sides.map(fitted) {
-        [Some(one), Some(other)] => {
-            let along = |line: Line| move |round: &[Point]| robust_from(round, line)?.rate_per_s();
-            let by_round = [of_rounds(0, &along(one)), of_rounds(1, &along(other))];
-            ([one.rate_per_s(), other.rate_per_s()], by_round)
-        }
-        _ => {
-            let rates = sides.map(|rounds| median_rate(&rounds.concat()));
-            (rates, [0, 1].map(|side| of_rounds(side, &median_rate)))
-        }
-    };
-    let ([Some(one_per_s), Some(other_per_s)], [ours, theirs]) = (rates, by_round) else {
-        return None;
-    };
-    let ratios = Ratios::apart(&ours, &theirs);
-    let ratios = ratios.map(|ratios| ratios.reporting(one_per_s / other_per_s));
-    Some(RatesApart { one_per_s, other_per_s, ratios })
-}
-
-/// Returns the line of a side whose rounds have several amounts, if it has a rate.
-fn fitted(rounds: &[Vec<Point>]) -> Option<Line> {
+/// If its rounds have several amounts, rates are those of fitted lines: stalled samples have no
+/// weight, and other amounts do not change them. Otherwise they are medians.
+pub fn rates_of_rounds(rounds: &[Vec<Point>]) -> Option<(f64, Vec<Option<f64>>)> {
     let several = |round: &Vec<Point>| round.iter().any(|point| point.amount != round[0].amount);
-    let line = rounds.iter().any(several).then(|| robust(&rounds.concat()))??;
-    line.rate_per_s().map(|_| line)
+    let all = rounds.concat();
+    let line = rounds.iter().any(several).then(|| robust(&all)).flatten();
+    match line.and_then(|line| Some((line, line.rate_per_s()?))) {
+        Some((line, rate)) => {
+            let of_round = |round: &Vec<Point>| robust_from(round, line)?.rate_per_s();
+            Some((rate, rounds.iter().map(of_round).collect()))
+        }
+        None => Some((
+            median_rate(&all)?,
+            rounds.iter().map(|round| median_rate(round)).collect(),
+        )),
+    }
 }
 
 fn median_rate(points: &[Point]) -> Option<f64> {

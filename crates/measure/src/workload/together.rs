@@ -40,6 +40,7 @@ pub(super) struct Together<R> {
 struct ThreadResult<R> {
     begun_ns: u64,
     ended_ns: u64,
+    cpu_ns: u64,
     result: R,
     /// Warnings about its preparation.
     warnings: Vec<String>,
@@ -114,6 +115,9 @@ pub(super) fn together<R: Send>(
     let timed = Timed {
         start_ns: timed.start_ns + (begun_ns - opened_ns),
         elapsed_ns: (ended_ns - begun_ns).max(1),
+        cpu_ns: told.iter().map(|told| told.cpu_ns).sum::<u64>().max(1),
+        // That of the thread that waited for the others.
+        queued_ns: None,
         ..timed
     };
     let mut results = Vec::with_capacity(threads);
@@ -139,8 +143,9 @@ fn one<R>(
     if !gate.pass() {
         return None;
     }
-    let begun_ns = clock::monotonic_ns();
+    let (begun_ns, cpu_ns) = (clock::monotonic_ns(), clock::thread_cpu_ns());
     let result = work();
+    let cpu_ns = clock::thread_cpu_ns() - cpu_ns;
     let ended_ns = clock::monotonic_ns();
-    Some(ThreadResult { begun_ns, ended_ns, result, warnings })
+    Some(ThreadResult { begun_ns, ended_ns, cpu_ns, result, warnings })
 }

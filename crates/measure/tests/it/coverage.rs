@@ -56,28 +56,33 @@ fn intervals_hold_the_truth() {
     }
 }
 
-/// The same of medians of samples, a tenth of which stalls.
+/// The same of medians of samples, a tenth of which stalls; and under load, where each waits for a
+/// processor for up to three times its own time.
 #[test]
 fn intervals_of_medians_hold_the_truth() {
-    let held = |rounds: usize| {
+    let held = |rounds: usize, loaded: bool| {
         percent_of_seeds(1000, |seed| {
             let mut random = Random::new(seed);
             let mut sample = || {
-                let stall = if random.unit() < 0.1 { random.uniform(1.3, 4.0) } else { 1.0 };
+                let stall = match loaded {
+                    true => random.uniform(1.0, 4.0),
+                    false if random.unit() < 0.1 => random.uniform(1.3, 4.0),
+                    false => 1.0,
+                };
                 1e9 * (0.02 * random.normal()).exp() / stall
             };
             let rates: Vec<f64> = (0..rounds).map(|_| sample()).collect();
             let found = Estimate::of_rounds(median(&rates).unwrap(), &rates).unwrap();
             // The median of all is below that of the nine tenths that do not stall: 4/9 of those
             // are below it.
-            let truth = 1e9 * (-0.1397 * 0.02_f64).exp();
+            let truth = if loaded { 0.4e9 } else { 1e9 * (-0.1397 * 0.02_f64).exp() };
             found.low <= truth && truth <= found.high
         })
     };
     for rounds in [5, 10, 20] {
-        let held = held(rounds);
-        eprintln!("{rounds} rounds: {held}");
-        assert!((90.0..=99.0).contains(&held), "{rounds} rounds: {held} %");
+        let held = [false, true].map(|loaded| held(rounds, loaded));
+        eprintln!("{rounds} rounds: {held:?}");
+        assert!(held.iter().all(|held| (90.0..=99.0).contains(held)), "{rounds}: {held:?} %");
     }
 }
 
@@ -101,18 +106,4 @@ fn ratios_hold_the_truth_from_few_rounds() {
         let held = truth_held(rounds);
         assert!(held >= 93.0, "{rounds} rounds: {held} %");
     }
-}
-
-#[test]
-fn ratios_of_sides_apart_hold_the_truth() {
-    let held = percent_of_seeds(500, |seed| {
-        let mut random = Random::new(seed);
-        let mut side = |rate: f64| -> Vec<f64> {
-            (0..10).map(|_| rate * (0.05 * random.normal()).exp()).collect()
-        };
-        let (ours, reference) = (side(1.87e9), side(1e9));
-        let found = Ratios::apart(&ours, &reference).unwrap().interval(0.95).unwrap();
-        found.low <= 1.87 && 1.87 <= found.high
-    });
-    assert!((93.0..=99.9).contains(&held), "{held} %");
 }

@@ -94,6 +94,7 @@ impl Told {
             machine: Machine { logical_cpus: 4, ..Machine::default() },
             clock: Clock::default(),
             places: vec![Place::default()],
+            sessions: Vec::new(),
             series: vec![series(stage, self.files, Some(0)), series(Stage::Hash, self.core, None)],
             warnings: Vec::new(),
         }

@@ -3,8 +3,7 @@
 //! In: two records. Out: a [`Section`]: how many series differ, a chart for each workload with the
 //! ratios that differ most, and a table of all ratios.
 
-use steadfast_measure::figures::MARGIN;
-use steadfast_measure::figures::compare::{self, Compared};
+use steadfast_measure::figures::compare::{self, APART_MARGIN, BAND, Compared, SESSIONS_MIN};
 use steadfast_measure::record::{Record, Unit, Workload};
 use steadfast_measure::stats::Finding;
 
@@ -35,23 +34,23 @@ pub(super) fn section(one: &Record, other: &Record) -> Option<Section> {
         findings(&compared.iter().collect::<Vec<_>>(), &one)
     )];
     sentences.extend(groups.iter().map(|group| group_sentence(group, &one)));
-    let levels = compared.iter().filter_map(|found| Some(found.ratio.interval?.level));
-    let level = levels.reduce(f64::max).map(|level| format!(", {},", units::share(level)));
-    let level = level.unwrap_or_default();
     Some(Section {
         tables: vec![table(&compared, &title, [&one, &other])],
         charts: groups.iter().map(|group| chart(group, &title)).collect(),
         title,
         sentences,
         notes: vec![format!(
-            "Rates are those of the fitted lines where lengths differ, otherwise medians. The \
-             records were made apart, so intervals include the spread of both, by the ranks of \
-             the rounds. Their level{level} is chosen for the page: of the differences that it \
-             claims, at most one in twenty is expected to be none, however many series there are. \
-             With fewer than five rounds there are no intervals. Differences of up to {} count as \
-             none. Processor time hardly depends on other programs: on a busy machine, its ratio \
-             is the better one.",
-            units::percent(MARGIN)
+            "Rates are those of the fitted lines where lengths differ, otherwise medians; by \
+             processor time where the processor did the work, otherwise by elapsed time. The \
+             records were made apart, so a session is one sample: intervals reach from the slowest \
+             round of one ÷ the fastest of the other to the opposite, without one round in twenty \
+             at each end, and a difference is claimed only beyond a band of {}, which sessions of \
+             one machine differ by. By elapsed time a difference is claimed only with {} sessions \
+             or more on both sides (`measure … --sessions`), and only beyond their spread. \
+             Differences of up to {} count as none.",
+            units::percent(BAND),
+            units::count(SESSIONS_MIN as u64),
+            units::percent(APART_MARGIN)
         )],
         ..Section::default()
     })
@@ -68,7 +67,7 @@ fn findings(group: &[&Compared], one: &str) -> String {
         count(Finding::Faster),
         count(Finding::Slower),
         count(Finding::NoDifference),
-        units::percent(MARGIN),
+        units::percent(APART_MARGIN),
         count(Finding::NotEnoughData)
     )
 }
@@ -94,7 +93,7 @@ fn table(compared: &[Compared], title: &str, [one, other]: [&str; 2]) -> Table {
         (&one, &|of| rate(of.unit, of.one_per_s)),
         (&other, &|of| rate(of.unit, of.other_per_s)),
         (">÷", &|of| cell(Quantity::Ratio, of.ratio)),
-        (">÷ by processor time", &|of| cell(Quantity::Ratio, of.ratio_by_cpu_time)),
+        ("By", &|of| Cell::text(if of.by_processor_time { "processor" } else { "elapsed" })),
     ];
     Table::of("compared", title, 2, compared, fields)
 }

@@ -10,7 +10,7 @@ use steadfast_measure::figures::hash::Figure;
 use steadfast_measure::record::{Isa, Stage, Unit};
 use steadfast_measure::workload::cipher::masks;
 
-use super::{INTERVALS, cell, rows_layer};
+use super::{BY_PROCESSOR, INTERVALS, cell, elapsed_cell, rows_layer, waited_cell};
 use crate::document::{Axis, Cell, Chart, Field, Headline, Mark, Quantity, Section, Table};
 use crate::units::{self, Units};
 
@@ -130,7 +130,12 @@ fn rates(figures: &CipherFigures) -> Table {
     let rate = |row: &CipherRow, isa: Isa| {
         cell(of(row), row.rates.iter().find(|rate| rate.0 == isa).map(|rate| rate.1))
     };
-    by_isa("cipher", "Rates by instructions, one thread", ("", &isas), &figures.rows, rate)
+    let title = "Rates by instructions, one thread";
+    let elapsed: &[Field<'_, CipherRow>] = &[
+        (">Elapsed", &|row| elapsed_cell(of(row), row.elapsed)),
+        (">Waited", &|row| waited_cell(row.elapsed)),
+    ];
+    by_isa("cipher", title, ("", &isas), (&figures.rows, elapsed), rate)
 }
 
 fn gains(figures: &CipherFigures) -> Table {
@@ -149,7 +154,8 @@ fn gains(figures: &CipherFigures) -> Table {
             _ => shown,
         }
     };
-    by_isa("cipher-gains", "How many times as fast with all", ("÷ ", &without), &rows, gain)
+    let title = "How many times as fast with all";
+    by_isa("cipher-gains", title, ("÷ ", &without), (&rows, &[]), gain)
 }
 
 /// A table with a column for each set of instructions.
@@ -157,7 +163,7 @@ fn by_isa(
     name: &str,
     title: &str,
     (mark, isas): (&str, &[Isa]),
-    rows: &[CipherRow],
+    (rows, more): (&[CipherRow], &[Field<'_, CipherRow>]),
     of: impl Fn(&CipherRow, Isa) -> Cell,
 ) -> Table {
     let of = &of;
@@ -170,6 +176,7 @@ fn by_isa(
         ("What", &|row| Cell::text(what(row.stage))),
     ];
     fields.extend(columns.iter().map(|(title, cell)| -> Field<'_, CipherRow> { (title, cell) }));
+    fields.extend_from_slice(more);
     Table::of(name, title, 2, rows, &fields)
 }
 
@@ -263,7 +270,7 @@ fn notes(figures: &CipherFigures) -> Vec<String> {
             .to_owned(),
         format!(
             "Rates are medians over rounds in which everything was measured in turn, gains medians \
-             of the ratios within a round. {INTERVALS}"
+             of the ratios within a round. {BY_PROCESSOR} {INTERVALS}"
         ),
     ]
 }

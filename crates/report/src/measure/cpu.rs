@@ -8,7 +8,7 @@ use steadfast_measure::figures::hash::Figure;
 use steadfast_measure::stats::Finding;
 use steadfast_measure::workload::cpu::kernels::Kernel;
 
-use super::{INTERVALS, cell, rows_layer};
+use super::{BY_PROCESSOR, INTERVALS, cell, elapsed_cell, rows_layer, waited_cell};
 use crate::document::{Axis, Cell, Chart, Field, Headline, Mark, Quantity, Section, Table};
 use crate::units::{self, Units};
 
@@ -52,6 +52,8 @@ fn table(figures: &CpuFigures) -> Table {
         (">Threads", &|of| Cell::count(of.threads)),
         (">Beside", &|of| of.busy_threads.map_or(Cell::Empty, Cell::count)),
         (">Loops/s of one", &|of| cell(Quantity::PerSecond, of.rate)),
+        (">Elapsed", &|of| elapsed_cell(Quantity::PerSecond, of.elapsed)),
+        (">Waited", &|of| waited_cell(of.elapsed)),
         (">Of 1 thread", &|of| cell(Quantity::Share, of.of_one_thread)),
         (">Of high", &|of| cell(Quantity::Share, of.of_own_high)),
     ];
@@ -150,7 +152,7 @@ fn crowded_sentence(rates: &[LoopRate]) -> Option<String> {
     let threads = crowded.iter().map(|rate| rate.threads).max()?;
     Some(format!(
         "Up to {threads} threads at once do {span} of one thread's loops each in {} below the \
-         {} that would pass for undisturbed: they share processors, or heat.",
+         {} that would pass for undisturbed: they share a cache, the units of a core, or heat.",
         units::counted(crowded.len() as u64, "combination", "combinations"),
         units::share(CROWDED_SHARE)
     ))
@@ -206,10 +208,9 @@ fn notes(figures: &CpuFigures) -> Vec<String> {
         .map(|kernel| format!("{}: {}.", kernel.name(), kernel.definition()))
         .collect();
     notes.push(format!(
-        "Rates are medians over rounds, of one thread each. {INTERVALS} Of many such intervals \
-         some exclude the truth; the sentence about levels judges all kernels together. The loops \
-         touch hardly any memory, so they say nothing of storage, and on a machine that is busy \
-         they measure what the others leave."
+        "Rates are medians over rounds, of one thread each. {BY_PROCESSOR} {INTERVALS} Of many \
+         such intervals some exclude the truth; the sentence about levels judges all kernels \
+         together. The loops touch hardly any memory, so they say nothing of storage."
     ));
     notes
 }

@@ -12,7 +12,7 @@ use steadfast_measure::figures::hash::{
 };
 use steadfast_measure::record::{Cache, Stage};
 
-use super::{INTERVALS, cell, level_name, time_cell};
+use super::{BY_PROCESSOR, INTERVALS, cell, level_name, time_cell};
 use crate::document::{Headline, Quantity, Section};
 use crate::units::{self, Units};
 
@@ -89,6 +89,9 @@ fn notes(figures: &HashFigures) -> Vec<String> {
              cost of each file, since each file had a run of its own."
         ));
         notes.extend(warm_note(&figures.lines));
+    }
+    if !figures.kernels.is_empty() {
+        notes.push(format!("Rates in memory are medians over rounds. {BY_PROCESSOR} {INTERVALS}"));
     }
     if !figures.overlaps.is_empty() {
         notes.push(

@@ -78,7 +78,8 @@ fn headline(figures: &PairFigures) -> Option<Headline> {
 
 /// Returns the rows that answer the question: each step with all lengths together, and the depths.
 fn answers(figures: &PairFigures) -> (Vec<&PairRow>, Vec<&PairRow>) {
-    let files = [Stage::Write, Stage::Read, Stage::ReadHash].into_iter().filter_map(|stage| {
+    let stages = [Stage::Write, Stage::Read, Stage::ReadHash, Stage::Hash];
+    let files = stages.into_iter().filter_map(|stage| {
         let mut of_stage =
             figures.rows.iter().filter(|row| row.stage == stage && row.depth.is_none());
         // All lengths together come last; if there is one length, it is the only row.
@@ -184,6 +185,7 @@ fn stage_name(stage: Stage) -> &'static str {
     match stage {
         Stage::Write => "Writing",
         Stage::Read => "Reading",
+        Stage::Hash => "Processor time of both",
         _ => "Reading and hashing",
     }
 }

@@ -3,7 +3,7 @@
 
 use super::{Figure, by_round};
 use crate::record::{Cache, Factors, Series, Stage};
-use crate::stats::{LineFit, Point, level_of_each, rates_apart};
+use crate::stats::{LineFit, Point, rates_of_rounds};
 
 /// Shorter files take as long as the start and end of their run; overlap is visible in longer ones.
 const OVERLAP_LEN_BYTES_MIN: u64 = 16_000_000;
@@ -118,7 +118,7 @@ fn has_sizes(series: &Series) -> bool {
 
 /// Returns the bytes and seconds of a series by rounds.
 fn points(series: &Series) -> Vec<Vec<Point>> {
-    by_round(series, |sample| Point::of(sample.amount, sample.elapsed_ns))
+    by_round(series, |sample| Point::of(sample.amount, series.time_ns(sample) as u64))
 }
 
 fn line(series: &Series) -> Option<PathLine> {
@@ -148,10 +148,11 @@ pub(super) fn level_lines(series: &[&Series]) -> Vec<LevelLine> {
         let reads =
             |read: &&&Series| read.factors.qos == net.factors.qos && is_reading_of(read, net);
         let reading = all.iter().find(reads);
-        let found = reading.and_then(|read| rates_apart([&points(net), &points(read)]));
-        let net_by_read = found.map(|found| Figure {
-            value: found.one_per_s / found.other_per_s,
-            interval: found.ratios.and_then(|ratios| ratios.interval(level_of_each(1))),
+        // Both took turns in every round.
+        let net_by_read = reading.and_then(|read| {
+            let [(_, net), (_, read)] =
+                [rates_of_rounds(&points(net))?, rates_of_rounds(&points(read))?];
+            Figure::of_rounds(net.iter().zip(&read).filter_map(|(net, read)| Some((*net)? / (*read)?)))
         });
         Some(LevelLine {
             qos: net.factors.qos?,

@@ -10,7 +10,7 @@ use steadfast_measure::record::{Cache, Stage};
 
 use super::{bound_words, cache_words, engine_words, line_words, stage_words, streams_words};
 use crate::document::{Cell, Field, Quantity, Table};
-use crate::measure::{cell, latency_cell};
+use crate::measure::{cell, elapsed_cell, latency_cell, waited_cell};
 use crate::units::{self, Units};
 
 /// Lengths for which the time of a check is shown, in bytes.
@@ -40,6 +40,8 @@ fn kernels(figures: &HashFigures) -> Table {
         (">Lanes", &|of| Cell::count(of.lanes)),
         (">Threads", &|of| Cell::count(of.threads)),
         (">Rate", &|of| cell(Quantity::Rate, of.rate)),
+        (">Elapsed", &|of| elapsed_cell(Quantity::Rate, of.elapsed)),
+        (">Waited", &|of| waited_cell(of.elapsed)),
         (">× software", &|of| cell(Quantity::Ratio, of.gain)),
     ];
     Table::of("hash-in-memory", "Hashing in memory", 4, &figures.kernels, fields)
