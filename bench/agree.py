@@ -26,13 +26,11 @@ import sys
 import tempfile
 
 LIMIT = 0.05
-LIMIT_ESTIMATE = 0.15
 
 # The tree that is checked: how many files, how short and how long, in bytes.
 TREE = [(20_000, 1_000, 60_000), (600, 100_000, 1_000_000), (120, 1_000_000, 16_000_000),
         (12, 60_000_000, 300_000_000)]
 
-CACHES = pathlib.Path("/proc/sys/vm/drop_caches")
 
 
 def output_of(command, **environment):
@@ -317,45 +315,8 @@ class Check(OfTree):
         return {"warm": self.summary(said.read_text())}, {"warm": wall_s}
 
 
-class Estimate(OfTree):
-    """What `measure hash --estimate` says a check will take, and what it then took.
-
-    Cold: the page cache is emptied before each, inodes left alone as the walk of the estimate would
-    bring them back.
-    """
-
-    tool, needs = "the check itself", []
-    units = {"µs": 1e-6, "ms": 1e-3, "s": 1, "min": 60}
-
-    def prepare(self):
-        super().prepare()
-        states = ["warm", "cold"] if os.access(CACHES, os.W_OK) else ["warm"]
-        self.rows = {state: LIMIT_ESTIMATE for state in states}
-
-    def ours(self):
-        return {state: self.begin(state, self.estimate_s) for state in self.rows}
-
-    def theirs(self):
-        return {state: self.begin(state, lambda: self.summary(output_of(self.check())))
-                for state in self.rows}
-
-    def begin(self, state, work):
-        if state == "cold":
-            CACHES.write_text("1")
-            return work()
-        output_of([self.steadfast, "check", "-q", self.tree])
-        return work()
-
-    def estimate_s(self):
-        said = output_of([self.steadfast, "measure", "hash", "--estimate", self.tree, "--progress",
-                          "never"])
-        told = re.search(r"will take about ((?:[\d.]+ (?:µs|ms|s|min)\s*)+)", said)[1].split()
-        return sum(float(number) * self.units[unit]
-                   for number, unit in zip(told[::2], told[1::2], strict=True))
-
-
 PARTS = {"hash": Hash, "cipher": Cipher, "read": Read, "queue": Queue, "four": FourRows,
-         "check": Check, "estimate": Estimate}
+         "check": Check}
 
 
 def write(path, length, draw):

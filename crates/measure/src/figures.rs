@@ -1,4 +1,4 @@
-//! Figures that are derived from a record on reading: rates with intervals, ratios, phases.
+//! Figures that are derived from a record on reading: rates with intervals, and ratios.
 //!
 //! Plain numbers in base units, one structure per workload; empty if the record has no series of
 //! it. [`hosts`] and [`compare`] take several records. Pure: the same record gives the same

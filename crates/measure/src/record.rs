@@ -23,6 +23,7 @@ pub const VERSION: u32 = 1;
 /// One session of measuring, whole or cut short.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+// Over 15 fields: it is the document of `crates/measure/RECORD.md`, field by field.
 pub struct Record {
     /// `steadfast record`: what the document is.
     pub format: Format,

@@ -8,17 +8,13 @@
 mod median;
 mod interval;
 mod fit;
-mod changes;
-mod cause;
 mod amdahl;
 mod ratio;
 mod several;
 
 pub use amdahl::Amdahl;
-pub use cause::{Cause, Direction, Evidence, cause};
-pub use changes::{Change, Segment, Segments, change_points, segments};
 pub use fit::{BAND_LEN, Banded, Line, LineFit, Point, rate_overall, robust};
 pub use interval::{Estimate, ROUNDS_MIN, Ratios};
 pub use median::median;
-pub use ratio::{Finding, enough, finding, rates_of_rounds};
+pub use ratio::{Finding, finding, rates_of_rounds};
 pub use several::{level_of_each, rounds_in_turn_min};

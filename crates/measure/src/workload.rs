@@ -13,8 +13,6 @@ pub mod storage;
 pub mod together;
 pub mod write;
 
-mod found;
-
 use std::path::Path;
 
 use crate::runner::{End, Session};

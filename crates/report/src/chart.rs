@@ -413,5 +413,5 @@ fn labels<'a>(axis: &'a Axis, span: &'a AxisRange, units: Units) -> impl Fn(f64)
 
 /// Whether the points of a layer are connected.
 fn is_course(layer: &Layer) -> bool {
-    matches!(layer.mark, Mark::Line | Mark::Steps)
+    layer.mark == Mark::Line
 }

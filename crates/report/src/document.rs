@@ -258,8 +258,6 @@ pub enum Mark {
     Dots,
     /// A line through them.
     Line,
-    /// A line in steps.
-    Steps,
     /// The area between their lower and upper ends.
     Band,
     /// One bar each, from zero, beside those of other layers.

@@ -43,10 +43,10 @@ pub fn document(records: &[&Record], units: Units) -> Option<Document> {
         sections.extend([stated(records), shares::section(records)]);
     }
     sections.extend(compared);
-    let number = units::counted(records.len() as u64, "record", "records");
-    let title = match records.len() {
-        1 => "Published figures".to_owned(),
-        _ => format!("{number} beside each other"),
+    let title = match measured.as_slice() {
+        [] => "Published figures".to_owned(),
+        [one] => format!("{} beside published figures", names(&[one]).swap_remove(0)),
+        all => format!("{} records beside each other", units::count(all.len() as u64)),
     };
     let origin = origin(&measured);
     let document = Document { title, origin, sections, ..Document::default() };

@@ -26,9 +26,9 @@ pub(crate) const INTERVALS: &str =
     "Intervals hold 95 %, those of five rounds 94 %; of fewer rounds there are none.";
 
 /// States by which time rates are, where the processor did the work.
-pub(crate) const BY_PROCESSOR: &str =
-    "They are by processor time, which other programs hardly change; elapsed time stands beside \
-     it, with the share of it for which the threads waited for a processor.";
+pub(crate) const BY_PROCESSOR: &str = "They are by processor time, which other programs hardly \
+     change; elapsed time stands beside it, with the share of it for which the threads waited for \
+     a processor.";
 
 /// Makes a document of a record.
 pub fn document(record: &Record) -> Document {
@@ -151,8 +151,8 @@ fn busy(record: &Record) -> Option<String> {
     let stolen = load.stolen_ns.unwrap_or(0) as f64 / record.elapsed_ns.max(1) as f64;
     let crowded = load.before > 0.5 * f64::from(record.machine.logical_cpus.max(1));
     (crowded || stolen > 0.01).then(|| {
-        "the machine had other work meanwhile: rates are too low and intervals wide; ratios of \
-         what took turns are better"
+        "the machine had other work meanwhile: rates by elapsed time are too low and their \
+         intervals wide; processor time, and ratios of what took turns, are better"
             .to_owned()
     })
 }

@@ -110,6 +110,11 @@ pub(crate) struct SessionArgs {
     /// Repeat everything N times [default: depends on the measurement]
     #[arg(long, value_name = "N")]
     pub(crate) rounds: Option<u32>,
+    /// Measure N sessions, each by a process of its own, into the record of --export. Sessions that
+    /// it has already count, so the same command goes on after a restart
+    #[arg(long, value_name = "N", requires = "export")]
+    #[arg(value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) sessions: Option<u32>,
     /// Draw orders and contents from SEED, so that the session can be repeated [default: random]
     #[arg(long, value_name = "SEED", hide_short_help = true)]
     pub(crate) seed: Option<u64>,

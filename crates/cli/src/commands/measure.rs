@@ -1,5 +1,7 @@
 //! `steadfast measure`: arguments → workloads → a record, and a page about it.
 
+mod sessions;
+
 use std::collections::BTreeMap;
 use std::io::{self, IsTerminal as _, Write as _};
 use std::path::Path;
@@ -48,6 +50,10 @@ pub(super) fn run(args: &MeasureArgs) -> anyhow::Result<ExitStatus> {
         one => vec![one.workload()?],
     };
     agree_to_write(&workloads, session.yes)?;
+    if let (Some(count), Some(export)) = (session.sessions, &session.record.export) {
+        show(&sessions::gather(count, export)?, &others, &session.record)?;
+        return Ok(ExitStatus::Fine);
+    }
     execute(&session.record, &workloads, &others)
 }
 

@@ -147,14 +147,38 @@ fn what_cannot_be_measured_is_refused() {
         (&["measure", "cipher", "--no-file", "--rounds", "0"], "no rounds"),
         (&["measure", "queue", "--qos", "background"], "qos run"),
         (&["measure", "pair", ".", "/", "--qos", "9"], "qos run"),
-        (&["measure", "hash", "--estimate", ".", "--qos", "9"], "qos run"),
-        (&["measure", "hash", "--existing", ".", "--qos", "9"], "qos run"),
         (&["measure", "hash", "--part", "kernels", "--qos", "9"], "a part that has levels"),
     ] {
         let said = tree.run(arguments).ends(2);
         assert!(said.stderr().contains(words), "{arguments:?}: {}", said.stderr());
         assert_eq!(said.stdout(), "");
     }
+}
+
+#[test]
+fn sessions_are_gathered_in_one_record_and_go_on() {
+    let tree = Tree::new();
+    let cpu = ["measure", "cpu", "--quick", "--kernel", "i64-dot", "--threads", "1"];
+    let gather = |count, kernel| {
+        let more = ["--qos", kernel, "--rounds", "5", "--export", "r.json", "--sessions", count];
+        tree.run(cpu.into_iter().chain(more))
+    };
+    let rounds = || {
+        let record = json(&tree, "r.json");
+        let samples = record["series"][0]["samples"].as_array().unwrap();
+        let first: Vec<u64> = record["sessions"].as_array().map_or(Vec::new(), |sessions| {
+            sessions.iter().map(|one| one["first_round"].as_u64().unwrap()).collect()
+        });
+        (samples.len(), first)
+    };
+    gather("1", "default").succeeds();
+    assert_eq!(rounds(), (5, vec![]));
+    gather("3", "default").succeeds();
+    assert_eq!(rounds(), (15, vec![5, 10]));
+    let other = gather("4", "background").ends(2);
+    assert!(other.stderr().contains("another command"), "{}", other.stderr());
+    assert_eq!(rounds(), (15, vec![5, 10]));
+    assert!(!tree.path("r.json.session").exists());
 }
 
 #[test]

@@ -82,8 +82,6 @@ pub struct GainAccount {
     pub without: Isa,
     /// How many times faster the cipher is in memory.
     pub kernel_gain: Figure,
-    /// How many times faster the cipher is within the task.
-    pub gain_within: Option<Figure>,
     /// How many times faster the task is.
     pub task_gain: Figure,
     /// Share of the slow task that the cipher must have had, and the highest possible gain of the
@@ -243,9 +241,6 @@ fn account(all: &[&Series]) -> Option<GainAccount> {
         algorithm: algorithm(fast).to_owned(),
         without,
         kernel_gain,
-        gain_within: within(all, fast)
-            .zip(within(all, slow))
-            .and_then(|(one, two)| Figure::ratio(one, two)),
         task_gain,
         amdahl,
         measured_share: share_within(all, slow),

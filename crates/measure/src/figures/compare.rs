@@ -11,7 +11,7 @@ use crate::stats::{self, Estimate, Finding, Point, median, rates_of_rounds};
 
 /// How far rates by processor time of two quiet sessions of one machine lie apart, as a share. The
 /// place of code and data in memory, which each process has anew, makes as much.
-pub const BAND: f64 = 0.04;
+pub const BAND: f64 = 0.03;
 
 /// A difference between records that is irrelevant, as a share: up to this, they count as alike.
 pub const APART_MARGIN: f64 = 0.1;
@@ -35,8 +35,8 @@ pub struct Compared {
     pub one_per_s: f64,
     /// The same in the second.
     pub other_per_s: f64,
-    /// First ÷ second. By processor time, its interval is [`Range`] by range; by elapsed time there
-    /// is one only with [`SESSIONS_MIN`] sessions on both sides.
+    /// First ÷ second, with its range by processor time; by elapsed time there is one only with
+    /// [`SESSIONS_MIN`] sessions on both sides.
     pub ratio: Figure,
     /// Whether the rates are by processor time.
     pub by_processor_time: bool,
@@ -70,7 +70,10 @@ pub fn of(one: &Record, other: &Record) -> Vec<Compared> {
 }
 
 /// Returns the ratio of a series to that of another record.
-pub(super) fn ratio((one, series): (&Record, &Series), (other, of): (&Record, &Series)) -> Option<Figure> {
+pub(super) fn ratio(
+    (one, series): (&Record, &Series),
+    (other, of): (&Record, &Series),
+) -> Option<Figure> {
     rates(one, series)?.by(&rates(other, of)?)
 }
 
@@ -96,7 +99,8 @@ impl Rates {
             false => !rates.by_processor_time && rates.samples.len() >= SESSIONS_MIN,
         };
         let interval = || {
-            let ((low, high), (other_low, other_high)) = (range(&self.samples)?, range(&other.samples)?);
+            let ((low, high), (other_low, other_high)) =
+                (range(&self.samples)?, range(&other.samples)?);
             let spread = (high / low).max(other_high / other_low);
             let apart = if by_processor_time { 1.0 + BAND } else { spread.max(1.0 + BAND) };
             Some(Estimate {
@@ -124,7 +128,11 @@ fn range(samples: &[f64]) -> Option<(f64, f64)> {
 fn rates(record: &Record, series: &Series) -> Option<Rates> {
     let by_processor_time = series.is_by_processor_time();
     if let Some(stated) = series.stated {
-        return Some(Rates { rate: stated.per_second, by_processor_time: false, samples: Vec::new() });
+        return Some(Rates {
+            rate: stated.per_second,
+            by_processor_time: false,
+            samples: Vec::new(),
+        });
     }
     let counting: Vec<&Sample> = match series.workload {
         Workload::Read | Workload::Write => storage::analysed(series),
@@ -142,8 +150,10 @@ fn rates(record: &Record, series: &Series) -> Option<Rates> {
     let samples = match by_processor_time {
         true => known.into_iter().map(|(_, rate)| rate).collect(),
         false => {
-            let sessions = known.chunk_by(|one, other| record.session_of(one.0) == record.session_of(other.0));
-            let session = |of: &[(u32, f64)]| median(&of.iter().map(|(_, rate)| *rate).collect::<Vec<f64>>());
+            let sessions =
+                known.chunk_by(|one, other| record.session_of(one.0) == record.session_of(other.0));
+            let session =
+                |of: &[(u32, f64)]| median(&of.iter().map(|(_, rate)| *rate).collect::<Vec<f64>>());
             sessions.filter_map(session).collect()
         }
     };

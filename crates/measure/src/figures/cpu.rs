@@ -1,7 +1,8 @@
 //! Figures of `measure cpu`: rates by kernel, threads and level, and percentages of another record.
 //!
 //! A rate is that of one thread by its processor time, also with four threads: the loops of each ÷
-//! the mean of their times. Percentages compare rates of the same number of threads at the highest level.
+//! the mean of their times. Percentages compare rates of the same number of threads at the highest
+//! level.
 
 use std::collections::BTreeMap;
 

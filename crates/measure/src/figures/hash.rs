@@ -1,20 +1,14 @@
-//! Figures of `measure hash`: rates of hashing, reading and both, their overlap, gains, and an
-//! estimate.
+//! Figures of `measure hash`: rates of hashing, reading and both, their overlap, and gains.
 //!
 //! Series are identified by their factors, never by their labels. Series are compared round by
 //! round.
 
-mod estimate;
 mod path;
 
 use crate::record::{Factors, Record, Sample, Series, Stage, Workload};
 use crate::stats::{Estimate, median};
 
-pub use estimate::{ClassForecast, Forecast};
-pub use path::{FolderRate, LevelLine, Overlap, PathLine, Streams};
-
-/// A buffer whose rate is at least this share of the best one is as good.
-const AS_GOOD_SHARE: f64 = 0.98;
+pub use path::{FolderRate, LevelLine, Overlap, PathLine};
 
 /// Figures from the series of `measure hash`.
 #[derive(Clone, Debug, PartialEq)]
@@ -29,18 +23,10 @@ pub struct HashFigures {
     pub folders: Vec<FolderRate>,
     /// How far reading and hashing overlap, by the origin of the bytes.
     pub overlaps: Vec<Overlap>,
-    /// Reading and hashing in turn, by rising length of the buffer.
-    pub buffers: Vec<BufferRate>,
-    /// Index of the fastest buffer, and of the shortest that is as good: within 2 %.
-    pub buffers_best: Option<(usize, usize)>,
     /// QoS levels, by stage, then by rising level.
     pub levels: Vec<LevelRate>,
     /// For each stage, the highest level's rate as a multiple of the lowest's.
     pub level_ratios: Vec<LevelRatio>,
-    /// QoS levels beside busy threads, by rising level, then by number of threads.
-    pub contended: Vec<ContendedRate>,
-    /// The expected time for checking a folder.
-    pub forecast: Option<Forecast>,
 }
 
 /// A figure, with its interval if there were enough rounds.
@@ -87,9 +73,7 @@ impl Figure {
     /// Returns the median over rounds of one series' rate ÷ another's.
     pub(super) fn ratio(one: &Series, other: &Series) -> Option<Figure> {
         let pairs = one.paired(other);
-        Figure::of_rounds(
-            pairs.map(|(sample, of)| one.per_second(sample) / other.per_second(of)),
-        )
+        Figure::of_rounds(pairs.map(|(sample, of)| one.per_second(sample) / other.per_second(of)))
     }
 }
 
@@ -107,9 +91,8 @@ impl Elapsed {
     pub(super) fn of(series: &Series) -> Option<Elapsed> {
         let by_processor = series.is_by_processor_time();
         let samples: Vec<&Sample> = series.counting().filter(|_| by_processor).collect();
-        let waited = |sample: &&Sample| {
-            (1.0 - series.time_ns(sample) / sample.elapsed_ns as f64).max(0.0)
-        };
+        let waited =
+            |sample: &&Sample| (1.0 - series.time_ns(sample) / sample.elapsed_ns as f64).max(0.0);
         let rates: Vec<f64> = samples.iter().map(|sample| sample.per_second()).collect();
         let waited: Vec<f64> = samples.iter().map(waited).collect();
         Some(Elapsed { per_second: median(&rates)?, waited: median(&waited)? })
@@ -136,15 +119,6 @@ pub struct KernelRate {
     pub gain: Option<Figure>,
 }
 
-/// The rate of reading and hashing in turn with one buffer.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct BufferRate {
-    /// Length of the buffer in bytes.
-    pub buffer_len_bytes: u64,
-    /// Bytes per second.
-    pub rate: Figure,
-}
-
 /// The rate at a QoS level.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct LevelRate {
@@ -156,19 +130,6 @@ pub struct LevelRate {
     pub threads: u32,
     /// Bytes per second.
     pub rate: Figure,
-}
-
-/// The rate at a QoS level beside busy threads.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct ContendedRate {
-    /// Number of the level.
-    pub qos: u8,
-    /// Busy threads beside the run.
-    pub busy_threads: u32,
-    /// Bytes per second.
-    pub rate: Figure,
-    /// The rate as a share of that at the same level with nothing beside it, round by round.
-    pub of_alone: Option<Figure>,
 }
 
 /// Two QoS levels compared, round by round.
@@ -193,19 +154,14 @@ pub fn of(record: &Record) -> Option<HashFigures> {
         return None;
     }
     let levels = levels(&series);
-    let buffers = buffers(&series);
     Some(HashFigures {
         kernels: kernels(&series),
         lines: path::lines(&series),
         level_lines: path::level_lines(&series),
         folders: path::folders(&series),
         overlaps: path::overlaps(&series),
-        buffers_best: best(&buffers),
-        buffers,
         level_ratios: level_ratios(&series),
         levels,
-        contended: contended(&series),
-        forecast: estimate::forecast(&series),
     })
 }
 
@@ -251,43 +207,6 @@ fn kernels(series: &[&Series]) -> Vec<KernelRate> {
         })
     };
     kernels.iter().filter_map(kernel).collect()
-}
-
-fn buffers(series: &[&Series]) -> Vec<BufferRate> {
-    let swept = series.iter().filter(|series| {
-        series.factors.stage == Some(Stage::ReadHash)
-            && series.factors.engine.is_none()
-            && series.factors.drawn_from.is_none()
-    });
-    let buffer = |series: &&Series| {
-        let buffer_len_bytes = series.factors.buffer_len_bytes?;
-        Some(BufferRate { buffer_len_bytes, rate: Figure::rate_of(series)? })
-    };
-    let mut buffers: Vec<BufferRate> = swept.filter_map(buffer).collect();
-    buffers.sort_by_key(|buffer| buffer.buffer_len_bytes);
-    buffers
-}
-
-fn best(buffers: &[BufferRate]) -> Option<(usize, usize)> {
-    let rate = |place: &usize| buffers[*place].rate.value;
-    let best = (0..buffers.len()).max_by(|a, b| rate(a).total_cmp(&rate(b)))?;
-    let as_good = (0..buffers.len()).find(|place| rate(place) >= AS_GOOD_SHARE * rate(&best))?;
-    Some((best, as_good))
-}
-
-/// Returns the rates beside busy threads.
-fn contended(series: &[&Series]) -> Vec<ContendedRate> {
-    let key = |series: &Series| Some((series.factors.qos?, series.factors.busy_threads?));
-    let mut found: Vec<((u8, u32), &Series)> =
-        series.iter().filter_map(|series| Some((key(series)?, *series))).collect();
-    found.sort_by_key(|(key, _)| *key);
-    let alone = |qos: u8| found.iter().find(|(key, _)| *key == (qos, 0)).map(|(_, series)| *series);
-    let contended = |&((qos, busy_threads), series): &((u8, u32), &Series)| {
-        let alone = alone(qos).filter(|_| busy_threads > 0);
-        let of_alone = alone.and_then(|alone| Figure::ratio(series, alone));
-        Some(ContendedRate { qos, busy_threads, rate: Figure::rate_of(series)?, of_alone })
-    };
-    found.iter().filter_map(contended).collect()
 }
 
 /// Returns the series of a stage at levels, by rising level: kernels, and runs of a folder with

@@ -70,7 +70,7 @@ struct PairWork<'a> {
 /// All intervals hold at once in 95 of 100 sessions. Half of the remaining 5 is for the steps and
 /// depths, the other half for the single lengths: there are many of those, and few rounds.
 pub fn of(record: &Record) -> Option<PairFigures> {
-    let mut files: BTreeMap<(u8, u64), BTreeMap<Side, &Series>> = BTreeMap::new();
+    let mut files: FileSides<'_> = BTreeMap::new();
     let mut deep: BTreeMap<(u8, u32), BTreeMap<Side, &Series>> = BTreeMap::new();
     let mut sides = BTreeMap::new();
     for series in record.series.iter().filter(|series| series.workload == Workload::Pair) {
@@ -85,40 +85,8 @@ pub fn of(record: &Record) -> Option<PairFigures> {
     }
     files.retain(|_, sides| has_both(sides));
     deep.retain(|_, sides| has_both(sides));
-    let mut works = Vec::new();
-    for step in STEPS {
-        let of_step = files.range((rank(step), 0)..=(rank(step), u64::MAX));
-        let of_step: Vec<_> = of_step.map(|((_, length), sides)| (*length, sides)).collect();
-        let is_detail = of_step.len() > 1;
-        let work = |len_bytes, parts, is_detail| PairWork {
-            stage: step,
-            len_bytes,
-            depth: None,
-            parts,
-            is_detail,
-        };
-        works.extend(
-            of_step
-                .iter()
-                .map(|&(length, sides)| work(Some(length), vec![sides.clone()], is_detail)),
-        );
-        if is_detail {
-            works.push(work(
-                None,
-                of_step.iter().map(|(_, sides)| (*sides).clone()).collect(),
-                false,
-            ));
-        }
-        let known = |series: &Series| series.counting().all(|sample| sample.cpu_ns.is_some());
-        if step == Stage::ReadHash
-            && !of_step.is_empty()
-            && of_step.iter().all(|(_, sides)| sides.values().all(|series| known(series)))
-        {
-            let length = of_step.first().filter(|_| !is_detail).map(|(length, _)| *length);
-            let parts = of_step.iter().map(|(_, sides)| (*sides).clone()).collect();
-            works.push(PairWork { stage: Stage::Hash, ..work(length, parts, false) });
-        }
-    }
+    let mut works: Vec<PairWork<'_>> =
+        STEPS.into_iter().flat_map(|step| file_works(step, &files)).collect();
     works.extend(deep.into_iter().filter_map(|((_, depth), sides)| {
         let factors = sides.values().next()?;
         let (stage, len_bytes) = (factors.factors.stage?, Some(len_of(factors)));
@@ -147,6 +115,37 @@ pub fn of(record: &Record) -> Option<PairFigures> {
         level,
         length_level,
     })
+}
+
+/// The series of files by step and length.
+type FileSides<'a> = BTreeMap<(u8, u64), BTreeMap<Side, &'a Series>>;
+
+/// Returns the works of a step: each length, all of several lengths, and their processor time.
+fn file_works<'a>(stage: Stage, files: &FileSides<'a>) -> Vec<PairWork<'a>> {
+    let of_step = files.range((rank(stage), 0)..=(rank(stage), u64::MAX));
+    let (lengths, parts): (Vec<u64>, Vec<BTreeMap<Side, &Series>>) =
+        of_step.map(|((_, length), sides)| (*length, sides.clone())).unzip();
+    let is_detail = lengths.len() > 1;
+    let work = |stage, len_bytes, parts, is_detail| PairWork {
+        stage,
+        len_bytes,
+        depth: None,
+        parts,
+        is_detail,
+    };
+    let each = lengths.iter().zip(&parts);
+    let each =
+        each.map(|(&length, sides)| work(stage, Some(length), vec![sides.clone()], is_detail));
+    let mut works: Vec<PairWork<'a>> = each.collect();
+    if is_detail {
+        works.push(work(stage, None, parts.clone(), false));
+    }
+    let mut samples = parts.iter().flat_map(BTreeMap::values).flat_map(|of| of.counting());
+    if stage == Stage::ReadHash && samples.all(|sample| sample.cpu_ns.is_some()) {
+        let length = lengths.first().filter(|_| !is_detail).copied();
+        works.extend((!parts.is_empty()).then(|| work(Stage::Hash, length, parts.clone(), false)));
+    }
+    works
 }
 
 /// The steps of files, in the order of display.

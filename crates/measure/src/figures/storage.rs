@@ -1,15 +1,11 @@
-//! Figures of writing and reading files: rates, phases, and impossible values.
+//! Figures of writing and reading files: rates, and impossible values.
 //!
-//! The rate is that of the line of time against length. A cause of a change is named only on
-//! evidence measured beside the files, never from their rates.
-
-mod phases;
+//! The rate is that of the line of time against length, by elapsed time. What other programs did
+//! meanwhile stands beside it.
 
 use super::hash::Figure;
 use crate::record::{Cache, Record, Sample, Series, Stage, Unit, Workload};
 use crate::stats::{self, Estimate, LineFit, Point};
-
-pub use phases::{Phase, PhaseStep};
 
 /// Shorter files are left out, because their time hardly depends on their bytes.
 pub const ANALYSED_LEN_BYTES_MIN: u64 = 10_000;
@@ -18,18 +14,11 @@ pub const ANALYSED_LEN_BYTES_MIN: u64 = 10_000;
 /// instead of the disk.
 pub const SMALL_ZONE_LEN_BYTES_MAX: u64 = 2_000_000;
 
-/// A rate must exceed that of memory by this factor. Less is noise.
-const ABOVE: f64 = 1.05;
-
 /// Figures of the series of one workload.
 #[derive(Clone, Debug, PartialEq)]
 pub struct StorageFigures {
     /// Each series of files, in the order of the record.
     pub series: Vec<SeriesFigures>,
-    /// Bytes per second of the fastest copy of memory by one thread.
-    pub copy_rate_per_s: Option<f64>,
-    /// Median bytes per second of hashing in memory between files.
-    pub core_rate_per_s: Option<f64>,
 }
 
 /// Figures of one series of files.
@@ -58,12 +47,12 @@ pub struct SeriesFigures {
     pub rate_overall_per_s: f64,
     /// The interval of that.
     pub rate_overall_interval: Option<Estimate>,
-    /// Parts of the series between steps of the rate: one if it did not step.
-    pub phases: Vec<Phase>,
-    /// The steps, one between each two phases.
-    pub steps: Vec<PhaseStep>,
     /// Rates that cannot be those of the storage.
     pub impossible: Vec<Impossible>,
+    /// How many processors other programs had meanwhile, if the system tells.
+    pub others: Option<f64>,
+    /// Share of the time for which the measurement waited for a processor, if the system tells.
+    pub queued: Option<f64>,
     /// `points[i]`: length, time and preceding bytes of each file that counts, for charts.
     pub points: Vec<TimedFile>,
 }
@@ -115,40 +104,20 @@ pub enum Why {
     Cached,
     /// It exceeds what the link to the device can carry, in bytes per second.
     AboveLink(f64),
-    /// It exceeds the fastest copy of memory by one thread, in bytes per second.
-    AboveMemory(f64),
 }
 
 /// Derives the figures of `write` or of `read`. `None` if the record has no such series.
 pub fn of(record: &Record, workload: Workload) -> Option<StorageFigures> {
-    let of_stage = |stages: &[Stage]| -> Vec<&Series> {
-        let series = record.series.iter().filter(|series| {
-            series.workload == workload
-                && series.unit == Unit::Bytes
-                && series.factors.stage.is_some_and(|stage| stages.contains(&stage))
-        });
-        series.collect()
-    };
-    let rates = |stage| -> Vec<f64> {
-        let samples = of_stage(&[stage]).into_iter().flat_map(|series| counted(&series.samples));
-        samples.map(|sample| point(sample).rate_per_s()).collect()
-    };
-    let core = of_stage(&[Stage::Hash]);
-    let copy_rate_per_s = rates(Stage::Copy).into_iter().reduce(f64::max);
-    let series: Vec<SeriesFigures> = of_stage(&[Stage::Write, Stage::Read])
-        .into_iter()
-        .filter_map(|series| of_series(record, series, &core, copy_rate_per_s))
-        .collect();
-    let core_rate_per_s = stats::median(&rates(Stage::Hash));
-    (!series.is_empty()).then_some(StorageFigures { series, copy_rate_per_s, core_rate_per_s })
+    let files = record.series.iter().filter(|series| {
+        series.workload == workload
+            && series.unit == Unit::Bytes
+            && matches!(series.factors.stage, Some(Stage::Write | Stage::Read))
+    });
+    let series: Vec<SeriesFigures> = files.filter_map(|series| of_series(record, series)).collect();
+    (!series.is_empty()).then_some(StorageFigures { series })
 }
 
-fn of_series(
-    record: &Record,
-    series: &Series,
-    core: &[&Series],
-    copy_rate_per_s: Option<f64>,
-) -> Option<SeriesFigures> {
+fn of_series(record: &Record, series: &Series) -> Option<SeriesFigures> {
     let is_cache_prone = is_cache_prone(series)?;
     let samples = analysed(series);
     let too_small = counted(&series.samples).count() - samples.len();
@@ -156,7 +125,6 @@ fn of_series(
     let rounds = rounds(&samples);
     let rate_overall_per_s = stats::rate_overall(&points)?;
     let overall: Option<Vec<f64>> = rounds.iter().map(|one| stats::rate_overall(one)).collect();
-    let (phases, steps) = phases::of(record, series, &samples, &points, core);
     let starts_s: Vec<f64> = samples.iter().map(|sample| sample.start_ns as f64 / 1e9).collect();
     let mut bytes = 0;
     let timed = samples.iter().zip(&points).zip(&starts_s).map(|((sample, &point), &start_s)| {
@@ -177,11 +145,18 @@ fn of_series(
         line: LineFit::of_rounds(&rounds),
         rate_overall_per_s,
         rate_overall_interval: Estimate::of_rounds(rate_overall_per_s, &overall?),
-        phases,
-        steps,
-        impossible: impossible(record, series, &samples, copy_rate_per_s),
+        impossible: impossible(record, series, &samples),
+        others: share_of_time(&samples, |sample| sample.beside?.others_ns),
+        queued: share_of_time(&samples, |sample| sample.queued_ns),
         points: timed,
     })
+}
+
+/// Returns the sum of some times ÷ the time of all samples; `None` if one of them is not known.
+fn share_of_time(samples: &[&Sample], of: impl Fn(&Sample) -> Option<u64>) -> Option<f64> {
+    let part_ns: Option<Vec<u64>> = samples.iter().map(|sample| of(sample)).collect();
+    let all_ns: u64 = samples.iter().map(|sample| sample.elapsed_ns).sum();
+    Some(part_ns?.iter().sum::<u64>() as f64 / all_ns.max(1) as f64)
 }
 
 /// Returns whether all files are so short that they may have been served from memory. `None` if
@@ -217,12 +192,7 @@ fn rounds(samples: &[&Sample]) -> Vec<Vec<Point>> {
 
 /// Finds rates that are not those of the storage. Reads that were meant to be warm are all
 /// accepted.
-fn impossible(
-    record: &Record,
-    series: &Series,
-    samples: &[&Sample],
-    copy_rate_per_s: Option<f64>,
-) -> Vec<Impossible> {
+fn impossible(record: &Record, series: &Series, samples: &[&Sample]) -> Vec<Impossible> {
     let is_read = series.factors.stage == Some(Stage::Read);
     if is_read && series.factors.cache == Some(Cache::Warm) {
         return Vec::new();
@@ -231,17 +201,12 @@ fn impossible(
     let is_direct = series.factors.backend.as_deref() == Some("direct");
     let link = place.and_then(|place| place.link_bytes_per_s_max).map(|rate| rate as f64);
     let above = |bound: Option<f64>, rate: f64| bound.is_some_and(|bound| rate > bound);
-    // Past the page cache, the device writes to memory itself; nothing is copied.
-    let memory = copy_rate_per_s.filter(|_| !is_direct).map(|rate| rate * ABOVE);
     let cached = |sample: &Sample, _| {
         is_read && !is_direct && sample.cached_bytes.is_some_and(|bytes| bytes > 0)
     };
     let found = [
         found(Why::Cached, samples, cached),
         found(Why::AboveLink(link.unwrap_or(0.0)), samples, |_, rate| above(link, rate)),
-        found(Why::AboveMemory(copy_rate_per_s.unwrap_or(0.0)), samples, |_, rate| {
-            above(memory, rate)
-        }),
     ];
     found.into_iter().flatten().collect()
 }

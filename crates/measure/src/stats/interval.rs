@@ -2,7 +2,8 @@
 //!
 //! Samples of one round share the state of the machine, so each round gives one number. An interval
 //! contains what the sign test of those numbers does not reject. Signs ignore how long a sample
-//! stalled, and hold for any distribution. Nothing is drawn: the same rounds give the same interval.
+//! stalled, and hold for any distribution. Nothing is drawn: the same rounds give the same
+//! interval.
 
 use statrs::distribution::{Binomial, DiscreteCDF as _};
 
@@ -42,14 +43,6 @@ impl Estimate {
         let chances = chances_of_signs(sorted.len());
         let level = LEVEL.min(1.0 - chances[0]);
         between(point, &sorted, &chances, (level, sorted.len()))
-    }
-
-    /// Returns half of the interval's width as a share of the figure; infinite for a figure of 0.
-    pub fn half_width(&self) -> f64 {
-        match self.point {
-            0.0 => f64::INFINITY,
-            point => (self.high - self.low) / 2.0 / point.abs(),
-        }
     }
 
     /// Returns the estimate in another unit, which is `factor` times the number.

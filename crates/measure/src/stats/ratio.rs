@@ -1,4 +1,4 @@
-//! Rates of rounds, what a ratio of two sides means, and whether more rounds are needed.
+//! Rates of rounds, and what a ratio of two sides means.
 
 use strum::IntoStaticStr;
 
@@ -46,10 +46,7 @@ pub fn rates_of_rounds(rounds: &[Vec<Point>]) -> Option<(f64, Vec<Option<f64>>)>
             let of_round = |round: &Vec<Point>| robust_from(round, line)?.rate_per_s();
             Some((rate, rounds.iter().map(of_round).collect()))
         }
-        None => Some((
-            median_rate(&all)?,
-            rounds.iter().map(|round| median_rate(round)).collect(),
-        )),
+        None => Some((median_rate(&all)?, rounds.iter().map(|round| median_rate(round)).collect())),
     }
 }
 
@@ -69,13 +66,4 @@ pub fn finding(ratio: Option<&Estimate>, margin: f64) -> Finding {
     } else {
         Finding::NotEnoughData
     }
-}
-
-/// Returns whether a figure is precise enough: half the width of its interval is less than a share
-/// of it.
-///
-/// An interval may be narrow by chance, so a measurement that stops at the first such interval
-/// sometimes stops too early.
-pub fn enough(estimate: &Estimate, half_width: f64) -> bool {
-    estimate.half_width() < half_width
 }

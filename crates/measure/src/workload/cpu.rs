@@ -238,11 +238,11 @@ fn loops_for(session: &mut Session<'_>, kernel: Kernel, sample_ns: u64) -> Resul
     }
 }
 
-/// Runs a kernel in this thread, checks its result, and returns its time in nanoseconds.
+/// Runs a kernel in this thread, checks its result, and returns its processor time in nanoseconds.
 fn time_of(kernel: Kernel, loops: u64) -> Result<u64, Error> {
-    let begun = clock::monotonic_ns();
+    let begun = clock::thread_cpu_ns();
     let sum = kernel.run(loops);
-    let took = (clock::monotonic_ns() - begun).max(1);
+    let took = (clock::thread_cpu_ns() - begun).max(1);
     check(kernel, loops, sum)?;
     Ok(took)
 }

@@ -1,7 +1,7 @@
 //! `measure hash`: hashing alone, reading alone, and both as in a check.
 //!
 //! Takes a folder for files, sizes, rounds and levels. Adds series of kernels in memory, of the
-//! path of a check as a whole and in parts, of buffers and of QoS levels. Every round measures
+//! path of a check as a whole and in parts, and of QoS levels. Every round measures
 //! everything once, in an order drawn from the seed, so that a disturbance affects all series.
 //!
 //! ```text
@@ -12,17 +12,11 @@
 //! ```
 
 mod answers;
-mod busy;
-mod estimate;
-mod existing;
 mod files;
 mod kernel;
 mod memory;
 mod path;
-mod sweep;
-mod tree;
 
-use std::cell::RefCell;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
@@ -30,13 +24,10 @@ use steadfast::{Algorithm, Level};
 use steadfast_sys::machine;
 use strum::{EnumMessage, IntoStaticStr, VariantArray};
 
-pub use estimate::FolderEstimate;
-pub use existing::ExistingHash;
 use files::{FileStore, Made};
 use kernel::HashKernel;
 use memory::{Data, KernelCell, StreamCell};
 use path::{ByteSource, PathCell, PathScope, PathSeries};
-use sweep::SweepCell;
 
 use super::Workload;
 use crate::contents::TestBytes;
@@ -47,12 +38,6 @@ use crate::runner::{End, Session};
 
 /// Length of the pieces in which a message is hashed, in bytes: that of a chunk of a run.
 const PIECE_LEN_BYTES: usize = 256 << 10;
-
-/// How many busy threads there are beside a run where contention is measured.
-const BUSY_THREADS: [u32; 3] = [0, 1, 2];
-
-/// Files of a run beside busy threads: few, as the lowest level gets a hundredth of a processor.
-const CONTENDED_FILES: usize = 2;
 
 /// Files longer than memory divided by this may not stay in the page cache.
 const WARM_PART_OF_MEMORY: u64 = 2;
@@ -68,18 +53,13 @@ pub enum Part {
     Sizes,
     /// Many files in one run.
     Folder,
-    /// Reading and hashing in turn in one thread, with buffers of several lengths.
-    Buffers,
     /// QoS levels.
     Levels,
-    /// QoS levels beside one and two busy threads.
-    Contended,
 }
 
 impl Part {
     /// Every part.
-    pub const ALL: [Part; 6] =
-        [Part::Kernels, Part::Sizes, Part::Folder, Part::Buffers, Part::Levels, Part::Contended];
+    pub const ALL: [Part; 4] = [Part::Kernels, Part::Sizes, Part::Folder, Part::Levels];
 }
 
 /// Options of `measure hash`.
@@ -97,8 +77,6 @@ pub struct Hash {
     pub sizes_bytes: Vec<u64>,
     /// How many files a folder has, and how many bytes each.
     pub folder_files: (u32, u64),
-    /// Lengths of buffers, and of the file that is read with each, in bytes.
-    pub buffers_bytes: (Vec<usize>, u64),
     /// QoS levels to compare.
     pub levels: Vec<Level>,
     /// QoS levels at which single files are read and hashed; empty for the level of the session.
@@ -122,7 +100,6 @@ impl Hash {
             seed,
             sizes_bytes: sizes.map(|size| size * 1_000_000).to_vec(),
             folder_files: (32, 64_000_000),
-            buffers_bytes: ((12..=26).map(|power| 1 << power).collect(), 128 << 20),
             levels: Level::ALL.to_vec(),
             size_levels: Vec::new(),
             algorithm: None,
@@ -139,7 +116,6 @@ impl Hash {
             rounds: 5,
             sizes_bytes: sizes.map(|size| size * 1_000_000).to_vec(),
             folder_files: (16, 4_000_000),
-            buffers_bytes: ((12..=26).step_by(2).map(|power| 1 << power).collect(), 16 << 20),
             kernel_ns: 3_000_000,
             departs: "quick: not standard".to_owned(),
             ..Hash::standard(folder, seed)
@@ -172,36 +148,31 @@ impl Hash {
         self.parts.contains(&part)
     }
 
-    /// Returns how many files there are of each kind: single ones, those of the folder, those for
-    /// buffers.
-    fn counts(&self) -> [usize; 3] {
-        let parts = [Part::Folder, Part::Levels, Part::Contended];
-        let folder = parts.into_iter().any(|part| self.has(part));
+    /// Returns how many files there are of each kind: single ones, and those of the folder.
+    fn counts(&self) -> [usize; 2] {
+        let folder = self.has(Part::Folder) || self.has(Part::Levels);
         [
             if self.has(Part::Sizes) { self.sizes_bytes.len() } else { 0 },
             if folder { self.folder_files.0 as usize } else { 0 },
-            usize::from(self.has(Part::Buffers)),
         ]
     }
 
     /// Returns the lengths of all files, in the order of the kinds.
     fn lengths(&self) -> Vec<u64> {
-        let [single, folder, buffers] = self.counts();
+        let [single, folder] = self.counts();
         let folder = std::iter::repeat_n(self.folder_files.1, folder);
-        let sizes = self.sizes_bytes[..single].iter().copied();
-        sizes.chain(folder).chain([self.buffers_bytes.1].into_iter().take(buffers)).collect()
+        self.sizes_bytes[..single].iter().copied().chain(folder).collect()
     }
 
     /// Returns the files of the folder.
     fn folder_of<'a>(&self, store: &'a FileStore) -> &'a [Made] {
-        let [single, folder, _] = self.counts();
+        let [single, folder] = self.counts();
         &store.files[single..single + folder]
     }
 
     /// Checks the options.
     fn require_sense(&self) -> Result<(), Error> {
-        let buffers_ok = self.buffers_bytes.0.iter().all(|&buffer| buffer > 0);
-        if self.rounds == 0 || self.parts.is_empty() || self.lengths().contains(&0) || !buffers_ok {
+        if self.rounds == 0 || self.parts.is_empty() || self.lengths().contains(&0) {
             return Err(Error::usage("there is nothing to measure in no rounds, or of no bytes"));
         }
         Ok(())
@@ -232,29 +203,7 @@ impl Hash {
         if self.has(Part::Levels) {
             self.level_cells(session, store, data, &mut cells);
         }
-        if self.has(Part::Contended) {
-            self.contended_cells(session, store, &mut cells);
-        }
-        if self.has(Part::Buffers) {
-            self.buffer_cells(session, store, &mut cells);
-        }
         Ok(cells)
-    }
-
-    /// One thread that reads and hashes in turn, with every buffer.
-    fn buffer_cells(
-        &self,
-        session: &mut Session<'_>,
-        store: &Rc<FileStore>,
-        cells: &mut Vec<Box<dyn HashCell>>,
-    ) {
-        let file = store.files.last().expect("the last file is for buffers");
-        let longest = self.buffers_bytes.0.iter().max().copied().unwrap_or(0);
-        let memory = Rc::new(RefCell::new(vec![0; longest]));
-        for &buffer_len in &self.buffers_bytes.0 {
-            let buffer = (buffer_len, &memory);
-            cells.push(Box::new(SweepCell::new(session, buffer, file, store, self.seed)));
-        }
     }
 
     /// Every kernel, in one thread and in one per processor.
@@ -334,33 +283,9 @@ impl Hash {
             cells.push(Box::new(KernelCell::new(session, what, data, self.kernel_ns, self.seed)));
             let (source, scope) = (ByteSource::Warm, PathScope::Folder);
             let stage = Stage::ReadHash;
-            let way = PathSeries { stage, source, scope, level: Some(level), busy_threads: None };
+            let way = PathSeries { stage, source, scope, level: Some(level) };
             let id = way.series(session, store, self.seed);
             cells.push(Box::new(PathCell::new(way, folder.to_vec(), store, id)));
-        }
-    }
-
-    /// A run over a few files at every level, alone and beside busy threads.
-    fn contended_cells(
-        &self,
-        session: &mut Session<'_>,
-        store: &Rc<FileStore>,
-        cells: &mut Vec<Box<dyn HashCell>>,
-    ) {
-        let folder = self.folder_of(store);
-        let files = &folder[..CONTENDED_FILES.min(folder.len())];
-        for &level in &self.levels {
-            for busy_threads in BUSY_THREADS {
-                let way = PathSeries {
-                    stage: Stage::ReadHash,
-                    source: ByteSource::Warm,
-                    scope: PathScope::Folder,
-                    level: Some(level),
-                    busy_threads: Some(busy_threads),
-                };
-                let id = way.series(session, store, self.seed);
-                cells.push(Box::new(PathCell::new(way, files.to_vec(), store, id)));
-            }
         }
     }
 
@@ -394,8 +319,7 @@ impl Hash {
     fn round_s(&self) -> f64 {
         let files: u64 = self.lengths().iter().sum();
         let kernels = HashKernel::all().len() as f64 * 2.0 * self.kernel_ns as f64 / 1e9;
-        let buffers = self.buffers_bytes.0.len() as f64 * self.buffers_bytes.1 as f64 / 1.2e9;
-        1.5 * kernels + files as f64 / 300e6 + buffers
+        1.5 * kernels + files as f64 / 300e6
     }
 }
 

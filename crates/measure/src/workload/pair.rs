@@ -25,13 +25,9 @@ use crate::random::Random;
 use crate::record::{self, Cache, Factors, Order, Sample, Series, Side, Stage, Unit};
 use crate::runner::{End, PlaceId, SeriesId, Session};
 use crate::scratch::{self, Scratch};
-use crate::stats;
 
 /// The steps of each file, in this order.
 const STEPS: [Stage; 3] = [Stage::Write, Stage::Read, Stage::ReadHash];
-
-/// Rounds in a row after which every ratio must be precise. An interval may be narrow by chance.
-const PRECISE_ROUNDS: u32 = 3;
 
 /// Bytes of a request where several are in flight.
 const BLOCK_LEN_BYTES: u64 = 4 << 10;
@@ -70,8 +66,6 @@ pub struct Pair {
     pub depths: Option<PairDepths>,
     /// The most rounds.
     pub rounds: u32,
-    /// Stop when half the width of the interval of every ratio of A to B is less than this share.
-    pub half_width: f64,
     /// Begin no further round after this time.
     pub span: Duration,
     /// The seed of contents and orders.
@@ -153,7 +147,6 @@ impl Workload for Pair {
         self.check()?;
         let mut running = PairRun::begin(self, session)?;
         let begun = Instant::now();
-        let mut precise = 0;
         for round in 0..self.rounds {
             if begun.elapsed() > self.span {
                 let rounds = self.rounds;
@@ -162,10 +155,6 @@ impl Workload for Pair {
             }
             running.round(session, round)?;
             session.did(self.round_s());
-            precise = if running.is_enough(session) { precise + 1 } else { 0 };
-            if precise == PRECISE_ROUNDS {
-                break;
-            }
         }
         running.close(session)
     }
@@ -297,21 +286,6 @@ impl<'p> PairRun<'p> {
         }
         scratch.remove(file.number).map_err(failed("remove a file"))?;
         Ok(())
-    }
-
-    /// Returns whether the ratio of A to B is precise enough for every step, length and depth.
-    fn is_enough(&self, session: &Session<'_>) -> bool {
-        let files = self.series.iter().filter(|((at, ..), _)| *at == 0);
-        let files = files.map(|(&(_, step, length), &a)| (a, self.series[&(1, step, length)]));
-        let deep = self.deep.iter().map(|(_, series)| (series[0], series[1]));
-        let pairs: Vec<(SeriesId, SeriesId)> = files.chain(deep).collect();
-        let level = stats::level_of_each(pairs.len());
-        pairs.iter().all(|&(a, b)| {
-            let rounds = session.series(a).paired(session.series(b));
-            let ratios: Vec<f64> = rounds.map(|(a, b)| a.per_second() / b.per_second()).collect();
-            let ratio = stats::Ratios::in_turn(&ratios).and_then(|of| of.interval(level));
-            ratio.is_some_and(|ratio| stats::enough(&ratio, self.pair.half_width))
-        })
     }
 
     fn close(self, session: &Session<'_>) -> Result<(), End> {

@@ -13,11 +13,11 @@ use steadfast::{Algorithm, Backend, Event, Level, Monitor, Options, Selection};
 use steadfast_measure::ErrorKind;
 use steadfast_measure::figures::hash::{self, HashFigures};
 use steadfast_measure::record::{
-    self, Cache, Factors, Files, Record, Sample, Series, Stage, Unit, Workload as Name,
+    self, Cache, Factors, Record, Sample, Series, Stage, Unit, Workload as Name,
 };
 use steadfast_measure::runner::{Doing, End, Session, Unwatched, Watch};
 use steadfast_measure::workload::Workload;
-use steadfast_measure::workload::hash::{FolderEstimate, Hash, Part};
+use steadfast_measure::workload::hash::{Hash, Part};
 
 /// The least of everything that still is everything.
 fn tiny(folder: &Path) -> Hash {
@@ -25,7 +25,6 @@ fn tiny(folder: &Path) -> Hash {
         rounds: 2,
         sizes_bytes: vec![50_000, 1_000_000],
         folder_files: (5, 70_001),
-        buffers_bytes: (vec![4_096, 65_536], 300_000),
         levels: vec![Level::Background, Level::UserInteractive],
         kernel_ns: 100_000,
         ..Hash::quick(folder.to_owned(), 7)
@@ -85,8 +84,7 @@ fn everything_is_measured_and_nothing_is_left() {
             let folder = series.samples[0].files.is_some();
             assert_eq!(series.samples.len(), if folder { 2 } else { 4 }, "{}", series.label);
             let bytes: u64 = series.samples.iter().map(|sample| sample.amount).sum();
-            let files = if series.factors.busy_threads.is_some() { 2 } else { 5 };
-            assert_eq!(bytes, if folder { 2 * files * 70_001 } else { 2 * 1_050_000 });
+            assert_eq!(bytes, if folder { 2 * 5 * 70_001 } else { 2 * 1_050_000 });
             for sample in &series.samples {
                 let held = sample.cached_bytes;
                 match series.factors.cache.unwrap() {
@@ -99,13 +97,10 @@ fn everything_is_measured_and_nothing_is_left() {
     }
     let figures = hash::of(&record).unwrap();
     assert_eq!(figures.lines.len(), 7, "memory, and two stages cold, warm and without bytes");
-    assert_eq!((figures.folders.len(), figures.buffers.len()), (6, 2));
+    assert_eq!(figures.folders.len(), 6);
     assert_eq!(figures.levels.iter().map(|level| level.qos).collect::<Vec<_>>(), [9, 33, 9, 33]);
     assert_eq!(figures.level_ratios.len(), 2);
-    let contended = figures.contended.iter().map(|of| (of.qos, of.busy_threads));
-    assert_eq!(contended.collect::<Vec<_>>(), [(9, 0), (9, 1), (9, 2), (33, 0), (33, 1), (33, 2)]);
     assert!(figures.level_lines.is_empty());
-    assert!(figures.buffers_best.is_some() && figures.forecast.is_none());
 }
 
 #[test]
@@ -128,7 +123,7 @@ fn sizes_are_measured_at_each_level() {
 #[test]
 fn one_algorithm_is_measured_in_memory_and_from_files() {
     let folder = tempfile::tempdir().unwrap();
-    let parts = vec![Part::Kernels, Part::Sizes, Part::Folder, Part::Buffers];
+    let parts = vec![Part::Kernels, Part::Sizes, Part::Folder];
     let algorithm = Some(Algorithm::Blake3);
     let workload = Hash { parts, algorithm, ..tiny(folder.path()) };
     let (record, outcome) = measure(&workload, &AtomicBool::new(false), &mut Unwatched);
@@ -182,7 +177,7 @@ fn a_wrong_digest_ends_it() {
             return;
         }
         let own = fs::read_dir(folder.path()).unwrap().next().unwrap().unwrap().path();
-        for number in 0..8 {
+        for number in 0..7 {
             let file = own.join(format!("f{number:08}"));
             let mut bytes = fs::read(&file).unwrap();
             bytes[10] ^= 1;
@@ -351,11 +346,6 @@ fn gains_buffers_and_levels_are_compared_round_by_round() {
         threads: Some(1),
         ..Factors::default()
     };
-    let buffer = |length| Factors {
-        stage: Some(Stage::ReadHash),
-        buffer_len_bytes: Some(length),
-        ..Factors::default()
-    };
     let level = |qos| Factors { qos: Some(qos), ..kernel("portable", 1) };
     // Rounds differ by far more than what is compared.
     let steady = |rate: f64| -> Vec<Sample> {
@@ -364,9 +354,6 @@ fn gains_buffers_and_levels_are_compared_round_by_round() {
     let found = hash::of(&record_of(vec![
         series(kernel("portable", 1), steady(1e8)),
         series(kernel("x86_shani", 1), steady(4e8)),
-        series(buffer(4_096), steady(5e8)),
-        series(buffer(65_536), steady(9.9e8)),
-        series(buffer(1 << 20), steady(1e9)),
         series(level(33), steady(4e8)),
         series(level(9), steady(1e8)),
     ]))
@@ -374,70 +361,7 @@ fn gains_buffers_and_levels_are_compared_round_by_round() {
     assert_eq!(found.kernels[0].gain, None);
     let gain = found.kernels[1].gain.unwrap();
     assert!((gain.value - 4.0).abs() < 1e-6 && gain.bounds().unwrap().0 > 3.99, "{gain:?}");
-    assert_eq!(found.buffers_best, Some((2, 1)));
     assert_eq!(found.levels.iter().map(|level| level.qos).collect::<Vec<_>>(), [9, 33]);
     assert_eq!(found.level_ratios[0].levels, (33, 9));
     assert!((found.level_ratios[0].ratio.value - 4.0).abs() < 1e-6);
-}
-
-#[test]
-fn a_forecast_adds_up_its_classes() {
-    let class = |files, bytes| Factors {
-        drawn_from: Some(Files { files, bytes }),
-        ..path(Stage::ReadHash, "buffered", None)
-    };
-    let set = |round, files, amount, seconds| Sample {
-        files: Some(files),
-        cached_bytes: Some(amount / 2),
-        ..sample(round, amount, seconds)
-    };
-    // 0.1 s to begin with; 1 ms for each short file; 1 GB/s for long ones.
-    let short = (0..5).map(|round| set(round, 100, 1_000_000, 0.2)).collect();
-    let mut long: Vec<Sample> = (0..5).map(|round| set(round, 2, 400_000_000, 0.5)).collect();
-    // Rounds of a foreign record may have any number.
-    long[4].round = u32::MAX;
-    let mut start: Vec<Sample> = (0..5).map(|round| sample(round, 10, 0.1)).collect();
-    start[0] = Sample { warm_up: true, ..sample(0, 10, 9.0) };
-    let begin = Factors { stage: Some(Stage::Start), ..Factors::default() };
-    let found = hash::of(&record_of(vec![
-        series(begin, start),
-        series(class(10_000, 100_000_000), short),
-        series(class(50, 30_000_000_000), long),
-    ]));
-    let forecast = found.unwrap().forecast.unwrap();
-    assert_eq!(forecast.all, Files { files: 10_050, bytes: 30_100_000_000 });
-    assert!((forecast.time_s.value - (0.1 + 10.0 + 30.0)).abs() < 1e-6, "{forecast:?}");
-    assert!((forecast.classes[0].time_s - 10.0).abs() < 1e-6);
-    assert_eq!(forecast.cached_share, Some(0.5));
-}
-
-#[test]
-fn an_estimate_counts_the_folder_and_leaves_it_as_it_was() {
-    let folder = tempfile::tempdir().unwrap();
-    let mut bytes = 0;
-    for number in 0..40 {
-        let length = 500 + 40_000 * (number % 5);
-        fs::create_dir_all(folder.path().join(format!("d{}", number % 3))).unwrap();
-        let file = folder.path().join(format!("d{}/f{number}", number % 3));
-        fs::write(file, vec![number as u8; length]).unwrap();
-        bytes += length as u64;
-    }
-    fs::hard_link(folder.path().join("d0/f0"), folder.path().join("again")).unwrap();
-    std::os::unix::fs::symlink("/", folder.path().join("link")).unwrap();
-    // What a catalogue is kept in is none of the tree's files.
-    fs::create_dir(folder.path().join(".steadfast")).unwrap();
-    fs::write(folder.path().join(".steadfast/catalogue.sqlite"), vec![1; 70_000]).unwrap();
-    let workload = FolderEstimate { root: folder.path().to_owned(), rounds: 5, seed: 1 };
-    let (record, outcome) = measure(&workload, &AtomicBool::new(false), &mut Unwatched);
-    outcome.unwrap();
-    let forecast = hash::of(&record).unwrap().forecast.unwrap();
-    assert_eq!(forecast.all, Files { files: 40, bytes });
-    assert!(forecast.time_s.value > 0.0 && forecast.time_s.bounds().is_some());
-    assert!(record.warnings.iter().any(|text| text.contains("no tag")), "{:?}", record.warnings);
-    assert_eq!(record::read(&record::write(&record)).unwrap(), record);
-    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 6);
-    let empty = tempfile::tempdir().unwrap();
-    let workload = FolderEstimate { root: empty.path().to_owned(), ..workload };
-    let (_, outcome) = measure(&workload, &AtomicBool::new(false), &mut Unwatched);
-    assert!(matches!(outcome, Err(End::Failed(_))));
 }

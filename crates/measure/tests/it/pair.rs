@@ -13,13 +13,14 @@ use steadfast_measure::stats::Finding;
 use steadfast_measure::workload::Workload as _;
 use steadfast_measure::workload::pair::{Pair, PairDepths};
 
+use crate::synthetic::half_width;
+
 fn pair(folders: &[(Side, &Path)]) -> Pair {
     Pair {
         folders: folders.iter().map(|(side, folder)| (*side, folder.to_path_buf())).collect(),
         lens_bytes: vec![10_000, 2_500_000],
         depths: None,
         rounds: 6,
-        half_width: 0.0,
         span: Duration::from_secs(600),
         seed: 4,
     }
@@ -63,8 +64,8 @@ fn every_folder_does_every_step_in_every_round() {
     let before = firsts.iter().zip(&seconds).filter(|(a, b)| a < b).count();
     assert!((1..firsts.len()).contains(&before), "A was first {before} times");
     let figures = figures::pair::of(&record).expect("there is a pair");
-    assert_eq!(figures.rows.len(), 9, "three steps, each with two lengths and their sum");
-    assert_eq!(figures.rows.iter().filter(|row| row.len_bytes.is_none()).count(), 3);
+    assert_eq!(figures.rows.len(), 10, "three steps, each with two lengths and their sum; hashing");
+    assert_eq!(figures.rows.iter().filter(|row| row.len_bytes.is_none()).count(), 4);
     assert!(figures.rows.iter().all(|row| row.a_to_b.ratio.is_some()));
     // Six rounds are enough for one ratio, and too few for eighteen.
     assert!(figures.rows.iter().all(|row| row.a_to_b.ratio.unwrap().interval.is_none()));
@@ -127,7 +128,8 @@ fn reads_and_writes_in_flight_are_compared_too() {
     let rows = figures::pair::of(&record).unwrap().rows;
     let found: Vec<_> = rows.iter().map(|row| (row.stage, row.depth)).collect();
     let (write, read) = (Stage::Write, Stage::Read);
-    let files = [(write, None), (read, None), (Stage::ReadHash, None)];
+    let both = [(Stage::ReadHash, None), (Stage::Hash, None)];
+    let files = [[(write, None), (read, None)], both].concat();
     let deep = [(write, Some(1)), (write, Some(4)), (read, Some(1)), (read, Some(4))];
     assert_eq!(found, [&files[..], &deep[..]].concat());
     assert!(rows.iter().all(|row| row.a_to_b.ratio.is_some() && row.rates.len() == 2));
@@ -184,7 +186,7 @@ fn what_drifts_does_not_reach_the_ratio() {
         let ratio = ratio.expect("forty rounds give an interval");
         assert!((ratio.point - 0.8).abs() < 0.02, "{ratio:?}");
         assert!(ratio.low <= 0.8 && 0.8 <= ratio.high, "{ratio:?}");
-        assert!(ratio.half_width() < 0.03 && MARGIN < 0.1, "{ratio:?}");
+        assert!(half_width(&ratio) < 0.03 && MARGIN < 0.1, "{ratio:?}");
         assert_eq!(row.a_to_b.finding, Finding::Slower);
         // Without rounds to pair, the rates alone would tell far less.
         let (_, rate_a, _) = row.rates[0];

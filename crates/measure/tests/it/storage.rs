@@ -68,8 +68,6 @@ fn written_files_are_read_back_in_their_order() {
     assert_eq!(written.samples.iter().filter(|sample| sample.round == 1).count(), 100);
     assert_eq!((written.seed, written.place), (Some(9), Some(0)));
     assert!(written.method.contains("fsync"), "{}", written.method);
-    let core = record.series.iter().filter(|series| series.factors.stage == Some(Stage::Hash));
-    assert_eq!(core.map(|series| series.samples.len()).sum::<usize>(), 400);
     assert!(record.warnings.iter().any(|warning| warning.contains("not standard")));
     assert!(is_empty(root.path()));
 }

@@ -1,7 +1,7 @@
 //! Series made up from known truths: files of a size, a rate, a latency, noise and stalls.
 
 use steadfast_measure::random::Random;
-use steadfast_measure::stats::Point;
+use steadfast_measure::stats::{Estimate, Point};
 
 /// What made-up files are like.
 #[derive(Clone, Copy)]
@@ -34,20 +34,6 @@ impl Files {
     }
 }
 
-/// Noise of logarithms of rates: 5 %, each like the one before it by `resemblance`, and stalls.
-pub(crate) fn levels(count: usize, resemblance: f64, stalled: f64, seed: u64) -> Vec<f64> {
-    let mut random = Random::new(seed);
-    let mut noise = random.normal();
-    let level = |_| {
-        let level = 0.05 * noise;
-        let fresh = (1.0 - resemblance * resemblance).sqrt() * random.normal();
-        noise = resemblance * noise + fresh;
-        let stall = if random.unit() < stalled { random.uniform(1.3, 4.0).ln() } else { 0.0 };
-        level - stall
-    };
-    (0..count).map(level).collect()
-}
-
 /// Returns the share of seeds for which something holds, in percent.
 pub(crate) fn percent_of_seeds(seeds: u64, holds: impl Fn(u64) -> bool) -> f64 {
     (0..seeds).filter(|&seed| holds(seed)).count() as f64 * 100.0 / seeds as f64
@@ -57,4 +43,9 @@ pub(crate) fn percent_of_seeds(seeds: u64, holds: impl Fn(u64) -> bool) -> f64 {
 #[track_caller]
 pub(crate) fn assert_near(got: f64, wanted: f64, parts: f64) {
     assert!((got - wanted).abs() <= parts * wanted.abs(), "{got} is not {wanted}");
+}
+
+/// Returns half of an interval's width as a share of the figure.
+pub(crate) fn half_width(estimate: &Estimate) -> f64 {
+    (estimate.high - estimate.low) / 2.0 / estimate.point.abs()
 }

@@ -49,13 +49,13 @@ pub(super) fn draw(
             return rows(picture, frame, chart, layer, place, units);
         }
         Mark::Dots => picture.marks(&places, place.ink, false),
-        Mark::Line | Mark::Steps => course(picture, &places, layer.mark, place.ink),
+        Mark::Line => course(picture, &places, place.ink),
         Mark::Band => band(picture, frame, layer, place.ink),
         Mark::Bars => rows(picture, frame, chart, layer, place, units),
         Mark::Rule => rules(picture, frame, layer),
         Mark::Spans => spans(picture, frame, layer, place.ink),
     }
-    if matches!(layer.mark, Mark::Dots | Mark::Line | Mark::Steps) {
+    if matches!(layer.mark, Mark::Dots | Mark::Line) {
         let ends = layer.points.iter().filter_map(|point| {
             let (low, high) = point.interval?;
             Some((frame.at(point.x, low), frame.at(point.x, high)))
@@ -116,16 +116,9 @@ fn places(layer: &Layer, frame: &Frame) -> Vec<Pixel> {
     points.map(|point| frame.at(point.x, point.y)).collect()
 }
 
-fn course(picture: &mut Picture, places: &[Pixel], mark: Mark, ink: usize) {
-    let mut line: Vec<Pixel> = Vec::with_capacity(2 * places.len());
-    for &(x, y) in places {
-        if let (Mark::Steps, Some(&(_, before))) = (mark, line.last()) {
-            line.push((x, before));
-        }
-        line.push((x, y));
-    }
-    picture.course(&line, ink);
-    if is_marked(mark, places.len()) {
+fn course(picture: &mut Picture, places: &[Pixel], ink: usize) {
+    picture.course(places, ink);
+    if is_marked(Mark::Line, places.len()) {
         picture.marks(places, ink, false);
     }
 }

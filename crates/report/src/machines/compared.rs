@@ -33,7 +33,9 @@ pub(super) fn section(one: &Record, other: &Record) -> Option<Section> {
         units::counted(compared.len() as u64, "series", "series"),
         findings(&compared.iter().collect::<Vec<_>>(), &one)
     )];
-    sentences.extend(groups.iter().map(|group| group_sentence(group, &one)));
+    let is_known = |found: &&Compared| found.finding() != Finding::NotEnoughData;
+    let known = groups.iter().filter(|group| group.iter().any(is_known));
+    sentences.extend(known.map(|group| group_sentence(group, &one)));
     Some(Section {
         tables: vec![table(&compared, &title, [&one, &other])],
         charts: groups.iter().map(|group| chart(group, &title)).collect(),

@@ -6,7 +6,7 @@
 
 use steadfast_measure::figures::hash::Figure;
 use steadfast_measure::figures::{cipher, cpu, hash, pair};
-use steadfast_measure::record::{Isa, Record, Stage};
+use steadfast_measure::record::{Isa, Record, Side, Stage};
 use steadfast_measure::workload::cipher::masks;
 
 use super::names;
@@ -28,11 +28,11 @@ pub(super) fn section(records: &[&Record]) -> Section {
         };
         match &record.published {
             Some(published) => published.shares.iter().for_each(|share| {
-                let stated = Cell::Number(Quantity::Share(share.share));
+                let stated = Cell::Number(quantity(share.share)(share.share));
                 row("Published", &units::capital(&share.what), &share.of, stated);
             }),
             None => measured(record).into_iter().for_each(|(what, of, share)| {
-                row("Measured", &what, &of, cell(Quantity::Share, share));
+                row("Measured", &what, &of, cell(quantity(share.value), share));
             }),
         }
     }
@@ -48,13 +48,18 @@ pub(super) fn section(records: &[&Record]) -> Section {
     }
 }
 
+/// Returns how a share is shown: as a multiple if it is more than two.
+fn quantity(share: f64) -> fn(f64) -> Quantity {
+    if share > 2.0 { Quantity::Ratio } else { Quantity::Share }
+}
+
 fn measured(record: &Record) -> Vec<MeasuredShare> {
     let mut shares = Vec::new();
     if let Some(figures) = hash::of(record) {
         shares.extend(of_hash(&figures));
     }
     if let Some(figures) = pair::of(record) {
-        shares.extend(of_pair(&figures));
+        shares.extend(of_pair(&figures, record));
     }
     if let Some(figures) = cipher::of(record) {
         shares.extend(of_cipher(&figures));
@@ -82,7 +87,13 @@ fn of_hash(figures: &hash::HashFigures) -> Vec<MeasuredShare> {
 }
 
 /// Each step in folder A as a share of the same in B.
-fn of_pair(figures: &pair::PairFigures) -> Vec<MeasuredShare> {
+fn of_pair(figures: &pair::PairFigures, record: &Record) -> Vec<MeasuredShare> {
+    let path = |wanted: Side| {
+        let of_side = figures.sides.iter().find(|(side, _)| *side == wanted);
+        let place = of_side.and_then(|(_, place)| record.places.get((*place)?));
+        place.map_or("the other folder".to_owned(), |place| place.path.clone())
+    };
+    let (a, b) = (path(Side::A), path(Side::B));
     let whole = |row: &&pair::PairRow| {
         let one_length = figures.length_level.is_none();
         row.depth.is_none() && (one_length || row.len_bytes.is_none())
@@ -91,9 +102,10 @@ fn of_pair(figures: &pair::PairFigures) -> Vec<MeasuredShare> {
         let step = match row.stage {
             Stage::Write => "Writing",
             Stage::Read => "Reading",
+            Stage::Hash => "Processor time of both",
             _ => "Reading and hashing",
         };
-        Some((format!("{step}, A"), "B".to_owned(), row.a_to_b.ratio?))
+        Some((format!("{step} in {a}"), format!("in {b}"), row.a_to_b.ratio?))
     };
     figures.rows.iter().filter(whole).filter_map(share).collect()
 }

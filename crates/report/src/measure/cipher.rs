@@ -101,13 +101,6 @@ fn account_sentences(account: &GainAccount, library: &str) -> Vec<String> {
             ))
         ),
     });
-    if let Some(within) = account.gain_within {
-        sentences.push(format!(
-            "Within the task the cipher itself was {} as fast; where that is less than in memory, \
-             the task's bytes come from farther away.",
-            shown(within)
-        ));
-    }
     sentences
 }
 
@@ -193,7 +186,6 @@ fn tasks(tasks: &[TaskRate]) -> Table {
 
 fn charts(figures: &CipherFigures) -> Vec<Chart> {
     let mut charts = vec![by_instructions(figures)];
-    charts.extend(figures.account.as_ref().map(account_chart));
     charts.retain(|chart| chart.layers.iter().any(|layer| !layer.points.is_empty()));
     charts
 }
@@ -213,28 +205,6 @@ fn by_instructions(figures: &CipherFigures) -> Chart {
         "For each algorithm one bar with each set of instructions: bytes per second of one thread.",
         (names, Axis::linear("rate", Quantity::Rate(0.0))),
         figures.isas.iter().map(|(isa, _)| layer(*isa)).collect(),
-    )
-}
-
-/// The gain of the cipher, that of the task, and the greatest possible gain of the task.
-fn account_chart(account: &GainAccount) -> Chart {
-    let limit = account.amdahl.map(|amdahl| amdahl.limit()).filter(|&limit| limit < 1e3);
-    let mut bars = vec![
-        ("the cipher in memory", Some(account.kernel_gain)),
-        ("the cipher in the task", account.gain_within),
-        ("the task", Some(account.task_gain)),
-        ("the task at most", limit.map(|value| Figure { value, interval: None })),
-    ];
-    bars.retain(|(_, gain)| gain.is_some());
-    let names = Axis::names(bars.iter().map(|(name, _)| (*name).to_owned()));
-    Chart::new(
-        "cipher-account",
-        format!("{}: gain of the cipher, and of the task", account.algorithm),
-        "How many times as fast with all instructions: the cipher in memory, the cipher within the \
-         task, the task that enciphers a file, and what the task could gain at most, by Amdahl's \
-         account.",
-        (names, Axis::linear("times as fast with all instructions", Quantity::Ratio(0.0))),
-        vec![rows_layer("gain", Mark::Bars, &bars, |(_, gain)| *gain)],
     )
 }
 

@@ -7,12 +7,10 @@ mod layers;
 mod levels;
 mod tables;
 
-use steadfast_measure::figures::hash::{
-    Figure, FolderRate, Forecast, HashFigures, KernelRate, Overlap, PathLine, Streams,
-};
+use steadfast_measure::figures::hash::{Figure, HashFigures, KernelRate, Overlap, PathLine};
 use steadfast_measure::record::{Cache, Stage};
 
-use super::{BY_PROCESSOR, INTERVALS, cell, level_name, time_cell};
+use super::{BY_PROCESSOR, INTERVALS, cell, level_name};
 use crate::document::{Headline, Quantity, Section};
 use crate::units::{self, Units};
 
@@ -22,13 +20,10 @@ const DOUBTFUL: &str = "because no straight line fits";
 /// Makes the section.
 pub(super) fn section(figures: &HashFigures, units: Units) -> Section {
     let mut sentences = Vec::new();
-    sentences.extend(figures.forecast.as_ref().map(|of| forecast_sentence(of, units)));
-    sentences.extend(found_sentence(&figures.folders, units));
     sentences.extend(levels::sentences(figures, units));
     sentences.extend(fastest_sentence(&figures.kernels, units));
     sentences.extend(gain_sentence(&figures.kernels));
     sentences.extend(figures.overlaps.iter().map(|of| overlap_sentence(of, units)));
-    sentences.extend(buffer_sentence(figures, units));
     sentences.extend(figures.level_ratios.iter().map(|levels| {
         let [high, low] = [levels.levels.0, levels.levels.1].map(level_name);
         let what = stage_words(levels.stage);
@@ -52,18 +47,12 @@ pub(super) fn section(figures: &HashFigures, units: Units) -> Section {
     }
 }
 
-/// The expected time of a check, the rate of the files found, or that of SHA-256.
+/// The rate of one file at the highest level, or that of SHA-256.
 fn headline(figures: &HashFigures) -> Option<Headline> {
-    if let Some(forecast) = &figures.forecast {
-        return Some(Headline::new(time_cell(forecast.time_s), "to check the folder"));
-    }
-    let hashed = |of: &&FolderRate| of.streams.is_some() && of.stage == Stage::ReadHash;
-    let found = figures.folders.iter().find(hashed);
     let line = figures.level_lines.first().and_then(|line| line.net.rate());
-    let (rate, what) = match (found, line, fastest(&figures.kernels, Some(1))) {
-        (Some(found), ..) => (found.rate, "Reading and hashing the files found there"),
-        (None, Some(rate), _) => (rate, "Reading and hashing one file"),
-        (None, None, kernel) => (kernel?.rate, "SHA-256 in memory, one thread"),
+    let (rate, what) = match (line, fastest(&figures.kernels, Some(1))) {
+        (Some(rate), _) => (rate, "Reading and hashing one file"),
+        (None, kernel) => (kernel?.rate, "SHA-256 in memory, one thread"),
     };
     Some(Headline::new(cell(Quantity::Rate, rate), what))
 }
@@ -101,21 +90,6 @@ fn notes(figures: &HashFigures) -> Vec<String> {
                 .to_owned(),
         );
     }
-    if figures.folders.iter().any(|folder| folder.streams.is_some()) {
-        notes.push(format!(
-            "One stream is one thread that reads a file 1 MiB at a time, hashes it and opens the \
-             next, as simple programs do; many streams are a run like that of a check. The correct \
-             bytes are not known: each file had the same digest in all passes. {INTERVALS}"
-        ));
-    }
-    if figures.forecast.is_some() {
-        notes.push(
-            "The estimate is of the page cache as it was found, of files with a tag, and of a \
-             machine that is as busy as it was. It does not know of files that share the disk \
-             badly with each other, nor of tags that are read from a catalogue."
-                .to_owned(),
-        );
-    }
     notes
 }
 
@@ -130,47 +104,6 @@ fn warm_note(lines: &[PathLine]) -> Option<String> {
             tables::EXTRAPOLATED_MAX
         )
     })
-}
-
-fn forecast_sentence(forecast: &Forecast, units: Units) -> String {
-    let (files, bytes) = (forecast.all.files, units.bytes(forecast.all.bytes));
-    let cached = match forecast.cached_share {
-        Some(share) => format!("of what was read for it, {} was in memory", units::share(share)),
-        None => "whether the files are in memory could not be told".to_owned(),
-    };
-    format!(
-        "Checking the folder, {} of {bytes} together, will take about {}; {cached}.",
-        units::counted(files, "file", "files"),
-        time_cell(forecast.time_s).shown(units)
-    )
-}
-
-/// States the rates of reading and hashing files that were in a folder already.
-fn found_sentence(folders: &[FolderRate], units: Units) -> Option<String> {
-    let hashed = |of: &&FolderRate| of.streams.is_some() && of.stage == Stage::ReadHash;
-    let rates: Vec<String> = folders
-        .iter()
-        .filter(hashed)
-        .map(|of| {
-            let rate = cell(Quantity::Rate, of.rate).shown(units);
-            let streams = of.streams.map_or("", streams_words);
-            format!("{rate} in {streams}, {}", cache_words(of.cache))
-        })
-        .collect();
-    let first = folders.iter().find(hashed)?;
-    Some(format!(
-        "Reading and hashing the {} found there, {} together: {}.",
-        units::counted(first.files, "file", "files"),
-        units.bytes(first.bytes),
-        rates.join("; ")
-    ))
-}
-
-fn streams_words(streams: Streams) -> &'static str {
-    match streams {
-        Streams::One => "one stream",
-        Streams::Many => "many streams",
-    }
 }
 
 /// Returns the fastest SHA-256 in so many threads, or in as many as there are.
@@ -258,20 +191,6 @@ fn bound_words(overlap: &Overlap) -> &'static str {
         (Some((read_low, _)), Some((_, hash_high))) if read_low > hash_high => "reading",
         _ => "reading or hashing",
     }
-}
-
-fn buffer_sentence(figures: &HashFigures, units: Units) -> Option<String> {
-    let (best, as_good) = figures.buffers_best?;
-    let length = |place: usize| Units::Iec.bytes(figures.buffers[place].buffer_len_bytes);
-    let rate = cell(Quantity::Rate, figures.buffers[best].rate).shown(units);
-    let enough = match best == as_good {
-        true => String::new(),
-        false => format!("; from {} on it is within 2 %", length(as_good)),
-    };
-    Some(format!(
-        "Reading and hashing by turns, one thread, is fastest with a buffer of {}: {rate}{enough}.",
-        length(best)
-    ))
 }
 
 fn stage_words(stage: Stage) -> &'static str {

@@ -1,4 +1,4 @@
-//! Writing and reading files: a section with rates, phases, and rates that cannot be the storage's.
+//! Writing and reading files: a section with rates, and rates that cannot be the storage's.
 //!
 //! In: the figures of `write` or of `read`. Out: sentences, then tables, then charts of time
 //! against length and of the rate along the bytes.
@@ -6,11 +6,8 @@
 mod charts;
 
 use steadfast_measure::figures::hash::Figure;
-use steadfast_measure::figures::storage::{
-    Impossible, Phase, PhaseStep, SeriesFigures, StorageFigures, Why, of,
-};
+use steadfast_measure::figures::storage::{Impossible, SeriesFigures, StorageFigures, Why, of};
 use steadfast_measure::record::{Cache, Record, Series, Stage, Workload};
-use steadfast_measure::stats::Cause;
 
 use super::{INTERVALS, cell, latency_cell};
 use crate::document::{Cell, Field, Headline, Quantity, Section, Table};
@@ -33,12 +30,11 @@ pub(super) fn section(record: &Record, workload: Workload, units: Units) -> Opti
     for series in &figures.series {
         section.sentences.extend(sentences(series, units));
     }
-    section.tables = vec![lines(&figures), phases(&figures)];
-    section.tables.retain(|table| !table.rows.is_empty());
+    section.tables = vec![lines(&figures)];
     for (index, series) in figures.series.iter().enumerate() {
         section.charts.extend(charts::charts(workload, index, series, units));
     }
-    section.notes = notes(record, workload, &figures, units);
+    section.notes = notes(record, workload, &figures);
     Some(section)
 }
 
@@ -67,53 +63,34 @@ fn sentences(series: &SeriesFigures, units: Units) -> Vec<String> {
     {
         sentences.push(format!("{label}: no straight line fits; the rate is doubtful."));
     }
-    sentences.extend(series.steps.iter().map(|step| step_sentence(label, step, units)));
+    sentences.extend(load_sentence(label, series));
     sentences
         .extend(series.impossible.iter().map(|found| impossible_sentence(label, found, units)));
     sentences
 }
 
-fn step_sentence(label: &str, step: &PhaseStep, units: Units) -> String {
-    let at = units.bytes(step.at_bytes);
-    let to = units::percent(step.ratio);
-    let why = match step.cause {
-        Cause::Unexplained => "nothing that was seen beside it explains it".to_owned(),
-        cause => format!("evidence points to: {}", cause.name()),
-    };
-    let mut seen = Vec::new();
-    let evidence = &step.evidence;
-    seen.extend(
-        evidence
-            .in_core_ratio
-            .map(|ratio| format!("hashing in memory went to {} meanwhile", units::percent(ratio))),
-    );
-    seen.extend(evidence.load_rise.filter(|rise| rise.abs() >= 0.1).map(|rise| {
-        let change = if rise > 0.0 { "more" } else { "less" };
-        format!("others used {:.1} processors {change}", rise.abs())
-    }));
-    seen.extend(evidence.recovered_after_idle.map(|back| {
-        let back = if back { "came back" } else { "did not come back" };
-        format!("after a rest the rate {back}")
-    }));
-    let seen = if seen.is_empty() { String::new() } else { format!(" ({})", seen.join("; ")) };
-    format!("{label}: after {at} files of one length went to {to} of their rate; {why}{seen}.")
+/// States how busy the machine was with other work.
+fn load_sentence(label: &str, series: &SeriesFigures) -> Option<String> {
+    let others = series.others.filter(|&others| others >= 0.05)?;
+    let queued = series.queued.map_or(String::new(), |queued| {
+        format!("; {} of the time went by waiting for a processor", units::percent(queued))
+    });
+    Some(format!("{label}: meanwhile other programs had {others:.1} processors{queued}."))
 }
 
 fn impossible_sentence(label: &str, found: &Impossible, units: Units) -> String {
     let files = units::counted(found.files as u64, "file", "files");
     let fastest = units.per_second(found.fastest_per_s);
-    let (bound, rate) = match found.why {
-        Why::Cached => {
-            return format!(
-                "{label}: {files} came from memory, at up to {fastest}: not the storage's rate."
-            );
-        }
-        Why::AboveLink(rate) => ("the link can carry", units.per_second(rate)),
-        Why::AboveMemory(rate) => ("memory copies", units.per_second(rate)),
-    };
-    format!(
-        "{label}: {files} at up to {fastest}, above what {bound} ({rate}): not the storage's rate."
-    )
+    match found.why {
+        Why::Cached => format!(
+            "{label}: {files} came from memory, at up to {fastest}: not the storage's rate."
+        ),
+        Why::AboveLink(rate) => format!(
+            "{label}: {files} at up to {fastest}, above what the link can carry ({}): not the \
+             storage's rate.",
+            units.per_second(rate)
+        ),
+    }
 }
 
 /// The reported rate of a series, if its files have more than one length.
@@ -147,30 +124,7 @@ fn origin(series: &SeriesFigures) -> &'static str {
     }
 }
 
-/// The phases of series that have more than one.
-fn phases(figures: &StorageFigures) -> Table {
-    let several = figures.series.iter().filter(|series| series.phases.len() > 1);
-    let phases = several.flat_map(|series| series.phases.iter().map(move |phase| (series, phase)));
-    let phases: Vec<(&SeriesFigures, &Phase)> = phases.collect();
-    let fields: &[Field<'_, (&SeriesFigures, &Phase)>] = &[
-        ("What", &|(series, _)| Cell::text(units::capital(&series.label))),
-        (">From", &|(_, phase)| Cell::bytes(phase.from_bytes)),
-        (">Bytes", &|(_, phase)| Cell::bytes(phase.bytes)),
-        (">Files", &|(_, phase)| Cell::count(phase.files.len() as u64)),
-        (">Rate", &|(_, phase)| Cell::maybe(phase.rate_per_s.map(Quantity::Rate))),
-        (">All bytes ÷ all time", &|(_, phase)| {
-            Cell::Number(Quantity::Rate(phase.rate_overall_per_s))
-        }),
-    ];
-    Table::of("storage-phases", "Between steps of the rate", 2, &phases, fields)
-}
-
-fn notes(
-    record: &Record,
-    workload: Workload,
-    figures: &StorageFigures,
-    units: Units,
-) -> Vec<String> {
+fn notes(record: &Record, workload: Workload, figures: &StorageFigures) -> Vec<String> {
     let series = record.series.iter().filter(|series| {
         let stage = series.factors.stage;
         series.workload == workload && matches!(stage, Some(Stage::Read | Stage::Write))
@@ -180,10 +134,5 @@ fn notes(
     if figures.series.iter().any(|series| series.line.is_some()) {
         notes.push(INTERVALS.to_owned());
     }
-    let bound = |what: &str, rate: Option<f64>| {
-        rate.map(|rate| format!("{what}: {} by one thread.", units.per_second(rate)))
-    };
-    notes.extend(bound("Copying memory, at its fastest", figures.copy_rate_per_s));
-    notes.extend(bound("Hashing in memory between files", figures.core_rate_per_s));
     notes
 }

@@ -98,8 +98,9 @@ fn machines_beside_each_other() {
         published.iter().map(|of| of.published.as_ref().unwrap().shares.len()).sum();
     let is = |mark: &str| shares.iter().filter(|row| row[1] == Cell::text(mark)).count();
     assert_eq!(is("Published"), stated);
-    for what in ["Reading and hashing, cold", "Reading, A", "f32x4-dot, at background (9)"] {
-        let row = shares.iter().find(|row| row[2] == Cell::text(what));
+    for what in ["Reading and hashing, cold", "Reading in ", "f32x4-dot, at background (9)"] {
+        let is = |cell: &Cell| matches!(cell, Cell::Text(text) if text.starts_with(what));
+        let row = shares.iter().find(|row| is(&row[2]));
         let row = row.unwrap_or_else(|| panic!("{what}: {shares:?}"));
         assert!(matches!(row[4], Cell::Interval(Quantity::Share(_), _)), "{row:?}");
     }
@@ -279,7 +280,6 @@ fn layer() -> impl Strategy<Value = Layer> {
     let mark = prop_oneof![
         Just(Mark::Dots),
         Just(Mark::Line),
-        Just(Mark::Steps),
         Just(Mark::Band),
         Just(Mark::Bars),
         Just(Mark::Rule),

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use proptest::prelude::*;
 use steadfast_measure::published;
-use steadfast_measure::record::{self, Record, Sample, Stage, Unit, Workload};
+use steadfast_measure::record::{self, Factors, Record, Sample, Series, Stage, Unit, Workload};
 use steadfast_measure::workload::queue::FOUR_ROWS;
 use steadfast_report::document::{
     Cell, Document, DocumentTextOptions, Section, write_csv, write_json, write_markdown, write_text,
@@ -24,11 +24,33 @@ pub(crate) fn another() -> Record {
     record.name = Some("Other".to_owned());
     for (index, series) in record.series.iter_mut().enumerate() {
         let percent = 70 + (index as u64 * 13) % 61;
-        for sample in &mut series.samples {
-            sample.elapsed_ns = (sample.elapsed_ns * percent / 100).max(1);
-        }
+        slow_down(series, percent);
     }
     record
+}
+
+/// Makes every sample of a series take this many per cent of its time.
+fn slow_down(series: &mut Series, percent: u64) {
+    for sample in &mut series.samples {
+        sample.elapsed_ns = (sample.elapsed_ns * percent / 100).max(1);
+        sample.cpu_ns = sample.cpu_ns.map(|cpu_ns| cpu_ns * percent / 100);
+    }
+}
+
+/// Returns whether documents show a series. The frozen record has some that only earlier versions
+/// measured: estimates, files that were there, buffers, runs beside busy threads, and what was
+/// timed between files.
+fn is_shown(series: &Series) -> bool {
+    let Factors { stage, engine, order, busy_threads, drawn_from, .. } = &series.factors;
+    match series.workload {
+        Workload::Hash => {
+            let turns = engine.is_none() && *stage == Some(Stage::ReadHash);
+            let found = drawn_from.is_some() || order.is_some() || *stage == Some(Stage::Start);
+            !turns && !found && busy_threads.is_none()
+        }
+        Workload::Read | Workload::Write => matches!(stage, Some(Stage::Read | Stage::Write)),
+        _ => true,
+    }
 }
 
 fn of_workload(workload: Workload) -> Record {
@@ -87,7 +109,8 @@ fn assert_sane(forms: &[String]) {
 #[test]
 fn every_series_of_a_record_is_in_its_document() {
     for workload in Workload::ALL {
-        let record = of_workload(workload);
+        let mut record = of_workload(workload);
+        record.series.retain(is_shown);
         let whole = json(&[measure::document(&record)]);
         assert!(!record.series.is_empty(), "{} is in the record", workload.name());
         for index in 0..record.series.len() {
@@ -274,7 +297,7 @@ fn headings_and_captions_begin_with_capitals() {
     let charts = charts.map(|chart| &chart.title).filter(|title| !title.starts_with("aes-"));
     let titles: Vec<&String> =
         columns.chain(charts).chain(tables().map(|table| &table.title)).collect();
-    assert!(titles.len() > 60, "{titles:?}");
+    assert!(titles.len() > 40, "{titles:?}");
     let storage = document.sections.iter().filter(|section| section.title.contains("files"));
     let storage: Vec<&Section> = storage.collect();
     assert_eq!(storage.len(), 2);
@@ -319,11 +342,10 @@ proptest! {
         percent in 110..300_u64,
     ) {
         let mut record = of_workload(workload);
+        record.series.retain(is_shown);
         let before = json(&[measure::document(&record)]);
         let index = which.index(record.series.len());
-        for sample in &mut record.series[index].samples {
-            sample.elapsed_ns = sample.elapsed_ns * percent / 100;
-        }
+        slow_down(&mut record.series[index], percent);
         let after = json(&[measure::document(&record)]);
         prop_assert_ne!(before, after, "{}", record.series[index].label);
     }

@@ -3,7 +3,6 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use anyhow::ensure;
 use clap::Args;
 use steadfast_measure::record::Side;
 use steadfast_measure::workload::Workload;
@@ -49,8 +48,7 @@ pub(crate) struct PairArgs {
     #[arg(long, value_name = "SIZE", value_delimiter = ',', value_parser = quantity::bytes)]
     size: Vec<u64>,
 
-    /// Use the lengths of this profile of `measure write`; standard is the protocol of 160 files,
-    /// and does not end early
+    /// Use the lengths of this profile of `measure write`; standard is the protocol of 160 files
     #[arg(long, value_enum, conflicts_with = "size")]
     profile: Option<ProfileArg>,
 
@@ -63,10 +61,6 @@ pub(crate) struct PairArgs {
     #[arg(long, conflicts_with = "depth")]
     files_only: bool,
 
-    /// Stop early when the relative error of every ratio is at most SHARE
-    #[arg(long, value_name = "SHARE", default_value_t = 0.02)]
-    within: f64,
-
     #[command(flatten)]
     pub(crate) session: SessionArgs,
 }
@@ -76,17 +70,18 @@ impl PairArgs {
     pub(crate) fn workload(&self) -> anyhow::Result<Box<dyn Workload>> {
         let session = &self.session;
         session.refuse_levels()?;
-        ensure!(self.within.is_finite() && self.within >= 0.0, "--within is a share, as 0.02");
         let mut folders = vec![(Side::A, self.a.clone()), (Side::B, self.b.clone())];
         folders.extend(self.control.clone().map(|folder| (Side::Control, folder)));
         let (lens_bytes, rounds, span_s) = match session.quick {
             true => (vec![1_000_000, 4_000_000, 16_000_000], 20, 30),
             false => (vec![1_000_000, 16_000_000, 256_000_000], 40, 1800),
         };
-        let (lens_bytes, rounds, span_s, within) = match self.profile.map(ProfileArg::profile) {
-            None => (lens_bytes, rounds, span_s, self.within),
-            Some(profile) => (profile.lens_bytes(session.seed()), profile.sets(), DAY_S, 0.0),
+        let (lens_bytes, rounds, span_s) = match self.profile.map(ProfileArg::profile) {
+            None => (lens_bytes, rounds, span_s),
+            Some(profile) => (profile.lens_bytes(session.seed()), profile.sets(), DAY_S),
         };
+        // Where a number of rounds is asked for, no time cuts it short.
+        let span_s = if session.rounds.is_some() { DAY_S } else { span_s };
         let (depths, file_len_bytes, span) = match session.quick {
             true => (&[1, 32][..], 64 << 20, Duration::from_millis(40)),
             false => (&[1, 8, 32][..], 256 << 20, Duration::from_millis(100)),
@@ -99,7 +94,6 @@ impl PairArgs {
             lens_bytes: if self.size.is_empty() { lens_bytes } else { rising(&self.size) },
             depths: (!self.files_only).then_some(PairDepths { depths, file_len_bytes, span }),
             rounds: session.rounds.unwrap_or(rounds),
-            half_width: within,
             span: Duration::from_secs(span_s),
             seed: session.seed(),
         }))

@@ -13,7 +13,7 @@ use super::{SessionArgs, each_once};
 /// Measure reading files: with an empty page cache, past it, and from it
 ///
 /// Writes files as `measure write` does, without timing that, and reads each in every way in turn.
-/// All bytes are compared afterwards. `measure hash --existing` reads files that are there already.
+/// All bytes are compared afterwards.
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Examples:

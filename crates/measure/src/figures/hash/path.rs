@@ -55,8 +55,6 @@ pub struct FolderRate {
     pub engine: String,
     /// The origin of the bytes, as far as proved.
     pub cache: Option<Cache>,
-    /// How the files were read, if they were in the folder already; absent for files made for it.
-    pub streams: Option<Streams>,
     /// Files in each run.
     pub files: u64,
     /// Their bytes.
@@ -65,25 +63,6 @@ pub struct FolderRate {
     pub rate: Figure,
     /// Rate ÷ that of reading alone; absent for reading itself.
     pub net_by_read: Option<Figure>,
-}
-
-/// How files that were in a folder already were read.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Streams {
-    /// One file after the other, by one thread, as simple programs do.
-    One,
-    /// In one run, as a check does.
-    Many,
-}
-
-impl Streams {
-    fn of(factors: &Factors) -> Option<Streams> {
-        match factors.buffer_len_bytes {
-            _ if factors.order.is_none() => None,
-            Some(_) => Some(Streams::One),
-            None => Some(Streams::Many),
-        }
-    }
 }
 
 /// How far reading and hashing overlap in one file.
@@ -152,7 +131,9 @@ pub(super) fn level_lines(series: &[&Series]) -> Vec<LevelLine> {
         let net_by_read = reading.and_then(|read| {
             let [(_, net), (_, read)] =
                 [rates_of_rounds(&points(net))?, rates_of_rounds(&points(read))?];
-            Figure::of_rounds(net.iter().zip(&read).filter_map(|(net, read)| Some((*net)? / (*read)?)))
+            Figure::of_rounds(
+                net.iter().zip(&read).filter_map(|(net, read)| Some((*net)? / (*read)?)),
+            )
         });
         Some(LevelLine {
             qos: net.factors.qos?,
@@ -168,9 +149,11 @@ pub(super) fn level_lines(series: &[&Series]) -> Vec<LevelLine> {
 
 pub(super) fn folders(series: &[&Series]) -> Vec<FolderRate> {
     let many = |series: &&&Series| {
-        let Factors { qos, drawn_from, stage, .. } = &series.factors;
+        // Earlier versions also read files that they had not made, in an order.
+        let Factors { qos, drawn_from, order, stage, .. } = &series.factors;
         let many = series.samples.iter().all(|sample| sample.files.is_some());
-        many && qos.is_none() && drawn_from.is_none() && *stage != Some(Stage::Start)
+        let made = drawn_from.is_none() && order.is_none();
+        many && qos.is_none() && made && *stage != Some(Stage::Start)
     };
     let folders: Vec<&Series> = series.iter().filter(many).copied().collect();
     let folder = |series: &&Series| {
@@ -184,7 +167,6 @@ pub(super) fn folders(series: &[&Series]) -> Vec<FolderRate> {
             stage: factors.stage?,
             engine: factors.engine.clone()?,
             cache: factors.cache,
-            streams: Streams::of(factors),
             files: sample.files?,
             bytes: sample.amount,
             rate: Figure::rate_of(series)?,
@@ -197,9 +179,7 @@ pub(super) fn folders(series: &[&Series]) -> Vec<FolderRate> {
 /// Returns whether one series is the other without its hashing.
 fn is_reading_of(one: &Series, other: &Series) -> bool {
     let (one, other) = (&one.factors, &other.factors);
-    one.stage == Some(Stage::Read)
-        && (&one.engine, one.cache) == (&other.engine, other.cache)
-        && Streams::of(one) == Streams::of(other)
+    one.stage == Some(Stage::Read) && (&one.engine, one.cache) == (&other.engine, other.cache)
 }
 
 /// Times of one round, for the same files.

@@ -173,7 +173,8 @@ impl HashCell for KernelCell {
             None => {
                 let once = self.hash(session, 1)?;
                 session.doing(&self.label)?;
-                (self.target_ns.div_ceil(once.elapsed_ns)).clamp(1, 1 << 20) as usize
+                let once_ns = (once.cpu_ns / self.threads as u64).max(1);
+                self.target_ns.div_ceil(once_ns).clamp(1, 1 << 20) as usize
             }
         };
         self.repeats = Some(repeats);

@@ -21,7 +21,6 @@ use steadfast::{
 use strum::IntoStaticStr;
 
 use super::HashCell;
-use super::busy::BusyThreads;
 use super::files::{FileStore, Made};
 use super::kernel::of_other;
 use crate::error::Error;
@@ -72,8 +71,6 @@ pub(super) struct PathSeries {
     pub(super) source: ByteSource,
     pub(super) scope: PathScope,
     pub(super) level: Option<Level>,
-    /// Busy threads beside the run, where contention is measured.
-    pub(super) busy_threads: Option<u32>,
 }
 
 impl PathSeries {
@@ -83,13 +80,7 @@ impl PathSeries {
         let sources = ByteSource::ALL.into_iter();
         let sources = sources.filter(|&source| level.is_none() || source != ByteSource::Null);
         let part = |source| {
-            [Stage::Read, Stage::ReadHash].map(|stage| PathSeries {
-                stage,
-                source,
-                scope,
-                level,
-                busy_threads: None,
-            })
+            [Stage::Read, Stage::ReadHash].map(|stage| PathSeries { stage, source, scope, level })
         };
         sources.flat_map(part).collect()
     }
@@ -107,13 +98,7 @@ impl PathSeries {
             PathScope::Folder => "a folder",
         };
         let at = self.level.map_or(String::new(), |level| format!(", {level}"));
-        let beside = match self.busy_threads {
-            None => String::new(),
-            Some(0) => ", with nothing beside".to_owned(),
-            Some(1) => ", beside a busy thread".to_owned(),
-            Some(threads) => format!(", beside {threads} busy threads"),
-        };
-        format!("{what}{by}, {scope}, {}{at}{beside}", self.source.words())
+        format!("{what}{by}, {scope}, {}{at}", self.source.words())
     }
 
     fn method(self) -> String {
@@ -133,13 +118,7 @@ impl PathSeries {
             PathScope::OneFile => "one file in each run",
             PathScope::Folder => "all files in one run",
         };
-        let beside = match self.busy_threads {
-            Some(1..) => "; threads of this program count beside it, at the session's level",
-            _ => "",
-        };
-        format!(
-            "{what}; {source}; {scope}{beside}; starting and ending the run's threads is included"
-        )
+        format!("{what}; {source}; {scope}; starting and ending the run's threads is included")
     }
 
     /// Adds the series. The first sample adds the facts that only a run knows.
@@ -154,7 +133,6 @@ impl PathSeries {
             algorithm: (self.stage == Stage::ReadHash).then(|| store.algorithm.name().to_owned()),
             engine: Some(self.source.engine().name().to_owned()),
             qos: self.level.map(Level::number),
-            busy_threads: self.busy_threads,
             cache: match self.source {
                 ByteSource::Null => None,
                 // Until all samples prove it.
@@ -256,7 +234,6 @@ impl HashCell for PathCell {
         let options = options(self.way.level);
         let selection = selection(self.files.iter().map(|file| file.path.clone()).collect());
         let engine = self.way.source.engine();
-        let busy = BusyThreads::start(self.way.busy_threads.unwrap_or(0));
         let ran = match self.way.stage {
             Stage::Read => run(session, &options, |heard| {
                 read_without_hashing(&selection, &options, engine, heard)
@@ -265,16 +242,11 @@ impl HashCell for PathCell {
                 run_with(hash, &selection, &options, engine, Arc::new(Xattr), heard)
             }),
         };
-        drop(busy);
         let CompletedRun { timed, summary, heard } = ran?;
         self.check(&summary, &heard)?;
         heard.refused.iter().for_each(|refusal| session.warn(refusal.clone()));
         self.note(session, &summary);
         let mut sample = timed.sample(round, self.bytes());
-        if self.way.busy_threads.is_some_and(|threads| threads > 0) {
-            // The process's time is mostly that of the busy threads.
-            (sample.cpu_ns, sample.performance_cpu_ns, sample.energy_nj) = (None, None, None);
-        }
         sample.cached_bytes = cached;
         sample.files = (self.way.scope == PathScope::Folder).then_some(self.files.len() as u64);
         session.add_sample(self.id, sample);

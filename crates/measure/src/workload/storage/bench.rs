@@ -11,7 +11,7 @@ use steadfast::read::direct::Direct;
 use steadfast_sys::file::{AlignedBuffer, File, Flush};
 use strum::{EnumMessage, IntoStaticStr, VariantArray};
 
-use super::beside::{Core, Counted, copy_memory};
+use super::beside::Counted;
 use super::plan::{Plan, PlannedFile};
 use super::timed::{self, Went};
 use crate::contents::{CHUNK_LEN_BYTES, TestBytes};
@@ -106,7 +106,6 @@ pub(in crate::workload) struct Bench {
     scratch: Scratch,
     contents: TestBytes,
     buffer: AlignedBuffer,
-    core: Core,
 }
 
 /// Returns the expected seconds for this many bytes.
@@ -134,7 +133,6 @@ impl Bench {
         }
         let contents = TestBytes::new(plan.seed);
         let place = session.add_place(site.place.clone());
-        copy_memory(session, workload, contents.pool())?;
         Ok(Bench {
             workload,
             plan: plan.clone(),
@@ -144,7 +142,6 @@ impl Bench {
             scratch,
             contents,
             buffer: AlignedBuffer::new(CHUNK_LEN_BYTES),
-            core: Core::new(session, workload),
         })
     }
 
@@ -240,7 +237,6 @@ impl Bench {
                 let beside = counted.beside(timed);
                 let sample = Sample { beside, ..timed.sample(file.set, file.length) };
                 session.add_sample(series, sample);
-                self.core.sample(session, file.set)?;
             }
             session.did(expected_s(file.length));
         }
@@ -281,7 +277,6 @@ impl Bench {
         let sample = Sample { cached_bytes, beside, ..timed.sample(file.set, file.length) };
         note_origin(session, series, way, origin, &sample);
         session.add_sample(series, sample);
-        self.core.sample(session, file.set)?;
         session.did(expected_s(file.length));
         Ok(())
     }

@@ -23,7 +23,7 @@ const POINTS_MIN: usize = 4;
 /// Draws a chart. The last line is the caption. Returns no lines if there is no curve to show.
 pub(super) fn drawn(chart: &Chart, units: Units) -> Vec<String> {
     let is_course = |layer: &&Layer| {
-        let marks = matches!(layer.mark, Mark::Dots | Mark::Line | Mark::Steps);
+        let marks = matches!(layer.mark, Mark::Dots | Mark::Line);
         marks && layer.points.len() >= POINTS_MIN
     };
     let bands = chart.layers.iter().any(|layer| layer.mark == Mark::Band);

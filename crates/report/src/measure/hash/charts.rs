@@ -2,8 +2,8 @@
 //!
 //! In: figures. Out: charts, except those without points.
 
-use steadfast_measure::figures::hash::{HashFigures, KernelRate, PathLine, Streams};
-use steadfast_measure::record::{Cache, Stage};
+use steadfast_measure::figures::hash::{HashFigures, KernelRate, PathLine};
+use steadfast_measure::record::Stage;
 
 use super::layers::{band, fitted, measured};
 use super::{cache_words, line_words};
@@ -13,12 +13,10 @@ use crate::measure::{level_name, point, rows_layer};
 pub(super) fn charts(figures: &HashFigures) -> Vec<Chart> {
     let mut charts = vec![by_size(figures)];
     charts.push(parts(figures));
-    charts.push(found(figures));
     charts.push(sha256(figures));
     charts.push(algorithms(figures));
     charts.push(levels(figures));
     charts.extend(super::levels::charts(figures));
-    charts.push(buffers(figures));
     charts.retain(|chart| chart.layers.iter().any(|layer| !layer.points.is_empty()));
     charts
 }
@@ -66,32 +64,6 @@ fn parts(figures: &HashFigures) -> Chart {
             rows_layer("reading alone", Mark::Bars, &checked, reading),
             rows_layer("hashing alone", Mark::Bars, &checked, |_| hashing),
             rows_layer("both", Mark::Bars, &checked, |line| line.rate()),
-        ],
-    )
-}
-
-/// The files that were in the folder already, by where their bytes came from.
-fn found(figures: &HashFigures) -> Chart {
-    let of_found = || figures.folders.iter().filter(|of| of.streams.is_some());
-    let mut caches: Vec<Option<Cache>> = of_found().map(|of| of.cache).collect();
-    caches.dedup();
-    let layer = |label: &str, stage: Stage, streams: Streams| {
-        rows_layer(label, Mark::Bars, &caches, |&cache| {
-            let key = (stage, Some(streams), cache);
-            of_found().find(|of| (of.stage, of.streams, of.cache) == key).map(|of| of.rate)
-        })
-    };
-    Chart::new(
-        "hash-found",
-        "Reading and hashing the files found there",
-        "For each state of the page cache four bars: the rate of reading alone and of reading and \
-         hashing, by one thread one file after the other, and by a run as a check does it.",
-        rate_by_name(caches.iter().map(|&cache| cache_words(cache).to_owned())),
-        vec![
-            layer("read, one stream", Stage::Read, Streams::One),
-            layer("read and hashed, one stream", Stage::ReadHash, Streams::One),
-            layer("read, many streams", Stage::Read, Streams::Many),
-            layer("read and hashed, many streams", Stage::ReadHash, Streams::Many),
         ],
     )
 }
@@ -169,19 +141,5 @@ fn levels(figures: &HashFigures) -> Chart {
         "A bar for each level and stage, the highest level first, with intervals.",
         rate_by_name(known.iter().map(|&qos| level_name(qos))),
         layers,
-    )
-}
-
-fn buffers(figures: &HashFigures) -> Chart {
-    let buffers = figures.buffers.iter();
-    let points = buffers.map(|buffer| point(buffer.buffer_len_bytes as f64, &buffer.rate));
-    let layer = Layer::new("read and hash by turns", Mark::Line, points);
-    Chart::new(
-        "hash-buffers",
-        "Reading and hashing by turns, by buffer",
-        "The rate rises until calls cost nothing beside their bytes, and falls where the buffer no \
-         longer fits a cache.",
-        (Axis::log("buffer", Quantity::Bytes(0)), Axis::linear("rate", Quantity::Rate(0.0))),
-        vec![layer],
     )
 }

@@ -18,8 +18,13 @@ pub(super) fn fitted(line: &PathLine, label: &str) -> Layer {
 }
 
 pub(super) fn band(line: &PathLine, label: &str) -> Option<Layer> {
-    let points = band_points(line.line.band.as_ref());
-    let points = points.filter(|point| point.interval.is_some_and(|(low, _)| low > 0.0));
+    // On logarithmic axes a band cannot reach below nothing. It ends at a tenth of the line, and so
+    // begins where its data begin.
+    let points = band_points(line.line.band.as_ref()).map(|point| Point {
+        interval: point.interval.map(|(low, high)| (low.max(0.1 * point.y), high)),
+        ..point
+    });
+    let points = points.filter(|point| point.y > 0.0);
     let layer = Layer::new(label, Mark::Band, points);
     (!layer.points.is_empty()).then_some(layer)
 }

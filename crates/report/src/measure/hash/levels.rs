@@ -1,19 +1,19 @@
-//! QoS levels: time by size at each, and rates beside busy threads.
+//! QoS levels: time by size at each.
 //!
 //! In: figures. Out: sentences, tables and charts for the section about hashing.
 
-use steadfast_measure::figures::hash::{ContendedRate, Figure, HashFigures, LevelLine};
+use steadfast_measure::figures::hash::{HashFigures, LevelLine};
 use steadfast_measure::record::Cache;
 
 use super::cache_words;
 use super::layers::{band, fitted, measured};
-use crate::document::{Axis, Cell, Chart, Field, Mark, Quantity, Table};
-use crate::measure::{cell, latency_cell, level_name, rows_layer};
+use crate::document::{Axis, Cell, Chart, Field, Quantity, Table};
+use crate::measure::{cell, latency_cell, level_name};
 use crate::units::{self, Units};
 
 /// States the rate at each level, and what share of reading it is.
 pub(super) fn sentences(figures: &HashFigures, units: Units) -> Vec<String> {
-    let mut sentences: Vec<String> = caches(figures)
+    caches(figures)
         .into_iter()
         .map(|(cache, lines)| {
             let level = |line: &&LevelLine| {
@@ -26,33 +26,7 @@ pub(super) fn sentences(figures: &HashFigures, units: Units) -> Vec<String> {
             let levels: Vec<String> = lines.iter().map(level).collect();
             format!("Reading and hashing, {}: {}.", cache_words(cache), levels.join("; "))
         })
-        .collect();
-    sentences.extend(contended_sentence(&figures.contended));
-    sentences
-}
-
-/// States what the lowest and the highest level keep of their rate beside the most busy threads.
-fn contended_sentence(contended: &[ContendedRate]) -> Option<String> {
-    let busy_threads = contended.iter().map(|of| of.busy_threads).max()?;
-    let busiest = || contended.iter().filter(|of| of.busy_threads == busy_threads);
-    let (low, high) = (busiest().next()?, busiest().next_back()?);
-    let share = |of: &ContendedRate| cell(Quantity::Share, of.of_alone).shown(Units::Si);
-    Some(format!(
-        "Beside {} a check keeps {} of its rate at {} and {} at {}.",
-        threads_words(busy_threads),
-        share(low),
-        level_name(low.qos),
-        share(high),
-        level_name(high.qos)
-    ))
-}
-
-fn threads_words(busy_threads: u32) -> String {
-    match busy_threads {
-        0 => "nothing".to_owned(),
-        1 => "one busy thread".to_owned(),
-        threads => format!("{threads} busy threads"),
-    }
+        .collect()
 }
 
 /// Returns the lines by where the bytes came from.
@@ -70,9 +44,7 @@ fn caches(figures: &HashFigures) -> Vec<(Option<Cache>, Vec<&LevelLine>)> {
 /// Time against size on linear axes, as other publications draw it: the steeper the line, the lower
 /// the rate.
 pub(super) fn charts(figures: &HashFigures) -> Vec<Chart> {
-    let mut drawn: Vec<Chart> = caches(figures).into_iter().map(by_size).collect();
-    drawn.extend(contended_chart(&figures.contended));
-    drawn
+    caches(figures).into_iter().map(by_size).collect()
 }
 
 fn by_size((cache, lines): (Option<Cache>, Vec<&LevelLine>)) -> Chart {
@@ -94,37 +66,8 @@ fn by_size((cache, lines): (Option<Cache>, Vec<&LevelLine>)) -> Chart {
     )
 }
 
-fn contended_chart(contended: &[ContendedRate]) -> Option<Chart> {
-    let mut levels: Vec<u8> = contended.iter().map(|of| of.qos).collect();
-    levels.dedup();
-    levels.reverse();
-    let mut counts: Vec<u32> = contended.iter().map(|of| of.busy_threads).collect();
-    counts.sort_unstable();
-    counts.dedup();
-    let rate = |qos: u8, busy_threads: u32| -> Option<Figure> {
-        let found = contended.iter().find(|of| (of.qos, of.busy_threads) == (qos, busy_threads));
-        found.map(|of| of.rate)
-    };
-    let layers = counts.iter().map(|&busy_threads| {
-        let label = format!("beside {}", threads_words(busy_threads));
-        rows_layer(label, Mark::Bars, &levels, |&qos| rate(qos, busy_threads))
-    });
-    (!contended.is_empty()).then(|| {
-        Chart::new(
-            "hash-contended",
-            "Reading and hashing beside busy threads, by QoS level",
-            "For each level a bar with nothing beside it, and one for each number of busy threads.",
-            (
-                Axis::names(levels.iter().map(|&qos| level_name(qos))),
-                Axis::linear("rate", Quantity::Rate(0.0)),
-            ),
-            layers.collect(),
-        )
-    })
-}
-
-pub(super) fn tables(figures: &HashFigures) -> Vec<Table> {
-    let lines: &[Field<'_, LevelLine>] = &[
+pub(super) fn table(figures: &HashFigures) -> Table {
+    let fields: &[Field<'_, LevelLine>] = &[
         ("Files", &|of| Cell::text(units::capital(cache_words(of.net.cache)))),
         ("Level", &|of| Cell::text(level_name(of.qos))),
         (">Rate", &|of| cell(Quantity::Rate, of.net.rate())),
@@ -132,26 +75,6 @@ pub(super) fn tables(figures: &HashFigures) -> Vec<Table> {
         (">Reading alone", &|of| cell(Quantity::Rate, of.read)),
         (">Net ÷ read", &|of| cell(Quantity::Share, of.net_by_read)),
     ];
-    let contended: &[Field<'_, ContendedRate>] = &[
-        ("Level", &|of| Cell::text(level_name(of.qos))),
-        (">Busy threads", &|of| Cell::count(of.busy_threads)),
-        (">Rate", &|of| cell(Quantity::Rate, of.rate)),
-        (">Of alone", &|of| cell(Quantity::Share, of.of_alone)),
-    ];
-    vec![
-        Table::of(
-            "hash-levels-by-size",
-            "One file at each QoS level",
-            2,
-            &figures.level_lines,
-            lines,
-        ),
-        Table::of(
-            "hash-contended",
-            "Reading and hashing beside busy threads",
-            2,
-            &figures.contended,
-            contended,
-        ),
-    ]
+    let title = "One file at each QoS level";
+    Table::of("hash-levels-by-size", title, 2, &figures.level_lines, fields)
 }

@@ -3,12 +3,11 @@
 //! In: figures. Out: tables, except those without rows.
 
 use steadfast_measure::figures::hash::{
-    BufferRate, ClassForecast, FolderRate, Forecast, HashFigures, KernelRate, LevelRate, Overlap,
-    PathLine,
+    FolderRate, HashFigures, KernelRate, LevelRate, Overlap, PathLine,
 };
 use steadfast_measure::record::{Cache, Stage};
 
-use super::{bound_words, cache_words, engine_words, line_words, stage_words, streams_words};
+use super::{bound_words, cache_words, engine_words, line_words, stage_words};
 use crate::document::{Cell, Field, Quantity, Table};
 use crate::measure::{cell, elapsed_cell, latency_cell, waited_cell};
 use crate::units::{self, Units};
@@ -24,11 +23,9 @@ pub(super) fn tables(figures: &HashFigures, units: Units) -> Vec<Table> {
         folders(&figures.folders),
         overlaps(figures),
         times(&figures.lines),
-        buffers(figures),
         levels(figures),
+        super::levels::table(figures),
     ];
-    tables.extend(super::levels::tables(figures));
-    tables.extend(figures.forecast.as_ref().map(classes));
     tables.retain(|table| !table.rows.is_empty());
     tables
 }
@@ -62,11 +59,7 @@ fn lines(lines: &[PathLine], units: Units) -> Table {
 fn folders(folders: &[FolderRate]) -> Table {
     let what = |of: &FolderRate| match engine_words(of.stage, &of.engine) {
         Some(words) => units::capital(words),
-        None => {
-            let streams = of.streams.map_or(String::new(), |of| format!(", {}", streams_words(of)));
-            let (stage, cache) = (stage_words(of.stage), cache_words(of.cache));
-            format!("{stage}, {cache}{streams}")
-        }
+        None => format!("{}, {}", stage_words(of.stage), cache_words(of.cache)),
     };
     let fields: &[Field<'_, FolderRate>] = &[
         ("What", &|of| Cell::text(what(of))),
@@ -75,9 +68,7 @@ fn folders(folders: &[FolderRate]) -> Table {
         (">Rate", &|of| cell(Quantity::Rate, of.rate)),
         (">Of reading", &|of| cell(Quantity::Share, of.net_by_read)),
     ];
-    let found = folders.iter().any(|of| of.streams.is_some());
-    let title = if found { "The files found there" } else { "A folder in one run" };
-    Table::of("hash-folder", title, 1, folders, fields)
+    Table::of("hash-folder", "A folder in one run", 1, folders, fields)
 }
 
 fn overlaps(figures: &HashFigures) -> Table {
@@ -134,23 +125,6 @@ fn time(line: &PathLine, amount: u64) -> Cell {
     }
 }
 
-fn buffers(figures: &HashFigures) -> Table {
-    let title = "Reading and hashing by turns, by buffer";
-    let length = |place: usize| figures.buffers[place].buffer_len_bytes;
-    let best = figures.buffers_best.map(|(best, as_good)| (length(best), length(as_good)));
-    let mark = |length: u64| match best {
-        Some((best, _)) if length == best => "best",
-        Some((_, as_good)) if length == as_good => "within 2 %",
-        _ => "",
-    };
-    let fields: &[Field<'_, BufferRate>] = &[
-        (">Buffer", &|of| Cell::text(Units::Iec.bytes(of.buffer_len_bytes))),
-        (">Rate", &|of| cell(Quantity::Rate, of.rate)),
-        ("Note", &|of| Cell::text(mark(of.buffer_len_bytes))),
-    ];
-    Table::of("hash-buffers", title, 1, &figures.buffers, fields)
-}
-
 fn levels(figures: &HashFigures) -> Table {
     let fields: &[Field<'_, LevelRate>] = &[
         ("What", &|of| Cell::text(stage_words(of.stage))),
@@ -159,20 +133,4 @@ fn levels(figures: &HashFigures) -> Table {
         (">Rate", &|of| cell(Quantity::Rate, of.rate)),
     ];
     Table::of("hash-levels", "QoS levels", 3, &figures.levels, fields)
-}
-
-fn classes(forecast: &Forecast) -> Table {
-    let title = "What the estimate is made of";
-    let fields: &[Field<'_, ClassForecast>] = &[
-        (">Mean length", &|of| Cell::bytes(of.files.bytes / of.files.files.max(1))),
-        (">Files", &|of| Cell::count(of.files.files)),
-        (">Bytes", &|of| Cell::bytes(of.files.bytes)),
-        (">Time", &|of| Cell::Number(Quantity::Time(1e9 * of.time_s))),
-        (">Each file", &|of| {
-            Cell::Number(Quantity::Time(1e9 * of.time_s / of.files.files.max(1) as f64))
-        }),
-        (">Rate", &|of| Cell::Number(Quantity::Rate(of.files.bytes as f64 / of.time_s))),
-        (">Sets", &|of| Cell::count(of.sets as u64)),
-    ];
-    Table::of("hash-estimate", title, 1, &forecast.classes, fields)
 }

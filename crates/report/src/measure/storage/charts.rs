@@ -10,9 +10,6 @@ use crate::document::{Axis, Chart, Layer, Mark, Point, Quantity};
 use crate::measure::{band_points, lengths_between};
 use crate::units::{self, Units};
 
-/// Distance between the labels of rules, as a share of the frame.
-const RULE_STEP: f64 = 0.09;
-
 pub(super) fn charts(
     workload: Workload,
     index: usize,
@@ -52,20 +49,11 @@ fn by_length(name: String, series: &SeriesFigures) -> Chart {
 }
 
 fn along_bytes(name: String, series: &SeriesFigures, units: Units) -> Chart {
-    let mut layers =
-        vec![Layer::new("files", Mark::Dots, points(series, |file| file.bytes_before as f64))];
-    layers.push(phases(series, |file| file.bytes_before as f64));
-    layers.extend((0..).zip(&series.steps).map(|(at, step)| {
-        Layer::new(
-            step.cause.name().to_owned(),
-            Mark::Rule,
-            vec![Point::at(step.at_bytes as f64, RULE_STEP * f64::from(at % 6))],
-        )
-    }));
+    let dots = Layer::new("files", Mark::Dots, points(series, |file| file.bytes_before as f64));
     let title = format!("{}: rate along the bytes", units::capital(&series.label));
     let along = "in the order of the bytes, as what fills up would show";
     let axes = (Axis::linear("bytes before", Quantity::Bytes(0)), rate());
-    Chart::new(name, title, course_words(series, along, units), axes, layers)
+    Chart::new(name, title, course_words(series, along, units), axes, vec![dots])
 }
 
 fn along_time(name: String, series: &SeriesFigures, units: Units) -> Chart {
@@ -75,29 +63,14 @@ fn along_time(name: String, series: &SeriesFigures, units: Units) -> Chart {
     let title = format!("{}: rate over time", units::capital(&series.label));
     let description = course_words(series, "over time, as what grows warm would show", units);
     let axes = (Axis::linear("time since the first file", Quantity::Time(0.0)), rate());
-    Chart::new(name, title, description, axes, vec![dots, phases(series, at)])
+    Chart::new(name, title, description, axes, vec![dots])
 }
 
 fn course_words(series: &SeriesFigures, along: &str, units: Units) -> String {
     let rates = || series.points.iter().map(|file| file.point.rate_per_s());
     let (fast, slow) = (rates().fold(0.0, f64::max), rates().fold(f64::INFINITY, f64::min));
-    let steps = match series.steps.len() as u64 {
-        0 => "no step of the rate was found".to_owned(),
-        steps => format!("{} of the rate", units::counted(steps, "step", "steps")),
-    };
     let (fast, slow) = (units.per_second(fast), units.per_second(slow));
-    format!("One dot for each file, {along}: from {slow} to {fast}; {steps}.")
-}
-
-/// A horizontal line for each phase, at its rate: all bytes ÷ all time.
-fn phases(series: &SeriesFigures, at: impl Fn(&TimedFile) -> f64) -> Layer {
-    let mut steps = Vec::new();
-    for phase in &series.phases {
-        let files = series.points.get(phase.files.clone()).unwrap_or_default();
-        let ends = [files.first(), files.last()].into_iter().flatten();
-        steps.extend(ends.map(|file| Point::at(at(file), phase.rate_overall_per_s)));
-    }
-    Layer::new("phases", Mark::Steps, steps)
+    format!("One dot for each file, {along}: from {slow} to {fast}.")
 }
 
 /// Time against length with the line and its band; `None` without a line.
