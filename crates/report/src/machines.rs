@@ -7,11 +7,13 @@ mod compared;
 mod shares;
 
 use steadfast::Timestamp;
+use steadfast_measure::figures::cpu::{self, CpuFigures};
+use steadfast_measure::figures::hash::{self, PathLine};
 use steadfast_measure::figures::hosts::{self, HostFigures};
-use steadfast_measure::record::{Record, Unit, Workload};
+use steadfast_measure::record::{Record, Stage, Unit, Workload};
 
 use crate::document::{Axis, Cell, Chart, Document, Field, Mark, Quantity, Section, Table};
-use crate::measure::{cell, level_words, rows_layer};
+use crate::measure::{cell, level_words, line_layers, rows_layer};
 use crate::units::{self, Units};
 
 /// Makes a document that compares records, or of published figures. `None` if there is nothing to
@@ -81,7 +83,13 @@ fn machines(hosts: &[HostFigures], records: &[&Record]) -> Section {
         (">Both ÷ reading", &|of| cell(Quantity::Share, of.net_by_read)),
     ];
     let table = Table::of("machines", "Machines", 1, hosts, fields);
-    let charts = [hashing_chart(hosts), writing_chart(hosts), reading_chart(hosts)];
+    let charts = [
+        size_chart(records),
+        hashing_chart(hosts),
+        writing_chart(hosts),
+        reading_chart(hosts),
+        loops_chart(records),
+    ];
     Section {
         title: "Machines".to_owned(),
         sentences: vec![origins(hosts)],
@@ -280,6 +288,58 @@ fn reading_chart(hosts: &[HostFigures]) -> Option<Chart> {
             ],
         )
     })
+}
+
+/// Time against size of one file that is read and hashed, a line in its band for each machine.
+fn size_chart(records: &[&Record]) -> Option<Chart> {
+    let line = |record: &Record| -> Option<PathLine> {
+        let figures = hash::of(record)?;
+        let is_check = |line: &&PathLine| line.stage == Stage::ReadHash && line.engine != "null";
+        let of_levels = figures.level_lines.iter().map(|line| &line.net);
+        figures.lines.iter().filter(is_check).chain(of_levels).next().cloned()
+    };
+    let lines = records.iter().zip(names(records));
+    let lines: Vec<(String, PathLine)> =
+        lines.filter_map(|(record, name)| Some((name, line(record)?))).collect();
+    (lines.len() > 1).then(|| {
+        Chart::new(
+            "machines-by-size",
+            "Time to read and hash one file, by machine",
+            "Each dot is one run, and each machine has its fitted line in its band. Both axes are \
+             logarithmic, so that small files are seen as well.",
+            (Axis::log("size", Quantity::Bytes(0)), Axis::log("time", Quantity::Time(0.0))),
+            lines.iter().flat_map(|(name, line)| line_layers(line, name)).collect(),
+        )
+    })
+}
+
+/// Loops of one thread at its highest level, each kernel as a share of the first machine's.
+fn loops_chart(records: &[&Record]) -> Option<Chart> {
+    let figures = records.iter().zip(names(records));
+    let figures = figures.filter_map(|(record, name)| Some((name, cpu::of(record)?)));
+    let figures: Vec<(String, CpuFigures)> = figures.collect();
+    let (first, of_first) = figures.first().filter(|_| figures.len() > 1)?;
+    let rate = |of: &CpuFigures, kernel: &str| {
+        let alone = of.rates.iter().filter(|rate| rate.threads == 1 && rate.kernel == kernel);
+        alone.max_by_key(|rate| rate.qos).map(|rate| rate.rate)
+    };
+    let mut kernels: Vec<&str> = of_first.rates.iter().map(|rate| rate.kernel.as_str()).collect();
+    kernels.dedup();
+    let layers = figures.iter().map(|(name, of)| {
+        rows_layer(name.as_str(), Mark::Bars, &kernels, |kernel| {
+            Some(rate(of, kernel)?.scaled(1.0 / rate(of_first, kernel)?.value))
+        })
+    });
+    Some(Chart::new(
+        "machines-loops",
+        "Loops of one thread, by machine",
+        format!("For each kernel a bar for each machine, as a multiple of the rate of {first}."),
+        (
+            Axis::names(kernels.iter().map(|kernel| (*kernel).to_owned())),
+            Axis::linear("rate ÷ rate of the first machine", Quantity::Ratio(0.0)),
+        ),
+        layers.collect(),
+    ))
 }
 
 fn axes(hosts: &[&HostFigures]) -> (Axis, Axis) {

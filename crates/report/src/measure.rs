@@ -16,19 +16,32 @@ use steadfast_measure::figures::{self, hash::Elapsed, hash::Figure};
 use steadfast_measure::record::{Place, Record, SessionLevel, Workload};
 use steadfast_measure::stats::{BAND_LEN, Banded, LineFit};
 
-pub(crate) use hash::cache_words;
+pub(crate) use hash::{cache_words, line_layers};
 
-use crate::document::{Cell, Document, Layer, Mark, Point, Quantity, Section};
+use crate::document::{Cell, Document, Field, Layer, Mark, Point, Quantity, Section};
 use crate::units::{self, Units};
 
 /// States the level of intervals.
 pub(crate) const INTERVALS: &str =
     "Intervals hold 95 %, those of five rounds 94 %; of fewer rounds there are none.";
 
-/// States by which time rates are, where the processor did the work.
-pub(crate) const BY_PROCESSOR: &str = "They are by processor time, which other programs hardly \
-     change; elapsed time stands beside it, with the share of it for which the threads waited for \
-     a processor.";
+/// States by which time rates are, where the processor did the work. `known` says whether the
+/// record has processor times.
+pub(crate) fn by_processor_words(known: bool) -> &'static str {
+    match known {
+        true => {
+            "They are by processor time, which other programs hardly change; elapsed time stands \
+             beside it, with the share of it for which the threads waited for a processor."
+        }
+        false => "They are by elapsed time, because the record has no processor time.",
+    }
+}
+
+/// Leaves out the columns of elapsed time if the record has none beside processor time.
+pub(crate) fn with_elapsed<'a, T>(fields: &[Field<'a, T>], known: bool) -> Vec<Field<'a, T>> {
+    let shown = |(title, _): &Field<'_, T>| known || !matches!(*title, ">Elapsed" | ">Waited");
+    fields.iter().copied().filter(shown).collect()
+}
 
 /// Makes a document of a record.
 pub fn document(record: &Record) -> Document {

@@ -10,7 +10,9 @@ use steadfast_measure::figures::hash::Figure;
 use steadfast_measure::record::{Isa, Stage, Unit};
 use steadfast_measure::workload::cipher::masks;
 
-use super::{BY_PROCESSOR, INTERVALS, cell, elapsed_cell, rows_layer, waited_cell};
+use super::{
+    INTERVALS, by_processor_words, cell, elapsed_cell, rows_layer, waited_cell, with_elapsed,
+};
 use crate::document::{Axis, Cell, Chart, Field, Headline, Mark, Quantity, Section, Table};
 use crate::units::{self, Units};
 
@@ -128,7 +130,8 @@ fn rates(figures: &CipherFigures) -> Table {
         (">Elapsed", &|row| elapsed_cell(of(row), row.elapsed)),
         (">Waited", &|row| waited_cell(row.elapsed)),
     ];
-    by_isa("cipher", title, ("", &isas), (&figures.rows, elapsed), rate)
+    let elapsed = with_elapsed(elapsed, is_by_processor(figures));
+    by_isa("cipher", title, ("", &isas), (&figures.rows, &elapsed), rate)
 }
 
 fn gains(figures: &CipherFigures) -> Table {
@@ -222,7 +225,12 @@ fn of(row: &CipherRow) -> fn(f64) -> Quantity {
     if row.unit == Unit::Bytes { Quantity::Rate } else { Quantity::PerSecond }
 }
 
+fn is_by_processor(figures: &CipherFigures) -> bool {
+    figures.rows.iter().any(|row| row.elapsed.is_some())
+}
+
 fn notes(figures: &CipherFigures) -> Vec<String> {
+    let by = by_processor_words(is_by_processor(figures));
     let words = figures.isas.iter().filter(|(_, words)| !words.is_empty());
     let words: Vec<String> =
         words.map(|(isa, words)| format!("{} {words}", masks::name(*isa))).collect();
@@ -240,7 +248,7 @@ fn notes(figures: &CipherFigures) -> Vec<String> {
             .to_owned(),
         format!(
             "Rates are medians over rounds in which everything was measured in turn, gains medians \
-             of the ratios within a round. {BY_PROCESSOR} {INTERVALS}"
+             of the ratios within a round. {by} {INTERVALS}"
         ),
     ]
 }

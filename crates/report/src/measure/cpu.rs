@@ -8,7 +8,9 @@ use steadfast_measure::figures::hash::Figure;
 use steadfast_measure::stats::Finding;
 use steadfast_measure::workload::cpu::kernels::Kernel;
 
-use super::{BY_PROCESSOR, INTERVALS, cell, elapsed_cell, rows_layer, waited_cell};
+use super::{
+    INTERVALS, by_processor_words, cell, elapsed_cell, rows_layer, waited_cell, with_elapsed,
+};
 use crate::document::{Axis, Cell, Chart, Field, Headline, Mark, Quantity, Section, Table};
 use crate::units::{self, Units};
 
@@ -60,6 +62,7 @@ fn table(figures: &CpuFigures) -> Table {
     if let Some(other) = &other {
         fields.push((other, &|of| cell(Quantity::Share, hundredth(of))));
     }
+    let fields = with_elapsed(&fields, figures.rates.iter().any(|of| of.elapsed.is_some()));
     Table::of("cpu", "Loops per second of one thread", 4, &figures.rates, &fields)
 }
 
@@ -207,8 +210,9 @@ fn notes(figures: &CpuFigures) -> Vec<String> {
         .into_iter()
         .map(|kernel| format!("{}: {}.", kernel.name(), kernel.definition()))
         .collect();
+    let by = by_processor_words(figures.rates.iter().any(|of| of.elapsed.is_some()));
     notes.push(format!(
-        "Rates are medians over rounds, of one thread each. {BY_PROCESSOR} {INTERVALS} Of many \
+        "Rates are medians over rounds, of one thread each. {by} {INTERVALS} Of many \
          such intervals some exclude the truth; the sentence about levels judges all kernels \
          together. The loops touch hardly any memory, so they say nothing of storage."
     ));

@@ -10,7 +10,9 @@ mod tables;
 use steadfast_measure::figures::hash::{Figure, HashFigures, KernelRate, Overlap, PathLine};
 use steadfast_measure::record::{Cache, Stage};
 
-use super::{BY_PROCESSOR, INTERVALS, cell, level_name};
+pub(crate) use layers::line_layers;
+
+use super::{INTERVALS, by_processor_words, cell, level_name};
 use crate::document::{Headline, Quantity, Section};
 use crate::units::{self, Units};
 
@@ -80,7 +82,8 @@ fn notes(figures: &HashFigures) -> Vec<String> {
         notes.extend(warm_note(&figures.lines));
     }
     if !figures.kernels.is_empty() {
-        notes.push(format!("Rates in memory are medians over rounds. {BY_PROCESSOR} {INTERVALS}"));
+        let by = by_processor_words(figures.kernels.iter().any(|of| of.elapsed.is_some()));
+        notes.push(format!("Rates in memory are medians over rounds. {by} {INTERVALS}"));
     }
     if !figures.overlaps.is_empty() {
         notes.push(

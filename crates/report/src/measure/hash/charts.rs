@@ -5,8 +5,7 @@
 use steadfast_measure::figures::hash::{HashFigures, KernelRate, PathLine};
 use steadfast_measure::record::Stage;
 
-use super::layers::{band, fitted, measured};
-use super::{cache_words, line_words};
+use super::{cache_words, line_layers, line_words};
 use crate::document::{Axis, Chart, Layer, Mark, Quantity};
 use crate::measure::{level_name, point, rows_layer};
 
@@ -35,9 +34,7 @@ fn rate_by_name(names: impl IntoIterator<Item = String>) -> (Axis, Axis) {
 fn by_size(figures: &HashFigures) -> Chart {
     let mut layers = Vec::new();
     for line in figures.lines.iter().filter(|line| line.engine != "null") {
-        layers.push(measured(line, &line_words(line)));
-        layers.extend(band(line, &line_words(line)));
-        layers.push(fitted(line, &line_words(line)));
+        layers.extend(line_layers(line, &line_words(line)));
     }
     let description = "Each dot is one run; each line is the fit whose slope gives the rate, in \
                        the band of its interval.";

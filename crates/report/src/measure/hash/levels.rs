@@ -5,8 +5,7 @@
 use steadfast_measure::figures::hash::{HashFigures, LevelLine};
 use steadfast_measure::record::Cache;
 
-use super::cache_words;
-use super::layers::{band, fitted, measured};
+use super::{cache_words, line_layers};
 use crate::document::{Axis, Cell, Chart, Field, Quantity, Table};
 use crate::measure::{cell, latency_cell, level_name};
 use crate::units::{self, Units};
@@ -48,11 +47,7 @@ pub(super) fn charts(figures: &HashFigures) -> Vec<Chart> {
 }
 
 fn by_size((cache, lines): (Option<Cache>, Vec<&LevelLine>)) -> Chart {
-    let layers = lines.iter().flat_map(|line| {
-        let label = level_name(line.qos);
-        let (fitted, measured) = (fitted(&line.net, &label), measured(&line.net, &label));
-        band(&line.net, &label).into_iter().chain([fitted, measured])
-    });
+    let layers = lines.iter().flat_map(|line| line_layers(&line.net, &level_name(line.qos)));
     let axes =
         (Axis::linear("size", Quantity::Bytes(0)), Axis::linear("time", Quantity::Time(0.0)));
     let cache = cache_words(cache);

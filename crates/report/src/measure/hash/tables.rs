@@ -9,7 +9,7 @@ use steadfast_measure::record::{Cache, Stage};
 
 use super::{bound_words, cache_words, engine_words, line_words, stage_words};
 use crate::document::{Cell, Field, Quantity, Table};
-use crate::measure::{cell, elapsed_cell, latency_cell, waited_cell};
+use crate::measure::{cell, elapsed_cell, latency_cell, waited_cell, with_elapsed};
 use crate::units::{self, Units};
 
 /// Lengths for which the time of a check is shown, in bytes.
@@ -41,7 +41,9 @@ fn kernels(figures: &HashFigures) -> Table {
         (">Waited", &|of| waited_cell(of.elapsed)),
         (">× software", &|of| cell(Quantity::Ratio, of.gain)),
     ];
-    Table::of("hash-in-memory", "Hashing in memory", 4, &figures.kernels, fields)
+    let known = figures.kernels.iter().any(|of| of.elapsed.is_some());
+    let fields = with_elapsed(fields, known);
+    Table::of("hash-in-memory", "Hashing in memory", 4, &figures.kernels, &fields)
 }
 
 fn lines(lines: &[PathLine], units: Units) -> Table {
