@@ -1,19 +1,12 @@
 //! Reads public keys and checks signatures against them.
 //!
-//! Weak keys and algorithms are accepted here; `policy` reports them.
-//!
-//! The arithmetic comes from libraries. For RSA only the padding is ours: the one correct message
-//! is built and compared, so no padding is ever parsed.
+//! Weak algorithms, and RSA keys from 1,024 bits on, are accepted here; `policy` reports them.
 
-use crypto_bigint::modular::{BoxedMontyForm, BoxedMontyParams};
-use crypto_bigint::{BoxedUint, Odd};
 use p256::ecdsa::signature::hazmat::PrehashVerifier as _;
+use rsa::{BoxedUint, Pkcs1v15Sign};
 use steadfast_digest::{Algorithm, AlgorithmHasher};
 
 use crate::ber::{BIT_STRING, BerReader, Element, INTEGER, Malformed, OBJECT_IDENTIFIER, SEQUENCE};
-
-/// The largest RSA modulus that is checked. Larger ones are not in use, and would take long.
-const RSA_BITS_MAX: u32 = 8192;
 
 /// A public key.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -165,12 +158,12 @@ impl PublicKey {
     ) -> SignatureCheck {
         let good = match (self, scheme.kind) {
             (PublicKey::Rsa { modulus, exponent }, SchemeKind::RsaPkcs1) => {
-                if self.bits() > Some(RSA_BITS_MAX) {
-                    return SignatureCheck::Unknown(self.name());
-                }
-                match padded(hash, digest, modulus.len()) {
-                    Some(message) => raise(modulus, *exponent, signature) == Some(message),
-                    None => return SignatureCheck::Unknown(format!("RSA with {}", hash.name())),
+                match verify_rsa((modulus, *exponent), hash, digest, signature) {
+                    Some(good) => good,
+                    None => {
+                        let text = format!("{} with {}", self.name(), hash.name());
+                        return SignatureCheck::Unknown(text);
+                    }
                 }
             }
             (PublicKey::P256(point), SchemeKind::Ecdsa) => {
@@ -190,11 +183,16 @@ impl PublicKey {
     }
 }
 
-/// Returns the padded message that a PKCS #1 v1.5 signature must contain, as long as the modulus.
+/// Checks an RSA signature of PKCS #1 v1.5; `None` if keys like this one or signatures with this hash
+/// are not supported.
 ///
-/// Source: RFC 8017, section 9.2; the constant prefixes are its note 1. `None` if the hash has no
-/// prefix here or the modulus is too short.
-fn padded(hash: Algorithm, digest: &[u8], len: usize) -> Option<Vec<u8>> {
+/// Source: RFC 8017, section 9.2; the constant prefixes are its note 1.
+fn verify_rsa(
+    (modulus, exponent): (&[u8], u64),
+    hash: Algorithm,
+    digest: &[u8],
+    signature: &[u8],
+) -> Option<bool> {
     let prefix: &[u8] = match hash {
         Algorithm::Sha1 => b"\x30\x21\x30\x09\x06\x05\x2b\x0e\x03\x02\x1a\x05\x00\x04\x14",
         Algorithm::Sha256 => {
@@ -208,37 +206,10 @@ fn padded(hash: Algorithm, digest: &[u8], len: usize) -> Option<Vec<u8>> {
         }
         _ => return None,
     };
-    // Two bytes before and one after at least eight of padding.
-    let fill = len.checked_sub(3 + prefix.len() + digest.len()).filter(|&fill| fill >= 8)?;
-    let mut message = vec![0x00, 0x01];
-    message.resize(2 + fill, 0xff);
-    message.push(0x00);
-    message.extend_from_slice(prefix);
-    message.extend_from_slice(digest);
-    Some(message)
-}
-
-/// Raises a signature to the public exponent; `None` if the key or the signature is out of range.
-///
-/// Source: RFC 8017, section 5.2.2. All inputs are public, so the time need not be constant.
-fn raise(modulus: &[u8], exponent: u64, signature: &[u8]) -> Option<Vec<u8>> {
-    let bits = u32::try_from(modulus.len() * 8).ok()?.next_multiple_of(64);
-    if signature.len() != modulus.len() || exponent < 3 {
-        return None;
-    }
-    let divisor = BoxedUint::from_be_slice(modulus, bits).ok()?;
-    let base = BoxedUint::from_be_slice(signature, bits).ok()?;
-    if base >= divisor {
-        return None;
-    }
-    let divisor: Odd<BoxedUint> = Odd::new(divisor).into_option()?;
-    let params = BoxedMontyParams::new_vartime(divisor);
-    let exponent_bits = 64 - exponent.leading_zeros();
-    let power = BoxedMontyForm::new(base, &params)
-        .pow_bounded_exp(&BoxedUint::from(exponent), exponent_bits)
-        .retrieve()
-        .to_be_bytes();
-    Some(power[power.len() - modulus.len()..].to_vec())
+    let modulus = BoxedUint::from_be_slice_vartime(modulus);
+    let key = rsa::PublicKey::new(modulus, BoxedUint::from(exponent)).ok()?;
+    let scheme = Pkcs1v15Sign { hash_len: Some(digest.len()), prefix: prefix.into() };
+    Some(key.verify(scheme, digest, signature).is_ok())
 }
 
 #[cfg(test)]
@@ -348,7 +319,7 @@ mod tests {
         }
         let huge = PublicKey::Rsa { modulus: vec![0xff; 100_000], exponent: 3 };
         let tried = huge.verify(rsa, Algorithm::Sha256, &sum, &signature);
-        assert_eq!(tried, SignatureCheck::Unknown("RSA 800000".to_owned()));
+        assert_eq!(tried, SignatureCheck::Unknown("RSA 800000 with SHA-256".to_owned()));
         let elsewhere = PublicKey::P256(vec![4; 65]);
         let ecdsa = scheme("1.2.840.10045.4.3.2");
         assert_eq!(
