@@ -27,7 +27,9 @@ const CPU_ARM64: u32 = 0x0100_000c;
 /// Returns whether a file that begins like this is a program or a library: Mach-O, thin or fat, or
 /// a script.
 pub(crate) fn is_code(head: [u8; 4]) -> bool {
-    let is_fat = matches!(u32::from_be_bytes(head), FAT_MAGIC | FAT_MAGIC_64);
+    let is_fat = [u32::from_be_bytes(head), u32::from_le_bytes(head)]
+        .iter()
+        .any(|magic| matches!(*magic, FAT_MAGIC | FAT_MAGIC_64));
     is_fat || MachO::is_magic(&head) || head.starts_with(b"#!")
 }
 

@@ -20,7 +20,8 @@ mod versions;
 
 use std::num::NonZeroUsize;
 
-pub use enclosing::{LEVELS, is_main_executable};
+pub use enclosing::{LEVELS, is_bundle, is_main_executable};
+pub(crate) use layout::read_head;
 pub use layout::{Layout, Shape};
 pub use resources::{NestedItem, Resources};
 pub use rules::{Decision, ResourceRule, ResourceRules};
@@ -37,12 +38,10 @@ use crate::meter::Meter;
 use crate::pages::Surroundings;
 use crate::signature::Signature;
 use crate::superblob::Slot;
+use crate::ticket;
 use steadfast_sys::source::ReadAt;
 
-use layout::{is, read_head, read_small};
-
-/// How a stapled ticket begins.
-const TICKET_MAGIC: [u8; 4] = *b"s8ch";
+use layout::{is, read_small};
 
 /// The longest seal that is read; it has room for a million files.
 const SEAL_LEN_MAX: u64 = 256 << 20;
@@ -196,29 +195,17 @@ impl<'a> Bundle<'a> {
             }
         }
         found.findings.extend(root::unsealed(self.tree, &self.layout, strict));
-        self.check_ticket(&mut found);
         found
     }
 
-    /// Checks the file in which a ticket is stapled to a bundle, beside the seal's folder.
-    fn check_ticket(&self, found: &mut Resources) {
+    /// Reads the ticket that is stapled to the bundle, beside the seal's folder; `None` if there is
+    /// none.
+    pub(crate) fn stapled(&self) -> Option<Result<Vec<u8>, Error>> {
         let path = self.layout.beneath(b"CodeResources");
-        let doubt = |text: String| {
-            CodeFinding::unverified(FindingKind::Unsealed, None, text)
-                .at(|place| place.path = Some(path.clone()))
-        };
         match is(self.tree, &path, EntryKind::File) {
-            Ok(false) => {}
-            Ok(true) => match read_head(self.tree, &path) {
-                Ok(head) if head == TICKET_MAGIC => found.ticket = true,
-                Ok(_) => {
-                    let text =
-                        "in the place of a stapled ticket, but not a ticket; no seal covers it";
-                    found.findings.push(doubt(text.to_owned()));
-                }
-                Err(error) => found.findings.push(doubt(error.to_string())),
-            },
-            Err(error) => found.findings.push(doubt(error.to_string())),
+            Ok(false) => None,
+            Ok(true) => Some(read_small(self.tree, &path, ticket::LEN_MAX)),
+            Err(error) => Some(Err(error)),
         }
     }
 

@@ -5,11 +5,14 @@
 use std::fmt;
 use std::ops::Range;
 
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
 use steadfast_digest::Algorithm;
 
 use crate::ber::{BIT_STRING, BOOLEAN, INTEGER, OBJECT_IDENTIFIER, OCTET_STRING, SEQUENCE, SET};
 use crate::ber::{BerReader, Element, Malformed, UTF8_STRING};
 use crate::ber::{context, context_primitive, generalized_time};
+use crate::error::Error;
 use crate::key::{PublicKey, Scheme, SignatureCheck, digest};
 
 /// Object identifiers of attributes and extensions.
@@ -104,6 +107,27 @@ impl Certificate {
             signature,
             extensions,
         })
+    }
+
+    /// Reads the certificates of a file: PEM, or one in DER.
+    ///
+    /// # Errors
+    /// If there is none, or one cannot be read.
+    pub fn all_of(file: &[u8]) -> Result<Vec<Certificate>, Error> {
+        let malformed = |fault| Error::malformed(format!("a certificate: {fault}"));
+        let text = str::from_utf8(file).unwrap_or_default();
+        let mut found = Vec::new();
+        for piece in text.split("-----BEGIN CERTIFICATE-----").skip(1) {
+            let letters = piece.split("-----END").next().unwrap_or_default();
+            let letters: String = letters.split_ascii_whitespace().collect();
+            let der = STANDARD.decode(letters);
+            let der = der.map_err(|_| malformed(Malformed("its letters are not base64")))?;
+            found.push(Certificate::parse(&der).map_err(malformed)?);
+        }
+        if found.is_empty() {
+            found.push(Certificate::parse(file).map_err(malformed)?);
+        }
+        Ok(found)
     }
 
     /// Returns all of the certificate, DER.

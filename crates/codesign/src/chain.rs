@@ -25,6 +25,8 @@ const UNDERSTOOD: &[&str] =
 pub(crate) enum ChainEnd {
     /// At a root of Apple's.
     Apple(AppleRoot),
+    /// At a certificate that the user trusts.
+    Trusted,
     /// At a certificate that signed itself, whose owner is unknown here.
     Other,
     /// The certificate of this issuer did not come along.
@@ -46,8 +48,14 @@ pub(crate) struct Chain {
 }
 
 impl Chain {
-    /// Follows the issuers of a certificate. Its extended key usage must include `purpose`.
-    pub(crate) fn build(leaf: &Certificate, others: &[Certificate], purpose: &str) -> Chain {
+    /// Follows the issuers of a certificate up to a root of Apple's or a certificate in `trusted`.
+    /// Its extended key usage must include `purpose`, if there is one.
+    pub(crate) fn build(
+        leaf: &Certificate,
+        others: &[Certificate],
+        purpose: Option<&str>,
+        trusted: &[Certificate],
+    ) -> Chain {
         let mut chain =
             Chain { certificates: vec![leaf.clone()], end: ChainEnd::Other, faults: Vec::new() };
         let mut tries = 0;
@@ -56,7 +64,10 @@ impl Chain {
             if let Some(root) = AppleRoot::of(last) {
                 break ChainEnd::Apple(root);
             }
-            match issuer_of(last, others, &mut tries) {
+            if trusted.contains(last) {
+                break ChainEnd::Trusted;
+            }
+            match issuer_of(last, trusted.iter().chain(others), &mut tries) {
                 Issuer::Itself => break ChainEnd::Other,
                 Issuer::Found(issuer) if chain.certificates.len() < LEN_MAX => {
                     chain.certificates.push(issuer.clone());
@@ -77,10 +88,11 @@ impl Chain {
         if let ChainEnd::Apple(root) = self.end { Some(root) } else { None }
     }
 
-    fn find_faults(&mut self, purpose: &str) {
+    fn find_faults(&mut self, purpose: Option<&str>) {
         let mut faults = Vec::new();
         let leaf = &self.certificates[0];
-        if !leaf.purposes().iter().any(|known| known == purpose) {
+        let purposes = leaf.purposes();
+        if purpose.is_some_and(|purpose| !purposes.iter().any(|known| known == purpose)) {
             faults.push(format!("the certificate of {} is not meant for this", leaf.subject()));
         }
         if !leaf.may_sign() {
@@ -134,7 +146,7 @@ enum Issuer<'a> {
 /// Finds the certificate whose key signed another: a root of Apple's, or one that came along.
 fn issuer_of<'a>(
     certificate: &Certificate,
-    others: &'a [Certificate],
+    others: impl Iterator<Item = &'a Certificate>,
     tries: &mut usize,
 ) -> Issuer<'a> {
     let mut outcome = Issuer::Absent;

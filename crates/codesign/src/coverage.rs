@@ -96,7 +96,10 @@ impl Coverage {
         let unsealed = self.ranges.iter().filter(|range| range.cover == RangeCover::Unsealed);
         let findings = unsealed.map(|range| {
             let len = range.bytes.end - range.bytes.start;
-            let text = format!("{len} bytes that are not zero and not sealed: {}", range.what);
+            let mut text = format!("{len} bytes that are not zero and not sealed: {}", range.what);
+            if range.what == AFTER_CONTAINER {
+                text += COMMON;
+            }
             let finding = CodeFinding::warning(FindingKind::Unsealed, text);
             let finding = match range.what.as_str() {
                 AFTER_CONTAINER | INSIDE_SLICE => finding,
@@ -110,6 +113,10 @@ impl Coverage {
         findings.collect()
     }
 }
+
+/// What it means that the room for a signature is not all zero.
+const COMMON: &str = "; common, since signing tools do not clear it, but anybody could put bytes \
+                      there that the code itself could read";
 
 const AFTER_CONTAINER: &str = "room after the signature";
 const INSIDE_SLICE: &str = "gap inside the slice";

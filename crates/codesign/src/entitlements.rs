@@ -37,7 +37,16 @@ impl Entitlements {
         let mut entitlements = Entitlements::default();
         let payload = |slot| signature.blob(slot).map(|blob| blob.payload());
         if let Some(bytes) = payload(Slot::ENTITLEMENTS) {
-            let value = Value::parse(bytes);
+            let read = Value::parse_start(bytes);
+            if let Ok((_, trailing_len @ 1..)) = read {
+                let text = format!(
+                    "{trailing_len} bytes follow the end of the entitlements; systems ignore them"
+                );
+                let finding = CodeFinding::warning(FindingKind::Malformed, text);
+                let finding = finding.at(|place| place.slot = Some(Slot::ENTITLEMENTS));
+                entitlements.findings.push(finding);
+            }
+            let value = read.map(|(value, _)| value);
             entitlements.xml = entitlements.take(Slot::ENTITLEMENTS, value);
         }
         if let Some(bytes) = payload(Slot::ENTITLEMENTS_DER) {

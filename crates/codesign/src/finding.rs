@@ -43,6 +43,8 @@ pub enum CodeOutcome {
     Unverified,
     /// Something is unsigned, missing, added, replaced or refused.
     Refused,
+    /// A condition that the user set is not met.
+    Unmet,
     /// Something is not as it was sealed or signed.
     Damaged,
 }
@@ -54,7 +56,7 @@ impl CodeOutcome {
             CodeOutcome::Good => 0,
             CodeOutcome::Unverified => 2,
             CodeOutcome::Refused => 1,
-            CodeOutcome::Damaged => 3,
+            CodeOutcome::Unmet | CodeOutcome::Damaged => 3,
         }
     }
 
@@ -172,6 +174,8 @@ pub enum FindingKind {
     AssociatedData,
     /// Another form that strict checking refuses.
     Strict,
+    /// A condition that the user set is not met.
+    Condition,
 }
 
 impl FindingKind {
@@ -200,6 +204,7 @@ impl FindingKind {
             | FindingKind::Flattened
             | FindingKind::NestedUnsigned
             | FindingKind::NestedReplaced => CodeOutcome::Refused,
+            FindingKind::Condition => CodeOutcome::Unmet,
             kind if kind.aspect() == Aspect::Policy => CodeOutcome::Refused,
             _ => CodeOutcome::Damaged,
         }

@@ -46,6 +46,8 @@ mod requirement;
 mod policy;
 mod entitlements;
 mod constraint;
+mod ticket;
+mod conditions;
 
 // Bundles, and everything together.
 pub mod bundle;
@@ -53,10 +55,12 @@ mod code;
 mod verify;
 mod estimate;
 
+
 pub use apple::AppleError;
 pub use binary::{Binary, Container, MachSlice};
 pub use certificate::{Certificate, DistinguishedName, Extension};
 pub use code::{Code, CodeKind, CodePart};
+pub use conditions::{Anchor, Condition};
 pub use constraint::Constraint;
 pub use cost::VerifyCost;
 pub use coverage::{Coverage, CoveredRange, RangeCover};
@@ -81,5 +85,6 @@ pub use signature::{SIGNATURE_LEN_MAX, Signature};
 pub use signer::{Binding, Bindings, SignerKind, SignerState, SignerVerdict};
 pub use steadfast_sys::source::{FileSource, Part, ReadAt};
 pub use superblob::{Blob, Slot, SuperBlob};
+pub use ticket::Ticket;
 pub use timestamp::{TimestampState, TimestampToken};
 pub use verify::{CodeVerification, NestedVerification, PartVerification, VerifyOptions};

@@ -81,6 +81,18 @@ impl Architecture {
     pub(crate) fn member(self) -> u32 {
         self.cpu_subtype & 0x00ff_ffff
     }
+
+    /// Returns the family and member of the processors that run the slice. Some members of the
+    /// 64-bit families have two numbers.
+    pub(crate) fn processor(self) -> (u32, u32) {
+        let member = match (self.cpu_type, self.member()) {
+            (0x0100_0007, 8) => 8,
+            (0x0100_000c, 2) => 2,
+            (0x0100_0007 | 0x0100_000c | 0x0200_000c, _) => 0,
+            (_, member) => member,
+        };
+        (self.cpu_type, member)
+    }
 }
 
 impl fmt::Display for Architecture {

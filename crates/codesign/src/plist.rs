@@ -38,8 +38,17 @@ impl Value {
     /// # Errors
     /// If the bytes are not a property list, or if values are nested deeper than 64 levels.
     pub fn parse(bytes: &[u8]) -> Result<Value, Error> {
+        Value::parse_start(bytes).map(|(value, _)| value)
+    }
+
+    /// Reads a property list of either form; returns how many bytes that are no part of it follow.
+    /// Apple's parser ignores them, too.
+    ///
+    /// # Errors
+    /// As [`Value::parse`].
+    pub fn parse_start(bytes: &[u8]) -> Result<(Value, usize), Error> {
         match bytes.starts_with(b"bplist") {
-            true => binary::parse(bytes),
+            true => binary::parse(bytes).map(|value| (value, 0)),
             false => xml::parse(bytes),
         }
     }

@@ -8,6 +8,8 @@
 
 mod binding;
 
+use std::borrow::Cow;
+
 use steadfast_digest::Algorithm;
 use strum::IntoStaticStr;
 
@@ -34,7 +36,7 @@ pub enum SignerState {
     AdHoc,
     /// There is no signature, and the directory is not marked as ad-hoc.
     Missing,
-    /// Valid, with a chain to a root of Apple's.
+    /// Valid, with a chain to a root of Apple's or to a certificate that the user trusts.
     Valid,
     /// Valid, with a chain that does not lead to a root of Apple's.
     Untrusted,
@@ -134,6 +136,11 @@ pub struct SignerVerdict {
 impl SignerVerdict {
     /// Verifies the signer of a signature.
     pub fn of(signature: &Signature) -> SignerVerdict {
+        SignerVerdict::trusting(signature, &[])
+    }
+
+    /// Verifies the signer of a signature. Its chain may end at one of these certificates, too.
+    pub fn trusting(signature: &Signature, trusted: &[Certificate]) -> SignerVerdict {
         let mut verdict = SignerVerdict {
             state: SignerState::AdHoc,
             kind: None,
@@ -152,17 +159,17 @@ impl SignerVerdict {
                 verdict.fail(FindingKind::SignerMissing, AppleError::Unsigned, text);
                 verdict.state = SignerState::Missing;
             }
-            Some(cms) => verdict.judge(signature, cms),
+            Some(cms) => verdict.judge(signature, cms, trusted),
         }
         verdict
     }
 
     /// Hashes the directories, which others will ask for, and judges the signer.
-    pub(crate) fn prepared(signature: &Signature) -> SignerVerdict {
+    pub(crate) fn prepared(signature: &Signature, trusted: &[Certificate]) -> SignerVerdict {
         for directory in signature.directories() {
             directory.cdhash_full();
         }
-        SignerVerdict::of(signature)
+        SignerVerdict::trusting(signature, trusted)
     }
 
     /// Returns the signer's certificate.
@@ -176,12 +183,22 @@ impl SignerVerdict {
         stamp.time.filter(|_| stamp.state == TimestampState::Valid)
     }
 
+    /// Returns the team that the signer belongs to, if the signature proves one.
+    pub fn team<'a>(&'a self, signature: &'a Signature) -> Option<Cow<'a, str>> {
+        match self.kind {
+            _ if self.state != SignerState::Valid => None,
+            // Apple signs for others, and puts their team into the directory alone.
+            Some(SignerKind::AppStore | SignerKind::AppleSoftware) => signature.team(),
+            _ => self.leaf()?.subject().organisational_unit().map(Cow::Borrowed),
+        }
+    }
+
     fn note_adhoc(&mut self) {
         let text = "signed by nobody: anyone can make such a seal";
         self.findings.push(CodeFinding::note(FindingKind::AdHoc, text));
     }
 
-    fn judge(&mut self, signature: &Signature, cms: &[u8]) {
+    fn judge(&mut self, signature: &Signature, cms: &[u8], trusted: &[Certificate]) {
         let message = match SignedData::parse(cms) {
             Ok(message) => message,
             Err(fault) => {
@@ -217,7 +234,7 @@ impl SignerVerdict {
         match message.certificate_of(signer) {
             Some(certificate) => {
                 self.try_signature(signer, certificate, signature);
-                self.follow(certificate, &message);
+                self.follow(certificate, &message, trusted);
             }
             None => {
                 let text = "the certificate of the signer is not in the signature";
@@ -225,7 +242,7 @@ impl SignerVerdict {
                 self.state = SignerState::Unverifiable;
             }
         }
-        self.judge_timestamp(signer);
+        self.judge_timestamp(signer, trusted);
         self.judge_team(signature);
         match self.findings.iter().map(|finding| finding.severity).max() {
             Some(Severity::Failure) => self.state = SignerState::Invalid,
@@ -253,13 +270,19 @@ impl SignerVerdict {
     }
 
     /// Follows the certificates up to a root.
-    fn follow(&mut self, certificate: &Certificate, message: &SignedData<'_>) {
-        let chain = Chain::build(certificate, &message.certificates, CODE_SIGNING);
+    fn follow(
+        &mut self,
+        certificate: &Certificate,
+        message: &SignedData<'_>,
+        trusted: &[Certificate],
+    ) {
+        let chain = Chain::build(certificate, &message.certificates, Some(CODE_SIGNING), trusted);
         for fault in &chain.faults {
             self.fail(FindingKind::SignerChain, AppleError::NotTrusted, fault);
         }
         let doubt = match &chain.end {
             ChainEnd::Apple(root) if root.is_current() => None,
+            ChainEnd::Trusted => None,
             ChainEnd::Apple(_) => {
                 let text =
                     "the chain ends at Apple's root of 2005, which Apple's check has dropped";
@@ -295,7 +318,7 @@ impl SignerVerdict {
         self.chain = chain.certificates;
     }
 
-    fn judge_timestamp(&mut self, signer: &Signer<'_>) {
+    fn judge_timestamp(&mut self, signer: &Signer<'_>, trusted: &[Certificate]) {
         let Some(token) = signer.unsigned_value(oid::TIMESTAMP_TOKEN) else {
             if signer.has_unsigned(oid::TIMESTAMP_TOKEN) {
                 let text = "there is not exactly one time stamp";
@@ -306,7 +329,7 @@ impl SignerVerdict {
             }
             return;
         };
-        let stamp = TimestampToken::of(token, signer, &mut self.findings);
+        let stamp = TimestampToken::of(token, signer, trusted, &mut self.findings);
         // A chain that ends at Apple must have Apple's time stamp.
         if self.root.is_some() && stamp.state == TimestampState::Untrusted {
             let text = "the chain ends at Apple, but that of the time stamp does not";

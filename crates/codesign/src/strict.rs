@@ -10,20 +10,31 @@ use crate::coverage::{Coverage, RangeCover};
 use crate::finding::{CodeFinding, FindingKind, Severity};
 
 impl Binary {
-    /// Returns what strict rules reject in the form of the file, including bytes that nothing
-    /// seals.
-    pub fn strict_findings(&self, coverage: &Coverage) -> Vec<CodeFinding> {
-        let error = AppleError::BadMainExecutable;
-        let mut findings: Vec<CodeFinding> =
-            self.slices.iter().filter_map(MachSlice::find_loose_end).collect();
-        // Also inside the room for the signature, where Apple's check does not look.
-        let unsealed = coverage.findings().into_iter();
-        findings.extend(unsealed.map(|found| CodeFinding { severity: Severity::Failure, ..found }));
-        let last = coverage.ranges.last().filter(|range| range.slice.is_none());
-        if let Some(zeros) = last.filter(|range| range.cover == RangeCover::UnsealedZero) {
-            let text = "zeros follow the last slice";
-            let finding = CodeFinding::failure(FindingKind::Strict, error, text);
-            findings.push(finding.at(|place| place.bytes = Some(zeros.bytes.clone())));
+    /// Returns a finding for each range that nothing seals and that is not zero, and for what
+    /// Apple's strict checking refuses in the form of the file. The latter are failures if `strict`,
+    /// all of them if `every_byte`, and otherwise warnings.
+    pub fn unsealed_findings(
+        &self,
+        coverage: &Coverage,
+        strict: bool,
+        every_byte: bool,
+    ) -> Vec<CodeFinding> {
+        let mut findings = coverage.findings();
+        if strict {
+            findings.extend(self.slices.iter().filter_map(MachSlice::find_loose_end));
+            let last = coverage.ranges.last().filter(|range| range.slice.is_none());
+            if let Some(zeros) = last.filter(|range| range.cover == RangeCover::UnsealedZero) {
+                let error = AppleError::BadMainExecutable;
+                let text = "zeros follow the last slice";
+                let finding = CodeFinding::failure(FindingKind::Strict, error, text);
+                findings.push(finding.at(|place| place.bytes = Some(zeros.bytes.clone())));
+            }
+        }
+        // In the room for the signature Apple's check does not look.
+        for finding in &mut findings {
+            if every_byte || (strict && finding.apple.is_some()) {
+                finding.severity = Severity::Failure;
+            }
         }
         findings
     }

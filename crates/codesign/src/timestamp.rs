@@ -23,7 +23,7 @@ const TIME_STAMPING: &str = "1.3.6.1.5.5.7.3.8";
 /// The result of verifying a time stamp.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TimestampState {
-    /// Valid, and from Apple's authority.
+    /// Valid, and from Apple's authority or one that the user trusts.
     Valid,
     /// Valid, and from an authority that is not trusted here.
     Untrusted,
@@ -95,6 +95,7 @@ impl TimestampToken {
     pub(crate) fn of(
         token: &Element<'_>,
         signer: &Signer<'_>,
+        trusted: &[Certificate],
         findings: &mut Vec<CodeFinding>,
     ) -> TimestampToken {
         let mut stamp = TimestampToken {
@@ -104,7 +105,7 @@ impl TimestampToken {
             root: None,
             hash: None,
         };
-        match stamp.read(token, signer) {
+        match stamp.read(token, signer, trusted) {
             Ok(end) => stamp.judge_end(&end, findings),
             Err(TokenFault::Wrong(text)) => findings.push(damaged(text)),
             Err(TokenFault::Unknown(text)) => stamp.doubt(text, findings),
@@ -113,7 +114,12 @@ impl TimestampToken {
     }
 
     /// Verifies everything except where the chain ends.
-    fn read(&mut self, token: &Element<'_>, signer: &Signer<'_>) -> Result<ChainEnd, TokenFault> {
+    fn read(
+        &mut self,
+        token: &Element<'_>,
+        signer: &Signer<'_>,
+        trusted: &[Certificate],
+    ) -> Result<ChainEnd, TokenFault> {
         let unreadable = |fault: Malformed| format!("the time stamp cannot be read: {fault}");
         let token = SignedData::parse(token.whole).map_err(unreadable)?;
         if token.content_type != oid::TIMESTAMP_INFO {
@@ -135,7 +141,7 @@ impl TimestampToken {
             .ok_or("the certificate of the time stamp's signer is missing")
             .map_err(|text| TokenFault::Unknown(text.to_owned()))?;
         check_signer(authority, certificate, &token.content_type, content)?;
-        let chain = Chain::build(certificate, &token.certificates, TIME_STAMPING);
+        let chain = Chain::build(certificate, &token.certificates, Some(TIME_STAMPING), trusted);
         self.root = chain.root();
         self.chain = chain.certificates;
         if let Some(fault) = chain.faults.first() {
@@ -150,7 +156,7 @@ impl TimestampToken {
 
     fn judge_end(&mut self, end: &ChainEnd, findings: &mut Vec<CodeFinding>) {
         match end {
-            ChainEnd::Apple(_) => self.state = TimestampState::Valid,
+            ChainEnd::Apple(_) | ChainEnd::Trusted => self.state = TimestampState::Valid,
             ChainEnd::Other | ChainEnd::Missing(_) => {
                 self.state = TimestampState::Untrusted;
                 let text = "the time stamp is from an authority that is not known here";

@@ -15,7 +15,9 @@ pub use self::nested::NestedVerification;
 use self::nested::verify_nested;
 use crate::apple::AppleError;
 use crate::bundle::{Resources, joined};
+use crate::certificate::Certificate;
 use crate::code::{Code, CodeKind, CodePart};
+use crate::conditions::{Condition, ConditionSubject};
 use crate::constraint::Constraint;
 use crate::coverage::Coverage;
 use crate::entitlements::Entitlements;
@@ -26,8 +28,10 @@ use crate::meter::Meter;
 use crate::pages::{BytesVerdict, CheckOptions, PageChoice, SlotState};
 use crate::plist::Value;
 use crate::policy::{PolicyOptions, PolicyVerdict};
-use crate::signer::SignerVerdict;
+use crate::signature::Signature;
+use crate::signer::{SignerState, SignerVerdict};
 use crate::superblob::Slot;
+use crate::ticket::Ticket;
 
 /// What to verify, and how.
 #[derive(Clone, Debug, Default)]
@@ -35,8 +39,15 @@ pub struct VerifyOptions {
     /// Whether nested code is verified in full: its pages, its resources, and its own nested code.
     /// Otherwise only its signature and slots are.
     pub deep: bool,
-    /// Whether findings of strict checking are failures.
+    /// Whether findings of Apple's strict checking are failures.
     pub strict: bool,
+    /// Whether any byte that is not sealed and not zero is a failure, also where Apple's strict
+    /// checking does not look.
+    pub every_byte: bool,
+    /// Conditions on the code itself; nested code need not meet them.
+    pub conditions: Vec<Condition>,
+    /// Certificates that a signer's chain may end at, besides Apple's roots.
+    pub trusted: Vec<Certificate>,
     /// Which pages. Resources and nested code are only checked with all pages.
     pub pages: PageChoice,
     /// Threads and kernels.
@@ -56,7 +67,9 @@ pub struct CodeVerification {
     pub resources: Option<Resources>,
     /// Nested code, in the order of the names.
     pub nested: Vec<NestedVerification>,
-    /// Findings about the whole: its form, its layout.
+    /// The ticket that is stapled to it, or why that is not valid.
+    pub ticket: Option<Result<Ticket, String>>,
+    /// Findings about the whole: its form, its layout, conditions.
     pub findings: Vec<CodeFinding>,
 }
 
@@ -92,7 +105,40 @@ impl Code<'_> {
                 return Err(Error::new(ErrorKind::Usage, text));
             }
         }
-        self.verify_at(options, None, 0)
+        let mut verification = self.verify_at(options, None, 0)?;
+        let unmet = self.unmet_conditions(options, &verification);
+        verification.findings.extend(unmet);
+        Ok(verification)
+    }
+
+    /// Returns a finding for each condition that a part does not meet.
+    fn unmet_conditions(
+        &self,
+        options: &VerifyOptions,
+        verification: &CodeVerification,
+    ) -> Vec<CodeFinding> {
+        let info = self.info();
+        let mut found = Vec::new();
+        for (part, verdict) in self.parts().iter().zip(&verification.parts) {
+            let subject = part.signature.zip(verdict.signer.as_ref());
+            let subject = subject.map(|(signature, signer)| ConditionSubject {
+                signature,
+                signer,
+                info: info.as_ref(),
+                ticket: verification.ticket.as_ref(),
+            });
+            let findings = options.conditions.iter().map(|one| one.finding(subject.as_ref()));
+            found.extend(
+                findings.flatten().map(|finding| {
+                    finding.at(|place| place.slice.clone_from(&verdict.architecture))
+                }),
+            );
+        }
+        found
+    }
+
+    fn info(&self) -> Option<Value> {
+        Value::parse(self.surroundings().info_plist?).ok()
     }
 
     /// Runs a check for the meter alone. It hashes only samples, so there is no result.
@@ -115,8 +161,10 @@ impl Code<'_> {
             parts: Vec::new(),
             resources: None,
             nested: Vec::new(),
+            ticket: self.ticket(),
             findings: self.findings().to_vec(),
         };
+        verification.findings.extend(self.ticket_finding(verification.ticket.as_ref()));
         let parts = self.parts();
         if parts.is_empty() {
             let text = "a fat file without a slice";
@@ -165,10 +213,7 @@ impl Code<'_> {
         let Some(binary) = self.as_binary() else { return Ok(()) };
         let coverage = Coverage::of(self.source(), binary);
         let coverage = coverage.map_err(|error| Error::system("read what is not sealed", error))?;
-        match options.strict {
-            true => found.extend(binary.strict_findings(&coverage)),
-            false => found.extend(coverage.findings()),
-        }
+        found.extend(binary.unsealed_findings(&coverage, options.strict, options.every_byte));
         Ok(())
     }
 
@@ -178,12 +223,11 @@ impl Code<'_> {
         options: &VerifyOptions,
         meter: Option<&Meter>,
     ) -> Result<PartVerification, Error> {
-        let surroundings = self.surroundings();
         let (mut bytes, signer) = self.bytes_and_signer(part, options, meter)?;
         if options.strict {
             bytes.refuse_unchecked();
         }
-        let info = surroundings.info_plist.and_then(|info| Value::parse(info).ok());
+        let info = self.info();
         let policy = part.signature.zip(signer.as_ref()).map(|(signature, signer)| {
             let options = PolicyOptions { now: options.now, info: info.as_ref() };
             PolicyVerdict::of(signature, signer, &options)
@@ -199,6 +243,45 @@ impl Code<'_> {
         })
     }
 
+    /// Reads the ticket that is stapled to the bundle, or that its signature holds.
+    fn ticket(&self) -> Option<Result<Ticket, String>> {
+        let read = |bytes: &[u8]| Ticket::read(bytes).map_err(|error| error.to_string());
+        let parts = self.parts();
+        let mut held = parts.iter().filter_map(|part| part.signature?.blob(Slot::TICKET));
+        match held.next() {
+            Some(blob) => Some(read(blob.payload())),
+            None => {
+                let stapled = self.as_bundle()?.stapled()?;
+                Some(stapled.map_err(|error| error.to_string()).and_then(|bytes| read(&bytes)))
+            }
+        }
+    }
+
+    /// Returns what is wrong with the ticket. A valid one for other code is left from an earlier
+    /// signature, and harms nothing.
+    fn ticket_finding(&self, ticket: Option<&Result<Ticket, String>>) -> Option<CodeFinding> {
+        let parts = self.parts();
+        let finding = match ticket? {
+            Err(reason) => {
+                let text = format!("the stapled ticket is not valid: {reason}");
+                CodeFinding::unverified(FindingKind::Unsealed, None, text)
+            }
+            Ok(ticket) => {
+                let listed = |part: &CodePart<'_>| {
+                    let directories = part.signature.map_or(&[][..], Signature::directories);
+                    directories.iter().any(|directory| ticket.lists(&directory.cdhash()))
+                };
+                if parts.iter().all(listed) {
+                    return None;
+                }
+                let text = "the stapled ticket does not list this code: it was issued for other";
+                CodeFinding::warning(FindingKind::Unsealed, text)
+            }
+        };
+        let path = self.as_bundle().map(|bundle| bundle.layout.beneath(b"CodeResources"));
+        Some(finding.at(|place| place.path = path))
+    }
+
     /// Verifies the signer in parallel with the pages, if the pages are enough work for several
     /// threads: public keys and the hash of a long directory use one thread only.
     fn bytes_and_signer(
@@ -207,7 +290,7 @@ impl Code<'_> {
         options: &VerifyOptions,
         meter: Option<&Meter>,
     ) -> Result<(BytesVerdict, Option<SignerVerdict>), Error> {
-        let judge = || part.signature.map(SignerVerdict::prepared);
+        let judge = || part.signature.map(|one| SignerVerdict::prepared(one, &options.trusted));
         let workers = match options.pages {
             PageChoice::All => options.check.workers_for(part.len_bytes).get() as u64,
             _ => 1,
@@ -310,6 +393,32 @@ impl CodeVerification {
     /// Returns the status that a command ends with.
     pub fn exit_status(&self) -> u8 {
         self.outcome().exit_status()
+    }
+
+    /// Returns the common names of those whose signature over a part was verified, each once. Empty
+    /// if nobody signed the code, or that could not be verified.
+    pub fn signers(&self) -> Vec<&str> {
+        let mut names = Vec::new();
+        let signers = self.parts.iter().filter_map(|part| part.signer.as_ref());
+        for signer in signers.filter(|signer| signer.state == SignerState::Valid) {
+            let name = signer.leaf().and_then(|leaf| leaf.subject().common_name());
+            let name = name.unwrap_or("a certificate without a name");
+            if !names.contains(&name) {
+                names.push(name);
+            }
+        }
+        names
+    }
+
+    /// Returns whether the ticket that is stapled to the code lists each of its parts; `None` if
+    /// there is no ticket, and whether Apple notarized the code is unknown.
+    pub fn is_notarized(&self) -> Option<bool> {
+        let ticket = self.ticket.as_ref()?.as_ref().ok();
+        let listed = |part: &PartVerification| {
+            let mut directories = part.bytes.directories.iter();
+            directories.any(|one| ticket.is_some_and(|ticket| ticket.lists(&one.cdhash)))
+        };
+        Some(self.parts.iter().all(listed))
     }
 
     /// Returns whether the resources are as they were sealed: none is bad, and every directory

@@ -5,7 +5,8 @@ use std::ops::Range;
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
-use steadfast_codesign::PageChoice;
+use steadfast::Digest;
+use steadfast_codesign::{Anchor, CdHash, Condition, PageChoice, Requirement};
 use steadfast_report::Units;
 
 use super::LevelArgs;
@@ -13,8 +14,9 @@ use super::named::named;
 
 /// Show and verify Apple code signatures, on any system.
 ///
-/// A PATH is a Mach-O file, a bundle (an application or a framework) or a disk image. The main
-/// executable of a bundle stands for the bundle. Writes no file, and uses no network.
+/// A PATH is a Mach-O file, a bundle (an application or a framework), a disk image, or a folder or an
+/// archive of these (.zip, .whl, .ipa, .tar, .tgz). The main executable of a bundle stands for the
+/// bundle. Writes no file, and uses no network.
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Examples:
@@ -45,7 +47,7 @@ Examples:
 
 Exit status: 0 shown; 2 a PATH is not code or cannot be read; 130 interrupted.")]
 pub(crate) struct CodeShowArgs {
-    /// Mach-O files, bundles, disk images
+    /// Mach-O files, bundles, disk images; folders and archives of them
     #[arg(value_name = "PATH", required = true)]
     pub(crate) paths: Vec<PathBuf>,
 
@@ -68,14 +70,19 @@ pub(crate) struct CodeShowArgs {
 Examples:
   steadfast code verify Foo.app
   steadfast code verify --deep --strict Foo.app    also nested code, as for a release
+  steadfast code verify --team HX7739G8FX node     and signed by this team
+  steadfast code verify --anchor developer-id --notarized Foo.app
   steadfast code verify --offset 81920 node        only the page that holds this byte
   steadfast code verify --json Foo.app | jq 'select(.finding)'
 
-Exit status: 0 everything is as sealed; 1 something is unsigned, missing, added, replaced or \
-refused; 2 not verified (unknown signer or algorithm, not code, unreadable, usage); 3 something is \
-not as sealed or signed; 130 interrupted. 3 outranks 1, 1 outranks 2.")]
+Exit status: 0 everything that was checked is as sealed, and every condition is met
+             1 something is unsigned, missing, added, replaced or refused
+             2 not verified: unknown signer or algorithm, not code, unreadable, wrong usage
+             3 something is not as sealed or signed, or a condition is not met
+           130 interrupted
+3 outranks 1, 1 outranks 2. A signature by nobody (ad-hoc) ends with 0 unless --signed is given.")]
 pub(crate) struct CodeVerifyArgs {
-    /// Mach-O files, bundles, disk images
+    /// Mach-O files, bundles, disk images; folders and archives of them
     #[arg(value_name = "PATH", required = true)]
     pub(crate) paths: Vec<PathBuf>,
 
@@ -84,10 +91,18 @@ pub(crate) struct CodeVerifyArgs {
     #[arg(long)]
     pub(crate) deep: bool,
 
-    /// Refuse what Apple's strict checking refuses (contents beside the seal, weak rules, symlinks
-    /// that lead out), bytes that no seal covers, and sealed files that were not given
+    /// Refuse what `codesign --strict` refuses (contents beside the seal, weak rules, symlinks that
+    /// lead out, bytes after the code), and sealed files that were not given
     #[arg(long)]
     pub(crate) strict: bool,
+
+    /// Refuse any byte that is not zero and that no seal covers. Much published code has some in the
+    /// room for its signature
+    #[arg(long)]
+    pub(crate) every_byte: bool,
+
+    #[command(flatten)]
+    pub(crate) conditions: CodeConditionArgs,
 
     #[command(flatten)]
     pub(crate) pages: CodePagesArgs,
@@ -101,6 +116,60 @@ pub(crate) struct CodeVerifyArgs {
 
     #[command(flatten)]
     pub(crate) output: CodeOutputArgs,
+}
+
+/// What the code must be, besides whole.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Conditions on the code: status 3 if one is not met")]
+pub(crate) struct CodeConditionArgs {
+    /// Require a signer who can be verified
+    #[arg(long)]
+    signed: bool,
+
+    /// Require a signer of this team
+    #[arg(long, value_name = "ID")]
+    team: Option<String>,
+
+    /// Require this identifier
+    #[arg(long, value_name = "NAME")]
+    identifier: Option<String>,
+
+    /// Require this CDHash; give it once for each slice
+    #[arg(long, value_name = "HEX", value_parser = cdhash)]
+    cdhash: Vec<CdHash>,
+
+    /// Require a certificate of this authority of Apple's
+    #[arg(long, value_name = "WHICH", value_parser = named::<Anchor>())]
+    anchor: Option<Anchor>,
+
+    /// Require a stapled ticket of notarization that lists the code
+    #[arg(long)]
+    notarized: bool,
+
+    /// Require the code to meet a requirement, written as for `codesign -R`
+    #[arg(short = 'R', long, value_name = "TEXT", value_parser = requirement)]
+    requirement: Option<Requirement>,
+
+    /// Also trust signers whose certificates lead to one in FILE (PEM or DER)
+    #[arg(long, value_name = "FILE")]
+    pub(crate) trust: Vec<PathBuf>,
+}
+
+impl CodeConditionArgs {
+    /// Returns the conditions.
+    pub(crate) fn all(&self) -> Vec<Condition> {
+        let hashes = (!self.cdhash.is_empty()).then(|| Condition::CdHash(self.cdhash.clone()));
+        let conditions = [
+            self.signed.then_some(Condition::Signed),
+            self.team.clone().map(Condition::Team),
+            self.identifier.clone().map(Condition::Identifier),
+            hashes,
+            self.anchor.map(Condition::Anchor),
+            self.notarized.then_some(Condition::Notarized),
+            self.requirement.clone().map(Condition::Requirement),
+        ];
+        conditions.into_iter().flatten().collect()
+    }
 }
 
 /// Which pages are checked.
@@ -143,7 +212,7 @@ Examples:
 
 Exit status: 0 done; 2 a PATH is not code or cannot be read; 130 interrupted.")]
 pub(crate) struct CodeCostArgs {
-    /// Mach-O files, bundles, disk images
+    /// Mach-O files, bundles, disk images; folders and archives of them
     #[arg(value_name = "PATH", required = true)]
     pub(crate) paths: Vec<PathBuf>,
 
@@ -181,6 +250,20 @@ pub(crate) struct CodeOutputArgs {
     /// Units of sizes: `si` for MB and GB, `iec` for MiB and GiB
     #[arg(long, default_value = "si", value_parser = named::<Units>(), hide_short_help = true)]
     pub(crate) units: Units,
+}
+
+/// Reads a CDHash: 40 hexadecimal digits.
+fn cdhash(text: &str) -> Result<CdHash, String> {
+    let digest =
+        text.parse::<Digest>().ok().filter(|digest| digest.as_bytes().len() == CdHash::LEN);
+    let hash = digest.and_then(|digest| CdHash::from_slice(digest.as_bytes()));
+    hash.ok_or_else(|| "a CDHash is 40 hexadecimal digits".to_owned())
+}
+
+/// Reads a requirement. As for `codesign -R`, an equals sign may stand before it.
+fn requirement(text: &str) -> Result<Requirement, String> {
+    let text = text.strip_prefix('=').unwrap_or(text);
+    Requirement::parse(text).map_err(|error| error.to_string())
 }
 
 /// Reads `A..B`.

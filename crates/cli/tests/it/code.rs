@@ -38,8 +38,8 @@ fn an_application_is_verified() {
     let said = tree.run(["code", "verify", "--deep", "--strict", "Demo.app"]).succeeds();
     let text = said.stdout();
     for line in [
-        "Demo.app\n",
-        "\n  arm64   bytes intact (5 pages); signer none (ad-hoc); policy clear\n",
+        "Demo.app: Nobody signed it: anyone can make such a seal. Everything that was sealed is as",
+        "\n  arm64   bytes intact (5 pages); signer none (ad-hoc)\n",
         "\n  resources as sealed: 5 files, 2 symlinks, 2 nested",
         "\n  Demo.app/Contents/MacOS/helper\n",
         "\n    requirement met; exactly the code that was sealed: yes\n",
@@ -145,7 +145,7 @@ fn every_verb_about_code_takes_a_level() {
     for verb in ["show", "verify", "cost"] {
         for choice in [["--qos", "background"], ["--qos", "21"], ["--pace", "car"]] {
             let said = tree.run(["code", verb, choice[0], choice[1], "Demo.app"]).succeeds();
-            assert!(said.stdout().starts_with("Demo.app\n"), "{verb}: {}", said.stdout());
+            assert!(said.stdout().starts_with("Demo.app"), "{verb}: {}", said.stdout());
         }
         let refused = tree.run(["code", verb, "--qos", "22", "Demo.app"]).ends(2);
         assert!(refused.stderr().contains("utility (17)"), "{}", refused.stderr());
@@ -174,7 +174,7 @@ fn what_is_no_code_is_told_and_the_rest_verified() {
     let tree = demo().file("text", b"no code").file("folder/a", b"no code");
     for verb in ["show", "verify", "cost"] {
         let said = tree.run(["code", verb, "text", "folder", "gone", EXECUTABLE]).ends(2);
-        assert!(said.stdout().starts_with("Demo.app\n"), "{verb}: {}", said.stdout());
+        assert!(said.stdout().starts_with("Demo.app"), "{verb}: {}", said.stdout());
         let lines: Vec<&str> = said.stderr().lines().collect();
         assert_eq!(lines.len(), 3, "{verb}: {lines:?}");
         assert!(lines[0].starts_with("steadfast: `text`: "), "{}", lines[0]);
@@ -231,7 +231,9 @@ fn a_main_executable_is_verified_as_its_bundle() {
         assert!(said.stdout().contains("failure  resource-modified  "), "{}", said.stdout());
     }
     let said = tree.run(["code", "verify", EXECUTABLE]).ends(3);
-    assert!(said.stdout().starts_with("Demo.app\n"), "{}", said.stdout());
+    let changed =
+        "Demo.app: Refused: `Contents/Resources/a.txt` was changed after it was sealed.\n";
+    assert!(said.stdout().starts_with(changed), "{}", said.stdout());
     let kit = "Demo.app/Contents/Frameworks/Kit.framework";
     let data = format!("{kit}/Versions/A/Resources/data.txt");
     tree.edit(&data);
@@ -241,7 +243,7 @@ fn a_main_executable_is_verified_as_its_bundle() {
     }
     // A helper is code by itself.
     let said = tree.run(["code", "verify", "Demo.app/Contents/MacOS/helper"]).succeeds();
-    assert!(said.stdout().starts_with("Demo.app/Contents/MacOS/helper\n"), "{}", said.stdout());
+    assert!(said.stdout().starts_with("Demo.app/Contents/MacOS/helper: "), "{}", said.stdout());
 }
 
 #[test]
@@ -250,9 +252,9 @@ fn what_is_bound_and_not_there_is_told_and_refused_if_strict() {
     std::fs::rename(tree.path(EXECUTABLE), tree.path("demo")).unwrap();
     let said = tree.run(["code", "verify", "demo"]).succeeds();
     for line in [
-        "  warning  slot-unchecked  arm64, directory 0, slot 1: Info.plist is sealed",
-        "  warning  slot-unchecked  arm64, directory 0, slot 3: CodeResources is sealed",
-        "  What was checked is as it was sealed. Files that are sealed with it were not checked. ",
+        "  warning  slot-unchecked  arm64: Info.plist is sealed",
+        "  warning  slot-unchecked  arm64: CodeResources is sealed",
+        " What was checked is as it was sealed. Files that are sealed with it were not checked.\n",
     ] {
         assert!(said.stdout().contains(line), "{line}: {}", said.stdout());
     }
@@ -271,10 +273,49 @@ fn a_signer_who_cannot_be_verified_is_not_accepted() {
         "; signer untrusted: Developer ID Application: Example; policy unverifiable\n",
         "  unverified  signer-root  arm64: the chain ends at Root, not at Apple\n",
         "  unverified  timestamp-untrusted  ",
-        "  Not verified: something could not be checked (",
+        "tool: Not verified: the chain ends at Root, not at Apple (2 unverified in all).\n",
     ] {
         assert!(said.stdout().contains(line), "{line}: {}", said.stdout());
     }
     let quiet = tree.run(["code", "verify", "--quiet", "tool"]).ends(2);
     assert!(quiet.stdout().contains("unverified  signer-root"), "{}", quiet.stdout());
+}
+
+#[test]
+fn conditions_are_asked_by_the_status() {
+    let tree = demo();
+    let tool = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata/codesign/signed-tool");
+    std::fs::copy(tool, tree.path("tool")).unwrap();
+    for (arguments, status, reason) in [
+        (&["--identifier", "demo", "Demo.app"][..], 0, "Nobody signed it"),
+        (&["--identifier", "other", "Demo.app"], 3, "it is not `other`: it is `demo`"),
+        (&["--signed", "Demo.app"], 3, "it is not signed: nobody signed it"),
+        (&["--team", "TEAM123456", "Demo.app"], 3, "nobody signed it"),
+        (&["--anchor", "developer-id", "Demo.app"], 3, "nobody signed it"),
+        (&["--notarized", "Demo.app"], 3, "no ticket is stapled"),
+        (&["-R", "=identifier \"demo\"", "Demo.app"], 0, "Nobody signed it"),
+        (&["-R", "identifier \"other\"", "Demo.app"], 3, "code that meets"),
+        (&["-R", "anchor apple", "Demo.app"], 2, "is unknown"),
+        (&["--cdhash", "00112233445566778899aabbccddeeff00112233", "Demo.app"], 3, "CDHash"),
+        (&["--signed", "tool"], 3, "its certificate leads to no trusted root"),
+    ] {
+        let said = tree.run(["code", "verify"].iter().chain(arguments)).ends(status);
+        let first = said.stdout().lines().next().unwrap();
+        assert!(first.contains(reason), "{arguments:?}: {first}");
+        let said = tree.run(["code", "verify", "--json"].iter().chain(arguments)).ends(status);
+        let objects = said.objects();
+        let told = objects.iter().any(|object| object["finding"] == "condition");
+        assert_eq!(told, status != 0, "{arguments:?}");
+        assert_eq!(objects[0]["outcome"] == "unmet", status == 3, "{arguments:?}");
+        let quiet = tree.run(["code", "verify", "-q"].iter().chain(arguments)).ends(status);
+        assert_eq!(quiet.stdout().contains(reason), status != 0, "{arguments:?}");
+    }
+    for wrong in
+        [["--cdhash", "00"], ["-R", "identifier"], ["--anchor", "other"], ["--trust", "gone"]]
+    {
+        let said = tree.run(["code", "verify"].iter().chain(&wrong).chain(&["Demo.app"])).ends(2);
+        assert_eq!(said.stdout(), "", "{wrong:?}");
+    }
+    let help = tree.run(["code", "verify", "--help"]).succeeds();
+    assert!(help.stdout().contains("\n             3 something is not as sealed"));
 }

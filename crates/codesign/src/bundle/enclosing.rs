@@ -20,17 +20,28 @@ const MARKS: [(&[u8], EntryKind); 5] = [
     (b"_CodeSignature/CodeResources", EntryKind::File),
 ];
 
+/// What the names of bundles end with.
+const EXTENSIONS: [&[u8]; 11] = [
+    b"app",
+    b"appex",
+    b"bundle",
+    b"component",
+    b"dext",
+    b"framework",
+    b"kext",
+    b"plugin",
+    b"prefPane",
+    b"systemextension",
+    b"xpc",
+];
+
 /// Returns whether a file is the main executable of the bundle at the root of a tree. `name` is
 /// what the bundle is called, `file` the file's name relative to the root.
 ///
 /// # Errors
 /// If there is a bundle, and its main executable cannot be determined.
 pub fn is_main_executable(tree: &dyn BundleTree, name: &[u8], file: &[u8]) -> Result<bool, Error> {
-    let mut marked = false;
-    for (mark, kind) in MARKS {
-        marked = marked || is(tree, mark, kind)?;
-    }
-    if !marked {
+    if !is_marked(tree)? {
         return Ok(false);
     }
     match Layout::find(tree, name) {
@@ -38,4 +49,32 @@ pub fn is_main_executable(tree: &dyn BundleTree, name: &[u8], file: &[u8]) -> Re
         Err(error) if error.kind() == ErrorKind::NotCode => Ok(false),
         Err(error) => Err(error),
     }
+}
+
+/// Returns whether the root of a tree is a bundle, or called one and laid out as one, even if its
+/// main executable is missing.
+///
+/// # Errors
+/// If that cannot be determined.
+pub fn is_bundle(tree: &dyn BundleTree, name: &[u8]) -> Result<bool, Error> {
+    if !is_marked(tree)? {
+        return Ok(false);
+    }
+    let extension = name.rsplit(|byte| *byte == b'.').next().unwrap_or_default();
+    match Layout::find(tree, name) {
+        Err(error) if error.kind() == ErrorKind::NotCode => {
+            Ok(EXTENSIONS.iter().any(|known| known.eq_ignore_ascii_case(extension)))
+        }
+        Err(error) => Err(error),
+        Ok(_) => Ok(true),
+    }
+}
+
+fn is_marked(tree: &dyn BundleTree) -> Result<bool, Error> {
+    for (mark, kind) in MARKS {
+        if is(tree, mark, kind)? {
+            return Ok(true);
+        }
+    }
+    Ok(false)
 }

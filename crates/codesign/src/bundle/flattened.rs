@@ -14,20 +14,26 @@ const DEPTH_MAX: usize = 32;
 /// Bytes compared at a time.
 const CHUNK_LEN: usize = 64 << 10;
 
-/// Resolves a symlink's target, by name alone, to a path beneath the base; `None` if it leads out.
+/// Resolves a symlink's target, by name alone, to a path beneath the base; `None` if it leads out,
+/// or goes up after a name, which may itself be a symlink.
 pub(crate) fn resolved(base: &[u8], link: &[u8], target: &[u8]) -> Option<Vec<u8>> {
     if target.starts_with(b"/") {
         return None;
     }
     let mut parts: Vec<&[u8]> = link.split(|byte| *byte == b'/').collect();
     parts.pop();
+    let mut down = false;
     for part in target.split(|byte| *byte == b'/') {
         match part {
             b"" | b"." => {}
+            b".." if down => return None,
             b".." => {
                 parts.pop()?;
             }
-            _ => parts.push(part),
+            _ => {
+                down = true;
+                parts.push(part);
+            }
         }
     }
     Some(joined(base, &parts.join(&b'/')))
@@ -110,6 +116,7 @@ mod tests {
             ("b", "../c", None),
             ("a/b", "../../c", None),
             ("a/b", "/c", None),
+            ("a/b", "c/../d", None),
         ] {
             let found = resolved(b"base", link.as_bytes(), target.as_bytes());
             assert_eq!(found.as_deref(), expected.map(str::as_bytes), "{link} -> {target}");

@@ -13,7 +13,7 @@ use super::flattened::{is_copy_of_target, resolved};
 use super::rules::Decision;
 use super::seal::{ResourceSeal, SealVersion, SealedForm};
 use super::tree::{BundleTree, EntryKind, joined};
-use super::unsealed::{code_at, excluded};
+use super::unsealed::{code_at, excluded, fork_of};
 use crate::apple::AppleError;
 use crate::finding::{CodeFinding, FindingKind, Severity};
 use crate::hash::HashType;
@@ -33,9 +33,6 @@ pub struct Resources {
     pub absent: u64,
     /// Files that no seal covers, by its own rules.
     pub omitted: u64,
-    /// Whether there is a stapled ticket of notarization, which no seal covers and which is not
-    /// verified.
-    pub ticket: bool,
     /// Bytes that were hashed.
     pub read_bytes: u64,
     /// Code with a signature of its own.
@@ -218,6 +215,15 @@ impl<'a> ResourceWalk<'a> {
                 false
             }
             EntryKind::File | EntryKind::Symlink => {
+                let is_sealed = match decision {
+                    Decision::Rule(rule) => !rule.omit || path == b"Info.plist",
+                    Decision::Excluded => true,
+                    Decision::Unruled => false,
+                };
+                if kind == EntryKind::File && is_sealed {
+                    let ResourceCheck { tree, base, strict, .. } = self.check;
+                    self.found.findings.extend(fork_of(tree, &joined(base, path), strict));
+                }
                 match decision {
                     Decision::Rule(rule) if !rule.omit => self.met(path, kind),
                     Decision::Excluded => {
@@ -232,8 +238,8 @@ impl<'a> ResourceWalk<'a> {
 
     /// Checks a name that is never sealed; returns that it is no folder to enter.
     fn excluded(&mut self, path: &[u8], kind: EntryKind) -> bool {
-        let ResourceCheck { tree, base, .. } = self.check;
-        self.found.findings.extend(excluded(tree, base, path, kind));
+        let ResourceCheck { tree, base, strict, .. } = self.check;
+        self.found.findings.extend(excluded(tree, base, path, kind, strict));
         false
     }
 
@@ -245,7 +251,7 @@ impl<'a> ResourceWalk<'a> {
             return;
         }
         let path = joined(self.check.base, path);
-        let code = code_at(self.check.tree, &path, kind);
+        let code = code_at(self.check.tree, &path, kind, self.check.strict);
         if code.is_empty() {
             let note = CodeFinding::note(FindingKind::Unsealed, "left out by the seal's own rules");
             self.found.findings.push(note.at(|place| place.path = Some(path)));
@@ -381,17 +387,13 @@ impl<'a> ResourceWalk<'a> {
 
 /// Returns whether strict checking rejects the target of a symlink: it is outside of the bundle, or
 /// an absolute path outside of the system's folders.
-///
-/// `..` components are resolved by name. That is only correct before the first other component,
-/// which may itself be a symlink, so a target with `..` after that counts as outside.
 fn escapes(base: &[u8], path: &[u8], target: &[u8]) -> bool {
-    let mut steps = target.split(|byte| *byte == b'/').filter(|step| !matches!(step, [] | [b'.']));
-    let goes_up_late = steps.by_ref().any(|step| step != b"..") && steps.any(|step| step == b"..");
-    let leads_out = match target.starts_with(b"/") {
-        true => !target.starts_with(b"/System/") && !target.starts_with(b"/Library/"),
+    let of_system = [&b"/System/"[..], b"/Library/"];
+    let goes_up = || target.split(|byte| *byte == b'/').any(|step| step == b"..");
+    match of_system.iter().any(|folder| target.starts_with(folder)) {
+        true => goes_up(),
         false => resolved(base, path, target).is_none(),
-    };
-    leads_out || goes_up_late
+    }
 }
 
 #[cfg(test)]

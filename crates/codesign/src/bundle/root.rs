@@ -9,9 +9,9 @@ use std::io;
 use super::layout::{Layout, Shape};
 use super::seal::{ResourceSeal, SealVersion};
 use super::tree::{BundleTree, EntryKind, joined};
-use super::unsealed::code_at;
+use super::unsealed::{code_at, refused, softened};
 use crate::apple::AppleError;
-use crate::finding::{CodeFinding, FindingKind, Severity};
+use crate::finding::{CodeFinding, FindingKind};
 
 /// Names that are allowed beside `Contents`.
 const BESIDE_CONTENTS: [&[u8]; 4] =
@@ -53,7 +53,8 @@ pub(super) fn unsealed(tree: &dyn BundleTree, layout: &Layout, strict: bool) -> 
     match layout.shape {
         Shape::Contents => {
             for (name, kind) in listed(b"").into_iter().filter(|(name, _)| name != b"Contents") {
-                code.extend(code_at(tree, &name, kind));
+                code.extend(code_at(tree, &name, kind, strict));
+                code.extend(same_on_mac(&name, "Contents"));
                 if !BESIDE_CONTENTS.contains(&&*name) {
                     tell(name, AppleError::UnsealedAppRoot, "beside `Contents`, in no seal");
                 }
@@ -61,8 +62,14 @@ pub(super) fn unsealed(tree: &dyn BundleTree, layout: &Layout, strict: bool) -> 
         }
         Shape::Versions => {
             for (name, kind) in listed(b"").into_iter().filter(|(name, _)| name != b"Versions") {
-                code.extend(code_at(tree, &name, kind));
+                code.extend(code_at(tree, &name, kind, strict));
+                code.extend(same_on_mac(&name, "Versions"));
                 if !allowed_in_framework(tree, layout, &name, kind) {
+                    if kind == EntryKind::Symlink && sealed_as_well(tree, layout, &name) {
+                        let text = "a symlink to another place than the same name in the current \
+                                    version, where the framework is loaded from";
+                        code.push(refused(name.clone(), text));
+                    }
                     let text = "beside `Versions`, in no seal";
                     tell(name, AppleError::UnsealedFrameworkRoot, text);
                 }
@@ -70,10 +77,8 @@ pub(super) fn unsealed(tree: &dyn BundleTree, layout: &Layout, strict: bool) -> 
             // Other folders are versions, which are verified separately.
             for (name, kind) in listed(b"Versions") {
                 let path = joined(b"Versions", &name);
-                if kind == EntryKind::File {
-                    code.extend(code_at(tree, &path, kind));
-                }
                 if kind != EntryKind::Folder && (&name[..], kind) != CURRENT {
+                    code.extend(code_at(tree, &path, kind, strict));
                     let text = "beside the versions, in no seal";
                     tell(path, AppleError::UnsealedFrameworkRoot, text);
                 }
@@ -83,7 +88,7 @@ pub(super) fn unsealed(tree: &dyn BundleTree, layout: &Layout, strict: bool) -> 
     }
     let folder = layout.beneath(b"_CodeSignature");
     for (name, kind) in listed(&folder) {
-        code.extend(code_at(tree, &joined(&folder, &name), kind));
+        code.extend(code_at(tree, &joined(&folder, &name), kind, strict));
         if !IN_SIGNATURE.contains(&&*name) {
             let error = AppleError::UnsealedAppRoot;
             tell(joined(&folder, &name), error, "among the parts of the signature, in no seal");
@@ -92,6 +97,19 @@ pub(super) fn unsealed(tree: &dyn BundleTree, layout: &Layout, strict: bool) -> 
     found.extend(unlisted);
     found.extend(code);
     found
+}
+
+/// Returns a finding if a Mac, whose file systems ignore the case of letters, would take a name for
+/// that of the sealed folder: one of the two would replace the other.
+fn same_on_mac(name: &[u8], sealed: &str) -> Option<CodeFinding> {
+    let folds = str::from_utf8(name).is_ok_and(|name| name.to_uppercase() == sealed.to_uppercase());
+    let text = format!("on a Mac this name is that of `{sealed}`, and in no seal");
+    folds.then(|| refused(name.to_vec(), &text))
+}
+
+/// Returns whether the current version has this name, too.
+fn sealed_as_well(tree: &dyn BundleTree, layout: &Layout, name: &[u8]) -> bool {
+    tree.kind(&joined(&layout.base, name)).is_ok_and(|kind| kind.is_some())
 }
 
 /// Beside its versions, the root of a framework may contain symlinks to the same names in the
@@ -126,11 +144,4 @@ pub(super) fn weaknesses(seal: &ResourceSeal, strict: bool) -> Vec<CodeFinding> 
         found.push(softened(CodeFinding::failure(FindingKind::WeakRules, error, text), strict));
     }
     found
-}
-
-fn softened(mut finding: CodeFinding, strict: bool) -> CodeFinding {
-    if !strict {
-        finding.severity = Severity::Warning;
-    }
-    finding
 }

@@ -12,6 +12,13 @@ use std::path::{Path, PathBuf};
 use steadfast_sys::file::{Dir, FileKind};
 
 use steadfast_sys::source::{FileSource, ReadAt};
+use steadfast_sys::xattr;
+
+/// The attribute with a file's resource fork.
+const RESOURCE_FORK: &str = "com.apple.ResourceFork";
+
+/// The longest resource fork that is read; Linux keeps none that is longer.
+const FORK_LEN_MAX: usize = 64 << 10;
 
 /// The kind of a name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -51,6 +58,14 @@ pub trait BundleTree: Sync {
     /// # Errors
     /// Any error of the system.
     fn read_link(&self, path: &[u8]) -> io::Result<Vec<u8>>;
+
+    /// Returns the resource fork of a regular file; `None` if it has none.
+    ///
+    /// # Errors
+    /// Any error of the system; and if it is too long to be read.
+    fn fork(&self, _path: &[u8]) -> io::Result<Option<Vec<u8>>> {
+        Ok(None)
+    }
 }
 
 /// A folder of the file system.
@@ -125,6 +140,17 @@ impl BundleTree for FolderTree {
         let target = std::fs::read_link(self.path.join(OsStr::from_bytes(path)))?;
         Ok(target.into_os_string().into_vec())
     }
+
+    fn fork(&self, path: &[u8]) -> io::Result<Option<Vec<u8>>> {
+        let file = self.within(path, |dir, name| dir.open_file(name))?;
+        let name = format!("{}{RESOURCE_FORK}", xattr::MAC_PREFIX);
+        let mut bytes = vec![0; FORK_LEN_MAX];
+        match xattr::get(&file, &name, &mut bytes) {
+            Ok(len) => Ok(len.filter(|len| *len > 0).map(|len| bytes[..len].to_vec())),
+            Err(error) if error.kind() == io::ErrorKind::Unsupported => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
 }
 
 fn listed(dir: &Dir) -> io::Result<Vec<(Vec<u8>, EntryKind)>> {
@@ -189,6 +215,10 @@ impl BundleTree for Subtree<'_> {
 
     fn read_link(&self, path: &[u8]) -> io::Result<Vec<u8>> {
         self.tree.read_link(&self.whole(path))
+    }
+
+    fn fork(&self, path: &[u8]) -> io::Result<Option<Vec<u8>>> {
+        self.tree.fork(&self.whole(path))
     }
 }
 

@@ -4,18 +4,24 @@
 //! Apple's check passes over these places. The loader does not: a library is loaded from wherever a
 //! path leads. So code there is never accepted, and everything else there is named.
 
+use super::flattened::resolved;
 use super::layout::read_head;
 use super::tree::{BundleTree, EntryKind, joined};
 use crate::apple::AppleError;
 use crate::binary::is_code;
-use crate::finding::{CodeFinding, FindingKind};
+use crate::finding::{CodeFinding, FindingKind, Severity};
 
 /// The most names that are visited beneath one unsealed folder.
 const NAMES_MAX: usize = 100_000;
 
-/// Returns a finding for each file of code at or beneath a path that no seal covers, and for what
-/// could not be read there. Symlinks are not followed.
-pub(super) fn code_at(tree: &dyn BundleTree, path: &[u8], kind: EntryKind) -> Vec<CodeFinding> {
+/// Returns a finding for each file of code at or beneath a path that no seal covers, for each resource
+/// fork and symlink there that is refused, and for what could not be read. Symlinks are not followed.
+pub(super) fn code_at(
+    tree: &dyn BundleTree,
+    path: &[u8],
+    kind: EntryKind,
+    strict: bool,
+) -> Vec<CodeFinding> {
     let mut found = Vec::new();
     let mut waiting = vec![(path.to_vec(), kind)];
     let mut visited = 0;
@@ -34,21 +40,63 @@ pub(super) fn code_at(tree: &dyn BundleTree, path: &[u8], kind: EntryKind) -> Ve
                     found.push(unreadable(path, format!("in no seal, cannot be listed: {error}")));
                 }
             },
-            EntryKind::File => match read_head(tree, &path) {
-                Ok(head) if is_code(head) => {
-                    let text = "code that no seal covers";
-                    let error = AppleError::UnsealedAppRoot;
-                    let finding = CodeFinding::failure(FindingKind::Unsealed, error, text);
-                    let finding = CodeFinding { apple: None, ..finding };
-                    found.push(finding.at(|place| place.path = Some(path)));
+            EntryKind::File => {
+                found.extend(fork_of(tree, &path, strict));
+                match read_head(tree, &path) {
+                    Ok(head) if is_code(head) => {
+                        found.push(refused(path, "code that no seal covers"));
+                    }
+                    Ok(_) => {}
+                    Err(error) => found.push(unreadable(path, error.to_string())),
                 }
-                Ok(_) => {}
-                Err(error) => found.push(unreadable(path, error.to_string())),
-            },
-            EntryKind::Symlink | EntryKind::Other => {}
+            }
+            EntryKind::Symlink => found.extend(leads_out(tree, path)),
+            EntryKind::Other => {}
         }
     }
     found
+}
+
+/// Returns a finding if a symlink in no seal leads out of the bundle, to code that no seal covers
+/// either. What is inside is checked where it is.
+fn leads_out(tree: &dyn BundleTree, path: Vec<u8>) -> Option<CodeFinding> {
+    match tree.read_link(&path) {
+        Ok(target) if resolved(b"", &path, &target).is_some() => None,
+        Ok(target) => {
+            let text = "a symlink that no seal covers leads out of the bundle, to";
+            Some(refused(path, &format!("{text} `{}`", String::from_utf8_lossy(&target))))
+        }
+        Err(error) => Some(unreadable(path, error.to_string())),
+    }
+}
+
+/// Returns a finding if the resource fork of a file, which no seal covers, is code. Any other fork
+/// is refused by strict checking alone.
+pub(super) fn fork_of(tree: &dyn BundleTree, path: &[u8], strict: bool) -> Option<CodeFinding> {
+    let path = path.to_vec();
+    let fork = match tree.fork(&path) {
+        Ok(fork) => fork?,
+        Err(error) => return Some(unreadable(path, format!("its resource fork: {error}"))),
+    };
+    if fork.first_chunk().is_some_and(|head| is_code(*head)) {
+        return Some(refused(path, "the file has a resource fork of code, which no seal covers"));
+    }
+    let (kind, error) = (FindingKind::Strict, AppleError::InvalidAssociatedFileData);
+    let finding = CodeFinding::failure(kind, error, "has a resource fork, which no seal covers");
+    Some(softened(finding, strict).at(|place| place.path = Some(path)))
+}
+
+/// Makes a failure of strict checking a warning without it.
+pub(super) fn softened(mut finding: CodeFinding, strict: bool) -> CodeFinding {
+    if !strict {
+        finding.severity = Severity::Warning;
+    }
+    finding
+}
+
+pub(super) fn refused(path: Vec<u8>, text: &str) -> CodeFinding {
+    let finding = CodeFinding::failure(FindingKind::Unsealed, AppleError::UnsealedAppRoot, text);
+    CodeFinding { apple: None, ..finding }.at(|place| place.path = Some(path))
 }
 
 /// Returns what is wrong with a name that is never sealed. Each has one form in which Apple's tools
@@ -58,6 +106,7 @@ pub(super) fn excluded(
     base: &[u8],
     name: &[u8],
     kind: EntryKind,
+    strict: bool,
 ) -> Vec<CodeFinding> {
     let path = joined(base, name);
     let added = |path: Vec<u8>, text: &str| {
@@ -79,7 +128,7 @@ pub(super) fn excluded(
                 let text = "beside the receipt of Apple's store, in no seal";
                 let mut found: Vec<CodeFinding> =
                     others.map(|(name, _)| added(joined(&path, &name), text)).collect();
-                found.extend(code_at(tree, &path, EntryKind::Folder));
+                found.extend(code_at(tree, &path, EntryKind::Folder, strict));
                 found
             }
             Err(error) => vec![unreadable(path, format!("cannot be listed: {error}"))],

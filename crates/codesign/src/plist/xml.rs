@@ -10,11 +10,15 @@ use base64::engine::general_purpose::{GeneralPurpose, NO_PAD};
 use super::{DEPTH_MAX, Value, malformed};
 use crate::error::Error;
 
-/// Reads a document that holds one value.
-pub(super) fn parse(bytes: &[u8]) -> Result<Value, Error> {
+/// Reads a document that holds one value; returns how many bytes follow its end, which Apple's
+/// parser ignores.
+pub(super) fn parse(bytes: &[u8]) -> Result<(Value, usize), Error> {
     let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
-    let text =
-        str::from_utf8(bytes).map_err(|error| malformed("not UTF-8", error.valid_up_to()))?;
+    let text = match str::from_utf8(bytes) {
+        Ok(text) => text,
+        // What is not text may follow the end.
+        Err(error) => str::from_utf8(&bytes[..error.valid_up_to()]).expect("valid up to there"),
+    };
     let mut reader = XmlReader { text, at: 0 };
     let root = reader.tag()?;
     if root.name != "plist" || root.kind != XmlTagKind::Open {
@@ -23,11 +27,9 @@ pub(super) fn parse(bytes: &[u8]) -> Result<Value, Error> {
     let first = reader.tag()?;
     let value = reader.value(first, 0)?;
     reader.close("plist")?;
-    reader.skip_between()?;
-    match reader.rest().is_empty() {
-        true => Ok(value),
-        false => Err(reader.error("text after the end")),
-    }
+    let end = reader.at;
+    let blank = reader.skip_between().is_ok() && reader.at == bytes.len();
+    Ok((value, if blank { 0 } else { bytes.len() - end }))
 }
 
 struct XmlReader<'a> {
@@ -263,9 +265,28 @@ mod tests {
     use super::*;
 
     fn value(inner: &str) -> Result<Value, Error> {
-        parse(
-            format!("<?xml version=\"1.0\"?>\n<plist version=\"1.0\">{inner}</plist>\n").as_bytes(),
-        )
+        let whole = format!("<?xml version=\"1.0\"?>\n<plist version=\"1.0\">{inner}</plist>\n");
+        parse(whole.as_bytes()).map(|(value, trailing_len)| {
+            assert_eq!(trailing_len, 0, "{inner}");
+            value
+        })
+    }
+
+    #[test]
+    fn what_follows_the_end_is_counted() {
+        for (after, expected) in [
+            (&b""[..], 0),
+            (b"\n <!-- blank -->\n", 0),
+            (b"more", 4),
+            (b"\n</plist>", 9),
+            (b"\0", 1),
+            (b"\xff\xfe", 2),
+            (b"<!-- no end", 11),
+            (b"<plist><false/></plist>", 23),
+        ] {
+            let bytes = [b"<plist><true/></plist>", after].concat();
+            assert_eq!(parse(&bytes).unwrap(), (Value::Boolean(true), expected), "{after:?}");
+        }
     }
 
     #[test]
@@ -317,7 +338,6 @@ mod tests {
         ] {
             assert!(value(inner).is_err(), "{inner}");
         }
-        assert!(parse(b"<plist><true/></plist>more").is_err());
         assert!(parse(b"\xff\xfe").is_err());
         let bomb = b"<!DOCTYPE plist [<!ENTITY a \"aa\">]><plist><string>&a;</string></plist>";
         assert!(parse(bomb).is_err());

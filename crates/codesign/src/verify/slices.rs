@@ -18,6 +18,8 @@ struct SliceSigner<'a> {
     kind: Option<SignerKind>,
     /// The team that the directory names, and that of the certificate: old directories name none.
     team: (Option<&'a str>, Option<&'a str>),
+    /// The name of a signer who is none of Apple's kinds.
+    name: Option<&'a str>,
 }
 
 /// Returns a finding for each slice whose signer is of another kind or team than that of the first
@@ -47,7 +49,7 @@ pub(super) fn mislabelled(binary: &Binary) -> Vec<CodeFinding> {
     for (index, slice) in binary.slices.iter().enumerate() {
         let label = slice.architecture;
         let name = Some(label.to_string());
-        let earlier = first.entry((label.cpu_type, label.member())).or_insert(index);
+        let earlier = first.entry(label.processor()).or_insert(index);
         if *earlier != index {
             let text = "a second slice for the same processor: which of them runs is not defined";
             found.push(disagreement(text.to_owned(), name.clone()));
@@ -70,9 +72,15 @@ fn disagreement(text: String, slice: Option<String>) -> CodeFinding {
 
 impl<'a> SliceSigner<'a> {
     fn of(part: &'a PartVerification, signer: &'a SignerVerdict) -> SliceSigner<'a> {
-        let unit = signer.leaf().and_then(|leaf| leaf.subject().organisational_unit());
-        let team = (part.team.as_deref(), unit);
-        SliceSigner { state: signer.state, kind: signer.kind, team }
+        let subject = signer.leaf().map(|leaf| leaf.subject());
+        let unit = subject.and_then(|subject| subject.organisational_unit());
+        let name = subject.filter(|_| signer.kind.is_none());
+        SliceSigner {
+            state: signer.state,
+            kind: signer.kind,
+            team: (part.team.as_deref(), unit),
+            name: name.and_then(|name| name.common_name()),
+        }
     }
 
     fn words(&self, signer: &SignerVerdict) -> String {

@@ -116,17 +116,16 @@ fn other_versions_of_a_framework_are_verified() {
 }
 
 #[test]
-fn a_stapled_ticket_is_seen_and_anything_else_in_its_place_is_not_accepted() {
+fn what_is_no_ticket_is_not_accepted_in_its_place() {
     let app = App::new();
-    assert!(!verified(&app, true, true).resources.unwrap().ticket);
-    app.write("Contents/CodeResources", b"s8ch\x01\0\0\0");
-    let verification = verified(&app, true, true);
-    assert!(verification.resources.as_ref().unwrap().ticket);
-    assert_eq!((failures(&verification), verification.exit_status()), (vec![], 0));
-    for other in [&b"code"[..], b""] {
+    assert!(verified(&app, true, true).ticket.is_none());
+    for other in
+        [&b"s8ch\x01\0\0\0"[..], &[b"s8ch\x01".as_slice(), &[0; 40]].concat(), b"code", b""]
+    {
         app.write("Contents/CodeResources", other);
         let verification = verified(&app, true, false);
-        assert!(!verification.resources.as_ref().unwrap().ticket);
+        assert!(verification.ticket.as_ref().unwrap().is_err());
+        assert_eq!(verification.is_notarized(), Some(false));
         assert_eq!(failures(&verification), ["unsealed Contents/CodeResources"]);
         assert_eq!(verification.exit_status(), 2);
     }

@@ -113,7 +113,6 @@ const CASES: &[Case] = &[
             app.write("Contents/Resources/.DS_Store", b"new");
             app.write("Contents/Resources/de.lproj/locversion.plist", b"new");
             app.write("Contents/PkgInfo", b"other");
-            app.write("Contents/CodeResources", b"s8ch, a ticket");
             app.write("Contents/_MASReceipt/receipt", b"a receipt");
         },
         failures: &[],

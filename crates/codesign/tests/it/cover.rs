@@ -42,7 +42,7 @@ fn a_thin_file_is_covered_but_for_index_and_room() {
     );
     assert_eq!(coverage.len_bytes(RangeCover::UnsealedZero), 100);
     assert!(coverage.findings().is_empty());
-    assert!(binary.strict_findings(&coverage).is_empty());
+    assert!(binary.unsealed_findings(&coverage, true, true).is_empty());
 }
 
 #[test]
@@ -58,7 +58,7 @@ fn what_was_put_into_the_room_is_found_and_refused_if_strict() {
     assert_eq!(coverage.len_bytes(RangeCover::Unsealed), 10);
     assert_eq!(coverage.len_bytes(RangeCover::UnsealedZero), 90);
     // Apple's strict check does not look there.
-    let strict = binary.strict_findings(&coverage);
+    let strict = binary.unsealed_findings(&coverage, true, true);
     assert_eq!((strict.len(), strict[0].kind), (1, FindingKind::Unsealed));
     assert_eq!(strict[0].severity, Severity::Failure);
 }
@@ -72,7 +72,7 @@ fn what_is_appended_is_found_and_strict_rules_refuse_it() {
         let (binary, coverage) = map(&built.bytes);
         let is_zero = appended[0] == 0;
         assert_eq!(coverage.findings().len(), usize::from(!is_zero));
-        let strict = binary.strict_findings(&coverage);
+        let strict = binary.unsealed_findings(&coverage, true, true);
         assert!(strict.iter().all(|found| found.apple == Some(AppleError::BadMainExecutable)));
         assert_eq!(strict[0].place.bytes, Some(end..end + 4));
     }
@@ -84,7 +84,7 @@ fn gaps_between_slices_are_looked_at() {
     let (mut bytes, places) = fat(&[(CPU_ARM64, &one.bytes), (CPU_X86_64, &other.bytes)], false);
     let (binary, coverage) = map(&bytes);
     assert!(coverage.findings().is_empty());
-    assert!(binary.strict_findings(&coverage).is_empty());
+    assert!(binary.unsealed_findings(&coverage, true, true).is_empty());
     assert_eq!(coverage.ranges[0].what, "index of slices");
     assert_eq!(coverage.ranges[0].bytes, 0..48);
     bytes[places[1] - 1] = 1;
@@ -94,7 +94,7 @@ fn gaps_between_slices_are_looked_at() {
     let found: Vec<_> = coverage.findings().iter().map(|found| found.place.bytes.clone()).collect();
     let before = places[1] as u64 - 1;
     assert_eq!(found, [Some(60..61), Some(before..before + 1)]);
-    let strict = binary.strict_findings(&coverage);
+    let strict = binary.unsealed_findings(&coverage, true, true);
     assert_eq!(strict.len(), 3, "two gaps, and zeros at the end: {strict:#?}");
     let kinds: Vec<_> = strict.iter().map(|found| found.kind).collect();
     assert_eq!(kinds, [FindingKind::Unsealed, FindingKind::Unsealed, FindingKind::Strict]);

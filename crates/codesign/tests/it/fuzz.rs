@@ -11,11 +11,14 @@ use std::time::{Duration, Instant};
 use steadfast_codesign::bundle::ResourceSeal;
 use steadfast_codesign::{
     Binary, BytesState, CheckOptions, Constraint, Coverage, DiskImage, Entitlements, PageChoice,
-    PolicyOptions, PolicyVerdict, Requirements, SignerVerdict, Surroundings, Value, VerifyCost,
+    PolicyOptions, PolicyVerdict, Requirements, SignerVerdict, Surroundings, Ticket, Value,
+    VerifyCost,
 };
 
 use crate::builder::{Build, Built, CPU_ARM64, CPU_X86_64, Directory, blob, fat};
+use crate::fixtures::fixture;
 use crate::sample;
+use crate::unsealed::find_app;
 
 /// Inputs that every run tries.
 const INPUTS_MIN: u64 = 5_000;
@@ -30,7 +33,7 @@ struct Sample {
     places: Vec<usize>,
 }
 
-struct Random(u64);
+pub(crate) struct Random(pub(crate) u64);
 
 impl Random {
     fn next(&mut self) -> u64 {
@@ -40,7 +43,7 @@ impl Random {
         self.0
     }
 
-    fn below(&mut self, limit: usize) -> usize {
+    pub(crate) fn below(&mut self, limit: usize) -> usize {
         (self.next() % limit.max(1) as u64) as usize
     }
 }
@@ -78,10 +81,22 @@ fn samples() -> Vec<Sample> {
 }
 
 fn mutated(samples: &[Sample], random: &mut Random) -> Vec<u8> {
-    let sample = &samples[random.below(samples.len())];
-    let mut bytes = sample.bytes.clone();
+    let Sample { bytes, places } = &samples[random.below(samples.len())];
+    changed(bytes.clone(), |random| places[random.below(places.len())], random)
+}
+
+/// The bytes, changed anywhere.
+pub(crate) fn altered(bytes: &[u8], random: &mut Random) -> Vec<u8> {
+    changed(bytes.to_vec(), |random| random.below(bytes.len()), random)
+}
+
+fn changed(
+    mut bytes: Vec<u8>,
+    place: impl Fn(&mut Random) -> usize,
+    random: &mut Random,
+) -> Vec<u8> {
     for _ in 0..1 + random.below(3) {
-        let at = sample.places[random.below(sample.places.len())].min(bytes.len().max(1) - 1);
+        let at = place(random).min(bytes.len().max(1) - 1);
         match random.below(7) {
             0 if at < bytes.len() => bytes[at] ^= 1 << random.below(8),
             1 if at < bytes.len() => bytes[at] = random.next() as u8,
@@ -114,7 +129,7 @@ fn exercise(bytes: &[u8]) -> (bool, bool) {
     assert_eq!(coverage.ranges.iter().map(|range| range.bytes.end).max().unwrap_or(0), {
         bytes.len() as u64
     });
-    black_box(binary.strict_findings(&coverage));
+    black_box(binary.unsealed_findings(&coverage, true, true));
     black_box(VerifyCost::of(&binary));
     let mut intact = true;
     for slice in &binary.slices {
@@ -142,7 +157,7 @@ fn exercise(bytes: &[u8]) -> (bool, bool) {
     (true, intact)
 }
 
-fn asked(name: &str) -> Option<u64> {
+pub(crate) fn asked(name: &str) -> Option<u64> {
     std::env::var(name).ok()?.parse().ok()
 }
 
@@ -168,6 +183,20 @@ fn no_bytes_make_it_fall_over() {
     }
     println!("{done} inputs, {code} of them code, {intact} intact");
     assert!(code > done / 2 && intact < done / 2, "the changes are of no use");
+}
+
+/// Tickets have a parser of their own, and none that was altered is accepted.
+#[test]
+fn no_ticket_makes_it_fall_over_or_is_accepted() {
+    let Some(folder) = fixture("P5") else { return };
+    let bytes = std::fs::read(find_app(&folder).join("Contents/CodeResources")).unwrap();
+    let samples = [Sample { places: (0..16).chain(1536..bytes.len()).collect(), bytes }];
+    let mut random = Random(0x71c2_71c2);
+    let inputs = asked("STEADFAST_FUZZ_INPUTS").unwrap_or(200);
+    for input in 0..inputs {
+        let bytes = mutated(&samples, &mut random);
+        assert!(Ticket::read(&bytes).is_err() || bytes == samples[0].bytes, "input {input}");
+    }
 }
 
 /// A seal with every form of entry and of rule.

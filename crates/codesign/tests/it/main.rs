@@ -6,6 +6,7 @@ mod app;
 mod around;
 mod builder;
 mod bundles;
+mod conditions;
 mod cover;
 mod damage;
 mod decay;

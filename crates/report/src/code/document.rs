@@ -4,8 +4,8 @@
 use std::path::Path;
 
 use steadfast_codesign::{
-    CodeFinding, CodeVerification, Coverage, CoveredRange, PartVerification, RangeCover,
-    SignerVerdict,
+    CodeFinding, CodeVerification, Coverage, CoveredRange, PartVerification, PolicyState,
+    RangeCover, SignerVerdict,
 };
 
 use super::statement::statement;
@@ -57,10 +57,8 @@ fn verdicts(path: &Path, verification: &CodeVerification) -> Section {
         };
         let files = units::counted(resources.files, "file", "files");
         sentences.push(format!("Resources {state}: {files}."));
-        if resources.ticket {
-            sentences.push("There is a stapled ticket, which is not verified.".to_owned());
-        }
     }
+    sentences.extend(words::notarized(verification).map(|words| format!("It is {words}.")));
     let mut notes = Vec::new();
     if more > 0 {
         notes.push(format!("{} further parts are not shown.", units::count(more)));
@@ -110,7 +108,8 @@ fn signer_of(signer: &SignerVerdict) -> String {
 }
 
 fn policy_of(part: &PartVerification) -> Cell {
-    part.policy.as_ref().map_or(Cell::Empty, |policy| Cell::text(policy.state.name()))
+    let policy = part.policy.as_ref().filter(|policy| policy.state != PolicyState::Clear);
+    policy.map_or(Cell::Empty, |policy| Cell::text(policy.state.name()))
 }
 
 /// The findings, failures first.

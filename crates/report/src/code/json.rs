@@ -76,7 +76,6 @@ fn code_object<'a>(path: &Path, verification: &'a CodeVerification) -> JsonObjec
     let resources = verification.resources.as_ref().map(|resources| {
         JsonObject::default()
             .field("intact", verification.resources_sealed() == Some(true))
-            .field("ticket", resources.ticket)
             .field("files", resources.files)
             .field("symlinks", resources.symlinks)
             .field("nested", resources.nested.len())
@@ -84,12 +83,20 @@ fn code_object<'a>(path: &Path, verification: &'a CodeVerification) -> JsonObjec
             .field("omitted", resources.omitted)
             .field("read_bytes", resources.read_bytes)
     });
+    let ticket = verification.ticket.as_ref().map(|ticket| {
+        let issued_at = ticket.as_ref().ok().map(|ticket| ticket.issued_at);
+        JsonObject::default()
+            .field("valid", ticket.is_ok())
+            .optional("issued_s", issued_at)
+            .field("lists_code", verification.is_notarized() == Some(true))
+    });
     JsonObject::at(path)
         .field("code", verification.kind.name())
         .field("outcome", outcome_name(verification.outcome()))
         .field("statement", statement(verification))
         .optional("shape", shape)
         .optional("resources", resources)
+        .optional("ticket", ticket)
 }
 
 /// The three verdicts on one part.

@@ -4,7 +4,8 @@
 //! contradict them.
 
 use steadfast_codesign::{
-    BytesState, CodeKind, CodeOutcome, CodeVerification, Severity, SignerState, SlotState,
+    BytesState, CodeFinding, CodeKind, CodeOutcome, CodeVerification, FindingKind, Severity,
+    SlotState,
 };
 
 use crate::escape;
@@ -16,27 +17,61 @@ pub(super) fn outcome_name(outcome: CodeOutcome) -> &'static str {
         CodeOutcome::Good => "good",
         CodeOutcome::Unverified => "unverified",
         CodeOutcome::Refused => "refused",
+        CodeOutcome::Unmet => "unmet",
         CodeOutcome::Damaged => "damaged",
     }
 }
 
-/// States the result of the verification.
+/// States the result of the verification: who signed the code, or the gravest finding.
 pub(super) fn statement(verification: &CodeVerification) -> String {
-    let bad = match verification.outcome() {
-        CodeOutcome::Good => return format!("{} {}", checked(verification), signed(verification)),
-        CodeOutcome::Unverified => "Not verified: something could not be checked",
-        CodeOutcome::Refused => {
-            "Refused: something is unsigned, missing, added, replaced or refused"
-        }
-        CodeOutcome::Damaged => "Damaged or forged: something is not as it was sealed or signed",
-    };
     let findings = verification.all_findings();
+    let outcome = verification.outcome();
+    let mut graves = findings.iter().filter(|finding| finding.outcome() == outcome);
+    let verdict = match outcome {
+        CodeOutcome::Good => return format!("{} {}", signed(verification), checked(verification)),
+        CodeOutcome::Unverified => "Not verified",
+        CodeOutcome::Refused | CodeOutcome::Unmet | CodeOutcome::Damaged => "Refused",
+    };
+    let gravest = graves.next().map(|finding| words_of(finding, verification));
     let count = |severity| findings.iter().filter(|one| one.severity == severity).count() as u64;
-    let counts = told(&[
-        ("failure", "failures", count(Severity::Failure)),
-        ("unverified", "unverified", count(Severity::Unverified)),
-    ]);
-    format!("{bad} ({}).", counts.join(", "))
+    let (failures, unverified) = (count(Severity::Failure), count(Severity::Unverified));
+    let counts =
+        told(&[("failure", "failures", failures), ("unverified", "unverified", unverified)]);
+    let counts = match failures + unverified {
+        0 | 1 => String::new(),
+        _ => format!(" ({} in all)", counts.join(", ")),
+    };
+    format!("{verdict}: {}{counts}.", gravest.unwrap_or_default())
+}
+
+/// Says what a finding means for the code.
+fn words_of(finding: &CodeFinding, verification: &CodeVerification) -> String {
+    let place = &finding.place;
+    let file = place.path.as_ref().map(|path| String::from_utf8_lossy(path).into_owned());
+    let slice = place.slice.as_ref().filter(|_| verification.parts.len() > 1);
+    let subject = match (file, slice) {
+        (Some(file), _) => Some(format!("`{}`", escape::text(&file))),
+        (None, slice) => slice.map(|slice| format!("the slice for {}", escape::text(slice))),
+    };
+    match finding.kind {
+        FindingKind::PageDamaged | FindingKind::ResourceModified => {
+            let made = match signers(verification) {
+                Some(names) => format!("it was signed by {names}"),
+                None => "it was sealed".to_owned(),
+            };
+            format!("{} was changed after {made}", subject.as_deref().unwrap_or("it"))
+        }
+        _ => {
+            let text = escape::text(&finding.text);
+            subject.map_or(text.clone(), |subject| format!("{subject}: {text}"))
+        }
+    }
+}
+
+/// Returns the names of the verified signers, joined.
+fn signers(verification: &CodeVerification) -> Option<String> {
+    let names = verification.signers().join(" and ");
+    (!names.is_empty()).then(|| escape::text(&names))
 }
 
 /// States how much was checked, if nothing is wrong.
@@ -69,23 +104,8 @@ pub(super) fn is_read(code: &CodeVerification) -> bool {
 
 /// States who signed, if nothing is wrong.
 fn signed(verification: &CodeVerification) -> String {
-    let signers = || verification.parts.iter().filter_map(|part| part.signer.as_ref());
-    let is_adhoc = |state| state == SignerState::AdHoc;
-    if signers().all(|signer| is_adhoc(signer.state)) {
-        return "Nobody signed it: anyone can make such a seal.".to_owned();
-    }
-    let mut names: Vec<String> = Vec::new();
-    for signer in signers() {
-        let name = signer.leaf().and_then(|leaf| leaf.subject().common_name());
-        let name = escape::text(name.unwrap_or("a certificate without a name"));
-        if !is_adhoc(signer.state) && !names.contains(&name) {
-            names.push(name);
-        }
-    }
-    match signers().any(|signer| is_adhoc(signer.state)) {
-        true => {
-            format!("Signed by {}, except for a slice that nobody signed.", names.join(" and "))
-        }
-        false => format!("Signed by {}.", names.join(" and ")),
+    match signers(verification) {
+        Some(names) => format!("Signed by {names}."),
+        None => "Nobody signed it: anyone can make such a seal.".to_owned(),
     }
 }

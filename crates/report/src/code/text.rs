@@ -1,4 +1,4 @@
-//! Writes a verification as text: the verdicts on each part, then the findings.
+//! Writes a verification as text: one sentence, the verdicts on each part, then the findings.
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -24,12 +24,13 @@ pub fn write_verified_text(verified: &VerifiedCode<'_>, options: TextOptions, ou
     let findings = verified.verification.all_findings();
     let outcome = verified.verification.outcome();
     if !options.quiet || outcome != CodeOutcome::Good {
+        let statement = statement(verified.verification);
+        let statement = text.options.painted(&statement, style_of(outcome));
+        let _ = writeln!(text.out, "{}: {statement}", escape::path(verified.path));
         text.code(verified.path, verified.verification, 0);
         for finding in &findings {
             text.finding(verified.path, finding);
         }
-        let statement = statement(verified.verification);
-        let _ = writeln!(text.out, "  {}", text.options.painted(&statement, style_of(outcome)));
         if !options.quiet {
             let bytes = verified.verification.read_bytes();
             let (size, time) = (options.units.bytes(bytes), units::duration(verified.elapsed_ns));
@@ -49,7 +50,9 @@ impl VerifiedText {
     /// cannot fail.
     fn code(&mut self, path: &Path, verification: &CodeVerification, depth: usize) {
         let indent = "  ".repeat(depth);
-        let _ = writeln!(self.out, "{indent}{}", escape::path(path));
+        if depth > 0 {
+            let _ = writeln!(self.out, "{indent}{}", escape::path(path));
+        }
         // With `quiet`, only failures are written.
         let quiet = self.options.quiet;
         let tells = |failed: bool| failed || !quiet;
@@ -70,10 +73,10 @@ impl VerifiedText {
                 ("optional absent", "optional absent", resources.absent),
                 ("left out by the rules", "left out by the rules", resources.omitted),
             ]));
-            if resources.ticket {
-                counts.push("a stapled ticket (not verified)".to_owned());
-            }
             let _ = writeln!(self.out, "{indent}  resources {state}: {}", counts.join(", "));
+        }
+        if let Some(notarized) = words::notarized(verification).filter(|_| !quiet) {
+            let _ = writeln!(self.out, "{indent}  {notarized}");
         }
         for nested in verification.nested.iter().filter(|one| tells(nested_failed(one))) {
             self.nested(path, nested, depth + 1);
@@ -99,7 +102,8 @@ impl VerifiedText {
         if let Some(signer) = &part.signer {
             let _ = write!(self.out, "; signer {}", self.signer(signer));
         }
-        if let Some(policy) = &part.policy {
+        let policy = part.policy.as_ref().filter(|policy| policy.state != PolicyState::Clear);
+        if let Some(policy) = policy {
             let state = policy.state.name();
             let state = match policy.state {
                 PolicyState::Refused => self.options.painted(state, RED),
@@ -170,7 +174,7 @@ impl VerifiedText {
         }
         let label = format!("{}  {}", words::severity(finding.severity), finding.kind.name());
         let label = self.options.painted(&label, style);
-        let place = place(path, finding);
+        let place = place(path, finding, self.options.verbose);
         let said = escape::text(&finding.text);
         let _ = writeln!(self.out, "  {label}  {place}{said}");
         if let Some(apple) = words::apple(finding) {
@@ -187,7 +191,7 @@ fn style_of(outcome: CodeOutcome) -> Style {
     match outcome {
         CodeOutcome::Good => Style::new(),
         CodeOutcome::Unverified => YELLOW,
-        CodeOutcome::Refused | CodeOutcome::Damaged => RED,
+        CodeOutcome::Refused | CodeOutcome::Unmet | CodeOutcome::Damaged => RED,
     }
 }
 
@@ -217,8 +221,14 @@ pub(super) fn pages(part: &PartVerification) -> String {
 }
 
 /// Returns the place of a finding, with a colon at the end; empty if it concerns the whole.
-fn place(path: &Path, finding: &CodeFinding) -> String {
-    let words = [named_place(path, finding), part_of_code(finding)].concat();
+fn place(path: &Path, finding: &CodeFinding, verbose: bool) -> String {
+    let place = &finding.place;
+    let mut words = named_place(path, finding);
+    if verbose {
+        words.extend(place.directory.map(|slot| format!("directory {slot}")));
+        words.extend(place.slot.map(|slot| format!("slot {slot}")));
+    }
+    words.extend(part_of_code(finding));
     match words.is_empty() {
         true => String::new(),
         false => format!("{}: ", words.join(", ")),
@@ -236,8 +246,6 @@ pub(super) fn named_place(path: &Path, finding: &CodeFinding) -> Vec<String> {
 pub(super) fn part_of_code(finding: &CodeFinding) -> Vec<String> {
     let place = &finding.place;
     let mut words = Vec::new();
-    words.extend(place.directory.map(|slot| format!("directory {slot}")));
-    words.extend(place.slot.map(|slot| format!("slot {slot}")));
     words.extend(place.pages.as_ref().map(|pages| match pages.end.saturating_sub(pages.start) {
         1 => format!("page {}", units::count(pages.start)),
         _ => format!("pages {} to {}", units::count(pages.start), units::count(pages.end - 1)),

@@ -1,9 +1,13 @@
 //! The words for signatures and verdicts, which are the same in every document.
 
+use steadfast::Timestamp as Moment;
 use steadfast_codesign::directory::flags;
 use steadfast_codesign::{
-    BytesState, CodeFinding, RangeCover, Severity, SignerState, SlotState, TimestampState, Value,
+    BytesState, CodeFinding, CodeVerification, RangeCover, Severity, SignerState, SlotState,
+    TimestampState, Value,
 };
+
+use crate::units;
 
 /// The kinds of coverage, in the order of documents.
 pub(super) const COVERS: [RangeCover; 6] = [
@@ -60,6 +64,14 @@ pub(super) fn signer_state(state: SignerState) -> &'static str {
         SignerState::AdHoc => "none (ad-hoc)",
         other => other.name(),
     }
+}
+
+/// Says that Apple notarized the code, if a valid ticket lists it.
+pub(super) fn notarized(verification: &CodeVerification) -> Option<String> {
+    let ticket = verification.ticket.as_ref()?.as_ref().ok()?;
+    let issued = Moment { seconds: ticket.issued_at, nanoseconds: 0 };
+    let listed = verification.is_notarized() == Some(true);
+    listed.then(|| format!("notarized by Apple, by its ticket of {}", units::moment(issued)))
 }
 
 /// The names of the bits that are set, and the rest as a number.

@@ -140,21 +140,21 @@ fn every_document_states_the_same() {
             sample("Demo.app"),
             "Demo.app",
             &deep,
-            "Everything that was sealed is as it was sealed. Nobody signed it",
+            "Nobody signed it: anyone can make such a seal. Everything that was sealed is as",
         ),
         (
             sample("Demo.app"),
             "Demo.app",
             &shallow,
-            "What was checked is as it was sealed. Pages of nested code",
+            "Nobody signed it: anyone can make such a seal. What was checked is as it was sealed.",
         ),
         (
             sample("Demo.app"),
             "Demo.app",
             &part,
-            "The pages that were checked are as they were sealed. Others",
+            "Nobody signed it: anyone can make such a seal. The pages that were checked are",
         ),
-        (app.path().to_owned(), "Demo.app", &deep, "Damaged or forged: "),
+        (app.path().to_owned(), "Demo.app", &deep, "Refused: "),
         (sample("signed-tool"), "tool", &deep, "Not verified: "),
     ] {
         verified(&path, name, options, |code| {

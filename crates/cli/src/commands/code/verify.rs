@@ -1,9 +1,12 @@
 //! `steadfast code verify`: the three verdicts.
 
+use std::path::PathBuf;
 use std::time::{Instant, SystemTime};
 
-use steadfast_codesign::VerifyOptions;
+use anyhow::Context as _;
+use steadfast_codesign::{Certificate, VerifyOptions};
 use steadfast_report::code::{VerifiedCode, write_verified_json, write_verified_text};
+use steadfast_report::escape;
 
 use super::{RenderedCode, check_options, each, elapsed_ns, text_options};
 use crate::args::CodeVerifyArgs;
@@ -13,6 +16,9 @@ pub(super) fn run(args: &CodeVerifyArgs) -> anyhow::Result<ExitStatus> {
     let options = VerifyOptions {
         deep: args.deep,
         strict: args.strict,
+        every_byte: args.every_byte,
+        conditions: args.conditions.all(),
+        trusted: trusted(&args.conditions.trust)?,
         pages: args.pages.choice(),
         check: check_options(args.workers, &args.level),
         now: now(),
@@ -34,6 +40,17 @@ pub(super) fn run(args: &CodeVerifyArgs) -> anyhow::Result<ExitStatus> {
         }
         Ok(outcome)
     })
+}
+
+/// Reads the certificates to trust.
+fn trusted(files: &[PathBuf]) -> anyhow::Result<Vec<Certificate>> {
+    let mut trusted = Vec::new();
+    for file in files {
+        let named = || format!("`{}`", escape::path(file));
+        let bytes = std::fs::read(file).with_context(named)?;
+        trusted.extend(Certificate::all_of(&bytes).with_context(named)?);
+    }
+    Ok(trusted)
 }
 
 /// The present in seconds since 1970. An earlier clock counts as 1970, when no certificate was
