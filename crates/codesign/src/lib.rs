@@ -7,6 +7,10 @@
 
 #![forbid(unsafe_code)]
 
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;
+
 // Reading order: a module imports only those above it.
 
 // The file formats: numbers, Mach-O, the container of a signature, its code directories.
@@ -55,8 +59,12 @@ mod code;
 mod verify;
 mod estimate;
 
+// Folders and archives of code.
+mod archive;
+mod search;
 
 pub use apple::AppleError;
+pub use archive::ArchiveTree;
 pub use binary::{Binary, Container, MachSlice};
 pub use certificate::{Certificate, DistinguishedName, Extension};
 pub use code::{Code, CodeKind, CodePart};
@@ -81,6 +89,7 @@ pub use plist::Value;
 pub use policy::{PolicyOptions, PolicyState, PolicyVerdict};
 pub use requirement::{CodeSubject, Requirement, RequirementKind, Requirements, Unknown};
 pub use roots::AppleRoot;
+pub use search::{each_code, each_code_at};
 pub use signature::{SIGNATURE_LEN_MAX, Signature};
 pub use signer::{Binding, Bindings, SignerKind, SignerState, SignerVerdict};
 pub use steadfast_sys::source::{FileSource, Part, ReadAt};

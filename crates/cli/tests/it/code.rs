@@ -319,3 +319,20 @@ fn conditions_are_asked_by_the_status() {
     let help = tree.run(["code", "verify", "--help"]).succeeds();
     assert!(help.stdout().contains("\n             3 something is not as sealed"));
 }
+
+#[test]
+fn a_folder_is_searched_for_code() {
+    let tree = demo().file("text", b"no code");
+    flip(&tree, EXECUTABLE, 5000);
+    std::fs::copy(tree.path("Demo.app/Contents/MacOS/helper"), tree.path("tool")).unwrap();
+    let said = tree.run(["code", "verify", "."]).ends(3);
+    assert!(said.stdout().starts_with("./Demo.app: Refused: it was changed"), "{}", said.stdout());
+    assert!(said.stdout().contains("\n./tool: Nobody signed it"), "{}", said.stdout());
+    let pack = ["-czf", "all.tgz", "Demo.app", "tool"];
+    let packed = Command::new("tar").args(pack).current_dir(tree.path("")).status();
+    assert!(packed.unwrap().success());
+    let said = tree.run(["code", "verify", "--json", "all.tgz"]).ends(3);
+    let paths: Vec<Value> = said.objects().iter().map(|object| object["path"].clone()).collect();
+    assert!(paths.contains(&"all.tgz/tool".into()), "{paths:?}");
+    assert!(paths.contains(&"all.tgz/Demo.app".into()), "{paths:?}");
+}

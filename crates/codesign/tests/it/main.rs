@@ -3,6 +3,7 @@
 #![allow(clippy::too_many_lines, clippy::unwrap_used)]
 
 mod app;
+mod archives;
 mod around;
 mod builder;
 mod bundles;

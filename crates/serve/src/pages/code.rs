@@ -1,6 +1,8 @@
 //! The signature of an application or a binary: three verdicts, findings, and a map of its bytes.
 
+use std::ffi::OsStr;
 use std::io;
+use std::os::unix::ffi::OsStrExt as _;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::{Instant, SystemTime};
@@ -11,8 +13,10 @@ use axum::response::Response;
 use axum::routing::get;
 use maud::{Markup, html};
 use steadfast::beneath::{self, FileKind};
-use steadfast_codesign::bundle::{self, FolderTree};
-use steadfast_codesign::{Code, Coverage, Error, FileSource, RangeCover, VerifyOptions};
+use steadfast_codesign::bundle::{self, BundleTree, FolderTree};
+use steadfast_codesign::{
+    ArchiveTree, Code, Coverage, Error, FileSource, RangeCover, VerifyOptions, each_code,
+};
 use steadfast_report::code::{CodeMap, MapMark, VerifiedCode, document};
 use steadfast_report::document::Document;
 use steadfast_report::{Units, escape, units};
@@ -26,6 +30,12 @@ use crate::visitor::{QueryFields, Visitor};
 
 /// Cells of a map at most: one for each page of a file of 4 MB, and for more bytes of a longer one.
 const CELLS_MAX: u64 = 1024;
+
+/// The longest contents of an archive that a page verifies.
+const ARCHIVE_LEN_MAX: u64 = 256 << 20;
+
+/// Most pieces of code of a folder or an archive on one page.
+const CODES_MAX: usize = 100;
 
 /// Cells in a row.
 const CELLS_ACROSS: usize = 64;
@@ -42,8 +52,9 @@ async fn show(
     let content = match app.place(&query)? {
         None => html! {
             p {
-                "Verifies an application, program or disk image signed with Apple's tools: whether \
-                 its bytes are the signed ones, who signed it, and whether the signature is valid. \
+                "Verifies applications, programs and disk images signed with Apple's tools, also \
+                 in a folder or an archive: whether their bytes are the signed ones, who signed \
+                 them, and whether the signatures are valid. \
                  Does not tell whether a Mac would run it."
             }
             (choice(&app, Goal::Code, "Choose an application or a binary in"))
@@ -68,10 +79,14 @@ async fn show(
     Ok(page(&visitor, Some(Tab::Code), "Code signature", &content))
 }
 
-/// The document of verified code, and its map.
+/// The documents of verified code, the map of a single one, and what could not be verified.
+#[derive(Default)]
 struct CodePage {
-    document: Document,
+    documents: Vec<Document>,
     map: Option<CodeMap>,
+    failed: Vec<String>,
+    /// Whether there is more code than is verified.
+    is_cut: bool,
 }
 
 /// Why code could not be verified.
@@ -106,13 +121,41 @@ fn verify_at(app: &App, place: &ServedPath) -> Result<CodePage, CodeFailure> {
     let path = app.roots.path(place);
     if beneath::status(&root, &place.below)?.kind != FileKind::Directory {
         let source = FileSource::new(beneath::file(&root, &place.below)?)?;
+        if let Some(archive) = ArchiveTree::read(&source, ARCHIVE_LEN_MAX)? {
+            return verify_each(&archive, &path);
+        }
         let code = Code::file(Box::new(source))?;
         return verify(&code, &path, begun);
     }
     let tree = FolderTree::of(beneath::directory(&root, &place.below)?, &path);
     let called = path.file_name().unwrap_or_default().as_encoded_bytes();
-    let code = Code::bundle(&tree, called)?;
-    verify(&code, &path, begun)
+    match bundle::is_bundle(&tree, called)? {
+        true => verify(&Code::bundle(&tree, called)?, &path, begun),
+        false => verify_each(&tree, &path),
+    }
+}
+
+/// Verifies the code in a folder or an archive.
+fn verify_each(tree: &dyn BundleTree, path: &Path) -> Result<CodePage, CodeFailure> {
+    let mut all = CodePage::default();
+    each_code(tree, &mut |inner, code| {
+        let path = path.join(OsStr::from_bytes(inner));
+        let name = escape::path(&path);
+        if all.documents.len() + all.failed.len() >= CODES_MAX {
+            all.is_cut = true;
+            return;
+        }
+        match code.map_err(CodeFailure::from).and_then(|code| verify(&code, &path, Instant::now()))
+        {
+            Ok(page) => all.documents.extend(page.documents),
+            Err(CodeFailure::NoCode(why)) => all.failed.push(format!("{name}: {why}")),
+            Err(CodeFailure::Gone) => all.failed.push(format!("{name}: missing")),
+        }
+    });
+    match all.documents.is_empty() && all.failed.is_empty() {
+        true => Err(CodeFailure::NoCode("no code in it".to_owned())),
+        false => Ok(all),
+    }
 }
 
 /// Returns the bundle beneath the same root whose main executable this is.
@@ -149,21 +192,30 @@ fn verify(code: &Code<'_>, path: &Path, begun: Instant) -> Result<CodePage, Code
     let elapsed_ns = u64::try_from(begun.elapsed().as_nanos()).unwrap_or(u64::MAX);
     let facts = VerifiedCode { path, verification: &verification, elapsed_ns };
     Ok(CodePage {
-        document: document(&facts, coverage.as_ref(), Units::Si),
+        documents: vec![document(&facts, coverage.as_ref(), Units::Si)],
         map: coverage.map(|coverage| CodeMap::of(&coverage, &verification, CELLS_MAX)),
+        ..CodePage::default()
     })
 }
 
 fn shown(verified: &CodePage) -> Markup {
     html! {
-        section aria-labelledby="map" {
-            h2 #map { "Byte by byte" }
-            @match &verified.map {
-                Some(map) => (map_of(map)),
-                None => p .soft { "There is no map. Maps exist for Mach-O code only." }
+        @if let Some(map) = &verified.map {
+            section aria-labelledby="map" {
+                h2 #map { "Byte by byte" }
+                (map_of(map))
             }
         }
-        (documents(std::slice::from_ref(&verified.document)))
+        @for failed in &verified.failed {
+            p .wrong role="alert" { (failed) }
+        }
+        @if verified.is_cut {
+            p .wrong role="alert" {
+                "There is more code, which was not verified. " code { "steadfast code verify" }
+                " verifies all of it."
+            }
+        }
+        (documents(&verified.documents))
     }
 }
 

@@ -42,7 +42,24 @@ fn a_page_states_what_the_findings_come_to() {
     fs::write(served.at("Demo.app/Contents/Resources/a.txt"), "edited").unwrap();
     // The path of the main executable stands for the application.
     let page = browser.get("/code?place=0/Demo.app/Contents/MacOS/demo").text();
-    assert!(page.contains("resource-modified") && page.contains("Damaged or forged: "), "{page}");
+    assert!(page.contains("resource-modified") && page.contains("Refused: "), "{page}");
+}
+
+#[test]
+fn all_code_of_a_folder_is_on_one_page() {
+    let served = Served::begin();
+    let browser = served.browser();
+    fs::create_dir_all(served.at("tools/deep")).unwrap();
+    fs::write(served.at("tools/one"), tool()).unwrap();
+    fs::write(served.at("tools/deep/two"), tool()).unwrap();
+    let pack = ["-czf", "tools.tgz", "tools"];
+    let packed = Command::new("tar").args(pack).current_dir(served.at("")).status();
+    assert!(packed.unwrap().success());
+    for place in ["tools", "tools.tgz"] {
+        let page = browser.get(&format!("/code?place=0/{place}")).text();
+        assert_eq!(page.matches("Not verified: ").count(), 2, "{page}");
+        assert!(page.contains("deep/two") && page.contains("/one"), "{page}");
+    }
 }
 
 #[test]

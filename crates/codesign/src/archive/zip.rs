@@ -1,0 +1,37 @@
+//! Reads zip files by their index, which must agree with what lies before it: some tools unpack by
+//! the one and some by the other.
+
+use std::io::{Read, Seek};
+
+use zip::ZipArchive;
+
+use super::{ArchiveEntry, ArchiveTree, ENTRIES_MAX};
+use crate::error::{Error, ErrorKind};
+
+/// The longest target of a symlink.
+const TARGET_LEN_MAX: u64 = 4096;
+
+pub(super) fn read(reader: impl Read + Seek, tree: &mut ArchiveTree) -> Result<(), Error> {
+    let malformed = |error| Error::malformed(format!("the zip file: {error}"));
+    let mut archive = ZipArchive::new(reader).map_err(malformed)?;
+    if archive.len() > ENTRIES_MAX {
+        return Err(Error::new(ErrorKind::Unsupported, "the archive has too many names"));
+    }
+    archive.validate_header_consistency().map_err(malformed)?;
+    if archive.offset() > 0 {
+        return Err(Error::malformed("the zip file begins with something else"));
+    }
+    for index in 0..archive.len() {
+        let mut file = archive.by_index(index).map_err(malformed)?;
+        let name = file.name_raw().to_vec();
+        let entry = if file.is_dir() {
+            ArchiveEntry::Folder
+        } else if file.is_symlink() {
+            ArchiveEntry::Symlink(tree.contents(file.by_ref().take(TARGET_LEN_MAX))?)
+        } else {
+            ArchiveEntry::File(tree.contents(&mut file)?.into())
+        };
+        tree.insert(&name, entry)?;
+    }
+    Ok(())
+}
