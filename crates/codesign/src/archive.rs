@@ -1,9 +1,9 @@
 //! Reads archives as trees: zip files (also wheels and `.ipa`) and tar files, plain or compressed
 //! with gzip.
 //!
-//! The contents are held in memory up to a bound; nothing is unpacked to the file system. An archive
-//! that tools could unpack in different ways is refused: two entries of one name, names that a Mac
-//! takes for one, names that lead out, entries beneath a symlink.
+//! The contents are held in memory up to a bound; nothing is unpacked to the file system. An
+//! archive that tools could unpack in different ways is refused: two entries of one name, names
+//! that a Mac takes for one, names that lead out, entries beneath a symlink.
 
 mod tar;
 mod zip;
@@ -188,7 +188,7 @@ impl ReadAt for SharedBytes {
     }
 
     fn read_exact_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<()> {
-        (&*self.0).read_exact_at(buffer, offset)
+        (*self.0).read_exact_at(buffer, offset)
     }
 }
 

@@ -1,5 +1,5 @@
-//! Conditions that a user sets on code beyond that it is whole: who signed it, which code it is, and
-//! whether Apple notarized it.
+//! Conditions that a user sets on code beyond that it is whole: who signed it, which code it is,
+//! and whether Apple notarized it.
 //!
 //! A condition about the signer is met only if the signature was verified: whatever an ad-hoc
 //! directory says of a team, nobody vouches for it.
@@ -29,7 +29,7 @@ pub enum Condition {
     /// Exactly one of these.
     CdHash(Vec<CdHash>),
     /// Issued by one of Apple's authorities.
-    Anchor(Anchor),
+    SignerAnchor(SignerAnchor),
     /// Listed by a ticket that is stapled to it.
     Notarized,
     /// Any requirement.
@@ -39,7 +39,7 @@ pub enum Condition {
 /// Which of Apple's authorities must have issued the signer's certificate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, EnumMessage, IntoStaticStr, VariantArray)]
 #[strum(serialize_all = "kebab-case")]
-pub enum Anchor {
+pub enum SignerAnchor {
     /// Apple's own software.
     Apple,
     /// Software given out by its developer.
@@ -48,16 +48,16 @@ pub enum Anchor {
     AppStore,
 }
 
-impl Anchor {
+impl SignerAnchor {
     /// Returns the requirement, in the language of Apple's tools.
     fn requirement(self) -> Requirement {
         let text = match self {
-            Anchor::Apple => "anchor apple",
-            Anchor::DeveloperId => {
+            SignerAnchor::Apple => "anchor apple",
+            SignerAnchor::DeveloperId => {
                 "anchor apple generic and certificate 1[field.1.2.840.113635.100.6.2.6] exists \
                  and certificate leaf[field.1.2.840.113635.100.6.1.13] exists"
             }
-            Anchor::AppStore => {
+            SignerAnchor::AppStore => {
                 "anchor apple generic and (certificate leaf[field.1.2.840.113635.100.6.1.9] exists \
                  or certificate leaf[field.1.2.840.113635.100.6.1.3] exists)"
             }
@@ -67,9 +67,9 @@ impl Anchor {
 
     fn words(self) -> &'static str {
         match self {
-            Anchor::Apple => "signed as Apple's own software",
-            Anchor::DeveloperId => "signed with a Developer ID",
-            Anchor::AppStore => "signed for the App Store",
+            SignerAnchor::Apple => "signed as Apple's own software",
+            SignerAnchor::DeveloperId => "signed with a Developer ID",
+            SignerAnchor::AppStore => "signed for the App Store",
         }
     }
 }
@@ -98,7 +98,7 @@ impl Condition {
             Condition::Team(team) => format!("signed by team {team}"),
             Condition::Identifier(identifier) => format!("`{identifier}`"),
             Condition::CdHash(_) => "the code with the CDHash that was given".to_owned(),
-            Condition::Anchor(anchor) => anchor.words().to_owned(),
+            Condition::SignerAnchor(anchor) => anchor.words().to_owned(),
             Condition::Notarized => "listed by a ticket of notarization".to_owned(),
             Condition::Requirement(requirement) => format!("code that meets `{requirement}`"),
         }
@@ -145,7 +145,7 @@ impl Condition {
                     false => Met::No(format!("it has {}", signature.chosen_directory().cdhash())),
                 }
             }
-            Condition::Anchor(anchor) => verified(signer).and(|| {
+            Condition::SignerAnchor(anchor) => verified(signer).and(|| {
                 let by = signer.kind.map_or("somebody else", |kind| kind.name());
                 match subject.meets(&anchor.requirement()) {
                     Met::No(_) => Met::No(format!("its signer is {by}")),

@@ -183,8 +183,8 @@ impl PublicKey {
     }
 }
 
-/// Checks an RSA signature of PKCS #1 v1.5; `None` if keys like this one or signatures with this hash
-/// are not supported.
+/// Checks an RSA signature of PKCS #1 v1.5; `None` if keys like this one or signatures with this
+/// hash are not supported.
 ///
 /// Source: RFC 8017, section 9.2; the constant prefixes are its note 1.
 fn verify_rsa(
@@ -319,7 +319,7 @@ mod tests {
         }
         let huge = PublicKey::Rsa { modulus: vec![0xff; 100_000], exponent: 3 };
         let tried = huge.verify(rsa, Algorithm::Sha256, &sum, &signature);
-        assert_eq!(tried, SignatureCheck::Unknown("RSA 800000 with SHA-256".to_owned()));
+        assert_eq!(tried, SignatureCheck::Unknown("RSA 800000 with sha256".to_owned()));
         let elsewhere = PublicKey::P256(vec![4; 65]);
         let ecdsa = scheme("1.2.840.10045.4.3.2");
         assert_eq!(

@@ -14,12 +14,15 @@ use crate::code::Code;
 use crate::error::{Error, ErrorKind};
 use steadfast_sys::source::FileSource;
 
-/// Opens each piece of code that a path names, and passes it on with its own path; or what could not
-/// be opened.
+/// Code, or why it could not be opened.
+pub type OpenedCode<'a> = Result<Code<'a>, Error>;
+
+/// Opens each piece of code that a path names, and passes it on with its own path; or what could
+/// not be opened.
 ///
 /// A folder that is a bundle is one piece, and so is the bundle whose main executable the path is.
 /// Other folders and archives are searched by [`each_code`]; anything else is a file.
-pub fn each_code_at(path: &Path, visit: &mut dyn FnMut(&Path, Result<Code<'_>, Error>)) {
+pub fn each_code_at(path: &Path, visit: &mut dyn FnMut(&Path, OpenedCode<'_>)) {
     if let Err(error) = try_each_code_at(path, visit) {
         visit(path, Err(error));
     }
@@ -27,7 +30,7 @@ pub fn each_code_at(path: &Path, visit: &mut dyn FnMut(&Path, Result<Code<'_>, E
 
 fn try_each_code_at(
     path: &Path,
-    visit: &mut dyn FnMut(&Path, Result<Code<'_>, Error>),
+    visit: &mut dyn FnMut(&Path, OpenedCode<'_>),
 ) -> Result<(), Error> {
     let system = |error| Error::system("open it", error);
     let enclosing = bundle_of(path)?;
@@ -53,7 +56,7 @@ fn try_each_code_at(
 fn each_within(
     path: &Path,
     tree: &dyn BundleTree,
-    visit: &mut dyn FnMut(&Path, Result<Code<'_>, Error>),
+    visit: &mut dyn FnMut(&Path, OpenedCode<'_>),
 ) -> Result<(), Error> {
     let mut is_empty = true;
     each_code(tree, &mut |inner, code| {
@@ -94,10 +97,10 @@ fn called(path: &Path) -> Vec<u8> {
     path.file_name().unwrap_or_default().as_encoded_bytes().to_vec()
 }
 
-/// Opens each piece of code beneath the root of a tree, in the order of names, and passes it on with
-/// its path; or what could not be opened or listed. Symlinks are not followed. Scripts and archives
-/// are left out.
-pub fn each_code(tree: &dyn BundleTree, visit: &mut dyn FnMut(&[u8], Result<Code<'_>, Error>)) {
+/// Opens each piece of code beneath the root of a tree, in the order of names, and passes it on
+/// with its path; or what could not be opened or listed. Symlinks are not followed. Scripts and
+/// archives are left out.
+pub fn each_code(tree: &dyn BundleTree, visit: &mut dyn FnMut(&[u8], OpenedCode<'_>)) {
     let mut folders = vec![Vec::new()];
     while let Some(folder) = folders.pop() {
         let entries = match tree.entries(&folder) {

@@ -11,8 +11,8 @@ use crate::finding::{CodeFinding, FindingKind, Severity};
 
 impl Binary {
     /// Returns a finding for each range that nothing seals and that is not zero, and for what
-    /// Apple's strict checking refuses in the form of the file. The latter are failures if `strict`,
-    /// all of them if `every_byte`, and otherwise warnings.
+    /// Apple's strict checking refuses in the form of the file. The latter are failures if
+    /// `strict`, all of them if `every_byte`, and otherwise warnings.
     pub fn unsealed_findings(
         &self,
         coverage: &Coverage,

@@ -1,10 +1,11 @@
 //! Reads tickets: Apple's statements that it examined certain code (notarization), stapled to it.
 //!
-//! A ticket is a header, certificates, a list of CDHashes and a signature over all of that. It counts
-//! only if its certificates lead to a root of Apple's. Tickets that were withdrawn since are not
-//! known here.
+//! A ticket is a header, certificates, a list of CDHashes and a signature over all of that. It
+//! counts only if its certificates lead to a root of Apple's. Tickets that were withdrawn since are
+//! not known here.
 //!
-//! Source: no document of Apple's; the layout is that of published tickets, whose signatures verify.
+//! Source: no document of Apple's; the layout is that of published tickets, whose signatures
+//! verify.
 
 use crate::ber::{BerReader, SEQUENCE};
 use crate::certificate::Certificate;

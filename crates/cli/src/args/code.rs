@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 use steadfast::Digest;
-use steadfast_codesign::{Anchor, CdHash, Condition, PageChoice, Requirement};
+use steadfast_codesign::{CdHash, Condition, PageChoice, Requirement, SignerAnchor};
 use steadfast_report::Units;
 
 use super::LevelArgs;
@@ -14,9 +14,9 @@ use super::named::named;
 
 /// Show and verify Apple code signatures, on any system.
 ///
-/// A PATH is a Mach-O file, a bundle (an application or a framework), a disk image, or a folder or an
-/// archive of these (.zip, .whl, .ipa, .tar, .tgz). The main executable of a bundle stands for the
-/// bundle. Writes no file, and uses no network.
+/// A PATH is a Mach-O file, a bundle (an application or a framework), a disk image, or a folder or
+/// an archive of these (.zip, .whl, .ipa, .tar, .tgz). The main executable of a bundle stands for
+/// the bundle. Writes no file, and uses no network.
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Examples:
@@ -96,8 +96,8 @@ pub(crate) struct CodeVerifyArgs {
     #[arg(long)]
     pub(crate) strict: bool,
 
-    /// Refuse any byte that is not zero and that no seal covers. Much published code has some in the
-    /// room for its signature
+    /// Refuse any byte that is not zero and that no seal covers. Much published code has some in
+    /// the room for its signature
     #[arg(long)]
     pub(crate) every_byte: bool,
 
@@ -139,8 +139,8 @@ pub(crate) struct CodeConditionArgs {
     cdhash: Vec<CdHash>,
 
     /// Require a certificate of this authority of Apple's
-    #[arg(long, value_name = "WHICH", value_parser = named::<Anchor>())]
-    anchor: Option<Anchor>,
+    #[arg(long, value_name = "WHICH", value_parser = named::<SignerAnchor>())]
+    anchor: Option<SignerAnchor>,
 
     /// Require a stapled ticket of notarization that lists the code
     #[arg(long)]
@@ -164,7 +164,7 @@ impl CodeConditionArgs {
             self.team.clone().map(Condition::Team),
             self.identifier.clone().map(Condition::Identifier),
             hashes,
-            self.anchor.map(Condition::Anchor),
+            self.anchor.map(Condition::SignerAnchor),
             self.notarized.then_some(Condition::Notarized),
             self.requirement.clone().map(Condition::Requirement),
         ];

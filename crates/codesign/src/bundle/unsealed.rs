@@ -14,8 +14,9 @@ use crate::finding::{CodeFinding, FindingKind, Severity};
 /// The most names that are visited beneath one unsealed folder.
 const NAMES_MAX: usize = 100_000;
 
-/// Returns a finding for each file of code at or beneath a path that no seal covers, for each resource
-/// fork and symlink there that is refused, and for what could not be read. Symlinks are not followed.
+/// Returns a finding for each file of code at or beneath a path that no seal covers, for each
+/// resource fork and symlink there that is refused, and for what could not be read. Symlinks are
+/// not followed.
 pub(super) fn code_at(
     tree: &dyn BundleTree,
     path: &[u8],

@@ -4,8 +4,8 @@ use std::fs;
 
 use steadfast_codesign::bundle::FolderTree;
 use steadfast_codesign::{
-    Anchor, CdHash, Certificate, Code, CodeOutcome, CodeVerification, Condition, FindingKind,
-    Requirement, Severity, SignerState, Ticket, TimestampState, VerifyOptions,
+    CdHash, Certificate, Code, CodeOutcome, CodeVerification, Condition, FindingKind, Requirement,
+    Severity, SignerAnchor, SignerState, Ticket, TimestampState, VerifyOptions,
 };
 
 use crate::app::{App, signed};
@@ -50,11 +50,11 @@ fn nobody_who_signed_meets_no_condition_on_a_signer() {
     for condition in [
         Condition::Signed,
         Condition::Team("TEAM123456".to_owned()),
-        Condition::Anchor(Anchor::Apple),
-        Condition::Anchor(Anchor::DeveloperId),
-        Condition::Anchor(Anchor::AppStore),
+        Condition::SignerAnchor(SignerAnchor::Apple),
+        Condition::SignerAnchor(SignerAnchor::DeveloperId),
+        Condition::SignerAnchor(SignerAnchor::AppStore),
     ] {
-        let verification = verified(code(), &[condition.clone()], &root());
+        let verification = verified(code(), std::slice::from_ref(&condition), &root());
         let [(severity, text)] = &unmet(&verification)[..] else { panic!("{condition:?}") };
         assert_eq!(*severity, Severity::Failure);
         assert!(text.ends_with(": nobody signed it"), "{text}");
@@ -79,7 +79,7 @@ fn conditions_on_the_code_are_met_by_that_code_alone() {
         (requirement("identifier \"demo\""), true),
         (requirement("identifier \"demo\" and anchor apple generic"), false),
     ] {
-        let verification = verified(code.clone(), &[condition.clone()], &[]);
+        let verification = verified(code.clone(), std::slice::from_ref(&condition), &[]);
         assert_eq!(unmet(&verification).is_empty(), is_met, "{condition:?}");
         assert_eq!(verification.exit_status(), if is_met { 0 } else { 3 }, "{condition:?}");
     }
@@ -110,11 +110,11 @@ fn a_trusted_root_makes_its_signers_valid_and_none_of_apples_kinds() {
     assert_eq!(signer.timestamp.as_ref().unwrap().state, TimestampState::Valid);
     for condition in [
         team("OTHER12345"),
-        Condition::Anchor(Anchor::Apple),
-        Condition::Anchor(Anchor::DeveloperId),
+        Condition::SignerAnchor(SignerAnchor::Apple),
+        Condition::SignerAnchor(SignerAnchor::DeveloperId),
         requirement("anchor apple generic"),
     ] {
-        let verification = verified(tool.clone(), &[condition.clone()], &root());
+        let verification = verified(tool.clone(), std::slice::from_ref(&condition), &root());
         assert_eq!(verification.exit_status(), 3, "{condition:?}");
     }
     // Another root of the same name is another root.
