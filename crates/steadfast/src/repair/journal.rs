@@ -54,14 +54,22 @@ pub(super) struct JournalPage {
     pub(super) new: Vec<u8>,
 }
 
+/// Why a file was not changed, or not changed back.
+const MEANWHILE: &str = "another program wrote to it meanwhile";
+
 impl JournalPage {
+    /// Says whether the page could not be read when the journal was written.
+    fn was_unread(&self, subject: &JournalSubject) -> bool {
+        self.old.is_empty() && self.offset < subject.old_length
+    }
+
     /// Says whether what a file has at the place of a page, fewer bytes at its end, can be what a
     /// repair that was cut off left there: each byte is one that it had or one that it is to have.
     /// `None` is a page that cannot be read. Whatever else is there was written by somebody since.
     pub(super) fn is_cut_off(&self, found: Option<&[u8]>, subject: &JournalSubject) -> bool {
         let byte = |bytes: &[u8], at: usize| bytes.get(at).copied().unwrap_or_default();
         // A page that could not be read is as the repair wrote it, or as a drive replaced it.
-        let was_unread = self.old.is_empty() && self.offset < subject.old_length;
+        let was_unread = self.was_unread(subject);
         let new_only = |at: usize, found: u8| found == byte(&self.new, at) || found == 0;
         let either =
             |at: usize, found: u8| found == byte(&self.old, at) || found == byte(&self.new, at);
@@ -208,9 +216,17 @@ impl RepairJournal {
     /// Writes the new pages into the file and gives it its new length and a modification time.
     ///
     /// # Errors
-    /// Whatever the system says. The file then has some pages of both.
+    /// Whatever the system says; also if another program wrote to the file since it was looked at.
+    /// The file then has some pages of both.
     pub(super) fn apply(&self, file: &ChangedFile, mtime: Timestamp) -> io::Result<()> {
-        self.each(&mut |page| file.write_at(&page.new, page.offset))?;
+        self.each_in(file, &mut |page, is_ours| match is_ours || page.was_unread(&self.subject) {
+            true => file.write_at(&page.new, page.offset),
+            false => Err(io::Error::other(MEANWHILE)),
+        })?;
+        // What was appended must not be cut off.
+        if !self.subject.may_have_length(file.status()?.length) {
+            return Err(io::Error::other(MEANWHILE));
+        }
         self.set_length(file, self.subject.new_length)?;
         file.finish(mtime)
     }
@@ -222,28 +238,34 @@ impl RepairJournal {
     /// As [`RepairJournal::apply`]. Also if another program wrote to the file meanwhile: what it
     /// wrote stays.
     pub(super) fn undo(&self, file: &ChangedFile) -> io::Result<()> {
+        let mut all_ours = self.subject.may_have_length(file.status()?.length);
+        self.each_in(file, &mut |page, is_ours| {
+            all_ours &= is_ours;
+            if is_ours { file.write_at(&page.old, page.offset) } else { Ok(()) }
+        })?;
+        if !all_ours {
+            file.flush()?;
+            return Err(io::Error::other(MEANWHILE));
+        }
+        self.set_length(file, self.subject.old_length)?;
+        file.finish(self.subject.old_mtime)
+    }
+
+    /// Visits each page, with whether the file has in its place what a repair may have left there.
+    fn each_in(
+        &self,
+        file: &ChangedFile,
+        visit: &mut dyn FnMut(&JournalPage, bool) -> io::Result<()>,
+    ) -> io::Result<()> {
         let reader = file.to_file()?;
         let source = Descriptor { file: &reader, len_bytes: file.status()?.length };
-        let mut is_ours = self.subject.may_have_length(source.len_bytes);
         let mut found = AlignedBuffer::new(JOURNAL_PAGE_LEN);
         self.each(&mut |page| {
             let left = source.len_bytes.saturating_sub(page.offset);
             let found = &mut found[..left.min(JOURNAL_PAGE_LEN as u64) as usize];
             let is_read = source.read_exact_at(found, page.offset).is_ok();
-            match page.is_cut_off(is_read.then_some(&*found), &self.subject) {
-                true => file.write_at(&page.old, page.offset),
-                false => {
-                    is_ours = false;
-                    Ok(())
-                }
-            }
-        })?;
-        if !is_ours {
-            file.flush()?;
-            return Err(io::Error::other("another program wrote to it meanwhile"));
-        }
-        self.set_length(file, self.subject.old_length)?;
-        file.finish(self.subject.old_mtime)
+            visit(page, page.is_cut_off(is_read.then_some(&*found), &self.subject))
+        })
     }
 
     /// Otherwise the length stays: another program may have appended something.
@@ -345,6 +367,30 @@ mod tests {
     fn opened(path: &Path, bytes: &[u8]) -> io::Result<RepairJournal> {
         fs::write(path, bytes).unwrap();
         RepairJournal::open(fs::File::open(path).unwrap(), OsStr::new("journal"))
+    }
+
+    #[test]
+    fn what_another_program_wrote_is_neither_overwritten_nor_cut_off() {
+        let folder = tempfile::tempdir().unwrap();
+        let bytes = written(&[(0, &[1; 4096], &[2; 4096]), (4096, &[3; 4096], &[4; 904])]);
+        let journal = opened(&folder.path().join("journal"), &bytes).unwrap();
+        let path = folder.path().join("file");
+        let before = [[1; 4096], [3; 4096]].concat();
+        let mtime = Timestamp { seconds: 9, nanoseconds: 0 };
+        let apply = |contents: &[u8]| {
+            fs::write(&path, contents).unwrap();
+            let dir = steadfast_sys::file::Dir::open(folder.path()).unwrap();
+            let file = dir.open_to_change(OsStr::new("file")).unwrap();
+            (journal.apply(&file, mtime).is_ok(), fs::read(&path).unwrap())
+        };
+        assert_eq!(apply(&before), (true, [&[2; 4096][..], &[4; 904]].concat()));
+        // In a page, and behind the end.
+        let mut edited = before.clone();
+        edited[100] = 9;
+        assert_eq!(apply(&edited), (false, edited.clone()));
+        let appended = [&before[..], b"9"].concat();
+        let (is_applied, left) = apply(&appended);
+        assert!(!is_applied && left.len() == appended.len() && left.ends_with(b"9"));
     }
 
     #[test]
