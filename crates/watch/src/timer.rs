@@ -69,23 +69,26 @@ impl TimerHost {
             ("macos", _, _) => TimerKind::Launchd,
             (_, true, true) => TimerKind::SystemdSystem,
             (_, true, false) => TimerKind::SystemdUser,
-            _ if self.finds("crontab") => TimerKind::Crontab,
+            _ if self.found("crontab").is_some() => TimerKind::Crontab,
             _ => TimerKind::Manual,
         }
     }
 
-    /// Returns whether a program is in the search path.
-    fn finds(&self, program: &str) -> bool {
+    /// Finds a program in the search path.
+    fn found(&self, program: &str) -> Option<PathBuf> {
         let path = self.search_path.clone().unwrap_or_else(|| "/usr/bin:/bin:/usr/sbin".into());
-        let folders = path.as_encoded_bytes().split(|&byte| byte == b':');
-        folders
-            .map(|folder| Path::new(OsStr::from_bytes(folder)).join(program))
-            .any(|path| path.is_file())
+        let mut folders = path.as_encoded_bytes().split(|&byte| byte == b':');
+        folders.find_map(|folder| {
+            let path = Path::new(OsStr::from_bytes(folder)).join(program);
+            path.is_file().then_some(path)
+        })
     }
 
-    /// Returns a command of the system.
+    /// Returns a command of the system: the program that was found, however this process would
+    /// search for it.
     fn command(&self, words: &[&str]) -> Command {
-        let mut command = Command::new(words[0]);
+        let program = self.found(words[0]).unwrap_or_else(|| words[0].into());
+        let mut command = Command::new(program);
         command.args(&words[1..]);
         if let Some(path) = &self.search_path {
             command.env("PATH", path);
