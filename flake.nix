@@ -20,7 +20,7 @@
           # The whole check needs a network and root; `cargo xtask test` runs it.
           doCheck = false;
           postInstall = ''
-            $out/bin/steadfast manual $out/share
+            $out/bin/steadfast help --manual $out/share
           '';
           meta = {
             description = "Finds the files that changed without you, and mends them";

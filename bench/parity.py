@@ -122,7 +122,7 @@ class Series:
         if self.par2:
             set_file = str(self.tree / "set.par2")
             commands["verify, par2"] = [self.par2, "verify", "-q", "-q", "-t1", "-T1", set_file]
-            commands["verify, ours"] = [ours, "par2", "verify", set_file]
+            commands["verify, ours"] = [ours, "check", set_file]
         for name, arguments in REPAIRS.items():
             commands[name] = [ours, "repair", "--yes", *arguments, str(self.film.parent)]
         return commands

@@ -21,7 +21,7 @@ from world import Item, World
 SET_ID = 0o7000
 ROOM_SPARE_BYTES = 32 << 10
 STATUSES = (0, 1, 2, 3)
-MENDING = ("repair", "par2 repair")
+MENDING = ("repair",)
 ACCEPTING = ("--accept-missing", "--forget-missing")
 # Verbs whose status 0 says that nothing which they looked at is damaged.
 LOOKING = ("check", "update", "repair")

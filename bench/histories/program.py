@@ -26,7 +26,7 @@ class Run:
 
     @property
     def verb(self) -> str:
-        return " ".join(self.words[:2]) if self.words[0] in ("parity", "par2") else self.words[0]
+        return " ".join(self.words[:2]) if self.words[0] == "parity" else self.words[0]
 
     def names(self, path: bytes) -> bool:
         """Whether the output has this path, in any form in which paths are printed."""

@@ -198,7 +198,7 @@ class TreeJudge:
         verdicts = answer.verdicts if answer is not None else {}
         corrupt = [path for path, verdict in verdicts.items() if verdict == "corrupt"]
         if corrupt:
-            self.program.run("retag", "--accept", *corrupt)
+            self.program.run("update", "--accept", *corrupt)
         if not before:
             # Nothing is left to judge, so no run can end well.
             return

@@ -86,7 +86,7 @@ class _Mended(TreeJudge):
         if has_par2(self.name):
             if not (self.root / self.name / SET).exists():
                 return set(before)
-            answer: Answer | None = self.program.run("par2", "verify", f"{self.name}/{SET}")
+            answer: Answer | None = self.program.run("check", f"{self.name}/{SET}")
         else:
             answer = self._check(before)
         if answer is None:
@@ -128,7 +128,7 @@ class _Mended(TreeJudge):
 
     def _repair(self, when: str) -> Answer:
         if has_par2(self.name):
-            answer = self.program.run("par2", "repair", "--yes", f"{self.name}/{SET}")
+            answer = self.program.run("repair", "--yes", f"{self.name}/{SET}")
         else:
             answer = self.program.run("repair", "--yes", self.name)
         if answer.status not in STATUSES:

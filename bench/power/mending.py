@@ -82,7 +82,7 @@ class _Writer:
         for _ in range(TIMES):
             if has_par2(tree):
                 self._add(tree, self._damages(tree, False))
-                self._add(tree, verb=("par2", "repair", "--yes"))
+                self._add(tree, verb=("repair", "--yes"))
             elif self.random.random() < 0.6:
                 self._add(tree, self._damages(tree, True))
                 self._add(tree, verb=self.random.choice(REPAIRS))

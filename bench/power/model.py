@@ -109,6 +109,6 @@ def _run(files: dict[str, File], catalogued: set[str], step: Step) -> None:
     for path, one in files.items():
         if not path.startswith(f"{step.tree}/"):
             continue
-        first = one.tag is None and not one.detached and verb in ("tag", "update")
-        if first or (one.tag is not None and verb in ("update", "retag")):
+        first = one.tag is None and not one.detached and verb in ("init", "tag", "update")
+        if first or (one.tag is not None and verb == "update"):
             files[path] = replace(one, tag=one.contents)

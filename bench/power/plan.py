@@ -55,7 +55,7 @@ class Step:
     @property
     def target(self) -> str:
         """What the verb is run on."""
-        return f"{self.tree}/set.par2" if self.verb[:1] == ("par2",) else self.tree
+        return f"{self.tree}/set.par2" if self.verb and self.tree[0] == "q" else self.tree
 
 
 class Pool:
@@ -115,7 +115,7 @@ class _Writer:
             first = [("init",), self.random.choice((("tag",), pages))]
         for verb in first:
             yield self._verb(tree, verb)
-        verbs = [("update",), ("update",), ("retag",), ("tag",), pages, pages]
+        verbs = [("update",), ("update",), ("update",), ("tag",), pages, pages]
         for _ in range(STEPS_PER_TREE // 2):
             yield self._change(tree, self._changes(tree))
             yield self._verb(tree, self.random.choice(verbs))

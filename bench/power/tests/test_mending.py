@@ -34,15 +34,14 @@ class Plans(unittest.TestCase):
         verbs = {step.verb for step in steps}
         for verb in ("repair --yes", "repair --yes --in-place", "parity make", "parity update"):
             self.assertIn(tuple(verb.split()), verbs)
-        self.assertIn(("par2", "repair", "--yes"), verbs)
 
     def test_damage_is_put_beneath_the_time_of_the_file(self) -> None:
         text = guest.script(STEPS, "ext4", 99)
         touch = f"touch -d @{time_of(A)} n0/x"
         self.assertEqual(text.count(touch), 2)
         self.assertIn(f"harm 50000 10 n0/x 100\n{touch}", text)
-        step = Step(1, "q0", verb=("par2", "repair", "--yes"))
-        self.assertIn("verb 1 par2 repair --yes q0/set.par2\n", guest.script([step], "ext4", 99))
+        step = Step(1, "q0", verb=("repair", "--yes"))
+        self.assertIn("verb 1 repair --yes q0/set.par2\n", guest.script([step], "ext4", 99))
 
     def test_damage_changes_only_its_place(self) -> None:
         data, whole = damaged(POOL, ROT), POOL.bytes_of(A)

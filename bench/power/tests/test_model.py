@@ -20,7 +20,7 @@ class Plans(unittest.TestCase):
         self.assertEqual([step.number for step in make_plan("a", 2)], list(range(1, 43)))
         verbs = {step.verb for step in steps if step.verb}
         pages = {("tag", "--pages"), ("tag", "--pages", "--sidecar")}
-        self.assertEqual(verbs, pages | {("init",), ("tag",), ("update",), ("retag",)})
+        self.assertEqual(verbs, pages | {("init",), ("tag",), ("update",)})
 
     def test_a_plan_can_be_carried_out(self) -> None:
         steps = make_plan("one", 3)
@@ -62,13 +62,13 @@ class Models(unittest.TestCase):
         self.assertEqual(expected.busy, {"c0"})
         self.assertFalse(expected.keeps_tag("c0/a/x"))
 
-    def test_retag_leaves_untagged_files_and_update_does_not(self) -> None:
+    def test_tag_leaves_edited_files_and_update_does_not(self) -> None:
         edited = Step(3, "c0", (Change("edit", "c0/a/x", B), Change("create", "c0/a/z", C)))
-        for verb, tag in (("retag", None), ("update", C)):
+        for verb, tag in (("tag", A), ("update", B)):
             steps = [CREATED, TAGGED, edited, Step(4, "c0", verb=(verb,))]
             files = expect(steps, 4, 4).synced
-            self.assertEqual(files["c0/a/x"].tag, B)
-            self.assertEqual(files["c0/a/z"].tag, tag)
+            self.assertEqual(files["c0/a/x"].tag, tag)
+            self.assertEqual(files["c0/a/z"].tag, C)
 
     def test_a_moved_file_takes_its_tag_and_its_history_along(self) -> None:
         moved = Step(3, "c0", (Change("move", "c0/a/x", to="c0/b/w"),))

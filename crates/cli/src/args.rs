@@ -8,20 +8,16 @@ mod code;
 #[cfg(feature = "fleet")]
 mod fleet;
 mod help;
-mod manual;
 #[cfg(feature = "measure")]
 mod measure;
 #[cfg(feature = "objects")]
 mod objects;
 mod pages;
-mod par2;
 mod parity;
 mod parse;
 mod qos;
 mod quantity;
 mod repair;
-#[cfg(feature = "measure")]
-mod report;
 mod named;
 #[cfg(feature = "schedule")]
 mod schedule;
@@ -45,7 +41,9 @@ use crate::local_time::moments;
 use crate::output::stdout_has_color;
 use crate::state_folder;
 
-pub(crate) use catalogue::{AuditArgs, DocumentArgs, HistoryArgs};
+#[cfg(feature = "schedule")]
+pub(crate) use catalogue::AuditArgs;
+pub(crate) use catalogue::{CatalogueFileArg, DocumentArgs};
 pub(crate) use code::{
     CodeArgs, CodeCommand, CodeCostArgs, CodeOutputArgs, CodeShowArgs, CodeVerifyArgs,
 };
@@ -53,15 +51,12 @@ pub(crate) use code::{
 pub(crate) use fleet::{
     FleetArgs, FleetCommand, FleetMergeArgs, FleetPlanArgs, FleetRunArgs, FleetStatusArgs,
 };
-pub(crate) use manual::ManualArgs;
+pub(crate) use help::{HelpArgs, all_verbs, described, page_of};
 #[cfg(feature = "measure")]
-pub(crate) use measure::{MeasureArgs, MeasureCommand, RecordArgs, cipher_worker};
+pub(crate) use measure::{MeasureArgs, MeasureCommand, RecordArgs, ReportArgs, cipher_worker};
 #[cfg(feature = "objects")]
-pub(crate) use objects::{
-    ComparedArgs, ObjectsArgs, ObjectsCheckArgs, ObjectsCommand, ObjectsImportArgs,
-};
-pub(crate) use pages::{KeepPagesArgs, PagesArgs, PagesCommand, PagesDigestArgs, PagesVerifyArgs};
-pub(crate) use par2::{Par2Args, Par2Command, Par2RepairArgs};
+pub(crate) use objects::{ComparedArgs, ObjectsCheckArgs, ObjectsImportArgs};
+pub(crate) use pages::{FsVerityArgs, KeepPagesArgs};
 pub(crate) use parity::{
     ParityArgs, ParityCommand, ParityDropArgs, ParityMadeArgs, ParityPlaceArgs,
 };
@@ -69,36 +64,27 @@ pub(crate) use qos::{
     LevelArgs, LevelOf, QosArgs, QosCommand, QosRunArgs, QosSetArgs, QosShowArgs,
 };
 pub(crate) use repair::{Discarded, RepairArgs};
-#[cfg(feature = "measure")]
-pub(crate) use report::ReportArgs;
 #[cfg(feature = "schedule")]
 pub(crate) use schedule::{
     AlertAddArgs, AlertArgs, AlertCommand, AlertSnoozeArgs, ScheduleAddArgs, ScheduleArgs,
     ScheduleCommand, ScheduleMetricsArgs, ScheduleRunArgs, StatusArgs,
 };
+pub(crate) use selection::NAMES_MANY;
 #[cfg(feature = "serve")]
-pub(crate) use serve::{OpenArgs, ServeArgs};
+pub(crate) use serve::ServeArgs;
 pub(crate) use verbs::{
-    CheckArgs, Command, DiffArgs, ExportArgs, HashArgs, ImportArgs, InitArgs, ProbeArgs, RetagArgs,
-    ShowArgs, TagArgs, UntagArgs, UpdateArgs,
+    CheckArgs, Command, DiffArgs, ExportArgs, HashArgs, ImportArgs, InitArgs, ProbeArgs, ShowArgs,
+    TagArgs, UntagArgs, UpdateArgs,
 };
 
-/// Detect silent file corruption, and see what each check costs.
-///
-/// `steadfast tag` stores a digest of every file in an extended attribute, the tag. `steadfast
-/// check` reads the files again, compares them with their tags, and tells edits from decay.
+/// Steadfast finds the files that changed without you, and mends them.
 #[derive(Debug, Parser)]
 #[command(
     name = "steadfast",
     version,
     long_version = long_version(),
     arg_required_else_help = true,
-    after_long_help = "\
-Begin with `steadfast tag DIR`, once. Run `steadfast check DIR` from time to time; after edits, \
-`steadfast update DIR`. `steadfast VERB --help` describes a verb.
-
-Exit status: 0 nothing wrong; 1 something is modified or missing; 2 could not tell (usage, \
-unreadable, unstable); 3 something is corrupt; 130 interrupted. 3 outranks 1, 1 outranks 2."
+    disable_help_subcommand = true
 )]
 pub(crate) struct Cli {
     #[command(subcommand)]
@@ -138,7 +124,7 @@ pub(crate) struct PathArgs {
     pub(crate) files_from: Option<PathBuf>,
 
     /// Paths in --files-from end with NUL, as `find -print0` writes them
-    #[arg(short = '0', long, requires = "files_from", hide_short_help = true)]
+    #[arg(short = '0', long, requires = "files_from")]
     pub(crate) null: bool,
 
     #[command(flatten)]
@@ -155,11 +141,11 @@ pub(crate) struct WalkArgs {
     pub(crate) exclude: Vec<String>,
 
     /// Read patterns from FILE, one per line
-    #[arg(long, value_name = "FILE", hide_short_help = true)]
+    #[arg(long, value_name = "FILE")]
     pub(crate) exclude_from: Vec<PathBuf>,
 
     /// Do not enter directories on other file systems
-    #[arg(long, hide_short_help = true)]
+    #[arg(long)]
     pub(crate) one_file_system: bool,
 
     #[command(flatten)]
@@ -170,7 +156,7 @@ pub(crate) struct WalkArgs {
 #[derive(Clone, Copy, Debug, Default, Args)]
 pub(crate) struct AllowEmptyArg {
     /// Exit with status 0 even if no file was found, or none could be checked
-    #[arg(long, hide_short_help = true)]
+    #[arg(long)]
     pub(crate) allow_empty: bool,
 }
 
@@ -186,16 +172,16 @@ impl AllowEmptyArg {
 #[command(next_help_heading = "How to read and hash")]
 pub(crate) struct EngineArgs {
     /// Hash in N threads [default: one per processor that the QoS level may use]
-    #[arg(long, value_name = "N", hide_short_help = true)]
+    #[arg(long, value_name = "N")]
     workers: Option<NonZeroUsize>,
 
     /// Use this SHA-256 backend, or fail. `steadfast --version` lists those of this machine
     /// [default: the fastest, measured at the start]
-    #[arg(long, value_name = "NAME", value_parser = Backend::named, hide_short_help = true)]
+    #[arg(long, value_name = "NAME", value_parser = Backend::named)]
     backend: Option<Backend>,
 
     /// Hash N files at once in each thread, if the backend can [default: the fastest]
-    #[arg(long, value_name = "N", hide_short_help = true)]
+    #[arg(long, value_name = "N")]
     lanes: Option<NonZeroUsize>,
 
     #[command(flatten)]
@@ -216,7 +202,7 @@ pub(crate) struct EngineArgs {
     require_local: bool,
 
     /// Keep N reads in flight [default: 1 on a rotating disk, otherwise as many as help]
-    #[arg(long, value_name = "N", hide_short_help = true)]
+    #[arg(long, value_name = "N")]
     queue_depth: Option<NonZeroUsize>,
 
     /// Read at most RATE per second, for example 50MB
@@ -225,6 +211,11 @@ pub(crate) struct EngineArgs {
 }
 
 impl EngineArgs {
+    /// Returns the number of threads that hash.
+    pub(crate) fn workers(&self) -> NonZeroUsize {
+        self.level.workers(self.workers)
+    }
+
     /// Fills in a run's options.
     pub(crate) fn options(&self) -> Options {
         Options::default().with(|options| {
@@ -259,14 +250,14 @@ pub(crate) struct AlgorithmArg {
 pub(crate) struct CatalogueArgs {
     /// Use the catalogue FILE [default: that of the nearest tree at or above PATH]
     #[arg(long, value_name = "FILE")]
-    catalogue: Option<PathBuf>,
+    pub(crate) catalogue: Option<PathBuf>,
 
     /// Use no catalogue
     #[arg(long, conflicts_with = "catalogue")]
     no_catalogue: bool,
 
     /// Wait if another run has the catalogue locked, instead of failing
-    #[arg(long, hide_short_help = true)]
+    #[arg(long)]
     wait: bool,
 }
 
@@ -350,7 +341,7 @@ pub(crate) struct OutputArgs {
 
     /// Write what each thread did and when to a new FILE, as JSON for chrome://tracing and
     /// ui.perfetto.dev
-    #[arg(long, value_name = "FILE", hide_short_help = true)]
+    #[arg(long, value_name = "FILE")]
     pub(crate) trace: Option<PathBuf>,
 
     /// Write a report of the run to FILE: .html with charts, or .md, .csv or .json
@@ -358,16 +349,23 @@ pub(crate) struct OutputArgs {
     pub(crate) report: Option<PathBuf>,
 
     /// Units of sizes: `si` for MB and GB, `iec` for MiB and GiB
-    #[arg(long, default_value = "si", value_parser = named::<Units>(), hide_short_help = true)]
+    #[arg(long, default_value = "si", value_parser = named::<Units>())]
     pub(crate) units: Units,
 
     /// Show progress on stderr. `auto`: one line on a terminal, otherwise a line every 10 s; none
     /// with --quiet; with --json or --csv only on a terminal
-    #[arg(long, value_name = "WHEN", value_enum, default_value = "auto", hide_short_help = true)]
+    #[arg(long, value_name = "WHEN", value_enum, default_value = "auto")]
     pub(crate) progress: When,
 }
 
 impl OutputArgs {
+    /// Returns how a run is shown by a verb that has no more choices than these.
+    pub(crate) fn of_document(document: &DocumentArgs, quiet: bool) -> OutputArgs {
+        let DocumentArgs { json, csv, units, .. } = *document;
+        let (trace, report, progress) = (None, None, When::Auto);
+        OutputArgs { json, csv, verbose: false, quiet, trace, report, units, progress }
+    }
+
     /// Returns how text is written, with the colours that stdout and the environment allow.
     pub(crate) fn text(&self, rule: FindingRule) -> TextOptions {
         TextOptions {
@@ -412,26 +410,30 @@ const GUESSED: [(&str, &str); 19] = [
     ("generate", "tag"),
     ("sum", "hash"),
     ("compare", "diff"),
-    ("log", "history"),
+    ("log", "show"),
     ("remove", "untag"),
-    ("accept", "retag"),
+    ("accept", "update"),
     ("refresh", "update"),
     ("fix", "repair"),
     ("heal", "repair"),
 ];
 
 /// Verbs that a build can lack, each with the Cargo feature that it needs.
-const FEATURES: [(&str, &str); 9] = [
+const FEATURES: [(&str, &str); 8] = [
     ("fleet", "fleet"),
     ("measure", "measure"),
-    ("report", "measure"),
-    ("objects", "objects"),
+    (CHECK_OBJECTS, "objects"),
+    (IMPORT_OBJECTS, "objects"),
     ("serve", "serve"),
-    ("open", "serve"),
     ("alert", "schedule"),
     ("schedule", "schedule"),
     ("status", "schedule"),
 ];
+
+/// What `check` of a store's address and `import` of a store's report are to the parser: verbs of
+/// their own, because hardly an option is the same.
+const CHECK_OBJECTS: &str = "check-objects";
+const IMPORT_OBJECTS: &str = "import-objects";
 
 /// Says which feature an absent verb needs, or suggests our verb for what another tool calls it.
 fn suggested(mut error: clap::Error) -> clap::Error {

@@ -14,6 +14,7 @@ mod export;
 #[cfg(feature = "fleet")]
 mod fleet;
 mod hash;
+mod help;
 mod history;
 mod import;
 mod init;
@@ -22,17 +23,12 @@ mod manual;
 mod measure;
 #[cfg(feature = "objects")]
 mod objects;
-#[cfg(feature = "serve")]
-mod open;
 mod pages;
 mod par2;
 mod parity;
 mod probe;
 mod qos;
 mod repair;
-#[cfg(feature = "measure")]
-mod report;
-mod retag;
 #[cfg(feature = "schedule")]
 mod schedule;
 #[cfg(feature = "serve")]
@@ -76,7 +72,7 @@ pub(crate) fn dispatch(Cli { command, level }: &Cli) -> anyhow::Result<u8> {
     let starts_programs = match command {
         Command::Qos(_) => true,
         #[cfg(feature = "serve")]
-        Command::Open(_) => true,
+        Command::Serve(args) => args.open,
         _ => false,
     };
     if !starts_programs {
@@ -94,14 +90,11 @@ pub(crate) fn dispatch(Cli { command, level }: &Cli) -> anyhow::Result<u8> {
         Command::Tag(args) => tag::run(args),
         Command::Check(args) => check::run(args),
         Command::Update(args) => update::run(args),
-        Command::Retag(args) => retag::run(args),
         Command::Untag(args) => untag::run(args),
         Command::Show(args) => show::run(args),
         Command::Hash(args) => hash::run(args),
         Command::Diff(args) => diff::run(args),
         Command::Probe(args) => probe::run(args),
-        Command::History(args) => history::run(args),
-        Command::Audit(args) => audit::run(args),
         #[cfg(feature = "schedule")]
         Command::Status(args) => status::run(args),
         #[cfg(feature = "schedule")]
@@ -109,24 +102,20 @@ pub(crate) fn dispatch(Cli { command, level }: &Cli) -> anyhow::Result<u8> {
         #[cfg(feature = "schedule")]
         Command::Alert(args) => alert::run(args),
         Command::Code(args) => code::run(args),
-        Command::Pages(args) => pages::run(args),
         Command::Parity(args) => parity::run(args),
-        Command::Par2(args) => par2::run(args),
         Command::Repair(args) => repair::run(args),
         #[cfg(feature = "fleet")]
         Command::Fleet(args) => return fleet::run(args),
         #[cfg(feature = "objects")]
-        Command::Objects(args) => objects::run(args),
+        Command::CheckObjects(args) => objects::check(args),
+        #[cfg(feature = "objects")]
+        Command::ImportObjects(args) => objects::import(args),
         #[cfg(feature = "measure")]
         Command::Measure(args) => measure::run(args),
-        #[cfg(feature = "measure")]
-        Command::Report(args) => report::run(args),
         Command::Qos(args) => return qos::run(args),
-        Command::Manual(args) => manual::run(args),
+        Command::Help(args) => help::run(args),
         #[cfg(feature = "serve")]
         Command::Serve(args) => serve::run(args),
-        #[cfg(feature = "serve")]
-        Command::Open(args) => open::run(args),
     }
     .map(ExitStatus::code)
 }
@@ -163,7 +152,7 @@ fn execute_accepting(
     };
     match done {
         Err(error) if too_many(&error) => {
-            let advice = format!("`{} --accept-many` accepts the changes", verb.name());
+            let advice = "`update --accept-many` accepts the changes";
             exit::complain(&format!("{} {advice}", exit::words(&error)));
             Ok(ExitStatus::Changed)
         }

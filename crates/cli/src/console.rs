@@ -64,6 +64,10 @@ impl<'a, R: ?Sized> Console<'a, R> {
     /// Writes what is pending, and shows the progress of the run.
     fn show(&mut self, progress: &Progress) {
         self.pour();
+        // Only the forecast of a run has no time yet.
+        if progress.elapsed_ns == 0 {
+            self.progress.foretell(progress);
+        }
         self.progress.show(progress);
         if progress.elapsed_ns > AWAKE_FROM_NS && self.awake.is_none() {
             self.stay_awake();

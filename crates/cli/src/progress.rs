@@ -49,6 +49,17 @@ impl ProgressLine {
         !matches!(self.place, ProgressPlace::Nowhere)
     }
 
+    /// Says how much is going to be read.
+    pub(crate) fn foretell(&self, progress: &Progress) {
+        let line = progress::forecast(progress, self.units).filter(|_| self.is_shown());
+        if let Some(line) = line {
+            self.aside(|| {
+                // A lost line of progress must not end the run.
+                let _ = writeln!(io::stderr(), "{line}");
+            });
+        }
+    }
+
     /// Shows the progress of the run, if it is time.
     pub(crate) fn show(&mut self, progress: &Progress) {
         match &mut self.place {

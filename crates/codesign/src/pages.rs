@@ -44,17 +44,17 @@ pub enum PageChoice {
 
 /// How to check.
 #[derive(Clone, Copy, Debug)]
-pub struct PageCheckOptions {
+pub struct CheckOptions {
     /// How many threads hash.
     pub workers: NonZeroUsize,
     /// The kernels that hash pages of SHA-256; `None` for those that prove fastest when tried.
     pub lanes: Option<Lanes>,
 }
 
-impl Default for PageCheckOptions {
+impl Default for CheckOptions {
     /// One thread, and the kernels that suit this processor.
-    fn default() -> PageCheckOptions {
-        PageCheckOptions { workers: NonZeroUsize::MIN, lanes: None }
+    fn default() -> CheckOptions {
+        CheckOptions { workers: NonZeroUsize::MIN, lanes: None }
     }
 }
 
@@ -62,7 +62,7 @@ impl Default for PageCheckOptions {
 /// as hashing half a mebibyte.
 const WORKER_LEN: u64 = 2 << 20;
 
-impl PageCheckOptions {
+impl CheckOptions {
     /// Returns how many threads to use for a part of this length.
     pub(crate) fn workers_for(&self, len_bytes: u64) -> NonZeroUsize {
         let useful = usize::try_from(len_bytes / WORKER_LEN).unwrap_or(usize::MAX);
@@ -209,7 +209,7 @@ impl MachSlice {
         source: &dyn ReadAt,
         surroundings: &Surroundings<'_>,
         pages: &PageChoice,
-        options: &PageCheckOptions,
+        options: &CheckOptions,
     ) -> Result<BytesVerdict, Error> {
         self.check_bytes_with(source, surroundings, pages, options, None)
     }
@@ -220,7 +220,7 @@ impl MachSlice {
         source: &dyn ReadAt,
         surroundings: &Surroundings<'_>,
         pages: &PageChoice,
-        options: &PageCheckOptions,
+        options: &CheckOptions,
         meter: Option<&Meter>,
     ) -> Result<BytesVerdict, Error> {
         let mut verdict = match self.sealed(source) {
@@ -322,7 +322,7 @@ impl Sealed<'_> {
         &self,
         surroundings: &Surroundings<'_>,
         pages: &PageChoice,
-        options: &PageCheckOptions,
+        options: &CheckOptions,
         meter: Option<&Meter>,
     ) -> Result<BytesVerdict, Error> {
         let wanted = plan::wanted(self, pages)?;

@@ -39,8 +39,8 @@ pub fn typed(advice: &Advice) -> String {
         Advice::VerifyParity => "`steadfast parity verify` shows it",
         Advice::ForgetInParity => "`steadfast parity update --forget PATH` lets go of them",
         Advice::DropSet => "`steadfast parity drop --set` removes it",
-        Advice::Tag => "`steadfast tag` makes tags",
-        Advice::TagFirst => "otherwise make them with `steadfast tag`",
+        Advice::Tag => "`steadfast init DIR` records them",
+        Advice::TagFirst => "otherwise `steadfast init DIR` records them",
         Advice::TagPagesAgain { beside: false } => "`steadfast tag --pages` makes them again",
         Advice::TagPagesAgain { beside: true } => {
             "`steadfast tag --pages --sidecar` makes them again"

@@ -100,7 +100,7 @@ pub(crate) fn damage_detail(damage: &Damage, may_be_edit: bool) -> String {
     let more = check.damaged.len().saturating_sub(RANGES_IN_LINE) as u64;
     let more = match more {
         0 => String::new(),
-        _ => format!(" and {} more ranges: `steadfast pages verify`", units::count(more)),
+        _ => format!(" and {} more ranges: `steadfast check --where`", units::count(more)),
     };
     let mut text = format!(
         "{} of {} pages {}: bytes {}{more}",

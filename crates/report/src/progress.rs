@@ -2,7 +2,7 @@
 //!
 //! In: a [`Progress`]. Out: its line. Does not know when or where the line is drawn.
 
-use steadfast::{Bound, Progress};
+use steadfast::Progress;
 
 use crate::units::{self, Units};
 
@@ -26,10 +26,38 @@ pub fn remaining_ns(progress: &Progress) -> Option<u64> {
     known.then(|| (progress.elapsed_ns as f64 * (1.0 - share) / share) as u64)
 }
 
+/// The rate of a fast drive, and that of a slow one.
+const DRIVES_BYTES_PER_S: [u64; 2] = [500_000_000, 100_000_000];
+
+/// Returns about how long it takes to read so many bytes; `None` if that is less than a second.
+pub fn about(bytes: u64) -> Option<String> {
+    let time = |rate: u64| units::rough_duration((bytes as f64 * 1e9 / rate as f64) as u64);
+    let [fast, slow] = DRIVES_BYTES_PER_S;
+    (bytes >= slow)
+        .then(|| format!("about {} on a fast drive, {} on a slow one", time(fast), time(slow)))
+}
+
+/// Returns how much a run is going to read, and about how long that takes. `None` if that is not
+/// known.
+pub fn forecast(progress: &Progress, units: Units) -> Option<String> {
+    let (files, bytes) = progress.total?;
+    let left = (files - progress.files, bytes - progress.bytes_passed);
+    let mut line = match progress.files {
+        0 => format!("{} to read", units::counted(left.0, "file", "files")),
+        known => {
+            let known = units::counted(known, "file is", "files are");
+            format!("{known} recorded already; {} to read", units::count(left.0))
+        }
+    };
+    line.push_str(&format!(", {}", units.bytes(left.1)));
+    line.extend(about(left.1).map(|about| format!(": {about}")));
+    Some(line)
+}
+
 /// Returns the line. The most important part comes first: a narrow terminal cuts the end.
 ///
 /// ```text
-/// 12 %, 12.3 GB of 98.4 GB, 1,234 files, 2.40 GB/s, 36 s left, bound by hash
+/// 12 %, 12.3 GB of 98.4 GB, 1,234 files, 2.40 GB/s, 36 s left
 /// ```
 pub fn line(progress: &Progress, units: Units) -> String {
     let mut parts = Vec::with_capacity(6);
@@ -43,15 +71,12 @@ pub fn line(progress: &Progress, units: Units) -> String {
     parts.push(units.rate(progress.bytes, progress.elapsed_ns));
     let left = remaining_ns(progress).map(units::rough_duration);
     parts.extend(left.map(|left| format!("{left} left")));
-    let bound = progress.bound.map(Bound::name);
-    parts.extend(bound.map(|bound| format!("bound by {bound}")));
     parts.join(", ")
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use steadfast::Stage;
 
     #[test]
     fn the_line_says_more_once_the_end_is_known() {
@@ -60,13 +85,29 @@ mod tests {
         progress.bytes = 11_300_000_000;
         progress.bytes_passed = 1_000_000_000;
         progress.elapsed_ns = 5_125_000_000;
-        progress.bound = Some(Bound::Stage(Stage::Hash));
-        assert_eq!(line(&progress, Units::Si), "11.3 GB, 1,234 files, 2.20 GB/s, bound by hash");
+        assert_eq!(line(&progress, Units::Si), "11.3 GB, 1,234 files, 2.20 GB/s");
         progress.total = Some((12_345, 98_400_000_000));
         assert_eq!(
             line(&progress, Units::Si),
-            "12 %, 11.3 GB of 98.4 GB, 1,234 files, 2.20 GB/s, 36 s left, bound by hash"
+            "12 %, 11.3 GB of 98.4 GB, 1,234 files, 2.20 GB/s, 36 s left"
         );
+    }
+
+    #[test]
+    fn what_is_to_be_read_is_told_before() {
+        let mut progress = Progress::default();
+        assert_eq!(forecast(&progress, Units::Si), None);
+        progress.total = Some((1, 2_000));
+        assert_eq!(forecast(&progress, Units::Si).unwrap(), "1 file to read, 2.00 kB");
+        progress.total = Some((12_345, 600_000_000_000));
+        let [fast, slow] = [1_200_000_000_000, 6_000_000_000_000].map(units::rough_duration);
+        let expected = format!(
+            "12,345 files to read, 600 GB: about {fast} on a fast drive, {slow} on a slow one"
+        );
+        assert_eq!(forecast(&progress, Units::Si).unwrap(), expected);
+        (progress.files, progress.bytes_passed) = (1, 599_999_000_000);
+        let rest = "1 file is recorded already; 12,344 to read, 1.00 MB";
+        assert_eq!(forecast(&progress, Units::Si).unwrap(), rest);
     }
 
     #[test]

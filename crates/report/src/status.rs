@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use steadfast::{ACCEPTED_DAYS, FolderFacts, FolderState};
+use steadfast::{ACCEPTED_DAYS, FolderFacts, FolderState, FolderWord};
 use steadfast_watch::{DriveReport, FolderStatus, FolderTrouble, ScheduleFacts, TroubleKind};
 
 use crate::json::{JsonObject, write_object};
@@ -59,9 +59,11 @@ pub fn write_text(folder: &FolderStatus, now_s: i64, units: Units, output: &mut 
     match &folder.state {
         FolderState::Known(facts) => {
             let bytes = units.bytes(facts.audit.bytes);
-            line(format!("           {} tagged files, {bytes}", facts.audit.tagged));
+            let recorded = units::counted(facts.audit.tagged, "file", "files");
+            line(format!("           {recorded} recorded, {bytes}"));
             if facts.unrecorded() > 0 {
-                line(format!("           {} files are not recorded yet", facts.unrecorded()));
+                let more = units::counted(facts.unrecorded(), "file is", "files are");
+                line(format!("           {more} not recorded yet"));
             }
             let share = match facts.audit.bytes {
                 0 => 100.0,
@@ -69,12 +71,18 @@ pub fn write_text(folder: &FolderStatus, now_s: i64, units: Units, output: &mut 
             };
             let oldest = match (facts.audit.never.0, oldest_proof_s(facts)) {
                 (0, Some(oldest_s)) => {
-                    format!("the oldest check is {} days ago", (now_s - oldest_s).max(0) / 86_400)
+                    let days = ((now_s - oldest_s).max(0) / 86_400).unsigned_abs();
+                    format!("the oldest reading is {} ago", units::counted(days, "day", "days"))
                 }
-                (never, _) => format!("{never} files were never checked"),
+                (never, _) => {
+                    format!("{} never read", units::counted(never, "file was", "files were"))
+                }
             };
-            let days = facts.cover_days;
-            line(format!("           {share:.1} % checked within {days} days; {oldest}"));
+            let days = units::counted(u64::from(facts.cover_days), "day", "days");
+            line(format!("           {share:.1} % read within {days}; {oldest}"));
+            if facts.word() == FolderWord::Recorded {
+                line("           no check has read them again yet: steadfast check".to_owned());
+            }
             for (state, count) in open_by_name(facts) {
                 line(format!("           open: {count} {state}"));
             }
@@ -177,6 +185,7 @@ pub(crate) mod tests {
             windows: windows.to_vec(),
             proofs: Vec::new(),
             never: (0, 0),
+            checked: true,
             oldest_proof: Some(Timestamp { seconds: 86_400, nanoseconds: 0 }),
             standings: BTreeMap::new(),
             runs: Vec::new(),
@@ -256,8 +265,8 @@ pub(crate) mod tests {
         }));
         let mut output = Output::default();
         write_text(&folder, 11 * 86_400, Units::Si, &mut output);
-        let expected = "trouble    /srv/photos\n           10 tagged files, 2.00 MB\n           \
-                        100.0 % checked within 30 days; the oldest check is 10 days \
+        let expected = "trouble    /srv/photos\n           10 files recorded, 2.00 MB\n           \
+                        100.0 % read within 30 days; the oldest reading is 10 days \
                         ago\n           \
                         open: 2 corrupt\n           schedule photos: every night at 02:00; ran \
                         239 h ago with status 3\n           sda: the drive has 12 sectors it \

@@ -34,25 +34,30 @@ pub(crate) fn time_up(run: &Summary) -> Option<String> {
     Some(format!("the time was up: {files} not checked and still due"))
 }
 
-/// States how many of the damaged files may be repaired, and how.
-pub(crate) fn prospect(run: &Summary) -> Option<String> {
-    let repairable = run.may_be_repaired.filter(|files| *files > 0)?;
+/// Says what to type to get back what was damaged: without a backup what has parity or another file
+/// of the same contents, with one the rest.
+pub(crate) fn remedy(run: &Summary) -> String {
     let damaged = verdicts(run).filter(|(verdict, _)| verdict.is_damage());
     let damaged: u64 = damaged.map(|(_, files)| files).sum();
-    Some(format!(
-        "{} of {} may be repaired from parity or files of the same contents: \
-         steadfast repair PATH",
-        units::count(repairable),
-        units::counted(damaged, "damaged file", "damaged files")
-    ))
+    match run.may_be_repaired.unwrap_or(0) {
+        0 => "steadfast repair --from BACKUP PATH".to_owned(),
+        all if all >= damaged => "steadfast repair PATH".to_owned(),
+        some => format!(
+            "steadfast repair PATH (can mend {} of {damaged}; the rest with --from BACKUP)",
+            units::count(some)
+        ),
+    }
 }
 
-/// Says how to get back what was damaged, apart from the files of [`prospect`].
-pub(crate) fn remedy(run: &Summary) -> &'static str {
-    match prospect(run) {
-        Some(_) => "Repair the rest with a backup: steadfast repair --from BACKUP PATH",
-        None => "Repair with a backup: steadfast repair --from BACKUP PATH",
-    }
+/// Returns whether a file of this verdict was compared with a record of it. Missing and moved files
+/// were not.
+pub(crate) fn is_checked(verdict: Verdict) -> bool {
+    verdict.judges() && !matches!(verdict, Verdict::Missing | Verdict::Moved)
+}
+
+/// Returns how many files were compared with a record of them.
+pub(crate) fn checked(run: &Summary) -> u64 {
+    verdicts(run).filter(|(verdict, _)| is_checked(*verdict)).map(|(_, files)| files).sum()
 }
 
 /// Lists what the walk skipped, each kind with its number: "3 symbolic links".
@@ -84,6 +89,22 @@ pub(crate) fn skipped(skipped: &Skipped) -> Vec<String> {
 pub(crate) fn told(numbers: &[(&str, &str, u64)]) -> Vec<String> {
     let some = numbers.iter().filter(|(.., number)| *number > 0);
     some.map(|(one, many, number)| units::counted(*number, one, many)).collect()
+}
+
+/// Says in two words what limited a run.
+pub(crate) fn limit_in_words(limit: &Limit) -> &'static str {
+    match (limit.resource, limit.bound) {
+        (_, Bound::Queue) => "other programs",
+        (Resource::LongestFile, _) => "one file",
+        (_, Bound::Storage) => "the drive",
+        (_, Bound::RateLimit) => "your limit",
+        (_, Bound::Stage(Stage::Walk)) => "listing folders",
+        (_, Bound::Stage(Stage::Open)) => "opening files",
+        (Resource::Report, Bound::Stage(Stage::Store)) => "the catalogue",
+        (_, Bound::Stage(Stage::Store)) => "writing tags",
+        (_, Bound::Stage(Stage::Report)) => "the output",
+        (_, Bound::Stage(_)) => "the processor",
+    }
 }
 
 /// Names what sets a limit: completes "bound by …".

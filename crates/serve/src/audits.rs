@@ -168,7 +168,15 @@ mod tests {
         std::fs::write(folder.path().join("one"), "1").unwrap();
         std::fs::write(folder.path().join("two"), "22").unwrap();
         let path = folder.path().canonicalize().unwrap();
-        let made = steadfast::run::init(&path, None, &Options::default(), &mut |_: &Event| {});
+        let made = steadfast::Run::of(
+            steadfast::Verb::Init(steadfast::InitOptions {
+                tags_only: true,
+                ..steadfast::InitOptions::default()
+            }),
+            steadfast::Selection::of([&path]),
+            Options::default(),
+        )
+        .run(&mut |_: &Event| {});
         assert!(made.is_ok(), "{made:?}");
         rest(&path);
         folder

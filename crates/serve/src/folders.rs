@@ -122,7 +122,10 @@ fn of_facts(facts: &FolderFacts) -> FolderCondition {
     let known: u64 = facts.open.values().sum();
     match facts.word() {
         FolderWord::Fine => FolderCondition::Intact,
-        FolderWord::Incomplete | FolderWord::Overdue | FolderWord::Empty => FolderCondition::Late,
+        FolderWord::Recorded if facts.audit.never.0 == 0 => FolderCondition::Intact,
+        FolderWord::Recorded | FolderWord::Incomplete | FolderWord::Overdue | FolderWord::Empty => {
+            FolderCondition::Late
+        }
         _ if damaged > 0 => FolderCondition::Damaged(damaged),
         _ if unreadable > 0 => FolderCondition::Unreadable(unreadable),
         _ if facts.has_unfinished() => FolderCondition::Unfinished,
@@ -214,6 +217,7 @@ pub(crate) fn facts_for_tests(open: &[(FileState, u64)], late: bool) -> FolderFa
         bytes: 10,
         windows: windows.to_vec(),
         proofs: Vec::new(),
+        checked: true,
         never: (0, 0),
         oldest_proof: None,
         standings: Default::default(),

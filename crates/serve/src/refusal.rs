@@ -77,8 +77,8 @@ impl Refusal {
             }
             Refusal::NoSession => {
                 "Open the address that `steadfast serve` printed. It lets one browser in, once. \
-                 For another one, or to come back later, `steadfast open --no-open FOLDER` prints \
-                 a new address on the machine of the server."
+                 For another one, or to come back later, `steadfast serve --open --no-open \
+                 FOLDER` prints a new address on the machine of the server."
             }
             Refusal::ForeignForm => {
                 "The form belongs to another session. Reload its page and try again."

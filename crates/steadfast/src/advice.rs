@@ -153,6 +153,11 @@ impl fmt::Display for Advice {
     }
 }
 
+/// Returns a number with its noun, in singular or plural: "1 file is".
+pub(crate) fn counted(number: u64, one: &str, many: &str) -> String {
+    format!("{number} {}", if number == 1 { one } else { many })
+}
+
 /// Returns a message and the words of an advice as one text.
 pub fn with_advice(message: &str, advice: Option<impl fmt::Display>) -> String {
     let Some(advice) = advice.map(|advice| advice.to_string()) else { return message.to_owned() };

@@ -110,6 +110,11 @@ impl Run {
         Run::new(Verb::tag(), paths)
     }
 
+    /// Prepares to make the catalogue of a directory and to record every file in it.
+    pub fn init(root: impl Into<PathBuf>) -> Run {
+        Run::new(Verb::init(), [root])
+    }
+
     /// Prepares to compare every tagged file with its tag.
     pub fn check(paths: impl IntoIterator<Item: Into<PathBuf>>) -> Run {
         Run::new(Verb::check(), paths)

@@ -31,7 +31,7 @@ pub enum Stage {
     Read,
     /// Hashing.
     Hash,
-    /// Comparing, and writing tags.
+    /// Comparing, writing tags, and recording in the catalogue.
     Store,
     /// Calling the monitor, which renders and prints.
     Report,

@@ -26,6 +26,7 @@ use steadfast_sys::file::{FileKind, Status};
 
 pub use pair::{DiffSummary, Difference, Doubt, FileSide, PathKind, PathPair};
 
+use crate::advice::counted;
 use crate::error::Error;
 use crate::event::Notice;
 use crate::monitor::{HashingMeans, Progress};
@@ -271,8 +272,9 @@ fn notice_of_origin(options: &Options, summary: &DiffSummary) -> Option<Notice> 
     let files = summary.files_from_cache;
     (options.reading.from == ReadFrom::Media && files > 0).then(|| {
         Notice::new(format!(
-            "the contents of {files} files cannot be said to come from the medium: the file \
-             system reads them through the page cache, or does not tell"
+            "the contents of {} cannot be said to come from the medium: the file \
+             system reads them through the page cache, or does not tell",
+            counted(files, "file", "files")
         ))
     })
 }

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 
 use strum::IntoStaticStr;
 
-use crate::advice::Advice;
+use crate::advice::{Advice, counted};
 use crate::catalogue::{
     Audit, Catalogue, CatalogueError, CatalogueErrorKind, CataloguedTree, FailedCheck, real_of,
 };
@@ -73,6 +73,8 @@ pub struct FolderFacts {
 pub enum FolderWord {
     /// Every file is recorded and was proved within the cover.
     Fine,
+    /// Every file is recorded, and no later run has read any of them again.
+    Recorded,
     /// Some files are not recorded yet; all others are fine.
     Incomplete,
     /// Some file was not proved within the cover.
@@ -213,7 +215,8 @@ impl FolderFacts {
         })?;
         facts.unfinished = unfinished_repairs(&Selection::of([catalogue.root()]));
         for (path, files) in catalogue.unmounted_parts()? {
-            let text = format!("nothing is there, where {files} files used to be: not mounted?");
+            let files = counted(files, "file", "files");
+            let text = format!("nothing is there, where {files} used to be: not mounted?");
             facts.unfinished.push(Notice::failure(text).at(&catalogue.root().join(path)));
         }
         facts.accepted = catalogue.accepted_since(now.seconds - ACCEPTED_DAYS * 86_400)?;
@@ -279,6 +282,7 @@ impl FolderFacts {
             () if self.audit.tagged == 0 => FolderWord::Empty,
             () if self.is_overdue() => FolderWord::Overdue,
             () if self.unrecorded() > 0 => FolderWord::Incomplete,
+            () if !self.audit.checked => FolderWord::Recorded,
             () => FolderWord::Fine,
         }
     }

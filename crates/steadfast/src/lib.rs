@@ -94,12 +94,11 @@ pub use steadfast_sys::qos::{Level, ParseLevelError};
 
 /// What belongs to a whole process and not to one run: for the command and the server.
 pub mod process {
-    pub use steadfast_sys::clock::set_ahead as set_clock_ahead;
     pub use steadfast_sys::file::{
         DownloadScope, allow_downloads, ignore_change_times, raise_open_files_limit,
     };
     pub use steadfast_sys::heap::give_back as give_back_memory;
-    pub use steadfast_sys::machine::{name as machine_name, user_folder};
+    pub use steadfast_sys::machine::user_folder;
     pub use steadfast_sys::streams::stdout_was_closed;
 
     pub use crate::run::prepare_open_files;
@@ -132,8 +131,8 @@ pub use crate::read::Origin;
 pub use crate::reference::Reference;
 pub use crate::run::{
     CatalogueOptions, CatalogueUse, CheckOptions, Controls, DatalessUse, DueChoice, HashOptions,
-    Options, ReadFrom, ReadingOptions, RetagOptions, SuspectUse, TagOptions, TreeChanges,
-    UpdateOptions, Verb, changes,
+    InitOptions, Options, ReadFrom, ReadingOptions, RetagOptions, SuspectUse, TagOptions,
+    TreeChanges, UpdateOptions, Verb, changes,
 };
 pub use crate::selection::Selection;
 pub use crate::verdict::{ChangeEvidence, Judgement, Reason, Verdict};

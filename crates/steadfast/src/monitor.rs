@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 use std::path::PathBuf;
 
-use crate::advice::Advice;
+use crate::advice::{Advice, counted};
 use crate::cost::{Account, Bound, Cost};
 use crate::event::{Action, FileEvent, Notice, Skipped, Subject};
 use crate::exit_status::ExitStatus;
@@ -305,8 +305,7 @@ impl Summary {
         if self.verb != "check" || self.catalogued || untagged == 0 || self.judged() == 0 {
             return None;
         }
-        let files = if untagged == 1 { "1 file has no tag" } else { "files have no tag" };
-        let files = if untagged == 1 { files.to_owned() } else { format!("{untagged} {files}") };
+        let files = counted(untagged, "file has no tag", "files have no tag");
         let notice = Notice::new(format!("{files}. {SAVED_ANEW}"));
         Some(notice.advise(Advice::MakeCatalogue))
     }

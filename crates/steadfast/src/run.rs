@@ -11,6 +11,7 @@ mod due;
 mod first_tag;
 mod hash;
 mod import;
+mod init;
 mod judge;
 mod tag_context;
 mod leaves;
@@ -47,7 +48,8 @@ pub(crate) use leaves::leaves_folder;
 pub(crate) use open_catalogue::advised;
 pub use options::{
     CatalogueOptions, CatalogueUse, CheckOptions, Controls, DatalessUse, DueChoice, HashOptions,
-    Options, ReadFrom, ReadingOptions, RetagOptions, SuspectUse, TagOptions, UpdateOptions, Verb,
+    InitOptions, Options, ReadFrom, ReadingOptions, RetagOptions, SuspectUse, TagOptions,
+    UpdateOptions, Verb,
 };
 pub use quick::quick;
 pub use read::read_without_hashing;
@@ -62,7 +64,7 @@ pub use verify_pages::{PagesOptions, Verified, verify_pages};
 use work::{Work, execute};
 
 use crate::advice::Advice;
-use crate::catalogue::{CatalogueReader, CatalogueSession, Finding, LockRequest, Repairs};
+use crate::catalogue::{CatalogueReader, CatalogueSession, Finding, Repairs};
 use crate::error::Error;
 use crate::event::Notice;
 use crate::exit_status::ExitStatus;
@@ -70,7 +72,6 @@ use crate::monitor::{Event, FindingEvent, Monitor, Summary};
 use crate::pages::PagesUse;
 use crate::pipeline::Task;
 use crate::read::Engine;
-use crate::read::buffered::Buffered;
 use crate::reference::Reference;
 use crate::selection::Selection;
 use crate::store::pages::PageKeeper;
@@ -81,6 +82,8 @@ use crate::walk::{Excludes, Listed, WalkItem, walk};
 fn task_of(verb: Verb, context: TagContext) -> Arc<dyn Task> {
     match verb {
         Verb::Tag(_) => Arc::new(tag::TagTask { context }),
+        Verb::Init(InitOptions { tags_only: true, .. }) => Arc::new(show::ShowTask { context }),
+        Verb::Init(_) => Arc::new(init::InitTask { check: check::CheckTask { context } }),
         Verb::Check(_) => Arc::new(check::CheckTask { context }),
         Verb::Update(options) => Arc::new(update::UpdateTask::update(context, options)),
         Verb::Retag(options) => Arc::new(update::UpdateTask::retag(context, options)),
@@ -159,6 +162,14 @@ pub(crate) fn run_as(
     let recorded_as = if repaired.is_some() { "repair" } else { verb.name() };
     let start = run_start(recorded_as, &backend, accepts, options);
     let catalogue = session.as_ref().map(|session| session.catalogue().file());
+    let known_proofs = match (verb, &session) {
+        (Verb::Init(_), Some(session)) => {
+            let audit = session.catalogue().audit(&[], (options.now)())?;
+            let proofs = audit.proofs.iter().map(|of| (of.entries, of.bytes));
+            proofs.fold((0, 0), |sum, of| (sum.0 + of.0, sum.1 + of.1))
+        }
+        _ => (0, 0),
+    };
     let pages = pages_of(verb, catalogue, options)?;
     let walked = session.as_ref().map_or_else(|| selection.clone(), |it| it.walked(selection));
     let recording = session
@@ -175,6 +186,9 @@ pub(crate) fn run_as(
     };
     let counted = || Survey::new(walked.clone(), Arc::clone(&excludes), options.qos);
     let survey = options.survey.then(counted);
+    if let (Verb::Init(InitOptions { tags_only: false, .. }), Some(survey)) = (verb, &survey) {
+        monitor.progress(&survey.forecast(known_proofs));
+    }
     let work = Work {
         verb: verb.name(),
         task,
@@ -189,7 +203,11 @@ pub(crate) fn run_as(
         time_limit: None,
         recording,
         notices,
-        if_empty: no_file(),
+        if_empty: match verb {
+            // The catalogue is there, and files may be added later.
+            Verb::Init(_) => Notice { status: ExitStatus::Fine, ..no_file() },
+            _ => no_file(),
+        },
     };
     execute(work, survey.as_ref(), monitor)
 }
@@ -217,43 +235,6 @@ fn ask_catalogue(
         }
         reader => reader,
     }
-}
-
-/// Creates the catalogue of a tree, in the tree or in `file`, and enters the tags of its files.
-/// Only tags are read, so the contents are not verified yet.
-///
-/// # Errors
-/// If the tree has a catalogue already, or it cannot be written.
-pub fn init(
-    root: &Path,
-    file: Option<&Path>,
-    options: &Options,
-    monitor: &mut dyn Monitor,
-) -> Result<Summary, Error> {
-    let lock = LockRequest { verb: "init", now: (options.now)(), wait: None };
-    let session = CatalogueSession::create(root, file, &lock)?;
-    open_catalogue::enter(session.catalogue(), options);
-    let selection = Selection { roots: vec![root.to_owned()], ..Selection::default() };
-    let session = session.covering(&selection)?;
-    let start = run_start("init", "", false, options);
-    let work = Work {
-        verb: "init",
-        task: task_of(Verb::Show, context_of(Verb::Show, Arc::new(Xattr), None, options)),
-        engine: Arc::new(Buffered),
-        settings: RunSettings::of(options, &selection)?,
-        require_tags: false,
-        time_limit: None,
-        recording: Some(RunRecording::start(session, &selection, &start, &options.controls.stop)?),
-        notices: Vec::new(),
-        // The catalogue is created, and files may be added later.
-        if_empty: Notice { status: ExitStatus::Fine, ..no_file() },
-        source: Box::new(WalkSource {
-            selection,
-            excludes: Arc::new(Excludes::new(&[])?),
-            reads_leaves: false,
-        }),
-    };
-    execute(work, None, monitor)
 }
 
 /// The lines of a list: a path beneath a root with its reference, if it has one, or why a line
@@ -555,7 +536,10 @@ fn pages_of(
 ) -> Result<Option<Arc<PageKeeper>>, Error> {
     let pages = match verb {
         Verb::Tag(tag) => tag.pages,
-        Verb::Check(_) | Verb::Update(_) | Verb::Retag(_) => PagesUse::Kept,
+        Verb::Init(InitOptions { tags_only: false, .. })
+        | Verb::Check(_)
+        | Verb::Update(_)
+        | Verb::Retag(_) => PagesUse::Kept,
         _ => return Ok(None),
     };
     let folder = catalogue.map(leaves_folder).transpose()?.flatten();

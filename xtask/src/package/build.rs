@@ -119,7 +119,7 @@ pub(super) fn manual(release: &Release, options: &PackageOptions) -> anyhow::Res
         None => built(&build_folder(&release.root)?, own_target()?),
     };
     let share = release.scratch.join("share");
-    succeed(Command::new(program).arg("manual").arg(&share))?;
+    succeed(Command::new(program).args(["help", "--manual"]).arg(&share))?;
     for section in ["man1", "man5"] {
         compress(&share.join("man").join(section))?;
     }

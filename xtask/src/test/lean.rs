@@ -14,14 +14,8 @@ use super::steps::{PROGRAM, cargo, target_folder};
 const LEAN: [&str; 3] = ["--package", "steadfast-cli", "--no-default-features"];
 
 /// The verbs that are left out, each with the feature that it needs.
-const ABSENT: [(&str, &str); 6] = [
-    ("fleet", "fleet"),
-    ("measure", "measure"),
-    ("report", "measure"),
-    ("objects", "objects"),
-    ("serve", "serve"),
-    ("open", "serve"),
-];
+const ABSENT: [(&str, &str); 4] =
+    [("fleet", "fleet"), ("measure", "measure"), ("objects", "objects"), ("serve", "serve")];
 
 pub(super) fn lean(session: &mut Session) -> anyhow::Result<()> {
     let built = cargo(session).arg("build").args(LEAN).output().context("running cargo build")?;
@@ -48,7 +42,7 @@ fn try_out(program: &Path, folder: &Path) -> anyhow::Result<()> {
         command.args(arguments).current_dir(&tree).env("XDG_STATE_HOME", folder);
         command.output().with_context(|| format!("running `{}`", program.display()))
     };
-    let help = run(&["--help"])?;
+    let help = run(&["help", "--all"])?;
     let help = String::from_utf8_lossy(&help.stdout).into_owned();
     for (verb, feature) in ABSENT {
         ensure!(!help.contains(&format!("\n  {verb} ")), "the help lists `{verb}`");

@@ -32,7 +32,7 @@ pub(crate) struct CodeArgs {
 #[derive(Debug, Subcommand)]
 pub(crate) enum CodeCommand {
     Show(CodeShowArgs),
-    Verify(Box<CodeVerifyArgs>),
+    Verify(CodeVerifyArgs),
     Cost(CodeCostArgs),
 }
 
@@ -108,7 +108,7 @@ pub(crate) struct CodeVerifyArgs {
     pub(crate) pages: CodePagesArgs,
 
     /// Hash in N threads [default: one per processor that the QoS level may use]
-    #[arg(long, value_name = "N", hide_short_help = true)]
+    #[arg(long, value_name = "N")]
     pub(crate) workers: Option<NonZeroUsize>,
 
     #[command(flatten)]
@@ -221,7 +221,7 @@ pub(crate) struct CodeCostArgs {
     pub(crate) deep: bool,
 
     /// Hash in N threads [default: one per processor that the QoS level may use]
-    #[arg(long, value_name = "N", hide_short_help = true)]
+    #[arg(long, value_name = "N")]
     pub(crate) workers: Option<NonZeroUsize>,
 
     #[command(flatten)]
@@ -248,7 +248,7 @@ pub(crate) struct CodeOutputArgs {
     pub(crate) quiet: bool,
 
     /// Units of sizes: `si` for MB and GB, `iec` for MiB and GiB
-    #[arg(long, default_value = "si", value_parser = named::<Units>(), hide_short_help = true)]
+    #[arg(long, default_value = "si", value_parser = named::<Units>())]
     pub(crate) units: Units,
 }
 

@@ -61,7 +61,7 @@ pub(crate) struct FleetPlanArgs {
     pub(crate) shard_cost: Option<u64>,
     /// The cost of a file beside its bytes: the bytes that could be checked in that time [default:
     /// 64KiB]
-    #[arg(long, value_name = "SIZE", value_parser = quantity::bytes, hide_short_help = true)]
+    #[arg(long, value_name = "SIZE", value_parser = quantity::bytes)]
     pub(crate) file_cost: Option<u64>,
     /// Check the files that FILE names, in any format that `check --manifest` reads. Names are
     /// relative to PATH

@@ -7,6 +7,7 @@ mod hash;
 mod pair;
 mod queue;
 mod read;
+mod report;
 mod write;
 
 use std::path::PathBuf;
@@ -26,6 +27,7 @@ pub(crate) use hash::MeasureHashArgs;
 pub(crate) use pair::PairArgs;
 pub(crate) use queue::QueueArgs;
 pub(crate) use read::ReadArgs;
+pub(crate) use report::ReportArgs;
 pub(crate) use write::WriteArgs;
 
 use super::When;
@@ -36,7 +38,7 @@ use crate::output::stdout_has_color;
 /// Measure what this machine can do, and what limits it.
 ///
 /// Runs the stages of a check with a clock beside them, each alone and all together. The record has
-/// every raw sample; others can repeat it, and `report` can compare it.
+/// every raw sample; others can repeat it, and `measure report` can compare it.
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Examples:
@@ -67,6 +69,7 @@ pub(crate) enum MeasureCommand {
     #[command(hide = true)]
     CipherWorker,
     All(AllArgs),
+    Report(ReportArgs),
 }
 
 impl MeasureCommand {
@@ -80,7 +83,9 @@ impl MeasureCommand {
             MeasureCommand::Pair(args) => args.workload(),
             MeasureCommand::Cipher(args) => args.workload(),
             MeasureCommand::Cpu(args) => args.workload(),
-            MeasureCommand::All(_) | MeasureCommand::CipherWorker => bail!("it is no workload"),
+            MeasureCommand::All(_) | MeasureCommand::Report(_) | MeasureCommand::CipherWorker => {
+                bail!("it is no workload")
+            }
         }
     }
 
@@ -95,7 +100,7 @@ impl MeasureCommand {
             MeasureCommand::Cipher(args) => Some(&args.session),
             MeasureCommand::Cpu(args) => Some(&args.session),
             MeasureCommand::All(args) => Some(&args.session),
-            MeasureCommand::CipherWorker => None,
+            MeasureCommand::Report(_) | MeasureCommand::CipherWorker => None,
         }
     }
 }
@@ -116,7 +121,7 @@ pub(crate) struct SessionArgs {
     #[arg(value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) sessions: Option<u32>,
     /// Draw orders and contents from SEED, so that the session can be repeated [default: random]
-    #[arg(long, value_name = "SEED", hide_short_help = true)]
+    #[arg(long, value_name = "SEED")]
     pub(crate) seed: Option<u64>,
     /// Measure hashing or loops at these QoS levels, by name, number or pace. Repeatable
     #[arg(long, value_name = "LEVEL", value_delimiter = ',', value_parser = level)]
@@ -185,10 +190,10 @@ pub(crate) struct RecordArgs {
     #[arg(long)]
     pub(crate) brief: bool,
     /// Units of sizes: `si` for MB and GB, `iec` for MiB and GiB
-    #[arg(long, default_value = "si", value_parser = named::<Units>(), hide_short_help = true)]
+    #[arg(long, default_value = "si", value_parser = named::<Units>())]
     pub(crate) units: Units,
     /// Show progress on stderr. `auto`: one line on a terminal, otherwise a line every 10 s
-    #[arg(long, value_name = "WHEN", value_enum, default_value = "auto", hide_short_help = true)]
+    #[arg(long, value_name = "WHEN", value_enum, default_value = "auto")]
     pub(crate) progress: When,
 }
 

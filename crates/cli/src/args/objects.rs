@@ -1,36 +1,13 @@
-//! The arguments of `steadfast objects`.
+//! The arguments of `check` of a store's address, and of `import` of a store's report.
 
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
-use clap::{Args, Subcommand};
+use clap::Args;
 use steadfast::manifest::Format;
 use steadfast_objects::Address;
 
 use super::LevelArgs;
-
-/// Compare objects in a store with local records, without downloading.
-///
-/// Stores keep digests of their objects. `check` requests them; `import` reads a report made by a
-/// store. Both compare them with tags, a manifest or a catalogue, and print what each verdict is
-/// based on.
-#[derive(Debug, Args)]
-#[command(after_long_help = "\
-Examples:
-  steadfast objects check s3://archive/photos ~/Pictures
-  steadfast objects check s3://archive --manifest SHA256SUMS --no-read
-  steadfast objects import job-1/manifest.json --of s3://archive/photos --catalogue ~/Pictures")]
-pub(crate) struct ObjectsArgs {
-    #[command(subcommand)]
-    pub(crate) command: ObjectsCommand,
-}
-
-/// Where digests of objects come from.
-#[derive(Debug, Subcommand)]
-pub(crate) enum ObjectsCommand {
-    Check(ObjectsCheckArgs),
-    Import(ObjectsImportArgs),
-}
 
 const STATUSES: &str = "
 
@@ -38,16 +15,19 @@ Exit status: 0 nothing wrong; 1 something is modified or missing, or with --requ
 2 could not tell (not comparable, refused, unreadable, no object on record, usage); \
 3 something is corrupt; 130 interrupted. 3 outranks 1, 1 outranks 2.";
 
-/// Request the digests that a store keeps, and compare them.
+/// Compare the objects of a store with local records, without downloading.
+///
+/// Requests the digests that the store keeps, and compares them with tags, a manifest or a
+/// catalogue.
 ///
 /// Keys come from AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY and AWS_SESSION_TOKEN, or from the
 /// profile in ~/.aws. They are never printed. They need the rights to list the bucket and to get
 /// the heads and attributes of objects.
 #[derive(Debug, Args)]
-#[command(after_long_help = "\
+#[command(bin_name = "steadfast check", after_long_help = "\
 Examples:
-  steadfast objects check s3://archive/photos ~/Pictures
-  steadfast objects check --endpoint http://127.0.0.1:9000 s3://archive --manifest SHA256SUMS"
+  steadfast check s3://archive/photos ~/Pictures
+  steadfast check --endpoint http://127.0.0.1:9000 s3://archive --manifest SHA256SUMS"
     .to_owned() + STATUSES)]
 pub(crate) struct ObjectsCheckArgs {
     /// The objects, as s3://BUCKET/FOLDER. The rest of each key is the path of a file
@@ -59,7 +39,7 @@ pub(crate) struct ObjectsCheckArgs {
     pub(crate) endpoint: Option<String>,
     /// Trust these certificates (PEM) to identify the store [default: AWS_CA_BUNDLE, the profile's,
     /// or those of browsers]
-    #[arg(long, value_name = "FILE", hide_short_help = true)]
+    #[arg(long, value_name = "FILE")]
     pub(crate) ca_bundle: Option<PathBuf>,
     /// The region [default: AWS_REGION, AWS_DEFAULT_REGION, the profile's, or us-east-1]
     #[arg(long, value_name = "NAME")]
@@ -79,10 +59,10 @@ pub(crate) struct ObjectsCheckArgs {
 /// The report is the manifest.json of a batch job that computed digests or of an inventory in CSV,
 /// with its files beside it, or one CSV file.
 #[derive(Debug, Args)]
-#[command(after_long_help = "\
+#[command(bin_name = "steadfast import", after_long_help = "\
 Examples:
-  steadfast objects import job-1/manifest.json --of s3://archive/photos --catalogue ~/Pictures
-  steadfast objects import list.csv --columns 'Bucket, Key, Size, ETag' --of s3://archive ."
+  steadfast import job-1/manifest.json --of s3://archive/photos --catalogue ~/Pictures
+  steadfast import list.csv --columns 'Bucket, Key, Size, ETag' --of s3://archive ."
     .to_owned() + STATUSES)]
 pub(crate) struct ObjectsImportArgs {
     /// The report
@@ -127,7 +107,7 @@ pub(crate) struct ComparedArgs {
     pub(crate) require_tags: bool,
     /// Send requests and read in N threads [default: 16 for requests, one per processor for
     /// reading]
-    #[arg(long, value_name = "N", hide_short_help = true)]
+    #[arg(long, value_name = "N")]
     pub(crate) workers: Option<NonZeroUsize>,
     /// Print one JSON object per object, the summary last
     #[arg(long)]

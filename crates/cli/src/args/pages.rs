@@ -1,115 +1,49 @@
-//! The verbs about pages of any file, `pages digest` and `pages verify`; and what the verbs that
-//! tag say of pages.
+//! What `hash --fs-verity` takes, and what the verbs that tag say of pages.
 
-use std::num::NonZeroUsize;
-use std::path::PathBuf;
-
-use clap::{Args, Subcommand};
+use anyhow::bail;
+use clap::Args;
+use steadfast::Algorithm;
 use steadfast::pages::PagesUse;
 use steadfast::verity::{VerityHash, VerityParams};
 
-use super::{LevelArgs, quantity};
+use super::quantity;
 
-/// Print fs-verity digests, and find the damaged pages of a file.
-///
-/// A digest shows that a file changed. Leaves, one digest per page, show where. `steadfast tag
-/// --pages` stores them; they take 0.8 % of the length of the file.
+/// Digests of fs-verity instead of ordinary ones.
 #[derive(Debug, Args)]
-#[command(after_long_help = "\
-Examples:
-  steadfast tag --pages ~/Videos
-  steadfast pages verify ~/Videos/wedding.mkv
-  steadfast pages verify --json ~/Videos/wedding.mkv | jq '.damaged[]'   ranges to restore")]
-pub(crate) struct PagesArgs {
-    #[command(subcommand)]
-    pub(crate) what: PagesCommand,
-}
-
-/// What to do about pages.
-#[derive(Debug, Subcommand)]
-pub(crate) enum PagesCommand {
-    Digest(PagesDigestArgs),
-    Verify(PagesVerifyArgs),
-}
-
-/// Print fs-verity digests, as `fsverity digest` does, on any file system.
-#[derive(Debug, Args)]
-#[command(after_long_help = "\
-Examples:
-  steadfast pages digest base.apk
-  steadfast pages digest --hash-alg sha512 --block-size 65536 --compact image
-
-Exit status: 0 printed; 2 a FILE cannot be read; 130 interrupted.")]
-pub(crate) struct PagesDigestArgs {
-    /// Files
-    #[arg(value_name = "FILE", required = true)]
-    pub(crate) files: Vec<PathBuf>,
-
-    /// Hash with sha256 or sha512
-    #[arg(long, value_name = "NAME", default_value = "sha256")]
-    hash_alg: VerityHash,
+#[command(next_help_heading = "Digests of fs-verity")]
+pub(crate) struct FsVerityArgs {
+    /// Print fs-verity digests of files, as `fsverity digest` does, by sha256 or sha512
+    #[arg(long, conflicts_with_all = ["check", "tag", "zero", "json", "csv", "files_from"])]
+    pub(crate) fs_verity: bool,
 
     /// Divide the file, and the tree above it, into pages of SIZE: a power of two, 1KiB to 64KiB
     #[arg(long, value_name = "SIZE", default_value = "4096", value_parser = page_len)]
     block_size: usize,
 
     /// Hash these bytes before every page: up to 32, in hexadecimal
-    #[arg(long, value_name = "HEX", value_parser = salt)]
+    #[arg(long, value_name = "HEX", value_parser = salt, requires = "fs_verity")]
     salt: Option<Salt>,
 
     /// Print only digests
-    #[arg(long)]
+    #[arg(long, requires = "fs_verity")]
     pub(crate) compact: bool,
-
-    /// Read and hash in N threads [default: one per processor that the QoS level may use]
-    #[arg(long, value_name = "N", hide_short_help = true)]
-    pub(crate) workers: Option<NonZeroUsize>,
-
-    #[command(flatten)]
-    pub(crate) level: LevelArgs,
 }
 
-impl PagesDigestArgs {
+impl FsVerityArgs {
     /// Returns how trees are made.
-    pub(crate) fn params(&self) -> VerityParams {
+    ///
+    /// # Errors
+    /// If fs-verity does not have the algorithm.
+    pub(crate) fn params(&self, algorithm: Option<Algorithm>) -> anyhow::Result<VerityParams> {
+        let hash = match algorithm {
+            None | Some(Algorithm::Sha256) => VerityHash::Sha256,
+            Some(Algorithm::Sha512) => VerityHash::Sha512,
+            Some(_) => bail!("fs-verity has the algorithms sha256 and sha512"),
+        };
         let salt = self.salt.as_ref().map_or(&[][..], |salt| &salt.0);
-        VerityParams::new(self.hash_alg, self.block_size, salt)
-            .expect("the arguments were looked at one by one")
+        let params = VerityParams::new(hash, self.block_size, salt);
+        Ok(params.expect("the arguments were looked at one by one"))
     }
-}
-
-/// Verify files page by page, by the leaves stored with their tags, and print all damaged ranges.
-///
-/// If pages differ, the file is corrupt if its modification time is that of the tag, otherwise
-/// modified. Writes no file.
-#[derive(Debug, Args)]
-#[command(after_long_help = "\
-Examples:
-  steadfast tag --pages ~/Videos
-  steadfast pages verify ~/Videos/wedding.mkv
-
-Exit status: 0 intact; 1 modified; 2 could not tell (no tag, no leaves, unreadable); 3 corrupt; \
-130 interrupted. 3 outranks 1, 1 outranks 2.")]
-pub(crate) struct PagesVerifyArgs {
-    /// Files
-    #[arg(value_name = "FILE", required = true)]
-    pub(crate) files: Vec<PathBuf>,
-
-    /// Read the catalogue FILE and the leaves beside it [default: that of the nearest tree at or
-    /// above FILE]
-    #[arg(long, value_name = "FILE")]
-    pub(crate) catalogue: Option<PathBuf>,
-
-    /// Read and hash in N threads [default: one per processor that the QoS level may use]
-    #[arg(long, value_name = "N", hide_short_help = true)]
-    pub(crate) workers: Option<NonZeroUsize>,
-
-    #[command(flatten)]
-    pub(crate) level: LevelArgs,
-
-    /// Print one JSON object per file
-    #[arg(long)]
-    pub(crate) json: bool,
 }
 
 /// Whether leaves are kept with tags.
@@ -124,11 +58,10 @@ pub(crate) struct KeepPagesArgs {
     /// Divide files into pages of SIZE: a power of two, 1KiB to 64KiB [default: as in this tree, or
     /// 4KiB]
     #[arg(long, value_name = "SIZE", requires = "pages", value_parser = page_len)]
-    #[arg(hide_short_help = true)]
     page_size: Option<usize>,
 
     /// Store the leaves in NAME.steadfast-pages beside each file instead
-    #[arg(long, requires = "pages", hide_short_help = true)]
+    #[arg(long, requires = "pages")]
     sidecar: bool,
 }
 

@@ -62,12 +62,13 @@ impl LevelOf {
             return None;
         }
         let level = LevelArgs::from_arg_matches(matches).ok()?.level();
+        // A choice that makes a verb do something else than a run.
+        let is_other = ["history", "where", "fs_verity"].iter().any(|choice| {
+            matches.try_get_one::<bool>(choice).is_ok_and(|is_set| is_set == Some(&true))
+        });
         Some(match (verb, part) {
-            (
-                "probe" | "history" | "audit" | "code" | "pages" | "parity" | "par2" | "objects",
-                _,
-            )
-            | ("fleet", "plan") => LevelOf::Work(level),
+            ("probe" | "status" | "code" | "parity", _) | ("fleet", "plan") => LevelOf::Work(level),
+            _ if is_other || verb.ends_with("-objects") => LevelOf::Work(level),
             _ => LevelOf::Run(level),
         })
     }

@@ -7,9 +7,10 @@ use clap::Args;
 
 use super::{CatalogueArgs, DryRunArg, EngineArgs, PathArgs};
 
-/// Repair corrupt, missing and unreadable files from copies or parity.
+/// Mend damaged and missing files, from copies or parity.
 ///
-/// A check finds the files. Suspect files stay as they are, except with --suspect, and edited ones
+/// A PATH that is a PAR2 file stands for the files of its set, which are mended by it. Otherwise, a
+/// check finds the files. Suspect files stay as they are, except with --suspect, and edited ones
 /// except with --to-tag. Damaged pages are
 /// taken from copies if leaves are stored (`tag --pages`), so several damaged copies complete each
 /// other; otherwise the whole file is taken from an intact copy. A file is replaced only if the
@@ -27,6 +28,7 @@ Examples:
   steadfast repair --to-previous ~/Pictures/cat.jpg      undo an edit that was tagged
   steadfast repair --all-lost --from /mnt/a ~/Pictures   the folder is empty, and mounted
   steadfast repair --discard 3 ~/Pictures                remove what repair 3 replaced
+  steadfast repair photos.par2                           by the PAR2 set of another tool
 
 Exit status: 0 everything is as tagged; 1 edited files were left alone; 3 something damaged \
 or suspect remains; 2 could not tell (usage, files without a readable tag, no file found); 130 \
@@ -87,7 +89,7 @@ pub(crate) struct RepairArgs {
     pub(crate) engine: EngineArgs,
     #[command(flatten)]
     pub(crate) catalogue: CatalogueArgs,
-    /// Print one JSON object for each file, the summary last. Needs --yes or --dry-run
+    /// Print one JSON object for each file, the summary last. Without --yes, nothing is written
     #[arg(long)]
     pub(crate) json: bool,
 }

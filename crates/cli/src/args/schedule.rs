@@ -5,16 +5,16 @@ use std::time::Duration;
 
 use clap::{ArgGroup, Args, Subcommand, ValueEnum};
 use steadfast::ReadFrom;
-use steadfast_report::Units;
 use steadfast_watch::{Every, TimeOfDay, TimerKind, WebhookForm};
 
 use super::named::named;
-use super::{LevelArgs, OutputArgs, quantity};
+use super::{AuditArgs, DocumentArgs, LevelArgs, OutputArgs, quantity};
 
 /// Show what was checked when, what is open, and what is overdue.
 ///
 /// Lists each catalogued folder. Reads the catalogues only, so nothing is judged. A folder that is
-/// not there, or another volume in its place, is reported as such.
+/// not there, or another volume in its place, is reported as such. With --audit, tells all that the
+/// catalogue of one tree can prove.
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Examples:
@@ -22,26 +22,31 @@ Examples:
   steadfast status ~/Pictures
   steadfast status --prometheus /var/lib/prometheus/node-exporter/steadfast.prom
   steadfast status --alert    for a second timer: tells if the first does not work
-  steadfast status --json | jq -r 'select(.state != \"fine\") | .path'
+  steadfast status --json | jq -r 'select(.state == \"trouble\") | .path'
+  steadfast status --audit ~/Pictures               what was verified when, and by which run
+  steadfast status --audit --overdue 90 ~/Pictures  which files were not verified for 90 days
+  steadfast status --audit --duplicates --min 1MB ~/Pictures
+  steadfast status --audit --premis ~/Pictures > pictures.premis.xml
 
-Exit status: 0 every folder is fine; 1 something is missing, modified or overdue; 2 a folder is \
-not there, or could not be judged; 3 a corrupt file is open. 3 outranks 1, 1 outranks 2.")]
+Exit status: 0 nothing is wrong; 1 something is missing, modified or overdue; 2 a folder is not \
+there, could not be judged, or has no file with a tag; 3 a corrupt file is open. 3 outranks 1, 1 \
+outranks 2.")]
 pub(crate) struct StatusArgs {
     /// Folders, each the root of a catalogued tree [default: all that are known]
     #[arg(value_name = "DIR")]
     pub(crate) directories: Vec<PathBuf>,
-    /// Print one JSON object per folder
-    #[arg(long)]
-    pub(crate) json: bool,
     /// Write metrics for Prometheus to FILE, or to stdout if FILE is `-`, instead of the states
     #[arg(long, value_name = "FILE", conflicts_with = "json")]
     pub(crate) prometheus: Option<PathBuf>,
     /// Also send the alerts that are due, such as of a schedule whose timer does not work
     #[arg(long)]
     pub(crate) alert: bool,
-    /// Units of sizes: `si` for MB and GB, `iec` for MiB and GiB
-    #[arg(long, default_value = "si", value_parser = named::<Units>(), hide_short_help = true)]
-    pub(crate) units: Units,
+    #[command(flatten)]
+    pub(crate) audit: AuditArgs,
+    #[command(flatten)]
+    pub(crate) level: LevelArgs,
+    #[command(flatten)]
+    pub(crate) document: DocumentArgs,
 }
 
 /// Check folders regularly, without being asked.

@@ -8,8 +8,12 @@ use std::io::{self, Read as _};
 use std::os::unix::ffi::OsStringExt as _;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context as _, bail};
+use anyhow::{Context as _, bail, ensure};
 use steadfast::Selection;
+use steadfast_report::units;
+
+/// Names of a list of which at least one is expected to be there. Fewer may all be missing.
+pub(crate) const NAMES_MANY: usize = 20;
 
 use super::{PathArgs, WalkArgs};
 
@@ -22,8 +26,16 @@ impl PathArgs {
         let listed = match &self.files_from {
             Some(list) => {
                 let separator = if self.null { 0 } else { b'\n' };
-                listed_paths(list, separator)
-                    .with_context(|| format!("cannot read the list `{}`", list.display()))?
+                let paths = listed_paths(list, separator)
+                    .with_context(|| format!("cannot read the list `{}`", list.display()))?;
+                let is_there = |path: &PathBuf| path.symlink_metadata().is_ok();
+                ensure!(
+                    paths.len() < NAMES_MANY || paths.iter().any(is_there),
+                    "none of the {} paths in `{}` is there: are they relative to another folder?",
+                    units::count(paths.len() as u64),
+                    list.display()
+                );
+                paths
             }
             None => Vec::new(),
         };

@@ -1,11 +1,11 @@
-//! The arguments of `serve` and `open`.
+//! The arguments of `serve`.
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
 use clap::Args;
 
-/// Tag and check in the browser.
+/// Do all this in the browser.
 ///
 /// Prints an address with a random token, and opens it in the browser. The pages show the named
 /// folders only: their state, live runs at any QoS level, and the reports that the command writes.
@@ -15,6 +15,7 @@ use clap::Args;
 Examples:
   steadfast serve ~/Pictures /mnt/archive          open both in the browser
   steadfast serve --no-open --port 8080 /srv       only print the address
+  steadfast serve --open IMG_0042.jpg              show it, by a running server if there is one
   steadfast serve --install ~/Pictures             start it now and at each login
   steadfast serve --hash-password > secret         ask for a password, print its hash
   steadfast serve --listen 0.0.0.0:8443 --host nas.home --password-file secret \\
@@ -25,9 +26,18 @@ Ctrl-C ends the server and its runs.
 
 Exit status: 0 ended by a signal; 2 the server could not start.")]
 pub(crate) struct ServeArgs {
-    /// The folders to show, with everything in them [default: the current directory]
+    /// The folders to show, with everything in them; with --open, files as well [default: the
+    /// current directory]
     #[arg(value_name = "ROOT")]
     pub(crate) roots: Vec<PathBuf>,
+
+    /// Show these files and folders by a running server if it has them, as a desktop's menu does.
+    /// Otherwise start one that ends when no page was open for ten minutes and no run goes on
+    #[arg(long, conflicts_with_all = [
+        "port", "records", "install", "uninstall", "listen", "password_file", "metrics_token",
+        "hash_password", "tls_cert", "host", "behind_proxy"
+    ])]
+    pub(crate) open: bool,
 
     /// Do not open a browser
     #[arg(long)]
@@ -53,7 +63,7 @@ pub(crate) struct ServeArgs {
 #[command(next_help_heading = "Service")]
 pub(crate) struct ServiceArgs {
     /// Start this server now and at each login, as a service of systemd or launchd, at port 8674
-    /// unless --port or --listen is given. `steadfast open` then uses it
+    /// unless --port or --listen is given. `serve --open` then uses it
     #[arg(long, conflicts_with_all = ["uninstall", "hash_password"])]
     pub(crate) install: bool,
 
@@ -103,26 +113,4 @@ pub(crate) struct ReachArgs {
     /// The proxy has the pages beneath PATH of its site, for example /steadfast
     #[arg(long, value_name = "PATH", requires = "behind_proxy")]
     pub(crate) base_path: Option<String>,
-}
-
-/// Show files and folders in the browser, from a desktop's menus.
-///
-/// Uses a running server if it shows these paths, otherwise starts one. That server ends when no
-/// page has been open for ten minutes and no run is in progress.
-#[derive(Debug, Args)]
-#[command(after_long_help = "\
-Examples:
-  steadfast open ~/Pictures
-  steadfast open --no-open IMG_0042.jpg   only print the address
-
-Exit status: 0 opened, or the server ended; 2 a PATH cannot be opened, or the server could not \
-start.")]
-pub(crate) struct OpenArgs {
-    /// Files and folders [default: the current directory]
-    #[arg(value_name = "PATH")]
-    pub(crate) paths: Vec<PathBuf>,
-
-    /// Print the address, and do not open a browser
-    #[arg(long)]
-    pub(crate) no_open: bool,
 }

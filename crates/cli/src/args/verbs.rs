@@ -8,9 +8,9 @@ use steadfast::manifest::Format;
 use steadfast::store::foreign::ForeignKind;
 
 use super::{
-    AlgorithmArg, AllowEmptyArg, AuditArgs, CatalogueArgs, CodeArgs, DryRunArg, DueArgs,
-    EngineArgs, HistoryArgs, KeepPagesArgs, LevelArgs, ManualArgs, OutputArgs, PagesArgs, Par2Args,
-    ParityArgs, PathArgs, QosArgs, RepairArgs, WalkArgs,
+    AlgorithmArg, AllowEmptyArg, CatalogueArgs, CatalogueFileArg, CodeArgs, DocumentArgs,
+    DryRunArg, DueArgs, EngineArgs, FsVerityArgs, KeepPagesArgs, LevelArgs, OutputArgs, ParityArgs,
+    PathArgs, QosArgs, RepairArgs, WalkArgs,
 };
 
 /// The verbs.
@@ -20,16 +20,14 @@ pub(crate) enum Command {
     Tag(TagArgs),
     Check(CheckArgs),
     Update(UpdateArgs),
-    Retag(RetagArgs),
     Untag(UntagArgs),
     Show(ShowArgs),
     Hash(HashArgs),
     Export(ExportArgs),
     Import(ImportArgs),
     Diff(DiffArgs),
+    #[command(hide = true)]
     Probe(ProbeArgs),
-    History(HistoryArgs),
-    Audit(AuditArgs),
     #[cfg(feature = "schedule")]
     Status(super::StatusArgs),
     #[cfg(feature = "schedule")]
@@ -37,24 +35,23 @@ pub(crate) enum Command {
     #[cfg(feature = "schedule")]
     Alert(super::AlertArgs),
     Code(CodeArgs),
-    Pages(PagesArgs),
     Parity(ParityArgs),
-    Par2(Par2Args),
     Repair(RepairArgs),
     #[cfg(feature = "fleet")]
     Fleet(super::FleetArgs),
     #[cfg(feature = "objects")]
-    Objects(super::ObjectsArgs),
+    #[command(hide = true)]
+    CheckObjects(super::ObjectsCheckArgs),
+    #[cfg(feature = "objects")]
+    #[command(hide = true)]
+    ImportObjects(super::ObjectsImportArgs),
     #[cfg(feature = "measure")]
     Measure(super::MeasureArgs),
-    #[cfg(feature = "measure")]
-    Report(super::ReportArgs),
     Qos(QosArgs),
-    Manual(ManualArgs),
+    #[command(hide = true)]
+    Help(super::HelpArgs),
     #[cfg(feature = "serve")]
     Serve(super::ServeArgs),
-    #[cfg(feature = "serve")]
-    Open(super::OpenArgs),
 }
 
 /// What every verb takes that reads files and writes their tags.
@@ -82,29 +79,35 @@ impl TagWriteArgs {
     }
 }
 
-/// Make a catalogue of a directory, so that missing files are noticed.
+/// Record every file of a directory. Begin here.
 ///
-/// A tag is lost together with its file. The catalogue, DIR/.steadfast/catalogue.sqlite, is not:
-/// once it exists, `tag`, `check`, `update` and `retag` in that tree keep it up to date, and a
-/// check also finds missing files, moved files and lost tags. Existing tags are entered. No file is
-/// read.
+/// Makes the catalogue, DIR/.steadfast/catalogue.sqlite, and reads every file once. From then on
+/// `check` finds files that changed, decayed, moved or are missing. Each file also gets a tag, an
+/// extended attribute of about 60 bytes; contents, names and dates stay as they are. A file that
+/// has a tag already is compared with it. If it is interrupted, run it again: it goes on where it
+/// was.
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Examples:
   steadfast init ~/Pictures
+  steadfast init --tags-only ~/Pictures   enter the tags that are there, and read no file
   steadfast init --catalogue ~/dvd-17.sqlite /media/dvd   for a read-only medium
-  steadfast init --rebuild ~/Pictures                     replace a damaged catalogue
+  steadfast init --rebuild ~/Pictures     replace a damaged catalogue
 
-Exit status: 0 done; 2 the catalogue could not be made, or some tags could not be read; \
-130 interrupted.")]
+Exit status: 0 every file is recorded; 1 a file with a tag is modified; 2 the catalogue could not \
+be made, or some files could not be read or tagged; 3 a file with a tag is corrupt; 130 \
+interrupted.")]
 pub(crate) struct InitArgs {
     /// The root of the tree [default: the current directory]
     #[arg(value_name = "DIR", default_value = ".", hide_default_value = true)]
     pub(crate) root: PathBuf,
+    /// Enter the files that have a tag, and read no contents. Files without one stay unrecorded
+    #[arg(long)]
+    pub(crate) tags_only: bool,
     /// Make the catalogue in FILE instead of in the tree
     #[arg(long, value_name = "FILE")]
     pub(crate) catalogue: Option<PathBuf>,
-    /// Rename the existing catalogue, and make a new one from the tags
+    /// Rename the existing catalogue, and make a new one
     #[arg(long)]
     pub(crate) rebuild: bool,
     /// Accept that the tree is in another place, for example after a copy to a new disk
@@ -114,7 +117,11 @@ pub(crate) struct InitArgs {
     #[arg(long, conflicts_with_all = ["rebuild", "rebind", "catalogue"])]
     pub(crate) forget: bool,
     #[command(flatten)]
-    pub(crate) level: LevelArgs,
+    pub(crate) walk: WalkArgs,
+    #[command(flatten)]
+    pub(crate) engine: EngineArgs,
+    #[command(flatten)]
+    pub(crate) algorithm: AlgorithmArg,
     #[command(flatten)]
     pub(crate) output: OutputArgs,
 }
@@ -123,6 +130,8 @@ pub(crate) struct InitArgs {
 ///
 /// A tag is one extended attribute. It holds the algorithm, digest, length, modification time and
 /// the time of tagging. Files that have a tag keep it and are not read, so a second run is quick.
+/// Without a catalogue (`init`), a check does not notice missing files, and a file that a program
+/// saved anew counts as untagged.
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Examples:
@@ -139,7 +148,7 @@ pub(crate) struct TagArgs {
     pub(crate) pages: KeepPagesArgs,
 }
 
-/// Hash every tagged file, and compare it with its tag.
+/// Read every file again, and say what changed without you.
 ///
 /// A file with the same contents is intact, or touched if its modification time changed. A file
 /// with other contents is modified if its modification time changed too, as after an edit. If its
@@ -150,11 +159,24 @@ Examples:
   steadfast check ~/Pictures
   steadfast check --read-from media /mnt/disk   test the disk and not the page cache
   steadfast check --quiet --require-tags /srv   for a scheduler: prints only problems
+  steadfast check --where ~/Videos/wedding.mkv  which parts are damaged, after tag --pages
+  steadfast check photos.par2                   by the PAR2 set of another tool
+  steadfast check s3://archive/photos ~/Pictures   objects of a store; --help after it has more
 
 Exit status: 0 nothing wrong; 1 something is modified, missing, or with --require-tags untagged; \
 2 could not tell (unreadable, unstable, no file found or judged, usage); 3 something is corrupt; \
 130 interrupted. 3 outranks 1, 1 outranks 2.")]
 pub(crate) struct CheckArgs {
+    /// Verify each PATH page by page, by the leaves that `tag --pages` stored, and print all its
+    /// damaged ranges. Needs a PATH
+    #[arg(
+        long,
+        conflicts_with_all = [
+            "manifest", "require_tags", "older_than", "max_time", "max_bytes", "resume", "quick",
+            "csv", "report", "trace"
+        ]
+    )]
+    pub(crate) r#where: bool,
     /// Treat untagged files as failures, with status 1. Cannot be combined with options that check
     /// part of a tree
     #[arg(
@@ -191,7 +213,7 @@ pub(crate) struct CheckArgs {
     pub(crate) output: OutputArgs,
 }
 
-/// Check, tag new files and retag modified ones, in one pass.
+/// Check, and record new and edited files.
 ///
 /// Corrupt and suspect files are reported and keep their old tags as evidence. A retagged file
 /// keeps its previous tag beside the new one, and is listed unless --quiet is given: if you did not
@@ -200,7 +222,9 @@ pub(crate) struct CheckArgs {
 #[command(after_long_help = "\
 Examples:
   steadfast update ~/Documents
-  steadfast update --dry-run ~/Documents   what changed since the last time?
+  steadfast update --dry-run ~/Documents         what changed since the last time?
+  steadfast update --accept scan-0042.tiff       accept this file although it seems corrupt
+  steadfast update --convert --algorithm blake3 ~/Documents
 
 If more than 5 % of at least 40 files are missing or modified at once, the run ends before it \
 writes anything: is the right volume mounted? --accept-many accepts them.
@@ -209,6 +233,22 @@ Exit status: 0 every file has a correct tag now; 1 with --dry-run, something is 
 many files are missing or modified; 2 some could not be read or tagged, or no file was found; 3 \
 something is corrupt; 130 interrupted.")]
 pub(crate) struct UpdateArgs {
+    /// Accept the files of PATH as they are, also corrupt and suspect ones and those with a damaged
+    /// tag, and tag no new ones. Needs a PATH, because it discards the record of the previous
+    /// contents
+    #[arg(
+        long,
+        conflicts_with_all =
+            ["restore_tags", "accept_missing", "accept_suspect", "only_suspect", "convert"]
+    )]
+    pub(crate) accept: bool,
+    /// Replace every tag by one of --algorithm. Corrupt and suspect files keep theirs
+    #[arg(
+        long,
+        requires = "algorithm",
+        conflicts_with_all = ["restore_tags", "accept_missing", "accept_suspect", "only_suspect"]
+    )]
+    pub(crate) convert: bool,
     /// Restore lost tags from the catalogue
     #[arg(long)]
     pub(crate) restore_tags: bool,
@@ -222,36 +262,6 @@ pub(crate) struct UpdateArgs {
     #[arg(long, conflicts_with_all = ["accept_suspect", "restore_tags", "accept_missing"])]
     pub(crate) only_suspect: bool,
     /// Update even if more than 5 % of the files are missing or modified
-    #[arg(long)]
-    pub(crate) accept_many: bool,
-    #[command(flatten)]
-    pub(crate) write: TagWriteArgs,
-}
-
-/// Replace the tags of files whose contents changed.
-///
-/// Modified files get a tag of their present contents and are listed unless --quiet is given. The
-/// previous tag is kept beside the new one. With --algorithm, all tags are replaced by tags of that
-/// algorithm. Corrupt and suspect files, and files with a damaged tag, are skipped unless --accept
-/// is given.
-#[derive(Debug, Args)]
-#[command(after_long_help = "\
-Examples:
-  steadfast retag ~/Documents                 accept edits
-  steadfast retag --accept scan-0042.tiff     accept this file although it seems corrupt
-  steadfast retag --algorithm blake3 .        change the algorithm
-
-If more than 5 % of at least 40 files are missing or modified at once, the run ends before it \
-writes anything. --accept-many accepts them.
-
-Exit status: 0 done; 1 too many files are missing or modified; 2 some could not be read or \
-tagged, or no file has a tag; 3 something is corrupt and was skipped; 130 interrupted.")]
-pub(crate) struct RetagArgs {
-    /// Also retag corrupt and suspect files, and files with a damaged tag. Needs a PATH, because it
-    /// discards the record of the previous contents
-    #[arg(long)]
-    pub(crate) accept: bool,
-    /// Retag even if more than 5 % of the files are missing or modified
     #[arg(long)]
     pub(crate) accept_many: bool,
     #[command(flatten)]
@@ -282,21 +292,36 @@ pub(crate) struct UntagArgs {
     pub(crate) output: OutputArgs,
 }
 
-/// Print tags without reading the files.
+/// Show what is known of a file: its tag, and its history.
+///
+/// Reads no contents. Without --history, prints the tag of each file. With it, prints the present
+/// state of a file, then every run, oldest first: when, by which verb and version, read from where,
+/// the verdict, and the old and new digest if the tag changed; of a directory, the runs over it.
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Examples:
   steadfast show IMG_0042.jpg
+  steadfast show --history ~/Pictures/2019/IMG_0042.jpg
   steadfast show --json . | jq -r 'select(.stored) | .stored.digest'
+  steadfast show --history --premis IMG_0042.jpg > IMG_0042.premis.xml
 
-Exit status: 0 done; 2 some tags could not be read, or no file was found; 130 interrupted.")]
+Exit status: 0 done; 2 some tags could not be read, no file was found, or with --history there is \
+no catalogue, or it has no record of the file; 130 interrupted.")]
 pub(crate) struct ShowArgs {
     #[command(flatten)]
     pub(crate) paths: PathArgs,
+    /// Print everything that happened to PATH, a file or a directory, which may have been deleted
+    #[arg(long, conflicts_with_all = ["files_from", "exclude", "exclude_from"])]
+    pub(crate) history: bool,
+    #[command(flatten)]
+    pub(crate) place: CatalogueFileArg,
     #[command(flatten)]
     pub(crate) level: LevelArgs,
     #[command(flatten)]
-    pub(crate) output: OutputArgs,
+    pub(crate) document: DocumentArgs,
+    /// Print only what went wrong
+    #[arg(short, long, conflicts_with = "history")]
+    pub(crate) quiet: bool,
 }
 
 /// Print digests, or check files against a list of digests.
@@ -310,6 +335,7 @@ pub(crate) struct ShowArgs {
 Examples:
   steadfast hash *.iso > SHA256SUMS
   steadfast hash --check SHA256SUMS       names are relative to the working directory
+  steadfast hash --fs-verity base.apk     as `fsverity digest` prints it
   tar c photos | tee photos.tar | steadfast hash
   find . -name '*.jpg' -print0 | steadfast hash -0 --files-from - --algorithm blake3
 
@@ -330,6 +356,8 @@ pub(crate) struct HashArgs {
     pub(crate) algorithm: AlgorithmArg,
     #[command(flatten)]
     pub(crate) compare: CompareArgs,
+    #[command(flatten)]
+    pub(crate) fs_verity: FsVerityArgs,
     #[command(flatten)]
     pub(crate) output: OutputArgs,
 }
@@ -414,6 +442,7 @@ Examples:
   steadfast import SHA256SUMS                   names are relative to the folder of the manifest
   steadfast import SHA256SUMS ~/Pictures        names are relative to ~/Pictures
   steadfast import --format hashdeep known.txt /mnt/disk
+  steadfast import job/manifest.json --of s3://archive/photos .   compare a report of a store
 
 Exit status: 0 every file has a tag now; 1 something differs from its record or is missing; 2 some \
 could not be read or tagged; 3 something is corrupt; 130 interrupted.")]

@@ -1,10 +1,11 @@
-//! `steadfast audit`: arguments → what a catalogue can prove → one document of it.
+//! `steadfast status --audit`: arguments → what a catalogue can prove → one document of it.
 
 mod premis;
 
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
+use anyhow::bail;
 use steadfast::ExitStatus;
 use steadfast::Options;
 use steadfast::catalogue::{Catalogue, FileState};
@@ -13,7 +14,7 @@ use steadfast_report::audit::{
     AuditCsv, AuditJson, AuditPart, AuditRenderer, AuditTally, AuditText, AuditView, WindowReading,
 };
 
-use crate::args::AuditArgs;
+use crate::args::{AuditArgs, DocumentArgs, StatusArgs};
 use crate::exit;
 use crate::outlet::Outlet;
 use crate::output::stdout_has_color;
@@ -22,11 +23,17 @@ use super::tree_catalogue::{each_run, open};
 
 pub(super) use premis::write_tree;
 
-pub(super) fn run(args: &AuditArgs) -> anyhow::Result<ExitStatus> {
-    let (catalogue, _) = open(&args.directory, args.place.file.as_deref())?;
+pub(super) fn run(args: &StatusArgs) -> anyhow::Result<ExitStatus> {
+    let StatusArgs { directories, audit: args, document, .. } = args;
+    let directory = match &directories[..] {
+        [] => Path::new("."),
+        [directory] => directory,
+        _ => bail!("an audit is of one DIR"),
+    };
+    let (catalogue, _) = open(directory, args.place.file.as_deref())?;
     exit::stop_on_signals()?;
-    let mut outlet = Outlet::new(args.document.csv);
-    if args.document.premis {
+    let mut outlet = Outlet::new(document.csv);
+    if document.premis {
         let tally = write_tree(&catalogue, Path::new(""), &mut outlet)?;
         outlet.finish()?;
         return Ok(tally.exit_status(None));
@@ -52,7 +59,7 @@ pub(super) fn run(args: &AuditArgs) -> anyhow::Result<ExitStatus> {
         overdue_days: args.overdue,
         verification: verification.as_ref(),
     };
-    let mut renderer = renderer(args);
+    let mut renderer = renderer(args, document);
     renderer.begin(&view, &mut outlet.pending);
     let tally = stream(args, &view, &catalogue, &mut *renderer, &mut outlet)?;
     if tally.proves_nothing {
@@ -63,14 +70,14 @@ pub(super) fn run(args: &AuditArgs) -> anyhow::Result<ExitStatus> {
     Ok(tally.exit_status(verification.as_ref()))
 }
 
-fn renderer(args: &AuditArgs) -> Box<dyn AuditRenderer> {
-    match (args.document.json, args.document.csv) {
+fn renderer(args: &AuditArgs, document: &DocumentArgs) -> Box<dyn AuditRenderer> {
+    match (document.json, document.csv) {
         (true, _) => Box::new(AuditJson),
         (_, true) => Box::new(AuditCsv),
         _ => Box::new(AuditText::new(TextOptions {
             verbose: args.verbose,
             color: stdout_has_color(),
-            units: args.document.units,
+            units: document.units,
             ..TextOptions::default()
         })),
     }

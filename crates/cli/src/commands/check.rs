@@ -10,9 +10,15 @@ use steadfast::{CheckOptions, ExitStatus, Verb};
 use crate::args::CheckArgs;
 
 use super::documents::{ManifestDocument, ensure_plain};
-use super::{RunPlace, execute, render_as, report};
+use super::{RunPlace, execute, par2, render_as, report};
 
 pub(super) fn run(args: &CheckArgs) -> anyhow::Result<ExitStatus> {
+    if args.r#where {
+        return super::pages::verify(args);
+    }
+    if par2::are_sets(&args.paths.paths)? {
+        return par2::check(args);
+    }
     if let Some(manifest) = &args.manifest {
         return check_manifest(args, manifest);
     }
@@ -66,7 +72,7 @@ fn check_manifest(args: &CheckArgs, manifest: &Path) -> anyhow::Result<ExitStatu
     ensure!(paths.len() <= 1, "with --manifest, one PATH says what its names are relative to");
     let mut document = ManifestDocument::open(manifest, args.format)?;
     let command = format!("steadfast check --manifest {}", manifest.display());
-    let root = document.find_root(paths.first().map(PathBuf::as_path), &command);
+    let root = document.find_root(paths.first().map(PathBuf::as_path), &command)?;
     let options = args.paths.walk.empty.choose(args.engine.options());
     let options = args.catalogue.choose(options);
     let unnamed = match args.new && document.extra.is_empty() && !manifest.is_dir() {

@@ -14,7 +14,7 @@ use steadfast::manifest::bagit::{Bag, Problem};
 use steadfast::manifest::{self, Format, confine};
 use steadfast::run::{List, Unlisted};
 
-use crate::args::PathArgs;
+use crate::args::{NAMES_MANY, PathArgs};
 use crate::exit::complain;
 
 /// The path that stands for standard input.
@@ -116,11 +116,18 @@ impl ManifestDocument {
     /// manifest, or the working directory if names are there and none is in that folder. Prints a
     /// message unless the first choice has some of the names. `command` is what to type before the
     /// folder.
-    pub(super) fn find_root(&mut self, given: Option<&Path>, command: &str) -> PathBuf {
+    ///
+    /// # Errors
+    /// If none of many names is in any of these directories: a line for each would say less.
+    pub(super) fn find_root(
+        &mut self,
+        given: Option<&Path>,
+        command: &str,
+    ) -> anyhow::Result<PathBuf> {
         let here = Path::new(".");
         let first = given.unwrap_or(&self.folder).to_owned();
         let mut list = std::mem::replace(&mut self.list, Box::new(std::iter::empty()));
-        let head: Vec<_> = list.by_ref().take(NAMES_TRIED).collect();
+        let mut head: Vec<_> = list.by_ref().take(NAMES_TRIED).collect();
         let names: Vec<&Path> = head.iter().flatten().map(|(path, _)| path.as_path()).collect();
         let found = |root: &Path| {
             names.iter().filter(|name| root.join(name).symlink_metadata().is_ok()).count()
@@ -138,10 +145,16 @@ impl ManifestDocument {
             root = here.to_owned();
         } else if in_first == 0 && !names.is_empty() {
             let searched = if second { " or in the working directory" } else { "" };
-            complain(&format!(
+            let text = format!(
                 "no file that `{document}` names is in `{folder}`{searched}: give the folder that \
                  its names are relative to: `{command} DIR`"
-            ));
+            );
+            let is_long = names.len() >= NAMES_MANY;
+            head.extend(list.by_ref().take(if is_long { usize::MAX } else { 0 }));
+            let mut rest = head.iter().skip(NAMES_TRIED).flatten();
+            let is_there = |name: &PathBuf| first.join(name).symlink_metadata().is_ok();
+            ensure!(!is_long || rest.any(|(name, _)| is_there(name)), "{text}");
+            complain(&text);
         } else if in_second > in_first {
             complain(&format!(
                 "more of the files that `{document}` names are in the working directory than in \
@@ -149,7 +162,7 @@ impl ManifestDocument {
             ));
         }
         self.list = Box::new(head.into_iter().chain(list));
-        root
+        Ok(root)
     }
 
     /// Returns whether the names are relative to another folder than that of the manifest.

@@ -1,4 +1,4 @@
-//! `steadfast history`: arguments → what a catalogue tells of one path → one document of it.
+//! `steadfast show --history`: arguments → what a catalogue tells of one path → one document of it.
 
 use std::path::Path;
 
@@ -11,7 +11,7 @@ use steadfast_report::history::{
 };
 use steadfast_report::premis::write_premis;
 
-use crate::args::{DocumentArgs, HistoryArgs};
+use crate::args::{DocumentArgs, ShowArgs};
 use crate::exit;
 use crate::outlet::Outlet;
 use crate::output::stdout_has_color;
@@ -19,8 +19,9 @@ use crate::output::stdout_has_color;
 use super::audit::write_tree;
 use super::tree_catalogue::{each_run, open};
 
-pub(super) fn run(args: &HistoryArgs) -> anyhow::Result<ExitStatus> {
-    let (catalogue, path) = open(&args.path, args.place.file.as_deref())?;
+pub(super) fn run(args: &ShowArgs) -> anyhow::Result<ExitStatus> {
+    let [path] = &args.paths.paths[..] else { bail!("--history is of one PATH") };
+    let (catalogue, path) = open(path, args.place.file.as_deref())?;
     exit::stop_on_signals()?;
     let outlet = Outlet::new(args.document.csv);
     let history = catalogue.history(&path)?;

@@ -26,7 +26,7 @@ pub(super) fn run(args: &ImportArgs) -> anyhow::Result<ExitStatus> {
     let mut document = ManifestDocument::open(manifest, args.format).context("cannot import")?;
     let command = format!("steadfast import {}", manifest.display());
     let given = rest.first().map(PathBuf::as_path);
-    let root = document.find_root(given, &command);
+    let root = document.find_root(given, &command)?;
     // Digests accepted without reading must not be applied to other files of the same names.
     let guessed = args.trust && given.is_none() && document.is_elsewhere(&root);
     ensure!(!guessed, "--trust needs the folder that the names are relative to: `{command} DIR`");

@@ -1,26 +1,30 @@
-//! `steadfast init`: arguments → a new catalogue, entered from the tags → the report.
+//! `steadfast init`: arguments → a catalogue with every file in it → the report, and what is next.
 
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, ensure};
 use steadfast::ExitStatus;
-use steadfast::Options;
 use steadfast::catalogue::{Catalogue, FILE, FOLDER, LockRequest, TreeList};
+use steadfast::{CatalogueUse, InitOptions, Verb};
+use steadfast_report::escape;
 
 use crate::args::InitArgs;
 use crate::exit::complain;
+use crate::output::answer;
 use crate::state_folder;
 
-use super::{execute_with, report};
+use super::{execute, report};
 
 pub(super) fn run(args: &InitArgs) -> anyhow::Result<ExitStatus> {
     let trees = state_folder::trees();
     if args.forget {
         return forget(&args.root, trees);
     }
-    let options = Options::default().with(|options| {
-        options.qos = args.level.level();
+    let options = args.walk.empty.choose(args.engine.options());
+    let options = options.with(|options| {
         options.catalogue.trees = trees;
+        options.catalogue.choice =
+            args.catalogue.clone().map_or(CatalogueUse::Nearest, CatalogueUse::At);
     });
     let writer = LockRequest { verb: "init", now: (options.now)(), wait: None };
     if args.rebind {
@@ -32,9 +36,45 @@ pub(super) fn run(args: &InitArgs) -> anyhow::Result<ExitStatus> {
         let aside = Catalogue::set_aside(&file_of(args), &writer)?;
         complain(&format!("the previous catalogue is now `{}`", aside.display()));
     }
-    execute_with(options, &args.output, report, |options, console| {
-        steadfast::run::init(&args.root, args.catalogue.as_deref(), options, console)
-    })
+    let roots = vec![args.root.clone()];
+    let selection = args.walk.selection()?.with(|selection| selection.roots = roots);
+    let (algorithm, tags_only) = (args.algorithm.algorithm, args.tags_only);
+    let verb = Verb::Init(InitOptions { algorithm, tags_only });
+    let status = execute(verb, &selection, options, &args.output, report)?;
+    let output = &args.output;
+    if !(output.json || output.csv || output.quiet) {
+        answer(next_steps(args, status).as_bytes())?;
+    }
+    Ok(status)
+}
+
+/// Says what to type next.
+fn next_steps(args: &InitArgs, status: ExitStatus) -> String {
+    let place = escape::path(&args.root);
+    let place = match &args.catalogue {
+        Some(file) => format!("--catalogue {} {place}", escape::path(file)),
+        None => place.to_string(),
+    };
+    let command = |verb: &str, what: &str| format!("  {:<40}  {what}\n", format!("{verb} {place}"));
+    match status {
+        ExitStatus::Interrupted => {
+            format!("\nIt goes on where it was if you run it again: steadfast init {place}\n")
+        }
+        ExitStatus::Fine if args.tags_only => {
+            let check = command("steadfast check", "read every file and compare it");
+            format!("\nThe tags are entered. No file was read. Next:\n{check}")
+        }
+        ExitStatus::Fine => {
+            let check = command("steadfast check", "find what changed without you");
+            let update = command("steadfast update", "after you added or edited files");
+            let mut text = format!("\nEvery file is recorded. Next:\n{check}{update}");
+            if cfg!(feature = "schedule") && args.catalogue.is_none() {
+                text += &command("steadfast schedule add", "check by itself, and be told");
+            }
+            text
+        }
+        _ => String::new(),
+    }
 }
 
 /// Removes a tree from the list of catalogued trees.

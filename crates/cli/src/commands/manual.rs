@@ -1,4 +1,4 @@
-//! `steadfast manual`: the command's own definition → manual pages and completions.
+//! `steadfast help --manual`: the command's own definition → manual pages and completions.
 
 use std::fs;
 use std::path::Path;
@@ -9,7 +9,7 @@ use clap_mangen::Man;
 use steadfast::ExitStatus;
 use steadfast::beneath::{Existing, write_whole};
 
-use crate::args::ManualArgs;
+use crate::args::described;
 
 /// The page about formats. It is the only one that is written by hand.
 const FORMATS: &str = include_str!("manual/steadfast-formats.5");
@@ -21,24 +21,22 @@ const COMPLETIONS: [(Shell, &str, &str); 3] = [
     (Shell::Fish, "fish/vendor_completions.d", "steadfast.fish"),
 ];
 
-pub(super) fn run(args: &ManualArgs) -> anyhow::Result<ExitStatus> {
-    let mut command = ManualArgs::command();
+pub(super) fn run(directory: &Path) -> anyhow::Result<ExitStatus> {
+    let mut command = described();
     for (shell, folder, name) in COMPLETIONS {
         let mut text = Vec::new();
         clap_complete::generate(shell, &mut command, "steadfast", &mut text);
-        write(&args.directory.join(folder), name, &text)?;
+        write(&directory.join(folder), name, &text)?;
     }
-    write(&args.directory.join("man/man5"), "steadfast-formats.5", FORMATS.as_bytes())?;
-    write_pages(&args.directory.join("man/man1"), &command)?;
+    write(&directory.join("man/man5"), "steadfast-formats.5", FORMATS.as_bytes())?;
+    write_pages(&directory.join("man/man1"), &command)?;
     Ok(ExitStatus::Fine)
 }
 
 /// Writes the page of a command and of each below it.
 fn write_pages(folder: &Path, command: &clap::Command) -> anyhow::Result<()> {
-    // A page names its version once, without the backends of the machine that made it, and
-    // describes options for experts too.
-    let described = command.clone().long_version(env!("CARGO_PKG_VERSION"));
-    let page = Man::new(described.mut_args(|arg| arg.hide_short_help(false)));
+    // A page names its version once, without the backends of the machine that made it.
+    let page = Man::new(command.clone().long_version(env!("CARGO_PKG_VERSION")));
     let mut text = Vec::new();
     page.render(&mut text).context("rendering a manual page")?;
     let name = page.get_filename();

@@ -1,5 +1,6 @@
 //! `steadfast measure`: arguments → workloads → a record, and a page about it.
 
+mod report;
 mod sessions;
 
 use std::collections::BTreeMap;
@@ -37,6 +38,9 @@ const ENDURANCE_BYTES: f64 = 600e12;
 const INTERRUPTED: &str = "interrupted";
 
 pub(super) fn run(args: &MeasureArgs) -> anyhow::Result<ExitStatus> {
+    if let MeasureCommand::Report(args) = &args.what {
+        return report::run(args);
+    }
     let Some(session) = args.what.session() else {
         serve(&mut io::stdin().lock(), &mut io::stdout().lock())
             .context("cannot talk to the process that asks")?;
@@ -44,7 +48,7 @@ pub(super) fn run(args: &MeasureArgs) -> anyhow::Result<ExitStatus> {
     };
     // If this record cannot be read, the user should know before measuring.
     let against = session.record.against.as_deref();
-    let others = against.map(super::report::read).transpose()?.unwrap_or_default();
+    let others = against.map(report::read).transpose()?.unwrap_or_default();
     let workloads = match &args.what {
         MeasureCommand::All(args) => args.workloads()?,
         one => vec![one.workload()?],

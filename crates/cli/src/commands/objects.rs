@@ -1,4 +1,4 @@
-//! `steadfast objects`: arguments → digests of a store, compared with local records.
+//! `check` and `import` of an object store: arguments → its digests, compared with local records.
 
 mod check;
 mod import;
@@ -18,16 +18,22 @@ use steadfast_report::objects::ObjectsOptions;
 use steadfast_report::{Units, units};
 
 use super::documents::ManifestDocument;
-use crate::args::{ComparedArgs, ObjectsArgs, ObjectsCommand, When};
+use crate::args::{ComparedArgs, ObjectsCheckArgs, ObjectsImportArgs, When};
 use crate::exit;
 use crate::outlet::Outlet;
 use crate::progress::ProgressLine;
 
-pub(super) fn run(args: &ObjectsArgs) -> anyhow::Result<ExitStatus> {
-    let done = match &args.command {
-        ObjectsCommand::Check(args) => check::run(args),
-        ObjectsCommand::Import(args) => import::run(args),
-    };
+/// Compares objects with local records by the digests that their store tells.
+pub(super) fn check(args: &ObjectsCheckArgs) -> anyhow::Result<ExitStatus> {
+    explained(check::run(args))
+}
+
+/// Compares objects with local records by a report of their store.
+pub(super) fn import(args: &ObjectsImportArgs) -> anyhow::Result<ExitStatus> {
+    explained(import::run(args))
+}
+
+fn explained(done: anyhow::Result<ExitStatus>) -> anyhow::Result<ExitStatus> {
     done.or_else(|error| {
         let error = error.downcast::<Error>()?;
         exit::complain(&error.to_string());

@@ -1,4 +1,5 @@
-//! `steadfast pages`: arguments → digests of trees, or files verified page by page → text or JSON.
+//! `steadfast hash --fs-verity` and `steadfast check --where`: files → digests of trees, or files
+//! verified page by page → text or JSON.
 
 use std::io;
 use std::num::NonZeroUsize;
@@ -6,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use anyhow::Context as _;
+use anyhow::{Context as _, ensure};
 use steadfast::ExitStatus;
 use steadfast::fastest_lanes;
 use steadfast::run::{PagesOptions, verify_pages};
@@ -15,25 +16,21 @@ use steadfast_codesign::FileSource;
 use steadfast_report::escape;
 use steadfast_report::pages::{write_digest, write_verified_json, write_verified_text};
 
-use crate::args::{PagesArgs, PagesCommand, PagesDigestArgs, PagesVerifyArgs};
+use crate::args::{CheckArgs, HashArgs};
 use crate::exit;
 use crate::output::answer_part;
 
-pub(super) fn run(args: &PagesArgs) -> anyhow::Result<ExitStatus> {
-    match &args.what {
-        PagesCommand::Digest(args) => digest(args),
-        PagesCommand::Verify(args) => verify(args),
-    }
-}
-
-fn digest(args: &PagesDigestArgs) -> anyhow::Result<ExitStatus> {
+/// Prints fs-verity digests.
+pub(super) fn digest(args: &HashArgs) -> anyhow::Result<ExitStatus> {
+    let files = &args.paths.paths;
+    ensure!(!files.is_empty(), "--fs-verity needs a PATH");
     let stop = exit::stop_on_signals()?;
-    let params = args.params();
-    let workers = args.level.workers(args.workers);
-    each(&args.files, &stop, |path, out| {
+    let params = args.fs_verity.params(args.algorithm.algorithm)?;
+    let workers = args.engine.workers();
+    each(files, &stop, |path, out| {
         let digest = digest_of(path, &params, workers, &stop);
         let digest = digest.with_context(|| format!("`{}`", escape::path(path)))?;
-        write_digest(path, &digest, args.compact, out);
+        write_digest(path, &digest, args.fs_verity.compact, out);
         Ok(ExitStatus::Fine)
     })
 }
@@ -53,14 +50,17 @@ fn digest_of(
     steadfast::verity::digest(&source, params, &options)
 }
 
-fn verify(args: &PagesVerifyArgs) -> anyhow::Result<ExitStatus> {
+/// Verifies files by their leaves, and prints their damaged ranges.
+pub(super) fn verify(args: &CheckArgs) -> anyhow::Result<ExitStatus> {
+    let files = &args.paths.paths;
+    ensure!(!files.is_empty(), "--where needs a PATH");
     let stop = exit::stop_on_signals()?;
     let mut options = PagesOptions::default();
-    options.catalogue = args.catalogue.clone();
-    options.workers = args.level.workers(args.workers);
+    options.catalogue = args.catalogue.catalogue.clone();
+    options.workers = args.engine.workers();
     options.stop = Arc::clone(&stop);
-    let write = if args.json { write_verified_json } else { write_verified_text };
-    each(&args.files, &stop, |path, out| {
+    let write = if args.output.json { write_verified_json } else { write_verified_text };
+    each(files, &stop, |path, out| {
         let verified = verify_pages(path, &options)?;
         write(path, &verified, out);
         Ok(verified.verdict.exit_status(false))

@@ -1,9 +1,9 @@
-//! `steadfast par2`: arguments → a set verified, or files repaired by it → text or JSON.
+//! PAR2 sets given to `check` and `repair`: a set verified, or files repaired by it → text or JSON.
 
 use std::io::{self, IsTerminal as _, Write as _};
 use std::path::{Path, PathBuf};
 
-use anyhow::bail;
+use anyhow::ensure;
 use steadfast::ExitStatus;
 use steadfast::par2::{Par2Report, Par2Totals, repair_par2, verify_par2};
 use steadfast_report::advice;
@@ -11,45 +11,54 @@ use steadfast_report::par2::{
     write_file_json, write_file_text, write_totals_json, write_totals_text,
 };
 
-use crate::args::{Par2Args, Par2Command, Par2RepairArgs};
+use crate::args::{CheckArgs, RepairArgs};
 use crate::exit;
 use crate::output::{answer, answer_part};
 
-pub(super) fn run(args: &Par2Args) -> anyhow::Result<ExitStatus> {
-    let stop = exit::stop_on_signals()?;
-    match &args.what {
-        Par2Command::Verify(args) => {
-            let json = args.source.json;
-            let verified = each_set(&args.source.sets, |path| {
-                verify_par2(path, &args.source.from, &stop, &mut |file| tell(file, json, false))
-            });
-            end("verify", &verified, json)
+/// Said where a repair was only planned, because there is no terminal to ask at.
+pub(super) const ADD_YES: &str = "this is what it would do; to do it, add --yes";
+
+/// Returns whether paths are PAR2 files, which stand for their sets.
+///
+/// # Errors
+/// If some are and some are not.
+pub(super) fn are_sets(paths: &[PathBuf]) -> anyhow::Result<bool> {
+    let is_set =
+        |path: &&PathBuf| path.extension().is_some_and(|end| end.eq_ignore_ascii_case("par2"));
+    let sets = paths.iter().filter(is_set).count();
+    ensure!(sets == 0 || sets == paths.len(), "give PAR2 sets alone, without other paths");
+    Ok(sets > 0)
+}
+
+/// Compares every block of the files with their sets.
+pub(super) fn check(args: &CheckArgs) -> anyhow::Result<ExitStatus> {
+    let (stop, json) = (exit::stop_on_signals()?, args.output.json);
+    let verified = each_set(&args.paths.paths, |path| {
+        verify_par2(path, &[], &stop, &mut |file| tell(file, json, false))
+    });
+    end("check", &verified, json)
+}
+
+/// Repairs damaged and missing files by their sets. Blocks are also looked for in `--from`.
+pub(super) fn repair(args: &RepairArgs) -> anyhow::Result<ExitStatus> {
+    let (stop, json) = (exit::stop_on_signals()?, args.json);
+    let is_asked = !args.dry_run.dry_run && !json && io::stdin().is_terminal();
+    let repair = |is_plan| {
+        each_set(&args.paths.paths, |path| {
+            repair_par2(path, &args.from, is_plan, &stop, &mut |file| tell(file, json, !is_plan))
+        })
+    };
+    if !args.yes {
+        let plan = repair(true);
+        let may_go_on = plan.repaired > 0 && !plan.interrupted;
+        if may_go_on && !is_asked && !args.dry_run.dry_run {
+            exit::complain(ADD_YES);
         }
-        Par2Command::Repair(args) => {
-            let json = args.source.json;
-            if !is_decided(args) && (json || !io::stdin().is_terminal()) {
-                bail!(
-                    "nobody can be asked here: add --yes to repair, or --dry-run to see what can \
-                     be done"
-                );
-            }
-            let repair = |is_plan| {
-                each_set(&args.source.sets, |path| {
-                    repair_par2(path, &args.source.from, is_plan, &stop, &mut |file| {
-                        tell(file, json, !is_plan)
-                    })
-                })
-            };
-            if !args.yes {
-                let plan = repair(true);
-                let asks = !args.dry_run.dry_run && plan.repaired > 0 && !plan.interrupted;
-                if !asks || !consents(plan.repaired)? {
-                    return end("repair", &plan, json);
-                }
-            }
-            end("repair", &repair(false), json)
+        if !may_go_on || !is_asked || !consents(plan.repaired)? {
+            return end("repair", &plan, json);
         }
     }
+    end("repair", &repair(false), json)
 }
 
 /// Does the work for each set, once.
@@ -78,10 +87,6 @@ fn each_set(
         }
     }
     totals
-}
-
-fn is_decided(args: &Par2RepairArgs) -> bool {
-    args.yes || args.dry_run.dry_run
 }
 
 fn consents(files: u64) -> anyhow::Result<bool> {

@@ -188,7 +188,7 @@ fn remove(args: &ParityDropArgs) -> anyhow::Result<ExitStatus> {
     }
     if !args.yes {
         if args.place.json || !io::stdin().is_terminal() {
-            bail!("nobody can be asked here: add --yes to remove the parity");
+            bail!("this removes the parity: to do it, add --yes");
         }
         let mut reply = String::new();
         write!(io::stderr(), "Remove the parity in `{}`? [y/N] ", escape::path(&place.folder()))?;

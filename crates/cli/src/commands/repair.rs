@@ -22,11 +22,16 @@ use crate::exit;
 use crate::local_time::moments;
 use crate::output::{answer, answer_part};
 
+use super::par2;
+
 pub(super) fn run(args: &RepairArgs) -> anyhow::Result<ExitStatus> {
     if let Some(what) = args.discard {
         return discard_kept(&args.paths.paths, what);
     }
-    let mode = mode_of(args)?;
+    if par2::are_sets(&args.paths.paths)? {
+        return par2::repair(args);
+    }
+    let mode = mode_of(args);
     let selection = args.paths.selection()?;
     let request = RepairRequest {
         copies: Copies::new(&args.from)?,
@@ -52,22 +57,18 @@ pub(super) fn run(args: &RepairArgs) -> anyhow::Result<ExitStatus> {
         false => write_summary_text(&summary, &mut end),
     }
     answer(&end)?;
+    if mode == RepairMode::Plan && !args.dry_run.dry_run && summary.repaired > 0 {
+        exit::complain(par2::ADD_YES);
+    }
     Ok(summary.exit_status())
 }
 
-fn mode_of(args: &RepairArgs) -> anyhow::Result<RepairMode> {
-    if args.yes {
-        return Ok(RepairMode::Yes);
+fn mode_of(args: &RepairArgs) -> RepairMode {
+    match () {
+        () if args.yes => RepairMode::Yes,
+        () if args.dry_run.dry_run || args.json || !io::stdin().is_terminal() => RepairMode::Plan,
+        () => RepairMode::Ask,
     }
-    if args.dry_run.dry_run {
-        return Ok(RepairMode::Plan);
-    }
-    if args.json || !io::stdin().is_terminal() {
-        bail!(
-            "nobody can be asked here: add --yes to repair, or --dry-run to see what can be done"
-        );
-    }
-    Ok(RepairMode::Ask)
 }
 
 fn discard_kept(paths: &[PathBuf], what: Discarded) -> anyhow::Result<ExitStatus> {

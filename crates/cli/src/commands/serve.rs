@@ -1,6 +1,7 @@
 //! `steadfast serve`: arguments → a server → its address, and a browser that opens it.
 
-pub(super) mod running;
+mod open;
+mod running;
 mod service;
 
 use std::fs;
@@ -13,6 +14,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, bail};
 use steadfast_serve::{Automation, Config, PublicAddress, Server, Tls, hash_password};
+use steadfast_watch::Sender;
 
 use self::service::{install, uninstall};
 use super::measure::made_by;
@@ -24,6 +26,9 @@ use crate::state_folder;
 use steadfast::ExitStatus;
 
 pub(super) fn run(args: &ServeArgs) -> anyhow::Result<ExitStatus> {
+    if args.open {
+        return open::run(args);
+    }
     if args.reach.hash_password {
         return print_hash();
     }
@@ -42,7 +47,7 @@ pub(super) fn run(args: &ServeArgs) -> anyhow::Result<ExitStatus> {
 }
 
 /// Prints a server's address, opens a page of it, and answers until a signal ends it.
-pub(super) fn serve(server: Server, page: &str, opens: bool) -> anyhow::Result<ExitStatus> {
+fn serve(server: Server, page: &str, opens: bool) -> anyhow::Result<ExitStatus> {
     let stop = exit::stop_on_signals()?;
     write_out(format!("{}\n", server.address_to_print(page)).as_bytes())
         .context("cannot write to stdout")?;
@@ -101,8 +106,8 @@ fn config_of(args: &ServeArgs) -> anyhow::Result<Config> {
 }
 
 /// Returns where schedules and alerts are kept. The pages offer neither without a home folder.
-pub(super) fn automation() -> anyhow::Result<Automation> {
-    let sender = super::alert::sender();
+fn automation() -> anyhow::Result<Automation> {
+    let sender = Sender::of_this_machine(super::alert::words());
     Ok(Automation { places: alert::places()?, host: schedule::host()?, sender })
 }
 
@@ -145,7 +150,7 @@ fn read_password() -> anyhow::Result<String> {
 const OPENER_PATIENCE: Duration = Duration::from_secs(3);
 
 /// Asks the desktop to open an address.
-pub(super) fn open_browser(address: &str) -> io::Result<()> {
+fn open_browser(address: &str) -> io::Result<()> {
     let opener = if std::env::consts::OS == "macos" { "open" } else { "xdg-open" };
     let mut child = Command::new(opener)
         .arg(address)

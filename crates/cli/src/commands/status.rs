@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use anyhow::ensure;
 use steadfast::ExitStatus;
 use steadfast::Options;
 use steadfast_report::metrics::{METRICS_BEGINNING, write_metrics};
@@ -16,6 +17,11 @@ use crate::outlet::Outlet;
 use super::alert::{places, send_idle};
 
 pub(super) fn run(args: &StatusArgs) -> anyhow::Result<ExitStatus> {
+    if args.audit.audit {
+        return super::audit::run(args);
+    }
+    let document = &args.document;
+    ensure!(!document.csv && !document.premis, "--csv and --premis are of --audit");
     let now_s = (Options::default().now)().seconds;
     let places = places()?;
     let schedules = places.schedules()?;
@@ -42,10 +48,10 @@ pub(super) fn run(args: &StatusArgs) -> anyhow::Result<ExitStatus> {
     for tree in &trees {
         let folder = places.folder_with_drives(tree, &schedules, now_s);
         status.raise(folder.exit_status());
-        match (&args.prometheus, args.json) {
+        match (&args.prometheus, document.json) {
             (Some(_), _) => folders.push(folder),
             (_, true) => write_json(&folder, &mut outlet.pending),
-            (_, false) => write_text(&folder, now_s, args.units, &mut outlet.pending),
+            (_, false) => write_text(&folder, now_s, document.units, &mut outlet.pending),
         }
     }
     if args.prometheus.is_some() {

@@ -78,12 +78,12 @@ fn proved(said: &Outcome, days: u64) -> (u64, u64) {
 #[test]
 fn a_tree_that_was_just_checked_is_all_proved() {
     let tree = kept();
-    let said = tree.run(["audit"]).succeeds();
+    let said = tree.run(["status", "--audit"]).succeeds();
     let text = said.stdout();
     assert!(text.starts_with("Fixity audit of /"), "{text}");
     assert!(text.contains("  3 files  with a tag  14 B\n"), "{text}");
     assert!(text.ends_with("\nNothing ever failed.\n"), "{text}");
-    let said = tree.run(["audit", "--json", "sub"]).succeeds();
+    let said = tree.run(["status", "--audit", "--json", "sub"]).succeeds();
     assert_eq!(said.summary()["tagged"], 3, "the audit is of the whole tree");
     assert_eq!(proved(&said, 7), (3, 14));
     assert_eq!(said.summary()["never"]["files"], 0);
@@ -92,11 +92,11 @@ fn a_tree_that_was_just_checked_is_all_proved() {
 #[test]
 fn a_tag_is_no_fixity_check() {
     let tree = Tree::small();
-    tree.run(["init", "."]).succeeds();
+    tree.run(["init", "--tags-only", "."]).succeeds();
     tree.run(["tag", "."]).succeeds();
-    let said = tree.run(["audit"]).succeeds();
+    let said = tree.run(["status", "--audit"]).succeeds();
     assert!(said.stdout().contains("no run compared anything"), "{}", said.stdout());
-    let premis = tree.run(["audit", "--premis"]).succeeds();
+    let premis = tree.run(["status", "--audit", "--premis"]).succeeds();
     assert_eq!(premis.stdout().matches("digest calculation</eventType>").count(), 3);
     assert!(!premis.stdout().contains("fixity check"), "{}", premis.stdout());
 }
@@ -106,17 +106,17 @@ fn decay_is_status_three_until_it_is_settled() {
     let tree = kept();
     tree.corrupt("a");
     tree.run(["check", "."]).ends(3);
-    let said = tree.run(["audit"]).ends(3);
+    let said = tree.run(["status", "--audit"]).ends(3);
     let text = said.stdout();
     assert!(text.contains("\nFailed and not settled\n  corrupt "), "{text}");
     assert!(text.ends_with("\n1 failure is not settled.\n"), "{text}");
-    tree.run(["audit", "--json"]).ends(3);
+    tree.run(["status", "--audit", "--json"]).ends(3);
     tree.corrupt("a");
     tree.run(["check", "."]).succeeds();
-    let said = tree.run(["audit"]).succeeds();
+    let said = tree.run(["status", "--audit"]).succeeds();
     assert!(said.stdout().contains("\nSettled since: 1 corrupt\n"), "{}", said.stdout());
     assert!(said.stdout().ends_with("\nEverything that failed is settled.\n"));
-    let said = tree.run(["audit", "--verbose"]).succeeds();
+    let said = tree.run(["status", "--audit", "--verbose"]).succeeds();
     assert!(said.stdout().contains("  a  (settled: fine)\n"), "{}", said.stdout());
 }
 
@@ -126,14 +126,14 @@ fn edits_and_losses_are_status_one_until_they_are_accepted() {
     tree.edit("a");
     fs::remove_file(tree.path("b")).unwrap();
     tree.run(["check", "."]).ends(1);
-    let said = tree.run(["audit", "--json"]).ends(1);
+    let said = tree.run(["status", "--audit", "--json"]).ends(1);
     assert_eq!(said.summary()["failures"]["open"]["modified"], 1);
     assert_eq!(said.summary()["failures"]["open"]["missing"], 1);
     tree.run(["update", "."]).ends(1);
-    let said = tree.run(["audit", "--json"]).ends(1);
+    let said = tree.run(["status", "--audit", "--json"]).ends(1);
     assert_eq!(said.summary()["failures"]["settled"]["modified"], 1);
     tree.run(["update", "--accept-missing", "."]).succeeds();
-    let said = tree.run(["audit", "--json"]).succeeds();
+    let said = tree.run(["status", "--audit", "--json"]).succeeds();
     assert_eq!(said.summary()["failures"]["open"], serde_json::json!({}));
 }
 
@@ -144,7 +144,7 @@ fn what_is_overdue_is_listed_with_its_last_proof() {
     enter_run(&tree, &names, "tag", "cache", 300);
     enter_run(&tree, &names, "check", "cache", 100);
     enter_run(&tree, &names, "check", "media", 40);
-    let said = tree.run(["audit", "--days", "30,60,120", "--json"]).succeeds();
+    let said = tree.run(["status", "--audit", "--days", "30,60,120", "--json"]).succeeds();
     assert_eq!([30, 60, 120].map(|days| proved(&said, days).0), [0, 3, 3]);
     let windows = &said.summary()["windows"];
     assert_eq!(
@@ -152,12 +152,12 @@ fn what_is_overdue_is_listed_with_its_last_proof() {
         (&14.into(), &0.into())
     );
     assert_eq!(windows[2]["read_cache_bytes"], 14);
-    tree.run(["audit", "--overdue", "60"]).succeeds();
-    let said = tree.run(["audit", "--overdue", "30"]).ends(1);
+    tree.run(["status", "--audit", "--overdue", "60"]).succeeds();
+    let said = tree.run(["status", "--audit", "--overdue", "30"]).ends(1);
     let text = said.stdout();
     assert!(text.contains("\nOverdue: not proved within 30 days\n  20"), "{text}");
     assert!(text.ends_with("3 files are overdue.\n"), "{text}");
-    let csv = tree.run(["audit", "--overdue", "30", "--csv"]).ends(1);
+    let csv = tree.run(["status", "--audit", "--overdue", "30", "--csv"]).ends(1);
     let rows = csv.stdout().lines().filter(|row| row.starts_with("overdue,")).count();
     assert_eq!(rows, 3);
 }
@@ -165,52 +165,58 @@ fn what_is_overdue_is_listed_with_its_last_proof() {
 #[test]
 fn a_damaged_catalogue_is_status_two() {
     let tree = kept();
-    let said = tree.run(["audit", "--verify"]).succeeds();
+    let said = tree.run(["status", "--audit", "--verify"]).succeeds();
     assert!(said.stdout().contains("  sound: every seal"), "{}", said.stdout());
     let file = tree.path(".steadfast/catalogue.sqlite");
     fs::write(&file, b"no catalogue at all").unwrap();
-    for arguments in [vec!["audit"], vec!["audit", "--verify"], vec!["audit", "--premis"]] {
+    for arguments in [
+        vec!["status", "--audit"],
+        vec!["status", "--audit", "--verify"],
+        vec!["status", "--audit", "--premis"],
+    ] {
         let said = tree.run(&arguments).ends(2);
         assert!(said.stderr().starts_with("steadfast: "), "{}", said.stderr());
     }
     let bare = Tree::small();
-    assert!(bare.run(["audit"]).ends(2).stderr().contains("there is no catalogue"));
+    assert!(bare.run(["status", "--audit"]).ends(2).stderr().contains("there is no catalogue"));
 }
 
 #[test]
 fn the_same_contents_are_found_by_tags() {
     let tree = Tree::small().file("copy of a", b"alpha").file("empty", b"").file("void", b"");
-    tree.run(["init", "."]).succeeds();
+    tree.run(["init", "--tags-only", "."]).succeeds();
     tree.run(["tag", "."]).succeeds();
     let groups = |arguments: &[&str]| {
-        let said = tree.run(["audit", "--json", "--duplicates"].iter().chain(arguments)).succeeds();
+        let said = tree
+            .run(["status", "--audit", "--json", "--duplicates"].iter().chain(arguments))
+            .succeeds();
         said.summary()["duplicates"]["groups"].as_u64().unwrap()
     };
     assert_eq!(groups(&[]), 1, "empty files are no waste");
     assert_eq!(groups(&["--min", "6"]), 0);
-    let said = tree.run(["audit", "--duplicates"]).succeeds();
+    let said = tree.run(["status", "--audit", "--duplicates"]).succeeds();
     assert!(said.stdout().contains("    a\n    copy of a\n"), "{}", said.stdout());
-    tree.run(["audit", "--min", "6"]).ends(2);
+    tree.run(["status", "--audit", "--min", "6"]).ends(2);
 }
 
 #[test]
 fn a_tree_for_archives() {
     let odd = OsStr::from_bytes(b"odd \xff\x1b.jpg");
     let tree = Tree::small().file(odd, b"odd").file("untagged", b"x");
-    tree.run(["init", "."]).succeeds();
+    tree.run(["init", "--tags-only", "."]).succeeds();
     tree.run([OsStr::new("tag"), "a".as_ref(), "b".as_ref(), "sub".as_ref(), odd]).succeeds();
     tree.run(["check", "."]).succeeds();
     tree.corrupt("a");
     tree.run(["check", "."]).ends(3);
-    let said = tree.run(["audit", "--premis", "."]).ends(3);
+    let said = tree.run(["status", "--audit", "--premis", "."]).ends(3);
     let text = said.stdout();
     assert_eq!(text.matches("<object xsi:type=\"file\">").count(), 4, "{text}");
     assert!(text.contains("<objectIdentifierValue>odd%20%FF%1B.jpg<"), "{text}");
     assert_eq!(text.matches("fixity check</eventType>").count(), 5, "{text}");
     assert_eq!(text.matches(">fail</eventOutcome>").count(), 1, "{text}");
     assert!(text.ends_with("</premis>\n"), "{text}");
-    tree.run(["audit", "--premis", "--overdue", "30"]).ends(2);
-    let part = tree.run(["history", "--premis", "sub"]).succeeds();
+    tree.run(["status", "--audit", "--premis", "--overdue", "30"]).ends(2);
+    let part = tree.run(["show", "--history", "--premis", "sub"]).succeeds();
     assert_eq!(part.stdout().matches("<object xsi:type=\"file\">").count(), 1);
 }
 
@@ -218,7 +224,7 @@ fn a_tree_for_archives() {
 fn a_reader_who_goes_away_ends_it_quietly() {
     let tree = kept();
     let mut child = tree
-        .command(["audit", "--premis"])
+        .command(["status", "--audit", "--premis"])
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         .spawn()
@@ -240,7 +246,11 @@ fn the_catalogue_of_an_emptied_or_of_another_tree_is_refused() {
     let file = ".steadfast/catalogue.sqlite";
     fs::copy(tree.path(file), tree.path("copy").join(file)).unwrap();
     let catalogue = tree.path(file).canonicalize().unwrap();
-    for verb in [&["audit", "."][..], &["history", "a"], &["audit", "--premis", "."]] {
+    for verb in [
+        &["status", "--audit", "."][..],
+        &["show", "--history", "a"],
+        &["status", "--audit", "--premis", "."],
+    ] {
         tree.run(verb).succeeds();
         let said = Outcome::of(tree.command(verb).current_dir(tree.path("copy")));
         let said = said.ends(2);
@@ -251,7 +261,7 @@ fn the_catalogue_of_an_emptied_or_of_another_tree_is_refused() {
         let _ = fs::remove_file(&path).or_else(|_| fs::remove_dir_all(&path));
     }
     let named = ["--catalogue", catalogue.to_str().unwrap()];
-    for verb in [&["audit", "."][..], &["history", "a"]] {
+    for verb in [&["status", "--audit", "."][..], &["show", "--history", "a"]] {
         let said = tree.run(verb).ends(2);
         assert!(said.stderr().contains("is something not mounted?"), "{said:?}");
         tree.run([verb, &named[..]].concat()).ends(2);

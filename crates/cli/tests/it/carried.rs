@@ -106,7 +106,7 @@ fn a_check_judges_by_a_carried_tag_with_its_full_rules() {
         tree.corrupt("a");
         assert_eq!(verdict(&tree.run(CHECK).ends(3)), "corrupt", "{carrier:?}");
         tree.run(["update", "a"]).ends(3);
-        tree.run(["retag", "a"]).ends(3);
+        tree.run(["update", "a"]).ends(3);
         let exported = tree.run(["export", "--format", "gnu", "--read", "a"]).ends(3);
         assert!(!exported.stdout().contains("  a\n"), "{carrier:?}: decay is in no document");
         assert_eq!((ours(&tree), carrier.stored(&tree)), before, "{carrier:?}: the evidence stays");
@@ -137,7 +137,7 @@ fn tag_keeps_a_carried_tag_and_reads_nothing() {
 #[test]
 fn a_new_tag_goes_where_the_carried_one_is() {
     for carrier in CARRIERS {
-        for verb in ["update", "retag"] {
+        for verb in ["update"] {
             let tree = carrier.tree();
             let old = carrier.stored(&tree).unwrap();
             tree.touch("a");
@@ -167,7 +167,7 @@ fn a_new_tag_goes_where_the_carried_one_is() {
         }
         let tree = carrier.tree();
         tree.corrupt("a");
-        tree.run(["retag", "--accept", "a"]).succeeds();
+        tree.run(["update", "--accept", "a"]).succeeds();
         assert_eq!(verdict(&tree.run(CHECK).succeeds()), "intact", "{carrier:?}");
     }
 }
@@ -229,7 +229,7 @@ fn a_catalogue_takes_a_carried_tag_for_the_files_own() {
     for carrier in CARRIERS {
         let tree = carrier.tree();
         fs::remove_file(tree.path("plain")).unwrap();
-        tree.run(["init"]).succeeds();
+        tree.run(["init", "--tags-only"]).succeeds();
         for _ in 0..2 {
             let said = tree.run(["check", "--json", "--verbose"]).succeeds();
             assert_eq!(verdict(&said), "intact", "{carrier:?}");
@@ -255,12 +255,12 @@ fn a_damaged_carried_tag_is_unreadable_and_replaced_only_if_that_is_accepted() {
         let mut damaged = b"not a tag".to_vec();
         carrier.store(&tree, &mut damaged);
         let before = carrier.stored(&tree);
-        for verb in ["check", "tag", "update", "retag"] {
+        for verb in ["check", "tag", "update"] {
             let said = tree.run([verb, "--json", "a"]).ends(2);
             assert_eq!(verdict(&said), "unreadable", "{verb} {carrier:?}");
             assert_eq!(carrier.stored(&tree), before, "{verb} {carrier:?}");
         }
-        tree.run(["retag", "--accept", "a"]).succeeds();
+        tree.run(["update", "--accept", "a"]).succeeds();
         assert_eq!(verdict(&tree.run(CHECK).succeeds()), "intact", "{carrier:?}");
         if let Attribute(..) = carrier {
             let previous = ours(&tree).into_iter().find(|name| name.contains("previous")).unwrap();
@@ -284,11 +284,11 @@ fn two_tags(other: &[u8]) -> Tree {
 #[test]
 fn two_tags_that_disagree_are_reported_and_settled_together() {
     let tree = two_tags(b"other");
-    for verb in ["check", "tag", "update", "retag"] {
+    for verb in ["check", "tag", "update"] {
         let said = tree.run([verb, "a"]).ends(2);
         assert!(said.stdout().contains("several tags, and they disagree"), "{}", said.stdout());
     }
-    tree.run(["retag", "--accept", "a"]).succeeds();
+    tree.run(["update", "--accept", "a"]).succeeds();
     assert_eq!(ours(&tree).len(), 4, "both tags and both previous ones: {:?}", ours(&tree));
     let both = [xattr::TAG, "user.org.steadfast.tag#S"].map(|name| attribute(&tree, "a", name));
     assert_eq!(both[0], both[1]);

@@ -11,7 +11,7 @@ use crate::tree::{Outcome, Tree};
 /// `a`, `b` and `sub/c`, tagged and catalogued, with one whole check behind them.
 fn catalogued() -> Tree {
     let tree = Tree::small();
-    tree.run(["init"]).succeeds();
+    tree.run(["init", "--tags-only"]).succeeds();
     tree.run(["tag"]).succeeds();
     tree.run(["check"]).succeeds();
     tree
@@ -37,7 +37,7 @@ fn a_catalogue_is_made_kept_and_not_walked() {
     assert_eq!(summary["catalogued"], true);
     assert_eq!(summary["files"], 3, "{}", checked.stdout());
     assert_eq!(summary["verdicts"]["intact"], 3);
-    tree.run(["init"]).ends(2);
+    tree.run(["init", "--tags-only"]).succeeds();
 }
 
 #[test]
@@ -50,7 +50,7 @@ fn a_file_that_is_gone_is_missing_until_that_is_accepted() {
         assert_eq!(checked.summary()["verdicts"]["missing"], 1);
     }
     let text = tree.run(["check"]).ends(1);
-    assert!(text.stdout().contains("missing: 1 file\n  sub/c\n"), "{}", text.stdout());
+    assert!(text.stdout().contains("\n1 file is missing. Bring back: "), "{}", text.stdout());
     tree.run(["update", "--accept-missing"]).succeeds();
     tree.run(["check"]).succeeds();
 }
@@ -146,7 +146,7 @@ fn a_budget_comes_round_to_every_file() {
     for number in 0..30 {
         tree = tree.file(format!("{}/{number}", number % 3), &[number; 1000]);
     }
-    tree.run(["init"]).succeeds();
+    tree.run(["init", "--tags-only"]).succeeds();
     tree.run(["tag"]).succeeds();
     let mut seen = std::collections::BTreeSet::new();
     for night in 1..=4 {
@@ -170,7 +170,7 @@ fn files_that_are_gone_do_not_eat_the_budget_of_those_that_are_there() {
     for number in 0..10_u8 {
         tree = tree.file(format!("{number}"), &[number; 1000]);
     }
-    tree.run(["init"]).succeeds();
+    tree.run(["init", "--tags-only"]).succeeds();
     tree.run(["tag"]).succeeds();
     for number in 0..5 {
         fs::remove_file(tree.path(number.to_string())).unwrap();
@@ -186,7 +186,7 @@ fn a_catalogue_may_be_elsewhere_and_an_empty_root_is_not_believed() {
     let elsewhere = Tree::new();
     let file = elsewhere.path("tree.sqlite");
     let file = file.to_str().unwrap();
-    tree.run(["init", "--catalogue", file]).succeeds();
+    tree.run(["init", "--tags-only", "--catalogue", file]).succeeds();
     tree.run(["check", "--catalogue", file]).succeeds();
     fs::remove_dir_all(tree.path("sub")).unwrap();
     fs::remove_file(tree.path("a")).unwrap();
@@ -203,7 +203,7 @@ fn a_damaged_catalogue_is_set_aside_and_made_anew_from_the_tags() {
     fs::write(&file, b"not a catalogue at all, though long enough to look like something").unwrap();
     let refused = tree.run(["check"]).ends(2);
     assert!(refused.stderr().contains("--rebuild"), "{}", refused.stderr());
-    tree.run(["init", "--rebuild"]).succeeds();
+    tree.run(["init", "--tags-only", "--rebuild"]).succeeds();
     let kept: Vec<_> = fs::read_dir(tree.path(".steadfast")).unwrap().collect();
     assert!(kept.len() >= 2, "the damaged one stays under another name: {kept:?}");
     fs::remove_file(tree.path("sub/c")).unwrap();
@@ -270,7 +270,7 @@ fn to_accept_one_thing_is_not_to_accept_another() {
     let tree = catalogued();
     fs::remove_file(tree.path("sub/c")).unwrap();
     tree.corrupt("b");
-    tree.run(["retag", "--accept", "."]).ends(1);
+    tree.run(["update", "--accept", "."]).ends(1);
     tree.run(["update", "--dry-run", "--accept-missing"]).ends(1);
     let checked = tree.run(["check", "--json"]).ends(1);
     assert_eq!(checked.verdict("sub/c").as_deref(), Some("missing"), "{}", checked.stdout());
@@ -279,7 +279,7 @@ fn to_accept_one_thing_is_not_to_accept_another() {
 #[test]
 fn tags_move_to_another_algorithm_with_the_catalogue() {
     let tree = catalogued();
-    tree.run(["retag", "--algorithm", "sha512", "."]).succeeds();
+    tree.run(["update", "--convert", "--algorithm", "sha512", "."]).succeeds();
     let checked = tree.run(["check", "--json"]).succeeds();
     assert_eq!(checked.summary()["findings"], serde_json::json!({}), "{}", checked.stdout());
 }

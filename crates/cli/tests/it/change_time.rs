@@ -34,7 +34,7 @@ fn catalogued() -> Option<Tree> {
         skip(Need::System("change times"), "those of this file system prove nothing");
         return None;
     }
-    run(&tree, ["init", "."]).succeeds();
+    run(&tree, ["init", "--tags-only", "."]).succeeds();
     run(&tree, ["tag", "."]).succeeds();
     Some(tree)
 }
@@ -55,11 +55,11 @@ fn an_edit_that_kept_its_date_is_suspect_until_it_is_accepted() {
         assert!(event["changed_ns"].is_number());
     }
     run(&tree, ["update", "."]).ends(3);
-    run(&tree, ["retag", "."]).ends(3);
+    run(&tree, ["update", "."]).ends(3);
     let csv = run(&tree, ["check", "--csv", "."]).ends(3);
     assert!(csv.stdout().lines().any(|line| line.starts_with("a,") && line.contains("date kept")));
-    run(&tree, ["audit", "."]).ends(3);
-    let history = run(&tree, ["history", "a"]).succeeds();
+    run(&tree, ["status", "--audit", "."]).ends(3);
+    let history = run(&tree, ["show", "--history", "a"]).succeeds();
     assert!(history.stdout().contains("suspect"), "{}", history.stdout());
     run(&tree, ["update", "--accept-suspect", "."]).succeeds();
     run(&tree, ["check", "."]).succeeds();
@@ -128,7 +128,7 @@ fn the_date_that_a_check_proved_is_the_one_that_counts() {
 fn what_was_cut_off_and_is_otherwise_the_same_is_no_edit() {
     let pages = |length: usize| (0..length).map(|at| (at / 7) as u8).collect::<Vec<u8>>();
     let tree = Tree::new().file("cut", &pages(20_000)).file("other", &pages(20_000));
-    run(&tree, ["init", "."]).succeeds();
+    run(&tree, ["init", "--tags-only", "."]).succeeds();
     run(&tree, ["tag", "--pages", "."]).succeeds();
     for name in ["cut", "other"] {
         edit_and_keep_date(&tree.path(name), |bytes| bytes.truncate(10_000));
@@ -262,7 +262,7 @@ fn decay_is_proved(format: &'static [&'static str], options: &'static str, mib: 
     for name in ["whole", "mode", "renewed", "edited"] {
         fs::write(image.mounted().join(name), contents(&format!("of {name} here"))).unwrap();
     }
-    image.run(["init", "."]).succeeds();
+    image.run(["init", "--tags-only", "."]).succeeds();
     image.run(["tag", "."]).succeeds();
     let mode = |name: &str, mode| {
         let path = image.mounted().join(name);
@@ -348,7 +348,7 @@ fn where_change_times_prove_nothing_the_modification_time_decides_and_the_line_s
     for name in ["same", "later"] {
         fs::write(overlay.mounted().join(name), contents(name)).unwrap();
     }
-    overlay.run(["init", "."]).succeeds();
+    overlay.run(["init", "--tags-only", "."]).succeeds();
     overlay.run(["tag", "."]).succeeds();
     edit_and_keep_date(&overlay.mounted().join("same"), |bytes| bytes[9_000] ^= 1);
     let later = overlay.mounted().join("later");
@@ -368,7 +368,7 @@ fn where_change_times_prove_nothing_the_modification_time_decides_and_the_line_s
 fn decay_of_the_times_is_no_edit() {
     let Some(image) = Loop::make(EXT4, "rw", 64) else { return };
     fs::write(image.mounted().join("file"), contents("of file here")).unwrap();
-    image.run(["init", "."]).succeeds();
+    image.run(["init", "--tags-only", "."]).succeeds();
     image.run(["tag", "."]).succeeds();
     image.damage(b"of file here");
     image.unmount();

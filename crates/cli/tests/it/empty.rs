@@ -33,7 +33,7 @@ fn an_unmounted_volume_is_no_success() {
         &["update", "--quiet"],
         &["update", "--quiet", "--dry-run"],
         &["tag", "--quiet"],
-        &["retag", "--quiet"],
+        &["update", "--quiet"],
         &["untag", "--quiet", "."],
         &["show", "--quiet"],
         &["hash", "."],
@@ -65,7 +65,7 @@ fn neither_is_what_patterns_and_lists_left_nothing_of() {
 #[test]
 fn a_copy_that_lost_its_tags_is_no_success() {
     let copy = copied();
-    for arguments in [&["check", "--quiet"][..], &["retag", "--quiet"]] {
+    for arguments in [&["check", "--quiet"][..], &["update", "--quiet"]] {
         proves_nothing(&copy, arguments, NO_TAG);
     }
     assert_eq!(copy.run(["check", "--json"]).ends(2).summary()["exit_status"], 2);
@@ -87,7 +87,7 @@ fn two_empty_sides_are_no_faithful_copy() {
 #[test]
 fn that_nothing_is_due_is_a_success_and_told() {
     let tree = Tree::tagged();
-    tree.run(["init"]).succeeds();
+    tree.run(["init", "--tags-only"]).succeeds();
     tree.run(["check"]).succeeds();
     let rested = tree.run(["check", "--older-than", "30d"]).succeeds();
     assert_eq!(rested.stderr(), "steadfast: nothing is due\n");
@@ -97,7 +97,7 @@ fn that_nothing_is_due_is_a_success_and_told() {
 #[test]
 fn nothing_is_due_where_the_catalogue_knows_no_tag_and_that_is_no_success() {
     let tree = Tree::small();
-    tree.run(["init"]).succeeds();
+    tree.run(["init", "--tags-only"]).succeeds();
     let why = "the catalogue knows no file with a tag here";
     for arguments in [
         &["check", "--quiet", "--older-than", "30d"][..],
@@ -126,8 +126,8 @@ fn a_fleet_that_judged_nothing_is_no_success() {
 #[test]
 fn an_audit_of_no_tag_is_no_success() {
     let tree = Tree::small();
-    tree.run(["init"]).succeeds();
-    assert!(tree.run(["audit"]).ends(2).stderr().contains("nothing was verified"));
+    tree.run(["init", "--tags-only"]).succeeds();
+    assert!(tree.run(["status", "--audit"]).ends(2).stderr().contains("nothing was verified"));
 }
 
 #[test]

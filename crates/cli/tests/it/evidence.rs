@@ -14,7 +14,7 @@ use crate::tree::{Outcome, Tree};
 /// `a`, `b` and `sub/c`, catalogued, tagged and checked.
 fn kept() -> Tree {
     let tree = Tree::small();
-    tree.run(["init"]).succeeds();
+    tree.run(["init", "--tags-only"]).succeeds();
     tree.run(["tag"]).succeeds();
     tree.run(["check"]).succeeds();
     tree
@@ -76,11 +76,11 @@ fn only_who_reads_a_file_or_accepts_its_loss_settles_a_failure() {
     let tree = kept();
     remove_tag(&tree, "a");
     tree.run(["check"]).ends(1);
-    tree.run(["audit"]).ends(1);
+    tree.run(["status", "--audit"]).ends(1);
     tree.run(["check"]).ends(1);
-    tree.run(["audit"]).ends(1);
+    tree.run(["status", "--audit"]).ends(1);
     tree.run(["update", "--restore-tags"]).succeeds();
-    tree.run(["audit"]).succeeds();
+    tree.run(["status", "--audit"]).succeeds();
     // Corrupt, gone for a while, and back unread.
     let tree = kept();
     tree.corrupt("a");
@@ -89,13 +89,13 @@ fn only_who_reads_a_file_or_accepts_its_loss_settles_a_failure() {
     tree.run(["check"]).ends(1);
     fs::rename(tree.path("../away-a"), tree.path("a")).unwrap();
     tree.run(["tag"]).succeeds();
-    let history = tree.run(["history", "--json", "a"]).succeeds();
+    let history = tree.run(["show", "--history", "--json", "a"]).succeeds();
     let last = history.objects().into_iter().rev().find(|object| object["verb"] == "tag").unwrap();
     assert_eq!(last["verdict"], Value::Null, "{}", history.stdout());
     assert_eq!(last["happened"][0]["what"], "returned");
-    tree.run(["audit"]).ends(3);
-    tree.run(["retag", "--accept", "a"]).succeeds();
-    tree.run(["audit"]).succeeds();
+    tree.run(["status", "--audit"]).ends(3);
+    tree.run(["update", "--accept", "a"]).succeeds();
+    tree.run(["status", "--audit"]).succeeds();
     // Corrupt, and moved unread.
     let tree = kept();
     tree.corrupt("a");
@@ -103,18 +103,18 @@ fn only_who_reads_a_file_or_accepts_its_loss_settles_a_failure() {
     fs::rename(tree.path("a"), tree.path("z")).unwrap();
     let moved = tree.run(["tag", "--json"]).succeeds();
     assert_eq!(moved.verdict("a").as_deref(), Some("moved"), "{}", moved.stdout());
-    let audit = tree.run(["audit", "--json"]).ends(3);
+    let audit = tree.run(["status", "--audit", "--json"]).ends(3);
     let failure = &audit.objects()[..];
     let failure = failure.iter().find(|object| object["about"] == "failure").unwrap();
     assert_eq!((&failure["settled"], &failure["now"]), (&false.into(), &"fine".into()));
-    tree.run(["retag", "--accept", "z"]).succeeds();
-    tree.run(["audit"]).succeeds();
+    tree.run(["update", "--accept", "z"]).succeeds();
+    tree.run(["status", "--audit"]).succeeds();
     // A loss that is accepted is settled; so is what could not be opened and now can.
     let tree = kept();
     fs::remove_file(tree.path("a")).unwrap();
     tree.run(["check"]).ends(1);
     tree.run(["update", "--accept-missing"]).succeeds();
-    tree.run(["audit"]).succeeds();
+    tree.run(["status", "--audit"]).succeeds();
 }
 
 #[test]
@@ -179,12 +179,12 @@ fn a_damaged_attribute_is_judged_by_the_catalogue() {
     assert_eq!(previous.as_deref(), Some(&b"not a tag"[..]));
     tree.corrupt("b");
     tree.damage_tag("b");
-    for verb in [&["check"][..], &["update"], &["update", "--restore-tags"], &["retag", "."]] {
+    for verb in [&["check"][..], &["update"], &["update", "--restore-tags"], &["update", "."]] {
         let said = tree.run(verb.iter().chain(&["--json"])).ends(3);
         assert_eq!(said.verdict("b").as_deref(), Some("corrupt"), "{}", said.stdout());
     }
     assert_eq!(tag_bytes(&tree, "b", xattr::TAG).as_deref(), Some(&b"not a tag"[..]));
-    let said = tree.run(["retag", "--accept", "--json", "b"]).succeeds();
+    let said = tree.run(["update", "--accept", "--json", "b"]).succeeds();
     assert_eq!(said.verdict("b").as_deref(), Some("corrupt"), "it is said what is accepted");
     tree.run(["check"]).succeeds();
 }
@@ -199,7 +199,7 @@ fn a_disputed_tag_is_not_settled_by_an_edit() {
     assert_eq!(findings(&said, "tag replaced"), 1, "{}", said.stdout());
     tree.touch("a");
     fs::write(tree.path("a"), b"edited meanwhile").unwrap();
-    for verb in [&["update", "."][..], &["retag", "."]] {
+    for verb in [&["update", "."][..], &["update", "."]] {
         let said = tree.run(verb.iter().chain(&["--json"])).ends(1);
         assert_eq!(said.summary()["actions"]["retagged"], 0, "{}", said.stdout());
         assert_eq!(findings(&said, "tag replaced"), 1, "{}", said.stdout());
@@ -216,7 +216,7 @@ fn a_tag_that_an_update_wrote_and_could_not_enter_is_no_others() {
     tree.run(["update", "--no-catalogue", "a"]).succeeds();
     let said = tree.run(["check", "--json"]).succeeds();
     assert_eq!(findings(&said, "tag replaced"), 0, "{}", said.stdout());
-    let history = tree.run(["history", "a"]).succeeds();
+    let history = tree.run(["show", "--history", "a"]).succeeds();
     assert!(history.stdout().contains("adopted"), "{}", history.stdout());
 }
 
@@ -254,10 +254,10 @@ fn a_damaged_tag_ends_with_what_to_do_about_it() {
     for verb in ["check", "tag", "update"] {
         let said = tree.run([verb, "."]).ends(2);
         let end = said.stdout().trim_end().lines().last().unwrap();
-        assert!(end.ends_with("steadfast retag --accept PATH"), "{verb}: {}", said.stdout());
+        assert!(end.ends_with("steadfast update --accept PATH"), "{verb}: {}", said.stdout());
         assert!(said.stdout().contains("2 tags are damaged"), "{verb}: {}", said.stdout());
     }
-    let said = tree.run(["retag", "--accept", "."]).succeeds();
+    let said = tree.run(["update", "--accept", "."]).succeeds();
     assert!(!said.stdout().contains("damaged"), "{}", said.stdout());
     // The catalogue has the tag: it is put back, and nothing needs to be accepted.
     let tree = kept();

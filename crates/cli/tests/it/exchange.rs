@@ -309,7 +309,7 @@ fn the_strongest_digest_of_a_record_is_compared() {
 #[test]
 fn a_list_does_not_cover_up_what_the_catalogue_knows() {
     let tree = Tree::small();
-    tree.run(["init"]).succeeds();
+    tree.run(["init", "--tags-only"]).succeeds();
     tree.run(["tag"]).succeeds();
     tree.corrupt("a");
     let file = steadfast_sys::file::File::open(&tree.path("a")).unwrap();

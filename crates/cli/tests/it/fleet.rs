@@ -92,7 +92,7 @@ fn manifests_and_catalogues_are_planned_too() {
     tree.run(["fleet", "run", "job", "--shard", "0", "-q"]).succeeds();
     let merged = tree.run(["fleet", "merge", "job", "--out", "one.jsonl", "--json"]).succeeds();
     assert_eq!(merged.summary()["verdicts"]["intact"], 12);
-    tree.run(["init", "archive", "-q"]).succeeds();
+    tree.run(["init", "--tags-only", "archive", "-q"]).succeeds();
     tree.run(["fleet", "plan", "--catalogue", "archive", "--out", "due"]).succeeds();
     tree.run(["fleet", "run", "due", "--shard", "0", "-q"]).succeeds();
     tree.run(["fleet", "merge", "due", "--out", "two.jsonl"]).succeeds();

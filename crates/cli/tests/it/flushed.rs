@@ -69,7 +69,7 @@ fn every_file_is_flushed_before_it_gets_its_name() {
     let tree = Tree::new().file("data/a", &[7; 9000]).file("data/b", &[8; 9000]);
     let tree = tree.file("alone", &[9; 9000]);
     let cases: [(&[&str], &[&str]); 6] = [
-        (&["init", "data"], &["catalogue.sqlite"]),
+        (&["init", "--tags-only", "data"], &["catalogue.sqlite"]),
         (&["tag", "--pages", "data"], &["sha256-"]),
         (&["tag", "--pages", "--sidecar", "alone"], &["alone.steadfast-pages"]),
         (
@@ -93,8 +93,8 @@ fn a_run_that_learns_what_belongs_to_a_file_opens_it_once() {
         return;
     }
     let tree = Tree::new().file("data/first", b"1").file("data/second", b"2");
-    for words in [["init", "data"], ["tag", "data"], ["check", "data"]] {
-        let opened = calls_of(&tree, &words, "trace=?openat,?openat2,?open");
+    for words in [&["init", "--tags-only", "data"][..], &["tag", "data"], &["check", "data"]] {
+        let opened = calls_of(&tree, words, "trace=?openat,?openat2,?open");
         for name in ["\"first\"", "\"second\""] {
             assert_eq!(opened.matches(name).count(), 1, "{words:?}: {name} in {opened}");
         }

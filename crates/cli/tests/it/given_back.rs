@@ -88,7 +88,7 @@ fn a_private_file_takes_on_no_list_of_the_folder_of_drafts() {
     for name in ["secret", "sub/gone"] {
         set_mode(&tree.path("data").join(name), 0o600);
     }
-    tree.run(["init", "data"]).succeeds();
+    tree.run(["init", "--tags-only", "data"]).succeeds();
     tree.run(["tag", "data"]).succeeds();
     copy(&tree, "data", "copy");
     let paths = ["data/secret", "data/sub/gone", "data/sub"].map(|name| tree.path(name));
@@ -117,7 +117,7 @@ fn missing_files_and_folders_get_what_belonged_to_their_own_path() {
     chown(path("private"), Some(1234), Some(4321)).unwrap();
     set_mode(&path("private"), 0o710);
     set_mode(&path("private/deep"), 0o750);
-    tree.run(["init", "data"]).succeeds();
+    tree.run(["init", "--tags-only", "data"]).succeeds();
     tree.run(["tag", "data"]).succeeds();
     let names = ["private/deep/a", "private/deep", "private", ""];
     let before = names.map(|name| rights(&path(name)));
@@ -137,7 +137,7 @@ fn special_bits_come_back_only_if_they_are_asked_for() {
         let tree = tree.file("data/other", b"other");
         set_mode(&tree.path("data/program"), 0o4755);
         set_mode(&tree.path("data/shared"), 0o2775);
-        tree.run(["init", "data"]).succeeds();
+        tree.run(["init", "--tags-only", "data"]).succeeds();
         tree.run(["tag", "data"]).succeeds();
         copy(&tree, "data", "copy");
         fs::remove_file(tree.path("data/program")).unwrap();
@@ -193,7 +193,7 @@ fn an_owner_that_cannot_be_given_is_named() {
     }
     let tree = Tree::new().file("data/foreign", b"foreign").file("data/own", b"own");
     set_mode(&tree.path("data/foreign"), 0o664);
-    tree.run(["init", "data"]).succeeds();
+    tree.run(["init", "--tags-only", "data"]).succeeds();
     tree.run(["tag", "data"]).succeeds();
     copy(&tree, "data", "copy");
     fs::remove_dir_all(tree.path("copy/.steadfast")).unwrap();
@@ -232,7 +232,7 @@ fn holes_are_kept_to_the_block() {
     for pages in [&["tag", "--pages", "data"][..], &["tag", "data"]] {
         let tree = Tree::new().file("data/other", b"other");
         sparse(&tree.path("data/film"));
-        tree.run(["init", "data"]).succeeds();
+        tree.run(["init", "--tags-only", "data"]).succeeds();
         tree.run(pages).succeeds();
         copy(&tree, "data", "copy");
         let blocks = || {
@@ -261,7 +261,7 @@ fn a_missing_hard_link_comes_back_as_a_link() {
     for name in ["data/b", "data/sub/c"] {
         fs::hard_link(tree.path("data/a"), tree.path(name)).unwrap();
     }
-    tree.run(["init", "data"]).succeeds();
+    tree.run(["init", "--tags-only", "data"]).succeeds();
     tree.run(["tag", "data"]).succeeds();
     copy(&tree, "data", "copy");
     let inode = |name: &str| {
@@ -293,7 +293,7 @@ fn a_missing_hard_link_comes_back_as_a_link() {
 fn a_link_to_a_name_outside_the_tree_is_told_to_be_lost() {
     let tree = Tree::new().file("data/a", &[1; 9000]).file("data/other", b"other");
     fs::hard_link(tree.path("data/a"), tree.path("outside")).unwrap();
-    tree.run(["init", "data"]).succeeds();
+    tree.run(["init", "--tags-only", "data"]).succeeds();
     tree.run(["tag", "data"]).succeeds();
     copy(&tree, "data", "copy");
     fs::remove_file(tree.path("data/a")).unwrap();
@@ -352,7 +352,7 @@ fn a_record_that_others_can_write_gives_no_right() {
         set_mode(&path, 0o777);
         set_attribute(&path, "user.author", b"someone");
         if doubtful != "copy" {
-            tree.run(["init", "data"]).succeeds();
+            tree.run(["init", "--tags-only", "data"]).succeeds();
         }
         tree.run(["tag", "data"]).succeeds();
         // Without a catalogue, only this knows that the file is missing. It knows no folders.
@@ -386,7 +386,7 @@ fn capabilities_stay_with_a_damaged_file_and_are_withheld_from_a_missing_one() {
     let path = tree.path("data/server");
     set_mode(&path, 0o755);
     set_attribute(&path, CAPABILITIES, &bind_ports);
-    tree.run(["init", "data"]).succeeds();
+    tree.run(["init", "--tags-only", "data"]).succeeds();
     tree.run(["tag", "data"]).succeeds();
     copy(&tree, "data", "copy");
     let before = rights(&path);
@@ -416,7 +416,7 @@ fn par2_gives_a_private_file_no_list_of_the_folder_of_drafts() {
     assert!(make.current_dir(tree.path("data")).status().unwrap().success());
     let before = rights(&tree.path("data/secret"));
     flip(&tree.path("data/secret"), &[5]);
-    tree.run(["par2", "repair", "--yes", "data/set.par2"]).succeeds();
+    tree.run(["repair", "--yes", "data/set.par2"]).succeeds();
     assert_eq!(rights(&tree.path("data/secret")), before);
 }
 
@@ -424,7 +424,7 @@ fn par2_gives_a_private_file_no_list_of_the_folder_of_drafts() {
 fn a_mode_that_was_changed_with_the_contents_comes_back_after_an_update() {
     let tree = Tree::new().file("data/a", &[1; 5_000]).file("data/b", &[2; 5_000]);
     set_mode(&tree.path("data/a"), 0o600);
-    tree.run(["init", "data"]).succeeds();
+    tree.run(["init", "--tags-only", "data"]).succeeds();
     tree.run(["tag", "data"]).succeeds();
     fs::write(tree.path("data/a"), [3; 6_000]).unwrap();
     set_mode(&tree.path("data/a"), 0o640);
@@ -439,7 +439,7 @@ fn a_mode_that_was_changed_with_the_contents_comes_back_after_an_update() {
 fn names_of_one_file_that_are_lost_one_after_the_other_come_back_as_links() {
     let tree = Tree::new().file("data/a", &[1; 5_000]).file("data/b", &[2; 5_000]);
     fs::hard_link(tree.path("data/a"), tree.path("data/link")).unwrap();
-    tree.run(["init", "data"]).succeeds();
+    tree.run(["init", "--tags-only", "data"]).succeeds();
     tree.run(["tag", "data"]).succeeds();
     for lost in ["data/a", "data/link", "data/a"] {
         fs::remove_file(tree.path(lost)).unwrap();

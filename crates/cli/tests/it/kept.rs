@@ -14,7 +14,7 @@ const FILE: &str = ".steadfast/catalogue.sqlite";
 /// `a`, `b` and `sub/c`, catalogued, tagged and checked.
 fn kept() -> Tree {
     let tree = Tree::small();
-    tree.run(["init"]).succeeds();
+    tree.run(["init", "--tags-only"]).succeeds();
     tree.run(["tag"]).succeeds();
     tree.run(["check"]).succeeds();
     tree
@@ -32,13 +32,13 @@ fn verdicts(said: &Outcome, name: &str) -> u64 {
 fn after_every_verb_the_file_alone_is_the_catalogue() {
     let tree = Tree::small();
     let verbs: [&[&str]; 10] = [
-        &["init"],
+        &["init", "--tags-only"],
         &["tag"],
         &["check"],
         &["check", "--max-bytes", "1k"],
         &["check", "--quick"],
         &["update"],
-        &["retag", "--algorithm", "sha512", "."],
+        &["update", "--convert", "--algorithm", "sha512", "."],
         &["import", "--attributes", "."],
         &["untag", "a"],
         &["update", "--accept-missing"],
@@ -67,13 +67,13 @@ fn a_catalogue_that_is_gone_is_missed() {
     }
     let said = tree.run(["tag", "--json", "--no-catalogue"]).succeeds();
     assert_eq!(said.summary()["files"], 2, "what is left of it is no data: {}", said.stdout());
-    tree.run(["init", "--rebuild"]).succeeds();
+    tree.run(["init", "--tags-only", "--rebuild"]).succeeds();
     tree.run(["check"]).succeeds();
     // Also if a log is left, which is none of the new file's.
     fs::copy(tree.path(FILE), tree.path(format!("{FILE}-wal"))).unwrap();
     fs::remove_file(tree.path(FILE)).unwrap();
-    tree.run(["init"]).ends(2);
-    tree.run(["init", "--rebuild"]).succeeds();
+    tree.run(["init", "--tags-only"]).ends(2);
+    tree.run(["init", "--tags-only", "--rebuild"]).succeeds();
     tree.run(["check"]).succeeds();
     // Whose folder it is not, is data.
     let tree = Tree::new().file(".steadfast/notes", b"mine");
@@ -87,12 +87,12 @@ fn a_catalogue_of_another_tree_is_refused() {
     let folder = Tree::new();
     let file = folder.path("catalogue");
     let file = file.to_str().unwrap();
-    tree.run(["init", "--catalogue", file]).succeeds();
+    tree.run(["init", "--tags-only", "--catalogue", file]).succeeds();
     tree.run(["check", "--catalogue", file]).succeeds();
     // A walk may begin above the tree.
     let below = folder.path("below");
     let below = below.to_str().unwrap();
-    tree.run(["init", "--catalogue", below, "sub"]).succeeds();
+    tree.run(["init", "--tags-only", "--catalogue", below, "sub"]).succeeds();
     tree.run(["check", "--catalogue", below, "."]).ends(0);
     for verb in [&["check"][..], &["tag"], &["check", "--quick"], &["update"]] {
         let said = other.run(verb.iter().chain(&["--catalogue", file])).ends(2);
@@ -105,14 +105,14 @@ fn a_catalogue_of_another_tree_is_refused() {
 #[test]
 fn a_catalogue_is_not_made_where_it_would_be_data_and_puts_nothing_else_aside() {
     let tree = Tree::small();
-    let said = tree.run(["init", "--catalogue", "sub/catalogue"]).ends(2);
+    let said = tree.run(["init", "--tags-only", "--catalogue", "sub/catalogue"]).ends(2);
     assert!(said.stderr().contains("in the tree itself"), "{}", said.stderr());
     assert!(!tree.path("sub/catalogue").exists());
     let folder = Tree::new().file("note.txt", b"a note of mine").file("empty", b"");
     let at = |name: &str| folder.path(name).to_str().unwrap().to_owned();
-    tree.run(["init", "--rebuild", "--catalogue", &at("note.txt")]).ends(2);
+    tree.run(["init", "--tags-only", "--rebuild", "--catalogue", &at("note.txt")]).ends(2);
     assert_eq!(fs::read(folder.path("note.txt")).unwrap(), b"a note of mine");
-    tree.run(["init", "--rebuild", "--catalogue", &at("empty")]).succeeds();
+    tree.run(["init", "--tags-only", "--rebuild", "--catalogue", &at("empty")]).succeeds();
     // What is damaged is named in the advice.
     let file = at("empty");
     let mut bytes = fs::read(&file).unwrap();
@@ -121,7 +121,7 @@ fn a_catalogue_is_not_made_where_it_would_be_data_and_puts_nothing_else_aside() 
     let said = tree.run(["check", "--catalogue", &file]).ends(2);
     let command = format!("steadfast init --rebuild --catalogue {file} DIR");
     assert!(said.stderr().contains(&command), "{}", said.stderr());
-    tree.run(["init", "--rebuild", "--catalogue", &file]).succeeds();
+    tree.run(["init", "--tags-only", "--rebuild", "--catalogue", &file]).succeeds();
     tree.run(["check", "--allow-empty", "--catalogue", &file]).succeeds();
 }
 

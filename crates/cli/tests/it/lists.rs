@@ -34,3 +34,28 @@ fn patterns_leave_out_and_are_counted() {
     let ignored = Tree::small().file(".gitignore", b"*\n");
     assert_eq!(paths(&ignored.run(all).succeeds()).len(), 4, "git's own files are not honoured");
 }
+
+#[test]
+fn a_list_in_the_wrong_folder_is_one_sentence() {
+    let mut tree = Tree::new().file("empty/other", b"");
+    let numbers = 0..1_200;
+    for number in numbers.clone() {
+        tree = tree.file(format!("in/{number}"), b"");
+    }
+    let sums = tree.run(["hash", "in"]).succeeds();
+    let names: String = numbers.map(|number| format!("{number}\n")).collect();
+    let tree = tree.file("sums", sums.stdout().as_bytes()).file("names", names.as_bytes());
+    for arguments in [
+        &["check", "--manifest", "sums", "empty"][..],
+        &["import", "sums", "empty"],
+        &["check", "--files-from", "names"],
+    ] {
+        let said = tree.run(arguments).ends(2);
+        assert_eq!((said.stdout(), said.stderr().lines().count()), ("", 1), "{said:?}");
+    }
+    // One of them is enough to look for the others, wherever in the list it is.
+    let last = sums.stdout().lines().last().unwrap().split_once("  ").unwrap().1;
+    let tree = tree.file(format!("empty/{last}"), b"");
+    let said = tree.run(["check", "--manifest", "sums", "--json", "empty"]).ends(1);
+    assert_eq!(said.summary()["verdicts"]["missing"], 1_199);
+}

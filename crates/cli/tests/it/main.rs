@@ -18,6 +18,7 @@ mod flushed;
 mod folders;
 mod given_back;
 mod history;
+mod init;
 mod kept;
 mod kill;
 mod limits;

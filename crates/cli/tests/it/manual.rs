@@ -12,7 +12,7 @@ use crate::tree::Tree;
 /// Makes the manual in a new folder.
 fn manual() -> (Tree, PathBuf) {
     let tree = Tree::new();
-    tree.run(["manual", "share"]).succeeds();
+    tree.run(["help", "--manual", "share"]).succeeds();
     let share = tree.path("share");
     (tree, share)
 }
@@ -32,9 +32,9 @@ fn accepts(command: &mut Command) {
 #[test]
 fn every_verb_has_a_page() {
     let (tree, share) = manual();
-    let help = tree.run(["--help"]).succeeds();
+    let help = tree.run(["help", "--all"]).succeeds();
     let mut verbs = Vec::new();
-    let listed = help.stdout().split("\nOptions:").next().unwrap().lines();
+    let listed = help.stdout().split("\nHelp:").next().unwrap().lines();
     for line in listed.filter(|line| line.starts_with("  ")) {
         verbs.extend(line.split_whitespace().next());
     }
@@ -110,8 +110,8 @@ fn a_manual_is_replaced_and_a_bad_place_is_told() {
     let (tree, share) = manual();
     let page = share.join("man/man1/steadfast.1");
     fs::write(&page, "old").unwrap();
-    tree.run(["manual", "share"]).succeeds();
+    tree.run(["help", "--manual", "share"]).succeeds();
     assert!(fs::read_to_string(&page).unwrap().contains(".TH steadfast 1"));
-    let said = tree.file("taken", b"").run(["manual", "taken"]).ends(2);
+    let said = tree.file("taken", b"").run(["help", "--manual", "taken"]).ends(2);
     assert!(said.stderr().contains("cannot make `taken/"), "{}", said.stderr());
 }

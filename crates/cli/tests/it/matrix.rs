@@ -71,7 +71,7 @@ impl House {
         }
         fs::create_dir_all(tree.state("home")).unwrap();
         let house = House { tree };
-        house.run(&["init", "photos"]).succeeds();
+        house.run(&["init", "--tags-only", "photos"]).succeeds();
         house.run(&["tag", "photos"]).succeeds();
         house.run(&["check", "photos"]).succeeds();
         house
@@ -321,7 +321,7 @@ fn an_empty_root_is_not_a_mass_deletion() {
             }
             let said = house.ask(surface, wish);
             assert!(!said.is_fine(), "{surface:?} {wish:?}: {said:?}");
-            let shown = house.run(&["history", "photos", "--json"]);
+            let shown = house.run(&["show", "--history", "photos", "--json"]);
             assert!(!shown.stdout().contains("dropped"), "{surface:?} {wish:?}");
         }
     }
@@ -360,7 +360,7 @@ fn a_volume_that_is_not_mounted_has_lost_nothing() {
                     return skip(Need::Root, "nothing can be mounted");
                 };
                 fs::write(house.tree.path(place).join("film"), "film").unwrap();
-                house.run(&["init", "photos"]).succeeds();
+                house.run(&["init", "--tags-only", "photos"]).succeeds();
                 if house.run(&["tag", "photos"]).status != 0 {
                     return skip(Need::System("attributes on tmpfs"), "nothing can be tagged");
                 }
@@ -409,7 +409,7 @@ fn a_folder_that_cannot_be_read_is_told_and_has_lost_nothing() {
             assert!(!said.is_fine(), "{surface:?} {wish:?}: {said:?}");
             assert!(said.status.is_none_or(|status| status == 2), "{surface:?} {wish:?}: {said:?}");
             house.run(&["check", "photos"]).succeeds();
-            let shown = house.run(&["history", "photos", "--json"]);
+            let shown = house.run(&["show", "--history", "photos", "--json"]);
             assert!(!shown.stdout().contains("dropped"), "{surface:?} {wish:?}");
         }
     }
@@ -423,7 +423,7 @@ fn the_catalogue_of_another_tree_judges_nothing() {
             let other = house.tree.path("other");
             fs::create_dir(&other).unwrap();
             fs::write(other.join("0"), "another photograph").unwrap();
-            house.run(&["init", "other"]).succeeds();
+            house.run(&["init", "--tags-only", "other"]).succeeds();
             // Another disk is mounted in the place of the first.
             fs::rename(house.photos(), house.tree.path("away")).unwrap();
             fs::create_dir(house.photos()).unwrap();

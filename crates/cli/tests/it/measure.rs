@@ -41,26 +41,36 @@ fn a_record_becomes_a_page_in_every_form() {
         ("page.csv", "bytes_per_second"),
         ("page.json", "\"steadfast report\""),
     ] {
-        tree.run(["report", "one.json", "-o", name]).succeeds();
+        tree.run(["measure", "report", "one.json", "-o", name]).succeeds();
         let page = fs::read_to_string(tree.path(name)).unwrap();
         assert!(page.contains(words), "{name}: {page}");
         // Once more, over our own page.
-        tree.run(["report", "one.json", "-o", name]).succeeds();
+        tree.run(["measure", "report", "one.json", "-o", name]).succeeds();
     }
-    let said = tree.run(["report", "one.json", "-o", "chart.svg"]).ends(2);
+    let said = tree.run(["measure", "report", "one.json", "-o", "chart.svg"]).ends(2);
     assert!(said.stderr().contains("queue-rate-4-KiB, queue-latency"), "{}", said.stderr());
-    tree.run(["report", "one.json", "-o", "chart.svg", "--chart", "queue-rate-4-KiB"]).succeeds();
-    let both = ["report", "one.json", "one.json", "-o", "both.svg", "--chart", "queue-rate-4-KiB"];
+    tree.run(["measure", "report", "one.json", "-o", "chart.svg", "--chart", "queue-rate-4-KiB"])
+        .succeeds();
+    let both = [
+        "measure",
+        "report",
+        "one.json",
+        "one.json",
+        "-o",
+        "both.svg",
+        "--chart",
+        "queue-rate-4-KiB",
+    ];
     let said = tree.run(both).ends(2);
     assert!(said.stderr().contains("several records"), "{}", said.stderr());
     assert!(fs::read_to_string(tree.path("chart.svg")).unwrap().starts_with("<svg"));
-    tree.run(["report", "one.json", "one.json", "-o", "both.csv"]).succeeds();
+    tree.run(["measure", "report", "one.json", "one.json", "-o", "both.csv"]).succeeds();
     let both = fs::read_to_string(tree.path("both.csv")).unwrap();
     let rows: Vec<&str> = both.lines().collect();
     let twice = (1..rows.len()).find(|&at| rows[..at].contains(&rows[at]));
     assert_eq!(twice.map(|at| rows[at]), None, "rows of two records are told apart");
     // A page that holds a record beside those that were published.
-    let said = tree.run(["report", "one.json", "--against", "published"]).succeeds();
+    let said = tree.run(["measure", "report", "one.json", "--against", "published"]).succeeds();
     assert!(said.stdout().contains("Oakley"), "{}", said.stdout());
 }
 
@@ -72,15 +82,15 @@ fn nothing_else_is_overwritten_or_taken_for_a_record() {
     fs::write(tree.path("photo.html"), "mine").unwrap();
     let said = tree.run(QUEUE.into_iter().chain(["--export", "photo.json", "disk"])).ends(2);
     assert!(said.stderr().contains("not overwritten"), "{}", said.stderr());
-    tree.run(["report", "published", "-o", "photo.html"]).ends(2);
-    tree.run(["report", "published", "-o", "page.pdf"]).ends(2);
+    tree.run(["measure", "report", "published", "-o", "photo.html"]).ends(2);
+    tree.run(["measure", "report", "published", "-o", "page.pdf"]).ends(2);
     for name in ["photo.json", "photo.html"] {
         assert_eq!(fs::read_to_string(tree.path(name)).unwrap(), "mine");
     }
-    let said = tree.run(["report", "photo.json"]).ends(2);
+    let said = tree.run(["measure", "report", "photo.json"]).ends(2);
     assert!(said.stderr().contains("`photo.json`"), "{}", said.stderr());
     fs::write(tree.path("foreign.json"), "{\"fio version\": \"fio-3.33\"}").unwrap();
-    let said = tree.run(["report", "foreign.json"]).ends(2);
+    let said = tree.run(["measure", "report", "foreign.json"]).ends(2);
     assert!(said.stderr().contains("not a record"), "{}", said.stderr());
 }
 
@@ -121,7 +131,7 @@ fn an_interrupted_session_keeps_its_samples_and_says_so() {
     assert_eq!(record["partial"], "interrupted");
     assert!(!record["series"].as_array().unwrap().is_empty());
     assert!(fs::read_dir(tree.path("disk")).unwrap().next().is_none(), "something was left");
-    let said = tree.run(["report", "one.json"]).succeeds();
+    let said = tree.run(["measure", "report", "one.json"]).succeeds();
     assert!(said.stdout().contains("this record is partial"), "{}", said.stdout());
 }
 
@@ -133,7 +143,7 @@ fn a_record_without_figures_keeps_its_page_beside_others() {
     cut["partial"] = "interrupted".into();
     cut["name"] = "cut short".into();
     fs::write(tree.path("cut.json"), cut.to_string()).unwrap();
-    let said = tree.run(["report", "cut.json", "one.json"]).succeeds();
+    let said = tree.run(["measure", "report", "cut.json", "one.json"]).succeeds();
     for words in ["cut short", "this record is partial", "there are no figures"] {
         assert!(said.stdout().contains(words), "{words}: {}", said.stdout());
     }
@@ -202,7 +212,7 @@ fn what_is_named_twice_is_measured_once() {
 #[test]
 fn a_page_within_the_tree_is_a_new_file_and_nothing_else() {
     let tree = Tree::small();
-    tree.run(["init", "."]).succeeds();
+    tree.run(["init", "--tags-only", "."]).succeeds();
     let beside = ["--report", "page.html", "--trace", "trace.json", "."];
     tree.run(["tag"].into_iter().chain(beside)).succeeds();
     fs::remove_file(tree.path("trace.json")).unwrap();
@@ -214,7 +224,7 @@ fn a_page_within_the_tree_is_a_new_file_and_nothing_else() {
         fs::remove_file(tree.path("trace.json")).unwrap();
     }
     let tree = Tree::small();
-    tree.run(["init", "."]).succeeds();
+    tree.run(["init", "--tags-only", "."]).succeeds();
     tree.run(["tag", "."]).succeeds();
     tree.run(["check", "--require-tags", "--report", "page.html", "."]).succeeds();
     assert!(fs::read_to_string(tree.path("page.html")).unwrap().contains("Check of 3 files"));
@@ -246,7 +256,7 @@ fn a_check_becomes_a_page() {
     for name in ["sound", "decayed", "gone"] {
         fs::write(tree.path(name), name.repeat(100)).unwrap();
     }
-    tree.run(["init", "."]).succeeds();
+    tree.run(["init", "--tags-only", "."]).succeeds();
     tree.run(["tag", "."]).succeeds();
     let damaged = tree.path("decayed");
     let modified = fs::metadata(&damaged).unwrap().modified().unwrap();
@@ -279,7 +289,7 @@ fn a_record_keeps_the_level_it_was_made_at() {
     assert!(said.stdout().contains("background (9), scheduling class"), "{}", said.stdout());
     tree.run(QUEUE.into_iter().chain(["--export", "plain.json", "disk"])).succeeds();
     assert_eq!(json(&tree, "plain.json")["level"]["effective"], 21);
-    let page = tree.run(["report", "low.json", "plain.json"]).succeeds();
+    let page = tree.run(["measure", "report", "low.json", "plain.json"]).succeeds();
     assert!(page.stdout().contains("at background (9)"), "{}", page.stdout());
 }
 

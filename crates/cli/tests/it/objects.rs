@@ -1,4 +1,4 @@
-//! `steadfast objects` from outside: a frozen report, and what is said where no store can be asked.
+//! Objects of a store from outside: a frozen report, and what is said where no store can be asked.
 
 use std::path::Path;
 
@@ -22,8 +22,7 @@ fn archive() -> Tree {
 fn a_report_becomes_verdicts() {
     assert!(Path::new(REPORT).is_file());
     let tree = archive();
-    let told =
-        tree.run(["objects", "import", REPORT, "--of", URL, ".", "-v"]).ends(1).stdout().to_owned();
+    let told = tree.run(["import", REPORT, "--of", URL, ".", "-v"]).ends(1).stdout().to_owned();
     for line in [
         "intact          plain.txt  (by SHA-256)\n",
         "intact          two words+é.txt  (by CRC-64/NVME of the file here)\n",
@@ -34,10 +33,9 @@ fn a_report_becomes_verdicts() {
     ] {
         assert!(told.contains(line), "{line}: {told}");
     }
-    let quiet =
-        tree.run(["objects", "import", REPORT, "--of", URL, ".", "-q"]).ends(1).stdout().to_owned();
+    let quiet = tree.run(["import", REPORT, "--of", URL, ".", "-q"]).ends(1).stdout().to_owned();
     assert!(!quiet.contains("intact") && !quiet.contains("looked"), "{quiet}");
-    let words = ["objects", "import", REPORT, "--of", URL, ".", "--json", "--no-read"];
+    let words = ["import", REPORT, "--of", URL, ".", "--json", "--no-read"];
     let objects = tree.run(words).ends(1).objects();
     assert_eq!(objects[0]["verdict"], "intact");
     assert_eq!(objects[0]["object"], "archive/plain.txt");
@@ -53,7 +51,7 @@ fn a_report_becomes_verdicts() {
 fn without_a_key_or_a_store_nothing_is_said_of_objects() {
     let tree = archive();
     let ask = |arguments: &[&str], secret: Option<&str>| {
-        let mut command = tree.command(["objects", "check", "s3://bucket", "."]);
+        let mut command = tree.command(["check", "s3://bucket", "."]);
         command.args(arguments).env("HOME", tree.path(""));
         let others = ["AWS_PROFILE", "AWS_SESSION_TOKEN", "AWS_ENDPOINT_URL", "AWS_REGION"];
         for name in others.into_iter().chain(["AWS_ENDPOINT_URL_S3", "AWS_DEFAULT_REGION"]) {

@@ -26,17 +26,17 @@ fn corrupt(tree: &Tree, name: &str, places: &[usize]) {
 fn digests_are_printed_as_fsverity_prints_them() {
     let tree = Tree::new().file("hello", b"hello world").file("empty", b"");
     let tree = tree.file("file", &contents());
-    let said = tree.run(["pages", "digest", "hello", "empty"]).succeeds();
+    let said = tree.run(["hash", "--fs-verity", "hello", "empty"]).succeeds();
     assert_eq!(
         said.stdout(),
         "sha256:1e2eaa4202d750a41174ee454970b92c1bc2f925b1e35076d8c7d5f56362ba64 hello\n\
          sha256:3d248ca542a24fc62d1c43b916eae5016878e2533c88238480b26128a1f1af95 empty\n"
     );
-    let said = tree.run(["pages", "digest", "nowhere", "--compact", "hello"]).ends(2);
+    let said = tree.run(["hash", "--fs-verity", "nowhere", "--compact", "hello"]).ends(2);
     let digest = "1e2eaa4202d750a41174ee454970b92c1bc2f925b1e35076d8c7d5f56362ba64\n";
     assert_eq!(said.stdout(), digest);
     assert!(said.stderr().contains("`nowhere`"), "{}", said.stderr());
-    tree.run(["pages", "digest", "--block-size", "4000", "hello"]).ends(2);
+    tree.run(["hash", "--fs-verity", "--block-size", "4000", "hello"]).ends(2);
     if steadfast_testing::program("fsverity").is_none() {
         return;
     }
@@ -48,7 +48,9 @@ fn digests_are_printed_as_fsverity_prints_them() {
         let mut peer = Command::new("fsverity");
         peer.arg("digest").args(options).args(["file", "hello", "empty"]);
         let peer = peer.current_dir(tree.path("")).output().unwrap();
-        let ours = ["pages", "digest"].iter().chain(options).chain(&["file", "hello", "empty"]);
+        let own = options.iter().map(|option| option.replace("hash-alg", "algorithm"));
+        let words = ["hash", "--fs-verity"].map(str::to_owned).into_iter().chain(own);
+        let ours = words.chain(["file", "hello", "empty"].map(str::to_owned));
         let said = tree.run(ours).succeeds();
         assert_eq!(said.stdout(), String::from_utf8(peer.stdout).unwrap(), "{options:?}");
     }
@@ -58,13 +60,13 @@ fn digests_are_printed_as_fsverity_prints_them() {
 fn damage_is_located_from_tagging_to_the_bytes() {
     let tree = Tree::new().file("data/film", &contents()).file("data/other", &contents());
     tree.run(["tag", "--pages", "data"]).ends(2);
-    tree.run(["init", "data"]).succeeds();
+    tree.run(["init", "--tags-only", "data"]).succeeds();
     tree.run(["tag", "--pages", "data"]).succeeds();
-    let said = tree.run(["pages", "verify", "data/film", "data/other"]).succeeds();
+    let said = tree.run(["check", "--where", "data/film", "data/other"]).succeeds();
     let text = said.stdout();
     assert!(text.starts_with("intact      data/film  (11 pages of 4096 bytes)\n"), "{text}");
     corrupt(&tree, "data/film", &[0, 3 * 4096, 4 * 4096 + 5, 10 * 4096 + 99]);
-    let said = tree.run(["pages", "verify", "data/film"]).ends(3);
+    let said = tree.run(["check", "--where", "data/film"]).ends(3);
     assert_eq!(
         said.stdout(),
         "corrupt     data/film  (4 of 11 pages damaged, 12,388 bytes)\n            \
@@ -72,7 +74,7 @@ fn damage_is_located_from_tagging_to_the_bytes() {
          bytes 12288..20480, pages 3..5 damaged\n            \
          bytes 40960..41060, page 10 damaged\n"
     );
-    let said = tree.run(["pages", "verify", "--json", "data/film", "data/other"]).ends(3);
+    let said = tree.run(["check", "--where", "--json", "data/film", "data/other"]).ends(3);
     let objects = said.objects();
     assert_eq!(
         (&objects[0]["verdict"], &objects[1]["verdict"]),
@@ -91,13 +93,13 @@ fn damage_is_located_from_tagging_to_the_bytes() {
 #[test]
 fn files_without_leaves_are_said_to_have_none() {
     let tree = Tree::new().file("file", &contents());
-    let said = tree.run(["pages", "verify", "file"]).ends(2);
+    let said = tree.run(["check", "--where", "file"]).ends(2);
     assert!(said.stderr().contains("it has no tag"), "{}", said.stderr());
     tree.run(["tag", "file"]).succeeds();
-    let said = tree.run(["pages", "verify", "file"]).ends(2);
+    let said = tree.run(["check", "--where", "file"]).ends(2);
     assert!(said.stderr().contains("no leaves are kept for its tag"), "{}", said.stderr());
     tree.run(["tag", "--pages", "--sidecar", "--page-size", "16KiB", "file"]).succeeds();
-    let said = tree.run(["pages", "verify", "file"]).succeeds();
+    let said = tree.run(["check", "--where", "file"]).succeeds();
     assert!(said.stdout().contains("3 pages of 16384 bytes"), "{}", said.stdout());
     assert!(tree.path("file.steadfast-pages").is_file());
 }
@@ -105,15 +107,15 @@ fn files_without_leaves_are_said_to_have_none() {
 #[test]
 fn every_verb_about_pages_takes_a_level() {
     let tree = Tree::new().file("file", &contents());
-    tree.run(["init", "."]).succeeds();
+    tree.run(["init", "--tags-only", "."]).succeeds();
     tree.run(["tag", "--pages", "."]).succeeds();
-    for verb in ["digest", "verify"] {
-        let plain = tree.run(["pages", verb, "file"]).succeeds().stdout().to_owned();
+    for [verb, choice_of] in [["hash", "--fs-verity"], ["check", "--where"]] {
+        let plain = tree.run([verb, choice_of, "file"]).succeeds().stdout().to_owned();
         for choice in [["--qos", "background"], ["--pace", "racing-car"]] {
-            let said = tree.run(["pages", verb, choice[0], choice[1], "file"]).succeeds();
+            let said = tree.run([verb, choice_of, choice[0], choice[1], "file"]).succeeds();
             assert_eq!(said.stdout(), plain, "{verb}");
         }
-        let refused = tree.run(["pages", verb, "--qos", "10", "file"]).ends(2);
+        let refused = tree.run([verb, choice_of, "--qos", "10", "file"]).ends(2);
         assert!(refused.stderr().contains("racing-car"), "{}", refused.stderr());
     }
 }

@@ -43,7 +43,7 @@ impl History {
         }
         let state = seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) + 1;
         if seed.is_multiple_of(3) {
-            tree.run(["init", "data"]).succeeds();
+            tree.run(["init", "--tags-only", "data"]).succeeds();
         }
         tree.run(["tag", "data"]).succeeds();
         tree.run(["parity", "make", "data"]).succeeds();

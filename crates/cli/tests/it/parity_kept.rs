@@ -64,7 +64,7 @@ fn verbs_that_write_tags_keep_parity_true() {
     is_true(&tree, 9);
     comes_back(&tree, "data/0/0.jpg");
     fs::write(tree.path("data/0/0.jpg"), contents(11, 9000)).unwrap();
-    tree.run(["retag", "data"]).succeeds();
+    tree.run(["update", "data"]).succeeds();
     is_true(&tree, 9);
     comes_back(&tree, "data/0/0.jpg");
     // A list and the attributes of other tools are doors like the others.

@@ -123,7 +123,7 @@ fn a_lost_tag_alone_keeps_its_set_and_is_told() {
 #[test]
 fn a_lost_tag_counts_as_the_catalogue_has_it() {
     let tree = photographs();
-    tree.run(["init", "data"]).succeeds();
+    tree.run(["init", "--tags-only", "data"]).succeeds();
     tree.run(["check", "data"]).succeeds();
     tree.run(["parity", "make", "data"]).succeeds();
     let cat = known(&tree, "0/1.jpg");
@@ -385,7 +385,7 @@ fn decay_that_was_taken_for_an_edit_is_undone() {
     for init in [false, true] {
         let tree = photographs();
         if init {
-            tree.run(["init", "data"]).succeeds();
+            tree.run(["init", "--tags-only", "data"]).succeeds();
         }
         tree.run(["check", "data"]).succeeds();
         tree.run(["parity", "make", "data"]).succeeds();

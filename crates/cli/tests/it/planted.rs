@@ -30,7 +30,7 @@ const VICTIM: &[u8] = b"the only copy of a photograph";
 fn catalogued() -> Tree {
     let tree = Tree::new().file("outside/victim", VICTIM);
     let tree = tree.file("data/a", &[7; 9000]).file("data/b", b"beta");
-    tree.run(["init", "data"]).succeeds();
+    tree.run(["init", "--tags-only", "data"]).succeeds();
     tree.run(["tag", "data"]).succeeds();
     tree
 }
@@ -117,8 +117,8 @@ fn no_verb_reads_or_writes_a_catalogue_through_what_is_planted() {
         &["init", "--rebind", "data"],
     ];
     let readers: [&[&str]; 3] = [
-        &["history", "data"],
-        &["audit", "data"],
+        &["show", "--history", "data"],
+        &["status", "--audit", "data"],
         &["fleet", "plan", "--catalogue", "data", "--out", "job"],
     ];
     for part in ["", "-wal", "-shm", "-journal", ".lock"] {
@@ -153,13 +153,17 @@ fn a_folder_of_the_catalogue_that_is_none_is_refused() {
     fs::rename(&own, tree.path("moved")).unwrap();
     for kind in ["link to a directory", "dangling link", "fifo", "file", "link"] {
         plant(&tree, kind, &own);
-        for words in [&["check", "data"][..], &["init", "data"], &["history", "data"]] {
+        for words in [
+            &["check", "data"][..],
+            &["init", "--tags-only", "data"],
+            &["show", "--history", "data"],
+        ] {
             let outcome = against(&tree, kind, ".steadfast", words, 2);
             assert!(outcome.stderr().contains("`.steadfast` is"), "{}", outcome.stderr());
         }
         against(&tree, kind, ".steadfast", &["tag", "data"], 2);
         against(&tree, kind, ".steadfast", &["tag", "--pages", "data"], 2);
-        against(&tree, kind, ".steadfast", &["init", "--rebuild", "data"], 2);
+        against(&tree, kind, ".steadfast", &["init", "--tags-only", "--rebuild", "data"], 2);
     }
     let moved = || {
         let names = fs::read_dir(tree.path("moved")).unwrap();
@@ -183,7 +187,7 @@ fn a_new_catalogue_is_made_through_nothing_that_is_planted() {
             let place = format!("data/.steadfast/catalogue.sqlite{part}");
             plant(&tree, kind, &tree.path(&place));
             let what = format!("{kind} at {place}");
-            let status = run(&tree, &["init", "data"]).status;
+            let status = run(&tree, &["init", "--tags-only", "data"]).status;
             assert_untouched(&tree, &what);
             // What an earlier attempt left is removed: names, and not what they lead to.
             let removed = part.starts_with(".new") && kind != "directory";
@@ -202,7 +206,7 @@ fn what_is_planted_is_set_aside_by_its_name() {
             plant(&tree, kind, &tree.path(&place));
             let told = against(&tree, kind, &place, &["check", "data"], 2);
             assert!(told.stderr().contains("steadfast init --rebuild"), "{}", told.stderr());
-            against(&tree, kind, &place, &["init", "--rebuild", "data"], 0);
+            against(&tree, kind, &place, &["init", "--tags-only", "--rebuild", "data"], 0);
             against(&tree, kind, &place, &["check", "data"], 0);
         }
     }

@@ -49,7 +49,7 @@ fn every_verb_takes_every_level_by_name_number_and_pace() {
         &["tag", "."],
         &["check", "."],
         &["update", "."],
-        &["retag", "."],
+        &["update", "."],
         &["show", "."],
         &["hash", "a"],
         &["diff", "sub", "other"],
@@ -57,13 +57,13 @@ fn every_verb_takes_every_level_by_name_number_and_pace() {
         &["import", "--attributes", "."],
         &["export", "--attributes", "shatag", "."],
         &["probe", "."],
-        &["init", "."],
+        &["init", "--tags-only", "."],
         &["untag", "copy"],
     ];
     for verb in verbs {
         tree.run(verb.iter().chain(&["--qos", "background"])).succeeds();
     }
-    for verb in [["history", "a"], ["audit", "."]] {
+    for verb in [["show", "--history", "a"], ["status", "--audit", "."]] {
         tree.run(verb.iter().chain(&["--pace", "walk"])).succeeds();
     }
 }

@@ -18,7 +18,7 @@ pub(crate) fn copied() -> Tree {
     fs::set_permissions(tree.path("data/film"), fs::Permissions::from_mode(0o640)).unwrap();
     set_attribute(&tree.path("data/film"), "user.author", b"someone");
     give_away(&tree.path("data/film"));
-    tree.run(["init", "data"]).succeeds();
+    tree.run(["init", "--tags-only", "data"]).succeeds();
     tree.run(["tag", "--pages", "data"]).succeeds();
     for copy in ["one", "two"] {
         let mut command = std::process::Command::new("cp");
@@ -115,6 +115,10 @@ fn a_corrupt_file_comes_back_with_all_that_belongs_to_it() {
     flip(&tree.path("data/film"), &[5, 9000]);
     let damaged = fs::read(tree.path("data/film")).unwrap();
     tree.run(["check", "data"]).ends(3);
+    // Nobody is asked without a terminal: it says what it would do, and how.
+    let said = tree.run(["repair", "--from", "one", "data"]).ends(3);
+    assert!(said.stdout().contains("can be repaired"), "{}", said.stdout());
+    assert!(said.stderr().contains("add --yes"), "{}", said.stderr());
     let said = tree.run(["repair", "--yes", "--from", "one", "data"]).succeeds();
     let line = "corrupt     data/film: 2 of 11 pages; repaired from `one/film`\n";
     assert!(said.stdout().starts_with(line), "{}", said.stdout());
@@ -124,7 +128,7 @@ fn a_corrupt_file_comes_back_with_all_that_belongs_to_it() {
     assert_eq!(names(&tree.path("data")), [".steadfast", "film", "other", "sub"]);
     // The catalogue knows that the failure is settled.
     tree.run(["check", "data"]).succeeds();
-    let audit = tree.run(["audit", "data"]);
+    let audit = tree.run(["status", "--audit", "data"]);
     assert!(!audit.stdout().contains("film"), "{}", audit.stdout());
     tree.run(["repair", "--discard", "2", "data"]).ends(2);
     let said = tree.run(["repair", "--discard", "1", "data"]).succeeds();
@@ -255,7 +259,7 @@ fn without_leaves_or_catalogue_a_whole_copy_is_needed() {
 #[test]
 fn duplicates_in_the_catalogue_are_copies() {
     let tree = Tree::new().file("data/a", &pages(3)).file("data/b", &pages(3));
-    tree.run(["init", "data"]).succeeds();
+    tree.run(["init", "--tags-only", "data"]).succeeds();
     tree.run(["tag", "--pages", "data"]).succeeds();
     let before = facts(&tree.path("data/a"));
     flip(&tree.path("data/a"), &[77]);
@@ -287,7 +291,7 @@ fn cut_grown_and_sparse_files_come_back() {
         // A file that is open to be written to is left alone.
         drop(file);
         set_mode(&tree, &["data/film"], 0o600);
-        tree.run(["init", "data"]).succeeds();
+        tree.run(["init", "--tags-only", "data"]).succeeds();
         tree.run(["tag", "--pages", "data"]).succeeds();
         let tree = tree.file("copy/film", &sparse);
         let before = facts(&tree.path("data/film"));
@@ -518,7 +522,7 @@ fn parity_gives_what_no_copy_has() {
             tree = tree.file(format!("data/{number}"), &pages(number));
         }
         fs::set_permissions(tree.path("data/3"), fs::Permissions::from_mode(0o640)).unwrap();
-        tree.run(["init", "data"]).succeeds();
+        tree.run(["init", "--tags-only", "data"]).succeeds();
         let tag: &[&str] = if leaves { &["tag", "--pages", "data"] } else { &["tag", "data"] };
         tree.run(tag).succeeds();
         tree.run(["parity", "make", "data"]).succeeds();
@@ -569,7 +573,7 @@ fn a_bad_page_of_a_large_file_costs_few_readings() {
     }
     let contents: Vec<u8> = (0..12 << 20_u32).map(|at| (at / 7 * 31 + at / 4096) as u8).collect();
     let tree = Tree::new().file("data/film", &contents);
-    tree.run(["init", "data"]).succeeds();
+    tree.run(["init", "--tags-only", "data"]).succeeds();
     tree.run(["tag", "--pages", "data"]).succeeds();
     tree.run(["parity", "make", "data"]).succeeds();
     // The check reads it twice, for its digest and for its pages. The draft is copied and read
@@ -580,7 +584,7 @@ fn a_bad_page_of_a_large_file_costs_few_readings() {
         assert!((3.0..most).contains(&readings), "{way:?}: {readings}");
         assert!(fs::read(tree.path("data/film")).unwrap() == contents, "{way:?}");
     }
-    let said = tree.run(["history", "--json", "data/film"]).succeeds();
+    let said = tree.run(["show", "--history", "--json", "data/film"]).succeeds();
     let runs = said.objects();
     let repairs = runs.iter().filter(|run| run["verb"] == "repair");
     let verdicts: Vec<_> = repairs.map(|run| &run["verdict"]).collect();

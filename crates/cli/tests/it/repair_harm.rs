@@ -268,7 +268,7 @@ fn planted_parity() -> Tree {
 #[test]
 fn a_catalogue_that_another_person_could_have_put_there_decides_nothing() {
     let tree = Tree::new().file("shared/own/film", &[7; 9000]).file("shared/own/planted", b"evil");
-    tree.run(["init", "shared"]).succeeds();
+    tree.run(["init", "--tags-only", "shared"]).succeeds();
     tree.run(["tag", "shared"]).succeeds();
     fs::remove_file(tree.path("shared/own/planted")).unwrap();
     if !give(&tree.path("shared"), ALICE) {
@@ -282,7 +282,7 @@ fn a_catalogue_that_another_person_could_have_put_there_decides_nothing() {
             assert!(said.stderr().contains("is not trusted"), "{verb}: {}", said.stderr());
             assert!(said.stderr().contains(place), "{verb}: {}", said.stderr());
         }
-        let said = as_alice(&["history", "shared/own/film"]);
+        let said = as_alice(&["show", "--history", "shared/own/film"]);
         assert!(said.status == 2 && said.stderr().contains(place), "{}", said.stderr());
     };
     // Her own says what is missing.
@@ -377,7 +377,7 @@ fn parity_that_another_person_could_have_put_there_is_not_used() {
 #[test]
 fn what_is_broken_above_a_tree_does_not_keep_from_it() {
     let tree = Tree::new().file("above/tree/film", b"film");
-    tree.run(["init", "above/tree"]).succeeds();
+    tree.run(["init", "--tags-only", "above/tree"]).succeeds();
     tree.run(["tag", "above/tree"]).succeeds();
     let unfinished = tree.path("above/.steadfast/damaged/unfinished");
     fs::create_dir_all(&unfinished).unwrap();
@@ -386,7 +386,7 @@ fn what_is_broken_above_a_tree_does_not_keep_from_it() {
     let parity = tree.path("above/.steadfast/parity");
     fs::create_dir(&parity).unwrap();
     fs::write(parity.join("elsewhere"), b"garbage").unwrap();
-    for verb in ["check", "update", "tag", "retag"] {
+    for verb in ["check", "update", "tag"] {
         let said = tree.run([verb, "above/tree"]).succeeds();
         assert!(said.stderr().contains("damaged"), "{verb}: {}", said.stderr());
     }
@@ -461,7 +461,7 @@ fn a_draft_on_another_volume_is_no_file_of_the_tree_and_is_cleared_up() {
     };
     fs::create_dir(tree.path("data/disk/sub")).unwrap();
     fs::copy(tree.path("copy/disk/sub/photo"), tree.path("data/disk/sub/photo")).unwrap();
-    tree.run(["init", "data"]).succeeds();
+    tree.run(["init", "--tags-only", "data"]).succeeds();
     if tree.run(["tag", "data"]).status != 0 {
         return skip(Need::System("attributes on tmpfs"), "files cannot be tagged there");
     }
@@ -493,9 +493,65 @@ fn a_draft_on_another_volume_is_no_file_of_the_tree_and_is_cleared_up() {
     assert!(!tree.path("data/.steadfast/damaged").exists());
 }
 
-/// Puts a file into the mount point, as a program does. It says nothing of those on the volume, and
-/// is neither tagged nor recorded: the volume hides it later.
-fn expect_a_stray_file_left_alone(tree: &Tree) {
+#[test]
+fn nothing_is_made_in_a_mount_point_without_its_volume() {
+    let tree = Tree::new().file("data/a", b"alpha").file("copy/disk/b", b"beta");
+    let tree = tree.file("copy/disk/sub/c", b"gamma");
+    fs::create_dir(tree.path("data/disk")).unwrap();
+    let Some(mounted) = Mounted::at(&tree.path("data/disk")) else {
+        return skip(Need::Root, "nothing can be mounted");
+    };
+    let filled = || {
+        fs::create_dir(tree.path("data/disk/sub")).unwrap();
+        for name in ["disk/b", "disk/sub/c"] {
+            fs::copy(tree.path("copy").join(name), tree.path("data").join(name)).unwrap();
+        }
+    };
+    filled();
+    tree.run(["init", "--tags-only", "data"]).succeeds();
+    if tree.run(["tag", "data"]).status != 0 {
+        return skip(Need::System("attributes on tmpfs"), "files cannot be tagged there");
+    }
+    tree.run(["parity", "make", "data"]).succeeds();
+    if steadfast_testing::program("par2").is_some() {
+        let mut make = Command::new("par2");
+        make.args(["create", "-q", "-q", "-R", "-r100", "set.par2", "disk"]);
+        assert!(make.current_dir(tree.path("data")).status().unwrap().success());
+        tree.run(["repair", "--dry-run", "data/set.par2"]).succeeds();
+    }
+    drop(mounted);
+    for words in [
+        &["check", "data"][..],
+        &["check", "data/disk"],
+        &["check", "data/disk/b"],
+        &["check", "data/disk/sub/c"],
+        &["update", "--accept-missing", "data/disk"],
+        &["update", "--accept-missing", "data/disk/sub"],
+        &["update", "--accept-missing", "data/disk/b"],
+        &["repair", "--yes", "data"],
+        &["repair", "--yes", "data/disk"],
+        &["repair", "--yes", "data/disk/b"],
+        &["repair", "--yes", "--from", "copy/disk/b", "data/disk/b"],
+        &["repair", "--yes", "--from", "copy", "data"],
+        &["repair", "--yes", "--no-catalogue", "--from", "copy", "data"],
+        &["repair", "--yes", "--no-catalogue", "data/disk/sub"],
+        &["repair", "--yes", "data/set.par2"],
+        &["parity", "update", "data"],
+        &["parity", "make", "data"],
+    ] {
+        if words.last() == Some(&"data/set.par2") && !tree.path("data/set.par2").exists() {
+            continue;
+        }
+        let said = tree.run(words);
+        assert!(said.status >= 2, "{words:?}: {} {}", said.stdout(), said.stderr());
+        let is_parity = words[0] == "parity";
+        let text = format!("{}{}", said.stdout(), said.stderr());
+        let names_it = text.contains("mounted") || text.contains("data/disk");
+        assert!(is_parity || names_it, "{words:?}: {text}");
+        assert_eq!(names(&tree.path("data/disk")), [""; 0], "{words:?}");
+    }
+    // A file that a program put into the mount point says nothing of those on the volume. It is
+    // neither tagged nor recorded: the volume hides it later.
     fs::write(tree.path("data/disk/stray"), "stray").unwrap();
     for words in [
         &["check", "--json", "data"][..],
@@ -514,66 +570,6 @@ fn expect_a_stray_file_left_alone(tree: &Tree) {
         assert_eq!(tag, None, "{words:?}");
     }
     fs::remove_file(tree.path("data/disk/stray")).unwrap();
-}
-
-#[test]
-fn nothing_is_made_in_a_mount_point_without_its_volume() {
-    let tree = Tree::new().file("data/a", b"alpha").file("copy/disk/b", b"beta");
-    let tree = tree.file("copy/disk/sub/c", b"gamma");
-    fs::create_dir(tree.path("data/disk")).unwrap();
-    let Some(mounted) = Mounted::at(&tree.path("data/disk")) else {
-        return skip(Need::Root, "nothing can be mounted");
-    };
-    let filled = || {
-        fs::create_dir(tree.path("data/disk/sub")).unwrap();
-        for name in ["disk/b", "disk/sub/c"] {
-            fs::copy(tree.path("copy").join(name), tree.path("data").join(name)).unwrap();
-        }
-    };
-    filled();
-    tree.run(["init", "data"]).succeeds();
-    if tree.run(["tag", "data"]).status != 0 {
-        return skip(Need::System("attributes on tmpfs"), "files cannot be tagged there");
-    }
-    tree.run(["parity", "make", "data"]).succeeds();
-    if steadfast_testing::program("par2").is_some() {
-        let mut make = Command::new("par2");
-        make.args(["create", "-q", "-q", "-R", "-r100", "set.par2", "disk"]);
-        assert!(make.current_dir(tree.path("data")).status().unwrap().success());
-        tree.run(["par2", "repair", "--dry-run", "data/set.par2"]).succeeds();
-    }
-    drop(mounted);
-    for words in [
-        &["check", "data"][..],
-        &["check", "data/disk"],
-        &["check", "data/disk/b"],
-        &["check", "data/disk/sub/c"],
-        &["update", "--accept-missing", "data/disk"],
-        &["update", "--accept-missing", "data/disk/sub"],
-        &["update", "--accept-missing", "data/disk/b"],
-        &["repair", "--yes", "data"],
-        &["repair", "--yes", "data/disk"],
-        &["repair", "--yes", "data/disk/b"],
-        &["repair", "--yes", "--from", "copy/disk/b", "data/disk/b"],
-        &["repair", "--yes", "--from", "copy", "data"],
-        &["repair", "--yes", "--no-catalogue", "--from", "copy", "data"],
-        &["repair", "--yes", "--no-catalogue", "data/disk/sub"],
-        &["par2", "repair", "--yes", "data/set.par2"],
-        &["parity", "update", "data"],
-        &["parity", "make", "data"],
-    ] {
-        if words[0] == "par2" && !tree.path("data/set.par2").exists() {
-            continue;
-        }
-        let said = tree.run(words);
-        assert!(said.status >= 2, "{words:?}: {} {}", said.stdout(), said.stderr());
-        let is_parity = words[0] == "parity";
-        let text = format!("{}{}", said.stdout(), said.stderr());
-        let names_it = text.contains("mounted") || text.contains("data/disk");
-        assert!(is_parity || names_it, "{words:?}: {text}");
-        assert_eq!(names(&tree.path("data/disk")), [""; 0], "{words:?}");
-    }
-    expect_a_stray_file_left_alone(&tree);
     // What was copied out of the volume is judged like any other folder.
     filled();
     tree.run(["check", "data"]);

@@ -35,7 +35,7 @@ fn a_file_with_several_names_is_repaired_under_all_of_them() {
     let kept = tree.path("data/.steadfast/damaged/1/film.pages");
     let length = fs::metadata(&kept).unwrap().len();
     assert!((16384..17000).contains(&length), "{length}");
-    let history = tree.run(["history", "data/film"]).succeeds();
+    let history = tree.run(["show", "--history", "data/film"]).succeeds();
     assert!(history.stdout().contains("repaired: 2 pages from"), "{}", history.stdout());
     tree.run(["repair", "--discard", "1", "data"]).succeeds();
     assert!(!kept.exists());

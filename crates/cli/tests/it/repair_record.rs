@@ -19,12 +19,12 @@ fn repaired() -> Tree {
 #[test]
 fn the_history_has_the_repair_with_its_sources() {
     let tree = repaired();
-    let text = tree.run(["history", "data/film"]).succeeds().stdout().to_owned();
+    let text = tree.run(["show", "--history", "data/film"]).succeeds().stdout().to_owned();
     let root = fs::canonicalize(tree.path("")).unwrap();
     let root = root.to_str().unwrap();
     let note = format!("repaired: 2 pages from {root}/one/film, 1 page from {root}/two/film");
     assert!(text.contains(&note), "{text}");
-    let said = tree.run(["history", "--json", "data/film"]).succeeds();
+    let said = tree.run(["show", "--history", "--json", "data/film"]).succeeds();
     let run = said.objects().iter().find(|run| run["verb"] == "repair").unwrap().clone();
     assert_eq!((run["run"].as_u64(), run["verdict"].as_str()), (Some(5), Some("intact")));
     let happened = run["happened"].as_array().unwrap();
@@ -34,29 +34,31 @@ fn the_history_has_the_repair_with_its_sources() {
     assert_eq!(one["ranges"], serde_json::json!([{"offset": 0, "length": 8192}]));
     assert_eq!(two["ranges"], serde_json::json!([{"offset": 36864, "length": 4096}]));
     // A file that was not repaired has no such event.
-    let other = tree.run(["history", "data/other"]).succeeds().stdout().to_owned();
+    let other = tree.run(["show", "--history", "data/other"]).succeeds().stdout().to_owned();
     assert!(!other.contains("repaired"), "{other}");
 }
 
 #[test]
 fn the_audit_says_that_the_failure_is_settled_by_the_repair() {
     let tree = repaired();
-    let text = tree.run(["audit", "--verbose", "data"]).succeeds().stdout().to_owned();
+    let text = tree.run(["status", "--audit", "--verbose", "data"]).succeeds().stdout().to_owned();
     assert!(text.contains("run 3  film  (settled: repaired by run 5)"), "{text}");
-    let said = tree.run(["audit", "--json", "data"]).succeeds();
+    let said = tree.run(["status", "--audit", "--json", "data"]).succeeds();
     let failed = said.objects().iter().find(|one| one["path"] == "film").unwrap().clone();
     assert_eq!((&failed["settled"], &failed["repaired_run"]), (&true.into(), &5.into()));
     // It fails again: the repair does not settle what came after it.
     flip(&tree.path("data/film"), &[5]);
     tree.run(["check", "data"]).ends(3);
-    let text = tree.run(["audit", "data"]).ends(3).stdout().to_owned();
+    let text = tree.run(["status", "--audit", "data"]).ends(3).stdout().to_owned();
     assert!(text.contains("corrupt") && text.contains("film"), "{text}");
 }
 
 #[test]
 fn premis_has_an_event_of_the_type_recovery() {
     let tree = repaired();
-    for arguments in [["history", "--premis", "data/film"], ["audit", "--premis", "data"]] {
+    for arguments in
+        [["show", "--history", "--premis", "data/film"], ["status", "--audit", "--premis", "data"]]
+    {
         let text = tree.run(arguments).succeeds().stdout().to_owned();
         let term = "valueURI=\"http://id.loc.gov/vocabulary/preservation/eventType/rec\"";
         assert_eq!(text.matches(term).count(), 1, "{text}");
@@ -69,11 +71,11 @@ fn premis_has_an_event_of_the_type_recovery() {
 #[test]
 fn a_repair_from_the_tree_itself_names_the_file_from_the_root() {
     let tree = Tree::new().file("data/a", b"alpha").file("data/sub/b", b"alpha");
-    tree.run(["init", "data"]).succeeds();
+    tree.run(["init", "--tags-only", "data"]).succeeds();
     tree.run(["tag", "data"]).succeeds();
     fs::remove_file(tree.path("data/a")).unwrap();
     tree.run(["repair", "--yes", "data"]).succeeds();
-    let text = tree.run(["history", "data/a"]).succeeds().stdout().to_owned();
+    let text = tree.run(["show", "--history", "data/a"]).succeeds().stdout().to_owned();
     assert!(text.contains("repaired: whole from sub/b"), "{text}");
 }
 
@@ -84,7 +86,7 @@ fn a_check_says_what_may_be_repaired() {
         tree = tree.file(format!("data/{name}"), name.repeat(5000).as_bytes());
     }
     tree = tree.file("data/sub/a", "a".repeat(5000).as_bytes());
-    tree.run(["init", "data"]).succeeds();
+    tree.run(["init", "--tags-only", "data"]).succeeds();
     tree.run(["tag", "data"]).succeeds();
     for name in ["data/a", "data/b"] {
         flip(&tree.path(name), &[7]);
@@ -96,8 +98,8 @@ fn a_check_says_what_may_be_repaired() {
     };
     // `sub/a` has the contents of `a`.
     let text = tree.run(["check", "data"]).ends(3).stdout().to_owned();
-    let line = "1 of 3 damaged files may be repaired from parity or files of the same contents: \
-                steadfast repair PATH\n";
+    let line = "2 files are corrupt. Mend: steadfast repair PATH (can mend 1 of 3; the rest with \
+                --from BACKUP)\n";
     assert!(text.contains(line), "{text}");
     assert_eq!(may(&["check", "--json", "data"]), Some(1));
     assert_eq!(may(&["check", "--json", "data/b"]), Some(0));
@@ -118,7 +120,7 @@ fn a_check_knows_of_parity() {
     for number in 0..20_u8 {
         tree = tree.file(format!("data/{number}"), &[number; 5000]);
     }
-    tree.run(["init", "data"]).succeeds();
+    tree.run(["init", "--tags-only", "data"]).succeeds();
     tree.run(["tag", "data"]).succeeds();
     tree.run(["parity", "make", "data"]).succeeds();
     flip(&tree.path("data/3"), &[7]);
@@ -139,7 +141,7 @@ fn a_hundred_files_come_back_from_two_copies_that_are_damaged_as_well() {
             tree = tree.file(format!("{folder}/{number:02}"), &contents);
         }
     }
-    tree.run(["init", "data"]).succeeds();
+    tree.run(["init", "--tags-only", "data"]).succeeds();
     tree.run(["tag", "--pages", "data"]).succeeds();
     let before: Vec<Vec<u8>> =
         (0..100).map(|number| fs::read(tree.path(format!("data/{number:02}"))).unwrap()).collect();

@@ -22,7 +22,7 @@ fn logs() -> (Tree, Vec<Vec<u8>>) {
     let names = ["data/log", "data/log.1", "data/log.2", "data/log.3"];
     let tree =
         names.iter().zip(&held).fold(Tree::new(), |tree, (name, held)| tree.file(name, held));
-    tree.run(["init", "data"]).succeeds();
+    tree.run(["init", "--tags-only", "data"]).succeeds();
     tree.run(["tag", "data"]).succeeds();
     let status = std::process::Command::new("cp")
         .args(["-a", "data", "one"])
@@ -87,7 +87,7 @@ fn parity_of_the_old_name_repairs_a_renamed_file() {
             .enumerate()
             .fold(Tree::new(), |tree, (at, name)| tree.file(name, &held(at)));
         if has_catalogue {
-            tree.run(["init", "data"]).succeeds();
+            tree.run(["init", "--tags-only", "data"]).succeeds();
         }
         tree.run(["tag", "data"]).succeeds();
         tree.run(["parity", "make", "data"]).succeeds();
@@ -105,7 +105,7 @@ fn tags_are_given_back() {
     for (has_catalogue, in_place) in [(true, false), (true, true), (false, false), (false, true)] {
         let tree = Tree::small();
         if has_catalogue {
-            tree.run(["init", "."]).succeeds();
+            tree.run(["init", "--tags-only", "."]).succeeds();
         }
         tree.run(["tag", "."]).succeeds();
         tree.run(["parity", "make", "."]).succeeds();
@@ -157,7 +157,7 @@ fn a_tree_that_lost_all_files_gets_them_back_from_parity() {
     for has_catalogue in [true, false] {
         let tree = Tree::small();
         if has_catalogue {
-            tree.run(["init", "."]).succeeds();
+            tree.run(["init", "--tags-only", "."]).succeeds();
         }
         tree.run(["tag", "."]).succeeds();
         tree.run(["parity", "make", "."]).succeeds();
@@ -209,7 +209,7 @@ fn protected() -> Tree {
     let tree = (0..8_u8).fold(Tree::new(), |tree, at| {
         tree.file(format!("data/{at}"), &[&vec![at + 1; 9_000], &[at][..]].concat())
     });
-    tree.run(["init", "data"]).succeeds();
+    tree.run(["init", "--tags-only", "data"]).succeeds();
     tree.run(["tag", "data"]).succeeds();
     tree.run(["parity", "make", "data"]).succeeds();
     tree

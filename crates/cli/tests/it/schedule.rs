@@ -22,7 +22,7 @@ impl Household {
         }
         fs::create_dir_all(tree.state("home")).unwrap();
         let household = Household { tree, ahead: Cell::new(0) };
-        household.run(&["init", "photos"]).succeeds();
+        household.run(&["init", "--tags-only", "photos"]).succeeds();
         household.run(&["tag", "photos"]).succeeds();
         household
     }
@@ -119,7 +119,7 @@ fn a_night_finds_decay_and_tells_once() {
     assert_eq!(status_of(&household)["open"]["corrupt"], 1);
 
     fs::write(household.photo(7), "photograph 7").unwrap();
-    household.run(&["retag", "photos/7"]).succeeds();
+    household.run(&["update", "photos/7"]).succeeds();
     household.night();
     let told = messages(&log);
     assert_eq!((told.len(), &told[1]["settled"]), (2, &1.into()), "{told:?}");
@@ -292,7 +292,7 @@ fn a_timer_that_does_not_work_is_told_by_status_and_by_another_schedule() {
 
     fs::create_dir(household.tree.path("papers")).unwrap();
     fs::write(household.tree.path("papers/a"), "a").unwrap();
-    household.run(&["init", "papers"]).succeeds();
+    household.run(&["init", "--tags-only", "papers"]).succeeds();
     household.run(&["tag", "papers"]).succeeds();
     household.run(&["schedule", "add", "papers", "--timer", "manual"]).succeeds();
     household.age(4);

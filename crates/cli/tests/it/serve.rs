@@ -74,7 +74,7 @@ fn the_first_line_is_the_address_and_ctrl_c_is_the_end() {
 #[test]
 fn open_serves_what_is_named_and_nothing_beside_a_file() {
     let tree = Tree::small();
-    let mut serving = Serving::begin(&tree, &["open", "--no-open", "sub"]);
+    let mut serving = Serving::begin(&tree, &["serve", "--open", "--no-open", "sub"]);
     assert!(serving.address.contains("&to=/add%3Fplace%3D0/"), "{}", serving.address);
     let welcome = serving.get(&serving.address);
     assert!(welcome.starts_with("HTTP/1.1 200"), "{welcome}");
@@ -84,14 +84,14 @@ fn open_serves_what_is_named_and_nothing_beside_a_file() {
     let settings = serving.get_with(&settings, &format!("cookie: {cookie}\r\n"));
     assert!(settings.contains("Messages about trouble"), "alerts are offered too: {settings}");
     assert_eq!(serving.interrupt(), Some(0));
-    tree.run(["init", "sub"]).succeeds();
-    let mut serving = Serving::begin(&tree, &["open", "--no-open", "sub"]);
+    tree.run(["init", "--tags-only", "sub"]).succeeds();
+    let mut serving = Serving::begin(&tree, &["serve", "--open", "--no-open", "sub"]);
     assert!(serving.address.ends_with("&to=/folders/0"), "{}", serving.address);
     assert_eq!(serving.interrupt(), Some(0));
-    let mut serving = Serving::begin(&tree, &["open", "--no-open", "a"]);
+    let mut serving = Serving::begin(&tree, &["serve", "--open", "--no-open", "a"]);
     assert!(serving.address.contains("&to=/drop%3Fgiven%3D"), "{}", serving.address);
     assert_eq!(serving.interrupt(), Some(0));
-    tree.run(["open", "--no-open", "nowhere"]).ends(2);
+    tree.run(["serve", "--open", "--no-open", "nowhere"]).ends(2);
 }
 
 #[test]
@@ -219,7 +219,7 @@ fn a_browser_that_does_not_open_is_said_and_two_signals_at_once_are_one() {
     while std::fs::read_dir(&told).map_or(0, Iterator::count) == 0 {
         std::thread::yield_now();
     }
-    let opened = tree.command(["open", "a"]).envs(desktop).output().unwrap();
+    let opened = tree.command(["serve", "--open", "a"]).envs(desktop).output().unwrap();
     let (out, err) =
         (String::from_utf8_lossy(&opened.stdout), String::from_utf8_lossy(&opened.stderr));
     let bound = serving.address.split("/enter").next().unwrap();

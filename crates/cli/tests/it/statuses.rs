@@ -39,7 +39,11 @@ fn an_absent_path_is_not_nothing_wrong() {
     let tree = Tree::tagged();
     let checked = tree.run(["check", "a", "gone"]).ends(2);
     assert!(checked.stdout().contains("unreadable  gone  (cannot open: no such file"));
-    assert!(checked.stdout().contains("\n  intact      1\n"), "{}", checked.stdout());
+    assert!(
+        checked.stdout().contains("\nchecked 1 file: 1 intact; 1 unreadable\n"),
+        "{}",
+        checked.stdout()
+    );
 }
 
 #[test]

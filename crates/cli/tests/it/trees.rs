@@ -7,7 +7,7 @@ use crate::tree::{Outcome, Tree};
 /// `a`, `b` and `sub/c`, catalogued, tagged and checked.
 fn kept() -> Tree {
     let tree = Tree::small();
-    tree.run(["init"]).succeeds();
+    tree.run(["init", "--tags-only"]).succeeds();
     tree.run(["tag"]).succeeds();
     tree.run(["check", "--quiet"]).succeeds();
     tree
@@ -44,7 +44,7 @@ fn another_catalogue_settles_it() {
     let tree = kept();
     fs::remove_dir_all(tree.path(".steadfast")).unwrap();
     tree.run(["check", "--quiet"]).ends(2);
-    tree.run(["init"]).succeeds();
+    tree.run(["init", "--tags-only"]).succeeds();
     assert_eq!(tree.run(["check", "--quiet"]).succeeds().stderr(), "");
 }
 
@@ -74,7 +74,7 @@ fn a_list_that_cannot_be_kept_fails_nothing() {
                     .env("HOME", "/dev/null"),
             )
         };
-        run(&["init"]).succeeds();
+        run(&["init", "--tags-only"]).succeeds();
         run(&["tag"]).succeeds();
         assert_eq!(run(&["check", "--quiet"]).succeeds().stderr(), "");
         fs::remove_dir_all(tree.path(".steadfast")).unwrap();

@@ -6,15 +6,25 @@ use crate::tree::Tree;
 fn tag_then_check() {
     let tree = Tree::small();
     let tagged = tree.run(["tag", "."]).succeeds();
-    assert!(tagged.stdout().starts_with("looked at 3 files, 14 B in "), "{}", tagged.stdout());
-    assert!(tagged.stdout().contains("\n  tagged  3\n"), "{}", tagged.stdout());
+    assert!(
+        tagged.stdout().starts_with("looked at 3 files: 3 tagged\n14 B in "),
+        "{}",
+        tagged.stdout()
+    );
     assert_eq!(tagged.stderr(), "");
     let again = tree.run(["tag", "."]).succeeds();
-    assert!(again.stdout().contains("\n  kept  3\n"), "{}", again.stdout());
+    assert!(
+        again.stdout().starts_with("looked at 3 files: 3 kept\nnothing read, in "),
+        "{}",
+        again.stdout()
+    );
     let checked = tree.run(["check"]).succeeds();
-    assert!(checked.stdout().starts_with("checked 3 files, 14 B in "), "{}", checked.stdout());
-    assert!(checked.stdout().contains("\n  intact  3\n"), "{}", checked.stdout());
-    assert!(!checked.stdout().contains("\nbound by "), "over before anything could bind it");
+    assert!(
+        checked.stdout().starts_with("checked 3 files: 3 intact\n14 B in "),
+        "{}",
+        checked.stdout()
+    );
+    assert!(checked.stdout().ends_with("B/s)\n"), "over before anything could limit it");
 }
 
 #[test]
@@ -23,13 +33,16 @@ fn a_run_of_note_says_what_binds_it() {
     tree.run(["tag", "."]).succeeds();
     // So slow that the limit is what binds it.
     let said = tree.run(["check", "--rate-limit", "100MB"]).succeeds();
+    assert!(said.stdout().contains(" MB/s, your limit)\n"), "{}", said.stdout());
+    assert!(!said.stdout().contains("bound by"), "the account is for --verbose");
+    let said = tree.run(["check", "--verbose", "--rate-limit", "100MB"]).succeeds();
     assert!(said.stdout().contains("\nbound by the rate limit"), "{}", said.stdout());
     let said = tree.run(["check", "--json", "--rate-limit", "100MB"]).succeeds();
     assert!(said.stdout().contains("\"bound\":\"rate_limit\""), "{}", said.stdout());
 }
 
 #[test]
-fn the_corrupt_are_told_as_they_come_and_again_with_what_to_do() {
+fn each_finding_is_told_once_and_then_what_to_do() {
     let tree = Tree::tagged();
     tree.corrupt("a");
     tree.edit("b");
@@ -38,9 +51,10 @@ fn the_corrupt_are_told_as_they_come_and_again_with_what_to_do() {
     let text = checked.stdout();
     assert!(text.starts_with("corrupt     a  (5 bytes with other contents; yet last"), "{text}");
     assert!(text.contains("\nmodified    b  (edited "), "{text}");
-    assert!(text.contains("\n\ncorrupt: 1 file\n  a\n\nmodified: 1 file\n  b\n\nchecked 3 files"));
-    assert!(text.contains("\n  corrupt   1\n  modified  1\n  touched   1\n"), "{text}");
-    assert!(text.ends_with("steadfast retag --accept PATH\n"), "{text}");
+    let counts = "\n\nchecked 3 files: 1 corrupt, 1 modified, 1 touched\n";
+    assert!(text.contains(counts), "{text}");
+    assert!(text.ends_with("\n\n1 file is corrupt. Mend: steadfast repair --from BACKUP PATH\n"));
+    assert_eq!(text.lines().count(), 7, "{text}");
     let quiet = tree.run(["check", "--quiet", "."]).ends(3);
     assert_eq!(quiet.stdout().lines().count(), 2, "{}", quiet.stdout());
     let verbose = tree.run(["check", "--verbose", "."]).ends(3);
@@ -55,7 +69,7 @@ fn update_settles_what_is_plain_and_keeps_evidence() {
     let updated = tree.run(["update", "."]).ends(3);
     assert!(updated.stdout().contains("\nretagged    b  (edited "), "{}", updated.stdout());
     assert!(!updated.stdout().contains("  new"), "{}", updated.stdout());
-    assert!(updated.stdout().contains("\n  tagged    1\n  retagged  1\n"), "{}", updated.stdout());
+    assert!(updated.stdout().contains("; 1 tagged, 1 retagged\n"), "{}", updated.stdout());
     let checked = tree.run(["check", "--json", "."]).ends(3);
     assert_eq!(checked.verdict("a").as_deref(), Some("corrupt"));
     assert_eq!(checked.verdict("b").as_deref(), Some("intact"));
@@ -72,24 +86,24 @@ fn what_is_retagged_is_listed_and_what_moves_to_another_algorithm_is_not() {
     let quiet = tree.run(["update", "--quiet", "."]).succeeds();
     assert_eq!((quiet.stdout(), quiet.stderr()), ("", ""));
     tree.corrupt("b");
-    let accepted = tree.run(["retag", "--accept", "."]).succeeds();
+    let accepted = tree.run(["update", "--accept", "."]).succeeds();
     assert!(accepted.stdout().starts_with("retagged    b  ("), "{}", accepted.stdout());
-    let moved = tree.run(["retag", "--algorithm", "blake3", "."]).succeeds();
-    assert!(moved.stdout().starts_with("looked at 3 files"), "{}", moved.stdout());
-    assert!(moved.stdout().contains("\n  retagged  3\n"), "{}", moved.stdout());
+    let moved = tree.run(["update", "--convert", "--algorithm", "blake3", "."]).succeeds();
+    let counts = "looked at 3 files: 3 intact, 3 retagged\n";
+    assert!(moved.stdout().starts_with(counts), "{}", moved.stdout());
 }
 
 #[test]
-fn retag_accepts_edits_and_decay_only_when_told() {
+fn decay_is_accepted_only_when_told() {
     let tree = Tree::tagged();
     tree.corrupt("a");
     tree.edit("b");
-    tree.run(["retag", "."]).ends(3);
+    tree.run(["update", "."]).ends(3);
     let checked = tree.run(["check", "--json", "."]).ends(3);
     assert_eq!(checked.verdict("b").as_deref(), Some("intact"));
-    let refused = tree.run(["retag", "--accept"]).ends(2);
-    assert!(refused.stderr().contains("retag --accept needs a PATH"), "{}", refused.stderr());
-    tree.run(["retag", "--accept", "a"]).succeeds();
+    let refused = tree.run(["update", "--accept"]).ends(2);
+    assert!(refused.stderr().contains("update --accept needs a PATH"), "{}", refused.stderr());
+    tree.run(["update", "--accept", "a"]).succeeds();
     tree.run(["check", "."]).succeeds();
     let shown = tree.run(["show", "a"]).succeeds();
     assert!(shown.stdout().contains("\n  previous tag\n    sha256      "), "{}", shown.stdout());
@@ -102,11 +116,11 @@ fn untag_removes_tags_and_nothing_else() {
     assert!(refused.stderr().contains("untag needs a PATH"), "{}", refused.stderr());
     let before = std::fs::metadata(tree.path("a")).unwrap().modified().unwrap();
     let removed = tree.run(["untag", "."]).succeeds();
-    assert!(removed.stdout().contains("\n  removed  3\n"), "{}", removed.stdout());
+    assert!(removed.stdout().starts_with("looked at 3 files: 3 removed\n"), "{}", removed.stdout());
     assert_eq!(std::fs::metadata(tree.path("a")).unwrap().modified().unwrap(), before);
     assert_eq!(std::fs::read(tree.path("a")).unwrap(), b"alpha");
     let checked = tree.run(["check"]).ends(2);
-    assert!(checked.stderr().ends_with("otherwise make them with `steadfast tag`\n"));
+    assert!(checked.stderr().ends_with("otherwise `steadfast init DIR` records them\n"));
     tree.run(["check", "--require-tags"]).ends(1);
 }
 
@@ -131,9 +145,7 @@ fn dry_runs_write_nothing() {
     assert!(tree.run(["show", "a"]).stdout().ends_with("  no tag\n"));
     tree.run(["tag", "."]).succeeds();
     tree.edit("a");
-    for arguments in [["update", "--dry-run", "."], ["retag", "--dry-run", "."]] {
-        tree.run(arguments).ends(1);
-    }
+    tree.run(["update", "--dry-run", "."]).ends(1);
     tree.run(["untag", "--dry-run", "."]).succeeds();
     let checked = tree.run(["check", "--json"]).ends(1);
     assert_eq!(checked.verdict("a").as_deref(), Some("modified"));
@@ -167,7 +179,7 @@ fn links_are_passed_by_and_counted() {
     std::os::unix::fs::symlink("a", tree.path("link")).unwrap();
     std::os::unix::fs::symlink(".", tree.path("sub/loop")).unwrap();
     let tagged = tree.run(["tag", "."]).succeeds();
-    assert!(tagged.stdout().contains("\n  tagged  3\nskipped 2 symbolic links\n"));
+    assert!(tagged.stdout().starts_with("looked at 3 files: 3 tagged; skipped 2 symbolic links\n"));
     let named = tree.run(["tag", "--json", "link"]).succeeds();
     assert_eq!(named.summary()["actions"]["kept"], 1);
 }
@@ -175,7 +187,7 @@ fn links_are_passed_by_and_counted() {
 #[test]
 fn help_tells_examples_and_statuses() {
     let tree = Tree::new();
-    for verb in ["tag", "check", "update", "retag", "untag", "show", "hash"] {
+    for verb in ["tag", "check", "update", "untag", "show", "hash"] {
         let help = tree.run([verb, "--help"]).succeeds();
         assert!(help.stdout().contains("\nExamples:\n  "), "{verb}");
         assert!(help.stdout().contains("\nExit status: 0 "), "{verb}");

@@ -13,7 +13,16 @@ use crate::folder::{Folder, Heard, run_shard, run_with};
 fn catalogued() -> Folder {
     let folder = Folder::tagged(40);
     let options = Options::default();
-    let _ = steadfast::run::init(&folder.tree(), None, &options, &mut Heard::default()).unwrap();
+    let _ = steadfast::Run::of(
+        steadfast::Verb::Init(steadfast::InitOptions {
+            tags_only: true,
+            ..steadfast::InitOptions::default()
+        }),
+        steadfast::Selection::of([&folder.tree()]),
+        options.clone(),
+    )
+    .run(&mut Heard::default())
+    .unwrap();
     folder
 }
 

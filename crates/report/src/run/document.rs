@@ -179,8 +179,7 @@ impl RunReport {
             sentences.push(restore.to_owned());
         }
         if run.verdicts(Verdict::Corrupt) > 0 {
-            sentences.extend(view::prospect(run).map(|prospect| format!("{prospect}.")));
-            sentences.push(format!("{}.", view::remedy(run)));
+            sentences.push(format!("Mend: {}.", view::remedy(run)));
         }
         Section {
             title: "Verdicts".to_owned(),

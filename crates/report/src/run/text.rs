@@ -1,8 +1,7 @@
 //! Writes a run as text: a line for each finding, then the result.
 //!
-//! In: events and the end. Out: lines, with every name escaped. Files that fail a check are listed
-//! at once and again at the end, the worst first, so that two corrupt files among 200,000 are the
-//! last lines on the screen. Knows nothing of the screen itself.
+//! In: events and the end. Out: lines, with every name escaped. Each finding has one line, as soon
+//! as it is made; the end has their numbers. Knows nothing of the screen itself.
 
 mod end;
 
@@ -11,9 +10,7 @@ use std::collections::BTreeMap;
 use anstyle::Style;
 use steadfast::ExitStatus;
 use steadfast::catalogue::Finding as CatalogueFinding;
-use steadfast::{
-    Action, Algorithm, Event, FileEvent, FindingEvent, Notice, Subject, Summary, Verdict,
-};
+use steadfast::{Action, Algorithm, Event, FileEvent, FindingEvent, Notice, Summary, Verdict};
 
 use super::Renderer;
 use crate::output::Output;
@@ -50,7 +47,7 @@ impl TextOptions {
 #[derive(Debug, Default)]
 pub struct Text {
     options: TextOptions,
-    findings: BTreeMap<Heading, FindingGroup>,
+    findings: BTreeMap<Heading, u64>,
     /// Files that could not be judged because their tags are damaged.
     damaged_tags: u64,
     /// Whether a lost tag can be put back.
@@ -58,25 +55,13 @@ pub struct Text {
     algorithms: HashedBy,
 }
 
-/// A heading under which findings are listed again, in this order: a verdict, by its index in
-/// [`Verdict::ALL`]; a finding of the catalogue; files whose tags could not be written.
+/// The kind of a finding: a verdict, by its index in [`Verdict::ALL`]; a finding of the catalogue;
+/// files whose tags could not be written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Heading {
     Verdict(usize),
     Catalogue(&'static str),
     Failed,
-}
-
-/// Files under one heading.
-#[derive(Debug, Default)]
-struct FindingGroup {
-    files: u64,
-    /// The first of them, escaped.
-    paths: Vec<String>,
-    /// Whether directories, or lines of a list, are among them.
-    has_places: bool,
-    /// How many have no line because another file had the same error.
-    told: u64,
 }
 
 /// Which algorithms hashed.
@@ -87,9 +72,6 @@ enum HashedBy {
     One(Algorithm),
     Several,
 }
-
-/// Most paths that are kept for the end under each heading, so that memory is bounded.
-const PATHS_MAX: usize = 1000;
 
 impl Text {
     /// Starts a document.
@@ -110,10 +92,11 @@ impl Text {
         if !finding && (self.options.quiet || !(self.options.verbose || told)) {
             return;
         }
+        if finding {
+            *self.findings.entry(self.section(event)).or_default() += 1;
+        }
+        // The notice about the file system says it once for all of them.
         if event.repeats_trouble() && event.trouble.is_some() && !self.options.verbose {
-            let finding = self.findings.entry(self.section(event)).or_default();
-            finding.files += 1;
-            finding.told += 1;
             return;
         }
         let path = escape::path(&event.path.to_path());
@@ -122,9 +105,6 @@ impl Text {
             self.options.painted(&format!("{label:<width$}", width = self.label_width()), style);
         let line = finding_line(&label, &path, &self.details(event));
         output.answer.extend_from_slice(line.as_bytes());
-        if finding && !self.options.quiet {
-            self.remember(self.section(event), path, event.subject == Subject::File);
-        }
     }
 
     fn noted(&mut self, noted: &FindingEvent, output: &mut Output) {
@@ -144,18 +124,8 @@ impl Text {
         let line = finding_line(&label, &path, finding_detail(&noted.finding).as_slice());
         output.answer.extend_from_slice(line.as_bytes());
         self.restores_tags |= matches!(noted.finding, CatalogueFinding::TagLost { fits: true, .. });
-        if matters && !self.options.quiet {
-            self.remember(Heading::Catalogue(name), path, true);
-        }
-    }
-
-    /// Keeps a path to be listed again at the end.
-    fn remember(&mut self, section: Heading, path: String, is_file: bool) {
-        let finding = self.findings.entry(section).or_default();
-        finding.files += 1;
-        finding.has_places |= !is_file;
-        if finding.paths.len() < PATHS_MAX {
-            finding.paths.push(path);
+        if matters {
+            *self.findings.entry(Heading::Catalogue(name)).or_default() += 1;
         }
     }
 

@@ -100,6 +100,7 @@ pub(crate) fn audit() -> Audit {
         ],
         proofs: Vec::new(),
         never: (1, 1_000_000),
+        checked: true,
         oldest_proof: Some(moment(NOW - 200 * DAY_S)),
         standings: BTreeMap::from([
             (FileState::Corrupt, 2),
@@ -120,6 +121,7 @@ pub(crate) fn empty_audit() -> Audit {
         windows: vec![AuditWindow { days: 1, entries: 0, bytes: 0, judged: 0 }],
         proofs: Vec::new(),
         never: (0, 0),
+        checked: true,
         oldest_proof: None,
         standings: BTreeMap::new(),
         runs: Vec::new(),

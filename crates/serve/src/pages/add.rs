@@ -8,7 +8,7 @@ use axum::response::{Redirect, Response};
 use axum::routing::{get, post};
 use maud::{Markup, html};
 use steadfast::qos::Pace;
-use steadfast_report::{Units, escape, units};
+use steadfast_report::{Units, escape, progress, units};
 
 use super::browse::{Goal, choice};
 use super::run::begun;
@@ -20,10 +20,6 @@ use crate::refusal::Refusal;
 use crate::roots::ServedPath;
 use crate::runs::{RunRequest, RunVerb};
 use crate::visitor::{FormFields, QueryFields, Visitor};
-
-/// Bytes per second of a fast drive and of a slow one, between which most are.
-const FAST_BYTES_PER_S: u64 = 500_000_000;
-const SLOW_BYTES_PER_S: u64 = 100_000_000;
 
 /// Bytes of a catalogue for each file: its row, with a name and a digest, and its share of indexes.
 const CATALOGUED_LEN_BYTES: u64 = 200;
@@ -78,8 +74,6 @@ async fn show(
 /// What protecting a folder reads and writes, and the button.
 fn plan(app: &App, visitor: &Visitor, place: &ServedPath, counted: ProtectEstimate) -> Markup {
     let ProtectEstimate { files, bytes, is_cut } = counted;
-    let time =
-        |bytes_per_s: u64| units::rough_duration((bytes as f64 * 1e9 / bytes_per_s as f64) as u64);
     let form = |name: &str, label: &str, main: bool| {
         html! {
             button .big .main[main] type="submit" name="then" value=(name) {
@@ -104,12 +98,9 @@ fn plan(app: &App, visitor: &Visitor, place: &ServedPath, counted: ProtectEstima
                      already are not read."
                 }
                 p {
-                    @match bytes {
-                        0..SLOW_BYTES_PER_S => "That takes less than a second.",
-                        _ => {
-                            "That takes about " (time(FAST_BYTES_PER_S)) " on a fast drive and "
-                            (time(SLOW_BYTES_PER_S)) " on a slow one."
-                        },
+                    @match progress::about(bytes) {
+                        None => "That takes less than a second.",
+                        Some(about) => { "That takes " (about) "." }
                     }
                 }
                 p .small.soft { "You can pause it, close the page, and go on working." }

@@ -254,7 +254,7 @@ async fn add(
     })
 }
 
-/// The comparison as one file: the same as `report --output` writes.
+/// The comparison as one file: the same as `measure report --output` writes.
 async fn save(
     State(app): State<Arc<App>>,
     QueryFields(query): QueryFields,

@@ -308,7 +308,7 @@ async fn stop(State(app): State<Arc<App>>, Path(id): Path<String>) -> Result<Red
     Ok(Redirect::to(&format!("/measure/{}", one.id)))
 }
 
-/// The report as one file: the same as `report` makes of the record.
+/// The report as one file: the same as `measure report` makes of the record.
 async fn save_report(
     State(app): State<Arc<App>>,
     Path(id): Path<String>,

@@ -5,15 +5,15 @@
 
 use std::collections::VecDeque;
 use std::ops::ControlFlow;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::{Arc, Mutex};
 
 use steadfast::ExitStatus;
-use steadfast::catalogue::Catalogue;
+use steadfast::catalogue::{Catalogue, FILE, FOLDER};
 use steadfast::cost::{Span, SpanSink};
 use steadfast::{
-    Action, ErrorKind, Event, FileEvent, Monitor, Options, Progress, Run, Selection, Summary,
-    SuspectUse, UpdateOptions, Verb, Verdict,
+    Action, CatalogueUse, ErrorKind, Event, FileEvent, InitOptions, Monitor, Options, Progress,
+    Run, Selection, Summary, SuspectUse, UpdateOptions, Verb, Verdict,
 };
 use steadfast_report::FindingRule;
 use steadfast_report::run::RunReport;
@@ -67,17 +67,14 @@ impl<'a> RunMonitor<'a> {
     pub(super) fn execute(mut self, selection: &Selection, root: &Path) {
         let run = self.run;
         let spans = Arc::new(Spans::default());
-        let options_with = |catalogue| {
-            options_of(run, catalogue).with(|options| {
-                options.trace = Some(Arc::clone(&spans) as Arc<dyn SpanSink>);
-            })
-        };
-        let options = options_with(run.catalogue.clone());
-        let outcome = match run.request.verb {
-            RunVerb::Init => steadfast::run::init(root, None, &options, &mut self),
-            RunVerb::Protect => self.protect(selection, root, &options, &options_with),
-            verb => Run::of(library_verb(verb), selection.clone(), options.clone()).run(&mut self),
-        };
+        let verb = library_verb(run);
+        let options = options_of(run, run.catalogue.clone()).with(|options| {
+            options.trace = Some(Arc::clone(&spans) as Arc<dyn SpanSink>);
+            if let Verb::Init(_) = verb {
+                options.catalogue.choice = CatalogueUse::At(root.join(FOLDER).join(FILE));
+            }
+        });
+        let outcome = Run::of(verb, selection.clone(), options.clone()).run(&mut self);
         let end = match outcome {
             Err(error) => RunEnd::Failed(explained(&error, root)),
             Ok(summary) => {
@@ -97,26 +94,6 @@ impl<'a> RunMonitor<'a> {
             }
         };
         self.publish(Some(Arc::new(end)));
-    }
-
-    /// Makes a catalogue if there is none, and tags what has no tag.
-    fn protect(
-        &mut self,
-        selection: &Selection,
-        root: &Path,
-        options: &Options,
-        options_with: &dyn Fn(Option<PathBuf>) -> Options,
-    ) -> Result<Summary, steadfast::Error> {
-        let mut catalogue = self.run.catalogue.clone();
-        if catalogue.is_none() {
-            // Its events are those of a walk, which the run below tells again.
-            let made = steadfast::run::init(root, None, options, &mut |_: &Event| {})?;
-            if made.interrupted {
-                return Ok(made);
-            }
-            catalogue = Catalogue::find_beneath(root, root);
-        }
-        Run::of(Verb::tag(), selection.clone(), options_with(catalogue)).run(self)
     }
 
     fn file(&mut self, event: &FileEvent) {
@@ -210,22 +187,26 @@ fn explained(error: &steadfast::Error, root: &Path) -> String {
     }
 }
 
-fn library_verb(verb: RunVerb) -> Verb {
-    match verb {
+fn library_verb(run: &ServedRun) -> Verb {
+    match run.request.verb {
+        RunVerb::Init => Verb::Init(InitOptions { tags_only: true, ..InitOptions::default() }),
+        RunVerb::Protect if run.catalogue.is_none() => Verb::init(),
         RunVerb::Tag | RunVerb::Protect => Verb::tag(),
         RunVerb::Update => Verb::update(),
         RunVerb::Keep => Verb::Update(UpdateOptions {
             accept_suspect: SuspectUse::AcceptAlone,
             ..UpdateOptions::default()
         }),
-        RunVerb::Check | RunVerb::Init => Verb::check(),
+        RunVerb::Check => Verb::check(),
     }
 }
 
 /// Writes the command line of the same run.
 fn command_of(run: &ServedRun) -> String {
     let verb = match run.request.verb {
-        RunVerb::Protect => "init && steadfast tag",
+        RunVerb::Init => "init --tags-only",
+        RunVerb::Protect if run.catalogue.is_none() => "init",
+        RunVerb::Protect => "tag",
         RunVerb::Keep => "update --only-suspect",
         verb => verb.name(),
     };

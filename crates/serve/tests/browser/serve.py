@@ -110,7 +110,7 @@ class Served:
         """Returns an address that lets one browser in. The printed one does so once."""
         while not self.told.is_dir() or not any(self.told.iterdir()):
             time.sleep(0.05)
-        words = [self.program, "open", "--no-open", self.tree]
+        words = [self.program, "serve", "--open", "--no-open", self.tree]
         asked = subprocess.run(
             words, stdout=subprocess.PIPE, text=True, env=self.environment, check=True
         )

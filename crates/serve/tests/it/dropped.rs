@@ -202,7 +202,15 @@ fn a_running_server_gives_tickets_to_its_owner_alone() {
     assert_eq!(browser.get("/run?place=0/photos").status, 200);
     assert_eq!(page(path("")), "/folders/0");
     let photos = served.at("photos").canonicalize().unwrap();
-    let made = steadfast::run::init(&photos, None, &Options::default(), &mut |_: &Event| {});
+    let made = steadfast::Run::of(
+        steadfast::Verb::Init(steadfast::InitOptions {
+            tags_only: true,
+            ..steadfast::InitOptions::default()
+        }),
+        steadfast::Selection::of([&photos]),
+        Options::default(),
+    )
+    .run(&mut |_: &Event| {});
     assert!(made.is_ok(), "{made:?}");
     assert_eq!(page(path("photos")), "/folders/1");
     assert!(browser.get("/folders/1").text().contains("photos"));

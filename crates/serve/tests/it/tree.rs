@@ -112,7 +112,16 @@ fn no_run_and_no_drop_uses_a_catalogue_behind_a_link() {
     let browser = served.browser();
     let victim = served.outside.path();
     let options = steadfast::Options::default();
-    let _ = steadfast::run::init(victim, None, &options, &mut Silent).unwrap();
+    let _ = steadfast::Run::of(
+        steadfast::Verb::Init(steadfast::InitOptions {
+            tags_only: true,
+            ..steadfast::InitOptions::default()
+        }),
+        steadfast::Selection::of([victim]),
+        options.clone(),
+    )
+    .run(&mut Silent)
+    .unwrap();
     let before = outside(victim);
     fs::create_dir(served.at("deep")).unwrap();
     symlink(victim, served.at("deep/link")).unwrap();

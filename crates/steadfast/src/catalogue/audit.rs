@@ -20,7 +20,7 @@ use super::entry::{FileRecord, FileRow};
 use super::error::DbError;
 use super::history::{read_event, select_events};
 use super::repaired::{self, RepairSource};
-use super::runs::{self, RunRecord};
+use super::runs::{self, RecordedVerb, RunRecord};
 use super::slice::{NameSlice, next_first, rows_of, slices_after};
 use super::slice_cache::{FoundRow, SliceCache, reading};
 use super::{Catalogue, CatalogueError};
@@ -74,6 +74,8 @@ pub struct Audit {
     /// Tagged files that were never proved, or by a run whose time is in the future, and their
     /// bytes.
     pub never: (u64, u64),
+    /// Whether a run proved files that an earlier one had recorded.
+    pub checked: bool,
     /// The oldest among the last proofs of all files.
     pub oldest_proof: Option<Timestamp>,
     /// Files in a state other than fine, by state.
@@ -178,8 +180,9 @@ impl Catalogue {
 
 fn audit(db: &Connection, windows: &[u32], now: Timestamp) -> Result<Audit, DbError> {
     /// Runs that an audit lists.
-    const RUNS_SHOWN: i64 = 30;
-    let starts = runs::starts(db, now)?;
+    const RUNS_SHOWN: usize = 30;
+    let all = runs::before(db, i64::MAX, -1)?;
+    let starts = runs::starts_of(&all, now);
     let mut proved: BTreeMap<i64, (u64, u64)> = BTreeMap::new();
     let mut standings: BTreeMap<FileState, u64> = BTreeMap::new();
     // Tagged files with an open failure, by the run that proved them last.
@@ -242,9 +245,12 @@ fn audit(db: &Connection, windows: &[u32], now: Timestamp) -> Result<Audit, DbEr
         windows: windows.collect(),
         proofs: proofs.collect(),
         never,
+        checked: all.iter().any(|run| {
+            proved.contains_key(&run.id) && !run.kind().is_some_and(RecordedVerb::records)
+        }),
         oldest_proof: proved.keys().map(start).min().map(super::seconds),
         standings,
-        runs: runs::before(db, i64::MAX, RUNS_SHOWN)?,
+        runs: all.into_iter().take(RUNS_SHOWN).collect(),
     })
 }
 

@@ -45,6 +45,12 @@ impl RunState {
 #[strum(serialize_all = "lowercase")]
 #[non_exhaustive]
 pub enum RecordedVerb {
+    /// Made the catalogue, and recorded files.
+    Init,
+    /// Tagged files that had no tag.
+    Tag,
+    /// Tagged files by another record of them.
+    Import,
     /// Judged files.
     Check,
     /// Judged files, and retagged modified ones.
@@ -56,6 +62,11 @@ pub enum RecordedVerb {
 }
 
 impl RecordedVerb {
+    /// Returns whether it only records files, so that a proof by it is the first of a file.
+    pub(super) fn records(self) -> bool {
+        matches!(self, RecordedVerb::Init | RecordedVerb::Tag | RecordedVerb::Import)
+    }
+
     /// Returns whether it accepts what was edited.
     pub(super) fn accepts(self) -> bool {
         matches!(self, RecordedVerb::Update | RecordedVerb::Retag)
@@ -246,9 +257,13 @@ pub(super) fn any_whole(db: &Connection) -> Result<bool, DbError> {
 /// Returns when each run started, in seconds since 1970. A run that seems to have started after
 /// `now` has no time here.
 pub(super) fn starts(db: &Connection, now: Timestamp) -> Result<BTreeMap<i64, i64>, DbError> {
-    let all = before(db, i64::MAX, -1)?;
-    let all = all.into_iter().map(|run| (run.id, run.started.seconds));
-    Ok(all.filter(|(_, started_s)| age_s(*started_s, now.seconds).is_some()).collect())
+    Ok(starts_of(&before(db, i64::MAX, -1)?, now))
+}
+
+/// Returns when each of these runs started, as [`starts`].
+pub(super) fn starts_of(runs: &[RunRecord], now: Timestamp) -> BTreeMap<i64, i64> {
+    let all = runs.iter().map(|run| (run.id, run.started.seconds));
+    all.filter(|(_, started_s)| age_s(*started_s, now.seconds).is_some()).collect()
 }
 
 /// Checks that no slice is lost, nor the runs that count them.

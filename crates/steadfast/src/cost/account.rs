@@ -243,7 +243,10 @@ impl Account {
                 }
             }
             Resource::Walk => self.add_single(Role::Walk, Stage::Walk, &mut parts),
-            Resource::Report => self.add_single(Role::Report, Stage::Report, &mut parts),
+            Resource::Report => {
+                self.add_single(Role::Report, Stage::Report, &mut parts);
+                self.add_single(Role::Report, Stage::Store, &mut parts);
+            }
             Resource::LongestFile => {
                 // Its time was measured with the time for which its thread was displaced.
                 let displaced_ns = self.displaced_ns(|role| role == Role::Worker);

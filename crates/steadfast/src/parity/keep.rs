@@ -49,7 +49,10 @@ pub(crate) fn run_and_keep(
         }
     }))?;
     let accepted = accepted.map(Arc::new);
-    let writes = matches!(verb, Verb::Tag(_) | Verb::Update(_) | Verb::Retag(_) | Verb::Import);
+    let writes = matches!(
+        verb,
+        Verb::Init(_) | Verb::Tag(_) | Verb::Update(_) | Verb::Retag(_) | Verb::Import
+    );
     if options.dry_run || summary.interrupted || !(writes || verb == Verb::Untag) {
         return Ok(summary);
     }

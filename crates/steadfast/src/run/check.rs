@@ -25,22 +25,10 @@ pub(super) struct CheckTask {
 impl Task for CheckTask {
     fn open(&self, file: &File, event: &mut FileEvent) -> Plan {
         match self.context.look_up(file, event) {
-            TagLookup::Tag(tag) => {
-                if self.context.judge_length(file, event).is_some()
-                    && !self.context.may_be_earlier(file, event)
-                {
-                    self.context.locate(file, event);
-                    return Plan::Done;
-                }
-                read_nevertheless(event);
-                return Plan::Hash { algorithms: Algorithms::one(tag.algorithm), settled: false };
-            }
-            TagLookup::Nothing | TagLookup::NoPlace => {
-                return foreign_plan(&self.context, file, event);
-            }
-            TagLookup::Unreadable => {}
+            TagLookup::Tag(tag) => self.plan(file, event, &tag),
+            TagLookup::Nothing | TagLookup::NoPlace => foreign_plan(&self.context, file, event),
+            TagLookup::Unreadable => Plan::Done,
         }
-        Plan::Done
     }
 
     fn conclude(&self, file: &File, event: &mut FileEvent, contents: Contents) {
@@ -55,20 +43,25 @@ impl Task for CheckTask {
     }
 }
 
+impl CheckTask {
+    /// Plans to compare a file with its tag. It is not read if its length decides.
+    pub(super) fn plan(&self, file: &File, event: &mut FileEvent, tag: &Tag) -> Plan {
+        if self.context.judge_length(file, event).is_some()
+            && !self.context.may_be_earlier(file, event)
+        {
+            self.context.locate(file, event);
+            return Plan::Done;
+        }
+        read_nevertheless(event);
+        Plan::Hash { algorithms: Algorithms::one(tag.algorithm), settled: false }
+    }
+}
+
 /// A file whose contents were read back and proved to be those of a tag.
 pub(crate) struct ProvedFile {
     /// Its status afterwards.
     pub(crate) status: Status,
     pub(crate) tag: Tag,
-}
-
-impl ProvedFile {
-    /// Says whether a file with this status and tag is still as it was proved.
-    fn is_still(&self, status: &Status, stored: &Tag) -> bool {
-        self.status == *status
-            && (status.length, status.mtime) == (stored.length, stored.mtime)
-            && self.tag.same_contents(stored)
-    }
 }
 
 /// A check that does not read again what was just proved.
@@ -89,7 +82,11 @@ impl ProvedTask {
     fn is_proved(&self, event: &FileEvent) -> bool {
         let (Some(status), Some(stored)) = (event.visit.status, event.stored) else { return false };
         let proved = self.proved.get(&(status.device, status.inode));
-        proved.is_some_and(|proved| proved.is_still(&status, &stored))
+        proved.is_some_and(|proved| {
+            proved.status == status
+                && (status.length, status.mtime) == (stored.length, stored.mtime)
+                && proved.tag.same_contents(&stored)
+        })
     }
 }
 
@@ -173,39 +170,4 @@ fn sidecar_tags(event: &FileEvent) -> io::Result<foreign::ForeignTags> {
 /// Returns the algorithm that a file with a tag was hashed with.
 pub(super) fn stored_algorithm(event: &FileEvent) -> Algorithm {
     event.stored.expect("only files with a tag are hashed").algorithm
-}
-
-#[cfg(test)]
-mod tests {
-    use steadfast_digest::Digest;
-    use steadfast_sys::file::Timestamp;
-
-    use super::*;
-
-    #[test]
-    fn a_proved_file_that_changed_since_is_read_again() {
-        let file = tempfile::NamedTempFile::new().unwrap();
-        let status = Status::of(file.path()).unwrap();
-        let later = |time: Timestamp| Timestamp { seconds: time.seconds + 1, ..time };
-        let (length, mtime) = (status.length, status.mtime);
-        let digest = Digest::from_slice(&[1; 32]).unwrap();
-        let tag = Tag { algorithm: Algorithm::Sha256, digest, length, mtime, tagged: mtime };
-        let proved = ProvedFile { status, tag };
-        assert!(proved.is_still(&status, &tag));
-
-        let written = Status { ctime: later(status.ctime), ..status };
-        let touched = Status { mtime: later(mtime), ..written };
-        let tag_of_touched = Tag { mtime: touched.mtime, ..tag };
-        let other = Tag { digest: Digest::from_slice(&[2; 32]).unwrap(), ..tag };
-        let timed = Tag { mtime: later(mtime), ..tag };
-        for (what, status, stored) in [
-            ("written", written, tag),
-            ("touched", touched, tag),
-            ("touched and tagged again", touched, tag_of_touched),
-            ("a tag of other contents", status, other),
-            ("a tag of another time", status, timed),
-        ] {
-            assert!(!proved.is_still(&status, &stored), "{what}");
-        }
-    }
 }

@@ -215,7 +215,6 @@ impl<'a> Collector<'a> {
             self.pass_on_one(event);
         }
         self.record(|recording, now, tell| recording.tick(now, tell));
-        self.clock.lap(Stage::Report);
         self.clock.end_job();
         self.clock.hand_in(JobFacts { files, ..JobFacts::default() });
     }
@@ -284,6 +283,7 @@ impl<'a> Collector<'a> {
 
     /// Calls the catalogue's recorder, and reports its findings.
     fn record(&mut self, work: impl FnOnce(&mut RunRecording, Timestamp, &mut Tell<'_>)) {
+        self.clock.lap(Stage::Report);
         let Collector { recording, summary, monitor, require_tags, now, stop, .. } = self;
         let Some(recording) = recording else { return };
         work(recording, now(), &mut |event| {
@@ -296,5 +296,6 @@ impl<'a> Collector<'a> {
             }
             stop.fetch_or(monitor.event(&event).is_break(), Ordering::Relaxed);
         });
+        self.clock.lap(Stage::Store);
     }
 }

@@ -30,6 +30,9 @@ pub(super) fn open(
     if !is_recorded(verb) {
         return Ok(None);
     }
+    if let Verb::Init(_) = verb {
+        return make(selection, options).map(Some);
+    }
     let Some(file) = file_of(selection, options)? else { return Ok(None) };
     let wait = options.catalogue.wait.then_some(&*options.controls.stop);
     let lock = LockRequest { verb: verb.name(), now: clock::utc_now(), wait };
@@ -47,6 +50,32 @@ pub(super) fn open(
     }
     ensure_within(&session, selection, options)?;
     Ok(Some(session))
+}
+
+/// Makes the catalogue of one directory, or opens it if an earlier `init` made it.
+fn make(selection: &Selection, options: &Options) -> Result<CatalogueSession, Error> {
+    let [root] = &selection.roots[..] else {
+        return Err(Error::usage("a catalogue is of one directory"));
+    };
+    let inside = root.join(FOLDER).join(FILE);
+    let file = match &options.catalogue.choice {
+        CatalogueUse::At(file) => Some(file.as_path()).filter(|file| *file != inside),
+        CatalogueUse::Nearest => None,
+        CatalogueUse::Off => return Err(Error::usage("`init` makes a catalogue")),
+    };
+    let wait = options.catalogue.wait.then_some(&*options.controls.stop);
+    let lock = LockRequest { verb: "init", now: (options.now)(), wait };
+    let place = file.map_or(inside.as_path(), |file| file);
+    let session = match place.symlink_metadata() {
+        Err(_) => CatalogueSession::create(root, file, &lock)?,
+        Ok(_) => CatalogueSession::write(place, &lock).map_err(advised)?,
+    };
+    if catalogue::real_of(root).is_none_or(|real| real != session.catalogue().root()) {
+        let tree = session.catalogue().root().display();
+        return Err(Error::usage(format!("this catalogue is of `{tree}`")).at(place));
+    }
+    enter(session.catalogue(), options);
+    Ok(session)
 }
 
 /// Opens the catalogue for a verb that is not recorded but needs its tags: of files on a file

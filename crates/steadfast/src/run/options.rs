@@ -39,6 +39,10 @@ use crate::store::foreign::ForeignKind;
 pub enum Verb {
     /// Hash every file without a tag and tag it.
     Tag(TagOptions),
+    /// Make the catalogue of one directory, and record every file in it: tag those without a tag,
+    /// and compare the others with their tags. Files that it has recorded before are not read
+    /// again.
+    Init(InitOptions),
     /// Hash every tagged file and judge it. Writes nothing.
     Check(CheckOptions),
     /// Tag new files, retag modified ones, report corrupt ones and leave them alone.
@@ -68,6 +72,11 @@ impl Verb {
         Verb::Tag(TagOptions::default())
     }
 
+    /// Returns `init` without options.
+    pub fn init() -> Verb {
+        Verb::Init(InitOptions::default())
+    }
+
     /// Returns `check` without options.
     pub fn check() -> Verb {
         Verb::Check(CheckOptions::default())
@@ -87,6 +96,7 @@ impl Verb {
     pub(super) fn algorithm(self) -> Option<Algorithm> {
         match self {
             Verb::Tag(TagOptions { algorithm, .. })
+            | Verb::Init(InitOptions { algorithm, .. })
             | Verb::Update(UpdateOptions { algorithm, .. })
             | Verb::Retag(RetagOptions { algorithm, .. })
             | Verb::Hash(HashOptions { algorithm, .. }) => algorithm,
@@ -112,6 +122,15 @@ pub struct TagOptions {
     pub algorithm: Option<Algorithm>,
     /// For which files leaves are kept, so that damage can be located later.
     pub pages: PagesUse,
+}
+
+/// The options of `init`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct InitOptions {
+    /// The algorithm of new tags; `None` for SHA-256. Existing tags keep their own algorithm.
+    pub algorithm: Option<Algorithm>,
+    /// Whether to enter the tags that are there, and read no contents.
+    pub tags_only: bool,
 }
 
 /// The options of `check`.

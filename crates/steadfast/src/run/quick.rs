@@ -5,6 +5,7 @@ use std::time::Instant;
 
 use super::recording::ShownPaths;
 use super::{DatalessUse, Options, Verb, judge, no_file, not_catalogued, open_catalogue};
+use crate::advice::counted;
 use crate::catalogue::Catalogue;
 use crate::error::Error;
 use crate::event::Notice;
@@ -68,10 +69,8 @@ fn compare(
         &mut |finding| tell(paths.event(finding)),
         &mut |event| tell(Event::File(Box::new(event))),
     )?;
-    let text = format!(
-        "{} files were looked at by length, times and inode: nothing was proved about their bytes",
-        quick.files
-    );
+    let files = counted(quick.files, "file was", "files were");
+    let text = format!("{files} looked at by length, times and inode: no contents were compared");
     tell(Event::Notice(Notice::new(text)));
     let (summary, _) = listeners.into_inner();
     summary.files = quick.files;

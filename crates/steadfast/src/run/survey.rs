@@ -13,6 +13,7 @@ use std::time::Duration;
 use steadfast_sys::clock;
 use steadfast_sys::qos::Level;
 
+use crate::monitor::Progress;
 use crate::selection::Selection;
 use crate::store::has_tag;
 use crate::walk::{Excludes, WalkItem, walk};
@@ -40,6 +41,21 @@ impl Survey {
         Survey { selection, excludes, qos, started, total, stop }
     }
 
+    /// Counts at once and without rests, and returns the progress of a run that has read nothing
+    /// yet. Files and bytes that are `known` already are passed.
+    pub(super) fn forecast(&self, known: (u64, u64)) -> Progress {
+        let counted = count(&self.selection, &self.excludes, &self.stop, 0);
+        let total = *self.total.get_or_init(|| counted);
+        self.started.call_once(|| ());
+        let bytes_passed = known.1.min(total.1);
+        Progress {
+            files: known.0.min(total.0),
+            bytes_passed,
+            total: Some(total),
+            ..Progress::default()
+        }
+    }
+
     /// Starts to count. If the system gives no thread, progress has no end to show.
     fn start(&self) {
         let (total, stop) = (Arc::clone(&self.total), Arc::clone(&self.stop));
@@ -48,22 +64,9 @@ impl Survey {
         let count = move || {
             // The run's other threads report the result.
             let _ = crate::qos::enter(qos);
-            let (mut files, mut bytes) = (0, 0);
-            let mut since_ns = clock::monotonic_ns();
-            walk(&selection, &excludes, has_tag, &stop, &mut |found| {
-                if let WalkItem::File(entry) = found {
-                    files += 1;
-                    bytes += entry.status().map_or(0, |status| status.length);
-                    if files % STEP_FILES == 0 {
-                        let step_ns = clock::monotonic_ns() - since_ns;
-                        thread::sleep(Duration::from_nanos(step_ns) * REST_FACTOR);
-                        since_ns = clock::monotonic_ns();
-                    }
-                }
-                ControlFlow::Continue(())
-            });
+            let counted = count(&selection, &excludes, &stop, REST_FACTOR);
             if !stop.load(Ordering::Relaxed) {
-                let _ = total.set((files, bytes));
+                let _ = total.set(counted);
             }
         };
         let _ = thread::Builder::new().name("survey".to_owned()).spawn(count);
@@ -74,6 +77,30 @@ impl Survey {
         self.started.call_once(|| self.start());
         self.total.get().copied()
     }
+}
+
+/// Counts the files of a selection and their bytes. Rests `rest_factor` times as long as it works.
+fn count(
+    selection: &Selection,
+    excludes: &Excludes,
+    stop: &Arc<AtomicBool>,
+    rest_factor: u32,
+) -> (u64, u64) {
+    let (mut files, mut bytes) = (0, 0);
+    let mut since_ns = clock::monotonic_ns();
+    walk(selection, excludes, has_tag, stop, &mut |found| {
+        if let WalkItem::File(entry) = found {
+            files += 1;
+            bytes += entry.status().map_or(0, |status| status.length);
+            if files % STEP_FILES == 0 && rest_factor > 0 {
+                let step_ns = clock::monotonic_ns() - since_ns;
+                thread::sleep(Duration::from_nanos(step_ns) * rest_factor);
+                since_ns = clock::monotonic_ns();
+            }
+        }
+        ControlFlow::Continue(())
+    });
+    (files, bytes)
 }
 
 impl Drop for Survey {

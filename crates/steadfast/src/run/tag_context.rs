@@ -202,7 +202,8 @@ impl TagContext {
         evidence_of(file, status, self.last_proof(event))
     }
 
-    fn last_proof(&self, event: &FileEvent) -> Option<LastProof> {
+    /// Returns the last proof of a file's contents: the catalogue's, otherwise the time of the tag.
+    pub(super) fn last_proof(&self, event: &FileEvent) -> Option<LastProof> {
         let Some(stored) = &event.stored else {
             return event.reference.as_deref()?.recorded.map(LastProof::Tagged);
         };

@@ -17,7 +17,7 @@ use super::recording::RunRecording;
 use super::settings::RunSettings;
 use super::source::{EntrySource, WalkEnd};
 use super::survey::Survey;
-use crate::advice::Advice;
+use crate::advice::{Advice, counted};
 use crate::cost::Stage;
 use crate::error::Error;
 use crate::event::{Notice, Skipped};
@@ -169,11 +169,13 @@ fn notice_of_origin(from_media: bool, summary: &Summary) -> Option<Notice> {
 fn notice_of_dataless(skipped: &Skipped) -> Option<Notice> {
     let Skipped { dataless, dataless_directories, .. } = *skipped;
     (dataless + dataless_directories > 0).then(|| {
-        Notice::new(format!(
-            "{dataless} files and {dataless_directories} directories are in a cloud and not on \
-             this machine: nothing was proved of them"
-        ))
-        .advise(Advice::Download)
+        let files = counted(dataless, "file", "files");
+        let and = match dataless_directories {
+            0 => String::new(),
+            some => format!(" and {}", counted(some, "directory", "directories")),
+        };
+        Notice::new(format!("{files}{and} in a cloud, not on this machine: nothing was proved"))
+            .advise(Advice::Download)
     })
 }
 

@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use steadfast::run::{init, quick};
+use steadfast::run::quick;
 use steadfast::store::foreign::ForeignKind;
 use steadfast::unguarded::run;
 use steadfast::{
@@ -112,7 +112,16 @@ fn trees_are_listed_when_their_catalogue_is_opened_and_missed_when_it_is_gone() 
 fn an_empty_tree_gets_a_catalogue() {
     let (tree, lists) = (Tree::new(), Tree::new());
     let options = options().with(|options| options.catalogue.trees = Some(lists.at("trees")));
-    let summary: Summary = init(tree.path(), None, &options, &mut Told::default()).unwrap();
+    let summary: Summary = steadfast::Run::of(
+        steadfast::Verb::Init(steadfast::InitOptions {
+            tags_only: true,
+            ..steadfast::InitOptions::default()
+        }),
+        steadfast::Selection::of([tree.path()]),
+        options.clone(),
+    )
+    .run(&mut Told::default())
+    .unwrap();
     assert_eq!((summary.files, summary.exit_status().code()), (0, 0));
     assert!(lists.at("trees").exists());
 }

@@ -6,7 +6,6 @@ use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::{fs, io};
 
-use steadfast::run::init;
 use steadfast::unguarded::run;
 use steadfast::{Advice, CatalogueChange, Event, Monitor, Options, Verb, Verdict};
 
@@ -46,7 +45,16 @@ pub(crate) fn told(tree: &Tree, verb: Verb) -> Result<Told, steadfast::Error> {
 }
 
 pub(crate) fn catalogued(tree: &Tree) -> PathBuf {
-    let _ = init(tree.path(), None, &Options::default(), &mut Told::default()).unwrap();
+    let _ = steadfast::Run::of(
+        steadfast::Verb::Init(steadfast::InitOptions {
+            tags_only: true,
+            ..steadfast::InitOptions::default()
+        }),
+        steadfast::Selection::of([tree.path()]),
+        Options::default(),
+    )
+    .run(&mut Told::default())
+    .unwrap();
     tree.at(".steadfast/catalogue.sqlite")
 }
 
@@ -266,7 +274,15 @@ fn the_system_s_error_can_be_told_from_another() {
     for (path, kind) in below {
         let copies = steadfast::repair::Copies::new(std::slice::from_ref(&path));
         assert_eq!(kind_of(copies.unwrap_err()), Some(kind));
-        let made = steadfast::run::init(&path, None, &Options::default(), &mut |_: &_| {});
+        let made = steadfast::Run::of(
+            steadfast::Verb::Init(steadfast::InitOptions {
+                tags_only: true,
+                ..steadfast::InitOptions::default()
+            }),
+            steadfast::Selection::of([&path]),
+            Options::default(),
+        )
+        .run(&mut |_: &_| {});
         let error = made.unwrap_err();
         let text = error.to_string();
         assert_eq!(kind_of(error), Some(kind), "{text}");

@@ -14,7 +14,7 @@ use std::sync::Arc;
 use steadfast::Advice;
 use steadfast::read::buffered::Buffered;
 use steadfast::read::{Engine, Origin};
-use steadfast::run::{Unnamed, compare, init, quick};
+use steadfast::run::{Unnamed, compare, quick};
 use steadfast::{
     DatalessUse, Event, FileEvent, Monitor, Options, Reference, Subject, Summary, Verb, Verdict,
 };
@@ -79,7 +79,16 @@ fn tree() -> Tree {
 }
 
 fn with_catalogue(tree: &Tree) {
-    let summary = init(tree.path(), None, &Options::default(), &mut Heard::default()).unwrap();
+    let summary = steadfast::Run::of(
+        steadfast::Verb::Init(steadfast::InitOptions {
+            tags_only: true,
+            ..steadfast::InitOptions::default()
+        }),
+        steadfast::Selection::of([tree.path()]),
+        Options::default(),
+    )
+    .run(&mut Heard::default())
+    .unwrap();
     assert_eq!(summary.exit_status().code(), 0);
 }
 

@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 use steadfast::Advice;
 use steadfast::read::buffered::Buffered;
 use steadfast::read::{Engine, Origin};
-use steadfast::run::{Unnamed, compare, init};
+use steadfast::run::{Unnamed, compare};
 use steadfast::store::foreign::ForeignKind;
 use steadfast::{
     Action, CheckOptions, DueChoice, Event, Monitor, Options, Reference, Verb, Verdict,
@@ -66,7 +66,16 @@ fn tagged(files: usize, len_bytes: u64) -> Tree {
         let path = tree.write(format!("f{number:04}"), "");
         StdFile::options().write(true).open(path).unwrap().set_len(len_bytes).unwrap();
     }
-    let _ = init(tree.path(), None, &Options::default(), &mut Deaf).unwrap();
+    let _ = steadfast::Run::of(
+        steadfast::Verb::Init(steadfast::InitOptions {
+            tags_only: true,
+            ..steadfast::InitOptions::default()
+        }),
+        steadfast::Selection::of([tree.path()]),
+        Options::default(),
+    )
+    .run(&mut Deaf)
+    .unwrap();
     tree.run(Verb::tag());
     tree
 }
@@ -267,7 +276,16 @@ fn deep() -> Tree {
 fn a_deep_tree_takes_no_more_for_each_folder_than_a_flat_one() {
     let deep = deep();
     let start = Instant::now();
-    let summary = init(deep.path(), None, &Options::default(), &mut Deaf).unwrap();
+    let summary = steadfast::Run::of(
+        steadfast::Verb::Init(steadfast::InitOptions {
+            tags_only: true,
+            ..steadfast::InitOptions::default()
+        }),
+        steadfast::Selection::of([deep.path()]),
+        Options::default(),
+    )
+    .run(&mut Deaf)
+    .unwrap();
     assert_eq!((summary.files, summary.exit_status().code()), (DEEP as u64, 0));
     let mut due = DueChoice::default();
     due.max_bytes = Some(u64::MAX);
@@ -293,7 +311,16 @@ impl Monitor for Impatient {
 fn a_monitor_ends_init_in_a_deep_tree() {
     let deep = deep();
     let start = Instant::now();
-    let summary = init(deep.path(), None, &Options::default(), &mut Impatient).unwrap();
+    let summary = steadfast::Run::of(
+        steadfast::Verb::Init(steadfast::InitOptions {
+            tags_only: true,
+            ..steadfast::InitOptions::default()
+        }),
+        steadfast::Selection::of([deep.path()]),
+        Options::default(),
+    )
+    .run(&mut Impatient)
+    .unwrap();
     assert!(start.elapsed() < Duration::from_secs(10), "{:?}", start.elapsed());
     assert!(summary.interrupted || summary.files == DEEP as u64);
 }

@@ -14,12 +14,12 @@ use std::time::Duration;
 use steadfast::Advice;
 use steadfast::fastest_lanes;
 use steadfast::pages::{Kept, PagesUse, SIDECAR_SUFFIX};
-use steadfast::run::{PagesOptions, init, verify_pages};
+use steadfast::run::{PagesOptions, verify_pages};
 use steadfast::unguarded::run;
 use steadfast::verity::{ReadOptions, VerityParams};
 use steadfast::{
-    Action, Algorithm, CheckOptions, DueChoice, Event, Monitor, Options, ReadFrom, Selection,
-    TagOptions, Verb, Verdict,
+    Action, Algorithm, CatalogueUse, CheckOptions, DueChoice, Event, Monitor, Options, ReadFrom,
+    Run, Selection, TagOptions, Verb, Verdict,
 };
 
 use crate::image::{BLOCK_LEN, EXT4, Image};
@@ -52,7 +52,16 @@ impl Random {
 
 fn catalogued() -> Tree {
     let tree = Tree::new();
-    let _ = init(tree.path(), None, &Options::default(), &mut Deaf).unwrap();
+    let _ = steadfast::Run::of(
+        steadfast::Verb::Init(steadfast::InitOptions {
+            tags_only: true,
+            ..steadfast::InitOptions::default()
+        }),
+        steadfast::Selection::of([tree.path()]),
+        Options::default(),
+    )
+    .run(&mut Deaf)
+    .unwrap();
     tree
 }
 
@@ -159,7 +168,16 @@ fn a_flipped_bit_beneath_the_file_system_is_located_in_its_page() {
     let Some(mut image) = Image::make(EXT4) else { return };
     let mut random = Random(0xd15c);
     let data = random.bytes(300 * BLOCK_LEN + 1000);
-    let _ = init(image.tree.path(), None, &Options::default(), &mut Deaf).unwrap();
+    let _ = steadfast::Run::of(
+        steadfast::Verb::Init(steadfast::InitOptions {
+            tags_only: true,
+            ..steadfast::InitOptions::default()
+        }),
+        steadfast::Selection::of([image.tree.path()]),
+        Options::default(),
+    )
+    .run(&mut Deaf)
+    .unwrap();
     let path = image.tree.write("film", &data);
     image.tree.run(keeping(None, false));
     image.sync();
@@ -449,7 +467,16 @@ fn what_has_no_place_or_no_use_is_refused() {
     let nowhere = refused(keeping(None, false));
     assert_eq!(nowhere.advice(), Some(&Advice::MakeCatalogueOrSidecars), "{nowhere}");
     assert!(refused(keeping(Some(5000), true)).to_string().contains("power of two"));
-    let _ = init(tree.path(), None, &Options::default(), &mut Deaf).unwrap();
+    let _ = steadfast::Run::of(
+        steadfast::Verb::Init(steadfast::InitOptions {
+            tags_only: true,
+            ..steadfast::InitOptions::default()
+        }),
+        steadfast::Selection::of([tree.path()]),
+        Options::default(),
+    )
+    .run(&mut Deaf)
+    .unwrap();
     let dry = Options::default().with(|options| options.dry_run = true);
     tree.run_as(keeping(None, false), &dry);
     assert!(kept_in(&tree).is_empty());
@@ -474,7 +501,18 @@ fn a_catalogue_elsewhere_has_its_leaves_beside_it() {
         let data = Random(8).bytes(30_000);
         let path = tree.write("file", &data);
         let catalogue = other.at(name);
-        let _summary = init(tree.path(), Some(&catalogue), &Options::default(), &mut Deaf).unwrap();
+        let options = Options::default()
+            .with(|options| options.catalogue.choice = CatalogueUse::At(catalogue.clone()));
+        let _summary = Run::of(
+            steadfast::Verb::Init(steadfast::InitOptions {
+                tags_only: true,
+                ..steadfast::InitOptions::default()
+            }),
+            tree.selection(),
+            options,
+        )
+        .run(&mut Deaf)
+        .unwrap();
         let catalogue_use = steadfast::CatalogueUse::At(catalogue.clone());
         let options = Options::default().with(|options| options.catalogue.choice = catalogue_use);
         tree.run_as(keeping(None, false), &options);

@@ -14,7 +14,6 @@ use steadfast::Advice;
 use steadfast::event::FileError;
 use steadfast::read::buffered::Buffered;
 use steadfast::read::{Engine, Origin};
-use steadfast::run::init;
 use steadfast::store::{Replaces, Store, StoredTag};
 use steadfast::{
     Action, CheckOptions, Event, Monitor, Options, Selection, Subject, Tag, Verb, Verdict,
@@ -293,7 +292,16 @@ fn a_server_that_refuses_attributes_is_found_before_anything_is_read() {
         assert_eq!(advice(&said), 1);
     }
     // The catalogue that is suggested then keeps the tags, and none of them counts as lost.
-    let _ = init(tree.path(), None, &Options::default(), &mut Silent).unwrap();
+    let _ = steadfast::Run::of(
+        steadfast::Verb::Init(steadfast::InitOptions {
+            tags_only: true,
+            ..steadfast::InitOptions::default()
+        }),
+        steadfast::Selection::of([tree.path()]),
+        Options::default(),
+    )
+    .run(&mut Silent)
+    .unwrap();
     let said = tree.run_through(Verb::tag(), None, Some(Arc::new(Refusing)));
     assert_eq!((said.summary.actions(Action::Tagged), said.status()), (20, 0));
     for _ in 0..2 {

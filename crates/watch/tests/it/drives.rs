@@ -76,11 +76,6 @@ fn smart_is_told_in_words() {
                      replace it",
                 ),
                 (
-                    "beyond_limit",
-                    1,
-                    "the drive is beyond its maker's limit for Reallocated_Sector_Ct: replace it",
-                ),
-                (
                     "replaced_sectors",
                     2160,
                     "the drive has replaced 2160 bad sectors by spare ones: \
@@ -159,8 +154,7 @@ fn a_drive_that_is_worn_out_or_fails_its_tests_is_in_danger() {
     let attribute = |id: u8, value: u8, failed: &str| {
         format!(
             "\"rotation_rate\":0,\"ata_smart_attributes\":{{\"table\":[{{\"id\":{id},\
-             \"name\":\"X\",\"value\":{value},\"when_failed\":\"{failed}\",\
-             \"raw\":{{\"value\":0}}}}]}}"
+             \"name\":\"X\",\"value\":{value},\"when_failed\":\"{failed}\",\"raw\":{{\"value\":0}}}}]}}"
         )
     };
     let tests = |first: bool| {

@@ -71,7 +71,7 @@ fn source(args: &FleetPlanArgs, options: &Options) -> anyhow::Result<Box<dyn Job
     if let Some(manifest) = &args.manifest {
         let mut document = ManifestDocument::open(manifest, args.format)?;
         let command = format!("steadfast fleet plan --manifest {}", manifest.display());
-        let root = document.find_root(args.path.as_deref(), &command);
+        let root = document.find_root(args.path.as_deref(), &command)?;
         return Ok(Box::new(ManifestSource::new(&root, manifest, document.list)?));
     }
     let path = args.path.as_deref();

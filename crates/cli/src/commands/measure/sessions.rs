@@ -12,7 +12,7 @@ use std::process::{Command, Stdio};
 use anyhow::{Context as _, bail, ensure};
 use steadfast_measure::record::{self, Record};
 
-use super::super::report;
+use super::report;
 use crate::document_file::{DocumentFile, is_record};
 use crate::exit;
 

@@ -1,4 +1,4 @@
-//! `steadfast objects check`: requests digests from a store.
+//! `steadfast check s3://…`: requests digests from a store.
 
 use std::env;
 use std::fs;

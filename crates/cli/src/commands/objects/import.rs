@@ -1,4 +1,4 @@
-//! `steadfast objects import`: reads the report of a store.
+//! `steadfast import --of s3://…`: reads the report of a store.
 
 use steadfast_objects::{Report, import};
 

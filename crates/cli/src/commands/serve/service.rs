@@ -20,7 +20,7 @@ pub(super) fn install(args: &ServeArgs, roots: &[PathBuf]) -> anyhow::Result<Exi
     let file = service.install(&host()?)?;
     let first = real(&roots[0])?;
     let text = format!(
-        "started, and again at each login: {}\nto open it: steadfast open {first}\n",
+        "started, and again at each login: {}\nto open it: steadfast serve --open {first}\n",
         file.path.display()
     );
     write_out(text.as_bytes()).context("cannot write to stdout")?;

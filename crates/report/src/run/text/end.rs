@@ -1,13 +1,14 @@
-//! The end of a text: the findings again, counts, where the time went, and what to do next.
+//! The end of a text: a line of counts, a line of size and rate, and what to do next; if that is
+//! asked for, where the time went.
 
-use steadfast::cost::{EnergyReading, Role, ThreadCost};
+use steadfast::cost::{Bounds, EnergyReading, Role, ThreadCost};
 use steadfast::{Cost, Stage, Summary, Verdict};
 
 use anstyle::Style;
 
 use super::{HashedBy, Heading, Text, style_of};
 use crate::output::Output;
-use crate::text::{RED, YELLOW, throughput, write_counts};
+use crate::text::{RED, YELLOW};
 use crate::units;
 use crate::view;
 
@@ -36,96 +37,102 @@ fn energy_line(energy: &EnergyReading, elapsed_ns: u64) -> Option<String> {
 
 impl Text {
     pub(super) fn write_end(&self, run: &Summary, output: &mut Output) {
-        let mut text = String::new();
-        self.write_findings(&mut text);
         // A blank line separates the end from the list before it.
-        if !output.answer.is_empty() || self.options.verbose || !self.findings.is_empty() {
-            text.push('\n');
-        }
-        text.push_str(&self.heading(run));
-        self.write_counts(run, &mut text);
+        let mut text = if self.findings.is_empty() && !self.options.verbose {
+            String::new()
+        } else {
+            "\n".to_owned()
+        };
+        text.push_str(&self.counts(run));
+        text.push_str(&self.size_and_rate(run));
         if let Some(line) = view::time_up(run) {
             text.push_str(&format!("{line}\n"));
         }
-        if let Some(line) = self.cost_line(run) {
-            text.push_str(&line);
-        }
-        if let Some(line) = energy_line(&run.account.energy, run.elapsed_ns) {
-            text.push_str(&line);
-        }
         if self.options.verbose {
+            text.extend(self.cost_line(run));
+            text.extend(energy_line(&run.account.energy, run.elapsed_ns));
             self.write_threads(run, &mut text);
         }
-        let advices = [view::prospect(run), self.advice(run), self.advice_on_tags(run)];
-        for advice in advices.into_iter().flatten() {
-            text.push_str(&format!("\n{advice}\n"));
+        let advices: Vec<String> =
+            self.advice(run).into_iter().chain(self.advice_on_tags(run)).collect();
+        if !advices.is_empty() {
+            text.push_str(&format!("\n{}\n", advices.join("\n")));
         }
         output.answer.extend_from_slice(text.as_bytes());
     }
 
-    fn write_findings(&self, text: &mut String) {
-        for (section, finding) in &self.findings {
-            let (name, style) = match section {
-                Heading::Verdict(at) => (Verdict::ALL[*at].name(), style_of(Verdict::ALL[*at])),
-                Heading::Catalogue(name) => (*name, YELLOW),
-                Heading::Failed => ("failed", YELLOW),
-            };
-            let files = match finding.has_places {
-                true => units::counted(finding.files, "place", "places"),
-                false => units::counted(finding.files, "file", "files"),
-            };
-            text.push_str(&format!("\n{}: {files}\n", self.options.painted(name, style)));
-            for path in &finding.paths {
-                text.push_str(&format!("  {path}\n"));
-            }
-            if finding.told > 0 {
-                let told = units::count(finding.told);
-                text.push_str(&format!("  and {told} more, on the same file system\n"));
-            }
-            let more = finding.files - finding.told - finding.paths.len() as u64;
-            if more > 0 {
-                text.push_str(&format!("  and {} more, listed above\n", units::count(more)));
-            }
-        }
-    }
-
-    fn heading(&self, run: &Summary) -> String {
-        let done = match run.verb {
-            "check" | "update" => "checked",
-            "hash" => "hashed",
-            _ => "looked at",
+    /// Counts the files: first those that the verb did its work on, then all others.
+    fn counts(&self, run: &Summary) -> String {
+        let checks = matches!(run.verb, "check" | "update");
+        let (done, files) = match run.verb {
+            "check" | "update" => ("checked", view::checked(run)),
+            "hash" => ("hashed", run.files),
+            _ => ("looked at", run.files),
         };
         let interrupted = if run.interrupted { "interrupted: " } else { "" };
-        let files = units::counted(run.files, "file", "files");
-        let throughput = throughput(run.bytes, run.elapsed_ns, self.options.units);
-        let mut line = format!("{interrupted}{done} {files}{throughput}");
-        if run.bytes_from_media > 0 {
-            let bytes = self.options.units.bytes(run.bytes_from_media);
-            line.push_str(&format!(", {bytes} of them from the medium"));
+        let mut line = format!("{interrupted}{done} {}", units::counted(files, "file", "files"));
+        let mut others = Vec::new();
+        let mut of_these = Vec::new();
+        for (at, (verdict, files)) in view::verdicts(run).enumerate() {
+            let found = self.findings.contains_key(&Heading::Verdict(at));
+            let style = if found { style_of(verdict) } else { Style::new() };
+            let is_other = checks && !view::is_checked(verdict);
+            let counts = if is_other { &mut others } else { &mut of_these };
+            counts.push((verdict.name(), files, style));
+        }
+        let actions = view::actions(run).map(|(action, files)| (self.action(action), files));
+        let rest = actions.chain(view::findings(run));
+        let counts = if checks { &mut others } else { &mut of_these };
+        counts.extend(rest.map(|(name, files)| (name, files, Style::new())));
+        counts.push(("failed", run.counts.failed, YELLOW));
+        let list = |counts: &[(&str, u64, Style)]| {
+            let some = counts.iter().filter(|(_, files, _)| *files > 0);
+            let each = some.map(|(name, files, style)| {
+                self.options.painted(&format!("{} {name}", units::count(*files)), *style)
+            });
+            each.collect::<Vec<String>>().join(", ")
+        };
+        let (of_these, others) = (list(&of_these), list(&others));
+        if !of_these.is_empty() {
+            line.push_str(&format!(": {of_these}"));
+        }
+        if !others.is_empty() {
+            line.push_str(&format!("; {others}"));
+        }
+        let passed = view::skipped(&run.skipped);
+        if !passed.is_empty() {
+            line.push_str(&format!("; skipped {}", passed.join(", ")));
         }
         if run.dry_run {
             line.push_str("; nothing was written");
         }
-        line.push('\n');
-        line
+        line + "\n"
     }
 
-    fn write_counts(&self, run: &Summary, text: &mut String) {
-        let mut counts: Vec<(&str, u64, Style)> = Vec::new();
-        for (at, (verdict, files)) in view::verdicts(run).enumerate() {
-            let found = self.findings.contains_key(&Heading::Verdict(at));
-            let style = if found { style_of(verdict) } else { Style::new() };
-            counts.push((verdict.name(), files, style));
+    /// Returns how much was read in which time, and in two words what limited it.
+    fn size_and_rate(&self, run: &Summary) -> String {
+        let elapsed = units::duration(run.elapsed_ns);
+        if run.bytes == 0 {
+            return format!("nothing read, in {elapsed}\n");
         }
-        let actions = view::actions(run).map(|(action, files)| (self.action(action), files));
-        let others = actions.chain(view::findings(run));
-        counts.extend(others.map(|(name, files)| (name, files, Style::new())));
-        counts.push(("failed", run.counts.failed, YELLOW));
-        write_counts(counts, 0, self.options.color, text);
-        let passed = view::skipped(&run.skipped);
-        if !passed.is_empty() {
-            text.push_str(&format!("skipped {}\n", passed.join(", ")));
+        let units = self.options.units;
+        let limit =
+            self.bounds(run).map(|bounds| format!(", {}", view::limit_in_words(&bounds.limit)));
+        let limit = limit.unwrap_or_default();
+        let rate = units.rate(run.bytes, run.elapsed_ns);
+        let mut line = format!("{} in {elapsed} ({rate}{limit})", units.bytes(run.bytes));
+        if run.bytes_from_media > 0 {
+            let bytes = units.bytes(run.bytes_from_media);
+            line.push_str(&format!(", {bytes} of them from the medium"));
         }
+        line + "\n"
+    }
+
+    /// Returns what limits the run, if it took long enough to say so.
+    fn bounds(&self, run: &Summary) -> Option<Bounds> {
+        let bounds = run.account.bounds()?;
+        let is_told = run.elapsed_ns >= TOLD_FROM_NS && bounds.share >= TOLD_FROM_SHARE;
+        is_told.then_some(bounds)
     }
 
     /// States what limits the run, how the workers spent their time, and the next limit.
@@ -137,10 +144,7 @@ impl Text {
             HashedBy::One(algorithm) => Some(algorithm),
             _ => None,
         };
-        let bounds = run.account.bounds()?;
-        if run.elapsed_ns < TOLD_FROM_NS || bounds.share < TOLD_FROM_SHARE {
-            return None;
-        }
+        let bounds = self.bounds(run)?;
         let bound = view::bound_title(&bounds.limit, algorithm);
         let share = units::percent(bounds.share);
         let whole = view::resource_title(bounds.limit.resource);
@@ -181,82 +185,72 @@ impl Text {
             tags => format!("{} tags are damaged", units::count(tags)),
         };
         Some(format!(
-            "{}: these files cannot be judged.\nCompare them with a backup; then tag them as they \
-             are: steadfast retag --accept PATH",
+            "{}: compare these files with a backup, then: steadfast update --accept PATH",
             self.options.painted(&tags, YELLOW)
         ))
     }
 
-    fn advice(&self, run: &Summary) -> Option<String> {
-        let missing = Verdict::ALL.iter().position(|verdict| *verdict == Verdict::Missing);
-        if let Some(advice) = self.advice_of_alarms(run) {
-            return Some(advice);
-        }
-        if missing.is_some_and(|at| self.findings.contains_key(&Heading::Verdict(at))) {
-            // A catalogue need not contain the files that another list misses.
-            let accepts = run.catalogued && run.verb != "import";
-            return Some(match accepts {
-                true => format!(
-                    "{}\nOr, if something was moved, check the whole tree; or, if it was removed \
-                     on purpose:\nsteadfast update --accept-missing PATH",
-                    view::remedy(run)
-                ),
-                false => "Restore what is missing from a backup.".to_owned(),
-            });
-        }
-        let differs = Verdict::ALL.iter().position(|verdict| *verdict == Verdict::Differs);
-        if differs.is_some_and(|at| self.findings.contains_key(&Heading::Verdict(at))) {
-            return Some(
-                "Restore what differs from the list from a copy that fits it. Do not accept it: \
-                 nothing says that it is right."
-                    .to_owned(),
-            );
-        }
-        let found = |name| self.findings.contains_key(&Heading::Catalogue(name));
-        if self.restores_tags {
-            return Some("Put the tags back: steadfast update --restore-tags PATH".to_owned());
-        }
-        if found("tag replaced") {
-            return Some(
-                "Compare files whose tags were replaced with a backup; if their contents are \
-                 right, accept them:\nsteadfast update --accept-missing PATH"
-                    .to_owned(),
-            );
-        }
-        None
+    /// Returns how many files have a verdict that fails the run.
+    fn found(&self, verdict: Verdict) -> Option<u64> {
+        let place = Verdict::ALL.iter().position(|other| *other == verdict)?;
+        self.findings.get(&Heading::Verdict(place)).copied()
     }
 
-    /// Returns what to do about corrupt and suspect files. Files that this run accepted are no
-    /// findings.
-    fn advice_of_alarms(&self, run: &Summary) -> Option<String> {
-        let found = |verdict| {
-            let place = Verdict::ALL.iter().position(|other| *other == verdict)?;
-            self.findings.get(&Heading::Verdict(place))
-        };
-        let corrupt = found(Verdict::Corrupt).map(|finding| {
-            let corrupt = units::counted(finding.files, "file is corrupt", "files are corrupt");
-            format!(
-                "{}: other contents, although the modification time stands.\n{}\nOr, if a change \
-                 was yours, accept it: steadfast retag --accept PATH",
-                self.options.painted(&corrupt, RED),
-                view::remedy(run)
-            )
-        });
-        let suspect = found(Verdict::Suspect).map(|finding| {
-            let suspect = units::counted(finding.files, "file is suspect", "files are suspect");
-            let suspect = self.options.painted(&suspect, RED);
-            let [changed, them] = match finding.files {
-                1 => ["it and kept its date", "it"],
-                _ => ["them and kept their dates", "them"],
-            };
-            format!(
-                "{suspect}: something changed {changed}.\nIf it was you, keep {them}: steadfast \
-                 update --accept-suspect PATH\nOtherwise restore {them}: steadfast repair \
-                 --suspect --from BACKUP PATH"
-            )
-        });
-        let advice: Vec<String> = corrupt.into_iter().chain(suspect).collect();
-        (!advice.is_empty()).then(|| advice.join("\n"))
+    /// Says what to do: a line for the worst kind of finding, two if files are suspect too. Files
+    /// that this run accepted are no findings.
+    fn advice(&self, run: &Summary) -> Option<String> {
+        let alarms: Vec<String> =
+            [self.of_corrupt(run), self.of_suspect()].into_iter().flatten().collect();
+        if !alarms.is_empty() {
+            return Some(alarms.join("\n"));
+        }
+        if let Some(files) = self.found(Verdict::Missing) {
+            let files = units::counted(files, "file is missing", "files are missing");
+            // A catalogue need not contain the files that another list misses.
+            return Some(match run.catalogued && run.verb != "import" {
+                true => format!(
+                    "{files}. Bring back: {}; if that was you: steadfast update --accept-missing \
+                     PATH",
+                    view::remedy(run)
+                ),
+                false => format!("{files}: copy from a backup."),
+            });
+        }
+        let accept = "steadfast update --accept-missing PATH";
+        match () {
+            () if self.found(Verdict::Differs).is_some() => Some(
+                "Bring back what differs from a copy that fits the list: nothing says that the \
+                 present contents are right."
+                    .to_owned(),
+            ),
+            () if self.restores_tags => {
+                Some("Put the tags back: steadfast update --restore-tags PATH".to_owned())
+            }
+            () if self.findings.contains_key(&Heading::Catalogue("tag replaced")) => Some(format!(
+                "Compare files whose tags were replaced with a backup; if they are right: {accept}"
+            )),
+            () => self.found(Verdict::Modified).filter(|_| run.verb == "check").map(|files| {
+                let files = units::counted(files, "file was edited", "files were edited");
+                format!("{files}. If that was you: steadfast update PATH")
+            }),
+        }
+    }
+
+    fn of_corrupt(&self, run: &Summary) -> Option<String> {
+        let files = self.found(Verdict::Corrupt)?;
+        let corrupt = units::counted(files, "file is corrupt", "files are corrupt");
+        let corrupt = self.options.painted(&corrupt, RED);
+        Some(format!("{corrupt}. Mend: {}", view::remedy(run)))
+    }
+
+    fn of_suspect(&self) -> Option<String> {
+        let files = self.found(Verdict::Suspect)?;
+        let suspect = units::counted(files, "file is suspect", "files are suspect");
+        let suspect = self.options.painted(&suspect, RED);
+        Some(format!(
+            "{suspect}. If that was you: steadfast update --accept-suspect PATH; if not: steadfast \
+             repair --suspect --from BACKUP PATH"
+        ))
     }
 }
 

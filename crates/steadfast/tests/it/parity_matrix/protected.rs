@@ -8,7 +8,6 @@ use std::time::{Duration, SystemTime};
 
 use steadfast::parity::{ParityOptions, ParityPlace, Redundancy, make_parity, verify_parity};
 use steadfast::repair::RepairSummary;
-use steadfast::run::init;
 use steadfast::{CatalogueUse, Options, Verb};
 use steadfast_parity::{COLUMNS, Losses, PAGE_LEN, PageAt, SetFile, SetIndex, column_of};
 use steadfast_sys::xattr;
@@ -324,7 +323,16 @@ impl ProtectedTree {
             }
         };
         if has_catalogue {
-            let _ = init(tree.path(), None, &options, &mut Quiet).unwrap();
+            let _ = steadfast::Run::of(
+                steadfast::Verb::Init(steadfast::InitOptions {
+                    tags_only: true,
+                    ..steadfast::InitOptions::default()
+                }),
+                steadfast::Selection::of([tree.path()]),
+                options.clone(),
+            )
+            .run(&mut Quiet)
+            .unwrap();
         }
         let mut parity = ParityOptions::default();
         parity.redundancy = Some(Redundancy::new(of.redundancy).unwrap());

@@ -1,5 +1,5 @@
-//! `steadfast open`: paths → a server that shows them, or a new one for their folders → the page
-//! that shows them.
+//! `steadfast serve --open`: paths → a server that shows them, or a new one for their folders → the
+//! page that shows them.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -7,11 +7,11 @@ use std::time::Duration;
 use anyhow::Context as _;
 use steadfast_serve::{Config, Server};
 
-use crate::args::{OpenArgs, cipher_worker};
+use crate::args::{ServeArgs, cipher_worker};
 use steadfast::ExitStatus;
 
-use super::measure::made_by;
-use super::serve::{automation, open_browser, running, serve};
+use super::super::measure::made_by;
+use super::{automation, open_browser, running, serve};
 use crate::exit::complain;
 use crate::output::write_out;
 use crate::state_folder;
@@ -19,9 +19,9 @@ use crate::state_folder;
 /// How long a server stays without a visitor.
 const IDLE: Duration = Duration::from_secs(600);
 
-pub(super) fn run(args: &OpenArgs) -> anyhow::Result<ExitStatus> {
+pub(super) fn run(args: &ServeArgs) -> anyhow::Result<ExitStatus> {
     let here = [PathBuf::from(".")];
-    let given = if args.paths.is_empty() { &here[..] } else { &args.paths };
+    let given = if args.roots.is_empty() { &here[..] } else { &args.roots };
     let paths = given.iter().map(|path| real(path));
     let paths: Vec<PathBuf> = paths.collect::<anyhow::Result<_>>()?;
     if let Some(address) = running::find(&paths) {

@@ -1,4 +1,4 @@
-//! Arguments of `steadfast report`.
+//! Arguments of `steadfast measure report`.
 
 use std::path::PathBuf;
 
@@ -6,7 +6,7 @@ use clap::Args;
 use steadfast_report::Units;
 use steadfast_report::document::DocumentTextOptions;
 
-use super::named::named;
+use crate::args::named::named;
 use crate::output::stdout_has_color;
 
 /// Make a page with charts from records of measurements.
@@ -16,10 +16,10 @@ use crate::output::stdout_has_color;
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Examples:
-  steadfast report this.json                        as text
-  steadfast report -o this.html this.json           a page with charts
-  steadfast report -o all.html a.json b.json --against published
-  steadfast report -o rate.svg --chart queue-rate-4-KiB this.json
+  steadfast measure report this.json                        as text
+  steadfast measure report -o this.html this.json           a page with charts
+  steadfast measure report -o all.html a.json b.json --against published
+  steadfast measure report -o rate.svg --chart queue-rate-4-KiB this.json
 
 Exit status: 0 done; 2 a record could not be read, or the page could not be written.")]
 pub(crate) struct ReportArgs {
@@ -49,7 +49,7 @@ pub(crate) struct ReportArgs {
     brief: bool,
 
     /// Units of sizes: `si` for MB and GB, `iec` for MiB and GiB
-    #[arg(long, default_value = "si", value_parser = named::<Units>(), hide_short_help = true)]
+    #[arg(long, default_value = "si", value_parser = named::<Units>())]
     pub(crate) units: Units,
 }
 

@@ -1,4 +1,4 @@
-//! `steadfast report`: records → one report.
+//! `steadfast measure report`: records → one report.
 
 use std::fs::File;
 use std::io::Read as _;
