@@ -38,7 +38,7 @@ fn main() -> ExitCode {
     }
     let ahead = std::env::var("STEADFAST_AHEAD_S").ok();
     if let Some(seconds) = ahead.and_then(|seconds| seconds.parse().ok()) {
-        steadfast_sys::clock::set_ahead(seconds);
+        steadfast::process::set_clock_ahead(seconds);
     }
     let words: Vec<_> = std::env::args_os().collect();
     exit::code(match args::Cli::of_words(&words) {

@@ -1,5 +1,7 @@
 //! Prints who signed some code, and whether it is whole: `cargo run --example who -- Some.app`.
 
+#![allow(clippy::print_stdout)]
+
 use steadfast_codesign::{VerifyOptions, each_code_at};
 
 fn main() {

@@ -7,7 +7,7 @@
 use crate::apple::AppleError;
 use crate::error::{Error, ErrorKind};
 use crate::finding::{CodeFinding, FindingKind};
-use crate::pages::{BytesVerdict, CheckOptions, PageChoice, Sealed, Surroundings};
+use crate::pages::{BytesVerdict, PageCheckOptions, PageChoice, Sealed, Surroundings};
 use crate::signature::Signature;
 use steadfast_sys::source::{ReadAt, read_range};
 
@@ -93,7 +93,7 @@ impl DiskImage {
     pub fn check_bytes(
         &self,
         source: &dyn ReadAt,
-        options: &CheckOptions,
+        options: &PageCheckOptions,
     ) -> Option<Result<BytesVerdict, Error>> {
         let sealed = self.sealed(source)?;
         Some(sealed.check_bytes(&self.surroundings(), &PageChoice::All, options, None))

@@ -82,7 +82,7 @@ pub use image::DiskImage;
 pub use key::PublicKey;
 pub use macho::{Architecture, BuildVersion, MachO, MachSection, MachSegment};
 pub use pages::{
-    BytesState, BytesVerdict, CheckOptions, DamagedPages, DirectoryCheck, PageChoice, Sealed,
+    BytesState, BytesVerdict, DamagedPages, DirectoryCheck, PageCheckOptions, PageChoice, Sealed,
     SlotCheck, SlotState, Surroundings,
 };
 pub use plist::Value;

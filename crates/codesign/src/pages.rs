@@ -44,17 +44,17 @@ pub enum PageChoice {
 
 /// How to check.
 #[derive(Clone, Copy, Debug)]
-pub struct CheckOptions {
+pub struct PageCheckOptions {
     /// How many threads hash.
     pub workers: NonZeroUsize,
     /// The kernels that hash pages of SHA-256; `None` for those that prove fastest when tried.
     pub lanes: Option<Lanes>,
 }
 
-impl Default for CheckOptions {
+impl Default for PageCheckOptions {
     /// One thread, and the kernels that suit this processor.
-    fn default() -> CheckOptions {
-        CheckOptions { workers: NonZeroUsize::MIN, lanes: None }
+    fn default() -> PageCheckOptions {
+        PageCheckOptions { workers: NonZeroUsize::MIN, lanes: None }
     }
 }
 
@@ -62,7 +62,7 @@ impl Default for CheckOptions {
 /// as hashing half a mebibyte.
 const WORKER_LEN: u64 = 2 << 20;
 
-impl CheckOptions {
+impl PageCheckOptions {
     /// Returns how many threads to use for a part of this length.
     pub(crate) fn workers_for(&self, len_bytes: u64) -> NonZeroUsize {
         let useful = usize::try_from(len_bytes / WORKER_LEN).unwrap_or(usize::MAX);
@@ -209,7 +209,7 @@ impl MachSlice {
         source: &dyn ReadAt,
         surroundings: &Surroundings<'_>,
         pages: &PageChoice,
-        options: &CheckOptions,
+        options: &PageCheckOptions,
     ) -> Result<BytesVerdict, Error> {
         self.check_bytes_with(source, surroundings, pages, options, None)
     }
@@ -220,7 +220,7 @@ impl MachSlice {
         source: &dyn ReadAt,
         surroundings: &Surroundings<'_>,
         pages: &PageChoice,
-        options: &CheckOptions,
+        options: &PageCheckOptions,
         meter: Option<&Meter>,
     ) -> Result<BytesVerdict, Error> {
         let mut verdict = match self.sealed(source) {
@@ -322,7 +322,7 @@ impl Sealed<'_> {
         &self,
         surroundings: &Surroundings<'_>,
         pages: &PageChoice,
-        options: &CheckOptions,
+        options: &PageCheckOptions,
         meter: Option<&Meter>,
     ) -> Result<BytesVerdict, Error> {
         let wanted = plan::wanted(self, pages)?;

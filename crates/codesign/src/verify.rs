@@ -25,7 +25,7 @@ use crate::error::{Error, ErrorKind};
 use crate::finding::{CodeFinding, CodeOutcome, FindingKind};
 use crate::hash::CdHash;
 use crate::meter::Meter;
-use crate::pages::{BytesVerdict, CheckOptions, PageChoice, SlotState};
+use crate::pages::{BytesVerdict, PageCheckOptions, PageChoice, SlotState};
 use crate::plist::Value;
 use crate::policy::{PolicyOptions, PolicyVerdict};
 use crate::signature::Signature;
@@ -51,7 +51,7 @@ pub struct VerifyOptions {
     /// Which pages. Resources and nested code are only checked with all pages.
     pub pages: PageChoice,
     /// Threads and kernels.
-    pub check: CheckOptions,
+    pub check: PageCheckOptions,
     /// The present time, in seconds since 1970, to check expiry. `None` skips that check.
     pub now: Option<i64>,
 }

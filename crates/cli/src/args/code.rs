@@ -32,7 +32,7 @@ pub(crate) struct CodeArgs {
 #[derive(Debug, Subcommand)]
 pub(crate) enum CodeCommand {
     Show(CodeShowArgs),
-    Verify(CodeVerifyArgs),
+    Verify(Box<CodeVerifyArgs>),
     Cost(CodeCostArgs),
 }
 

@@ -1,6 +1,8 @@
 //! `steadfast alert`: arguments → the user's list of alerts, or a test message to each.
 
 use anyhow::Context as _;
+use steadfast::{ExitStatus, Options, Timestamp, process};
+use steadfast_report::advice;
 use steadfast_watch::{
     Alert, AlertList, AlertWords, Channel, CheckSchedule, Delivery, Details, Occasion, Sender,
     TimerKind, WatchPlaces, WebhookForm,
@@ -11,9 +13,6 @@ use crate::exit;
 use crate::local_time::moments;
 use crate::output;
 use crate::state_folder;
-use steadfast::{ExitStatus, Options, Timestamp};
-use steadfast_report::advice;
-use steadfast_sys::machine;
 
 pub(super) fn run(args: &AlertArgs) -> anyhow::Result<ExitStatus> {
     let mut alerts = places()?.alerts()?;
@@ -43,12 +42,17 @@ pub(super) fn run(args: &AlertArgs) -> anyhow::Result<ExitStatus> {
 }
 
 /// Returns the words of messages that depend on this machine and its user.
-pub(super) fn words() -> AlertWords {
+fn words() -> AlertWords {
     AlertWords {
-        machine: machine::name(),
+        machine: process::machine_name(),
         moment: |at| (moments().0)(at),
         notice: advice::of_notice,
     }
+}
+
+/// Returns what sends messages from this machine.
+pub(super) fn sender() -> Sender {
+    Sender::of_this_machine(words(), std::env::vars_os().collect())
 }
 
 /// Returns where the schedules and alerts of the user are.
@@ -67,7 +71,7 @@ pub(super) fn send_idle<'a>(
     schedules: impl IntoIterator<Item = &'a CheckSchedule>,
     now_s: i64,
 ) -> bool {
-    let sender = Sender::of_this_machine(words());
+    let sender = sender();
     let mut all = true;
     for schedule in schedules {
         match places.alert_idle(schedule, &sender, now_s) {
@@ -139,7 +143,7 @@ fn test(alerts: &AlertList) -> anyhow::Result<ExitStatus> {
         "there is no alert: `steadfast alert add` adds one"
     );
     let timers = places()?.schedules()?;
-    let mut sender = Sender::of_this_machine(words());
+    let mut sender = sender();
     // The user's own service manager has the desktop's environment; cron and the system have not.
     let keeps = |kind| matches!(kind, TimerKind::SystemdUser | TimerKind::Launchd);
     sender.is_bare = timers.schedules().iter().any(|schedule| !keeps(schedule.timer));

@@ -10,7 +10,7 @@ use std::time::Instant;
 
 use anyhow::Context as _;
 use steadfast::ExitStatus;
-use steadfast_codesign::{CheckOptions, Code, each_code_at};
+use steadfast_codesign::{Code, PageCheckOptions, each_code_at};
 use steadfast_report::code::{CodeCounts, write_end_json, write_failed_json};
 use steadfast_report::{TextOptions, escape};
 
@@ -107,8 +107,8 @@ fn text_options(output: &CodeOutputArgs) -> TextOptions {
 }
 
 /// Returns the number of threads and the default kernels.
-fn check_options(workers: Option<NonZeroUsize>, level: &LevelArgs) -> CheckOptions {
-    CheckOptions { workers: level.workers(workers), ..CheckOptions::default() }
+fn check_options(workers: Option<NonZeroUsize>, level: &LevelArgs) -> PageCheckOptions {
+    PageCheckOptions { workers: level.workers(workers), ..PageCheckOptions::default() }
 }
 
 fn elapsed_ns(begun: Instant) -> u64 {

@@ -9,8 +9,8 @@ use steadfast::{ExitStatus, Options, ReadFrom, Selection, Verb};
 use steadfast_report::Units;
 use steadfast_report::units::{counted, rough_duration};
 use steadfast_watch::{
-    CheckSchedule, CoverForecast, Delivery, NightSurface, ScheduleList, Sender, TimerKind,
-    WatchPlaces, run_schedule, timer,
+    CheckSchedule, CoverForecast, Delivery, NightSurface, ScheduleList, TimerKind, WatchPlaces,
+    run_schedule, timer,
 };
 
 use crate::args::{
@@ -158,7 +158,7 @@ fn run_due(
         Some(name) => vec![schedules.find(name)?],
         None => schedules.schedules().iter().collect(),
     };
-    let sender = Sender::of_this_machine(alert::words());
+    let sender = alert::sender();
     let mut status = ExitStatus::Fine;
     for schedule in &chosen {
         let mut night = NightOfCommand { name: &schedule.name, args };

@@ -14,7 +14,6 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, bail};
 use steadfast_serve::{Automation, Config, PublicAddress, Server, Tls, hash_password};
-use steadfast_watch::Sender;
 
 use self::service::{install, uninstall};
 use super::measure::made_by;
@@ -107,7 +106,7 @@ fn config_of(args: &ServeArgs) -> anyhow::Result<Config> {
 
 /// Returns where schedules and alerts are kept. The pages offer neither without a home folder.
 fn automation() -> anyhow::Result<Automation> {
-    let sender = Sender::of_this_machine(super::alert::words());
+    let sender = super::alert::sender();
     Ok(Automation { places: alert::places()?, host: schedule::host()?, sender })
 }
 

@@ -493,6 +493,29 @@ fn a_draft_on_another_volume_is_no_file_of_the_tree_and_is_cleared_up() {
     assert!(!tree.path("data/.steadfast/damaged").exists());
 }
 
+/// Puts a file into the mount point, as a program does. It says nothing of those on the volume, and
+/// is neither tagged nor recorded: the volume hides it later.
+fn expect_a_stray_file_left_alone(tree: &Tree) {
+    fs::write(tree.path("data/disk/stray"), "stray").unwrap();
+    for words in [
+        &["check", "--json", "data"][..],
+        &["check", "--json", "--older-than", "0s", "data"],
+        &["update", "--json", "data"],
+        &["tag", "--json", "data"],
+        &["tag", "--json", "data/disk"],
+        &["tag", "--json", "data/disk/stray"],
+        &["tag", "--json", "data/disk/sub"],
+    ] {
+        let said = tree.run(words).ends(2);
+        assert_eq!(said.summary()["verdicts"]["missing"], 0, "{words:?}");
+        assert_eq!(said.summary()["findings"]["unmounted"], 1, "{words:?}");
+        assert!(!said.stdout().contains("stray"), "{words:?}: {}", said.stdout());
+        let tag = attribute(&tree.path("data/disk/stray"), steadfast_sys::xattr::TAG);
+        assert_eq!(tag, None, "{words:?}");
+    }
+    fs::remove_file(tree.path("data/disk/stray")).unwrap();
+}
+
 #[test]
 fn nothing_is_made_in_a_mount_point_without_its_volume() {
     let tree = Tree::new().file("data/a", b"alpha").file("copy/disk/b", b"beta");
@@ -550,26 +573,7 @@ fn nothing_is_made_in_a_mount_point_without_its_volume() {
         assert!(is_parity || names_it, "{words:?}: {text}");
         assert_eq!(names(&tree.path("data/disk")), [""; 0], "{words:?}");
     }
-    // A file that a program put into the mount point says nothing of those on the volume. It is
-    // neither tagged nor recorded: the volume hides it later.
-    fs::write(tree.path("data/disk/stray"), "stray").unwrap();
-    for words in [
-        &["check", "--json", "data"][..],
-        &["check", "--json", "--older-than", "0s", "data"],
-        &["update", "--json", "data"],
-        &["tag", "--json", "data"],
-        &["tag", "--json", "data/disk"],
-        &["tag", "--json", "data/disk/stray"],
-        &["tag", "--json", "data/disk/sub"],
-    ] {
-        let said = tree.run(words).ends(2);
-        assert_eq!(said.summary()["verdicts"]["missing"], 0, "{words:?}");
-        assert_eq!(said.summary()["findings"]["unmounted"], 1, "{words:?}");
-        assert!(!said.stdout().contains("stray"), "{words:?}: {}", said.stdout());
-        let tag = attribute(&tree.path("data/disk/stray"), steadfast_sys::xattr::TAG);
-        assert_eq!(tag, None, "{words:?}");
-    }
-    fs::remove_file(tree.path("data/disk/stray")).unwrap();
+    expect_a_stray_file_left_alone(&tree);
     // What was copied out of the volume is judged like any other folder.
     filled();
     tree.run(["check", "data"]);

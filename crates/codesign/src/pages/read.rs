@@ -13,7 +13,7 @@ use steadfast_sys::clock;
 use steadfast_sys::file::AlignedBuffer;
 
 use super::plan::join;
-use super::{CheckOptions, Sealed, lanes};
+use super::{PageCheckOptions, Sealed, lanes};
 use crate::directory::CodeDirectory;
 use crate::meter::{Meter, TRY_LEN, mean_ns, spread};
 use crate::share::{CHUNK_LEN, share};
@@ -53,7 +53,7 @@ struct PageGroup {
 pub(super) fn check(
     sealed: &Sealed<'_>,
     wanted: &[Range<u64>],
-    options: &CheckOptions,
+    options: &PageCheckOptions,
     meter: Option<&Meter>,
 ) -> PageResults {
     let chunks: Vec<Range<u64>> = wanted.iter().flat_map(chunks_of).collect();

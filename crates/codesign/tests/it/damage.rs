@@ -5,7 +5,7 @@ use std::ops::Range;
 use std::sync::Mutex;
 
 use steadfast_codesign::{
-    Binary, BytesState, BytesVerdict, CheckOptions, Code, ErrorKind, FindingKind, PageChoice,
+    Binary, BytesState, BytesVerdict, Code, ErrorKind, FindingKind, PageCheckOptions, PageChoice,
     ReadAt, Severity, SlotState, Surroundings, VerifyOptions,
 };
 
@@ -302,7 +302,7 @@ fn the_files_around_an_executable_are_compared_in_a_bundle() {
     let binary = Binary::read(&bytes).unwrap();
     let verdict = |in_bundle, info_plist, resources| {
         let around = Surroundings { in_bundle, info_plist, resources, container: None };
-        let options = CheckOptions::default();
+        let options = PageCheckOptions::default();
         binary.slices[0].check_bytes(&bytes, &around, &PageChoice::All, &options).unwrap()
     };
     let other = Some(b"other".as_slice());

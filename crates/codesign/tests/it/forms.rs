@@ -3,14 +3,14 @@
 use std::num::NonZeroUsize;
 
 use steadfast_codesign::{
-    Binary, BytesState, BytesVerdict, CheckOptions, Constraint, Container, Entitlements, ErrorKind,
-    FindingKind, HashType, PageChoice, SlotState, Surroundings, Value,
+    Binary, BytesState, BytesVerdict, Constraint, Container, Entitlements, ErrorKind, FindingKind,
+    HashType, PageCheckOptions, PageChoice, SlotState, Surroundings, Value,
 };
 
 use crate::builder::{Build, CPU_ARM64, CPU_POWERPC, CPU_X86_64, Directory, blob, digest, fat};
 
-pub(crate) fn options(workers: usize) -> CheckOptions {
-    CheckOptions { workers: NonZeroUsize::new(workers).unwrap(), lanes: None }
+pub(crate) fn options(workers: usize) -> PageCheckOptions {
+    PageCheckOptions { workers: NonZeroUsize::new(workers).unwrap(), lanes: None }
 }
 
 /// Checks every page of every slice; bare files only.

@@ -10,9 +10,9 @@ use std::time::{Duration, Instant};
 
 use steadfast_codesign::bundle::ResourceSeal;
 use steadfast_codesign::{
-    Binary, BytesState, CheckOptions, Constraint, Coverage, DiskImage, Entitlements, PageChoice,
-    PolicyOptions, PolicyVerdict, Requirements, SignerVerdict, Surroundings, Ticket, Value,
-    VerifyCost,
+    Binary, BytesState, Constraint, Coverage, DiskImage, Entitlements, PageCheckOptions,
+    PageChoice, PolicyOptions, PolicyVerdict, Requirements, SignerVerdict, Surroundings, Ticket,
+    Value, VerifyCost,
 };
 
 use crate::builder::{Build, Built, CPU_ARM64, CPU_X86_64, Directory, blob, fat};
@@ -133,7 +133,7 @@ fn exercise(bytes: &[u8]) -> (bool, bool) {
     black_box(VerifyCost::of(&binary));
     let mut intact = true;
     for slice in &binary.slices {
-        let (around, options) = (Surroundings::default(), CheckOptions::default());
+        let (around, options) = (Surroundings::default(), PageCheckOptions::default());
         let check = |pages| slice.check_bytes(&bytes, &around, &pages, &options);
         let all = check(PageChoice::All).unwrap();
         intact &= all.state == BytesState::Intact;

@@ -1,7 +1,7 @@
 //! Disk images: one digest over everything, and a trailer that is sealed with a hole in it.
 
 use steadfast_codesign::{
-    BytesState, BytesVerdict, CheckOptions, Code, CodeKind, DiskImage, ErrorKind, FindingKind,
+    BytesState, BytesVerdict, Code, CodeKind, DiskImage, ErrorKind, FindingKind, PageCheckOptions,
     Severity, Slot, VerifyOptions,
 };
 
@@ -36,7 +36,7 @@ fn image() -> Vec<u8> {
 
 fn checked(bytes: &[u8]) -> (DiskImage, BytesVerdict) {
     let image = DiskImage::read(&bytes).unwrap();
-    let verdict = image.check_bytes(&bytes, &CheckOptions::default()).unwrap().unwrap();
+    let verdict = image.check_bytes(&bytes, &PageCheckOptions::default()).unwrap().unwrap();
     (image, verdict)
 }
 

@@ -36,6 +36,7 @@ impl House {
         let sender = Sender {
             time_limit: Duration::from_secs(2),
             search_path: Some("/nowhere".into()),
+            environment: Vec::new(),
             os: "linux",
             is_bare: false,
             words: AlertWords {

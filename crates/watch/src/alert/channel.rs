@@ -3,7 +3,7 @@
 //! Every delivery has a time limit. No redirect is followed and no proxy of the environment used,
 //! so nothing is sent to an address that the user did not write into the configuration.
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::io::{self, Write as _};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::Arc;
@@ -43,11 +43,13 @@ const PATH_OF_CRON: &str = "/usr/bin:/bin";
 pub struct Sender {
     /// How long one delivery may take.
     pub time_limit: Duration,
-    /// The search path for programs; `None` for that of this process, and the system's folders.
+    /// The search path for programs; `None` for that of `environment`, and the system's folders.
     pub search_path: Option<OsString>,
+    /// The variables that programs get, with their values.
+    pub environment: Vec<(OsString, OsString)>,
     /// The system, by its name in `std`: it decides how a desktop is told.
     pub os: &'static str,
-    /// Whether programs get the environment of a timer alone, as they will at night.
+    /// Whether programs get only what a timer gives them of `environment`, as they will at night.
     pub is_bare: bool,
     /// The words that depend on the machine.
     pub words: AlertWords,
@@ -63,10 +65,16 @@ pub struct Delivery {
 }
 
 impl Sender {
-    /// Returns the sender of this machine.
-    pub fn of_this_machine(words: AlertWords) -> Sender {
-        let os = std::env::consts::OS;
-        Sender { time_limit: TIME_LIMIT, search_path: None, os, is_bare: false, words }
+    /// Returns the sender of this machine, whose programs get these variables.
+    pub fn of_this_machine(words: AlertWords, environment: Vec<(OsString, OsString)>) -> Sender {
+        Sender {
+            time_limit: TIME_LIMIT,
+            search_path: None,
+            environment,
+            os: std::env::consts::OS,
+            is_bare: false,
+            words,
+        }
     }
 
     /// Tells monitors of a schedule that a run begins.
@@ -222,17 +230,16 @@ impl Sender {
     fn run(&self, mut command: Command, name: &str, input: &[u8]) -> Result<(), Error> {
         let failed =
             |reason: String| Error::new(ErrorKind::Delivery, format!("`{name}`: {reason}"));
-        let own = || std::env::var_os("PATH").filter(|_| !self.is_bare);
+        let is_given = |name: &OsStr| !self.is_bare || OF_TIMERS.iter().any(|given| name == *given);
+        let given = self.environment.iter().filter(|(name, _)| is_given(name)).cloned();
+        let own = || given.clone().find_map(|(name, value)| (name == "PATH").then_some(value));
         let path = self.search_path.clone().unwrap_or_else(|| {
             let mut path = own().unwrap_or_else(|| PATH_OF_CRON.into());
             path.push(":");
             path.push(MORE_FOLDERS);
             path
         });
-        if self.is_bare {
-            command.env_clear();
-            command.envs(OF_TIMERS.iter().filter_map(|name| Some((name, std::env::var_os(name)?))));
-        }
+        command.env_clear().envs(given);
         command.env("PATH", path).stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
         let mut child = command.spawn().map_err(|error| failed(error.to_string()))?;
         let pipe = child.stdin.take();

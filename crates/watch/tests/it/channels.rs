@@ -17,6 +17,7 @@ fn sender(folder: &Path) -> Sender {
     Sender {
         time_limit: Duration::from_secs(2),
         search_path: Some(format!("{}:/usr/bin:/bin", folder.display()).into()),
+        environment: Vec::new(),
         os: "linux",
         is_bare: false,
         words: AlertWords {
@@ -282,10 +283,13 @@ fn a_test_has_the_environment_of_a_timer() {
     let folder = tempfile::tempdir().unwrap();
     let out = folder.path().join("out");
     let tool = program(folder.path(), "tool", &format!("env > '{}'\n", out.display()));
-    let bare = Sender { search_path: None, is_bare: true, ..sender(folder.path()) };
+    let environment = ["CARGO", "HOME", "PATH"].map(|name| (name.into(), "/somewhere".into()));
+    let environment = environment.into();
+    let bare = Sender { search_path: None, environment, is_bare: true, ..sender(folder.path()) };
     bare.send(&Channel::Command(vec![tool]), &bad_news()).unwrap();
     let environment = fs::read_to_string(&out).unwrap();
     let path = "PATH=/usr/bin:/bin:/usr/sbin:/sbin:/usr/local/sbin\n";
     assert!(environment.contains(path), "{environment}");
+    assert!(environment.contains("HOME=/somewhere\n"), "{environment}");
     assert!(!environment.contains("CARGO"), "{environment}");
 }

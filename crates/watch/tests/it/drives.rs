@@ -154,7 +154,8 @@ fn a_drive_that_is_worn_out_or_fails_its_tests_is_in_danger() {
     let attribute = |id: u8, value: u8, failed: &str| {
         format!(
             "\"rotation_rate\":0,\"ata_smart_attributes\":{{\"table\":[{{\"id\":{id},\
-             \"name\":\"X\",\"value\":{value},\"when_failed\":\"{failed}\",\"raw\":{{\"value\":0}}}}]}}"
+             \"name\":\"X\",\"value\":{value},\"when_failed\":\"{failed}\",\
+             \"raw\":{{\"value\":0}}}}]}}"
         )
     };
     let tests = |first: bool| {
