@@ -76,6 +76,11 @@ fn smart_is_told_in_words() {
                      replace it",
                 ),
                 (
+                    "beyond_limit",
+                    1,
+                    "the drive is beyond its maker's limit for Reallocated_Sector_Ct: replace it",
+                ),
+                (
                     "replaced_sectors",
                     2160,
                     "the drive has replaced 2160 bad sectors by spare ones: \
