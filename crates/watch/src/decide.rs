@@ -179,6 +179,26 @@ mod tests {
         }
     }
 
+    /// A last run in the future says nothing: the time since the schedule was made counts.
+    #[test]
+    fn a_clock_that_was_set_back_neither_stops_nor_hurries_a_schedule() {
+        let back = Conditions { last_run_s: Some(NOW_S + DAY_S), ..fine() };
+        let ScheduleDecision::Run { max_bytes, .. } = decide(&schedule(), &back) else {
+            panic!("it is due")
+        };
+        assert_eq!(max_bytes, back.total_bytes, "as after a hundred days without a run");
+        let new = Conditions { made_s: NOW_S - DAY_S, on_battery: Some(true), ..back.clone() };
+        assert_eq!(decide(&schedule(), &new), ScheduleDecision::Skip(SkipReason::Battery));
+        // If it was made in the future as well, nobody knows how long it has waited.
+        let unknown = Conditions { made_s: NOW_S + DAY_S, on_battery: Some(true), ..back };
+        let ScheduleDecision::Run { max_bytes, .. } = decide(&schedule(), &unknown) else {
+            panic!("it does not wait")
+        };
+        let night = decide(&schedule(), &fine());
+        let ScheduleDecision::Run { max_bytes: of_night, .. } = night else { panic!("{night:?}") };
+        assert_eq!(max_bytes, of_night, "as much as in any night");
+    }
+
     #[test]
     fn each_condition_has_its_answer() {
         let not_there = Mounted::No("the volume is another one".into());

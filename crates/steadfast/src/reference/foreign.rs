@@ -1,13 +1,12 @@
-//! Judges a file by a foreign tag. Pure.
+//! Compares a file's time with the one that another tool recorded. Pure.
 //!
-//! Takes the record of another tool and the result of reading; returns the verdict, as far as the
-//! record allows one. `crates/manifest/ATTRIBUTES.md` specifies it and is authoritative.
+//! `crates/manifest/ATTRIBUTES.md` specifies it, and the verdicts, and is authoritative.
 
 use steadfast_sys::file::Timestamp;
 
-use super::{Computed, Reference};
-use crate::verdict::{ChangeEvidence, Judgement, Reading, Verdict, same_mtime};
-use steadfast_manifest::foreign::{ForeignFault, ForeignTag, ForeignTime, Resolution};
+use steadfast_manifest::foreign::{ForeignTime, Resolution};
+
+use crate::verdict::same_mtime;
 
 /// The step in which cshatag compares times: what SMB keeps.
 const TICK_NS: i128 = 100;
@@ -15,32 +14,6 @@ const TICK_NS: i128 = 100;
 /// The largest error of a float of seconds. Until 2106 its step is at most 2⁻²¹ s, 477 ns: half a
 /// step is lost when the float is computed, and half when its shortest text is printed.
 const FLOAT_ERROR_NS: u128 = 480;
-
-impl Judgement {
-    /// Judges one file by a foreign tag. Both tags must have the same algorithm.
-    ///
-    /// A signature has no digest, so its file counts as untagged.
-    pub fn of_foreign(
-        stored: Result<&ForeignTag, &ForeignFault>,
-        reading: Reading<'_>,
-        evidence: impl FnOnce() -> ChangeEvidence,
-    ) -> Judgement {
-        let (stored, actual) = match (stored, reading) {
-            (_, Reading::Failed) => return Verdict::Unreadable.into(),
-            (Err(fault), _) if !fault.is_signature() => return Verdict::Unreadable.into(),
-            (_, Reading::Changed) => return Verdict::Unstable.into(),
-            (Err(_), _) => return Verdict::Untagged.into(),
-            (Ok(stored), Reading::Whole(actual)) => (stored, actual),
-            (Ok(stored), Reading::Resized { length, mtime }) => {
-                let found = Computed { digests: &[], length, mtime };
-                return Reference::of_foreign(stored).judge(&found, evidence);
-            }
-        };
-        let digests = [(actual.algorithm, actual.digest)];
-        let found = Computed { digests: &digests, length: actual.length, mtime: actual.mtime };
-        Reference::of_foreign(stored).judge(&found, evidence)
-    }
-}
 
 /// Returns whether a file's time equals the stored one within its precision, or within that of a
 /// coarser file system.
@@ -67,10 +40,13 @@ pub(crate) fn agrees(stored: ForeignTime, actual: Timestamp) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use steadfast_digest::{Algorithm, Digest};
-    use steadfast_manifest::foreign::{FaultReason, ForeignKind};
+    use steadfast_manifest::foreign::{ForeignKind, ForeignTag};
     use steadfast_manifest::tag::Tag;
+
+    use super::*;
+    use crate::reference::{Computed, Reference};
+    use crate::verdict::{ChangeEvidence, Verdict};
 
     const MTIME_NS: i128 = 1_704_164_645_123_456_789;
 
@@ -102,12 +78,10 @@ mod tests {
         }
     }
 
-    fn verdict(stored: Result<&ForeignTag, &ForeignFault>, reading: Reading<'_>) -> Verdict {
-        Judgement::of_foreign(stored, reading, || ChangeEvidence::NotKnown).verdict
-    }
-
     fn judge(stored: &ForeignTag, actual: &Tag) -> Verdict {
-        verdict(Ok(stored), Reading::Whole(actual))
+        let digests = [(actual.algorithm, actual.digest)];
+        let found = Computed { digests: &digests, length: actual.length, mtime: actual.mtime };
+        Reference::of_foreign(stored).judge(&found, || ChangeEvidence::NotKnown).verdict
     }
 
     #[test]
@@ -210,24 +184,6 @@ mod tests {
             assert_eq!(judge(&stored, &actual(2, 9, mtime_ns)), Verdict::Corrupt, "{printed}");
             let other = mtime_ns + 3_000_000_000;
             assert_eq!(judge(&stored, &actual(2, 9, other)), Verdict::Modified, "{printed}");
-        }
-    }
-
-    #[test]
-    fn what_is_no_tag_is_never_a_change() {
-        let fault = |reason| ForeignFault { kind: ForeignKind::Ima, reason };
-        let some = actual(2, 9, MTIME_NS);
-        let whole = Reading::Whole(&some);
-        let broken = fault(FaultReason::NoTime);
-        assert_eq!(verdict(Err(&broken), whole), Verdict::Unreadable);
-        assert_eq!(verdict(Err(&broken), Reading::Changed), Verdict::Unreadable);
-        let signature = fault(FaultReason::Signature);
-        assert_eq!(verdict(Err(&signature), whole), Verdict::Untagged);
-        assert_eq!(verdict(Err(&signature), Reading::Changed), Verdict::Unstable);
-        let tag = stored(None, None);
-        for stored in [Ok(&tag), Err(&signature)] {
-            assert_eq!(verdict(stored, Reading::Failed), Verdict::Unreadable);
-            assert_eq!(verdict(stored, Reading::Changed), Verdict::Unstable);
         }
     }
 }

@@ -64,6 +64,15 @@ pub(crate) struct ProvedFile {
     pub(crate) tag: Tag,
 }
 
+impl ProvedFile {
+    /// Says whether a file with this status and tag is still as it was proved.
+    fn is_still(&self, status: &Status, stored: &Tag) -> bool {
+        self.status == *status
+            && (status.length, status.mtime) == (stored.length, stored.mtime)
+            && self.tag.same_contents(stored)
+    }
+}
+
 /// A check that does not read again what was just proved.
 pub(super) struct ProvedTask {
     check: CheckTask,
@@ -82,11 +91,7 @@ impl ProvedTask {
     fn is_proved(&self, event: &FileEvent) -> bool {
         let (Some(status), Some(stored)) = (event.visit.status, event.stored) else { return false };
         let proved = self.proved.get(&(status.device, status.inode));
-        proved.is_some_and(|proved| {
-            proved.status == status
-                && (status.length, status.mtime) == (stored.length, stored.mtime)
-                && proved.tag.same_contents(&stored)
-        })
+        proved.is_some_and(|proved| proved.is_still(&status, &stored))
     }
 }
 
@@ -170,4 +175,39 @@ fn sidecar_tags(event: &FileEvent) -> io::Result<foreign::ForeignTags> {
 /// Returns the algorithm that a file with a tag was hashed with.
 pub(super) fn stored_algorithm(event: &FileEvent) -> Algorithm {
     event.stored.expect("only files with a tag are hashed").algorithm
+}
+
+#[cfg(test)]
+mod tests {
+    use steadfast_digest::Digest;
+    use steadfast_sys::file::Timestamp;
+
+    use super::*;
+
+    #[test]
+    fn a_proved_file_that_changed_since_is_read_again() {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        let status = Status::of(file.path()).unwrap();
+        let later = |time: Timestamp| Timestamp { seconds: time.seconds + 1, ..time };
+        let (length, mtime) = (status.length, status.mtime);
+        let digest = Digest::from_slice(&[1; 32]).unwrap();
+        let tag = Tag { algorithm: Algorithm::Sha256, digest, length, mtime, tagged: mtime };
+        let proved = ProvedFile { status, tag };
+        assert!(proved.is_still(&status, &tag));
+
+        let written = Status { ctime: later(status.ctime), ..status };
+        let touched = Status { mtime: later(mtime), ..written };
+        let tag_of_touched = Tag { mtime: touched.mtime, ..tag };
+        let other = Tag { digest: Digest::from_slice(&[2; 32]).unwrap(), ..tag };
+        let timed = Tag { mtime: later(mtime), ..tag };
+        for (what, status, stored) in [
+            ("written", written, tag),
+            ("touched", touched, tag),
+            ("touched and tagged again", touched, tag_of_touched),
+            ("a tag of other contents", status, other),
+            ("a tag of another time", status, timed),
+        ] {
+            assert!(!proved.is_still(&status, &stored), "{what}");
+        }
+    }
 }

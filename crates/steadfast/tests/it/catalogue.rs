@@ -580,6 +580,27 @@ fn an_attribute_that_went_or_was_replaced_is_noticed() {
 }
 
 #[test]
+fn a_replaced_tag_hides_no_decay() {
+    const CONTENTS: &str = "by another program";
+    let mut garden = Garden::planted(&["decayed", "fits"]);
+    for name in ["decayed", "fits"] {
+        let path = garden.tree.write(name, CONTENTS);
+        let mtime = Status::of(&path).unwrap().mtime;
+        let mut hasher = AlgorithmHasher::new(Algorithm::Blake3);
+        hasher.update(CONTENTS.as_bytes());
+        let (digest, length) = (hasher.finalize(), CONTENTS.len() as u64);
+        let tag = Tag { digest, length, mtime, ..garden.attributes[Path::new(name)] };
+        garden.attributes.insert(name.into(), tag);
+    }
+    garden.tree.corrupt("decayed", "by another pr0gram");
+    assert_eq!(garden.check().all(), ["tag replaced decayed", "tag replaced fits"]);
+    for (name, state) in [("decayed", FileState::Corrupt), ("fits", FileState::TagReplaced)] {
+        let now = garden.reader().history(Path::new(name)).unwrap().now.unwrap();
+        assert_eq!(now.standing, state, "{name}");
+    }
+}
+
+#[test]
 fn a_tag_of_the_same_contents_is_taken_over() {
     let mut garden = Garden::planted(&["a"]);
     let tag = garden.attributes[Path::new("a")];

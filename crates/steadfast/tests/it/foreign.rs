@@ -5,18 +5,19 @@ use std::io::ErrorKind;
 use std::path::Path;
 
 use steadfast::appledouble::{self, MAGIC_LEN, companion, is_appledouble};
+use steadfast::reference::{Computed, Reference};
 use steadfast::store::foreign::{
     self, ExistingTag, FaultReason, ForeignFault, ForeignKind, ForeignTag,
 };
 use steadfast::store::xattr::Xattr;
 use steadfast::store::{Store, is_sidecar};
-use steadfast::verdict::{ChangeEvidence, Judgement, Reading};
-use steadfast::{Action, Algorithm, Tag, Timestamp, Verb, Verdict};
+use steadfast::verdict::ChangeEvidence;
+use steadfast::{Action, Algorithm, Options, Selection, Tag, Timestamp, Verb, Verdict};
 use steadfast_sys::file::File;
 use steadfast_sys::xattr;
 use steadfast_testing::{Need, skip};
 
-use crate::tree::Tree;
+use crate::tree::{Tree, run_on};
 
 /// The kinds that are written.
 const WRITTEN: [ForeignKind; 3] = [ForeignKind::Shatag, ForeignKind::Unraid, ForeignKind::Dintch];
@@ -40,13 +41,16 @@ pub(crate) fn only(path: &Path) -> Result<ForeignTag, ForeignFault> {
     tag
 }
 
-/// Judges a file by its only foreign tag.
+/// Judges a file by its only foreign tag, as a check does if there is no tag of ours.
 pub(crate) fn judge(path: &Path) -> Verdict {
-    let stored = only(path);
-    let algorithm = stored.map_or(Algorithm::Sha256, |tag| tag.algorithm);
-    let actual = actual(path, algorithm);
-    let not_known = || ChangeEvidence::NotKnown;
-    Judgement::of_foreign(stored.as_ref(), Reading::Whole(&actual), not_known).verdict
+    let stored = match only(path) {
+        Ok(stored) => stored,
+        Err(fault) if fault.is_signature() => return Verdict::Untagged,
+        Err(_) => return Verdict::Unreadable,
+    };
+    let Tag { algorithm, digest, length, mtime, .. } = actual(path, stored.algorithm);
+    let found = Computed { digests: &[(algorithm, digest)], length, mtime };
+    Reference::of_foreign(&stored).judge(&found, || ChangeEvidence::NotKnown).verdict
 }
 
 fn write(path: &Path, kind: ForeignKind, tag: &Tag, existing: ExistingTag) -> Result<(), String> {
@@ -347,8 +351,7 @@ fn a_sidecar_is_told_from_a_file_that_is_called_like_one() {
     }
     let tags = foreign::read_sidecar(&File::open(&sidecar).unwrap()).unwrap();
     let [Ok(stored)] = tags[..] else { panic!("{tags:?}") };
-    let now = actual(&photo, Algorithm::Sha256);
-    let judged =
-        Judgement::of_foreign(Ok(&stored), Reading::Whole(&now), || ChangeEvidence::NotKnown);
-    assert_eq!(judged, Verdict::Intact.into());
+    assert_eq!(stored.kind, ForeignKind::Dintch);
+    let checked = run_on(Verb::check(), &Selection::of([photo]), &Options::default());
+    assert_eq!(checked.verdict("photo.jpg"), Some(Verdict::Intact));
 }

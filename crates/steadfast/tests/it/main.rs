@@ -35,6 +35,7 @@ mod manifest_bag;
 mod manifest_bitrot;
 mod manifest_peers;
 mod media;
+mod mend;
 mod pages;
 mod parity_matrix;
 mod schedule;
