@@ -58,6 +58,7 @@ fn repair(tree: &Tree, from: &[PathBuf], mode: RepairMode) -> (RepairSummary, He
         with_special: false,
         suspects: false,
         to_tag: false,
+        all_lost: false,
     };
     let mut heard = Heard::default();
     let summary = repair_files(&tree.selection(), &Options::default(), &request, &mut heard);
@@ -162,8 +163,9 @@ fn parity_is_not_forgotten_by_a_tree_that_has_none_of_its_files() {
     copy_folder(&tree.at(".steadfast"), &other.at(".steadfast"));
 
     let strange = ParityPlace::new(other.path(), None).unwrap();
-    let named = ParityOptions { forget: vec!["a.jpg".into()], ..ParityOptions::default() };
-    let missing = ParityOptions { forget_missing: true, ..ParityOptions::default() };
+    let (mut named, mut missing) = (ParityOptions::default(), ParityOptions::default());
+    named.forget = vec!["a.jpg".into()];
+    missing.forget_missing = true;
     for options in [named, missing] {
         let refused = update_parity(&strange, &options, &mut Heard::default());
         let said = refused.unwrap_err().to_string();
