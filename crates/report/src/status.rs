@@ -190,7 +190,8 @@ pub(crate) mod tests {
             standings: BTreeMap::new(),
             runs: Vec::new(),
         };
-        FolderFacts::of(audit, 30)
+        // The cover has passed once since the folder was recorded.
+        FolderFacts { begun_s: -100 * 86_400, ..FolderFacts::of(audit, 30) }
     }
 
     fn facts() -> FolderFacts {
