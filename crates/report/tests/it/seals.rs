@@ -49,7 +49,9 @@ fn a_whole_tool_of_an_unknown_signer_is_not_verified() {
 #[test]
 fn a_damaged_byte_is_in_the_verdict_the_findings_and_the_map() {
     let (page, map) = page(Some(5000));
-    assert!(page.sections[0].sentences[0].contains("not as it was sealed"));
+    let sentence = &page.sections[0].sentences[0];
+    assert!(sentence.starts_with("Refused: "), "{sentence}");
+    assert!(sentence.contains("was changed after it was "), "{sentence}");
     assert!(cells(&page, 0).iter().any(|cell| cell == "damaged"));
     let found = cells(&page, 1);
     assert_eq!(
