@@ -167,6 +167,9 @@ impl Run {
         match verb {
             Verb::Check(check) => return repair::check(*check, selection, options, monitor),
             Verb::Show | Verb::Hash(_) => return run(*verb, selection, options, monitor),
+            Verb::Init(_) if options.dry_run => {
+                return Err(Error::usage("`init` does not have the option `dry_run`"));
+            }
             _ => {}
         }
         if !options.dry_run {

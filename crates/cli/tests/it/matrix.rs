@@ -460,7 +460,7 @@ fn another_disk_in_its_place_is_not_taken_for_the_folder() {
     let _second = disk("100").unwrap();
     let night = house.run(&["schedule", "run", "--now", "photos"]).ends(2);
     assert!(night.stderr().contains("another disk is in its place"), "{}", night.stderr());
-    let status = house.run(&["status"]).ends(2);
+    let status = house.run_ahead(&["status"], "200").ends(2);
     assert!(status.stdout().contains("not there"), "{}", status.stdout());
 }
 

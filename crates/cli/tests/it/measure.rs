@@ -356,7 +356,7 @@ fn what_was_measured_stands_beside_what_was_published() {
     beside(&levels, &["i64-dot, at background (9)", "Loops, Xeon W, low QoS"]);
     let pair = ["pair", "--files-only", "--size", "10kB", "--rounds", "2", "disk", "other"];
     fs::create_dir(tree.path("other")).unwrap();
-    beside(&pair, &["Reading, A", "Reading 160 files, encrypted"]);
+    beside(&pair, &["Reading in disk", "Reading 160 files, encrypted"]);
     let cipher = ["cipher", "--algorithm", "aes-256-cbc", "--no-file", "--rounds", "2"];
     beside(&cipher, &["AES-256, a file of 832 MB in 23 s"]);
     let write = ["write", "--single", "10kB", "--rounds", "2", "disk"];

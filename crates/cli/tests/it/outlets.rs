@@ -10,10 +10,11 @@ use std::process::Command;
 use crate::tree::{Outcome, Tree};
 
 /// Verbs that are tried by their help alone, and why.
-const BY_HELP_ALONE: [(&str, &str); 19] = [
+const BY_HELP_ALONE: [(&str, &str); 20] = [
     ("alert add", "answers in one piece, as `steadfast --version` does"),
     ("alert list", "answers in one piece, as `steadfast --version` does"),
     ("alert remove", "answers in one piece, as `steadfast --version` does"),
+    ("alert snooze", "answers in one piece, as `steadfast --version` does"),
     ("alert test", "sends messages, and answers as `alert list` does"),
     ("schedule add", "answers in one piece, as `steadfast --version` does"),
     ("schedule list", "answers in one piece, as `steadfast --version` does"),

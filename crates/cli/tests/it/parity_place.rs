@@ -132,7 +132,9 @@ fn a_tree_that_cannot_say_where_its_parity_is_is_not_one_without() {
     fs::write(&record, "no number\n/").unwrap();
     tree.edit("data/0/1.jpg");
     for arguments in [&["update", "data"][..], &["tag", "data/0"], &["parity", "show", "data/0"]] {
-        let said = tree.run(arguments).ends(2);
+        let said = tree.run(arguments);
+        // Above the folder that is named, the record is passed over: it may be of another tree.
+        assert!(arguments[1] != "data" || said.status == 2, "{said:?}");
         assert!(
             said.stderr().contains("cannot read where its parity is"),
             "{arguments:?} {said:?}"

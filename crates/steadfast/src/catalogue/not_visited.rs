@@ -261,9 +261,9 @@ impl Recorder {
         }
     }
 
-    /// Returns whether the directory of a path could not be listed.
+    /// Returns whether a directory on the way to a path could not be listed.
     fn is_in_unlisted(&self, path: &Path) -> bool {
-        path.parent().is_some_and(|parent| self.descent.troubled.contains(parent))
+        path.ancestors().skip(1).any(|directory| self.descent.troubled.contains(directory))
     }
 
     /// Returns whether a directory used to be another volume and no longer is.
@@ -304,9 +304,11 @@ impl Recorder {
                     return Ok(false);
                 }
                 let file = || path.join(OsStr::from_bytes(&row.name));
-                let is_gone =
-                    || matches!(presence_at(&self.catalogue.root, &file()), Presence::Gone(_));
-                if gone || is_gone() {
+                let is_gone = |file: &Path| {
+                    matches!(presence_at(&self.catalogue.root, file), Presence::Gone(_))
+                        && !self.is_in_unlisted(file)
+                };
+                if gone || is_gone(&file()) {
                     self.note_missing(directory, &row, slice.checked_run)?;
                 } else {
                     complete = false;
