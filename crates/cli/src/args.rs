@@ -432,8 +432,8 @@ const FEATURES: [(&str, &str); 8] = [
 
 /// What `check` of a store's address and `import` of a store's report are to the parser: verbs of
 /// their own, because hardly an option is the same.
-const CHECK_OBJECTS: &str = "check-objects";
-const IMPORT_OBJECTS: &str = "import-objects";
+const CHECK_OBJECTS: &str = "objects-check";
+const IMPORT_OBJECTS: &str = "objects-import";
 
 /// Says which feature an absent verb needs, or suggests our verb for what another tool calls it.
 fn suggested(mut error: clap::Error) -> clap::Error {

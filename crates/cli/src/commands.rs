@@ -107,9 +107,9 @@ pub(crate) fn dispatch(Cli { command, level }: &Cli) -> anyhow::Result<u8> {
         #[cfg(feature = "fleet")]
         Command::Fleet(args) => return fleet::run(args),
         #[cfg(feature = "objects")]
-        Command::CheckObjects(args) => objects::check(args),
+        Command::ObjectsCheck(args) => objects::check(args),
         #[cfg(feature = "objects")]
-        Command::ImportObjects(args) => objects::import(args),
+        Command::ObjectsImport(args) => objects::import(args),
         #[cfg(feature = "measure")]
         Command::Measure(args) => measure::run(args),
         Command::Qos(args) => return qos::run(args),

@@ -68,7 +68,7 @@ impl LevelOf {
         });
         Some(match (verb, part) {
             ("probe" | "status" | "code" | "parity", _) | ("fleet", "plan") => LevelOf::Work(level),
-            _ if is_other || verb.ends_with("-objects") => LevelOf::Work(level),
+            _ if is_other || verb.starts_with("objects-") => LevelOf::Work(level),
             _ => LevelOf::Run(level),
         })
     }

@@ -41,10 +41,10 @@ pub(crate) enum Command {
     Fleet(super::FleetArgs),
     #[cfg(feature = "objects")]
     #[command(hide = true)]
-    CheckObjects(super::ObjectsCheckArgs),
+    ObjectsCheck(super::ObjectsCheckArgs),
     #[cfg(feature = "objects")]
     #[command(hide = true)]
-    ImportObjects(super::ObjectsImportArgs),
+    ObjectsImport(super::ObjectsImportArgs),
     #[cfg(feature = "measure")]
     Measure(super::MeasureArgs),
     Qos(QosArgs),
@@ -159,7 +159,7 @@ Examples:
   steadfast check ~/Pictures
   steadfast check --read-from media /mnt/disk   test the disk and not the page cache
   steadfast check --quiet --require-tags /srv   for a scheduler: prints only problems
-  steadfast check --where ~/Videos/wedding.mkv  which parts are damaged, after tag --pages
+  steadfast check --where ~/Videos/wedding.mkv   which parts are damaged, after tag --pages
   steadfast check photos.par2                   by the PAR2 set of another tool
   steadfast check s3://archive/photos ~/Pictures   objects of a store; --help after it has more
 
@@ -167,8 +167,8 @@ Exit status: 0 nothing wrong; 1 something is modified, missing, or with --requir
 2 could not tell (unreadable, unstable, no file found or judged, usage); 3 something is corrupt; \
 130 interrupted. 3 outranks 1, 1 outranks 2.")]
 pub(crate) struct CheckArgs {
-    /// Verify each PATH page by page, by the leaves that `tag --pages` stored, and print all its
-    /// damaged ranges. Needs a PATH
+    /// Verify each PATH page by page, and print its damaged ranges. Needs a PATH, and the leaves that
+    /// `tag --pages` stores
     #[arg(
         long,
         conflicts_with_all = [
@@ -184,8 +184,9 @@ pub(crate) struct CheckArgs {
         conflicts_with_all = ["older_than", "max_time", "max_bytes", "resume", "quick"]
     )]
     pub(crate) require_tags: bool,
-    /// Check the files that FILE names: a manifest in any format that `export` writes, a database
-    /// of chkbit or bitrot, an OCFL inventory, or the directory of a BagIt bag; `-` is stdin. Names
+    /// Check the files that the manifest FILE names. It has any format that `export` writes, or is a
+    /// database of chkbit or bitrot, an OCFL inventory, or the directory of a BagIt bag; `-` is
+    /// stdin. Names
     /// are relative to PATH. Without PATH they are relative to the folder of FILE or, if none of
     /// them is there, to the working directory
     #[arg(

@@ -46,7 +46,7 @@ fn a_job_is_planned_run_and_merged() {
     assert!(tree.run(words).ends(2).stderr().contains("are both `./result.html`"));
     let words = ["fleet", "merge", "job", "--out", "result.jsonl", "--report", "result.html"];
     let merged = tree.run(words).ends(3);
-    assert!(merged.stdout().contains("\n  corrupt    1\n  modified   1\n  intact    10\n"));
+    assert!(merged.stdout().contains("checked 12 files: 1 corrupt, 1 modified, 10 intact"));
     assert_eq!(lines(&tree, "result.jsonl"), 15);
     let page = fs::read_to_string(tree.path("result.html")).unwrap();
     assert!(page.contains("Check of 12 files") && page.contains("d1/f4"));

@@ -13,6 +13,7 @@ use crate::tree::{Outcome, Tree};
 const BY_HELP_ALONE: [(&str, &str); 20] = [
     ("alert add", "answers in one piece, as `steadfast --version` does"),
     ("alert list", "answers in one piece, as `steadfast --version` does"),
+    ("alert snooze", "answers in one piece, as `steadfast --version` does"),
     ("alert remove", "answers in one piece, as `steadfast --version` does"),
     ("alert snooze", "answers in one piece, as `steadfast --version` does"),
     ("alert test", "sends messages, and answers as `alert list` does"),

@@ -110,7 +110,7 @@ fn what_par2_can_repair_is_repaired_at_any_block_length() {
         for (name, change) in DAMAGES {
             damage(&tree, change);
             // 1: it can be repaired. 2: it cannot.
-            let theirs = par2(&tree, &["check", "-q", "-q", "set.par2"]);
+            let theirs = par2(&tree, &["verify", "-q", "-q", "set.par2"]);
             summary(&tree, &["check"], 3);
             let plan = summary(&tree, &["repair", "--dry-run"], 3);
             let can = plan["not_repaired"] == 0;
@@ -121,7 +121,7 @@ fn what_par2_can_repair_is_repaired_at_any_block_length() {
                 let done = summary(&tree, &["repair", "--yes"], 0);
                 assert_eq!(done["repaired"], 1, "{block_len}, {name}: {done}");
                 assert!(fs::read(tree.path(FILM)).unwrap() == before, "{block_len}, {name}");
-                assert_eq!(par2(&tree, &["check", "-q", "-q", "set.par2"]), 0);
+                assert_eq!(par2(&tree, &["verify", "-q", "-q", "set.par2"]), 0);
                 fs::remove_dir_all(tree.path("data/.steadfast")).unwrap();
             } else {
                 summary(&tree, &["repair", "--yes"], 3);
@@ -160,7 +160,7 @@ fn missing_files_come_back_with_their_folders() {
         assert_eq!(fs::metadata(tree.path(name)).unwrap().mode() & 0o7777, 0o600);
     }
     assert_eq!(fs::metadata(tree.path("data/sub")).unwrap().mode() & 0o7777, 0o700);
-    assert_eq!(par2(&tree, &["check", "-q", "-q", "set.par2"]), 0);
+    assert_eq!(par2(&tree, &["verify", "-q", "-q", "set.par2"]), 0);
 }
 
 #[test]
@@ -183,7 +183,7 @@ fn blocks_are_found_in_files_of_other_names() {
         assert_eq!((&done["missing"], &done["lost_blocks"]), (&1.into(), &0.into()), "{done}");
         assert!(fs::read(path).unwrap() == before, "{name}");
     }
-    summary(&tree, &["check", "--from", "absent"], 2);
+    summary(&tree, &["repair", "--dry-run", "--from", "absent"], 2);
 }
 
 #[test]
