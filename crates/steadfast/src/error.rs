@@ -18,7 +18,7 @@ pub enum ErrorKind {
     /// A document could not be read.
     Document,
     /// More files changed at once than are accepted unasked. Nothing was written.
-    /// [`crate::Options::accept_many`] accepts them.
+    /// [`crate::UpdateOptions::accept_many`] accepts them.
     TooManyChanges,
 }
 
