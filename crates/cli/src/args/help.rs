@@ -192,7 +192,7 @@ pub(super) fn page(command: clap::Command) -> clap::Command {
     let styles = command.get_styles();
     let (header, literal) = (*styles.get_header(), *styles.get_literal());
     let mut page = format!(
-        "{{about-with-newline}}\n{header}Usage:{header:#} {literal}steadfast{literal:#} VERB \
+        "{{about}}.\n\n{header}Usage:{header:#} {literal}steadfast{literal:#} VERB \
          [OPTIONS] [PATH]...\n\n"
     );
     write_verbs(&command, &FIRST, &mut page);

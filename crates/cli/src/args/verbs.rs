@@ -167,8 +167,8 @@ Exit status: 0 nothing wrong; 1 something is modified, missing, or with --requir
 2 could not tell (unreadable, unstable, no file found or judged, usage); 3 something is corrupt; \
 130 interrupted. 3 outranks 1, 1 outranks 2.")]
 pub(crate) struct CheckArgs {
-    /// Verify each PATH page by page, and print its damaged ranges. Needs a PATH, and the leaves that
-    /// `tag --pages` stores
+    /// Verify each PATH page by page, and print its damaged ranges. Needs a PATH, and the leaves
+    /// that `tag --pages` stores
     #[arg(
         long,
         conflicts_with_all = [
@@ -184,11 +184,10 @@ pub(crate) struct CheckArgs {
         conflicts_with_all = ["older_than", "max_time", "max_bytes", "resume", "quick"]
     )]
     pub(crate) require_tags: bool,
-    /// Check the files that the manifest FILE names. It has any format that `export` writes, or is a
-    /// database of chkbit or bitrot, an OCFL inventory, or the directory of a BagIt bag; `-` is
-    /// stdin. Names
-    /// are relative to PATH. Without PATH they are relative to the folder of FILE or, if none of
-    /// them is there, to the working directory
+    /// Check the files that the manifest FILE names. It has any format that `export` writes, or is
+    /// a database of chkbit or bitrot, an OCFL inventory, or the directory of a BagIt bag; `-` is
+    /// stdin. Names are relative to PATH. Without PATH they are relative to the folder of FILE or,
+    /// if none of them is there, to the working directory
     #[arg(
         long,
         value_name = "FILE",
