@@ -15,7 +15,6 @@ const BY_HELP_ALONE: [(&str, &str); 20] = [
     ("alert list", "answers in one piece, as `steadfast --version` does"),
     ("alert snooze", "answers in one piece, as `steadfast --version` does"),
     ("alert remove", "answers in one piece, as `steadfast --version` does"),
-    ("alert snooze", "answers in one piece, as `steadfast --version` does"),
     ("alert test", "sends messages, and answers as `alert list` does"),
     ("schedule add", "answers in one piece, as `steadfast --version` does"),
     ("schedule list", "answers in one piece, as `steadfast --version` does"),
