@@ -92,7 +92,8 @@ impl Record {
         let rounds = self.series.iter().flat_map(|series| &series.samples);
         let first_round = rounds.map(|sample| sample.round + 1).max().unwrap_or(0);
         let since_s = u64::try_from(later.started_unix_s - self.started_unix_s).unwrap_or(0);
-        self.elapsed_ns = since_s * 1_000_000_000 + later.elapsed_ns;
+        // Whole seconds: a short session may seem to begin before the former one ended.
+        self.elapsed_ns = self.elapsed_ns.max(since_s * 1_000_000_000 + later.elapsed_ns);
         self.sessions.push(LaterSession {
             first_round,
             started_unix_s: later.started_unix_s,

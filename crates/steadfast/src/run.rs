@@ -162,14 +162,7 @@ pub(crate) fn run_as(
     let recorded_as = if repaired.is_some() { "repair" } else { verb.name() };
     let start = run_start(recorded_as, &backend, accepts, options);
     let catalogue = session.as_ref().map(|session| session.catalogue().file());
-    let known_proofs = match (verb, &session) {
-        (Verb::Init(_), Some(session)) => {
-            let audit = session.catalogue().audit(&[], (options.now)())?;
-            let proofs = audit.proofs.iter().map(|of| (of.entries, of.bytes));
-            proofs.fold((0, 0), |sum, of| (sum.0 + of.0, sum.1 + of.1))
-        }
-        _ => (0, 0),
-    };
+    let known_proofs = known_proofs(verb, session.as_ref(), options)?;
     let pages = pages_of(verb, catalogue, options)?;
     let walked = session.as_ref().map_or_else(|| selection.clone(), |it| it.walked(selection));
     let recording = session
@@ -203,13 +196,30 @@ pub(crate) fn run_as(
         time_limit: None,
         recording,
         notices,
-        if_empty: match verb {
-            // The catalogue is there, and files may be added later.
-            Verb::Init(_) => Notice { status: ExitStatus::Fine, ..no_file() },
-            _ => no_file(),
-        },
+        if_empty: if_empty(verb),
     };
     execute(work, survey.as_ref(), monitor)
+}
+
+/// Returns the files and bytes that `init` need not read, because the catalogue has a proof of them.
+fn known_proofs(
+    verb: Verb,
+    session: Option<&CatalogueSession>,
+    options: &Options,
+) -> Result<(u64, u64), Error> {
+    let (Verb::Init(_), Some(session)) = (verb, session) else { return Ok((0, 0)) };
+    let audit = session.catalogue().audit(&[], (options.now)())?;
+    let proofs = audit.proofs.iter().map(|of| (of.entries, of.bytes));
+    Ok(proofs.fold((0, 0), |sum, of| (sum.0 + of.0, sum.1 + of.1)))
+}
+
+/// Returns what a run says that found no file. `init` made the catalogue all the same, and files
+/// may be added later.
+fn if_empty(verb: Verb) -> Notice {
+    match verb {
+        Verb::Init(_) => Notice { status: ExitStatus::Fine, ..no_file() },
+        _ => no_file(),
+    }
 }
 
 /// Opens the catalogue for a verb that only looks up tags in it.

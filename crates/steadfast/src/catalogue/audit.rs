@@ -178,6 +178,11 @@ impl Catalogue {
     }
 }
 
+/// Returns whether a run compared files with tags that earlier runs had made.
+fn compares(run: &RunRecord) -> bool {
+    !run.kind().is_some_and(RecordedVerb::records)
+}
+
 fn audit(db: &Connection, windows: &[u32], now: Timestamp) -> Result<Audit, DbError> {
     /// Runs that an audit lists.
     const RUNS_SHOWN: usize = 30;
@@ -245,9 +250,7 @@ fn audit(db: &Connection, windows: &[u32], now: Timestamp) -> Result<Audit, DbEr
         windows: windows.collect(),
         proofs: proofs.collect(),
         never,
-        checked: all.iter().any(|run| {
-            proved.contains_key(&run.id) && !run.kind().is_some_and(RecordedVerb::records)
-        }),
+        checked: all.iter().any(|run| proved.contains_key(&run.id) && compares(run)),
         oldest_proof: proved.keys().map(start).min().map(super::seconds),
         standings,
         runs: all.into_iter().take(RUNS_SHOWN).collect(),
