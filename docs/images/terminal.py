@@ -136,7 +136,7 @@ def svg(lines: list[Line]) -> str:
             f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" '
             f'viewBox="0 0 {width} {height}" role="img" aria-labelledby="title desc">',
             '<title id="title">Steadfast in a terminal</title>',
-            '<desc id="desc">steadfast tag records a digest of every photograph; steadfast check '
+            '<desc id="desc">steadfast init records every photograph; steadfast check '
             "then finds one that is corrupt and one that was edited.</desc>",
             "<style>",
             "text { font: 13px ui-monospace, SFMono-Regular, Menlo, Consolas, 'DejaVu Sans Mono', "
@@ -171,7 +171,7 @@ def record(program: Path, folder: Path) -> list[Line]:
         lines.append(Line([], at_s))
         at_s += PAUSE_S
 
-    type_and_run("steadfast tag Pictures")
+    type_and_run("steadfast init Pictures")
     flip_bit(pictures / "2019" / "IMG_1137.jpg")
     edited = pictures / "2021" / "IMG_1411.jpg"
     with edited.open("ab") as file:

@@ -201,7 +201,7 @@ pub(crate) fn run_as(
     execute(work, survey.as_ref(), monitor)
 }
 
-/// Returns the files and bytes that `init` need not read, because the catalogue has a proof of them.
+/// Returns the files and bytes that `init` need not read, because the catalogue has proofs of them.
 fn known_proofs(
     verb: Verb,
     session: Option<&CatalogueSession>,

@@ -323,16 +323,9 @@ impl ProtectedTree {
             }
         };
         if has_catalogue {
-            let _ = steadfast::Run::of(
-                steadfast::Verb::Init(steadfast::InitOptions {
-                    tags_only: true,
-                    ..steadfast::InitOptions::default()
-                }),
-                steadfast::Selection::of([tree.path()]),
-                options.clone(),
-            )
-            .run(&mut Quiet)
-            .unwrap();
+            let init = steadfast::InitOptions { tags_only: true, ..Default::default() };
+            let run = steadfast::Run::of(Verb::Init(init), tree.selection(), options.clone());
+            let _ = run.run(&mut Quiet).unwrap();
         }
         let mut parity = ParityOptions::default();
         parity.redundancy = Some(Redundancy::new(of.redundancy).unwrap());
