@@ -137,34 +137,32 @@ fn tag_keeps_a_carried_tag_and_reads_nothing() {
 #[test]
 fn a_new_tag_goes_where_the_carried_one_is() {
     for carrier in CARRIERS {
-        for verb in ["update"] {
-            let tree = carrier.tree();
-            let old = carrier.stored(&tree).unwrap();
-            tree.touch("a");
-            let said = tree.run([verb, "--json", "--verbose", "a"]).succeeds();
-            assert_eq!(action(&said), "refreshed", "{verb} {carrier:?}");
-            tree.edit("a");
-            let said = tree.run([verb, "--json", "--verbose", "a"]).succeeds();
-            assert_eq!(action(&said), "retagged", "{verb} {carrier:?}");
-            assert_eq!(verdict(&tree.run(CHECK).succeeds()), "intact", "{verb} {carrier:?}");
-            match carrier {
-                Attribute(name, nul) => {
-                    let new = carrier.stored(&tree).unwrap();
-                    assert_ne!(new, old);
-                    assert_eq!(new.len(), old.len(), "{carrier:?}");
-                    assert!(!nul || new.last() == Some(&0), "{carrier:?}");
-                    assert_eq!(ours(&tree).len(), 2, "{name} and its previous tag alone");
-                    assert_eq!(attribute(&tree, "a", xattr::TAG), None, "{carrier:?}");
-                }
-                Sidecar => {
-                    assert_eq!(carrier.stored(&tree), Some(old), "it is never written");
-                    assert!(attribute(&tree, "a", xattr::TAG).is_some());
-                }
+        let tree = carrier.tree();
+        let old = carrier.stored(&tree).unwrap();
+        tree.touch("a");
+        let said = tree.run(["update", "--json", "--verbose", "a"]).succeeds();
+        assert_eq!(action(&said), "refreshed", "{carrier:?}");
+        tree.edit("a");
+        let said = tree.run(["update", "--json", "--verbose", "a"]).succeeds();
+        assert_eq!(action(&said), "retagged", "{carrier:?}");
+        assert_eq!(verdict(&tree.run(CHECK).succeeds()), "intact", "{carrier:?}");
+        match carrier {
+            Attribute(name, nul) => {
+                let new = carrier.stored(&tree).unwrap();
+                assert_ne!(new, old);
+                assert_eq!(new.len(), old.len(), "{carrier:?}");
+                assert!(!nul || new.last() == Some(&0), "{carrier:?}");
+                assert_eq!(ours(&tree).len(), 2, "{name} and its previous tag alone");
+                assert_eq!(attribute(&tree, "a", xattr::TAG), None, "{carrier:?}");
             }
-            let shown = tree.run(["show", "--json", "a"]).succeeds();
-            let shown = shown.objects();
-            assert!(shown[0]["previous"].is_object(), "{carrier:?}: {}", shown[0]);
+            Sidecar => {
+                assert_eq!(carrier.stored(&tree), Some(old), "it is never written");
+                assert!(attribute(&tree, "a", xattr::TAG).is_some());
+            }
         }
+        let shown = tree.run(["show", "--json", "a"]).succeeds();
+        let shown = shown.objects();
+        assert!(shown[0]["previous"].is_object(), "{carrier:?}: {}", shown[0]);
         let tree = carrier.tree();
         tree.corrupt("a");
         tree.run(["update", "--accept", "a"]).succeeds();
