@@ -42,6 +42,7 @@ use crate::output::stdout_has_color;
 use crate::state_folder;
 
 #[cfg(feature = "schedule")]
+#[cfg(feature = "schedule")]
 pub(crate) use catalogue::AuditArgs;
 pub(crate) use catalogue::{CatalogueFileArg, DocumentArgs};
 pub(crate) use code::{

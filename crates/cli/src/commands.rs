@@ -5,6 +5,7 @@
 
 #[cfg(feature = "schedule")]
 mod alert;
+#[cfg(feature = "schedule")]
 mod audit;
 mod check;
 mod code;
@@ -26,6 +27,7 @@ mod objects;
 mod pages;
 mod par2;
 mod parity;
+mod premis;
 mod probe;
 mod qos;
 mod repair;

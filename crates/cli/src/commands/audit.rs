@@ -1,8 +1,5 @@
 //! `steadfast status --audit`: arguments → what a catalogue can prove → one document of it.
 
-mod premis;
-
-use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
 use anyhow::bail;
@@ -19,9 +16,8 @@ use crate::exit;
 use crate::outlet::Outlet;
 use crate::output::stdout_has_color;
 
+use super::premis::{flow, write_tree};
 use super::tree_catalogue::{each_run, open};
-
-pub(super) use premis::write_tree;
 
 pub(super) fn run(args: &StatusArgs) -> anyhow::Result<ExitStatus> {
     let StatusArgs { directories, audit: args, document, .. } = args;
@@ -125,15 +121,4 @@ fn stream(
     }
     tally.interrupted = exit::was_signalled();
     Ok(tally)
-}
-
-/// Writes if much is pending, and returns whether to continue.
-fn flow(outlet: &mut Outlet) -> ControlFlow<()> {
-    if outlet.is_full() {
-        outlet.pour();
-    }
-    match outlet.is_closed() || exit::was_signalled() {
-        true => ControlFlow::Break(()),
-        false => ControlFlow::Continue(()),
-    }
 }

@@ -16,7 +16,7 @@ use crate::exit;
 use crate::outlet::Outlet;
 use crate::output::stdout_has_color;
 
-use super::audit::write_tree;
+use super::premis::write_tree;
 use super::tree_catalogue::{each_run, open};
 
 pub(super) fn run(args: &ShowArgs) -> anyhow::Result<ExitStatus> {

@@ -20,8 +20,7 @@ use steadfast_report::premis::{PremisEvents, PremisHappening, PremisObjects};
 use crate::exit;
 use crate::outlet::Outlet;
 
-use super::super::tree_catalogue::each_run;
-use super::flow;
+use super::tree_catalogue::each_run;
 
 /// A time after all verifications, at which every tagged file is overdue.
 const NEVER: Timestamp = Timestamp { seconds: i64::MAX, nanoseconds: 0 };
@@ -189,5 +188,16 @@ impl Tags {
     /// Returns whether to continue.
     fn flow(&self, outlet: &mut Outlet) -> ControlFlow<()> {
         if self.failed.is_some() { ControlFlow::Break(()) } else { flow(outlet) }
+    }
+}
+
+/// Writes if much is pending, and returns whether to continue.
+pub(super) fn flow(outlet: &mut Outlet) -> ControlFlow<()> {
+    if outlet.is_full() {
+        outlet.pour();
+    }
+    match outlet.is_closed() || exit::was_signalled() {
+        true => ControlFlow::Break(()),
+        false => ControlFlow::Continue(()),
     }
 }
