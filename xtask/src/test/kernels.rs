@@ -22,9 +22,11 @@ const PROFILES: [Profile; 3] = [
 /// Number of times that each program runs.
 const TURNS: usize = 9;
 
-/// The least ratio to the reference. Machines are noisy: equal builds differ by some percent. With
-/// closures in the kernels, `x86_shani x4` had 0.06 on Zen 4.
-const RATIO_MIN: f64 = 0.8;
+/// The least ratio to the reference. A kernel that a profile does not inline is many times slower:
+/// with closures in the kernels, `x86_shani x4` had 0.06 on Zen 4. Smaller differences are not told
+/// from noise: on a shared Xeon the medians of single kernels were between 0.74 and 1.13, each time
+/// of other kernels, in four runs of the same code.
+const RATIO_MIN: f64 = 0.5;
 
 struct Profile {
     name: &'static str,
