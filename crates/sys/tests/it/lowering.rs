@@ -1,6 +1,7 @@
 //! Other processes: lowered thread by thread, and taken back.
 
 use std::env;
+use std::fs;
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
@@ -26,7 +27,26 @@ impl Subject {
         let (stdin, stdout) = (child.stdin.take().unwrap(), child.stdout.take().unwrap());
         let mut subject = Subject { child, stdin, stdout: BufReader::new(stdout) };
         subject.wait_for("ready");
+        subject.raise();
         subject
+    }
+
+    /// Gives every thread the niceness that is usual, whatever that of the tests is.
+    fn raise(&self) {
+        if rustix::process::getpriority_process(None).unwrap() == 0 {
+            return;
+        }
+        for thread in fs::read_dir(format!("/proc/{}/task", self.child.id())).unwrap() {
+            let number = thread.unwrap().file_name().to_str().unwrap().parse().unwrap();
+            let thread = rustix::process::Pid::from_raw(number);
+            if rustix::process::setpriority_process(thread, 0).is_err() {
+                skip(
+                    Need::Root,
+                    "the tests have another niceness than 0, and only root raises a thread",
+                );
+                return;
+            }
+        }
     }
 
     fn wait_for(&mut self, word: &str) {
