@@ -51,7 +51,7 @@ use steadfast::catalogue::Audit;
 use steadfast::cost::SpanSink;
 use steadfast::process::{DownloadScope, allow_downloads};
 use steadfast::{CatalogueUse, ErrorKind, Options, Run, Selection, Summary, Verb};
-use steadfast_report::{Csv, FindingRule, JsonLines, Renderer, Text, TextOptions};
+use steadfast_report::{Csv, FindingRule, JsonLines, Renderer, Text, TextOptions, advice};
 
 use crate::args::{Cli, Command, OutputArgs};
 use crate::console::Console;
@@ -286,7 +286,8 @@ fn coverage(root: &Path, catalogue: &CatalogueUse) -> Option<Audit> {
     catalogue.audit(&COVERAGE_DAYS, (Options::default().now)()).ok()
 }
 
-/// Makes the text renderer of every verb except `show` and `hash`.
-fn report(options: TextOptions) -> Box<dyn Renderer> {
-    Box::new(Text::new(options))
+/// Returns what makes the text renderer of every verb except `show` and `hash`.
+fn report(paths: &[PathBuf]) -> impl FnOnce(TextOptions) -> Box<dyn Renderer> + use<> {
+    let paths = advice::typed_paths(paths);
+    |options| Box::new(Text::new(options).naming(paths))
 }

@@ -1,9 +1,29 @@
 //! What to do next, as the command says it: what to type.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use steadfast::event::FileError;
 use steadfast::{Advice, CatalogueChange, Notice, with_advice};
+
+use crate::escape;
+
+/// Returns paths as a shell takes them; `PATH` for many, for none, and for names that a terminal
+/// would obey, that look like options, or that are not text.
+pub fn typed_paths(paths: &[PathBuf]) -> String {
+    let quoted = paths.iter().map(|path| {
+        let text =
+            path.to_str().filter(|text| escape::path(path) == **text && !text.starts_with('-'))?;
+        let is_plain = |letter: char| letter.is_alphanumeric() || "/._-+,@:".contains(letter);
+        match text.chars().all(is_plain) && !text.is_empty() {
+            true => Some(text.to_owned()),
+            false => Some(format!("'{}'", text.replace('\'', r"'\''"))),
+        }
+    });
+    let quoted: Option<Vec<String>> = quoted.collect();
+    quoted
+        .filter(|some| (1..=3).contains(&some.len()))
+        .map_or("PATH".to_owned(), |some| some.join(" "))
+}
 
 /// Returns the text of a notice with what to type.
 pub fn of_notice(notice: &Notice) -> String {
@@ -121,5 +141,30 @@ fn catalogue(change: CatalogueChange, root: &Path, file: &Path) -> String {
              --rebind {place}`",
             root.display()
         ),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::ffi::OsStr;
+    use std::os::unix::ffi::OsStrExt as _;
+
+    use super::*;
+
+    #[test]
+    fn paths_can_be_typed_again_or_are_not_named() {
+        let typed = |paths: &[&[u8]]| {
+            let paths = paths.iter().map(|path| PathBuf::from(OsStr::from_bytes(path)));
+            typed_paths(&paths.collect::<Vec<_>>())
+        };
+        assert_eq!(typed(&[b"."]), ".");
+        assert_eq!(typed(&[b"/a b/c", b"d"]), "'/a b/c' d");
+        assert_eq!(typed(&[b"it's $HOME"]), r"'it'\''s $HOME'");
+        assert_eq!(typed(&[b""]), "''");
+        let many: [&[u8]; 4] = [b"a"; 4];
+        let unnamed: [&[&[u8]]; 5] = [&[], &[b"-a"], &[b"a\nb"], &[b"a\xff"], &many];
+        for paths in unnamed {
+            assert_eq!(typed(paths), "PATH", "{paths:?}");
+        }
     }
 }

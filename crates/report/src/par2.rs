@@ -6,7 +6,7 @@ use steadfast::Verdict;
 use steadfast::par2::{Par2Report, Par2Totals};
 
 use crate::json::{JsonObject, write_object, write_summary};
-use crate::repair::{withheld_json, write_withheld_text};
+use crate::repair::{left_as_it_was, withheld_json, write_withheld_text};
 use crate::units::{count, counted};
 use crate::{advice, escape};
 
@@ -25,8 +25,8 @@ pub fn write_file_text(file: &Par2Report, is_done: bool, out: &mut Vec<u8>) {
         (Some(true), _) if is_done => parts.push("repaired".to_owned()),
         (Some(true), _) => parts.push("can be repaired".to_owned()),
         (Some(false), Some(fault)) => {
-            parts
-                .push(format!("{}. The file is untouched", escape::text(&advice::of_error(fault))));
+            let left = left_as_it_was(file.verdict);
+            parts.push(format!("{}. {left}", escape::text(&advice::of_error(fault))));
         }
         (_, Some(fault)) => parts.push(escape::text(&advice::of_error(fault))),
         _ => {}

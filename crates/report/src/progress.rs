@@ -29,12 +29,17 @@ pub fn remaining_ns(progress: &Progress) -> Option<u64> {
 /// The rate of a fast drive, and that of a slow one.
 const DRIVES_BYTES_PER_S: [u64; 2] = [500_000_000, 100_000_000];
 
-/// Returns about how long it takes to read so many bytes; `None` if that is less than a second.
+/// Returns about how long it takes to read so many bytes; `None` if that is at most a second.
 pub fn about(bytes: u64) -> Option<String> {
     let time = |rate: u64| units::rough_duration((bytes as f64 * 1e9 / rate as f64) as u64);
     let [fast, slow] = DRIVES_BYTES_PER_S;
-    (bytes >= slow)
-        .then(|| format!("about {} on a fast drive, {} on a slow one", time(fast), time(slow)))
+    match bytes {
+        _ if bytes >= 2 * fast => {
+            Some(format!("about {} on a fast drive, {} on a slow one", time(fast), time(slow)))
+        }
+        _ if bytes >= slow => Some(format!("at most about {}", time(slow))),
+        _ => None,
+    }
 }
 
 /// Returns how much a run is going to read, and about how long that takes. `None` if that is not

@@ -8,6 +8,7 @@ use steadfast::repair::{
     LeftAlone, RepairOutcome, RepairSource, RepairSummary, RepairTarget, Withheld,
 };
 
+use steadfast::Verdict;
 use steadfast::json::Nanoseconds;
 
 use crate::json::{JsonObject, write_object, write_summary};
@@ -27,7 +28,8 @@ pub fn write_file_text(
     });
     let what = match (&outcome.fault, is_done) {
         (Some(fault), _) => {
-            format!("{}. The file is untouched", escape::text(&advice::of_error(fault)))
+            let left = left_as_it_was(target.verdict);
+            format!("{}. {left}", escape::text(&advice::of_error(fault)))
         }
         (None, true) if outcome.tag_alone => "repaired: it has its tag again".to_owned(),
         (None, false) if outcome.tag_alone => "can be repaired: its tag is known".to_owned(),
@@ -41,6 +43,11 @@ pub fn write_file_text(
     let line = format!("{verdict:<10}  {path}: {pages}{what}{ages}\n");
     out.extend_from_slice(line.as_bytes());
     write_withheld_text(&outcome.withheld, out);
+}
+
+/// Says what became of a file that could not be repaired.
+pub(crate) fn left_as_it_was(verdict: Verdict) -> &'static str {
+    if verdict == Verdict::Missing { "It stays missing" } else { "The file is untouched" }
 }
 
 /// Says when a file changed that may have been edited, and how old the copy is.

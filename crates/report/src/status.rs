@@ -72,7 +72,10 @@ pub fn write_text(folder: &FolderStatus, now_s: i64, units: Units, output: &mut 
             let oldest = match (facts.audit.never.0, oldest_proof_s(facts)) {
                 (0, Some(oldest_s)) => {
                     let days = ((now_s - oldest_s).max(0) / 86_400).unsigned_abs();
-                    format!("the oldest reading is {} ago", units::counted(days, "day", "days"))
+                    match units::counted(days, "day", "days") {
+                        _ if days == 0 => "all of it within a day".to_owned(),
+                        days => format!("the oldest reading is {days} ago"),
+                    }
                 }
                 (never, _) => {
                     format!("{} never read", units::counted(never, "file was", "files were"))

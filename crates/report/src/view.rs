@@ -36,14 +36,14 @@ pub(crate) fn time_up(run: &Summary) -> Option<String> {
 
 /// Says what to type to get back what was damaged: without a backup what has parity or another file
 /// of the same contents, with one the rest.
-pub(crate) fn remedy(run: &Summary) -> String {
+pub(crate) fn remedy(run: &Summary, paths: &str) -> String {
     let damaged = verdicts(run).filter(|(verdict, _)| verdict.is_damage());
     let damaged: u64 = damaged.map(|(_, files)| files).sum();
     match run.may_be_repaired.unwrap_or(0) {
-        0 => "steadfast repair --from BACKUP PATH".to_owned(),
-        all if all >= damaged => "steadfast repair PATH".to_owned(),
+        0 => format!("steadfast repair --from BACKUP {paths}"),
+        all if all >= damaged => format!("steadfast repair {paths}"),
         some => format!(
-            "steadfast repair PATH (can mend {} of {damaged}; the rest with --from BACKUP)",
+            "steadfast repair {paths} (can mend {} of {damaged}; the rest with --from BACKUP)",
             units::count(some)
         ),
     }

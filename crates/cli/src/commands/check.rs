@@ -39,11 +39,13 @@ pub(super) fn run(args: &CheckArgs) -> anyhow::Result<ExitStatus> {
         );
     }
     if args.due.quick {
-        return render_as(options, &args.output, place, report, |options, console| {
+        let text = report(&selection.roots);
+        return render_as(options, &args.output, place, text, |options, console| {
             steadfast::run::quick(&selection, options, console)
         });
     }
-    let status = execute(Verb::Check(check), &selection, options, &args.output, report)?;
+    let status =
+        execute(Verb::Check(check), &selection, options, &args.output, report(&selection.roots))?;
     #[cfg(feature = "schedule")]
     if status == ExitStatus::Corrupt && !args.output.json {
         tell_of_drives(selection.roots.first());
@@ -81,7 +83,7 @@ fn check_manifest(args: &CheckArgs, manifest: &Path) -> anyhow::Result<ExitStatu
     };
     let require_tags = args.require_tags;
     let place = RunPlace { require_tags, ..RunPlace::READ };
-    render_as(options, &args.output, place, report, |options, console| {
+    render_as(options, &args.output, place, report(paths), |options, console| {
         steadfast::run::compare(&root, document.list, unnamed, require_tags, options, console)
     })
 }

@@ -22,7 +22,7 @@ pub(super) fn run(args: &ExportArgs) -> anyhow::Result<ExitStatus> {
         let selection = Selection::of(roots);
         let options = args.engine.options().with(|options| options.dry_run = args.dry_run.dry_run);
         let options = args.empty.choose(options);
-        return execute(Verb::Export(kind), &selection, options, &args.output, report);
+        return execute(Verb::Export(kind), &selection, options, &args.output, report(&[]));
     }
     let format = args.format.context(NO_FORMAT)?;
     ensure!(roots.len() == 1, "a document is of one PATH: its names are relative to that");

@@ -16,7 +16,7 @@ pub(super) fn run(args: &ImportArgs) -> anyhow::Result<ExitStatus> {
     let options = args.catalogue.choose(args.paths.walk.empty.choose(options));
     if args.attributes {
         let selection = args.paths.selection()?;
-        return execute(Verb::Import, &selection, options, &args.output, report);
+        return execute(Verb::Import, &selection, options, &args.output, report(&[]));
     }
     ensure_plain(&args.paths)?;
     let [manifest, rest @ ..] = &args.paths.paths[..] else {
@@ -30,7 +30,7 @@ pub(super) fn run(args: &ImportArgs) -> anyhow::Result<ExitStatus> {
     // Digests accepted without reading must not be applied to other files of the same names.
     let guessed = args.trust && given.is_none() && document.is_elsewhere(&root);
     ensure!(!guessed, "--trust needs the folder that the names are relative to: `{command} DIR`");
-    execute_with(options, &args.output, report, |options, console| {
+    execute_with(options, &args.output, report(&[]), |options, console| {
         steadfast::import(&root, document.list, document.extra, args.trust, options, console)
     })
 }

@@ -40,7 +40,7 @@ pub(super) fn run(args: &InitArgs) -> anyhow::Result<ExitStatus> {
     let selection = args.walk.selection()?.with(|selection| selection.roots = roots);
     let (algorithm, tags_only) = (args.algorithm.algorithm, args.tags_only);
     let verb = Verb::Init(InitOptions { algorithm, tags_only });
-    let status = execute(verb, &selection, options, &args.output, report)?;
+    let status = execute(verb, &selection, options, &args.output, report(&selection.roots))?;
     let output = &args.output;
     if !(output.json || output.csv || output.quiet) {
         answer(next_steps(args, status).as_bytes())?;

@@ -241,7 +241,7 @@ impl NightSurface for NightOfCommand<'_> {
         selection: &Selection,
         options: Options,
     ) -> anyhow::Result<ExitStatus> {
-        execute(verb, selection, options, &self.args.output, report)
+        execute(verb, selection, options, &self.args.output, report(&selection.roots))
     }
 
     fn update_parity(

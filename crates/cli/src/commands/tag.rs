@@ -11,5 +11,5 @@ pub(super) fn run(args: &TagArgs) -> anyhow::Result<ExitStatus> {
     let selection = args.write.paths.selection()?;
     let algorithm = args.write.algorithm.algorithm;
     let verb = Verb::Tag(TagOptions { algorithm, pages: args.pages.choice() });
-    execute(verb, &selection, args.write.options(), &args.write.output, report)
+    execute(verb, &selection, args.write.options(), &args.write.output, report(&selection.roots))
 }

@@ -14,5 +14,5 @@ pub(super) fn run(args: &UntagArgs) -> anyhow::Result<ExitStatus> {
         options.qos = args.level.level();
     });
     let options = args.catalogue.choose(args.paths.walk.empty.choose(options));
-    execute(Verb::Untag, &selection, options, &args.output, report)
+    execute(Verb::Untag, &selection, options, &args.output, report(&[]))
 }

@@ -23,7 +23,13 @@ pub(super) fn run(args: &UpdateArgs) -> anyhow::Result<ExitStatus> {
         accept_many: args.accept_many,
         restore_tags: args.restore_tags,
     });
-    execute_accepting(verb, &selection, args.write.options(), &args.write.output, report)
+    execute_accepting(
+        verb,
+        &selection,
+        args.write.options(),
+        &args.write.output,
+        report(&selection.roots),
+    )
 }
 
 /// Replaces tags, and tags no new file.
@@ -37,5 +43,11 @@ fn retag(args: &UpdateArgs) -> anyhow::Result<ExitStatus> {
         accept: args.accept,
         accept_many: args.accept_many,
     });
-    execute_accepting(verb, &selection, args.write.options(), &args.write.output, report)
+    execute_accepting(
+        verb,
+        &selection,
+        args.write.options(),
+        &args.write.output,
+        report(&selection.roots),
+    )
 }

@@ -254,7 +254,7 @@ fn a_damaged_tag_ends_with_what_to_do_about_it() {
     for verb in ["check", "tag", "update"] {
         let said = tree.run([verb, "."]).ends(2);
         let end = said.stdout().trim_end().lines().last().unwrap();
-        assert!(end.ends_with("steadfast update --accept PATH"), "{verb}: {}", said.stdout());
+        assert!(end.ends_with("steadfast update --accept FILE"), "{verb}: {}", said.stdout());
         assert!(said.stdout().contains("2 tags are damaged"), "{verb}: {}", said.stdout());
     }
     let said = tree.run(["update", "--accept", "."]).succeeds();
@@ -264,7 +264,7 @@ fn a_damaged_tag_ends_with_what_to_do_about_it() {
     tree.damage_tag("a");
     let said = tree.run(["check"]).ends(1);
     let end = said.stdout().trim_end().lines().last().unwrap();
-    assert!(end.contains("steadfast update --restore-tags PATH"), "{}", said.stdout());
+    assert!(end.contains("steadfast update --restore-tags ."), "{}", said.stdout());
     assert!(!said.stdout().contains("--accept"), "{}", said.stdout());
 }
 

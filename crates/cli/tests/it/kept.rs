@@ -169,7 +169,7 @@ fn a_given_path_that_is_gone_is_missing_if_it_is_known() {
     assert_eq!(said.verdict("sub/c").as_deref(), Some("missing"), "{}", said.stdout());
     assert_eq!(verdicts(&said, "intact"), 1);
     let text = tree.run(["check", "sub"]).ends(1);
-    assert!(text.stdout().contains("update --accept-missing PATH"), "{}", text.stdout());
+    assert!(text.stdout().contains("update --accept-missing sub"), "{}", text.stdout());
     let said = tree.run(["update", "--accept-missing", "a"]).succeeds();
     assert!(!said.stderr().contains("mounted"), "{}", said.stderr());
     let said = tree.run(["check", "--json"]).ends(1);

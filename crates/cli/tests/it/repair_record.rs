@@ -98,7 +98,7 @@ fn a_check_says_what_may_be_repaired() {
     };
     // `sub/a` has the contents of `a`.
     let text = tree.run(["check", "data"]).ends(3).stdout().to_owned();
-    let line = "2 files are corrupt. Mend: steadfast repair PATH (can mend 1 of 3; the rest with \
+    let line = "2 files are corrupt. Mend: steadfast repair data (can mend 1 of 3; the rest with \
                 --from BACKUP)\n";
     assert!(text.contains(line), "{text}");
     assert_eq!(may(&["check", "--json", "data"]), Some(1));

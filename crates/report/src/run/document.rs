@@ -179,7 +179,7 @@ impl RunReport {
             sentences.push(restore.to_owned());
         }
         if run.verdicts(Verdict::Corrupt) > 0 {
-            sentences.push(format!("Mend: {}.", view::remedy(run)));
+            sentences.push(format!("Mend: {}.", view::remedy(run, "PATH")));
         }
         Section {
             title: "Verdicts".to_owned(),

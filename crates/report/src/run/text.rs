@@ -53,6 +53,8 @@ pub struct Text {
     /// Whether a lost tag can be put back.
     restores_tags: bool,
     algorithms: HashedBy,
+    /// The paths of the run as they are typed; empty if they are not known.
+    paths: String,
 }
 
 /// The kind of a finding: a verdict, by its index in [`Verdict::ALL`]; a finding of the catalogue;
@@ -77,6 +79,12 @@ impl Text {
     /// Starts a document.
     pub fn new(options: TextOptions) -> Text {
         Text { options, ..Text::default() }
+    }
+
+    /// Names the paths of the run in the commands that it says, as
+    /// [`typed_paths`](crate::advice::typed_paths) returns them.
+    pub fn naming(self, paths: String) -> Text {
+        Text { paths, ..self }
     }
 
     fn file(&mut self, event: &FileEvent, output: &mut Output) {

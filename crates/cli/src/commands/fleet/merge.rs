@@ -22,23 +22,24 @@ pub(super) fn run(args: &FleetMergeArgs) -> anyhow::Result<ExitStatus> {
     let job = Job::open(&args.job)?;
     let mut failed: Option<Error> = None;
     let place = RunPlace { root: None, reads_only: false, require_tags: args.require_tags };
-    let status = render_as(Options::default(), &args.output, place, report, |options, console| {
-        let how = MergeOptions {
-            partial: args.partial,
-            require_tags: args.require_tags,
-            allow_empty: args.empty.allow_empty,
-            catalogue: !args.no_catalogue,
-            now: options.now,
-            stop: Arc::clone(&options.controls.stop),
-        };
-        match merge(&job, &args.out, &how, console) {
-            Ok(merged) => Ok(merged.summary),
-            Err(error) => {
-                failed = Some(error);
-                Err(steadfast::Error::usage("the job failed"))
+    let status =
+        render_as(Options::default(), &args.output, place, report(&[]), |options, console| {
+            let how = MergeOptions {
+                partial: args.partial,
+                require_tags: args.require_tags,
+                allow_empty: args.empty.allow_empty,
+                catalogue: !args.no_catalogue,
+                now: options.now,
+                stop: Arc::clone(&options.controls.stop),
+            };
+            match merge(&job, &args.out, &how, console) {
+                Ok(merged) => Ok(merged.summary),
+                Err(error) => {
+                    failed = Some(error);
+                    Err(steadfast::Error::usage("the job failed"))
+                }
             }
-        }
-    });
+        });
     failed.map_or(status, |error| Err(error.into()))
 }
 

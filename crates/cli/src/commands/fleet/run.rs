@@ -32,7 +32,7 @@ pub(super) fn run(args: &FleetRunArgs) -> anyhow::Result<ExitStatus> {
     let mut ended: Option<Result<ExitStatus, Error>> = None;
     // The part is wanted even if nobody reads the output.
     let place = RunPlace { reads_only: false, ..RunPlace::READ };
-    let told = render_as(options, &args.output, place, report, |options, console| {
+    let told = render_as(options, &args.output, place, report(&[]), |options, console| {
         let ran = run_shard(&job, args.shard, &worker, options, console);
         let said = match &ran {
             Ok(ran) => Ok(ran.summary.clone()),

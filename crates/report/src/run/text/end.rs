@@ -185,7 +185,7 @@ impl Text {
             tags => format!("{} tags are damaged", units::count(tags)),
         };
         Some(format!(
-            "{}: compare these files with a backup, then: steadfast update --accept PATH",
+            "{}: compare these files with a backup, then: steadfast update --accept FILE",
             self.options.painted(&tags, YELLOW)
         ))
     }
@@ -209,14 +209,15 @@ impl Text {
             // A catalogue need not contain the files that another list misses.
             return Some(match run.catalogued && run.verb != "import" {
                 true => format!(
-                    "{files}. Bring back: {}; if that was you: steadfast update --accept-missing \
-                     PATH",
-                    view::remedy(run)
+                    "{files}. Bring back: {}; if that was you: steadfast update --accept-missing {}",
+                    view::remedy(run, self.paths()),
+                    self.paths()
                 ),
                 false => format!("{files}: copy from a backup."),
             });
         }
-        let accept = "steadfast update --accept-missing PATH";
+        let paths = self.paths();
+        let accept = format!("steadfast update --accept-missing {paths}");
         match () {
             () if self.found(Verdict::Differs).is_some() => Some(
                 "Bring back what differs from a copy that fits the list: nothing says that the \
@@ -224,14 +225,14 @@ impl Text {
                     .to_owned(),
             ),
             () if self.restores_tags => {
-                Some("Put the tags back: steadfast update --restore-tags PATH".to_owned())
+                Some(format!("Put the tags back: steadfast update --restore-tags {paths}"))
             }
             () if self.findings.contains_key(&Heading::Catalogue("tag replaced")) => Some(format!(
                 "Compare files whose tags were replaced with a backup; if they are right: {accept}"
             )),
             () => self.found(Verdict::Modified).filter(|_| run.verb == "check").map(|files| {
                 let files = units::counted(files, "file was edited", "files were edited");
-                format!("{files}. If that was you: steadfast update PATH")
+                format!("{files}. If that was you: steadfast update {paths}")
             }),
         }
     }
@@ -240,17 +241,23 @@ impl Text {
         let files = self.found(Verdict::Corrupt)?;
         let corrupt = units::counted(files, "file is corrupt", "files are corrupt");
         let corrupt = self.options.painted(&corrupt, RED);
-        Some(format!("{corrupt}. Mend: {}", view::remedy(run)))
+        Some(format!("{corrupt}. Mend: {}", view::remedy(run, self.paths())))
     }
 
     fn of_suspect(&self) -> Option<String> {
         let files = self.found(Verdict::Suspect)?;
         let suspect = units::counted(files, "file is suspect", "files are suspect");
         let suspect = self.options.painted(&suspect, RED);
+        let paths = self.paths();
         Some(format!(
-            "{suspect}. If that was you: steadfast update --accept-suspect PATH; if not: steadfast \
-             repair --suspect --from BACKUP PATH"
+            "{suspect}. If that was you: steadfast update --accept-suspect {paths}; if not: steadfast \
+             repair --suspect --from BACKUP {paths}"
         ))
+    }
+
+    /// Returns what stands for the paths of the run in a command to type.
+    fn paths(&self) -> &str {
+        if self.paths.is_empty() { "PATH" } else { &self.paths }
     }
 }
 
