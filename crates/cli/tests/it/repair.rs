@@ -1,5 +1,6 @@
 //! `repair` from outside: a file comes back as it was tagged, or is untouched.
 
+use std::collections::HashMap;
 use std::fs;
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, symlink};
 use std::path::Path;
@@ -560,9 +561,23 @@ fn readings(tree: &Tree, length: usize, way: &[&str]) -> f64 {
         .env("XDG_STATE_HOME", tree.state(""));
     assert!(traced.stdout(std::process::Stdio::null()).status().unwrap().success());
     let log = fs::read_to_string(&log).unwrap();
-    let own =
-        log.lines().filter(|line| line.contains("/data/film>") || line.contains("/unfinished/"));
-    let read = own.filter_map(|line| line.rsplit_once("= ")?.1.parse::<u64>().ok()).sum::<u64>();
+    // A call that another thread interrupts has two lines, and the path in the first.
+    let mut begun = HashMap::new();
+    let mut read = 0;
+    for line in log.lines() {
+        let thread = line.split_once(' ').map(|(thread, _)| thread);
+        let is_own = match line.contains(" resumed>") {
+            true => begun.remove(&thread).unwrap_or(false),
+            false => line.contains("/data/film>") || line.contains("/damaged/unfinished/"),
+        };
+        match line.rsplit_once("= ").and_then(|(_, bytes)| bytes.parse::<u64>().ok()) {
+            Some(bytes) if is_own => read += bytes,
+            Some(_) => {}
+            None => {
+                begun.insert(thread, is_own);
+            }
+        }
+    }
     read as f64 / length as f64
 }
 
