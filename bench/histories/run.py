@@ -17,6 +17,7 @@ import traceback
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from datetime import UTC, datetime
+from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
@@ -167,12 +168,16 @@ def batches_of(
         kind, _, number = options.only.partition("-")
         yield kind, systems[int(number) % len(systems)], [options.only], True
         return
+    queues = []
     for kind in KINDS:
         for at, system in enumerate(systems):
             numbers = range(at, getattr(options, kind), len(systems))
             names = [f"{kind}-{n}" for n in numbers if f"{kind}-{n}" not in record.done]
-            for first in range(0, len(names), BATCH):
-                yield kind, system, names[first : first + BATCH], False
+            firsts = range(0, len(names), BATCH)
+            queues.append([(kind, system, names[at : at + BATCH], False) for at in firsts])
+    # A series that is stopped early has something of each kind on each file system.
+    for turn in zip_longest(*queues):
+        yield from filter(None, turn)
 
 
 def play_batch(

@@ -99,6 +99,23 @@ fn a_set_stays_for_a_rotten_file_that_lost_its_tag() {
 }
 
 #[test]
+fn a_missing_file_comes_back_as_it_was_last_although_an_older_set_stays() {
+    // The sets are listed in the order of their names, which are drawn at random.
+    for _ in 0..6 {
+        let tree = protected();
+        drop_attributes(&tree, "data/0/1.jpg");
+        tree.corrupt("data/0/1.jpg");
+        tree.edit("data/1/4.jpg");
+        tree.run(["update", "data"]).ends(2);
+        assert_eq!(sets(&tree).len(), 2, "the older one is needed");
+        let edited = known(&tree, "1/4.jpg");
+        fs::remove_file(tree.path("data/1/4.jpg")).unwrap();
+        tree.run(["repair", "--yes", "data"]);
+        assert_eq!(fs::read(tree.path("data/1/4.jpg")).unwrap(), edited.bytes);
+    }
+}
+
+#[test]
 fn a_lost_tag_alone_keeps_its_set_and_is_told() {
     let tree = protected();
     let before = sets(&tree);
@@ -219,6 +236,35 @@ fn a_set_of_which_reads_fail_stays() {
     assert!(said(&outcome).contains(name), "{outcome:?}");
     assert!(before.exists());
     tree.run(["update", "data"]).succeeds();
+    summary(&tree, &["update"], 0);
+}
+
+#[test]
+fn a_set_stays_for_a_rotten_file_that_lost_its_tag_and_was_rotated() {
+    let tree = Tree::new().file("data/log.0", &contents(0, 30_000));
+    let tree = tree.file("data/log.1", &contents(1, 30_000));
+    tree.run(["tag", "data"]).succeeds();
+    tree.run(["parity", "make", "data"]).succeeds();
+    let before = sets(&tree);
+    let logs = [known(&tree, "log.0"), known(&tree, "log.1")];
+    tree.corrupt("data/log.0");
+    drop_attributes(&tree, "data/log.0");
+    for number in [1, 0] {
+        let name = |number| tree.path(format!("data/log.{number}"));
+        fs::rename(name(number), name(number + 1)).unwrap();
+    }
+    fs::write(tree.path("data/log.0"), "a new day").unwrap();
+    for verb in [&["tag"][..], &["update"], &["parity", "update"], &["parity", "make"]] {
+        let outcome = tree.run(verb.iter().chain(&["data"])).ends(2);
+        assert!(
+            said(&outcome).contains("data/log.1` now, which has its length"),
+            "{verb:?} {outcome:?}"
+        );
+        assert!(before.iter().all(|set| set.exists()), "{verb:?}");
+    }
+    assert!(can_give(&tree, "log.0", &logs[0]) && can_give(&tree, "log.2", &logs[1]));
+    // A person may let go of it by its name.
+    assert_eq!(summary(&tree, &["update", "--forget", "log.0"], 0)["sets_needed"], 0);
     summary(&tree, &["update"], 0);
 }
 

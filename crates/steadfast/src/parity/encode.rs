@@ -214,6 +214,7 @@ impl<'a> SetMaker<'a> {
             }
             return Ok(());
         };
+        self.review.note_perhaps_decayed(relative, &tag);
         let key = self.review.keys.of_parts(relative, tag.encode().as_bytes());
         if self.review.protected.held.contains(&key) || self.review.protected.pending.contains(&key)
         {

@@ -290,7 +290,15 @@ impl SetMaker<'_> {
             }
             _ if has_moved => FileEvidence::Held(tag),
             _ if is_named => FileEvidence::Is(MemberFate::LetGo),
-            MemberState::Changed { why_not_edited: None } => FileEvidence::Is(MemberFate::Edited),
+            MemberState::Changed { why_not_edited: None } => {
+                match self.review.displaced.perhaps_decayed.get(&tag) {
+                    Some(other) => needed(&format!(
+                        "it may be `{}` now, which has its length and time and other contents",
+                        self.task.place.shown(other).display()
+                    )),
+                    None => FileEvidence::Is(MemberFate::Edited),
+                }
+            }
             MemberState::Changed { why_not_edited: Some(why) } => needed(why),
             MemberState::Untagged => needed("it has no tag any more"),
             MemberState::Gone => {

@@ -17,7 +17,7 @@ use steadfast_parity::{
     COLUMNS, ColumnDecoder, ErrorKind, Member, MemberSpan, PAGE_LEN, PageAt, ProtectedFile,
     column_of,
 };
-use steadfast_sys::file::{Dir, Draft, File, Ownership};
+use steadfast_sys::file::{Dir, Draft, File, Ownership, Timestamp};
 use steadfast_sys::source::ReadAt as _;
 
 use super::folder::{ParityFolder, StoredSet};
@@ -111,25 +111,34 @@ impl ParitySource {
     }
 
     /// Returns the paths beneath the root and the tags of protected files that are gone from the
-    /// tree, and whether a set cannot be read, so that there may be more.
+    /// tree, and whether a set cannot be read, so that there may be more. Of several tags of a path
+    /// it is the latest: an older set may stay for the sake of other files.
     ///
     /// # Errors
     /// If the folder cannot be listed.
     pub fn missing(&self) -> Result<(Vec<(PathBuf, Tag)>, bool), Error> {
         let failed = |error| system("list the parity", error, &self.place);
-        let (mut gone, mut is_incomplete) = (BTreeMap::new(), false);
+        let mut gone: BTreeMap<PathBuf, (Timestamp, u64, Tag)> = BTreeMap::new();
+        let mut is_incomplete = false;
         for id in self.folder.ids().map_err(failed)? {
             let Ok(stored) = self.folder.set(&id) else {
                 is_incomplete = true;
                 continue;
             };
+            let made_s = stored.set.header().origin.made_s;
             for member in stored.set.index().members() {
-                let is_gone = state_of(&self.place, &member.file) == MemberState::Gone;
-                let tag = Tag::decode(&member.file.tag).ok().filter(|_| is_gone);
-                gone.extend(tag.map(|tag| (member.file.path.clone(), tag)));
+                if state_of(&self.place, &member.file) != MemberState::Gone {
+                    continue;
+                }
+                let Ok(tag) = Tag::decode(&member.file.tag) else { continue };
+                let found = (tag.tagged, made_s, tag);
+                let latest = gone.entry(member.file.path.clone()).or_insert(found);
+                if (latest.0, latest.1) < (found.0, found.1) {
+                    *latest = found;
+                }
             }
         }
-        Ok((gone.into_iter().collect(), is_incomplete))
+        Ok((gone.into_iter().map(|(path, (_, _, tag))| (path, tag)).collect(), is_incomplete))
     }
 
     /// Makes a copy of the file at a path beneath the root as its tag describes it; `None` if no

@@ -1,11 +1,12 @@
 //! Which of the stored sets are as the tree is now.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use steadfast_manifest::tag::Tag;
 use steadfast_parity::{Member, ProtectedFile, Redundancy};
+use steadfast_sys::file::Timestamp;
 
 use super::folder::{ParityFolder, SetFault, StoredSet};
 use super::forgetting::Forgetting;
@@ -43,6 +44,10 @@ pub(super) struct DisplacedMembers {
     places: HashMap<u64, usize>,
     /// The places of those with a tag.
     by_tag: HashMap<u64, Vec<usize>>,
+    /// Tags of files whose paths have other contents, by their length and modification time.
+    overwritten: HashMap<(u64, Timestamp), Vec<Tag>>,
+    /// Where a file has the length and the time of one of these, by the key of its contents.
+    pub(super) perhaps_decayed: HashMap<u64, PathBuf>,
 }
 
 /// Which files the sets protect, by their keys.
@@ -123,6 +128,17 @@ pub(super) struct ReviewRule<'a> {
     pub(super) scope: Option<&'a ParityScope>,
 }
 
+impl DisplacedMembers {
+    fn note_overwritten(&mut self, file: &ProtectedFile) {
+        if let Ok(tag) = Tag::decode(&file.tag)
+            && tag.length > 0
+            && tag.mtime.nanoseconds != 0
+        {
+            self.overwritten.entry((tag.length, tag.mtime)).or_default().push(tag);
+        }
+    }
+}
+
 impl Review {
     /// Looks at all sets.
     ///
@@ -186,7 +202,10 @@ impl Review {
                     pending.push(self.keys.of(&now));
                     restyled.push((file.path.clone(), now));
                 }
-                MemberState::Changed { .. } => is_stale = true,
+                MemberState::Changed { .. } => {
+                    self.displaced.note_overwritten(file);
+                    is_stale = true;
+                }
                 MemberState::Gone | MemberState::Untagged => {
                     let is_untagged = state == MemberState::Untagged;
                     is_stale |= self.note_displaced((id, made_s), file, is_untagged, rule);
@@ -341,6 +360,21 @@ impl Review {
         paths.sort_unstable();
         paths.dedup();
         paths
+    }
+
+    /// Notes that a file may be one of those whose paths have other contents now, which decayed and
+    /// was renamed. Decay keeps the time, and a file that lost its tag gets a new one by any verb
+    /// that writes tags. Times in whole seconds are shared by many files, so they show nothing.
+    pub(super) fn note_perhaps_decayed(&mut self, path: &Path, tag: &Tag) {
+        let age = (tag.length, tag.mtime);
+        let Some(overwritten) = self.displaced.overwritten.get(&age) else { return };
+        let is_other = |was: &&Tag| {
+            was.algorithm == tag.algorithm && was.digest != tag.digest && was.tagged <= tag.tagged
+        };
+        for was in overwritten.iter().filter(is_other) {
+            let key = self.keys.of_tag(was.encode().as_bytes());
+            self.displaced.perhaps_decayed.entry(key).or_insert_with(|| path.to_owned());
+        }
     }
 
     /// Returns the place in `displaced` of a file that had this tag: the same contents and time.
