@@ -11,7 +11,7 @@ use std::sync::atomic::Ordering;
 
 use rusqlite::{ErrorCode, Row};
 
-use steadfast_sys::file::{FileKind, Status};
+use steadfast_sys::file::{FileKind, Status, Timestamp};
 
 use super::column;
 use super::directory::Paths;
@@ -93,7 +93,8 @@ CREATE INDEX temp.followed_digests ON followed (digest);";
 const FIND: &str = "
 SELECT n.directory, n.name, n.inode,
   n.inode = ?4 AND (n.entered_run > ?7 OR n.entered_run = 0 AND n.first_run < ?6) AS same,
-  n.whole AND n.first_run > ?7 AS copy, n.entered_run
+  n.whole AND n.first_run > ?7 AS copy, n.entered_run,
+  (SELECT e.tag_mtime_ns FROM entries AS e WHERE e.directory = n.directory AND e.name = n.name)
 FROM temp.arrivals AS n
 WHERE n.digest = ?1 AND n.algorithm = ?2 AND n.length = ?3 AND (same OR copy)
   AND (?3 > 0 OR n.name = ?5 OR same)
@@ -124,6 +125,8 @@ struct Candidate {
     copy: bool,
     /// Whether it was known before the missing file.
     earlier: bool,
+    /// The modification time in its tag.
+    tag_mtime: Option<Timestamp>,
 }
 
 impl Candidate {
@@ -135,16 +138,23 @@ impl Candidate {
             same: column::integer(row, 3)? != 0,
             copy: column::integer(row, 4)? != 0,
             earlier: column::integer(row, 5)? == 0,
+            tag_mtime: match column::is_null(row, 6)? {
+                true => None,
+                false => Some(column::moment(row, 6)?),
+            },
         })
     }
 
     /// Returns whether it is on the disk, as far as its status shows. It may have been renamed or
     /// edited since a run saw it, and this run may cover another part of the tree. A new empty file
-    /// may have the inode of a deleted one, so its time must be the same, or its name.
+    /// may have the inode of a deleted one, so its time must be the same, or its name, or the time
+    /// in its tag.
     fn is_there(&self, root: &Path, path: &Path, row: &FileRow, tag: &Tag) -> bool {
         let fits = |status: Status| {
-            let is_it =
-                tag.length > 0 || self.name == row.name || status.mtime == row.record.facts.mtime;
+            let is_it = tag.length > 0
+                || self.name == row.name
+                || status.mtime == row.record.facts.mtime
+                || self.tag_mtime == Some(tag.mtime);
             status.kind == FileKind::Regular
                 && is_it
                 && (self.same && status.inode == self.inode
@@ -281,7 +291,7 @@ impl Recorder {
         let db = &self.catalogue.db;
         let from = paths.file(db, directory, &row.name)?;
         let mut statement = db.prepare_cached(
-            "SELECT directory, name, inode, 1, 0, 1 FROM temp.followed \
+            "SELECT directory, name, inode, 1, 0, 1, NULL FROM temp.followed \
              WHERE digest = ? AND first_run > ?",
         )?;
         let mut found = statement.query((tag.digest.as_bytes(), row.first_run))?;
