@@ -95,7 +95,8 @@ impl Ruin {
         let is_right = match said.status {
             0 => film == self.whole && !is_cut_off,
             3 => film != self.whole,
-            _ => is_cut_off,
+            2 => is_cut_off,
+            _ => false,
         };
         assert!(is_right, "{place}: {} {}", said.status, said.stderr());
         said

@@ -122,6 +122,8 @@ fn a_file_that_another_program_writes_to_is_left_alone() {
         let said = tree.run(words.iter().chain(way)).ends(3);
         assert!(said.stdout().contains("another program has it open"), "{}", said.stdout());
         assert!(facts(&tree.path("data/film")) == damaged);
+        assert!(!said.stdout().contains("damaged files are in"), "{}", said.stdout());
+        assert!(!tree.path("data/.steadfast/damaged/1").exists(), "nothing was kept");
         drop(writer);
         tree.run(words.iter().chain(way)).succeeds();
     }

@@ -105,7 +105,19 @@ impl Originals {
     /// Returns the number of the repair and the folder, if something was kept.
     pub(crate) fn place(&self) -> Option<(u64, PathBuf)> {
         let run = *self.run.get()?;
-        Some((run, self.root.join(FOLDER).join(DAMAGED).join(run.to_string())))
+        let folder = Path::new(FOLDER).join(DAMAGED).join(run.to_string());
+        // It is made before the exchange, which may have been refused.
+        let dir = beneath::directory(&self.root, &folder).ok()?;
+        has_files(&dir).unwrap_or(true).then(|| (run, self.root.join(folder)))
+    }
+
+    /// Removes the folder of damaged files if there are none in it.
+    fn remove_if_empty(&self) -> io::Result<()> {
+        let Some(run) = self.run.get().filter(|_| self.place().is_none()) else { return Ok(()) };
+        let damaged = beneath::directory(&self.root, &Path::new(FOLDER).join(DAMAGED))?;
+        let name = run.to_string();
+        empty(&damaged.open_dir(OsStr::new(&name))?, Path::new(""), &mut |_| {})?;
+        damaged.remove_dir(OsStr::new(&name))
     }
 
     /// Notes that a file was moved to where damaged files are kept.
@@ -150,8 +162,10 @@ impl Originals {
 }
 
 impl Drop for Originals {
-    /// Forgets the folders on other file systems in which nothing is left.
+    /// Removes the folder in which nothing was kept, and forgets those on other file systems in
+    /// which nothing is left.
     fn drop(&mut self) {
+        let _ = self.remove_if_empty();
         let Ok(away) = self.away.get_mut() else { return };
         for (device, work) in std::mem::take(away) {
             let dir = Arc::clone(work.dir());
@@ -232,6 +246,16 @@ pub fn discard_unfinished(path: &Path, tell: &mut dyn FnMut(&Path)) -> Result<u6
         };
     }
     Err(Error::usage("no repair in place was cut off there").at(path))
+}
+
+/// Says whether something other than folders is in a directory or beneath it.
+fn has_files(dir: &Dir) -> io::Result<bool> {
+    for name in names_in(dir)? {
+        if dir.status_of(&name)?.kind != FileKind::Directory || has_files(&dir.open_dir(&name)?)? {
+            return Ok(true);
+        }
+    }
+    Ok(false)
 }
 
 /// Removes everything in a directory, following no link. Returns how many files that were.
