@@ -227,7 +227,7 @@ fn difference(event: &FileEvent) -> Option<String> {
             if event.verdict == Some(Verdict::Corrupt) {
                 text.push_str(&match event.reason() {
                     Some(Reason::TimesDecayed) => format!("; last modified {now}, was {was}"),
-                    _ => format!("; yet last modified {now} as recorded"),
+                    _ => format!("; its date is still {now}"),
                 });
             }
             Some(text)

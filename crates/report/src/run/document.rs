@@ -195,9 +195,12 @@ impl RunReport {
     fn answer(&self, run: &Summary) -> String {
         let (corrupt, suspect) = (run.verdicts(Verdict::Corrupt), run.verdicts(Verdict::Suspect));
         match (corrupt, run.exit_status()) {
-            (1.., _) => format!(
-                "{} corrupt: other contents, although the modification time stands.",
-                units::counted(corrupt, "file is", "files are")
+            (1, _) => {
+                "1 file is corrupt: its contents changed, but its date is as before.".to_owned()
+            }
+            (2.., _) => format!(
+                "{} files are corrupt: their contents changed, but their dates are as before.",
+                units::count(corrupt)
             ),
             (0, _) if suspect > 0 => format!(
                 "{} suspect: changed by something that kept the date.",
