@@ -294,6 +294,28 @@ fn decay_on_ext4_is_proved() {
     decay_is_proved(EXT4, "rw", 64);
 }
 
+/// The file takes more than half of the volume, so there is no room for a second one.
+#[test]
+fn a_repair_where_blocks_can_be_shared_needs_room_only_for_what_differs() {
+    let Some(image) = Loop::make(&["mkfs.xfs", "-q", "-f"], "rw", 320) else { return };
+    let film = image.mounted().join("data/film");
+    let mut bytes = vec![7; 150 << 20];
+    bytes[30 << 20..][..14].copy_from_slice(b"it decays here");
+    let copy = image.folder.path().join("copy");
+    fs::create_dir(image.mounted().join("data")).unwrap();
+    fs::create_dir(&copy).unwrap();
+    fs::write(&film, &bytes).unwrap();
+    fs::write(copy.join("film"), &bytes).unwrap();
+    image.run(["init", "data"]).succeeds();
+    image.damage(b"it decays here");
+    let copy = copy.to_str().unwrap();
+    image.run(["repair", "--yes", "--from", copy, "data"]).succeeds();
+    assert!(fs::read(&film).unwrap() == bytes);
+    let kept = fs::read(image.mounted().join("data/.steadfast/damaged/1/film")).unwrap();
+    assert!(kept.len() == bytes.len() && kept != bytes);
+    image.run(["check", "data"]).succeeds();
+}
+
 #[test]
 fn decay_on_xfs_is_proved() {
     decay_is_proved(&["mkfs.xfs", "-q", "-f"], "rw", 320);
