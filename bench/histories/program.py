@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-PATIENCE_S = 20
+PATIENCE_S = 120
 BASE64 = re.compile(rb'"(?:path|name)_b64":"([^"]*)"')
 
 

@@ -19,7 +19,7 @@ from runs import first_runs, perform
 from world import World, some
 
 QUESTION = b"[y/N]"
-PATIENCE_S = 20
+PATIENCE_S = 120
 
 
 def race(place: Place, seed: str, name: str) -> tuple[Outcome, list[str]]:
