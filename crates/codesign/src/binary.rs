@@ -184,7 +184,7 @@ impl MachSlice {
             return slice;
         };
         match MachO::read(&part) {
-            Ok(macho) => slice.take(source, macho),
+            Ok(macho) => slice.read_signature(source, macho),
             Err(error) => {
                 let finding = CodeFinding::of_error(&error);
                 slice.findings.push(finding.apple(AppleError::BadObjectFormat));
@@ -195,7 +195,7 @@ impl MachSlice {
     }
 
     /// Stores the load commands, and reads the signature they name.
-    fn take(&mut self, source: &dyn ReadAt, macho: MachO) {
+    fn read_signature(&mut self, source: &dyn ReadAt, macho: MachO) {
         if let Some(range) = macho.signature.clone() {
             let len_bytes = range.end - range.start;
             if range.end > self.len_bytes {

@@ -47,11 +47,11 @@ impl Entitlements {
                 entitlements.findings.push(finding);
             }
             let value = read.map(|(value, _)| value);
-            entitlements.xml = entitlements.take(Slot::ENTITLEMENTS, value);
+            entitlements.xml = entitlements.value_or_finding(Slot::ENTITLEMENTS, value);
         }
         if let Some(bytes) = payload(Slot::ENTITLEMENTS_DER) {
             let value = parse_der(bytes);
-            entitlements.der = entitlements.take(Slot::ENTITLEMENTS_DER, value);
+            entitlements.der = entitlements.value_or_finding(Slot::ENTITLEMENTS_DER, value);
         }
         if let (Some(xml), Some(der)) = (&entitlements.xml, &entitlements.der)
             && !same(xml, der)
@@ -69,7 +69,7 @@ impl Entitlements {
         self.der.as_ref().or(self.xml.as_ref())
     }
 
-    fn take(&mut self, slot: Slot, value: Result<Value, Error>) -> Option<Value> {
+    fn value_or_finding(&mut self, slot: Slot, value: Result<Value, Error>) -> Option<Value> {
         match value {
             Ok(value) => Some(value),
             Err(error) => {

@@ -6,12 +6,15 @@
 use std::fmt;
 use std::ops::Range;
 
+use strum::IntoStaticStr;
+
 use crate::apple::AppleError;
 use crate::error::{Error, ErrorKind};
 use crate::superblob::Slot;
 
 /// Which of the three verdicts a finding belongs to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, IntoStaticStr)]
+#[strum(serialize_all = "lowercase")]
 pub enum Aspect {
     /// Whether the bytes are as they were sealed.
     Bytes,
@@ -22,7 +25,8 @@ pub enum Aspect {
 }
 
 /// What a finding means for the verdict it belongs to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, IntoStaticStr)]
+#[strum(serialize_all = "lowercase")]
 pub enum Severity {
     /// Information; the verdict is not affected.
     Note,
@@ -35,7 +39,8 @@ pub enum Severity {
 }
 
 /// The outcome of all findings on some code, the worst last.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, IntoStaticStr)]
+#[strum(serialize_all = "lowercase")]
 pub enum CodeOutcome {
     /// Everything that was checked is as it was sealed, and nothing is refused.
     Good,
@@ -67,7 +72,8 @@ impl CodeOutcome {
 }
 
 /// The kind of a finding. Its name in documents is [`FindingKind::name`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, IntoStaticStr)]
+#[strum(serialize_all = "kebab-case")]
 #[non_exhaustive]
 pub enum FindingKind {
     // Bytes: structure and pages of one signature.
@@ -180,15 +186,8 @@ pub enum FindingKind {
 
 impl FindingKind {
     /// Returns the name in documents: lower case, words joined with hyphens.
-    pub fn name(self) -> String {
-        let mut name = String::new();
-        for letter in format!("{self:?}").chars() {
-            if letter.is_ascii_uppercase() && !name.is_empty() {
-                name.push('-');
-            }
-            name.push(letter.to_ascii_lowercase());
-        }
-        name
+    pub fn name(self) -> &'static str {
+        self.into()
     }
 
     /// Returns the outcome of a failure of this kind. A kind that is not listed here is damage, the

@@ -10,6 +10,8 @@ mod slots;
 use std::num::NonZeroUsize;
 use std::ops::Range;
 
+use strum::IntoStaticStr;
+
 use steadfast_digest::Lanes;
 
 use crate::apple::AppleError;
@@ -86,7 +88,8 @@ pub struct Surroundings<'a> {
 }
 
 /// The state of the bytes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, IntoStaticStr)]
+#[strum(serialize_all = "lowercase")]
 pub enum BytesState {
     /// Everything that was checked is as it was sealed.
     Intact,
@@ -101,7 +104,8 @@ pub enum BytesState {
 }
 
 /// The state of one special slot of one directory.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, IntoStaticStr)]
+#[strum(serialize_all = "lowercase")]
 pub enum SlotState {
     /// Its contents have the sealed digest.
     Intact,
@@ -338,7 +342,7 @@ impl Sealed<'_> {
         for (directory, of_directory) in
             self.signature.directories().iter().zip(outcome.directories)
         {
-            self.take(directory, of_directory, &mut verdict);
+            self.add_directory(directory, of_directory, &mut verdict);
         }
         verdict.settle();
         Ok(verdict)
@@ -398,7 +402,7 @@ impl Sealed<'_> {
     }
 
     /// Adds the results for the pages of one directory.
-    fn take(
+    fn add_directory(
         &self,
         directory: &CodeDirectory,
         found: read::DirectoryPages,

@@ -5,6 +5,8 @@
 //!
 //! Source: RFC 3161, section 2.4.2 and appendix A.
 
+use strum::IntoStaticStr;
+
 use steadfast_digest::Algorithm;
 
 use crate::apple::AppleError;
@@ -21,7 +23,8 @@ use crate::roots::AppleRoot;
 const TIME_STAMPING: &str = "1.3.6.1.5.5.7.3.8";
 
 /// The result of verifying a time stamp.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, IntoStaticStr)]
+#[strum(serialize_all = "lowercase")]
 pub enum TimestampState {
     /// Valid, and from Apple's authority or one that the user trusts.
     Valid,

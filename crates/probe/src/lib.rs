@@ -17,6 +17,7 @@ mod traits;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
+use strum::IntoStaticStr;
 
 use steadfast::event::FileError;
 use steadfast::{Error, ExitStatus};
@@ -69,7 +70,8 @@ pub struct Operation {
 }
 
 /// Groups of operations.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, IntoStaticStr)]
+#[strum(serialize_all = "lowercase")]
 pub enum Group {
     /// Copying, moving and packing within one directory.
     Copy,
@@ -80,7 +82,8 @@ pub enum Group {
 }
 
 /// The outcome for a file's attributes.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, IntoStaticStr)]
+#[strum(serialize_all = "snake_case")]
 pub enum Outcome {
     /// All were kept.
     Kept(Time),
@@ -95,7 +98,8 @@ pub enum Outcome {
 }
 
 /// The outcome for a file's modification time. A tag that was kept with another time is stale.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, IntoStaticStr)]
+#[strum(serialize_all = "lowercase")]
 pub enum Time {
     /// The same.
     Kept,

@@ -8,6 +8,7 @@ use std::io;
 use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
+use strum::IntoStaticStr;
 
 use steadfast::event::FileError;
 use steadfast_sys::file::{AlignedBuffer, DirectAlignment, File};
@@ -42,7 +43,8 @@ pub struct Traits {
 }
 
 /// The treatment of composed and decomposed spellings of a name.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, IntoStaticStr)]
+#[strum(serialize_all = "lowercase")]
 pub enum Normalisation {
     /// They are different names.
     Distinct,
@@ -55,7 +57,8 @@ pub enum Normalisation {
 }
 
 /// The unit of the length of a name.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, IntoStaticStr)]
+#[strum(serialize_all = "lowercase")]
 pub enum NameUnit {
     /// Bytes.
     #[default]
@@ -65,7 +68,8 @@ pub enum NameUnit {
 }
 
 /// The result of requesting direct reads.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, IntoStaticStr)]
+#[strum(serialize_all = "lowercase")]
 pub enum Direct {
     /// They are direct if aligned in this way.
     Aligned(DirectAlignment),

@@ -11,17 +11,6 @@ use steadfast_probe::{Outcome, Probe, Time};
 pub use json::write_json;
 pub use table::write_table;
 
-/// Returns the name of an outcome in JSON.
-fn outcome_name(outcome: &Outcome) -> &'static str {
-    match outcome {
-        Outcome::Kept(_) => "kept",
-        Outcome::Lost(_) => "lost",
-        Outcome::Changed(_) => "changed",
-        Outcome::Impossible(_) => "impossible",
-        Outcome::NotTried => "not_tried",
-    }
-}
-
 /// Returns what happened to the modification time, if it is known.
 fn time_of(outcome: &Outcome) -> Option<Time> {
     match outcome {

@@ -85,7 +85,7 @@ fn rows(path: &Path, verification: &CodeVerification, table: &mut Table, more: &
         };
         table.push(vec![
             Cell::text(name),
-            Cell::text(words::bytes_state(part.bytes.state)),
+            Cell::text(<&str>::from(part.bytes.state)),
             Cell::text(pages(part)),
             part.signer.as_ref().map_or(Cell::Empty, |signer| Cell::text(signer_of(signer))),
             policy_of(part),
@@ -127,7 +127,7 @@ fn findings(path: &Path, verification: &CodeVerification) -> Option<Section> {
     };
     let fields: &[Field<'_, CodeFinding>] = &[
         ("finding", &|of| Cell::text(of.kind.name())),
-        ("severity", &|of| Cell::text(words::severity(of.severity))),
+        ("severity", &|of| Cell::text(<&str>::from(of.severity))),
         ("where", &|of| named(&named_place(path, of))),
         ("part", &|of| Cell::words(part_of_code(of).join(", "))),
         ("what", &|of| Cell::text(said(of))),

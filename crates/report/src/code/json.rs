@@ -12,7 +12,7 @@ use steadfast_codesign::{
 };
 
 use super::signer::signer_object;
-use super::statement::{outcome_name, statement};
+use super::statement::statement;
 use super::{VerifiedCode, within, words};
 use crate::json::{JsonObject, write_object, write_summary};
 
@@ -92,7 +92,7 @@ fn code_object<'a>(path: &Path, verification: &'a CodeVerification) -> JsonObjec
     });
     JsonObject::at(path)
         .field("code", verification.kind.name())
-        .field("outcome", outcome_name(verification.outcome()))
+        .field("outcome", <&str>::from(verification.outcome()))
         .field("statement", statement(verification))
         .optional("shape", shape)
         .optional("resources", resources)
@@ -125,10 +125,10 @@ fn bytes_object(bytes: &BytesVerdict) -> JsonObject<'_> {
         JsonObject::default()
             .field("directory", check.directory.0)
             .field("slot", check.slot.0)
-            .field("state", words::slot_state(check.state))
+            .field("state", <&str>::from(check.state))
     });
     JsonObject::default()
-        .field("state", words::bytes_state(bytes.state))
+        .field("state", <&str>::from(bytes.state))
         .field("directories", directories.collect::<Vec<_>>())
         .field("slots", slots.collect::<Vec<_>>())
         .field("read_bytes", bytes.read_bytes)
@@ -155,8 +155,8 @@ fn finding_object<'a>(path: &Path, finding: &'a CodeFinding) -> JsonObject<'a> {
     });
     JsonObject::at(path)
         .field("finding", finding.kind.name())
-        .field("aspect", format!("{:?}", finding.aspect()).to_lowercase())
-        .field("severity", words::severity(finding.severity))
+        .field("aspect", <&str>::from(finding.aspect()))
+        .field("severity", <&str>::from(finding.severity))
         .optional("within", place.path.as_ref().map(inner))
         .optional("architecture", place.slice.as_deref())
         .optional("directory", place.directory.map(|slot| slot.0))

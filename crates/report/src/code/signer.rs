@@ -27,7 +27,7 @@ pub(super) fn signer_lines(signer: &SignerVerdict) -> Vec<(&'static str, String)
         lines.push(("signed", format!("{}, as the signer says", moment(signed_at))));
     }
     if let Some(timestamp) = &signer.timestamp {
-        let state = words::timestamp_state(timestamp.state);
+        let state = <&str>::from(timestamp.state);
         let time = timestamp.time.map_or_else(|| "no time".to_owned(), moment);
         lines.push(("time stamp", format!("{time}, {state}")));
     }
@@ -46,7 +46,7 @@ fn moment(seconds: i64) -> String {
 pub(super) fn signer_object<'a>(signer: &SignerVerdict) -> JsonObject<'a> {
     let timestamp = signer.timestamp.as_ref().map(|timestamp| {
         JsonObject::default()
-            .field("state", words::timestamp_state(timestamp.state))
+            .field("state", <&str>::from(timestamp.state))
             .field("time_s", timestamp.time)
     });
     let chain = signer.chain.iter().map(certificate_object);

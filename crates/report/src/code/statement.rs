@@ -9,18 +9,7 @@ use steadfast_codesign::{
 };
 
 use crate::escape;
-use crate::view::told;
-
-/// Returns the name of an outcome in documents.
-pub(super) fn outcome_name(outcome: CodeOutcome) -> &'static str {
-    match outcome {
-        CodeOutcome::Good => "good",
-        CodeOutcome::Unverified => "unverified",
-        CodeOutcome::Refused => "refused",
-        CodeOutcome::Unmet => "unmet",
-        CodeOutcome::Damaged => "damaged",
-    }
-}
+use crate::view::counted_parts;
 
 /// States the result of the verification: who signed the code, or the gravest finding.
 pub(super) fn statement(verification: &CodeVerification) -> String {
@@ -35,8 +24,10 @@ pub(super) fn statement(verification: &CodeVerification) -> String {
     let gravest = graves.next().map(|finding| words_of(finding, verification));
     let count = |severity| findings.iter().filter(|one| one.severity == severity).count() as u64;
     let (failures, unverified) = (count(Severity::Failure), count(Severity::Unverified));
-    let counts =
-        told(&[("failure", "failures", failures), ("unverified", "unverified", unverified)]);
+    let counts = counted_parts(&[
+        ("failure", "failures", failures),
+        ("unverified", "unverified", unverified),
+    ]);
     let counts = match failures + unverified {
         0 | 1 => String::new(),
         _ => format!(" ({} in all)", counts.join(", ")),

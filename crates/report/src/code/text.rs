@@ -16,7 +16,7 @@ use crate::escape;
 use crate::run::TextOptions;
 use crate::text::{RED, YELLOW};
 use crate::units;
-use crate::view::told;
+use crate::view::counted_parts;
 
 /// Appends the lines about one piece of code.
 pub fn write_verified_text(verified: &VerifiedCode<'_>, options: TextOptions, out: &mut Vec<u8>) {
@@ -67,7 +67,7 @@ impl VerifiedText {
                 _ => self.options.painted("not as sealed", RED),
             };
             let mut counts = vec![units::counted(resources.files, "file", "files")];
-            counts.extend(told(&[
+            counts.extend(counted_parts(&[
                 ("symlink", "symlinks", resources.symlinks),
                 ("nested", "nested", resources.nested.len() as u64),
                 ("optional absent", "optional absent", resources.absent),
@@ -84,7 +84,7 @@ impl VerifiedText {
     }
 
     fn part(&mut self, part: &PartVerification, indent: &str) {
-        let bytes = words::bytes_state(part.bytes.state);
+        let bytes = <&str>::from(part.bytes.state);
         let bytes = match part.bytes.state {
             BytesState::Intact => bytes.to_owned(),
             BytesState::Damaged => self.options.painted(bytes, RED),
@@ -172,7 +172,7 @@ impl VerifiedText {
         if !wanted {
             return;
         }
-        let label = format!("{}  {}", words::severity(finding.severity), finding.kind.name());
+        let label = format!("{}  {}", <&str>::from(finding.severity), finding.kind.name());
         let label = self.options.painted(&label, style);
         let place = place(path, finding, self.options.verbose);
         let said = escape::text(&finding.text);

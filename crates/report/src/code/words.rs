@@ -2,10 +2,7 @@
 
 use steadfast::Timestamp as Moment;
 use steadfast_codesign::directory::flags;
-use steadfast_codesign::{
-    BytesState, CodeFinding, CodeVerification, RangeCover, Severity, SignerState, SlotState,
-    TimestampState, Value,
-};
+use steadfast_codesign::{CodeFinding, CodeVerification, RangeCover, SignerState, Value};
 
 use crate::units;
 
@@ -18,45 +15,6 @@ pub(super) const COVERS: [RangeCover; 6] = [
     RangeCover::UnsealedZero,
     RangeCover::Unsealed,
 ];
-
-pub(super) fn bytes_state(state: BytesState) -> &'static str {
-    match state {
-        BytesState::Intact => "intact",
-        BytesState::Unread => "unread",
-        BytesState::Damaged => "damaged",
-        BytesState::Unsigned => "unsigned",
-        BytesState::Unverifiable => "unverifiable",
-    }
-}
-
-pub(super) fn slot_state(state: SlotState) -> &'static str {
-    match state {
-        SlotState::Intact => "intact",
-        SlotState::Damaged => "damaged",
-        SlotState::Missing => "missing",
-        SlotState::Unbound => "unbound",
-        SlotState::Unchecked => "unchecked",
-        SlotState::Unreadable => "unreadable",
-    }
-}
-
-pub(super) fn timestamp_state(state: TimestampState) -> &'static str {
-    match state {
-        TimestampState::Valid => "valid",
-        TimestampState::Untrusted => "untrusted",
-        TimestampState::Unverifiable => "unverifiable",
-        TimestampState::Invalid => "invalid",
-    }
-}
-
-pub(super) fn severity(severity: Severity) -> &'static str {
-    match severity {
-        Severity::Note => "note",
-        Severity::Warning => "warning",
-        Severity::Unverified => "unverified",
-        Severity::Failure => "failure",
-    }
-}
 
 /// The verdict on the signer for people, who may not know the word "ad-hoc".
 pub(super) fn signer_state(state: SignerState) -> &'static str {

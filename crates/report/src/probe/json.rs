@@ -3,11 +3,9 @@
 use std::path::Path;
 
 use steadfast::json::PathText;
-use steadfast_probe::{
-    Direct, Group, NameUnit, Normalisation, Operation, Place, Probe, Time, Traits,
-};
+use steadfast_probe::{Direct, Operation, Place, Probe, Traits};
 
-use super::{outcome_name, reason_of, time_of};
+use super::{reason_of, time_of};
 use crate::json::{JsonObject, write_object, write_summary};
 
 /// Appends the lines.
@@ -38,21 +36,9 @@ fn place_object(place: &Place) -> JsonObject<'_> {
 }
 
 fn traits_object(traits: &Traits) -> JsonObject<'_> {
-    let (direct, alignment) = match &traits.direct {
-        Direct::Aligned(alignment) => ("aligned", Some(alignment)),
-        Direct::Cached => ("cached", None),
-        Direct::Untold => ("untold", None),
-        Direct::Refused(_) => ("refused", None),
-    };
-    let normalisation = traits.normalisation.map(|normalisation| match normalisation {
-        Normalisation::Distinct => "distinct",
-        Normalisation::Alike => "alike",
-        Normalisation::Composed => "composed",
-        Normalisation::Decomposed => "decomposed",
-    });
-    let name_unit = match traits.name_unit {
-        NameUnit::Bytes => "bytes",
-        NameUnit::Characters => "characters",
+    let alignment = match &traits.direct {
+        Direct::Aligned(alignment) => Some(alignment),
+        Direct::Cached | Direct::Untold | Direct::Refused(_) => None,
     };
     JsonObject::default()
         .field("attributes", traits.attributes.is_ok())
@@ -60,39 +46,26 @@ fn traits_object(traits: &Traits) -> JsonObject<'_> {
         .field("tag_space_bytes", traits.tag_space_bytes)
         .field("mtime_step_ns", traits.mtime_step_ns)
         .field("case_sensitive", traits.case_sensitive)
-        .field("normalisation", normalisation)
+        .field("normalisation", traits.normalisation.map(<&str>::from))
         .field("any_bytes", traits.any_bytes)
         .field("name_len_max", traits.name_len_max)
-        .field("name_unit", name_unit)
-        .field("direct", direct)
+        .field("name_unit", <&str>::from(traits.name_unit))
+        .field("direct", <&str>::from(&traits.direct))
         .optional("direct_memory_bytes", alignment.map(|alignment| alignment.memory))
         .optional("direct_offset_bytes", alignment.map(|alignment| alignment.offset))
 }
 
 fn operation_object<'a>(operation: &'a Operation, places: &[Place]) -> JsonObject<'a> {
     let path = |at: usize| -> &Path { &places[at].path };
-    let group = match operation.group {
-        Group::Copy => "copy",
-        Group::Save => "save",
-        Group::Between => "between",
-    };
     let outcomes = operation.outcomes.iter().enumerate().map(|(at, outcome)| {
         JsonObject::at(path(at))
-            .field("outcome", outcome_name(outcome))
-            .optional("time", time_of(outcome).map(time_name))
+            .field("outcome", <&str>::from(outcome))
+            .optional("time", time_of(outcome).map(<&str>::from))
             .optional("reason", reason_of(outcome))
     });
     JsonObject::default()
         .field("operation", operation.name)
-        .field("group", group)
+        .field("group", <&str>::from(operation.group))
         .optional("from", operation.from.map(|from| PathText::of(path(from))))
         .field("outcomes", outcomes.collect::<Vec<_>>())
-}
-
-fn time_name(time: Time) -> &'static str {
-    match time {
-        Time::Kept => "kept",
-        Time::Cut => "cut",
-        Time::New => "new",
-    }
 }

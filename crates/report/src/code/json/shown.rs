@@ -1,5 +1,7 @@
 //! Writes signatures as JSON: an object for each part, then one for the coverage.
 
+use std::borrow::Borrow;
+
 use base64::Engine as _;
 use serde::{Serialize, Serializer};
 use steadfast_codesign::{
@@ -93,37 +95,25 @@ fn directory_object<'a>(directory: &CodeDirectory) -> JsonObject<'a> {
 }
 
 /// A value of a property list: data as base64, numbers beyond 64 bits as text.
-struct PlistJson(Value);
+struct PlistJson<V>(V);
 
-impl Serialize for PlistJson {
+impl<V: Borrow<Value>> Serialize for PlistJson<V> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        write(&self.0, serializer)
-    }
-}
-
-struct PlistJsonOf<'a>(&'a Value);
-
-impl Serialize for PlistJsonOf<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        write(self.0, serializer)
-    }
-}
-
-fn write<S: Serializer>(value: &Value, serializer: S) -> Result<S::Ok, S::Error> {
-    match value {
-        Value::Boolean(truth) => serializer.serialize_bool(*truth),
-        Value::Integer(number) => match i64::try_from(*number) {
-            Ok(number) => serializer.serialize_i64(number),
-            Err(_) => serializer.collect_str(number),
-        },
-        Value::Real(number) => serializer.serialize_f64(*number),
-        Value::Text(text) | Value::Date(text) => serializer.serialize_str(text),
-        Value::Data(bytes) => {
-            serializer.serialize_str(&base64::engine::general_purpose::STANDARD.encode(bytes))
-        }
-        Value::List(values) => serializer.collect_seq(values.iter().map(PlistJsonOf)),
-        Value::Map(entries) => {
-            serializer.collect_map(entries.iter().map(|(name, value)| (name, PlistJsonOf(value))))
+        match self.0.borrow() {
+            Value::Boolean(truth) => serializer.serialize_bool(*truth),
+            Value::Integer(number) => match i64::try_from(*number) {
+                Ok(number) => serializer.serialize_i64(number),
+                Err(_) => serializer.collect_str(number),
+            },
+            Value::Real(number) => serializer.serialize_f64(*number),
+            Value::Text(text) | Value::Date(text) => serializer.serialize_str(text),
+            Value::Data(bytes) => {
+                serializer.serialize_str(&base64::engine::general_purpose::STANDARD.encode(bytes))
+            }
+            Value::List(values) => serializer.collect_seq(values.iter().map(PlistJson)),
+            Value::Map(entries) => {
+                serializer.collect_map(entries.iter().map(|(name, value)| (name, PlistJson(value))))
+            }
         }
     }
 }
