@@ -15,12 +15,13 @@ use std::process;
 use std::thread;
 use std::time::Duration;
 
-use steadfast_sys::file::{Dir, File, FileKind};
+use steadfast_sys::file::{Dir, File, FileKind, flush};
 use steadfast_sys::qos::process::Process;
 
+use crate::contents::{CHUNK_LEN_BYTES, TestBytes};
 use crate::error::Error;
 use crate::place::Site;
-use crate::runner::Session;
+use crate::runner::{End, Session};
 
 /// Prefix of the names of these folders. 16 random hexadecimal digits follow.
 const PREFIX: &str = ".steadfast-measure-";
@@ -192,6 +193,36 @@ pub(crate) fn prepare(
     }
     require_room(&site.place, bytes)?;
     Ok((site, scratch))
+}
+
+/// Makes a file of `length` test bytes and flushes it. `each` gets every chunk.
+///
+/// # Errors
+/// If it cannot be written, or the measurement was stopped.
+pub(crate) fn write_test_file(
+    session: &mut Session<'_>,
+    (scratch, number): (&Scratch, u32),
+    (contents, length): (&mut TestBytes, u64),
+    mut each: impl FnMut(&[u8]),
+) -> Result<(), End> {
+    let failed = |error| Error::system("write a file in it", error).at(scratch.path());
+    let mut file = scratch.create(number).map_err(failed)?;
+    let mut left = length;
+    for index in 0.. {
+        let length = left.min(CHUNK_LEN_BYTES as u64) as usize;
+        if length == 0 {
+            break;
+        }
+        session.doing("writing files")?;
+        let chunk = contents.chunk(number, index, length);
+        each(chunk);
+        file.write_all(chunk).map_err(failed)?;
+        left -= length as u64;
+    }
+    // What is not on the medium cannot be dropped from the page cache, and writing it back later
+    // would disturb the samples.
+    flush(&file).map_err(failed)?;
+    Ok(())
 }
 
 /// Checks that a volume has room for this many bytes and a margin. Volumes that report a size of 0,

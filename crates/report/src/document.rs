@@ -94,6 +94,9 @@ pub enum Quantity {
     Ratio(f64),
 }
 
+/// A share beyond this is shown as a factor.
+const SHARE_MAX: f64 = 2.0;
+
 impl Quantity {
     /// Returns the number in base units: bytes, bytes or things per second, nanoseconds, 1.
     pub fn value(self) -> f64 {
@@ -147,6 +150,8 @@ impl Quantity {
             Quantity::Time(ns) => units::duration(ns as u64),
             Quantity::Days(ns) => format!("{} d", units::digits(ns / units::DAY_NS)),
             Quantity::Count(count) => units::count(count),
+            // Hundreds of per cent are read as a factor.
+            Quantity::Share(share) if share > SHARE_MAX => Quantity::Ratio(share).text(units),
             Quantity::Share(share) => units::share(share),
             Quantity::Ratio(ratio) => format!("{}×", units::digits(ratio)),
         }

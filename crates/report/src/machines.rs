@@ -8,7 +8,7 @@ mod shares;
 
 use steadfast::Timestamp;
 use steadfast_measure::figures::cpu::{self, CpuFigures};
-use steadfast_measure::figures::hash::{self, PathLine};
+use steadfast_measure::figures::hash::{self, Figure, PathLine};
 use steadfast_measure::figures::hosts::{self, HostFigures};
 use steadfast_measure::record::{Record, Stage, Unit, Workload};
 
@@ -242,52 +242,56 @@ fn short(name: &str) -> &str {
     drive.map_or(name, |(_, drive)| drive)
 }
 
+/// A figure of a machine, with its words in a legend.
+type HostBar = (&'static str, fn(&HostFigures) -> Option<Figure>);
+
+/// Draws bars of the machines that have the first figure, if there are several.
+fn bars(
+    hosts: &[HostFigures],
+    [name, title, words]: [&str; 3],
+    figures: &[HostBar],
+) -> Option<Chart> {
+    let (_, first) = figures.first()?;
+    let hosts: Vec<&HostFigures> = hosts.iter().filter(|host| first(host).is_some()).collect();
+    let names = Axis::names(hosts.iter().map(|host| bar_name(host)));
+    let axes = (names, Axis::linear("rate", Quantity::Rate(0.0)));
+    let layer =
+        |(label, figure): &HostBar| rows_layer(*label, Mark::Bars, &hosts, |host| figure(host));
+    let layers = figures.iter().map(layer).collect();
+    (hosts.len() > 1).then(|| Chart::new(name, title, words, axes, layers))
+}
+
 fn hashing_chart(hosts: &[HostFigures]) -> Option<Chart> {
-    let hosts: Vec<&HostFigures> =
-        hosts.iter().filter(|host| host.hash_high_per_s.is_some()).collect();
-    (hosts.len() > 1).then(|| {
-        Chart::new(
-            "machines-hashing",
-            "Reading and hashing one file, by machine and QoS",
-            "Two bars for each machine: at high QoS and at low, where both are known. Published \
-             figures are named as such.",
-            axes(&hosts),
-            vec![
-                rows_layer("high QoS", Mark::Bars, &hosts, |host| host.hash_high_per_s),
-                rows_layer("low QoS", Mark::Bars, &hosts, |host| host.hash_low_per_s),
-            ],
-        )
-    })
+    let words = [
+        "machines-hashing",
+        "Reading and hashing one file, by machine and QoS",
+        "Two bars for each machine: at high QoS and at low, where both are known. Published \
+         figures are named as such.",
+    ];
+    let figures: [HostBar; 2] =
+        [("high QoS", |host| host.hash_high_per_s), ("low QoS", |host| host.hash_low_per_s)];
+    bars(hosts, words, &figures)
 }
 
 fn writing_chart(hosts: &[HostFigures]) -> Option<Chart> {
-    let hosts: Vec<&HostFigures> = hosts.iter().filter(|host| host.write_per_s.is_some()).collect();
-    (hosts.len() > 1).then(|| {
-        Chart::new(
-            "machines-writing",
-            "Writing files",
-            "A bar for each machine and drive: how fast files are written, plain or encrypted.",
-            axes(&hosts),
-            vec![rows_layer("writing", Mark::Bars, &hosts, |host| host.write_per_s)],
-        )
-    })
+    let words = [
+        "machines-writing",
+        "Writing files",
+        "A bar for each machine and drive: how fast files are written, plain or encrypted.",
+    ];
+    bars(hosts, words, &[("writing", |host| host.write_per_s)])
 }
 
 fn reading_chart(hosts: &[HostFigures]) -> Option<Chart> {
-    let hosts: Vec<&HostFigures> = hosts.iter().filter(|host| host.read_per_s.is_some()).collect();
-    (hosts.len() > 1).then(|| {
-        Chart::new(
-            "machines-reading",
-            "Reading alone, and reading and hashing",
-            "Two bars for each machine and drive: how fast files are read, and how fast they are \
-             read and hashed, where both are known.",
-            axes(&hosts),
-            vec![
-                rows_layer("reading", Mark::Bars, &hosts, |host| host.read_per_s),
-                rows_layer("reading and hashing", Mark::Bars, &hosts, |host| host.net_per_s),
-            ],
-        )
-    })
+    let words = [
+        "machines-reading",
+        "Reading alone, and reading and hashing",
+        "Two bars for each machine and drive: how fast files are read, and how fast they are \
+         read and hashed, where both are known.",
+    ];
+    let figures: [HostBar; 2] =
+        [("reading", |host| host.read_per_s), ("reading and hashing", |host| host.net_per_s)];
+    bars(hosts, words, &figures)
 }
 
 /// Time against size of one file that is read and hashed, a line in its band for each machine.
@@ -340,9 +344,4 @@ fn loops_chart(records: &[&Record]) -> Option<Chart> {
         ),
         layers.collect(),
     ))
-}
-
-fn axes(hosts: &[&HostFigures]) -> (Axis, Axis) {
-    let names = Axis::names(hosts.iter().map(|host| bar_name(host)));
-    (names, Axis::linear("rate", Quantity::Rate(0.0)))
 }

@@ -8,7 +8,7 @@ use super::storage;
 use crate::record::{Cache, Record, Series, SessionLevel, Stage, Workload};
 
 /// The figures of a machine.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct HostFigures {
     /// Name of the machine, or of its processor.
     pub name: String,
@@ -46,25 +46,14 @@ pub fn of(record: &Record) -> Vec<HostFigures> {
     }
 }
 
-fn empty(record: &Record) -> HostFigures {
-    HostFigures {
-        name: record.name.clone().unwrap_or_else(|| record.machine.cpu.clone()),
-        what: None,
-        published: None,
-        hash_high_per_s: None,
-        hash_low_per_s: None,
-        folder_high_per_s: None,
-        folder_low_per_s: None,
-        write_per_s: None,
-        read_per_s: None,
-        read_direct_per_s: None,
-        net_per_s: None,
-        net_by_read: None,
-    }
+/// Names a machine, without figures.
+fn named(record: &Record) -> HostFigures {
+    let name = record.name.clone().unwrap_or_else(|| record.machine.cpu.clone());
+    HostFigures { name, ..HostFigures::default() }
 }
 
 fn measured(record: &Record) -> Option<HostFigures> {
-    let mut host = empty(record);
+    let mut host = named(record);
     if let Some(figures) = hash::of(record) {
         let lowered = record.level.as_ref().is_some_and(SessionLevel::is_lowered);
         hashing(&figures, lowered, &mut host);
@@ -156,7 +145,7 @@ fn writing(record: &Record) -> Option<Figure> {
 
 /// Returns one row for the levels, and one for each kind of reading and writing.
 fn stated(record: &Record, source: &str) -> Vec<HostFigures> {
-    let published = || HostFigures { published: Some(source.to_owned()), ..empty(record) };
+    let published = || HostFigures { published: Some(source.to_owned()), ..named(record) };
     let mut hosts = Vec::new();
     let mut levels: Vec<(u8, Figure)> = record
         .series

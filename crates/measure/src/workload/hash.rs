@@ -24,6 +24,7 @@ use steadfast::{Algorithm, Level};
 use steadfast_sys::machine;
 use strum::{EnumMessage, IntoStaticStr, VariantArray};
 
+pub(super) use answers::ANSWERS;
 use files::{FileStore, Made};
 use kernel::HashKernel;
 use memory::{Data, KernelCell, StreamCell};

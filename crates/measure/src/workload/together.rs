@@ -61,7 +61,7 @@ impl Gate {
     }
 
     /// Waits, and returns whether to work.
-    fn pass(&self) -> bool {
+    fn wait(&self) -> bool {
         let opened = self.opened.lock().unwrap_or_else(PoisonError::into_inner);
         let opened = self.changed.wait_while(opened, |opened| opened.is_none());
         opened.unwrap_or_else(PoisonError::into_inner).unwrap_or(false)
@@ -140,7 +140,7 @@ fn one<R>(
     let warnings = enter();
     // Dropping reports too: the receiver learns of a thread that reached this point or died before.
     drop(ready);
-    if !gate.pass() {
+    if !gate.wait() {
         return None;
     }
     let (begun_ns, cpu_ns) = (clock::monotonic_ns(), clock::thread_cpu_ns());

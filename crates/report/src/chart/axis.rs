@@ -302,6 +302,8 @@ pub(super) fn label(axis: &Axis, value: f64, units: Units) -> String {
                 false => format!("{:.0} min", value / 60e9),
             }
         }
+        // One unit for all marks, however great the shares.
+        Quantity::Share(_) => short(&units::share(value)),
         of => short(&of.with(value).text(units)),
     }
 }

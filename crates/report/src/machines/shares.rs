@@ -28,11 +28,11 @@ pub(super) fn section(records: &[&Record]) -> Section {
         };
         match &record.published {
             Some(published) => published.shares.iter().for_each(|share| {
-                let stated = Cell::Number(quantity(share.share)(share.share));
+                let stated = Cell::Number(Quantity::Share(share.share));
                 row("Published", &units::capital(&share.what), &share.of, stated);
             }),
             None => measured(record).into_iter().for_each(|(what, of, share)| {
-                row("Measured", &what, &of, cell(quantity(share.value), share));
+                row("Measured", &what, &of, cell(Quantity::Share, share));
             }),
         }
     }
@@ -46,11 +46,6 @@ pub(super) fn section(records: &[&Record]) -> Section {
         tables: vec![table],
         ..Section::default()
     }
-}
-
-/// Returns how a share is shown: as a multiple if it is more than two.
-fn quantity(share: f64) -> fn(f64) -> Quantity {
-    if share > 2.0 { Quantity::Ratio } else { Quantity::Share }
 }
 
 fn measured(record: &Record) -> Vec<MeasuredShare> {

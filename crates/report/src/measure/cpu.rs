@@ -179,12 +179,12 @@ fn rate_sentence(rates: &[LoopRate]) -> Option<String> {
     let one = rates.iter().filter(|rate| rate.qos == high && rate.threads == 1);
     let mut one: Vec<&LoopRate> = one.collect();
     one.sort_by(|a, b| a.rate.value.total_cmp(&b.rate.value));
-    let told = |of: &LoopRate| {
+    let loops_of = |of: &LoopRate| {
         format!("{} of {}", cell(Quantity::PerSecond, of.rate).shown(Units::Si), of.kernel)
     };
     let (slowest, fastest) = (one.first()?, one.last()?);
-    let also = if one.len() > 1 { format!(" and {}", told(fastest)) } else { String::new() };
-    Some(format!("One thread does {}{also}: loops per second.", told(slowest)))
+    let also = if one.len() > 1 { format!(" and {}", loops_of(fastest)) } else { String::new() };
+    Some(format!("One thread does {}{also}: loops per second.", loops_of(slowest)))
 }
 
 /// Shows a share with its interval, or of several the least and the greatest.

@@ -3,6 +3,8 @@
 //! They are constant, because finding primes takes seconds and varies. Keys are generated from them
 //! each time. They are public and protect nothing.
 
+use super::vectors;
+
 /// Returns the parameters of keys of 512, 1024 or 2048 bits; `None` for other lengths.
 pub(super) fn parameters(bits: u32) -> Option<Vec<u8>> {
     let text = match bits {
@@ -11,11 +13,7 @@ pub(super) fn parameters(bits: u32) -> Option<Vec<u8>> {
         2048 => BITS_2048,
         _ => return None,
     };
-    let digit = |byte: u8| match byte {
-        b'0'..=b'9' => byte - b'0',
-        _ => byte - b'a' + 10,
-    };
-    Some(text.as_bytes().chunks(2).map(|pair| digit(pair[0]) << 4 | digit(pair[1])).collect())
+    Some(vectors::bytes(text))
 }
 
 /// p of 512 bits, q of 160: `openssl genpkey -genparam`, OpenSSL 3.0.

@@ -3,22 +3,20 @@
 //! Adds two series per process: the task, and its time in the cipher. The encrypted files are
 //! compared by their digests.
 
-use std::io::{Read as _, Write as _};
+use std::io::Read as _;
 use std::path::Path;
 
 use steadfast_digest::Sha256;
 use steadfast_sys::cache::cached_bytes;
-use steadfast_sys::file::flush;
 
 use super::file::CHUNK_LEN_BYTES;
 use super::{Cipher, Isolated, Task, kernels, masks};
 use crate::contents::TestBytes;
 use crate::error::Error;
-use crate::place::Site;
 use crate::random::Random;
 use crate::record::{Cache, Factors, Isa, Sample, Series, Stage, Workload};
 use crate::runner::{End, SeriesId, Session};
-use crate::scratch::{Scratch, require_room};
+use crate::scratch::{self, Scratch, write_test_file};
 
 /// Numbers of the two files in the folder.
 const PLAIN: u32 = 0;
@@ -54,16 +52,11 @@ impl Cipher {
         isolated: &mut [Isolated],
         random: &mut Random,
     ) -> Result<(), End> {
-        let site = Site::examine(&task.folder)?;
-        site.warnings().iter().for_each(|warning| session.warn(warning.clone()));
-        require_room(&site.place, 2 * task.len_bytes)?;
-        let (scratch, left) = Scratch::make(&task.folder, site.is_local)?;
-        for (path, why) in left.kept {
-            session.warn(format!("`{}` was left by an earlier measurement: {why}", path.display()));
-        }
+        let (site, scratch) = scratch::prepare(session, &task.folder, 2 * task.len_bytes)?;
+        site.warnings().iter().for_each(|warning| session.warn(warning));
         let place = session.add_place(site.place);
-        session.doing("making the file to encipher")?;
-        make(&scratch, task, self.seed, session)?;
+        let contents = (&mut TestBytes::new(self.seed), task.len_bytes);
+        write_test_file(session, (&scratch, PLAIN), contents, |_| ())?;
         let mut pairs = Vec::new();
         for isa in isas(task, &self.isas) {
             let found = isolated.iter().position(|one| one.isa == isa);
@@ -171,26 +164,6 @@ impl Cipher {
             false => " Not standard: not 7 rounds of 832 MB by AES-256-CBC.",
         }
     }
-}
-
-/// Makes the file: incompressible bytes from the seed.
-fn make(scratch: &Scratch, task: &Task, seed: u64, session: &mut Session<'_>) -> Result<(), End> {
-    let failed = |error| Error::system("write a file in it", error).at(scratch.path());
-    let mut file = scratch.create(PLAIN).map_err(failed)?;
-    let mut contents = TestBytes::new(seed);
-    let mut left = task.len_bytes;
-    for index in 0.. {
-        let length = left.min(CHUNK_LEN_BYTES as u64) as usize;
-        if length == 0 {
-            break;
-        }
-        session.doing("making the file to encipher")?;
-        file.write_all(contents.chunk(PLAIN, index, length)).map_err(failed)?;
-        left -= length as u64;
-    }
-    // Without this, writing back to the disk would disturb the first samples.
-    flush(&file).map_err(failed)?;
-    Ok(())
 }
 
 /// Returns the digest of a file by our own kernels, to which no mask applies.

@@ -10,7 +10,7 @@ use crate::error::Error;
 /// Sources, in order: examples to FIPS 180-4; RFC 1321, appendix A.5; RFC 7693, appendix A; the
 /// reference tools of BLAKE3 and xxHash; the check values of the CRC catalogue; Fletcher's sum of
 /// 32-bit words as commonly published.
-const ANSWERS: &[(Algorithm, &[u8], &str)] = &[
+pub(in crate::workload) const ANSWERS: &[(Algorithm, &[u8], &str)] = &[
     (Algorithm::Sha256, b"abc", "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"),
     (
         Algorithm::Sha256,

@@ -4,19 +4,19 @@
 //! The bytes are incompressible, and the digest of the written bytes is known. Dropping
 //! [`FileStore`] removes everything.
 
-use std::io::{self, Write as _};
+use std::io;
 use std::path::{Path, PathBuf};
 
 use steadfast::{Algorithm, Digest};
 use steadfast_digest::AlgorithmHasher;
 use steadfast_sys::cache::cached_bytes;
-use steadfast_sys::file::{File, flush};
+use steadfast_sys::file::File;
 
-use crate::contents::{CHUNK_LEN_BYTES, TestBytes};
+use crate::contents::TestBytes;
 use crate::error::Error;
 use crate::place::Site;
 use crate::runner::{End, PlaceId, Session};
-use crate::scratch::{Scratch, require_room};
+use crate::scratch::{self, Scratch, write_test_file};
 
 /// Bytes read at a time to bring a file into memory.
 const WARMING_LEN_BYTES: usize = 1 << 20;
@@ -52,21 +52,15 @@ impl FileStore {
         (lengths, algorithm): (&[u64], Algorithm),
         contents: &mut TestBytes,
     ) -> Result<FileStore, End> {
-        let site = Site::examine(folder)?;
-        require_room(&site.place, lengths.iter().sum())?;
-        site.warnings().iter().for_each(|warning| session.warn(warning.clone()));
-        let (scratch, left) = Scratch::make(folder, site.is_local)?;
-        for (path, why) in left.kept {
-            session
-                .warn(format!("`{}`, left by another measurement, stays: {why}", path.display()));
-        }
+        let (site, scratch) = scratch::prepare(session, folder, lengths.iter().sum())?;
+        site.warnings().iter().for_each(|warning| session.warn(warning));
         let place = session.add_place(site.place.clone());
         let mut store = FileStore { site, scratch, place, algorithm, files: Vec::new() };
         for (number, &length) in (0..).zip(lengths) {
-            session.doing("writing files")?;
-            let written = store.write(session, number, length, contents)?;
-            let digest = written.map_err(|error| failed("write a file", error, folder))?;
-            let path = store.scratch.path().join(format!("f{number:08}"));
+            let mut hasher = AlgorithmHasher::new(algorithm);
+            let file = (&store.scratch, number);
+            write_test_file(session, file, (&mut *contents, length), |part| hasher.update(part))?;
+            let (path, digest) = (store.scratch.path_of(number), hasher.finalize());
             store.files.push(Made { number, path, length, digest });
         }
         Ok(store)
@@ -109,33 +103,6 @@ impl FileStore {
     pub(super) fn warm(&self, file: &Made) -> Result<Option<u64>, Error> {
         warm(&self.open(file)?, file.length)
             .map_err(|error| failed("read a file", error, &file.path))
-    }
-
-    fn write(
-        &self,
-        session: &mut Session<'_>,
-        number: u32,
-        length: u64,
-        contents: &mut TestBytes,
-    ) -> Result<io::Result<Digest>, End> {
-        let mut file = match self.scratch.create(number) {
-            Ok(file) => file,
-            Err(error) => return Ok(Err(error)),
-        };
-        let mut hasher = AlgorithmHasher::new(self.algorithm);
-        let mut written = 0;
-        while written < length {
-            session.doing("writing files")?;
-            let part = (length - written).min(CHUNK_LEN_BYTES as u64) as usize;
-            let chunk = contents.chunk(number, written / CHUNK_LEN_BYTES as u64, part);
-            hasher.update(chunk);
-            if let Err(error) = file.write_all(chunk) {
-                return Ok(Err(error));
-            }
-            written += part as u64;
-        }
-        // Bytes that are not on the medium cannot be dropped from the page cache.
-        Ok(flush(&file).map(|_| hasher.finalize()))
     }
 }
 
