@@ -76,7 +76,7 @@ impl ProgressLine {
     }
 
     /// Shows a line of text, if it is time.
-    pub(crate) fn say(&mut self, line: &str) {
+    pub(crate) fn print(&mut self, line: &str) {
         match &mut self.place {
             ProgressPlace::Nowhere => {}
             ProgressPlace::Terminal(bar) => bar.set_message(line.to_owned()),

@@ -74,12 +74,12 @@ pub(crate) fn own(level: Level) -> anyhow::Result<Option<u8>> {
 }
 
 /// Tells a command, which `qos run` starts, the level that was asked for.
-pub(crate) fn tell_level(command: &mut Command, level: Level) -> &mut Command {
+pub(crate) fn with_level(command: &mut Command, level: Level) -> &mut Command {
     command.env(LEVEL, level.name())
 }
 
 /// Returns the level that this command was run at by `qos run`, if it was.
-pub(crate) fn told_level() -> Option<Level> {
+pub(crate) fn level_of_environment() -> Option<Level> {
     env::var(LEVEL).ok()?.parse().ok()
 }
 

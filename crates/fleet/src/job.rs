@@ -56,61 +56,9 @@ pub struct JobHeader {
     /// The number of devices that the files are on.
     pub devices: u64,
     /// What planning skipped.
-    pub(crate) skipped: SkippedText,
+    pub(crate) skipped: steadfast::Skipped,
     /// The digest of the table of shards.
     pub(crate) table_sha256: String,
-}
-
-/// What a walk skipped.
-#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
-pub(crate) struct SkippedText {
-    symlinks: u64,
-    special: u64,
-    excluded: u64,
-    dataless: u64,
-    sidecars: u64,
-    /// Jobs that earlier versions planned counted these among `sidecars`.
-    #[serde(default)]
-    leaves: u64,
-    other_file_systems: u64,
-    #[serde(default)]
-    dataless_directories: u64,
-    #[serde(default)]
-    system_folders: u64,
-    #[serde(default)]
-    resource_forks: u64,
-}
-
-impl SkippedText {
-    pub(crate) fn of(skipped: steadfast::Skipped) -> SkippedText {
-        SkippedText {
-            symlinks: skipped.symlinks,
-            special: skipped.special,
-            excluded: skipped.excluded,
-            dataless: skipped.dataless,
-            sidecars: skipped.sidecars,
-            leaves: skipped.leaves,
-            other_file_systems: skipped.other_file_systems,
-            dataless_directories: skipped.dataless_directories,
-            system_folders: skipped.system_folders,
-            resource_forks: skipped.resource_forks,
-        }
-    }
-
-    pub(crate) fn to_skipped(self) -> steadfast::Skipped {
-        let mut skipped = steadfast::Skipped::default();
-        skipped.symlinks = self.symlinks;
-        skipped.special = self.special;
-        skipped.excluded = self.excluded;
-        skipped.dataless = self.dataless;
-        skipped.sidecars = self.sidecars;
-        skipped.leaves = self.leaves;
-        skipped.other_file_systems = self.other_file_systems;
-        skipped.dataless_directories = self.dataless_directories;
-        skipped.system_folders = self.system_folders;
-        skipped.resource_forks = self.resource_forks;
-        skipped
-    }
 }
 
 /// The header of the table of shards.

@@ -16,6 +16,7 @@ use steadfast::catalogue::{
 use steadfast::tag::TagPlace;
 use steadfast::{
     Event, FileEvent, FindingEvent, Monitor, Notice, Origin, Subject, Summary, Tag, Timestamp,
+    VerbKind,
 };
 
 use crate::error::Error;
@@ -50,7 +51,7 @@ pub(crate) fn keep(
     let media = summary.bytes > 0 && summary.bytes_from_media == summary.bytes;
     let mark = mark(job, &summary.means.backend);
     let begin = RunStart {
-        verb: "check",
+        verb: VerbKind::Check,
         read_from: Some(if media { Origin::Media } else { Origin::Cache }),
         backend: &mark,
         now: Timestamp { seconds: begun_s.unwrap_or(now().seconds), nanoseconds: 0 },
@@ -129,7 +130,7 @@ struct Past {
 
 impl Past {
     fn open(job: &Job, file: &Path, now: Timestamp) -> Result<Past, Error> {
-        let lock = LockRequest { verb: "fleet merge", now, wait: None };
+        let lock = LockRequest { verb: VerbKind::FleetMerge, now, wait: None };
         let session = CatalogueSession::write(file, &lock)?;
         let root = session.catalogue().root().to_owned();
         let reader = Catalogue::open_reader(file)?;

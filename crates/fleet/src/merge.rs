@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use serde::{Deserialize, Serialize};
 use steadfast::ExitStatus;
 use steadfast::json::PathText;
-use steadfast::{Event, FileEvent, Monitor, Notice, Summary, Timestamp, Verdict};
+use steadfast::{Event, FileEvent, Monitor, Notice, Summary, Timestamp, VerbKind, Verdict};
 
 use crate::error::{Error, ErrorKind};
 use crate::failure;
@@ -110,8 +110,8 @@ pub fn merge(
     let mut result = SealedWriter::create(out, &header)?;
     let mut joined = Joined::begin(job, shards.clone())?;
     let mut summary = Summary::default();
-    summary.verb = "check";
-    summary.skipped = job.header().skipped.to_skipped();
+    summary.verb = VerbKind::Check;
+    summary.skipped = job.header().skipped;
     let mut bytes = 0;
     while let Some(JoinedRow { row, shard, .. }) = joined.next()? {
         if options.stop.load(Ordering::Relaxed) {

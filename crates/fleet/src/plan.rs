@@ -17,7 +17,7 @@ use steadfast_digest::{Algorithm, AlgorithmHasher};
 
 use crate::cut::{Cutter, DeviceLoad, FILE_COST_BYTES, share_out};
 use crate::error::{Error, ErrorKind};
-use crate::job::{Job, JobHeader, ShardRow, SkippedText, TableHeader, name_by_chance, name_of};
+use crate::job::{Job, JobHeader, ShardRow, TableHeader, name_by_chance, name_of};
 use crate::order;
 use crate::part::{Closing, PartHeader, PartOutcome};
 use crate::row::Row;
@@ -150,7 +150,7 @@ struct Gathered {
     sorted: Sorted,
     loads: Vec<DeviceLoad>,
     troubles: Vec<SourceFailure>,
-    skipped: SkippedText,
+    skipped: steadfast::Skipped,
 }
 
 impl Planning<'_> {
@@ -210,7 +210,6 @@ impl Planning<'_> {
             report_progress(done, progress);
             spool.put(device, &entry)
         })?;
-        let skipped = SkippedText::of(skipped);
         Ok(Gathered { sorted: spool.sorted()?, loads, troubles, skipped })
     }
 

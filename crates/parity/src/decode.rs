@@ -54,7 +54,7 @@ impl Losses {
 
     /// Returns how many more pages, of data or parity, a column can lose; negative if so many are
     /// lost already that its data pages cannot be rebuilt.
-    pub fn spare(&self, column: usize) -> i64 {
+    pub fn pages_left(&self, column: usize) -> i64 {
         let parity = self.geometry.column_parity(column).filter(|page| self.parity[*page as usize]);
         let lost = self.lost_pages(column).count() + parity.count();
         i64::from(self.geometry.parity_shards()) - lost as i64
@@ -62,7 +62,7 @@ impl Losses {
 
     /// Returns how many more pages the weakest column can lose.
     pub fn strength(&self) -> i64 {
-        (0..COLUMNS).map(|column| self.spare(column)).min().unwrap_or(0)
+        (0..COLUMNS).map(|column| self.pages_left(column)).min().unwrap_or(0)
     }
 
     /// Says whether a data page is there or can be rebuilt.
@@ -70,7 +70,7 @@ impl Losses {
     /// # Panics
     /// If the set has no such page.
     pub fn can_have(&self, page: u32) -> bool {
-        !self.data[page as usize] || self.spare(column_of(page)) >= 0
+        !self.data[page as usize] || self.pages_left(column_of(page)) >= 0
     }
 }
 

@@ -2,6 +2,7 @@
 //!
 //! Every name is escaped. `docs/reference/parity.md` specifies the JSON form.
 
+use serde::Serialize;
 use steadfast::ExitStatus;
 use steadfast::Verdict;
 use steadfast::parity::{NeededSet, NotProtected, ParityMade, SetReport, SetTotals};
@@ -98,24 +99,7 @@ pub fn write_made_text(made: &ParityMade, out: &mut Vec<u8>) {
 
 /// Appends the end of making parity, for programs.
 pub fn write_made_json(verb: &'static str, made: &ParityMade, out: &mut Vec<u8>) {
-    let object = JsonObject::default()
-        .field("verb", format!("parity {verb}"))
-        .field("files", made.files)
-        .field("moved", made.moved)
-        .field("untagged", made.untagged)
-        .field("not_protected", made.not_protected)
-        .field("missing", made.missing)
-        .field("sets_made", made.sets_made)
-        .field("sets_kept", made.sets_kept)
-        .field("sets_removed", made.sets_removed)
-        .field("sets_earlier", made.sets_earlier)
-        .field("sets_needed", made.sets_needed)
-        .field("bytes_read", made.bytes_read)
-        .field("bytes_from_media", made.bytes_from_media)
-        .field("interrupted", made.interrupted)
-        .field("time_up", made.time_up)
-        .field("exit_status", made.exit_status());
-    write_summary(&object, out);
+    write_end(verb, made, made.exit_status(), out);
 }
 
 /// Appends a line about a set.
@@ -200,18 +184,20 @@ pub fn write_totals_text(totals: &SetTotals, out: &mut Vec<u8>) {
 
 /// Appends the end of looking at sets, for programs.
 pub fn write_totals_json(verb: &'static str, totals: &SetTotals, out: &mut Vec<u8>) {
-    let object = JsonObject::default()
-        .field("verb", format!("parity {verb}"))
-        .field("sets", totals.sets)
-        .field("damaged", totals.damaged)
-        .field("members", totals.members)
-        .field("bytes", totals.bytes)
-        .field("parity_bytes", totals.parity_bytes)
-        .field("earlier_sets", totals.earlier_sets)
-        .field("earlier_bytes", totals.earlier_bytes)
-        .field("interrupted", totals.interrupted)
-        .field("exit_status", totals.exit_status());
-    write_summary(&object, out);
+    write_end(verb, totals, totals.exit_status(), out);
+}
+
+/// The end of a verb: what it counted, between its name and its exit status.
+#[derive(Serialize)]
+struct End<'a, T> {
+    verb: String,
+    #[serde(flatten)]
+    counts: &'a T,
+    exit_status: ExitStatus,
+}
+
+fn write_end(verb: &str, counts: &impl Serialize, exit_status: ExitStatus, out: &mut Vec<u8>) {
+    write_summary(&End { verb: format!("parity {verb}"), counts, exit_status }, out);
 }
 
 /// Appends how many sets were removed.

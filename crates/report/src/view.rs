@@ -82,11 +82,11 @@ pub(crate) fn skipped(skipped: &Skipped) -> Vec<String> {
             skipped.other_file_systems,
         ),
     ];
-    told(&kinds)
+    counted_parts(&kinds)
 }
 
 /// Lists the numbers that are not zero, each with its noun. Input: singular, plural, number.
-pub(crate) fn told(numbers: &[(&str, &str, u64)]) -> Vec<String> {
+pub(crate) fn counted_parts(numbers: &[(&str, &str, u64)]) -> Vec<String> {
     let some = numbers.iter().filter(|(.., number)| *number > 0);
     some.map(|(one, many, number)| units::counted(*number, one, many)).collect()
 }

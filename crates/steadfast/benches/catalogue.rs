@@ -17,7 +17,7 @@ use steadfast::catalogue::{
     Catalogue, CatalogueReader, DueOptions, LockRequest, Observation, Recorder, RunScope, RunStart,
 };
 use steadfast::tag::TagPlace;
-use steadfast::{Action, Algorithm, Selection, Tag, Timestamp, Verdict};
+use steadfast::{Action, Algorithm, Selection, Tag, Timestamp, VerbKind, Verdict};
 use steadfast::{FilePath, Origin, Subject};
 use steadfast_digest::AlgorithmHasher;
 use steadfast_sys::clock::process_cpu_ns;
@@ -66,7 +66,7 @@ fn moment(seconds: i64) -> Timestamp {
 }
 
 fn writer() -> LockRequest<'static> {
-    LockRequest { verb: "bench", now: moment(1), wait: None }
+    LockRequest { verb: VerbKind::Check, now: moment(1), wait: None }
 }
 
 /// A file that is made up from its number.
@@ -140,7 +140,7 @@ impl Iterator for Maker {
     }
 }
 
-fn recorder(file: &Path, scope: &RunScope, verb: &str, now: i64) -> Recorder {
+fn recorder(file: &Path, scope: &RunScope, verb: VerbKind, now: i64) -> Recorder {
     let catalogue = Catalogue::open_writer(file, &writer()).expect("it is there");
     let begin = RunStart {
         verb,
@@ -163,7 +163,7 @@ fn follow(
 ) -> (f64, f64) {
     const BUNCH: usize = 10_000;
     let scope = RunScope::whole(root);
-    let mut recorder = recorder(file, &scope, "check", 2);
+    let mut recorder = recorder(file, &scope, VerbKind::Check, 2);
     let (mut wall, mut cpu) = (0.0, 0.0);
     let mut maker = Maker::new(root, size).enumerate();
     let mut seconds = 2;
@@ -257,7 +257,7 @@ fn quick(tree: &Path) {
     let file = folder.path().join("catalogue.sqlite");
     let root = tree.canonicalize().expect("it is there");
     Catalogue::create(&root, Some(&file), &writer()).expect("there is none");
-    let mut recorder = recorder(&file, &RunScope::whole(&root), "tag", 2);
+    let mut recorder = recorder(&file, &RunScope::whole(&root), VerbKind::Tag, 2);
     let mut stack = vec![root.clone()];
     while let Some(directory) = stack.pop() {
         let entries = fs::read_dir(&directory).expect("it can be listed");

@@ -81,7 +81,7 @@ pub use recorder::{Recorder, RunStart};
 pub use records::CatalogueReader;
 pub use repaired::RepairSource;
 pub(crate) use repaired::Repairs;
-pub use runs::{RecordedVerb, RunRecord, RunState};
+pub use runs::{RunRecord, RunState};
 pub use scope::RunScope;
 pub use session::CatalogueSession;
 pub use trees::{CataloguedTree, TreeList};

@@ -420,6 +420,8 @@ impl fmt::Display for Notice {
 
 /// What the walk skipped.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+// What an earlier version did not count is not in its jobs.
+#[cfg_attr(feature = "json", derive(serde::Serialize, serde::Deserialize), serde(default))]
 #[non_exhaustive]
 pub struct Skipped {
     /// Symbolic links, which are never followed.

@@ -45,6 +45,7 @@ mod advice;
 mod error;
 
 mod exit_status;
+mod verb_kind;
 pub mod verdict;
 mod evidence;
 mod file_state;
@@ -136,6 +137,7 @@ pub use crate::run::{
     TreeChanges, UpdateOptions, Verb, changes,
 };
 pub use crate::selection::Selection;
+pub use crate::verb_kind::VerbKind;
 pub use crate::verdict::{ChangeEvidence, Judgement, Reason, Verdict};
 
 /// The examples of `docs/reference/library.md` run with those of this crate.

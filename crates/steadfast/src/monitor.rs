@@ -13,6 +13,7 @@ use crate::event::{Action, FileEvent, Notice, Skipped, Subject};
 use crate::exit_status::ExitStatus;
 use crate::finding::Finding;
 use crate::read::Origin;
+use crate::verb_kind::VerbKind;
 use crate::verdict::Verdict;
 
 /// Receives the events of a run. Calls come from the thread that called the run, one at a time.
@@ -197,7 +198,7 @@ pub struct EventCounts {
 #[non_exhaustive]
 pub struct Summary {
     /// The verb that ran.
-    pub verb: &'static str,
+    pub verb: VerbKind,
     /// Whether nothing was written because it was a dry run.
     pub dry_run: bool,
     /// Damaged files of a check for which parity or another file of the same contents is known. It
@@ -285,7 +286,7 @@ impl Summary {
         if self.interrupted || !self.status.is_fine() {
             return None;
         }
-        let checks = matches!(self.verb, "check" | "retag");
+        let checks = matches!(self.verb, VerbKind::Check | VerbKind::Retag);
         let elsewhere = self.skipped.dataless + self.skipped.dataless_directories;
         let notice = match self.files {
             0 if elsewhere > 0 => Notice::failure(NOT_HERE).advise(Advice::Download),
@@ -302,7 +303,7 @@ impl Summary {
     /// others: they may have had some.
     pub(crate) fn lost_tags(&self) -> Option<Notice> {
         let untagged = self.verdicts(Verdict::Untagged);
-        if self.verb != "check" || self.catalogued || untagged == 0 || self.judged() == 0 {
+        if self.verb != VerbKind::Check || self.catalogued || untagged == 0 || self.judged() == 0 {
             return None;
         }
         let files = counted(untagged, "file has no tag", "files have no tag");

@@ -77,6 +77,7 @@ use crate::selection::Selection;
 use crate::store::pages::PageKeeper;
 use crate::store::xattr::Xattr;
 use crate::store::{Store, has_tag};
+use crate::verb_kind::VerbKind;
 use crate::walk::{Excludes, Listed, WalkItem, walk};
 
 fn task_of(verb: Verb, context: TagContext) -> Arc<dyn Task> {
@@ -159,7 +160,7 @@ pub(crate) fn run_as(
     let backend = settings.lanes.to_string();
     let accepts = verb.accepts_missing() || repaired.as_ref().is_some_and(|it| it.accepts);
     let accepts = accepts && !options.dry_run;
-    let recorded_as = if repaired.is_some() { "repair" } else { verb.name() };
+    let recorded_as = if repaired.is_some() { VerbKind::Repair } else { verb.kind() };
     let start = run_start(recorded_as, &backend, accepts, options);
     let catalogue = session.as_ref().map(|session| session.catalogue().file());
     let known_proofs = known_proofs(verb, session.as_ref(), options)?;
@@ -183,7 +184,7 @@ pub(crate) fn run_as(
         monitor.progress(&survey.forecast(known_proofs));
     }
     let work = Work {
-        verb: verb.name(),
+        verb: verb.kind(),
         task,
         engine,
         settings,
@@ -393,7 +394,7 @@ pub(crate) fn import(
     let session = open_catalogue::open(Verb::Import, &selection, options)?;
     let session = session.map(|session| session.covering_list(&selection));
     let records = session.as_ref().map(CatalogueSession::reader).transpose()?.map(Arc::new);
-    let start = run_start(Verb::Import.name(), "", false, options);
+    let start = run_start(VerbKind::Import, "", false, options);
     let recording = session
         .map(|session| RunRecording::start(session, &selection, &start, &options.controls.stop));
     let recording = recording.transpose()?;
@@ -434,7 +435,7 @@ fn run_listed(
         Err(Unlisted { document, reason }) => Listed::Fault(document, reason),
     });
     let work = Work {
-        verb: verb.name(),
+        verb: verb.kind(),
         task,
         engine: engine_of(options),
         settings: RunSettings::of(options, &selection)?,
@@ -468,7 +469,7 @@ fn check_due(
     let selection = Selection { roots: vec![root.clone()], ..Selection::default() };
     let settings = RunSettings::of(options, &selection)?;
     let backend = settings.lanes.to_string();
-    let start = run_start(Verb::check().name(), &backend, false, options);
+    let start = run_start(VerbKind::Check, &backend, false, options);
     let pages = pages_of(Verb::check(), Some(session.catalogue().file()), options)?;
     let mut context = TagContext { pages, ..context_of(Verb::check(), store, records, options) };
     let time_limit = deadline.map(|deadline| {
@@ -476,7 +477,7 @@ fn check_due(
         TimeLimit { deadline, files_due: list.files(), stop: Arc::clone(&context.stop) }
     });
     let work = Work {
-        verb: Verb::check().name(),
+        verb: VerbKind::Check,
         task: task_of(Verb::check(), context),
         engine,
         settings,

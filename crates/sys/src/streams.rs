@@ -17,7 +17,7 @@ pub fn stdout_was_closed() -> bool {
     STDOUT_CLOSED.load(Ordering::Relaxed)
 }
 
-extern "C" fn look() {
+extern "C" fn note_closed_stdout() {
     // SAFETY: 1 is no forbidden number, nothing else runs yet that could close or open it, and a
     // descriptor that is closed is what the system is asked about: it answers EBADF.
     let stdout = unsafe { BorrowedFd::borrow_raw(1) };
@@ -30,4 +30,4 @@ extern "C" fn look() {
 #[used]
 #[cfg_attr(target_os = "linux", unsafe(link_section = ".init_array"))]
 #[cfg_attr(target_os = "macos", unsafe(link_section = "__DATA,__mod_init_func"))]
-static LOOK: extern "C" fn() = look;
+static NOTE_CLOSED_STDOUT: extern "C" fn() = note_closed_stdout;

@@ -3,7 +3,8 @@
 use std::path::Path;
 
 use steadfast::Options;
-use steadfast::catalogue::{Catalogue, RecordedVerb, RunState};
+use steadfast::VerbKind;
+use steadfast::catalogue::{Catalogue, RunState};
 
 use crate::error::Error;
 use crate::schedule::CheckSchedule;
@@ -56,7 +57,7 @@ impl CoverForecast {
         let runs = catalogue.runs(i64::MAX, RUNS_READ)?;
         let mut checks = runs
             .iter()
-            .filter(|run| run.kind() == Some(RecordedVerb::Check) && run.state == RunState::Whole);
+            .filter(|run| run.kind() == Some(VerbKind::Check) && run.state == RunState::Whole);
         let rate = checks.find_map(|run| {
             let seconds = run.latest.seconds - run.started.seconds;
             let is_measured = run.bytes > MEASURED_BYTES_MIN && seconds > 0;

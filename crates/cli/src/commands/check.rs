@@ -48,14 +48,14 @@ pub(super) fn run(args: &CheckArgs) -> anyhow::Result<ExitStatus> {
         execute(Verb::Check(check), &selection, options, &args.output, report(&selection.roots))?;
     #[cfg(feature = "schedule")]
     if status == ExitStatus::Corrupt && !args.output.json {
-        tell_of_drives(selection.roots.first());
+        print_drive_errors(selection.roots.first());
     }
     Ok(status)
 }
 
 /// Says what the drives of a folder with corrupt files count, if they count errors.
 #[cfg(feature = "schedule")]
-fn tell_of_drives(root: Option<&PathBuf>) {
+fn print_drive_errors(root: Option<&PathBuf>) {
     let drives = root.map(|root| steadfast_watch::drives(root)).unwrap_or_default();
     for drive in drives.iter().filter(|drive| !drive.findings.is_empty()) {
         drive.lines().iter().for_each(|line| crate::exit::complain(line));

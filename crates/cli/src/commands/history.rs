@@ -26,13 +26,13 @@ pub(super) fn run(args: &ShowArgs) -> anyhow::Result<ExitStatus> {
     let outlet = Outlet::new(args.document.csv);
     let history = catalogue.history(&path)?;
     if is_known(&history) {
-        return tell_file(&catalogue, &history, &args.document, outlet);
+        return write_of_file(&catalogue, &history, &args.document, outlet);
     }
     let whole = catalogue.runs_over(&path)?;
     if whole.is_empty() && !catalogue.root().join(&path).is_dir() {
         bail!("the catalogue `{}` knows no `{}`", catalogue.file().display(), path.display());
     }
-    tell_directory(&catalogue, &path, &whole, &args.document, outlet)
+    write_of_directory(&catalogue, &path, &whole, &args.document, outlet)
 }
 
 /// Whether a file of this name is known or ever was. Runs that covered its place say nothing of a
@@ -41,7 +41,7 @@ fn is_known(history: &History) -> bool {
     history.now.is_some() || history.runs.iter().any(|run| !run.happened.is_empty())
 }
 
-fn tell_file(
+fn write_of_file(
     catalogue: &Catalogue,
     history: &History,
     document: &DocumentArgs,
@@ -62,7 +62,7 @@ fn tell_file(
     Ok(ExitStatus::Fine)
 }
 
-fn tell_directory(
+fn write_of_directory(
     catalogue: &Catalogue,
     path: &Path,
     whole: &[i64],

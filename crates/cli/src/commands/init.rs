@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context as _, ensure};
 use steadfast::ExitStatus;
 use steadfast::catalogue::{Catalogue, FILE, FOLDER, LockRequest, TreeList};
-use steadfast::{CatalogueUse, InitOptions, Verb};
+use steadfast::{CatalogueUse, InitOptions, Verb, VerbKind};
 use steadfast_report::escape;
 
 use crate::args::InitArgs;
@@ -26,7 +26,7 @@ pub(super) fn run(args: &InitArgs) -> anyhow::Result<ExitStatus> {
         options.catalogue.choice =
             args.catalogue.clone().map_or(CatalogueUse::Nearest, CatalogueUse::At);
     });
-    let writer = LockRequest { verb: "init", now: (options.now)(), wait: None };
+    let writer = LockRequest { verb: VerbKind::Init, now: (options.now)(), wait: None };
     if args.rebind {
         let mut catalogue = Catalogue::open_writer(&file_of(args), &writer)?;
         catalogue.rebind(&args.root)?;

@@ -21,7 +21,7 @@ use crate::document_file::{DocumentFile, is_record};
 use crate::exit;
 use crate::output::answer;
 use crate::progress::ProgressLine;
-use crate::session::told_level;
+use crate::session::level_of_environment;
 use steadfast::ExitStatus;
 
 /// Bytes above which a person is asked before they are written.
@@ -109,7 +109,7 @@ fn execute(
     let stop = exit::stop_on_signals()?;
     let mut shown = Shown::new(args);
     let mut session = Session::begin(made_by(), command(), &stop, &mut shown);
-    if let Some(level) = told_level() {
+    if let Some(level) = level_of_environment() {
         session.requested(level);
     }
     for workload in workloads {
@@ -219,7 +219,7 @@ impl Watch for Shown {
         });
         let done = units::percent(doing.done);
         let what = escape::text(doing.what);
-        self.line.say(&format!("{done}{}: {what}", left.unwrap_or_default()));
+        self.line.print(&format!("{done}{}: {what}", left.unwrap_or_default()));
     }
 }
 

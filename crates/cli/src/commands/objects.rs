@@ -82,7 +82,7 @@ fn how(
 }
 
 /// Runs, prints findings as they come, and returns the status.
-fn tell(
+fn print_compared(
     args: &ComparedArgs,
     stop: &AtomicBool,
     run: impl FnOnce(&mut dyn FnMut(&ObjectFinding)) -> Result<ObjectsSummary, Error>,
@@ -106,7 +106,7 @@ fn tell(
             if outlet.is_closed() {
                 stop.store(true, Ordering::Relaxed);
             }
-            progress.say(&format!("looked at {}", units::counted(seen, "object", "objects")));
+            progress.print(&format!("looked at {}", units::counted(seen, "object", "objects")));
         }
     });
     progress.clear();

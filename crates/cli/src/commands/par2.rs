@@ -34,7 +34,7 @@ pub(super) fn are_sets(paths: &[PathBuf]) -> anyhow::Result<bool> {
 pub(super) fn check(args: &CheckArgs) -> anyhow::Result<ExitStatus> {
     let (stop, json) = (exit::stop_on_signals()?, args.output.json);
     let verified = each_set(&args.paths.paths, |path| {
-        verify_par2(path, &[], &stop, &mut |file| tell(file, json, false))
+        verify_par2(path, &[], &stop, &mut |file| print_file(file, json, false))
     });
     end("check", &verified, json)
 }
@@ -45,7 +45,9 @@ pub(super) fn repair(args: &RepairArgs) -> anyhow::Result<ExitStatus> {
     let is_asked = !args.dry_run.dry_run && !json && io::stdin().is_terminal();
     let repair = |is_plan| {
         each_set(&args.paths.paths, |path| {
-            repair_par2(path, &args.from, is_plan, &stop, &mut |file| tell(file, json, !is_plan))
+            repair_par2(path, &args.from, is_plan, &stop, &mut |file| {
+                print_file(file, json, !is_plan)
+            })
         })
     };
     if !args.yes {
@@ -107,7 +109,7 @@ fn end(verb: &'static str, totals: &Par2Totals, json: bool) -> anyhow::Result<Ex
     Ok(totals.exit_status())
 }
 
-fn tell(file: &Par2Report, json: bool, is_done: bool) {
+fn print_file(file: &Par2Report, json: bool, is_done: bool) {
     let mut out = Vec::new();
     match json {
         true => write_file_json(file, &mut out),

@@ -144,7 +144,7 @@ impl ParityMonitor for ParityConsole {
             true => write_not_protected_json(file, out),
             false => write_not_protected_text(file, out),
         };
-        self.progress.aside(|| tell(write));
+        self.progress.aside(|| print_line(write));
     }
 
     fn still_needed(&mut self, set: &NeededSet) {
@@ -153,7 +153,7 @@ impl ParityMonitor for ParityConsole {
             true => write_needed_json(set, out),
             false => write_needed_text(set, out),
         };
-        self.progress.aside(|| tell(write));
+        self.progress.aside(|| print_line(write));
     }
 }
 
@@ -163,7 +163,7 @@ fn sets(
     work: impl FnOnce(&mut FoundSet<'_>) -> Result<SetTotals, steadfast::Error>,
 ) -> anyhow::Result<ExitStatus> {
     let totals = work(&mut |set| {
-        tell(|out| match args.json {
+        print_line(|out| match args.json {
             true => write_set_json(set, out),
             false => write_set_text(set, out),
         });
@@ -205,7 +205,7 @@ fn remove(args: &ParityDropArgs) -> anyhow::Result<ExitStatus> {
 }
 
 /// Writes a line as it becomes known.
-fn tell(line: impl FnOnce(&mut Vec<u8>)) {
+fn print_line(line: impl FnOnce(&mut Vec<u8>)) {
     let mut out = Vec::new();
     line(&mut out);
     // The work goes on although nobody reads of it; the exit status then tells.

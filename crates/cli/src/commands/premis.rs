@@ -10,10 +10,10 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use steadfast::catalogue::{
-    Catalogue, CatalogueError, CatalogueReader, FailedCheck, FileState, Overdue, RecordedVerb,
-    RepairedFile, RunRecord,
+    Catalogue, CatalogueError, CatalogueReader, FailedCheck, FileState, Overdue, RepairedFile,
+    RunRecord,
 };
-use steadfast::{FilePath, Tag, Timestamp};
+use steadfast::{FilePath, Tag, Timestamp, VerbKind};
 use steadfast_report::audit::AuditTally;
 use steadfast_report::premis::{PremisEvents, PremisHappening, PremisObjects};
 
@@ -99,7 +99,7 @@ fn write_proof(
 ) {
     let Some(at) = file.last_proof else { return };
     let Some(run) = runs.begun_at(at) else { return };
-    let compares = matches!(run.kind(), Some(RecordedVerb::Check | RecordedVerb::Repair));
+    let compares = matches!(run.kind(), Some(VerbKind::Check | VerbKind::Repair));
     let made_it = !compares && tag.tagged.seconds >= run.started.seconds;
     let happening = if made_it {
         PremisHappening::DigestCalculation { tag, before: None }

@@ -51,7 +51,7 @@ fn serve(server: Server, page: &str, opens: bool) -> anyhow::Result<ExitStatus> 
     write_out(format!("{}\n", server.address_to_print(page)).as_bytes())
         .context("cannot write to stdout")?;
     let local = server.is_plain_loopback();
-    let _told = local.then(|| running::tell(server.bound(), &server.owner_address())).flatten();
+    let _told = local.then(|| running::publish(server.bound(), &server.owner_address())).flatten();
     if opens {
         let address = server.ticket_to(page)?;
         // In a thread, because an opener may wait for the page.

@@ -10,7 +10,9 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use steadfast::catalogue::{Catalogue, LockRequest, Observation, RunScope, RunStart};
 use steadfast::tag::TagPlace;
-use steadfast::{Action, Algorithm, Digest, FilePath, Selection, Subject, Tag, Timestamp, Verdict};
+use steadfast::{
+    Action, Algorithm, Digest, FilePath, Selection, Subject, Tag, Timestamp, VerbKind, Verdict,
+};
 use steadfast_sys::file::Status;
 
 use crate::history::kept;
@@ -28,6 +30,7 @@ fn enter_run(tree: &Tree, names: &[&str], verb: &str, read_from: &str, days: i64
     let now = ago(days);
     // The tests beside this one start programs; between fork and exec these hold the lock too.
     let stop = AtomicBool::new(false);
+    let verb: VerbKind = verb.parse().unwrap();
     let writer = LockRequest { verb, now, wait: Some(&stop) };
     let root = tree.path("").canonicalize().unwrap();
     let file = root.join(".steadfast/catalogue.sqlite");
@@ -51,7 +54,7 @@ fn enter_run(tree: &Tree, names: &[&str], verb: &str, read_from: &str, days: i64
             mtime: status.mtime,
             tagged: ago(500),
         };
-        let tags = verb == "tag";
+        let tags = verb == VerbKind::Tag;
         let observation = Observation {
             path: &FilePath { parent: Arc::from(parent), name: name.to_owned() },
             subject: Subject::File,

@@ -47,11 +47,11 @@ fn any_128_pages_of_a_column_come_back_and_no_129() {
         for at in random.choose(128 - data, 128) {
             losses.lose(PageAt::Parity(parity[at as usize]));
         }
-        assert_eq!((losses.spare(column), losses.strength()), (0, 0));
+        assert_eq!((losses.pages_left(column), losses.strength()), (0, 0));
         assert_eq!(sample.rebuild(&losses).unwrap(), data);
         let one_more = pages.iter().find(|page| !losses.is_lost(PageAt::Data(**page))).unwrap();
         losses.lose(PageAt::Data(*one_more));
-        assert_eq!(losses.spare(column), -1);
+        assert_eq!(losses.pages_left(column), -1);
         assert!(!losses.can_have(*one_more));
         let error = sample.rebuild(&losses).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::TooManyLost);

@@ -13,7 +13,7 @@ use crate::output::Output;
 use crate::run::TextOptions;
 use crate::text::{RED, YELLOW, finding_line, throughput, write_counts};
 use crate::units;
-use crate::view::{algorithm_title, told};
+use crate::view::{algorithm_title, counted_parts};
 
 /// Renders text.
 #[derive(Clone, Debug, Default)]
@@ -144,7 +144,7 @@ impl DiffText {
         for (root, skipped) in
             [(&roots.here, &summary.skipped_here), (&roots.there, &summary.skipped_there)]
         {
-            let passed = passed_by(skipped);
+            let passed = skipped_words(skipped);
             if !passed.is_empty() {
                 let root = escape::path(root);
                 text.push_str(&format!("not compared in {root}: {}\n", passed.join(", ")));
@@ -245,8 +245,8 @@ fn times(pair: &PathPair) -> String {
 }
 
 /// Lists what a walk skipped. Links and special files are compared by name only.
-fn passed_by(skipped: &Skipped) -> Vec<String> {
-    told(&[
+fn skipped_words(skipped: &Skipped) -> Vec<String> {
+    counted_parts(&[
         ("symbolic link", "symbolic links", skipped.symlinks),
         ("special file", "special files", skipped.special),
         ("excluded path", "excluded paths", skipped.excluded),

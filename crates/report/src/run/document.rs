@@ -264,10 +264,7 @@ fn sound(run: &Summary) -> String {
 }
 
 fn title(run: &Summary, units: Units) -> String {
-    let mut verb = run.verb.to_owned();
-    if let Some(first) = verb.get_mut(0..1) {
-        first.make_ascii_uppercase();
-    }
+    let verb = units::capital(run.verb.name());
     let files = units::counted(run.files, "file", "files");
     format!("{verb} of {files}, {}", units.bytes(run.bytes))
 }

@@ -78,20 +78,8 @@ pub(super) fn finding_object(noted: &FindingEvent) -> JsonObject<'_> {
 fn summary_object(run: &Summary) -> JsonObject<'_> {
     let verdicts = view::verdicts(run).map(|(verdict, files)| (verdict.name(), files));
     let actions = view::actions(run).map(|(action, files)| (action.name(), files));
-    let skipped = [
-        ("symlinks", run.skipped.symlinks),
-        ("special", run.skipped.special),
-        ("excluded", run.skipped.excluded),
-        ("dataless", run.skipped.dataless),
-        ("dataless_directories", run.skipped.dataless_directories),
-        ("system_folders", run.skipped.system_folders),
-        ("resource_forks", run.skipped.resource_forks),
-        ("sidecars", run.skipped.sidecars),
-        ("leaves", run.skipped.leaves),
-        ("other_file_systems", run.skipped.other_file_systems),
-    ];
     JsonObject::default()
-        .field("verb", run.verb)
+        .field("verb", run.verb.name())
         .field("dry_run", run.dry_run)
         .field("interrupted", run.interrupted)
         .field("still_due", run.still_due)
@@ -109,7 +97,7 @@ fn summary_object(run: &Summary) -> JsonObject<'_> {
         .field("catalogued", run.catalogued)
         .field("findings", CountsByName(view::findings(run).collect()))
         .field("failed", run.counts.failed)
-        .field("skipped", CountsByName(skipped.into()))
+        .field("skipped", run.skipped)
         .field("cost", cost_object(run))
 }
 

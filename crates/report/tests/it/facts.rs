@@ -6,6 +6,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use steadfast::ExitStatus;
+use steadfast::VerbKind;
 use steadfast::cost::{EnergyReading, Role, ThreadCost};
 use steadfast::event::FileError;
 use steadfast::{
@@ -162,14 +163,14 @@ pub(crate) fn check_end() -> Summary {
     ];
     let counts = counts.map(|(verdict, files)| (Some(verdict), None, files));
     let mut end = end(&counts, ExitStatus::Corrupt);
-    end.verb = "check";
+    end.verb = VerbKind::Check;
     end
 }
 
 /// Makes the end of a check that was interrupted before it read anything.
 pub(crate) fn interrupted_end() -> Summary {
     let mut end = end(&[(None, None, 1)], ExitStatus::Corrupt);
-    (end.verb, end.interrupted, end.elapsed_ns) = ("check", true, 850_000_000);
+    (end.verb, end.interrupted, end.elapsed_ns) = (VerbKind::Check, true, 850_000_000);
     (end.bytes, end.skipped) = (0, Skipped::default());
     end
 }
@@ -190,7 +191,7 @@ pub(crate) fn tag_events() -> Vec<Event> {
 pub(crate) fn tag_end(dry_run: bool) -> Summary {
     let counts = [(None, Some(Action::Tagged), 11), (None, Some(Action::Kept), 1), (None, None, 1)];
     let mut end = end(&counts, ExitStatus::Undetermined);
-    (end.verb, end.dry_run) = ("tag", dry_run);
+    (end.verb, end.dry_run) = (VerbKind::Tag, dry_run);
     (end.bytes, end.elapsed_ns) = (50_331_648, 21_000_000);
     end.counts.failed = 1;
     end

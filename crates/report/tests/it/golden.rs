@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use steadfast::{Action, Event, Summary, Verdict};
+use steadfast::{Action, Event, Summary, VerbKind, Verdict};
 use steadfast_report::{Csv, FindingRule, JsonLines, Renderer, Show, Text, TextOptions, Units};
 
 use crate::facts;
@@ -101,7 +101,7 @@ fn what_was_accepted_is_no_finding() {
     accepted.action = Some(Action::Retagged);
     let events = [facts::said(accepted)];
     let mut end = facts::check_end();
-    end.verb = "retag";
+    end.verb = VerbKind::Retag;
     let output = facts::document(&mut Text::new(TextOptions::default()), &events, &end);
     let answer = String::from_utf8(output.answer).unwrap();
     let told = "retagged    photos/a.jpg\nlooked at 12,345 files";

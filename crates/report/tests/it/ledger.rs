@@ -11,7 +11,7 @@ use steadfast::catalogue::{
     FileState, Happened, History, HistoryRun, KnownFile, LockRequest, Overdue, RunRecord, RunScope,
     RunStart, RunState,
 };
-use steadfast::{Algorithm, Digest, Origin, Tag, Timestamp, Verdict};
+use steadfast::{Algorithm, Digest, Origin, Tag, Timestamp, VerbKind, Verdict};
 
 /// 2025-11-20 14:46:40 UTC.
 pub(crate) const NOW: i64 = 1_763_650_000;
@@ -55,10 +55,10 @@ fn empty_run() -> RunRecord {
     static RUN: OnceLock<RunRecord> = OnceLock::new();
     let make = || {
         let folder = tempfile::tempdir().unwrap();
-        let writer = LockRequest { verb: "check", now: moment(NOW), wait: None };
+        let writer = LockRequest { verb: VerbKind::Check, now: moment(NOW), wait: None };
         let catalogue = Catalogue::create(folder.path(), None, &writer).unwrap();
         let begin = RunStart {
-            verb: "check",
+            verb: VerbKind::Check,
             read_from: Some(Origin::Cache),
             backend: "x86_shani x4",
             now: moment(NOW),

@@ -8,7 +8,8 @@ use axum::response::Response;
 use axum::routing::get;
 use maud::{Markup, html};
 use steadfast::Timestamp;
-use steadfast::catalogue::{RecordedVerb, RunRecord, RunState};
+use steadfast::VerbKind;
+use steadfast::catalogue::{RunRecord, RunState};
 use steadfast_report::units;
 
 use crate::app::App;
@@ -101,7 +102,7 @@ fn outcome(run: &RunRecord) -> (&'static str, &'static str, String) {
         RunState::Whole if changed > 0 => {
             ("warn", "changed", format!("{} changed", units::count(changed)))
         }
-        RunState::Whole if run.kind() == Some(RecordedVerb::Check) => {
+        RunState::Whole if run.kind() == Some(VerbKind::Check) => {
             ("good", "intact", units::counted(run.files, "file, all is well", "files, all is well"))
         }
         RunState::Whole => ("idle", "check", units::count(run.files)),

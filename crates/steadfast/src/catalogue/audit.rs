@@ -20,11 +20,12 @@ use super::entry::{FileRecord, FileRow};
 use super::error::DbError;
 use super::history::{read_event, select_events};
 use super::repaired::{self, RepairSource};
-use super::runs::{self, RecordedVerb, RunRecord};
+use super::runs::{self, RunRecord};
 use super::slice::{NameSlice, next_first, rows_of, slices_after};
 use super::slice_cache::{FoundRow, SliceCache, reading};
 use super::{Catalogue, CatalogueError};
 use crate::file_state::FileState;
+use crate::verb_kind::VerbKind;
 
 /// Slices that are read in one transaction.
 const PAGE_LEN: usize = 256;
@@ -180,7 +181,7 @@ impl Catalogue {
 
 /// Returns whether a run compared files with tags that earlier runs had made.
 fn compares(run: &RunRecord) -> bool {
-    !run.kind().is_some_and(RecordedVerb::records)
+    !run.kind().is_some_and(VerbKind::records)
 }
 
 fn audit(db: &Connection, windows: &[u32], now: Timestamp) -> Result<Audit, DbError> {

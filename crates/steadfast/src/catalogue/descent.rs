@@ -75,7 +75,7 @@ impl Recorder {
             && self.is_unmounted(known, &relative)?
         {
             unmounted = true;
-            self.say_unmounted(Some(known.clone()), relative.clone(), say)?;
+            self.report_unmounted(Some(known.clone()), relative.clone(), say)?;
         }
         let walked = self.scope.walks(&relative);
         if walked && self.scope.begins_at(&relative) {

@@ -17,11 +17,11 @@ use super::happening::Happening;
 use super::not_visited::{Presence, presence_at};
 use super::observation::ObservedFile;
 use super::recorder::Recorder;
-use super::runs::RecordedVerb;
 use super::slice::{Settled, rows_of, slice_with};
 use super::writes;
 use crate::file_state::FileState;
 use crate::finding::{Finding, Say};
+use crate::verb_kind::VerbKind;
 
 /// Rows that are read from the table at a time.
 const PAGE_LEN: i64 = 512;
@@ -224,8 +224,7 @@ impl Recorder {
         let directory = place.directory;
         if !self.follow(&place, &row.known, paths, say)? {
             let (tag, path) = (row.known.record.tag, place.path);
-            let accepted =
-                self.mode.accepts || self.record.kind().is_some_and(RecordedVerb::accepts);
+            let accepted = self.mode.accepts || self.record.kind().is_some_and(VerbKind::accepts);
             let standing = if accepted { FileState::Fine } else { FileState::Missing };
             self.write_event(
                 directory,

@@ -352,17 +352,18 @@ mod tests {
 
     use crate::catalogue::{Catalogue, LockRequest, RunScope, RunStart, RunState};
     use crate::read::Origin;
+    use crate::verb_kind::VerbKind;
     use steadfast_sys::file::Timestamp;
 
     #[test]
     fn a_stop_interrupts_a_statement_of_sqlite_and_the_run_can_still_be_stored() {
         let tree = tempfile::tempdir().unwrap();
         let now = Timestamp::default();
-        let lock = LockRequest { verb: "init", now, wait: None };
+        let lock = LockRequest { verb: VerbKind::Init, now, wait: None };
         let catalogue = Catalogue::create(tree.path(), None, &lock).unwrap();
         let file = catalogue.file().to_owned();
         let start = RunStart {
-            verb: "check",
+            verb: VerbKind::Check,
             read_from: Some(Origin::Cache),
             backend: "",
             now,

@@ -122,7 +122,7 @@ impl Recorder {
             if let FolderVolume::Unmounted(path) = volume {
                 if unmounted.insert(path.clone()) {
                     let directory = at_path(self.db(), &path)?;
-                    self.say_unmounted(directory, path, say)?;
+                    self.report_unmounted(directory, path, say)?;
                 }
                 continue;
             }
@@ -219,7 +219,7 @@ impl Recorder {
                 return Ok(false);
             }
             if !self.scope.begins_at(&path) && self.is_unmounted(&directory, &path)? {
-                let entries = self.say_unmounted(Some(directory), path, say)?;
+                let entries = self.report_unmounted(Some(directory), path, say)?;
                 complete &= entries == 0;
                 continue;
             }
@@ -273,7 +273,7 @@ impl Recorder {
     }
 
     /// Reports the files of a directory whose volume is not mounted. Returns how many.
-    pub(super) fn say_unmounted(
+    pub(super) fn report_unmounted(
         &mut self,
         directory: Option<Directory>,
         path: PathBuf,

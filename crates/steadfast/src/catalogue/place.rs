@@ -23,6 +23,7 @@ use crate::advice::Advice;
 use crate::error::copied;
 use crate::tree_folder::DRAFT;
 use crate::tree_folder::{FILE, FOLDER, LOCK, is_left_of};
+use crate::verb_kind::VerbKind;
 
 /// Interval at which a waiting writer tries again.
 const LOOK_AGAIN: Duration = Duration::from_millis(50);
@@ -37,7 +38,7 @@ const PUBLISHED: &[u8] = b" published\n";
 #[derive(Clone, Copy, Debug)]
 pub struct LockRequest<'a> {
     /// The verb, to be shown to others who find the catalogue in use.
-    pub verb: &'a str,
+    pub verb: VerbKind,
     /// The time of day.
     pub now: Timestamp,
     /// Waits until this flag is set, instead of failing at once.

@@ -19,6 +19,7 @@ use crate::event::{FileEvent, Skipped, Subject, Visit};
 use crate::finding::Say;
 use crate::selection::Selection;
 use crate::store::has_tag;
+use crate::verb_kind::VerbKind;
 use crate::walk::{Entry, Excludes, WalkItem, walk};
 use steadfast_manifest::tag::TagPlace;
 
@@ -59,7 +60,8 @@ impl Catalogue {
     ) -> Result<QuickSummary, Error> {
         let excludes = Excludes::new(&selection.excludes)?;
         let scope = RunScope::of(&self.root, selection);
-        let begin = RunStart { verb: "quick", read_from: None, backend: "", now, accepts: false };
+        let begin =
+            RunStart { verb: VerbKind::Quick, read_from: None, backend: "", now, accepts: false };
         let mode =
             RecorderMode { writes: false, quick: true, accepts: false, believes_empty: false };
         let file = self.file.clone();

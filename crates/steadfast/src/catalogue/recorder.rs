@@ -27,6 +27,7 @@ use super::{Catalogue, CatalogueError, runs, schema, volume};
 use crate::event::{FileEvent, Subject};
 use crate::finding::{Finding, Say};
 use crate::read::Origin;
+use crate::verb_kind::VerbKind;
 use crate::verdict::Verdict;
 use steadfast_manifest::tag::TagPlace;
 
@@ -34,7 +35,7 @@ use steadfast_manifest::tag::TagPlace;
 #[derive(Clone, Debug)]
 pub struct RunStart<'a> {
     /// The verb.
-    pub verb: &'a str,
+    pub verb: VerbKind,
     /// The requested source of bytes; `None` if none are read.
     pub read_from: Option<Origin>,
     /// The SHA-256 backend and its lanes.
@@ -156,7 +157,7 @@ impl Recorder {
         let nothing_whole = !runs::any_whole(&catalogue.db)?;
         let record = RunRecord {
             id: last + 1,
-            verb: begin.verb.to_owned(),
+            verb: begin.verb.name().to_owned(),
             version: env!("CARGO_PKG_VERSION").to_owned(),
             read_from: begin.read_from,
             backend: begin.backend.to_owned(),

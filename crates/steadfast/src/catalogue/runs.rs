@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use rusqlite::{Connection, Row};
-use strum::{EnumString, FromRepr, IntoStaticStr};
+use strum::{FromRepr, IntoStaticStr};
 
 use steadfast_sys::file::{Timestamp, age_s};
 
@@ -11,6 +11,7 @@ use super::column;
 use super::entry::RowSum;
 use super::error::DbError;
 use crate::read::Origin;
+use crate::verb_kind::VerbKind;
 
 /// How a run ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, FromRepr, IntoStaticStr)]
@@ -37,39 +38,6 @@ impl RunState {
     /// Returns the name in lower case, as in JSON.
     pub fn name(self) -> &'static str {
         self.into()
-    }
-}
-
-/// What a run did, of the verbs under which runs are recorded.
-#[derive(Clone, Copy, Debug, EnumString, PartialEq, Eq)]
-#[strum(serialize_all = "lowercase")]
-#[non_exhaustive]
-pub enum RecordedVerb {
-    /// Made the catalogue, and recorded files.
-    Init,
-    /// Tagged files that had no tag.
-    Tag,
-    /// Tagged files by another record of them.
-    Import,
-    /// Judged files.
-    Check,
-    /// Judged files, and retagged modified ones.
-    Update,
-    /// Made tags match the contents.
-    Retag,
-    /// Judged files, and restored damaged ones.
-    Repair,
-}
-
-impl RecordedVerb {
-    /// Returns whether it only records files, so that a proof by it is the first of a file.
-    pub(super) fn records(self) -> bool {
-        matches!(self, RecordedVerb::Init | RecordedVerb::Tag | RecordedVerb::Import)
-    }
-
-    /// Returns whether it accepts what was edited.
-    pub(super) fn accepts(self) -> bool {
-        matches!(self, RecordedVerb::Update | RecordedVerb::Retag)
     }
 }
 
@@ -125,8 +93,8 @@ const RUN_COLUMNS: &str = "id, verb, version, read_from, backend, started_s, lat
     files, bytes, all_directories, all_slices, all_entries, all_coverage, all_events, sum";
 
 impl RunRecord {
-    /// Returns what it did; `None` for every other verb.
-    pub fn kind(&self) -> Option<RecordedVerb> {
+    /// Returns what it did; `None` if this version has no such verb.
+    pub fn kind(&self) -> Option<VerbKind> {
         self.verb.parse().ok()
     }
 

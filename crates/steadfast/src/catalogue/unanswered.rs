@@ -13,9 +13,10 @@ use super::history::covering_runs;
 use super::runs::RunState;
 use super::{Catalogue, CatalogueError, directory};
 use crate::beneath;
+use crate::verb_kind::VerbKind;
 
 /// The verbs that end before they write if too much has changed.
-const ASKING: [&str; 2] = ["update", "retag"];
+const ASKING: [VerbKind; 2] = [VerbKind::Update, VerbKind::Retag];
 
 impl Catalogue {
     /// Returns whether no whole run of a verb that asks has covered a missing file since a run
@@ -39,7 +40,7 @@ fn is_unanswered(db: &Connection, path: &Path) -> Result<bool, DbError> {
     let mut asked =
         db.prepare_cached("SELECT 1 FROM runs WHERE id = ? AND state = ? AND verb IN (?, ?)")?;
     for run in covering_runs(db, parent.id, name.as_bytes())?.range(since..) {
-        if asked.exists((run, RunState::Whole as i64, ASKING[0], ASKING[1]))? {
+        if asked.exists((run, RunState::Whole as i64, ASKING[0].name(), ASKING[1].name()))? {
             return Ok(false);
         }
     }

@@ -312,7 +312,7 @@ mod tests {
         Account { elapsed_ns: 1000, processors: 2, workers, threads, ..Account::default() }
     }
 
-    fn told(account: &Account) -> (Resource, Bound, f64, Option<(Resource, Bound, u64)>) {
+    fn bounds_of(account: &Account) -> (Resource, Bound, f64, Option<(Resource, Bound, u64)>) {
         let Bounds { limit, share, next } = account.bounds().expect("something was done");
         let next = next.map(|next| (next.resource, next.bound, next.least_ns));
         (limit.resource, limit.bound, share, next)
@@ -326,7 +326,7 @@ mod tests {
         let worker = || thread(Role::Worker, &[(Stage::Hash, 900, 0), (Stage::Read, 70, 0)]);
         let account = account(vec![worker(), worker()]);
         let next = Some((Resource::Processors, READ, 70));
-        assert_eq!(told(&account), (Resource::Processors, HASH, 0.9, next));
+        assert_eq!(bounds_of(&account), (Resource::Processors, HASH, 0.9, next));
         assert_eq!(account.limits().len(), 2);
     }
 
@@ -337,10 +337,10 @@ mod tests {
         let mut account = account(vec![worker(), worker(), reader(), reader()]);
         account.storage_ns = 950;
         let next = Some((Resource::Processors, HASH, 510));
-        assert_eq!(told(&account), (Resource::Storage, Bound::Storage, 0.95, next));
+        assert_eq!(bounds_of(&account), (Resource::Storage, Bound::Storage, 0.95, next));
         // The same waiting, on a storage that could take more requests.
         account.storage_ns = 300;
-        assert_eq!(told(&account).1, HASH);
+        assert_eq!(bounds_of(&account).1, HASH);
     }
 
     #[test]
@@ -348,11 +348,11 @@ mod tests {
         // Opening takes the most time, but without hashing, the second limit would be just as high.
         let worker = || thread(Role::Worker, &[(Stage::Hash, 450, 0), (Stage::Open, 500, 0)]);
         let mut two = account(vec![worker(), worker()]);
-        assert_eq!(told(&two).1, Bound::Stage(Stage::Open));
+        assert_eq!(bounds_of(&two).1, Bound::Stage(Stage::Open));
         // If a walk takes as long as the rest without either, only the size is left to choose by.
         two.threads.push(thread(Role::Walk, &[(Stage::Walk, 900, 890)]));
-        assert_eq!(told(&two).1, Bound::Stage(Stage::Open));
-        assert_eq!(told(&two).3.map(|next| next.0), Some(Resource::Walk));
+        assert_eq!(bounds_of(&two).1, Bound::Stage(Stage::Open));
+        assert_eq!(bounds_of(&two).3.map(|next| next.0), Some(Resource::Walk));
     }
 
     #[test]
@@ -363,19 +363,19 @@ mod tests {
             (Role::Report, Stage::Report, Resource::Report),
         ] {
             let one = account(vec![worker(), worker(), thread(role, &[(stage, 980, 600)])]);
-            let (found, bound, share, next) = told(&one);
+            let (found, bound, share, next) = bounds_of(&one);
             assert_eq!((found, bound, share), (resource, Bound::Stage(stage), 0.98));
             assert_eq!(next, Some((Resource::Processors, HASH, 300)));
         }
         let mut file = account(vec![thread(Role::Worker, &[(Stage::Hash, 990, 0)]), worker()]);
         file.longest_file_ns = 985;
-        assert_eq!(told(&file), (Resource::LongestFile, HASH, 0.985, None));
+        assert_eq!(bounds_of(&file), (Resource::LongestFile, HASH, 0.985, None));
     }
 
     #[test]
     fn writing_tags_holds_workers_and_not_processors() {
         let worker = || thread(Role::Worker, &[(Stage::Store, 950, 940), (Stage::Hash, 40, 0)]);
-        let bound = told(&account(vec![worker(), worker()]));
+        let bound = bounds_of(&account(vec![worker(), worker()]));
         let next = Some((Resource::Processors, HASH, 40));
         assert_eq!(bound, (Resource::Workers, Bound::Stage(Stage::Store), 0.95, next));
     }
@@ -390,21 +390,21 @@ mod tests {
         assert_eq!(one.limits()[0].resource, Resource::Processors);
         let next = Some((Resource::Processors, READ, 600));
         assert_eq!(
-            told(&one),
+            bounds_of(&one),
             (Resource::Processors, READ, 0.6, Some((Resource::LongestFile, HASH, 590)))
         );
         one.longest_file_ns = 620;
-        assert_eq!(told(&one), (Resource::LongestFile, HASH, 0.62, next));
+        assert_eq!(bounds_of(&one), (Resource::LongestFile, HASH, 0.62, next));
     }
 
     #[test]
     fn reading_in_turns_binds_as_if_one_thread_did_it() {
         let worker = || thread(Role::Worker, &[(Stage::Hash, 100, 0), (Stage::Read, 470, 40)]);
         let mut turns = account(vec![worker(), worker()]);
-        assert_eq!(told(&turns).0, Resource::Processors);
+        assert_eq!(bounds_of(&turns).0, Resource::Processors);
         turns.reads_at_a_time = Some(1);
         let next = Some((Resource::Processors, HASH, 100));
-        assert_eq!(told(&turns), (Resource::Reads, READ, 0.86, next));
+        assert_eq!(bounds_of(&turns), (Resource::Reads, READ, 0.86, next));
         turns.reads_at_a_time = Some(2);
         assert_eq!(turns.bounds().map(|bounds| bounds.limit.least_ns), Some(530));
     }
@@ -414,19 +414,19 @@ mod tests {
         let worker = || thread(Role::Worker, &[(Stage::Hash, 300, 0), (Stage::Queue, 650, 0)]);
         let mut displaced = account(vec![worker(), worker()]);
         let next = Some((Resource::Processors, HASH, 300));
-        assert_eq!(told(&displaced), (Resource::Processors, Bound::Queue, 0.65, next));
+        assert_eq!(bounds_of(&displaced), (Resource::Processors, Bound::Queue, 0.65, next));
         // The time of the longest file includes the waiting of its thread.
         displaced.longest_file_ns = 950;
-        assert_eq!(told(&displaced).1, Bound::Queue);
+        assert_eq!(bounds_of(&displaced).1, Bound::Queue);
         // Threads that wait for each other leave no processor idle and to nobody else.
         let worker = || thread(Role::Worker, &[(Stage::Hash, 500, 0), (Stage::Queue, 500, 0)]);
         let crowded = account(vec![worker(), worker(), worker(), worker()]);
-        assert_eq!(told(&crowded), (Resource::Processors, HASH, 1.0, None));
+        assert_eq!(bounds_of(&crowded), (Resource::Processors, HASH, 1.0, None));
     }
 
     #[test]
     fn fewer_workers_than_processors_bind_by_themselves() {
-        let bound = told(&account(vec![thread(Role::Worker, &[(Stage::Hash, 980, 0)])]));
+        let bound = bounds_of(&account(vec![thread(Role::Worker, &[(Stage::Hash, 980, 0)])]));
         assert_eq!(bound, (Resource::Workers, HASH, 0.98, None));
     }
 
@@ -438,10 +438,10 @@ mod tests {
         held.reads_at_a_time = Some(1);
         held.rate_limit_ns = 940;
         let next = Some((Resource::Processors, HASH, 60));
-        assert_eq!(told(&held), (Resource::RateLimit, Bound::RateLimit, 0.94, next));
+        assert_eq!(bounds_of(&held), (Resource::RateLimit, Bound::RateLimit, 0.94, next));
         // A storage slower than the rate limit is itself the limit.
         (held.rate_limit_ns, held.reads_at_a_time) = (300, None);
-        assert_eq!(told(&held).1, Bound::Storage);
+        assert_eq!(bounds_of(&held).1, Bound::Storage);
     }
 
     #[test]

@@ -109,6 +109,7 @@ impl fmt::Display for NeededSet {
 
 /// What became of the parity of a tree.
 #[derive(Clone, Debug, Default)]
+#[cfg_attr(feature = "json", derive(serde::Serialize))]
 #[non_exhaustive]
 #[must_use]
 pub struct ParityMade {
@@ -140,6 +141,7 @@ pub struct ParityMade {
     pub interrupted: bool,
     /// Whether the time was up before its end.
     pub time_up: bool,
+    #[cfg_attr(feature = "json", serde(skip))]
     pub(super) status: ExitStatus,
 }
 

@@ -61,6 +61,7 @@ impl SetReport {
 
 /// What is known of all sets.
 #[derive(Clone, Debug, Default)]
+#[cfg_attr(feature = "json", derive(serde::Serialize))]
 #[non_exhaustive]
 #[must_use]
 pub struct SetTotals {
@@ -80,6 +81,7 @@ pub struct SetTotals {
     pub earlier_bytes: u64,
     /// Whether the run was told to stop before its end.
     pub interrupted: bool,
+    #[cfg_attr(feature = "json", serde(skip))]
     status: ExitStatus,
 }
 

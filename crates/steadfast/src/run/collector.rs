@@ -147,7 +147,7 @@ impl<'a> Collector<'a> {
             pipeline.renew();
             let over = pipeline.is_over();
             let events = pipeline.finished(if over { Duration::ZERO } else { patience });
-            self.pass_on(events.into_iter());
+            self.report_events(events.into_iter());
             let late = stopped.is_some_and(|(since, _)| since.elapsed() > GRACE);
             if over || late || pipeline.has_failed() {
                 break;
@@ -174,7 +174,7 @@ impl<'a> Collector<'a> {
             }
         }
         self.held = held.time();
-        self.pass_on(pipeline.leftovers().into_iter());
+        self.report_events(pipeline.leftovers().into_iter());
         stopped.map(|(_, halt)| halt)
     }
 
@@ -207,12 +207,12 @@ impl<'a> Collector<'a> {
     }
 
     /// Waits for events and passes them to the monitor.
-    fn pass_on(&mut self, events: impl ExactSizeIterator<Item = Box<FileEvent>>) {
+    fn report_events(&mut self, events: impl ExactSizeIterator<Item = Box<FileEvent>>) {
         self.clock.lap(Stage::Wait);
         self.clock.begin_job();
         let files = events.len() as u64;
         for event in events {
-            self.pass_on_one(event);
+            self.report_event(event);
         }
         self.record(|recording, now, tell| recording.tick(now, tell));
         self.clock.end_job();
@@ -228,7 +228,7 @@ impl<'a> Collector<'a> {
         }
     }
 
-    fn pass_on_one(&mut self, mut event: Box<FileEvent>) {
+    fn report_event(&mut self, mut event: Box<FileEvent>) {
         // The reading belongs to the first name in walk order, although another name may have been
         // opened first.
         if let Some(identity) = event.visit.identity.as_deref().copied() {

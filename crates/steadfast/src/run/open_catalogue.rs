@@ -13,6 +13,7 @@ use crate::catalogue::{
 use crate::error::Error;
 use crate::event::Notice;
 use crate::selection::Selection;
+use crate::verb_kind::VerbKind;
 
 /// The message about a path that the catalogue cannot know.
 pub(super) const NOT_IN_TREE: &str = "it is not in the catalogued tree";
@@ -35,7 +36,7 @@ pub(super) fn open(
     }
     let Some(file) = file_of(selection, options)? else { return Ok(None) };
     let wait = options.catalogue.wait.then_some(&*options.controls.stop);
-    let lock = LockRequest { verb: verb.name(), now: clock::utc_now(), wait };
+    let lock = LockRequest { verb: verb.kind(), now: clock::utc_now(), wait };
     let session = match (options.dry_run, verb) {
         (true, _) => CatalogueSession::read(&file),
         // A check is useful even if its result cannot be recorded.
@@ -64,7 +65,7 @@ fn make(selection: &Selection, options: &Options) -> Result<CatalogueSession, Er
         CatalogueUse::Off => return Err(Error::usage("`init` makes a catalogue")),
     };
     let wait = options.catalogue.wait.then_some(&*options.controls.stop);
-    let lock = LockRequest { verb: "init", now: (options.now)(), wait };
+    let lock = LockRequest { verb: VerbKind::Init, now: (options.now)(), wait };
     let place = file.map_or(inside.as_path(), |file| file);
     let session = match place.symlink_metadata() {
         Err(_) => CatalogueSession::create(root, file, &lock)?,

@@ -17,6 +17,7 @@ use crate::cost::SpanSink;
 use crate::pages::PagesUse;
 use crate::qos::LevelDial;
 use crate::store::foreign::ForeignKind;
+use crate::verb_kind::VerbKind;
 
 /// What a run is to do, with the options that this verb has. An option of another verb cannot be
 /// given, so none is ever ignored:
@@ -33,8 +34,7 @@ use crate::store::foreign::ForeignKind;
 ///
 /// let check = CheckOptions { accept_missing: true, ..CheckOptions::default() };
 /// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq, IntoStaticStr)]
-#[strum(serialize_all = "lowercase")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Verb {
     /// Hash every file without a tag and tag it.
@@ -62,9 +62,25 @@ pub enum Verb {
 }
 
 impl Verb {
+    /// Returns it without its options.
+    pub fn kind(self) -> VerbKind {
+        match self {
+            Verb::Tag(_) => VerbKind::Tag,
+            Verb::Init(_) => VerbKind::Init,
+            Verb::Check(_) => VerbKind::Check,
+            Verb::Update(_) => VerbKind::Update,
+            Verb::Retag(_) => VerbKind::Retag,
+            Verb::Untag => VerbKind::Untag,
+            Verb::Show => VerbKind::Show,
+            Verb::Hash(_) => VerbKind::Hash,
+            Verb::Import => VerbKind::Import,
+            Verb::Export(_) => VerbKind::Export,
+        }
+    }
+
     /// Returns the name as the command writes it.
     pub fn name(self) -> &'static str {
-        self.into()
+        self.kind().name()
     }
 
     /// Returns `tag` without options.

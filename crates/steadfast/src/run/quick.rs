@@ -11,6 +11,7 @@ use crate::error::Error;
 use crate::event::Notice;
 use crate::monitor::{Event, HashingMeans, Monitor, Summary};
 use crate::selection::Selection;
+use crate::verb_kind::VerbKind;
 
 /// Compares the length, times and inode of files with the catalogue.
 ///
@@ -29,7 +30,8 @@ pub fn quick(
     let session = open_catalogue::open(Verb::check(), selection, &reading)?;
     let session = session.ok_or_else(not_catalogued)?;
     let means = HashingMeans { engine: "quick", workers: 1, ..HashingMeans::default() };
-    let mut summary = Summary { verb: "check", means, catalogued: true, ..Summary::default() };
+    let mut summary =
+        Summary { verb: VerbKind::Check, means, catalogued: true, ..Summary::default() };
     compare(session.into_catalogue(), selection, options, &mut summary, monitor)?;
     if let Some(notice) = summary.unproved(no_file(), options.allow_empty) {
         summary.raise_status(notice.status);

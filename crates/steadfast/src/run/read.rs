@@ -15,6 +15,7 @@ use crate::monitor::{Monitor, Summary};
 use crate::pipeline::{Plan, Task};
 use crate::read::Engine;
 use crate::selection::Selection;
+use crate::verb_kind::VerbKind;
 use crate::walk::Excludes;
 
 /// Reads files as `hash` does, on the same threads into the same buffers, without hashing them.
@@ -32,7 +33,7 @@ pub fn read_without_hashing(
 ) -> Result<Summary, Error> {
     let excludes = Arc::new(Excludes::new(&selection.excludes)?);
     let work = Work {
-        verb: "read",
+        verb: VerbKind::Read,
         task: Arc::new(ReadTask),
         engine,
         settings: RunSettings::of(options, selection)?,

@@ -22,6 +22,7 @@ use crate::monitor::{Event, FindingEvent};
 use crate::pipeline::AttributesOf;
 use crate::read::Origin;
 use crate::selection::Selection;
+use crate::verb_kind::VerbKind;
 use crate::verdict::Verdict;
 
 /// A run that is being recorded.
@@ -46,7 +47,7 @@ pub(super) struct ShownPaths {
 
 /// Returns what a run is recorded as.
 pub(super) fn run_start<'a>(
-    verb: &'a str,
+    verb: VerbKind,
     backend: &'a str,
     accepts: bool,
     options: &Options,

@@ -24,6 +24,7 @@ use crate::event::{Notice, Skipped};
 use crate::monitor::{HashingMeans, Monitor, Summary};
 use crate::pipeline::{AttributesOf, Pipeline, Settings, Task};
 use crate::read::Engine;
+use crate::verb_kind::VerbKind;
 
 /// Core types are looked up for runs that took at least this much processor time: the system keeps
 /// them in several files for each processor.
@@ -31,7 +32,7 @@ const CORE_TYPES_FROM_NS: u64 = 1_000_000_000;
 
 /// The parts of a run.
 pub(super) struct Work {
-    pub(super) verb: &'static str,
+    pub(super) verb: VerbKind,
     pub(super) task: Arc<dyn Task>,
     pub(super) engine: Arc<dyn Engine>,
     pub(super) source: Box<dyn EntrySource>,

@@ -17,7 +17,7 @@ use steadfast::catalogue::{
 use steadfast::tag::TagPlace;
 use steadfast::verdict::{ChangeEvidence, Judgement, Reading, Stored};
 use steadfast::{Action, Advice, Algorithm, CatalogueChange, Selection, Tag, Timestamp, Verdict};
-use steadfast::{FilePath, Origin, Subject};
+use steadfast::{FilePath, Origin, Subject, VerbKind};
 use steadfast_digest::AlgorithmHasher;
 use steadfast_sys::file::{FileKind, Status};
 use steadfast_testing::{Need, skip};
@@ -88,7 +88,7 @@ pub(crate) fn moment(seconds: i64) -> Timestamp {
 /// making and its start.
 pub(crate) fn writer(now: i64) -> LockRequest<'static> {
     static NEVER: AtomicBool = AtomicBool::new(false);
-    LockRequest { verb: "check", now: moment(now), wait: Some(&NEVER) }
+    LockRequest { verb: VerbKind::Check, now: moment(now), wait: Some(&NEVER) }
 }
 
 impl Garden {
@@ -171,7 +171,7 @@ impl Garden {
         let accepts = way.verb == "update";
         let now = moment(self.now);
         let begin = RunStart {
-            verb: way.verb,
+            verb: way.verb.parse().unwrap(),
             read_from: Some(Origin::Cache),
             backend: "test x1",
             now,
@@ -230,7 +230,7 @@ impl Garden {
         let root = catalogue.root().to_owned();
         let now = moment(self.now);
         let begin = RunStart {
-            verb: "tag",
+            verb: VerbKind::Tag,
             read_from: Some(Origin::Cache),
             backend: "test x1",
             now,
@@ -675,7 +675,7 @@ fn a_root_of_one_file_is_judged_by_itself() {
 #[test]
 fn a_catalogue_in_use_says_by_whom_and_readers_read() {
     let garden = Garden::planted(&["a"]);
-    let held = LockRequest { verb: "update", ..writer(garden.now) };
+    let held = LockRequest { verb: VerbKind::Update, ..writer(garden.now) };
     let held = Catalogue::open_writer(&garden.file, &held).unwrap();
     let at_once = LockRequest { wait: None, ..writer(garden.now + 7) };
     let refused = Catalogue::open_writer(&garden.file, &at_once).unwrap_err();
@@ -700,7 +700,7 @@ fn whoever_reads_beside_a_writer_sees_what_was_stored_last() {
     let root = catalogue.root().to_owned();
     let now = moment(garden.now + 10);
     let begin = RunStart {
-        verb: "check",
+        verb: VerbKind::Check,
         read_from: Some(Origin::Cache),
         backend: "test x1",
         now,
@@ -798,8 +798,11 @@ fn standings_outlast_runs_that_did_not_look() {
 fn beneath_a_root_no_link_leads_to_a_catalogue() {
     let (tree, elsewhere) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     let (root, other) = (tree.path().canonicalize().unwrap(), elsewhere.path());
-    let writer =
-        LockRequest { verb: "init", now: Timestamp { seconds: 1, nanoseconds: 0 }, wait: None };
+    let writer = LockRequest {
+        verb: VerbKind::Init,
+        now: Timestamp { seconds: 1, nanoseconds: 0 },
+        wait: None,
+    };
     Catalogue::create(other, None, &writer).unwrap();
     fs::create_dir_all(root.join("a/b")).unwrap();
     fs::create_dir(other.join("below")).unwrap();

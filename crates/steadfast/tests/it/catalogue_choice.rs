@@ -10,7 +10,7 @@ use steadfast::store::foreign::ForeignKind;
 use steadfast::unguarded::run;
 use steadfast::{
     Action, CatalogueUse, CheckOptions, DueChoice, HashOptions, Options, Selection, Summary, Verb,
-    Verdict,
+    VerbKind, Verdict,
 };
 use steadfast::{Advice, CatalogueChange};
 use steadfast::{Event, Monitor};
@@ -192,7 +192,7 @@ fn a_quick_check_leaves_the_catalogue_and_the_list_of_trees_alone() {
     let options = options().with(|options| options.catalogue.trees = Some(lists.at("trees")));
     let summary = quick(&tree.selection(), &options, &mut Told::default()).unwrap();
     let of = (summary.verb, summary.means.engine, summary.means.workers, summary.files);
-    assert_eq!((of, summary.exit_status().code()), (("check", "quick", 1, 1), 0));
+    assert_eq!((of, summary.exit_status().code()), ((VerbKind::Check, "quick", 1, 1), 0));
     assert!(summary.catalogued && !lists.at("trees").exists());
     assert_eq!(fs::read(tree.at(".steadfast/catalogue.sqlite")).unwrap(), before);
 }

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 use steadfast::catalogue::{Catalogue, CatalogueErrorKind, DueOptions, RunScope, RunStart};
 
-use steadfast::{Origin, Verb, Verdict};
+use steadfast::{Origin, Verb, VerbKind, Verdict};
 
 use crate::catalogue::{Garden, Way, moment, writer};
 use crate::catalogue_trouble::{catalogued, told};
@@ -69,7 +69,7 @@ fn checked(garden: &mut Garden) -> Result<Vec<String>, CatalogueErrorKind> {
     catalogue.guard().map_err(kind)?;
     let root = catalogue.root().to_owned();
     let begin = RunStart {
-        verb: "check",
+        verb: VerbKind::Check,
         read_from: Some(Origin::Cache),
         backend: "test x1",
         now: moment(garden.now),

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use steadfast::catalogue::{Catalogue, Observation, RunScope, RunStart};
 use steadfast::tag::TagPlace;
 use steadfast::{Action, Algorithm, Digest, Tag};
-use steadfast::{FilePath, Origin, Subject};
+use steadfast::{FilePath, Origin, Subject, VerbKind};
 use steadfast_sys::file::{FileKind, Status};
 
 use crate::catalogue::{moment, writer};
@@ -47,7 +47,7 @@ fn writer_that_is_killed() {
     let catalogue = Catalogue::open_writer(&file, &writer(round)).unwrap();
     let scope = RunScope::whole(&tree);
     let begin = RunStart {
-        verb: "update",
+        verb: VerbKind::Update,
         read_from: Some(Origin::Cache),
         backend: "test x1",
         now: moment(round),

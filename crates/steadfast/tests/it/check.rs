@@ -7,7 +7,7 @@ use std::sync::atomic::Ordering;
 use steadfast::read::buffered::Buffered;
 use steadfast::run::read_without_hashing;
 use steadfast::tag::TagError;
-use steadfast::{Action, Algorithm, CheckOptions, Options, TagOptions, Verb, Verdict};
+use steadfast::{Action, Algorithm, CheckOptions, Options, TagOptions, Verb, VerbKind, Verdict};
 
 use crate::catalogue_trouble::Told;
 use crate::tree::{Tree, retag, retag_to, run_on};
@@ -382,7 +382,7 @@ fn files_can_be_read_and_not_hashed() {
     let summary =
         read_without_hashing(&tree.selection(), &options, Arc::new(Buffered), &mut told).unwrap();
     assert_eq!((summary.files, summary.bytes, summary.exit_status().code()), (4, 3_100_014, 0));
-    assert_eq!((summary.verb, summary.means.engine), ("read", "buffered"));
+    assert_eq!((summary.verb, summary.means.engine), (VerbKind::Read, "buffered"));
     assert!(told.verdicts.values().all(Option::is_none));
 }
 

@@ -89,7 +89,7 @@ mod tests {
         root
     }
 
-    fn told(root: &tempfile::TempDir, number: &str) -> Medium {
+    fn medium_of(root: &tempfile::TempDir, number: &str) -> Medium {
         medium_at(&root.path().join("dev/block"), number)
     }
 
@@ -99,10 +99,10 @@ mod tests {
         let partition = root.path().join("devices/pci0/ata1/block/sda/sda1");
         fs::create_dir_all(&partition).unwrap();
         symlink(&partition, root.path().join("dev/block/8:17")).unwrap();
-        assert_eq!(told(&root, "8:0"), Medium::Rotating);
-        assert_eq!(told(&root, "8:1"), Medium::Solid);
-        assert_eq!(told(&root, "8:17"), Medium::Rotating);
-        assert_eq!(told(&root, "0:42"), Medium::Unknown);
+        assert_eq!(medium_of(&root, "8:0"), Medium::Rotating);
+        assert_eq!(medium_of(&root, "8:1"), Medium::Solid);
+        assert_eq!(medium_of(&root, "8:17"), Medium::Rotating);
+        assert_eq!(medium_of(&root, "0:42"), Medium::Unknown);
     }
 
     #[test]
@@ -112,9 +112,9 @@ mod tests {
             ("virtual/block/loop0", "1"),
             ("pci0/virtio2/block/vdb", "0"),
         ]);
-        assert_eq!(told(&root, "8:0"), Medium::Unknown);
-        assert_eq!(told(&root, "8:1"), Medium::Unknown);
-        assert_eq!(told(&root, "8:2"), Medium::Solid);
+        assert_eq!(medium_of(&root, "8:0"), Medium::Unknown);
+        assert_eq!(medium_of(&root, "8:1"), Medium::Unknown);
+        assert_eq!(medium_of(&root, "8:2"), Medium::Solid);
     }
 
     #[test]
@@ -131,9 +131,9 @@ mod tests {
         };
         slave("virtual/block/dm-0", "sda", "pci0/ata1/block/sda");
         slave("virtual/block/md0", "nvme0n1", "pci0/nvme0/nvme0n1");
-        assert_eq!(told(&root, "8:2"), Medium::Rotating);
-        assert_eq!(told(&root, "8:3"), Medium::Solid);
+        assert_eq!(medium_of(&root, "8:2"), Medium::Rotating);
+        assert_eq!(medium_of(&root, "8:3"), Medium::Solid);
         slave("virtual/block/md0", "dm-0", "virtual/block/dm-0");
-        assert_eq!(told(&root, "8:3"), Medium::Rotating);
+        assert_eq!(medium_of(&root, "8:3"), Medium::Rotating);
     }
 }

@@ -33,7 +33,7 @@ pub(super) fn run(args: &FleetPlanArgs) -> anyhow::Result<ExitStatus> {
     let mut progress = ProgressLine::new(When::Auto, args.json, false, Units::Si);
     let planned = plan(&mut *source, &args.out, &how, &stop, &mut |done: PlanProgress| {
         let (found, written) = (units::count(done.found), units::count(done.written));
-        progress.say(&match done.written {
+        progress.print(&match done.written {
             0 => format!("found {found} files"),
             _ => format!("cut {written} files"),
         });

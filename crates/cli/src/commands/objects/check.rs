@@ -10,7 +10,7 @@ use steadfast::ExitStatus;
 use steadfast::Options;
 use steadfast_objects::{Connection, ObjectStore, RetryPolicy, check};
 
-use super::{how, keys, known, tell};
+use super::{how, keys, known, print_compared};
 use crate::args::ObjectsCheckArgs;
 use crate::exit;
 
@@ -23,16 +23,17 @@ const REGION: &str = "us-east-1";
 pub(super) fn run(args: &ObjectsCheckArgs) -> anyhow::Result<ExitStatus> {
     let stop = exit::stop_on_signals()?;
     let keys = keys::find(args.profile.as_deref(), args.anonymous)?;
-    let told = |name: &str| env::var(name).ok().filter(|value| !value.is_empty());
-    let region = args.region.clone().or_else(|| told("AWS_REGION"));
-    let region = region.or_else(|| told("AWS_DEFAULT_REGION")).or(keys.region);
-    let endpoint = args.endpoint.clone().or_else(|| told("AWS_ENDPOINT_URL_S3"));
-    let authorities = args.ca_bundle.clone().or_else(|| told("AWS_CA_BUNDLE").map(PathBuf::from));
+    let variable = |name: &str| env::var(name).ok().filter(|value| !value.is_empty());
+    let region = args.region.clone().or_else(|| variable("AWS_REGION"));
+    let region = region.or_else(|| variable("AWS_DEFAULT_REGION")).or(keys.region);
+    let endpoint = args.endpoint.clone().or_else(|| variable("AWS_ENDPOINT_URL_S3"));
+    let authorities =
+        args.ca_bundle.clone().or_else(|| variable("AWS_CA_BUNDLE").map(PathBuf::from));
     let authorities = authorities.or_else(|| keys.authorities.map(PathBuf::from));
     let authorities = authorities
         .map(|path| fs::read(&path).with_context(|| format!("cannot read `{}`", path.display())));
     let connection = Connection {
-        endpoint: endpoint.or_else(|| told("AWS_ENDPOINT_URL")).or(keys.endpoint),
+        endpoint: endpoint.or_else(|| variable("AWS_ENDPOINT_URL")).or(keys.endpoint),
         region: region.unwrap_or_else(|| REGION.to_owned()),
         credentials: keys.credentials,
         authorities: authorities.transpose()?,
@@ -43,5 +44,5 @@ pub(super) fn run(args: &ObjectsCheckArgs) -> anyhow::Result<ExitStatus> {
     let store = ObjectStore::new(connection, args.address.clone())?;
     let known = known(&args.compared, &stop)?;
     let options = how(&args.compared, WORKERS, true, &stop);
-    tell(&args.compared, &stop, |found| check(&store, &known, &options, found))
+    print_compared(&args.compared, &stop, |found| check(&store, &known, &options, found))
 }

@@ -2,7 +2,7 @@
 
 use steadfast_objects::{Report, import};
 
-use super::{how, known, tell};
+use super::{how, known, print_compared};
 use crate::args::ObjectsImportArgs;
 use crate::exit;
 use steadfast::ExitStatus;
@@ -13,5 +13,7 @@ pub(super) fn run(args: &ObjectsImportArgs) -> anyhow::Result<ExitStatus> {
     let known = known(&args.compared, &stop)?;
     let workers = steadfast::qos::workers(args.compared.level.level());
     let options = how(&args.compared, workers, args.complete, &stop);
-    tell(&args.compared, &stop, |found| import(&report, &args.of, &known, &options, found))
+    print_compared(&args.compared, &stop, |found| {
+        import(&report, &args.of, &known, &options, found)
+    })
 }

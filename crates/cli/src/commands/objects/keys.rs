@@ -24,8 +24,8 @@ pub(super) struct Keys {
 /// Finds the keys: those of the environment, unless a profile is given. The other settings of the
 /// profile always apply.
 pub(super) fn find(profile: Option<&str>, anonymous: bool) -> anyhow::Result<Keys> {
-    let told = |name: &str| env::var(name).ok().filter(|value| !value.is_empty());
-    let name = profile.map(str::to_owned).or_else(|| told("AWS_PROFILE"));
+    let variable = |name: &str| env::var(name).ok().filter(|value| !value.is_empty());
+    let name = profile.map(str::to_owned).or_else(|| variable("AWS_PROFILE"));
     let name = name.unwrap_or_else(|| "default".to_owned());
     let credentials = read("AWS_SHARED_CREDENTIALS_FILE", "credentials")?;
     let config = read("AWS_CONFIG_FILE", "config")?;
@@ -42,9 +42,9 @@ pub(super) fn find(profile: Option<&str>, anonymous: bool) -> anyhow::Result<Key
     if anonymous {
         return Ok(keys);
     }
-    let own = told("AWS_ACCESS_KEY_ID").zip(told("AWS_SECRET_ACCESS_KEY"));
+    let own = variable("AWS_ACCESS_KEY_ID").zip(variable("AWS_SECRET_ACCESS_KEY"));
     let credentials = if let Some((access, secret)) = own.filter(|_| profile.is_none()) {
-        Credentials::new(access, secret, told("AWS_SESSION_TOKEN"))
+        Credentials::new(access, secret, variable("AWS_SESSION_TOKEN"))
     } else if let Some((access, secret)) =
         get("aws_access_key_id").zip(get("aws_secret_access_key"))
     {
@@ -60,9 +60,9 @@ pub(super) fn find(profile: Option<&str>, anonymous: bool) -> anyhow::Result<Key
 
 /// Reads a file of profiles. A missing file has none.
 fn read(variable: &str, name: &str) -> anyhow::Result<String> {
-    let told = env::var_os(variable).map(PathBuf::from);
+    let named = env::var_os(variable).map(PathBuf::from);
     let home = || env::var_os("HOME").map(|home| PathBuf::from(home).join(".aws").join(name));
-    let Some(path) = told.or_else(home) else { return Ok(String::new()) };
+    let Some(path) = named.or_else(home) else { return Ok(String::new()) };
     match fs::read_to_string(&path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(String::new()),
         read => read.with_context(|| format!("cannot read `{}`", path.display())),

@@ -33,10 +33,10 @@ pub(super) fn run(args: &QosRunArgs) -> anyhow::Result<u8> {
     let (name, arguments) = args.command.split_first().expect("one word at least is required");
     // `exec` returns only if it failed.
     let error = match qos::launcher(level) {
-        [] => session::tell_level(Command::new(name).args(arguments), level).exec(),
+        [] => session::with_level(Command::new(name).args(arguments), level).exec(),
         [launcher, own @ ..] => {
             let mut command = Command::new(launcher);
-            session::tell_level(command.args(own).args(&args.command), level).exec()
+            session::with_level(command.args(own).args(&args.command), level).exec()
         }
     };
     let shown = escape::path(name.as_ref());

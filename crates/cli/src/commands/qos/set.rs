@@ -18,7 +18,7 @@ pub(super) fn run(args: &QosSetArgs) -> anyhow::Result<ExitStatus> {
     forget_the_ended();
     let process = Process::find(args.pid)?;
     match args.level {
-        Level::Default => take_back(process),
+        Level::Default => restore_process(process),
         level => lower_to(level, process),
     }
 }
@@ -57,7 +57,7 @@ fn lower_to(level: Level, process: Process) -> anyhow::Result<ExitStatus> {
     Ok(page.status())
 }
 
-fn take_back(process: Process) -> anyhow::Result<ExitStatus> {
+fn restore_process(process: Process) -> anyhow::Result<ExitStatus> {
     let number = process.number;
     let mut state = ProcessState::of(&process)?;
     ensure!(

@@ -30,7 +30,7 @@ impl Drop for AddressFile {
 
 /// Publishes the address of a server to other commands of this user, if the system has a folder for
 /// that.
-pub(crate) fn tell(bound: SocketAddr, address: &str) -> Option<AddressFile> {
+pub(crate) fn publish(bound: SocketAddr, address: &str) -> Option<AddressFile> {
     let folder = folder()?;
     let made = DirBuilder::new().mode(0o700).create(&folder);
     if made.is_err_and(|error| error.kind() != io::ErrorKind::AlreadyExists) || !is_ours(&folder) {

@@ -2,7 +2,7 @@
 //! asked for, where the time went.
 
 use steadfast::cost::{Bounds, EnergyReading, Role, ThreadCost};
-use steadfast::{Cost, Stage, Summary, Verdict};
+use steadfast::{Cost, Stage, Summary, VerbKind, Verdict};
 
 use anstyle::Style;
 
@@ -63,10 +63,10 @@ impl Text {
 
     /// Counts the files: first those that the verb did its work on, then all others.
     fn counts(&self, run: &Summary) -> String {
-        let checks = matches!(run.verb, "check" | "update");
+        let checks = matches!(run.verb, VerbKind::Check | VerbKind::Update);
         let (done, files) = match run.verb {
-            "check" | "update" => ("checked", view::checked(run)),
-            "hash" => ("hashed", run.files),
+            VerbKind::Check | VerbKind::Update => ("checked", view::checked(run)),
+            VerbKind::Hash => ("hashed", run.files),
             _ => ("looked at", run.files),
         };
         let interrupted = if run.interrupted { "interrupted: " } else { "" };
@@ -177,7 +177,7 @@ impl Text {
 
     /// Says what to do about damaged tags that no catalogue can restore.
     fn advice_on_tags(&self, run: &Summary) -> Option<String> {
-        if self.damaged_tags == 0 || run.verb == "untag" {
+        if self.damaged_tags == 0 || run.verb == VerbKind::Untag {
             return None;
         }
         let tags = match self.damaged_tags {
@@ -207,7 +207,7 @@ impl Text {
         if let Some(files) = self.found(Verdict::Missing) {
             let files = units::counted(files, "file is missing", "files are missing");
             // A catalogue need not contain the files that another list misses.
-            return Some(match run.catalogued && run.verb != "import" {
+            return Some(match run.catalogued && run.verb != VerbKind::Import {
                 true => format!(
                     "{files}. Bring back: {}; if that was you: steadfast update --accept-missing {}",
                     view::remedy(run, self.paths()),
@@ -230,10 +230,12 @@ impl Text {
             () if self.findings.contains_key(&Heading::Catalogue("tag replaced")) => Some(format!(
                 "Compare files whose tags were replaced with a backup; if they are right: {accept}"
             )),
-            () => self.found(Verdict::Modified).filter(|_| run.verb == "check").map(|files| {
-                let files = units::counted(files, "file was edited", "files were edited");
-                format!("{files}. If that was you: steadfast update {paths}")
-            }),
+            () => {
+                self.found(Verdict::Modified).filter(|_| run.verb == VerbKind::Check).map(|files| {
+                    let files = units::counted(files, "file was edited", "files were edited");
+                    format!("{files}. If that was you: steadfast update {paths}")
+                })
+            }
         }
     }
 
