@@ -51,7 +51,7 @@ use steadfast::catalogue::Audit;
 use steadfast::cost::SpanSink;
 use steadfast::process::{DownloadScope, allow_downloads};
 use steadfast::{CatalogueUse, ErrorKind, Options, Run, Selection, Summary, Verb};
-use steadfast_report::{Csv, FindingRule, JsonLines, Renderer, Text, TextOptions, advice};
+use steadfast_report::{FindingRule, Renderer, RunLines, Text, TextOptions, advice};
 
 use crate::args::{Cli, Command, OutputArgs};
 use crate::console::Console;
@@ -203,8 +203,8 @@ fn render_as(
 ) -> anyhow::Result<ExitStatus> {
     let rule = FindingRule { require_tags: place.require_tags, dry_run: options.dry_run };
     let mut renderer: Box<dyn Renderer> = match (output.json, output.csv) {
-        (true, _) => Box::new(JsonLines { quiet: output.quiet, rule }),
-        (_, true) => Box::new(Csv::new(output.quiet, rule)),
+        (true, _) => Box::new(RunLines::json(output.quiet, rule)),
+        (_, true) => Box::new(RunLines::csv(output.quiet, rule)),
         _ => text(output.text(rule)),
     };
     exit::set_on_signals(&options.controls.stop)?;

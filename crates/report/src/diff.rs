@@ -4,8 +4,7 @@
 //! JSON and CSV. This module decides which pairs are findings; each module below renders one kind
 //! of document. `docs/reference/diff.md` specifies the JSON and CSV forms.
 
-mod csv;
-mod json;
+mod lines;
 mod text;
 
 use std::path::{Path, PathBuf};
@@ -13,8 +12,7 @@ use std::path::{Path, PathBuf};
 use steadfast::diff::{DiffSummary, Difference, PathKind, PathPair};
 use steadfast::{Notice, Skipped, Verdict};
 
-pub use csv::DiffCsv;
-pub use json::DiffJson;
+pub use lines::DiffLines;
 pub use text::DiffText;
 
 use crate::output::Output;
@@ -199,7 +197,7 @@ steadfast: `b`: something
 
     #[test]
     fn json_for_programs() {
-        let lines = document(&mut DiffJson { quiet: false });
+        let lines = document(&mut DiffLines::json(false));
         let lines: Vec<&str> = lines.lines().collect();
         assert_eq!(lines.len(), pairs().len() + 2);
         let contents = "\"algorithm\":\"crc32c\",\"digest\":\"01010101\",\"length\":9";
@@ -217,13 +215,13 @@ steadfast: `b`: something
         let end = "{\"summary\":{\"verb\":\"diff\",\"read\":false,\"interrupted\":false,\
                    \"exit_status\":1,\"algorithm\":null,\"files_a\":9,\"files_b\":9,";
         assert!(lines[13].starts_with(end), "{}", lines[13]);
-        let quiet = document(&mut DiffJson { quiet: true });
+        let quiet = document(&mut DiffLines::json(true));
         assert_eq!(quiet.lines().count(), pairs().len(), "two are no findings");
     }
 
     #[test]
     fn csv_for_spreadsheets() {
-        let lines = document(&mut DiffCsv::new(true));
+        let lines = document(&mut DiffLines::csv(true));
         let mut lines = lines.lines();
         let columns = lines.next().unwrap().split(',').count();
         assert_eq!(columns, 23);
@@ -233,7 +231,7 @@ steadfast: `b`: something
                    1709294405000000005,,,crc32c,02020202,,";
         assert_eq!(lines.next(), Some(row));
         let mut output = Output::default();
-        DiffCsv::new(false).end(&summary(), &mut output);
+        DiffLines::csv(false).end(&summary(), &mut output);
         assert_eq!(output.answer.iter().filter(|byte| **byte == b'\n').count(), 1, "the header");
     }
 }

@@ -15,6 +15,7 @@ pub mod advice;
 mod output;
 mod json;
 mod csv;
+mod lines;
 pub mod document;
 mod text;
 pub mod chart;
@@ -52,7 +53,7 @@ pub mod machines;
 
 pub use csv::for_terminal;
 pub use output::Output;
-pub use run::{Csv, JsonLines, Renderer, Show, Text, TextOptions};
+pub use run::{Renderer, RunLines, Show, Text, TextOptions};
 pub use sums::Sums;
 pub use units::Units;
 pub use view::FindingRule;

@@ -189,7 +189,7 @@ pub fn write_totals_json(verb: &'static str, totals: &SetTotals, out: &mut Vec<u
 
 /// The end of a verb: what it counted, between its name and its exit status.
 #[derive(Serialize)]
-struct End<'a, T> {
+struct ParityEnd<'a, T> {
     verb: String,
     #[serde(flatten)]
     counts: &'a T,
@@ -197,7 +197,7 @@ struct End<'a, T> {
 }
 
 fn write_end(verb: &str, counts: &impl Serialize, exit_status: ExitStatus, out: &mut Vec<u8>) {
-    write_summary(&End { verb: format!("parity {verb}"), counts, exit_status }, out);
+    write_summary(&ParityEnd { verb: format!("parity {verb}"), counts, exit_status }, out);
 }
 
 /// Appends how many sets were removed.

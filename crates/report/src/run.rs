@@ -3,9 +3,8 @@
 //! In: the events of a run in order, then its end. Out: bytes for the caller to write, or a
 //! [`Document`](crate::document::Document). Each module below renders one kind of document.
 
-mod csv;
 mod document;
-mod json;
+mod lines;
 mod show;
 mod text;
 
@@ -13,9 +12,8 @@ use steadfast::{Event, Summary};
 
 use crate::output::Output;
 
-pub use csv::{COLUMNS, Csv};
 pub use document::{RunFacts, RunReport};
-pub use json::JsonLines;
+pub use lines::{COLUMNS, RunLines};
 pub use show::Show;
 pub use text::{Text, TextOptions};
 

@@ -7,7 +7,7 @@ use anyhow::ensure;
 use steadfast::ExitStatus;
 use steadfast::diff::{Trees, diff, diff_list};
 use steadfast_report::FindingRule;
-use steadfast_report::diff::{DiffCsv, DiffJson, DiffRenderer, DiffRoots, DiffText};
+use steadfast_report::diff::{DiffLines, DiffRenderer, DiffRoots, DiffText};
 
 use crate::args::DiffArgs;
 use crate::console::Console;
@@ -52,10 +52,10 @@ pub(super) fn run(args: &DiffArgs) -> anyhow::Result<ExitStatus> {
 fn renderer(args: &DiffArgs) -> Box<dyn DiffRenderer> {
     let output = &args.output;
     if output.json {
-        return Box::new(DiffJson { quiet: output.quiet });
+        return Box::new(DiffLines::json(output.quiet));
     }
     if output.csv {
-        return Box::new(DiffCsv::new(output.quiet));
+        return Box::new(DiffLines::csv(output.quiet));
     }
     let roots = DiffRoots { here: args.a.clone(), there: args.b.clone() };
     Box::new(DiffText::new(roots, output.text(FindingRule::default())))

@@ -46,15 +46,7 @@ impl AxisRange {
             let (from, to) = (-0.5, (names.len().max(1)) as f64 - 0.5);
             // The first name is at the top.
             let (from, to) = if direction == AxisSide::Y { (to, from) } else { (from, to) };
-            return AxisRange {
-                from,
-                to,
-                marks,
-                log: false,
-                binary: false,
-                unit: 1.0,
-                cut: f64::INFINITY,
-            };
+            return AxisRange::even((from, to), marks, 1.0);
         }
         let values = || values(chart, direction).filter(|value| value.is_finite());
         let highest = values().fold(0.0, f64::max);
@@ -75,21 +67,18 @@ impl AxisRange {
         }
     }
 
+    /// A linear range in which nothing is cut.
+    fn even((from, to): (f64, f64), marks: Vec<f64>, unit: f64) -> AxisRange {
+        AxisRange { from, to, marks, log: false, binary: false, unit, cut: f64::INFINITY }
+    }
+
     /// From zero to the first mark above everything.
     fn linear(highest: f64, unit: f64) -> AxisRange {
         let highest = if highest > 0.0 { highest * 1.02 } else { unit };
         let step = nice_step(highest / MARKS_MAX, unit);
         let steps = (highest / step).ceil();
         let marks = (0..=steps as usize).map(|index| index as f64 * step).collect();
-        AxisRange {
-            from: 0.0,
-            to: steps * step,
-            marks,
-            log: false,
-            binary: false,
-            unit,
-            cut: f64::INFINITY,
-        }
+        AxisRange::even((0.0, steps * step), marks, unit)
     }
 
     /// From zero to the greatest value, wherever the last mark is.
@@ -97,7 +86,7 @@ impl AxisRange {
         let to = if highest > 0.0 { highest } else { unit };
         let step = nice_step(to / (MARKS_MAX - 0.5), unit);
         let marks = (0..=(to / step) as usize).map(|index| index as f64 * step).collect();
-        AxisRange { from: 0.0, to, marks, log: false, binary: false, unit, cut: f64::INFINITY }
+        AxisRange::even((0.0, to), marks, unit)
     }
 
     /// A little wider than the values, with marks at 1, 2 and 5 if there is room; at the values

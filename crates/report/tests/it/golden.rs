@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use steadfast::{Action, Event, Summary, VerbKind, Verdict};
-use steadfast_report::{Csv, FindingRule, JsonLines, Renderer, Show, Text, TextOptions, Units};
+use steadfast_report::{FindingRule, Renderer, RunLines, Show, Text, TextOptions, Units};
 
 use crate::facts;
 
@@ -66,12 +66,12 @@ fn tags_shown() {
 #[test]
 fn json_and_csv_of_a_check() {
     let (events, end) = (facts::check_events(), facts::check_end());
-    compare("check.json", &mut JsonLines::default(), &events, &end);
-    compare("check.csv", &mut Csv::default(), &events, &end);
+    compare("check.json", &mut RunLines::json(false, FindingRule::default()), &events, &end);
+    compare("check.csv", &mut RunLines::csv(false, FindingRule::default()), &events, &end);
     let rule = FindingRule { require_tags: true, dry_run: false };
-    let quiet = &mut JsonLines { quiet: true, rule };
+    let quiet = &mut RunLines::json(true, rule);
     compare("check-quiet.json", quiet, &events, &end);
-    compare("empty.csv", &mut Csv::new(true, FindingRule::default()), &[], &end);
+    compare("empty.csv", &mut RunLines::csv(true, FindingRule::default()), &[], &end);
 }
 
 #[test]

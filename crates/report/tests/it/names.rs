@@ -6,7 +6,7 @@ use base64::Engine as _;
 use proptest::prelude::*;
 use steadfast::Verdict;
 use steadfast::event::FileError;
-use steadfast_report::{Csv, JsonLines, Renderer, Show, Sums, Text, TextOptions};
+use steadfast_report::{FindingRule, Renderer, RunLines, Show, Sums, Text, TextOptions};
 
 use crate::facts;
 
@@ -58,12 +58,12 @@ proptest! {
         assert_harmless(&rendered(&mut Show::default(), &name));
         let terminal = Sums { for_terminal: true, ..Sums::default() };
         assert_harmless(&rendered(&mut terminal.clone(), &name));
-        assert_harmless(&rendered(&mut JsonLines::default(), &name));
+        assert_harmless(&rendered(&mut RunLines::json(false, FindingRule::default()), &name));
     }
 
     #[test]
     fn json_loses_no_byte_of_a_name(name in name()) {
-        let text = rendered(&mut JsonLines::default(), &name);
+        let text = rendered(&mut RunLines::json(false, FindingRule::default()), &name);
         let object: serde_json::Value = serde_json::from_str(text.lines().next().unwrap()).unwrap();
         let path = match &object["path_b64"] {
             serde_json::Value::String(base64) => {
@@ -79,7 +79,7 @@ proptest! {
 
     #[test]
     fn csv_keeps_its_columns(name in name()) {
-        let text = rendered(&mut Csv::default(), &name);
+        let text = rendered(&mut RunLines::csv(false, FindingRule::default()), &name);
         let mut reader = csv::Reader::from_reader(text.as_bytes());
         let row = reader.records().next().unwrap().unwrap();
         prop_assert_eq!(row.len(), steadfast_report::run::COLUMNS.len());
@@ -94,8 +94,11 @@ fn times_beyond_64_bits_are_strings() {
     let mut event = facts::event(b"a", None);
     event.actual = Some(facts::tag(1, 2, 9_223_372_036));
     event.stored = Some(facts::tag(1, 2, 9_223_372_037));
-    let pages =
-        facts::document(&mut JsonLines::default(), &[facts::said(event)], &facts::check_end());
+    let pages = facts::document(
+        &mut RunLines::json(false, FindingRule::default()),
+        &[facts::said(event)],
+        &facts::check_end(),
+    );
     let text = String::from_utf8(pages.answer).unwrap();
     let object: serde_json::Value = serde_json::from_str(text.lines().next().unwrap()).unwrap();
     assert_eq!(object["mtime_ns"].as_i64(), Some(9_223_372_036_123_456_789));

@@ -1,4 +1,5 @@
-//! Writes a run as JSON lines: one object on each line, the summary last.
+//! Writes a run as JSON lines, one object on each and the summary last, or as CSV of RFC 4180 with
+//! LF, with a row for each file.
 //!
 //! In: events and the end. Out: lines in base units, bytes and nanoseconds.
 //! `docs/formats/events.md` specifies them and outranks this file.
@@ -9,39 +10,78 @@ use steadfast::{Cost, Event, FileEvent, FindingEvent, Origin, Reason, Stage, Sub
 
 use super::Renderer;
 use crate::advice;
-use crate::json::{CountsByName, JsonObject, write_notice, write_object, write_summary};
+use crate::json::{CountsByName, JsonObject};
+use crate::lines::ObjectLines;
 use crate::output::Output;
 use crate::pages::damage_object;
 use crate::view::{self, FindingRule, finding_detail};
 
-/// Renders JSON lines.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct JsonLines {
-    /// Whether to write findings and the summary only.
-    pub quiet: bool,
-    /// Which events are findings.
-    pub rule: FindingRule,
+/// The columns, always these and in this order. An unknown value is an empty field.
+pub const COLUMNS: [&str; 23] = [
+    "path",
+    "path_b64",
+    "kind",
+    "verdict",
+    "action",
+    "algorithm",
+    "digest",
+    "length",
+    "mtime_ns",
+    "stored_algorithm",
+    "stored_digest",
+    "stored_length",
+    "stored_mtime_ns",
+    "stored_tagged_s",
+    "bytes_read",
+    "elapsed_ns",
+    "from",
+    "error",
+    "finding",
+    "moved_to",
+    "reference",
+    "reason",
+    "changed_ns",
+];
+
+/// Renders JSON lines or CSV.
+#[derive(Clone, Copy, Debug)]
+pub struct RunLines {
+    lines: ObjectLines,
+    quiet: bool,
+    rule: FindingRule,
 }
 
-impl Renderer for JsonLines {
+impl RunLines {
+    /// Begins JSON lines; `quiet` leaves out what is not a finding by the rule.
+    pub fn json(quiet: bool, rule: FindingRule) -> RunLines {
+        RunLines { lines: ObjectLines::Json, quiet, rule }
+    }
+
+    /// Begins CSV.
+    pub fn csv(quiet: bool, rule: FindingRule) -> RunLines {
+        RunLines { lines: ObjectLines::csv(&COLUMNS), quiet, rule }
+    }
+}
+
+impl Renderer for RunLines {
     fn event(&mut self, event: &Event, output: &mut Output) {
         match event {
             Event::File(event) if self.quiet && !self.rule.finds(event) => {}
-            Event::File(event) => write_object(&file_object(event), &mut output.answer),
+            Event::File(event) => self.lines.write(&file_object(event), output),
             Event::Finding(noted) if self.quiet && noted.finding.exit_status().is_fine() => {}
-            Event::Finding(noted) => write_object(&finding_object(noted), &mut output.answer),
-            Event::Notice(notice) => write_notice(notice, &mut output.answer),
+            Event::Finding(noted) => self.lines.write(&finding_object(noted), output),
+            Event::Notice(notice) => self.lines.write_notice(notice, output),
             _ => {}
         }
     }
 
     fn end(&mut self, run: &Summary, output: &mut Output) {
-        write_summary(&summary_object(run), &mut output.answer);
+        self.lines.end(&summary_object(run), output);
     }
 }
 
 /// The line or row about a file.
-pub(super) fn file_object(event: &FileEvent) -> JsonObject<'_> {
+fn file_object(event: &FileEvent) -> JsonObject<'_> {
     let read = event.actual.is_some() || event.reading.bytes > 0;
     // The present contents; without a digest if the file was not read.
     let (actual, extent) = (event.extent().and(event.actual), event.extent());
@@ -69,7 +109,7 @@ pub(super) fn file_object(event: &FileEvent) -> JsonObject<'_> {
 }
 
 /// The line or row about a finding of the catalogue.
-pub(super) fn finding_object(noted: &FindingEvent) -> JsonObject<'_> {
+fn finding_object(noted: &FindingEvent) -> JsonObject<'_> {
     JsonObject::at(&noted.path)
         .field("finding", noted.finding.name())
         .optional("detail", finding_detail(&noted.finding))

@@ -1,38 +1,79 @@
-//! Writes a comparison as JSON lines: one object on each line, the summary last.
+//! Writes a comparison as JSON lines, one object on each and the summary last, or as CSV, with a
+//! row for each path.
 
 use steadfast::diff::{DiffSummary, Difference, FileSide, PathPair};
 use steadfast::json::{Nanoseconds, TagText};
 use steadfast::{Notice, Skipped};
 
 use super::{DiffRenderer, beneath, finds, kind_name, skipped_counts};
-use crate::json::{CountsByName, JsonObject, write_notice, write_object, write_summary};
+use crate::json::{CountsByName, JsonObject};
+use crate::lines::ObjectLines;
 use crate::output::Output;
 
-/// Renders JSON lines.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct DiffJson {
-    /// Whether to write findings and the summary only.
-    pub quiet: bool,
+/// The columns, always these and in this order: of the path, of side A, of side B.
+const COLUMNS: [&str; 23] = [
+    "path",
+    "path_b64",
+    "kind",
+    "difference",
+    "moved_to",
+    "moved_to_b64",
+    "doubt",
+    "a_length",
+    "a_mtime_ns",
+    "a_algorithm",
+    "a_digest",
+    "a_stored_algorithm",
+    "a_stored_digest",
+    "a_verdict",
+    "a_error",
+    "b_length",
+    "b_mtime_ns",
+    "b_algorithm",
+    "b_digest",
+    "b_stored_algorithm",
+    "b_stored_digest",
+    "b_verdict",
+    "b_error",
+];
+
+/// Renders JSON lines or CSV.
+#[derive(Clone, Copy, Debug)]
+pub struct DiffLines {
+    lines: ObjectLines,
+    quiet: bool,
 }
 
-impl DiffRenderer for DiffJson {
+impl DiffLines {
+    /// Begins JSON lines; `quiet` leaves out pairs that are not findings.
+    pub fn json(quiet: bool) -> DiffLines {
+        DiffLines { lines: ObjectLines::Json, quiet }
+    }
+
+    /// Begins CSV.
+    pub fn csv(quiet: bool) -> DiffLines {
+        DiffLines { lines: ObjectLines::csv(&COLUMNS), quiet }
+    }
+}
+
+impl DiffRenderer for DiffLines {
     fn pair(&mut self, pair: &PathPair, output: &mut Output) {
         if !self.quiet || finds(pair) {
-            write_object(&pair_object(pair), &mut output.answer);
+            self.lines.write(&pair_object(pair), output);
         }
     }
 
     fn notice(&mut self, notice: &Notice, output: &mut Output) {
-        write_notice(notice, &mut output.answer);
+        self.lines.write_notice(notice, output);
     }
 
     fn end(&mut self, summary: &DiffSummary, output: &mut Output) {
-        write_summary(&summary_object(summary), &mut output.answer);
+        self.lines.end(&summary_object(summary), output);
     }
 }
 
 /// The line or row about a path.
-pub(super) fn pair_object(pair: &PathPair) -> JsonObject<'_> {
+fn pair_object(pair: &PathPair) -> JsonObject<'_> {
     JsonObject::at(beneath(&pair.path))
         .optional("kind", kind_name(pair.kind))
         .field("difference", pair.difference.name())
