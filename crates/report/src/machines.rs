@@ -10,7 +10,7 @@ use steadfast::Timestamp;
 use steadfast_measure::figures::cpu::{self, CpuFigures};
 use steadfast_measure::figures::hash::{self, Figure, PathLine};
 use steadfast_measure::figures::hosts::{self, HostFigures};
-use steadfast_measure::record::{Record, Stage, Unit, Workload};
+use steadfast_measure::record::{Record, Unit, Workload};
 
 use crate::document::{Axis, Cell, Chart, Document, Field, Mark, Quantity, Section, Table};
 use crate::measure::{cell, level_words, line_layers, rows_layer};
@@ -298,9 +298,8 @@ fn reading_chart(hosts: &[HostFigures]) -> Option<Chart> {
 fn size_chart(records: &[&Record]) -> Option<Chart> {
     let line = |record: &Record| -> Option<PathLine> {
         let figures = hash::of(record)?;
-        let is_check = |line: &&PathLine| line.stage == Stage::ReadHash && line.engine != "null";
         let of_levels = figures.level_lines.iter().map(|line| &line.net);
-        figures.lines.iter().filter(is_check).chain(of_levels).next().cloned()
+        figures.lines.iter().filter(|line| line.is_check()).chain(of_levels).next().cloned()
     };
     let lines = records.iter().zip(names(records));
     let lines: Vec<(String, PathLine)> =

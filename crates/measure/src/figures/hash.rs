@@ -8,7 +8,7 @@ mod path;
 use crate::record::{Factors, Record, Sample, Series, Stage, Workload};
 use crate::stats::{Estimate, median};
 
-pub use path::{FolderRate, LevelLine, Overlap, PathLine};
+pub use path::{FolderRate, LevelLine, NULL_ENGINE, Overlap, PathLine};
 
 /// Figures from the series of `measure hash`.
 #[derive(Clone, Debug, PartialEq)]

@@ -86,7 +86,7 @@ fn hashing(figures: &HashFigures, lowered: bool, host: &mut HostFigures) {
         line(lines.map(|line| &line.net).collect())
     };
     let qos = || figures.level_lines.iter().map(|line| line.qos);
-    let one = line(figures.lines.iter().filter(|line| is_check(line)).collect());
+    let one = line(figures.lines.iter().filter(|line| line.is_check()).collect());
     let (stream_high, stream_low) = match (qos().max(), qos().min()) {
         (high, low) if high == low => (one.or(at(high)), None),
         (high, low) => (at(high), at(low)),
@@ -103,15 +103,11 @@ fn hashing(figures: &HashFigures, lowered: bool, host: &mut HostFigures) {
     };
 }
 
-fn is_check(line: &PathLine) -> bool {
-    line.stage == Stage::ReadHash && line.engine != "null"
-}
-
 /// Returns the line of a stage whose bytes came from storage, as far as proved.
 fn from_storage(figures: &HashFigures, stage: Stage) -> Option<&PathLine> {
     figures.lines.iter().find(|line| {
         let stored = matches!(line.cache, Some(Cache::Cold | Cache::Direct));
-        line.stage == stage && line.engine != "null" && stored
+        line.stage == stage && line.moves_bytes() && stored
     })
 }
 

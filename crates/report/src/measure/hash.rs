@@ -7,7 +7,9 @@ mod layers;
 mod levels;
 mod tables;
 
-use steadfast_measure::figures::hash::{Figure, HashFigures, KernelRate, Overlap, PathLine};
+use steadfast_measure::figures::hash::{
+    Figure, HashFigures, KernelRate, NULL_ENGINE, Overlap, PathLine,
+};
 use steadfast_measure::record::{Cache, Stage};
 
 pub(crate) use layers::line_layers;
@@ -217,7 +219,7 @@ pub(crate) fn cache_words(cache: Option<Cache>) -> &'static str {
 
 /// Returns what a measurement with the engine that moves no bytes shows.
 fn engine_words(stage: Stage, engine: &str) -> Option<&'static str> {
-    (engine == "null").then_some(match stage {
+    (engine == NULL_ENGINE).then_some(match stage {
         Stage::Read => "the path alone, no bytes moved",
         _ => "the path with hashing, no bytes moved",
     })

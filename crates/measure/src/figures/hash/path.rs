@@ -8,12 +8,15 @@ use crate::stats::{LineFit, Point, rates_of_rounds};
 /// Shorter files take as long as the start and end of their run; overlap is visible in longer ones.
 const OVERLAP_LEN_BYTES_MIN: u64 = 16_000_000;
 
+/// The engine that moves no bytes.
+pub const NULL_ENGINE: &str = "null";
+
 /// Time by size of one file.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PathLine {
     /// Hashing, reading, or both.
     pub stage: Stage,
-    /// `memory`, `buffered`, or `null`, which moves no bytes.
+    /// `memory`, `buffered`, or [`NULL_ENGINE`].
     pub engine: String,
     /// The origin of the bytes, as far as proved.
     pub cache: Option<Cache>,
@@ -39,6 +42,16 @@ pub struct LevelLine {
 }
 
 impl PathLine {
+    /// Returns whether bytes were moved, and not the path measured alone.
+    pub fn moves_bytes(&self) -> bool {
+        self.engine != NULL_ENGINE
+    }
+
+    /// Returns whether it was measured as a check works: by reading and hashing.
+    pub fn is_check(&self) -> bool {
+        self.stage == Stage::ReadHash && self.moves_bytes()
+    }
+
     /// Returns the rate of the line with its interval; `None` if it has no rate.
     pub fn rate(&self) -> Option<Figure> {
         let value = self.line.line.rate_per_s()?;
@@ -194,7 +207,7 @@ pub(super) fn overlaps(series: &[&Series]) -> Vec<Overlap> {
     let hashing = lines.iter().find(|series| series.factors.stage == Some(Stage::Hash));
     let both = lines.iter().filter(|series| {
         let factors = &series.factors;
-        factors.stage == Some(Stage::ReadHash) && factors.engine.as_deref() != Some("null")
+        factors.stage == Some(Stage::ReadHash) && factors.engine.as_deref() != Some(NULL_ENGINE)
     });
     let overlap = |both: &&Series| {
         let reading = lines.iter().find(|series| is_reading_of(series, both))?;

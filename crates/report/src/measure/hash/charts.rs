@@ -33,7 +33,7 @@ fn rate_by_name(names: impl IntoIterator<Item = String>) -> (Axis, Axis) {
 /// All lines together: how long each part of a check takes.
 fn by_size(figures: &HashFigures) -> Chart {
     let mut layers = Vec::new();
-    for line in figures.lines.iter().filter(|line| line.engine != "null") {
+    for line in figures.lines.iter().filter(|line| line.moves_bytes()) {
         layers.extend(line_layers(line, &line_words(line)));
     }
     let description = "Each dot is one run; each line is the fit whose slope gives the rate, in \
@@ -43,7 +43,7 @@ fn by_size(figures: &HashFigures) -> Chart {
 
 /// Reading, hashing and both beside each other, by where the bytes came from.
 fn parts(figures: &HashFigures) -> Chart {
-    let lines = || figures.lines.iter().filter(|line| line.engine != "null");
+    let lines = || figures.lines.iter().filter(|line| line.moves_bytes());
     let hashing = lines().find(|line| line.stage == Stage::Hash).and_then(PathLine::rate);
     let checked: Vec<&PathLine> = lines().filter(|line| line.stage == Stage::ReadHash).collect();
     let reading = |of: &&PathLine| {

@@ -5,7 +5,7 @@
 use steadfast_measure::figures::hash::{
     FolderRate, HashFigures, KernelRate, LevelRate, Overlap, PathLine,
 };
-use steadfast_measure::record::{Cache, Stage};
+use steadfast_measure::record::Cache;
 
 use super::{bound_words, cache_words, engine_words, line_words, stage_words};
 use crate::document::{Cell, Field, Quantity, Table};
@@ -91,7 +91,7 @@ pub(super) const EXTRAPOLATED_MAX: u64 = 4;
 
 /// Whether times can be derived from a line: only if its rate has an interval.
 pub(super) fn is_timed(line: &PathLine) -> bool {
-    line.stage == Stage::ReadHash && line.engine != "null" && line.line.rate_per_s.is_some()
+    line.is_check() && line.line.rate_per_s.is_some()
 }
 
 /// How long single files take to verify, by the lines of reading and hashing.
