@@ -53,7 +53,7 @@ pub use options::{
 };
 pub use quick::quick;
 pub use read::read_without_hashing;
-use recording::{RunRecording, run_start};
+use recording::RunRecording;
 use settings::RunSettings;
 pub use settings::prepare_open_files;
 pub(crate) use settings::{engine_of, lanes_of, queue_depth_of, workers_of};
@@ -146,34 +146,30 @@ pub(crate) fn run_as(
         }
         (session, _) => session,
     };
-    let mut notices = open_catalogue::passed_over(verb, selection, options);
-    if session.is_none() {
-        notices.extend(open_catalogue::lost(verb, selection, options));
-    }
+    let notices = open_catalogue::notices(verb, selection, options, session.is_some());
     let excludes = Arc::new(Excludes::new(&selection.excludes)?);
     let session = session.map(|session| session.covering(selection)).transpose()?;
     let records = match &session {
         Some(session) => Some(Arc::new(session.reader()?)),
-        None => ask_catalogue(verb, selection, options, monitor)?,
+        None => open_catalogue::records(verb, selection, options, monitor)?,
     };
     let settings = RunSettings::of(options, selection)?;
     let backend = settings.lanes.to_string();
     let accepts = verb.accepts_missing() || repaired.as_ref().is_some_and(|it| it.accepts);
     let accepts = accepts && !options.dry_run;
     let recorded_as = if repaired.is_some() { VerbKind::Repair } else { verb.kind() };
-    let start = run_start(recorded_as, &backend, accepts, options);
     let catalogue = session.as_ref().map(|session| session.catalogue().file());
     let known_proofs = known_proofs(verb, session.as_ref(), options)?;
     let pages = pages_of(verb, catalogue, options)?;
+    let context = TagContext { pages, ..context_of(verb, store, records, options) };
     let walked = session.as_ref().map_or_else(|| selection.clone(), |it| it.walked(selection));
-    let recording = session
-        .map(|session| RunRecording::start(session, selection, &start, &options.controls.stop));
+    let start = (recorded_as, &*backend, accepts);
+    let recording = session.map(|session| RunRecording::start(session, selection, start, options));
     let mut recording = recording.transpose()?;
     let (repairs, proved) = repaired.map(|it| (it.repairs, it.proved)).unzip();
     if let (Some(recording), Some(repairs)) = (&mut recording, repairs) {
         recording.set_repairs(repairs);
     }
-    let context = TagContext { pages, ..context_of(verb, store, records, options) };
     let task: Arc<dyn Task> = match proved {
         Some(proved) => Arc::new(check::ProvedTask::new(context, proved)),
         None => task_of(verb, context),
@@ -220,31 +216,6 @@ fn if_empty(verb: Verb) -> Notice {
     match verb {
         Verb::Init(_) => Notice { status: ExitStatus::Fine, ..no_file() },
         _ => no_file(),
-    }
-}
-
-/// Opens the catalogue for a verb that only looks up tags in it.
-///
-/// An error ends `hash`, which would otherwise report corrupt contents as good. The other verbs
-/// report the error and continue with the tags of the files themselves.
-fn ask_catalogue(
-    verb: Verb,
-    selection: &Selection,
-    options: &Options,
-    monitor: &mut dyn Monitor,
-) -> Result<Option<Arc<CatalogueReader>>, Error> {
-    let reader = || -> Result<Option<Arc<CatalogueReader>>, Error> {
-        let session = open_catalogue::open_to_ask(verb, selection, options)?;
-        let Some(session) = session else { return Ok(None) };
-        Ok(Some(Arc::new(session.covering(selection)?.reader()?)))
-    };
-    match reader() {
-        Err(error) if !matches!(verb, Verb::Hash(_)) => {
-            let text = format!("{error}: only tags at the files themselves are known");
-            monitor.notice(Notice::new(text));
-            Ok(None)
-        }
-        reader => reader,
     }
 }
 
@@ -394,9 +365,8 @@ pub(crate) fn import(
     let session = open_catalogue::open(Verb::Import, &selection, options)?;
     let session = session.map(|session| session.covering_list(&selection));
     let records = session.as_ref().map(CatalogueSession::reader).transpose()?.map(Arc::new);
-    let start = run_start(VerbKind::Import, "", false, options);
-    let recording = session
-        .map(|session| RunRecording::start(session, &selection, &start, &options.controls.stop));
+    let start = (VerbKind::Import, "", false);
+    let recording = session.map(|session| RunRecording::start(session, &selection, start, options));
     let recording = recording.transpose()?;
     let context = context_of(Verb::Import, Arc::new(Xattr), records, options);
     let task = Arc::new(import::ImportTask { context, trust });
@@ -469,13 +439,14 @@ fn check_due(
     let selection = Selection { roots: vec![root.clone()], ..Selection::default() };
     let settings = RunSettings::of(options, &selection)?;
     let backend = settings.lanes.to_string();
-    let start = run_start(VerbKind::Check, &backend, false, options);
     let pages = pages_of(Verb::check(), Some(session.catalogue().file()), options)?;
     let mut context = TagContext { pages, ..context_of(Verb::check(), store, records, options) };
     let time_limit = deadline.map(|deadline| {
         context.stop = Arc::default();
         TimeLimit { deadline, files_due: list.files(), stop: Arc::clone(&context.stop) }
     });
+    let start = (VerbKind::Check, &*backend, false);
+    let recording = RunRecording::start(session, &Selection::default(), start, options)?;
     let work = Work {
         verb: VerbKind::Check,
         task: task_of(Verb::check(), context),
@@ -483,10 +454,7 @@ fn check_due(
         settings,
         require_tags,
         time_limit,
-        recording: Some(
-            RunRecording::start(session, &Selection::default(), &start, &options.controls.stop)?
-                .recording_missing(!choice.leaves_missing),
-        ),
+        recording: Some(recording.recording_missing(!choice.leaves_missing)),
         source: Box::new(ListSource { root, list: Box::new(list) }),
         notices: Vec::new(),
         if_empty,

@@ -1,17 +1,19 @@
 //! Which catalogue a run uses, how it is opened, and what to tell the user if it cannot be.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use steadfast_sys::clock;
 
 use super::{CatalogueUse, DueChoice, Options, Verb};
 use crate::advice::{Advice, CatalogueChange};
 use crate::catalogue::{
-    self, Catalogue, CatalogueError, CatalogueErrorKind, CatalogueSession, FILE, FOLDER,
-    LockRequest, RunScope, TreeList,
+    self, Catalogue, CatalogueError, CatalogueErrorKind, CatalogueReader, CatalogueSession, FILE,
+    FOLDER, LockRequest, RunScope, TreeList,
 };
 use crate::error::Error;
 use crate::event::Notice;
+use crate::monitor::Monitor;
 use crate::selection::Selection;
 use crate::verb_kind::VerbKind;
 
@@ -79,12 +81,37 @@ fn make(selection: &Selection, options: &Options) -> Result<CatalogueSession, Er
     Ok(session)
 }
 
+/// Returns the records of the catalogue for a verb that only looks up tags in it.
+///
+/// An error ends `hash`, which would otherwise report corrupt contents as good. The other verbs
+/// report the error and continue with the tags of the files themselves.
+pub(super) fn records(
+    verb: Verb,
+    selection: &Selection,
+    options: &Options,
+    monitor: &mut dyn Monitor,
+) -> Result<Option<Arc<CatalogueReader>>, Error> {
+    let reader = || -> Result<Option<Arc<CatalogueReader>>, Error> {
+        let session = open_to_ask(verb, selection, options)?;
+        let Some(session) = session else { return Ok(None) };
+        Ok(Some(Arc::new(session.covering(selection)?.reader()?)))
+    };
+    match reader() {
+        Err(error) if !matches!(verb, Verb::Hash(_)) => {
+            let text = format!("{error}: only tags at the files themselves are known");
+            monitor.notice(Notice::new(text));
+            Ok(None)
+        }
+        reader => reader,
+    }
+}
+
 /// Opens the catalogue for a verb that is not recorded but needs its tags: of files on a file
 /// system without attributes, and to recognise corrupt files.
 ///
 /// # Errors
 /// As [`open`].
-pub(super) fn open_to_ask(
+fn open_to_ask(
     verb: Verb,
     selection: &Selection,
     options: &Options,
@@ -137,9 +164,24 @@ pub(super) fn enter(catalogue: &Catalogue, options: &Options) {
     }
 }
 
+/// Returns what to say of the catalogues that a verb would use but does not; `is_open` if it uses
+/// one.
+pub(super) fn notices(
+    verb: Verb,
+    selection: &Selection,
+    options: &Options,
+    is_open: bool,
+) -> Vec<Notice> {
+    let mut notices = passed_over(verb, selection, options);
+    if !is_open {
+        notices.extend(lost(verb, selection, options));
+    }
+    notices
+}
+
 /// Returns what to say of catalogues above a selection that a verb would use, and that are passed
 /// over because another person can change them.
-pub(super) fn passed_over(verb: Verb, selection: &Selection, options: &Options) -> Vec<Notice> {
+fn passed_over(verb: Verb, selection: &Selection, options: &Options) -> Vec<Notice> {
     let uses = options.catalogue.choice == CatalogueUse::Nearest && is_recorded(verb);
     let mut notices: Vec<Notice> = Vec::new();
     let mut last_parent = None;
@@ -156,7 +198,7 @@ pub(super) fn passed_over(verb: Verb, selection: &Selection, options: &Options) 
 
 /// Returns a notice for each selected tree whose catalogue is gone: the run cannot notice missing
 /// files there.
-pub(super) fn lost(verb: Verb, selection: &Selection, options: &Options) -> Vec<Notice> {
+fn lost(verb: Verb, selection: &Selection, options: &Options) -> Vec<Notice> {
     let list = options
         .catalogue
         .trees

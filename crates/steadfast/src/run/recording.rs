@@ -45,37 +45,29 @@ pub(super) struct ShownPaths {
     given: Vec<(PathBuf, PathBuf)>,
 }
 
-/// Returns what a run is recorded as.
-pub(super) fn run_start<'a>(
-    verb: VerbKind,
-    backend: &'a str,
-    accepts: bool,
-    options: &Options,
-) -> RunStart<'a> {
-    let read_from = match options.reading.from {
-        ReadFrom::Cache => Origin::Cache,
-        ReadFrom::Media => Origin::Media,
-    };
-    let read_from = Some(read_from);
-    RunStart { verb, read_from, backend, now: (options.now)(), accepts }
-}
-
 /// Receives the events that follow from the catalogue's findings.
 pub(super) type Tell<'a> = dyn FnMut(Event) + 'a;
 
 impl RunRecording {
-    /// Starts to record a run.
+    /// Starts to record a run of a verb: with the kernel that hashes, and whether it accepts
+    /// changes.
     pub(super) fn start(
         session: CatalogueSession,
         selection: &Selection,
-        start: &RunStart<'_>,
-        stop: &Arc<AtomicBool>,
+        (verb, backend, accepts): (VerbKind, &str, bool),
+        options: &Options,
     ) -> Result<RunRecording, Error> {
+        let read_from = match options.reading.from {
+            ReadFrom::Cache => Origin::Cache,
+            ReadFrom::Media => Origin::Media,
+        };
+        let (read_from, now) = (Some(read_from), (options.now)());
+        let start = RunStart { verb, read_from, backend, now, accepts };
         let paths = ShownPaths::of(session.catalogue().root(), selection);
         let notice = session.notice().cloned();
-        let mut recorder = session.record(start)?;
-        recorder.stop_by(Arc::clone(stop));
-        let stop = Arc::clone(stop);
+        let mut recorder = session.record(&start)?;
+        let stop = Arc::clone(&options.controls.stop);
+        recorder.stop_by(Arc::clone(&stop));
         Ok(RunRecording { recorder: Some(recorder), paths, records_missing: false, notice, stop })
     }
 
