@@ -209,7 +209,8 @@ impl Text {
             // A catalogue need not contain the files that another list misses.
             return Some(match run.catalogued && run.verb != VerbKind::Import {
                 true => format!(
-                    "{files}. Bring back: {}; if that was you: steadfast update --accept-missing {}",
+                    "{files}. Bring back: {}; if that was you: steadfast update --accept-missing \
+                     {}",
                     view::remedy(run, self.paths()),
                     self.paths()
                 ),
@@ -252,8 +253,8 @@ impl Text {
         let suspect = self.options.painted(&suspect, RED);
         let paths = self.paths();
         Some(format!(
-            "{suspect}. If that was you: steadfast update --accept-suspect {paths}; if not: steadfast \
-             repair --suspect --from BACKUP {paths}"
+            "{suspect}. If that was you: steadfast update --accept-suspect {paths}; if not: \
+             steadfast repair --suspect --from BACKUP {paths}"
         ))
     }
 
