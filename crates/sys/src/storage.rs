@@ -5,7 +5,7 @@
 mod platform;
 mod volume;
 
-pub use volume::{Layer, Link, Volume, volume};
+pub use volume::{Disks, Layer, Link, Volume, disks, volume};
 
 /// The kind of medium of a device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

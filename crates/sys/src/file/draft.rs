@@ -8,9 +8,10 @@
 use std::ffi::{OsStr, OsString};
 use std::fmt;
 use std::fs;
-use std::hash::{BuildHasher as _, RandomState};
+use std::hash::{BuildHasher as _, BuildHasherDefault, DefaultHasher, RandomState};
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::os::fd::AsFd as _;
+use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 use std::sync::Arc;
@@ -84,6 +85,31 @@ impl Draft {
         Ok(Draft { file: fs::File::from(fd), dir, name, published: false })
     }
 
+    /// Creates the draft of a copy, under a name that follows from the final name, and locks it.
+    /// Removes one that a process left there which was killed.
+    ///
+    /// # Errors
+    /// `AlreadyExists` if another process is writing the same file; otherwise whatever the system
+    /// says.
+    pub fn resumable(dir: &Arc<Dir>, name: &OsStr) -> io::Result<Draft> {
+        let number = BuildHasherDefault::<DefaultHasher>::default().hash_one(name.as_bytes());
+        let name = OsString::from(format!(".steadfast-{number:016x}.draft"));
+        let draft = match Draft::named(dir, &name) {
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+                let left = fs::File::from(dir.open_file(&name)?.into_fd());
+                if matches!(left.try_lock(), Err(fs::TryLockError::WouldBlock)) {
+                    return Err(error);
+                }
+                dir.remove_file(&name)?;
+                Draft::named(dir, &name)?
+            }
+            draft => draft?,
+        };
+        // File systems without locks are used by one process at a time, or not protected.
+        let _ = draft.file.try_lock();
+        Ok(draft)
+    }
+
     /// Returns the directory that the draft is in.
     pub fn dir(&self) -> &Arc<Dir> {
         &self.dir
@@ -124,9 +150,23 @@ impl Draft {
     /// # Errors
     /// `AlreadyExists` if the name is taken and must be kept; otherwise the error of the system.
     /// After an error the name is unchanged.
-    pub fn publish_in(mut self, dir: &Dir, name: &OsStr, existing: Existing) -> io::Result<()> {
-        let name = component(name)?;
+    pub fn publish_in(self, dir: &Dir, name: &OsStr, existing: Existing) -> io::Result<()> {
         platform::flush(self.file.as_fd())?;
+        self.publish_flushed(dir, name, existing)
+    }
+
+    /// Renames a draft whose bytes are on the medium already. [`Dir::sync_volume`] makes the name
+    /// and the attributes of many drafts permanent.
+    ///
+    /// # Errors
+    /// As [`Draft::publish_in`].
+    pub fn publish_flushed(
+        mut self,
+        dir: &Dir,
+        name: &OsStr,
+        existing: Existing,
+    ) -> io::Result<()> {
+        let name = component(name)?;
         match existing {
             Existing::Replace => rustix::fs::renameat(&*self.dir, &*self.name, dir, name)?,
             Existing::Keep => self.rename_to_new(dir, name)?,
@@ -315,6 +355,25 @@ mod tests {
         draft.publish(OsStr::new("name"), Existing::Replace).unwrap();
         assert!(path("moved/name").exists());
         assert_eq!(fs::read_dir(path("outside")).unwrap().count(), 0);
+    }
+
+    #[test]
+    fn a_draft_that_was_left_is_replaced_and_one_in_use_is_not() {
+        let (root, dir) = planted("nothing");
+        let name = OsStr::new("name");
+        let first = Draft::resumable(&dir, name).unwrap();
+        let error = Draft::resumable(&dir, name).unwrap_err();
+        assert_eq!(error.kind(), io::ErrorKind::AlreadyExists);
+        let other = Draft::resumable(&dir, OsStr::new("other")).unwrap();
+        drop(other);
+        let mut left = first;
+        left.write_all(b"half").unwrap();
+        left.keep();
+        drop(left);
+        let again = Draft::resumable(&dir, name).unwrap();
+        assert_eq!(again.to_file().unwrap().status().unwrap().length, 0);
+        again.publish_flushed(&dir, name, Existing::Keep).unwrap();
+        assert_eq!(fs::read_dir(root.path().join("in")).unwrap().count(), 1);
     }
 
     #[test]
