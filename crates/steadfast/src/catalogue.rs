@@ -34,6 +34,7 @@ mod unanswered;
 mod records;
 mod duplicates;
 mod lookup;
+mod contents;
 mod due;
 mod audit;
 mod listing;
@@ -65,6 +66,7 @@ use steadfast_sys::file::Timestamp;
 
 pub use audit::{Audit, AuditWindow, FailedCheck, LastProofs, Overdue, RepairedFile};
 pub(crate) use belongings::SameInode;
+pub(crate) use contents::RecordedContents;
 pub use due::{Due, DueEntry, DueOptions};
 pub use duplicates::Duplicates;
 pub use entry::FileFacts;

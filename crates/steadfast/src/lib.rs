@@ -80,6 +80,7 @@ pub mod par2;
 mod builder;
 mod folder_state;
 pub mod diff;
+pub mod known;
 #[cfg(feature = "json")]
 pub mod json;
 

@@ -1,0 +1,318 @@
+//! Which contents are already in other archives, where, and which are nowhere else.
+//!
+//! Input: a selection of files, and archives: trees or catalogues. Output: for each file, the
+//! places that have the same contents, in the order of the walk; and folders whose files are all in
+//! one folder of an archive. A file has a digest by its tag if it did not change since, and is read
+//! otherwise. Digests and places wait in a temporary database, so memory does not depend on how
+//! many there are. Writes nothing else.
+
+mod archive;
+mod folders;
+mod reading;
+mod worklist;
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::Instant;
+
+use steadfast_digest::Algorithm;
+use strum::{IntoStaticStr, VariantArray};
+
+use archive::Archive;
+pub(crate) use reading::HashRun;
+use reading::digests_of;
+pub(crate) use worklist::{WantedFile, Worklist};
+
+use crate::advice::counted;
+use crate::error::Error;
+use crate::event::{Notice, Skipped};
+use crate::exit_status::ExitStatus;
+use crate::monitor::Progress;
+use crate::run::Options;
+use crate::selection::Selection;
+use crate::walk::{Excludes, WalkItem, walk};
+
+/// The shortest digest by which files are called the same. Checksums of 32 or 64 bits coincide
+/// among millions of files.
+const DIGEST_LEN_MIN: usize = 16;
+
+/// The most places that are reported of one file.
+const PLACES_MAX: usize = 16;
+
+/// Whether the contents of a file are in an archive.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, IntoStaticStr, VariantArray)]
+#[strum(serialize_all = "lowercase")]
+pub enum KnownWord {
+    /// An archive has them.
+    Known,
+    /// No archive has them.
+    Unknown,
+    /// It could not be told.
+    Undetermined,
+}
+
+impl KnownWord {
+    /// Every word, in the order of summaries.
+    pub const ALL: [KnownWord; 3] = *KnownWord::VARIANTS.as_array().expect("there are three words");
+
+    /// Returns the name in lower case, as in JSON.
+    pub fn name(self) -> &'static str {
+        self.into()
+    }
+
+    fn exit_status(self) -> ExitStatus {
+        match self {
+            KnownWord::Known => ExitStatus::Fine,
+            KnownWord::Unknown => ExitStatus::Changed,
+            KnownWord::Undetermined => ExitStatus::Undetermined,
+        }
+    }
+}
+
+/// A place in an archive.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct KnownPlace {
+    /// The path.
+    pub path: PathBuf,
+    /// Whether it is there, with the length and the modification time of its record. False if its
+    /// volume is not mounted, so the record is all that is known.
+    pub is_there: bool,
+}
+
+/// The result for one file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct KnownContents {
+    /// Its path, as the user would write it.
+    pub path: PathBuf,
+    /// Whether its contents are known.
+    pub word: KnownWord,
+    /// Its length in bytes.
+    pub length: u64,
+    /// Where its contents are, at most sixteen places.
+    pub places: Vec<KnownPlace>,
+    /// How many further places there are.
+    pub more: u64,
+    /// Why it could not be told.
+    pub trouble: Option<String>,
+}
+
+/// A folder whose files are all in one folder of an archive, under the same names.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct SameFolder {
+    /// Its path, as the user would write it.
+    pub path: PathBuf,
+    /// The folder of the archive.
+    pub there: PathBuf,
+    /// How many files both have.
+    pub files: u64,
+    /// Whether the folder of the archive has no other files.
+    pub is_whole: bool,
+}
+
+/// The result in numbers.
+#[derive(Clone, Debug, Default)]
+#[must_use]
+#[non_exhaustive]
+pub struct KnownSummary {
+    /// Files by their word, as [`KnownWord::ALL`].
+    pub files: [u64; 3],
+    /// Bytes of them.
+    pub bytes: [u64; 3],
+    /// Bytes that were read.
+    pub bytes_read: u64,
+    /// Places whose file changed since it was recorded, or is gone. They count for nothing.
+    pub stale: u64,
+    /// What the walk skipped.
+    pub skipped: Skipped,
+    /// Time that it took, in nanoseconds.
+    pub elapsed_ns: u64,
+    /// Whether it was stopped before its end.
+    pub interrupted: bool,
+    status: ExitStatus,
+}
+
+impl KnownSummary {
+    /// Returns how it ended: `Fine` if every file is known, `Changed` if one is not.
+    pub fn exit_status(&self) -> ExitStatus {
+        self.status.max(ExitStatus::Interrupted.only_if(self.interrupted))
+    }
+
+    fn count(&mut self, file: &KnownContents) {
+        let at = file.word as usize;
+        self.files[at] += 1;
+        self.bytes[at] += file.length;
+        self.status.raise(file.word.exit_status());
+    }
+}
+
+/// Receives the results. Calls come one at a time, from the calling thread.
+pub trait KnownMonitor {
+    /// Receives one file, in the order of the walk.
+    fn file(&mut self, file: &KnownContents);
+
+    /// Receives one folder, in the order of paths, after all files.
+    fn folder(&mut self, folder: &SameFolder);
+
+    /// Receives a notice.
+    fn notice(&mut self, notice: &Notice);
+
+    /// Receives the progress of reading, about ten times a second.
+    fn progress(&mut self, progress: &Progress) {
+        let _ = progress;
+    }
+}
+
+/// Finds out which contents of a selection are in archives. An archive is a directory, with a
+/// catalogue at or above it or with tags, or the file of a catalogue, whose volume need not be
+/// mounted. A path of the selection may be the file of a catalogue, too.
+///
+/// # Errors
+/// If an archive cannot be used, an option is not valid, or the system lacks something.
+pub fn known(
+    selection: &Selection,
+    archives: &[PathBuf],
+    options: &Options,
+    monitor: &mut dyn KnownMonitor,
+) -> Result<KnownSummary, Error> {
+    let start = Instant::now();
+    let mut summary = KnownSummary::default();
+    let tell = |notice: Notice, summary: &mut KnownSummary, to: &mut dyn KnownMonitor| {
+        summary.status.raise(notice.status);
+        to.notice(&notice);
+    };
+    let search = Search { archives, reads_all: false };
+    let (list, archives) = matched(selection, &search, options, &mut summary, monitor)?;
+    summary.interrupted = options.controls.stop.load(Ordering::Relaxed);
+    if !summary.interrupted {
+        list.each_file(PLACES_MAX, &mut |file| {
+            let file = KnownContents {
+                path: file.path,
+                word: match (&file.trouble, file.places.is_empty()) {
+                    (_, false) => KnownWord::Known,
+                    (Some(_), true) => KnownWord::Undetermined,
+                    (None, true) => KnownWord::Unknown,
+                },
+                length: file.length,
+                places: file
+                    .places
+                    .into_iter()
+                    .map(|(at, path)| archives[at].place(&path))
+                    .collect(),
+                more: file.more,
+                trouble: file.trouble,
+            };
+            summary.count(&file);
+            monitor.file(&file);
+        })?;
+        folders::each(&list, &archives, &mut |folder| monitor.folder(&folder))?;
+    }
+    if summary.files.iter().sum::<u64>() == 0 && !summary.interrupted {
+        let notice = Notice::failure("no file was found");
+        let status = notice.status.only_if(!options.allow_empty);
+        tell(Notice { status, ..notice }, &mut summary, monitor);
+    }
+    if summary.stale > 0 {
+        let places = counted(summary.stale, "recorded place", "recorded places");
+        let text = format!("{places} changed since, or are gone: they count for nothing");
+        tell(Notice::new(text), &mut summary, monitor);
+    }
+    summary.elapsed_ns = start.elapsed().as_nanos() as u64;
+    Ok(summary)
+}
+
+/// What is searched, and how.
+pub(crate) struct Search<'a> {
+    pub(crate) archives: &'a [PathBuf],
+    /// Whether to read every file of the selection, whatever its tag says.
+    pub(crate) reads_all: bool,
+}
+
+/// Lists the files of a selection with their digests, and the places of archives that have the same
+/// contents.
+pub(crate) fn matched(
+    selection: &Selection,
+    search: &Search<'_>,
+    options: &Options,
+    summary: &mut KnownSummary,
+    monitor: &mut dyn KnownMonitor,
+) -> Result<(Worklist, Vec<Archive>), Error> {
+    let archives = search.archives.iter().map(|path| Archive::open(path, options));
+    let archives = archives.collect::<Result<Vec<Archive>, Error>>()?;
+    let mut list = Worklist::new(search.reads_all)?;
+    for (at, archive) in archives.iter().enumerate() {
+        archive.list_tags(at, &mut list, options)?;
+    }
+    let mut algorithms = list.held_algorithms()?;
+    for archive in &archives {
+        algorithms.extend(archive.algorithms()?);
+    }
+    algorithms.sort_by_key(|algorithm| algorithm.name());
+    algorithms.dedup();
+    let (weak, strong): (Vec<Algorithm>, Vec<Algorithm>) =
+        algorithms.into_iter().partition(|it| it.digest_len() < DIGEST_LEN_MIN);
+    for algorithm in weak {
+        let text =
+            format!("records of {} do not prove that contents are the same", algorithm.name());
+        monitor.notice(&Notice::new(text));
+    }
+    list_selection(selection, options, &mut list, summary, monitor)?;
+    list.index()?;
+    let own = selection.roots.iter().chain(&selection.listed);
+    let own: Vec<PathBuf> = own.filter_map(|path| path.canonicalize().ok()).collect();
+    for algorithm in strong {
+        summary.bytes_read +=
+            digests_of(&list, algorithm, options, &mut |it| monitor.progress(it))?;
+        let filter = list.filter(algorithm)?;
+        for (at, archive) in archives.iter().enumerate() {
+            archive.list_contents(at, algorithm, &filter, &mut list)?;
+        }
+        summary.stale += archive::remove_stale(&archives, &own, &list)?;
+        list.note_found()?;
+    }
+    Ok((list, archives))
+}
+
+/// Walks a selection, and lists its files with the digests of tags that are up to date.
+fn list_selection(
+    selection: &Selection,
+    options: &Options,
+    list: &mut Worklist,
+    summary: &mut KnownSummary,
+    monitor: &mut dyn KnownMonitor,
+) -> Result<(), Error> {
+    let excludes = Arc::new(Excludes::new(&selection.excludes)?);
+    let is_catalogue = |path: &&PathBuf| archive::is_catalogue_file(path);
+    let (catalogues, roots): (Vec<&PathBuf>, Vec<&PathBuf>) =
+        selection.roots.iter().partition(is_catalogue);
+    for file in catalogues {
+        Archive::open(file, options)?.list_as_selection(list)?;
+    }
+    let selection = Selection { roots: roots.into_iter().cloned().collect(), ..selection.clone() };
+    let selection = Selection { with_sidecars: true, ..selection };
+    let stop = &options.controls.stop;
+    let mut outcome = Ok(());
+    let (skipped, _) = walk(&selection, &excludes, crate::store::has_tag, stop, &mut |item| {
+        match item {
+            WalkItem::File(entry) | WalkItem::Leaves(entry) => outcome = list.add(&entry),
+            WalkItem::Failed(event) => {
+                let path = event.path.to_path();
+                let text = event.trouble.map(|it| it.message()).unwrap_or_default();
+                summary.status.raise(ExitStatus::Undetermined);
+                monitor.notice(&Notice::failure(text).at(Path::new(&path)));
+            }
+            WalkItem::Notice(notice) => {
+                summary.status.raise(notice.status);
+                monitor.notice(&notice);
+            }
+        }
+        match outcome {
+            Ok(()) => std::ops::ControlFlow::Continue(()),
+            Err(_) => std::ops::ControlFlow::Break(()),
+        }
+    });
+    summary.skipped = skipped;
+    outcome
+}
