@@ -186,6 +186,14 @@ impl Belongings {
         })
     }
 
+    /// Returns all but our tags.
+    pub(crate) fn without_tags(mut self) -> Belongings {
+        if let Some(Attributes(all)) = &mut self.attributes {
+            all.retain(|name, _| !TAGS.contains(&name.as_str()));
+        }
+        self
+    }
+
     /// Returns what a record has of an open file or folder.
     pub(crate) fn for_record(file: &File) -> io::Result<Belongings> {
         let status = file.status()?;

@@ -81,6 +81,8 @@ mod builder;
 mod folder_state;
 pub mod diff;
 pub mod known;
+pub mod safe;
+pub mod copy;
 #[cfg(feature = "json")]
 pub mod json;
 

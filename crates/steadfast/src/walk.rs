@@ -71,6 +71,29 @@ impl Entry {
             EntryPlace::Typed => self.open()?.status(),
         }
     }
+
+    /// Removes the file, if it still has this status. A link that was typed is not removed.
+    ///
+    /// # Errors
+    /// If the system refuses, or the file changed.
+    pub(crate) fn remove(&self, seen: &Status) -> io::Result<()> {
+        let (typed, name);
+        let (dir, name): (&Dir, &OsStr) = match &self.place {
+            EntryPlace::Beneath(dir) => (dir, &self.path.name),
+            EntryPlace::Typed => {
+                (typed, name) = Dir::parent_of(&self.path.to_path())?;
+                (&typed, &name)
+            }
+        };
+        let now = dir.status_of(name)?;
+        // Removing another name of it moves its change time.
+        let facts = |it: &Status| (it.device, it.inode, it.length, it.mtime);
+        let is_same = now == *seen || (seen.links > 1 && facts(&now) == facts(seen));
+        match is_same {
+            true => dir.remove_file(name),
+            false => Err(io::Error::other("it changed meanwhile")),
+        }
+    }
 }
 
 /// An item that a walk finds.

@@ -1,0 +1,441 @@
+//! Copies files to one or several destinations, proves each copy from its medium, and says whether
+//! the source may be erased.
+//!
+//! Input: files and directories, and destinations. Each file is read once for all destinations,
+//! held to its record, written to drafts, flushed, read back from the medium and compared; only
+//! then it gets its name, and never that of another file. A first walk finds what a destination
+//! cannot hold, before anything is written. A second walk copies, in batches: one flush serves all
+//! files of a batch, and memory does not depend on how many there are.
+
+mod batch;
+mod contents;
+mod destination;
+mod one_file;
+mod replica;
+
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::Instant;
+
+use steadfast_digest::Algorithm;
+use steadfast_manifest::tag::Tag;
+
+use crate::advice::counted;
+use crate::belongings::Withheld;
+use crate::builder::Run;
+use crate::catalogue::real_of;
+use crate::error::Error;
+use crate::event::{FileError, Notice, Skipped};
+use crate::exit_status::ExitStatus;
+use crate::known::{
+    KnownContents, KnownMonitor, KnownSummary, SameFolder, Search, Worklist, matched,
+};
+use crate::monitor::Progress;
+use crate::repair;
+use crate::run::{CatalogueUse, Options, Verb};
+use crate::safe::{Grade, Lack, SafeAnswer, SafeRule, left_out};
+use crate::selection::Selection;
+use crate::walk::{Entry, Excludes, WalkItem, walk};
+use batch::CopyBatch;
+use destination::Destination;
+
+/// What is copied, and how.
+#[derive(Clone, Debug, Default)]
+#[non_exhaustive]
+pub struct CopyRequest {
+    /// Directories that get a copy of each path of the selection, under its own name. A path that
+    /// ends with `.` is copied without a name: its contents are.
+    pub destinations: Vec<PathBuf>,
+    /// How much is asked of copies before the source may be erased.
+    pub rule: SafeRule,
+    /// Whether each file of the source is removed as soon as it may be erased.
+    pub moves: bool,
+    /// Whether files are copied that differ from their record.
+    pub with_corrupt: bool,
+    /// Whether a file without a record is read once only, so that a wrong reading is copied.
+    pub reads_once: bool,
+    /// Whether to copy the rest if a destination cannot hold some files.
+    pub anyway: bool,
+    /// The algorithm of new tags; `None` for SHA-256.
+    pub algorithm: Option<Algorithm>,
+    /// Archives: files whose contents one of them has by its record are not copied.
+    pub unknown_in: Vec<PathBuf>,
+}
+
+impl CopyRequest {
+    /// Returns the request after `change`.
+    #[must_use]
+    pub fn with(mut self, change: impl FnOnce(&mut Self)) -> Self {
+        change(&mut self);
+        self
+    }
+
+    /// Copies to these directories.
+    pub fn to(destinations: impl IntoIterator<Item: Into<PathBuf>>) -> CopyRequest {
+        let destinations = destinations.into_iter().map(Into::into).collect();
+        CopyRequest { destinations, ..CopyRequest::default() }
+    }
+}
+
+/// A copy of a file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct CopiedPlace {
+    /// Its path.
+    pub path: PathBuf,
+    /// What reading it back proved; `None` if there is no copy.
+    pub grade: Option<Grade>,
+    /// Whether it was there before.
+    pub was_there: bool,
+    /// How often it was written again, because it was read back wrong.
+    pub rewrites: u32,
+    /// What it lacks of what belongs to the source.
+    pub withheld: Vec<Withheld>,
+    /// Why there is no copy.
+    pub trouble: Option<FileError>,
+}
+
+/// The result for one file of the source.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct CopiedFile {
+    /// Its path, as the user would write it.
+    pub path: PathBuf,
+    /// Its length in bytes.
+    pub length: u64,
+    /// The tag of its contents, if it was read.
+    pub tag: Option<Tag>,
+    /// Whether its record was proved, or it was read twice.
+    pub is_proved: bool,
+    /// Its copies, in the order of the destinations.
+    pub places: Vec<CopiedPlace>,
+    /// What is lacking before it may be erased.
+    pub lack: Option<Lack>,
+    /// Whether it was removed after it was copied.
+    pub was_removed: bool,
+    /// Why it was not copied at all.
+    pub trouble: Option<FileError>,
+}
+
+/// The result.
+#[derive(Clone, Debug, Default)]
+#[must_use]
+#[non_exhaustive]
+pub struct CopySummary {
+    /// Whether the source may be erased.
+    pub answer: SafeAnswer,
+    /// Files of the source.
+    pub files: u64,
+    /// Files that are at every destination, and proved there.
+    pub copied: u64,
+    /// Files that were not copied because archives have them.
+    pub known: u64,
+    /// Files that were removed.
+    pub removed: u64,
+    /// Bytes of the source.
+    pub bytes: u64,
+    /// Files without a record that were read once only.
+    pub unproved: u64,
+    /// What copies lack that belongs to the source, by name.
+    pub withheld: std::collections::BTreeMap<String, u64>,
+    /// What the walk left out.
+    pub skipped: Skipped,
+    /// Time that it took, in nanoseconds.
+    pub elapsed_ns: u64,
+    /// Whether it was stopped before its end.
+    pub interrupted: bool,
+    pub(crate) status: ExitStatus,
+}
+
+impl CopySummary {
+    /// Returns how it ended: `Fine` if the source may be erased.
+    pub fn exit_status(&self) -> ExitStatus {
+        let status = self.status.max(self.answer.exit_status());
+        status.max(ExitStatus::Interrupted.only_if(self.interrupted))
+    }
+
+    fn count(&mut self, file: &CopiedFile) {
+        self.files += 1;
+        self.bytes += file.length;
+        self.copied += u64::from(file.places.iter().all(|place| place.grade.is_some()));
+        self.removed += u64::from(file.was_removed);
+        self.unproved += u64::from(file.tag.is_some() && !file.is_proved);
+        self.answer.count(file.lack);
+        // A place that was asked for and is not there, although others may be enough.
+        let is_short = file.places.iter().any(|place| place.trouble.is_some());
+        self.status.raise(ExitStatus::Undetermined.only_if(is_short));
+        for lacking in file.places.iter().flat_map(|place| &place.withheld) {
+            *self.withheld.entry(lacking.what.clone()).or_default() += 1;
+        }
+    }
+}
+
+/// Receives the results. Calls come one at a time, from the calling thread.
+pub trait CopyMonitor {
+    /// Receives one file, in the order of the walk.
+    fn file(&mut self, file: &CopiedFile);
+
+    /// Receives a notice.
+    fn notice(&mut self, notice: &Notice);
+
+    /// Receives the progress.
+    fn progress(&mut self, progress: &Progress) {
+        let _ = progress;
+    }
+}
+
+/// Copies, or moves.
+///
+/// # Errors
+/// If an option is not valid, a destination cannot be used, or it cannot hold some of the files;
+/// then nothing was copied. Trouble with single files is in the results.
+pub fn copy(
+    selection: &Selection,
+    request: &CopyRequest,
+    options: &Options,
+    monitor: &mut dyn CopyMonitor,
+) -> Result<CopySummary, Error> {
+    let start = Instant::now();
+    ensure_sensible(selection, request)?;
+    let mut destinations = Vec::new();
+    for path in &request.destinations {
+        destinations.push(Destination::open(path)?);
+        repair::ensure_finished(&Selection::of([path]))?;
+    }
+    let mut summary = CopySummary::default();
+    let known = known_files(selection, request, options, monitor)?;
+    let is_known = |path: &Path| known.as_ref().is_some_and(|known| known.is_found(path));
+    let total = foresee(selection, request, options, &mut destinations, monitor)?;
+    let mut batch = CopyBatch::new(request, options, destinations, start, total);
+    let mut failed = 0;
+    let skipped = each_file(selection, options, &mut |item, relative| match item {
+        WalkItem::File(entry) | WalkItem::Leaves(entry) => {
+            if is_known(&entry.path.to_path()) {
+                summary.known += 1;
+                return;
+            }
+            batch.add(entry, relative, &mut summary, monitor);
+        }
+        WalkItem::Failed(event) => {
+            failed += 1;
+            let text = event.trouble.as_ref().map(FileError::message).unwrap_or_default();
+            monitor.notice(&Notice::failure(text).at(&event.path.to_path()));
+        }
+        WalkItem::Notice(notice) => monitor.notice(&notice),
+    })?;
+    summary.skipped = skipped;
+    while !batch.is_empty() {
+        batch.run(&mut summary, monitor);
+    }
+    let copied = batch.finish(&mut summary, monitor);
+    summary.interrupted = options.controls.stop.load(Ordering::Relaxed);
+    summary.answer.note(Lack::LeftOut, left_out(&summary.skipped));
+    summary.answer.note(Lack::NotCopied, failed);
+    summary.answer.note(Lack::KnownOnly, summary.known);
+    let is_unseen = summary.interrupted || (summary.files == 0 && summary.known == 0);
+    summary.answer.note(Lack::NotSeen, u64::from(is_unseen));
+    tell_risks(&summary, monitor);
+    enter(request, &copied, options, &mut summary, monitor);
+    summary.elapsed_ns = start.elapsed().as_nanos() as u64;
+    Ok(summary)
+}
+
+/// Refuses what makes no sense: no destination, one that is named twice, one in the source.
+fn ensure_sensible(selection: &Selection, request: &CopyRequest) -> Result<(), Error> {
+    if request.destinations.is_empty() || selection.roots.is_empty() {
+        return Err(Error::usage("a copy has a source and a destination"));
+    }
+    let real = |path: &Path| real_of(path);
+    for (at, path) in request.destinations.iter().enumerate() {
+        let Some(destination) = real(path) else { continue };
+        if request.destinations[..at].iter().any(|other| real(other).as_ref() == Some(&destination))
+        {
+            return Err(Error::usage("the same destination as another").at(path));
+        }
+        for source in selection.roots.iter().filter_map(|root| real(root)) {
+            if destination.starts_with(&source) {
+                return Err(Error::usage("the destination is in the source").at(path));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Walks every root, and passes each item with the path that it gets beneath a destination.
+fn each_file(
+    selection: &Selection,
+    options: &Options,
+    visit: &mut dyn FnMut(WalkItem, PathBuf),
+) -> Result<Skipped, Error> {
+    let excludes = Excludes::new(&selection.excludes)?;
+    let mut all = Skipped::default();
+    for root in &selection.roots {
+        let one = Selection { roots: vec![root.clone()], with_sidecars: true, ..selection.clone() };
+        // `a/.` and `a` are the same path to this system's names, and not to the user.
+        let is_bare = root.as_os_str().as_encoded_bytes().ends_with(b"/.");
+        let name = root.file_name().filter(|_| !is_bare || root.is_file()).map(PathBuf::from);
+        let name = name.unwrap_or_default();
+        let stop = &options.controls.stop;
+        let (skipped, _) = walk(&one, &excludes, crate::store::has_tag, stop, &mut |item| {
+            let relative = match &item {
+                WalkItem::File(entry) | WalkItem::Leaves(entry) => relative_of(entry, root, &name),
+                _ => PathBuf::new(),
+            };
+            visit(item, relative);
+            ControlFlow::Continue(())
+        });
+        all.symlinks += skipped.symlinks;
+        all.special += skipped.special;
+        all.excluded += skipped.excluded;
+        all.dataless += skipped.dataless;
+        all.dataless_directories += skipped.dataless_directories;
+        all.other_file_systems += skipped.other_file_systems;
+    }
+    Ok(all)
+}
+
+fn relative_of(entry: &Entry, root: &Path, name: &Path) -> PathBuf {
+    let path = entry.path.to_path();
+    match path.strip_prefix(root) {
+        Ok(down) if down.as_os_str().is_empty() => {
+            PathBuf::from(path.file_name().unwrap_or_default())
+        }
+        Ok(down) => name.join(down),
+        Err(_) => name.join(&path),
+    }
+}
+
+/// Finds the files that archives have already, if such are not to be copied.
+fn known_files(
+    selection: &Selection,
+    request: &CopyRequest,
+    options: &Options,
+    monitor: &mut dyn CopyMonitor,
+) -> Result<Option<Worklist>, Error> {
+    if request.unknown_in.is_empty() {
+        return Ok(None);
+    }
+    let search = Search { archives: &request.unknown_in, reads_all: false };
+    let mut told = CopyNotices(monitor);
+    let summary = &mut KnownSummary::default();
+    Ok(Some(matched(selection, &search, options, summary, &mut told)?.0))
+}
+
+/// Passes on the notices of a search. The walk that copies meets what it could not open again.
+struct CopyNotices<'a>(&'a mut dyn CopyMonitor);
+
+impl KnownMonitor for CopyNotices<'_> {
+    fn file(&mut self, _: &KnownContents) {}
+
+    fn folder(&mut self, _: &SameFolder) {}
+
+    fn notice(&mut self, notice: &Notice) {
+        if notice.status.is_fine() {
+            self.0.notice(notice);
+        }
+    }
+
+    fn progress(&mut self, progress: &Progress) {
+        self.0.progress(progress);
+    }
+}
+
+/// Walks once before anything is copied, and says what the destinations cannot hold. Returns the
+/// number of files, and their bytes.
+///
+/// # Errors
+/// If one cannot hold some files, and they were not to be left out.
+fn foresee(
+    selection: &Selection,
+    request: &CopyRequest,
+    options: &Options,
+    destinations: &mut [Destination],
+    monitor: &mut dyn CopyMonitor,
+) -> Result<(u64, u64), Error> {
+    let (mut files, mut bytes, mut empty, mut refused) = (0, 0, 0, 0);
+    each_file(selection, options, &mut |item, relative| {
+        let WalkItem::File(entry) = item else { return };
+        let length = entry.status().map_or(0, |status| status.length);
+        (files, bytes) = (files + 1, bytes + length);
+        empty += u64::from(length == 0);
+        for destination in &mut *destinations {
+            if let Some(reason) = destination.refusal(&relative, length) {
+                refused += 1;
+                monitor.notice(&Notice::failure(reason).at(&destination.path.join(&relative)));
+            }
+        }
+    })?;
+    if empty > 0 {
+        let what = counted(empty, "file is empty", "files are empty");
+        monitor.notice(&Notice::new(what));
+    }
+    for destination in &*destinations {
+        if destination.has_coarse_times() {
+            let text = "this file system keeps times to two seconds only";
+            monitor.notice(&Notice::new(text).at(&destination.path));
+        }
+        if bytes > destination.free_bytes {
+            let text =
+                format!("the source has {bytes} bytes, and {} are free", destination.free_bytes);
+            monitor.notice(&Notice::new(text).at(&destination.path));
+        }
+    }
+    if refused > 0 && !request.anyway {
+        let what = counted(refused, "file", "files");
+        let text = format!("{what} cannot have their names or lengths there: nothing was copied");
+        return Err(Error::usage(text));
+    }
+    Ok((files, bytes))
+}
+
+/// Says what the copies do not prove, or lack.
+fn tell_risks(summary: &CopySummary, monitor: &mut dyn CopyMonitor) {
+    if summary.unproved > 0 {
+        let files = counted(summary.unproved, "file", "files");
+        let text = format!(
+            "{files} had no record and were read once from their medium at most: if that reading \
+             was wrong, the copies are"
+        );
+        monitor.notice(&Notice::new(text));
+    }
+    for (what, files) in &summary.withheld {
+        let copies = counted(*files, "copy", "copies");
+        monitor.notice(&Notice::new(format!("{copies} lack what the source has: {what}")));
+    }
+}
+
+/// Enters the copies into the catalogues of their destinations.
+fn enter(
+    request: &CopyRequest,
+    copied: &[Vec<PathBuf>],
+    options: &Options,
+    summary: &mut CopySummary,
+    monitor: &mut dyn CopyMonitor,
+) {
+    for (destination, paths) in request.destinations.iter().zip(copied) {
+        let Some(file) = crate::catalogue::Catalogue::find(destination) else { continue };
+        if paths.is_empty() {
+            continue;
+        }
+        let selection = Selection::default().with(|it| {
+            it.listed = paths.iter().map(|path| destination.join(path)).collect();
+            it.with_sidecars = true;
+        });
+        let stop = Arc::default();
+        let options = options.clone().with(|it| {
+            it.catalogue.choice = CatalogueUse::At(file);
+            it.allow_empty = true;
+            it.controls.stop = stop;
+        });
+        match Run::of(Verb::tag(), selection, options).run(&mut |_: &_| {}) {
+            Ok(entered) => summary.status.raise(entered.exit_status()),
+            Err(error) => {
+                let notice = Notice::of(&error);
+                summary.status.raise(notice.status);
+                monitor.notice(&notice);
+            }
+        }
+    }
+}

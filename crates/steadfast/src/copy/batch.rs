@@ -1,0 +1,305 @@
+//! A batch of files on their way: read and written, flushed together, proved, named, flushed again,
+//! and only then reported.
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::mpsc::{RecvTimeoutError, sync_channel};
+use std::sync::{Mutex, PoisonError};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use steadfast_sys::file::Status;
+use steadfast_sys::machine;
+
+use super::destination::Destination;
+use super::one_file::{BatchFile, CopyMeans, FileCopy, name_of};
+use super::replica::{ProvedReplica, Replica};
+use super::{CopiedFile, CopiedPlace, CopyMonitor, CopyRequest, CopySummary};
+use crate::event::{FileError, Notice};
+use crate::monitor::Progress;
+use crate::run::{Options, engine_of, workers_of};
+use crate::safe::{Device, Grade, Lack};
+use crate::walk::Entry;
+
+/// The most files of a batch, each of which has as many open files as there are destinations.
+const FILES_MAX: usize = 128;
+
+/// Bytes after which a batch is complete.
+const BYTES_MAX: u64 = 256 << 20;
+
+/// The most files with several names that are remembered. Further names become files.
+const LINKED_MAX: usize = 100_000;
+
+/// Interval of progress reports.
+const PROGRESS_EVERY: Duration = Duration::from_millis(100);
+
+/// The batch, and what lasts longer.
+pub(super) struct CopyBatch<'a> {
+    means: CopyMeans<'a>,
+    destinations: Vec<Destination>,
+    files: Vec<BatchFile>,
+    bytes: u64,
+    /// Paths that were written, by destination.
+    written: Vec<Vec<PathBuf>>,
+    /// The copies of each inode that has several names.
+    linked: HashMap<(u64, u64), LinkedFile>,
+    start: Instant,
+    total: (u64, u64),
+}
+
+/// The first name of a file that has several.
+#[derive(Clone, Default)]
+struct LinkedFile {
+    relative: PathBuf,
+    /// What its copy at each destination proved, once it is permanent.
+    grades: Vec<Option<Grade>>,
+}
+
+impl<'a> CopyBatch<'a> {
+    pub(super) fn new(
+        request: &'a CopyRequest,
+        options: &'a Options,
+        destinations: Vec<Destination>,
+        start: Instant,
+        total: (u64, u64),
+    ) -> CopyBatch<'a> {
+        CopyBatch {
+            means: CopyMeans {
+                request,
+                options,
+                engine: engine_of(options),
+                bytes_read: AtomicU64::new(0),
+            },
+            written: vec![Vec::new(); destinations.len()],
+            destinations,
+            files: Vec::new(),
+            bytes: 0,
+            linked: HashMap::new(),
+            start,
+            total,
+        }
+    }
+
+    /// Adds a file, and copies the batch if it is complete.
+    pub(super) fn add(
+        &mut self,
+        entry: Entry,
+        relative: PathBuf,
+        summary: &mut CopySummary,
+        monitor: &mut dyn CopyMonitor,
+    ) {
+        let status = entry.status().ok();
+        let identity = status.and_then(|status| identity_of(&status));
+        let is_link = identity.is_some_and(|it| self.linked.contains_key(&it));
+        if let Some(identity) = identity.filter(|_| !is_link && self.linked.len() < LINKED_MAX) {
+            let first = LinkedFile { relative: relative.clone(), grades: Vec::new() };
+            self.linked.insert(identity, first);
+        }
+        self.push(entry, relative, status, is_link);
+        if self.files.len() >= FILES_MAX || self.bytes >= BYTES_MAX {
+            self.run(summary, monitor);
+        }
+    }
+
+    fn push(&mut self, entry: Entry, relative: PathBuf, status: Option<Status>, is_link: bool) {
+        let source = entry.path.to_path();
+        let source = source.parent().unwrap_or(Path::new("."));
+        let parent = relative.parent().unwrap_or(Path::new(""));
+        let dirs = self.destinations.iter_mut().map(|to| to.directory(parent, source)).collect();
+        self.bytes += status.map_or(0, |status| status.length);
+        let copy = FileCopy::default();
+        self.files.push(BatchFile { entry, relative, dirs, status, is_link, copy });
+    }
+
+    /// Copies what is in the batch, and reports it.
+    pub(super) fn run(&mut self, summary: &mut CopySummary, monitor: &mut dyn CopyMonitor) {
+        let files = std::mem::take(&mut self.files);
+        self.bytes = 0;
+        let mut tick = |batch: &Self| {
+            monitor.progress(&Progress {
+                files: summary.files,
+                bytes: batch.means.bytes_read.load(Ordering::Relaxed),
+                total: Some(batch.total),
+                elapsed_ns: batch.start.elapsed().as_nanos() as u64,
+                ..Progress::default()
+            });
+        };
+        let files =
+            self.each(files, &mut tick, &|batch, file| file.copy = batch.means.copy_one(file));
+        // One flush for all is quicker than one for each, which then finds little to do.
+        for destination in &self.destinations {
+            let _ = destination.flush();
+        }
+        let files = self.each(files, &mut tick, &|batch, file| {
+            batch.means.prove_one(file, &batch.destinations);
+        });
+        let is_kept = |to: &Destination| to.flush().is_ok() && to.is_here();
+        let kept: Vec<bool> = self.destinations.iter().map(is_kept).collect();
+        for file in files {
+            if let Some(file) = self.settle(file, &kept) {
+                summary.count(&file);
+                monitor.file(&file);
+            }
+        }
+    }
+
+    /// Returns whether nothing waits.
+    pub(super) fn is_empty(&self) -> bool {
+        self.files.is_empty()
+    }
+
+    /// Ends the copy. Returns the paths that were written at each destination.
+    pub(super) fn finish(
+        mut self,
+        summary: &mut CopySummary,
+        monitor: &mut dyn CopyMonitor,
+    ) -> Vec<Vec<PathBuf>> {
+        for destination in &mut self.destinations {
+            if let Err(error) = destination.finish() {
+                let text = FileError::from_io("flush the folders", &error).message();
+                monitor.notice(&Notice::failure(text).at(&destination.path));
+            }
+            if !destination.is_here() {
+                summary.answer.note(Lack::OtherVolume, 1);
+            }
+        }
+        self.written
+    }
+
+    /// Does something with every file, in several threads.
+    fn each(
+        &self,
+        files: Vec<BatchFile>,
+        tick: &mut dyn FnMut(&Self),
+        work: &(dyn Fn(&Self, &mut BatchFile) + Sync),
+    ) -> Vec<BatchFile> {
+        let workers =
+            workers_of(self.means.options, machine::logical_cpus(), "a copy").unwrap_or(1);
+        let files: Vec<Mutex<BatchFile>> = files.into_iter().map(Mutex::new).collect();
+        let next = AtomicUsize::new(0);
+        let (working, ended) = sync_channel::<()>(1);
+        thread::scope(|scope| {
+            for _ in 0..workers.min(files.len()) {
+                let working = working.clone();
+                let (files, next) = (&files, &next);
+                scope.spawn(move || {
+                    while let Some(file) = files.get(next.fetch_add(1, Ordering::Relaxed)) {
+                        work(self, &mut file.lock().unwrap_or_else(PoisonError::into_inner));
+                    }
+                    drop(working);
+                });
+            }
+            drop(working);
+            while ended.recv_timeout(PROGRESS_EVERY) == Err(RecvTimeoutError::Timeout) {
+                tick(self);
+            }
+        });
+        files
+            .into_iter()
+            .map(|it| it.into_inner().unwrap_or_else(PoisonError::into_inner))
+            .collect()
+    }
+
+    /// Judges a file after its copies are permanent, makes further names of it, and removes it if
+    /// it is to be moved.
+    ///
+    /// Returns nothing for a further name that cannot be made: the file goes into the next batch.
+    fn settle(&mut self, mut file: BatchFile, kept: &[bool]) -> Option<CopiedFile> {
+        let identity = file.status.and_then(|status| identity_of(&status));
+        if file.is_link {
+            let Some(links) = self.link(&mut file, identity) else {
+                self.push(file.entry, file.relative, file.status, false);
+                return None;
+            };
+            file.copy.replicas = links;
+        }
+        let copy = file.copy;
+        let mut replicas = copy.replicas;
+        replicas.resize_with(self.destinations.len(), || {
+            Replica::Failed(FileError::new("copy", "the source was not copied"))
+        });
+        let of = replicas.into_iter().zip(&self.destinations).zip(kept);
+        let places: Vec<CopiedPlace> = of
+            .map(|((it, to), is_kept)| CopiedPlace::of(it, *is_kept, to.path.join(&file.relative)))
+            .collect();
+        if let Some(first) = identity.and_then(|it| self.linked.get_mut(&it))
+            && first.relative == file.relative
+        {
+            first.grades = places.iter().map(|place| place.grade).collect();
+        }
+        let proofs = self.destinations.iter().zip(&places);
+        let proofs: Vec<(&Device, Grade)> =
+            proofs.filter_map(|(to, place)| Some((&to.device, place.grade?))).collect();
+        let is_failed = places.iter().any(|place| place.grade.is_none());
+        let short = self.means.request.rule.lack(&proofs);
+        let lack = copy.lack.or(short.map(|lack| if is_failed { Lack::NotCopied } else { lack }));
+        for (written, place) in self.written.iter_mut().zip(&places) {
+            if place.grade.is_some() && !place.was_there {
+                written.push(file.relative.clone());
+            }
+        }
+        let removable = self.means.request.moves && lack.is_none() && !is_failed;
+        let removed = file.status.filter(|_| removable).map(|status| file.entry.remove(&status));
+        let not_removed = removed.as_ref().and_then(|it| it.as_ref().err());
+        let not_removed =
+            not_removed.map(|error| FileError::from_io("remove it after copying", error));
+        Some(CopiedFile {
+            path: file.entry.path.to_path(),
+            length: file.status.map_or(0, |status| status.length),
+            tag: copy.tag,
+            is_proved: copy.is_proved || file.is_link,
+            places,
+            lack,
+            was_removed: removed.is_some_and(|it| it.is_ok()),
+            trouble: copy.trouble.or(not_removed),
+        })
+    }
+
+    /// Makes a further name of a file at every destination, if the first one was proved at all.
+    fn link(&self, file: &mut BatchFile, identity: Option<(u64, u64)>) -> Option<Vec<Replica>> {
+        let first = self.linked.get(&identity?)?;
+        let name = name_of(&file.relative);
+        let dirs = std::mem::take(&mut file.dirs);
+        let mut links = Vec::new();
+        for ((dir, to), grade) in dirs.into_iter().zip(&self.destinations).zip(&first.grades) {
+            let was_there = to.link(&first.relative, &*dir.ok()?, name).ok()?;
+            links.push(Replica::Proved(ProvedReplica::linked((*grade)?, was_there)));
+        }
+        (links.len() == self.destinations.len()).then_some(links)
+    }
+}
+
+impl CopiedPlace {
+    /// Tells what became of a replica. `is_kept` says whether its destination was flushed and is
+    /// still there.
+    fn of(replica: Replica, is_kept: bool, path: PathBuf) -> CopiedPlace {
+        let mut place = CopiedPlace {
+            path,
+            grade: None,
+            was_there: false,
+            rewrites: 0,
+            withheld: Vec::new(),
+            trouble: None,
+        };
+        match replica {
+            Replica::Proved(proved) if is_kept => {
+                place.grade = Some(proved.grade);
+                place.was_there = proved.was_there;
+                place.rewrites = proved.rewrites;
+                place.withheld = proved.withheld;
+            }
+            Replica::Failed(trouble) => place.trouble = Some(trouble),
+            _ => {
+                let reason = "it could not be flushed, or its volume is gone";
+                place.trouble = Some(FileError::new("keep the copy", reason));
+            }
+        }
+        place
+    }
+}
+
+/// Returns device and inode of a file that has several names.
+fn identity_of(status: &Status) -> Option<(u64, u64)> {
+    (status.links > 1).then_some((status.device, status.inode))
+}

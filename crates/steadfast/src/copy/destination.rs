@@ -1,0 +1,199 @@
+//! A destination: its open root, its device, and which names it can hold.
+
+use std::collections::{HashMap, HashSet};
+use std::ffi::OsStr;
+use std::hash::{BuildHasher as _, RandomState};
+use std::io;
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use steadfast_sys::file::{Dir, Draft, Status};
+use steadfast_sys::storage::volume;
+
+use crate::belongings::{Belongings, Trust};
+use crate::error::Error;
+use crate::safe::Device;
+
+/// File systems that refuse these characters, and names that end with a dot or a space.
+const DOS: [&str; 6] = ["vfat", "msdos", "exfat", "ntfs", "ntfs3", "fuseblk"];
+const DOS_REFUSED: &[u8] = b"\"*:<>?\\|";
+
+/// The longest file of vfat.
+const VFAT_LENGTH_MAX: u64 = u32::MAX as u64;
+
+/// The longest name of nearly every file system, in bytes.
+const NAME_LEN_MAX: usize = 255;
+
+/// A destination.
+pub(super) struct Destination {
+    pub(super) path: PathBuf,
+    pub(super) device: Device,
+    root: Arc<Dir>,
+    status: Status,
+    file_system: String,
+    pub(super) free_bytes: u64,
+    folds_case: bool,
+    /// The directories that were opened last.
+    dirs: HashMap<PathBuf, Arc<Dir>>,
+    /// Directories that were made, in this order, with their sources.
+    made: Vec<(PathBuf, PathBuf)>,
+    /// Names so far, without their case, as hashes.
+    names: HashSet<u64>,
+    hasher: RandomState,
+}
+
+/// The most directories that are kept open.
+const DIRS_MAX: usize = 64;
+
+impl Destination {
+    /// Opens a destination, and makes it if it is absent.
+    ///
+    /// # Errors
+    /// If it is no directory, or nothing can be written there.
+    pub(super) fn open(path: &Path) -> Result<Destination, Error> {
+        let open = || {
+            match Status::of_link(path) {
+                Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                    let (above, name) = Dir::parent_of(path)?;
+                    above.make_dir(&name)?;
+                }
+                found => drop(found?),
+            }
+            let root = Arc::new(Dir::open(path)?);
+            let volume = volume(path)?;
+            Ok::<_, io::Error>(Destination {
+                path: path.to_owned(),
+                device: Device::of(path)?,
+                status: root.status()?,
+                file_system: volume.file_system,
+                free_bytes: volume.free_bytes,
+                folds_case: folds_case(&root)?,
+                root,
+                dirs: HashMap::new(),
+                made: Vec::new(),
+                names: HashSet::new(),
+                hasher: RandomState::new(),
+            })
+        };
+        open().map_err(|error| Error::system("use the destination", error).at(path))
+    }
+
+    /// Says whether its path still leads to the directory that was opened: another volume may be
+    /// mounted there by now.
+    pub(super) fn is_here(&self) -> bool {
+        let identity = |status: &Status| (status.device, status.inode);
+        Status::of(&self.path).is_ok_and(|now| identity(&now) == identity(&self.status))
+    }
+
+    /// Says why it cannot hold a file, if that is known.
+    pub(super) fn refusal(&mut self, relative: &Path, length: u64) -> Option<String> {
+        let is_dos = DOS.contains(&&*self.file_system);
+        for name in relative.iter() {
+            let bytes = name.as_bytes();
+            if bytes.len() > NAME_LEN_MAX {
+                return Some("its name is too long".to_owned());
+            }
+            let last = bytes.last();
+            let is_refused = |byte: &u8| *byte < 0x20 || DOS_REFUSED.contains(byte);
+            if is_dos && (bytes.iter().any(is_refused) || matches!(last, Some(b'.' | b' '))) {
+                return Some(format!("{} does not allow its name", self.file_system));
+            }
+        }
+        if self.file_system == "vfat" && length > VFAT_LENGTH_MAX {
+            return Some("vfat holds no file of 4 GiB or more".to_owned());
+        }
+        if self.folds_case {
+            let name = relative.to_string_lossy().to_lowercase();
+            if !self.names.insert(self.hasher.hash_one(name)) {
+                return Some("another name differs from its name only in case".to_owned());
+            }
+        }
+        None
+    }
+
+    /// Says whether it keeps times to two seconds only.
+    pub(super) fn has_coarse_times(&self) -> bool {
+        matches!(&*self.file_system, "vfat" | "msdos")
+    }
+
+    /// Opens the directory of a path beneath the root, and makes what of it is missing. `source`
+    /// is the directory that it is a copy of.
+    pub(super) fn directory(&mut self, relative: &Path, source: &Path) -> io::Result<Arc<Dir>> {
+        if let Some(dir) = self.dirs.get(relative) {
+            return Ok(Arc::clone(dir));
+        }
+        let Some((above, name)) = relative.parent().zip(relative.file_name()) else {
+            return Ok(Arc::clone(&self.root));
+        };
+        let above = self.directory(above, source.parent().unwrap_or(source))?;
+        let dir = match above.open_dir(name) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                self.made.push((relative.to_owned(), source.to_owned()));
+                above.make_dir(name)?
+            }
+            opened => opened?,
+        };
+        if self.dirs.len() >= DIRS_MAX {
+            self.dirs.clear();
+        }
+        let dir = Arc::new(dir);
+        self.dirs.insert(relative.to_owned(), Arc::clone(&dir));
+        Ok(dir)
+    }
+
+    /// Makes a further name of a file beneath the root. Returns whether it was there before.
+    pub(super) fn link(&self, first: &Path, dir: &Dir, name: &OsStr) -> io::Result<bool> {
+        let from = first.parent().unwrap_or(Path::new(""));
+        let mut parent = Arc::clone(&self.root);
+        for component in from.iter() {
+            parent = Arc::new(parent.open_dir(component)?);
+        }
+        let first = first.file_name().unwrap_or_default();
+        let was_there = match parent.link_to(first, dir, name) {
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => true,
+            linked => linked.map(|()| false)?,
+        };
+        let (one, other) = (parent.status_of(first)?, dir.status_of(name)?);
+        match (one.device, one.inode) == (other.device, other.inode) {
+            true => self.flush().map(|()| was_there),
+            false => Err(io::ErrorKind::AlreadyExists.into()),
+        }
+    }
+
+    /// Makes everything that was written permanent.
+    pub(super) fn flush(&self) -> io::Result<()> {
+        self.root.sync_volume()
+    }
+
+    /// Gives the directories that were made the mode, the owner, the attributes and the times of
+    /// their sources, as far as the system allows it; the lowest first, so that nothing changes one
+    /// afterwards.
+    pub(super) fn finish(&mut self) -> io::Result<()> {
+        for (relative, source) in std::mem::take(&mut self.made).iter().rev() {
+            let from = Dir::open(source).and_then(|dir| dir.to_file());
+            let to = crate::beneath::directory(&self.path, relative).and_then(|it| it.to_file());
+            if let (Ok(from), Ok(to)) = (from, to)
+                && let Ok(all) = Belongings::of(&from)
+            {
+                let _ = all.give_to(&to, relative, Trust::Own);
+            }
+        }
+        self.flush()
+    }
+}
+
+/// Finds out whether a directory takes two names for one that differ in case.
+fn folds_case(dir: &Arc<Dir>) -> io::Result<bool> {
+    let (name, other) = (OsStr::new(".steadfast-case.draft"), OsStr::new(".STEADFAST-case.draft"));
+    let draft = match Draft::named(dir, name) {
+        // A process that was killed left it, or another one is here at the same time.
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => None,
+        draft => Some(draft?),
+    };
+    let folds = dir.status_of(other).is_ok();
+    if draft.is_none() {
+        let _ = dir.remove_file(name);
+    }
+    Ok(folds)
+}

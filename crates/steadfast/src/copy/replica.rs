@@ -1,0 +1,217 @@
+//! One file at one destination: a draft that is written, read back from the medium, given all that
+//! belongs to the file, and named; or a file that is there already and is read.
+
+use std::ffi::OsStr;
+use std::io;
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use steadfast_manifest::tag::Tag;
+use steadfast_sys::file::{Dir, Draft, Existing, File, Status, Timestamp};
+
+use super::contents::{ReadContents, read_whole};
+use crate::belongings::{Belongings, Trust, Withheld, disinherit};
+use crate::event::FileError;
+use crate::read::direct::Direct;
+use crate::repair::SparseWriter;
+use crate::safe::{Device, Grade, UncachedFile};
+use crate::store::xattr::Xattr;
+use crate::store::{Replaces, Store as _, StoredTag};
+
+/// How often a draft that reads back wrong is written again.
+const REWRITES_MAX: u32 = 2;
+
+/// What becomes of a file at a destination.
+pub(super) enum Replica {
+    /// A draft that is written, or has been.
+    Draft(Draft),
+    /// A file that was there before.
+    There(File),
+    /// A copy that was proved.
+    Proved(ProvedReplica),
+    /// Nothing, and why.
+    Failed(FileError),
+}
+
+/// A proved copy.
+pub(super) struct ProvedReplica {
+    pub(super) grade: Grade,
+    /// Whether it was there before.
+    pub(super) was_there: bool,
+    pub(super) rewrites: u32,
+    /// What it lacks of what belongs to the source.
+    pub(super) withheld: Vec<Withheld>,
+}
+
+impl ProvedReplica {
+    /// Makes a further name of a copy that was proved.
+    pub(super) fn linked(grade: Grade, was_there: bool) -> ProvedReplica {
+        ProvedReplica { grade, was_there, rewrites: 0, withheld: Vec::new() }
+    }
+}
+
+/// What every replica of one file is made by.
+pub(super) struct Original<'a> {
+    pub(super) file: &'a File,
+    pub(super) status: Status,
+    pub(super) relative: &'a Path,
+    pub(super) contents: &'a ReadContents,
+    pub(super) tag: Tag,
+    /// Whether the source has this tag itself.
+    pub(super) is_tagged: bool,
+    pub(super) now: fn() -> Timestamp,
+    pub(super) stop: &'a AtomicBool,
+}
+
+fn system(operation: &'static str) -> impl Fn(io::Error) -> FileError {
+    move |error| FileError::from_io(operation, &error)
+}
+
+impl Replica {
+    /// Begins the copy of a file in a directory.
+    pub(super) fn begin(dir: io::Result<Arc<Dir>>, name: &OsStr, source: &Status) -> Replica {
+        let begin = || {
+            let dir = dir.map_err(system("open the folder"))?;
+            match dir.status_of(name) {
+                Ok(there) if (there.device, there.inode) == (source.device, source.inode) => {
+                    Err(FileError::new("copy", "it is the source itself"))
+                }
+                Ok(_) => {
+                    let file =
+                        dir.open_file(name).map_err(system("open the file that is there"))?;
+                    Ok(Replica::There(file))
+                }
+                Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                    let draft = Draft::resumable(&dir, name).map_err(system("make a draft"))?;
+                    let private = || {
+                        draft.set_private()?;
+                        disinherit(&draft.to_file()?)?;
+                        draft.set_length(source.length)
+                    };
+                    private().map_err(system("make a draft"))?;
+                    Ok(Replica::Draft(draft))
+                }
+                Err(error) => Err(system("look at its place")(error)),
+            }
+        };
+        begin().unwrap_or_else(Replica::Failed)
+    }
+
+    /// Returns the writer of a draft, which keeps the holes of the source.
+    pub(super) fn writer<'a>(&'a self, source: &'a File) -> Option<SparseWriter<'a>> {
+        match self {
+            Replica::Draft(draft) => Some(SparseWriter::new(draft, Some(source))),
+            _ => None,
+        }
+    }
+
+    /// Proves the contents by reading them back, and gives a draft its name.
+    pub(super) fn prove(self, original: &Original<'_>, device: &Device, name: &OsStr) -> Replica {
+        let proved = match self {
+            Replica::Draft(draft) => prove_draft(draft, original, device, name),
+            Replica::There(file) => prove_there(&file, original, device),
+            other => return other,
+        };
+        proved.map_or_else(Replica::Failed, Replica::Proved)
+    }
+}
+
+/// Reads a file from its medium. Returns whether it has the contents, and what reading proved.
+fn reads_as(original: &Original<'_>, file: &File, device: &Device) -> io::Result<(bool, Grade)> {
+    let uncached = UncachedFile::prepare(file)?;
+    let status = file.status()?;
+    let algorithms = [original.tag.algorithm];
+    let read =
+        read_whole((file, &status), &Direct, &algorithms, original.stop, &mut |_, _| Ok(()))?;
+    let is_same = read.length == original.contents.length
+        && read.digest(original.tag.algorithm) == Some(original.tag.digest);
+    Ok((is_same, uncached.grade(device)))
+}
+
+fn prove_there(
+    file: &File,
+    original: &Original<'_>,
+    device: &Device,
+) -> Result<ProvedReplica, FileError> {
+    let status = file.status().map_err(system("read the file that is there"))?;
+    let other = || FileError::new("copy", "a file with other contents has its name");
+    if status.length != original.contents.length {
+        return Err(other());
+    }
+    let (is_same, grade) =
+        reads_as(original, file, device).map_err(system("read the file that is there"))?;
+    if !is_same {
+        return Err(other());
+    }
+    let now = file.status().map_err(system("read the file that is there"))?;
+    if now != status {
+        return Err(FileError::new("prove the file that is there", "it changed meanwhile"));
+    }
+    Ok(ProvedReplica { grade, was_there: true, rewrites: 0, withheld: Vec::new() })
+}
+
+fn prove_draft(
+    draft: Draft,
+    original: &Original<'_>,
+    device: &Device,
+    name: &OsStr,
+) -> Result<ProvedReplica, FileError> {
+    let mut rewrites = 0;
+    let grade = loop {
+        let file = draft.flush_and_open().map_err(system("flush the copy"))?;
+        match reads_as(original, &file, device).map_err(system("read the copy back"))? {
+            (true, grade) => break grade,
+            (false, _) if rewrites == REWRITES_MAX => {
+                let reason = "what the medium returns is not what was written, three times";
+                return Err(FileError::new("prove the copy", reason));
+            }
+            (false, _) => {}
+        }
+        rewrites += 1;
+        write_again(&draft, original).map_err(system("write the copy again"))?;
+    };
+    let withheld = give(&draft, original)?;
+    let dir = Arc::clone(draft.dir());
+    let named = draft.publish_flushed(&dir, name, Existing::Keep);
+    named.map_err(system("name the copy"))?;
+    Ok(ProvedReplica { grade, was_there: false, rewrites, withheld })
+}
+
+/// Writes a draft again from the source, which must still have its contents.
+fn write_again(draft: &Draft, original: &Original<'_>) -> io::Result<()> {
+    draft.set_length(0)?;
+    draft.set_length(original.contents.length)?;
+    let mut writer = SparseWriter::new(draft, Some(original.file));
+    let source = (original.file, &original.status);
+    let algorithms = [original.tag.algorithm];
+    let engine = crate::read::buffered::Buffered;
+    let read = read_whole(source, &engine, &algorithms, original.stop, &mut |bytes, offset| {
+        writer.write(bytes, offset)
+    })?;
+    match read.digest(original.tag.algorithm) == Some(original.tag.digest) {
+        true => Ok(()),
+        false => Err(io::Error::other("the source has other contents by now")),
+    }
+}
+
+/// Gives a draft its tag, and all that belongs to the source.
+fn give(draft: &Draft, original: &Original<'_>) -> Result<Vec<Withheld>, FileError> {
+    let file = draft.to_file().map_err(system("open the copy"))?;
+    let all = Belongings::of(original.file).map_err(system("read the source's attributes"))?;
+    let mut withheld = Vec::new();
+    let all = match original.is_tagged {
+        true => all,
+        false => {
+            // Before the mode, which may forbid to write.
+            let stored = Xattr.tag(&file).map_err(system("read its tag"))?;
+            if stored != StoredTag::Impossible {
+                let tag = Tag { tagged: (original.now)(), ..original.tag };
+                Xattr.write(&file, &tag, Replaces::Nothing)?;
+            }
+            all.without_tags()
+        }
+    };
+    withheld.extend(all.give_to(&file, original.relative, Trust::Own));
+    Ok(withheld)
+}

@@ -1,0 +1,193 @@
+//! May the source be erased? What each copy proves, and what is lacking.
+//!
+//! Input: for each file of a source, the places that have its contents, each with its device and
+//! how it was read. Output: yes, or no with the reasons counted. It is yes only if each file is in
+//! enough places on different devices, proved by readings that came from no cache.
+
+mod device;
+mod existing;
+
+use strum::{IntoStaticStr, VariantArray};
+
+pub(crate) use device::UncachedFile;
+pub use device::{Apartness, Device, Grade};
+pub(crate) use existing::left_out;
+pub use existing::{SafeFile, SafeMonitor, SafePlace, SafeRequest, SafeSummary, safe};
+
+use crate::exit_status::ExitStatus;
+
+/// What is lacking before a file may be erased.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, IntoStaticStr, VariantArray)]
+#[strum(serialize_all = "snake_case")]
+pub enum Lack {
+    /// Its contents differ from its record.
+    Corrupt,
+    /// It changed during the run, or two readings of it differ.
+    Changed,
+    /// It could not be read, or not be written where it was to be copied.
+    NotCopied,
+    /// It is not a regular file, or was left out, so nothing was copied or looked for.
+    LeftOut,
+    /// It was not copied because an archive has it by its record, which nobody read.
+    KnownOnly,
+    /// Another volume is now where it was copied to.
+    OtherVolume,
+    /// It is in too few places.
+    TooFew,
+    /// Its places are on one device.
+    OneDevice,
+    /// The system does not tell whether its places are on different devices.
+    NotTold,
+    /// A server may have answered from its memory.
+    FromServer,
+    /// It was read through a cache, which proves nothing about the medium.
+    FromCache,
+    /// The run was stopped, or found no file.
+    NotSeen,
+}
+
+impl Lack {
+    /// Every lack, the most serious first.
+    pub const ALL: [Lack; 12] = *Lack::VARIANTS.as_array().expect("there are twelve lacks");
+
+    /// Returns the name in lower case, as in JSON.
+    pub fn name(self) -> &'static str {
+        self.into()
+    }
+
+    fn exit_status(self) -> ExitStatus {
+        match self {
+            Lack::Corrupt => ExitStatus::Corrupt,
+            Lack::LeftOut | Lack::TooFew | Lack::OneDevice => ExitStatus::Changed,
+            _ => ExitStatus::Undetermined,
+        }
+    }
+}
+
+/// The answer: yes, or what is lacking for how many files.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct SafeAnswer {
+    lacks: [u64; Lack::ALL.len()],
+    files: u64,
+}
+
+impl SafeAnswer {
+    /// Returns whether the source may be erased.
+    pub fn is_yes(&self) -> bool {
+        self.files > 0 && self.lacks.iter().all(|count| *count == 0)
+    }
+
+    /// Returns what is lacking, with the number of files, the most serious first.
+    pub fn lacks(&self) -> impl Iterator<Item = (Lack, u64)> {
+        Lack::ALL.into_iter().zip(self.lacks).filter(|(_, count)| *count > 0)
+    }
+
+    /// Returns how many files were judged.
+    pub fn files(&self) -> u64 {
+        self.files
+    }
+
+    /// Returns the status: `Fine` if it is yes.
+    pub fn exit_status(&self) -> ExitStatus {
+        let most = self.lacks().map(|(lack, _)| lack.exit_status()).max();
+        most.unwrap_or(ExitStatus::Undetermined.only_if(self.files == 0))
+    }
+
+    pub(crate) fn count(&mut self, lack: Option<Lack>) {
+        self.files += 1;
+        if let Some(lack) = lack {
+            self.note(lack, 1);
+        }
+    }
+
+    pub(crate) fn note(&mut self, lack: Lack, files: u64) {
+        self.lacks[lack as usize] += files;
+    }
+}
+
+/// How much is asked of copies.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SafeRule {
+    /// Places on different devices, the source not counted.
+    pub copies: usize,
+    /// Whether the user knows that devices are different which the system does not tell apart.
+    pub apart: bool,
+    /// Whether what a server answers counts.
+    pub servers: bool,
+}
+
+impl Default for SafeRule {
+    fn default() -> SafeRule {
+        SafeRule { copies: 2, apart: false, servers: false }
+    }
+}
+
+impl SafeRule {
+    /// Returns what is lacking of a file, by the proved places of its contents.
+    ///
+    /// Places are counted one by one: each counts if it is apart from all that were counted before.
+    pub fn lack(&self, proofs: &[(&Device, Grade)]) -> Option<Lack> {
+        let (mut counted, mut lack): (Vec<&Device>, Lack) = (Vec::new(), Lack::TooFew);
+        for (device, grade) in proofs {
+            let apartness = counted.iter().map(|one| one.apartness(device)).max();
+            let reason = match (grade, apartness) {
+                (Grade::Cache, _) => Lack::FromCache,
+                (Grade::Server, _) if !self.servers => Lack::FromServer,
+                (_, Some(Apartness::Same)) => Lack::OneDevice,
+                (_, Some(Apartness::Untold)) if !self.apart => Lack::NotTold,
+                _ => {
+                    counted.push(device);
+                    continue;
+                }
+            };
+            lack = lack.max(reason);
+        }
+        (counted.len() < self.copies.max(1)).then_some(lack)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn rule(copies: usize) -> SafeRule {
+        SafeRule { copies, ..SafeRule::default() }
+    }
+
+    #[test]
+    fn only_different_devices_that_were_read_count() {
+        let [a, b] = [1, 2].map(|number| Device::real(number, &[&format!("sd{number}")]));
+        let partition = Device::real(3, &["sd1"]);
+        let virtual_disk = Device::untold(4, &["vda"]);
+        let medium = |device| (device, Grade::Medium);
+        assert_eq!(rule(2).lack(&[medium(&a), medium(&b)]), None);
+        assert_eq!(rule(2).lack(&[medium(&a)]), Some(Lack::TooFew));
+        assert_eq!(rule(2).lack(&[]), Some(Lack::TooFew));
+        assert_eq!(rule(2).lack(&[medium(&a), medium(&a)]), Some(Lack::OneDevice));
+        assert_eq!(rule(2).lack(&[medium(&a), medium(&partition)]), Some(Lack::OneDevice));
+        assert_eq!(rule(2).lack(&[medium(&a), medium(&virtual_disk)]), Some(Lack::NotTold));
+        let apart = SafeRule { apart: true, ..rule(2) };
+        assert_eq!(apart.lack(&[medium(&a), medium(&virtual_disk)]), None);
+        assert_eq!(apart.lack(&[medium(&a), medium(&partition)]), Some(Lack::OneDevice));
+        assert_eq!(rule(2).lack(&[medium(&a), (&b, Grade::Cache)]), Some(Lack::FromCache));
+        assert_eq!(rule(2).lack(&[medium(&a), (&b, Grade::Server)]), Some(Lack::FromServer));
+        assert_eq!(rule(1).lack(&[(&b, Grade::Cache)]), Some(Lack::FromCache));
+        assert_eq!(rule(0).lack(&[]), Some(Lack::TooFew), "nothing is never enough");
+        let three = [medium(&a), medium(&partition), medium(&b)];
+        assert_eq!(rule(2).lack(&three), None);
+        assert_eq!(rule(3).lack(&three), Some(Lack::OneDevice));
+    }
+
+    #[test]
+    fn an_answer_is_yes_only_of_files_that_lack_nothing() {
+        let mut answer = SafeAnswer::default();
+        assert!(!answer.is_yes() && answer.exit_status() == ExitStatus::Undetermined);
+        answer.count(None);
+        assert!(answer.is_yes() && answer.exit_status() == ExitStatus::Fine);
+        answer.note(Lack::TooFew, 1);
+        assert!(!answer.is_yes() && answer.exit_status() == ExitStatus::Changed);
+        answer.note(Lack::Corrupt, 1);
+        assert_eq!(answer.exit_status(), ExitStatus::Corrupt);
+        assert_eq!(answer.lacks().next(), Some((Lack::Corrupt, 1)));
+    }
+}

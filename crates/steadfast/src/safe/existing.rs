@@ -1,0 +1,287 @@
+//! May a source be erased, by copies of it that exist already?
+//!
+//! Every file of the source is read; its places in archives come from catalogues or tags, and each
+//! is read from its medium. A record alone proves nothing.
+
+use std::collections::HashMap;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::Ordering;
+use std::time::Instant;
+
+use steadfast_digest::{Algorithm, Digest};
+use steadfast_sys::file::Status;
+
+use super::{Device, Grade, Lack, SafeAnswer, SafeRule};
+use crate::error::Error;
+use crate::event::{Notice, Skipped};
+use crate::exit_status::ExitStatus;
+use crate::known::{
+    HashRun, KnownContents, KnownMonitor, KnownSummary, SameFolder, Search, WantedFile, matched,
+};
+use crate::monitor::Progress;
+use crate::run::{Options, ReadFrom};
+use crate::selection::Selection;
+
+/// The most places of one file that are read.
+const PLACES_MAX: usize = 16;
+
+/// Files whose places are read in one run.
+const BATCH_LEN: usize = 4096;
+
+/// What is asked.
+#[derive(Clone, Debug, Default)]
+#[non_exhaustive]
+pub struct SafeRequest {
+    /// The archives that may have copies.
+    pub archives: Vec<PathBuf>,
+    /// How much is asked of copies.
+    pub rule: SafeRule,
+}
+
+impl SafeRequest {
+    /// Asks for copies in archives.
+    pub fn new(archives: &[PathBuf], rule: SafeRule) -> SafeRequest {
+        SafeRequest { archives: archives.to_owned(), rule }
+    }
+}
+
+/// A place that was read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SafePlace {
+    /// The path.
+    pub path: PathBuf,
+    /// What reading it proved; `None` if it does not have the contents, or could not be read.
+    pub grade: Option<Grade>,
+}
+
+/// The result for one file of the source.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct SafeFile {
+    /// Its path, as the user would write it.
+    pub path: PathBuf,
+    /// Its length in bytes.
+    pub length: u64,
+    /// The places that should have its contents.
+    pub places: Vec<SafePlace>,
+    /// What is lacking; `None` if it may be erased.
+    pub lack: Option<Lack>,
+    /// Why it could not be read.
+    pub trouble: Option<String>,
+}
+
+/// The result.
+#[derive(Clone, Debug, Default)]
+#[must_use]
+#[non_exhaustive]
+pub struct SafeSummary {
+    /// The answer.
+    pub answer: SafeAnswer,
+    /// Bytes of the files of the source.
+    pub bytes: u64,
+    /// Bytes that were read, of the source and of the copies.
+    pub bytes_read: u64,
+    /// What was left out of the source.
+    pub skipped: Skipped,
+    /// Time that it took, in nanoseconds.
+    pub elapsed_ns: u64,
+    /// Whether it was stopped before its end.
+    pub interrupted: bool,
+    status: ExitStatus,
+}
+
+impl SafeSummary {
+    /// Returns how it ended: `Fine` if the source may be erased.
+    pub fn exit_status(&self) -> ExitStatus {
+        let status = self.status.max(self.answer.exit_status());
+        status.max(ExitStatus::Interrupted.only_if(self.interrupted))
+    }
+}
+
+/// Receives the results. Calls come one at a time, from the calling thread.
+pub trait SafeMonitor {
+    /// Receives one file, in the order of the walk.
+    fn file(&mut self, file: &SafeFile);
+
+    /// Receives a notice.
+    fn notice(&mut self, notice: &Notice);
+
+    /// Receives the progress of reading, about ten times a second.
+    fn progress(&mut self, progress: &Progress) {
+        let _ = progress;
+    }
+}
+
+/// Finds out whether a source may be erased.
+///
+/// # Errors
+/// If an archive cannot be used, an option is not valid, or the system lacks something.
+pub fn safe(
+    selection: &Selection,
+    request: &SafeRequest,
+    options: &Options,
+    monitor: &mut dyn SafeMonitor,
+) -> Result<SafeSummary, Error> {
+    let start = Instant::now();
+    let mut found = KnownSummary::default();
+    let mut failed = false;
+    let mut listener = NoticesOnly { monitor, failed: &mut failed };
+    let search = Search { archives: &request.archives, reads_all: true };
+    let media = options.clone().with(|options| options.reading.from = ReadFrom::Media);
+    let (list, archives) = matched(selection, &search, &media, &mut found, &mut listener)?;
+    let mut summary =
+        SafeSummary { skipped: found.skipped, bytes_read: found.bytes_read, ..Default::default() };
+    let mut proof = Proving { request, options: &media, devices: HashMap::new() };
+    let mut waiting = Vec::new();
+    let mut outcome = Ok(());
+    list.each_file(PLACES_MAX, &mut |mut file| {
+        let there = |(at, path): &(usize, PathBuf)| {
+            let root = archives[*at].mounted_root()?;
+            Some((0, root.join(path)))
+        };
+        file.places = file.places.iter().filter_map(there).collect();
+        waiting.push(file);
+        if waiting.len() >= BATCH_LEN && outcome.is_ok() {
+            outcome = proof.prove(std::mem::take(&mut waiting), &mut summary, monitor);
+        }
+    })?;
+    outcome?;
+    proof.prove(waiting, &mut summary, monitor)?;
+    summary.answer.note(Lack::LeftOut, left_out(&summary.skipped));
+    summary.answer.note(Lack::NotCopied, u64::from(failed));
+    summary.interrupted = options.controls.stop.load(Ordering::Relaxed);
+    summary
+        .answer
+        .note(Lack::NotSeen, u64::from(summary.interrupted || summary.answer.files() == 0));
+    summary.elapsed_ns = start.elapsed().as_nanos() as u64;
+    Ok(summary)
+}
+
+/// Returns how many entries of a source are no copied file.
+pub(crate) fn left_out(skipped: &Skipped) -> u64 {
+    let Skipped { symlinks, special, excluded, dataless, dataless_directories, .. } = *skipped;
+    let Skipped { resource_forks, other_file_systems, .. } = *skipped;
+    symlinks
+        + special
+        + excluded
+        + dataless
+        + dataless_directories
+        + resource_forks
+        + other_file_systems
+}
+
+/// Reads places, and judges files by them.
+struct Proving<'a> {
+    request: &'a SafeRequest,
+    options: &'a Options,
+    /// Devices by the number of their volume; `None` if the system does not tell.
+    devices: HashMap<u64, Option<Device>>,
+}
+
+/// What reading a place gave.
+struct ReadPlace {
+    digest: Digest,
+    length: u64,
+    device: u64,
+    origin: crate::read::Origin,
+}
+
+impl Proving<'_> {
+    fn prove(
+        &mut self,
+        files: Vec<WantedFile>,
+        summary: &mut SafeSummary,
+        monitor: &mut dyn SafeMonitor,
+    ) -> Result<(), Error> {
+        let mut by_algorithm: HashMap<Algorithm, Vec<PathBuf>> = HashMap::new();
+        for file in &files {
+            let Some(tag) = &file.found_by else { continue };
+            let paths = file.places.iter().map(|(_, path)| path.clone());
+            by_algorithm.entry(tag.0).or_default().extend(paths);
+        }
+        let mut read: HashMap<PathBuf, ReadPlace> = HashMap::new();
+        for (algorithm, mut paths) in by_algorithm {
+            paths.sort();
+            paths.dedup();
+            let mut batch = HashRun {
+                before: summary.bytes_read,
+                progress: &mut |progress| monitor.progress(progress),
+                file: &mut |event| {
+                    let facts = (&event.actual, event.reading.origin, &event.trouble);
+                    let path = event.path.to_path();
+                    let device = Status::of(&path).map(|status| status.device);
+                    if let ((Some(tag), origin, None), Ok(device)) = (facts, device) {
+                        let origin = origin.unwrap_or(crate::read::Origin::Media);
+                        let (digest, length) = (tag.digest, tag.length);
+                        read.insert(path, ReadPlace { digest, length, device, origin });
+                    }
+                },
+            };
+            summary.bytes_read += batch.read(paths, algorithm, self.options)?;
+        }
+        for file in files {
+            let file = self.judge(file, &read);
+            summary.bytes += file.length;
+            summary.answer.count(file.lack);
+            monitor.file(&file);
+        }
+        Ok(())
+    }
+
+    fn judge(&mut self, file: WantedFile, read: &HashMap<PathBuf, ReadPlace>) -> SafeFile {
+        let mut proofs = Vec::new();
+        let mut places = Vec::new();
+        for (_, path) in file.places {
+            let place = read.get(&path).filter(|place| {
+                let wanted = file.found_by.as_ref().map(|(_, digest)| digest);
+                place.length == file.length && wanted == Some(&place.digest)
+            });
+            let device = place.and_then(|place| {
+                let known = self.devices.entry(place.device);
+                known.or_insert_with(|| device_at(&path).ok()).clone()
+            });
+            let proof = place.zip(device).map(|(place, device)| {
+                let grade = match place.length {
+                    0 => device.grade(crate::read::Origin::Media),
+                    _ => device.grade(place.origin),
+                };
+                (device, grade)
+            });
+            places.push(SafePlace { path, grade: proof.as_ref().map(|(_, grade)| *grade) });
+            proofs.extend(proof);
+        }
+        let proofs: Vec<(&Device, Grade)> = proofs.iter().map(|(it, grade)| (it, *grade)).collect();
+        let lack = match &file.trouble {
+            Some(_) => Some(Lack::NotCopied),
+            None => self.request.rule.lack(&proofs),
+        };
+        let WantedFile { path, length, trouble, .. } = file;
+        SafeFile { path, length, places, lack, trouble }
+    }
+}
+
+fn device_at(path: &Path) -> io::Result<Device> {
+    Device::of(path.parent().unwrap_or(Path::new(".")))
+}
+
+/// Passes on what a search says, without its results.
+struct NoticesOnly<'a> {
+    monitor: &'a mut dyn SafeMonitor,
+    failed: &'a mut bool,
+}
+
+impl KnownMonitor for NoticesOnly<'_> {
+    fn file(&mut self, _: &KnownContents) {}
+
+    fn folder(&mut self, _: &SameFolder) {}
+
+    fn notice(&mut self, notice: &Notice) {
+        *self.failed |= notice.status > ExitStatus::Fine;
+        self.monitor.notice(notice);
+    }
+
+    fn progress(&mut self, progress: &Progress) {
+        self.monitor.progress(progress);
+    }
+}
