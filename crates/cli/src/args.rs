@@ -5,6 +5,7 @@
 
 mod catalogue;
 mod code;
+mod copy;
 #[cfg(feature = "fleet")]
 mod fleet;
 mod help;
@@ -48,6 +49,7 @@ pub(crate) use catalogue::{CatalogueFileArg, DocumentArgs};
 pub(crate) use code::{
     CodeArgs, CodeCommand, CodeCostArgs, CodeOutputArgs, CodeShowArgs, CodeVerifyArgs,
 };
+pub(crate) use copy::{AnswerArgs, CopyArgs, CopyPathArgs, KnownArgs, MoveArgs, SafeVerbArgs};
 #[cfg(feature = "fleet")]
 pub(crate) use fleet::{
     FleetArgs, FleetCommand, FleetMergeArgs, FleetPlanArgs, FleetRunArgs, FleetStatusArgs,

@@ -9,6 +9,7 @@ mod alert;
 mod audit;
 mod check;
 mod code;
+mod copy;
 mod diff;
 mod documents;
 mod export;
@@ -19,6 +20,7 @@ mod help;
 mod history;
 mod import;
 mod init;
+mod known;
 mod manual;
 #[cfg(feature = "measure")]
 mod measure;
@@ -96,6 +98,10 @@ pub(crate) fn dispatch(Cli { command, level }: &Cli) -> anyhow::Result<u8> {
         Command::Show(args) => show::run(args),
         Command::Hash(args) => hash::run(args),
         Command::Diff(args) => diff::run(args),
+        Command::Copy(args) => copy::run(&args.copy, false),
+        Command::Move(args) => copy::run(&args.copy, true),
+        Command::Safe(args) => copy::judge(args),
+        Command::Known(args) => known::run(args),
         Command::Probe(args) => probe::run(args),
         #[cfg(feature = "schedule")]
         Command::Status(args) => status::run(args),

@@ -11,9 +11,14 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use steadfast::ExitStatus;
 use steadfast::Wakefulness;
+use steadfast::copy::{CopiedFile, CopyMonitor};
 use steadfast::diff::{DiffMonitor, DiffSummary, PathPair};
+use steadfast::known::{KnownContents, KnownMonitor, KnownSummary, SameFolder};
+use steadfast::safe::{SafeFile, SafeMonitor};
 use steadfast::{Event, Monitor, Notice, Progress, Summary};
+use steadfast_report::copy::CopyDocument;
 use steadfast_report::diff::DiffRenderer;
+use steadfast_report::known::KnownDocument;
 use steadfast_report::{Output, Renderer};
 
 use crate::args::OutputArgs;
@@ -180,6 +185,86 @@ impl DiffMonitor for Console<'_, dyn DiffRenderer + '_> {
 
     fn notice(&mut self, notice: &Notice) {
         self.render(|renderer, output| renderer.notice(notice, output));
+    }
+
+    fn progress(&mut self, progress: &Progress) {
+        self.show(progress);
+    }
+}
+
+impl Console<'_, KnownDocument> {
+    /// Writes the end and returns the exit status.
+    ///
+    /// # Errors
+    /// If the search failed, or the answer could not be written.
+    pub(crate) fn finish(
+        mut self,
+        result: Result<KnownSummary, steadfast::Error>,
+    ) -> anyhow::Result<ExitStatus> {
+        let summary =
+            self.end(result, |document, summary, output| document.end(summary, output))?;
+        self.outlet.finish()?;
+        Ok(summary.exit_status())
+    }
+}
+
+impl KnownMonitor for Console<'_, KnownDocument> {
+    fn file(&mut self, file: &KnownContents) {
+        self.render(|document, output| document.file(file, output));
+    }
+
+    fn folder(&mut self, folder: &SameFolder) {
+        self.render(|document, output| document.folder(folder, output));
+    }
+
+    fn notice(&mut self, notice: &Notice) {
+        self.render(|document, output| document.notice(notice, output));
+    }
+
+    fn progress(&mut self, progress: &Progress) {
+        self.show(progress);
+    }
+}
+
+impl Console<'_, CopyDocument> {
+    /// Writes the end of a copy or a judgement, and returns the exit status.
+    ///
+    /// # Errors
+    /// If it could not begin, or the answer could not be written.
+    pub(crate) fn finish<T>(
+        mut self,
+        result: Result<T, steadfast::Error>,
+        end: fn(CopyDocument, &T, &mut Output),
+        status_of: fn(&T) -> ExitStatus,
+    ) -> anyhow::Result<ExitStatus> {
+        let summary =
+            self.end(result, |document, summary, output| end(*document, summary, output))?;
+        self.outlet.finish()?;
+        Ok(status_of(&summary))
+    }
+}
+
+impl CopyMonitor for Console<'_, CopyDocument> {
+    fn file(&mut self, file: &CopiedFile) {
+        self.render(|document, output| document.copied(file, output));
+    }
+
+    fn notice(&mut self, notice: &Notice) {
+        self.render(|document, output| document.notice(notice, output));
+    }
+
+    fn progress(&mut self, progress: &Progress) {
+        self.show(progress);
+    }
+}
+
+impl SafeMonitor for Console<'_, CopyDocument> {
+    fn file(&mut self, file: &SafeFile) {
+        self.render(|document, output| document.judged(file, output));
+    }
+
+    fn notice(&mut self, notice: &Notice) {
+        self.render(|document, output| document.notice(notice, output));
     }
 
     fn progress(&mut self, progress: &Progress) {

@@ -31,6 +31,8 @@ pub mod progress;
 pub mod run;
 pub mod sums;
 pub mod diff;
+pub mod known;
+pub mod copy;
 mod catalogue;
 pub mod history;
 pub mod audit;

@@ -26,6 +26,10 @@ pub(crate) enum Command {
     Export(ExportArgs),
     Import(ImportArgs),
     Diff(DiffArgs),
+    Copy(super::CopyArgs),
+    Move(super::MoveArgs),
+    Safe(super::SafeVerbArgs),
+    Known(super::KnownArgs),
     #[command(hide = true)]
     Probe(ProbeArgs),
     #[cfg(feature = "schedule")]

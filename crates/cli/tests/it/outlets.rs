@@ -34,12 +34,13 @@ const BY_HELP_ALONE: [(&str, &str); 20] = [
 ];
 
 /// Every verb with what makes it answer, in a tree that [`everything`] makes.
-const ANSWERS: [(&str, &str); 36] = [
+const ANSWERS: [(&str, &str); 40] = [
     ("check", "check"),
     ("check", "check --where a"),
     ("code cost", "code cost Demo.app"),
     ("code show", "code show Demo.app"),
     ("code verify", "code verify Demo.app"),
+    ("copy", "copy --copies 1 sub copied"),
     ("diff", "diff a-folder sub"),
     ("export", "export --format gnu ."),
     ("fleet merge", "fleet merge job --out result"),
@@ -52,6 +53,9 @@ const ANSWERS: [(&str, &str); 36] = [
     ("help", "help --all"),
     ("import", "import --attributes"),
     ("init", "init sub"),
+    ("known", "known a --in a-folder"),
+    ("move", "move --copies 1 list moved"),
+    ("safe", "safe --copies 1 a --in copied"),
     ("measure queue", "measure queue --quick --size 1MiB --block 4KiB --depth 1 sub"),
     ("import", "import REPORT --of s3://amzn-s3-demo-bucket1/archive ."),
     ("measure report", "measure report published"),

@@ -1,0 +1,206 @@
+//! `copy`, `move` and `safe` from outside.
+
+use std::fs;
+use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, symlink};
+
+use serde_json::Value;
+
+use crate::tree::Tree;
+
+/// `card` with three files, one of them in a folder.
+fn card() -> Tree {
+    Tree::new().file("card/a", b"alpha").file("card/sub/b", b"beta").file("card/empty", b"")
+}
+
+/// Copies with one copy asked for, and returns the answer as JSON.
+fn copy(tree: &Tree, more: &[&str], status: i32) -> Vec<Value> {
+    let words = ["copy", "--json", "--copies", "1"].iter().chain(more);
+    tree.run(words).ends(status).objects()
+}
+
+fn summary(objects: &[Value]) -> &Value {
+    &objects.last().unwrap()["summary"]
+}
+
+fn because(objects: &[Value]) -> Vec<(String, u64)> {
+    let lacks = summary(objects)["because"].as_array().unwrap().iter();
+    let lack = |it: &Value| (it["lack"].as_str().unwrap().into(), it["files"].as_u64().unwrap());
+    lacks.map(lack).collect()
+}
+
+fn of<'a>(objects: &'a [Value], path: &str) -> &'a Value {
+    objects.iter().find(|object| object["path"] == path).expect(path)
+}
+
+/// Names in a directory, drafts too.
+fn names(tree: &Tree, path: &str) -> Vec<String> {
+    let names = fs::read_dir(tree.path(path)).unwrap();
+    let mut names: Vec<String> =
+        names.map(|it| it.unwrap().file_name().into_string().unwrap()).collect();
+    names.sort();
+    names
+}
+
+/// Whether the answer is yes where the file system lets a reading pass by the cache.
+fn expects_yes(tree: &Tree, objects: &[Value]) {
+    let proof = &of(objects, "card/a")["copies"][0]["proof"];
+    let lacks = because(objects);
+    match proof.as_str() {
+        Some("medium") => assert!(lacks.is_empty() && tree.path("card").exists(), "{lacks:?}"),
+        Some(_) => assert!(lacks.iter().all(|(lack, _)| lack.starts_with("from_")), "{lacks:?}"),
+        None => panic!("{objects:?}"),
+    }
+}
+
+#[test]
+fn a_copy_is_whole_and_two_destinations_on_one_disk_are_one_place() {
+    let tree = card();
+    fs::set_permissions(tree.path("card/a"), fs::Permissions::from_mode(0o640)).unwrap();
+    let said = tree.run(["copy", "--json", "card", "--to", "one", "--to", "two"]);
+    let objects = said.objects();
+    for place in ["one/card", "two/card"] {
+        assert_eq!(names(&tree, place), ["a", "empty", "sub"], "{said:?}");
+        assert_eq!(fs::read(tree.path(place).join("sub/b")).unwrap(), b"beta");
+        let (from, to) = (tree.path("card/a"), tree.path(place).join("a"));
+        let (from, to) = (fs::metadata(from).unwrap(), fs::metadata(to).unwrap());
+        assert_eq!((from.mode(), from.mtime()), (to.mode(), to.mtime()));
+    }
+    assert_eq!(summary(&objects)["copied"], 3);
+    assert_eq!(summary(&objects)["safe_to_erase"], false);
+    let lacks = because(&objects);
+    assert!(
+        lacks.iter().any(|(lack, files)| {
+            *files == 3 && matches!(lack.as_str(), "one_device" | "from_cache")
+        }),
+        "{lacks:?}"
+    );
+    assert_ne!(said.status, 0);
+    let apart = tree.run(["copy", "--apart", "card", "--to", "one", "--to", "two"]);
+    assert!(apart.stdout().contains("safe to erase: no, because "), "one device stays one");
+    tree.run(["check", "one"]).succeeds();
+    let one = tree.run(["copy", "--json", "--copies", "1", "card", "three"]);
+    expects_yes(&tree, &one.objects());
+}
+
+#[test]
+fn nothing_is_overwritten_and_what_is_there_is_read() {
+    let tree = card().file("to/card/a", b"mine").file("to/card/sub/b", b"beta");
+    let objects = copy(&tree, &["card", "to"], 2);
+    assert_eq!(fs::read(tree.path("to/card/a")).unwrap(), b"mine");
+    let error = of(&objects, "card/a")["copies"][0]["error"].as_str().unwrap();
+    assert!(error.contains("other contents"), "{error}");
+    assert_eq!(of(&objects, "card/sub/b")["copies"][0]["was_there"], true);
+    assert_eq!(because(&objects)[0], ("not_copied".to_owned(), 1));
+    assert_eq!(names(&tree, "to/card"), ["a", "empty", "sub"], "no draft is left");
+}
+
+#[test]
+fn a_corrupt_source_is_told_and_not_spread() {
+    let tree = card();
+    tree.run(["tag", "card"]).succeeds();
+    tree.corrupt("card/a");
+    let objects = copy(&tree, &["card", "to"], 3);
+    assert_eq!(of(&objects, "card/a")["lack"], "corrupt");
+    assert_eq!(names(&tree, "to/card"), ["empty", "sub"]);
+    copy(&tree, &["--with-corrupt", "card", "to"], 3);
+    assert_eq!(names(&tree, "to/card"), ["a", "empty", "sub"]);
+    tree.run(["check", "to/card/a"]).ends(3);
+}
+
+#[test]
+fn a_killed_copy_goes_on_and_leaves_nothing_half() {
+    let tree = card();
+    let big: Vec<u8> = (0..9_000_000u32).map(|at| (at / 7) as u8).collect();
+    let tree = tree.file("card/big", &big);
+    let words = ["copy", "--copies", "1", "card", "to"];
+    let mut tries = 0;
+    for delay_ms in [5, 20, 40, 80] {
+        let mut child = tree.command(words).spawn().unwrap();
+        let begun = std::time::Instant::now();
+        while begun.elapsed().as_millis() < delay_ms && child.try_wait().unwrap().is_none() {
+            std::thread::yield_now();
+        }
+        let _ = child.kill();
+        child.wait().unwrap();
+        let there = fs::read(tree.path("to/card/big"));
+        assert!(there.is_err() || there.unwrap() == big, "half a file");
+        tries += 1;
+    }
+    let last = tree.run(words);
+    assert_eq!(fs::read(tree.path("to/card/big")).unwrap(), big);
+    assert_eq!(names(&tree, "to/card"), ["a", "big", "empty", "sub"], "{tries} {last:?}");
+}
+
+#[test]
+fn links_holes_and_further_names_are_kept_or_told() {
+    let tree = card();
+    fs::hard_link(tree.path("card/a"), tree.path("card/sub/again")).unwrap();
+    fs::File::create(tree.path("card/holes")).unwrap().set_len(4 << 20).unwrap();
+    symlink("a", tree.path("card/link")).unwrap();
+    let objects = copy(&tree, &["card", "to"], 1);
+    assert_eq!(because(&objects).first().unwrap(), &("left_out".to_owned(), 1));
+    let inode = |path: &str| fs::metadata(tree.path(path)).unwrap().ino();
+    assert_eq!(inode("to/card/a"), inode("to/card/sub/again"));
+    assert_eq!(fs::metadata(tree.path("to/card/holes")).unwrap().blocks(), 0);
+    let again = copy(&tree, &["card/.", "to/card"], 1);
+    assert_eq!(summary(&again)["copied"], summary(&objects)["copied"], "{again:?}");
+    assert_eq!(inode("to/card/a"), inode("to/card/sub/again"));
+}
+
+#[test]
+fn a_move_removes_only_what_is_proved() {
+    let tree = card();
+    let two = tree.run(["move", "card", "--to", "one", "--to", "two"]);
+    assert_ne!(two.status, 0);
+    assert_eq!(names(&tree, "card"), ["a", "empty", "sub"], "{two:?}");
+    let moved = tree.run(["move", "--json", "--copies", "1", "card", "three"]);
+    let left = names(&tree, "card");
+    match moved.status {
+        0 => assert_eq!(left, ["sub"], "{moved:?}"),
+        _ => assert!(because(&moved.objects()).iter().all(|(lack, _)| lack.starts_with("from_"))),
+    }
+    assert_eq!(fs::read(tree.path("three/card/a")).unwrap(), b"alpha");
+}
+
+#[test]
+fn copies_are_entered_in_the_catalogue_of_their_destination() {
+    let tree = card().file("to/other", b"other");
+    tree.run(["init", "to"]).succeeds();
+    tree.run(["copy", "--copies", "1", "card", "to"]);
+    tree.run(["check", "to"]).succeeds();
+    fs::remove_file(tree.path("to/card/a")).unwrap();
+    let said = tree.run(["check", "to"]).ends(1);
+    assert!(said.stdout().contains("to/card/a"), "{}", said.stdout());
+    let known = tree.run(["known", "card/sub", "--in", "to"]).succeeds();
+    assert!(known.stdout().contains("to/card/sub/b"));
+    let unknown = ["--unknown", "--in", "to", "card", "new"];
+    let objects = copy(&tree, &unknown, 2);
+    assert!(because(&objects).contains(&("known_only".to_owned(), 2)), "{objects:?}");
+    assert_eq!(names(&tree, "new/card"), ["a"]);
+}
+
+#[test]
+fn existing_copies_are_read_before_a_card_is_called_safe() {
+    let tree = card();
+    let status = tree.run(["copy", "--copies", "1", "card", "to"]).status;
+    let words = ["safe", "--copies", "1", "card", "--in", "to"];
+    let said = tree.run(words).ends(status);
+    assert!(said.stdout().starts_with("safe to erase: ") || status == 2, "{}", said.stdout());
+    tree.run(["safe", "card", "--in", "to"]).ends(if status == 0 { 1 } else { 2 });
+    tree.corrupt("to/card/a");
+    let said = tree.run(words);
+    assert!([1, 2].contains(&said.status), "{said:?}");
+    assert!(said.stdout().contains("card/a"), "{}", said.stdout());
+    assert!(said.stdout().contains("safe to erase: no, because 1 file is not in 1 place"));
+}
+
+#[test]
+fn what_makes_no_sense_is_refused() {
+    let tree = card();
+    tree.run(["copy", "card", "card/sub/inside"]).ends(2);
+    tree.run(["copy", "card"]).ends(2);
+    tree.run(["copy", "card", "--to", "a", "--to", "./a"]);
+    let twice = tree.run(["copy", "card", "--to", "a", "--to", "./a"]).ends(2);
+    assert!(twice.stderr().contains("the same destination"), "{}", twice.stderr());
+    tree.run(["copy", "nowhere", "to"]).ends(2);
+}

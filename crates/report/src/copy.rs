@@ -1,0 +1,231 @@
+//! Copies, and the answer whether the source may be erased, as text and as JSON lines.
+//!
+//! Every name is escaped in text. `docs/reference/copy.md` specifies the JSON form.
+
+use steadfast::Notice;
+use steadfast::copy::{CopiedFile, CopiedPlace, CopySummary};
+use steadfast::json::TagText;
+use steadfast::safe::{Grade, Lack, SafeAnswer, SafeFile, SafePlace, SafeRule, SafeSummary};
+
+use crate::json::{JsonObject, write_notice, write_object, write_summary};
+use crate::output::Output;
+use crate::repair::withheld_json;
+use crate::units::{Units, count, counted, duration};
+use crate::{advice, escape};
+
+/// Appends what is said of copies.
+#[derive(Clone, Copy, Debug)]
+pub struct CopyDocument {
+    /// The verb.
+    pub verb: &'static str,
+    /// Whether it is JSON.
+    pub json: bool,
+    /// Whether to say nothing of what went well but the last line.
+    pub quiet: bool,
+    /// Units of sizes.
+    pub units: Units,
+    /// How much is asked of copies.
+    pub rule: SafeRule,
+}
+
+impl CopyDocument {
+    /// Appends a file that was copied.
+    pub fn copied(self, file: &CopiedFile, output: &mut Output) {
+        if self.json {
+            return write_object(&copied_object(file), &mut output.answer);
+        }
+        let places = file.places.iter().filter_map(|place| {
+            let trouble = place.trouble.as_ref().filter(|_| file.trouble.is_none())?;
+            Some(format!("{}: {}", escape::path(&place.path), advice::of_error(trouble)))
+        });
+        let source = file.trouble.iter().map(|trouble| {
+            format!("{}: {}", escape::path(&file.path), escape::text(&advice::of_error(trouble)))
+        });
+        for line in source.chain(places) {
+            let word = if file.lack == Some(Lack::Corrupt) { "corrupt" } else { "failed" };
+            output.answer.extend_from_slice(format!("{word:<8}  {line}\n").as_bytes());
+        }
+        for place in file.places.iter().filter(|place| place.rewrites > 0 && !self.quiet) {
+            let times = counted(place.rewrites.into(), "time", "times");
+            let path = escape::path(&place.path);
+            let line =
+                format!("wrote     {path}: again, {times}, because it was read back wrong\n");
+            output.answer.extend_from_slice(line.as_bytes());
+        }
+    }
+
+    /// Appends a file whose copies were looked for.
+    pub fn judged(self, file: &SafeFile, output: &mut Output) {
+        if self.json {
+            let object = JsonObject::at(&file.path)
+                .field("length", file.length)
+                .field("places", file.places.iter().map(place_object).collect::<Vec<_>>())
+                .field("lack", file.lack.map(Lack::name))
+                .optional("error", file.trouble.as_deref());
+            return write_object(&object, &mut output.answer);
+        }
+        if let Some(lack) = file.lack {
+            let mut line = format!("{:<14}  {}", short(lack), escape::path(&file.path));
+            for place in &file.places {
+                let proof = place.grade.map_or("other contents", Grade::name);
+                line.push_str(&format!(
+                    "\n                  {} ({proof})",
+                    escape::path(&place.path)
+                ));
+            }
+            line.extend(file.trouble.iter().map(|it| format!("  ({})", escape::text(it))));
+            output.answer.extend_from_slice(format!("{line}\n").as_bytes());
+        }
+    }
+
+    /// Appends a notice.
+    pub fn notice(self, notice: &Notice, output: &mut Output) {
+        match self.json {
+            true => write_notice(notice, &mut output.answer),
+            false => output.write_notice(notice),
+        }
+    }
+
+    /// Appends the end of a copy.
+    pub fn end_of_copy(self, summary: &CopySummary, output: &mut Output) {
+        if self.json {
+            let object = self
+                .summary_object(&summary.answer, summary.bytes)
+                .field("interrupted", summary.interrupted)
+                .field("exit_status", summary.exit_status())
+                .field("files", summary.files)
+                .field("copied", summary.copied)
+                .field("removed", summary.removed)
+                .field("unproved", summary.unproved)
+                .field("elapsed_ns", summary.elapsed_ns);
+            return write_summary(&object, &mut output.answer);
+        }
+        if !self.quiet {
+            let files = counted(summary.files, "file", "files");
+            let (size, time) = (self.units.bytes(summary.bytes), duration(summary.elapsed_ns));
+            let mut text =
+                format!("{files}, {size}: {} copied and proved in {time}", count(summary.copied));
+            if summary.removed > 0 {
+                text.push_str(&format!(", {} removed from the source", count(summary.removed)));
+            }
+            output.answer.extend_from_slice(format!("{text}\n").as_bytes());
+        }
+        self.last_line(&summary.answer, output);
+    }
+
+    /// Appends the end of a judgement.
+    pub fn end_of_judgement(self, summary: &SafeSummary, output: &mut Output) {
+        if self.json {
+            let object = self
+                .summary_object(&summary.answer, summary.bytes)
+                .field("interrupted", summary.interrupted)
+                .field("exit_status", summary.exit_status())
+                .field("files", summary.answer.files())
+                .field("bytes_read", summary.bytes_read)
+                .field("elapsed_ns", summary.elapsed_ns);
+            return write_summary(&object, &mut output.answer);
+        }
+        self.last_line(&summary.answer, output);
+    }
+
+    fn summary_object(self, answer: &SafeAnswer, bytes: u64) -> JsonObject<'static> {
+        let lacks: Vec<JsonObject<'static>> = answer
+            .lacks()
+            .map(|(lack, files)| {
+                JsonObject::default().field("lack", lack.name()).field("files", files)
+            })
+            .collect();
+        JsonObject::default()
+            .field("verb", self.verb)
+            .field("safe_to_erase", answer.is_yes())
+            .field("because", lacks)
+            .field("copies", self.rule.copies)
+            .field("bytes", bytes)
+    }
+
+    fn last_line(self, answer: &SafeAnswer, output: &mut Output) {
+        let line = match answer.is_yes() {
+            true => "safe to erase: yes\n".to_owned(),
+            false => {
+                let reasons = answer.lacks().map(|(lack, files)| self.reason(lack, files));
+                let mut reasons: Vec<String> = reasons.collect();
+                if reasons.is_empty() {
+                    reasons.push("no file was found".to_owned());
+                }
+                format!("safe to erase: no, because {}\n", reasons.join("; "))
+            }
+        };
+        output.answer.extend_from_slice(line.as_bytes());
+    }
+
+    fn reason(self, lack: Lack, files: u64) -> String {
+        let of = counted(files, "file", "files");
+        let (is, are) = (if files == 1 { "is" } else { "are" }, counted(files, "entry", "entries"));
+        let copies = counted(self.rule.copies as u64, "place", "places");
+        match lack {
+            Lack::Corrupt => format!("{of} of the source {is} corrupt by the record"),
+            Lack::Changed => format!("{of} changed meanwhile, or could not be read twice the same"),
+            Lack::NotCopied => format!("{of} could not be read or written"),
+            Lack::LeftOut => {
+                format!("{are} of the source {is} no regular file on this machine, or excluded")
+            }
+            Lack::KnownOnly => format!(
+                "{of} {is} known by records and {was} not copied: `safe` reads the copies",
+                was = if files == 1 { "was" } else { "were" }
+            ),
+            Lack::OtherVolume => "a destination is on another volume than before".to_owned(),
+            Lack::TooFew => format!("{of} {is} not in {copies}"),
+            Lack::OneDevice => format!("the copies of {of} are on one device, not on {copies}"),
+            Lack::NotTold => format!(
+                "the system does not tell whether the copies of {of} are on different devices (if \
+                 you know that they are: --apart)"
+            ),
+            Lack::FromServer => format!(
+                "the copies of {of} were read from a server, which may have answered from its \
+                 memory (if that is enough: --trust-servers)"
+            ),
+            Lack::FromCache => {
+                format!("the copies of {of} were read through a cache, not from the medium")
+            }
+            Lack::NotSeen => "not everything was seen".to_owned(),
+        }
+    }
+}
+
+fn short(lack: Lack) -> &'static str {
+    match lack {
+        Lack::NotCopied => "unreadable",
+        Lack::TooFew => "too few copies",
+        Lack::OneDevice => "one device",
+        Lack::NotTold => "not told apart",
+        Lack::FromServer => "from a server",
+        Lack::FromCache => "from a cache",
+        other => other.name(),
+    }
+}
+
+fn place_object(place: &SafePlace) -> JsonObject<'_> {
+    JsonObject::at(&place.path).field("proof", place.grade.map(Grade::name))
+}
+
+fn copied_object(file: &CopiedFile) -> JsonObject<'_> {
+    let place = |place: &CopiedPlace| {
+        JsonObject::at(&place.path)
+            .field("proof", place.grade.map(Grade::name))
+            .field("was_there", place.was_there)
+            .optional("rewrites", (place.rewrites > 0).then_some(place.rewrites))
+            .optional("error", place.trouble.as_ref().map(ToString::to_string))
+    };
+    let places = file.places.iter().map(|it| {
+        let lacks = withheld_json(&it.withheld);
+        place(it).optional("lacks", (!lacks.is_empty()).then_some(lacks))
+    });
+    JsonObject::at(&file.path)
+        .field("length", file.length)
+        .optional("tag", file.tag.as_ref().map(TagText::of))
+        .field("proved", file.is_proved)
+        .field("copies", places.collect::<Vec<_>>())
+        .field("lack", file.lack.map(Lack::name))
+        .optional("removed", file.was_removed.then_some(true))
+        .optional("error", file.trouble.as_ref().map(ToString::to_string))
+}

@@ -1,0 +1,122 @@
+//! Which contents are in other archives, as text and as JSON lines.
+//!
+//! Every name is escaped in text. `docs/reference/copy.md` specifies the JSON form.
+
+use steadfast::Notice;
+use steadfast::known::{KnownContents, KnownSummary, KnownWord, SameFolder};
+
+use crate::escape;
+use crate::json::{CountsByName, JsonObject, write_notice, write_object, write_summary};
+use crate::output::Output;
+use crate::units::{Units, count, counted};
+
+/// Appends what is said of a search for known contents.
+#[derive(Clone, Copy, Debug)]
+pub struct KnownDocument {
+    /// Whether it is JSON.
+    pub json: bool,
+    /// Whether to leave out files that are known.
+    pub quiet: bool,
+    /// Units of sizes.
+    pub units: Units,
+}
+
+impl KnownDocument {
+    /// Appends a file.
+    pub fn file(self, file: &KnownContents, output: &mut Output) {
+        if self.quiet && file.word == KnownWord::Known {
+            return;
+        }
+        if self.json {
+            let object = JsonObject::at(&file.path)
+                .field("known", file.word.name())
+                .field("length", file.length)
+                .field("places", places(file))
+                .optional("more_places", (file.more > 0).then_some(file.more))
+                .optional("error", file.trouble.as_deref());
+            return write_object(&object, &mut output.answer);
+        }
+        let word =
+            if file.word == KnownWord::Undetermined { "unreadable" } else { file.word.name() };
+        let mut line = format!("{word:<10}  {}", escape::path(&file.path));
+        if let Some(place) = file.places.first() {
+            line.push_str(&format!("  = {}", escape::path(&place.path)));
+            let others = file.places.len() as u64 - 1 + file.more;
+            let others = (others > 0).then(|| format!("{} more", count(others)));
+            let away = (!place.is_there).then(|| "not mounted".to_owned());
+            let remarks: Vec<String> = others.into_iter().chain(away).collect();
+            if !remarks.is_empty() {
+                line.push_str(&format!(" ({})", remarks.join("; ")));
+            }
+        }
+        if let Some(trouble) = &file.trouble {
+            line.push_str(&format!("  ({})", escape::text(trouble)));
+        }
+        output.answer.extend_from_slice(format!("{line}\n").as_bytes());
+    }
+
+    /// Appends a folder.
+    pub fn folder(self, folder: &SameFolder, output: &mut Output) {
+        if self.json {
+            let object = JsonObject::default()
+                .field("folder", JsonObject::at(&folder.path))
+                .field("same_as", JsonObject::at(&folder.there))
+                .field("files", folder.files)
+                .field("whole", folder.is_whole);
+            return write_object(&object, &mut output.answer);
+        }
+        if !self.quiet {
+            let files = counted(folder.files, "file", "files");
+            let whole = if folder.is_whole { "" } else { ", which may have more" };
+            let (path, there) = (escape::path(&folder.path), escape::path(&folder.there));
+            let line = format!("folder      {path}: all {files} are in {there}{whole}\n");
+            output.answer.extend_from_slice(line.as_bytes());
+        }
+    }
+
+    /// Appends a notice.
+    pub fn notice(self, notice: &Notice, output: &mut Output) {
+        match self.json {
+            true => write_notice(notice, &mut output.answer),
+            false => output.write_notice(notice),
+        }
+    }
+
+    /// Appends the end.
+    pub fn end(self, summary: &KnownSummary, output: &mut Output) {
+        let [known, unknown, undetermined] = summary.files;
+        if self.json {
+            let counts = |of: [u64; 3]| {
+                CountsByName(KnownWord::ALL.into_iter().map(KnownWord::name).zip(of).collect())
+            };
+            let object = JsonObject::default()
+                .field("verb", "known")
+                .field("interrupted", summary.interrupted)
+                .field("exit_status", summary.exit_status())
+                .field("files", counts(summary.files))
+                .field("bytes", counts(summary.bytes))
+                .field("bytes_read", summary.bytes_read)
+                .field("stale_places", summary.stale)
+                .field("elapsed_ns", summary.elapsed_ns);
+            return write_summary(&object, &mut output.answer);
+        }
+        let size = |at: usize| self.units.bytes(summary.bytes[at]);
+        let files = counted(known + unknown + undetermined, "file", "files");
+        let mut text = format!("{files}: {} known ({})", count(known), size(0));
+        text.push_str(&format!(", {} nowhere else ({})", count(unknown), size(1)));
+        if undetermined > 0 {
+            text.push_str(&format!(", {} could not be told", count(undetermined)));
+        }
+        let end = if summary.interrupted {
+            "Interrupted: nothing is known.\n".to_owned()
+        } else {
+            format!("{text}\n")
+        };
+        output.answer.extend_from_slice(end.as_bytes());
+    }
+}
+
+fn places(file: &KnownContents) -> Vec<JsonObject<'_>> {
+    let places = file.places.iter();
+    places.map(|it| JsonObject::at(&it.path).field("mounted", it.is_there)).collect()
+}
