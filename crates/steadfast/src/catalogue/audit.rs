@@ -42,7 +42,8 @@ pub struct AuditWindow {
     pub entries: u64,
     /// Their bytes.
     pub bytes: u64,
-    /// Files that were proved in that time, or have an open failure, which is no matter of time.
+    /// Files that were proved or came in that time, or have an open failure, which is no matter of
+    /// time.
     pub judged: u64,
 }
 
@@ -193,6 +194,8 @@ fn audit(db: &Connection, windows: &[u32], now: Timestamp) -> Result<Audit, DbEr
     let mut standings: BTreeMap<FileState, u64> = BTreeMap::new();
     // Tagged files with an open failure, by the run that proved them last.
     let mut failed: BTreeMap<i64, u64> = BTreeMap::new();
+    // Tagged files that no run has proved, and that are not amiss, by the run that met them first.
+    let mut met: BTreeMap<i64, u64> = BTreeMap::new();
     let (mut entries, mut tagged, mut total_bytes) = (0, 0, 0_u64);
     let mut add = |run, count: u64, bytes: u64| {
         let class = proved.entry(run).or_default();
@@ -203,7 +206,7 @@ fn audit(db: &Connection, windows: &[u32], now: Timestamp) -> Result<Audit, DbEr
         entries += slice.entries;
         tagged += slice.tagged;
         total_bytes = total_bytes.saturating_add(slice.bytes);
-        if slice.apart == 0 {
+        if slice.apart == 0 && starts.contains_key(&slice.checked_run) {
             add(slice.checked_run, slice.tagged, slice.bytes);
             return Ok(ControlFlow::Continue(()));
         }
@@ -213,6 +216,8 @@ fn audit(db: &Connection, windows: &[u32], now: Timestamp) -> Result<Audit, DbEr
                 add(proved_run, 1, tag.length);
                 if !row.record.standing.proves() {
                     *failed.entry(proved_run).or_default() += 1;
+                } else if !starts.contains_key(&proved_run) {
+                    *met.entry(row.first_run).or_default() += 1;
                 }
             }
             if row.record.standing != FileState::Fine {
@@ -237,7 +242,10 @@ fn audit(db: &Connection, windows: &[u32], now: Timestamp) -> Result<Audit, DbEr
         let (entries, bytes) = within.fold((0, 0), sum);
         let is_older = |run: &i64| starts.get(run).is_none_or(|started| *started < since);
         let older = failed.iter().filter(|(run, _)| is_older(run)).map(|(_, count)| count);
-        AuditWindow { days, entries, bytes, judged: entries + older.sum::<u64>() }
+        // What came lately is not late.
+        let is_new = |run: &i64| starts.get(run).is_some_and(|started| *started >= since);
+        let new = met.iter().filter(|(run, _)| is_new(run)).map(|(_, count)| count);
+        AuditWindow { days, entries, bytes, judged: entries + older.chain(new).sum::<u64>() }
     });
     let proofs = proved.iter().map(|(run, &(entries, bytes))| {
         let at = super::seconds(start(run));
