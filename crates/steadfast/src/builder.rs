@@ -14,7 +14,7 @@ use crate::error::Error;
 use crate::monitor::{Monitor, Summary};
 use crate::parity::run_and_keep;
 use crate::repair;
-use crate::run::{List, Options, ReadFrom, Verb, ensure_consent};
+use crate::run::{List, Options, ReadFrom, Verb, ensure_consent, to_be_accepted};
 use crate::selection::Selection;
 use crate::unguarded::run;
 
@@ -172,10 +172,21 @@ impl Run {
             }
             _ => {}
         }
+        let accepted = match verb.only_accepts_missing() {
+            true => to_be_accepted(selection, options)?,
+            false => None,
+        };
+        if accepted.as_ref().is_some_and(|accepted| accepted.listed.is_empty()) {
+            let (verb, dry_run) = (verb.kind(), options.dry_run);
+            return Ok(Summary { verb, dry_run, catalogued: true, ..Summary::default() });
+        }
         if !options.dry_run {
             repair::ensure_finished(selection)?;
             ensure_consent(*verb, selection, options)?;
         }
+        let selection = accepted.as_ref().unwrap_or(selection);
+        let allow_empty = options.allow_empty || accepted.is_some();
+        let options = &Options { allow_empty, ..options.clone() };
         run_and_keep(*verb, selection, options, monitor, |monitor| {
             run(*verb, selection, options, monitor)
         })

@@ -39,8 +39,8 @@ use std::time::Instant;
 
 use steadfast_sys::file::Timestamp;
 
-pub(crate) use changes::ensure_consent;
 pub use changes::{TreeChanges, changes};
+pub(crate) use changes::{ensure_consent, to_be_accepted};
 pub(crate) use check::ProvedFile;
 use due::{DueList, TimeLimit};
 pub use hash::digest_of;

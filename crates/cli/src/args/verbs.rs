@@ -256,7 +256,8 @@ pub(crate) struct UpdateArgs {
     /// Restore lost tags from the catalogue
     #[arg(long)]
     pub(crate) restore_tags: bool,
-    /// Remove missing files from the catalogue, and accept tags that another program replaced
+    /// Remove missing files from the catalogue, and accept tags that another program replaced, and
+    /// do nothing else. Reads no other file
     #[arg(long)]
     pub(crate) accept_missing: bool,
     /// Accept suspect files too: a program of yours changed them and kept their dates

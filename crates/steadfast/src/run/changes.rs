@@ -1,13 +1,16 @@
 //! What changed in a tree, by names and status only, before anything is written; and the consent
 //! to many changes at once.
 
+use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use steadfast_sys::file::Status;
+
 use super::{Options, Verb, engine_of, open_catalogue, run_as};
-use crate::catalogue::Catalogue;
+use crate::catalogue::{Catalogue, CatalogueReader, FileFacts, real_of};
 use crate::error::Error;
-use crate::event::FileEvent;
+use crate::event::{FileEvent, FilePath};
 use crate::file_state::FileState;
 use crate::finding::Finding;
 use crate::monitor::Event;
@@ -115,6 +118,65 @@ fn of_catalogue(
         }
     }
     Ok(changes)
+}
+
+/// Returns what of a selection a run has to visit that only accepts: the names that are gone, and
+/// files whose tags another program replaced. Looks at names and status, and opens no file. `None`
+/// if the whole selection has to be visited: without a catalogue, or if a part is not mounted.
+///
+/// A file that was renamed is not gone, and is left out: the next run that reads it finds it.
+///
+/// # Errors
+/// As [`changes`].
+pub(crate) fn to_be_accepted(
+    selection: &Selection,
+    options: &Options,
+) -> Result<Option<Selection>, Error> {
+    let is_gone = |path: &PathBuf| path.symlink_metadata().is_err();
+    let all: Vec<PathBuf> = selection.roots.iter().chain(&selection.listed).cloned().collect();
+    if all.iter().any(is_gone) {
+        // A name that is gone needs no reading.
+        return Ok(None);
+    }
+    let reading = Options { dry_run: true, ..options.clone() };
+    let Some(session) = open_catalogue::open(Verb::check(), selection, &reading)? else {
+        return Ok(None);
+    };
+    let catalogue = session.into_catalogue();
+    let (root, file) = (catalogue.root().to_owned(), catalogue.file().to_owned());
+    let (mut gone, mut new, mut is_whole) = (Vec::new(), Vec::new(), true);
+    let mut say = |finding: Finding| match finding {
+        Finding::Missing { path, .. } => gone.push(root.join(path)),
+        Finding::New { path, .. } => new.extend(Status::of_link(&root.join(path)).ok()),
+        Finding::Unmounted { .. } => is_whole = false,
+        _ => {}
+    };
+    let now = (options.now)();
+    let stop = &options.controls.stop;
+    let _ = catalogue.quick(selection, now, stop, &mut say, &mut |_| {})?;
+    let catalogue = Catalogue::open_reader(&file)?;
+    let key = |facts: FileFacts| (facts.inode, facts.length, facts.mtime);
+    let arrived: Vec<_> = new.iter().map(|status| key(status.into())).collect();
+    let reader = CatalogueReader::beside(&catalogue)?;
+    let mut listed = Vec::new();
+    for path in gone {
+        let known = reader.known_file(&FilePath::whole(&path))?;
+        if known.is_none_or(|known| !arrived.contains(&key(known.facts))) {
+            listed.push(path);
+        }
+    }
+    catalogue.failures(&mut |failure| {
+        if !failure.settled && failure.standing == FileState::TagReplaced {
+            listed.push(root.join(failure.path));
+        }
+        ControlFlow::Continue(())
+    })?;
+    let is_selected = |path: &PathBuf| {
+        all.iter().any(|one| real_of(one).is_some_and(|one| path.starts_with(one)))
+    };
+    listed.retain(is_selected);
+    let chosen = Selection { roots: Vec::new(), listed, within: Some(root), ..selection.clone() };
+    Ok(Some(chosen).filter(|_| is_whole))
 }
 
 /// Compares files with their tags. What is missing has no tag any more.

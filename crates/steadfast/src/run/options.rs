@@ -125,7 +125,20 @@ impl Verb {
         matches!(self, Verb::Check(CheckOptions { require_tags: true, .. }))
     }
 
-    /// Returns whether missing files are removed from the catalogue.
+    /// Returns whether it accepts missing files and replaced tags and nothing else.
+    pub(crate) fn only_accepts_missing(self) -> bool {
+        matches!(
+            self,
+            Verb::Update(UpdateOptions {
+                accept_missing: true,
+                accept_suspect: SuspectUse::Leave,
+                restore_tags: false,
+                ..
+            })
+        )
+    }
+
+    /// Returns whether missing files are let go of.
     pub(crate) fn accepts_missing(self) -> bool {
         matches!(self, Verb::Update(UpdateOptions { accept_missing: true, .. }))
     }
