@@ -62,6 +62,8 @@ pub struct FolderFacts {
     pub failures: Vec<FailedCheck>,
     /// Repairs that were cut off, parts that are not mounted, and what cannot be told of either.
     pub unfinished: Vec<Notice>,
+    /// Folders that a run could not list, and that still cannot be, from the root.
+    pub unlisted: Vec<PathBuf>,
     /// Files that were accepted with other contents, or as gone, within [`ACCEPTED_DAYS`]. A little
     /// each night raises no alarm.
     pub accepted: u64,
@@ -196,6 +198,7 @@ impl FolderFacts {
             open: BTreeMap::new(),
             failures: Vec::new(),
             unfinished: Vec::new(),
+            unlisted: Vec::new(),
             accepted: 0,
         }
     }
@@ -219,6 +222,7 @@ impl FolderFacts {
             let text = format!("nothing is there, where {files} used to be: not mounted?");
             facts.unfinished.push(Notice::failure(text).at(&catalogue.root().join(path)));
         }
+        facts.unlisted = catalogue.unlisted()?;
         facts.accepted = catalogue.accepted_since(now.seconds - ACCEPTED_DAYS * 86_400)?;
         Ok(facts)
     }
@@ -275,10 +279,15 @@ impl FolderFacts {
         self.unfinished.iter().any(|notice| !notice.status.is_fine())
     }
 
+    /// Returns whether a part of it could not be judged.
+    fn is_unknown_in_part(&self) -> bool {
+        self.has_unfinished() || !self.unlisted.is_empty()
+    }
+
     /// Returns the state in a word.
     pub fn word(&self) -> FolderWord {
         match () {
-            () if !self.open.is_empty() || self.has_unfinished() => FolderWord::Trouble,
+            () if !self.open.is_empty() || self.is_unknown_in_part() => FolderWord::Trouble,
             () if self.audit.tagged == 0 => FolderWord::Empty,
             () if self.is_overdue() => FolderWord::Overdue,
             () if self.unrecorded() > 0 => FolderWord::Incomplete,
@@ -295,7 +304,7 @@ impl FolderFacts {
             _ => ExitStatus::Changed,
         };
         let is_amiss = matches!(self.word(), FolderWord::Overdue | FolderWord::Empty);
-        let begun = match self.has_unfinished() {
+        let begun = match self.is_unknown_in_part() {
             true => ExitStatus::Undetermined,
             false => ExitStatus::Changed.only_if(is_amiss),
         };

@@ -1,5 +1,6 @@
 //! How a folder under watch is: what its catalogue knows, its schedule, and what its drives say.
 
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 use steadfast::{ExitStatus, FolderFacts, FolderState, FolderWord};
@@ -103,16 +104,19 @@ impl FolderStatus {
             text: text.to_owned(),
         };
         let mut troubles = Vec::new();
+        let mut unlisted: BTreeSet<String> = BTreeSet::new();
+        let known = self.state.facts().into_iter().flat_map(|facts| &facts.unlisted);
+        unlisted.extend(known.map(|path| path.to_string_lossy().into_owned()));
         if let Some(ScheduleFacts { last, unstarted_s, .. }) = &self.schedule {
             troubles.extend(last.alarm.iter().map(|text| of(TroubleKind::MassChange, "", text)));
             troubles.extend(last.failure.iter().map(|text| of(TroubleKind::Failed, "", text)));
-            let unreadable = last.unreadable.iter();
-            troubles.extend(unreadable.map(|path| of(TroubleKind::Unlisted, path, "")));
+            unlisted.extend(last.unreadable.iter().cloned());
             let damaged = last.damaged_sets.iter();
             troubles.extend(damaged.map(|set| of(TroubleKind::RepairData, set, "")));
             let days = unstarted_s.map(|seconds| format!("for {} days", seconds / 86_400));
             troubles.extend(days.map(|days| of(TroubleKind::NotStarted, "", &days)));
         }
+        troubles.extend(unlisted.iter().map(|path| of(TroubleKind::Unlisted, path, "")));
         let dangers =
             self.drives.iter().flat_map(|drive| drive.dangers().map(move |one| (drive, one)));
         troubles.extend(dangers.map(|(drive, one)| {

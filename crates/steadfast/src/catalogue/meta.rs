@@ -24,6 +24,11 @@ pub(super) fn bytes(db: &Connection, key: &str) -> Result<Vec<u8>, DbError> {
     get(db, key, |row| Ok(column::bytes(row, 0, PATH_LEN_MAX)?.to_vec()))
 }
 
+pub(super) fn has(db: &Connection, key: &str) -> Result<bool, DbError> {
+    let mut statement = db.prepare_cached("SELECT 1 FROM meta WHERE key = ?")?;
+    Ok(statement.exists((key,))?)
+}
+
 fn get<T>(
     db: &Connection,
     key: &str,

@@ -23,6 +23,7 @@ use super::repaired::Repairs;
 use super::runs::{RunRecord, RunState};
 use super::scope::RunScope;
 use super::slice_cache::SliceCache;
+use super::unlisted;
 use super::{Catalogue, CatalogueError, runs, schema, volume};
 use crate::event::{FileEvent, Subject};
 use crate::finding::{Finding, Say};
@@ -122,6 +123,8 @@ pub struct Recorder {
     pub(super) buffer: Vec<u8>,
     pub(super) medium: VolumeFlush,
     pub(super) early_end: EarlyEnd,
+    /// Directories that could not be walked.
+    unlisted: Vec<PathBuf>,
 }
 
 impl Catalogue {
@@ -195,6 +198,7 @@ impl Recorder {
             buffer: Vec::new(),
             medium: VolumeFlush::new(begin.now),
             early_end: EarlyEnd::default(),
+            unlisted: Vec::new(),
         })
     }
 
@@ -354,6 +358,7 @@ impl Recorder {
         say: &mut Say<'_>,
     ) -> Result<(), DbError> {
         if observation.subject == Subject::Directory {
+            self.unlisted.extend(self.scope.directory(&observation.path.to_path()));
             self.descent.troubled.extend(self.scope.directory(&observation.path.to_path()));
             return Ok(());
         }
@@ -460,6 +465,9 @@ impl Recorder {
         if whole {
             self.settle_absent_selections(say)?;
             self.settle_missing(say)?;
+        }
+        if self.mode.writes {
+            unlisted::add(&self.catalogue, std::mem::take(&mut self.unlisted))?;
         }
         let whole = whole && !self.early_end.cut_short;
         self.record.state = if whole { RunState::Whole } else { RunState::Interrupted };

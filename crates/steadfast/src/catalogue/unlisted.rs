@@ -1,0 +1,62 @@
+//! Folders that a run could not list, so that nothing is known of what is new in them.
+//!
+//! They stay until they can be listed or are gone. A folder whose files are known is told by these.
+
+use std::collections::BTreeSet;
+use std::ffi::OsString;
+use std::fs;
+use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
+use std::path::PathBuf;
+
+use super::error::DbError;
+use super::unmounted::is_absence;
+use super::{Catalogue, CatalogueError, meta};
+
+/// The key of the list: paths from the root, each ended by a zero.
+const KEY: &str = "unlisted";
+
+/// The most folders that are kept: 64 KiB with long paths.
+const KEPT_MAX: usize = 15;
+
+impl Catalogue {
+    /// Returns the folders that a run could not list, and that still cannot be, from the root.
+    ///
+    /// # Errors
+    /// If the catalogue cannot be read.
+    pub fn unlisted(&self) -> Result<Vec<PathBuf>, CatalogueError> {
+        read(self).map_err(|fault| fault.at(&self.file))
+    }
+}
+
+/// Adds folders to those that cannot be listed. Those that can be are taken away.
+pub(super) fn add(catalogue: &Catalogue, new: Vec<PathBuf>) -> Result<(), DbError> {
+    let known = stored(catalogue)?;
+    let all: BTreeSet<PathBuf> = read(catalogue)?.into_iter().chain(new).collect();
+    let paths = all.iter().take(KEPT_MAX).map(|path| [path.as_os_str().as_bytes(), b"\0"].concat());
+    let list = paths.collect::<Vec<_>>().concat();
+    match list == known {
+        true => Ok(()),
+        false => meta::put(&catalogue.db, KEY, list),
+    }
+}
+
+fn stored(catalogue: &Catalogue) -> Result<Vec<u8>, DbError> {
+    match meta::has(&catalogue.db, KEY)? {
+        true => meta::bytes(&catalogue.db, KEY),
+        false => Ok(Vec::new()),
+    }
+}
+
+fn read(catalogue: &Catalogue) -> Result<Vec<PathBuf>, DbError> {
+    let list = stored(catalogue)?;
+    let paths = list.split(|byte| *byte == 0).filter(|path| !path.is_empty());
+    let paths = paths.map(|path| PathBuf::from(OsString::from_vec(path.to_vec())));
+    let is_closed = |path: &PathBuf| {
+        let listed = fs::read_dir(catalogue.root.join(path)).map(|mut names| names.next());
+        match listed {
+            Err(error) | Ok(Some(Err(error))) => !is_absence(&error),
+            Ok(_) => false,
+        }
+    };
+    Ok(paths.filter(is_closed).collect())
+}
