@@ -111,8 +111,8 @@ fn typed_with_place(advice: &Advice) -> String {
             let root = root.display();
             format!(
                 "restore it from a backup, mount the volume that has it, or make another with \
-                 `steadfast init {root}`; if none is wanted, say so with `steadfast init --forget \
-                 {root}`"
+                 `steadfast init {root}`: {LOST_WITH_A_CATALOGUE}; if none is wanted, say so with \
+                 `steadfast init --forget {root}`"
             )
         }
         Advice::Catalogue { change, root, file } => {
@@ -121,6 +121,10 @@ fn typed_with_place(advice: &Advice) -> String {
         other => other.to_string(),
     }
 }
+
+/// What a catalogue that is made anew does not have.
+const LOST_WITH_A_CATALOGUE: &str =
+    "it does not know which files are gone, when others were last checked, and what was found";
 
 fn catalogue(change: CatalogueChange, root: &Path, file: &Path) -> String {
     let place = match file.ends_with(".steadfast/catalogue.sqlite") {
@@ -134,7 +138,7 @@ fn catalogue(change: CatalogueChange, root: &Path, file: &Path) -> String {
         }
         CatalogueChange::Replace => format!(
             "`steadfast init --rebuild {place}` sets it aside under another name and makes one \
-             from the tags"
+             from the tags: {LOST_WITH_A_CATALOGUE}"
         ),
         CatalogueChange::Rebind => format!(
             "if the tree was copied or restored to `{}`, bind the catalogue to it: `steadfast init \
