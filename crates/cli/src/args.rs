@@ -66,7 +66,7 @@ pub(crate) use parity::{
 pub(crate) use qos::{
     LevelArgs, LevelOf, QosArgs, QosCommand, QosRunArgs, QosSetArgs, QosShowArgs,
 };
-pub(crate) use repair::{Discarded, RepairArgs};
+pub(crate) use repair::{Discarded, RememberedArgs, RepairArgs};
 #[cfg(feature = "schedule")]
 pub(crate) use schedule::{
     AlertAddArgs, AlertArgs, AlertCommand, AlertSnoozeArgs, ScheduleAddArgs, ScheduleArgs,

@@ -88,6 +88,7 @@ pub use runs::{RunRecord, RunState};
 pub use scope::RunScope;
 pub use session::CatalogueSession;
 pub use trees::{CataloguedTree, TreeList};
+pub(crate) use trees::{decode, encode};
 pub(crate) use unmounted::FolderVolume;
 pub use verify::CatalogueVerification;
 pub use volume::TreeVolume;

@@ -10,6 +10,7 @@
 
 mod gone;
 mod target;
+mod remembered;
 mod copies;
 mod parities;
 mod mend;
@@ -35,9 +36,11 @@ use steadfast_sys::file::{Status, Timestamp};
 
 pub use copies::Copies;
 pub use files::{
-    RepairMode, RepairMonitor, RepairRequest, RepairSummary, repair_files, restore_previous,
+    RepairMode, RepairMonitor, RepairRequest, RepairSummary, mend_proved, repair_files,
+    restore_previous,
 };
 pub use originals::{discard, discard_unfinished};
+pub use remembered::CopyList;
 pub use target::{LeftAlone, RepairTarget};
 
 pub(crate) use copies::Own;

@@ -7,6 +7,19 @@ use clap::Args;
 
 use super::{CatalogueArgs, DryRunArg, EngineArgs, PathArgs};
 
+/// The options of a repair, which those that repair nothing exclude.
+const REPAIRING: [&str; 9] = [
+    "from",
+    "yes",
+    "dry_run",
+    "in_place",
+    "set_id",
+    "suspect",
+    "to_tag",
+    "to_previous",
+    "all_lost",
+];
+
 /// Mend damaged and missing files, from copies or parity.
 ///
 /// A PATH that is a PAR2 file stands for the files of its set, which are mended by it. Otherwise, a
@@ -28,6 +41,7 @@ Examples:
   steadfast repair --to-previous ~/Pictures/cat.jpg      undo an edit that was tagged
   steadfast repair --all-lost --from /mnt/a ~/Pictures   the folder is empty, and mounted
   steadfast repair --discard 3 ~/Pictures                remove what repair 3 replaced
+  steadfast repair --remember-copy /mnt/backup/Pictures ~/Pictures    no --from any more
   steadfast repair photos.par2                           by the PAR2 set of another tool
 
 Exit status: 0 everything is as tagged; 1 edited files were left alone; 3 something damaged \
@@ -70,15 +84,14 @@ pub(crate) struct RepairArgs {
     /// because its volume may not be mounted
     #[arg(long)]
     pub(crate) all_lost: bool,
+    #[command(flatten)]
+    pub(crate) copies: RememberedArgs,
     /// Remove the damaged files that repair RUN of the tree kept, and do nothing else. `unfinished`
     /// removes the journals of repairs in place that were cut off and cannot be finished
     #[arg(
         long,
         value_name = "RUN",
-        conflicts_with_all = [
-            "from", "yes", "dry_run", "in_place", "set_id", "suspect", "to_tag",
-            "to_previous", "all_lost"
-        ]
+        conflicts_with_all = REPAIRING
     )]
     pub(crate) discard: Option<Discarded>,
     #[command(flatten)]
@@ -92,6 +105,23 @@ pub(crate) struct RepairArgs {
     /// Print one JSON object for each file, the summary last. Without --yes, nothing is written
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+/// Copies that repairs use without being told.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Registered copies")]
+pub(crate) struct RememberedArgs {
+    /// Register COPY as a copy of the tree of PATH, and do nothing else. From then on, every repair
+    /// of the tree uses it without being told, also that of a schedule with --repair. A copy whose
+    /// disk is away is not used
+    #[arg(long, value_name = "COPY", conflicts_with_all = REPAIRING)]
+    pub(crate) remember_copy: Option<PathBuf>,
+    /// Forget a registered copy, and do nothing else
+    #[arg(long, value_name = "COPY", conflicts_with_all = REPAIRING)]
+    pub(crate) forget_copy: Option<PathBuf>,
+    /// List the registered copies of the tree of PATH, and do nothing else
+    #[arg(long, conflicts_with_all = REPAIRING)]
+    pub(crate) list_copies: bool,
 }
 
 /// What is to be removed.

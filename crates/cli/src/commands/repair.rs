@@ -4,29 +4,38 @@ use std::io::{self, IsTerminal as _, Write as _};
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
-use anyhow::bail;
-use steadfast::ExitStatus;
+use anyhow::{Context as _, bail, ensure};
+use steadfast::catalogue::Catalogue;
+#[cfg(feature = "schedule")]
+use steadfast::repair::mend_proved;
 use steadfast::repair::{
-    Copies, RepairMode, RepairMonitor, RepairOutcome, RepairRequest, RepairTarget, discard,
-    discard_unfinished, repair_files, restore_previous,
+    Copies, CopyList, RepairMode, RepairMonitor, RepairOutcome, RepairRequest, RepairTarget,
+    discard, discard_unfinished, repair_files, restore_previous,
 };
-use steadfast::{Event, Monitor};
+use steadfast::{Event, ExitStatus, Monitor};
+#[cfg(feature = "schedule")]
+use steadfast::{Options, Selection};
 use steadfast_report::advice;
 use steadfast_report::repair::{
     write_file_json, write_file_text, write_summary_json, write_summary_text,
 };
 use steadfast_report::{escape, units};
 
-use crate::args::{Discarded, RepairArgs};
+use crate::args::{Discarded, RememberedArgs, RepairArgs};
 use crate::exit;
 use crate::local_time::moments;
 use crate::output::{answer, answer_part};
+use crate::state_folder;
 
 use super::par2;
 
 pub(super) fn run(args: &RepairArgs) -> anyhow::Result<ExitStatus> {
     if let Some(what) = args.discard {
         return discard_kept(&args.paths.paths, what);
+    }
+    let RememberedArgs { remember_copy, forget_copy, list_copies } = &args.copies;
+    if remember_copy.is_some() || forget_copy.is_some() || *list_copies {
+        return change_copies(args);
     }
     if par2::are_sets(&args.paths.paths)? {
         return par2::repair(args);
@@ -48,7 +57,7 @@ pub(super) fn run(args: &RepairArgs) -> anyhow::Result<ExitStatus> {
         options.controls.stop = stop;
         options.allow_empty |= args.all_lost;
     });
-    let mut console = RepairConsole { json: args.json };
+    let mut console = RepairConsole { json: args.json, mended: Vec::new() };
     let work = if args.to_previous { restore_previous } else { repair_files };
     let summary = work(&selection, &options, &request, &mut console)?;
     let mut end = Vec::new();
@@ -61,6 +70,55 @@ pub(super) fn run(args: &RepairArgs) -> anyhow::Result<ExitStatus> {
         exit::complain(par2::ADD_YES);
     }
     Ok(summary.exit_status())
+}
+
+/// Registers, forgets or lists copies of a tree.
+fn change_copies(args: &RepairArgs) -> anyhow::Result<ExitStatus> {
+    let path = match args.paths.paths.as_slice() {
+        [] => Path::new("."),
+        [path] => path,
+        _ => bail!("copies are of one tree: name one PATH"),
+    };
+    let real = path.canonicalize().with_context(|| format!("cannot find `{}`", path.display()))?;
+    let catalogue = Catalogue::find(&real);
+    let root = match catalogue {
+        Some(file) => Catalogue::open_reader(&file)?.root().to_owned(),
+        None => real,
+    };
+    let trees = state_folder::trees().context("neither XDG_STATE_HOME nor HOME is set")?;
+    let list = CopyList::beside(&trees);
+    if let Some(copy) = &args.copies.remember_copy {
+        let real = copy.canonicalize();
+        let real = real.with_context(|| format!("cannot find `{}`", copy.display()))?;
+        ensure!(real.is_dir(), "`{}` is not a folder", copy.display());
+        ensure!(!real.starts_with(&root), "`{}` is in the tree itself", copy.display());
+        list.add(&root, &real)?;
+    }
+    if let Some(copy) = &args.copies.forget_copy {
+        let real = copy.canonicalize().or_else(|_| std::path::absolute(copy))?;
+        let is_removed = list.remove(&root, &real)?;
+        ensure!(is_removed, "`{}` is not a registered copy", copy.display());
+    }
+    let lines = list.of(&root)?.into_iter().map(|copy| {
+        let away = if copy.is_dir() { "" } else { "  (not there)" };
+        format!("{}{away}\n", escape::path(&copy))
+    });
+    answer(lines.collect::<String>().as_bytes())?;
+    Ok(ExitStatus::Fine)
+}
+
+/// Mends the files of a selection whose decay is proved, for a schedule. Returns their paths from
+/// the root, and the number of the repair.
+#[cfg(feature = "schedule")]
+pub(super) fn mend(
+    selection: &Selection,
+    options: &Options,
+    json: bool,
+) -> anyhow::Result<(Vec<PathBuf>, u64)> {
+    let mut console = RepairConsole { json, mended: Vec::new() };
+    let summary = mend_proved(selection, options, &mut console)?;
+    let number = summary.originals.last().map_or(0, |(number, _)| *number);
+    Ok((console.mended, number))
 }
 
 fn mode_of(args: &RepairArgs) -> RepairMode {
@@ -94,6 +152,8 @@ fn discard_kept(paths: &[PathBuf], what: Discarded) -> anyhow::Result<ExitStatus
 /// Writes what becomes of each file as it becomes known, and asks.
 struct RepairConsole {
     json: bool,
+    /// Files that are whole again, from the root.
+    mended: Vec<PathBuf>,
 }
 
 impl RepairConsole {
@@ -135,5 +195,8 @@ impl RepairMonitor for RepairConsole {
 
     fn repaired(&mut self, target: &RepairTarget, outcome: &RepairOutcome) {
         self.write(target, outcome, true);
+        if outcome.is_good() {
+            self.mended.push(target.relative.clone());
+        }
     }
 }

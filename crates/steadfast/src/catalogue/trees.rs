@@ -190,7 +190,7 @@ fn parse(line: &str) -> Option<CataloguedTree> {
 }
 
 /// Writes bytes in printable ASCII without spaces; any other byte, and `%`, as `%` and two digits.
-fn encode(bytes: &[u8]) -> String {
+pub(crate) fn encode(bytes: &[u8]) -> String {
     let byte = |&byte: &u8| match byte {
         b'%' | 0..=b' ' | 0x7f.. => format!("%{byte:02x}"),
         _ => char::from(byte).to_string(),
@@ -198,7 +198,8 @@ fn encode(bytes: &[u8]) -> String {
     bytes.iter().map(byte).collect()
 }
 
-fn decode(word: &str) -> Option<Vec<u8>> {
+/// Reads what [`encode`] wrote.
+pub(crate) fn decode(word: &str) -> Option<Vec<u8>> {
     let mut parts = word.split('%');
     let mut bytes = parts.next()?.as_bytes().to_vec();
     for part in parts {

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 
 use steadfast_sys::file::{File, FileKind, Status};
 
+use super::remembered::CopyList;
 use super::target::RepairTarget;
 use super::{refused, system};
 use crate::advice::Advice;
@@ -90,6 +91,8 @@ fn read_past_cache(file: &File) {
 #[derive(Clone, Debug, Default)]
 pub struct Copies {
     roots: Vec<PathBuf>,
+    /// Where the user's list of registered copies is.
+    list: Option<CopyList>,
 }
 
 /// An open file that may have the contents.
@@ -112,12 +115,20 @@ impl Copies {
                 Error::usage(message).at(root).caused_by(error)
             })?;
         }
-        Ok(Copies { roots: roots.to_vec() })
+        Ok(Copies { roots: roots.to_vec(), list: None })
     }
 
-    /// Returns where they are.
-    pub(super) fn roots(&self) -> &[PathBuf] {
-        &self.roots
+    /// Adds the copies that the user registered, after those that are named. One that is away is
+    /// not used.
+    pub(super) fn with_registered(&self, trees: Option<&Path>) -> Copies {
+        Copies { list: trees.map(CopyList::beside), ..self.clone() }
+    }
+
+    /// Returns where those of the tree at a root are.
+    pub(super) fn roots_of(&self, root: &Path) -> Vec<PathBuf> {
+        // A list that cannot be read names none.
+        let registered = self.list.as_ref().and_then(|list| list.of(root).ok());
+        self.roots.iter().cloned().chain(registered.into_iter().flatten()).collect()
     }
 
     /// Opens the copies of a file that are there. One that cannot be opened is left out.
@@ -137,7 +148,7 @@ impl Copies {
     /// Returns where copies may be: a root, and a path beneath it.
     fn places(&self, target: &RepairTarget) -> Vec<(PathBuf, PathBuf)> {
         let mut places = Vec::new();
-        for root in &self.roots {
+        for root in &self.roots_of(&target.root) {
             if root.is_file() {
                 let (Some(parent), Some(name)) = (root.parent(), root.file_name()) else {
                     continue;

@@ -161,6 +161,28 @@ pub fn restore_previous(
     repair_towards(RepairGoal::Previous, selection, options, request, monitor)
 }
 
+/// Mends those files of a selection whose decay is proved, from parity and from the copies that the
+/// user registered. Every other file waits for a person: this is for runs that nobody watches.
+///
+/// # Errors
+/// As [`repair_files`].
+pub fn mend_proved(
+    selection: &Selection,
+    options: &Options,
+    monitor: &mut dyn RepairMonitor,
+) -> Result<RepairSummary, Error> {
+    let request = RepairRequest {
+        copies: Copies::default(),
+        mode: RepairMode::Yes,
+        in_place: false,
+        with_special: false,
+        suspects: false,
+        to_tag: false,
+        all_lost: false,
+    };
+    repair_towards(RepairGoal::Proved, selection, options, &request, monitor)
+}
+
 fn repair_towards(
     goal: RepairGoal,
     selection: &Selection,
@@ -168,6 +190,8 @@ fn repair_towards(
     request: &RepairRequest,
     monitor: &mut dyn RepairMonitor,
 ) -> Result<RepairSummary, Error> {
+    let copies = request.copies.with_registered(options.catalogue.trees.as_deref());
+    let request = &RepairRequest { copies, ..request.clone() };
     let mode = request.mode;
     let mut originals = BTreeMap::new();
     let told = match mode {

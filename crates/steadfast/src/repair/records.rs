@@ -65,7 +65,7 @@ impl MissingRecords {
             MissingRecords::of(&target.root, target.catalogue.as_deref(), with_special);
         records.had_links = parity.as_ref().is_some_and(|known| known.has_links);
         records.parity = parity.map(|known| records.record(known.belongings, known.is_ours));
-        for root in copies.roots() {
+        for root in copies.roots_of(&target.root) {
             if root.is_file() {
                 records.copy_of_file = Some(root.clone());
                 continue;

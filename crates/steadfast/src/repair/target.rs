@@ -21,7 +21,7 @@ use crate::selection::Selection;
 use crate::store::xattr::Xattr;
 use crate::store::{Store as _, StoredTag};
 use crate::unguarded::run;
-use crate::verdict::Verdict;
+use crate::verdict::{Reason, Verdict};
 
 /// Targets that are kept in memory; further ones are counted, for another run.
 const TARGETS_MAX: usize = 100_000;
@@ -136,6 +136,9 @@ pub(super) enum RepairGoal {
     /// Those of their tags, also for edited files that are themselves selected if `edited`, and
     /// for all suspect files if `suspects`: otherwise only for those that are themselves selected.
     Tag { edited: bool, suspects: bool },
+    /// Those of their tags, for files of which it is proved that nothing wrote to them. All others
+    /// are left alone.
+    Proved,
     /// Those of the tag before the present one, for files that are themselves selected. Other files
     /// are left alone.
     Previous,
@@ -166,7 +169,7 @@ pub(super) fn find_targets(
     let mut finder = Finder { given, goal, found: FoundTargets::default(), monitor };
     let check = Verb::Check(CheckOptions { all_lost, ..CheckOptions::default() });
     let summary = run(check, selection, options, &mut finder)?;
-    if !summary.interrupted && goal != RepairGoal::Previous {
+    if !summary.interrupted && matches!(goal, RepairGoal::Tag { .. }) {
         finder.add_missing();
     }
     add_former_paths(&mut finder.found.targets);
@@ -282,7 +285,7 @@ impl Finder<'_> {
         }
         let (edited, suspects) = match self.goal {
             RepairGoal::Tag { edited, suspects } => (edited, suspects),
-            RepairGoal::Previous => (false, false),
+            RepairGoal::Previous | RepairGoal::Proved => (false, false),
         };
         let (mut lacks_tag, mut tag) = (event.tag_place.is_loss(), event.stored);
         let is_without = matches!(verdict, Verdict::Untagged | Verdict::Unreadable);
@@ -292,6 +295,13 @@ impl Finder<'_> {
         }
         match verdict {
             _ if self.goal == RepairGoal::Previous => return self.previous(event, path, verdict),
+            Verdict::Corrupt if self.goal == RepairGoal::Proved => {
+                let proof = [Reason::NothingWroteIt, Reason::TimesDecayed];
+                if !event.reason().is_some_and(|reason| proof.contains(&reason)) {
+                    return self.found.left.suspect += 1;
+                }
+            }
+            _ if self.goal == RepairGoal::Proved => return,
             Verdict::Intact | Verdict::Touched | Verdict::Untagged if lacks_tag => {}
             Verdict::Corrupt | Verdict::Missing | Verdict::Unreadable => {}
             Verdict::Suspect if suspects || self.is_given(&path) => {}
