@@ -14,6 +14,15 @@ pub(crate) fn moments() -> MomentWords {
     })
 }
 
+/// Returns the local time of day.
+#[cfg(feature = "schedule")]
+pub(crate) fn time_of_day(at: steadfast::Timestamp) -> steadfast_watch::TimeOfDay {
+    let moment = Timestamp::new(at.seconds, at.nanoseconds.cast_signed()).unwrap_or_default();
+    let local = moment.to_zoned(TimeZone::system());
+    let part = |part: i8| part.unsigned_abs();
+    steadfast_watch::TimeOfDay { hour: part(local.hour()), minute: part(local.minute()) }
+}
+
 fn words(moment: &Zoned, now: &Zoned) -> String {
     let format = if moment.year() == now.year() { "%-d %B at %H:%M" } else { "%-d %B %Y at %H:%M" };
     moment.strftime(format).to_string()

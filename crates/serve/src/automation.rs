@@ -31,6 +31,7 @@ pub(crate) struct ScheduleWish {
     at: TimeOfDay,
     cover_days: u32,
     update: bool,
+    repair: bool,
 }
 
 impl ScheduleWish {
@@ -42,6 +43,7 @@ impl ScheduleWish {
             at: form.text("at")?.parse().ok()?,
             cover_days: form.number("cover")?.try_into().ok()?,
             update: form.text("update").is_some(),
+            repair: form.text("repair").is_some(),
         })
     }
 }
@@ -58,10 +60,11 @@ impl Automation {
         now_s: i64,
     ) -> Result<(), steadfast_watch::Error> {
         let mut list = self.places.schedules()?;
-        let ScheduleWish { every, at, cover_days, update } = wish;
+        let ScheduleWish { every, at, cover_days, update, repair } = wish;
         let draft = list.draft(&folder, self.host.detect(self.sender.os), now_s);
         let tree_made_s = self.places.tree(&folder).ok().map(|tree| tree.made.seconds);
-        let schedule = CheckSchedule { every, at, cover_days, update, tree_made_s, ..draft };
+        let wished = CheckSchedule { every, at, cover_days, update, repair, ..draft };
+        let schedule = CheckSchedule { tree_made_s, ..wished };
         list.establish(schedule, &self.host)
     }
 

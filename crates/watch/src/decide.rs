@@ -11,9 +11,9 @@ use crate::schedule::CheckSchedule;
 /// Load for each processor above which a run waits.
 const LOAD_MAX: f64 = 1.5;
 
-/// Share of the interval after which a run is due again. A timer that fires early by an hour, as at
-/// the end of summer time, still counts.
-const DUE_SHARE: f64 = 0.75;
+/// Seconds by which a run may be early: at most a quarter of a day. A timer that fires early by an
+/// hour, as at the end of summer time, still counts; one at another time of day does not.
+const EARLY_S: i64 = 6 * 3_600;
 
 /// Seconds without a run after which battery and load no longer prevent one: at most a week, less a
 /// quarter of a day for timers that vary. A weekly or monthly run is therefore never put off: its
@@ -110,7 +110,7 @@ pub fn decide(schedule: &CheckSchedule, conditions: &Conditions) -> ScheduleDeci
         Mounted::Unknown(why) => return skip(SkipReason::Unknown(why.clone())),
     }
     if !conditions.forced {
-        if since_s.is_some_and(|since| (since as f64) < interval_s as f64 * DUE_SHARE) {
+        if since_s.is_some_and(|since_s| since_s < schedule.every.shortest_s() - EARLY_S) {
             return skip(SkipReason::NotDue);
         }
         // The slack of the cover must not be waited for: other nights are lost too.

@@ -40,6 +40,22 @@ pub struct LastRun {
     pub started_s: Option<i64>,
     /// When its folder was first found not to be there since the last run.
     pub away_s: Option<i64>,
+    /// Files that runs mended lately, the last one last.
+    pub mended: Vec<MendedPath>,
+}
+
+/// Seconds for which a journal keeps what was mended, for channels that were not told.
+const MENDED_KEPT_S: i64 = 7 * 86_400;
+
+/// A file that a run mended.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct MendedPath {
+    /// Its path from the root.
+    pub path: String,
+    /// When, in seconds since 1970.
+    pub at_s: i64,
+    /// The number of the repair that keeps the damaged file.
+    pub repair: u64,
 }
 
 impl LastRun {
@@ -51,6 +67,12 @@ impl LastRun {
         let since_s = since_s.or_else(|| age_s(schedule.made_s, now_s));
         let limit_s = schedule.every.interval_s() + GRACE_S;
         since_s.filter(|since_s| (*since_s).min(awake_s) > limit_s)
+    }
+
+    /// Returns what was mended, without what is old by now.
+    pub fn mended_lately(&self, now_s: i64) -> Vec<MendedPath> {
+        let is_late = |one: &&MendedPath| age_s(one.at_s, now_s).is_some_and(|s| s < MENDED_KEPT_S);
+        self.mended.iter().filter(is_late).cloned().collect()
     }
 
     /// Returns whether the folder has been away for so long that it is news.

@@ -29,14 +29,14 @@ mod news;
 mod night;
 
 pub use alert::channel::{Delivery, Sender};
-pub use alert::config::{Alert, AlertList, Channel, Details, Occasion, WebhookForm};
+pub use alert::config::{Alert, AlertList, Channel, Details, Occasion, QuietHours, WebhookForm};
 pub use alert::memory::{Memory, News, OpenTroubles, Trouble, TroubleFacts, TroubleKind};
 pub use alert::message::{AlertFacts, AlertMessage, AlertWords, Priority};
 pub use decide::{Conditions, Mounted, ScheduleDecision, SkipReason, decide};
 pub use drive::{DriveFinding, DriveProbe, DriveReport};
 pub use error::{Error, ErrorKind};
 pub use folder::{FolderStatus, FolderTrouble, ScheduleFacts};
-pub use journal::{Journal, LastRun};
+pub use journal::{Journal, LastRun, MendedPath};
 pub use list::ScheduleList;
 pub use night::{NightSurface, run_schedule};
 pub use pace::{CoverForecast, bytes_due, forecast};

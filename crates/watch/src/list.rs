@@ -89,6 +89,7 @@ impl ScheduleList {
             max_time_s: None,
             update: false,
             parity: false,
+            repair: false,
             from_medium: None,
             timer,
             made_s: now_s,

@@ -2,14 +2,15 @@
 
 use std::path::Path;
 
-use steadfast::{ExitStatus, FolderState};
+use steadfast::{ExitStatus, FolderState, Timestamp};
 
 use crate::alert::channel::{Delivery, Sender, side_by_side};
 use crate::alert::config::{Alert, AlertList, Channel, Occasion};
 use crate::alert::memory::{Memory, OpenTroubles, REMIND_S, Trouble, TroubleFacts, TroubleKind};
-use crate::alert::message::{AlertFacts, AlertMessage, AlertWords, MessageSubject};
+use crate::alert::message::{AlertFacts, AlertMessage, AlertWords, MessageSubject, Priority};
 use crate::error::Error;
 use crate::folder::FolderStatus;
+use crate::journal::MendedPath;
 use crate::places::WatchPlaces;
 use crate::schedule::CheckSchedule;
 
@@ -107,48 +108,53 @@ impl FolderNews<'_> {
 
     /// Tells a channel what it was not told. What arrived is remembered at once.
     fn tell(&self, alert: &Alert) -> Result<(), Error> {
-        let FolderNews { sender, schedule, now_s, open, .. } = self;
+        let FolderNews { schedule, now_s, open, .. } = self;
         let folder = schedule.directory.to_string_lossy();
-        let file = self.places.told(alert);
-        let mut memory = Memory::read(&file);
-        let news = memory.news(&folder, open, &|trouble| self.is_known(trouble), *now_s);
+        let mut told = ToldChannel { news: self, alert, memory: self.places.memory_of(alert) };
+        let is_known = |trouble: &Trouble| self.is_known(trouble);
+        let mut news = told.memory.news(&folder, open, &is_known, *now_s);
         let subject = MessageSubject {
             folder: &folder,
             schedule: &schedule.name,
             facts: self.facts,
-            words: &sender.words,
+            words: &self.sender.words,
             details: alert.details,
         };
-        if !news.new.is_empty() {
-            sender.send(&alert.channel, &subject.trouble(&news))?;
-            memory.tell_open(&folder, open, *now_s);
-            memory.write(&file)?;
+        if !news.new.is_empty() && told.send(&subject.trouble(&news))? {
+            told.memory.tell_open(&folder, open, *now_s);
+            told.keep()?;
         }
-        if !news.settled.is_empty() {
-            sender.send(&alert.channel, &subject.settled(&news))?;
-            memory.tell_settled(&folder, &news.settled);
-            memory.write(&file)?;
+        let last_s = told.memory.mended_s.get(&*folder).copied();
+        let mut mended = self.mended_lately();
+        mended.retain(|one| last_s.is_none_or(|last_s| one.at_s > last_s));
+        if let Some(last_s) = mended.iter().map(|one| one.at_s).max()
+            && told.send(&subject.mended(&mended, &news))?
+        {
+            // That they are whole again is said already.
+            let is_said = |one: &Trouble| mended.iter().any(|file| file.path == one.path);
+            let said: Vec<Trouble> = news.settled.extract_if(.., |one| is_said(one)).collect();
+            told.memory.mended_s.insert(folder.clone().into_owned(), last_s);
+            told.memory.tell_settled(&folder, &said);
+            told.keep()?;
         }
-        if !news.is_due() && alert.on == Occasion::EveryRun && self.facts.status.is_some() {
-            sender.send(&alert.channel, &subject.unchanged(&news))?;
+        if !news.settled.is_empty() && told.send(&subject.settled(&news))? {
+            told.memory.tell_settled(&folder, &news.settled);
+            told.keep()?;
         }
-        let is_week_over = memory.well_s.is_none_or(|well_s| {
-            steadfast_sys::file::age_s(well_s, *now_s).is_none_or(|age_s| age_s >= REMIND_S)
-        });
-        if alert.on == Occasion::Weekly && is_week_over {
-            let (worst, _) = self.places.worst_state(*now_s)?;
-            if worst.is_fine() {
-                let list = self.places.schedules()?;
-                let folders: Vec<_> =
-                    list.schedules().iter().map(|one| one.directory.to_string_lossy()).collect();
-                let folders: Vec<&str> = folders.iter().map(|folder| &**folder).collect();
-                let message = AlertMessage::all_well(&sender.words, &folders);
-                sender.send(&alert.channel, &message)?;
-                memory.well_s = Some(*now_s);
-                memory.write(&file)?;
-            }
+        let is_silent = !news.is_due() && mended.is_empty();
+        if is_silent && alert.on == Occasion::EveryRun && self.facts.status.is_some() {
+            told.send(&subject.unchanged(&news))?;
         }
-        Ok(())
+        match alert.on {
+            Occasion::Weekly => told.tell_well(),
+            _ => Ok(()),
+        }
+    }
+
+    /// Returns what runs mended lately.
+    fn mended_lately(&self) -> Vec<MendedPath> {
+        let schedule = self.status.schedule.as_ref();
+        schedule.map(|facts| facts.last.mended_lately(self.now_s)).unwrap_or_default()
     }
 
     /// Returns whether a trouble was looked for now. What could not be judged is not settled, nor
@@ -164,6 +170,51 @@ impl FolderNews<'_> {
             kind if kind.is_catalogued() => self.status.state.facts().is_some(),
             _ => true,
         }
+    }
+}
+
+/// A channel, and what it was told so far.
+struct ToldChannel<'a> {
+    news: &'a FolderNews<'a>,
+    alert: &'a Alert,
+    memory: Memory,
+}
+
+impl ToldChannel<'_> {
+    /// Sends a message, unless it waits for the end of quiet hours. Returns whether it was sent.
+    fn send(&self, message: &AlertMessage) -> Result<bool, Error> {
+        let FolderNews { sender, now_s, .. } = self.news;
+        let now = (sender.words.time_of_day)(Timestamp { seconds: *now_s, nanoseconds: 0 });
+        let is_quiet = self.alert.quiet.is_some_and(|hours| hours.contain(now));
+        if is_quiet && message.priority != Priority::High {
+            return Ok(false);
+        }
+        sender.send(&self.alert.channel, message)?;
+        Ok(true)
+    }
+
+    fn keep(&self) -> Result<(), Error> {
+        self.memory.write(&self.news.places.told(self.alert))
+    }
+
+    /// Tells that all folders are well, if a week has passed.
+    fn tell_well(&mut self) -> Result<(), Error> {
+        let FolderNews { places, sender, now_s, .. } = self.news;
+        let is_week_over = self.memory.well_s.is_none_or(|well_s| {
+            steadfast_sys::file::age_s(well_s, *now_s).is_none_or(|age_s| age_s >= REMIND_S)
+        });
+        if !is_week_over || !places.worst_state(*now_s)?.0.is_fine() {
+            return Ok(());
+        }
+        let list = places.schedules()?;
+        let folders: Vec<_> =
+            list.schedules().iter().map(|one| one.directory.to_string_lossy()).collect();
+        let folders: Vec<&str> = folders.iter().map(|folder| &**folder).collect();
+        if self.send(&AlertMessage::all_well(&sender.words, &folders))? {
+            self.memory.well_s = Some(*now_s);
+            self.keep()?;
+        }
+        Ok(())
     }
 }
 

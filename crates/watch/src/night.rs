@@ -22,7 +22,7 @@ use crate::alert::channel::{Delivery, Sender};
 use crate::alert::message::AlertFacts;
 use crate::decide::{Conditions, Mounted, ScheduleDecision, SkipReason, decide};
 use crate::error::Error;
-use crate::journal::{Journal, LastRun};
+use crate::journal::{Journal, LastRun, MendedPath};
 use crate::machine::{load, on_battery};
 use crate::pace::bytes_due;
 use crate::places::WatchPlaces;
@@ -57,6 +57,17 @@ pub trait NightSurface {
         place: &ParityPlace,
         options: Options,
     ) -> Result<ExitStatus, Self::Error>;
+
+    /// Mends the files of a selection whose decay is proved. Returns their paths from the root, and
+    /// the number of the repair that keeps what they were.
+    ///
+    /// # Errors
+    /// If it cannot begin or go on.
+    fn mend(
+        &mut self,
+        selection: &Selection,
+        options: Options,
+    ) -> Result<(Vec<PathBuf>, u64), Self::Error>;
 
     /// Shows what the user should know of the schedule.
     fn complain(&mut self, text: &str);
@@ -123,7 +134,10 @@ pub fn run_schedule<S: NightSurface>(
             }
             let is_away = matches!(reason, SkipReason::NotMounted(_));
             journal.change(|last| {
-                last.skipped = Some(reason.to_string());
+                // Starts at the end of quiet hours are not due.
+                if reason != SkipReason::NotDue {
+                    last.skipped = Some(reason.to_string());
+                }
                 last.away_s = last.away_s.or(Some(now_s)).filter(|_| is_away);
             })?;
             surface.delivered(&places.alert(schedule, sender, &AlertFacts::default(), now_s)?);
@@ -177,6 +191,8 @@ struct NightOutcome {
     unreadable: Vec<String>,
     /// What was found of the repair data.
     repair_data: RepairData,
+    /// Files that were mended, and the number of the repair.
+    mended: (Vec<PathBuf>, u64),
 }
 
 /// What is known of the repair data of a folder.
@@ -223,7 +239,15 @@ impl<S: NightSurface> Night<'_, S> {
                     facts.checked = Some(self.surface.words_of_check(files, bytes, elapsed_s));
                     (facts.files, facts.bytes, facts.counts) = (files, bytes, counts);
                 }
+                let (paths, repair) = outcome.mended;
+                let mut mended = self.last.mended_lately(ended_s);
+                mended.extend(paths.into_iter().map(|path| MendedPath {
+                    path: path.to_string_lossy().into_owned(),
+                    at_s: began_s,
+                    repair,
+                }));
                 let run = LastRun {
+                    mended,
                     began_s: Some(began_s),
                     ended_s: Some(ended_s),
                     status: Some(ended_with.code()),
@@ -290,15 +314,22 @@ impl<S: NightSurface> Night<'_, S> {
         let repair_data = self.verify_repair_data()?;
         if let Some(alarm) = alarm {
             self.surface.complain(&alarm);
-            let status = status.max(ExitStatus::Changed);
-            let alarm = Some(alarm);
-            return Ok(NightOutcome { status, alarm, checked, unreadable, repair_data });
+            let (status, alarm) = (status.max(ExitStatus::Changed), Some(alarm));
+            let mended = Default::default();
+            return Ok(NightOutcome { status, alarm, checked, unreadable, repair_data, mended });
         }
         // A walk that tags finds where files were moved to, and records what is missing.
         let updates = *update && self.goes_on(status);
         if !self.surface.was_stopped() {
             let new = if updates { &[][..] } else { &*missing };
             status.raise(self.look_again(new, &out_of_reach)?);
+        }
+        let mended = match self.schedule.repair && self.goes_on(status) {
+            true => self.mend()?,
+            false => Default::default(),
+        };
+        if !mended.0.is_empty() && status == ExitStatus::Corrupt {
+            status = self.open_status()?;
         }
         if updates {
             status = self.update(status, changes)?;
@@ -311,7 +342,39 @@ impl<S: NightSurface> Night<'_, S> {
         {
             status.raise(self.protect()?);
         }
-        Ok(NightOutcome { status, alarm: None, checked, unreadable, repair_data })
+        Ok(NightOutcome { status, alarm: None, checked, unreadable, repair_data, mended })
+    }
+
+    /// Mends what is known to be corrupt, where that is proved. A copy may have come back since it
+    /// was found.
+    fn mend(&mut self) -> Result<(Vec<PathBuf>, u64), S::Error> {
+        let root = &self.schedule.directory;
+        let mut corrupt = Vec::new();
+        Catalogue::open_reader(self.catalogue)?.failures(&mut |failure| {
+            if !failure.settled && failure.standing == FileState::Corrupt {
+                corrupt.push(root.join(failure.path));
+            }
+            ControlFlow::Continue(())
+        })?;
+        if corrupt.is_empty() {
+            return Ok(Default::default());
+        }
+        let limit = StepLimit::begin(self.left());
+        let selection = Selection::default().with(|selection| {
+            selection.listed = corrupt;
+            selection.within = Some(root.clone());
+        });
+        let options = self.reading().with(|options| {
+            options.allow_empty = true;
+            options.controls.stop = Arc::clone(&limit.stop);
+        });
+        self.surface.mend(&selection, options)
+    }
+
+    /// Returns the status of what is open now.
+    fn open_status(&self) -> Result<ExitStatus, S::Error> {
+        let now_s = (Options::default().now)().seconds;
+        Ok(self.places.state_of(self.schedule, now_s).state.exit_status())
     }
 
     /// Verifies a part of the repair data, so that all of it is within the cover, and what was

@@ -10,6 +10,7 @@ use steadfast::{COVER_DAYS, FolderState, Timestamp};
 use steadfast_sys::clock;
 
 use crate::alert::config::{Alert, AlertList};
+use crate::alert::memory::Memory;
 use crate::drive::{DriveProbe, DriveReport};
 use crate::error::{Error, ErrorKind};
 use crate::folder::{FolderStatus, ScheduleFacts};
@@ -56,6 +57,11 @@ impl WatchPlaces {
     /// Returns the file of what was told to a channel.
     pub(crate) fn told(&self, alert: &Alert) -> PathBuf {
         self.state.join("alerts").join(format!("{}.json", alert.memory_name()))
+    }
+
+    /// Returns what was told to a channel.
+    pub(crate) fn memory_of(&self, alert: &Alert) -> Memory {
+        Memory::read(&self.told(alert))
     }
 
     /// Returns the file that lists the catalogued trees.

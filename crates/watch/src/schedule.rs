@@ -39,6 +39,14 @@ pub enum Every {
 }
 
 impl Every {
+    /// Returns the shortest interval between two runs, in seconds.
+    pub fn shortest_s(self) -> i64 {
+        match self {
+            Every::Month => 28 * 86_400,
+            every => every.interval_s(),
+        }
+    }
+
     /// Returns the longest interval between two runs, in seconds.
     pub fn interval_s(self) -> i64 {
         match self {
@@ -50,7 +58,7 @@ impl Every {
 }
 
 /// A time of day in local time, as `02:00`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct TimeOfDay {
     /// 0 to 23.
@@ -135,6 +143,9 @@ pub struct CheckSchedule {
     /// Whether repair data is kept up to date.
     #[serde(default)]
     pub parity: bool,
+    /// Whether files whose decay is proved are mended in the same run.
+    #[serde(default)]
+    pub repair: bool,
     /// Whether files are read from the medium; absent for where that costs little.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub from_medium: Option<bool>,
@@ -195,6 +206,7 @@ impl CheckSchedule {
             max_time_s: None,
             update: false,
             parity: false,
+            repair: false,
             from_medium: None,
             timer: TimerKind::Manual,
             made_s: 0,

@@ -18,7 +18,7 @@ use std::process::{Command, Stdio};
 use steadfast_sys::file::{Existing, write_whole};
 
 use crate::error::{Error, ErrorKind};
-use crate::schedule::{CheckSchedule, TimerKind};
+use crate::schedule::{CheckSchedule, TimeOfDay, TimerKind};
 
 pub use crontab::{with_block, without_block};
 
@@ -33,6 +33,8 @@ pub struct TimerHost {
     pub config: PathBuf,
     /// Folders that runs write to beside the scheduled one.
     pub state: Vec<PathBuf>,
+    /// When schedules are started as well, although nothing is due: messages wait until then.
+    pub more_starts: Vec<TimeOfDay>,
     /// Whether the user is root.
     pub is_root: bool,
     /// The search path for the system's programs; `None` for that of this process.
@@ -48,6 +50,13 @@ pub struct TimerFile {
     pub path: PathBuf,
     /// Its text.
     pub text: String,
+}
+
+impl TimerFile {
+    /// Returns whether it is where it belongs, with this text.
+    pub fn is_there(&self) -> bool {
+        fs::read_to_string(&self.path).is_ok_and(|text| text == self.text)
+    }
 }
 
 /// A command that runs all the time.

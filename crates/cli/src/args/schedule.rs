@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use clap::{ArgGroup, Args, Subcommand, ValueEnum};
 use steadfast::ReadFrom;
-use steadfast_watch::{Every, TimeOfDay, TimerKind, WebhookForm};
+use steadfast_watch::{Every, QuietHours, TimeOfDay, TimerKind, WebhookForm};
 
 use super::named::named;
 use super::{AuditArgs, DocumentArgs, LevelArgs, OutputArgs, quantity};
@@ -111,6 +111,10 @@ pub(crate) struct ScheduleAddArgs {
     /// Also bring the parity in DIR up to date, unless the run found damage
     #[arg(long)]
     pub(crate) parity: bool,
+    /// Also mend files in the same run, if it is proved that they decayed: from the parity, or from
+    /// copies that `repair --remember-copy` registered. What is less certain waits for you
+    #[arg(long)]
+    pub(crate) repair: bool,
     /// Where files are read from [default: the medium, where that costs little]
     #[arg(long, value_name = "PLACE", value_parser = named::<ReadFrom>())]
     pub(crate) read_from: Option<ReadFrom>,
@@ -264,7 +268,7 @@ pub(crate) enum AlertCommand {
 Examples:
   steadfast alert add --webhook https://ntfy.sh/my-topic    also Gotify, Slack, Discord, JSON
   steadfast alert add --ping https://hc-ping.com/UUID       a monitor that notices silence
-  steadfast alert add --sendmail me@example.org
+  steadfast alert add --sendmail me@example.org --quiet 22:00-07:00
   steadfast alert add --desktop
   steadfast alert add --command apprise -b - mailto://me    JSON on its standard input
 
@@ -295,6 +299,10 @@ pub(crate) struct AlertAddArgs {
     /// Also once a week that all is well
     #[arg(long, conflicts_with_all = ["every_run", "ping"])]
     pub(crate) weekly: bool,
+    /// Tell only damage and danger in these hours. The rest waits for their end, when the timers of
+    /// the schedules also start
+    #[arg(long, value_name = "FROM-TO", conflicts_with = "ping")]
+    pub(crate) quiet: Option<QuietHours>,
     /// Put numbers of files into the messages, and no paths
     #[arg(long)]
     pub(crate) no_paths: bool,

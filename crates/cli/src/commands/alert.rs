@@ -1,16 +1,19 @@
 //! `steadfast alert`: arguments → the user's list of alerts, or a test message to each.
 
-use anyhow::Context as _;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anyhow::{Context as _, ensure};
 use steadfast::{ExitStatus, Options, Timestamp, process};
 use steadfast_report::advice;
 use steadfast_watch::{
     Alert, AlertList, AlertWords, Channel, CheckSchedule, Delivery, Details, Occasion, Sender,
-    TimerKind, WatchPlaces, WebhookForm,
+    TimerKind, WatchPlaces, WebhookForm, timer,
 };
 
 use crate::args::{AlertAddArgs, AlertArgs, AlertCommand, AlertSnoozeArgs};
 use crate::exit;
-use crate::local_time::moments;
+use crate::local_time::{moments, time_of_day};
 use crate::output;
 use crate::state_folder;
 
@@ -21,18 +24,21 @@ pub(super) fn run(args: &AlertArgs) -> anyhow::Result<ExitStatus> {
             let alert = alert_of(args);
             let target = alert.target();
             alerts.add(alert)?;
+            renew_timers()?;
             output::answer(format!("{target}\n`steadfast alert test` tries it\n").as_bytes())?;
         }
         AlertCommand::List(_) => {
             let lines = alerts.alerts().iter().enumerate().map(|(index, alert)| {
-                let Alert { on, details, schedule, .. } = alert;
+                let Alert { on, details, schedule, quiet, .. } = alert;
+                let quiet = quiet.map(|hours| format!(", quiet {hours}")).unwrap_or_default();
                 let only = schedule.as_ref().map(|name| format!(", of {name}")).unwrap_or_default();
-                format!("{}  {}, on {on}, with {details}{only}\n", index + 1, alert.target())
+                format!("{}  {}, on {on}, with {details}{only}{quiet}\n", index + 1, alert.target())
             });
             output::answer(lines.collect::<String>().as_bytes())?;
         }
         AlertCommand::Remove(args) => {
             let removed = alerts.remove(args.number)?;
+            renew_timers()?;
             output::answer(format!("removed: {}\n", removed.target()).as_bytes())?;
         }
         AlertCommand::Snooze(args) => snooze(args, &mut alerts)?,
@@ -46,6 +52,7 @@ fn words() -> AlertWords {
     AlertWords {
         machine: process::machine_name(),
         moment: |at| (moments().0)(at),
+        time_of_day,
         notice: advice::of_notice,
     }
 }
@@ -114,7 +121,43 @@ fn alert_of(args: &AlertAddArgs) -> Alert {
         (false, false) => Occasion::Trouble,
     };
     let details = if args.no_paths { Details::Counts } else { Details::Paths };
-    Alert { channel, on, details, schedule: args.schedule.clone() }
+    Alert { channel, on, details, schedule: args.schedule.clone(), quiet: args.quiet }
+}
+
+/// Returns the facts of this machine and user that timers depend on.
+pub(super) fn host() -> anyhow::Result<timer::TimerHost> {
+    let home = state_folder::home().context("HOME is not set")?;
+    let is_root = Command::new("id").arg("-u").output().is_ok_and(|id| id.stdout == b"0\n");
+    ensure!(home.is_absolute(), "HOME is not an absolute path");
+    let places = places()?;
+    let schedules = places.schedules()?;
+    let more_starts = places.alerts()?.ends_of_quiet();
+    let WatchPlaces { configuration, state } = places;
+    let metrics = schedules.metrics().and_then(Path::parent);
+    let program: PathBuf = std::env::current_exe().context("cannot find this program")?;
+    Ok(timer::TimerHost {
+        more_starts,
+        program,
+        config: configuration.parent().map_or_else(|| home.join(".config"), Path::to_owned),
+        home,
+        state: [state, configuration].into_iter().chain(metrics.map(Path::to_owned)).collect(),
+        is_root,
+        search_path: None,
+        root: "/".into(),
+    })
+}
+
+/// Makes the timers start when quiet hours end, if there are such.
+fn renew_timers() -> anyhow::Result<()> {
+    let host = host()?;
+    for schedule in places()?.schedules()?.schedules() {
+        if timer::files(schedule, &host).iter().any(|file| !file.is_there())
+            || schedule.timer == TimerKind::Crontab
+        {
+            timer::install(schedule, &host)?;
+        }
+    }
+    Ok(())
 }
 
 /// Puts off what is told of a folder.
@@ -138,10 +181,7 @@ fn snooze(args: &AlertSnoozeArgs, alerts: &mut AlertList) -> anyhow::Result<()> 
 
 /// Sends a test message to every alert.
 fn test(alerts: &AlertList) -> anyhow::Result<ExitStatus> {
-    anyhow::ensure!(
-        !alerts.alerts().is_empty(),
-        "there is no alert: `steadfast alert add` adds one"
-    );
+    ensure!(!alerts.alerts().is_empty(), "there is no alert: `steadfast alert add` adds one");
     let timers = places()?.schedules()?;
     let mut sender = sender();
     // The user's own service manager has the desktop's environment; cron and the system have not.

@@ -1,7 +1,6 @@
 //! `steadfast schedule`: arguments → the user's schedules, the system's timers, or a run.
 
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
 use anyhow::{Context as _, ensure};
 use steadfast::parity::ParityPlace;
@@ -18,10 +17,9 @@ use crate::args::{
 };
 use crate::exit;
 use crate::output;
-use crate::state_folder;
 
 use super::status::write_metrics_file;
-use super::{alert, execute, parity, report};
+use super::{alert, execute, parity, repair, report};
 
 pub(super) fn run(args: &ScheduleArgs) -> anyhow::Result<ExitStatus> {
     let places = alert::places()?;
@@ -33,11 +31,11 @@ pub(super) fn run(args: &ScheduleArgs) -> anyhow::Result<ExitStatus> {
             output::answer(lines.collect::<String>().as_bytes())?;
             Ok(ExitStatus::Fine)
         }
-        ScheduleCommand::Show(args) => show(schedules.find(&args.name)?, &host()?),
+        ScheduleCommand::Show(args) => show(schedules.find(&args.name)?, &alert::host()?),
         ScheduleCommand::Metrics(args) => metrics(args, &places, &mut schedules),
         ScheduleCommand::Remove(args) => {
             let name = schedules.find(&args.name)?.name.clone();
-            schedules.dissolve(&name, &host()?, &places.journals())?;
+            schedules.dissolve(&name, &alert::host()?, &places.journals())?;
             output::answer(format!("removed: {name}\n").as_bytes())?;
             Ok(ExitStatus::Fine)
         }
@@ -54,7 +52,7 @@ fn add(
     let root = args.directory.canonicalize();
     let root = root.with_context(|| format!("cannot find `{}`", args.directory.display()))?;
     let tree = places.tree(&root)?;
-    let host = host()?;
+    let host = alert::host()?;
     ensure!(
         !args.parity || ParityPlace::nearest(&root)?.is_some_and(|place| place.root() == root),
         "`{0}` has no parity: `steadfast parity make {0}` makes it",
@@ -71,6 +69,7 @@ fn add(
         max_time_s: args.max_time.map(|time| time.as_secs()),
         update: args.update,
         parity: args.parity,
+        repair: args.repair,
         from_medium: args.read_from.map(|from| from == ReadFrom::Media),
         timer,
         tree_made_s: Some(tree.made.seconds),
@@ -140,7 +139,7 @@ fn metrics(
     }
     schedules.set_metrics(file)?;
     // A service of the system may write to the folders that its file names, and to no other.
-    let host = host()?;
+    let host = alert::host()?;
     let of_system = |schedule: &&CheckSchedule| schedule.timer == TimerKind::SystemdSystem;
     for schedule in schedules.schedules().iter().filter(of_system) {
         timer::install(schedule, &host)?;
@@ -188,38 +187,18 @@ fn run_due(
 fn described(schedule: &CheckSchedule) -> String {
     let CheckSchedule { name, directory, every, at, cover_days, timer, .. } = schedule;
     let limit = schedule.max_time_s.map(|limit| format!(", at most {limit} s each"));
-    let update = match (schedule.update, schedule.parity) {
-        (false, false) => "",
-        (true, false) => ", with update",
-        (false, true) => ", with parity",
-        (true, true) => ", with update and parity",
+    let steps =
+        [(schedule.update, "update"), (schedule.parity, "parity"), (schedule.repair, "repair")];
+    let steps: Vec<&str> = steps.iter().filter(|(is_on, _)| *is_on).map(|one| one.1).collect();
+    let update = match steps.is_empty() {
+        true => String::new(),
+        false => format!(", with {}", steps.join(" and ")),
     };
     format!(
         "{name}: {} every {every} at {at}, all within {cover_days} days{}{update}, by {timer}",
         directory.display(),
         limit.unwrap_or_default()
     )
-}
-
-/// Returns the facts of this machine and user that timers depend on.
-pub(super) fn host() -> anyhow::Result<timer::TimerHost> {
-    let home = state_folder::home().context("HOME is not set")?;
-    let is_root = Command::new("id").arg("-u").output().is_ok_and(|id| id.stdout == b"0\n");
-    ensure!(home.is_absolute(), "HOME is not an absolute path");
-    let places = alert::places()?;
-    let schedules = places.schedules()?;
-    let WatchPlaces { configuration, state } = places;
-    let metrics = schedules.metrics().and_then(Path::parent);
-    let program: PathBuf = std::env::current_exe().context("cannot find this program")?;
-    Ok(timer::TimerHost {
-        program,
-        config: configuration.parent().map_or_else(|| home.join(".config"), Path::to_owned),
-        home,
-        state: [state, configuration].into_iter().chain(metrics.map(Path::to_owned)).collect(),
-        is_root,
-        search_path: None,
-        root: "/".into(),
-    })
 }
 
 /// A run of a schedule in the command: the verbs print as they always do.
@@ -250,6 +229,14 @@ impl NightSurface for NightOfCommand<'_> {
         options: Options,
     ) -> anyhow::Result<ExitStatus> {
         parity::keep_up(place, options, self.args.output.json)
+    }
+
+    fn mend(
+        &mut self,
+        selection: &Selection,
+        options: Options,
+    ) -> anyhow::Result<(Vec<PathBuf>, u64)> {
+        repair::mend(selection, &options, self.args.output.json)
     }
 
     fn complain(&mut self, text: &str) {

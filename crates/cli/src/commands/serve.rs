@@ -16,8 +16,8 @@ use anyhow::{Context as _, bail};
 use steadfast_serve::{Automation, Config, PublicAddress, Server, Tls, hash_password};
 
 use self::service::{install, uninstall};
+use super::alert;
 use super::measure::made_by;
-use super::{alert, schedule};
 use crate::args::{ServeArgs, cipher_worker};
 use crate::exit::{self, complain};
 use crate::output::write_out;
@@ -107,7 +107,7 @@ fn config_of(args: &ServeArgs) -> anyhow::Result<Config> {
 /// Returns where schedules and alerts are kept. The pages offer neither without a home folder.
 fn automation() -> anyhow::Result<Automation> {
     let sender = super::alert::sender();
-    Ok(Automation { places: alert::places()?, host: schedule::host()?, sender })
+    Ok(Automation { places: alert::places()?, host: alert::host()?, sender })
 }
 
 fn read(path: &Path) -> anyhow::Result<Vec<u8>> {

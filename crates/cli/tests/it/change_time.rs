@@ -235,6 +235,7 @@ impl Loop {
     fn run<'a>(&self, arguments: impl IntoIterator<Item = &'a str>) -> Outcome {
         let mut command = Command::new(env!("CARGO_BIN_EXE_steadfast"));
         command.args(arguments).current_dir(self.mounted());
+        command.env("HOME", self.folder.path()).env("XDG_CONFIG_HOME", self.folder.path());
         Outcome::of(command.env("XDG_STATE_HOME", self.folder.path()))
     }
 
@@ -499,4 +500,53 @@ fn a_new_name_of_a_file_that_lost_its_tag_does_not_hide_its_edit() {
     assert_eq!(json.verdict("b").as_deref(), Some("modified"));
     let json = run(&tree, ["check", "--json", "--verbose", "."]).ends(1);
     assert_eq!(json.verdict("b").as_deref(), Some("modified"));
+}
+
+#[test]
+fn a_schedule_mends_proved_decay_from_a_registered_copy_and_nothing_else() {
+    let Some(image) = Loop::make(EXT4, "data=ordered", 32) else { return };
+    let copy = image.folder.path().join("copy");
+    fs::create_dir(&copy).unwrap();
+    for name in ["decayed", "edited", "gone"] {
+        let bytes = contents(&format!("of {name} here"));
+        fs::write(image.mounted().join(name), &bytes).unwrap();
+        fs::write(copy.join(name), &bytes).unwrap();
+    }
+    image.run(["init", "--tags-only", "."]).succeeds();
+    image.run(["tag", "."]).succeeds();
+    let (log, place) = (image.folder.path().join("log"), copy.to_str().unwrap());
+    let script = format!("cat >> '{0}'; echo >> '{0}'", log.display());
+    image.run(["alert", "add", "--command", "sh", "-c", &script]).succeeds();
+    let schedule = ["schedule", "add", ".", "--timer", "manual", "--name", "disk", "--cover", "1d"];
+    image.run(schedule.into_iter().chain(["--repair"])).succeeds();
+    image.run(["repair", "--remember-copy", ".", "."]).ends(2);
+    let listed = image.run(["repair", "--remember-copy", place, "."]).succeeds();
+    assert!(listed.stdout().contains(place), "{}", listed.stdout());
+    edit_and_keep_date(&image.mounted().join("edited"), |bytes| bytes[9_000] ^= 1);
+    fs::remove_file(image.mounted().join("gone")).unwrap();
+    image.damage(b"of decayed here");
+    // A copy that is away is not used, and what it would mend stays open.
+    fs::rename(&copy, image.folder.path().join("away")).unwrap();
+    let night = ["schedule", "run", "--now", "disk"];
+    image.run(night).ends(3);
+    fs::rename(image.folder.path().join("away"), &copy).unwrap();
+    image.run(night).ends(3);
+    let read = |name: &str| fs::read(image.mounted().join(name)).ok();
+    assert_eq!(read("decayed"), Some(contents("of decayed here")));
+    assert_ne!(read("edited"), Some(contents("of edited here")), "it waits for a person");
+    assert_eq!(read("gone"), None, "it waits for a person");
+    let kept = image.run(["repair", "--discard", "3", "."]);
+    assert!(kept.stdout().contains("decayed") || kept.status == 2, "{}", kept.stdout());
+    let told = fs::read_to_string(&log).unwrap();
+    let told: Vec<serde_json::Value> =
+        told.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!(told.len(), 2, "{told:?}");
+    assert_eq!((&told[0]["priority"], &told[0]["new"]), (&"high".into(), &3.into()));
+    assert_eq!((&told[1]["priority"], &told[1]["mended"]), (&"low".into(), &1.into()));
+    assert!(told[1]["subject"].as_str().unwrap().ends_with("decayed was damaged and is mended"));
+    let status = image.run(["status", "--json", "."]);
+    let open = status.objects()[0]["open"].clone();
+    assert_eq!(open, serde_json::json!({ "missing": 1, "suspect": 1 }), "{}", status.stdout());
+    image.run(["repair", "--forget-copy", place, "."]).succeeds();
+    assert_eq!(image.run(["repair", "--list-copies", "."]).succeeds().stdout(), "");
 }

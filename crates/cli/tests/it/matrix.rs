@@ -3,15 +3,16 @@
 //! A rule that holds at one surface holds at all. A cell of the matrix is one function call; what
 //! it must leave behind is the same for the whole row.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
-use std::net::TcpStream;
+use std::net::{TcpListener, TcpStream};
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 use std::os::unix::process::CommandExt as _;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
 
 use steadfast::{Error, Event, FolderState, Run, Summary, Verb};
 use steadfast_serve::{Config, Server};
@@ -553,4 +554,103 @@ fn what_is_accepted_a_little_each_night_adds_up() {
         let page = house.serve(|client, entrance| client.page(entrance, "/"));
         assert!(page.contains(said), "{surface:?}");
     }
+}
+
+/// Answers the requests of a monitor, and keeps the path of the last one.
+fn monitor() -> (String, Arc<Mutex<String>>) {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("http://{}/ping", listener.local_addr().unwrap());
+    let last = Arc::new(Mutex::new(String::new()));
+    let heard = Arc::clone(&last);
+    std::thread::spawn(move || {
+        for stream in listener.incoming() {
+            let mut stream = BufReader::new(stream.unwrap());
+            let (mut first, mut line, mut length) = (String::new(), String::new(), 0);
+            stream.read_line(&mut first).unwrap();
+            while stream.read_line(&mut line).unwrap() > 2 {
+                let lower = line.to_lowercase();
+                let value = lower.strip_prefix("content-length:");
+                length = value.map_or(length, |value| value.trim().parse().unwrap());
+                line.clear();
+            }
+            stream.read_exact(&mut vec![0; length]).unwrap();
+            *heard.lock().unwrap() = first.split(' ').nth(1).unwrap().to_owned();
+            let answer = b"HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n";
+            stream.get_mut().write_all(answer).unwrap();
+        }
+    });
+    (url, last)
+}
+
+/// Says whether an alarm of `share/monitoring/steadfast.rules.yml` is raised, by the metrics of a
+/// machine without drives that count errors.
+fn is_alarmed(metrics: &str) -> bool {
+    let value = |line: &str| line.rsplit(' ').next().and_then(|value| value.parse::<i64>().ok());
+    let any = |name: &str, is_bad: fn(i64) -> bool| {
+        let lines = metrics.lines().filter(|line| line.starts_with(&format!("{name}{{")));
+        lines.filter_map(value).any(is_bad)
+    };
+    let of_files = any("steadfast_open_failures", |count| count > 0);
+    let status = |wanted: fn(i64) -> bool| any("steadfast_folder_status", wanted);
+    of_files || any("steadfast_overdue", |count| count > 0) || status(|it| it == 1 || it == 2)
+}
+
+/// Changes something in the folder, by a number.
+fn live(house: &House, number: usize) {
+    let file = house.photo(number / 8 % 100);
+    match number % 8 {
+        0 => _ = fs::remove_file(file),
+        1 => fs::write(file, format!("edited {number}")).unwrap(),
+        2 => fs::write(house.photos().join(format!("new {number}")), "new").unwrap(),
+        3 if file.exists() => {
+            let modified = fs::metadata(&file).unwrap().modified().unwrap();
+            let mut bytes = fs::read(&file).unwrap();
+            bytes[0] ^= 1;
+            fs::write(&file, bytes).unwrap();
+            let file = fs::File::options().write(true).open(&file).unwrap();
+            file.set_modified(modified).unwrap();
+        }
+        4 => _ = house.run(&["update", "photos"]),
+        5 => _ = house.run(&["update", "--accept-missing", "photos"]),
+        6 => _ = house.run(&["update", "--accept", "--accept-many", "photos"]),
+        _ => {}
+    }
+}
+
+#[test]
+fn at_every_moment_all_surfaces_say_the_same() {
+    let house = House::new();
+    let (url, last) = monitor();
+    house.run(&["alert", "add", "--ping", &url]).succeeds();
+    let words = ["schedule", "add", "photos", "--timer", "manual", "--cover", "1d"];
+    house.run(&words).succeeds();
+    let nights = std::env::var("STEADFAST_NIGHTS").map_or(12, |nights| nights.parse().unwrap());
+    let mut number: usize = 7;
+    let mut words = BTreeSet::new();
+    for night in 0..nights {
+        number = number.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040);
+        live(&house, number >> 33);
+        house.run(&["schedule", "run", "--now", "photos"]);
+        let json = house.run(&["status", "--json"]);
+        let (json, status) = (json.objects().remove(0), i64::from(json.status));
+        let said = house.run(&["status"]);
+        let word = json["state"].as_str().unwrap().to_owned();
+        let ping = last.lock().unwrap().clone();
+        let context = format!("night {night}: {json}");
+        assert_eq!(json["exit_status"], status, "{context}");
+        assert_eq!(i64::from(said.status), status, "{context}");
+        assert!(said.stdout().starts_with(&format!("{word} ")), "{context}: {}", said.stdout());
+        assert_eq!(ping, format!("/ping/{status}"), "{context}");
+        let metrics = house.run(&["status", "--prometheus", "-"]);
+        assert_eq!(is_alarmed(metrics.stdout()), status != 0, "{context}: {}", metrics.stdout());
+        let is_green = ["fine", "recorded", "incomplete"].contains(&word.as_str());
+        assert_eq!(is_green, status == 0, "{context}");
+        let [_, told, _, server] = answers(&house);
+        assert_eq!(told, ("metrics", Some(status)), "{context}");
+        if json["schedule"]["alarm"].is_null() {
+            assert_eq!(server, ("server", Some(status)), "{context}");
+        }
+        words.insert(word);
+    }
+    assert!(words.len() >= 2, "it was not always the same: {words:?}");
 }

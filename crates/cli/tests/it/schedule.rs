@@ -592,3 +592,78 @@ fn alerts_and_schedules_are_listed_and_removed() {
     let missing = household.run(&["schedule", "add", "."]);
     assert!(missing.stderr().contains("steadfast init"), "{}", missing.stderr());
 }
+
+#[test]
+fn in_quiet_hours_only_danger_is_told_and_the_rest_comes_later() {
+    let household = Household::new(60);
+    let log = household.listen();
+    let tool = household.tree.state("tool");
+    let words = ["alert", "add", "--quiet", "00:00-00:00", "--command", tool.to_str().unwrap()];
+    household.run(&words).succeeds();
+    let listed = household.run(&["alert", "list"]).succeeds();
+    assert!(listed.stdout().contains(", quiet 00:00-00:00\n"), "{}", listed.stdout());
+    household.add(&["--cover", "1d"]).succeeds();
+    fs::remove_file(household.photo(3)).unwrap();
+    household.night().ends(1);
+    assert_eq!(messages(&log).len(), 0, "a question can wait");
+    household.corrupt(7);
+    household.night().ends(3);
+    let told = messages(&log);
+    assert_eq!((told.len(), &told[0]["priority"], &told[0]["new"]), (1, &"high".into(), &2.into()));
+    fs::write(household.photo(7), "photograph 7").unwrap();
+    household.run(&["update", "photos/7"]).succeeds();
+    household.night().ends(1);
+    assert_eq!(messages(&log).len(), 1, "good news can wait");
+    household.run(&["alert", "add", "--command", tool.to_str().unwrap()]).succeeds();
+    // As the timer does at the end of the quiet hours.
+    household.run(&["schedule", "run", "photos"]).succeeds();
+    let told = messages(&log);
+    assert_eq!((told.len(), &told[1]["settled"], &told[1]["new"]), (2, &1.into(), &0.into()));
+    assert_eq!(status_of(&household)["schedule"]["skipped"], serde_json::Value::Null);
+}
+
+#[test]
+fn what_is_gone_is_accepted_without_reading_anything() {
+    let household = Household::new(60);
+    fs::write(household.photo(0), "an edited photograph").unwrap();
+    fs::remove_file(household.photo(1)).unwrap();
+    fs::remove_file(household.photo(2)).unwrap();
+    fs::rename(household.photo(3), household.tree.path("photos/renamed")).unwrap();
+    let accept = |path: &str| {
+        let said = household.run(&["update", "--accept-missing", "--json", path]);
+        assert_eq!(said.summary()["bytes"], 0, "{}", said.stdout());
+        said
+    };
+    let gone = |said: &Outcome| {
+        let objects = said.objects();
+        let is_gone =
+            |object: &serde_json::Value| ["verdict", "finding"].map(|key| object[key] == "missing");
+        let paths = objects.iter().filter(|object| is_gone(object).contains(&true));
+        paths.map(|object| object["path"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
+    };
+    assert_eq!(gone(&accept("photos/1").succeeds()), ["photos/1"]);
+    let said = accept("photos").succeeds();
+    assert_eq!(gone(&said).len(), 1, "a renamed file is not gone: {}", said.stdout());
+    assert_eq!(gone(&accept("photos").succeeds()).len(), 0);
+    let checked = household.run(&["check", "--json", "photos"]).ends(1);
+    assert_eq!(checked.verdict("photos/0").as_deref(), Some("modified"), "it is not accepted");
+    assert_eq!(checked.summary()["verdicts"]["moved"], 1, "{}", checked.stdout());
+    assert_eq!(checked.summary()["verdicts"]["missing"], serde_json::Value::Null);
+}
+
+#[test]
+fn a_file_that_came_lately_is_not_overdue() {
+    let household = Household::new(60);
+    household.add(&["--cover", "1d"]).succeeds();
+    household.night().succeeds();
+    household.age(5);
+    household.night().succeeds();
+    // It brings its tag along, so no run reads it at its new place at once.
+    fs::rename(household.photo(3), household.tree.path("photos/renamed")).unwrap();
+    household.run(&["tag", "photos"]);
+    assert_eq!(status_of(&household)["overdue"], false);
+    household.age(5);
+    assert_eq!(status_of(&household)["overdue"], true, "now it is late");
+    household.night().succeeds();
+    assert_eq!(status_of(&household)["overdue"], false);
+}

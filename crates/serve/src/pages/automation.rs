@@ -112,6 +112,11 @@ fn schedule_fields(known: Option<&CheckSchedule>) -> Markup {
                 checked[known.is_some_and(|known| known.update)];
             span { "Also record new and edited files" }
         }
+        label .row {
+            input type="checkbox" name="repair" value="1"
+                checked[known.is_some_and(|known| known.repair)];
+            span { "Also mend files that have decayed, where that is proved" }
+        }
     }
 }
 

@@ -6,7 +6,7 @@ use std::time::Duration;
 use steadfast_serve::{Automation, Config};
 use steadfast_watch::timer::TimerHost;
 use steadfast_watch::{
-    AlertList, AlertWords, Every, Journal, ScheduleList, Sender, TimerKind, WatchPlaces,
+    AlertList, AlertWords, Every, Journal, ScheduleList, Sender, TimeOfDay, TimerKind, WatchPlaces,
 };
 use tempfile::TempDir;
 
@@ -25,6 +25,7 @@ impl House {
     fn new() -> House {
         let home = tempfile::tempdir().unwrap();
         let host = TimerHost {
+            more_starts: Vec::new(),
             program: "/opt/steadfast".into(),
             home: home.path().to_owned(),
             config: home.path().join("config"),
@@ -42,6 +43,7 @@ impl House {
             words: AlertWords {
                 machine: "nas".into(),
                 moment: steadfast_report::units::day_and_time,
+                time_of_day: |_| TimeOfDay { hour: 2, minute: 0 },
                 notice: steadfast_report::advice::of_notice,
             },
         };

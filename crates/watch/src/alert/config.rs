@@ -1,9 +1,11 @@
 //! The alerts of a user: one TOML file in the folder of their configuration.
 
 use std::collections::BTreeMap;
+use std::fmt;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 use steadfast::Algorithm;
@@ -12,6 +14,7 @@ use steadfast_sys::file::write_private;
 use strum::{Display, EnumMessage, IntoStaticStr, VariantArray};
 
 use crate::error::{Error, ErrorKind};
+use crate::schedule::TimeOfDay;
 
 /// When an alert is sent.
 #[derive(
@@ -122,6 +125,58 @@ pub struct Alert {
     pub details: Details,
     /// The only schedule that it is for; `None` for all.
     pub schedule: Option<String>,
+    /// When only damage and danger are told.
+    pub quiet: Option<QuietHours>,
+}
+
+/// A time of every day, in local time, in which messages wait that are not urgent. Two equal times
+/// are the whole day.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct QuietHours {
+    /// When it begins.
+    pub from: TimeOfDay,
+    /// When it ends, maybe on the next day.
+    pub to: TimeOfDay,
+}
+
+impl QuietHours {
+    /// Returns whether a time of day is in it.
+    pub fn contain(self, now: TimeOfDay) -> bool {
+        match self.from < self.to {
+            true => self.from <= now && now < self.to,
+            false => self.from <= now || now < self.to,
+        }
+    }
+}
+
+impl fmt::Display for QuietHours {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}-{}", self.from, self.to)
+    }
+}
+
+impl FromStr for QuietHours {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<QuietHours, String> {
+        let (from, to) = text.split_once('-').ok_or("two times of day, as 22:00-07:00")?;
+        Ok(QuietHours { from: from.parse()?, to: to.parse()? })
+    }
+}
+
+impl TryFrom<String> for QuietHours {
+    type Error = String;
+
+    fn try_from(text: String) -> Result<QuietHours, String> {
+        text.parse()
+    }
+}
+
+impl From<QuietHours> for String {
+    fn from(hours: QuietHours) -> String {
+        hours.to_string()
+    }
 }
 
 /// An alert in the file: one of the first five keys.
@@ -146,6 +201,8 @@ struct AlertEntry {
     details: Details,
     #[serde(skip_serializing_if = "Option::is_none")]
     schedule: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    quiet: Option<QuietHours>,
 }
 
 fn is_default<T: Default + PartialEq>(value: &T) -> bool {
@@ -165,7 +222,8 @@ struct AlertDocument {
 impl Alert {
     /// Makes an alert for trouble.
     pub fn new(channel: Channel) -> Alert {
-        Alert { channel, on: Occasion::default(), details: Details::default(), schedule: None }
+        let (on, details) = (Occasion::default(), Details::default());
+        Alert { channel, on, details, schedule: None, quiet: None }
     }
 
     /// Returns whether it is for a schedule.
@@ -219,8 +277,7 @@ impl Alert {
     }
 
     fn of(entry: AlertEntry) -> Result<Alert, Error> {
-        let AlertEntry { command, webhook, ping, sendmail, desktop, form, on, details, schedule } =
-            entry;
+        let AlertEntry { command, webhook, ping, sendmail, desktop, form, .. } = entry;
         let form_of = |url: &str| form.unwrap_or_else(|| WebhookForm::of(url));
         let channels = [
             command.map(Channel::Command),
@@ -234,14 +291,15 @@ impl Alert {
             let message = "an alert has one of: command, webhook, ping, sendmail, desktop = true";
             return Err(Error::new(ErrorKind::Usage, message));
         };
-        let alert = Alert { channel, on, details, schedule };
+        let AlertEntry { on, details, schedule, quiet, .. } = entry;
+        let alert = Alert { channel, on, details, schedule, quiet };
         alert.validate().map(|()| alert)
     }
 
     fn entry(&self) -> AlertEntry {
+        let Alert { on, details, quiet, .. } = *self;
         let schedule = self.schedule.clone();
-        let mut entry =
-            AlertEntry { on: self.on, details: self.details, schedule, ..AlertEntry::default() };
+        let mut entry = AlertEntry { on, details, schedule, quiet, ..AlertEntry::default() };
         match self.channel.clone() {
             Channel::Command(words) => entry.command = Some(words),
             Channel::Webhook { url, form } => {
@@ -292,6 +350,15 @@ impl AlertList {
     /// Returns the alerts, in the order of the file.
     pub fn alerts(&self) -> &[Alert] {
         &self.alerts
+    }
+
+    /// Returns the times at which quiet hours end: what waited is sent then.
+    pub fn ends_of_quiet(&self) -> Vec<TimeOfDay> {
+        let ends = self.alerts.iter().filter_map(|alert| Some(alert.quiet?.to));
+        let mut ends: Vec<TimeOfDay> = ends.collect();
+        ends.sort();
+        ends.dedup();
+        ends
     }
 
     /// Returns until when nothing is told of a folder, in seconds since 1970, if that is to come.

@@ -149,6 +149,8 @@ pub struct Memory {
     told: BTreeSet<Trouble>,
     /// When open trouble of each folder was last told, in seconds since 1970.
     told_s: BTreeMap<String, i64>,
+    /// The latest mended files of each folder that were told, by when they were mended.
+    pub(crate) mended_s: BTreeMap<String, i64>,
     /// When it was last told that all is well.
     pub(crate) well_s: Option<i64>,
 }

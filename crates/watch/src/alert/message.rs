@@ -9,6 +9,8 @@ use strum::{Display, IntoStaticStr};
 
 use crate::alert::config::Details;
 use crate::alert::memory::{News, OpenTroubles, Trouble, TroubleKind};
+use crate::journal::MendedPath;
+use crate::schedule::TimeOfDay;
 
 /// Paths that a message names at most.
 const PATHS_MAX: usize = 5;
@@ -20,6 +22,8 @@ pub struct AlertWords {
     pub machine: String,
     /// Words a moment.
     pub moment: fn(Timestamp) -> String,
+    /// Returns the local time of day.
+    pub time_of_day: fn(Timestamp) -> TimeOfDay,
     /// Words a notice, with what to type.
     pub notice: fn(&Notice) -> String,
 }
@@ -99,7 +103,41 @@ impl MessageSubject<'_> {
         }
         lines.extend(kinds.first().and_then(|kind| self.next_step(*kind)));
         let priority = kinds.iter().map(|kind| priority(*kind)).max().unwrap_or(Priority::Normal);
-        self.message(format!("{still}{}", phrases.join(", ")), lines, priority, news)
+        let news = News { settled: Vec::new(), ..news.clone() };
+        self.message(format!("{still}{}", phrases.join(", ")), lines, priority, &news)
+    }
+
+    /// Words what runs mended, and where the damaged files are.
+    pub(crate) fn mended(&self, mended: &[MendedPath], news: &News) -> AlertMessage {
+        let what = match mended {
+            [one] if self.details == Details::Paths => {
+                format!("{} was damaged and is mended", plain(&one.path))
+            }
+            [_] => "1 file was damaged and is mended".to_owned(),
+            several => format!("{} files were damaged and are mended", several.len()),
+        };
+        let mut lines = vec![format!("{what}.")];
+        if self.details == Details::Paths && mended.len() > 1 {
+            let shown = mended.iter().take(PATHS_MAX);
+            lines.extend(shown.map(|one| format!("  {}", plain(&one.path))));
+            let more = mended.len().saturating_sub(PATHS_MAX);
+            lines.extend((more > 0).then(|| format!("  and {more} more")));
+        }
+        lines.push("The damaged contents are kept beside it, and nobody needs them.".to_owned());
+        let folder = quoted(self.folder);
+        let repairs: BTreeSet<u64> = mended.iter().map(|one| one.repair).collect();
+        lines.extend(
+            repairs.iter().map(|number| {
+                format!("To remove them: steadfast repair --discard {number} {folder}")
+            }),
+        );
+        if news.open_count() > 0 {
+            lines.push(format!("Still open: {}.", news.open_count()));
+        }
+        let news = News { open: news.open.clone(), ..News::default() };
+        let mut message = self.message(what, lines, Priority::Low, &news);
+        message.json["mended"] = mended.len().into();
+        message
     }
 
     /// Words what is settled.
@@ -122,7 +160,8 @@ impl MessageSubject<'_> {
             true => "Nothing is wrong any more.".to_owned(),
             false => format!("Still open: {}.", news.open_count()),
         });
-        self.message(what, lines, Priority::Low, news)
+        let news = News { new: OpenTroubles::new(), remind: false, ..news.clone() };
+        self.message(what, lines, Priority::Low, &news)
     }
 
     /// Words that nothing is wrong, or what is known to be wrong already.
@@ -233,9 +272,11 @@ impl MessageSubject<'_> {
             TroubleKind::Overdue => {
                 format!("To check it now: steadfast schedule run --now {schedule}")
             }
+            TroubleKind::Unmounted => {
+                format!("When it is there again: steadfast status {folder}")
+            }
             TroubleKind::MassChange
             | TroubleKind::Unknown
-            | TroubleKind::Unmounted
             | TroubleKind::Unfinished
             | TroubleKind::Drive => return None,
         })
@@ -366,6 +407,7 @@ pub(crate) mod tests {
         AlertWords {
             machine: "nas".into(),
             moment: |at| format!("day {}", at.seconds / 86_400),
+            time_of_day: |_| TimeOfDay { hour: 2, minute: 0 },
             notice: |notice| notice.text.clone(),
         }
     }
@@ -429,6 +471,27 @@ pub(crate) mod tests {
         let message =
             said(&News::default(), Details::Paths, |subject, news| subject.unchanged(news));
         assert_eq!(message.subject, "nas: /srv/my photos: all is well");
+    }
+
+    #[test]
+    fn what_was_mended_is_good_news_with_its_name_and_what_is_kept() {
+        let paths = ["2019/a.jpg", "2019/b.jpg"];
+        let of = |path: &&str| MendedPath { path: (*path).into(), at_s: 0, repair: 7 };
+        let mended: Vec<MendedPath> = paths.iter().map(of).collect();
+        let facts = AlertFacts::default();
+        let (folder, schedule, words) = ("/srv/photos", "photos", words());
+        let details = Details::Paths;
+        let subject = MessageSubject { folder, schedule, facts: &facts, words: &words, details };
+        let one = subject.mended(&mended[..1], &News::default());
+        assert_eq!(one.subject, "nas: /srv/photos: 2019/a.jpg was damaged and is mended");
+        assert!(one.body.ends_with("\nTo remove them: steadfast repair --discard 7 /srv/photos"));
+        assert_eq!((one.priority, &one.json["mended"]), (Priority::Low, &1.into()));
+        let two = subject.mended(&mended, &News::default());
+        assert_eq!(two.subject, "nas: /srv/photos: 2 files were damaged and are mended");
+        assert!(two.body.contains("\n  2019/a.jpg\n  2019/b.jpg\n"), "{}", two.body);
+        let subject = MessageSubject { details: Details::Counts, ..subject };
+        let hidden = subject.mended(&mended[..1], &News::default());
+        assert!(!format!("{}{}", hidden.subject, hidden.body).contains("2019"));
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use super::TimerHost;
 use crate::schedule::{CheckSchedule, Every};
 
-/// Returns the line of a schedule.
+/// Returns the line of a schedule, and one for each further start.
 pub(super) fn line(schedule: &CheckSchedule, host: &TimerHost) -> String {
     let (hour, minute) = (schedule.at.hour, schedule.at.minute);
     let days = match schedule.every {
@@ -14,7 +14,10 @@ pub(super) fn line(schedule: &CheckSchedule, host: &TimerHost) -> String {
     // Quiet, because cron mails what a command prints; the alerts tell. cron takes `%` for the end
     // of the line.
     let command = command_line(schedule, host).replace('%', "\\%");
-    format!("{minute} {hour} {days} {command} >/dev/null 2>&1")
+    let of = |(minute, hour, days)| format!("{minute} {hour} {days} {command} >/dev/null 2>&1");
+    let more = host.more_starts.iter().map(|at| (at.minute, at.hour, "* * *"));
+    let lines: Vec<String> = std::iter::once((minute, hour, days)).chain(more).map(of).collect();
+    lines.join("\n")
 }
 
 /// Returns the command line, quoted for a shell: with the folders of the user's environment if they

@@ -1,7 +1,7 @@
 //! Launch agents of macOS.
 
 use super::{TimerFile, TimerHost, UserService};
-use crate::schedule::{CheckSchedule, Every};
+use crate::schedule::{CheckSchedule, Every, TimeOfDay};
 
 /// Returns the agent's property list.
 pub(super) fn file(schedule: &CheckSchedule, host: &TimerHost) -> TimerFile {
@@ -12,6 +12,15 @@ pub(super) fn file(schedule: &CheckSchedule, host: &TimerHost) -> TimerFile {
         Every::Week => "\n    <key>Weekday</key><integer>0</integer>",
         Every::Month => "\n    <key>Day</key><integer>1</integer>",
     };
+    let start = |day: &str, at: &TimeOfDay| {
+        let TimeOfDay { hour, minute } = at;
+        format!(
+            "  <dict>{day}\n    <key>Hour</key><integer>{hour}</integer>\n    \
+             <key>Minute</key><integer>{minute}</integer>\n  </dict>\n"
+        )
+    };
+    let more = host.more_starts.iter().map(|at| start("", at));
+    let starts = start(day, &schedule.at) + &more.collect::<String>();
     let text = format!(
         r#"<?xml version="1.0" encoding="UTF-8"?>
 <!DOCTYPE plist PUBLIC "-//Apple//DTD PLIST 1.0//EN" "http://www.apple.com/DTDs/PropertyList-1.0.dtd">
@@ -26,10 +35,8 @@ pub(super) fn file(schedule: &CheckSchedule, host: &TimerHost) -> TimerFile {
     <string>{name}</string>
   </array>
   <key>StartCalendarInterval</key>
-  <dict>{day}
-    <key>Hour</key><integer>{hour}</integer>
-    <key>Minute</key><integer>{minute}</integer>
-  </dict>
+  <array>
+{starts}  </array>
   <key>ProcessType</key><string>Background</string>
   <key>LowPriorityIO</key><true/>
   <key>StandardErrorPath</key><string>{log}</string>
@@ -38,8 +45,6 @@ pub(super) fn file(schedule: &CheckSchedule, host: &TimerHost) -> TimerFile {
 "#,
         program = escaped(&host.program.to_string_lossy()),
         name = schedule.name,
-        hour = schedule.at.hour,
-        minute = schedule.at.minute,
         log = escaped(&host.home.join("Library/Logs/Steadfast.log").to_string_lossy()),
     );
     TimerFile { path, text }

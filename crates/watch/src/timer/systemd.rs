@@ -14,7 +14,7 @@ pub(super) fn files(schedule: &CheckSchedule, host: &TimerHost) -> Vec<TimerFile
     let unit = unit(schedule);
     vec![
         TimerFile { path: folder.join(format!("{unit}.service")), text: service(schedule, host) },
-        TimerFile { path: folder.join(format!("{unit}.timer")), text: timer(schedule) },
+        TimerFile { path: folder.join(format!("{unit}.timer")), text: timer(schedule, host) },
     ]
 }
 
@@ -136,18 +136,21 @@ fn environment(host: &TimerHost) -> String {
     folders.into_iter().map(line).collect()
 }
 
-fn timer(schedule: &CheckSchedule) -> String {
+fn timer(schedule: &CheckSchedule, host: &TimerHost) -> String {
     let days = match schedule.every {
         Every::Night => "*-*-*",
         Every::Week => "Sun *-*-*",
         Every::Month => "*-*-01",
     };
+    let more = host.more_starts.iter().map(|at| format!("OnCalendar=*-*-* {at}:00\n"));
+    let more: String = more.collect();
     format!(
         "[Unit]\n\
          Description=Check {} regularly\n\
          \n\
          [Timer]\n\
          OnCalendar={days} {}:00\n\
+         {more}\
          RandomizedDelaySec=10min\n\
          # Catches up after the machine was off.\n\
          Persistent=true\n\

@@ -10,7 +10,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use steadfast_watch::{
-    Alert, AlertMessage, AlertWords, Channel, Delivery, Priority, Sender, WebhookForm,
+    Alert, AlertMessage, AlertWords, Channel, Delivery, Priority, Sender, TimeOfDay, WebhookForm,
 };
 
 fn sender(folder: &Path) -> Sender {
@@ -23,6 +23,7 @@ fn sender(folder: &Path) -> Sender {
         words: AlertWords {
             machine: "nas".into(),
             moment: |at| at.seconds.to_string(),
+            time_of_day: |_| TimeOfDay { hour: 2, minute: 0 },
             notice: |notice| notice.text.clone(),
         },
     }

@@ -6,7 +6,10 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use steadfast_watch::timer::{self, TimerHost, UserService};
-use steadfast_watch::{CheckSchedule, Every, Journal, ScheduleList, TimeOfDay, TimerKind};
+use steadfast_watch::{
+    Alert, AlertList, Channel, CheckSchedule, Every, Journal, QuietHours, ScheduleList, TimeOfDay,
+    TimerKind,
+};
 
 fn schedule(timer: TimerKind) -> CheckSchedule {
     CheckSchedule {
@@ -18,6 +21,7 @@ fn schedule(timer: TimerKind) -> CheckSchedule {
         max_time_s: Some(7_200),
         update: true,
         parity: false,
+        repair: false,
         from_medium: None,
         timer,
         made_s: 1_700_000_000,
@@ -43,6 +47,7 @@ fn host(folder: &Path) -> TimerHost {
     );
     program(&programs.join("crontab"), &script);
     TimerHost {
+        more_starts: Vec::new(),
         program: "/opt/my tools/steadfast".into(),
         home: folder.join("home"),
         config: folder.join("home/.config"),
@@ -343,4 +348,40 @@ fn a_schedule_and_its_timer_are_made_changed_and_removed_together() {
     let error = list.establish(schedule(TimerKind::SystemdUser), &host).unwrap_err();
     assert!(error.to_string().contains("so there is no schedule"), "{error}");
     assert!(ScheduleList::read(&file).unwrap().schedules().is_empty());
+}
+
+#[test]
+fn timers_also_start_when_quiet_hours_end() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let quiet = |text: &str| text.parse::<QuietHours>().expect("two times");
+    let list = folder.path().join("alerts.toml");
+    let mut alerts = AlertList::read(&list).expect("no alerts");
+    for (address, hours) in [("a@x", "22:00-07:30"), ("b@x", "23:00-07:30"), ("c@x", "12:00-13:00")]
+    {
+        let alert = Alert::new(Channel::Sendmail(address.into()));
+        alerts.add(Alert { quiet: Some(quiet(hours)), ..alert }).expect("an alert");
+    }
+    let alerts = AlertList::read(&list).expect("three alerts");
+    assert_eq!(alerts.alerts()[0].quiet, Some(quiet("22:00-07:30")));
+    let host = TimerHost { more_starts: alerts.ends_of_quiet(), ..host(folder.path()) };
+    let text = |kind| timer::files(&schedule(kind), &host).pop().expect("a file").text;
+    let systemd = text(TimerKind::SystemdUser);
+    assert!(systemd.contains(":00\nOnCalendar=*-*-* 07:30:00\nOnCalendar=*-*-* 13:00:00\n"));
+    let agent = text(TimerKind::Launchd);
+    assert!(agent.contains("<integer>13</integer>\n    <key>Minute</key><integer>0</integer>"));
+    timer::install(&schedule(TimerKind::Crontab), &host).expect("a crontab");
+    let table = fs::read_to_string(folder.path().join("crontab")).expect("a crontab");
+    assert!(table.contains("\n30 7 * * * ") && table.contains("\n0 13 * * * "), "{table}");
+    timer::uninstall(&schedule(TimerKind::Crontab), &host).expect("no crontab");
+    let in_hours = |hours: &str, now: &str| quiet(hours).contain(now.parse().expect("a time"));
+    for (hours, now, expected) in [
+        ("22:00-07:30", "22:00", true),
+        ("22:00-07:30", "02:00", true),
+        ("22:00-07:30", "07:30", false),
+        ("12:00-13:00", "12:59", true),
+        ("12:00-13:00", "13:00", false),
+        ("00:00-00:00", "05:00", true),
+    ] {
+        assert_eq!(in_hours(hours, now), expected, "{hours} {now}");
+    }
 }

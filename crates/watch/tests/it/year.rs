@@ -49,6 +49,7 @@ fn schedule() -> CheckSchedule {
         max_time_s: None,
         update: false,
         parity: false,
+        repair: false,
         from_medium: None,
         timer: TimerKind::Manual,
         made_s: 0,

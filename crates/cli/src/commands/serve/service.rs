@@ -6,7 +6,7 @@ use anyhow::Context as _;
 use steadfast_watch::TimerKind;
 use steadfast_watch::timer::UserService;
 
-use super::super::schedule::host;
+use super::super::alert::host;
 use crate::args::ServeArgs;
 use crate::output::write_out;
 use steadfast::ExitStatus;
