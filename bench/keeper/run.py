@@ -6,6 +6,7 @@ README.md.
 """
 
 import argparse
+import concurrent.futures
 import http.server
 import json
 import os
@@ -13,6 +14,7 @@ import random
 import shutil
 import subprocess
 import threading
+import time
 from collections import Counter
 from pathlib import Path
 
@@ -31,8 +33,15 @@ HOUSEHOLDS = {
     "school": (350, 12_000, 21, True, True),
     "archive": (900, 10_000, 90, False, False),
 }
-IMAGE_BYTES = 48 << 20
+IMAGE_BYTES = 64 << 20
+BLOCK_BYTES = 1024
 DAY_S = 86_400
+# Households whose schedules mend what has decayed, and keep the repair data up to date.
+MENDING = {"photographs", "letters"}
+# Incidents by which the whole folder is not there or not known.
+WHOLE = {"disk away", "other disk", "catalogue", "disk full"}
+# Incidents that count for an alarm about many changes.
+CHANGES = {"deletion", "edit", "mass change", "suspect"}
 
 
 class Inbox:
@@ -65,11 +74,20 @@ class Inbox:
 
 
 class Incident:
-    """Something that is wrong, and the kinds by which it may be told."""
+    """Something that is wrong, and the kinds by which it may be told of its paths.
 
-    def __init__(self, what, kinds, path, night, limit, end):
-        self.what, self.kinds, self.path, self.night = what, kinds, path, night
+    `limit` counts nights on which it could be told; none if it need not be.
+    """
+
+    def __init__(self, what, kinds, paths, night, limit, end):
+        self.what, self.kinds, self.paths, self.night = what, kinds, paths, night
         self.limit, self.end, self.told, self.mended = limit, end, None, None
+        self.waited, self.heard = 0, set()
+
+    def fits(self, kind, path):
+        if kind not in self.kinds:
+            return False
+        return not self.paths or any(path == one or path.startswith(one + "/") for one in self.paths)
 
 
 class Household:
@@ -83,6 +101,8 @@ class Household:
         self.night, self.files, self.open, self.faults = 0, {}, [], []
         self.tally, self.cpu_s, self.rss_kb, self.ran = Counter(), 0.0, 0, 0
         self.inbox, self.subjects, self.made = Inbox(), Counter(), 0
+        self.closed, self.words, self.moved, self.revive = [], {}, 0, None
+        self.log = open(place / "messages", "w", buffering=1)
         self.image = place / "image"
         self.format(self.image)
         self.mount(self.image)
@@ -95,7 +115,7 @@ class Household:
     def format(self, image):
         with open(image, "wb") as file:
             file.truncate(IMAGE_BYTES)
-        self.sh("mkfs.ext4", "-q", "-E", "root_owner=0:0", str(image))
+        self.sh("mkfs.ext4", "-q", "-F", "-b", str(BLOCK_BYTES), "-E", "root_owner=0:0", str(image))
 
     def mount(self, image):
         self.sh("mount", "-o", "loop", str(image), str(self.root))
@@ -103,16 +123,21 @@ class Household:
     def unmount(self):
         self.sh("umount", str(self.root))
 
-    def steadfast(self, *words):
-        home = self.place / "home"
-        environment = {
-            "HOME": str(home),
+    def environment(self):
+        return {
+            "HOME": str(self.place / "home"),
             "PATH": os.environ["PATH"],
             "STEADFAST_AHEAD_S": str(self.night * DAY_S),
         }
+
+    def steadfast(self, *words):
         before = os.times()
         done = subprocess.run(
-            [self.program, *words], env=environment, capture_output=True, text=True, timeout=120
+            [self.program, *words],
+            env=self.environment(),
+            capture_output=True,
+            text=True,
+            timeout=120,
         )
         after = os.times()
         if words[:2] == ("schedule", "run"):
@@ -125,7 +150,10 @@ class Household:
     # The family
 
     def write_file(self, name):
-        bytes_ = self.chance.randbytes(self.chance.randint(200, self.largest))
+        space = os.statvfs(self.root)
+        is_roomy = space.f_bavail > space.f_blocks * 0.5
+        largest = self.largest if is_roomy else 2_000
+        bytes_ = self.chance.randbytes(self.chance.randint(200, largest))
         path = self.root / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(bytes_)
@@ -133,7 +161,9 @@ class Household:
 
     def new_name(self):
         self.made += 1
-        return f"{self.chance.randint(2015, 2026)}/{self.made:05}.bin"
+        rotten = {path for one in self.open if one.what == "rotten folder" for path in one.paths}
+        years = [year for year in range(2015, 2027) if str(year) not in rotten]
+        return f"{self.chance.choice(years)}/{self.made:05}.bin"
 
     def settle_in(self):
         for _ in range(self.count):
@@ -144,48 +174,91 @@ class Household:
         if self.parity:
             self.steadfast("parity", "make", root)
         words = ["--cover", f"{self.cover}d", "--timer", "manual", "--name", "disk"]
-        words += ["--update"] * self.updates
+        words += ["--update"] * self.updates + ["--parity", "--repair"] * (self.name in MENDING)
         self.steadfast("schedule", "add", root, *words)
         self.steadfast("alert", "add", "--webhook", self.inbox.url + "/news", "--form", "json")
         self.steadfast("alert", "add", "--ping", self.inbox.url + "/ping")
 
     def quiet_files(self):
-        busy = {incident.path for incident in self.open}
-        return sorted(name for name in self.files if name not in busy)
+        busy = {path for incident in self.open for path in incident.paths}
+        folders = {path + "/" for path in busy}
+        return sorted(
+            name
+            for name in self.files
+            if name not in busy and name.split("/")[0] + "/" not in folders
+        )
+
+    def is_room(self, more=1):
+        """Says whether so many more changes are no mass change."""
+        changed = sum(one.what in CHANGES for one in self.open) + self.moved
+        return changed + more < 0.04 * len(self.files)
+
+    def flip(self, at, bits):
+        with open(self.image, "r+b") as image:
+            image.seek(at)
+            byte = image.read(1)[0]
+            image.seek(at)
+            image.write(bytes([byte ^ bits]))
 
     # Incidents: each returns what must be told, or nothing if nothing may be.
 
-    def begin(self, what, kinds, path, limit, end):
-        self.open.append(Incident(what, kinds, path, self.night, limit, end))
+    def begin(self, what, kinds, paths, limit, end):
+        self.open.append(Incident(what, kinds, paths, self.night, limit, end))
         self.tally[what] += 1
+
+    def repair(self, name):
+        held = self.root / name
+        stat = held.stat()
+        copy = self.place / "copy" / name
+        copy.parent.mkdir(parents=True, exist_ok=True)
+        copy.write_bytes(self.files[name])
+        os.utime(copy, ns=(stat.st_atime_ns, stat.st_mtime_ns))
+        words = ["--suspect"] if any(o.what == "suspect" for o in self.open) else []
+        self.steadfast("repair", "--yes", "--from", str(self.place / "copy"), *words, str(held))
+        if held.read_bytes() != self.files[name]:
+            self.fault("not mended", name)
 
     def rot(self):
         name = self.chance.choice(self.quiet_files())
         os.sync()
         self.unmount()
-        image = bytearray(self.image.read_bytes())
-        at = image.find(self.files[name][:64])
+        at = self.image.read_bytes().find(self.files[name][:64])
         if at >= 0:
-            image[at + self.chance.randrange(64)] ^= 1 << self.chance.randrange(8)
-            self.image.write_bytes(image)
+            self.flip(at + self.chance.randrange(64), 1 << self.chance.randrange(8))
         self.mount(self.image)
-        if at < 0:
+        if at >= 0:
+            self.begin("rot", {"corrupt"}, [name], self.cover + 1, lambda: self.repair(name))
+
+    def suspect(self):
+        name = self.chance.choice(self.quiet_files())
+        held = self.root / name
+        stat = held.stat()
+        contents = bytearray(self.files[name])
+        contents[0] ^= 1
+        held.write_bytes(contents)
+        os.utime(held, ns=(stat.st_atime_ns, stat.st_mtime_ns))
+        self.begin("suspect", {"suspect"}, [name], self.cover + 1, lambda: self.repair(name))
+
+    def rotten_folder(self):
+        folders = sorted({name.split("/")[0] for name in self.quiet_files()})
+        busy = {path.split("/")[0] for one in self.open for path in one.paths}
+        folders = [folder for folder in folders if folder not in busy]
+        if not folders or any(one.what == "rotten folder" for one in self.open):
             return
+        folder = self.chance.choice(folders)
+        os.sync()
+        self.unmount()
+        blocks = self.sh("debugfs", "-R", f"blocks /{folder}", str(self.image)).stdout.split()
+        at = int(blocks[0]) * BLOCK_BYTES + 6
+        self.flip(at, 255)
+        self.mount(self.image)
 
         def mend():
-            held = self.root / name
-            stat = held.stat()
-            copy = self.place / "copy" / name
-            copy.parent.mkdir(parents=True, exist_ok=True)
-            copy.write_bytes(self.files[name])
-            os.utime(copy, ns=(stat.st_atime_ns, stat.st_mtime_ns))
-            self.steadfast(
-                "repair", "--yes", "--from", str(self.place / "copy"), str(self.root)
-            )
-            if held.read_bytes() != self.files[name]:
-                self.fault("not mended", name)
+            self.unmount()
+            self.flip(at, 255)
+            self.mount(self.image)
 
-        self.begin("rot", {"corrupt"}, name, self.cover + 1, mend)
+        self.begin("rotten folder", {"unlisted", "unreadable"}, [folder], 1, mend)
 
     def delete(self):
         name = self.chance.choice(self.quiet_files())
@@ -193,22 +266,36 @@ class Household:
         del self.files[name]
 
         def accept():
-            self.steadfast("update", "--accept-missing", str(self.root))
+            self.steadfast("update", "--accept-missing", str(self.root / name))
 
-        self.begin("deletion", {"missing"}, name, 1, accept)
+        self.begin("deletion", {"missing"}, [name], 1, accept)
 
     def edit(self):
         name = self.chance.choice(self.quiet_files())
         self.write_file(name)
-        self.tally["edit"] += 1
-        if not self.updates:
-            self.open.append(
-                Incident("edit", {"modified"}, name, self.night, self.cover + 1,
-                         lambda: self.steadfast("update", str(self.root)))
-            )
+        if self.updates:
+            self.tally["edit"] += 1
+            return
+        accept = lambda: self.steadfast("update", str(self.root / name))
+        self.begin("edit", {"modified"}, [name], self.cover + 1, accept)
+
+    def touch(self):
+        name = self.chance.choice(self.quiet_files())
+        os.utime(self.root / name)
+        self.tally["touch"] += 1
+
+    def encrypt(self):
+        """Very many changes at once."""
+        if any(one.what in CHANGES for one in self.open):
+            return
+        names = self.chance.sample(self.quiet_files(), max(len(self.files) // 8, 5))
+        for name in names:
+            self.write_file(name)
+        accept = lambda: self.steadfast("update", "--accept-many", str(self.root))
+        self.begin("mass change", {"mass change", "modified"}, names, 1, accept)
 
     def add(self):
-        for _ in range(self.chance.randint(1, 12)):
+        for _ in range(self.chance.randint(1, 6)):
             self.write_file(self.new_name())
         if not self.updates:
             self.steadfast("tag", str(self.root))
@@ -220,12 +307,14 @@ class Household:
         (self.root / to).parent.mkdir(exist_ok=True)
         (self.root / name).rename(self.root / to)
         self.files[to] = self.files.pop(name)
-        self.steadfast("check", str(self.root))
+        self.moved += 1
+        if not self.updates:
+            self.steadfast("update", str(self.root / name), str(self.root / to))
         self.tally["rename"] += 1
 
     def away(self):
         self.unmount()
-        self.begin("disk away", {"unmounted"}, "", 3, lambda: self.mount(self.image))
+        self.begin("disk away", {"unmounted"}, [], 3, lambda: self.mount(self.image))
 
     def other_disk(self):
         other = self.place / "other"
@@ -233,37 +322,56 @@ class Household:
         self.format(other)
         self.mount(other)
         (self.root / "film").write_text("another disk")
-        self.steadfast("init", str(self.root))
-        self.steadfast("tag", str(self.root))
+        if self.chance.random() < 0.5:
+            self.steadfast("init", str(self.root))
+            self.steadfast("tag", str(self.root))
 
         def back():
             self.unmount()
             self.mount(self.image)
 
-        self.begin("other disk", {"unmounted"}, "", 3, back)
+        self.begin("other disk", {"unmounted"}, [], 3, back)
 
     def repair_data(self):
-        sets = [path for path in (self.root / ".steadfast/parity").glob("*") if path.is_file()]
-        if not sets:
+        folder = self.root / ".steadfast/parity"
+        sets = [path for path in folder.rglob("*") if path.is_file() and path.stat().st_size > 999]
+        if not sets or any(one.what == "repair data" for one in self.open):
             return
         path = max(sets, key=lambda one: one.stat().st_size)
-        whole = path.read_bytes()
-        damaged = bytearray(whole)
-        damaged[len(damaged) * 3 // 4] ^= 4
-        path.write_bytes(damaged)
-        limit = self.cover + 1
-
-        def mend():
-            if path.exists():
-                path.write_bytes(whole)
-
-        self.begin("repair data", {"repair data"}, "", limit, mend)
+        os.sync()
+        data = path.read_bytes()
+        with open(path, "r+b") as file:
+            file.seek(len(data) * 3 // 4)
+            file.write(bytes([data[len(data) * 3 // 4] ^ 4]))
+        make = lambda: self.steadfast("parity", "make", str(self.root))
+        self.begin("repair data", {"repair data"}, [], self.cover + 1, make)
 
     def catalogue(self):
         path = self.root / ".steadfast/catalogue.sqlite"
         whole = path.read_bytes()
         path.write_bytes(b"rot" * 400 + whole[1200:])
-        self.begin("catalogue", {"unknown"}, "", 1, lambda: path.write_bytes(whole))
+        self.begin("catalogue", {"unknown"}, [], 1, lambda: path.write_bytes(whole))
+
+    def full_disk(self):
+        filler = self.root / ".steadfast/filler"
+        with open(filler, "wb") as file:
+            try:
+                while True:
+                    file.write(bytes(1 << 16))
+                    file.flush()
+            except OSError:
+                pass
+        self.begin("disk full", {"failed"}, [], None, filler.unlink)
+
+    def killed(self):
+        self.tally["kill"] += 1
+        words = [self.program, "schedule", "run", "--now", "disk"]
+        run = subprocess.Popen(
+            words, env=self.environment(), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+        )
+        time.sleep(self.chance.random() * 0.06)
+        run.kill()
+        run.wait()
 
     def asleep(self):
         self.tally["machine off"] += 1
@@ -281,7 +389,6 @@ class Household:
 
     def live(self, nights):
         self.settle_in()
-        self.revive = None
         start = self.night
         while self.night - start < nights:
             self.day()
@@ -289,64 +396,114 @@ class Household:
             self.night += 1
         self.sh("umount", str(self.root), check=False)
 
+    def is_there(self):
+        return all(one.what not in WHOLE for one in self.open)
+
     def day(self):
         if self.revive is not None and self.night >= self.revive:
             self.inbox.is_dead, self.revive = False, None
-        for incident in self.open:
+        self.moved = 0
+        # What is mounted elsewhere comes back before anything is mended in it.
+        for incident in sorted(self.open, key=lambda one: one.what not in WHOLE):
             is_due = incident.told is not None and self.night > incident.told + 1
-            if incident.mended is None and is_due:
-                incident.end()
-                incident.mended = self.night
-        is_there = not any(one.path == "" and one.mended is None for one in self.open)
-        if is_there and self.chance.random() < 0.5:
-            acts = [self.rot] * 3 + [self.delete] * 2 + [self.edit] * 2 + [self.add] * 3
-            acts += [self.rename, self.away, self.other_disk, self.asleep, self.dead_webhook]
-            acts += [self.repair_data, self.catalogue]
+            is_due |= incident.limit is None and self.night > incident.night
+            if is_due and incident.mended is None:
+                if self.is_there() or incident.what in WHOLE:
+                    incident.end()
+                    incident.mended = self.night
+                    if incident.what in WHOLE:
+                        self.open.remove(incident)
+                        self.closed.append(incident)
+        for _ in range(self.chance.randint(0, 5)):
+            if not self.is_there():
+                return
+            acts = [self.rot] * 6 + [self.add] * 3 + [self.touch] * 3 + [self.killed] * 2
+            acts += [self.suspect] * 2 + [self.rotten_folder, self.repair_data]
+            if self.is_room():
+                acts += [self.delete] * 5 + [self.edit] * 5 + [self.rename] * 3
+            if self.chance.random() < 0.15:
+                acts += [self.away, self.other_disk, self.asleep, self.dead_webhook]
+                acts += [self.catalogue, self.full_disk, self.encrypt]
             self.chance.choice(acts)()
 
     def one_night(self):
-        before = len(self.inbox.messages)
+        before, pinged = len(self.inbox.messages), len(self.inbox.pings)
         self.steadfast("schedule", "run", "--now", "disk")
         for message in self.inbox.messages[before:]:
             self.judge(message)
-        status = json.loads(self.steadfast("status", "--json").stdout.splitlines()[0])
-        worst = self.steadfast("status").returncode
-        if self.inbox.pings and self.inbox.pings[-1] not in ("start", str(worst)):
-            listed = len(self.steadfast("status", "--json").stdout.splitlines())
-            if listed == 1:
-                self.fault("monitor differs", f"ping {self.inbox.pings[-1]}, status {worst}")
+        lines = [json.loads(line) for line in self.steadfast("status", "--json").stdout.splitlines()]
+        status = next(line for line in lines if line["schedule"])
+        ping = self.inbox.pings[-1] if len(self.inbox.pings) > pinged else None
+        if ping != str(status["exit_status"]):
+            self.fault("monitor differs", f"ping {ping}, status {status['exit_status']}")
+        is_green = status["state"] in ("fine", "recorded", "incomplete")
         for incident in list(self.open):
             if incident.mended is not None:
                 self.open.remove(incident)
-            elif incident.told is not None and status["state"] == "fine" and worst == 0:
-                self.fault("green while open", f"{incident.what} {incident.path}")
-            elif incident.told is None and not self.inbox.is_dead:
-                late = self.night - max(incident.night, self.revive or 0)
-                if late > incident.limit + 6:
-                    self.fault("not told", f"{incident.what} {incident.path}")
-                    incident.end()
-                    incident.mended = incident.told = self.night
+                self.closed.append(incident)
+            elif incident.told is not None and is_green:
+                self.fault("green while open", f"{incident.what} {incident.paths[:1]}")
+            elif incident.told is None and not self.inbox.is_dead and incident.limit:
+                incident.waited += self.is_there() or incident.what in WHOLE
+                if incident.waited > incident.limit:
+                    self.fault("not told", f"{incident.what} {incident.paths[:1]}")
+                    incident.told = self.night
+        if self.night % 7 == 0 and self.is_there():
+            self.compare()
+
+    def is_whole(self, name):
+        return (self.root / name).read_bytes() == self.files[name]
+
+    def compare(self):
+        """Holds the files to the truth: no edit is undone, and nothing else was written."""
+        busy = {path.split("/")[0] for one in self.open for path in one.paths}
+        for name, contents in self.files.items():
+            if name.split("/")[0] not in busy and (self.root / name).read_bytes() != contents:
+                self.fault("changed", name)
 
     def judge(self, message):
         if "body" not in message or not message["subject"]:
             self.fault("no words", str(message)[:200])
         self.tally["messages"] += 1
-        self.subjects["".join("#" if c.isdigit() else c for c in message["subject"])] += 1
+        subject = message["subject"].split(": ", 2)[-1]
+        subject = "".join("#" if c.isdigit() else c for c in subject).replace("##", "#")
+        self.subjects[subject] += 1
+        self.words.setdefault(subject, message["subject"] + "\n" + message["body"])
+        if self.log:
+            self.log.write(f"--- night {self.night}, {message['priority']}\n")
+            self.log.write(message["subject"] + "\n" + message["body"] + "\n")
+        for incident in self.open if message.get("mended") else []:
+            if incident.what == "rot" and self.is_whole(incident.paths[0]):
+                incident.told = incident.mended = self.night
+                self.tally["mended by itself"] += 1
         if message["settled"] and not message["new"]:
             return
         for one in message.get("new_paths", []):
-            kind, path = one["state"], one["path"]
-            fits = [
-                incident
-                for incident in self.open
-                if kind in incident.kinds and incident.path in ("", path)
-            ]
-            if not fits:
-                self.fault("false alarm", f"{kind} {path}: {message['subject']}")
-            for incident in fits:
-                if incident.told is not None and message["new"] and len(fits) == 1:
-                    self.fault("told twice", f"{kind} {path}")
-                incident.told = self.night if incident.told is None else incident.told
+            self.judge_one(one["state"], one.get("path", ""), message)
+
+    def judge_one(self, kind, path, message):
+        fits = [one for one in self.open if one.fits(kind, path)]
+        if not path or kind == "repair data":
+            fits = [one for one in self.open if kind in one.kinds]
+        is_past = any(one.fits(kind, path) and one.mended == self.night for one in self.closed)
+        if not fits and not is_past:
+            self.fault("false alarm", f"{kind} {path}: {message['subject']}")
+        for incident in fits:
+            if incident.told is None:
+                incident.told = self.night
+            elif message["new"] and len(fits) == 1 and (kind, path) in incident.heard:
+                self.fault("told twice", f"{kind} {path}")
+            incident.heard.add((kind, path))
+
+
+def play(name, arguments):
+    """Plays a household. Returns what there is to tell of it."""
+    home = Household(name, arguments.prefix / name, arguments.steadfast, arguments.seed)
+    home.live(arguments.nights)
+    home.log.close()
+    home.inbox.server.shutdown()
+    each = home.cpu_s / max(home.ran, 1)
+    return name, home.night, home.tally, home.faults, home.subjects, home.words, each
 
 
 def main():
@@ -356,29 +513,35 @@ def main():
     parser.add_argument("--nights", type=int, default=60)
     parser.add_argument("--only", choices=sorted(HOUSEHOLDS))
     parser.add_argument("--seed", default="1")
+    parser.add_argument("--jobs", type=int, default=2)
     arguments = parser.parse_args()
     names = [arguments.only] if arguments.only else list(HOUSEHOLDS)
-    subjects, all_faults = Counter(), 0
+    subjects, words, tally, kinds, mended = Counter(), {}, Counter(), Counter(), 0
     print("| household | nights | incidents | messages | faults | s a night |")
     print("| --- | ---: | ---: | ---: | ---: | ---: |")
-    for name in names:
-        place = arguments.prefix / name
-        home = Household(name, place, arguments.steadfast, arguments.seed)
-        home.live(arguments.nights)
-        incidents = sum(count for what, count in home.tally.items() if what != "messages")
-        each = home.cpu_s / max(home.ran, 1)
-        print(
-            f"| {name} | {home.night} | {incidents} | {home.tally['messages']} | "
-            f"{len(home.faults)} | {each:.2f} |",
-            flush=True,
-        )
-        for fault in home.faults[:10]:
-            print("    ", *fault, flush=True)
-        subjects.update(home.subjects)
-        all_faults += len(home.faults)
+    with concurrent.futures.ProcessPoolExecutor(arguments.jobs) as pool:
+        for played in [pool.submit(play, name, arguments) for name in names]:
+            name, nights, counts, faults, said, bodies, each = played.result()
+            messages, alone = counts.pop("messages", 0), counts.pop("mended by itself", 0)
+            mended += alone
+            print(
+                f"| {name} | {nights} | {sum(counts.values())} | {messages} | "
+                f"{len(faults)} | {each:.2f} |",
+                flush=True,
+            )
+            for kind in sorted({fault[0] for fault in faults}):
+                for fault in [one for one in faults if one[0] == kind][:4]:
+                    print("    ", *fault, flush=True)
+            kinds.update(fault[0] for fault in faults)
+            subjects.update(said)
+            tally.update(counts)
+            words = bodies | words
+    print("\nincidents:", ", ".join(f"{what} {count}" for what, count in tally.most_common()))
+    print(f"mended by the schedule itself: {mended}")
+    print("faults:", ", ".join(f"{what} {count}" for what, count in kinds.most_common()) or "none")
     for subject, count in subjects.most_common(10):
-        print(f"{count:6} {subject}")
-    raise SystemExit(1 if all_faults else 0)
+        print(f"\n{count} times:\n{words[subject]}")
+    raise SystemExit(1 if kinds else 0)
 
 
 if __name__ == "__main__":
