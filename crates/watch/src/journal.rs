@@ -42,10 +42,27 @@ pub struct LastRun {
     pub away_s: Option<i64>,
     /// Files that runs mended lately, the last one last.
     pub mended: Vec<MendedPath>,
+    /// Files that were moved to other catalogued folders lately.
+    pub moved: Vec<MovedPath>,
+}
+
+/// A file that was moved to another catalogued folder.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct MovedPath {
+    /// Its former path from the root.
+    pub path: String,
+    /// Where it is.
+    pub to: String,
+    /// When that was found, in seconds since 1970.
+    pub at_s: i64,
 }
 
 /// Seconds for which a journal keeps what was mended, for channels that were not told.
 const MENDED_KEPT_S: i64 = 7 * 86_400;
+
+fn is_late(at_s: i64, now_s: i64) -> bool {
+    age_s(at_s, now_s).is_some_and(|age_s| age_s < MENDED_KEPT_S)
+}
 
 /// A file that a run mended.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -71,8 +88,12 @@ impl LastRun {
 
     /// Returns what was mended, without what is old by now.
     pub fn mended_lately(&self, now_s: i64) -> Vec<MendedPath> {
-        let is_late = |one: &&MendedPath| age_s(one.at_s, now_s).is_some_and(|s| s < MENDED_KEPT_S);
-        self.mended.iter().filter(is_late).cloned().collect()
+        self.mended.iter().filter(|one| is_late(one.at_s, now_s)).cloned().collect()
+    }
+
+    /// Returns what was moved away, without what is old by now.
+    pub fn moved_lately(&self, now_s: i64) -> Vec<MovedPath> {
+        self.moved.iter().filter(|one| is_late(one.at_s, now_s)).cloned().collect()
     }
 
     /// Returns whether the folder has been away for so long that it is news.

@@ -36,7 +36,7 @@ pub use decide::{Conditions, Mounted, ScheduleDecision, SkipReason, decide};
 pub use drive::{DriveFinding, DriveProbe, DriveReport};
 pub use error::{Error, ErrorKind};
 pub use folder::{FolderStatus, FolderTrouble, ScheduleFacts};
-pub use journal::{Journal, LastRun, MendedPath};
+pub use journal::{Journal, LastRun, MendedPath, MovedPath};
 pub use list::ScheduleList;
 pub use night::{NightSurface, run_schedule};
 pub use pace::{CoverForecast, bytes_due, forecast};

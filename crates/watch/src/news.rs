@@ -10,7 +10,7 @@ use crate::alert::memory::{Memory, OpenTroubles, REMIND_S, Trouble, TroubleFacts
 use crate::alert::message::{AlertFacts, AlertMessage, AlertWords, MessageSubject, Priority};
 use crate::error::Error;
 use crate::folder::FolderStatus;
-use crate::journal::MendedPath;
+use crate::journal::{MendedPath, MovedPath};
 use crate::places::WatchPlaces;
 use crate::schedule::CheckSchedule;
 
@@ -137,11 +137,23 @@ impl FolderNews<'_> {
             told.memory.tell_settled(&folder, &said);
             told.keep()?;
         }
+        let last_s = told.memory.moved_s.get(&*folder).copied();
+        let mut moved = self.moved_lately();
+        moved.retain(|one| last_s.is_none_or(|last_s| one.at_s > last_s));
+        if let Some(last_s) = moved.iter().map(|one| one.at_s).max()
+            && told.send(&subject.moved(&moved, &news))?
+        {
+            let is_said = |one: &Trouble| moved.iter().any(|file| file.path == one.path);
+            let said: Vec<Trouble> = news.settled.extract_if(.., |one| is_said(one)).collect();
+            told.memory.moved_s.insert(folder.clone().into_owned(), last_s);
+            told.memory.tell_settled(&folder, &said);
+            told.keep()?;
+        }
         if !news.settled.is_empty() && told.send(&subject.settled(&news))? {
             told.memory.tell_settled(&folder, &news.settled);
             told.keep()?;
         }
-        let is_silent = !news.is_due() && mended.is_empty();
+        let is_silent = !news.is_due() && mended.is_empty() && moved.is_empty();
         if is_silent && alert.on == Occasion::EveryRun && self.facts.status.is_some() {
             told.send(&subject.unchanged(&news))?;
         }
@@ -149,6 +161,12 @@ impl FolderNews<'_> {
             Occasion::Weekly => told.tell_well(),
             _ => Ok(()),
         }
+    }
+
+    /// Returns what was moved to other folders lately.
+    fn moved_lately(&self) -> Vec<MovedPath> {
+        let schedule = self.status.schedule.as_ref();
+        schedule.map(|facts| facts.last.moved_lately(self.now_s)).unwrap_or_default()
     }
 
     /// Returns what runs mended lately.

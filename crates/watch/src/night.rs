@@ -10,11 +10,11 @@ use std::sync::mpsc::{RecvTimeoutError, Sender as Waiting, channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use steadfast::catalogue::{Catalogue, CatalogueError, FailedCheck, RunRecord};
+use steadfast::catalogue::{Catalogue, CatalogueError, FailedCheck, MovedElsewhere, RunRecord};
 use steadfast::parity::{ParityPlace, parity_sets, verify_parity_sets};
 use steadfast::{
     CatalogueUse, CheckOptions, DueChoice, ExitStatus, FileState, FolderState, Options, ReadFrom,
-    Selection, TreeChanges, Verb,
+    Selection, TreeChanges, UpdateOptions, Verb,
 };
 use steadfast_sys::file::File;
 
@@ -22,7 +22,7 @@ use crate::alert::channel::{Delivery, Sender};
 use crate::alert::message::AlertFacts;
 use crate::decide::{Conditions, Mounted, ScheduleDecision, SkipReason, decide};
 use crate::error::Error;
-use crate::journal::{Journal, LastRun, MendedPath};
+use crate::journal::{Journal, LastRun, MendedPath, MovedPath};
 use crate::machine::{load, on_battery};
 use crate::pace::bytes_due;
 use crate::places::WatchPlaces;
@@ -193,6 +193,8 @@ struct NightOutcome {
     repair_data: RepairData,
     /// Files that were mended, and the number of the repair.
     mended: (Vec<PathBuf>, u64),
+    /// Files that were moved to other catalogued folders.
+    moved: Vec<MovedElsewhere>,
 }
 
 /// What is known of the repair data of a folder.
@@ -246,8 +248,15 @@ impl<S: NightSurface> Night<'_, S> {
                     at_s: began_s,
                     repair,
                 }));
+                let mut moved = self.last.moved_lately(ended_s);
+                moved.extend(outcome.moved.into_iter().map(|one| MovedPath {
+                    path: one.from.to_string_lossy().into_owned(),
+                    to: one.to.to_string_lossy().into_owned(),
+                    at_s: began_s,
+                }));
                 let run = LastRun {
                     mended,
+                    moved,
                     began_s: Some(began_s),
                     ended_s: Some(ended_s),
                     status: Some(ended_with.code()),
@@ -315,8 +324,10 @@ impl<S: NightSurface> Night<'_, S> {
         if let Some(alarm) = alarm {
             self.surface.complain(&alarm);
             let (status, alarm) = (status.max(ExitStatus::Changed), Some(alarm));
-            let mended = Default::default();
-            return Ok(NightOutcome { status, alarm, checked, unreadable, repair_data, mended });
+            let (mended, moved) = Default::default();
+            let rest =
+                NightOutcome { status, alarm, checked, unreadable, repair_data, mended, moved };
+            return Ok(rest);
         }
         // A walk that tags finds where files were moved to, and records what is missing.
         let updates = *update && self.goes_on(status);
@@ -324,17 +335,18 @@ impl<S: NightSurface> Night<'_, S> {
             let new = if updates { &[][..] } else { &*missing };
             status.raise(self.look_again(new, &out_of_reach)?);
         }
+        let moved = self.follow()?;
         let mended = match self.schedule.repair && self.goes_on(status) {
             true => self.mend()?,
             false => Default::default(),
         };
-        if !mended.0.is_empty() && status == ExitStatus::Corrupt {
+        if !mended.0.is_empty() || !moved.is_empty() {
             status = self.open_status()?;
         }
         if updates {
             status = self.update(status, changes)?;
         } else {
-            status.raise(ExitStatus::Changed.only_if(!missing.is_empty()));
+            status.raise(ExitStatus::Changed.only_if(missing.len() > moved.len()));
         }
         if *parity
             && self.goes_on(status)
@@ -342,7 +354,28 @@ impl<S: NightSurface> Night<'_, S> {
         {
             status.raise(self.protect()?);
         }
-        Ok(NightOutcome { status, alarm: None, checked, unreadable, repair_data, mended })
+        let alarm = None;
+        Ok(NightOutcome { status, alarm, checked, unreadable, repair_data, mended, moved })
+    }
+
+    /// Lets go of missing files that are in other catalogued folders now.
+    fn follow(&mut self) -> Result<Vec<MovedElsewhere>, S::Error> {
+        let root = &self.schedule.directory;
+        let seen_s = self.last.began_s.unwrap_or(self.schedule.made_s);
+        let trees = self.places.trees();
+        let moved = Catalogue::open_reader(self.catalogue)?.moved_elsewhere(&trees, seen_s)?;
+        if moved.is_empty() {
+            return Ok(moved);
+        }
+        let selection = Selection::default().with(|selection| {
+            selection.listed = moved.iter().map(|one| root.join(&one.from)).collect();
+            selection.within = Some(root.clone());
+        });
+        let accepts = UpdateOptions { accept_missing: true, ..UpdateOptions::default() };
+        let accepts = UpdateOptions { accept_many: true, ..accepts };
+        let options = self.options().with(|options| options.allow_empty = true);
+        let done = self.surface.run(Verb::Update(accepts), &selection, options)?;
+        Ok(if done == ExitStatus::Interrupted { Vec::new() } else { moved })
     }
 
     /// Mends what is known to be corrupt, where that is proved. A copy may have come back since it

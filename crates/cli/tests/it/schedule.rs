@@ -648,7 +648,7 @@ fn what_is_gone_is_accepted_without_reading_anything() {
     let checked = household.run(&["check", "--json", "photos"]).ends(1);
     assert_eq!(checked.verdict("photos/0").as_deref(), Some("modified"), "it is not accepted");
     assert_eq!(checked.summary()["verdicts"]["moved"], 1, "{}", checked.stdout());
-    assert_eq!(checked.summary()["verdicts"]["missing"], serde_json::Value::Null);
+    assert_eq!(checked.summary()["verdicts"]["missing"], 0, "{}", checked.stdout());
 }
 
 #[test]
@@ -666,4 +666,37 @@ fn a_file_that_came_lately_is_not_overdue() {
     assert_eq!(status_of(&household)["overdue"], true, "now it is late");
     household.night().succeeds();
     assert_eq!(status_of(&household)["overdue"], false);
+}
+
+#[test]
+fn a_move_to_another_catalogued_folder_is_a_move_and_the_loss_of_a_copy_is_none() {
+    let household = Household::new(60);
+    let log = household.listen();
+    let other = household.tree.path("music");
+    fs::create_dir(&other).unwrap();
+    fs::write(other.join("song"), "a song").unwrap();
+    // A copy that was there all along.
+    let copied = fs::metadata(household.photo(9)).unwrap().modified().unwrap();
+    fs::copy(household.photo(9), other.join("copy")).unwrap();
+    let copy = fs::File::options().write(true).open(other.join("copy")).unwrap();
+    copy.set_modified(copied).unwrap();
+    household.run(&["init", "music"]).succeeds();
+    household.run(&["tag", "music"]).succeeds();
+    household.add(&["--cover", "1d"]).succeeds();
+    household.age(1);
+    household.night().succeeds();
+    household.age(1);
+    fs::rename(household.photo(7), other.join("moved")).unwrap();
+    household.run(&["tag", "music"]).succeeds();
+    household.night().succeeds();
+    let told = messages(&log);
+    assert_eq!((told.len(), &told[0]["moved"]), (1, &1.into()), "{told:?}");
+    let subject = told[0]["subject"].as_str().unwrap();
+    assert!(subject.contains(": 7 was moved to /") && subject.ends_with("/music/moved"));
+    assert_eq!(told[0]["priority"], "low");
+    household.age(1);
+    fs::remove_file(household.photo(9)).unwrap();
+    household.night().ends(1);
+    let told = messages(&log);
+    assert_eq!((told.len(), &told[1]["open"]["missing"]), (2, &1.into()), "{told:?}");
 }

@@ -160,6 +160,8 @@ pub(crate) fn to_be_accepted(
     let reader = CatalogueReader::beside(&catalogue)?;
     let mut listed = Vec::new();
     for path in gone {
+        // Something else in its place, or a link above it, has to be walked.
+        is_whole &= path.symlink_metadata().is_err();
         let known = reader.known_file(&FilePath::whole(&path))?;
         if known.is_none_or(|known| !arrived.contains(&key(known.facts))) {
             listed.push(path);

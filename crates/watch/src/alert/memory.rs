@@ -151,6 +151,8 @@ pub struct Memory {
     told_s: BTreeMap<String, i64>,
     /// The latest mended files of each folder that were told, by when they were mended.
     pub(crate) mended_s: BTreeMap<String, i64>,
+    /// The same of files that were moved to other folders.
+    pub(crate) moved_s: BTreeMap<String, i64>,
     /// When it was last told that all is well.
     pub(crate) well_s: Option<i64>,
 }

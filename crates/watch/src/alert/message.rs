@@ -9,7 +9,7 @@ use strum::{Display, IntoStaticStr};
 
 use crate::alert::config::Details;
 use crate::alert::memory::{News, OpenTroubles, Trouble, TroubleKind};
-use crate::journal::MendedPath;
+use crate::journal::{MendedPath, MovedPath};
 use crate::schedule::TimeOfDay;
 
 /// Paths that a message names at most.
@@ -137,6 +137,27 @@ impl MessageSubject<'_> {
         let news = News { open: news.open.clone(), ..News::default() };
         let mut message = self.message(what, lines, Priority::Low, &news);
         message.json["mended"] = mended.len().into();
+        message
+    }
+
+    /// Words what was moved to other catalogued folders.
+    pub(crate) fn moved(&self, moved: &[MovedPath], news: &News) -> AlertMessage {
+        let has_names = self.details == Details::Paths;
+        let what = match moved {
+            [one] if has_names => format!("{} was moved to {}", plain(&one.path), plain(&one.to)),
+            [_] => "1 file was moved to another folder".to_owned(),
+            several => format!("{} files were moved to other folders", several.len()),
+        };
+        let mut lines = vec![format!("{what}.")];
+        if has_names && moved.len() > 1 {
+            let line = |one: &MovedPath| format!("  {} to {}", plain(&one.path), plain(&one.to));
+            lines.extend(moved.iter().take(PATHS_MAX).map(line));
+            let more = moved.len().saturating_sub(PATHS_MAX);
+            lines.extend((more > 0).then(|| format!("  and {more} more")));
+        }
+        let news = News { open: news.open.clone(), ..News::default() };
+        let mut message = self.message(what, lines, Priority::Low, &news);
+        message.json["moved"] = moved.len().into();
         message
     }
 

@@ -1,0 +1,107 @@
+//! Where files that are missing in one tree are now: in other catalogued trees.
+//!
+//! A file has moved there if it has the contents and the modification time of the missing one, and
+//! was not known there while that was still here. A copy that was there before is no move: the loss
+//! of its original is news.
+
+use std::ops::ControlFlow;
+use std::path::PathBuf;
+
+use steadfast_manifest::tag::Tag;
+use steadfast_sys::file::{FileKind, Status};
+
+use super::{Catalogue, CatalogueError, CatalogueReader, CataloguedTree};
+use crate::event::FilePath;
+use crate::file_state::FileState;
+
+/// Missing files that are looked for.
+const SOUGHT_MAX: usize = 10_000;
+
+/// A file that was moved to another tree.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MovedElsewhere {
+    /// Where it was, from the root of its former tree.
+    pub from: PathBuf,
+    /// Where it is: an absolute path.
+    pub to: PathBuf,
+}
+
+impl Catalogue {
+    /// Looks in other trees for the files that are known to be missing in this one, and were there
+    /// at a time in seconds since 1970. Opens none of them.
+    ///
+    /// # Errors
+    /// If this catalogue cannot be read. Another one that cannot be read has none of them.
+    pub fn moved_elsewhere(
+        &self,
+        others: &[CataloguedTree],
+        seen_s: i64,
+    ) -> Result<Vec<MovedElsewhere>, CatalogueError> {
+        let mut gone = Vec::new();
+        self.failures(&mut |failure| {
+            if !failure.settled && failure.standing == FileState::Missing {
+                gone.push(failure.path);
+            }
+            match gone.len() < SOUGHT_MAX {
+                true => ControlFlow::Continue(()),
+                false => ControlFlow::Break(()),
+            }
+        })?;
+        let reader = CatalogueReader::beside(self)?;
+        let mut sought = Vec::new();
+        for path in gone {
+            let known = reader.known_file(&FilePath::whole(&self.root.join(&path)))?;
+            sought.extend(known.and_then(|known| known.tag).map(|tag| (path, tag)));
+        }
+        let mut moved = Vec::new();
+        let is_apart = |other: &&CataloguedTree| {
+            !other.root.starts_with(&self.root) && !self.root.starts_with(&other.root)
+        };
+        for other in others.iter().filter(is_apart) {
+            let found =
+                if sought.is_empty() { None } else { arrivals(other, seen_s, &sought).ok() };
+            for (to, tag) in found.into_iter().flatten() {
+                let is_it = |(_, lost): &(PathBuf, Tag)| {
+                    lost.same_contents(&tag) && lost.mtime == tag.mtime
+                };
+                if let Some(at) = sought.iter().position(is_it) {
+                    moved.push(MovedElsewhere { from: sought.swap_remove(at).0, to });
+                }
+            }
+        }
+        Ok(moved)
+    }
+}
+
+/// Returns files of another tree with some contents that are there, and that it met since a time.
+fn arrivals(
+    other: &CataloguedTree,
+    since_s: i64,
+    sought: &[(PathBuf, Tag)],
+) -> Result<Vec<(PathBuf, Tag)>, CatalogueError> {
+    let catalogue = Catalogue::open_reader(&other.catalogue)?;
+    catalogue.guard()?;
+    let digests: Vec<_> = sought.iter().map(|(_, tag)| tag.digest).collect();
+    let mut found = Vec::new();
+    catalogue.look_up(&digests, &[], &mut |entry| {
+        if entry.standing.proves() {
+            found.push((catalogue.root.join(entry.path), entry.tag));
+        }
+        ControlFlow::Continue(())
+    })?;
+    let reader = CatalogueReader::beside(&catalogue)?;
+    let mut arrived = Vec::new();
+    for (path, tag) in found {
+        let first_run = reader.known_file(&FilePath::whole(&path))?.map(|known| known.first_run);
+        let runs = first_run.map(|run| catalogue.runs(run + 1, 1)).transpose()?;
+        let met = runs.and_then(|mut runs| runs.pop()).map(|run| run.started.seconds);
+        let is_there = Status::of_link(&path).is_ok_and(|status| {
+            let extent = (status.kind, status.length, status.mtime);
+            extent == (FileKind::Regular, tag.length, tag.mtime)
+        });
+        if is_there && met.is_some_and(|met_s| met_s >= since_s) {
+            arrived.push((path, tag));
+        }
+    }
+    Ok(arrived)
+}
