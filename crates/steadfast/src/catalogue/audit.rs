@@ -185,6 +185,24 @@ fn compares(run: &RunRecord) -> bool {
     !run.kind().is_some_and(VerbKind::records)
 }
 
+/// Numbers of tagged files that are not late although no proof within a window is of them.
+#[derive(Default)]
+struct ExcusedFiles {
+    /// Those with an open failure, by the run that proved them last.
+    failed: BTreeMap<i64, u64>,
+    /// Those that are not amiss and that no run has proved, by the run that met them first.
+    met: BTreeMap<i64, u64>,
+}
+
+impl ExcusedFiles {
+    /// Counts them in a window: those that failed after an older proof, and those that came in it.
+    fn count(&self, is_within: impl Fn(i64) -> bool) -> u64 {
+        let failed = self.failed.iter().filter(|(run, _)| !is_within(**run));
+        let met = self.met.iter().filter(|(run, _)| is_within(**run));
+        failed.chain(met).map(|(_, count)| count).sum()
+    }
+}
+
 fn audit(db: &Connection, windows: &[u32], now: Timestamp) -> Result<Audit, DbError> {
     /// Runs that an audit lists.
     const RUNS_SHOWN: usize = 30;
@@ -192,10 +210,7 @@ fn audit(db: &Connection, windows: &[u32], now: Timestamp) -> Result<Audit, DbEr
     let starts = runs::starts_of(&all, now);
     let mut proved: BTreeMap<i64, (u64, u64)> = BTreeMap::new();
     let mut standings: BTreeMap<FileState, u64> = BTreeMap::new();
-    // Tagged files with an open failure, by the run that proved them last.
-    let mut failed: BTreeMap<i64, u64> = BTreeMap::new();
-    // Tagged files that no run has proved, and that are not amiss, by the run that met them first.
-    let mut met: BTreeMap<i64, u64> = BTreeMap::new();
+    let mut excused = ExcusedFiles::default();
     let (mut entries, mut tagged, mut total_bytes) = (0, 0, 0_u64);
     let mut add = |run, count: u64, bytes: u64| {
         let class = proved.entry(run).or_default();
@@ -215,9 +230,9 @@ fn audit(db: &Connection, windows: &[u32], now: Timestamp) -> Result<Audit, DbEr
                 let proved_run = row.last_proved(slice.checked_run);
                 add(proved_run, 1, tag.length);
                 if !row.record.standing.proves() {
-                    *failed.entry(proved_run).or_default() += 1;
+                    *excused.failed.entry(proved_run).or_default() += 1;
                 } else if !starts.contains_key(&proved_run) {
-                    *met.entry(row.first_run).or_default() += 1;
+                    *excused.met.entry(row.first_run).or_default() += 1;
                 }
             }
             if row.record.standing != FileState::Fine {
@@ -240,12 +255,8 @@ fn audit(db: &Connection, windows: &[u32], now: Timestamp) -> Result<Audit, DbEr
         let within = proved.iter().filter(|(run, _)| start(run) >= since);
         let sum = |(a, b): (u64, u64), (_, (c, d)): (&i64, &(u64, u64))| (a + c, b + d);
         let (entries, bytes) = within.fold((0, 0), sum);
-        let is_older = |run: &i64| starts.get(run).is_none_or(|started| *started < since);
-        let older = failed.iter().filter(|(run, _)| is_older(run)).map(|(_, count)| count);
-        // What came lately is not late.
-        let is_new = |run: &i64| starts.get(run).is_some_and(|started| *started >= since);
-        let new = met.iter().filter(|(run, _)| is_new(run)).map(|(_, count)| count);
-        AuditWindow { days, entries, bytes, judged: entries + older.chain(new).sum::<u64>() }
+        let is_within = |run| starts.get(&run).is_some_and(|started| *started >= since);
+        AuditWindow { days, entries, bytes, judged: entries + excused.count(is_within) }
     });
     let proofs = proved.iter().map(|(run, &(entries, bytes))| {
         let at = super::seconds(start(run));
