@@ -33,6 +33,7 @@ mod premis;
 mod probe;
 mod qos;
 mod repair;
+mod safe;
 #[cfg(feature = "schedule")]
 mod schedule;
 #[cfg(feature = "serve")]
@@ -100,7 +101,7 @@ pub(crate) fn dispatch(Cli { command, level }: &Cli) -> anyhow::Result<u8> {
         Command::Diff(args) => diff::run(args),
         Command::Copy(args) => copy::run(&args.copy, false),
         Command::Move(args) => copy::run(&args.copy, true),
-        Command::Safe(args) => copy::judge(args),
+        Command::Safe(args) => safe::run(args),
         Command::Known(args) => known::run(args),
         Command::Probe(args) => probe::run(args),
         #[cfg(feature = "schedule")]

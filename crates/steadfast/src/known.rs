@@ -33,7 +33,7 @@ use crate::run::Options;
 use crate::selection::Selection;
 use crate::walk::{Excludes, WalkItem, walk};
 
-/// The shortest digest by which files are called the same. Checksums of 32 or 64 bits coincide
+/// The shortest digest by which files are called the same. Digests of 32 or 64 bits coincide
 /// among millions of files.
 const DIGEST_LEN_MIN: usize = 16;
 

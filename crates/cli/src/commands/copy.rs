@@ -1,14 +1,12 @@
-//! `steadfast copy`, `move` and `safe`: arguments → one library call → text or JSON.
-
-use std::sync::Arc;
+//! `steadfast copy` and `move`: arguments → one library call → text or JSON.
 
 use anyhow::ensure;
 use steadfast::copy::{CopyRequest, copy};
-use steadfast::safe::{SafeRequest, safe};
+use steadfast::safe::SafeRule;
 use steadfast::{ExitStatus, Options};
 use steadfast_report::copy::CopyDocument;
 
-use crate::args::{AnswerArgs, CopyPathArgs, SafeVerbArgs};
+use crate::args::{AnswerArgs, CopyPathArgs};
 use crate::console::Console;
 use crate::exit;
 use crate::state_folder;
@@ -38,19 +36,8 @@ pub(super) fn run(args: &CopyPathArgs, moves: bool) -> anyhow::Result<ExitStatus
     console.finish(result, CopyDocument::end_of_copy, |summary| summary.exit_status())
 }
 
-/// Judges copies that exist.
-pub(super) fn judge(args: &SafeVerbArgs) -> anyhow::Result<ExitStatus> {
-    let options = stoppable(args.paths.walk.empty.choose(args.engine.options()))?;
-    let request = SafeRequest::new(&args.archives, args.safe.rule());
-    let output = args.answer.output();
-    let mut document = document("safe", args.answer, request.rule);
-    let stop = Arc::clone(&options.controls.stop);
-    let mut console = Console::new(&mut document, &output, Some(stop));
-    let result = safe(&args.paths.selection()?, &request, &options, &mut console);
-    console.finish(result, CopyDocument::end_of_judgement, |summary| summary.exit_status())
-}
-
-fn stoppable(options: Options) -> anyhow::Result<Options> {
+/// Returns options of a run that a signal stops.
+pub(super) fn stoppable(options: Options) -> anyhow::Result<Options> {
     let stop = exit::stop_on_signals()?;
     Ok(options.with(|options| {
         options.controls.stop = stop;
@@ -58,10 +45,11 @@ fn stoppable(options: Options) -> anyhow::Result<Options> {
     }))
 }
 
-fn document(
+/// Makes what writes the answer.
+pub(super) fn document(
     verb: &'static str,
     AnswerArgs { json, quiet, units, .. }: AnswerArgs,
-    rule: steadfast::safe::SafeRule,
+    rule: SafeRule,
 ) -> CopyDocument {
     CopyDocument { verb, json, quiet, units, rule }
 }

@@ -39,7 +39,7 @@ impl ReadContents {
 }
 
 /// Receives each span of a file, with its offset.
-pub(super) type ByteSink<'a> = dyn FnMut(&[u8], u64) -> io::Result<()> + 'a;
+pub(super) type PieceSink<'a> = dyn FnMut(&[u8], u64) -> io::Result<()> + 'a;
 
 /// Reads a file to its end with a prepared engine.
 ///
@@ -50,7 +50,7 @@ pub(super) fn read_whole(
     engine: &dyn Engine,
     algorithms: &[Algorithm],
     stop: &AtomicBool,
-    sink: &mut ByteSink<'_>,
+    sink: &mut PieceSink<'_>,
 ) -> io::Result<ReadContents> {
     let mut hashers: Vec<AlgorithmHasher> =
         algorithms.iter().map(|algorithm| AlgorithmHasher::new(*algorithm)).collect();

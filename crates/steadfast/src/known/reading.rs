@@ -94,6 +94,6 @@ impl Monitor for HashRun<'_> {
 
     fn progress(&mut self, progress: &Progress) {
         let bytes = self.before + progress.bytes;
-        (self.progress)(&Progress { bytes, ..progress.clone() });
+        (self.progress)(&Progress { bytes, ..*progress });
     }
 }

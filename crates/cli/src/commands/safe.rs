@@ -1,0 +1,23 @@
+//! `steadfast safe`: arguments → one library call → text or JSON.
+
+use std::sync::Arc;
+
+use steadfast::ExitStatus;
+use steadfast::safe::{SafeRequest, safe};
+use steadfast_report::copy::CopyDocument;
+
+use super::copy::{document, stoppable};
+use crate::args::SafeVerbArgs;
+use crate::console::Console;
+
+/// Judges copies that exist.
+pub(super) fn run(args: &SafeVerbArgs) -> anyhow::Result<ExitStatus> {
+    let options = stoppable(args.paths.walk.empty.choose(args.engine.options()))?;
+    let request = SafeRequest::new(&args.archives, args.safe.rule());
+    let output = args.answer.output();
+    let mut document = document("safe", args.answer, request.rule);
+    let stop = Arc::clone(&options.controls.stop);
+    let mut console = Console::new(&mut document, &output, Some(stop));
+    let result = safe(&args.paths.selection()?, &request, &options, &mut console);
+    console.finish(result, CopyDocument::end_of_judgement, |summary| summary.exit_status())
+}
