@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Times `known` with two catalogues whose trees are not there: a million files against ten million.
 
-The catalogues are those of `init` of a small tree, whose rows are then multiplied, so their tables
-are those of the program. Nothing is said about reading files.
+The catalogues are those of `init` of a small tree, whose row is then multiplied, all in one folder,
+so their tables are those of the program. Nothing is said about reading files.
 """
 
 import argparse
@@ -27,23 +27,14 @@ def make(steadfast, folder, name, count, begin):
     (seed,) = db.execute("SELECT * FROM entries").fetchall()
     columns = [row[1] for row in db.execute("PRAGMA table_info(entries)")]
     at = {column: index for index, column in enumerate(columns)}
-    (root,) = db.execute("SELECT id, parent, mounted, sum FROM directories").fetchall()
-    per_folder = 1000
-
-    def folders():
-        for number in range((count + per_folder - 1) // per_folder):
-            yield (root[0] + 1 + number, root[0], f"folder {number:06}".encode(), root[2], root[3])
-
     def rows():
         for number in range(count):
             row = list(seed)
-            row[at["directory"]] = root[0] + 1 + number // per_folder
-            row[at["name"]] = f"file {number % per_folder:04}.jpg".encode()
+            row[at["name"]] = f"file {number:08}.jpg".encode()
             row[at["digest"]] = hashlib.sha256((begin + number).to_bytes(8, "big")).digest()
             yield row
 
     places = ",".join("?" * len(columns))
-    db.executemany("INSERT INTO directories (id, parent, name, mounted, sum) VALUES (?,?,?,?,?)", folders())
     db.executemany(f"INSERT INTO entries VALUES ({places})", rows())
     db.commit()
     db.close()
