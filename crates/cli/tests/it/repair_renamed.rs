@@ -284,13 +284,18 @@ fn what_a_rename_overwrote_is_named_by_a_repair() {
 
 #[test]
 fn an_empty_file_that_was_filled_and_renamed_does_not_come_back_under_its_old_name() {
-    let tree = Tree::new().file("data/empty", b"").file("data/other", b"other");
-    tree.run(["init", "data"]).succeeds();
-    fs::create_dir(tree.path("copy")).unwrap();
-    fs::copy(tree.path("data/empty"), tree.path("copy/empty")).unwrap();
-    fs::write(tree.path("data/empty"), b"filled").unwrap();
-    fs::rename(tree.path("data/empty"), tree.path("data/full")).unwrap();
-    tree.run(["repair", "--yes", "--from", "copy", "data"]).ends(1);
-    assert!(!tree.path("data/empty").exists());
-    assert_eq!(contents(&tree, "data/full"), b"filled");
+    for is_accepted in [false, true] {
+        let tree = Tree::new().file("data/empty", b"").file("data/other", b"other");
+        tree.run(["init", "data"]).succeeds();
+        fs::create_dir(tree.path("copy")).unwrap();
+        fs::copy(tree.path("data/empty"), tree.path("copy/empty")).unwrap();
+        fs::write(tree.path("data/empty"), b"filled").unwrap();
+        fs::rename(tree.path("data/empty"), tree.path("data/full")).unwrap();
+        if is_accepted {
+            tree.run(["update", "data"]);
+        }
+        tree.run(["repair", "--yes", "--from", "copy", "data"]);
+        assert!(!tree.path("data/empty").exists(), "{is_accepted}");
+        assert_eq!(contents(&tree, "data/full"), b"filled");
+    }
 }

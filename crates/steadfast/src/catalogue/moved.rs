@@ -11,7 +11,7 @@ use std::sync::atomic::Ordering;
 
 use rusqlite::{ErrorCode, Row};
 
-use steadfast_sys::file::{FileKind, Status, Timestamp};
+use steadfast_sys::file::{FileKind, Status};
 
 use super::column;
 use super::directory::Paths;
@@ -83,7 +83,7 @@ WHERE n.standing <> 6 AND n.digest IN (SELECT digest FROM temp.missing)
 CREATE INDEX temp.followed_digests ON followed (digest);";
 
 /// Finds the arrivals for one missing file: `?1` to `?3` its contents, `?4` its inode, `?5` its
-/// name, `?6` and `?7` the first and the last run that saw it.
+/// name, `?6` and `?7` the first and the last run that saw it, `?8` the time in its tag.
 ///
 /// A file with the same inode is the same file, whatever changed since. A file with another inode
 /// is a copy: it must still have the contents, and its path must be new. Two paths that existed in
@@ -94,7 +94,12 @@ const FIND: &str = "
 SELECT n.directory, n.name, n.inode,
   n.inode = ?4 AND (n.entered_run > ?7 OR n.entered_run = 0 AND n.first_run < ?6) AS same,
   n.whole AND n.first_run > ?7 AS copy, n.entered_run,
-  (SELECT e.tag_mtime_ns FROM entries AS e WHERE e.directory = n.directory AND e.name = n.name)
+  ?3 = 0 AND (EXISTS (
+    SELECT 1 FROM entries AS e WHERE e.directory = n.directory AND e.name = n.name
+      AND e.digest = ?1 AND e.tag_mtime_ns = ?8)
+  OR EXISTS (
+    SELECT 1 FROM events AS e WHERE e.directory = n.directory AND e.name = n.name
+      AND e.digest = ?1 AND e.tag_mtime_ns = ?8)) AS tagged
 FROM temp.arrivals AS n
 WHERE n.digest = ?1 AND n.algorithm = ?2 AND n.length = ?3 AND (same OR copy)
   AND (?3 > 0 OR n.name = ?5 OR same)
@@ -125,8 +130,8 @@ struct Candidate {
     copy: bool,
     /// Whether it was known before the missing file.
     earlier: bool,
-    /// The modification time in its tag.
-    tag_mtime: Option<Timestamp>,
+    /// Whether it is empty, or was, and has or had the tag of the missing file.
+    has_tag: bool,
 }
 
 impl Candidate {
@@ -138,23 +143,19 @@ impl Candidate {
             same: column::integer(row, 3)? != 0,
             copy: column::integer(row, 4)? != 0,
             earlier: column::integer(row, 5)? == 0,
-            tag_mtime: match column::is_null(row, 6)? {
-                true => None,
-                false => Some(column::moment(row, 6)?),
-            },
+            has_tag: column::integer(row, 6)? != 0,
         })
     }
 
     /// Returns whether it is on the disk, as far as its status shows. It may have been renamed or
     /// edited since a run saw it, and this run may cover another part of the tree. A new empty file
-    /// may have the inode of a deleted one, so its time must be the same, or its name, or the time
-    /// in its tag.
+    /// may have the inode of a deleted one, so its time must be the same, or its name, or its tag.
     fn is_there(&self, root: &Path, path: &Path, row: &FileRow, tag: &Tag) -> bool {
         let fits = |status: Status| {
             let is_it = tag.length > 0
                 || self.name == row.name
                 || status.mtime == row.record.facts.mtime
-                || self.tag_mtime == Some(tag.mtime);
+                || self.has_tag;
             status.kind == FileKind::Regular
                 && is_it
                 && (self.same && status.inode == self.inode
@@ -291,7 +292,7 @@ impl Recorder {
         let db = &self.catalogue.db;
         let from = paths.file(db, directory, &row.name)?;
         let mut statement = db.prepare_cached(
-            "SELECT directory, name, inode, 1, 0, 1, NULL FROM temp.followed \
+            "SELECT directory, name, inode, 1, 0, 1, 0 FROM temp.followed \
              WHERE digest = ? AND first_run > ?",
         )?;
         let mut found = statement.query((tag.digest.as_bytes(), row.first_run))?;
@@ -326,6 +327,7 @@ impl Recorder {
             row.name.as_slice(),
             seen.start(),
             seen.end(),
+            column::Moment(tag.mtime),
         ))?;
         while let Some(next) = found.next()? {
             let there = Candidate::read(next)?;
