@@ -308,6 +308,8 @@ fn a_repair_where_blocks_can_be_shared_needs_room_only_for_what_differs() {
     fs::write(&film, &bytes).unwrap();
     fs::write(copy.join("film"), &bytes).unwrap();
     image.run(["init", "data"]).succeeds();
+    // Only leaves say what differs.
+    image.run(["tag", "--pages", "data"]).succeeds();
     image.damage(b"it decays here");
     let copy = copy.to_str().unwrap();
     image.run(["repair", "--yes", "--from", copy, "data"]).succeeds();

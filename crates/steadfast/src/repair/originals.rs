@@ -106,18 +106,17 @@ impl Originals {
     pub(crate) fn place(&self) -> Option<(u64, PathBuf)> {
         let run = *self.run.get()?;
         let folder = Path::new(FOLDER).join(DAMAGED).join(run.to_string());
-        // It is made before the exchange, which may have been refused.
-        let dir = beneath::directory(&self.root, &folder).ok()?;
-        has_files(&dir).unwrap_or(true).then(|| (run, self.root.join(folder)))
+        // It is made before the exchange, which may have been refused. What cannot be listed counts
+        // as kept.
+        let has_files = beneath::directory(&self.root, &folder).and_then(|dir| has_files(&dir));
+        has_files.unwrap_or(true).then(|| (run, self.root.join(folder)))
     }
 
     /// Removes the folder of damaged files if there are none in it.
     fn remove_if_empty(&self) -> io::Result<()> {
         let Some(run) = self.run.get().filter(|_| self.place().is_none()) else { return Ok(()) };
         let damaged = beneath::directory(&self.root, &Path::new(FOLDER).join(DAMAGED))?;
-        let name = run.to_string();
-        empty(&damaged.open_dir(OsStr::new(&name))?, Path::new(""), &mut |_| {})?;
-        damaged.remove_dir(OsStr::new(&name))
+        remove_folders(&damaged, OsStr::new(&run.to_string()))
     }
 
     /// Notes that a file was moved to where damaged files are kept.
@@ -256,6 +255,13 @@ fn has_files(dir: &Dir) -> io::Result<bool> {
         }
     }
     Ok(false)
+}
+
+/// Removes a folder of folders. No file is removed: the system refuses to remove a folder with one.
+fn remove_folders(above: &Dir, name: &OsStr) -> io::Result<()> {
+    let dir = above.open_dir(name)?;
+    names_in(&dir)?.iter().try_for_each(|inner| remove_folders(&dir, inner))?;
+    above.remove_dir(name)
 }
 
 /// Removes everything in a directory, following no link. Returns how many files that were.
