@@ -6,6 +6,7 @@ import ctypes
 import mmap
 import os
 import subprocess
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -18,6 +19,7 @@ FORMATS = {
     "btrfs": ["mkfs.btrfs", "-q", "-f", "-d", "single", "IMAGE"],
 }
 MS_BIND = 4096
+RELEASE_S = 30
 _LIBC = ctypes.CDLL(None, use_errno=True)
 
 
@@ -49,6 +51,7 @@ class Volume:
     def unmounted(self) -> Iterator[mmap.mmap]:
         """Unmounts the volume, gives its image, and mounts it again."""
         subprocess.run(["umount", self.root], check=True)
+        _await_release(self._image)
         try:
             with self._image.open("r+b") as image, mmap.mmap(image.fileno(), 0) as all_bytes:
                 yield all_bytes
@@ -62,6 +65,19 @@ class Volume:
             if at >= 0:
                 all_bytes[at] ^= 0x55
             return at >= 0
+
+
+def _await_release(image: Path) -> None:
+    """Waits until no loop device has the image.
+
+    One that another mount namespace keeps would show blocks as they were.
+    """
+    line = ["losetup", "--noheadings", "--associated", image]
+    end = time.monotonic() + RELEASE_S
+    while subprocess.run(line, check=True, capture_output=True).stdout.strip():
+        if time.monotonic() > end:
+            raise TimeoutError(f"`{image}` stays mounted elsewhere")
+        time.sleep(0.01)
 
 
 def _make(image: Path, system: str, length: int) -> None:
