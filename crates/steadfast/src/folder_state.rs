@@ -12,14 +12,16 @@ use strum::IntoStaticStr;
 
 use crate::advice::{Advice, counted};
 use crate::catalogue::{
-    Audit, Catalogue, CatalogueError, CatalogueErrorKind, CataloguedTree, FailedCheck, real_of,
+    Audit, Catalogue, CatalogueError, CatalogueErrorKind, CataloguedTree, FailedCheck,
+    RunRecord, RunState, real_of,
 };
 use crate::event::Notice;
 use crate::exit_status::ExitStatus;
 use crate::file_state::FileState;
 use crate::repair::unfinished_repairs;
-use crate::run::advised;
+use crate::run::{advised, are_many};
 use crate::selection::Selection;
+use crate::verb_kind::VerbKind;
 use steadfast_sys::file::{FileKind, Status, Timestamp, age_s};
 
 /// Days within which every byte should be read if no schedule says otherwise.
@@ -75,7 +77,7 @@ pub struct FolderFacts {
 pub enum FolderWord {
     /// Every file is recorded and was proved within the cover.
     Fine,
-    /// Every file is recorded, and no later run has read any of them again.
+    /// Every file is recorded, and they were not all read again yet.
     Recorded,
     /// Some files are not recorded yet; all others are fine.
     Incomplete,
@@ -266,6 +268,36 @@ impl FolderFacts {
         let is_young = age_s.is_some_and(|age_s| age_s < i64::from(grace) * 86_400);
         let window = self.audit.windows.iter().find(|window| window.days == grace);
         !is_young && window.is_none_or(|window| window.judged < self.audit.tagged)
+    }
+
+    /// Returns how many files one run found missing or edited, and in which states, if that is an
+    /// alarm: so many at once may be another volume, or the work of malware.
+    pub fn many_at_once(&self) -> Option<(u64, FileState)> {
+        let of_states = [FileState::Modified, FileState::Missing];
+        let mut by_run: BTreeMap<i64, [u64; 2]> = BTreeMap::new();
+        for failure in &self.failures {
+            if let Some(at) = of_states.iter().position(|state| *state == failure.standing) {
+                by_run.entry(failure.run).or_default()[at] += 1;
+            }
+        }
+        let [edited, missing] = by_run.into_values().max_by_key(|[a, b]| a + b)?;
+        let mostly = if edited >= missing { FileState::Modified } else { FileState::Missing };
+        are_many(edited + missing, self.audit.entries).then_some((edited + missing, mostly))
+    }
+
+    /// Returns the last run and the files that it was the last to prove, if it is a check that was
+    /// stopped, or ended with its process. One that wrote within a minute may be going on.
+    pub fn stopped_check(&self) -> Option<(&RunRecord, u64)> {
+        const SILENCE_S: i64 = 60;
+        let run = self.audit.runs.first().filter(|run| run.kind() == Some(VerbKind::Check))?;
+        let is_silent = || self.audit.at.seconds - run.latest.seconds > SILENCE_S;
+        let is_stopped = match run.state {
+            RunState::Whole => false,
+            RunState::Interrupted => true,
+            RunState::Unfinished => is_silent(),
+        };
+        let proofs = self.audit.proofs.iter().find(|one| one.run == run.id);
+        is_stopped.then(|| (run, proofs.map_or(0, |one| one.entries)))
     }
 
     /// Returns how many files have no tag.

@@ -20,7 +20,7 @@ use super::entry::{FileRecord, FileRow};
 use super::error::DbError;
 use super::history::{read_event, select_events};
 use super::repaired::{self, RepairSource};
-use super::runs::{self, RunRecord};
+use super::runs::{self, RunRecord, RunState};
 use super::slice::{NameSlice, next_first, rows_of, slices_after};
 use super::slice_cache::{FoundRow, SliceCache, reading};
 use super::{Catalogue, CatalogueError};
@@ -50,6 +50,8 @@ pub struct AuditWindow {
 /// What one run was the last to prove.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LastProofs {
+    /// Its number.
+    pub run: i64,
     /// When the run began.
     pub at: Timestamp,
     /// Files whose contents it proved, and no later run did.
@@ -76,7 +78,8 @@ pub struct Audit {
     /// Tagged files that were never proved, or by a run whose time is in the future, and their
     /// bytes.
     pub never: (u64, u64),
-    /// Whether a run proved files that an earlier one had recorded.
+    /// Whether a comparison was completed: one run compared all files that were known then, or
+    /// several together did. A check that was stopped, or of a part, is none.
     pub checked: bool,
     /// The oldest among the last proofs of all files.
     pub oldest_proof: Option<Timestamp>,
@@ -203,6 +206,18 @@ impl ExcusedFiles {
     }
 }
 
+/// Returns whether all tagged files were compared: in one run, or in several. `judged` are the
+/// files that each run was the last to judge.
+fn is_compared(runs: &[RunRecord], judged: &dyn Fn(i64) -> u64, tagged: u64) -> bool {
+    let of_all = |run: &RunRecord| {
+        let gone = run.counts.get("missing").copied().unwrap_or(0);
+        run.state == RunState::Whole && run.files + gone >= run.totals.entries.cast_unsigned()
+    };
+    let comparing = || runs.iter().filter(|run| compares(run));
+    let compared: u64 = comparing().map(|run| judged(run.id)).sum();
+    compared > 0 && (compared >= tagged || comparing().any(of_all))
+}
+
 fn audit(db: &Connection, windows: &[u32], now: Timestamp) -> Result<Audit, DbError> {
     /// Runs that an audit lists.
     const RUNS_SHOWN: usize = 30;
@@ -249,6 +264,7 @@ fn audit(db: &Connection, windows: &[u32], now: Timestamp) -> Result<Audit, DbEr
         }
         is_dated && *count > 0
     });
+    let judged = |run: i64| proved.get(&run).map_or(0, |class| class.0);
     let start = |run: &i64| starts[run];
     let windows = windows.iter().map(|&days| {
         let since = now.seconds.saturating_sub(i64::from(days) * DAY_S);
@@ -260,7 +276,7 @@ fn audit(db: &Connection, windows: &[u32], now: Timestamp) -> Result<Audit, DbEr
     });
     let proofs = proved.iter().map(|(run, &(entries, bytes))| {
         let at = super::seconds(start(run));
-        LastProofs { at, entries, bytes }
+        LastProofs { run: *run, at, entries, bytes }
     });
     Ok(Audit {
         at: now,
@@ -270,7 +286,7 @@ fn audit(db: &Connection, windows: &[u32], now: Timestamp) -> Result<Audit, DbEr
         windows: windows.collect(),
         proofs: proofs.collect(),
         never,
-        checked: all.iter().any(|run| proved.contains_key(&run.id) && compares(run)),
+        checked: is_compared(&all, &judged, tagged),
         oldest_proof: proved.keys().map(start).min().map(super::seconds),
         standings,
         runs: all.into_iter().take(RUNS_SHOWN).collect(),

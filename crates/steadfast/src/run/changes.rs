@@ -61,8 +61,13 @@ impl TreeChanges {
     }
 
     fn is_large(&self, changed: u64) -> bool {
-        self.files >= ALARM_FILES_MIN && changed as f64 > ALARM_SHARE * self.files as f64
+        are_many(changed, self.files)
     }
+}
+
+/// Returns whether so many of a tree's files are missing or edited that it is an alarm.
+pub(crate) fn are_many(changed: u64, files: u64) -> bool {
+    files >= ALARM_FILES_MIN && changed as f64 > ALARM_SHARE * files as f64
 }
 
 /// Compares the length and times of files with what is recorded, and reads no contents: with the

@@ -162,7 +162,7 @@ mod tests {
         facts.audit.proofs = proofs
             .map(|(days, entries)| {
                 let bytes = 10 * entries;
-                LastProofs { at: at(now + days * 86_400), entries, bytes }
+                LastProofs { run: 1, at: at(now + days * 86_400), entries, bytes }
             })
             .into();
         let checked = CheckedMonths::of(&facts, at(now));
