@@ -202,7 +202,10 @@ fn repair_towards(
     };
     let is_cut_off = told.iter().any(|notice| !notice.status.is_fine());
     told.into_iter().for_each(|notice| monitor.notice(notice));
-    let found = find_targets(selection, options, (goal, request.all_lost), monitor)?;
+    // To look at a plan is no check of the folder.
+    let is_plan = mode == RepairMode::Plan;
+    let checking = Options { dry_run: options.dry_run || is_plan, ..options.clone() };
+    let found = find_targets(selection, &checking, (goal, request.all_lost), monitor)?;
     let mut summary = RepairSummary {
         not_repaired: found.more,
         interrupted: found.interrupted,
