@@ -10,6 +10,7 @@
 //! Configuration is one file in the user's folder; it is never read from inside a tree.
 
 pub(crate) mod config;
+pub(crate) mod reach;
 pub(crate) mod memory;
 pub(crate) mod message;
 pub(crate) mod channel;

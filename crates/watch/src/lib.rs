@@ -25,6 +25,7 @@ mod list;
 mod alert;
 mod folder;
 mod places;
+mod seen;
 mod news;
 mod night;
 
@@ -42,3 +43,4 @@ pub use night::{NightSurface, run_schedule};
 pub use pace::{CoverForecast, bytes_due, forecast};
 pub use places::{WatchPlaces, drives, drives_known};
 pub use schedule::{CheckSchedule, Every, TimeOfDay, TimerKind, name_of};
+pub use seen::SeenFolder;

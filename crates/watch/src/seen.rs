@@ -1,0 +1,75 @@
+//! What was last known of each folder, for when its drive is away: its catalogue is away with it.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+use steadfast::{FileState, FolderFacts, FolderWord};
+use steadfast_sys::file::write_private;
+
+use crate::places::WatchPlaces;
+
+/// Seconds after which an unchanged state is written again, with its new age.
+const AGE_S: i64 = 3_600;
+
+/// A folder as it was when it was last there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SeenFolder {
+    /// When that was, in seconds since 1970.
+    pub at_s: i64,
+    /// Files that its catalogue knew.
+    pub files: u64,
+    /// Of these, damaged ones.
+    pub damaged: u64,
+    /// Whether nothing was wrong with it.
+    pub is_fine: bool,
+}
+
+impl SeenFolder {
+    fn of(facts: &FolderFacts) -> SeenFolder {
+        SeenFolder {
+            at_s: facts.audit.at.seconds,
+            files: facts.audit.entries,
+            damaged: facts.count(&[FileState::Corrupt]),
+            is_fine: facts.word() == FolderWord::Fine,
+        }
+    }
+
+    /// Returns whether another look says nothing new.
+    fn is_as(&self, before: &SeenFolder) -> bool {
+        let same = SeenFolder { at_s: before.at_s, ..*self } == *before;
+        same && (0..AGE_S).contains(&(self.at_s - before.at_s))
+    }
+}
+
+impl WatchPlaces {
+    /// Returns what was last known of a folder.
+    pub fn seen(&self, root: &Path) -> Option<SeenFolder> {
+        self.all_seen().remove(&*root.to_string_lossy())
+    }
+
+    /// Keeps what is known of a folder that is there. If that cannot be written, it is not known
+    /// later, which harms nothing else.
+    pub fn note_seen(&self, root: &Path, facts: &FolderFacts) {
+        let (mut all, now) = (self.all_seen(), SeenFolder::of(facts));
+        let name = root.to_string_lossy().into_owned();
+        if all.get(&name).is_some_and(|before| now.is_as(before)) {
+            return;
+        }
+        all.insert(name, now);
+        if let Ok(text) = toml::to_string(&all) {
+            let file = self.seen_file();
+            let made = file.parent().map(std::fs::create_dir_all);
+            let _ = made.map(|_| write_private(&file, text.as_bytes()));
+        }
+    }
+
+    fn seen_file(&self) -> PathBuf {
+        self.state.join("seen.toml")
+    }
+
+    fn all_seen(&self) -> BTreeMap<String, SeenFolder> {
+        let text = std::fs::read_to_string(self.seen_file()).unwrap_or_default();
+        toml::from_str(&text).unwrap_or_default()
+    }
+}
