@@ -18,17 +18,9 @@ const follow = (live) => {
   const parts = [...document.querySelectorAll("[data-live]")];
   const latest = new Map();
   const channel = new BroadcastChannel(address);
-  const lost = document.createElement("p");
-  lost.className = "wrong";
-  lost.setAttribute("role", "alert");
-  live.prepend(lost);
   const show = (name, data) => {
     if (name === "over") {
       location.reload();
-      return;
-    }
-    if (name === "lost") {
-      lost.textContent = data;
       return;
     }
     latest.set(name, data);
@@ -46,14 +38,9 @@ const follow = (live) => {
   };
   const listen = () => {
     listens = true;
-    const source = new EventSource(address);
-    const say = (data) => {
-      channel.postMessage({ name: "lost", data });
-      show("lost", data);
-    };
     // The browser tries again by itself, and what follows then is all that there is to show.
-    source.onopen = () => say("");
-    source.onerror = () => say(live.dataset.lost);
+    const source = new EventSource(address);
+    source.onerror = () => ask();
     for (const name of new Set([...parts.map((part) => part.dataset.live), "over"])) {
       source.addEventListener(name, ({ data }) => {
         if (name === "over") source.close();
@@ -132,13 +119,6 @@ const on_scroll = (within) => {
   for (const link of within.querySelectorAll("[data-scroll]")) sight.observe(link);
 };
 
-const slider = document.getElementById("pace");
-const name_pace = () => {
-  const name = slider.dataset.names.split("|")[slider.value];
-  slider.setAttribute("aria-valuetext", name);
-  document.getElementById("pace-name").textContent = name;
-};
-
 document.addEventListener("toggle", ({ target }) => unfold(target), true);
 document.addEventListener("click", (event) => {
   const link = event.target.closest("a[data-more]");
@@ -146,11 +126,7 @@ document.addEventListener("click", (event) => {
   event.preventDefault();
   more(link);
 });
-if (slider) {
-  slider.addEventListener("input", name_pace);
-  name_pace();
-}
-// The pace of a run that goes on changes as soon as the slider is let go.
+// The pace of a run that goes on changes as soon as another one is chosen.
 const speed = document.getElementById("speed");
 if (speed) {
   speed.addEventListener("change", () => {
@@ -316,32 +292,44 @@ const refresh = async () => {
   const answer = await fetch(location.href);
   if (!answer.ok || answer.redirected) return location.reload();
   const other = new DOMParser().parseFromString(await answer.text(), "text/html");
-  for (const part of [".side .mine", "main > .wrap"]) {
-    const [here, there] = [document.querySelector(part), other.querySelector(part)];
-    if (!here || !there) continue;
+  const [here, there] = ["main > .wrap", "main > .wrap"].map((part, at) =>
+    (at ? other : document).querySelector(part));
+  if (here && there && here.innerHTML !== there.innerHTML) {
     here.innerHTML = there.innerHTML;
     localize(here);
   }
   name_tab();
 };
 
-// A server that has ended says so on the open page, which is loaded anew when it is back. It also
-// learns that somebody looks, for a server that would end by itself.
+// Every page asks for the states of the folders: damage is shown wherever one is. A server that has
+// ended says so on the open page, which is loaded anew when it is back.
 let lost = null;
+const lose = () => {
+  if (lost) return;
+  lost = document.createElement("p");
+  lost.className = "lost";
+  lost.setAttribute("role", "alert");
+  lost.textContent = document.body.dataset.lost;
+  document.body.prepend(lost);
+  document.querySelector("main").classList.add("past");
+  for (const stand of document.querySelectorAll(".stand")) stand.textContent = "";
+  for (const button of document.querySelectorAll("main button")) button.disabled = true;
+};
 const ask = async () => {
+  const mine = document.querySelector(".side .mine");
   try {
-    await fetch(`${base}icon.svg`, { method: "HEAD", cache: "no-store" });
-    if (lost) return location.reload();
-    await refresh();
+    const address = mine ? `${base}side` : `${base}icon.svg`;
+    const answer = await fetch(address, { cache: "no-store" });
+    if (lost || (mine && (!answer.ok || answer.redirected))) return location.reload();
+    const states = await answer.text();
+    const list = mine?.querySelector("ul");
+    if (list && list.outerHTML !== states && !list.contains(document.activeElement)) {
+      list.outerHTML = states;
+    }
   } catch {
-    if (lost) return;
-    lost = document.createElement("p");
-    lost.className = "lost";
-    lost.setAttribute("role", "alert");
-    lost.textContent = document.body.dataset.lost;
-    document.body.prepend(lost);
-    for (const button of document.querySelectorAll("main button")) button.disabled = true;
+    return lose();
   }
+  await refresh().catch(() => {});
 };
 let asked = 0;
 setInterval(() => {
@@ -364,7 +352,7 @@ document.addEventListener("keydown", (event) => {
     }
     return;
   }
-  // A slider or a box takes no letters.
+  // A choice or a box takes no letters.
   const writes = "input:not([type=range], [type=checkbox], [type=radio]), select, textarea";
   if (event.target.closest(writes)) return;
   if (before === "g" && event.key in pages) location.assign(base + pages[event.key]);

@@ -2,18 +2,19 @@
 //!
 //! In: a configuration. Out: one value behind an `Arc`, which handlers take as their state.
 
+use std::io;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
-use steadfast::catalogue::{Catalogue, TreeList};
+use steadfast::catalogue::{Catalogue, CataloguedTree, TreeList};
 use steadfast::{COVER_DAYS, FolderState, Options, Timestamp};
 
 use steadfast_watch::{CheckSchedule, DriveReport, FolderStatus, drives, drives_known};
 use tokio::sync::Semaphore;
 
 use crate::audits::RootAudits;
-use crate::automation::Automation;
+use crate::automation::{AlertReach, Automation};
 use crate::config::{Config, Limits};
 use crate::drops::Drops;
 use crate::error::Error;
@@ -24,6 +25,7 @@ use crate::measuring::Measurements;
 use crate::names::ServerNames;
 use crate::recent::Recent;
 use crate::refusal::Refusal;
+use crate::repair_data::ServedRepairDataJobs;
 use crate::repairs::ServedRepairs;
 use crate::roots::{ServedPath, ServedRoots};
 use crate::runs::ServedRuns;
@@ -60,6 +62,7 @@ pub(crate) struct App {
     pub(crate) roots: ServedRoots,
     pub(crate) runs: ServedRuns,
     pub(crate) repairs: ServedRepairs,
+    pub(crate) repair_data: ServedRepairDataJobs,
     pub(crate) drops: Drops,
     pub(crate) measurements: Measurements,
     pub(crate) shelf: Shelf,
@@ -85,13 +88,14 @@ impl App {
             roots: roots_of(&config)?,
             runs: ServedRuns::default(),
             repairs: ServedRepairs::default(),
+            repair_data: ServedRepairDataJobs::default(),
             drops: Drops::default(),
             measurements: Measurements::default(),
             shelf: Shelf::default(),
             heavy: Arc::new(Semaphore::new(HEAVY_MAX)),
             uploads: Semaphore::new(UPLOADS_MAX),
             access: BrowserAccess {
-                sessions: Sessions::default(),
+                sessions: Sessions::new(is_near(&config, bound)),
                 password_lanes: PasswordLanes::default(),
                 password_turn: Semaphore::new(1),
                 tickets: Tickets::default(),
@@ -166,14 +170,32 @@ impl App {
             (Some(automation), Some(schedule)) => automation.places.tree_of(schedule).ok(),
             _ => list.and_then(|list| TreeList::at(list).of_root(&path)),
         };
-        let audit = match self.roots.root(&place) {
+        let audit = match self.root_of(&place, tree.as_ref()) {
             Ok(root) => {
                 let ended = self.runs.ended() + self.repairs.ended();
                 self.audits.of(place.root, &root, tree.as_ref(), cover_days, ended)
             }
             Err(error) => self.audits.away(place.root, error.to_string()),
         };
+        if let (Some(automation), Some(facts)) = (&self.config.automation, audit.facts()) {
+            automation.places.note_seen(&path, facts);
+        }
         self.view_of(place, audit, schedule, drives)
+    }
+
+    /// Returns the path of a root. A drive that came back is another folder of the same name: it
+    /// is the same tree if the list of catalogued trees says so.
+    fn root_of(&self, place: &ServedPath, tree: Option<&CataloguedTree>) -> io::Result<PathBuf> {
+        self.roots.root(place).or_else(|error| {
+            let path = self.roots.path(place);
+            match is_known(&path, tree, self.now()) {
+                true => {
+                    self.roots.expect_another(place);
+                    self.roots.root(place)
+                }
+                false => Err(error),
+            }
+        })
     }
 
     fn view_of(
@@ -189,6 +211,10 @@ impl App {
             name: name_of(&path),
             shown: self.roots.shown(&place),
             run: self.runs.going_in(&place, &self.roots),
+            seen: match (&*audit, &self.config.automation) {
+                (FolderState::NotThere(_), Some(automation)) => automation.places.seen(&path),
+                _ => None,
+            },
             place,
             audit,
             schedule,
@@ -236,7 +262,8 @@ impl App {
             let schedule = schedules.iter().find(|schedule| schedule.directory == path).cloned();
             let folder = self.view_of(place, audit, schedule, drives_known);
             let condition = (is_known || folder.run.is_some()).then(|| folder.condition());
-            SideFolder { address: folder.address(), name: folder.name, condition }
+            let (address, share) = (folder.address(), folder.share());
+            SideFolder { address, name: folder.name, condition, share }
         };
         self.roots.places().into_iter().map(one).collect()
     }
@@ -248,7 +275,15 @@ impl App {
 
     /// Returns whether only this machine reaches the server.
     pub(crate) fn is_local(&self) -> bool {
-        self.bound.ip().is_loopback() && self.config.public.proxy_origin.is_none()
+        is_near(&self.config, self.bound)
+    }
+
+    /// Returns where alerts that pages add may be sent.
+    pub(crate) fn alert_reach(&self) -> AlertReach {
+        match self.is_local() || self.config.alerts_within {
+            true => AlertReach::Anywhere,
+            false => AlertReach::Elsewhere,
+        }
     }
 
     /// Returns the address that lets one browser in.
@@ -352,12 +387,30 @@ impl App {
     }
 }
 
+/// Returns whether only this machine reaches a server.
+fn is_near(config: &Config, bound: SocketAddr) -> bool {
+    bound.ip().is_loopback() && config.public.proxy_origin.is_none()
+}
+
+/// Returns whether the catalogued tree is there, at its own path.
+fn is_known(root: &Path, tree: Option<&CataloguedTree>, now: Timestamp) -> bool {
+    let is_real = root.canonicalize().is_ok_and(|real| real == root);
+    let state = |tree| FolderState::read(root, Some(tree), COVER_DAYS, now);
+    is_real && tree.is_some_and(|tree| state(tree).facts().is_some())
+}
+
 /// Returns the roots: the named folders and files, and the catalogued trees beneath these folders,
 /// which a page added before.
 fn roots_of(config: &Config) -> Result<ServedRoots, Error> {
-    let roots = ServedRoots::new(&config.roots, &config.files)?;
-    let trees = config.trees.as_deref().map(|list| TreeList::at(list).read());
-    for tree in trees.unwrap_or_default() {
+    let list = config.trees.as_deref().map(TreeList::at);
+    let now = (Options::default().now)();
+    // The folder of a drive that is not mounted is another one than that of the drive.
+    let is_away = |root: &Path| {
+        let tree = list.as_ref().and_then(|list| list.of_root(root));
+        tree.is_some() && !is_known(root, tree.as_ref(), now)
+    };
+    let roots = ServedRoots::new(&config.roots, &config.files, &is_away)?;
+    for tree in list.as_ref().map(TreeList::read).unwrap_or_default() {
         if let Some(place) = roots.place_of(&tree.root) {
             // One that is gone, or became a link, has no card.
             let _ = roots.add(&place);

@@ -7,7 +7,8 @@ use std::path::{Path, PathBuf};
 
 use steadfast_watch::timer::TimerHost;
 use steadfast_watch::{
-    Alert, Channel, CheckSchedule, Delivery, Every, Sender, TimeOfDay, WatchPlaces, WebhookForm,
+    Alert, Channel, CheckSchedule, Delivery, Every, Occasion, Sender, TimeOfDay, WatchPlaces,
+    WebhookForm,
 };
 use strum::VariantArray as _;
 
@@ -22,6 +23,36 @@ pub struct Automation {
     pub host: TimerHost,
     /// Sends the test messages.
     pub sender: Sender,
+}
+
+/// Alerts that pages add at most.
+const ALERTS_MAX: usize = 16;
+
+/// Where alerts that a page adds may be sent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum AlertReach {
+    Anywhere,
+    /// Not to this computer and its own network: who signs in from elsewhere may not look around
+    /// there.
+    Elsewhere,
+}
+
+impl AlertReach {
+    fn ensure(self, alert: &Alert) -> Result<(), steadfast_watch::Error> {
+        match self {
+            AlertReach::Anywhere => Ok(()),
+            AlertReach::Elsewhere => alert.ensure_elsewhere(),
+        }
+    }
+}
+
+/// Reads when an alert is sent.
+fn occasion_of(name: Option<&str>) -> Occasion {
+    match name {
+        Some("weekly") => Occasion::Weekly,
+        Some("every-run") => Occasion::EveryRun,
+        _ => Occasion::Trouble,
+    }
 }
 
 /// A schedule as a form asks for it.
@@ -83,15 +114,25 @@ impl Automation {
     /// Adds the alert that a form asks for.
     ///
     /// # Errors
-    /// If its address is not valid, or the file cannot be written.
-    pub(crate) fn add_alert(&self, form: &NamedValues) -> Result<(), steadfast_watch::Error> {
+    /// If its address is not valid or not allowed, there are too many, or the file cannot be
+    /// written.
+    pub(crate) fn add_alert(
+        &self,
+        form: &NamedValues,
+        reach: AlertReach,
+    ) -> Result<(), steadfast_watch::Error> {
         let address = form.text("address").unwrap_or_default().trim().to_owned();
         let channel = match form.text("channel") {
             Some("mail") => Channel::Sendmail(address),
             Some("ping") => Channel::Ping(address),
             _ => Channel::Webhook { form: WebhookForm::of(&address), url: address },
         };
-        self.places.alerts()?.add(Alert::new(channel))
+        let on = occasion_of(form.text("on"));
+        let alert = Alert { on, ..Alert::new(channel) };
+        let mut list = self.places.alerts()?;
+        list.ensure_room(ALERTS_MAX)?;
+        reach.ensure(&alert)?;
+        list.add(alert)
     }
 
     /// Removes an alert by its number, if its target is still the one that the page showed.
@@ -110,11 +151,21 @@ impl Automation {
         }
     }
 
-    /// Sends a test message to every alert.
+    /// Sends a test message to every alert, or to the one of a number.
     ///
     /// # Errors
-    /// If the file of alerts cannot be read.
-    pub(crate) fn test_alerts(&self) -> Result<Vec<Delivery>, steadfast_watch::Error> {
-        Ok(self.sender.test(self.places.alerts()?.alerts()))
+    /// If the file of alerts cannot be read, or an address is not allowed.
+    pub(crate) fn test_alerts(
+        &self,
+        number: Option<u64>,
+        reach: AlertReach,
+    ) -> Result<Vec<Delivery>, steadfast_watch::Error> {
+        let list = self.places.alerts()?;
+        let numbered = (1..).zip(list.alerts());
+        let chosen = numbered.filter(|(at, _)| number.is_none_or(|number| number == *at));
+        let chosen: Vec<Alert> = chosen.map(|(_, alert)| alert.clone()).collect();
+        // What a name leads to may have changed since it was added.
+        chosen.iter().try_for_each(|alert| reach.ensure(alert))?;
+        Ok(self.sender.test(&chosen))
     }
 }

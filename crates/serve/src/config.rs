@@ -86,6 +86,8 @@ pub struct Config {
     pub trees: Option<PathBuf>,
     /// Where schedules and alerts are kept, and what timers depend on. `None` offers neither.
     pub automation: Option<Automation>,
+    /// Whether pages of a server that others reach may send alerts into its own network.
+    pub alerts_within: bool,
     /// What requests for `/metrics` without a session must show, as a bearer token.
     pub metrics_token: Option<String>,
     /// The program, version and system that records of measurements name.
@@ -110,6 +112,7 @@ impl Default for Config {
             records: None,
             trees: None,
             automation: None,
+            alerts_within: false,
             metrics_token: None,
             made_by: format!("steadfast {}", env!("CARGO_PKG_VERSION")),
             worker: None,

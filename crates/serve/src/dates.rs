@@ -26,6 +26,16 @@ pub(crate) fn ago(then_s: i64, now_s: i64) -> String {
     }
 }
 
+/// Returns a day: "Today", "Yesterday", or its date as in UTC.
+pub(crate) fn day(then: Timestamp, now: Timestamp) -> String {
+    let number = |moment: Timestamp| moment.seconds.div_euclid(86_400);
+    match number(now) - number(then) {
+        0 => "Today".to_owned(),
+        1 => "Yesterday".to_owned(),
+        _ => units::moment(then).split(' ').next().unwrap_or_default().to_owned(),
+    }
+}
+
 /// Returns an element that says how long ago something was, and when exactly.
 pub(crate) fn moment(then: Timestamp, now: Timestamp) -> Markup {
     let exact = units::moment(then);

@@ -18,7 +18,7 @@ use steadfast::{
 };
 use steadfast_report::escape;
 
-pub(crate) use lookup::{DropAnswer, LookedUp, Lookup};
+pub(crate) use lookup::{DropAnswer, LookedUp, Lookup, TaggedMatch};
 
 use crate::lock::lock;
 use crate::recent::Recent;
@@ -84,8 +84,9 @@ pub(crate) struct Dropped {
     pub(crate) name: Vec<u8>,
     /// Its digests, or why there are none.
     pub(crate) read: Result<FileDigests, String>,
-    /// The verdict by its own tag, if it is a file of a root.
+    /// The verdict by its own tag, if it is a file of a root, and its path from there.
     pub(crate) own: Option<(Verdict, Option<Tag>)>,
+    pub(crate) place: Option<ServedPath>,
 }
 
 /// Files that were dropped together.
@@ -246,14 +247,15 @@ fn read_place(drop: &Arc<Drop>, place: &ServedPath, roots: &ServedRoots) {
             options.controls.stop = stop;
             options.dry_run = true;
         });
-        let mut monitor = DropMonitor { drop, root: &root };
+        let mut monitor = DropMonitor { drop, root: &root, at: place };
         let run = Run::of(Verb::check(), selection, options).run(&mut monitor);
         run.map(std::mem::drop).map_err(|error| error.to_string())
     });
     if let Err(error) = read {
         let shown = roots.shown(place);
         let name = place.below.file_name().unwrap_or_default().as_encoded_bytes().to_vec();
-        drop.add(Dropped { shown, name, read: Err(escape::text(&error)), own: None });
+        let read = Err(escape::text(&error));
+        drop.add(Dropped { shown, name, read, own: None, place: None });
     }
 }
 
@@ -261,6 +263,7 @@ fn read_place(drop: &Arc<Drop>, place: &ServedPath, roots: &ServedRoots) {
 struct DropMonitor<'a> {
     drop: &'a Drop,
     root: &'a Path,
+    at: &'a ServedPath,
 }
 
 impl Monitor for DropMonitor<'_> {
@@ -281,7 +284,8 @@ impl Monitor for DropMonitor<'_> {
             None => self.digests(&path),
         };
         let read = read.map_err(|error| escape::text(&error.to_string()));
-        self.drop.add(Dropped { shown: escape::path(&path), name, read, own });
+        let place = path.strip_prefix(self.root).ok().map(|below| self.at.with(below));
+        self.drop.add(Dropped { shown: escape::path(&path), name, read, own, place });
         ControlFlow::Continue(())
     }
 }

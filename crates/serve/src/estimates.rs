@@ -90,7 +90,7 @@ mod tests {
         for (name, length) in [("photos/one", 10), ("photos/two", 20), ("other", 40)] {
             std::fs::write(folder.path().join(name), vec![1; length]).unwrap();
         }
-        let roots = ServedRoots::new(&[folder.path().to_owned()], &[]).unwrap();
+        let roots = ServedRoots::new(&[folder.path().to_owned()], &[], &|_| false).unwrap();
         let told = |token: &str| {
             let place = roots.place(token).unwrap();
             estimate(&place, &roots.root(&place).unwrap(), &roots).unwrap()

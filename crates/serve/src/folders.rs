@@ -8,8 +8,9 @@ use std::sync::Arc;
 
 use steadfast::{FileState, FolderFacts, FolderState, FolderWord};
 use steadfast_report::progress;
-use steadfast_watch::{CheckSchedule, FolderStatus};
+use steadfast_watch::{CheckSchedule, FolderStatus, SeenFolder};
 
+use crate::kinds::StateKind;
 use crate::roots::ServedPath;
 use crate::runs::{RunVerb, ServedRun};
 
@@ -26,6 +27,8 @@ pub(crate) struct ServedFolder {
     pub(crate) schedule: Option<CheckSchedule>,
     /// How it is with its schedule and its drives; `None` if it has no catalogue of its own.
     pub(crate) status: Option<FolderStatus>,
+    /// What was last known of it, if it is away.
+    pub(crate) seen: Option<SeenFolder>,
 }
 
 /// The state of a folder. The worst that applies.
@@ -33,25 +36,35 @@ pub(crate) struct ServedFolder {
 pub(crate) enum FolderCondition {
     /// So many files are damaged.
     Damaged(u64),
-    /// So many files were changed by something that kept their dates.
-    Suspect(u64),
+    /// So many were found damaged by a run that goes on.
+    DamagedSoFar(u64),
     /// So many files could not be read.
     Unreadable(u64),
-    /// A run goes on; the share that is done, from 0 to 1, if known.
-    Going(RunVerb, Option<f64>),
-    /// The folder, or its volume, is not there.
-    Away,
-    /// Its catalogue cannot be read, or belongs to a larger tree.
-    Unknown,
-    /// A drive fails, the last check could not be made, or the like.
-    Endangered,
+    /// So many changed, or are gone, at once: more than is usual.
+    Many(u64, StateKind),
     /// A repair was cut off.
     Unfinished,
-    /// So many files are changed or missing.
+    /// A drive fails, the last check could not be made, or the like.
+    Endangered,
+    /// So many files were changed by something that kept their dates.
+    Suspect(u64),
+    /// So many files are gone.
+    Missing(u64),
+    /// A run goes on; the share that is done, from 0 to 1, if known.
+    Going(RunVerb, Option<f64>),
+    /// The last check was stopped at this share of the files.
+    Stopped(f64),
+    /// The folder, or its volume, is not there; what was last known of it.
+    Away(Option<SeenFolder>),
+    /// Its catalogue cannot be read, or belongs to a larger tree.
+    Unknown,
+    /// So many files are changed.
     Changed(u64),
-    /// Some files are not proved, or not lately.
+    /// Some files are not recorded, or were not compared lately.
     Late,
-    /// Every file is recorded and was proved lately.
+    /// Everything is recorded, and no comparison was completed.
+    Recorded,
+    /// Every file is recorded and was compared lately.
     Intact,
     /// It has no catalogue.
     Unprotected,
@@ -64,6 +77,8 @@ pub(crate) struct SideFolder {
     pub(crate) address: String,
     /// Its latest known state; `None` if nobody asked yet.
     pub(crate) condition: Option<FolderCondition>,
+    /// How far a run in it is, from 0 to 1.
+    pub(crate) share: Option<f64>,
 }
 
 /// How a state looks: its colour, and its icon.
@@ -84,13 +99,29 @@ impl ServedFolder {
         format!("/folders/{}", self.place.root)
     }
 
-    /// Returns its state.
+    /// Returns how far a run in it is, if one goes on and that is known.
+    pub(crate) fn share(&self) -> Option<f64> {
+        progress::share(&self.run.as_ref()?.control.snapshot().progress)
+    }
+
+    /// Returns its state. Damage that a run has found so far is told at once.
     pub(crate) fn condition(&self) -> FolderCondition {
-        if let Some(run) = &self.run {
-            let share = progress::share(&run.control.snapshot().progress);
-            return FolderCondition::Going(run.request.verb, share);
+        match &self.run {
+            Some(run) => self
+                .damaged_so_far()
+                .unwrap_or_else(|| FolderCondition::Going(run.request.verb, self.share())),
+            None => self.settled(),
         }
-        self.settled()
+    }
+
+    /// Returns what alarms most: what a run has found so far, or what is known without it.
+    pub(crate) fn alarm(&self) -> FolderCondition {
+        self.damaged_so_far().unwrap_or_else(|| self.settled())
+    }
+
+    fn damaged_so_far(&self) -> Option<FolderCondition> {
+        let damaged = self.run.as_ref()?.findings().count(StateKind::Damaged);
+        (damaged > 0).then_some(FolderCondition::DamagedSoFar(damaged))
     }
 
     /// Returns its state apart from a run that goes on.
@@ -98,17 +129,15 @@ impl ServedFolder {
         match &*self.audit {
             FolderState::Unrecorded => FolderCondition::Unprotected,
             FolderState::PartOf(_) | FolderState::Unknown(_) => FolderCondition::Unknown,
-            FolderState::NotThere(_) => FolderCondition::Away,
+            FolderState::NotThere(_) => FolderCondition::Away(self.seen),
             FolderState::Known(facts) => {
                 // With the schedule, which may have begun later than the catalogue.
                 let status = self.status.as_ref();
                 let found = of_facts(status.and_then(|one| one.state.facts()).unwrap_or(facts));
                 let is_in_trouble = status.is_some_and(|status| !status.troubles().is_empty());
-                match found {
-                    FolderCondition::Intact | FolderCondition::Late if is_in_trouble => {
-                        FolderCondition::Endangered
-                    }
-                    found => found,
+                match found.rank() > FolderCondition::Endangered.rank() && is_in_trouble {
+                    true => FolderCondition::Endangered,
+                    false => found,
                 }
             }
         }
@@ -116,21 +145,36 @@ impl ServedFolder {
 }
 
 fn of_facts(facts: &FolderFacts) -> FolderCondition {
-    let damaged = facts.count(&[FileState::Corrupt]);
-    let suspect = facts.count(&[FileState::Suspect]);
-    let unreadable = facts.count(&[FileState::Unreadable, FileState::Unstable]);
+    let open = |kind| {
+        let of_kind = |(state, _): &(&FileState, &u64)| {
+            StateKind::of_state(**state).is_some_and(|other| other == kind)
+        };
+        facts.open.iter().filter(of_kind).map(|(_, files)| files).sum::<u64>()
+    };
     let known: u64 = facts.open.values().sum();
-    match facts.word() {
-        FolderWord::Fine => FolderCondition::Intact,
-        FolderWord::Recorded if facts.audit.never.0 == 0 => FolderCondition::Intact,
-        FolderWord::Recorded | FolderWord::Incomplete | FolderWord::Overdue | FolderWord::Empty => {
-            FolderCondition::Late
-        }
+    let damaged = open(StateKind::Damaged);
+    let unreadable = open(StateKind::Unreadable);
+    let (suspect, missing) = (open(StateKind::Suspect), open(StateKind::Missing));
+    let stopped = || facts.stopped_check().map(|(_, proved)| proved);
+    match (facts.many_at_once(), facts.word()) {
         _ if damaged > 0 => FolderCondition::Damaged(damaged),
         _ if unreadable > 0 => FolderCondition::Unreadable(unreadable),
+        (Some((files, state)), _) => {
+            let kind = StateKind::of_state(state).unwrap_or(StateKind::Changed);
+            FolderCondition::Many(files, kind)
+        }
         _ if facts.has_unfinished() => FolderCondition::Unfinished,
         _ if suspect > 0 => FolderCondition::Suspect(suspect),
-        _ => FolderCondition::Changed(known),
+        _ if missing > 0 => FolderCondition::Missing(missing),
+        _ if known > 0 => FolderCondition::Changed(known),
+        (_, word) => match (stopped(), word) {
+            (Some(proved), _) => {
+                FolderCondition::Stopped(proved as f64 / facts.audit.tagged.max(1) as f64)
+            }
+            (None, FolderWord::Fine) => FolderCondition::Intact,
+            (None, FolderWord::Recorded) => FolderCondition::Recorded,
+            (None, _) => FolderCondition::Late,
+        },
     }
 }
 
@@ -138,58 +182,54 @@ impl FolderCondition {
     /// Returns its place among others: what needs attention first comes first.
     pub(crate) fn rank(&self) -> u8 {
         match self {
-            FolderCondition::Damaged(_) => 0,
+            FolderCondition::Damaged(_) | FolderCondition::DamagedSoFar(_) => 0,
             FolderCondition::Unreadable(_) => 1,
-            FolderCondition::Going(..) => 2,
+            FolderCondition::Many(..) => 2,
             FolderCondition::Unfinished | FolderCondition::Endangered => 3,
             FolderCondition::Suspect(_) => 4,
-            FolderCondition::Away => 4,
-            FolderCondition::Unknown => 5,
-            FolderCondition::Changed(_) => 6,
-            FolderCondition::Late => 7,
-            FolderCondition::Intact => 8,
-            FolderCondition::Unprotected => 9,
+            FolderCondition::Missing(_) => 5,
+            FolderCondition::Going(..) => 6,
+            FolderCondition::Stopped(_) => 7,
+            FolderCondition::Away(_) => 8,
+            FolderCondition::Unknown => 9,
+            FolderCondition::Changed(_) => 10,
+            FolderCondition::Late => 11,
+            FolderCondition::Recorded => 12,
+            FolderCondition::Intact => 13,
+            FolderCondition::Unprotected => 14,
         }
     }
 
     /// Returns whether somebody should do something about it soon.
     pub(crate) fn alarms(&self) -> bool {
-        use FolderCondition::{
-            Away, Damaged, Endangered, Suspect, Unfinished, Unknown, Unreadable,
-        };
-        matches!(
-            self,
-            Damaged(_) | Unreadable(_) | Suspect(_) | Unfinished | Endangered | Away | Unknown
-        )
+        let is_news = !matches!(self, FolderCondition::Going(..) | FolderCondition::Stopped(_));
+        is_news && self.rank() <= FolderCondition::Unknown.rank()
     }
 
     /// Returns how it looks.
     pub(crate) fn look(&self) -> ConditionLook {
         let (class, icon) = match self {
-            FolderCondition::Damaged(_) | FolderCondition::Unreadable(_) => ("bad", "damaged"),
+            FolderCondition::Damaged(_) | FolderCondition::DamagedSoFar(_) => ("bad", "damaged"),
+            FolderCondition::Unreadable(_) => ("bad", "help"),
+            FolderCondition::Many(_, StateKind::Missing) => ("bad", "missing"),
+            FolderCondition::Many(..) => ("bad", "many"),
+            FolderCondition::Unfinished | FolderCondition::Endangered => ("bad", "damaged"),
+            FolderCondition::Suspect(_) => ("warn", "suspect"),
+            FolderCondition::Missing(_) => ("warn", "missing"),
             FolderCondition::Going(..) => ("info", "checking"),
-            FolderCondition::Unfinished | FolderCondition::Suspect(_) => ("bad", "damaged"),
-            FolderCondition::Endangered => ("bad", "damaged"),
-            FolderCondition::Away => ("warn", "away"),
+            FolderCondition::Stopped(_) => ("warn", "stopped"),
+            FolderCondition::Away(seen) => match seen.is_some_and(|seen| seen.damaged > 0) {
+                true => ("bad", "away"),
+                false => ("warn", "away"),
+            },
             FolderCondition::Unknown => ("bad", "help"),
             FolderCondition::Changed(_) => ("warn", "changed"),
             FolderCondition::Late => ("warn", "clock"),
+            FolderCondition::Recorded => ("idle", "recorded"),
             FolderCondition::Intact => ("good", "intact"),
             FolderCondition::Unprotected => ("idle", "unprotected"),
         };
         ConditionLook { class, icon }
-    }
-}
-
-/// Returns the class and the icon of a file's state.
-pub(crate) fn look_of(state: FileState) -> (&'static str, &'static str) {
-    match state {
-        FileState::Corrupt | FileState::Suspect | FileState::TagReplaced => ("bad", "damaged"),
-        FileState::Unreadable | FileState::Unstable => ("bad", "help"),
-        FileState::Missing => ("warn", "missing"),
-        FileState::Modified | FileState::Differs => ("warn", "changed"),
-        FileState::Touched | FileState::TagLost => ("idle", "clock"),
-        FileState::Fine => ("good", "intact"),
     }
 }
 
@@ -238,13 +278,18 @@ mod tests {
 
     #[test]
     fn the_worst_state_wins_and_what_was_not_judged_is_not_intact() {
-        use FileState::{Corrupt, Missing, Modified, Unreadable};
+        use FileState::{Corrupt, Missing, Modified, Suspect, Unreadable};
         let all = [(Corrupt, 2), (Modified, 3), (Unreadable, 1)];
         assert_eq!(condition(&all, true), FolderCondition::Damaged(2));
         assert_eq!(condition(&all[1..], true), FolderCondition::Unreadable(1));
-        let changed = [(Modified, 3), (Missing, 1)];
-        assert_eq!(condition(&changed, true), FolderCondition::Changed(4));
+        let open = [(Suspect, 1), (Missing, 4), (Modified, 3)];
+        assert_eq!(condition(&open, true), FolderCondition::Suspect(1));
+        assert_eq!(condition(&open[1..], true), FolderCondition::Missing(4));
+        assert_eq!(condition(&open[2..], true), FolderCondition::Changed(3));
         assert_eq!(condition(&[], true), FolderCondition::Late);
         assert_eq!(condition(&[], false), FolderCondition::Intact);
+        let mut facts = facts_for_tests(&[], false);
+        facts.audit.checked = false;
+        assert_eq!(of_facts(&facts), FolderCondition::Recorded, "nothing was compared yet");
     }
 }

@@ -13,6 +13,7 @@ use axum::response::{IntoResponse as _, Redirect, Response};
 use tokio::time::timeout;
 
 use crate::app::App;
+use crate::assets::{SCRIPT, STYLE};
 use crate::base_path::put_before;
 use crate::fields::{NamedValues, encode};
 use crate::layout::notice;
@@ -29,8 +30,10 @@ const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; \
     img-src 'self' data:; connect-src 'self'; form-action 'self'; frame-ancestors 'none'; \
     base-uri 'none'";
 
-/// Pages that need no session. `/ticket` requires the token instead.
-const OPEN: [&str; 5] = ["/enter", "/ticket", "/style.css", "/script.js", "/icon.svg"];
+/// Returns whether a page needs no session. `/ticket` requires the token instead.
+fn is_open(path: &str) -> bool {
+    ["/enter", "/ticket", "/icon.svg", STYLE.path.as_str(), SCRIPT.path.as_str()].contains(&path)
+}
 
 /// The address of the metrics, which need a session or a token of their own.
 pub(crate) const METRICS: &str = "/metrics";
@@ -109,7 +112,7 @@ async fn admit(app: &App, visitor: &Visitor, request: Request) -> Result<Request
     if uri.path().len() + uri.query().map_or(0, str::len) > ADDRESS_LEN_MAX {
         return Err(Refusal::LongAddress);
     }
-    let is_open = OPEN.contains(&uri.path()) || may_scrape(app, &request);
+    let is_open = is_open(uri.path()) || may_scrape(app, &request);
     if !app.names.admits(method, request.headers(), uri.path() == "/enter") {
         return Err(Refusal::Stranger);
     }

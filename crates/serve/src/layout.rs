@@ -1,7 +1,9 @@
 //! The frame of every page: head, side bar and content; and the response that saves a file.
 
+use crate::assets::{SCRIPT, STYLE};
 use crate::folders::{FolderCondition, SideFolder};
 use crate::icons::{drawn, icon, mark, small_icon, symbols};
+use crate::kinds::StateKind;
 use crate::roots::ServedRoots;
 use crate::runs::RunVerb;
 use crate::visitor::Visitor;
@@ -10,6 +12,7 @@ use axum::response::{Html, IntoResponse as _, Response};
 use maud::{DOCTYPE, Markup, html};
 use steadfast_report::document::Document;
 use steadfast_report::{Units, html as report, units};
+use steadfast_watch::SeenFolder;
 
 /// The media type of a page.
 pub(crate) const HTML: &str = "text/html; charset=utf-8";
@@ -103,17 +106,18 @@ pub(crate) fn framed(
                 meta name="color-scheme" content="light dark";
                 title { (title) " · Steadfast" }
                 link rel="icon" href="/icon.svg" type="image/svg+xml";
-                link rel="stylesheet" href="/style.css";
-                script src="/script.js" defer {}
+                link rel="stylesheet" href=(STYLE.path);
+                script src=(SCRIPT.path) defer {}
                 (head)
             }
             body .alone[!inside] data-csrf=(visitor.csrf_letters()) data-base="/"
-                data-lost="The server does not answer. This page shows its last update." {
+                data-lost="The server does not answer. What this page shows is from before, and \
+                           nothing can be done now. It is loaded anew when the server is back." {
                 a .skip href="#content" { "Skip to the content" }
                 @if inside { (side(visitor, tab)) }
+                @if !inside { div .over { p .brand { (mark()) "Steadfast" } } }
                 main #content tabindex="-1" {
-                    @if !inside { p .brand { (mark()) "Steadfast" } }
-                    div .wrap { (content) }
+                    div .wrap .panel[!inside] { (content) }
                 }
                 (symbols())
             }
@@ -145,7 +149,7 @@ fn side(visitor: &Visitor, current: Option<Tab>) -> Markup {
             }
             nav .mine aria-labelledby="mine" {
                 h2 #mine { "Your folders" }
-                ul { @for folder in &*visitor.side { li { (side_folder(folder)) } } }
+                (mine(&visitor.side))
             }
             p .foot {
                 @if visitor.is_local {
@@ -159,6 +163,11 @@ fn side(visitor: &Visitor, current: Option<Tab>) -> Markup {
     }
 }
 
+/// The folders with their states, which the script loads anew.
+pub(crate) fn mine(folders: &[SideFolder]) -> Markup {
+    html! { ul { @for folder in folders { li { (side_folder(folder)) } } } }
+}
+
 fn side_folder(folder: &SideFolder) -> Markup {
     html! {
         a href=(folder.address) {
@@ -170,6 +179,9 @@ fn side_folder(folder: &SideFolder) -> Markup {
                 }
             }
             span .name { (folder.name) }
+            @if let Some(share) = folder.share {
+                span .tiny aria-hidden="true" { (units::percent(share)) }
+            }
             @if let Some(condition) = &folder.condition {
                 span .told { ", " (condition_word(condition)) }
             }
@@ -180,19 +192,27 @@ fn side_folder(folder: &SideFolder) -> Markup {
 /// Returns the state of a folder in a word or two.
 pub(crate) fn condition_word(condition: &FolderCondition) -> String {
     match condition {
-        FolderCondition::Damaged(files) => format!("{} damaged", units::count(*files)),
-        FolderCondition::Unreadable(files) => format!("{} not readable", units::count(*files)),
-        FolderCondition::Suspect(files) => format!("{} with date kept", units::count(*files)),
-        FolderCondition::Changed(files) => format!("{} changed", units::count(*files)),
+        FolderCondition::Damaged(files) => StateKind::Damaged.counted(*files),
+        FolderCondition::DamagedSoFar(files) => format!("{} damaged so far", units::count(*files)),
+        FolderCondition::Unreadable(files) => StateKind::Unreadable.counted(*files),
+        FolderCondition::Many(files, kind) => format!("{} at once", kind.counted(*files)),
+        FolderCondition::Suspect(files) => format!("{}: was it you?", units::count(*files)),
+        FolderCondition::Missing(files) => StateKind::Missing.counted(*files),
+        FolderCondition::Changed(files) => StateKind::Changed.counted(*files),
         FolderCondition::Going(verb, share) => {
             let share = share.map(|share| format!(" {}", units::percent(share)));
             format!("{}{}", going(*verb), share.unwrap_or_default())
         }
+        FolderCondition::Stopped(share) => format!("Stopped at {}", units::percent(*share)),
         FolderCondition::Unfinished => "Repair cut off".to_owned(),
         FolderCondition::Endangered => "In danger".to_owned(),
-        FolderCondition::Away => "Drive not connected".to_owned(),
+        FolderCondition::Away(Some(SeenFolder { damaged: files @ 1.., .. })) => {
+            format!("Away, {}", StateKind::Damaged.counted(*files))
+        }
+        FolderCondition::Away(_) => "Drive not connected".to_owned(),
         FolderCondition::Unknown => "Not known".to_owned(),
         FolderCondition::Late => "Check is due".to_owned(),
+        FolderCondition::Recorded => "Recorded, not yet checked".to_owned(),
         FolderCondition::Intact => "Protected & intact".to_owned(),
         FolderCondition::Unprotected => "Not yet protected".to_owned(),
     }
@@ -208,7 +228,16 @@ pub(crate) fn chip(condition: &FolderCondition) -> Markup {
 
 /// Makes a page with one sentence.
 pub(crate) fn notice(visitor: &Visitor, status: StatusCode, title: &str, text: &str) -> Response {
-    let mut response = page(visitor, None, title, &html! { p { (text) } });
+    let content = html! {
+        p { (text) }
+        @if visitor.session().is_some() {
+            p .row {
+                a .button.main href="/" { "To your folders" }
+                a .button href="/activity" { "Activity" }
+            }
+        }
+    };
+    let mut response = page(visitor, None, title, &content);
     *response.status_mut() = status;
     response
 }
@@ -252,8 +281,9 @@ pub(crate) fn attachment(name: &str, content_type: &str, content: Vec<u8>) -> Re
 fn going(verb: RunVerb) -> &'static str {
     match verb {
         RunVerb::Tag => "Protecting",
-        RunVerb::Check => "Checking",
-        RunVerb::Update | RunVerb::Keep => "Updating",
+        RunVerb::Check | RunVerb::Resume => "Checking",
+        RunVerb::Accept | RunVerb::Keep | RunVerb::Removed => "Accepting",
+        RunVerb::Update => "Updating",
         RunVerb::Init => "Recording",
         RunVerb::Protect => "Protecting",
     }

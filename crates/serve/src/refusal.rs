@@ -60,7 +60,7 @@ impl Refusal {
             Refusal::TooLarge => "Too large",
             Refusal::TooSlow => "Too slow",
             Refusal::TooMuch => "Too many requests",
-            Refusal::NotFound => "Not found",
+            Refusal::NotFound => "There is nothing here",
             Refusal::Conflict => "Not possible now",
         }
     }
@@ -86,7 +86,10 @@ impl Refusal {
             Refusal::TooLarge => "The request is too large.",
             Refusal::TooSlow => "The request did not arrive in time.",
             Refusal::TooMuch => "Wait a moment and try again.",
-            Refusal::NotFound => "There is no such page, folder, file or run here.",
+            Refusal::NotFound => {
+                "It may be of an earlier start of the server, or be gone. Recorded results are \
+                 under Activity."
+            }
             Refusal::Conflict => "This is not possible in the present state.",
         }
     }

@@ -20,6 +20,7 @@ use steadfast::{
 use steadfast_report::escape;
 
 use crate::jobs::{ServedJob, ServedJobs, UNEXPLAINED};
+use crate::kinds::StateKind;
 use crate::live::{LiveControl, LiveStatus, Rendered};
 use crate::roots::{ServedPath, ServedRoots};
 
@@ -28,7 +29,10 @@ const FILES_MAX: usize = 1_000;
 
 /// What can be done for one file, or was.
 pub(crate) struct MendedFile {
-    pub(crate) shown: String,
+    /// Its path from the root, what is wrong with it, and its length as recorded.
+    pub(crate) below: PathBuf,
+    pub(crate) kind: Option<StateKind>,
+    pub(crate) length: u64,
     /// Why it cannot be repaired; `None` if it can.
     pub(crate) fault: Option<String>,
     /// Where its contents come from.
@@ -51,13 +55,19 @@ pub(crate) struct RepairFiles {
     pub(crate) more: u64,
 }
 
-/// Returns the damaged, missing and unreadable files of a root.
-pub(crate) fn damaged_in(facts: &FolderFacts, root: &Path) -> RepairFiles {
-    const DAMAGED: [FileState; 3] = [FileState::Corrupt, FileState::Missing, FileState::Unreadable];
-    let damaged = facts.failures.iter().filter(|failure| DAMAGED.contains(&failure.standing));
+/// Returns the open files of a root that a repair is about: those of one kind, or else what is
+/// damaged, missing or unreadable.
+pub(crate) fn files_of(facts: &FolderFacts, root: &Path, wanted: Option<StateKind>) -> RepairFiles {
+    const USUAL: [StateKind; 3] = [StateKind::Damaged, StateKind::Missing, StateKind::Unreadable];
+    let is_wanted = |state: FileState| {
+        let kind = StateKind::of_state(state);
+        kind.is_some_and(|kind| wanted.map_or(USUAL.contains(&kind), |wanted| wanted == kind))
+    };
+    let open = facts.failures.iter().filter(|failure| is_wanted(failure.standing));
     let paths: Vec<PathBuf> =
-        damaged.take(FILES_MAX).map(|failure| root.join(&failure.path)).collect();
-    let all: u64 = DAMAGED.iter().filter_map(|state| facts.open.get(state)).sum();
+        open.take(FILES_MAX).map(|failure| root.join(&failure.path)).collect();
+    let all = facts.open.iter().filter(|(state, _)| is_wanted(**state));
+    let all: u64 = all.map(|(_, files)| files).sum();
     let more = all.saturating_sub(paths.len() as u64);
     RepairFiles { paths, more }
 }
@@ -85,12 +95,23 @@ pub(crate) enum RepairEnd {
     Done(MendedFolder),
 }
 
+/// What a page asks of a repair.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct RepairWish {
+    /// The kind of the files, if it is about one kind: what something else may have written is
+    /// replaced only if it was asked for.
+    pub(crate) kind: Option<StateKind>,
+    /// A folder or a file that has a copy.
+    pub(crate) from: Option<ServedPath>,
+    /// Whether it may write.
+    pub(crate) is_agreed: bool,
+}
+
 /// One repair, planned or carried out.
 pub(crate) struct ServedRepair {
     pub(crate) id: u64,
     pub(crate) place: ServedPath,
-    /// Whether it may write.
-    pub(crate) is_agreed: bool,
+    pub(crate) wish: RepairWish,
     pub(crate) control: LiveControl<RepairSnapshot>,
 }
 
@@ -123,14 +144,14 @@ impl ServedJobs<ServedRepair> {
         files: RepairFiles,
         roots: &ServedRoots,
         trees: Option<PathBuf>,
-        is_agreed: bool,
+        wish: RepairWish,
     ) -> Option<Arc<ServedRepair>> {
         let mut list = self.list();
         let is_there = |(_, one): &(u64, &Arc<ServedRepair>)| roots.overlap(&one.place, &place);
         if let Some((_, going)) = list.going().find(is_there) {
             return Some(Arc::clone(going));
         }
-        let make = |id| ServedRepair { id, place, is_agreed, control: LiveControl::default() };
+        let make = |id| ServedRepair { id, place, wish, control: LiveControl::default() };
         let roots = roots.clone();
         list.begin(make, move |repair| {
             RepairListener::new(repair, files.paths.len()).execute(files, &roots, trees);
@@ -175,7 +196,7 @@ impl<'a> RepairListener<'a> {
         roots: &ServedRoots,
         trees: Option<PathBuf>,
     ) -> Result<RepairSummary, String> {
-        let ServedRepair { place, is_agreed, control, .. } = self.repair;
+        let ServedRepair { place, wish, control, .. } = self.repair;
         let root = roots.root(place).map_err(|error| error.to_string())?;
         let selection = Selection::default().with(|selection| {
             selection.listed = paths;
@@ -187,15 +208,17 @@ impl<'a> RepairListener<'a> {
             options.controls.stop = Arc::clone(&control.stop);
             options.catalogue.trees = trees;
         });
-        let mode = if *is_agreed { RepairMode::Yes } else { RepairMode::Plan };
-        let copies = Copies::default();
+        let mode = if wish.is_agreed { RepairMode::Yes } else { RepairMode::Plan };
+        let from = wish.from.as_ref().map(|from| roots.resolve(from)).transpose();
+        let from: Vec<PathBuf> = from.map_err(|error| error.to_string())?.into_iter().collect();
+        let copies = Copies::new(&from).map_err(|error| escape::text(&error.to_string()))?;
         let request = RepairRequest {
             copies,
             mode,
             in_place: false,
             with_special: false,
-            suspects: false,
-            to_tag: false,
+            suspects: wish.kind == Some(StateKind::Suspect),
+            to_tag: wish.kind == Some(StateKind::Changed),
             all_lost: false,
         };
         let done = repair_files(&selection, &options, &request, self);
@@ -204,7 +227,9 @@ impl<'a> RepairListener<'a> {
 
     fn take(&mut self, target: &RepairTarget, outcome: &RepairOutcome) {
         self.files.push(MendedFile {
-            shown: escape::path(&target.path),
+            below: target.relative.clone(),
+            kind: StateKind::of_verdict(target.verdict),
+            length: target.tag.length,
             fault: outcome.fault.as_ref().map(|fault| escape::text(&fault.to_string())),
             sources: outcome.sources.iter().map(|source| escape::path(&source.path)).collect(),
         });
@@ -278,7 +303,7 @@ mod tests {
                 .collect(),
             ..facts_for_tests(&open, false)
         };
-        let files = damaged_in(&facts, Path::new("/root"));
+        let files = files_of(&facts, Path::new("/root"), None);
         assert_eq!((files.paths.len(), files.more), (FILES_MAX, 3_007));
         assert_eq!(files.paths[0], Path::new("/root/1"), "an edited file is not damaged");
     }

@@ -34,7 +34,8 @@ pub(crate) struct ServedRoots(Arc<RwLock<Vec<ServedRoot>>>);
 #[derive(Clone, Debug)]
 struct ServedRoot {
     path: PathBuf,
-    identity: (u64, u64),
+    /// `None` if its drive was away then: it is that of the folder that comes.
+    identity: Option<(u64, u64)>,
     reach: RootReach,
 }
 
@@ -53,8 +54,13 @@ enum RootReach {
 
 impl ServedRoot {
     fn of(path: PathBuf, reach: RootReach) -> io::Result<ServedRoot> {
-        let identity = identity(&path)?;
+        let identity = Some(identity(&path)?);
         Ok(ServedRoot { path, identity, reach })
+    }
+
+    /// Names a folder that is not there now.
+    fn away(path: PathBuf) -> ServedRoot {
+        ServedRoot { path, identity: None, reach: RootReach::Named }
     }
 
     /// Returns whether a path of names beneath it is served.
@@ -87,11 +93,16 @@ pub(crate) struct ServedPath {
 
 impl ServedRoots {
     /// Resolves the links in the paths of folders and of single files, and keeps the folders with
-    /// their identity. Of the folder of a single file, that file alone is served.
+    /// their identity. Of the folder of a single file, that file alone is served. A folder whose
+    /// drive `is_away` is served once it comes; so is one that is not there, if another one is.
     ///
     /// # Errors
     /// If there is none of them, or one of the folders is not a folder.
-    pub(crate) fn new(paths: &[PathBuf], files: &[PathBuf]) -> Result<ServedRoots, Error> {
+    pub(crate) fn new(
+        paths: &[PathBuf],
+        files: &[PathBuf],
+        is_away: &dyn Fn(&Path) -> bool,
+    ) -> Result<ServedRoots, Error> {
         let real = |path: &PathBuf| {
             let refused = |error| Error::system(format!("serve `{}`", escape::path(path)), error);
             path.canonicalize().map_err(refused)
@@ -106,9 +117,15 @@ impl ServedRoots {
         };
         let mut roots: Vec<ServedRoot> = Vec::new();
         for path in paths {
-            let path = real(path)?;
+            let found = real(path);
+            let path = found.as_ref().map_or_else(|_| lexical(path), Clone::clone);
+            let may_come = is_away(&path) || paths.len() > 1 && is_absent(&path);
             if !roots.iter().any(|other| other.path == path) {
-                roots.push(root(path, RootReach::Named)?);
+                roots.push(match found {
+                    _ if may_come => ServedRoot::away(path),
+                    Err(error) => return Err(error),
+                    Ok(_) => root(path, RootReach::Named)?,
+                });
             }
         }
         let mut names: BTreeMap<PathBuf, BTreeSet<OsString>> = BTreeMap::new();
@@ -166,7 +183,7 @@ impl ServedRoots {
         if found.kind != FileKind::Directory {
             return Err(io::Error::new(io::ErrorKind::NotADirectory, "not a folder"));
         }
-        let identity = (found.device, found.inode);
+        let identity = Some((found.device, found.inode));
         let mut roots = self.write();
         let root = match roots.iter().position(|root| root.path == path) {
             Some(known) if roots[known].is_folder() => known,
@@ -223,13 +240,24 @@ impl ServedRoots {
     /// the folder that is there now.
     pub(crate) fn root(&self, place: &ServedPath) -> io::Result<PathBuf> {
         let root = self.read()[place.root].clone();
-        match identity(&root.path)? == root.identity {
-            true => Ok(root.path),
-            false => {
-                let text = "another folder is in its place than when the server was started";
-                Err(io::Error::new(io::ErrorKind::NotFound, text))
+        let found = identity(&root.path)?;
+        let refused = |text: &str| Err(io::Error::new(io::ErrorKind::NotFound, text));
+        match root.identity {
+            Some(known) if known == found => Ok(root.path),
+            Some(_) => refused("another folder is in its place than when the server was started"),
+            None if root.path.canonicalize()? != root.path => {
+                refused("a link is in its place, and the folder was not there at the start")
+            }
+            None => {
+                self.write()[place.root].identity = Some(found);
+                Ok(root.path)
             }
         }
+    }
+
+    /// Lets a root be another folder of the same name from now on: that of a drive that came.
+    pub(crate) fn expect_another(&self, place: &ServedPath) {
+        self.write()[place.root].identity = None;
     }
 
     /// Returns the path of a folder or a file for a run. Waits for the disk.
@@ -282,6 +310,11 @@ impl ServedPath {
         encode(self.token().as_bytes())
     }
 
+    /// Returns another path beneath the same root.
+    pub(crate) fn with(&self, below: &Path) -> ServedPath {
+        ServedPath { root: self.root, below: below.to_owned() }
+    }
+
     /// Returns the path of a name in this folder.
     pub(crate) fn join(&self, name: &OsStr) -> ServedPath {
         ServedPath { root: self.root, below: self.below.join(name) }
@@ -296,6 +329,16 @@ impl ServedPath {
             .map(|below| ServedPath { root: self.root, below: below.to_owned() })
             .collect()
     }
+}
+
+/// Returns whether nothing is at a path.
+fn is_absent(path: &Path) -> bool {
+    path.symlink_metadata().is_err_and(|error| error.kind() == io::ErrorKind::NotFound)
+}
+
+/// Returns an absolute path without looking at the disk.
+fn lexical(path: &Path) -> PathBuf {
+    std::path::absolute(path).unwrap_or_else(|_| path.to_owned())
 }
 
 /// Splits a path into plain names. Returns `None` if it contains anything else.
@@ -318,7 +361,7 @@ mod tests {
     fn roots() -> ServedRoots {
         let root = |path: &str| ServedRoot {
             path: PathBuf::from(path),
-            identity: (0, 0),
+            identity: Some((0, 0)),
             reach: RootReach::Named,
         };
         ServedRoots(Arc::new(RwLock::new(vec![root("/a"), root("/a/b")])))
@@ -395,7 +438,7 @@ mod tests {
         std::fs::create_dir_all(tree.join("a/b")).unwrap();
         std::fs::write(tree.join("file"), "").unwrap();
         std::os::unix::fs::symlink("a", tree.join("link")).unwrap();
-        let roots = ServedRoots::new(std::slice::from_ref(&tree), &[]).unwrap();
+        let roots = ServedRoots::new(std::slice::from_ref(&tree), &[], &|_| false).unwrap();
         let place = |token: &str| roots.place(token).unwrap();
         for refused in ["0/file", "0/link", "0/link/b", "0/gone"] {
             assert!(roots.add(&place(refused)).is_err(), "{refused}");
@@ -425,13 +468,13 @@ mod tests {
         for name in ["one", "two", "folder/one"] {
             std::fs::write(tree.join(name), "").unwrap();
         }
-        let roots = ServedRoots::new(&[], &[tree.join("one")]).unwrap();
+        let roots = ServedRoots::new(&[], &[tree.join("one")], &|_| false).unwrap();
         assert!(roots.places().is_empty());
         assert_eq!(roots.path(&roots.place("0/one").unwrap()), tree.join("one"));
         for token in ["0/", "0/two", "0/folder", "0/folder/one", "0/one/x"] {
             assert_eq!(roots.place(token), None, "{token}");
         }
         assert_eq!(roots.place_of(&tree.join("two")), None);
-        assert!(ServedRoots::new(&[], &[]).is_err());
+        assert!(ServedRoots::new(&[], &[], &|_| false).is_err());
     }
 }

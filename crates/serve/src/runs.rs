@@ -19,11 +19,12 @@ use steadfast::{CatalogueUse, Options, ReadFrom, Selection, Timestamp};
 use strum::{EnumString, IntoStaticStr};
 
 pub(crate) use cores::CoreHistory;
-pub(crate) use end::RunEnd;
-pub(crate) use findings::{FindingFilter, Findings, RunFinding};
+pub(crate) use end::{MassChange, RunEnd};
+pub(crate) use findings::{FileFinding, FindingFilter, Findings};
 pub(crate) use snapshot::RunSnapshot;
 
 use crate::jobs::{ServedJob, ServedJobs, UNEXPLAINED};
+use crate::kinds::StateKind;
 use crate::live::{LiveControl, LiveStatus};
 use crate::lock::lock;
 use crate::measuring::Measurements;
@@ -36,18 +37,34 @@ use monitor::RunMonitor;
 pub(crate) enum RunVerb {
     Tag,
     Check,
+    /// Goes on with a check that was stopped.
+    Resume,
     Update,
-    /// Updates, and accepts files that something changed and kept the date of.
+    /// Accepts the changed files of a folder.
+    Accept,
+    /// Accepts files that something changed and kept the date of.
     Keep,
+    /// Accepts that files are gone.
+    Removed,
     Init,
     /// Makes a catalogue if there is none, then tags.
     Protect,
 }
 
 impl RunVerb {
-    /// Returns the name of the command.
+    /// Returns its name in forms.
     pub(crate) fn name(self) -> &'static str {
         self.into()
+    }
+
+    /// Returns the kind of the open files of a folder that it answers, if it answers a question.
+    pub(crate) fn answers(self) -> Option<StateKind> {
+        match self {
+            RunVerb::Accept => Some(StateKind::Changed),
+            RunVerb::Keep => Some(StateKind::Suspect),
+            RunVerb::Removed => Some(StateKind::Missing),
+            _ => None,
+        }
     }
 }
 
@@ -59,6 +76,24 @@ pub(crate) struct RunRequest {
     pub(crate) pace: Pace,
     /// Whether to bypass the page cache.
     pub(crate) from_media: bool,
+    /// Only these files, by their paths from the root, which the place is then.
+    pub(crate) listed: Option<Arc<[PathBuf]>>,
+    /// Whether to accept any number of changes.
+    pub(crate) accepts_many: bool,
+}
+
+impl RunRequest {
+    /// Asks for a run at the usual pace.
+    pub(crate) fn of(verb: RunVerb, place: ServedPath) -> RunRequest {
+        RunRequest {
+            verb,
+            place,
+            pace: Pace::Bicycle,
+            from_media: false,
+            listed: None,
+            accepts_many: false,
+        }
+    }
 }
 
 /// Why a run was not started.
@@ -144,7 +179,10 @@ impl ServedJobs<ServedRun> {
         let root = roots.root(&request.place).map_err(|_| RunRefused::Gone)?;
         let path = roots.resolve(&request.place).map_err(|_| RunRefused::Gone)?;
         let catalogue = Catalogue::find_beneath(&root, &path);
-        let selection = selection_of(&request.place, &root, roots);
+        let selection = match &request.listed {
+            Some(listed) => listed_in(listed, &root),
+            None => selection_of(&request.place, &root, roots),
+        };
         let mut list = self.list();
         let overlaps = |(_, run): &(u64, &Arc<ServedRun>)| {
             let shares = run.catalogue.is_some() && run.catalogue == catalogue;
@@ -157,19 +195,20 @@ impl ServedJobs<ServedRun> {
         if let Some(measurement) = measurements.going() {
             return Err(RunRefused::Measures(measurement));
         }
+        let findings = Mutex::new(Findings::beneath(root.clone()));
         let make = |id| ServedRun {
             id,
             shown: roots.shown(&request.place).into(),
             begun: (Options::default().now)(),
             catalogue,
             trees,
-            findings: Mutex::default(),
+            findings,
             dial: Arc::default(),
             control: LiveControl::default(),
             request,
         };
         let work = move |run: &ServedRun| {
-            RunMonitor::new(run).execute(&selection, &path);
+            RunMonitor::new(run).execute(&selection, &path, &root);
             // Events and buffers of the run are free now.
             steadfast::process::give_back_memory();
         };
@@ -188,16 +227,21 @@ impl ServedJobs<ServedRun> {
     }
 }
 
+/// Returns these files beneath a root, each opened name by name.
+pub(crate) fn listed_in(listed: &[PathBuf], root: &Path) -> Selection {
+    Selection::default().with(|selection| {
+        selection.listed = listed.iter().map(|path| root.join(path)).collect();
+        selection.within = Some(root.to_owned());
+    })
+}
+
 /// Returns the files of a run. A path beneath a root is opened name by name, so that a link created
 /// meanwhile leads nowhere.
 pub(crate) fn selection_of(place: &ServedPath, root: &Path, roots: &ServedRoots) -> Selection {
     let path = roots.path(place);
     match place.is_root() {
         true => Selection::of([path]),
-        false => Selection::default().with(|selection| {
-            selection.listed = vec![path];
-            selection.within = Some(root.to_owned());
-        }),
+        false => listed_in(&[path], root),
     }
 }
 

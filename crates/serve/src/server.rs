@@ -162,6 +162,7 @@ impl Server {
         app.measurements.end_all();
         app.runs.end_all();
         app.repairs.end_all();
+        app.repair_data.end_all();
         runtime.shutdown_timeout(GRACE);
         outcome
     }
@@ -203,7 +204,8 @@ async fn idle(app: &App, places: &Semaphore, all: usize) {
         tokio::time::sleep(POLL_EVERY).await;
         // One permit is held for the next connection.
         let works = app.runs.going().is_some() || app.measurements.going().is_some();
-        let going = works || app.drops.any_going() || app.repairs.going().is_some();
+        let mends = app.repairs.going().is_some() || app.repair_data.going().is_some();
+        let going = works || mends || app.drops.any_going();
         if places.available_permits() + 1 < all || going {
             since = Instant::now();
         }

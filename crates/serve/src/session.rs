@@ -23,9 +23,10 @@ use crate::lock::lock;
 /// Sessions at a time. A further one ends the oldest.
 const SESSIONS_MAX: usize = 256;
 
-/// How long a session lasts without a request, and how long at most.
+/// How long a session lasts without a request, and how long at most: also without one if only this
+/// computer reaches the server.
 const IDLE_LIFE: Duration = Duration::from_secs(24 * 3600);
-const WHOLE_LIFE: Duration = Duration::from_secs(30 * 24 * 3600);
+pub(crate) const WHOLE_LIFE: Duration = Duration::from_secs(30 * 24 * 3600);
 
 /// How long a ticket is valid: enough for a browser that starts slowly.
 const TICKET_LIFE: Duration = Duration::from_secs(60);
@@ -158,9 +159,9 @@ pub(crate) struct BrowserSession {
 
 impl BrowserSession {
     /// Returns whether its time is over at a moment.
-    fn has_expired(&self, now: Instant) -> bool {
+    fn has_expired(&self, now: Instant, idle_life: Duration) -> bool {
         let idle = now.saturating_duration_since(*lock(&self.seen));
-        idle > IDLE_LIFE || now.saturating_duration_since(self.begun) > WHOLE_LIFE
+        idle > idle_life || now.saturating_duration_since(self.begun) > WHOLE_LIFE
     }
 
     /// Waits until it has ended.
@@ -171,10 +172,18 @@ impl BrowserSession {
 }
 
 /// The browsers that were let in.
-#[derive(Default)]
-pub(crate) struct Sessions(Mutex<VecDeque<Arc<BrowserSession>>>);
+pub(crate) struct Sessions {
+    all: Mutex<VecDeque<Arc<BrowserSession>>>,
+    idle_life: Duration,
+}
 
 impl Sessions {
+    /// Makes an empty list. Sessions outlast closed browsers if only this computer `is_near`.
+    pub(crate) fn new(is_near: bool) -> Sessions {
+        let idle_life = if is_near { WHOLE_LIFE } else { IDLE_LIFE };
+        Sessions { all: Mutex::default(), idle_life }
+    }
+
     /// Begins a session and returns the value of its cookie.
     pub(crate) fn begin(&self) -> Result<String, Error> {
         let session = BrowserSession {
@@ -185,7 +194,7 @@ impl Sessions {
             over: watch::Sender::new(false),
         };
         let key = session.key.letters().to_owned();
-        let mut sessions = lock(&self.0);
+        let mut sessions = lock(&self.all);
         if sessions.len() >= SESSIONS_MAX {
             sessions.pop_front().into_iter().for_each(|first| {
                 first.over.send_replace(true);
@@ -201,9 +210,9 @@ impl Sessions {
     }
 
     fn find_at(&self, key: &str, now: Instant) -> Option<Arc<BrowserSession>> {
-        let mut sessions = lock(&self.0);
+        let mut sessions = lock(&self.all);
         sessions.retain(|session| {
-            let expired = session.has_expired(now);
+            let expired = session.has_expired(now, self.idle_life);
             if expired {
                 session.over.send_replace(true);
             }
@@ -222,7 +231,7 @@ impl Sessions {
 
     /// Ends a session.
     pub(crate) fn end(&self, session: &Arc<BrowserSession>) {
-        let mut sessions = lock(&self.0);
+        let mut sessions = lock(&self.all);
         sessions.retain(|other| !Arc::ptr_eq(other, session));
         session.over.send_replace(true);
     }
@@ -260,7 +269,7 @@ mod tests {
 
     #[test]
     fn a_session_is_found_by_its_key_alone() {
-        let sessions = Sessions::default();
+        let sessions = Sessions::new(false);
         let (one, two) = (sessions.begin().unwrap(), sessions.begin().unwrap());
         assert_ne!(one, two);
         assert_eq!(one.len(), 43);
@@ -291,7 +300,7 @@ mod tests {
 
     #[test]
     fn a_session_ends_after_its_time() {
-        let sessions = Sessions::default();
+        let sessions = Sessions::new(false);
         let key = sessions.begin().unwrap();
         let start = Instant::now();
         assert!(sessions.find_at(&key, start + IDLE_LIFE / 2).is_some());
@@ -307,6 +316,15 @@ mod tests {
     }
 
     #[test]
+    fn a_session_at_this_computer_outlasts_a_closed_browser() {
+        let sessions = Sessions::new(true);
+        let key = sessions.begin().unwrap();
+        let start = Instant::now();
+        assert!(sessions.find_at(&key, start + 7 * IDLE_LIFE).is_some());
+        assert!(sessions.find_at(&key, start + WHOLE_LIFE + IDLE_LIFE).is_none());
+    }
+
+    #[test]
     fn a_ticket_is_good_once() {
         let tickets = Tickets::default();
         let ticket = tickets.issue().unwrap();
@@ -317,7 +335,7 @@ mod tests {
 
     #[test]
     fn sessions_are_bounded() {
-        let sessions = Sessions::default();
+        let sessions = Sessions::new(false);
         let first = sessions.begin().unwrap();
         let last: Vec<String> = (0..SESSIONS_MAX).map(|_| sessions.begin().unwrap()).collect();
         assert!(sessions.find(&first).is_none());

@@ -27,8 +27,8 @@ pub(crate) fn file_state(state: FileState) -> &'static str {
 /// Returns the status of a run in a sentence.
 pub(crate) fn run_status(status: LiveStatus) -> &'static str {
     match status {
-        LiveStatus::Running => "It is running, and goes on if you close this page.",
-        LiveStatus::Paused => "It is paused.",
+        LiveStatus::Running => "Running. It goes on if you close this page.",
+        LiveStatus::Paused => "Paused.",
         LiveStatus::Stopping => "It is stopping.",
         LiveStatus::Ended => "It has ended.",
     }
@@ -61,20 +61,61 @@ pub(crate) fn measure_status(status: LiveStatus) -> &'static str {
 pub(crate) fn run_title(verb: RunVerb) -> &'static str {
     match verb {
         RunVerb::Tag => "Tagging",
-        RunVerb::Check => "Check",
-        RunVerb::Update | RunVerb::Keep => "Update",
+        RunVerb::Check | RunVerb::Resume => "Check",
+        RunVerb::Update => "Update",
+        RunVerb::Accept | RunVerb::Keep => "Accepting changes",
+        RunVerb::Removed => "Accepting removed files",
         RunVerb::Init => "A new catalogue",
         RunVerb::Protect => "Protecting",
+    }
+}
+
+/// Returns the title of a run that goes on in a folder.
+pub(crate) fn run_going(verb: RunVerb, name: &str) -> String {
+    match verb {
+        RunVerb::Check | RunVerb::Resume => format!("Checking {name}"),
+        RunVerb::Tag | RunVerb::Protect | RunVerb::Init => format!("Protecting {name}"),
+        RunVerb::Update | RunVerb::Accept | RunVerb::Keep | RunVerb::Removed => {
+            format!("Accepting what changed in {name}")
+        }
+    }
+}
+
+/// Returns what a run does, in a sentence for its page.
+pub(crate) fn run_does(verb: RunVerb) -> &'static str {
+    match verb {
+        RunVerb::Check | RunVerb::Resume => {
+            "Every file is read again and compared with what was recorded. You can close this \
+             page: the check goes on."
+        }
+        RunVerb::Tag | RunVerb::Protect | RunVerb::Init => {
+            "Every new file is read once, and what is in it is recorded. You can close this page: \
+             it goes on."
+        }
+        RunVerb::Update | RunVerb::Accept | RunVerb::Keep | RunVerb::Removed => {
+            "Files are read, and what you accepted is recorded. Damaged files keep their record."
+        }
     }
 }
 
 /// Returns the name of a pace.
 pub(crate) fn pace(pace: Pace) -> &'static str {
     match pace {
-        Pace::Tortoise => "tortoise",
-        Pace::Walk => "walk",
-        Pace::Bicycle => "bicycle",
-        Pace::Car => "car",
-        Pace::RacingCar => "racing car",
+        Pace::Tortoise => "Tortoise",
+        Pace::Walk => "Walk",
+        Pace::Bicycle => "Bicycle",
+        Pace::Car => "Car",
+        Pace::RacingCar => "Racing car",
+    }
+}
+
+/// Returns what a pace means to somebody who works meanwhile.
+pub(crate) fn pace_means(pace: Pace) -> &'static str {
+    match pace {
+        Pace::Tortoise => "Stays in the background: you do not notice it, and it takes longest.",
+        Pace::Walk => "Waits for whatever else you do.",
+        Pace::Bicycle => "Shares the computer with your work.",
+        Pace::Car => "Takes its full share; other programs may have to wait at times.",
+        Pace::RacingCar => "Takes all that the computer has. For the night.",
     }
 }

@@ -12,8 +12,8 @@ use strum::IntoStaticStr;
 
 use crate::advice::{Advice, counted};
 use crate::catalogue::{
-    Audit, Catalogue, CatalogueError, CatalogueErrorKind, CataloguedTree, FailedCheck,
-    RunRecord, RunState, real_of,
+    Audit, Catalogue, CatalogueError, CatalogueErrorKind, CataloguedTree, FailedCheck, RunRecord,
+    RunState, real_of,
 };
 use crate::event::Notice;
 use crate::exit_status::ExitStatus;

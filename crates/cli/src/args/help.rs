@@ -51,8 +51,9 @@ const OTHERS: [(&str, &[&str]); 5] = [
 ];
 
 /// Options that `-h` does not show.
-const RARE: [&str; 66] = [
+const RARE: [&str; 67] = [
     "against",
+    "alerts-within",
     "algorithm",
     "allow-empty",
     "anyway",

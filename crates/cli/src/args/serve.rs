@@ -35,7 +35,7 @@ pub(crate) struct ServeArgs {
     /// Otherwise start one that ends when no page was open for ten minutes and no run goes on
     #[arg(long, conflicts_with_all = [
         "port", "records", "install", "uninstall", "listen", "password_file", "metrics_token",
-        "hash_password", "tls_cert", "host", "behind_proxy"
+        "hash_password", "tls_cert", "host", "behind_proxy", "alerts_within"
     ])]
     pub(crate) open: bool,
 
@@ -100,6 +100,10 @@ pub(crate) struct ReachArgs {
     /// The private key of the certificates (PEM)
     #[arg(long, value_name = "FILE", requires = "tls_cert")]
     pub(crate) tls_key: Option<PathBuf>,
+
+    /// Let the pages of a server that others reach send alerts to this machine and its own network
+    #[arg(long)]
+    pub(crate) alerts_within: bool,
 
     /// Also accept requests for the host NAME, given without a port. Needed if the address is
     /// 0.0.0.0 or `[::]`. Repeatable

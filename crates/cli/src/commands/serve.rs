@@ -97,6 +97,7 @@ fn config_of(args: &ServeArgs) -> anyhow::Result<Config> {
         records: args.records.clone(),
         trees: state_folder::trees(),
         automation: automation().ok(),
+        alerts_within: reach.alerts_within,
         metrics_token: reach.metrics_token.as_deref().map(read_hash).transpose()?,
         made_by: made_by(),
         worker: cipher_worker().ok(),

@@ -21,6 +21,8 @@ const MATCHES_MAX: usize = 5;
 /// The result for one file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum DropAnswer {
+    /// A file with these contents is recorded here, and is damaged or gone: this one can mend it.
+    Mends,
     /// A tagged file has these contents.
     Known,
     /// A tagged file of this name, or its own tag, has other contents.
@@ -33,17 +35,31 @@ pub(crate) enum DropAnswer {
 
 impl DropAnswer {
     /// Every result, the worst first.
-    const ALL: [DropAnswer; 4] =
-        [DropAnswer::Differs, DropAnswer::Unreadable, DropAnswer::Unknown, DropAnswer::Known];
+    pub(crate) const ALL: [DropAnswer; 5] = [
+        DropAnswer::Mends,
+        DropAnswer::Differs,
+        DropAnswer::Unreadable,
+        DropAnswer::Unknown,
+        DropAnswer::Known,
+    ];
 }
 
 /// A tagged file with the contents or the name of a dropped one.
 #[derive(Clone, Debug)]
 pub(crate) struct TaggedMatch {
     pub(crate) path: String,
+    pub(crate) place: ServedPath,
     pub(crate) tagged: Timestamp,
     /// Its state at the latest check as the report names it, unless it was intact.
-    pub(crate) standing: Option<&'static str>,
+    pub(crate) standing: Option<FileState>,
+}
+
+impl TaggedMatch {
+    /// Returns whether the file is not what was recorded, or not there.
+    pub(crate) fn needs_mending(&self) -> bool {
+        use FileState::{Corrupt, Missing, Suspect, Unreadable};
+        matches!(self.standing, Some(Corrupt | Missing | Suspect | Unreadable))
+    }
 }
 
 /// A dropped file and its result.
@@ -137,22 +153,24 @@ fn search(
     catalogue.look_up(&digests, &names, &mut |sought: LookupMatch| {
         let path = catalogue.root().join(&sought.path);
         // Of nested roots, each lists its own files only.
-        if roots.place_of(&path).is_none_or(|at| at.root != place.root) {
+        let Some(at) = roots.place_of(&path).filter(|at| at.root == place.root) else {
             return ControlFlow::Continue(());
-        }
+        };
         let known = || TaggedMatch {
             path: escape::path(&path),
+            place: at.clone(),
             tagged: sought.tag.tagged,
-            standing: (sought.standing != FileState::Fine).then(|| sought.standing.name()),
+            standing: (sought.standing != FileState::Fine).then_some(sought.standing),
         };
         let fits =
             |at: &usize| files[*at].read.as_ref().is_ok_and(|read| read.matches(&sought.tag));
-        for &at in by_digest.get(&sought.tag.digest).into_iter().flatten().filter(|at| fits(at)) {
-            keep(&mut found[at].same_contents, known());
+        let same = by_digest.get(&sought.tag.digest).into_iter().flatten();
+        for &index in same.filter(|at| fits(at)) {
+            keep(&mut found[index].same_contents, known());
         }
         let named = by_name.get(sought.name.as_bytes()).into_iter().flatten();
-        for &at in named.filter(|at| !fits(at)) {
-            keep(&mut found[at].same_name, known());
+        for &index in named.filter(|at| !fits(at)) {
+            keep(&mut found[index].same_name, known());
         }
         ControlFlow::Continue(())
     })
@@ -178,5 +196,7 @@ fn answer(dropped: Dropped, found: Matches) -> LookedUp {
         Ok(_) if !found.same_name.0.is_empty() => (DropAnswer::Differs, found.same_name),
         Ok(_) => (DropAnswer::Unknown, (Vec::new(), 0)),
     };
+    let mends = answer == DropAnswer::Known && matches.iter().any(TaggedMatch::needs_mending);
+    let answer = if mends { DropAnswer::Mends } else { answer };
     LookedUp { dropped, answer, matches, further }
 }

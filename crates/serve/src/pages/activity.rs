@@ -1,5 +1,7 @@
-//! All runs: those that the catalogues have recorded, and those of this server.
+//! All runs by day: those that the catalogues have recorded, and those of this server that no
+//! catalogue has.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use axum::Router;
@@ -12,10 +14,12 @@ use steadfast::VerbKind;
 use steadfast::catalogue::{RunRecord, RunState};
 use steadfast_report::units;
 
+use super::run::title_of;
 use crate::app::App;
 use crate::dates;
 use crate::folders::ServedFolder;
-use crate::icons::small_icon;
+use crate::icons::{drawn, small_icon};
+use crate::kinds::StateKind;
 use crate::layout::{Tab, framed};
 use crate::refusal::Refusal;
 use crate::runs::{RunEnd, ServedRun};
@@ -48,83 +52,116 @@ async fn show(State(app): State<Arc<App>>, visitor: Visitor) -> Result<Response,
     let visitor = visitor.with_side(app.side());
     let now = app.now();
     let runs = recorded(&folders);
-    let here = app.runs.all();
+    // What a catalogue has recorded has its line there.
+    let is_here = |run: &ServedRun| match run.control.snapshot().end.as_deref() {
+        Some(RunEnd::Done(done)) => !done.0.catalogued,
+        _ => true,
+    };
+    let here: Vec<Arc<ServedRun>> = app.runs.all().into_iter().filter(|run| is_here(run)).collect();
+    let days = runs.chunk_by(|one, other| day_of(one.run) == day_of(other.run));
     let content = html! {
         div .head { div {
             h1 { "Activity" }
-            p .soft {
-                "Every run that a catalogue has recorded, from this page or from the command line."
-            }
+            p .soft { "All that was done, here or by schedule. Each line leads to its result." }
         } }
-        section .panel aria-labelledby="here" {
-            div .cap { h2 #here { "Runs of this server" } }
-            @if here.is_empty() { p .body.soft { "No runs yet." } }
-            ul .list.lines { @for run in &here { (line_here(run, now)) } }
-        }
-        section .panel aria-labelledby="recorded" {
-            div .cap { h2 #recorded { "Recorded runs" } }
-            @if runs.is_empty() { p .body.soft { "There are no runs yet." } }
-            ul .list.lines { @for run in &runs { (line(run, now)) } }
+        section .panel data-refresh aria-label="Activity" {
+            @if here.is_empty() && runs.is_empty() { p .body.soft { "There are no runs yet." } }
+            @if !here.is_empty() {
+                h2 .day.first { "Now, or not recorded" }
+                ul .event { @for run in &here { (line_here(run, now)) } }
+            }
+            @for (at, runs) in days.enumerate() {
+                h2 .day.first[at == 0 && here.is_empty()] {
+                    (dates::day(runs[0].run.started, now))
+                    @if at == 0 { span .soft { "days as in UTC" } }
+                }
+                ul .event { @for run in runs { (line(run, now)) } }
+            }
         }
     };
     Ok(framed(&visitor, Some(Tab::Activity), "Activity", &html! {}, &content))
 }
 
-/// One recorded run: how it ended, what it was, and when.
+fn day_of(run: &RunRecord) -> i64 {
+    run.started.seconds.div_euclid(86_400)
+}
+
+/// One recorded run: what it came to, what it was, and when. Leads to its result.
 pub(super) fn line(one: &RecordedRun<'_>, now: Timestamp) -> Markup {
-    let (class, name, word) = outcome(one.run);
+    let RecordedRun { folder, run } = one;
+    let (class, name, words) = outcome(run);
     html! {
         li {
-            span .state.(class) { (small_icon(name)) (word) }
-            span .what {
-                a href=(one.folder.address()) { (one.folder.name) }
-                " " (one.run.verb)
+            a href=(format!("{}/runs/{}", folder.address(), run.id)) {
+                span .dot.(class) { (drawn(name, &format!("icon {class}"))) }
+                span {
+                    b { (folder.name) ": " (words) }
+                    small { (title_of(run)) " of " (units::counted(run.files, "file", "files")) }
+                }
+                (dates::moment(run.started, now))
+                (small_icon("chevron"))
             }
-            (dates::moment(one.run.started, now))
         }
     }
 }
 
-/// Returns the colour, the icon and the words for the end of a run: the worst that it found.
+/// Returns the colour, the icon and the words for the end of a run: all that it found.
 fn outcome(run: &RunRecord) -> (&'static str, &'static str, String) {
-    let count = |names: &[&str]| names.iter().filter_map(|name| run.counts.get(*name)).sum::<u64>();
-    let (corrupt, unreadable) = (count(&["corrupt"]), count(&["unreadable", "unstable"]));
-    let suspect = count(&["suspect"]);
-    let changed = count(&["modified", "differs", "missing"]);
-    match run.state {
-        _ if corrupt > 0 => ("bad", "damaged", format!("{} damaged", units::count(corrupt))),
-        _ if suspect > 0 => ("bad", "damaged", format!("{} suspect", units::count(suspect))),
-        _ if unreadable > 0 => {
-            ("bad", "damaged", format!("{} not readable", units::count(unreadable)))
+    let mut kinds: BTreeMap<StateKind, u64> = BTreeMap::new();
+    for (name, files) in &run.counts {
+        if let Some(kind) = StateKind::of_name(name) {
+            *kinds.entry(kind).or_default() += files;
         }
-        RunState::Unfinished => ("warn", "clock", "did not end".to_owned()),
-        RunState::Interrupted => ("warn", "stop", "stopped".to_owned()),
-        RunState::Whole if changed > 0 => {
-            ("warn", "changed", format!("{} changed", units::count(changed)))
+    }
+    let accepts = matches!(run.kind(), Some(VerbKind::Update | VerbKind::Retag));
+    let is_told = |kind: &StateKind| match kind {
+        StateKind::New | StateKind::Date => false,
+        StateKind::Changed | StateKind::Missing | StateKind::Suspect => !accepts,
+        _ => true,
+    };
+    let told: Vec<(&StateKind, &u64)> = kinds.iter().filter(|(kind, _)| is_told(kind)).collect();
+    let words = told.iter().map(|(kind, files)| kind.counted(**files)).collect::<Vec<_>>();
+    let files = units::counted(run.files, "file", "files");
+    match (told.first(), run.state) {
+        (Some((kind, _)), _) => {
+            let (class, name) = kind.look();
+            (class, name, words.join(", "))
         }
-        RunState::Whole if run.kind() == Some(VerbKind::Check) => {
-            ("good", "intact", units::counted(run.files, "file, all is well", "files, all is well"))
-        }
-        RunState::Whole => ("idle", "check", units::count(run.files)),
+        (None, RunState::Unfinished) => ("warn", "clock", "did not end".to_owned()),
+        (None, RunState::Interrupted) => ("warn", "stopped", "stopped before its end".to_owned()),
+        (None, RunState::Whole) => match run.kind() {
+            Some(VerbKind::Check) => ("good", "intact", format!("{files}, all intact")),
+            Some(VerbKind::Repair) => ("good", "repair", format!("{files} put back")),
+            _ if accepts => ("idle", "check", "changes accepted".to_owned()),
+            _ => ("info", "recorded", format!("{files} recorded")),
+        },
     }
 }
 
-/// One run of this server.
+/// One run of this server that goes on, or that no catalogue has.
 fn line_here(run: &ServedRun, now: Timestamp) -> Markup {
     let snapshot = run.control.snapshot();
     let (class, name) = match snapshot.end.as_deref() {
         None => ("info", "checking"),
-        Some(RunEnd::Failed(_)) => ("bad", "damaged"),
+        Some(RunEnd::Failed(_)) => ("bad", "help"),
+        Some(RunEnd::TooMany(_)) => ("bad", "many"),
         Some(RunEnd::Done(_)) => ("idle", "check"),
     };
+    let damaged = run.findings().count(StateKind::Damaged);
     html! {
         li {
-            span .state.(class) { (small_icon(name)) (words::run_status(run.control.status())) }
-            span .what {
-                a href=(format!("/runs/{}", run.id)) { (words::run_title(run.request.verb)) }
-                " " (run.shown)
+            a href=(format!("/runs/{}", run.id)) {
+                span .dot.(class) { (drawn(name, &format!("icon {class}"))) }
+                span {
+                    b {
+                        (words::run_title(run.request.verb)) ": " (run.shown)
+                        @if damaged > 0 { ", " (StateKind::Damaged.counted(damaged)) }
+                    }
+                    small { (words::run_status(run.control.status())) }
+                }
+                (dates::moment(run.begun, now))
+                (small_icon("chevron"))
             }
-            (dates::moment(run.begun, now))
         }
     }
 }

@@ -7,7 +7,6 @@ use axum::extract::{Path, State};
 use axum::response::{Redirect, Response};
 use axum::routing::{get, post};
 use maud::{Markup, html};
-use steadfast::qos::Pace;
 use steadfast_report::{Units, escape, progress, units};
 
 use super::browse::{Goal, choice};
@@ -142,8 +141,7 @@ async fn add(
     if !protects {
         return Ok(Redirect::to(&format!("/folders/{}", place.root)));
     }
-    let (verb, pace) = (RunVerb::Protect, Pace::Bicycle);
-    begun(&app, RunRequest { verb, place, pace, from_media: false }).await
+    begun(&app, RunRequest::of(RunVerb::Protect, place)).await
 }
 
 /// Shows an added folder no longer. What is recorded in it stays.

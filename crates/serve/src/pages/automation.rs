@@ -8,7 +8,7 @@ use axum::response::{IntoResponse as _, Redirect, Response};
 use axum::routing::post;
 use maud::{Markup, html};
 use steadfast_report::escape;
-use steadfast_watch::{CheckSchedule, Every, TimerKind, timer};
+use steadfast_watch::{CheckSchedule, Every, Occasion, TimerKind, timer};
 use strum::VariantArray as _;
 
 use crate::app::App;
@@ -186,11 +186,13 @@ fn alert_lines(visitor: &Visitor, alerts: &[steadfast_watch::Alert]) -> Markup {
                 @let target = alert.target();
                 @let said = escape::text(&target);
                 li {
-                    span .what { (said) }
+                    span .what { (said) span .soft { (occasion(alert.on)) } }
                     form method="post" action="/alerts" {
                         (visitor.csrf())
                         input type="hidden" name="number" value=(index + 1);
                         input type="hidden" name="target" value=(target);
+                        button .quiet type="submit" name="act" value="test"
+                            aria-label=(format!("Test {said}")) { "Test" }
                         button .quiet type="submit" name="act" value="remove"
                             aria-label=(format!("Remove {said}")) { "Remove" }
                     }
@@ -223,7 +225,15 @@ fn add_form(visitor: &Visitor) -> Markup {
                 input #address type="text" name="address" required maxlength="2000"
                     autocomplete="off" placeholder="https://ntfy.sh/…";
             }
-            div .row { button type="submit" name="act" value="add" { "Add" } }
+            div .row {
+                label for="on" { "When" }
+                select #on name="on" {
+                    option value="trouble" { (occasion(Occasion::Trouble)) }
+                    option value="weekly" { (occasion(Occasion::Weekly)) }
+                    option value="every-run" { (occasion(Occasion::EveryRun)) }
+                }
+                button type="submit" name="act" value="add" { "Add" }
+            }
         }
     }
 }
@@ -237,15 +247,16 @@ async fn alert(
     // What an act leads to: the lines of a test, or nothing to say.
     type Done = Result<Vec<steadfast_watch::Delivery>, steadfast_watch::Error>;
     let tests = form.text("act") == Some("test");
+    let (reach, is_local) = (app.alert_reach(), app.is_local());
     let done = app.blocking(move |app| -> Result<Done, Refusal> {
         let automation = app.config.automation.as_ref().ok_or(Refusal::NotFound)?;
         Ok(match form.text("act") {
-            Some("add") => automation.add_alert(&form).map(|()| Vec::new()),
+            Some("add") => automation.add_alert(&form, reach).map(|()| Vec::new()),
             Some("remove") => match automation.remove_alert(&form) {
                 Ok(false) => return Err(Refusal::Conflict),
                 outcome => outcome.map(|_| Vec::new()),
             },
-            Some("test") => automation.test_alerts(),
+            Some("test") => automation.test_alerts(form.number("number"), reach),
             _ => return Err(Refusal::Malformed),
         })
     });
@@ -258,12 +269,17 @@ async fn alert(
             BACK,
         )),
         Ok(_) if !tests => Ok(Redirect::to(BACK).into_response()),
-        Ok(deliveries) => Ok(tested(&visitor, &deliveries, BACK)),
+        Ok(deliveries) => Ok(tested(&visitor, &deliveries, BACK, is_local)),
     }
 }
 
 /// What became of the test messages.
-fn tested(visitor: &Visitor, deliveries: &[steadfast_watch::Delivery], back: &str) -> Response {
+fn tested(
+    visitor: &Visitor,
+    deliveries: &[steadfast_watch::Delivery],
+    back: &str,
+    is_local: bool,
+) -> Response {
     let content = html! {
         div .head { div { h1 { "Test messages" } } }
         section .panel aria-label="Test messages" {
@@ -280,7 +296,8 @@ fn tested(visitor: &Visitor, deliveries: &[steadfast_watch::Delivery], back: &st
                         }
                         span .what {
                             span { (escape::text(&delivery.target)) }
-                            @if let Err(error) = &delivery.result {
+                            // Who signs in from elsewhere learns nothing of this network.
+                            @if let (Err(error), true) = (&delivery.result, is_local) {
                                 span .soft { (escape::text(&error.to_string())) }
                             }
                         }
@@ -301,6 +318,14 @@ fn failed(visitor: &Visitor, tab: Tab, title: &str, why: &str, back: &str) -> Re
         p { a .button href=(back) { "Back" } }
     };
     framed(visitor, Some(tab), title, &html! {}, &content)
+}
+
+fn occasion(on: Occasion) -> &'static str {
+    match on {
+        Occasion::Trouble => "when something is wrong, or settled",
+        Occasion::Weekly => "the same, and each week that all is well",
+        Occasion::EveryRun => "after every check",
+    }
 }
 
 fn period(every: Every) -> &'static str {

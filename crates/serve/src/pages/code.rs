@@ -15,7 +15,8 @@ use maud::{Markup, html};
 use steadfast::beneath::{self, FileKind};
 use steadfast_codesign::bundle::{self, BundleTree, FolderTree};
 use steadfast_codesign::{
-    ArchiveTree, Code, Coverage, Error, FileSource, RangeCover, VerifyOptions, each_code,
+    ArchiveTree, Aspect, Code, CodeOutcome, CodeVerification, Coverage, Error, FileSource,
+    RangeCover, VerifyOptions, each_code,
 };
 use steadfast_report::code::{CodeMap, MapMark, VerifiedCode, document};
 use steadfast_report::document::Document;
@@ -23,7 +24,9 @@ use steadfast_report::{Units, escape, units};
 
 use super::browse::{Goal, choice, way};
 use crate::app::App;
-use crate::layout::{Tab, documents, page};
+use crate::folders::name_of;
+use crate::icons::{disc, drawn, icon, small_icon};
+use crate::layout::{Tab, documents, framed};
 use crate::refusal::Refusal;
 use crate::roots::ServedPath;
 use crate::visitor::{QueryFields, Visitor};
@@ -51,6 +54,7 @@ async fn show(
 ) -> Result<Response, Refusal> {
     let content = match app.place(&query)? {
         None => html! {
+            h1 { "Signed apps" }
             p {
                 "Verifies applications, programs and disk images signed with Apple's tools, also \
                  in a folder or an archive: whether their bytes are the signed ones, who signed \
@@ -64,9 +68,8 @@ async fn show(
             let verified = match app.heavy(move |app| verify_at(app, &at)).await? {
                 Err(CodeFailure::Gone) => return Err(Refusal::NotFound),
                 Err(CodeFailure::NoCode(why)) => html! {
-                    p .wrong role="alert" {
-                        "This cannot be read as signed code: " (why)
-                    }
+                    h1 { "This is no signed code" }
+                    p .note role="alert" { "This cannot be read as signed code: " (why) }
                 },
                 Ok(verified) => shown(&verified),
             };
@@ -76,13 +79,15 @@ async fn show(
             }
         }
     };
-    Ok(page(&visitor, Some(Tab::Code), "Code signature", &content))
+    Ok(framed(&visitor, Some(Tab::Code), "Signed apps", &html! {}, &content))
 }
 
 /// The documents of verified code, the map of a single one, and what could not be verified.
 #[derive(Default)]
 struct CodePage {
     documents: Vec<Document>,
+    /// The answers of each, in the same order.
+    answers: Vec<CodeAnswers>,
     map: Option<CodeMap>,
     failed: Vec<String>,
     /// Whether there is more code than is verified.
@@ -147,7 +152,10 @@ fn verify_each(tree: &dyn BundleTree, path: &Path) -> Result<CodePage, CodeFailu
         }
         match code.map_err(CodeFailure::from).and_then(|code| verify(&code, &path, Instant::now()))
         {
-            Ok(page) => all.documents.extend(page.documents),
+            Ok(page) => {
+                all.documents.extend(page.documents);
+                all.answers.extend(page.answers);
+            }
             Err(CodeFailure::NoCode(why)) => all.failed.push(format!("{name}: {why}")),
             Err(CodeFailure::Gone) => all.failed.push(format!("{name}: missing")),
         }
@@ -193,21 +201,121 @@ fn verify(code: &Code<'_>, path: &Path, begun: Instant) -> Result<CodePage, Code
     let facts = VerifiedCode { path, verification: &verification, elapsed_ns };
     Ok(CodePage {
         documents: vec![document(&facts, coverage.as_ref(), Units::Si)],
+        answers: vec![CodeAnswers::of(path, &verification)],
         map: coverage.map(|coverage| CodeMap::of(&coverage, &verification, CELLS_MAX)),
         ..CodePage::default()
     })
 }
 
-fn shown(verified: &CodePage) -> Markup {
+/// What was found of some code, by the three questions.
+struct CodeAnswers {
+    name: String,
+    outcome: CodeOutcome,
+    /// The worst outcome of each aspect.
+    bytes: CodeOutcome,
+    signer: CodeOutcome,
+    policy: CodeOutcome,
+    signers: Vec<String>,
+}
+
+impl CodeAnswers {
+    fn of(path: &Path, verification: &CodeVerification) -> CodeAnswers {
+        let findings = verification.all_findings();
+        let of =
+            |aspect| CodeOutcome::of(findings.iter().filter(|finding| finding.aspect() == aspect));
+        CodeAnswers {
+            name: name_of(path),
+            outcome: verification.outcome(),
+            bytes: of(Aspect::Bytes),
+            signer: of(Aspect::Signer),
+            policy: of(Aspect::Policy),
+            signers: verification.signers().into_iter().map(escape::text).collect(),
+        }
+    }
+}
+
+/// Returns the colour of an outcome.
+fn class_of(outcome: CodeOutcome) -> &'static str {
+    match outcome {
+        CodeOutcome::Good => "good",
+        CodeOutcome::Unverified => "warn",
+        CodeOutcome::Refused | CodeOutcome::Unmet | CodeOutcome::Damaged => "bad",
+    }
+}
+
+/// The answer in a sentence: of one piece of code, or of the worst of many.
+fn verdict(answers: &[CodeAnswers]) -> Markup {
+    let Some(worst) = answers.iter().max_by_key(|one| one.outcome) else { return html! {} };
+    let name = &worst.name;
+    let title = match worst.outcome {
+        CodeOutcome::Good if answers.len() > 1 => {
+            format!("All {} parts are exactly as signed", units::count(answers.len() as u64))
+        }
+        CodeOutcome::Good => format!("{name} is exactly as it was signed"),
+        CodeOutcome::Unverified => format!("{name}: not all of it could be verified"),
+        CodeOutcome::Damaged => format!("{name} is not as it was signed"),
+        _ => format!("{name} is not accepted"),
+    };
+    let signers = match worst.signers.as_slice() {
+        [] => "No signer could be verified.".to_owned(),
+        signers => format!("Signed by {}.", signers.join(", ")),
+    };
     html! {
-        @if let Some(map) = &verified.map {
-            section aria-labelledby="map" {
-                h2 #map { "Byte by byte" }
-                (map_of(map))
+        div .verdict {
+            (disc("seal", &format!("{} big", class_of(worst.outcome))))
+            div {
+                h1 { (title) }
+                p .soft { (signers) }
+                div .row { a .button href="/code" { (icon("app")) "Look at another app" } }
             }
         }
+        @if answers.len() == 1 { (three(worst)) }
+    }
+}
+
+/// The three questions, each with its answer.
+fn three(one: &CodeAnswers) -> Markup {
+    let bytes = match one.bytes {
+        CodeOutcome::Good => ("No.", "Every byte that was sealed is as it was sealed."),
+        CodeOutcome::Unverified => ("Not known.", "A part could not be compared with its seal."),
+        _ => ("Yes.", "Something is not as it was sealed, or was added or taken away."),
+    };
+    let signer = match one.signer {
+        _ if one.signers.is_empty() => ("Nobody that can be verified.", ""),
+        CodeOutcome::Good => (&*one.signers[0], "The signature and its certificate are valid."),
+        _ => (&*one.signers[0], "Not all about the signature could be verified."),
+    };
+    let policy = match one.policy {
+        CodeOutcome::Good => (
+            "Nothing speaks against it.",
+            "Apple was not asked: that needs a \
+                                                             network.",
+        ),
+        _ => ("Perhaps not.", "Its signature has a form that a Mac may refuse."),
+    };
+    let questions = [
+        ("Was anything changed?", "intact", one.bytes, bytes),
+        ("Who signed it?", "lock", one.signer, signer),
+        ("Would a Mac open it?", "app", one.policy, policy),
+    ];
+    html! {
+        div .three {
+            @for (question, sign, outcome, (answer, more)) in questions {
+                section .panel {
+                    (drawn(sign, &format!("icon {}", class_of(outcome))))
+                    h2 { (question) }
+                    p { b .(class_of(outcome)) { (answer) } " " (more) }
+                }
+            }
+        }
+    }
+}
+
+fn shown(verified: &CodePage) -> Markup {
+    html! {
+        (verdict(&verified.answers))
         @for failed in &verified.failed {
-            p .wrong role="alert" { (failed) }
+            p .note.bad role="alert" { (failed) }
         }
         @if verified.is_cut {
             p .wrong role="alert" {
@@ -215,7 +323,24 @@ fn shown(verified: &CodePage) -> Markup {
                 " verifies all of it."
             }
         }
-        (documents(&verified.documents))
+        @if let Some(map) = &verified.map {
+            details .fold {
+                summary {
+                    (small_icon("chevron")) "What the seals cover"
+                    span .soft { "byte by byte" }
+                }
+                div .body {
+                    section aria-labelledby="map" { h2 #map { "Byte by byte" } (map_of(map)) }
+                }
+            }
+        }
+        details .fold open[verified.answers.len() != 1] {
+            summary {
+                (small_icon("chevron")) "Technical details"
+                span .soft { "identity, certificates, every part" }
+            }
+            div .body { (documents(&verified.documents)) }
+        }
     }
 }
 

@@ -16,9 +16,13 @@ use tokio::time::timeout;
 
 use crate::app::App;
 use crate::dates;
-use crate::drops::{Drop, DropAnswer, DropHasher, Dropped, FILES_MAX, LookedUp, Lookup, name_of};
+use crate::drops::{
+    Drop, DropAnswer, DropHasher, Dropped, FILES_MAX, LookedUp, Lookup, TaggedMatch, name_of,
+};
 use crate::fields::NamedValues;
-use crate::layout::{Tab, page, page_with};
+use crate::icons::{disc, drawn, icon, small_icon};
+use crate::kinds::StateKind;
+use crate::layout::{Tab, framed, page};
 use crate::refusal::Refusal;
 use crate::roots::ServedPath;
 use crate::visitor::{FormFields, QueryFields, Visitor};
@@ -119,7 +123,7 @@ fn zone(progress: &str) -> Markup {
         div #drop .drop hidden data-max=(FILES_MAX) data-going="{done} of {all}: {name}"
             data-failed="Cannot read or send:"
             data-many="More than 1,000 files: tag or check the folder instead." {
-            (tray())
+            (drawn("drop", "icon lg"))
             p .zone { "Drop files or a folder here" }
             div .orders {
                 p {
@@ -133,15 +137,6 @@ fn zone(progress: &str) -> Markup {
             }
             progress #drop-progress hidden aria-label=(progress) {}
             p #drop-said role="status" {}
-        }
-    }
-}
-
-fn tray() -> Markup {
-    html! {
-        svg .pace viewBox="0 0 48 40" width="60" height="50" aria-hidden="true" {
-            path fill="none" stroke="currentColor" stroke-width="3" stroke-linecap="round"
-                stroke-linejoin="round" d="M24 3v20m-8-8l8 8l8-8M5 24v12h38V24" {}
         }
     }
 }
@@ -200,6 +195,7 @@ async fn take(
         name: name.to_vec(),
         read: Ok(hasher.end()),
         own: None,
+        place: None,
     };
     drop.add(file).then(String::new).ok_or(Refusal::TooLarge)
 }
@@ -218,10 +214,10 @@ async fn show(
     let content = html! {
         @if going { p .stand role="status" { "Hashing. This page reloads until it is done." } }
         @if let Some(drop) = cut { (cut_short(&app, drop)) }
-        (shown(&lookup))
-        p { a .button href="/drop" { "Drop more" } }
+        (shown(&visitor, &lookup))
+        p { a .button href="/drop" { (icon("search")) "Look up more" } }
     };
-    Ok(page_with(&visitor, Some(Tab::Drop), "Results", &head, &content))
+    Ok(framed(&visitor, Some(Tab::Drop), "Looked up", &head, &content))
 }
 
 /// Says that there are more files than were looked up, and links to a run over all of them.
@@ -240,64 +236,135 @@ fn cut_short(app: &App, drop: &Drop) -> Markup {
     }
 }
 
-fn shown(lookup: &Lookup) -> Markup {
+/// The groups of files, what can mend something first.
+fn shown(visitor: &Visitor, lookup: &Lookup) -> Markup {
     html! {
-        ul .sums {
-            @for (answer, files) in lookup.sums() {
-                li .(class(answer)) {
-                    (units::counted(files, "file", "files")) " " (answer_noun(answer))
-                }
-            }
+        (verdict(lookup))
+        @for why in &lookup.errors { p .note.bad role="alert" { (why) } }
+        @for answer in DropAnswer::ALL {
+            @let files = lookup.files.iter().filter(|file| file.answer == answer);
+            @let files: Vec<&LookedUp> = files.collect();
+            @if !files.is_empty() { (group(visitor, answer, &files)) }
         }
-        @if lookup.searched.is_empty() && lookup.errors.is_empty() {
-            p .warnings {
+        p .note {
+            @if lookup.searched.is_empty() {
                 "None of the folders has a catalogue, so nothing can be found by its contents. \
-                 Home makes one."
-            }
-        } @else if !lookup.without_catalogue.is_empty() {
-            p .soft {
-                "Not searched, since there is no catalogue: " (lookup.without_catalogue.join(", "))
-            }
-        }
-        @for why in &lookup.errors { p .wrong { (why) } }
-        @if !lookup.files.is_empty() {
-            div .scroll tabindex="0" role="group" aria-label="Results" {
-                table {
-                    thead { tr {
-                        th scope="col" { "File" }
-                        th scope="col" { "Answer" }
-                        th scope="col" { "Details" }
-                        th .number scope="col" { "Length" }
-                    } }
-                    tbody { @for file in &lookup.files { (row(file)) } }
+                 Protect one first."
+            } @else {
+                "Looked in " (lookup.searched.join(", ")) ". "
+                @if !lookup.without_catalogue.is_empty() {
+                    b { "Not looked in " } (lookup.without_catalogue.join(", "))
+                    ", where nothing is recorded. "
                 }
+                "Nothing of your files was kept."
             }
         }
     }
 }
 
-fn row(file: &LookedUp) -> Markup {
-    let length = file.dropped.read.as_ref().ok().map(|read| Units::Si.bytes(read.length));
+/// The answer in a sentence: the worst that there is, and how many are here and the same.
+fn verdict(lookup: &Lookup) -> Markup {
+    let sums = lookup.sums();
+    let all = lookup.files.len() as u64;
+    let (class, icon_name) = sums.first().map_or(("idle", "search"), |(answer, _)| look(*answer));
+    let said: Vec<String> = sums
+        .iter()
+        .map(|(answer, files)| {
+            format!("{} {}", units::counted(*files, "file", "files"), answer_noun(*answer))
+        })
+        .collect();
+    let title = match sums.as_slice() {
+        [] => "No file was looked up yet".to_owned(),
+        [(DropAnswer::Known, _)] if all == 1 => "It is here, and the same".to_owned(),
+        [(DropAnswer::Known, _)] => {
+            format!("All {} files are here, and the same", units::count(all))
+        }
+        [(first, files), ..] => {
+            format!("{} {}", units::counted(*files, "file", "files"), answer_noun(*first))
+        }
+    };
     html! {
-        tr {
-            th .long scope="row" {
-                (file.dropped.shown)
-                @if let Ok(read) = &file.dropped.read {
-                    details {
-                        summary .soft { "Digests" }
+        div .verdict {
+            (disc(icon_name, &format!("{class} big")))
+            div {
+                h1 { (title) }
+                p .soft { (said.join(", ")) }
+            }
+        }
+    }
+}
+
+fn group(visitor: &Visitor, answer: DropAnswer, files: &[&LookedUp]) -> Markup {
+    let (class, icon_name) = look(answer);
+    let title =
+        format!("{} {}", units::counted(files.len() as u64, "file", "files"), answer_noun(answer));
+    let id = format!("{answer:?}").to_lowercase();
+    html! {
+        section .panel.group.attention[class == "bad"] aria-labelledby=(id) {
+            div .cap {
+                (drawn(icon_name, &format!("icon {class}")))
+                h2 id=(id) { (title) }
+            }
+            p .say { (meaning(answer)) }
+            @for file in files { (card(visitor, file)) }
+        }
+    }
+}
+
+fn card(visitor: &Visitor, file: &LookedUp) -> Markup {
+    let (class, icon_name) = look(file.answer);
+    let length = file.dropped.read.as_ref().ok().map(|read| Units::Si.bytes(read.length));
+    let mended = file.matches.iter().find(|known| known.needs_mending());
+    html! {
+        article .find {
+            (drawn(icon_name, &format!("icon {class}")))
+            div {
+                h3 .file { (file.dropped.shown) }
+                @for line in lines(file) { p .why { (line) } }
+            }
+            p .at { (length.unwrap_or_default()) }
+            @if let (DropAnswer::Mends, Some(mended)) = (file.answer, mended) {
+                div .row { (mend(visitor, file, mended)) }
+            }
+            @if let Ok(read) = &file.dropped.read {
+                details .fold.plain {
+                    summary { (small_icon("chevron")) "Digests" }
+                    div .body {
                         @for (algorithm, digest) in &read.digests {
                             p .digest { (algorithm.name()) " " code { (digest) } }
                         }
                     }
                 }
             }
-            td .(class(file.answer)) { (answer_title(file.answer)) }
-            td .long {
-                ul .known {
-                    @for line in lines(file) { li { (line) } }
+        }
+    }
+}
+
+/// The button that mends a file with the one that was looked up, or the way to do so.
+fn mend(visitor: &Visitor, file: &LookedUp, mended: &TaggedMatch) -> Markup {
+    let name = name_of(mended.place.below.as_os_str().as_encoded_bytes());
+    let name = String::from_utf8_lossy(name.unwrap_or_default()).into_owned();
+    html! {
+        @match &file.dropped.place {
+            Some(own) => {
+                form method="post" action="/repair" {
+                    (visitor.csrf())
+                    input type="hidden" name="place" value=(mended.place.token());
+                    input type="hidden" name="from" value=(own.token());
+                    button type="submit" {
+                        (icon("repair")) "Mend " (escape::text(&name)) " with this one…"
+                    }
                 }
             }
-            td .number { (length.unwrap_or_default()) }
+            None => {
+                a .button href=(format!("/copies?place={}", mended.place.query())) {
+                    (icon("repair")) "Mend it from a folder…"
+                }
+                span .soft { "Copy your file into one of your folders first." }
+            }
+        }
+        a .button.quiet href=(format!("/history?place={}", mended.place.query())) {
+            (icon("clock")) "History"
         }
     }
 }
@@ -309,62 +376,59 @@ fn lines(file: &LookedUp) -> Vec<String> {
         lines.push(why.clone());
     }
     if let Some((verdict, tag)) = &file.dropped.own {
-        match tag {
-            Some(tag) => {
-                lines.push(format!(
-                    "by its own tag of {}: {}",
-                    units::moment(tag.tagged),
-                    verdict.name()
-                ));
-            }
-            None => lines.push(verdict.name().to_owned()),
-        }
+        let said = StateKind::of_verdict(*verdict).map_or("Intact", StateKind::word);
+        lines.push(match tag {
+            Some(tag) => format!("{said} by its own record of {}.", units::moment(tag.tagged)),
+            None => format!("{said}."),
+        });
     }
     for known in &file.matches {
         let moment = units::moment(known.tagged);
         let line = match file.answer {
-            DropAnswer::Known => format!("as {}, tagged on {moment}", known.path),
-            _ => format!("{}, tagged on {moment}, has other contents", known.path),
+            DropAnswer::Known | DropAnswer::Mends => {
+                format!("The same as {}, recorded on {moment}", known.path)
+            }
+            _ => format!("{}, recorded on {moment}, has other contents", known.path),
         };
-        lines.push(match known.standing {
-            Some(standing) => format!("{line}; last found {standing}"),
-            None => line,
+        lines.push(match known.standing.and_then(StateKind::of_state) {
+            Some(kind) => format!("{line}. That one: {}.", kind.word().to_lowercase()),
+            None => format!("{line}."),
         });
     }
     if file.further > 0 {
-        lines.push(format!(
-            "and at {}",
-            units::counted(file.further, "further place", "further places")
-        ));
-    }
-    if file.answer == DropAnswer::Unknown {
-        lines.push("no tagged file here has these contents or this name".to_owned());
+        let places = units::counted(file.further, "further place", "further places");
+        lines.push(format!("And at {places}."));
     }
     lines
 }
 
-fn class(answer: DropAnswer) -> &'static str {
+/// Returns the colour and the icon of an answer.
+fn look(answer: DropAnswer) -> (&'static str, &'static str) {
     match answer {
-        DropAnswer::Known => "good",
-        DropAnswer::Differs | DropAnswer::Unreadable => "bad",
-        DropAnswer::Unknown => "neutral",
-    }
-}
-
-fn answer_title(answer: DropAnswer) -> &'static str {
-    match answer {
-        DropAnswer::Known => "known here",
-        DropAnswer::Differs => "differs",
-        DropAnswer::Unknown => "unknown here",
-        DropAnswer::Unreadable => "unreadable",
+        DropAnswer::Mends => ("bad", "repair"),
+        DropAnswer::Differs => ("bad", "changed"),
+        DropAnswer::Unreadable => ("bad", "help"),
+        DropAnswer::Unknown => ("warn", "search"),
+        DropAnswer::Known => ("good", "intact"),
     }
 }
 
 fn answer_noun(answer: DropAnswer) -> &'static str {
     match answer {
-        DropAnswer::Known => "known here, with the tagged contents",
-        DropAnswer::Differs => "unlike the tagged file of that name",
-        DropAnswer::Unknown => "unknown here",
+        DropAnswer::Mends => "damaged or gone here, and yours is good",
+        DropAnswer::Differs => "unlike the recorded file of that name",
         DropAnswer::Unreadable => "that could not be read",
+        DropAnswer::Unknown => "not known here",
+        DropAnswer::Known => "here, and the same",
+    }
+}
+
+fn meaning(answer: DropAnswer) -> &'static str {
+    match answer {
+        DropAnswer::Mends => "Your file is exactly what was recorded: it can mend the one here.",
+        DropAnswer::Differs => "A file of this name is recorded, with other contents.",
+        DropAnswer::Unreadable => "Nothing is known of their contents.",
+        DropAnswer::Unknown => "None of the folders that were searched has these contents.",
+        DropAnswer::Known => "Each has the same contents as a recorded file.",
     }
 }

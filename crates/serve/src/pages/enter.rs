@@ -14,7 +14,7 @@ use crate::app::App;
 use crate::fields::NamedValues;
 use crate::layout::{notice, page, page_with};
 use crate::refusal::Refusal;
-use crate::session::is_password;
+use crate::session::{WHOLE_LIFE, is_password};
 use crate::visitor::{ClientAddress, FormFields, QueryFields, Visitor};
 
 /// The delay after a wrong password.
@@ -93,7 +93,9 @@ fn onward(values: &NamedValues) -> String {
 fn welcome(app: &App, visitor: &Visitor, onward: String) -> Result<Response, Refusal> {
     let key = app.access.sessions.begin().map_err(|_| Refusal::TooMuch)?;
     let mut response = lead_on(visitor, onward);
-    set_cookie(app, &mut response, &key, "");
+    let lasts = format!("; Max-Age={}", WHOLE_LIFE.as_secs());
+    // A browser that others may use forgets it when it is closed.
+    set_cookie(app, &mut response, &key, if app.is_local() { &lasts } else { "" });
     Ok(response)
 }
 
@@ -108,12 +110,14 @@ async fn leave(State(app): State<Arc<App>>, visitor: Visitor) -> Response {
         app.access.sessions.end(session);
     }
     let outside = Visitor::outside(visitor.looks);
-    let mut response = notice(
-        &outside,
-        StatusCode::OK,
-        "You are signed out",
-        "To sign in again, open the printed address or enter the password.",
-    );
+    let text = match app.config.password_hash.is_some() {
+        true => "Checks that go on do so without you. To come in again, enter the password.",
+        false => {
+            "Checks that go on do so without you. To come in again, run `steadfast serve --open` \
+             on this computer: it opens a new door."
+        }
+    };
+    let mut response = notice(&outside, StatusCode::OK, "You are signed out", text);
     set_cookie(&app, &mut response, "", "; Max-Age=0");
     response
 }
@@ -128,13 +132,16 @@ fn set_cookie(app: &App, response: &mut Response, key: &str, end: &str) {
 
 fn form(visitor: &Visitor, onward: &str, wrong: Option<&str>) -> Response {
     let content: Markup = html! {
-        form .sheet method="post" action="/enter" {
-            @if let Some(wrong) = wrong { p .wrong role="alert" { (wrong) } }
+        p .soft { "Enter the password of this server." }
+        form method="post" action="/enter" {
+            @if let Some(wrong) = wrong { p .note.bad role="alert" { (wrong) } }
             input type="hidden" name="to" value=(onward);
-            label for="password" { "Password" }
-            input #password type="password" name="password" autocomplete="current-password"
-                required autofocus;
-            button type="submit" { "Sign in" }
+            div .field {
+                label for="password" { "Password" }
+                input #password type="password" name="password" autocomplete="current-password"
+                    required autofocus;
+            }
+            button .button.main type="submit" { "Sign in" }
         }
     };
     let mut response = page(visitor, None, "Sign in", &content);

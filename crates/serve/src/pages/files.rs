@@ -19,8 +19,9 @@ use steadfast_report::{Units, escape};
 use crate::app::App;
 use crate::dates;
 use crate::fields::{NamedValues, encode};
-use crate::folders::{look_of, name_of};
+use crate::folders::name_of;
 use crate::icons::{icon, small_icon};
+use crate::kinds::StateKind;
 use crate::layout::{Tab, framed};
 use crate::refusal::Refusal;
 use crate::roots::ServedPath;
@@ -218,7 +219,12 @@ fn rows(place: &ServedPath, filter: &FileFilter, listed: &ListedPage, now: Times
 
 fn row(place: &ServedPath, file: &ListedFile, now: Timestamp) -> Markup {
     let is_new = state_of(file) == NEW;
-    let (class, name) = if is_new { ("idle", "new") } else { look_of(file.standing) };
+    let kind = StateKind::of_state(file.standing);
+    let (class, name) = match kind {
+        None if is_new => ("idle", "new"),
+        None => ("good", "intact"),
+        Some(kind) => kind.look(),
+    };
     let says = if is_new { "New, not yet protected" } else { words::file_state(file.standing) };
     let below = ServedPath { root: place.root, below: file.path.clone() };
     let above = file.path.parent().map(escape::path).unwrap_or_default();

@@ -1,6 +1,7 @@
 //! A folder: what needs attention with what can be done, how lately its files were checked, its
 //! runs, its files, and its schedule.
 
+mod kept;
 mod months;
 
 use std::sync::Arc;
@@ -10,45 +11,33 @@ use axum::extract::{Path, State};
 use axum::response::Response;
 use axum::routing::get;
 use maud::{Markup, html};
-use steadfast::catalogue::FailedCheck;
-use steadfast::{FileState, FolderFacts, Timestamp};
-use steadfast_report::{escape, units};
+use steadfast::catalogue::{Catalogue, FailedCheck};
+use steadfast::{FolderFacts, Timestamp};
+use steadfast_report::units;
 
 use super::activity::{line, recorded};
 use super::automation::schedule_form;
 use super::files::search_in;
-use super::home::{accepted_lately, check, gauge, next, protect, sentence};
+use super::findings::{FindingPage, findings_of, group};
+use super::home::{accepted_lately, check, gauge, menu, next, protect, resume, sentence};
+use super::repair_data::panel;
 use crate::app::App;
-use crate::dates;
 use crate::fields::NamedValues;
-use crate::folders::{FolderCondition, ServedFolder, look_of};
-use crate::icons::{disc, drawn, icon, small_icon};
+use crate::folders::{FolderCondition, ServedFolder};
+use crate::icons::{disc, icon, small_icon};
+use crate::kinds::StateKind;
 use crate::layout::{Tab, condition_word, framed};
 use crate::refusal::Refusal;
-use crate::roots::ServedPath;
-use crate::runs::RunVerb;
+use crate::repair_data::StoredRepairData;
+use crate::runs::FileFinding;
 use crate::visitor::{QueryFields, Visitor};
-use crate::words;
 
-/// Findings of one page.
-const SHOWN_MAX: usize = 50;
+/// Findings of each group on the page, and of one group on a page of its own.
+const GROUP_MAX: usize = 20;
+const SHOWN_MAX: usize = 100;
 
 /// Runs of the page.
 const RUNS_MAX: usize = 12;
-
-/// The order of findings: damage first.
-const ORDER: [FileState; 10] = [
-    FileState::Corrupt,
-    FileState::Suspect,
-    FileState::Unreadable,
-    FileState::Unstable,
-    FileState::TagReplaced,
-    FileState::TagLost,
-    FileState::Missing,
-    FileState::Modified,
-    FileState::Differs,
-    FileState::Touched,
-];
 
 pub(super) fn routes() -> Router<Arc<App>> {
     Router::new().route("/folders/{root}", get(show))
@@ -61,7 +50,15 @@ async fn show(
     QueryFields(query): QueryFields,
 ) -> Result<Response, Refusal> {
     let root = root.parse().map_err(|_| Refusal::NotFound)?;
-    let folder = app.blocking(move |app| app.folder(root)).await?.ok_or(Refusal::NotFound)?;
+    let asked = query.clone();
+    let look = move |app: &Arc<App>| {
+        let folder = app.folder(root)?;
+        let groups = folder.facts().map(|facts| open_groups(app, &folder, facts, &asked));
+        let kept = kept::of(app, &folder.place);
+        let stored = StoredRepairData::of(&folder.place, &app.roots);
+        Some((groups.unwrap_or_default(), (kept, stored), folder))
+    };
+    let (groups, (kept, stored), folder) = app.blocking(look).await?.ok_or(Refusal::NotFound)?;
     let visitor = visitor.with_side(app.side());
     let now = app.now();
     let content = html! {
@@ -69,7 +66,8 @@ async fn show(
         div .cols {
             div .stack {
                 @if let Some(facts) = folder.facts() {
-                    (attention(&visitor, &folder, facts, &query, now))
+                    (attention(&visitor, &folder, &groups, now))
+                    (turn(&folder, facts, &query))
                     (coverage(facts, now))
                 }
                 (runs(&folder, now))
@@ -77,6 +75,8 @@ async fn show(
             }
             div .stack.tight {
                 (beside(&app, &visitor, &folder))
+                @if folder.facts().is_some() { (panel(&visitor, &folder, stored)) }
+                (kept::panel(&visitor, &folder, &kept))
                 @if app.roots.is_added(&folder.place) { (remove(&visitor, &folder)) }
             }
         }
@@ -87,7 +87,7 @@ async fn show(
 fn head(visitor: &Visitor, folder: &ServedFolder) -> Markup {
     let condition = folder.condition();
     let look = condition.look();
-    let is_idle = folder.run.is_none();
+    let is_idle = folder.run.is_none() && folder.facts().is_some();
     let has_damage = matches!(condition, FolderCondition::Damaged(_));
     html! {
         div .stack.tight {
@@ -104,179 +104,118 @@ fn head(visitor: &Visitor, folder: &ServedFolder) -> Markup {
                     p .small.soft { span .mono { (folder.shown) } }
                 }
                 div .row {
-                    @if has_damage { (repair_all(visitor, folder)) }
+                    @match &condition {
+                        FolderCondition::Damaged(files) => (repair_all(visitor, folder, *files)),
+                        FolderCondition::Many(files, _) => {
+                            a .button.main href=(format!("{}/many", folder.address())) {
+                                "Look at the " (units::count(*files)) " files"
+                            }
+                        }
+                        FolderCondition::Unprotected => (protect(folder)),
+                        FolderCondition::Stopped(_) => (resume(visitor, folder)),
+                        _ => {}
+                    }
                     @if let Some(run) = &folder.run {
                         a .button.main href=(format!("/runs/{}", run.id)) { "Watch" }
                     }
-                    @if is_idle && folder.facts().is_some() {
-                        (check(visitor, folder, !has_damage))
+                    @if is_idle {
+                        (check(visitor, folder, !has_damage && !condition.alarms()
+                            && !matches!(condition, FolderCondition::Stopped(_))))
                     }
-                    @if is_idle && condition == FolderCondition::Unprotected {
-                        (protect(folder))
-                    }
+                    (menu(visitor, folder))
                 }
             }
         }
     }
 }
 
-fn repair_all(visitor: &Visitor, folder: &ServedFolder) -> Markup {
+fn repair_all(visitor: &Visitor, folder: &ServedFolder, files: u64) -> Markup {
     html! {
         form method="post" action="/repair" {
             (visitor.csrf())
             input type="hidden" name="place" value=(folder.place.token());
-            button .main type="submit" { (icon("repair")) "See what can be repaired" }
+            button .main type="submit" {
+                (icon("repair")) "Repair " (units::counted(files, "file", "files")) "…"
+            }
         }
     }
 }
 
-/// What is open, the most severe first.
-fn attention(
-    visitor: &Visitor,
+/// A kind with its files, and those of them that a page shows.
+type OpenGroup = (StateKind, u64, Vec<FileFinding>);
+
+/// Returns what is open, the most severe first: some of each kind, or more of the one that is
+/// asked for. Waits for the disk.
+fn open_groups(
+    app: &App,
     folder: &ServedFolder,
     facts: &FolderFacts,
     asked: &NamedValues,
-    now: Timestamp,
-) -> Markup {
-    let rank = |state| ORDER.iter().position(|one| *one == state).unwrap_or(ORDER.len());
-    let mut open: Vec<&FailedCheck> = facts.failures.iter().collect();
-    open.sort_by_key(|failure| rank(failure.standing));
+) -> Vec<OpenGroup> {
+    let wanted = asked.text("show").and_then(|kind| kind.parse::<StateKind>().ok());
     let skip = usize::try_from(asked.number("skip").unwrap_or(0)).unwrap_or(0);
-    let page: Vec<&&FailedCheck> = open.iter().skip(skip).take(SHOWN_MAX).collect();
-    let all: u64 = facts.open.values().sum();
-    let alarms = [FileState::Corrupt, FileState::Suspect];
-    let is_mild = alarms.iter().all(|state| !facts.open.contains_key(state));
-    html! {
-        @if all > 0 {
-            section #attention .panel.attention.mild[is_mild] aria-labelledby="needs" {
-                div .cap {
-                    (icon(if is_mild { "changed" } else { "damaged" }))
-                    h2 #needs { "Needs attention" }
-                    span .small { (counts(facts)) }
-                }
-                @if facts.open.get(&FileState::Suspect).is_some_and(|files| *files > 1) {
-                    form .body method="post" action="/runs" {
-                        (visitor.csrf())
-                        input type="hidden" name="place" value=(folder.place.token());
-                        button type="submit" name="verb" value=(RunVerb::Keep.name()) {
-                            (icon("check")) "It was me: keep all whose date was kept"
-                        }
-                    }
-                }
-                @for failure in &page { (finding(visitor, folder, failure, now)) }
-                (turn(folder, skip, open.len()))
-            }
+    let root = app.roots.root(&folder.place).ok();
+    let catalogue = root.and_then(|root| Catalogue::open_reader(&Catalogue::find(&root)?).ok());
+    let is_of = |failure: &&FailedCheck, kind| StateKind::of_state(failure.standing) == Some(kind);
+    let counted = counts(facts).into_iter();
+    let wanted = counted.filter(|(kind, _)| wanted.is_none_or(|wanted| wanted == *kind));
+    let is_alone = asked.text("show").is_some();
+    wanted
+        .map(|(kind, files)| {
+            let all = facts.failures.iter().filter(|failure| is_of(failure, kind));
+            let (skip, most) = if is_alone { (skip, SHOWN_MAX) } else { (0, GROUP_MAX) };
+            let shown = findings_of(catalogue.as_ref(), all.skip(skip).take(most));
+            (kind, files, shown)
+        })
+        .collect()
+}
+
+/// Returns how many files are open, by kind, the most severe first.
+fn counts(facts: &FolderFacts) -> Vec<(StateKind, u64)> {
+    let mut counts = std::collections::BTreeMap::new();
+    for (state, files) in &facts.open {
+        if let Some(kind) = StateKind::of_state(*state) {
+            *counts.entry(kind).or_default() += files;
         }
     }
+    counts.into_iter().collect()
 }
 
-/// The links to the previous and the next findings.
-fn turn(folder: &ServedFolder, skip: usize, all: usize) -> Markup {
-    let address = |skip: usize| format!("{}?skip={skip}#attention", folder.address());
-    html! {
-        @if skip > 0 || all > SHOWN_MAX {
-            div .more {
-                span {
-                    (units::count(skip as u64 + 1)) " to "
-                    (units::count((skip + SHOWN_MAX).min(all) as u64)) " of "
-                    (units::count(all as u64))
-                }
-                span .row {
-                    @if skip > 0 {
-                        a .button href=(address(skip.saturating_sub(SHOWN_MAX))) {
-                            "Previous"
-                        }
-                    }
-                    @if skip.saturating_add(SHOWN_MAX) < all {
-                        a .button href=(address(skip + SHOWN_MAX)) { "Next" }
-                    }
-                }
-            }
-        }
-    }
-}
-
-/// How many files are open, by state.
-fn counts(facts: &FolderFacts) -> String {
-    let open = ORDER.iter().filter_map(|state| Some((*state, *facts.open.get(state)?)));
-    let parts = open.map(|(state, files)| {
-        let files = units::count(files);
-        format!("{files} {}", words::file_state(state).to_lowercase())
-    });
-    parts.collect::<Vec<_>>().join(", ")
-}
-
-/// One file: what happened to it, and what can be done.
-fn finding(
+fn attention(
     visitor: &Visitor,
     folder: &ServedFolder,
-    failure: &FailedCheck,
+    groups: &[OpenGroup],
     now: Timestamp,
 ) -> Markup {
-    let (class, name) = look_of(failure.standing);
-    let place = ServedPath { root: folder.place.root, below: failure.path.clone() };
-    let above = failure.path.parent().map(escape::path).unwrap_or_default();
-    let file = failure.path.file_name().map_or(failure.path.as_path(), std::path::Path::new);
-    let whole = format!("{}/{}", folder.shown, escape::path(&failure.path));
+    let page = FindingPage {
+        actor: folder.run.is_none().then_some((visitor, &folder.place)),
+        shown: &folder.shown,
+        now,
+    };
     html! {
-        article .find {
-            (drawn(name, &format!("icon {class}")))
-            div {
-                p .file { span { (above) } (escape::path(file)) }
-                p .why {
-                    b .(class) { (words::file_state(failure.standing)) "." }
-                    " " (file_state_help(failure.standing))
-                }
-            }
-            p .at {
-                "found " (dates::moment(failure.at, now))
-            }
-            div .row { (actions(visitor, &place, failure.standing, &whole)) }
+        @for (kind, files, shown) in groups {
+            @let all = format!("{}?show={}", folder.address(), kind.name());
+            (group(&page, *kind, *files, shown, Some(all.as_str())))
         }
     }
 }
 
-fn actions(visitor: &Visitor, place: &ServedPath, state: FileState, whole: &str) -> Markup {
-    let form = |address: &str, verb: &str, name: &str, label: &str| {
-        html! {
-            form method="post" action=(address) {
-                (visitor.csrf())
-                input type="hidden" name="place" value=(place.token());
-                button type="submit" name="verb" value=(verb) { (icon(name)) (label) }
-            }
-        }
-    };
-    let is_damaged =
-        matches!(state, FileState::Corrupt | FileState::Missing | FileState::Unreadable);
+/// The links to the previous and the next files of one kind.
+fn turn(folder: &ServedFolder, facts: &FolderFacts, asked: &NamedValues) -> Markup {
+    let kind = asked.text("show").and_then(|kind| kind.parse::<StateKind>().ok());
+    let Some(kind) = kind else { return html! {} };
+    let all = counts(facts).into_iter().find(|(other, _)| *other == kind).map_or(0, |it| it.1);
+    let all = usize::try_from(all).unwrap_or(usize::MAX).min(facts.failures.len());
+    let skip = usize::try_from(asked.number("skip").unwrap_or(0)).unwrap_or(0);
+    let address = |skip: usize| format!("{}?show={}&skip={skip}", folder.address(), kind.name());
     html! {
-        @if is_damaged {
-            (form("/repair", "repair", "repair", "Repair…"))
-        }
-        @if state == FileState::Suspect {
-            (form("/runs", RunVerb::Keep.name(), "check", "It was me: keep it"))
-            (form("/repair", "repair", "repair", "It was not me: restore it…"))
-        }
-        @if state == FileState::Modified {
-            (form("/runs", RunVerb::Update.name(), "check", "Accept the change"))
-        }
-        @if state != FileState::Missing {
-            (form("/runs", RunVerb::Check.name(), "checking", "Check again"))
-        }
-        button .quiet hidden type="button" data-copy=(whole) data-copied="Copied" {
-            (icon("copy")) "Copy the path"
-        }
-        a .button.quiet href=(format!("/history?place={}", place.query())) {
-            (icon("activity")) "History"
-        }
-        details .fold.plain {
-            summary { (small_icon("chevron")) "How to restore" }
-            div .body {
-                p .small {
-                    "Copy this file from a backup over the damaged one, with its date, and check \
-                     it again: the check says whether the backup's copy is good. Or let Steadfast \
-                     take what is good of the backup: `steadfast repair PATH --from BACKUP`."
-                }
-                p .mono { (whole) }
+        p .row {
+            a .button href=(folder.address()) { "Show all kinds" }
+            @if skip > 0 {
+                a .button href=(address(skip.saturating_sub(SHOWN_MAX))) { "Previous" }
+            }
+            @if skip.saturating_add(SHOWN_MAX) < all {
+                a .button href=(address(skip + SHOWN_MAX)) { "Next" }
             }
         }
     }
@@ -303,7 +242,7 @@ fn runs(folder: &ServedFolder, now: Timestamp) -> Markup {
                 }
             }
             @if runs.is_empty() { p .body.soft { "There are no runs yet." } }
-            ul .list.lines {
+            ul .event {
                 @for run in runs.iter().take(RUNS_MAX) { (line(run, now)) }
             }
         }
@@ -337,21 +276,11 @@ fn beside(app: &App, visitor: &Visitor, folder: &ServedFolder) -> Markup {
         section .panel aria-labelledby="schedule" {
             div .cap { (icon("clock")) h2 #schedule { "Schedule" } }
             div .body.stack.tight {
-                (gauge(folder))
+                (gauge(folder, app.now()))
                 p .small { (next(folder)) }
                 @if let Some(automation) = automation {
                     (schedule_form(visitor, folder, automation))
                 }
-            }
-        }
-        section .panel aria-labelledby="parity" {
-            div .cap { (icon("layers")) h2 #parity { "Repair data" } }
-            div .body.stack.tight {
-                p .small {
-                    "With repair data, damaged files can be repaired without a backup. This \
-                     command makes it or brings it up to date:"
-                }
-                p .mono { "steadfast parity make " (folder.shown) }
             }
         }
     }
@@ -369,32 +298,5 @@ fn remove(visitor: &Visitor, folder: &ServedFolder) -> Markup {
                 }
             }
         }
-    }
-}
-
-fn file_state_help(state: FileState) -> &'static str {
-    match state {
-        FileState::Fine => "Its contents are exactly as recorded.",
-        FileState::Touched => "Its contents are exactly as recorded; its date is another.",
-        FileState::Modified => {
-            "Its contents and its date are different: it was saved since it was recorded. If that \
-             was you, accept the change."
-        }
-        FileState::Corrupt => {
-            "Its contents are different, although its date is as recorded. A worn drive, a loose \
-             cable or faulty memory does that."
-        }
-        FileState::Suspect => {
-            "Something changed it and kept its date. Was it you? Some programs do that when they \
-             write into photographs or music. If it was not you, restore it."
-        }
-        FileState::Differs => {
-            "Its contents are not those of a list without dates; the cause is not known."
-        }
-        FileState::Unreadable => "It could not be read, so nothing is known of its contents.",
-        FileState::Unstable => "It was written while it was read. Check it again.",
-        FileState::Missing => "It was recorded and is no longer there.",
-        FileState::TagLost => "Its own record is gone. Its contents are as the catalogue has them.",
-        FileState::TagReplaced => "Its own record and the catalogue disagree about its contents.",
     }
 }

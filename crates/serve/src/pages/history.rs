@@ -1,4 +1,6 @@
-//! The history in the catalogue: the runs over a folder, or the history of one file.
+//! The history in the catalogue: the runs over a folder, or the life of one file.
+
+mod life;
 
 use std::path::Path;
 use std::sync::Arc;
@@ -14,9 +16,11 @@ use steadfast_report::document::Document;
 use steadfast_report::history::{HistoryOf, HistoryView, RunOver, document};
 use steadfast_report::{Units, escape};
 
+use self::life::FileLife;
 use super::browse::{Goal, choice, way};
 use crate::app::App;
-use crate::layout::{Tab, documents, page};
+use crate::folders::name_of;
+use crate::layout::{Tab, documents, framed, page};
 use crate::refusal::Refusal;
 use crate::roots::ServedPath;
 use crate::visitor::{QueryFields, Visitor};
@@ -36,31 +40,46 @@ async fn show(
     let only_root = || app.roots.places().pop().filter(|_| app.roots.places().len() == 1);
     let Some(place) = app.place(&query)?.or_else(only_root) else {
         let content = html! {
-            p { "Every run in the catalogue, and the history of each file." }
+            p { "What happened to each file, and every run." }
             (choice(&app, Goal::History, "Choose a file or a folder in"))
         };
         return Ok(page(&visitor, Some(Tab::Home), "History", &content));
     };
     let at = place.clone();
     let lookup = app.blocking(move |app| look_up(app, &at)).await?;
-    let is_root = place.is_root();
     let content = html! {
-        @if is_root { p { "Every run in the catalogue, and the history of each file." } }
         (way(&app, &place, Goal::History))
         @match &lookup {
-            HistoryLookup::NoCatalogue => p {
-                (app.roots.shown(&place))
-                " has no catalogue, and so no history. Create a catalogue on the start page."
+            HistoryLookup::NoCatalogue => {
+                h1 { "No history" }
+                p {
+                    (app.roots.shown(&place))
+                    " has no catalogue, and so no history. Protect it, and it has one from then on."
+                }
             },
-            HistoryLookup::Unknown => p { "The catalogue does not contain this path." },
-            HistoryLookup::Failed(why) => p .wrong role="alert" { (why) },
-            HistoryLookup::Document(document) => {
+            HistoryLookup::Unknown => {
+                h1 { "No history" }
+                p { "The catalogue does not contain this path." }
+            }
+            HistoryLookup::Failed(why) => {
+                h1 { "The history cannot be read" }
+                p .note.bad role="alert" { (why) }
+            }
+            HistoryLookup::Folder(document) => {
+                h1 { "History of " (name_of(&app.roots.path(&place))) }
                 (documents(std::slice::from_ref(document.as_ref())))
             }
+            HistoryLookup::File(life) => {
+                (life::shown(&place, &name_of(&app.roots.path(&place)), life, app.now()))
+            }
         }
-        @if is_root { (choice(&app, Goal::History, "Choose a file or a folder in")) }
+        @if place.is_root() {
+            section .panel.pad aria-label="Choose" {
+                (choice(&app, Goal::History, "Choose a file or a folder in"))
+            }
+        }
     };
-    Ok(page(&visitor, Some(Tab::Home), "History", &content))
+    Ok(framed(&visitor, Some(Tab::Home), "History", &html! {}, &content))
 }
 
 /// The result of a look-up in the catalogue.
@@ -69,7 +88,8 @@ enum HistoryLookup {
     /// The catalogue does not have this path.
     Unknown,
     Failed(String),
-    Document(Box<Document>),
+    Folder(Box<Document>),
+    File(Box<FileLife>),
 }
 
 fn look_up(app: &App, place: &ServedPath) -> HistoryLookup {
@@ -91,7 +111,7 @@ fn look_up(app: &App, place: &ServedPath) -> HistoryLookup {
 fn of_path(catalogue: &Catalogue, path: &Path) -> Result<HistoryLookup, CatalogueError> {
     let history = catalogue.history(path)?;
     if history.now.is_some() || history.runs.iter().any(|run| !run.happened.is_empty()) {
-        return of_file(catalogue, &history);
+        return of_file(catalogue, history);
     }
     let whole = catalogue.runs_over(path)?;
     let all = path.as_os_str().is_empty();
@@ -107,16 +127,19 @@ fn of_path(catalogue: &Catalogue, path: &Path) -> Result<HistoryLookup, Catalogu
     }
     runs.reverse();
     let view = view_of(catalogue, HistoryOf::Directory { path, runs: &runs });
-    Ok(HistoryLookup::Document(Box::new(document(&view, Units::Si))))
+    Ok(HistoryLookup::Folder(Box::new(document(&view, Units::Si))))
 }
 
-fn of_file(catalogue: &Catalogue, history: &History) -> Result<HistoryLookup, CatalogueError> {
+fn of_file(catalogue: &Catalogue, history: History) -> Result<HistoryLookup, CatalogueError> {
     let first = match &history.now {
         Some(look) => catalogue.runs(look.first_run.saturating_add(1), 1)?,
         None => Vec::new(),
     };
-    let view = HistoryView { first: first.first(), ..view_of(catalogue, HistoryOf::File(history)) };
-    Ok(HistoryLookup::Document(Box::new(document(&view, Units::Si))))
+    let view =
+        HistoryView { first: first.first(), ..view_of(catalogue, HistoryOf::File(&history)) };
+    let document = document(&view, Units::Si);
+    let first = first.into_iter().next();
+    Ok(HistoryLookup::File(Box::new(FileLife { first, history, document })))
 }
 
 fn view_of<'a>(catalogue: &'a Catalogue, of: HistoryOf<'a>) -> HistoryView<'a> {

@@ -4,9 +4,10 @@ use std::sync::Arc;
 
 use axum::Router;
 use axum::extract::State;
-use axum::response::Response;
+use axum::response::{Html, IntoResponse as _, Response};
 use axum::routing::get;
 use maud::{Markup, html};
+use steadfast::catalogue::RunState;
 use steadfast::{FolderFacts, FolderState, Timestamp};
 use steadfast_report::status::accepted;
 use steadfast_report::{Units, advice, escape, progress, units};
@@ -17,7 +18,8 @@ use crate::app::App;
 use crate::dates;
 use crate::folders::{FolderCondition, ServedFolder};
 use crate::icons::{bar, disc, icon, small_icon};
-use crate::layout::{Tab, chip, framed};
+use crate::kinds::StateKind;
+use crate::layout::{Tab, chip, framed, mine};
 use crate::refusal::Refusal;
 use crate::runs::RunVerb;
 use crate::visitor::Visitor;
@@ -26,7 +28,13 @@ use crate::visitor::Visitor;
 const LATELY_MAX: usize = 5;
 
 pub(super) fn routes() -> Router<Arc<App>> {
-    Router::new().route("/", get(home))
+    Router::new().route("/", get(home)).route("/side", get(side))
+}
+
+/// The folders of the side bar, which open pages ask for: damage is shown wherever one is.
+async fn side(State(app): State<Arc<App>>) -> Result<Response, Refusal> {
+    let side = app.blocking(|app| app.folders().len()).await.map(|_| app.side())?;
+    Ok(Html(mine(&side).into_string()).into_response())
 }
 
 async fn home(State(app): State<Arc<App>>, visitor: Visitor) -> Result<Response, Refusal> {
@@ -59,7 +67,7 @@ async fn home(State(app): State<Arc<App>>, visitor: Visitor) -> Result<Response,
 
 /// One sentence about all folders.
 fn verdict(folders: &[ServedFolder]) -> String {
-    let alarms = folders.iter().filter(|folder| folder.settled().alarms()).count() as u64;
+    let alarms = folders.iter().filter(|folder| folder.alarm().alarms()).count() as u64;
     let all = |wanted: &dyn Fn(&FolderCondition) -> bool| {
         folders.iter().all(|folder| wanted(&folder.settled()))
     };
@@ -72,7 +80,7 @@ fn verdict(folders: &[ServedFolder]) -> String {
     } else if all(&|condition| *condition == FolderCondition::Unprotected) {
         "Protect your first folder".to_owned()
     } else {
-        "Some folders are not proved yet".to_owned()
+        "Nothing is known to be damaged; not all is checked".to_owned()
     }
 }
 
@@ -88,48 +96,50 @@ fn summary(folders: &[ServedFolder]) -> String {
 
 /// What needs attention, above everything else.
 fn attention(folders: &[ServedFolder]) -> Markup {
-    let alarms = folders.iter().filter(|folder| folder.settled().alarms());
+    let alarms = folders.iter().filter(|folder| folder.alarm().alarms());
     let alarms: Vec<&ServedFolder> = alarms.collect();
     html! {
         @if !alarms.is_empty() {
-            section .panel.attention aria-label="Show" {
-                ul .list { @for folder in alarms { (alarm(folder)) } }
+            section .panel.attention aria-label="Needs attention" {
+                ul .list { @for (at, folder) in alarms.into_iter().enumerate() {
+                    (alarm(folder, at == 0))
+                } }
             }
         }
     }
 }
 
-fn alarm(folder: &ServedFolder) -> Markup {
-    let condition = folder.settled();
+fn alarm(folder: &ServedFolder, is_first: bool) -> Markup {
+    let condition = folder.alarm();
     let name = &folder.name;
-    let (title, text, action) = match condition {
+    let title = match &condition {
         FolderCondition::Damaged(files) => {
-            let action = show_damaged(files);
-            (
-                format!("{} in {name}", units::counted(files, "damaged file", "damaged files")),
-                "Their contents changed by themselves. See which, and what can be done.",
-                action,
-            )
+            format!("{} in {name}", units::counted(*files, "damaged file", "damaged files"))
         }
-        FolderCondition::Unreadable(files) => (
-            format!("{} in {name} could not be read", units::counted(files, "file", "files")),
-            "What is in them is not known.",
-            "Show".to_owned(),
-        ),
-        FolderCondition::Unfinished => (
-            format!("A repair in {name} was cut off"),
-            "Some pages of a file are repaired and others are not.",
-            "Show".to_owned(),
-        ),
-        FolderCondition::Endangered => {
-            (format!("{name} is in danger"), "See what was found.", "Show".to_owned())
+        FolderCondition::DamagedSoFar(files) => {
+            format!("{} in {name} so far", units::counted(*files, "damaged file", "damaged files"))
         }
-        FolderCondition::Away => (
-            format!("{name} is not connected"),
-            "Connect the drive, then look again.",
-            "Show".to_owned(),
+        FolderCondition::Unreadable(files) => {
+            format!("{} in {name} could not be read", units::counted(*files, "file", "files"))
+        }
+        FolderCondition::Many(files, StateKind::Missing) => {
+            format!("{} files are gone from {name}. Was it you?", units::count(*files))
+        }
+        FolderCondition::Many(files, _) => {
+            format!("{} files changed at once in {name}", units::count(*files))
+        }
+        FolderCondition::Suspect(files) => format!(
+            "{} in {name} changed and kept the date. Was it you?",
+            units::counted(*files, "file", "files")
         ),
-        _ => (format!("{name}: the catalogue cannot be used"), "", "Show".to_owned()),
+        FolderCondition::Missing(files) => format!(
+            "{} gone from {name}. Was it you?",
+            units::counted(*files, "file is", "files are")
+        ),
+        FolderCondition::Unfinished => format!("A repair in {name} was cut off"),
+        FolderCondition::Endangered => format!("{name} is in danger"),
+        FolderCondition::Away(_) => format!("{name} is not connected"),
+        _ => format!("{name}: what is recorded of it cannot be read"),
     };
     let look = condition.look();
     html! {
@@ -137,22 +147,89 @@ fn alarm(folder: &ServedFolder) -> Markup {
             (disc(look.icon, look.class))
             div .what {
                 h2 { (title) }
-                p .small.soft { (reason(folder).unwrap_or(text.to_owned())) }
-                @if let Some(words) = endangered(folder) { p .small { (words) } }
+                p .small.soft { (alarm_text(folder, &condition)) }
             }
-            a .button.main[look.class == "bad"] href=(folder.address()) { (action) }
+            a .button.main[is_first && look.class == "bad"] href=(target(folder, &condition)) {
+                (show_label(&condition))
+            }
         }
+    }
+}
+
+/// What follows the title of an alarm.
+fn alarm_text(folder: &ServedFolder, condition: &FolderCondition) -> String {
+    match condition {
+        FolderCondition::Damaged(_) => {
+            "Their contents changed by themselves. See which, and what can be done.".to_owned()
+        }
+        FolderCondition::DamagedSoFar(_) => "The check goes on; you can look at it now.".to_owned(),
+        FolderCondition::Unreadable(_) => "What is in them is not known.".to_owned(),
+        FolderCondition::Many(_, StateKind::Missing) => {
+            "More than is usual. Restore them, or say that you removed them.".to_owned()
+        }
+        FolderCondition::Many(..) => "Nothing was accepted. Look before you do.".to_owned(),
+        FolderCondition::Suspect(_) => {
+            "A program of yours does that, and so can damage.".to_owned()
+        }
+        FolderCondition::Missing(_) => "Restore them, or say that you removed them.".to_owned(),
+        condition => sentence(folder, condition),
+    }
+}
+
+/// The page that shows what a state is about.
+fn target(folder: &ServedFolder, condition: &FolderCondition) -> String {
+    let address = folder.address();
+    match (condition, &folder.run) {
+        (FolderCondition::DamagedSoFar(_) | FolderCondition::Going(..), Some(run)) => {
+            format!("/runs/{}", run.id)
+        }
+        (FolderCondition::Many(..), _) => format!("{address}/many"),
+        (FolderCondition::Away(_), _) => "/".to_owned(),
+        _ => address,
+    }
+}
+
+/// What a link to it says.
+fn show_label(condition: &FolderCondition) -> String {
+    let counted = |files: &u64, word: &str| {
+        let noun = if *files == 1 { "file" } else { "files" };
+        format!("Show {} {word}{noun}", units::count(*files))
+    };
+    match condition {
+        FolderCondition::Damaged(files) => counted(files, "damaged "),
+        FolderCondition::DamagedSoFar(1) => "Show the file".to_owned(),
+        FolderCondition::DamagedSoFar(files) | FolderCondition::Suspect(files) => {
+            counted(files, "")
+        }
+        FolderCondition::Missing(files) => counted(files, "missing "),
+        FolderCondition::Changed(files) => counted(files, "changed "),
+        FolderCondition::Many(files, _) => format!("Look at the {} files", units::count(*files)),
+        FolderCondition::Away(_) => "Look again".to_owned(),
+        _ => "Show".to_owned(),
     }
 }
 
 /// Why nothing is known of a folder.
 fn reason(folder: &ServedFolder) -> Option<String> {
     match &*folder.audit {
-        FolderState::NotThere(notice) | FolderState::Unknown(notice) => {
-            Some(escape::text(&advice::of_notice(notice)))
-        }
+        FolderState::Unknown(notice) => Some(escape::text(&advice::of_notice(notice))),
         _ => None,
     }
+}
+
+/// What is said of a folder that is not there: since when, and how it was then.
+fn away(folder: &ServedFolder, now: Timestamp) -> String {
+    let Some(seen) = folder.seen else {
+        return "Not connected. It was not seen by this server yet.".to_owned();
+    };
+    let files = units::counted(seen.files, "file", "files");
+    let then = match seen.damaged {
+        0 if seen.is_fine && seen.files == 1 => "its file was exactly as recorded".to_owned(),
+        0 if seen.is_fine => format!("all {files} were exactly as recorded"),
+        0 => format!("no damage was known in {files}"),
+        damaged => format!("{} of {files} were damaged", units::count(damaged)),
+    };
+    format!("Not connected, last seen {}. Then, {then}.", dates::ago(seen.at_s, now.seconds))
 }
 
 /// One folder: its state, a sentence, how much is proved, the next check, and one action.
@@ -171,11 +248,11 @@ fn card(visitor: &Visitor, folder: &ServedFolder, now: Timestamp) -> Markup {
                 (chip(&condition))
             }
             p { (sentence(folder, &condition)) (accepted_lately(folder)) (last(folder, now)) }
-            (gauge(folder))
+            (gauge(folder, now))
             footer {
                 span .next { (small_icon("clock")) span { (next(folder)) } }
                 (action(visitor, folder, &condition))
-                (menu(folder))
+                (menu(visitor, folder))
             }
         }
     }
@@ -184,43 +261,89 @@ fn card(visitor: &Visitor, folder: &ServedFolder, now: Timestamp) -> Markup {
 /// What there is to say of a folder.
 pub(super) fn sentence(folder: &ServedFolder, condition: &FolderCondition) -> String {
     let tagged = folder.facts().map_or(0, |facts| facts.audit.entries);
+    let of_all = |files: u64, is: &str, are: &str| {
+        let verb = if files == 1 { is } else { are };
+        let all = units::counted(tagged, "file", "files");
+        format!("{} of {all} {verb}", units::count(files))
+    };
     match condition {
-        FolderCondition::Damaged(files) => format!(
-            "{} of {} damaged.",
-            units::count(*files),
-            units::counted(tagged, "file is", "files are")
-        ),
-        FolderCondition::Unreadable(files) => format!(
-            "{} of {} could not be read.",
-            units::count(*files),
-            units::counted(tagged, "file", "files")
-        ),
+        FolderCondition::Damaged(files) => {
+            format!("{}.", of_all(*files, "is damaged", "are damaged"))
+        }
+        FolderCondition::DamagedSoFar(files) => {
+            let damaged = units::counted(*files, "is damaged", "are damaged");
+            format!("{} {damaged}.", read_so_far(folder))
+        }
+        FolderCondition::Unreadable(files) => {
+            format!("{}.", of_all(*files, "could not be read", "could not be read"))
+        }
+        FolderCondition::Many(files, StateKind::Missing) => {
+            format!("{}. That is more than usual.", of_all(*files, "is gone", "are gone"))
+        }
+        FolderCondition::Many(files, _) => {
+            format!("{} at once. That is more than usual.", of_all(*files, "changed", "changed"))
+        }
+        FolderCondition::Missing(files) => {
+            format!("{}. Was it you?", of_all(*files, "is gone", "are gone"))
+        }
         FolderCondition::Changed(files) => format!(
-            "{} changed or missing since they were recorded. If that was you, accept it.",
-            units::counted(*files, "file is", "files are")
+            "{} since recorded. If that was you, accept it.",
+            of_all(*files, "was changed", "were changed")
         ),
         FolderCondition::Suspect(files) => format!(
-            "{} changed by something that kept the date. Was it you?",
-            units::counted(*files, "file was", "files were")
+            "{} by something that kept the date. Was it you?",
+            of_all(*files, "was changed", "were changed")
         ),
+        FolderCondition::Stopped(_) => stopped(folder),
         FolderCondition::Unfinished => unfinished(folder),
         FolderCondition::Endangered => endangered(folder).unwrap_or_default(),
         FolderCondition::Intact => all_intact(tagged),
         FolderCondition::Late => late(folder),
+        FolderCondition::Recorded => format!(
+            "{} recorded. Nothing was compared with that yet, so nothing is known about them.",
+            units::counted(tagged, "file is", "files are")
+        ),
         FolderCondition::Unprotected => {
             "Nothing is recorded yet, so damage could not be noticed.".to_owned()
         }
-        FolderCondition::Going(..) => {
-            let now = folder.run.as_ref().map(|run| run.control.snapshot().progress);
-            format!(
-                "{} read so far.",
-                units::counted(now.map_or(0, |now| now.files), "file was", "files were")
-            )
-        }
-        FolderCondition::Away | FolderCondition::Unknown => reason(folder).unwrap_or_else(|| {
+        FolderCondition::Going(..) => read_so_far(folder),
+        FolderCondition::Away(_) => away(folder, (steadfast::Options::default().now)()),
+        FolderCondition::Unknown => reason(folder).unwrap_or_else(|| {
             "It is part of a larger catalogued tree, which is not served here.".to_owned()
         }),
     }
+}
+
+/// How many files a run has read, and how long it still takes.
+fn read_so_far(folder: &ServedFolder) -> String {
+    let now = folder.run.as_ref().map(|run| run.control.snapshot().progress).unwrap_or_default();
+    let files = units::count(now.files);
+    let of_all = now.total.map(|(files, _)| format!(" of {}", units::count(files)));
+    let left = progress::remaining_ns(&now).map(units::rough_duration);
+    let left = left.map(|left| format!(", about {left} left")).unwrap_or_default();
+    format!("{files}{} files read{left}.", of_all.unwrap_or_default())
+}
+
+/// What a stopped check proved.
+fn stopped(folder: &ServedFolder) -> String {
+    let facts = folder.facts();
+    let Some((run, proved)) = facts.and_then(FolderFacts::stopped_check) else {
+        return String::new();
+    };
+    let tagged = facts.map_or(0, |facts| facts.audit.tagged);
+    let how = match run.state {
+        RunState::Interrupted => "The check was stopped",
+        _ => "The program or the computer ended",
+    };
+    if proved == 0 {
+        return format!("{how} before any file was compared: nothing new is known.");
+    }
+    format!(
+        "{how}: {} of {} were read until then, and are exactly as recorded. Nothing new is known \
+         of the others.",
+        units::count(proved),
+        units::counted(tagged, "file", "files")
+    )
 }
 
 /// What is wrong with its schedule, its repair data or its drives.
@@ -283,17 +406,27 @@ fn last(folder: &ServedFolder, now: Timestamp) -> Markup {
 }
 
 /// How much is proved, or how far a run is.
-pub(super) fn gauge(folder: &ServedFolder) -> Markup {
+pub(super) fn gauge(folder: &ServedFolder, now: Timestamp) -> Markup {
     let going = folder.run.as_ref().map(|run| run.control.snapshot().progress);
     let done = going.as_ref().map(|now| progress::share(now).unwrap_or(0.0));
+    if let Some(seen) = folder.seen {
+        let says = format!("As of {}", dates::ago(seen.at_s, now.seconds));
+        return html! { div .gauge { (bar(1.0, "f-idle", "", &says)) p { span { (says) } } } };
+    }
     let (share, class, says, bytes) = match (done, folder.facts()) {
         (Some(share), _) => (share, "f-info", "of this run".to_owned(), None),
-        (None, Some(facts)) => {
+        (None, Some(facts)) if facts.audit.checked || facts.stopped_check().is_some() => {
             let class = if share_of(facts) > 0.9 { "f-good" } else { "f-warn" };
-            let says = format!("checked within {} days", facts.cover_days);
-            (share_of(facts), class, says, Some(facts.audit.bytes))
+            let (share, says) = match facts.stopped_check() {
+                Some((_, proved)) => {
+                    let share = proved as f64 / facts.audit.tagged.max(1) as f64;
+                    (share, "read, the rest is not known".to_owned())
+                }
+                None => (share_of(facts), format!("checked within {} days", facts.cover_days)),
+            };
+            (share, class, says, Some(facts.audit.bytes))
         }
-        (None, None) => (0.0, "f-idle", String::new(), None),
+        (None, _) => (0.0, "f-idle", String::new(), None),
     };
     let percent = units::share(share);
     html! {
@@ -322,27 +455,20 @@ pub(super) fn next(folder: &ServedFolder) -> String {
 
 /// The next sensible step.
 fn action(visitor: &Visitor, folder: &ServedFolder, condition: &FolderCondition) -> Markup {
-    let link = |text: &str, main: bool| {
-        html! { a .button.main[main] href=(folder.address()) { (text) } }
-    };
     match condition {
-        FolderCondition::Damaged(files) => link(&show_damaged(*files), true),
-        FolderCondition::Unreadable(_)
-        | FolderCondition::Unfinished
-        | FolderCondition::Endangered
-        | FolderCondition::Unknown => link("Show", false),
-        FolderCondition::Suspect(files) | FolderCondition::Changed(files) => link(
-            &format!("Show {}", units::counted(*files, "changed file", "changed files")),
-            false,
-        ),
-        FolderCondition::Away => html! { a .button href="/" { "Look again" } },
         FolderCondition::Going(..) => {
             let run = folder.run.as_ref().map_or(0, |run| run.id);
             html! { a .button href=(format!("/runs/{run}")) { "Watch" } }
         }
-        FolderCondition::Late => check(visitor, folder, true),
+        FolderCondition::Stopped(_) => resume(visitor, folder),
+        FolderCondition::Late | FolderCondition::Recorded => check(visitor, folder, true),
         FolderCondition::Intact => check(visitor, folder, false),
         FolderCondition::Unprotected => protect(folder),
+        condition => html! {
+            a .button.main[condition.look().class == "bad"] href=(target(folder, condition)) {
+                (show_label(condition))
+            }
+        },
     }
 }
 
@@ -354,33 +480,61 @@ pub(super) fn protect(folder: &ServedFolder) -> Markup {
 
 /// A button that checks a whole folder.
 pub(super) fn check(visitor: &Visitor, folder: &ServedFolder, main: bool) -> Markup {
+    begin(visitor, folder, RunVerb::Check, main.then_some("main"), "Check now")
+}
+
+/// A button that goes on with a check that was stopped.
+pub(super) fn resume(visitor: &Visitor, folder: &ServedFolder) -> Markup {
+    begin(visitor, folder, RunVerb::Resume, Some("main"), "Go on")
+}
+
+/// A button that begins a run of a whole folder.
+fn begin(
+    visitor: &Visitor,
+    folder: &ServedFolder,
+    verb: RunVerb,
+    class: Option<&str>,
+    label: &str,
+) -> Markup {
+    let sign = match verb {
+        RunVerb::Resume => "play",
+        RunVerb::Update => "check",
+        RunVerb::Protect => "intact",
+        _ => "checking",
+    };
     html! {
         form method="post" action="/runs" {
             (visitor.csrf())
             input type="hidden" name="place" value=(folder.place.token());
-            button .main[main] type="submit" name="verb" value=(RunVerb::Check.name()) {
-                (icon("checking")) "Check now"
+            button class=[class] type="submit" name="verb" value=(verb.name()) {
+                (icon(sign)) (label)
             }
         }
     }
 }
 
 /// What is needed more rarely.
-fn menu(folder: &ServedFolder) -> Markup {
+pub(super) fn menu(visitor: &Visitor, folder: &ServedFolder) -> Markup {
     let query = folder.place.query();
+    let is_idle = folder.run.is_none() && folder.facts().is_some();
+    let link = |address: String, name: &str, label: &str| {
+        html! { li { a href=(address) { (icon(name)) (label) } } }
+    };
     html! {
         details .menu {
             summary aria-label=(format!("More for {}", folder.name)) { (icon("more")) }
             ul {
-                li { a href=(format!("/run?place={query}")) {
-                    (icon("checking")) "Check or tag with options"
-                } }
-                li { a href=(format!("/browse?place={query}")) {
-                    (icon("file")) "Choose a folder or a file in it"
-                } }
-                li { a href=(format!("/history?place={query}")) {
-                    (icon("activity")) "History"
-                } }
+                @if is_idle {
+                    li { (begin(visitor, folder, RunVerb::Check, None, "Check all of it now")) }
+                    li { (begin(visitor, folder, RunVerb::Protect, None, "Protect new files")) }
+                    li { (begin(visitor, folder, RunVerb::Update, None, "Accept all changes")) }
+                }
+                (link(format!("/run?place={query}"), "settings", "Check with options"))
+                (link(format!("/copies?place={query}"), "repair", "Repair from another copy"))
+                @let compare = format!("/differences?place={query}");
+                (link(compare, "layers", "Compare with another folder"))
+                (link(format!("/browse?place={query}"), "file", "Choose a file in it"))
+                (link(format!("/history?place={query}"), "activity", "History"))
             }
         }
     }
@@ -395,7 +549,7 @@ fn lately(folders: &[ServedFolder], now: Timestamp) -> Markup {
                 a .small href="/activity" { "All activity" }
             }
             @if runs.is_empty() { p .body.soft { "No runs yet." } }
-            ul .list.lines {
+            ul .event {
                 @for run in runs.iter().take(LATELY_MAX) { (activity::line(run, now)) }
             }
         }
@@ -420,10 +574,6 @@ fn coming(folders: &[ServedFolder]) -> Markup {
             }
         }
     }
-}
-
-fn show_damaged(files: u64) -> String {
-    format!("Show {}", units::counted(files, "damaged file", "damaged files"))
 }
 
 fn scheduled(every: Every, at: &str) -> String {

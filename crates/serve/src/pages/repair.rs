@@ -1,25 +1,32 @@
-//! A repair: how far it is, the plan first, and then what was done.
+//! A repair: how far it is, the plan first, and then what was done; what to do if nothing helps;
+//! and the damaged files that are kept.
 
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Router;
-use axum::extract::{Path, State};
+use axum::extract::{self, State};
 use axum::response::{Redirect, Response};
 use axum::routing::{get, post};
 use maud::{Markup, html};
-use steadfast_report::units;
+use steadfast::repair::discard;
+use steadfast_report::{Units, escape, units};
 
 use crate::app::App;
-use crate::icons::{disc, icon, small_icon};
+use crate::fields::NamedValues;
+use crate::folders::name_of;
+use crate::icons::{bar, disc, drawn, icon, small_icon};
+use crate::kinds::StateKind;
 use crate::layout::{Tab, framed};
 use crate::live::{Live, LiveParts, follow, part, stand};
 use crate::refusal::Refusal;
 use crate::repairs::{
-    MendedFile, MendedFolder, RepairEnd, RepairFiles, RepairSnapshot, ServedRepair, damaged_in,
+    MendedFile, MendedFolder, RepairEnd, RepairFiles, RepairSnapshot, RepairWish, ServedRepair,
+    files_of,
 };
 use crate::roots::ServedPath;
-use crate::visitor::{FormFields, Visitor};
+use crate::visitor::{FormFields, QueryFields, Visitor};
 use crate::words;
 
 /// How long the answer to a form waits for the end, so that a short repair shows no progress.
@@ -38,6 +45,8 @@ impl Live for RepairSnapshot {
 pub(super) fn routes() -> Router<Arc<App>> {
     Router::new()
         .route("/repair", post(begin))
+        .route("/repair/discard", post(throw_away))
+        .route("/copies", get(copies))
         .route("/repairs/{id}", get(show))
         .route("/repairs/{id}/events", get(events))
         .route("/repairs/{id}/stop", post(stop))
@@ -52,7 +61,19 @@ async fn begin(
     if let Some(run) = app.runs.going_in(&place, &app.roots) {
         return Ok(Redirect::to(&format!("/runs/{}?overlaps=1", run.id)));
     }
-    let is_agreed = form.text("agreed").is_some();
+    let kind = form.text("kind").and_then(|kind| kind.parse().ok());
+    let (query, kind_name) = (place.query(), kind.map_or("", StateKind::name));
+    let wish = RepairWish {
+        kind,
+        from: match copy_of(&app, &form) {
+            Ok(from) => from,
+            Err(()) => {
+                let page = format!("/copies?place={query}&kind={kind_name}&unknown=1");
+                return Ok(Redirect::to(&page));
+            }
+        },
+        is_agreed: form.text("agreed").is_some(),
+    };
     let begun = app.blocking(move |app| {
         let path = app.roots.path(&place);
         let files = match place.is_root() {
@@ -60,14 +81,81 @@ async fn begin(
             true => {
                 let folder = app.folder(place.root);
                 let facts = folder.as_ref().and_then(|folder| folder.facts());
-                facts.map_or_else(RepairFiles::default, |facts| damaged_in(facts, &path))
+                facts.map_or_else(RepairFiles::default, |facts| files_of(facts, &path, kind))
             }
         };
-        app.repairs.begin(place, files, &app.roots, app.config.trees.clone(), is_agreed)
+        app.repairs.begin(place, files, &app.roots, app.config.trees.clone(), wish)
     });
     let repair = begun.await?.ok_or(Refusal::TooMuch)?;
     repair.control.over_within(PATIENCE).await;
     Ok(Redirect::to(&format!("/repairs/{}", repair.id)))
+}
+
+/// Returns the copy that a form names, by a token or a path; fails if it is beneath no root.
+fn copy_of(app: &App, form: &NamedValues) -> Result<Option<ServedPath>, ()> {
+    let path = form.text("path").map(str::trim).filter(|path| !path.is_empty());
+    let token = form.text("from").filter(|token| !token.is_empty());
+    match (path, token) {
+        (Some(path), _) => app.roots.place_of(Path::new(path)).ok_or(()).map(Some),
+        (None, Some(token)) => app.roots.place(token).ok_or(()).map(Some),
+        (None, None) => Ok(None),
+    }
+}
+
+/// Asks which folder has a copy.
+async fn copies(
+    State(app): State<Arc<App>>,
+    visitor: Visitor,
+    QueryFields(query): QueryFields,
+) -> Result<Response, Refusal> {
+    let place = app.place(&query)?.ok_or(Refusal::NotFound)?;
+    let others = app.roots.places().into_iter().filter(|other| other.root != place.root);
+    let others: Vec<ServedPath> = others.collect();
+    let content = html! {
+        (trail(&app, &place, "Another copy"))
+        h1 { "Which folder has a copy?" }
+        @if query.text("unknown").is_some() {
+            p .note.bad role="alert" {
+                "That path is beneath no folder that this server shows. Start it with that folder \
+                 as well, and choose it here."
+            }
+        }
+        form .panel method="post" action="/repair" {
+            (visitor.csrf())
+            input type="hidden" name="place" value=(place.token());
+            @if let Some(kind) = query.text("kind") {
+                input type="hidden" name="kind" value=(kind);
+            }
+            div .body.stack.tight {
+                p .small {
+                    "A backup, another drive, the card it came from. A copy is used only if it is \
+                     exactly what was recorded. First you see what it can repair."
+                }
+                @if !others.is_empty() {
+                    fieldset .pick {
+                        legend { "One of your folders" }
+                        @for other in &others {
+                            label {
+                                input type="radio" name="from" value=(other.token());
+                                (icon("folder"))
+                                span .what { (name_of(&app.roots.path(other)))
+                                    small { (app.roots.shown(other)) } }
+                            }
+                        }
+                    }
+                }
+                div .field {
+                    label for="path" { "Or a folder or a file within one of them" }
+                    input #path type="text" name="path" maxlength="4000" autocomplete="off"
+                        placeholder=(app.roots.shown(&place));
+                }
+                div .row {
+                    button .main type="submit" { (icon("repair")) "See what it can repair…" }
+                }
+            }
+        }
+    };
+    Ok(framed(&visitor, Some(Tab::Home), "Another copy", &html! {}, &content))
 }
 
 /// Finds a repair by the number in an address.
@@ -78,46 +166,54 @@ fn found(app: &App, id: &str) -> Result<Arc<ServedRepair>, Refusal> {
 async fn show(
     State(app): State<Arc<App>>,
     visitor: Visitor,
-    Path(id): Path<String>,
+    extract::Path(id): extract::Path<String>,
 ) -> Result<Response, Refusal> {
     let repair = found(&app, &id)?;
-    let place = &repair.place;
     let snapshot = repair.control.snapshot();
+    let root = repair.place.root;
+    app.blocking(move |app| app.folder(root).is_some()).await?;
+    let visitor = visitor.with_side(app.side());
     let (head, content) = match snapshot.end.as_deref() {
         // Browsers without scripts reload the page.
         None => (
             html! { noscript { meta http-equiv="refresh" content="2"; } },
             going(&visitor, &repair, &snapshot),
         ),
-        Some(end) => (html! {}, over(&visitor, place, end)),
+        Some(end) => (html! {}, over(&app, &visitor, &repair, end)),
     };
-    let content = html! {
-        p .trail { a href=(format!("/folders/{}", place.root)) { (app.roots.shown(place)) } }
-        (content)
-        p { a .button href=(format!("/folders/{}", place.root)) { "Back to the folder" } }
-    };
+    let last = if repair.wish.is_agreed { "Repair" } else { "Repair plan" };
+    let content = html! { (trail(&app, &repair.place, last)) (content) };
     Ok(framed(&visitor, Some(Tab::Home), "Repair", &head, &content))
+}
+
+fn trail(app: &App, place: &ServedPath, last: &str) -> Markup {
+    html! {
+        p .trail {
+            a href="/" { "Folders" }
+            (small_icon("chevron"))
+            a href=(format!("/folders/{}", place.root)) {
+                (name_of(&app.roots.path(&place.with(Path::new("")))))
+            }
+            (small_icon("chevron"))
+            span { (last) }
+        }
+    }
 }
 
 /// The page while a repair is planned or carried out. Its parts are replaced as they change.
 fn going(visitor: &Visitor, repair: &ServedRepair, snapshot: &RepairSnapshot) -> Markup {
     let parts = snapshot.parts();
     html! {
-        div #live .stack data-events=(format!("/repairs/{}/events", repair.id))
-            data-lost="The server does not answer. This page shows its last update." {
+        div #live .stack data-events=(format!("/repairs/{}/events", repair.id)) {
             div .head {
                 div {
-                    @if repair.is_agreed {
+                    @if repair.wish.is_agreed {
                         h1 { "Repairing" }
-                        p .soft {
-                            "A repaired file replaces a damaged one only when it is exactly as \
-                             recorded. The damaged file is kept until you discard it."
-                        }
+                        p .soft { (KEPT) }
                     } @else {
                         h1 { "Finding out what can be repaired" }
                         p .soft {
-                            "Damaged files and what could replace them are read. Nothing is \
-                             written."
+                            "Files and what could replace them are read. Nothing is written."
                         }
                     }
                 }
@@ -128,11 +224,11 @@ fn going(visitor: &Visitor, repair: &ServedRepair, snapshot: &RepairSnapshot) ->
                     }
                 }
             }
-            (part(&parts, "stand"))
             section .panel aria-labelledby="progress" {
                 div .body.stack.tight {
                     h2 #progress .told { "Progress" }
                     (part(&parts, "bar"))
+                    (part(&parts, "stand"))
                 }
             }
             div .told role="status" aria-live="polite" data-live="say" {}
@@ -140,154 +236,360 @@ fn going(visitor: &Visitor, repair: &ServedRepair, snapshot: &RepairSnapshot) ->
     }
 }
 
+const KEPT: &str = "A repaired file takes its place only when it is exactly as recorded. The file \
+                    of before is kept until you throw it away.";
+
 /// How far it is.
 fn parts(state: &RepairSnapshot) -> Vec<(&'static str, Markup)> {
-    let (done, say) = match state.told {
-        0 => (
-            state.seen,
-            format!(
-                "{} of {} read",
-                units::count(state.seen),
-                units::counted(state.all, "file", "files")
-            ),
-        ),
-        told => (
-            told,
-            format!(
-                "{} of {} settled",
-                units::count(told),
-                units::counted(state.all, "file", "files")
-            ),
-        ),
-    };
+    let (done, verb) = if state.told == 0 { (state.seen, "read") } else { (state.told, "settled") };
+    let files = units::counted(state.all, "file", "files");
+    let say = format!("{} of {files} {verb}", units::count(done));
     let all = state.all.max(1);
-    let bar = html! {
+    let shown = html! {
         p .say { b { (say) } }
-        progress max=(all) value=[(done > 0).then_some(done)] aria-labelledby="progress" {}
+        (bar(done as f64 / all as f64, "f-info", "tall", &say))
     };
     let tenths = (done * 10 / all) as f64 / 10.0;
     vec![
         ("stand", stand(state.status, words::run_status(state.status))),
-        ("bar", bar),
+        ("bar", shown),
         ("say", html! { (units::percent(tenths)) }),
     ]
 }
 
 /// The page of a repair that has ended.
-fn over(visitor: &Visitor, place: &ServedPath, end: &RepairEnd) -> Markup {
-    html! {
-        @match end {
-            RepairEnd::Failed(why) => {
-                (verdict("bad", "damaged", "The repair could not begin"))
-                p .note.bad role="alert" { (why) }
+fn over(app: &App, visitor: &Visitor, repair: &ServedRepair, end: &RepairEnd) -> Markup {
+    match end {
+        RepairEnd::Failed(why) => html! {
+            (verdict("bad", "damaged", "The repair could not begin", html! {}))
+            details .fold open {
+                summary { (small_icon("chevron")) "Why" }
+                div .body { p { (why) } }
             }
-            RepairEnd::Nothing => {
-                (verdict("good", "intact", "Nothing here is known to be damaged."))
-            }
-            RepairEnd::Done(mended) => (shown(visitor, place, mended)),
-        }
+        },
+        RepairEnd::Nothing => html! {
+            (verdict("good", "intact", "Nothing here is known to need repair", html! {}))
+            p { a .button href=(format!("/folders/{}", repair.place.root)) { "To the folder" } }
+        },
+        RepairEnd::Done(mended) => shown(app, visitor, repair, mended),
     }
 }
 
 async fn events(
     State(app): State<Arc<App>>,
     visitor: Visitor,
-    Path(id): Path<String>,
+    extract::Path(id): extract::Path<String>,
 ) -> Result<Response, Refusal> {
     let repair = found(&app, &id)?;
     Ok(follow(&repair.control, visitor.session().cloned()))
 }
 
-async fn stop(State(app): State<Arc<App>>, Path(id): Path<String>) -> Result<Redirect, Refusal> {
+async fn stop(
+    State(app): State<Arc<App>>,
+    extract::Path(id): extract::Path<String>,
+) -> Result<Redirect, Refusal> {
     let repair = found(&app, &id)?;
     repair.control.stop();
     Ok(Redirect::to(&format!("/repairs/{}", repair.id)))
 }
 
-fn verdict(class: &str, name: &str, title: &str) -> Markup {
-    html! { div .verdict { (disc(name, &format!("{class} big"))) div { h1 { (title) } } } }
+/// Throws the files away that one repair kept.
+async fn throw_away(
+    State(app): State<Arc<App>>,
+    FormFields(form): FormFields,
+) -> Result<Redirect, Refusal> {
+    let place = app.place(&form)?.filter(|place| place.is_root()).ok_or(Refusal::Malformed)?;
+    let number = form.number("number").ok_or(Refusal::Malformed)?;
+    let root = place.root;
+    let thrown = app.blocking(move |app| {
+        let path = app.roots.root(&place).map_err(|_| Refusal::NotFound)?;
+        discard(&path, number, &mut |_| {}).map_err(|_| Refusal::Conflict)
+    });
+    thrown.await??;
+    Ok(Redirect::to(&format!("/folders/{root}")))
 }
 
-fn shown(visitor: &Visitor, place: &ServedPath, mended: &MendedFolder) -> Markup {
+fn verdict(class: &str, name: &str, title: &str, beneath: Markup) -> Markup {
+    html! {
+        div .verdict {
+            (disc(name, &format!("{class} big")))
+            div { h1 { (title) } (beneath) }
+        }
+    }
+}
+
+fn shown(app: &App, visitor: &Visitor, repair: &ServedRepair, mended: &MendedFolder) -> Markup {
     let summary = &mended.summary;
     let (good, bad) = (summary.repaired, summary.not_repaired + summary.undecided.len() as u64);
+    let lacking: Vec<&MendedFile> = mended.files.iter().filter(|one| one.fault.is_some()).collect();
+    let given: Vec<&MendedFile> = mended.files.iter().filter(|one| one.fault.is_none()).collect();
+    let (class, name) = match bad {
+        _ if summary.interrupted => ("warn", "stopped"),
+        0 => ("good", "repair"),
+        _ if good > 0 => ("info", "repair"),
+        _ => ("bad", "damaged"),
+    };
     let title = match summary.is_done {
         _ if summary.interrupted => "Stopped before the end".to_owned(),
         true => done_title(good, bad),
         false => planned_title(good, bad),
     };
-    let (class, name) = match bad {
-        _ if summary.interrupted => ("warn", "stop"),
-        0 => ("good", "repair"),
-        _ => ("bad", "damaged"),
-    };
     html! {
-        (verdict(class, name, &title))
-        @if !summary.is_done && !summary.interrupted && good > 0 {
-            form method="post" action="/repair" {
-                (visitor.csrf())
-                input type="hidden" name="place" value=(place.token());
-                button .main type="submit" name="agreed" value="1" {
-                    (icon("repair")) "Repair " (units::counted(good, "file", "files"))
-                }
-                p .small.soft {
-                    "A repaired file replaces a damaged one only when it is exactly as recorded. \
-                     The damaged file is kept until you discard it."
-                }
+        (verdict(class, name, &title, html! {
+            p .soft {
+                @if summary.is_done { "The others are as they were." }
+                @else { "This is a plan: nothing was written." }
             }
-        }
+            @if !summary.is_done && !summary.interrupted && good > 0 {
+                (agree(visitor, repair, good))
+            }
+        }))
         @if mended.more > 0 {
             p .note.warn {
-                (units::counted(mended.more, "further damaged file", "further damaged files"))
-                " not looked at here: one repair takes 1,000. In a terminal, `steadfast repair` \
-                 takes all."
+                (units::counted(mended.more, "further file was", "further files were"))
+                " not looked at: one repair takes 1,000. Repeat it for the others."
             }
         }
-        @for (_, folder) in &summary.originals {
-            p .note { "The damaged files are kept in " (steadfast_report::escape::path(folder)) }
-        }
-        section .panel aria-label="Repair" {
-            ul .list.lines { @for file in &mended.files { (line(file, summary.is_done)) } }
+        div .cols {
+            div .stack {
+                @if !given.is_empty() { (plan(&given, summary.is_done)) }
+                @if !lacking.is_empty() {
+                    (without_copy(&lacking))
+                    (what_now(app, visitor, repair))
+                }
+            }
+            (stays(app, repair, mended))
         }
     }
 }
 
-fn line(file: &MendedFile, is_done: bool) -> Markup {
-    let (class, name, word) = match (&file.fault, is_done) {
-        (Some(_), _) => ("bad", "damaged", "Cannot be repaired"),
-        (None, true) => ("good", "check", "Repaired"),
-        (None, false) => ("info", "repair", "Can be repaired"),
+/// The button that carries the plan out.
+fn agree(visitor: &Visitor, repair: &ServedRepair, good: u64) -> Markup {
+    html! {
+        div .row {
+            form method="post" action="/repair" {
+                (wished(visitor, repair))
+                button .main type="submit" name="agreed" value="1" {
+                    (icon("repair")) "Put back " (units::counted(good, "file", "files"))
+                }
+            }
+            a .button href=(format!("/folders/{}", repair.place.root)) { "Cancel" }
+        }
+    }
+}
+
+/// The fields of the same repair.
+fn wished(visitor: &Visitor, repair: &ServedRepair) -> Markup {
+    html! {
+        (visitor.csrf())
+        input type="hidden" name="place" value=(repair.place.token());
+        @if let Some(kind) = repair.wish.kind {
+            input type="hidden" name="kind" value=(kind.name());
+        }
+        @if let Some(from) = &repair.wish.from {
+            input type="hidden" name="from" value=(from.token());
+        }
+    }
+}
+
+/// What is put back, from where.
+fn plan(files: &[&MendedFile], is_done: bool) -> Markup {
+    let count = units::count(files.len() as u64);
+    let are = if files.len() == 1 { "is" } else { "are" };
+    html! {
+        section .panel aria-labelledby="plan" {
+            div .cap {
+                h2 #plan {
+                    @if is_done { (count) " " (are) " as recorded again" }
+                    @else { (count) " " (are) " put back" }
+                }
+            }
+            ul .plan.list-top {
+                @for file in files {
+                    li {
+                        (file_icon(file, is_done))
+                        (named(file))
+                        p .from {
+                            @for source in &file.sources { span { "from " (source) " " } }
+                            @if file.sources.is_empty() { "The record alone" }
+                            small { "Gives back exactly what was recorded" }
+                        }
+                        span .size { (Units::Si.bytes(file.length)) }
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn file_icon(file: &MendedFile, is_done: bool) -> Markup {
+    let (class, name) = match file.kind {
+        _ if is_done => ("good", "check"),
+        Some(kind) => kind.look(),
+        None => ("idle", "file"),
+    };
+    drawn(name, &format!("icon {class}"))
+}
+
+/// A file by its name and its folder.
+fn named(file: &MendedFile) -> Markup {
+    let last = file.below.file_name().map_or(file.below.as_path(), Path::new);
+    let above = file.below.parent().map(escape::path).unwrap_or_default();
+    html! {
+        p .file {
+            (escape::path(last))
+            small {
+                (above) @if !above.is_empty() { ", " }
+                (file.kind.map_or("", StateKind::word).to_lowercase())
+            }
+        }
+    }
+}
+
+fn without_copy(files: &[&MendedFile]) -> Markup {
+    let title = match files.len() {
+        1 => "1 has no good copy yet".to_owned(),
+        many => format!("{} have no good copy yet", units::count(many as u64)),
     };
     html! {
-        li {
-            span .state.(class) { (small_icon(name)) (word) }
-            span .what {
-                span { (file.shown) }
-                @if let Some(fault) = &file.fault { span .soft { (fault) } }
-                @for source in &file.sources { span .soft { "from " (source) } }
+        section .panel.attention.mild aria-labelledby="lacking" {
+            div .cap { (icon("missing")) h2 #lacking { (title) } }
+            ul .list {
+                @for file in files {
+                    li {
+                        div .what {
+                            (named(file))
+                            @if let Some(fault) = &file.fault {
+                                details .fold.plain {
+                                    summary { (small_icon("chevron")) "Why" }
+                                    div .body { p .small { (fault) } }
+                                }
+                            }
+                        }
+                        span .small { (Units::Si.bytes(file.length)) }
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// What can be done when nothing can be repaired, the likeliest first.
+fn what_now(app: &App, visitor: &Visitor, repair: &ServedRepair) -> Markup {
+    let query = repair.place.query();
+    let kind = repair.wish.kind.map_or("", StateKind::name);
+    let away = away(app);
+    html! {
+        section .panel aria-labelledby="now" {
+            div .cap { h2 #now { "What you can do now" } }
+            ol .ways.list-top {
+                @if !away.is_empty() {
+                    li {
+                        span .no { (icon("away")) }
+                        div { h3 { "Connect a drive that may have it" }
+                            p { (away.join(", ")) ": not connected, and not searched." } }
+                        form method="post" action="/repair" {
+                            (wished(visitor, repair))
+                            button type="submit" { (icon("checking")) "Look again" }
+                        }
+                    }
+                }
+                li {
+                    span .no { (icon("folder")) }
+                    div { h3 { "Choose a folder with a copy" }
+                        p { "A backup, another computer, the card it came from." } }
+                    a .button href=(format!("/copies?place={query}&kind={kind}")) {
+                        "Choose a folder…"
+                    }
+                }
+                li {
+                    span .no { (icon("search")) }
+                    div { h3 { "Look a copy up" }
+                        p { "Drop the file that you have: is it the right one?" } }
+                    a .button href="/drop" { "Look up a file" }
+                }
+                li {
+                    span .no { (icon("check")) }
+                    div { h3 { "Keep it as it is" }
+                        p {
+                            "Nobody has a copy, and it is good enough? In a terminal, `steadfast \
+                             retag --accept` records it as it is now."
+                        } }
+                }
+            }
+        }
+    }
+}
+
+/// Returns the names of folders that are not there.
+fn away(app: &App) -> Vec<String> {
+    let away = app.roots.places().into_iter().filter(|place| app.roots.root(place).is_err());
+    away.map(|place| name_of(&app.roots.path(&place))).collect()
+}
+
+/// What is not touched, and where it was searched.
+fn stays(app: &App, repair: &ServedRepair, mended: &MendedFolder) -> Markup {
+    let summary = &mended.summary;
+    let left = summary.left;
+    html! {
+        section .panel aria-labelledby="stays" {
+            div .cap { h2 #stays { "What stays as it is" } }
+            div .body.stack.tight.small {
+                @if summary.is_done && !summary.originals.is_empty() {
+                    p { "The files of before are kept:" }
+                    @for (_, folder) in &summary.originals { p .mono { (escape::path(folder)) } }
+                    p { "Throw them away on the page of the folder." }
+                } @else { p { (KEPT) } }
+                @if left.suspect > 0 {
+                    p {
+                        (units::counted(left.suspect, "file", "files"))
+                        " about which you are asked (“was it you?”) stay as they are."
+                    }
+                }
+                @if left.modified > 0 {
+                    p { (units::counted(left.modified, "changed file stays", "changed files stay"))
+                        " as they are." }
+                }
+                p { b { "Searched: " } "the folder itself, its repair data"
+                    @if let Some(from) = &repair.wish.from { ", " (app.roots.shown(from)) }
+                    ". Other folders only if you choose them." }
             }
         }
     }
 }
 
 fn planned_title(good: u64, bad: u64) -> String {
-    match bad {
-        0 if good == 0 => "Nothing is damaged".to_owned(),
-        0 => format!("{} can be repaired", units::counted(good, "file", "files")),
-        bad => format!(
-            "{} can be repaired, {} cannot",
-            units::counted(good, "file", "files"),
-            units::count(bad)
+    match (good, bad) {
+        (0, 0) => "Nothing needs repair".to_owned(),
+        (0, bad) => {
+            format!(
+                "{} be repaired yet: no good copy was found",
+                units::counted(bad, "file cannot", "files cannot")
+            )
+        }
+        (good, 0) => {
+            format!(
+                "{} be put back, exactly as recorded",
+                units::counted(good, "file can", "files can")
+            )
+        }
+        (good, bad) => format!(
+            "{} of {} can be put back, exactly as recorded",
+            units::count(good),
+            units::counted(good + bad, "file", "files")
         ),
     }
 }
 
 fn done_title(good: u64, bad: u64) -> String {
     match bad {
-        0 => format!("Repaired {}", units::counted(good, "file", "files")),
-        bad => {
-            format!("Repaired {}, {} not", units::counted(good, "file", "files"), units::count(bad))
-        }
+        _ if good == 0 => planned_title(good, bad),
+        0 => format!("{} exactly as recorded again", units::counted(good, "file is", "files are")),
+        bad => format!(
+            "{} of {} are exactly as recorded again",
+            units::count(good),
+            units::counted(good + bad, "file", "files")
+        ),
     }
 }
 
@@ -304,12 +606,12 @@ mod tests {
             (bar.to_string(), say.to_string())
         };
         let (bar, say) = said(0, 0);
-        assert!(bar.contains("0 of 40 files read") && !bar.contains("value="), "{bar}");
+        assert!(bar.contains("0 of 40 files read"), "{bar}");
         assert_eq!(say, "0 %");
         let (bar, say) = said(19, 0);
         assert!(bar.contains("19 of 40 files read"), "{bar}");
-        assert!(bar.contains("max=\"40\" value=\"19\"") && say == "40 %", "{bar} {say}");
+        assert!(bar.contains("47.5%") && say == "40 %", "{bar} {say}");
         let (bar, _) = said(40, 3);
-        assert!(bar.contains("3 of 40 files settled") && bar.contains("value=\"3\""), "{bar}");
+        assert!(bar.contains("3 of 40 files settled"), "{bar}");
     }
 }

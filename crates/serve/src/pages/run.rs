@@ -2,25 +2,34 @@
 
 mod form;
 mod parts;
+mod recorded;
 mod results;
 mod verdict;
 
+pub(super) use recorded::title_of;
+
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use axum::Router;
-use axum::extract::{Path, State};
+use axum::extract::{self, State};
 use axum::response::{Redirect, Response};
 use axum::routing::{get, post};
 use maud::{Markup, html};
-use steadfast::Summary;
+use steadfast::catalogue::FailedCheck;
 use steadfast::qos::Pace;
+use steadfast::{FileState, Summary};
 use steadfast_report::document::Document;
 use steadfast_report::view::{actions, verdicts};
 use steadfast_report::{Units, escape, html, units};
 
+use super::many::{self, ManyPlan};
 use crate::app::App;
+use crate::dates;
 use crate::fields::NamedValues;
-use crate::icons::{icon, small_icon};
+use crate::folders::name_of;
+use crate::icons::{disc, icon, small_icon};
+use crate::kinds::StateKind;
 use crate::layout::{HTML, Tab, attachment, documents, framed};
 use crate::live::{Live, LiveParts, follow, part, section};
 use crate::refusal::Refusal;
@@ -46,6 +55,7 @@ pub(super) fn routes() -> Router<Arc<App>> {
         .route("/runs/{id}/events", get(events))
         .route("/runs/{id}/report", get(report))
         .route("/runs/{id}/pace", post(set_pace))
+        .route("/folders/{root}/runs/{id}", get(recorded::show))
         .route("/runs/{id}/{order}", post(order))
 }
 
@@ -55,7 +65,55 @@ async fn begin(
     FormFields(form): FormFields,
 ) -> Result<Redirect, Refusal> {
     let request = requested(&app, &form).ok_or(Refusal::Malformed)?;
-    begun(&app, request).await
+    let only_open = form.text("only") == Some("open");
+    let root = request.place.root;
+    let listed = app.blocking(move |app| listed_of(app, request, only_open)).await?;
+    match listed? {
+        RunAnswer::Run(request) => begun(&app, request).await,
+        RunAnswer::Nothing => Ok(Redirect::to(&format!("/folders/{root}"))),
+        RunAnswer::LookFirst => Ok(Redirect::to(&format!("/folders/{root}/many"))),
+    }
+}
+
+/// What a form leads to.
+enum RunAnswer {
+    Run(RunRequest),
+    /// There is no such file any more.
+    Nothing,
+    /// So many files are gone that the question is asked on a page of its own.
+    LookFirst,
+}
+
+/// Completes a request that is about open files of a folder. Waits for the disk.
+fn listed_of(app: &App, request: RunRequest, only_open: bool) -> Result<RunAnswer, Refusal> {
+    let kind = request.verb.answers();
+    if kind.is_none() && !only_open {
+        return Ok(RunAnswer::Run(request));
+    }
+    let RunRequest { verb, ref place, accepts_many, .. } = request;
+    let listed: Vec<PathBuf> = match place.is_root() {
+        // One that is gone cannot be opened by its own path.
+        false if verb == RunVerb::Removed => vec![place.below.clone()],
+        false => return Ok(RunAnswer::Run(request)),
+        true => {
+            let folder = app.folder(place.root).ok_or(Refusal::NotFound)?;
+            let facts = folder.facts().ok_or(Refusal::Conflict)?;
+            if verb == RunVerb::Removed && facts.many_at_once().is_some() && !accepts_many {
+                return Ok(RunAnswer::LookFirst);
+            }
+            let is_wanted = |failure: &&FailedCheck| match kind {
+                Some(kind) => StateKind::of_state(failure.standing) == Some(kind),
+                None => failure.standing != FileState::Missing,
+            };
+            let open = facts.failures.iter().filter(is_wanted);
+            open.map(|failure| failure.path.clone()).collect()
+        }
+    };
+    if listed.is_empty() {
+        return Ok(RunAnswer::Nothing);
+    }
+    let place = place.with(Path::new(""));
+    Ok(RunAnswer::Run(RunRequest { listed: Some(listed.into()), place, ..request }))
 }
 
 /// Starts a run, and leads to its page or to that of the one in its way.
@@ -84,7 +142,8 @@ fn requested(app: &App, form: &NamedValues) -> Option<RunRequest> {
     // A catalogue is of a whole root, which the owner named.
     let fits = !matches!(verb, RunVerb::Init | RunVerb::Protect) || place.is_root();
     let from_media = form.text("media").is_some();
-    fits.then_some(RunRequest { verb, place, pace, from_media })
+    let accepts_many = form.text("many").is_some();
+    fits.then_some(RunRequest { pace, from_media, accepts_many, ..RunRequest::of(verb, place) })
 }
 
 fn pace_of(form: &NamedValues) -> Option<Pace> {
@@ -100,7 +159,7 @@ fn found(app: &App, id: &str) -> Result<Arc<ServedRun>, Refusal> {
 async fn show(
     State(app): State<Arc<App>>,
     visitor: Visitor,
-    Path(id): Path<String>,
+    extract::Path(id): extract::Path<String>,
     QueryFields(query): QueryFields,
 ) -> Result<Response, Refusal> {
     let run = found(&app, &id)?;
@@ -112,29 +171,49 @@ async fn show(
         visitor = visitor.with_side(app.side());
     }
     let snapshot = run.control.snapshot();
-    let title = format!("{}: {}", words::run_title(run.request.verb), run.shown);
-    let (head, content) = match &snapshot.end {
+    let name = name_of(&app.roots.path(&run.request.place));
+    let title = match &snapshot.end {
+        None => words::run_going(run.request.verb, &name),
+        Some(_) => format!("{}: {name}", words::run_title(run.request.verb)),
+    };
+    let (head, content) = match snapshot.end.as_deref() {
         // Browsers without scripts reload the page.
         None => (
             html! { noscript { meta http-equiv="refresh" content="5"; } },
             going(&visitor, &run, &query, &title),
         ),
-        Some(end) => {
-            let offers_automation = app.config.automation.is_some();
-            (html! {}, over(&visitor, &run, end, &query, &title, offers_automation))
+        Some(RunEnd::TooMany(change)) => {
+            let (place, verb) = (run.request.place.clone(), run.request.verb);
+            let change = change.clone();
+            let plan =
+                app.blocking(move |app| ManyPlan::of(app, place.with(Path::new("")), verb, change));
+            (html! {}, many::shown(&visitor, &name, &plan.await?, app.now()))
+        }
+        Some(RunEnd::Failed(error)) => (html! {}, failed(&visitor, &run, error, &title)),
+        Some(RunEnd::Done(done)) => {
+            let view = verdict::RunView {
+                visitor: &visitor,
+                run: &run,
+                name: &name,
+                shown: &app.roots.shown(&run.request.place.with(Path::new(""))),
+                now: app.now(),
+                offers_automation: app.config.automation.is_some(),
+            };
+            (html! {}, over(&view, done, &query))
         }
     };
     Ok(framed(&visitor, Some(Tab::Home), &title, &head, &content))
 }
 
 /// The way back to the folder of a run.
-fn trail(run: &ServedRun) -> Markup {
-    let folder = format!("/folders/{}", run.request.place.root);
+fn trail(root: usize, name: &str, last: &str) -> Markup {
     html! {
         p .trail {
             a href="/" { "Folders" }
             (small_icon("chevron"))
-            a href=(folder) { "To the folder" }
+            a href=(format!("/folders/{root}")) { (name) }
+            (small_icon("chevron"))
+            span { (last) }
         }
     }
 }
@@ -150,54 +229,48 @@ fn going(visitor: &Visitor, run: &ServedRun, asked: &NamedValues, title: &str) -
         }
     };
     let parts = run.control.snapshot().parts();
+    let root = run.request.place.root;
     html! {
         @if asked.text("overlaps").is_some() {
-            p .warnings role="status" {
-                "Another run goes on that this one would meet: in that folder, above or beneath, \
-                 or with the same catalogue, or while something is to be measured. This is it."
+            p .note.warn role="status" {
+                "This run goes on already, and yours would meet it: in the same folder, above or \
+                 beneath it, or while something is measured."
             }
         }
-        div #live .stack data-events=(format!("/runs/{}/events", run.id))
-            data-lost="The server does not answer. This page shows its last update." {
+        div #live .stack data-events=(format!("/runs/{}/events", run.id)) {
             div .head {
                 div {
-                    (trail(run))
+                    (trail(root, "The folder", words::run_title(run.request.verb)))
                     h1 { (title) }
-                    p .soft {
-                        "Every file is read and compared with what was recorded. You can close \
-                         this page: the run goes on."
-                    }
+                    p .soft { (words::run_does(run.request.verb)) }
                 }
                 div .orders {
                     (order("pause", "pause", "Pause"))
-                    (order("resume", "checking", "Go on"))
+                    (order("resume", "play", "Go on"))
                     (order("stop", "stop", "Stop"))
                 }
             }
-            (part(&parts, "stand"))
             div .cols {
                 div .stack {
                     section .panel aria-labelledby="progress" {
                         div .body.stack.tight {
                             h2 #progress .told { "Progress" }
                             (part(&parts, "bar"))
-                            (part(&parts, "figures"))
+                            (part(&parts, "stand"))
                         }
+                        (part(&parts, "figures"))
                     }
-                    section .panel aria-labelledby="found" {
-                        div .cap { h2 #found { "Found so far" } }
-                        div .body { (part(&parts, "found")) }
-                    }
+                    (part(&parts, "found"))
                 }
                 form #speed .panel method="post" action=(format!("/runs/{}/pace", run.id)) {
                     (visitor.csrf())
+                    div .cap { h2 { "Speed" } }
                     div .body.stack.tight {
-                        (form::slider(
-                            run.pace(),
-                            "Takes effect at once, slower or faster. Finding and counting files \
-                             keep their first pace. The report says if the system refused a pace."
-                        ))
-                        noscript { button type="submit" { "Set this pace" } }
+                        (form::gears(run.pace()))
+                        noscript { button type="submit" { "Set this speed" } }
+                        p .tiny.soft {
+                            "Takes effect at once. The report says if the system refused it."
+                        }
                     }
                 }
             }
@@ -225,40 +298,71 @@ fn technical(parts: &LiveParts) -> Markup {
     }
 }
 
-/// The page of a run that has ended: a sentence, actions, its findings, and the folded document.
-fn over(
-    visitor: &Visitor,
-    run: &ServedRun,
-    ended: &RunEnd,
-    asked: &NamedValues,
-    title: &str,
-    offers_automation: bool,
-) -> Markup {
-    let again = html! {
+/// A button that does the same again.
+fn again(visitor: &Visitor, run: &ServedRun, label: &str) -> Markup {
+    html! {
         form method="post" action="/runs" {
             (visitor.csrf())
             input type="hidden" name="place" value=(run.request.place.token());
             input type="hidden" name="pace" value=(run.pace() as usize);
             @if run.request.from_media { input type="hidden" name="media" value="1"; }
             button type="submit" name="verb" value=(run.request.verb.name()) {
-                (icon("checking")) "Run again"
+                (icon("checking")) (label)
             }
         }
-    };
+    }
+}
+
+fn failed(visitor: &Visitor, run: &ServedRun, error: &str, title: &str) -> Markup {
     html! {
-        (trail(run))
-        @match ended {
-            RunEnd::Failed(error) => {
-                h1 { (title) }
-                p .note.bad role="alert" {
-                    "The run failed: " (escape::text(error))
-                }
-                div .orders { (again) }
+        (trail(run.request.place.root, "The folder", words::run_title(run.request.verb)))
+        div .verdict {
+            (disc("help", "bad big"))
+            div {
+                h1 { (title) " could not be done" }
+                p .soft { "Nothing was changed by it after that." }
+                div .row { (again(visitor, run, "Try again")) }
             }
-            RunEnd::Done(done) => {
-                (verdict::shown(visitor, run, &done.0, title, &again, offers_automation))
-                (results::section(run, asked))
-                (details(run, done))
+        }
+        details .fold open {
+            summary { (small_icon("chevron")) "Why" }
+            div .body { p .mono { (escape::text(error)) } }
+        }
+    }
+}
+
+/// The page of a run that has ended: a sentence, its findings, and the folded document.
+fn over(view: &verdict::RunView<'_>, done: &(Summary, Document), asked: &NamedValues) -> Markup {
+    let run = view.run;
+    html! {
+        (trail(run.request.place.root, view.name, words::run_title(run.request.verb)))
+        (verdict::shown(view, &done.0))
+        div .cols {
+            div .stack { (results::groups(view, asked)) }
+            (about(view, &done.0))
+        }
+        (details(run, done))
+    }
+}
+
+/// When the run was, and what it read.
+fn about(view: &verdict::RunView<'_>, summary: &Summary) -> Markup {
+    html! {
+        section .panel aria-labelledby="about" {
+            div .cap {
+                h2 #about { "This run" }
+                a .small href=(format!("/runs/{}/report", view.run.id)) { "Save the report" }
+            }
+            div .body {
+                dl .facts {
+                    div { dt { "Began" } dd { (dates::moment(view.run.begun, view.now)) } }
+                    div { dt { "Took" } dd { (units::rough_duration(summary.elapsed_ns)) } }
+                    div { dt { "Read" } dd {
+                        (units::counted(summary.files, "file", "files")) ", "
+                        (Units::Si.bytes(summary.bytes))
+                    } }
+                    div { dt { "Speed" } dd { (words::pace(view.run.pace())) } }
+                }
             }
         }
     }
@@ -290,12 +394,6 @@ fn done_counts(view: &Summary) -> Markup {
         section aria-labelledby="counts" {
             h2 #counts { "What was done" }
             dl .figures {
-                div { dt { "Files" } dd { (units::count(view.files)) } }
-                div { dt { "Read" } dd { (Units::Si.bytes(view.bytes)) } }
-                div { dt { "Time" } dd { (units::duration(view.elapsed_ns)) } }
-                div { dt { "Rate" } dd {
-                    (Units::Si.rate(view.bytes, view.elapsed_ns))
-                } }
                 @for (name, count) in counts {
                     div { dt { (name) } dd { (units::count(count)) } }
                 }
@@ -306,13 +404,13 @@ fn done_counts(view: &Summary) -> Markup {
 
 /// The pace and its level.
 fn pace(pace: Pace) -> String {
-    format!("Pace: {} ({})", words::pace(pace), pace.level())
+    format!("Speed: {} ({})", words::pace(pace), pace.level())
 }
 
 async fn events(
     State(app): State<Arc<App>>,
     visitor: Visitor,
-    Path(id): Path<String>,
+    extract::Path(id): extract::Path<String>,
 ) -> Result<Response, Refusal> {
     let run = found(&app, &id)?;
     Ok(follow(&run.control, visitor.session().cloned()))
@@ -320,7 +418,7 @@ async fn events(
 
 async fn order(
     State(app): State<Arc<App>>,
-    Path((id, order)): Path<(String, String)>,
+    extract::Path((id, order)): extract::Path<(String, String)>,
 ) -> Result<Redirect, Refusal> {
     let run = found(&app, &id)?;
     match order.as_str() {
@@ -335,7 +433,7 @@ async fn order(
 /// Changes the pace of a run.
 async fn set_pace(
     State(app): State<Arc<App>>,
-    Path(id): Path<String>,
+    extract::Path(id): extract::Path<String>,
     FormFields(form): FormFields,
 ) -> Result<Redirect, Refusal> {
     let run = found(&app, &id)?;
@@ -344,7 +442,10 @@ async fn set_pace(
 }
 
 /// The report of a run as one file: the same as `--report` writes.
-async fn report(State(app): State<Arc<App>>, Path(id): Path<String>) -> Result<Response, Refusal> {
+async fn report(
+    State(app): State<Arc<App>>,
+    extract::Path(id): extract::Path<String>,
+) -> Result<Response, Refusal> {
     let run = found(&app, &id)?;
     let snapshot = run.control.snapshot();
     let Some(RunEnd::Done(done)) = snapshot.end.as_deref() else { return Err(Refusal::Conflict) };

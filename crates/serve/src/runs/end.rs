@@ -1,9 +1,9 @@
 //! The end of a run: its document, or why there is none.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use steadfast::catalogue::{Audit, Catalogue};
-use steadfast::{Summary, Timestamp};
+use steadfast::{Summary, Timestamp, TreeChanges};
 use steadfast_report::Units;
 use steadfast_report::document::Document;
 use steadfast_report::run::{RunFacts, RunReport};
@@ -19,6 +19,38 @@ pub(crate) enum RunEnd {
     Done(Box<(Summary, Document)>),
     /// It failed, for this reason.
     Failed(String),
+    /// It stopped before it wrote anything: it would have accepted too much at once.
+    TooMany(MassChange),
+}
+
+/// So many changes at once that they are accepted only by somebody who has looked.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct MassChange {
+    /// Files of the folder.
+    pub(crate) files: u64,
+    /// Changed files, and files that are gone, by their paths from the root.
+    pub(crate) edited: Vec<PathBuf>,
+    pub(crate) missing: Vec<PathBuf>,
+}
+
+impl MassChange {
+    /// Takes what the library found, in a folder at `root`.
+    pub(super) fn of(changes: TreeChanges, root: &Path) -> MassChange {
+        let below = |path: PathBuf| match path.strip_prefix(root) {
+            Ok(below) => below.to_owned(),
+            Err(_) => path,
+        };
+        MassChange {
+            files: changes.files,
+            edited: changes.edited.into_iter().map(below).collect(),
+            missing: changes.missing.into_iter().map(below).collect(),
+        }
+    }
+
+    /// Returns how many there are.
+    pub(crate) fn count(&self) -> u64 {
+        (self.edited.len() + self.missing.len()) as u64
+    }
 }
 
 /// The data of a document.

@@ -1,14 +1,17 @@
 //! The findings of a run, the most severe first, in bounded memory.
 //!
-//! In: events. Out: findings by severity and walk order up to a limit, and how many there are in
-//! all. Names and details come from the report.
+//! In: events. Out: findings by kind and walk order up to a limit, and how many there are in all.
+//! Names and details come from the report.
 
 use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
 
-use steadfast::{FileEvent, FindingEvent, Verdict};
+use steadfast::{FileEvent, FindingEvent, Timestamp, Verdict};
 use steadfast_report::escape;
 use steadfast_report::units::MomentWords;
 use steadfast_report::view::{FindingRule, finding_detail, known_of};
+
+use crate::kinds::StateKind;
 
 /// Findings that are kept of one run: about 2 MB with their details.
 const FINDINGS_MAX: usize = 5000;
@@ -16,62 +19,76 @@ const FINDINGS_MAX: usize = 5000;
 /// Findings that are kept before their turn in walk order.
 const EARLY_MAX: usize = 100;
 
-/// One finding.
+/// One file of which there is something to say.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct RunFinding {
+pub(crate) struct FileFinding {
+    pub(crate) kind: StateKind,
     /// The verdict or other finding, as the report names it.
     pub(crate) name: &'static str,
-    /// Whether the file is corrupt.
-    pub(crate) is_corrupt: bool,
-    /// The path as documents show it.
-    pub(crate) path: String,
+    /// The path from the root.
+    pub(crate) below: PathBuf,
+    /// Its length in bytes: the present one, or what is recorded of one that is gone.
+    pub(crate) length: Option<u64>,
+    /// What its length was when it was recorded, if that is known.
+    pub(crate) was: Option<u64>,
+    /// When it was written, if something wrote to it.
+    pub(crate) written: Option<Timestamp>,
+    /// When it was found, if that is not the moment of the page's run.
+    pub(crate) at: Option<Timestamp>,
     /// Its details, in the words of the report.
     pub(crate) known: Vec<String>,
 }
 
-impl RunFinding {
-    /// Returns its details in one line.
-    pub(crate) fn details(&self) -> String {
-        self.known.join("; ")
+impl FileFinding {
+    /// Returns the path as documents show it.
+    pub(crate) fn shown(&self) -> String {
+        escape::path(&self.below)
     }
 }
 
 /// The findings of a run.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Findings {
-    /// By severity, the worst first, and then in walk order.
-    kept: BTreeMap<(usize, u64), RunFinding>,
-    /// How many there are, by severity and name.
-    counts: BTreeMap<(usize, &'static str), u64>,
+    /// The folder from which paths are counted.
+    root: PathBuf,
+    /// By kind, the worst first, and then in walk order.
+    kept: BTreeMap<(StateKind, u64), FileFinding>,
+    /// How many there are of each kind.
+    counts: BTreeMap<StateKind, u64>,
     seen: u64,
-    /// By severity and path, those whose turn in walk order has not come.
-    early: BTreeMap<(usize, String), RunFinding>,
+    /// By kind and path, those whose turn in walk order has not come.
+    early: BTreeMap<(StateKind, PathBuf), FileFinding>,
 }
 
 /// A filter of findings.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct FindingFilter {
-    /// Only findings of this name.
-    pub(crate) name: Option<String>,
+    /// Only findings of this kind.
+    pub(crate) kind: Option<StateKind>,
     /// Only findings whose path or details contain this text, in any case.
     pub(crate) words: String,
 }
 
 impl Findings {
+    /// Makes an empty list of findings beneath a root.
+    pub(crate) fn beneath(root: PathBuf) -> Findings {
+        Findings { root, ..Findings::default() }
+    }
+
     /// Adds the outcome of a file if it is a finding; returns whether it is.
     pub(crate) fn add_file(&mut self, event: &FileEvent) -> bool {
-        let Some((rank, finding)) = finding_of(event) else { return false };
+        let Some(finding) = finding_of(event, &self.root) else { return false };
         if !self.early.is_empty() {
-            self.early.remove(&(rank, finding.path.clone()));
+            self.early.remove(&(finding.kind, finding.below.clone()));
         }
-        self.keep(rank, finding);
+        self.keep(finding);
         true
     }
 
     /// Adds a finding before its turn in walk order, until [`Findings::add_file`] replaces it.
     pub(crate) fn add_early(&mut self, event: &FileEvent) {
-        let Some((rank, finding)) = finding_of(event) else { return };
-        self.early.insert((rank, finding.path.clone()), finding);
+        let Some(finding) = finding_of(event, &self.root) else { return };
+        self.early.insert((finding.kind, finding.below.clone()), finding);
         if self.early.len() > EARLY_MAX {
             self.early.pop_last();
         }
@@ -82,42 +99,50 @@ impl Findings {
         if noted.finding.exit_status().is_fine() {
             return false;
         }
-        let finding = RunFinding {
+        self.keep(FileFinding {
+            kind: StateKind::of_finding(&noted.finding),
             name: noted.finding.name(),
-            is_corrupt: false,
-            path: escape::path(&noted.path),
+            below: below(&noted.path, &self.root),
+            length: None,
+            was: None,
+            written: None,
+            at: None,
             known: finding_detail(&noted.finding).into_iter().collect(),
-        };
-        self.keep(Verdict::ALL.len() + 1, finding);
+        });
         true
     }
 
-    fn keep(&mut self, rank: usize, finding: RunFinding) {
+    fn keep(&mut self, finding: FileFinding) {
         self.seen += 1;
-        *self.counts.entry((rank, finding.name)).or_default() += 1;
-        self.kept.insert((rank, self.seen), finding);
+        *self.counts.entry(finding.kind).or_default() += 1;
+        self.kept.insert((finding.kind, self.seen), finding);
         if self.kept.len() > FINDINGS_MAX {
             self.kept.pop_last();
         }
     }
 
-    /// Returns how many are known so far.
-    pub(crate) fn found(&self) -> u64 {
-        self.seen + self.early.len() as u64
+    /// Returns how many of a kind are known so far.
+    pub(crate) fn count(&self, kind: StateKind) -> u64 {
+        let early = self.early.keys().filter(|(other, _)| *other == kind).count() as u64;
+        self.counts.get(&kind).copied().unwrap_or(0) + early
     }
 
-    /// Returns the most severe, at most so many, with those whose turn has not come.
-    pub(crate) fn worst(&self, limit: usize) -> Vec<RunFinding> {
-        let early = self.early.iter().map(|((rank, _), finding)| (*rank, finding));
-        let kept = self.kept.iter().map(|((rank, _), finding)| (*rank, finding));
-        let mut worst: Vec<(usize, &RunFinding)> = early.chain(kept.take(limit)).collect();
-        worst.sort_by_key(|(rank, _)| *rank);
-        worst.into_iter().take(limit).map(|(_, finding)| finding.clone()).collect()
+    /// Returns how many there are of each kind, the most severe first.
+    pub(crate) fn counts(&self) -> Vec<(StateKind, u64)> {
+        let mut counts = self.counts.clone();
+        for (kind, _) in self.early.keys() {
+            *counts.entry(*kind).or_default() += 1;
+        }
+        counts.into_iter().collect()
     }
 
-    /// Returns how many there are by name, the most severe first.
-    pub(crate) fn counts(&self) -> impl Iterator<Item = (&'static str, u64)> {
-        self.counts.iter().map(|((_, name), count)| (*name, *count))
+    /// Returns the most severe, at most so many, with those whose turn has not come. What is new
+    /// is no trouble.
+    pub(crate) fn worst(&self, limit: usize) -> Vec<FileFinding> {
+        let kept = self.kept.values().filter(|one| one.kind != StateKind::New).take(limit);
+        let mut worst: Vec<&FileFinding> = self.early.values().chain(kept).collect();
+        worst.sort_by_key(|one| one.kind);
+        worst.into_iter().take(limit).cloned().collect()
     }
 
     /// Returns how many were dropped for lack of room.
@@ -132,40 +157,56 @@ impl Findings {
         wanted: &FindingFilter,
         skip: usize,
         limit: usize,
-    ) -> (Vec<RunFinding>, usize) {
+    ) -> (Vec<FileFinding>, usize) {
         let words = wanted.words.to_lowercase();
-        let fits = |finding: &&RunFinding| {
-            let named = wanted.name.as_ref().is_none_or(|name| finding.name == name);
+        let fits = |finding: &&FileFinding| {
+            let is_kind = wanted.kind.is_none_or(|kind| finding.kind == kind);
             let said = |text: &str| text.to_lowercase().contains(&words);
-            named && (words.is_empty() || said(&finding.path) || said(&finding.details()))
+            let is_said = || said(&finding.shown()) || said(&finding.known.join("; "));
+            is_kind && (words.is_empty() || is_said())
         };
-        let all: Vec<&RunFinding> = self.kept.values().filter(fits).collect();
+        let all: Vec<&FileFinding> = self.kept.values().filter(fits).collect();
         let page = all.iter().skip(skip).take(limit).map(|finding| (*finding).clone());
         (page.collect(), all.len())
     }
 }
 
-/// Returns the finding of a file with its rank, if its outcome is one.
-fn finding_of(event: &FileEvent) -> Option<(usize, RunFinding)> {
+fn below(path: &Path, root: &Path) -> PathBuf {
+    path.strip_prefix(root).unwrap_or(path).to_owned()
+}
+
+/// Returns the finding of a file, if its outcome is one.
+fn finding_of(event: &FileEvent, root: &Path) -> Option<FileFinding> {
     let rule = FindingRule::default();
-    let notable = matches!(event.verdict, Some(Verdict::Moved | Verdict::Touched));
-    if !rule.finds(event) && !notable && !rule.retags(event) {
-        return None;
-    }
-    let rank = |verdict| Verdict::ALL.iter().position(|one| *one == verdict);
-    let finding = RunFinding {
-        name: event.verdict.map_or("failed", Verdict::name),
-        is_corrupt: event.verdict.is_some_and(Verdict::is_alarm),
-        path: escape::path(&event.path.to_path()),
-        known: known_of(event, ToString::to_string, MomentWords::default()),
+    let is_new = event.verdict == Some(Verdict::Untagged) && event.action.is_none();
+    let notable = is_new || matches!(event.verdict, Some(Verdict::Moved | Verdict::Touched));
+    let kind = match () {
+        () if rule.retags(event) => StateKind::Accepted,
+        () if rule.finds(event) || notable => {
+            let of_verdict = event.verdict.and_then(StateKind::of_verdict);
+            of_verdict.unwrap_or(StateKind::Unreadable)
+        }
+        () => return None,
     };
-    Some((event.verdict.and_then(rank).unwrap_or(Verdict::ALL.len()), finding))
+    Some(FileFinding {
+        kind,
+        name: event.verdict.map_or("failed", Verdict::name),
+        below: below(&event.path.to_path(), root),
+        length: event.actual.or(event.stored).map(|tag| tag.length),
+        was: event.stored.map(|tag| tag.length),
+        written: match kind {
+            StateKind::Suspect => event.changed_at(),
+            StateKind::Changed => event.actual.map(|tag| tag.mtime),
+            _ => None,
+        },
+        at: None,
+        known: known_of(event, ToString::to_string, MomentWords::default()),
+    })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::path::Path;
     use steadfast::FilePath;
 
     fn event(path: &str, verdict: Verdict) -> FileEvent {
@@ -182,21 +223,23 @@ mod tests {
     fn what_is_found_early_is_shown_at_once_and_counted_once() {
         let mut findings = Findings::default();
         let paths = |findings: &Findings| {
-            let worst = findings.worst(2).into_iter().map(|finding| finding.path);
-            (worst.collect::<Vec<_>>(), findings.found())
+            let worst = findings.worst(2).into_iter().map(|finding| finding.shown());
+            let (damaged, changed) =
+                (findings.count(StateKind::Damaged), findings.count(StateKind::Changed));
+            (worst.collect::<Vec<_>>(), damaged, changed)
         };
         found(&mut findings, "a", Verdict::Modified);
         findings.add_early(&event("z", Verdict::Corrupt));
         findings.add_early(&event("y", Verdict::Modified));
         findings.add_early(&event("x", Verdict::Intact));
-        assert_eq!(paths(&findings), (vec!["z".to_owned(), "y".to_owned()], 3));
+        assert_eq!(paths(&findings), (vec!["z".to_owned(), "y".to_owned()], 1, 2));
         found(&mut findings, "y", Verdict::Modified);
         found(&mut findings, "z", Verdict::Corrupt);
-        assert_eq!(paths(&findings), (vec!["z".to_owned(), "a".to_owned()], 3));
+        assert_eq!(paths(&findings), (vec!["z".to_owned(), "a".to_owned()], 1, 2));
         for number in 0..2 * EARLY_MAX {
             findings.add_early(&event(&number.to_string(), Verdict::Modified));
         }
-        assert_eq!(findings.found(), 3 + EARLY_MAX as u64);
+        assert_eq!(findings.count(StateKind::Changed), 2 + EARLY_MAX as u64);
     }
 
     #[test]
@@ -209,26 +252,27 @@ mod tests {
         assert!(!found(&mut findings, "fine", Verdict::Intact));
         assert_eq!((findings.lost(), findings.kept.len()), (11, FINDINGS_MAX));
         let (page, all) = findings.page(&FindingFilter::default(), 0, 2);
-        assert_eq!((page[0].path.as_str(), page[1].path.as_str()), ("bad", "m0"));
+        assert_eq!((page[0].shown().as_str(), page[1].shown().as_str()), ("bad", "m0"));
         assert_eq!(all, FINDINGS_MAX);
-        let counts: Vec<_> = findings.counts().collect();
-        assert_eq!(counts, [("corrupt", 1), ("modified", FINDINGS_MAX as u64 + 10)]);
+        let expected = [(StateKind::Damaged, 1), (StateKind::Changed, FINDINGS_MAX as u64 + 10)];
+        assert_eq!(findings.counts(), expected);
     }
 
     #[test]
-    fn findings_are_wanted_by_name_and_letters() {
+    fn findings_are_wanted_by_kind_and_letters() {
         let mut findings = Findings::default();
         found(&mut findings, "Sommer/a.jpg", Verdict::Modified);
         found(&mut findings, "winter/b.jpg", Verdict::Modified);
         found(&mut findings, "sommer/c.jpg", Verdict::Corrupt);
-        let of = |name: Option<&str>, words: &str, skip| {
-            let wanted = FindingFilter { name: name.map(str::to_owned), words: words.to_owned() };
+        let of = |kind, words: &str, skip| {
+            let wanted = FindingFilter { kind, words: words.to_owned() };
             let (page, all) = findings.page(&wanted, skip, 10);
-            (page.into_iter().map(|finding| finding.path).collect::<Vec<_>>(), all)
+            (page.iter().map(FileFinding::shown).collect::<Vec<_>>(), all)
         };
         assert_eq!(of(None, "SOMMER", 0), (vec!["sommer/c.jpg".into(), "Sommer/a.jpg".into()], 2));
-        assert_eq!(of(Some("modified"), "sommer", 0), (vec!["Sommer/a.jpg".into()], 1));
-        assert_eq!(of(Some("modified"), "", 1), (vec!["winter/b.jpg".into()], 2));
-        assert_eq!(of(Some("intact"), "", 0), (vec![], 0));
+        let changed = Some(StateKind::Changed);
+        assert_eq!(of(changed, "sommer", 0), (vec!["Sommer/a.jpg".into()], 1));
+        assert_eq!(of(changed, "", 1), (vec!["winter/b.jpg".into()], 2));
+        assert_eq!(of(Some(StateKind::New), "", 0), (vec![], 0));
     }
 }

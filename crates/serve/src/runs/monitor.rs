@@ -12,8 +12,8 @@ use steadfast::ExitStatus;
 use steadfast::catalogue::{Catalogue, FILE, FOLDER};
 use steadfast::cost::{Span, SpanSink};
 use steadfast::{
-    Action, CatalogueUse, ErrorKind, Event, FileEvent, InitOptions, Monitor, Options, Progress,
-    Run, Selection, Summary, SuspectUse, UpdateOptions, Verb, Verdict,
+    Action, CatalogueUse, CheckOptions, DueChoice, ErrorKind, Event, FileEvent, InitOptions,
+    Monitor, Options, Progress, Run, Selection, Summary, SuspectUse, UpdateOptions, Verb, Verdict,
 };
 use steadfast_report::FindingRule;
 use steadfast_report::run::RunReport;
@@ -21,7 +21,10 @@ use steadfast_report::timeline::Timeline;
 
 use super::cores::CoreWatch;
 use super::end::Collected;
-use super::{CoreHistory, RunEnd, RunFinding, RunSnapshot, RunVerb, ServedRun, options_of};
+use super::{
+    CoreHistory, FileFinding, MassChange, RunEnd, RunRequest, RunSnapshot, RunVerb, ServedRun,
+    options_of,
+};
 use crate::live::LiveStatus;
 use crate::lock::lock;
 
@@ -39,7 +42,7 @@ pub(super) struct RunMonitor<'a> {
     files: VecDeque<Arc<FileEvent>>,
     /// Whether there are findings that are not in `worst` yet.
     found_more: bool,
-    worst: Arc<Vec<RunFinding>>,
+    worst: Arc<Vec<FileFinding>>,
     watch: CoreWatch,
     cores: Arc<CoreHistory>,
     progress: Progress,
@@ -64,19 +67,25 @@ impl<'a> RunMonitor<'a> {
     }
 
     /// Executes the run to its end.
-    pub(super) fn execute(mut self, selection: &Selection, root: &Path) {
+    pub(super) fn execute(mut self, selection: &Selection, path: &Path, root: &Path) {
         let run = self.run;
         let spans = Arc::new(Spans::default());
         let verb = library_verb(run);
         let options = options_of(run, run.catalogue.clone()).with(|options| {
             options.trace = Some(Arc::clone(&spans) as Arc<dyn SpanSink>);
             if let Verb::Init(_) = verb {
-                options.catalogue.choice = CatalogueUse::At(root.join(FOLDER).join(FILE));
+                options.catalogue.choice = CatalogueUse::At(path.join(FOLDER).join(FILE));
             }
         });
         let outcome = Run::of(verb, selection.clone(), options.clone()).run(&mut self);
         let end = match outcome {
-            Err(error) => RunEnd::Failed(explained(&error, root)),
+            Err(error) if error.kind() == ErrorKind::TooManyChanges => {
+                match steadfast::changes(selection, &options) {
+                    Ok(Some(found)) => RunEnd::TooMany(MassChange::of(found, root)),
+                    _ => RunEnd::Failed(error.to_string()),
+                }
+            }
+            Err(error) => RunEnd::Failed(error.to_string()),
             Ok(summary) => {
                 let timeline = lock(&spans.0);
                 let collected = Collected {
@@ -87,7 +96,7 @@ impl<'a> RunMonitor<'a> {
                     command: command_of(run),
                 };
                 let catalogue = match run.request.verb {
-                    RunVerb::Init | RunVerb::Protect => Catalogue::find_beneath(root, root),
+                    RunVerb::Init | RunVerb::Protect => Catalogue::find_beneath(path, path),
                     _ => run.catalogue.clone(),
                 };
                 collected.end(catalogue.as_deref(), (options.now)())
@@ -121,7 +130,7 @@ impl<'a> RunMonitor<'a> {
             progress: self.progress,
             counts: counts.collect(),
             worst: Arc::clone(&self.worst),
-            found: self.run.findings().found(),
+            found: self.run.findings().counts(),
             files: self.files.iter().cloned().collect(),
             cores: Arc::clone(&self.cores),
             end,
@@ -157,7 +166,8 @@ impl Monitor for RunMonitor<'_> {
 
 /// Returns how many files and bytes the catalogue knows of a run over a whole root.
 fn known_of(run: &ServedRun) -> Option<(u64, u64)> {
-    let reads_all = run.request.verb == RunVerb::Check && run.request.place.is_root();
+    let RunRequest { verb, place, listed, .. } = &run.request;
+    let reads_all = *verb == RunVerb::Check && place.is_root() && listed.is_none();
     let file = run.catalogue.as_deref().filter(|_| reads_all)?;
     let audit = Catalogue::open_reader(file).ok()?.audit(&[], (Options::default().now)()).ok()?;
     Some((audit.entries, audit.bytes))
@@ -177,27 +187,23 @@ impl SpanSink for Spans {
     }
 }
 
-/// Says why a run ended, and what to do.
-fn explained(error: &steadfast::Error, root: &Path) -> String {
-    match error.kind() {
-        ErrorKind::TooManyChanges => {
-            format!("{error} `steadfast update --accept-many {}` accepts them", root.display())
-        }
-        _ => error.to_string(),
-    }
-}
-
 fn library_verb(run: &ServedRun) -> Verb {
+    let accept_many = run.request.accepts_many;
+    let update = UpdateOptions { accept_many, ..UpdateOptions::default() };
     match run.request.verb {
         RunVerb::Init => Verb::Init(InitOptions { tags_only: true, ..InitOptions::default() }),
         RunVerb::Protect if run.catalogue.is_none() => Verb::init(),
         RunVerb::Tag | RunVerb::Protect => Verb::tag(),
-        RunVerb::Update => Verb::update(),
-        RunVerb::Keep => Verb::Update(UpdateOptions {
-            accept_suspect: SuspectUse::AcceptAlone,
-            ..UpdateOptions::default()
-        }),
+        RunVerb::Update | RunVerb::Accept => Verb::Update(update),
+        RunVerb::Keep => {
+            Verb::Update(UpdateOptions { accept_suspect: SuspectUse::AcceptAlone, ..update })
+        }
+        RunVerb::Removed => Verb::Update(UpdateOptions { accept_missing: true, ..update }),
         RunVerb::Check => Verb::check(),
+        RunVerb::Resume => {
+            let rest = DueChoice::default().with(|due| due.resume = true);
+            Verb::Check(CheckOptions { due: Some(rest), ..CheckOptions::default() })
+        }
     }
 }
 
@@ -207,10 +213,16 @@ fn command_of(run: &ServedRun) -> String {
         RunVerb::Init => "init --tags-only",
         RunVerb::Protect if run.catalogue.is_none() => "init",
         RunVerb::Protect => "tag",
+        RunVerb::Accept => "update",
         RunVerb::Keep => "update --only-suspect",
+        RunVerb::Removed => "update --accept-missing",
+        RunVerb::Resume => "check --resume",
         verb => verb.name(),
     };
     let mut words = vec!["steadfast".to_owned(), verb.to_owned()];
+    if run.request.accepts_many {
+        words.push("--accept-many".to_owned());
+    }
     if run.pace() != steadfast::qos::Pace::Bicycle {
         words.push(format!("--pace {}", run.pace()));
     }

@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use steadfast::{FileEvent, Progress};
 
-use super::{CoreHistory, RunEnd, RunFinding};
+use super::{CoreHistory, FileFinding, RunEnd};
+use crate::kinds::StateKind;
 use crate::live::{LiveStatus, Rendered};
 
 /// A snapshot of a run.
@@ -16,9 +17,9 @@ pub(crate) struct RunSnapshot {
     pub(crate) progress: Progress,
     /// Verdicts and actions so far, with their names and in the order of the report.
     pub(crate) counts: Vec<(&'static str, u64)>,
-    /// The most severe findings, and how many findings there are.
-    pub(crate) worst: Arc<Vec<RunFinding>>,
-    pub(crate) found: u64,
+    /// The most severe findings, and how many there are of each kind.
+    pub(crate) worst: Arc<Vec<FileFinding>>,
+    pub(crate) found: Vec<(StateKind, u64)>,
     /// The latest files, the last one first.
     pub(crate) files: Vec<Arc<FileEvent>>,
     pub(crate) cores: Arc<CoreHistory>,

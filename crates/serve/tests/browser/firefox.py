@@ -143,16 +143,14 @@ def use(firefox, served):
     ended = "return document.readyState == 'complete' && !document.querySelector('[data-events]');"
     firefox.wait(lambda: firefox.run(ended), "the page of the check that has ended")
     checked = firefox.run("return location.pathname;")
-    firefox.press("See what can be repaired")
-    firefox.until_shown("Cannot be repaired")
-    # Keys lead to pages, and the slider names its level.
+    firefox.press("Repair 1 damaged file…")
+    firefox.until_shown("cannot be repaired yet")
+    # Keys lead to pages, and choose a speed.
     firefox.go(served.origin + "/run?place=0/")
-    slider = firefox.find("//input[@type='range']")
-    firefox.ask("WebDriver:ElementSendKeys", id=slider, text="\ue011")
-    firefox.wait(
-        lambda: "tortoise" in firefox.run("return document.getElementById('pace').ariaValueText"),
-        "the name of the slider's level",
-    )
+    bicycle = firefox.find("//input[@name='pace'][@value='2']")
+    firefox.ask("WebDriver:ElementSendKeys", id=bicycle, text="\ue012\ue012")
+    chosen = "return document.querySelector('[name=pace]:checked').value;"
+    firefox.wait(lambda: firefox.run(chosen) == "0", "the slowest speed")
     body = firefox.find("//body")
     firefox.ask("WebDriver:ElementSendKeys", id=body, text="gs")
     firefox.until_shown("Settings")

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::time::Duration;
 
-use steadfast_serve::{Automation, Config};
+use steadfast_serve::{Automation, Config, PublicAddress};
 use steadfast_watch::timer::TimerHost;
 use steadfast_watch::{
     AlertList, AlertWords, Every, Journal, ScheduleList, Sender, TimeOfDay, TimerKind, WatchPlaces,
@@ -21,40 +21,39 @@ struct House {
 
 const TOKEN: &str = "a token of thirty letters or so";
 
+/// What makes schedules and alerts in a folder, on a machine without timers.
+pub(crate) fn automation_in(home: &Path) -> Automation {
+    let host = TimerHost {
+        more_starts: Vec::new(),
+        program: "/opt/steadfast".into(),
+        home: home.to_owned(),
+        config: home.join("config"),
+        state: Vec::new(),
+        is_root: false,
+        search_path: Some("/nowhere".into()),
+        root: "/nowhere".into(),
+    };
+    let sender = Sender {
+        time_limit: Duration::from_secs(2),
+        search_path: Some("/nowhere".into()),
+        environment: Vec::new(),
+        os: "linux",
+        is_bare: false,
+        words: AlertWords {
+            machine: "nas".into(),
+            moment: steadfast_report::units::day_and_time,
+            time_of_day: |_| TimeOfDay { hour: 2, minute: 0 },
+            notice: steadfast_report::advice::of_notice,
+        },
+    };
+    let places = WatchPlaces { configuration: home.to_owned(), state: home.join("state") };
+    Automation { places, host, sender }
+}
+
 impl House {
     fn new() -> House {
         let home = tempfile::tempdir().unwrap();
-        let host = TimerHost {
-            more_starts: Vec::new(),
-            program: "/opt/steadfast".into(),
-            home: home.path().to_owned(),
-            config: home.path().join("config"),
-            state: Vec::new(),
-            is_root: false,
-            search_path: Some("/nowhere".into()),
-            root: "/nowhere".into(),
-        };
-        let sender = Sender {
-            time_limit: Duration::from_secs(2),
-            search_path: Some("/nowhere".into()),
-            environment: Vec::new(),
-            os: "linux",
-            is_bare: false,
-            words: AlertWords {
-                machine: "nas".into(),
-                moment: steadfast_report::units::day_and_time,
-                time_of_day: |_| TimeOfDay { hour: 2, minute: 0 },
-                notice: steadfast_report::advice::of_notice,
-            },
-        };
-        let automation = Automation {
-            places: WatchPlaces {
-                configuration: home.path().to_owned(),
-                state: home.path().join("state"),
-            },
-            host,
-            sender,
-        };
+        let automation = automation_in(home.path());
         let served = Served::with(|config| Config {
             automation: Some(automation),
             metrics_token: Some(TOKEN.to_owned()),
@@ -157,6 +156,56 @@ fn alerts_are_added_tried_and_removed_and_show_no_secret() {
     assert_eq!(post(first).status, 303);
     assert_eq!(alerts().alerts().len(), 1);
     assert_eq!(post("act=remove&number=7&target=x").status, 409);
+}
+
+/// Who signs in from elsewhere may not look around in the network of the server.
+#[test]
+fn a_server_that_others_reach_sends_no_alert_into_its_own_network() {
+    let home = tempfile::tempdir().unwrap();
+    let outside = |alerts_within| {
+        let automation = Some(automation_in(home.path()));
+        let proxy_origin = Some("https://nas.example".to_owned());
+        Served::with(move |config| Config {
+            automation,
+            alerts_within,
+            password_hash: Some(steadfast_serve::hash_password("a password").unwrap()),
+            public: PublicAddress { proxy_origin, ..PublicAddress::default() },
+            ..config
+        })
+    };
+    let enter = |served: &Served| {
+        let mut browser = served.stranger();
+        let origin = [("host", "nas.example"), ("origin", "https://nas.example")];
+        let entered = browser.send("POST", "/enter", &origin, b"password=a+password");
+        browser.cookie = Some(entered.cookie());
+        let page = browser.send("GET", "/settings", &origin[..1], b"").text();
+        browser.csrf = between(&page, "data-csrf=\"", "\"").to_owned();
+        browser
+    };
+    let post = |browser: &Browser, form: &str| {
+        let origin = [("host", "nas.example"), ("origin", "https://nas.example")];
+        let form = format!("csrf={}&{form}", browser.csrf);
+        browser.send("POST", "/alerts", &origin, form.as_bytes())
+    };
+    let hook = |host: &str| format!("act=add&channel=webhook&address=http%3A%2F%2F{host}%2Fx");
+    let served = outside(false);
+    let browser = enter(&served);
+    for host in ["127.0.0.1%3A9", "localhost", "192.168.1.1", "169.254.169.254", "%5B%3A%3A1%5D"] {
+        let refused = post(&browser, &hook(host));
+        assert!(refused.text().contains("could not be changed"), "{host}: {}", refused.text());
+    }
+    assert!(!home.path().join("alerts.toml").exists());
+    drop(served);
+    let served = outside(true);
+    let browser = enter(&served);
+    for number in 0..16 {
+        let host = format!("127.0.0.1%3A9%2F{number}");
+        assert_eq!(post(&browser, &hook(&host)).status, 303);
+    }
+    assert!(post(&browser, &hook("127.0.0.1%3A9")).text().contains("16 already"));
+    let tested = post(&browser, "act=test&number=1").text();
+    assert_eq!(tested.matches("not delivered").count(), 1, "{tested}");
+    assert!(!tested.contains("refused"), "how it failed is not told: {tested}");
 }
 
 #[test]

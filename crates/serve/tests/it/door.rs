@@ -5,7 +5,7 @@ use std::fs;
 
 use steadfast_serve::{Config, ErrorKind, PublicAddress, Server, Tls, hash_password};
 
-use crate::browser::Served;
+use crate::browser::{Served, between};
 
 #[test]
 fn only_the_token_lets_in() {
@@ -56,7 +56,7 @@ fn who_leaves_has_left() {
     assert_eq!(browser.get("/").status, 401);
     // What it listened to has ended as well; the run goes on.
     while events.next().is_some() {}
-    assert!(served.browser().get("/activity").text().contains("It is paused."));
+    assert!(served.browser().get("/activity").text().contains("Paused."));
 }
 
 #[test]
@@ -138,6 +138,19 @@ fn what_posts_shows_origin_and_token() {
     assert_eq!(browser.send("POST", "/runs", &[], foreign.as_bytes()).status, 403);
     assert!(!browser.get("/").text().contains("/runs/1"));
     assert_eq!(browser.send("POST", "/runs", &[], form.as_bytes()).status, 303);
+}
+
+/// What every page loads is sent once: its name changes with its contents.
+#[test]
+fn style_and_script_are_kept_by_browsers() {
+    let served = Served::begin();
+    let page = served.browser().get("/").text();
+    for mark in ["rel=\"stylesheet\" href=\"", "script src=\""] {
+        let answer = served.stranger().get(between(&page, mark, "\""));
+        let kept = Some("public, max-age=31536000, immutable");
+        assert_eq!((answer.status, answer.header("cache-control")), (200, kept), "{mark}");
+    }
+    assert_eq!(served.browser().get("/style.css").status, 404);
 }
 
 #[test]
@@ -239,7 +252,7 @@ fn pages_lie_beneath_a_path_of_a_proxy() {
         let answer = browser.get(page);
         assert_eq!(answer.status, 200, "{page}");
         let text = answer.text();
-        assert!(text.contains("href=\"/of/steadfast/style.css\""), "{text}");
+        assert!(text.contains("href=\"/of/steadfast/style-"), "{text}");
         // Every attribute with an absolute path, whatever its name: an address, or a path to read.
         for (at, _) in text.match_indices("=\"/") {
             let name = text[..at].rsplit([' ', '\n']).next().unwrap();
@@ -248,7 +261,9 @@ fn pages_lie_beneath_a_path_of_a_proxy() {
             assert!(is_address || is_path, "{page}: {name}");
         }
     }
-    assert_eq!(browser.get("/of/steadfast/style.css").status, 200);
+    let page = browser.get("/of/steadfast/").text();
+    let style = between(&page, "rel=\"stylesheet\" href=\"", "\"");
+    assert_eq!(browser.get(style).status, 200, "{style}");
     assert_eq!(browser.get("/of/steadfastly").status, 404);
     let bad = Config {
         public: PublicAddress { base_path: "/a/../b".to_owned(), ..PublicAddress::default() },

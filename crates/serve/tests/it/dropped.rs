@@ -44,11 +44,15 @@ pub(crate) fn looked_up(browser: &Browser, at: &str) -> String {
     }
 }
 
-/// The row of a file.
-fn row<'a>(page: &'a str, name: &str) -> &'a str {
-    let rows = between(page, "<tbody>", "</tbody>");
-    let mut rows = rows.split("<tr>").filter(|row| row.contains(&format!("{name}<details>")));
-    rows.next().unwrap_or_else(|| panic!("no {name} in {page}"))
+/// The card of a file, with the title of its group.
+fn row(page: &str, name: &str) -> String {
+    let groups = page.split("<section class=\"panel group").skip(1);
+    let mut cards = groups.flat_map(|group| {
+        let title = between(group, "<h2", "</h2>");
+        group.split("<article").skip(1).map(move |card| format!("{title} {card}"))
+    });
+    let found = cards.find(|card| card.contains(&format!("{name}</h3>")));
+    found.unwrap_or_else(|| panic!("no {name} in {page}"))
 }
 
 #[test]
@@ -66,16 +70,19 @@ fn files_are_known_or_differ_or_are_unknown() {
     }
     let page = browser.get(&format!("/drop/{drop}")).text();
     let renamed = row(&page, "elsewhere/renamed.jpg");
-    assert!(renamed.contains("known here") && renamed.contains("photos/two.jpg"), "{renamed}");
     assert!(
-        renamed.contains("tagged on 20") && renamed.contains("SHA-256")
+        renamed.contains("here, and the same") && renamed.contains("photos/two.jpg"),
+        "{renamed}"
+    );
+    assert!(
+        renamed.contains("recorded on 20") && renamed.contains("SHA-256")
             || renamed.contains("sha256")
     );
     let one = row(&page, "one.jpg");
-    assert!(one.contains("differs") && one.contains("photos/one.jpg"), "{one}");
-    assert!(row(&page, "new.jpg").contains("unknown here"));
-    assert!(row(&page, "empty").contains("unknown here"));
-    let order = ["unlike the tagged file", "2 files unknown here", "1 file known here"];
+    assert!(one.contains("unlike the recorded") && one.contains("photos/one.jpg"), "{one}");
+    assert!(row(&page, "new.jpg").contains("not known here"));
+    assert!(row(&page, "empty").contains("not known here"));
+    let order = ["unlike the recorded file", "2 files not known here", "1 file here, and the same"];
     let places: Vec<usize> = order.iter().map(|words| page.find(words).unwrap()).collect();
     assert!(places.is_sorted(), "what is wrong comes first: {places:?}");
     assert!(browser.get("/drop").text().contains("4 files"));
@@ -91,7 +98,7 @@ fn a_known_file_says_how_it_stood() {
     send(&browser, &drop, "found-again.jpg", &two);
     let page = browser.get(&format!("/drop/{drop}")).text();
     let row = row(&page, "found-again.jpg");
-    assert!(row.contains("known here") && row.contains("last found missing"), "{row}");
+    assert!(row.contains("yours is good") && row.contains("That one: missing"), "{row}");
 }
 
 #[test]
@@ -106,7 +113,7 @@ fn a_folder_whose_volume_is_away_knows_no_file() {
     send(&browser, &drop, "two.jpg", &two);
     let page = browser.get(&format!("/drop/{drop}")).text();
     assert!(page.contains("is something not mounted?"), "{page}");
-    assert!(row(&page, "two.jpg").contains("unknown here"), "{page}");
+    assert!(row(&page, "two.jpg").contains("not known here"), "{page}");
 }
 
 #[test]
@@ -120,11 +127,11 @@ fn files_of_the_roots_are_judged_by_their_own_tags() {
     let answer = browser.post("/drop", places);
     assert_eq!(answer.status, 303, "{}", answer.text());
     let page = looked_up(&browser, answer.header("location").unwrap());
-    assert!(row(&page, "photos/one.jpg").contains("corrupt"), "{page}");
-    assert!(row(&page, "photos/one.jpg").contains("differs"), "{page}");
-    assert!(row(&page, "photos/two.jpg").contains("intact"));
-    assert!(row(&page, "plain.txt").contains("known here"));
-    assert!(row(&page, "untagged").contains("unknown here"));
+    assert!(row(&page, "photos/one.jpg").contains("Damaged"), "{page}");
+    assert!(row(&page, "photos/one.jpg").contains("unlike the recorded"), "{page}");
+    assert!(row(&page, "photos/two.jpg").contains("Intact"));
+    assert!(row(&page, "plain.txt").contains("here, and the same"));
+    assert!(row(&page, "untagged").contains("not known here"));
     assert_eq!(browser.post("/drop", "place=0/../x").status, 404);
     assert_eq!(browser.post("/drop", "").status, 400);
     let out = browser.post("/drop", "place=0/way-out");
@@ -157,7 +164,7 @@ fn what_was_cut_short_or_has_no_name_is_not_taken() {
     stream.shutdown(std::net::Shutdown::Write).unwrap();
     assert_ne!(Answer::read(stream).status, 200);
     let page = browser.get(&format!("/drop/{drop}")).text();
-    assert!(!page.contains("cut<details>"), "{page}");
+    assert!(!page.contains("cut</h3>"), "{page}");
 }
 
 #[test]
@@ -168,7 +175,7 @@ fn without_a_catalogue_nothing_is_claimed() {
     send(&browser, &drop, "one.jpg", &fs::read(served.at("photos/one.jpg")).unwrap());
     let page = browser.get(&format!("/drop/{drop}")).text();
     assert!(page.contains("None of the folders has a catalogue"), "{page}");
-    assert!(row(&page, "one.jpg").contains("unknown here"));
+    assert!(row(&page, "one.jpg").contains("not known here"));
 }
 
 #[test]

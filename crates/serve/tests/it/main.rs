@@ -5,6 +5,7 @@
 mod added;
 mod automation;
 mod browser;
+mod claims;
 mod crowd;
 mod door;
 mod dropped;

@@ -93,7 +93,7 @@ fn the_catalogue_tells_of_runs_and_of_each_file() {
     let all = browser.get("/history?place=0/").text();
     assert!(all.contains("2 runs, the latest first") && all.contains("corrupt"), "{all}");
     let file = browser.get("/history?place=0/photos/two.jpg").text();
-    assert!(file.contains("Run by run") && file.contains("corrupt"), "{file}");
+    assert!(file.contains("Its life so far") && file.contains("Found damaged"), "{file}");
     let folder = browser.get("/history?place=0/photos").text();
     assert!(folder.contains("Runs over all of"), "{folder}");
     let other = browser.get("/history?place=0/never").text();

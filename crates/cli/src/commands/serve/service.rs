@@ -68,6 +68,9 @@ fn words(args: &ServeArgs, roots: &[PathBuf]) -> anyhow::Result<Vec<String>> {
     if let Some(path) = &reach.base_path {
         add("--base-path", path.clone());
     }
+    if reach.alerts_within {
+        words.push("--alerts-within".into());
+    }
     words.push("--".to_owned());
     for root in roots {
         words.push(real(root)?);

@@ -38,7 +38,10 @@ pub(super) fn panel(app: &App, one: &Measurement) -> Option<Markup> {
                             (small_icon("check"))
                             span { "The interval goes from " (si(*low)) " to " (si(*high)) "." }
                         },
-                        None => p .note { span { "There were too few rounds for an interval." } },
+                        None => p .note { span { "The record has no interval for it." } },
+                    }
+                    @for warning in snapshot.made().map_or(&[][..], |(_, made)| &made.warnings) {
+                        p .note.warn { (warning) }
                     }
                     p .row { (savings(one)) }
                 }

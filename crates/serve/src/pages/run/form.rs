@@ -28,11 +28,7 @@ pub(super) async fn form(
         form .sheet method="post" action="/runs" {
             (visitor.csrf())
             (places(&app, chosen.as_ref()))
-            (slider(
-                Pace::Bicycle,
-                "A tortoise stays out of everybody's way, a racing car asks for more than its \
-                 share."
-            ))
+            (gears(Pace::Bicycle))
             p .choice {
                 input #media type="checkbox" name="media" value="1";
                 label for="media" {
@@ -71,79 +67,57 @@ fn places(app: &App, chosen: Option<&ServedPath>) -> Markup {
     }
 }
 
-/// The slider of five paces. Its value text names the pace and its level.
-pub(super) fn slider(pace: Pace, help: &str) -> Markup {
-    let usual = pace as usize;
-    let name =
-        |pace: Pace| format!("{} ({}, {})", words::pace(pace), pace.level(), pace.level().number());
-    let names: Vec<String> = Pace::ALL.map(name).into();
+/// The choice of five paces: icons, with the sentence of the chosen one.
+pub(super) fn gears(chosen: Pace) -> Markup {
     html! {
-        fieldset {
-            legend #pace-label { "Pace" }
-            div .slider {
-                (tortoise())
-                input #pace type="range" name="pace" min="0" max="4" step="1" value=(usual)
-                    list="paces" aria-labelledby="pace-label" aria-describedby="pace-help"
-                    aria-valuetext=(names[usual]) data-names=(names.join("|"));
-                (racing_car())
-                datalist #paces {
-                    @for (at, name) in names.iter().enumerate() {
-                        option value=(at) label=(name) {}
+        fieldset .pace {
+            legend .told { "Speed" }
+            div .gears {
+                @for pace in Pace::ALL {
+                    label title=(words::pace(pace)) {
+                        input type="radio" name="pace" value=(pace as usize)
+                            checked[pace == chosen];
+                        svg .ride aria-hidden="true" { use href=(format!("#r-{}", ride(pace))) {} }
+                        span .word { (words::pace(pace)) }
                     }
                 }
             }
-            output #pace-name for="pace" { (names[usual]) }
-            ol .scale aria-hidden="true" {
-                @for pace in Pace::ALL { li { (words::pace(pace)) } }
+            p .ends aria-hidden="true" { span { "Gentle" } span { "Fast" } }
+            ul .says {
+                @for pace in Pace::ALL {
+                    li { b { (words::pace(pace)) } (words::pace_means(pace)) }
+                }
             }
-            p #pace-help .soft { (help) }
         }
     }
 }
 
-/// A picture, since systems draw the emoji of a tortoise very differently.
-fn tortoise() -> Markup {
-    html! {
-        svg .pace viewBox="0 0 48 28" width="48" height="28" aria-hidden="true" {
-            path fill="currentColor" d="M7 20C7 9 15 4 23 4s16 5 16 16z" {}
-            path fill="currentColor" d="M39 14c5-1 8 1 8 4s-3 4-8 3zM2 21l6-3v3z" {}
-            path fill="currentColor" d="M12 21h6v5h-6zM28 21h6v5h-6z" {}
-        }
-    }
-}
-
-fn racing_car() -> Markup {
-    html! {
-        svg .pace viewBox="0 0 48 28" width="48" height="28" aria-hidden="true" {
-            path fill="currentColor" d="M2 8h6v6l10-1 5-4h7l2 4 14 4v5H2z" {}
-            circle cx="12" cy="21" r="5.5" fill="currentColor" stroke="var(--ground)"
-                stroke-width="2" {}
-            circle cx="37" cy="21" r="5.5" fill="currentColor" stroke="var(--ground)"
-                stroke-width="2" {}
-        }
+fn ride(pace: Pace) -> &'static str {
+    match pace {
+        Pace::Tortoise => "tortoise",
+        Pace::Walk => "walk",
+        Pace::Bicycle => "bicycle",
+        Pace::Car => "car",
+        Pace::RacingCar => "racing",
     }
 }
 
 /// Returns the title of the button that begins a verb.
 fn verb(verb: RunVerb) -> &'static str {
     match verb {
-        RunVerb::Tag => "Tag",
-        RunVerb::Check => "Check",
-        RunVerb::Update | RunVerb::Keep => "Update",
-        RunVerb::Init => "Make a catalogue",
-        RunVerb::Protect => "Protect",
+        RunVerb::Tag => "Protect new files",
+        RunVerb::Update => "Accept all changes",
+        _ => "Check",
     }
 }
 
 /// Returns what a verb does.
 fn verb_help(verb: RunVerb) -> &'static str {
     match verb {
-        RunVerb::Tag => "tags every file that has no tag; reads no other file",
-        RunVerb::Check => "reads every file and compares it with its tag; writes nothing to files",
-        RunVerb::Update | RunVerb::Keep => {
-            "checks, tags new files, and retags edited ones; corrupt ones keep their tags"
+        RunVerb::Tag => "Records every file that is not recorded yet; reads no other file.",
+        RunVerb::Update => {
+            "Checks, records new files, and accepts edited ones. Damaged files keep their record."
         }
-        RunVerb::Init => "records the present tags; reads no file",
-        RunVerb::Protect => "makes a catalogue and tags every file that has no tag",
+        _ => "Reads every file and compares it with what was recorded. Changes no file.",
     }
 }

@@ -5,13 +5,16 @@ use std::collections::VecDeque;
 
 use maud::{Markup, html};
 use steadfast::qos::{self, Knowledge};
-use steadfast::{Cost, FileEvent, Stage};
+use steadfast::{Bound, Cost, FileEvent, Stage};
 use steadfast_report::units::MomentWords;
 use steadfast_report::view::known_of;
 use steadfast_report::{Units, escape, progress, units};
 
+use crate::icons;
+use crate::kinds::StateKind;
 use crate::live::{LiveStatus, stand};
-use crate::runs::{CoreHistory, RunFinding, RunSnapshot};
+use crate::pages::findings::{FindingPage, card};
+use crate::runs::{CoreHistory, RunSnapshot};
 use crate::words;
 
 /// Width of the cost bar, and size of the graph of a processor, in units of their view boxes.
@@ -49,12 +52,12 @@ fn bar(state: &RunSnapshot) -> Markup {
                 @match (&left, share) {
                     (Some(left), _) => b { "About " (left) " left" },
                     (None, Some(_)) => span .soft { "The time left is not known yet" },
-                    (None, None) => span .soft { "counting files" },
+                    (None, None) => span .soft { "Counting files" },
                 }
             }
         }
         @if let Some(share) = share {
-            progress max="1000" value=((share * 1000.0) as u32) aria-labelledby="progress" {}
+            (icons::bar(share, "f-info", "tall", &units::percent(share)))
         } @else {
             progress aria-labelledby="progress" {}
         }
@@ -63,32 +66,40 @@ fn bar(state: &RunSnapshot) -> Markup {
 
 fn figures(state: &RunSnapshot) -> Markup {
     let now = &state.progress;
-    let read = Units::Si.bytes(now.bytes);
-    // Nothing bounds a paused run.
+    // Nothing holds back a paused run.
     let bound = now.bound.filter(|_| state.status != LiveStatus::Paused);
-    let bound = bound.map_or("–", |bound| bound.name());
     html! {
-        dl .tiles {
+        dl .tiles.flat {
             div { dt .soft { "Files" } dd {
                 (units::count(now.files))
                 @if let Some((files, _)) = now.total {
-                    " " small { "/ " (units::count(files)) }
+                    " " small { "of " (units::count(files)) }
                 }
             } }
             div { dt .soft { "Read" } dd {
-                (read)
+                (Units::Si.bytes(now.bytes))
                 @if let Some((_, total)) = now.total {
-                    " " small { "/ " (Units::Si.bytes(total)) }
+                    " " small { "of " (Units::Si.bytes(total)) }
                 }
             } }
             div { dt .soft { "Rate" } dd {
-                (Units::Si.rate(now.bytes, now.elapsed_ns))
+                @if now.elapsed_ns == 0 { "–" }
+                @else { (Units::Si.rate(now.bytes, now.elapsed_ns)) }
             } }
-            div { dt .soft { "Time" } dd {
-                (units::duration(now.elapsed_ns))
-            } }
-            div { dt .soft { "Bound by" } dd { (bound) } }
+            div { dt .soft { "Held back by" } dd { (bound.map_or("–", held_back_by)) } }
         }
+    }
+}
+
+fn held_back_by(bound: Bound) -> &'static str {
+    match bound {
+        Bound::Storage => "the drive",
+        Bound::RateLimit => "the speed chosen",
+        Bound::Queue => "other programs",
+        Bound::Stage(Stage::Hash) => "the processor",
+        Bound::Stage(Stage::Store) => "writing",
+        Bound::Stage(Stage::Walk | Stage::Open) => "many small files",
+        Bound::Stage(_) => "reading",
     }
 }
 
@@ -104,15 +115,22 @@ fn counts(state: &RunSnapshot) -> Markup {
     }
 }
 
+/// What is found so far, the worst first, as the result will show it.
 fn found(state: &RunSnapshot) -> Markup {
-    let more = state.found.saturating_sub(state.worst.len() as u64);
+    let troubles = || state.found.iter().filter(|(kind, _)| *kind != StateKind::New);
+    let all: u64 = troubles().map(|(_, files)| files).sum();
+    let counted: Vec<String> = troubles().map(|(kind, files)| kind.counted(*files)).collect();
+    let is_bad = troubles().any(|(kind, _)| kind.look().0 == "bad");
+    let more = all.saturating_sub(state.worst.len() as u64);
+    let now = (steadfast::Options::default().now)();
+    let page = FindingPage { actor: None, shown: &state.base, now };
     html! {
-        @if state.worst.is_empty() {
-            p .soft { "Nothing yet." }
-        } @else {
-            (table(&state.worst, &state.base))
+        section .panel.group.attention[all > 0].mild[!is_bad] aria-labelledby="found" {
+            div .cap { h2 #found { "Found so far" } span .small { (counted.join(", ")) } }
+            @if state.worst.is_empty() { p .body.soft { "Nothing wrong so far." } }
+            @for file in state.worst.iter() { (card(&page, file)) }
             @if more > 0 {
-                p { "and " (units::count(more)) " more, in the results below once it has ended" }
+                p .more { "and " (units::count(more)) " more, in the result once it has ended" }
             }
         }
     }
@@ -122,30 +140,6 @@ fn found(state: &RunSnapshot) -> Markup {
 fn short<'a>(path: &'a str, base: &str) -> &'a str {
     let below = path.strip_prefix(base).and_then(|below| below.strip_prefix('/'));
     below.filter(|below| !below.is_empty()).unwrap_or(path)
-}
-
-/// A table of findings, the most severe first, with paths relative to that of the run.
-pub(super) fn table(findings: &[RunFinding], base: &str) -> Markup {
-    html! {
-        div .scroll tabindex="0" role="group" aria-label="Files that are not intact" {
-            table .findings {
-                thead { tr {
-                    th scope="col" { "Verdict" }
-                    th scope="col" { "Path" }
-                    th scope="col" { "Details" }
-                } }
-                tbody {
-                    @for finding in findings {
-                        tr .bad[finding.is_corrupt] {
-                            th scope="row" { (finding.name) }
-                            td .long title=(finding.path) { (short(&finding.path, base)) }
-                            td .long { (finding.details()) }
-                        }
-                    }
-                }
-            }
-        }
-    }
 }
 
 /// The time of the hashing threads by stage, as one bar and in text.
@@ -292,7 +286,8 @@ fn row_of(event: &FileEvent, base: &str) -> Markup {
 /// What screen readers announce: every tenth of the way, and the number of findings.
 fn say(state: &RunSnapshot) -> Markup {
     let tenths = progress::share(&state.progress).map(|share| (share * 10.0).floor() / 10.0);
-    let found = state.worst.len() as u64;
+    let troubles = state.found.iter().filter(|(kind, _)| *kind != StateKind::New);
+    let found: u64 = troubles.map(|(_, files)| files).sum();
     html! {
         @match (state.status, tenths) {
             (LiveStatus::Running, Some(share)) => (spoken_progress(&units::percent(share), found)),

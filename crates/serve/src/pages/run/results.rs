@@ -1,97 +1,99 @@
-//! The findings of a run that has ended: filtered, the most severe first, some at a time.
+//! The findings of a run that has ended, in groups: some of each, or more of one.
 
 use maud::{Markup, html};
 use steadfast_report::units;
 
-use super::parts::table;
+use super::verdict::RunView;
 use crate::fields::{NamedValues, encode};
-use crate::runs::{FindingFilter, ServedRun};
+use crate::kinds::StateKind;
+use crate::pages::findings::{FindingPage, group};
+use crate::runs::FindingFilter;
 
-/// Findings of one page.
+/// Findings of each group, and of one that is shown alone.
+const GROUP_MAX: usize = 20;
 const SHOWN_MAX: usize = 100;
 
 /// Longest search text in characters.
 const WORDS_LEN_MAX: usize = 200;
 
-/// The findings that match the query, and the form of the filter.
-pub(super) fn section(run: &ServedRun, asked: &NamedValues) -> Markup {
-    let findings = run.findings();
+/// The groups of findings that a query asks for.
+pub(super) fn groups(view: &RunView<'_>, asked: &NamedValues) -> Markup {
     let wanted = FindingFilter {
-        name: asked.text("show").filter(|name| !name.is_empty()).map(str::to_owned),
+        kind: asked.text("show").and_then(|kind| kind.parse().ok()),
         words: asked.text("words").unwrap_or("").chars().take(WORDS_LEN_MAX).collect(),
     };
+    let is_alone = wanted.kind.is_some() || !wanted.words.is_empty();
     let skip = usize::try_from(asked.number("skip").unwrap_or(0)).unwrap_or(0);
-    let (page, all) = findings.page(&wanted, skip, SHOWN_MAX);
-    let counts: Vec<(&'static str, u64)> = findings.counts().collect();
-    let lost = findings.lost();
+    let findings = view.run.findings();
+    let (counts, lost) = (findings.counts(), findings.lost());
+    let kinds = counts.iter().filter(|(kind, _)| wanted.kind.is_none_or(|one| one == *kind));
+    let (skip, most) = if is_alone { (skip, SHOWN_MAX) } else { (0, GROUP_MAX) };
+    let groups: Vec<_> = kinds
+        .map(|(kind, files)| {
+            let filter = FindingFilter { kind: Some(*kind), ..wanted.clone() };
+            let (shown, matching) = findings.page(&filter, skip, most);
+            let files = if wanted.words.is_empty() { *files } else { matching as u64 };
+            (*kind, files, shown, matching)
+        })
+        .filter(|(.., matching)| *matching > 0)
+        .collect();
     drop(findings);
-    if counts.is_empty() {
-        // The document lists other files, such as files without a tag.
-        return html! {};
-    }
+    let root = view.run.request.place.with(std::path::Path::new(""));
+    let page = FindingPage { actor: Some((view.visitor, &root)), shown: view.shown, now: view.now };
+    let all: u64 = counts.iter().map(|(_, files)| files).sum();
+    let matching = groups.iter().map(|(.., matching)| *matching).max().unwrap_or(0);
     html! {
-        section #results .panel.pad aria-labelledby="results-title" {
-            h2 #results-title { "Files that are not intact" }
-            (filter(run, &wanted, &counts))
-            @if page.is_empty() { p role="status" { "No findings match." } }
-            @else {
-                p role="status" {
-                    (units::count(skip as u64 + 1)) " to "
-                    (units::count((skip + page.len()) as u64)) " of " (units::count(all as u64))
-                }
-                (table(&page, &run.shown))
+        @if is_alone || all > GROUP_MAX as u64 { (search(view, &wanted)) }
+        @if is_alone && groups.is_empty() { p role="status" { "No file matches." } }
+        @for (kind, files, shown, _) in &groups {
+            @let more = format!("/runs/{}?show={}", view.run.id, kind.name());
+            (group(&page, *kind, *files, shown, (!is_alone).then_some(more.as_str())))
+        }
+        @if is_alone { (turn(view, &wanted, skip, matching)) }
+        @if lost > 0 {
+            p .soft {
+                (units::counted(lost, "further file was", "further files were"))
+                " found and not listed; none is worse than those that are."
             }
-            (turn(run, &wanted, skip, all))
-            @if lost > 0 { p .soft { (lost_findings(lost)) } }
         }
     }
 }
 
-fn filter(run: &ServedRun, wanted: &FindingFilter, counts: &[(&'static str, u64)]) -> Markup {
+fn search(view: &RunView<'_>, wanted: &FindingFilter) -> Markup {
     html! {
-        form .filter method="get" action=(format!("/runs/{}#results", run.id)) role="search" {
-            label for="show" { "Show" }
-            select #show name="show" {
-                option value="" { "all" }
-                @for (name, count) in counts {
-                    option value=(name) selected[wanted.name.as_deref() == Some(*name)] {
-                        (name) " (" (units::count(*count)) ")"
-                    }
-                }
+        form .row method="get" action=(format!("/runs/{}", view.run.id)) role="search" {
+            @if let Some(kind) = wanted.kind {
+                input type="hidden" name="show" value=(kind.name());
             }
-            label for="words" { "Path or details contain" }
-            input #words type="search" name="words" value=(wanted.words)
-                maxlength=(WORDS_LEN_MAX);
-            button type="submit" { "Filter" }
+            span .find-in {
+                (crate::icons::icon("search"))
+                input type="search" name="words" value=(wanted.words) maxlength=(WORDS_LEN_MAX)
+                    aria-label="Find among these files" placeholder="Find among these files";
+            }
+            button type="submit" { "Find" }
         }
     }
 }
 
-/// The links to the previous and the next page.
-fn turn(run: &ServedRun, wanted: &FindingFilter, skip: usize, all: usize) -> Markup {
+/// The links to the previous and the next files.
+fn turn(view: &RunView<'_>, wanted: &FindingFilter, skip: usize, all: usize) -> Markup {
     let address = |skip: usize| {
         format!(
-            "/runs/{}?show={}&words={}&skip={skip}#results",
-            run.id,
-            encode(wanted.name.as_deref().unwrap_or("").as_bytes()),
+            "/runs/{}?show={}&words={}&skip={skip}",
+            view.run.id,
+            wanted.kind.map_or("", StateKind::name),
             encode(wanted.words.as_bytes())
         )
     };
     html! {
-        p .turn {
+        p .row {
+            a .button href=(format!("/runs/{}", view.run.id)) { "Show all kinds" }
             @if skip > 0 {
-                a href=(address(skip.saturating_sub(SHOWN_MAX))) { "Previous" }
+                a .button href=(address(skip.saturating_sub(SHOWN_MAX))) { "Previous" }
             }
             @if skip.saturating_add(SHOWN_MAX) < all {
-                a href=(address(skip + SHOWN_MAX)) { "Next" }
+                a .button href=(address(skip + SHOWN_MAX)) { "Next" }
             }
         }
-    }
-}
-
-fn lost_findings(lost: u64) -> String {
-    {
-        let more = units::counted(lost, "further finding was", "further findings were");
-        format!("{more} not kept; none is worse than those that are.")
     }
 }

@@ -1,0 +1,196 @@
+//! The result of a recorded run, as its catalogue has it: also of runs of other programs, and of
+//! those before this server was started.
+
+use std::sync::Arc;
+
+use axum::extract::{Path, State};
+use axum::response::Response;
+use maud::{Markup, html};
+use steadfast::Timestamp;
+use steadfast::catalogue::{Catalogue, FailedCheck, RunRecord, RunState};
+use steadfast_report::{Units, units};
+
+use super::trail;
+use super::verdict::{ResultCounts, sentence, tiles};
+use crate::app::App;
+use crate::dates;
+use crate::folders::ServedFolder;
+use crate::icons::{disc, small_icon};
+use crate::kinds::StateKind;
+use crate::layout::{Tab, framed};
+use crate::pages::findings::{FindingPage, by_kind, findings_of, group};
+use crate::refusal::Refusal;
+use crate::runs::FileFinding;
+use crate::visitor::Visitor;
+
+/// Files that are listed of one run.
+const LISTED_MAX: usize = 500;
+
+/// What a catalogue has of one run.
+struct RecordedResult {
+    folder: ServedFolder,
+    run: RunRecord,
+    /// What it found, and which of that is not open any more.
+    found: Vec<FileFinding>,
+    settled: u64,
+    is_latest: bool,
+}
+
+pub(super) async fn show(
+    State(app): State<Arc<App>>,
+    visitor: Visitor,
+    Path((root, id)): Path<(String, String)>,
+) -> Result<Response, Refusal> {
+    let root: usize = root.parse().map_err(|_| Refusal::NotFound)?;
+    let id: i64 = id.parse().map_err(|_| Refusal::NotFound)?;
+    let result = app.blocking(move |app| result(app, root, id)).await??;
+    let visitor = visitor.with_side(app.side());
+    let title = format!("{}: {}", title_of(&result.run), result.folder.name);
+    let content = shown(&visitor, &result, app.now());
+    Ok(framed(&visitor, Some(Tab::Home), &title, &html! {}, &content))
+}
+
+fn result(app: &App, root: usize, id: i64) -> Result<RecordedResult, Refusal> {
+    let folder = app.folder(root).ok_or(Refusal::NotFound)?;
+    let path = app.roots.root(&folder.place).map_err(|_| Refusal::NotFound)?;
+    let file = Catalogue::find(&path).ok_or(Refusal::NotFound)?;
+    let catalogue = Catalogue::open_reader(&file).map_err(|_| Refusal::Conflict)?;
+    if catalogue.root() != path {
+        return Err(Refusal::NotFound);
+    }
+    let before = id.checked_add(1).ok_or(Refusal::NotFound)?;
+    let runs = catalogue.runs(before, 1).map_err(|_| Refusal::Conflict)?;
+    let run = runs.into_iter().find(|run| run.id == id).ok_or(Refusal::NotFound)?;
+    let mut failures: Vec<FailedCheck> = Vec::new();
+    let mut settled = 0;
+    let each = &mut |failure: FailedCheck| {
+        if failure.run == id {
+            settled += u64::from(failure.settled);
+            if failures.len() < LISTED_MAX && !failure.settled {
+                failures.push(failure);
+            }
+        }
+        std::ops::ControlFlow::Continue(())
+    };
+    catalogue.failures(each).map_err(|_| Refusal::Conflict)?;
+    let found = findings_of(Some(&catalogue), failures.iter());
+    let latest = folder.facts().and_then(|facts| facts.audit.runs.first());
+    let is_latest = latest.is_some_and(|latest| latest.id == id);
+    Ok(RecordedResult { is_latest, folder, run, found, settled })
+}
+
+/// Returns what a recorded run was, in a word.
+pub(in crate::pages) fn title_of(run: &RunRecord) -> &'static str {
+    use steadfast::VerbKind;
+    match run.kind() {
+        Some(VerbKind::Init | VerbKind::Tag | VerbKind::Import) => "Protecting",
+        Some(VerbKind::Check) => "Check",
+        Some(VerbKind::Update | VerbKind::Retag) => "Accepting changes",
+        Some(VerbKind::Repair) => "Repair",
+        _ => "Run",
+    }
+}
+
+fn shown(visitor: &Visitor, result: &RecordedResult, now: Timestamp) -> Markup {
+    let RecordedResult { folder, run, .. } = result;
+    let counts = ResultCounts::of_record(run);
+    let said = sentence(&counts);
+    let page = FindingPage {
+        actor: folder.run.is_none().then_some((visitor, &folder.place)),
+        shown: &folder.shown,
+        now,
+    };
+    html! {
+        (trail(folder.place.root, &folder.name, title_of(run)))
+        div .verdict {
+            (disc(said.icon, &format!("{} big", said.class)))
+            div {
+                h1 { (said.title) }
+                p .soft {
+                    (title_of(run)) " of " (folder.name) ", " (dates::moment(run.started, now)) ". "
+                    (said.text)
+                }
+            }
+        }
+        (tiles(&counts))
+        div .cols {
+            div .stack {
+                @for (kind, found) in by_kind(&result.found) {
+                    @let all = format!("/folders/{}?show={}", folder.place.root, kind.name());
+                    (group(&page, kind, found.len() as u64, &found, Some(all.as_str())))
+                }
+                @if result.settled > 0 {
+                    p .note.good {
+                        (units::counted(result.settled, "file", "files"))
+                        " that it found were settled since: found intact, repaired or accepted."
+                    }
+                }
+                @if let (true, Some(text)) = (result.found.is_empty(), unlisted(&counts)) {
+                    p .note { (text) }
+                }
+            }
+            (about(result, now))
+        }
+        (technical(run))
+    }
+}
+
+/// Says why nothing is listed although something was found.
+fn unlisted(counts: &ResultCounts) -> Option<&'static str> {
+    let found = counts.of(StateKind::Damaged) + counts.of(StateKind::Missing);
+    (found > 0).then_some(
+        "Which files these were stands in the history of each. What is still open stands on the \
+         page of the folder.",
+    )
+}
+
+fn about(result: &RecordedResult, now: Timestamp) -> Markup {
+    let RecordedResult { folder, run, is_latest, .. } = result;
+    let seconds = run.latest.seconds.saturating_sub(run.started.seconds).max(0).cast_unsigned();
+    html! {
+        section .panel aria-labelledby="about" {
+            div .cap { h2 #about { "This run" } }
+            div .body {
+                dl .facts {
+                    div { dt { "Began" } dd { (dates::moment(run.started, now)) } }
+                    div { dt {
+                        @if run.state == RunState::Whole { "Took" } @else { "Went on for" }
+                    } dd { (units::rough_duration(seconds.saturating_mul(1_000_000_000))) } }
+                    div { dt { "Saw" } dd {
+                        (units::counted(run.files, "file", "files")) ", "
+                        (Units::Si.bytes(run.bytes))
+                    } }
+                    @if !is_latest {
+                        div { dt { "Since then" } dd {
+                            a href=(folder.address()) { "later runs" }
+                        } }
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn technical(run: &RunRecord) -> Markup {
+    html! {
+        details .fold {
+            summary {
+                (small_icon("chevron")) "Technical details"
+                span .soft { "verdicts, version, times" }
+            }
+            div .body {
+                dl .facts {
+                    div { dt { "Verb" } dd .mono { (run.verb) " (" (run.state.name()) ")" } }
+                    div { dt { "Number" } dd { (run.id) } }
+                    @for (name, count) in &run.counts {
+                        div { dt .mono { (name) } dd { (units::count(*count)) } }
+                    }
+                    div { dt { "Began" } dd { (units::moment(run.started)) } }
+                    div { dt { "Last write" } dd { (units::moment(run.latest)) } }
+                    div { dt { "Version" } dd { (run.version) } }
+                    div { dt { "Read by" } dd { (run.backend) " " (run.source()) } }
+                }
+            }
+        }
+    }
+}
