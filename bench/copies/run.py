@@ -99,7 +99,7 @@ class Trial:
             if self.kind == "lie":
                 # A write that says it was done, and was not: the reading back must notice.
                 call = self.chance.choice(["pwrite64", "fsync", "syncfs", "ftruncate"])
-                what = f"{call}:retval={4096 if call == 'pwrite64' else 0}:when={when}"
+                what = f"{call}:retval={int(call == 'pwrite64')}:when={when}"
                 if self.chance.random() < 0.3:
                     what += "+"
             elif self.kind == "kill":
