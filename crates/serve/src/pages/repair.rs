@@ -513,7 +513,7 @@ fn what_now(app: &App, visitor: &Visitor, repair: &ServedRepair) -> Markup {
                     div { h3 { "Keep it as it is" }
                         p {
                             "Nobody has a copy, and it is good enough? In a terminal, `steadfast \
-                             retag --accept` records it as it is now."
+                             update --accept` records it as it is now."
                         } }
                 }
             }
