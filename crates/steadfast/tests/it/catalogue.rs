@@ -467,8 +467,11 @@ fn a_renamed_folder_is_a_move_of_each_file_to_its_own_name() {
 #[test]
 fn empty_files_move_under_their_own_name_or_as_the_same_file() {
     let mut garden = Garden::new(&[]);
-    for name in ["a", "b", "e"] {
+    // Files that are written within one tick of the clock have the same time.
+    for (name, seconds) in [("a", 1), ("b", 2), ("e", 3)] {
         garden.tree.write(name, "");
+        let file = fs::File::options().write(true).open(garden.tree.path().join(name)).unwrap();
+        file.set_modified(std::time::UNIX_EPOCH + std::time::Duration::from_secs(seconds)).unwrap();
     }
     garden.run(&Way { verb: "tag", ..Way::default() });
     garden.rename("a", "d/a");
