@@ -15,7 +15,7 @@
           version = (nixpkgs.lib.importTOML ./Cargo.toml).workspace.package.version;
           src = self;
           cargoLock.lockFile = ./Cargo.lock;
-          cargoBuildFlags = [ "--package" "steadfast-cli" ];
+          cargoBuildFlags = [ "--package" "steadfast-cli" "--all-features" ];
           nativeBuildInputs = [ pkgs.cmake ];
           # The whole check needs a network and root; `cargo xtask test` runs it.
           doCheck = false;

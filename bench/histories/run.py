@@ -154,7 +154,7 @@ def head_of(options: argparse.Namespace, binary: Path) -> dict[str, Any]:
 
 def build() -> Path:
     """Builds the release binary and returns its path."""
-    line = ["cargo", "build", "--release", "--package", "steadfast-cli", "--no-default-features"]
+    line = ["cargo", "build", "--release", "--package", "steadfast-cli"]
     subprocess.run(line, cwd=REPOSITORY, check=True)
     return REPOSITORY / "target" / "release" / "steadfast"
 

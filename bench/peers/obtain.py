@@ -95,7 +95,7 @@ class Workshop:
 
     def build_steadfast(self, repository: Path) -> str:
         """Builds this checkout. Gives version and commit; raises `Unobtainable` if it fails."""
-        command = ["cargo", "build", "--release", "--package", "steadfast-cli", "--quiet"]
+        command = ["cargo", "build", "--release", "--package", "steadfast-cli", "--all-features"]
         command.append("--message-format=json")
         done = subprocess.run(command, cwd=repository, text=True, stdout=subprocess.PIPE)
         if done.returncode != 0:

@@ -31,7 +31,7 @@ const CHECKS: [MacCheck; 10] = [
     MacCheck {
         title: "the tests",
         expected: "`test result: ok` for every crate",
-        script: "cd \"$repository\"; cargo test --workspace --no-fail-fast 2>&1 \
+        script: "cd \"$repository\"; cargo test --workspace --all-features --no-fail-fast 2>&1 \
                  | grep -E '^(test result|failures:|    [a-z_]+::|error)'",
     },
     MacCheck {
@@ -129,7 +129,7 @@ pub(crate) fn run(root: &Path, arguments: &[String]) -> anyhow::Result<bool> {
     if std::env::consts::OS != "macos" {
         bail!("this is for a Mac; `cargo xtask mac-report --show` prints what it would run");
     }
-    let build = ["build", "--release", "--package", "steadfast-cli"];
+    let build = ["build", "--release", "--package", "steadfast-cli", "--all-features"];
     let built = Command::new(crate::cargo()).args(build).current_dir(root).status()?;
     anyhow::ensure!(built.success(), "steadfast cannot be built");
     let folder = std::env::temp_dir().join(format!("steadfast-mac-report-{}", std::process::id()));

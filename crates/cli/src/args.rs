@@ -4,14 +4,15 @@
 //! groups here, so nothing is written twice.
 
 mod catalogue;
+#[cfg(feature = "companions")]
 mod code;
 mod copy;
-#[cfg(feature = "fleet")]
+#[cfg(feature = "companions")]
 mod fleet;
 mod help;
-#[cfg(feature = "measure")]
+#[cfg(feature = "companions")]
 mod measure;
-#[cfg(feature = "objects")]
+#[cfg(feature = "companions")]
 mod objects;
 mod pages;
 mod parity;
@@ -20,7 +21,6 @@ mod qos;
 mod quantity;
 mod repair;
 mod named;
-#[cfg(feature = "schedule")]
 mod schedule;
 mod selection;
 #[cfg(feature = "serve")]
@@ -42,22 +42,23 @@ use crate::local_time::moments;
 use crate::output::stdout_has_color;
 use crate::state_folder;
 
-#[cfg(feature = "schedule")]
-#[cfg(feature = "schedule")]
 pub(crate) use catalogue::AuditArgs;
 pub(crate) use catalogue::{CatalogueFileArg, DocumentArgs};
+#[cfg(feature = "companions")]
 pub(crate) use code::{
     CodeArgs, CodeCommand, CodeCostArgs, CodeOutputArgs, CodeShowArgs, CodeVerifyArgs,
 };
 pub(crate) use copy::{AnswerArgs, CopyArgs, CopyPathArgs, KnownArgs, MoveArgs, SafeVerbArgs};
-#[cfg(feature = "fleet")]
+#[cfg(feature = "companions")]
 pub(crate) use fleet::{
     FleetArgs, FleetCommand, FleetMergeArgs, FleetPlanArgs, FleetRunArgs, FleetStatusArgs,
 };
 pub(crate) use help::{HelpArgs, all_verbs, described, page_of};
-#[cfg(feature = "measure")]
-pub(crate) use measure::{MeasureArgs, MeasureCommand, RecordArgs, ReportArgs, cipher_worker};
-#[cfg(feature = "objects")]
+#[cfg(feature = "serve")]
+pub(crate) use measure::cipher_worker;
+#[cfg(feature = "companions")]
+pub(crate) use measure::{MeasureArgs, MeasureCommand, RecordArgs, ReportArgs};
+#[cfg(feature = "companions")]
 pub(crate) use objects::{ComparedArgs, ObjectsCheckArgs, ObjectsImportArgs};
 pub(crate) use pages::{FsVerityArgs, KeepPagesArgs};
 pub(crate) use parity::{
@@ -67,7 +68,6 @@ pub(crate) use qos::{
     LevelArgs, LevelOf, QosArgs, QosCommand, QosRunArgs, QosSetArgs, QosShowArgs,
 };
 pub(crate) use repair::{Discarded, RememberedArgs, RepairArgs};
-#[cfg(feature = "schedule")]
 pub(crate) use schedule::{
     AlertAddArgs, AlertArgs, AlertCommand, AlertSnoozeArgs, ScheduleAddArgs, ScheduleArgs,
     ScheduleCommand, ScheduleMetricsArgs, ScheduleRunArgs, StatusArgs,
@@ -422,15 +422,13 @@ const GUESSED: [(&str, &str); 19] = [
 ];
 
 /// Verbs that a build can lack, each with the Cargo feature that it needs.
-const FEATURES: [(&str, &str); 8] = [
-    ("fleet", "fleet"),
-    ("measure", "measure"),
-    (CHECK_OBJECTS, "objects"),
-    (IMPORT_OBJECTS, "objects"),
+const FEATURES: [(&str, &str); 6] = [
+    ("code", "companions"),
+    ("fleet", "companions"),
+    ("measure", "companions"),
+    (CHECK_OBJECTS, "companions"),
+    (IMPORT_OBJECTS, "companions"),
     ("serve", "serve"),
-    ("alert", "schedule"),
-    ("schedule", "schedule"),
-    ("status", "schedule"),
 ];
 
 /// What `check` of a store's address and `import` of a store's report are to the parser: verbs of
@@ -445,8 +443,10 @@ fn suggested(mut error: clap::Error) -> clap::Error {
         _ => return error,
     };
     if let Some((verb, feature)) = FEATURES.iter().find(|(verb, _)| *verb == guessed) {
-        let message =
-            format!("`{verb}` is not in this build: it needs the Cargo feature `{feature}`\n");
+        let message = format!(
+            "`{verb}` is not in this build: it needs the Cargo feature `{feature}`, as has one \
+             by: cargo install --path crates/cli --all-features\n"
+        );
         return clap::Error::raw(ErrorKind::InvalidSubcommand, message);
     }
     if let Some((_, verb)) = GUESSED.iter().find(|(name, _)| *name == guessed) {

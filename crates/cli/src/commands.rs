@@ -3,17 +3,16 @@
 //! In: parsed arguments. Out: a status. There is one file per verb: arguments → one library call →
 //! one renderer. Code that all verbs share is here.
 
-#[cfg(feature = "schedule")]
 mod alert;
-#[cfg(feature = "schedule")]
 mod audit;
 mod check;
+#[cfg(feature = "companions")]
 mod code;
 mod copy;
 mod diff;
 mod documents;
 mod export;
-#[cfg(feature = "fleet")]
+#[cfg(feature = "companions")]
 mod fleet;
 mod hash;
 mod help;
@@ -22,9 +21,9 @@ mod import;
 mod init;
 mod known;
 mod manual;
-#[cfg(feature = "measure")]
+#[cfg(feature = "companions")]
 mod measure;
-#[cfg(feature = "objects")]
+#[cfg(feature = "companions")]
 mod objects;
 mod pages;
 mod par2;
@@ -34,12 +33,10 @@ mod probe;
 mod qos;
 mod repair;
 mod safe;
-#[cfg(feature = "schedule")]
 mod schedule;
 #[cfg(feature = "serve")]
 mod serve;
 mod show;
-#[cfg(feature = "schedule")]
 mod status;
 mod tag;
 mod tree_catalogue;
@@ -104,22 +101,20 @@ pub(crate) fn dispatch(Cli { command, level }: &Cli) -> anyhow::Result<u8> {
         Command::Safe(args) => safe::run(args),
         Command::Known(args) => known::run(args),
         Command::Probe(args) => probe::run(args),
-        #[cfg(feature = "schedule")]
         Command::Status(args) => status::run(args),
-        #[cfg(feature = "schedule")]
         Command::Schedule(args) => schedule::run(args),
-        #[cfg(feature = "schedule")]
         Command::Alert(args) => alert::run(args),
+        #[cfg(feature = "companions")]
         Command::Code(args) => code::run(args),
         Command::Parity(args) => parity::run(args),
         Command::Repair(args) => repair::run(args),
-        #[cfg(feature = "fleet")]
+        #[cfg(feature = "companions")]
         Command::Fleet(args) => return fleet::run(args),
-        #[cfg(feature = "objects")]
+        #[cfg(feature = "companions")]
         Command::ObjectsCheck(args) => objects::check(args),
-        #[cfg(feature = "objects")]
+        #[cfg(feature = "companions")]
         Command::ObjectsImport(args) => objects::import(args),
-        #[cfg(feature = "measure")]
+        #[cfg(feature = "companions")]
         Command::Measure(args) => measure::run(args),
         Command::Qos(args) => return qos::run(args),
         Command::Help(args) => help::run(args),

@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 use anyhow::{Context as _, ensure};
 use steadfast::beneath::{Dir, Draft, Existing, FileKind};
-#[cfg(feature = "measure")]
+#[cfg(feature = "companions")]
 use steadfast_measure::scratch::by_chance;
 
 /// Bytes at the beginning of a file by which its kind is recognised.
@@ -74,7 +74,7 @@ impl DocumentFile {
     ///
     /// # Errors
     /// The system's.
-    #[cfg(feature = "measure")]
+    #[cfg(feature = "companions")]
     pub(crate) fn write_partial(self, document: &[u8]) -> anyhow::Result<Option<PathBuf>> {
         if !self.replaces {
             return self.write(document).map(|()| None);

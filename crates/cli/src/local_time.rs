@@ -15,7 +15,6 @@ pub(crate) fn moments() -> MomentWords {
 }
 
 /// Returns the local time of day.
-#[cfg(feature = "schedule")]
 pub(crate) fn time_of_day(at: steadfast::Timestamp) -> steadfast_watch::TimeOfDay {
     let moment = Timestamp::new(at.seconds, at.nanoseconds.cast_signed()).unwrap_or_default();
     let local = moment.to_zoned(TimeZone::system());

@@ -5,7 +5,7 @@
 
 #![forbid(unsafe_code)]
 #![cfg_attr(
-    not(all(feature = "fleet", feature = "objects", feature = "serve")),
+    not(all(feature = "companions", feature = "companions", feature = "serve")),
     allow(dead_code, reason = "some functions are called only by verbs that are left out")
 )]
 

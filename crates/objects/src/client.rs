@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread;
 use std::time::Duration;
 
-use rustls::crypto::aws_lc_rs;
+use rustls::crypto::ring;
 use steadfast::Timestamp;
 use ureq::Agent;
 use ureq::http::{HeaderMap, Uri};
@@ -129,7 +129,7 @@ impl Client {
         let (scheme, host, base) = place(&connection, address)?;
         let tls = TlsConfig::builder()
             .root_certs(roots(connection.authorities.as_deref())?)
-            .unversioned_rustls_crypto_provider(Arc::new(aws_lc_rs::default_provider()))
+            .unversioned_rustls_crypto_provider(Arc::new(ring::default_provider()))
             .build();
         let config = Agent::config_builder()
             .tls_config(tls)

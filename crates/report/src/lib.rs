@@ -36,21 +36,20 @@ pub mod copy;
 mod catalogue;
 pub mod history;
 pub mod audit;
-#[cfg(feature = "schedule")]
 pub mod status;
-#[cfg(feature = "schedule")]
 pub mod metrics;
 pub mod premis;
-#[cfg(feature = "fleet")]
+#[cfg(feature = "companions")]
 pub mod fleet;
-#[cfg(feature = "objects")]
+#[cfg(feature = "companions")]
 pub mod objects;
 pub mod probe;
 pub mod qos;
+#[cfg(feature = "companions")]
 pub mod code;
-#[cfg(feature = "measure")]
+#[cfg(feature = "companions")]
 pub mod measure;
-#[cfg(feature = "measure")]
+#[cfg(feature = "companions")]
 pub mod machines;
 
 pub use csv::for_terminal;

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use rustls::ServerConfig;
-use rustls::crypto::aws_lc_rs;
+use rustls::crypto::ring;
 use rustls::pki_types::pem::PemObject as _;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use tokio_rustls::TlsAcceptor;
@@ -25,7 +25,7 @@ pub(crate) fn acceptor(tls: &Tls) -> Result<TlsAcceptor, Error> {
     }
     let key = PrivateKeyDer::from_pem_slice(&tls.key);
     let key = key.map_err(|error| wrong("the key", &error))?;
-    let config = ServerConfig::builder_with_provider(Arc::new(aws_lc_rs::default_provider()))
+    let config = ServerConfig::builder_with_provider(Arc::new(ring::default_provider()))
         .with_safe_default_protocol_versions()
         .map_err(|error| wrong("TLS", &error))?
         .with_no_client_auth()

@@ -21,6 +21,7 @@ use steadfast_digest::{Algorithm, AlgorithmHasher, Digest, Lanes};
 
 pub use check::{PageCheck, check};
 pub use leaves::{LeafHasher, leaves};
+pub use steadfast_sys::source::FileSource;
 pub use tree::{Root, Tree};
 
 use steadfast_sys::source::ReadAt;

@@ -89,7 +89,9 @@ fn build(release: &Release, targets: &[&str], tools: &Path) -> anyhow::Result<()
         // `cargo auditable` wraps the compiler, and runs the cross linker, which runs cargo.
         let mut build = Command::new(tools.join("bin/cargo-auditable"));
         build.args(["auditable", "zigbuild", "--locked", "--profile=dist", "--bin=steadfast"]);
-        build.args(["--package=steadfast-cli", "--target", target]).env("PATH", &path);
+        build
+            .args(["--package=steadfast-cli", "--all-features", "--target", target])
+            .env("PATH", &path);
         build.current_dir(&release.root).env("RUSTFLAGS", remapped(release));
         build.env("MACOSX_DEPLOYMENT_TARGET", MACOS_OLDEST).env("CARGO", crate::cargo());
         if LINUX.contains(target) {

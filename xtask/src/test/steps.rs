@@ -92,13 +92,16 @@ pub(super) fn book(session: &mut Session) -> anyhow::Result<()> {
 }
 
 pub(super) fn clippy(session: &mut Session) -> anyhow::Result<()> {
-    let clippy = ["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"];
+    let clippy =
+        ["clippy", "--workspace", "--all-features", "--all-targets", "--", "-D", "warnings"];
     succeed(cargo(session).args(clippy))
 }
 
 pub(super) fn doc(session: &mut Session) -> anyhow::Result<()> {
     let mut command = cargo(session);
-    command.args(["doc", "--workspace", "--no-deps", "--lib"]).env("RUSTDOCFLAGS", "-D warnings");
+    command
+        .args(["doc", "--workspace", "--all-features", "--no-deps", "--lib"])
+        .env("RUSTDOCFLAGS", "-D warnings");
     succeed(&mut command)
 }
 
@@ -106,7 +109,9 @@ pub(super) fn host(session: &mut Session) -> anyhow::Result<()> {
     let backends = backends_of(&fs::read_to_string("/proc/cpuinfo").unwrap_or_default());
     println!("backends that must be tested: {backends}");
     let mut command = cargo(session);
-    command.args(["test", "--workspace", "--no-fail-fast"]).env(REQUIRE_BACKENDS, backends);
+    command
+        .args(["test", "--workspace", "--all-features", "--no-fail-fast"])
+        .env(REQUIRE_BACKENDS, backends);
     if session.quick {
         // Each crate's documentation is another program to link, and few have an example to run.
         command.arg("--tests");
@@ -152,7 +157,7 @@ pub(super) fn macos(session: &mut Session) -> anyhow::Result<()> {
     for target in [MACOS, MACOS_INTEL] {
         check(session, target, &OF_A_SYSTEM)?;
     }
-    let link = ["zigbuild", "--target", MACOS, "--package", "steadfast-cli"];
+    let link = ["zigbuild", "--target", MACOS, "--package", "steadfast-cli", "--all-features"];
     let mut command = setup::cross_cargo(&session.root)?;
     succeed(command.args(link).args(NOT_RUN).env("MACOSX_DEPLOYMENT_TARGET", MACOS_OLDEST))?;
     let program = target_folder(session)?.join(MACOS).join("debug/steadfast");
@@ -175,7 +180,13 @@ fn is_for_apple_silicon(head: [u8; 8]) -> bool {
 }
 
 pub(super) fn release(session: &mut Session) -> anyhow::Result<()> {
-    succeed(cargo(session).args(["build", "--release", "--package", "steadfast-cli"]))
+    succeed(cargo(session).args([
+        "build",
+        "--release",
+        "--package",
+        "steadfast-cli",
+        "--all-features",
+    ]))
 }
 
 /// The backends that a processor has, by the flags it lists.
@@ -192,7 +203,7 @@ fn backends_of(cpuinfo: &str) -> String {
 /// The arguments to cargo are those of the tests: the set of built packages decides the features of
 /// shared dependencies.
 pub(super) fn program(session: &Session) -> anyhow::Result<PathBuf> {
-    succeed(cargo(session).args(["test", "--workspace", "--no-run", "--quiet"]))?;
+    succeed(cargo(session).args(["test", "--workspace", "--all-features", "--no-run", "--quiet"]))?;
     Ok(target_folder(session)?.join(PROGRAM))
 }
 

@@ -7,11 +7,9 @@ use steadfast::CatalogueUse;
 use steadfast_report::Units;
 
 use super::named::named;
-#[cfg(feature = "schedule")]
 use super::quantity;
 
 /// What of a tree is audited, from its catalogue.
-#[cfg(feature = "schedule")]
 #[derive(Debug, Args)]
 #[command(next_help_heading = "What an audit tells")]
 pub(crate) struct AuditArgs {

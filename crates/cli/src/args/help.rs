@@ -423,7 +423,7 @@ mod tests {
                 seen.insert(name.to_owned());
             }
         }
-        if cfg!(all(feature = "fleet", feature = "objects", feature = "measure")) {
+        if cfg!(all(feature = "companions", feature = "companions", feature = "companions")) {
             assert!(seen.iter().eq(&RARE.map(str::to_owned)), "{seen:?}");
         }
     }

@@ -21,7 +21,9 @@ use steadfast_report::Units;
 use steadfast_report::document::DocumentTextOptions;
 
 pub(crate) use all::AllArgs;
-pub(crate) use cipher::{CipherArgs, cipher_worker};
+pub(crate) use cipher::CipherArgs;
+#[cfg(feature = "serve")]
+pub(crate) use cipher::cipher_worker;
 pub(crate) use cpu::CpuArgs;
 pub(crate) use hash::MeasureHashArgs;
 pub(crate) use pair::PairArgs;

@@ -8,9 +8,9 @@ use steadfast::manifest::Format;
 use steadfast::store::foreign::ForeignKind;
 
 use super::{
-    AlgorithmArg, AllowEmptyArg, CatalogueArgs, CatalogueFileArg, CodeArgs, DocumentArgs,
-    DryRunArg, DueArgs, EngineArgs, FsVerityArgs, KeepPagesArgs, LevelArgs, OutputArgs, ParityArgs,
-    PathArgs, QosArgs, RepairArgs, WalkArgs,
+    AlgorithmArg, AllowEmptyArg, CatalogueArgs, CatalogueFileArg, DocumentArgs, DryRunArg, DueArgs,
+    EngineArgs, FsVerityArgs, KeepPagesArgs, LevelArgs, OutputArgs, ParityArgs, PathArgs, QosArgs,
+    RepairArgs, WalkArgs,
 };
 
 /// The verbs.
@@ -32,24 +32,22 @@ pub(crate) enum Command {
     Known(super::KnownArgs),
     #[command(hide = true)]
     Probe(ProbeArgs),
-    #[cfg(feature = "schedule")]
     Status(super::StatusArgs),
-    #[cfg(feature = "schedule")]
     Schedule(super::ScheduleArgs),
-    #[cfg(feature = "schedule")]
     Alert(super::AlertArgs),
-    Code(CodeArgs),
+    #[cfg(feature = "companions")]
+    Code(super::CodeArgs),
     Parity(ParityArgs),
     Repair(RepairArgs),
-    #[cfg(feature = "fleet")]
+    #[cfg(feature = "companions")]
     Fleet(super::FleetArgs),
-    #[cfg(feature = "objects")]
+    #[cfg(feature = "companions")]
     #[command(hide = true)]
     ObjectsCheck(super::ObjectsCheckArgs),
-    #[cfg(feature = "objects")]
+    #[cfg(feature = "companions")]
     #[command(hide = true)]
     ObjectsImport(super::ObjectsImportArgs),
-    #[cfg(feature = "measure")]
+    #[cfg(feature = "companions")]
     Measure(super::MeasureArgs),
     Qos(QosArgs),
     #[command(hide = true)]

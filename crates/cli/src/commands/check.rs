@@ -46,7 +46,6 @@ pub(super) fn run(args: &CheckArgs) -> anyhow::Result<ExitStatus> {
     }
     let status =
         execute(Verb::Check(check), &selection, options, &args.output, report(&selection.roots))?;
-    #[cfg(feature = "schedule")]
     if status == ExitStatus::Corrupt && !args.output.json {
         print_drive_errors(selection.roots.first());
     }
@@ -54,7 +53,6 @@ pub(super) fn run(args: &CheckArgs) -> anyhow::Result<ExitStatus> {
 }
 
 /// Says what the drives of a folder with corrupt files count, if they count errors.
-#[cfg(feature = "schedule")]
 fn print_drive_errors(root: Option<&PathBuf>) {
     let drives = root.map(|root| steadfast_watch::drives(root)).unwrap_or_default();
     for drive in drives.iter().filter(|drive| !drive.findings.is_empty()) {

@@ -68,7 +68,7 @@ fn next_steps(args: &InitArgs, status: ExitStatus) -> String {
             let check = command("steadfast check", "find what changed without you");
             let update = command("steadfast update", "after you added or edited files");
             let mut text = format!("\nEvery file is recorded. Next:\n{check}{update}");
-            if cfg!(feature = "schedule") && args.catalogue.is_none() {
+            if args.catalogue.is_none() {
                 text += &command("steadfast schedule add", "check by itself, and be told");
             }
             text

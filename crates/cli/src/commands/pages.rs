@@ -11,8 +11,7 @@ use anyhow::{Context as _, ensure};
 use steadfast::ExitStatus;
 use steadfast::fastest_lanes;
 use steadfast::run::{PagesOptions, verify_pages};
-use steadfast::verity::{ReadOptions, VerityDigest, VerityParams};
-use steadfast_codesign::FileSource;
+use steadfast::verity::{FileSource, ReadOptions, VerityDigest, VerityParams};
 use steadfast_report::escape;
 use steadfast_report::pages::{write_digest, write_verified_json, write_verified_text};
 

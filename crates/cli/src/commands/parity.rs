@@ -6,7 +6,6 @@ use std::path::Path;
 
 use anyhow::bail;
 use steadfast::ExitStatus;
-#[cfg(feature = "schedule")]
 use steadfast::Options;
 use steadfast::parity::{
     NeededSet, NotProtected, ParityMade, ParityMonitor, ParityOptions, ParityPlace, SetReport,
@@ -81,7 +80,6 @@ fn make(
 
 /// Brings the parity of a tree up to date after a check. Returns the worst status of its files: one
 /// that is missing or modified is no more than that, because the check is what tells of it.
-#[cfg(feature = "schedule")]
 pub(super) fn keep_up(place: &ParityPlace, run: Options, json: bool) -> anyhow::Result<ExitStatus> {
     exit::set_on_signals(&run.controls.stop)?;
     let mut options = ParityOptions::default();

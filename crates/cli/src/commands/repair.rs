@@ -6,14 +6,12 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, bail, ensure};
 use steadfast::catalogue::Catalogue;
-#[cfg(feature = "schedule")]
 use steadfast::repair::mend_proved;
 use steadfast::repair::{
     Copies, CopyList, RepairMode, RepairMonitor, RepairOutcome, RepairRequest, RepairTarget,
     discard, discard_unfinished, repair_files, restore_previous,
 };
 use steadfast::{Event, ExitStatus, Monitor};
-#[cfg(feature = "schedule")]
 use steadfast::{Options, Selection};
 use steadfast_report::advice;
 use steadfast_report::repair::{
@@ -109,7 +107,6 @@ fn change_copies(args: &RepairArgs) -> anyhow::Result<ExitStatus> {
 
 /// Mends the files of a selection whose decay is proved, for a schedule. Returns their paths from
 /// the root, and the number of the repair.
-#[cfg(feature = "schedule")]
 pub(super) fn mend(
     selection: &Selection,
     options: &Options,

@@ -26,7 +26,6 @@ mod known;
 mod limits;
 mod lists;
 mod manual;
-#[cfg(feature = "serve")]
 mod matrix;
 mod measure;
 mod names;

@@ -86,7 +86,7 @@ impl Server {
     pub(crate) fn encrypted(&self, certificate: &[u8], key: &[u8]) -> String {
         let chain = CertificateDer::pem_slice_iter(certificate).collect::<Result<_, _>>().unwrap();
         let key = PrivateKeyDer::from_pem_slice(key).unwrap();
-        let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
+        let provider = Arc::new(rustls::crypto::ring::default_provider());
         let config = ServerConfig::builder_with_provider(provider);
         let config = config.with_safe_default_protocol_versions().unwrap().with_no_client_auth();
         let config = Arc::new(config.with_single_cert(chain, key).unwrap());

@@ -43,7 +43,7 @@ fn pages_are_encrypted_and_cookies_are_kept_to_that() {
         public: PublicAddress { hosts: vec!["nas.home".to_owned()], ..PublicAddress::default() },
         ..config
     });
-    let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
+    let provider = Arc::new(rustls::crypto::ring::default_provider());
     let client = ClientConfig::builder_with_provider(provider);
     let client = client.with_safe_default_protocol_versions().unwrap();
     let client = Arc::new(client.with_root_certificates(roots).with_no_client_auth());

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use rustls::crypto::aws_lc_rs;
+use rustls::crypto::ring;
 use serde_json::{Value, json};
 use ureq::Agent;
 use ureq::tls::{RootCerts, TlsConfig};
@@ -165,7 +165,7 @@ impl Sender {
             |reason: String| Error::new(ErrorKind::Delivery, format!("`{host}`: {reason}"));
         let tls = TlsConfig::builder()
             .root_certs(RootCerts::WebPki)
-            .unversioned_rustls_crypto_provider(Arc::new(aws_lc_rs::default_provider()))
+            .unversioned_rustls_crypto_provider(Arc::new(ring::default_provider()))
             .build();
         let config = Agent::config_builder()
             .tls_config(tls)
