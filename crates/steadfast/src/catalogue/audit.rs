@@ -274,23 +274,28 @@ fn audit(db: &Connection, windows: &[u32], now: Timestamp) -> Result<Audit, DbEr
         let is_within = |run| starts.get(&run).is_some_and(|started| *started >= since);
         AuditWindow { days, entries, bytes, judged: entries + excused.count(is_within) }
     });
-    let proofs = proved.iter().map(|(run, &(entries, bytes))| {
-        let at = super::seconds(start(run));
-        LastProofs { run: *run, at, entries, bytes }
-    });
     Ok(Audit {
         at: now,
         entries,
         tagged,
         bytes: total_bytes,
         windows: windows.collect(),
-        proofs: proofs.collect(),
+        proofs: last_proofs(&proved, &starts),
         never,
         checked: is_compared(&all, &judged, tagged),
         oldest_proof: proved.keys().map(start).min().map(super::seconds),
         standings,
         runs: all.into_iter().take(RUNS_SHOWN).collect(),
     })
+}
+
+/// Returns the runs that proved files last, with how many and how much.
+fn last_proofs(proved: &BTreeMap<i64, (u64, u64)>, starts: &BTreeMap<i64, i64>) -> Vec<LastProofs> {
+    let of = |(run, &(entries, bytes)): (&i64, &(u64, u64))| {
+        let at = super::seconds(starts[run]);
+        LastProofs { run: *run, at, entries, bytes }
+    };
+    proved.iter().map(of).collect()
 }
 
 fn overdue(
