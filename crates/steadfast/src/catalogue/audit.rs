@@ -229,8 +229,7 @@ fn audit(db: &Connection, windows: &[u32], now: Timestamp) -> Result<Audit, DbEr
     let (mut entries, mut tagged, mut total_bytes) = (0, 0, 0_u64);
     let mut add = |run, count: u64, bytes: u64| {
         let class = proved.entry(run).or_default();
-        class.0 += count;
-        class.1 = class.1.saturating_add(bytes);
+        *class = (class.0 + count, class.1.saturating_add(bytes));
     };
     each_slice(db, None, &mut |_, slice, rows| {
         entries += slice.entries;
