@@ -204,3 +204,15 @@ fn what_makes_no_sense_is_refused() {
     assert!(twice.stderr().contains("the same destination"), "{}", twice.stderr());
     tree.run(["copy", "nowhere", "to"]).ends(2);
 }
+
+#[test]
+#[cfg(target_os = "linux")]
+fn an_empty_file_in_memory_is_no_copy() {
+    let tree = Tree::new().file("card/empty", b"");
+    let memory = tempfile::TempDir::new_in("/dev/shm").unwrap();
+    let to = memory.path().to_str().unwrap();
+    let objects = copy(&tree, &["card", to], 2);
+    assert_eq!(because(&objects), [("from_cache".to_owned(), 1)]);
+    tree.run(["move", "--copies", "1", "card", to]).ends(2);
+    assert_eq!(names(&tree, "card"), ["empty"]);
+}

@@ -19,6 +19,9 @@ const SERVERS: [&str; 12] = [
     "virtiofs",
 ];
 
+/// File systems in memory, or on top of others. Of an empty file nothing is read that would show it.
+const NOT_ON_A_MEDIUM: [&str; 4] = ["tmpfs", "ramfs", "devtmpfs", "overlay"];
+
 /// What a reading of a copy proves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, IntoStaticStr)]
 #[strum(serialize_all = "lowercase")]
@@ -73,7 +76,7 @@ impl Device {
             number: file.status()?.device,
             names: disks.names,
             are_real: disks.are_real,
-            is_cached: disks.are_cached,
+            is_cached: disks.are_cached || NOT_ON_A_MEDIUM.contains(&&*name),
             is_server: SERVERS.contains(&&*name) || name.starts_with("fuse"),
         })
     }
