@@ -214,8 +214,11 @@ impl<'a> SetMaker<'a> {
             }
             return Ok(());
         };
-        self.review.note_perhaps_decayed(relative, &tag);
         let key = self.review.keys.of_parts(relative, tag.encode().as_bytes());
+        // What an older set protects as it is now did not come from another path.
+        if !self.review.protected.held_by_stale.contains(&key) {
+            self.review.note_perhaps_decayed(relative, &tag);
+        }
         if self.review.protected.held.contains(&key) || self.review.protected.pending.contains(&key)
         {
             self.proofs.counted.insert(key);
