@@ -84,18 +84,14 @@ pub(crate) struct RepairArgs {
     /// because its volume may not be mounted
     #[arg(long)]
     pub(crate) all_lost: bool,
-    #[command(flatten)]
-    pub(crate) copies: RememberedArgs,
     /// Remove the damaged files that repair RUN of the tree kept, and do nothing else. `unfinished`
     /// removes the journals of repairs in place that were cut off and cannot be finished
-    #[arg(
-        long,
-        value_name = "RUN",
-        conflicts_with_all = REPAIRING
-    )]
+    #[arg(long, value_name = "RUN", conflicts_with_all = REPAIRING)]
     pub(crate) discard: Option<Discarded>,
     #[command(flatten)]
     pub(crate) dry_run: DryRunArg,
+    #[command(flatten)]
+    pub(crate) copies: RememberedArgs,
     #[command(flatten)]
     pub(crate) paths: PathArgs,
     #[command(flatten)]
@@ -114,13 +110,13 @@ pub(crate) struct RememberedArgs {
     /// Register COPY as a copy of the tree of PATH, and do nothing else. From then on, every repair
     /// of the tree uses it without being told, also that of a schedule with --repair. A copy whose
     /// disk is away is not used
-    #[arg(long, value_name = "COPY", conflicts_with_all = REPAIRING)]
+    #[arg(long, value_name = "COPY", conflicts_with_all = REPAIRING, hide_short_help = true)]
     pub(crate) remember_copy: Option<PathBuf>,
     /// Forget a registered copy, and do nothing else
-    #[arg(long, value_name = "COPY", conflicts_with_all = REPAIRING)]
+    #[arg(long, value_name = "COPY", conflicts_with_all = REPAIRING, hide_short_help = true)]
     pub(crate) forget_copy: Option<PathBuf>,
     /// List the registered copies of the tree of PATH, and do nothing else
-    #[arg(long, conflicts_with_all = REPAIRING)]
+    #[arg(long, conflicts_with_all = REPAIRING, hide_short_help = true)]
     pub(crate) list_copies: bool,
 }
 

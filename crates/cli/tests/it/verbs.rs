@@ -49,7 +49,10 @@ fn each_finding_is_told_once_and_then_what_to_do() {
     tree.touch("sub/c");
     let checked = tree.run(["check", "."]).ends(3);
     let text = checked.stdout();
-    assert!(text.starts_with("corrupt     a  (5 bytes with other contents; yet last"), "{text}");
+    assert!(
+        text.starts_with("corrupt     a  (5 bytes with other contents; its date is still"),
+        "{text}"
+    );
     assert!(text.contains("\nmodified    b  (edited "), "{text}");
     let counts = "\n\nchecked 3 files: 1 corrupt, 1 modified, 1 touched\n";
     assert!(text.contains(counts), "{text}");
