@@ -19,7 +19,8 @@ const SERVERS: [&str; 12] = [
     "virtiofs",
 ];
 
-/// File systems in memory, or on top of others. Of an empty file nothing is read that would show it.
+/// File systems in memory, or on top of others. Of an empty file nothing is read that would
+/// show it.
 const NOT_ON_A_MEDIUM: [&str; 4] = ["tmpfs", "ramfs", "devtmpfs", "overlay"];
 
 /// What a reading of a copy proves.
