@@ -110,13 +110,13 @@ pub(crate) struct RememberedArgs {
     /// Register COPY as a copy of the tree of PATH, and do nothing else. From then on, every repair
     /// of the tree uses it without being told, also that of a schedule with --repair. A copy whose
     /// disk is away is not used
-    #[arg(long, value_name = "COPY", conflicts_with_all = REPAIRING, hide_short_help = true)]
+    #[arg(long, value_name = "COPY", conflicts_with_all = REPAIRING)]
     pub(crate) remember_copy: Option<PathBuf>,
     /// Forget a registered copy, and do nothing else
-    #[arg(long, value_name = "COPY", conflicts_with_all = REPAIRING, hide_short_help = true)]
+    #[arg(long, value_name = "COPY", conflicts_with_all = REPAIRING)]
     pub(crate) forget_copy: Option<PathBuf>,
     /// List the registered copies of the tree of PATH, and do nothing else
-    #[arg(long, conflicts_with_all = REPAIRING, hide_short_help = true)]
+    #[arg(long, conflicts_with_all = REPAIRING)]
     pub(crate) list_copies: bool,
 }
 
