@@ -11,8 +11,8 @@ use strum::{IntoStaticStr, VariantArray};
 
 pub(crate) use device::UncachedFile;
 pub use device::{Apartness, Device, Grade};
-pub(crate) use existing::left_out;
 pub use existing::{SafeFile, SafeMonitor, SafePlace, SafeRequest, SafeSummary, safe};
+pub(crate) use existing::{device_at, left_out};
 
 use crate::exit_status::ExitStatus;
 
@@ -126,7 +126,10 @@ impl SafeRule {
     /// Returns what is lacking of a file, by the proved places of its contents.
     ///
     /// Places are counted one by one: each counts if it is apart from all that were counted before.
-    pub fn lack(&self, proofs: &[(&Device, Grade)]) -> Option<Lack> {
+    /// A place on the device of the source does not count, because whoever formats that erases
+    /// both; only who asks for a single copy may have it there.
+    pub fn lack(&self, source: Option<&Device>, proofs: &[(&Device, Grade)]) -> Option<Lack> {
+        let source = source.filter(|_| self.copies > 1);
         let (mut counted, mut lack): (Vec<&Device>, Lack) = (Vec::new(), Lack::TooFew);
         for (device, grade) in proofs {
             let apartness = counted.iter().map(|one| one.apartness(device)).max();
@@ -134,6 +137,9 @@ impl SafeRule {
                 (Grade::Cache, _) => Lack::FromCache,
                 (Grade::Server, _) if !self.servers => Lack::FromServer,
                 (_, Some(Apartness::Same)) => Lack::OneDevice,
+                _ if source.is_some_and(|it| it.apartness(device) == Apartness::Same) => {
+                    Lack::OneDevice
+                }
                 (_, Some(Apartness::Untold)) if !self.apart => Lack::NotTold,
                 _ => {
                     counted.push(device);
@@ -160,22 +166,25 @@ mod tests {
         let partition = Device::real(3, &["sd1"]);
         let virtual_disk = Device::untold(4, &["vda"]);
         let medium = |device| (device, Grade::Medium);
-        assert_eq!(rule(2).lack(&[medium(&a), medium(&b)]), None);
-        assert_eq!(rule(2).lack(&[medium(&a)]), Some(Lack::TooFew));
-        assert_eq!(rule(2).lack(&[]), Some(Lack::TooFew));
-        assert_eq!(rule(2).lack(&[medium(&a), medium(&a)]), Some(Lack::OneDevice));
-        assert_eq!(rule(2).lack(&[medium(&a), medium(&partition)]), Some(Lack::OneDevice));
-        assert_eq!(rule(2).lack(&[medium(&a), medium(&virtual_disk)]), Some(Lack::NotTold));
+        assert_eq!(rule(2).lack(None, &[medium(&a), medium(&b)]), None);
+        assert_eq!(rule(2).lack(None, &[medium(&a)]), Some(Lack::TooFew));
+        assert_eq!(rule(2).lack(None, &[]), Some(Lack::TooFew));
+        assert_eq!(rule(2).lack(None, &[medium(&a), medium(&a)]), Some(Lack::OneDevice));
+        assert_eq!(rule(2).lack(None, &[medium(&a), medium(&partition)]), Some(Lack::OneDevice));
+        assert_eq!(rule(2).lack(None, &[medium(&a), medium(&virtual_disk)]), Some(Lack::NotTold));
         let apart = SafeRule { apart: true, ..rule(2) };
-        assert_eq!(apart.lack(&[medium(&a), medium(&virtual_disk)]), None);
-        assert_eq!(apart.lack(&[medium(&a), medium(&partition)]), Some(Lack::OneDevice));
-        assert_eq!(rule(2).lack(&[medium(&a), (&b, Grade::Cache)]), Some(Lack::FromCache));
-        assert_eq!(rule(2).lack(&[medium(&a), (&b, Grade::Server)]), Some(Lack::FromServer));
-        assert_eq!(rule(1).lack(&[(&b, Grade::Cache)]), Some(Lack::FromCache));
-        assert_eq!(rule(0).lack(&[]), Some(Lack::TooFew), "nothing is never enough");
+        assert_eq!(apart.lack(None, &[medium(&a), medium(&virtual_disk)]), None);
+        assert_eq!(apart.lack(None, &[medium(&a), medium(&partition)]), Some(Lack::OneDevice));
+        assert_eq!(rule(2).lack(None, &[medium(&a), (&b, Grade::Cache)]), Some(Lack::FromCache));
+        assert_eq!(rule(2).lack(None, &[medium(&a), (&b, Grade::Server)]), Some(Lack::FromServer));
+        assert_eq!(rule(1).lack(None, &[(&b, Grade::Cache)]), Some(Lack::FromCache));
+        assert_eq!(rule(0).lack(None, &[]), Some(Lack::TooFew), "nothing is never enough");
         let three = [medium(&a), medium(&partition), medium(&b)];
-        assert_eq!(rule(2).lack(&three), None);
-        assert_eq!(rule(3).lack(&three), Some(Lack::OneDevice));
+        assert_eq!(rule(2).lack(None, &three), None);
+        assert_eq!(rule(3).lack(None, &three), Some(Lack::OneDevice));
+        let beside = [medium(&a), medium(&b)];
+        assert_eq!(rule(2).lack(Some(&partition), &beside), Some(Lack::OneDevice));
+        assert_eq!(rule(1).lack(Some(&partition), &beside[..1]), None, "one copy was asked for");
     }
 
     #[test]

@@ -19,7 +19,7 @@ use super::{CopiedFile, CopiedPlace, CopyMonitor, CopyRequest, CopySummary};
 use crate::event::{FileError, Notice};
 use crate::monitor::Progress;
 use crate::run::{Options, engine_of, workers_of};
-use crate::safe::{Device, Grade, Lack};
+use crate::safe::{Device, Grade, Lack, device_at};
 use crate::walk::Entry;
 
 /// The most files of a batch, each of which has as many open files as there are destinations.
@@ -44,6 +44,8 @@ pub(super) struct CopyBatch<'a> {
     written: Vec<Vec<PathBuf>>,
     /// The copies of each inode that has several names.
     linked: HashMap<(u64, u64), LinkedFile>,
+    /// Devices of the source by the number of their volume; `None` if the system does not tell.
+    sources: HashMap<u64, Option<Device>>,
     start: Instant,
     total: (u64, u64),
 }
@@ -76,6 +78,7 @@ impl<'a> CopyBatch<'a> {
             files: Vec::new(),
             bytes: 0,
             linked: HashMap::new(),
+            sources: HashMap::new(),
             start,
             total,
         }
@@ -232,7 +235,11 @@ impl<'a> CopyBatch<'a> {
         let proofs: Vec<(&Device, Grade)> =
             proofs.filter_map(|(to, place)| Some((&to.device, place.grade?))).collect();
         let is_failed = places.iter().any(|place| place.grade.is_none());
-        let short = self.means.request.rule.lack(&proofs);
+        let source = file.status.and_then(|status| {
+            let path = file.entry.path.to_path();
+            self.sources.entry(status.device).or_insert_with(|| device_at(&path).ok()).as_ref()
+        });
+        let short = self.means.request.rule.lack(source, &proofs);
         let lack = copy.lack.or(short.map(|lack| if is_failed { Lack::NotCopied } else { lack }));
         for (written, place) in self.written.iter_mut().zip(&places) {
             if place.grade.is_some() && !place.was_there {

@@ -252,16 +252,20 @@ impl Proving<'_> {
             proofs.extend(proof);
         }
         let proofs: Vec<(&Device, Grade)> = proofs.iter().map(|(it, grade)| (it, *grade)).collect();
+        let source = Status::of(&file.path).ok().and_then(|status| {
+            let known = self.devices.entry(status.device);
+            known.or_insert_with(|| device_at(&file.path).ok()).clone()
+        });
         let lack = match &file.trouble {
             Some(_) => Some(Lack::NotCopied),
-            None => self.request.rule.lack(&proofs),
+            None => self.request.rule.lack(source.as_ref(), &proofs),
         };
         let WantedFile { path, length, trouble, .. } = file;
         SafeFile { path, length, places, lack, trouble }
     }
 }
 
-fn device_at(path: &Path) -> io::Result<Device> {
+pub(crate) fn device_at(path: &Path) -> io::Result<Device> {
     Device::of(path.parent().unwrap_or(Path::new(".")))
 }
 
