@@ -32,6 +32,7 @@ use axum::Router;
 use axum::extract::Request;
 use axum::middleware::{from_fn_with_state, map_request};
 use axum::routing::get;
+use tower_http::compression::CompressionLayer;
 
 use crate::app::App;
 use crate::assets::{SCRIPT, STYLE, icon};
@@ -70,6 +71,9 @@ pub(crate) fn router(app: Arc<App>) -> Router {
         .fallback(async || Refusal::NotFound)
         .method_not_allowed_fallback(async || Refusal::Method)
         .layer(from_fn_with_state(Arc::clone(&app), guard))
+        // Pages are five times smaller then, which a slow line feels. Their tokens are no secret to
+        // whoever can make a browser send its cookies: they are `SameSite=Strict`.
+        .layer(CompressionLayer::new())
         .with_state(app);
     if base.is_empty() {
         return pages;

@@ -153,6 +153,21 @@ fn style_and_script_are_kept_by_browsers() {
     assert_eq!(served.browser().get("/style.css").status, 404);
 }
 
+/// Pages are compressed for browsers that can read that: half a second of a slow line holds 25 kB.
+#[test]
+fn pages_are_small_on_a_slow_line() {
+    let served = Served::begin();
+    let browser = served.browser();
+    for page in ["/", "/folders/0", "/settings"] {
+        let plain = browser.get(page);
+        assert_eq!(plain.header("content-encoding"), None, "{page}");
+        let packed = browser.send("GET", page, &[("accept-encoding", "gzip")], b"");
+        assert_eq!(packed.header("content-encoding"), Some("gzip"), "{page}");
+        assert!(packed.body.len() < 8_000, "{page}: {}", packed.body.len());
+        assert!(packed.body.len() * 2 < plain.body.len(), "{page}: {}", packed.body.len());
+    }
+}
+
 #[test]
 fn every_answer_says_what_browsers_may_do() {
     let served = Served::begin();
