@@ -39,14 +39,35 @@ pub(super) fn schedule_form(
 ) -> Markup {
     let known = folder.schedule.as_ref();
     let manual = known.filter(|known| known.timer == TimerKind::Manual);
+    let fields = schedule_fields_form(visitor, folder, known);
     html! {
         @if let Some(manual) = manual {
-            p .small {
-                "Nothing on this computer starts it yet. Enter this command in its scheduler, as a \
-                 daily task:"
+            p .note.bad.small { "Nothing on this computer starts it yet." }
+            details .fold.plain {
+                summary { (small_icon("chevron")) "How to start it" }
+                div .body {
+                    p .small { "Enter this command in its scheduler, as a daily task:" }
+                    p .mono { (escape::text(&timer::command_line(manual, &automation.host))) }
+                }
             }
-            p .mono { (escape::text(&timer::command_line(manual, &automation.host))) }
         }
+        @if known.is_some() {
+            details .fold.plain {
+                summary { (small_icon("chevron")) "Change the schedule" }
+                div .body { (fields) }
+            }
+        } @else {
+            (fields)
+        }
+    }
+}
+
+fn schedule_fields_form(
+    visitor: &Visitor,
+    folder: &ServedFolder,
+    known: Option<&CheckSchedule>,
+) -> Markup {
+    html! {
         form .stack.tight method="post" action="/schedules" {
             (visitor.csrf())
             input type="hidden" name="place" value=(folder.place.token());

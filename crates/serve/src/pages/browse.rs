@@ -100,7 +100,7 @@ async fn whole(
     let (place, names) = listed(&app, &query).await?;
     let goal = Goal::of(&query);
     let use_this = match goal {
-        Goal::Run => "Check or tag this folder",
+        Goal::Run => "Check this folder",
         Goal::Code => "Code signature",
         Goal::History => "History",
         Goal::Add => "Choose in",
@@ -223,7 +223,7 @@ fn entry(place: &ServedPath, name: &Name, goal: Goal) -> Markup {
     let below = place.join(&name.name);
     let (query, address) = (goal.query(&below), goal.address(&below));
     let choose = match goal {
-        Goal::Run => format!("Check or tag {shown}"),
+        Goal::Run => format!("Check {shown}"),
         _ => format!("choose {shown}"),
     };
     html! {

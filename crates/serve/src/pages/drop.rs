@@ -11,6 +11,7 @@ use axum::response::{Redirect, Response};
 use axum::routing::{get, post};
 use futures_util::StreamExt as _;
 use maud::{Markup, html};
+use steadfast::Timestamp;
 use steadfast_report::{Units, escape, units};
 use tokio::time::timeout;
 
@@ -122,7 +123,7 @@ fn zone(progress: &str) -> Markup {
         }
         div #drop .drop hidden data-max=(FILES_MAX) data-going="{done} of {all}: {name}"
             data-failed="Cannot read or send:"
-            data-many="More than 1,000 files: tag or check the folder instead." {
+            data-many="More than 1,000 files: check the folder instead." {
             (drawn("drop", "icon lg"))
             p .zone { "Drop files or a folder here" }
             div .orders {
@@ -214,7 +215,7 @@ async fn show(
     let content = html! {
         @if going { p .stand role="status" { "Hashing. This page reloads until it is done." } }
         @if let Some(drop) = cut { (cut_short(&app, drop)) }
-        (shown(&visitor, &lookup))
+        (shown(&visitor, &lookup, app.now()))
         p { a .button href="/drop" { (icon("search")) "Look up more" } }
     };
     Ok(framed(&visitor, Some(Tab::Drop), "Looked up", &head, &content))
@@ -228,7 +229,7 @@ fn cut_short(app: &App, drop: &Drop) -> Markup {
             @for place in drop.places.iter().take(GIVEN_SHOWN_MAX) {
                 p {
                     a .button href=(format!("/run?place={}", place.query())) {
-                        "Check or tag all of " (app.roots.shown(place))
+                        "Check all of " (app.roots.shown(place))
                     }
                 }
             }
@@ -237,14 +238,14 @@ fn cut_short(app: &App, drop: &Drop) -> Markup {
 }
 
 /// The groups of files, what can mend something first.
-fn shown(visitor: &Visitor, lookup: &Lookup) -> Markup {
+fn shown(visitor: &Visitor, lookup: &Lookup, now: Timestamp) -> Markup {
     html! {
         (verdict(lookup))
         @for why in &lookup.errors { p .note.bad role="alert" { (why) } }
         @for answer in DropAnswer::ALL {
             @let files = lookup.files.iter().filter(|file| file.answer == answer);
             @let files: Vec<&LookedUp> = files.collect();
-            @if !files.is_empty() { (group(visitor, answer, &files)) }
+            @if !files.is_empty() { (group(visitor, answer, &files, now)) }
         }
         p .note {
             @if lookup.searched.is_empty() {
@@ -294,7 +295,12 @@ fn verdict(lookup: &Lookup) -> Markup {
     }
 }
 
-fn group(visitor: &Visitor, answer: DropAnswer, files: &[&LookedUp]) -> Markup {
+fn group(
+    visitor: &Visitor,
+    answer: DropAnswer,
+    files: &[&LookedUp],
+    now: Timestamp,
+) -> Markup {
     let (class, icon_name) = look(answer);
     let title =
         format!("{} {}", units::counted(files.len() as u64, "file", "files"), answer_noun(answer));
@@ -306,12 +312,12 @@ fn group(visitor: &Visitor, answer: DropAnswer, files: &[&LookedUp]) -> Markup {
                 h2 id=(id) { (title) }
             }
             p .say { (meaning(answer)) }
-            @for file in files { (card(visitor, file)) }
+            @for file in files { (card(visitor, file, now)) }
         }
     }
 }
 
-fn card(visitor: &Visitor, file: &LookedUp) -> Markup {
+fn card(visitor: &Visitor, file: &LookedUp, now: Timestamp) -> Markup {
     let (class, icon_name) = look(file.answer);
     let length = file.dropped.read.as_ref().ok().map(|read| Units::Si.bytes(read.length));
     let mended = file.matches.iter().find(|known| known.needs_mending());
@@ -320,7 +326,7 @@ fn card(visitor: &Visitor, file: &LookedUp) -> Markup {
             (drawn(icon_name, &format!("icon {class}")))
             div {
                 h3 .file { (file.dropped.shown) }
-                @for line in lines(file) { p .why { (line) } }
+                @for line in lines(file, now) { p .why { (line) } }
             }
             p .at { (length.unwrap_or_default()) }
             @if let (DropAnswer::Mends, Some(mended)) = (file.answer, mended) {
@@ -328,7 +334,7 @@ fn card(visitor: &Visitor, file: &LookedUp) -> Markup {
             }
             @if let Ok(read) = &file.dropped.read {
                 details .fold.plain {
-                    summary { (small_icon("chevron")) "Digests" }
+                    summary { (small_icon("chevron")) "Fingerprints" }
                     div .body {
                         @for (algorithm, digest) in &read.digests {
                             p .digest { (algorithm.name()) " " code { (digest) } }
@@ -370,34 +376,31 @@ fn mend(visitor: &Visitor, file: &LookedUp, mended: &TaggedMatch) -> Markup {
 }
 
 /// What is known of a file, line by line.
-fn lines(file: &LookedUp) -> Vec<String> {
+fn lines(file: &LookedUp, now: Timestamp) -> Vec<Markup> {
     let mut lines = Vec::new();
     if let Err(why) = &file.dropped.read {
-        lines.push(why.clone());
+        lines.push(html! { (why) });
     }
     if let Some((verdict, tag)) = &file.dropped.own {
         let said = StateKind::of_verdict(*verdict).map_or("Intact", StateKind::word);
-        lines.push(match tag {
-            Some(tag) => format!("{said} by its own record of {}.", units::moment(tag.tagged)),
-            None => format!("{said}."),
+        lines.push(html! {
+            (said)
+            @if let Some(tag) = tag { " by its own record of " (dates::moment(tag.tagged, now)) }
+            "."
         });
     }
     for known in &file.matches {
-        let moment = units::moment(known.tagged);
-        let line = match file.answer {
-            DropAnswer::Known | DropAnswer::Mends => {
-                format!("The same as {}, recorded on {moment}", known.path)
-            }
-            _ => format!("{}, recorded on {moment}, has other contents", known.path),
-        };
-        lines.push(match known.standing.and_then(StateKind::of_state) {
-            Some(kind) => format!("{line}. That one: {}.", kind.word().to_lowercase()),
-            None => format!("{line}."),
+        let is_same = matches!(file.answer, DropAnswer::Known | DropAnswer::Mends);
+        let state = known.standing.and_then(StateKind::of_state);
+        lines.push(html! {
+            @if is_same { "The same as " } @else { "Other contents than " }
+            span .mono { (known.path) } ", recorded " (dates::moment(known.tagged, now)) "."
+            @if let Some(kind) = state { " That one: " (kind.word().to_lowercase()) "." }
         });
     }
     if file.further > 0 {
         let places = units::counted(file.further, "further place", "further places");
-        lines.push(format!("And at {places}."));
+        lines.push(html! { "And at " (places) "." });
     }
     lines
 }

@@ -416,7 +416,12 @@ pub(super) fn gauge(folder: &ServedFolder, now: Timestamp) -> Markup {
     let (share, class, says, bytes) = match (done, folder.facts()) {
         (Some(share), _) => (share, "f-info", "of this run".to_owned(), None),
         (None, Some(facts)) if facts.audit.checked || facts.stopped_check().is_some() => {
-            let class = if share_of(facts) > 0.9 { "f-good" } else { "f-warn" };
+            // Nothing is green beside an alarm, however lately all was checked.
+            let class = match (share_of(facts) > 0.9, folder.alarm().alarms()) {
+                (_, true) => "f-idle",
+                (true, false) => "f-good",
+                (false, false) => "f-warn",
+            };
             let (share, says) = match facts.stopped_check() {
                 Some((_, proved)) => {
                     let share = proved as f64 / facts.audit.tagged.max(1) as f64;

@@ -145,7 +145,10 @@ async fn copies(
                     }
                 }
                 div .field {
-                    label for="path" { "Or a folder or a file within one of them" }
+                    label for="path" {
+                        @if others.is_empty() { "The folder or file that has the copy" }
+                        @else { "Or a folder or a file within one of them" }
+                    }
                     input #path type="text" name="path" maxlength="4000" autocomplete="off"
                         placeholder=(app.roots.shown(&place));
                 }

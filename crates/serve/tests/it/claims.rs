@@ -190,6 +190,8 @@ fn results_outlive_the_server() {
     let browser = again.browser();
     let activity = browser.get("/activity").text();
     assert!(activity.contains("1 damaged"), "{activity}");
+    let page = home(&browser);
+    assert!(!between(&page, "class=\"gauge\"", "</p>").contains("f-good"), "{page}");
     for page in ["/folders/0", "/activity"] {
         let page = browser.get(page).text();
         let address = between(&page, "href=\"/folders/0/runs/", "\"");

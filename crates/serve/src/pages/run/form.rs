@@ -32,14 +32,15 @@ pub(super) async fn form(
             p .choice {
                 input #media type="checkbox" name="media" value="1";
                 label for="media" {
-                    "Read from the medium, past the page cache, where the file system can"
+                    "Read the disk itself, past the system's memory, where the file system can"
                 }
             }
             div .verbs {
                 @for offered in OFFERED {
                     @let help = format!("{}-help", offered.name());
                     div {
-                        button type="submit" name="verb" value=(offered.name())
+                        button .main[offered == RunVerb::Check] type="submit" name="verb"
+                            value=(offered.name())
                             aria-describedby=(help) { (verb(offered)) }
                         p .soft id=(help) { (verb_help(offered)) }
                     }
@@ -47,7 +48,7 @@ pub(super) async fn form(
             }
         }
     };
-    Ok(page(&visitor, Some(Tab::Home), "Check or tag", &content))
+    Ok(page(&visitor, Some(Tab::Home), "Check with options", &content))
 }
 
 /// The chosen path, or the roots to choose from.
