@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use steadfast_watch::timer::TimerHost;
 use steadfast_watch::{
-    Alert, Channel, CheckSchedule, Delivery, Every, Occasion, Sender, TimeOfDay, WatchPlaces,
+    Alert, Channel, CheckSchedule, Delivery, Details, Every, Occasion, Sender, TimeOfDay, WatchPlaces,
     WebhookForm,
 };
 use strum::VariantArray as _;
@@ -128,7 +128,11 @@ impl Automation {
             _ => Channel::Webhook { form: WebhookForm::of(&address), url: address },
         };
         let on = occasion_of(form.text("on"));
-        let alert = Alert { on, ..Alert::new(channel) };
+        let details = match form.text("details") {
+            Some("counts") => Details::Counts,
+            _ => Details::Paths,
+        };
+        let alert = Alert { on, details, ..Alert::new(channel) };
         let mut list = self.places.alerts()?;
         list.ensure_room(ALERTS_MAX)?;
         reach.ensure(&alert)?;

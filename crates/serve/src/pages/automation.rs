@@ -185,7 +185,8 @@ pub(super) fn alerts_panel(visitor: &Visitor, automation: &Automation) -> Markup
             div .body.stack.tight {
                 p .small.soft {
                     "Regular checks send a message when they find trouble, remind of it weekly, \
-                     and say when it is settled. Messages contain numbers of files and no names."
+                     and say when it is settled. They name up to five files, unless you say that \
+                     they must not."
                 }
                 @match &alerts {
                     Err(error) => {
@@ -245,6 +246,10 @@ fn add_form(visitor: &Visitor) -> Markup {
                 label for="address" { "To the address" }
                 input #address type="text" name="address" required maxlength="2000"
                     autocomplete="off" placeholder="https://ntfy.sh/…";
+            }
+            label .row {
+                input type="checkbox" name="details" value="counts";
+                span { "Numbers of files only, no names" }
             }
             div .row {
                 label for="on" { "When" }

@@ -6,7 +6,8 @@ use std::time::Duration;
 use steadfast_serve::{Automation, Config, PublicAddress};
 use steadfast_watch::timer::TimerHost;
 use steadfast_watch::{
-    AlertList, AlertWords, Every, Journal, ScheduleList, Sender, TimeOfDay, TimerKind, WatchPlaces,
+    AlertList, AlertWords, Details, Every, Journal, ScheduleList, Sender, TimeOfDay, TimerKind,
+    WatchPlaces,
 };
 use tempfile::TempDir;
 
@@ -138,7 +139,9 @@ fn alerts_are_added_tried_and_removed_and_show_no_secret() {
     // Nobody listens at port 9.
     let hook = "act=add&channel=webhook&address=http%3A%2F%2F127.0.0.1%3A9%2Fsecret-topic";
     assert_eq!(post(hook).status, 303);
-    assert_eq!(post("act=add&channel=mail&address=me%40example.org").status, 303);
+    assert_eq!(post("act=add&channel=mail&address=me%40example.org&details=counts").status, 303);
+    let details = [Details::Paths, Details::Counts];
+    assert_eq!(alerts().alerts().iter().map(|one| one.details).collect::<Vec<_>>(), details);
     let refused = post("act=add&channel=ping&address=ftp%3A%2F%2Fx");
     assert!(refused.text().contains("an address begins with https://"), "{}", refused.text());
     assert_eq!(post("act=add&channel=mail&address=-oQ%2Ftmp%40x").status, 200);
