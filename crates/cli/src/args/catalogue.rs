@@ -9,20 +9,24 @@ use steadfast_report::Units;
 use super::named::named;
 use super::quantity;
 
+/// The heading of the options of an audit.
+const AUDIT: &str = "What an audit tells";
+
 /// What of a tree is audited, from its catalogue.
 #[derive(Debug, Args)]
-#[command(next_help_heading = "What an audit tells")]
+#[command(next_help_heading = AUDIT)]
 pub(crate) struct AuditArgs {
-    /// Show what was verified in DIR and when, which failures are open, and the last runs. A file
-    /// is verified by a run that reads every byte and finds the digest of its tag
+    /// Show what was proved in DIR and when, which failures are open, and the last runs. A run
+    /// proves a file if it reads every byte and finds the digest of its tag
     #[arg(long, conflicts_with_all = ["prometheus", "alert"])]
     pub(crate) audit: bool,
     #[command(flatten)]
     pub(crate) place: CatalogueFileArg,
 
-    /// Count what was verified in the last N days, for each N, for example 30,365
+    /// Count what was proved in the last N days, for each N, for example 30,365
     #[arg(
         long,
+        help_heading = AUDIT,
         value_name = "N",
         value_delimiter = ',',
         default_values_t = [7, 30, 90, 365],
@@ -30,24 +34,36 @@ pub(crate) struct AuditArgs {
     )]
     pub(crate) days: Vec<u32>,
 
-    /// List the files not verified in the last DAYS
-    #[arg(long, value_name = "DAYS", conflicts_with = "premis", requires = "audit")]
+    /// List the files not proved in the last DAYS
+    #[arg(
+        long,
+        help_heading = AUDIT,
+        value_name = "DAYS",
+        conflicts_with = "premis",
+        requires = "audit"
+    )]
     pub(crate) overdue: Option<u32>,
 
     /// List files with the same contents, by their tags
-    #[arg(long, conflicts_with = "premis", requires = "audit")]
+    #[arg(long, help_heading = AUDIT, conflicts_with = "premis", requires = "audit")]
     pub(crate) duplicates: bool,
 
     /// List only duplicates of at least SIZE, for example 1MB
-    #[arg(long, value_name = "SIZE", requires = "duplicates", value_parser = quantity::bytes)]
+    #[arg(
+        long,
+        help_heading = AUDIT,
+        value_name = "SIZE",
+        requires = "duplicates",
+        value_parser = quantity::bytes
+    )]
     pub(crate) min: Option<u64>,
 
     /// Verify the catalogue itself: the seal of every run and the check value of every record
-    #[arg(long, conflicts_with = "premis", requires = "audit")]
+    #[arg(long, help_heading = AUDIT, conflicts_with = "premis", requires = "audit")]
     pub(crate) verify: bool,
 
-    /// Also list closed failures, and more runs
-    #[arg(short, long, conflicts_with = "premis", requires = "audit")]
+    /// Also list settled failures, and more runs
+    #[arg(short, long, help_heading = AUDIT, conflicts_with = "premis", requires = "audit")]
     pub(crate) verbose: bool,
 }
 
@@ -79,8 +95,8 @@ pub(crate) struct DocumentArgs {
     #[arg(long, conflicts_with = "premis")]
     pub(crate) csv: bool,
 
-    /// Print fixity events as PREMIS 3 XML, for archives. For a tree: the last verification of each
-    /// file, and every failure
+    /// Print fixity events as PREMIS 3 XML, for archives. For a tree: the last proof of each file,
+    /// and every failure
     #[arg(long)]
     pub(crate) premis: bool,
 

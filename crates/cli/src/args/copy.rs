@@ -70,8 +70,8 @@ pub(crate) struct SafeArgs {
     /// Ask for N copies on different devices, the source not counted
     #[arg(long, value_name = "N", default_value_t = 2)]
     copies: usize,
-    /// Take devices for different ones where the system does not tell. It does not tell of virtual
-    /// disks and network volumes. What it knows to be one device stays one
+    /// Count devices as different where the system does not tell. It does not tell of virtual disks
+    /// and network volumes. What it knows to be one device stays one
     #[arg(long)]
     apart: bool,
     /// Accept what a server answers. It may come from its memory and not from its medium
@@ -88,7 +88,7 @@ impl SafeArgs {
 
 /// Ask whether a card or disk may be erased: is everything in enough other places?
 ///
-/// Reads every file of SOURCE, finds its contents in archives by their catalogues or tags, and
+/// Reads every file of PATH, finds its contents in archives by their catalogues or tags, and
 /// reads each of these copies from its medium: a record alone proves nothing. The last line is the
 /// answer: yes only if every file is on enough different devices. Writes nothing.
 #[derive(Debug, Args)]
@@ -167,10 +167,11 @@ pub(crate) struct CopyPathArgs {
     /// With --unknown, an archive: a directory or the file of a catalogue. Repeatable
     #[arg(long = "in", id = "archives", value_name = "TREE", requires = "unknown")]
     pub(crate) archives: Vec<PathBuf>,
-    /// Also copy files that are corrupt by their tag. They keep it, so a check tells
+    /// Also copy files that are corrupt by their tag. They keep it, so a check reports them
     #[arg(long)]
     pub(crate) with_corrupt: bool,
-    /// Read files without a tag once only. A second reading from the medium finds wrong ones
+    /// Read files without a tag only once. Otherwise they are read again, from the medium, and
+    /// compared
     #[arg(long)]
     pub(crate) once: bool,
     /// Copy the rest if a destination cannot hold some names or lengths

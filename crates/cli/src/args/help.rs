@@ -40,10 +40,10 @@ const FIRST: [&str; 9] =
 
 /// The other verbs by what they are for, in the order of `help --all`.
 const OTHERS: [(&str, &[&str]); 5] = [
-    ("Moving files: is it safe to erase the source?", &["copy", "move", "safe", "known"]),
+    ("Empty a card, replace a disk", &["copy", "move", "safe", "known"]),
     ("Copies and lists", &["parity", "diff", "hash", "export", "import"]),
     (
-        "Tags alone, without a catalogue: missing and renamed files are not noticed",
+        "Tags alone (without a catalogue, missing and renamed files are not noticed)",
         &["tag", "untag"],
     ),
     ("Companions", &["code", "measure", "fleet", "qos"]),
@@ -133,11 +133,7 @@ const ENVIRONMENT: [(&[&str], &str, &str); 11] = [
         "If it is set, files are judged by their modification times alone, as on file systems that \
          keep no change time: for trees in which another program moves change times all the time.",
     ),
-    (
-        &[],
-        "STEADFAST_AHEAD_S",
-        "For tests: seconds by which the program takes its clock to be ahead.",
-    ),
+    (&[], "STEADFAST_AHEAD_S", "For tests: seconds to add to the clock."),
     (
         &[],
         "XDG_STATE_HOME, HOME",
@@ -213,7 +209,7 @@ pub(super) fn page(command: clap::Command) -> clap::Command {
     let _ = write!(
         page,
         "\nBegin with `steadfast init DIR`. `steadfast VERB -h` explains a verb.\n\
-         More, by `steadfast help --all`:\n  {}\n\n{END}\n",
+         More (`steadfast help --all` explains them):\n  {}\n\n{END}\n",
         others.join("\n  ")
     );
     command.help_template(page).mut_subcommands(|verb| verb_page(verb, &[]))
@@ -225,7 +221,7 @@ const OTHERS_IN_LINE: usize = 10;
 /// What the first screen ends with.
 const END: &str = "\
 Exit status: 0 nothing wrong; 1 something is modified or missing; 2 could not
-tell; 3 something is corrupt; 130 interrupted. `steadfast --version`: which.";
+tell; 3 something is corrupt or suspect; 130 interrupted.";
 
 /// Returns the page of all verbs and the variables of the environment.
 pub(crate) fn all_verbs(color: bool) -> String {

@@ -46,7 +46,7 @@ others.";
 /// Make parity for everything in a tree that has a tag.
 ///
 /// Each file is read once and compared with its tag, so this is a check as well. A second run reads
-/// the parity, and makes only sets of which files or parity changed.
+/// the parity, and makes only the sets whose files or parity changed.
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Examples:
@@ -78,23 +78,23 @@ pub(crate) struct ParityUpdateArgs {
 /// How parity is made.
 #[derive(Debug, Args)]
 pub(crate) struct ParityMadeArgs {
-    /// How much parity, in percent of the files: 2 to 100 [default: as there is, or 10]
+    /// How much parity, in percent of the files: 2 to 100 [default: as before, or 10]
     #[arg(long, value_name = "PERCENT", value_parser = redundancy)]
     pub(crate) redundancy: Option<Redundancy>,
 
-    /// Let go of files that are gone from the tree. Without it, they can still be restored. Files
-    /// of a volume that is not mounted stay, and all of a folder that is empty now
+    /// End the protection of files that are gone from the tree. Without it, they can still be
+    /// restored. Files on a volume that is not mounted stay protected, and so do those of a folder
+    /// that is empty now
     #[arg(long)]
     pub(crate) forget_missing: bool,
 
-    /// Let go of what was protected at or beneath PATH, which is relative to DIR, and is missing,
-    /// has no tag or fails it. Repeatable
+    /// End the protection of what is at or beneath PATH, relative to DIR, and is missing, has no
+    /// tag, or differs from it. Repeatable
     #[arg(long, value_name = "PATH")]
     forget: Vec<PathBuf>,
 
     /// Keep the parity of files that were edited for TIME, so that decay that was taken for an edit
-    /// can be undone. 0d keeps none. Later runs know it [default: as an earlier run was told, or
-    /// 30d]
+    /// can be undone. 0d keeps none. Later runs remember it [default: as before, or 30d]
     #[arg(long, value_name = "TIME", value_parser = quantity::duration)]
     keep_earlier: Option<Duration>,
 
@@ -139,7 +139,7 @@ impl ParityMadeArgs {
 #[command(after_long_help = "\
 Examples:
   steadfast parity verify ~/Pictures
-  steadfast parity verify --strength ~/Pictures   also what is left to lose
+  steadfast parity verify --strength ~/Pictures   also how much more may be lost
 
 Exit status: 0 nothing is damaged; 3 some parity is damaged, or more is lost than can be rebuilt; \
 2 could not tell (no parity, unreadable); 130 interrupted. 3 outranks the others.")]

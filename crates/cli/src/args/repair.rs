@@ -22,13 +22,12 @@ const REPAIRING: [&str; 9] = [
 
 /// Mend damaged and missing files, from copies or parity.
 ///
-/// A PATH that is a PAR2 file stands for the files of its set, which are mended by it. Otherwise, a
-/// check finds the files. Suspect files stay as they are, except with --suspect, and edited ones
-/// except with --to-tag. Damaged pages are
-/// taken from copies if leaves are stored (`tag --pages`), so several damaged copies complete each
-/// other; otherwise the whole file is taken from an intact copy. A file is replaced only if the
-/// result has the length and the digest of its tag. Owner, mode, attributes and times stay. The
-/// damaged file is kept in .steadfast/damaged.
+/// Checks PATH, and mends what is damaged or missing. Suspect files stay as they are, except with
+/// --suspect, and edited ones except with --to-tag. A file is replaced only if the result has the
+/// length and the digest of its tag. Owner, mode, attributes and times stay. The damaged file is
+/// kept in .steadfast/damaged. Contents come from an intact copy or from parity; if leaves are
+/// stored (`tag --pages`), also page by page from several damaged copies. A PATH that is a PAR2
+/// file stands for the files of its set.
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Examples:
@@ -38,7 +37,7 @@ Examples:
   steadfast repair --in-place --from /mnt/a ~/Pictures   files with hard links, or little room
   steadfast repair --suspect --from /mnt/a ~/Pictures   what changed and kept its date, too
   steadfast repair --to-tag --from /mnt/a ~/Pictures/cat.jpg     undo an edit
-  steadfast repair --to-previous ~/Pictures/cat.jpg      undo an edit that was tagged
+  steadfast repair --to-previous ~/Pictures/cat.jpg      undo an edit that was recorded
   steadfast repair --all-lost --from /mnt/a ~/Pictures   the folder is empty, and mounted
   steadfast repair --discard 3 ~/Pictures                remove what repair 3 replaced
   steadfast repair --remember-copy /mnt/backup/Pictures ~/Pictures    no --from any more
@@ -71,7 +70,7 @@ pub(crate) struct RepairArgs {
     /// copy is
     #[arg(long)]
     pub(crate) suspect: bool,
-    /// Also restore each edited file that is itself a PATH to the contents of its tag. The edited
+    /// Also restore edited files that are named as PATH to the contents of their tags. The edited
     /// file is kept as damaged ones are
     #[arg(long)]
     pub(crate) to_tag: bool,
@@ -99,7 +98,7 @@ pub(crate) struct RepairArgs {
     #[command(flatten)]
     pub(crate) catalogue: CatalogueArgs,
     /// Print one JSON object for each file, the summary last. Without --yes, nothing is written
-    #[arg(long)]
+    #[arg(long, help_heading = "What to print")]
     pub(crate) json: bool,
 }
 

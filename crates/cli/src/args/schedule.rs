@@ -13,8 +13,8 @@ use super::{AuditArgs, DocumentArgs, LevelArgs, OutputArgs, quantity};
 /// Show what was checked when, what is open, and what is overdue.
 ///
 /// Lists each catalogued folder. Reads the catalogues only, so nothing is judged. A folder that is
-/// not there, or another volume in its place, is reported as such. With --audit, tells all that the
-/// catalogue of one tree can prove.
+/// not there, or another volume in its place, is reported as such. With --audit, shows what the
+/// catalogue of one tree proves.
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Examples:
@@ -23,14 +23,14 @@ Examples:
   steadfast status --prometheus /var/lib/prometheus/node-exporter/steadfast.prom
   steadfast status --alert    for a second timer: tells if the first does not work
   steadfast status --json | jq -r 'select(.state == \"trouble\") | .path'
-  steadfast status --audit ~/Pictures               what was verified when, and by which run
-  steadfast status --audit --overdue 90 ~/Pictures  which files were not verified for 90 days
+  steadfast status --audit ~/Pictures               what was proved when, and by which run
+  steadfast status --audit --overdue 90 ~/Pictures  which files were not proved for 90 days
   steadfast status --audit --duplicates --min 1MB ~/Pictures
   steadfast status --audit --premis ~/Pictures > pictures.premis.xml
 
 Exit status: 0 nothing is wrong; 1 something is missing, modified or overdue; 2 a folder is not \
-there, could not be judged, or has no file with a tag; 3 a corrupt file is open. 3 outranks 1, 1 \
-outranks 2.")]
+there, could not be judged, or has no file with a tag; 3 a file is corrupt or suspect. 3 outranks \
+1, 1 outranks 2.")]
 pub(crate) struct StatusArgs {
     /// Folders, each the root of a catalogued tree [default: all that are known]
     #[arg(value_name = "DIR")]
@@ -52,7 +52,7 @@ pub(crate) struct StatusArgs {
 /// Check folders regularly, without being asked.
 ///
 /// A schedule reads a part of a folder each time, the longest-unchecked files first, so that every
-/// byte is read within its cover. The system's timers start it: systemd, launchd or cron.
+/// byte is read within the time of --cover. The system starts it: systemd, launchd or cron.
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Examples:
@@ -102,10 +102,10 @@ pub(crate) struct ScheduleAddArgs {
     /// Time within which every byte is read once
     #[arg(long, value_name = "TIME", default_value = "31d", value_parser = quantity::time_limit)]
     pub(crate) cover: Duration,
-    /// End each run after TIME, as 2h. Files that were not reached come first the next time
+    /// End each run after TIME, for example 2h. Files not reached come first the next time
     #[arg(long, value_name = "TIME", value_parser = quantity::time_limit)]
     pub(crate) max_time: Option<Duration>,
-    /// Also tag new and edited files, and read no others for it, unless unusually many changed
+    /// Also record new and edited files, unless unusually many changed
     #[arg(long)]
     pub(crate) update: bool,
     /// Also bring the parity in DIR up to date, unless the run found damage
@@ -195,8 +195,8 @@ Examples:
   steadfast schedule run pictures
   steadfast schedule run --now pictures    even if it is not due
 
-Exit status: as that of `check`; 2 also if the folder is not there. An alert that fails changes \
-nothing.")]
+Exit status: that of `check`; 2 also if the folder is not there. An alert that is not delivered \
+changes nothing.")]
 pub(crate) struct ScheduleRunArgs {
     /// Name of the schedule, or its folder
     #[arg(value_name = "NAME", conflicts_with = "all", required_unless_present = "all")]
@@ -223,7 +223,7 @@ Examples:
   steadfast schedule metrics /var/lib/prometheus/node-exporter/steadfast.prom
   steadfast schedule metrics --off
 
-Exit status: 0 done; 2 FILE cannot be written. Metrics that a run cannot write change nothing.")]
+Exit status: 0 done; 2 FILE cannot be written. If a later run cannot write it, its status stays.")]
 pub(crate) struct ScheduleMetricsArgs {
     /// The file, in the folder of node_exporter's textfile collector
     #[arg(value_name = "FILE", conflicts_with = "off", required_unless_present = "off")]
@@ -235,8 +235,8 @@ pub(crate) struct ScheduleMetricsArgs {
 
 /// Tell somebody about trouble that a schedule finds.
 ///
-/// Tells each channel new trouble once, open trouble once a week, and that it is settled. Messages
-/// name up to five files.
+/// You get one message when something goes wrong, a reminder each week while it lasts, and one when
+/// it is over. A message names up to five files.
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Examples:
@@ -290,30 +290,32 @@ pub(crate) struct AlertAddArgs {
     /// Show a notification on this machine's desktop
     #[arg(long, group = "channel")]
     pub(crate) desktop: bool,
-    /// Start a program without a shell, with the run as JSON on its standard input. Last option
+    /// Start a program without a shell, with the run as JSON on its standard input. Must be the
+    /// last option
     #[arg(long, value_name = "WORD", group = "channel", num_args = 1.., allow_hyphen_values = true)]
     pub(crate) command: Option<Vec<String>>,
-    /// Also after runs without trouble
+    /// Also send a message after each run without trouble
     #[arg(long)]
     pub(crate) every_run: bool,
-    /// Also once a week that all is well
+    /// Also send a message once a week if all is well
     #[arg(long, conflicts_with_all = ["every_run", "ping"])]
     pub(crate) weekly: bool,
-    /// Tell only damage and danger in these hours. The rest waits for their end, when the timers of
-    /// the schedules also start
+    /// Send only messages about damage and danger in these hours. The others are sent when the
+    /// hours end
     #[arg(long, value_name = "FROM-TO", conflicts_with = "ping")]
     pub(crate) quiet: Option<QuietHours>,
     /// Put numbers of files into the messages, and no paths
     #[arg(long)]
     pub(crate) no_paths: bool,
-    /// Only for the schedule NAME. A monitor then hears of its folder alone [default: all]
+    /// Send messages about the schedule NAME only. A monitor then gets the state of its folder
+    /// alone [default: all]
     #[arg(long, value_name = "NAME")]
     pub(crate) schedule: Option<String>,
 }
 
-/// Tell nothing of a folder for a time.
+/// Send no messages about a folder for a time.
 ///
-/// What is still wrong then is told when the time is over. Monitors hear of it all the while.
+/// What is still wrong when the time is over is told then. Monitors (--ping) are always told.
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Examples:
@@ -334,7 +336,7 @@ pub(crate) struct AlertSnoozeArgs {
         required_unless_present = "off"
     )]
     pub(crate) time: Option<Duration>,
-    /// Tell everything again
+    /// End this, and send messages again
     #[arg(long)]
     pub(crate) off: bool,
 }

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-/// Do all this in the browser.
+/// Check and repair folders in the browser.
 ///
 /// Prints an address with a random token, and opens it in the browser. The pages show the named
 /// folders only: their state, live runs at any QoS level, and the reports that the command writes.

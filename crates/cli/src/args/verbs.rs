@@ -81,12 +81,12 @@ impl TagWriteArgs {
     }
 }
 
-/// Record every file of a directory. Begin here.
+/// Record every file of a folder. Begin here.
 ///
 /// Makes the catalogue, DIR/.steadfast/catalogue.sqlite, and reads every file once. From then on
 /// `check` finds files that changed, decayed, moved or are missing. Each file also gets a tag, an
 /// extended attribute of about 60 bytes; contents, names and dates stay as they are. A file that
-/// has a tag already is compared with it. If it is interrupted, run it again: it goes on where it
+/// has a tag already is compared with it. After an interruption, run it again: it goes on where it
 /// was.
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
@@ -97,8 +97,8 @@ Examples:
   steadfast init --rebuild ~/Pictures     replace a damaged catalogue
 
 Exit status: 0 every file is recorded; 1 a file with a tag is modified; 2 the catalogue could not \
-be made, or some files could not be read or tagged; 3 a file with a tag is corrupt; 130 \
-interrupted.")]
+be made, or some files could not be read or tagged; 3 a file with a tag is corrupt or suspect; \
+130 interrupted.")]
 pub(crate) struct InitArgs {
     /// The root of the tree [default: the current directory]
     #[arg(value_name = "DIR", default_value = ".", hide_default_value = true)]
@@ -115,7 +115,7 @@ pub(crate) struct InitArgs {
     /// Accept that the tree is in another place, for example after a copy to a new disk
     #[arg(long, conflicts_with = "rebuild")]
     pub(crate) rebind: bool,
-    /// Remove the tree from the list by which runs notice that a catalogue was deleted
+    /// Forget that the tree had a catalogue, after you deleted it
     #[arg(long, conflicts_with_all = ["rebuild", "rebind", "catalogue"])]
     pub(crate) forget: bool,
     #[command(flatten)]
@@ -152,9 +152,10 @@ pub(crate) struct TagArgs {
 
 /// Read every file again, and say what changed without you.
 ///
-/// A file with the same contents is intact, or touched if its modification time changed. A file
-/// with other contents is modified if its modification time changed too, as after an edit. If its
-/// modification time is unchanged, it is corrupt. A check does not write to the files.
+/// A file with the same contents is intact, or touched if its date changed. With other contents and
+/// another date it is modified, as after an edit. With other contents and the same date it is
+/// corrupt if nothing wrote to it; otherwise it is suspect, or modified if its length changed. A
+/// check does not write to the files.
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Examples:
@@ -166,8 +167,8 @@ Examples:
   steadfast check s3://archive/photos ~/Pictures   objects of a store; --help after it has more
 
 Exit status: 0 nothing wrong; 1 something is modified, missing, or with --require-tags untagged; \
-2 could not tell (unreadable, unstable, no file found or judged, usage); 3 something is corrupt; \
-130 interrupted. 3 outranks 1, 1 outranks 2.")]
+2 could not tell (unreadable, unstable, no file found or judged, usage); 3 something is corrupt \
+or suspect; 130 interrupted. 3 outranks 1, 1 outranks 2.")]
 pub(crate) struct CheckArgs {
     /// Verify each PATH page by page, and print its damaged ranges. Needs a PATH, and the leaves
     /// that `tag --pages` stores
@@ -199,8 +200,8 @@ pub(crate) struct CheckArgs {
     /// The format of FILE [default: recognised by its name and first bytes]
     #[arg(long, value_name = "NAME", requires = "manifest")]
     pub(crate) format: Option<Format>,
-    /// Also report each file beneath PATH that FILE does not name, with status 1. Of a bag, its
-    /// payload is always compared so
+    /// Also report each file beneath PATH that FILE does not name, with status 1. The payload of a
+    /// bag is always compared like this
     #[arg(long, requires = "manifest")]
     pub(crate) new: bool,
     #[command(flatten)]
@@ -217,9 +218,9 @@ pub(crate) struct CheckArgs {
 
 /// Check, and record new and edited files.
 ///
-/// Corrupt and suspect files are reported and keep their old tags as evidence. A retagged file
-/// keeps its previous tag beside the new one, and is listed unless --quiet is given: if you did not
-/// edit it, it may be damaged.
+/// A new file gets a tag, an edited one a new tag beside its previous one. Each edited file is
+/// listed unless --quiet is given: if you did not edit it, it may be damaged. Corrupt and suspect
+/// files are reported and keep their tags as evidence.
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Examples:
@@ -233,7 +234,7 @@ writes anything: is the right volume mounted? --accept-many accepts them.
 
 Exit status: 0 every file has a correct tag now; 1 with --dry-run, something is modified, or too \
 many files are missing or modified; 2 some could not be read or tagged, or no file was found; 3 \
-something is corrupt; 130 interrupted.")]
+something is corrupt or suspect; 130 interrupted.")]
 pub(crate) struct UpdateArgs {
     /// Accept the files of PATH as they are, also corrupt and suspect ones and those with a damaged
     /// tag, and tag no new ones. Needs a PATH, because it discards the record of the previous
@@ -314,7 +315,11 @@ pub(crate) struct ShowArgs {
     #[command(flatten)]
     pub(crate) paths: PathArgs,
     /// Print everything that happened to PATH, a file or a directory, which may have been deleted
-    #[arg(long, conflicts_with_all = ["files_from", "exclude", "exclude_from"])]
+    #[arg(
+        long,
+        conflicts_with_all = ["files_from", "exclude", "exclude_from"],
+        help_heading = "What to print"
+    )]
     pub(crate) history: bool,
     #[command(flatten)]
     pub(crate) place: CatalogueFileArg,
@@ -448,7 +453,7 @@ Examples:
   steadfast import job/manifest.json --of s3://archive/photos .   compare a report of a store
 
 Exit status: 0 every file has a tag now; 1 something differs from its record or is missing; 2 some \
-could not be read or tagged; 3 something is corrupt; 130 interrupted.")]
+could not be read or tagged; 3 something is corrupt or suspect; 130 interrupted.")]
 pub(crate) struct ImportArgs {
     /// Import the attributes that other tools set on the files of PATH
     #[arg(long, conflicts_with_all = ["format", "trust"])]
@@ -477,7 +482,7 @@ fn foreign_kind(name: &str) -> Result<ForeignKind, String> {
     kinds.find(|kind| kind.name() == name).ok_or_else(|| "known are shatag, unraid, dintch".into())
 }
 
-/// Compare two directories: is B a faithful copy of A?
+/// Compare two folders: is B a faithful copy of A?
 ///
 /// Compares tags and reads no contents; with --read, compares the contents. Reports files that
 /// differ, that are on one side only or that were moved, tags that the copy lost, and files that
@@ -493,7 +498,7 @@ Examples:
 Exit status: 0 B is a faithful copy; 1 something is different, on one side only, elsewhere, or \
 lost its tag; 2 could not tell (unknown, unreadable, usage); 130 interrupted. 1 outranks 2.")]
 pub(crate) struct DiffArgs {
-    /// The original directory
+    /// The original folder
     #[arg(value_name = "A")]
     pub(crate) a: PathBuf,
 
