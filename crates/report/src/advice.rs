@@ -50,14 +50,14 @@ pub fn typed(advice: &Advice) -> String {
              unfinished PATH"
         }
         Advice::RestoreOrForget => {
-            "`steadfast repair` restores it, `steadfast parity update --forget-missing` lets go of \
-             it"
+            "`steadfast repair` restores it, `steadfast parity update --forget-missing` ends its \
+             protection"
         }
         Advice::MakeParity => "`steadfast parity make` makes it",
         Advice::NameParityFolder => "`--parity-at FOLDER` names another",
         Advice::UpdateParity => "run `steadfast parity update` when it is there",
         Advice::VerifyParity => "`steadfast parity verify` shows it",
-        Advice::ForgetInParity => "`steadfast parity update --forget PATH` lets go of them",
+        Advice::ForgetInParity => "`steadfast parity update --forget PATH` ends that",
         Advice::DropSet => "`steadfast parity drop --set` removes it",
         Advice::Tag => "`steadfast init DIR` records them",
         Advice::TagFirst => "otherwise `steadfast init DIR` records them",
@@ -105,7 +105,7 @@ fn typed_with_place(advice: &Advice) -> String {
             )
         }
         Advice::ForgetFolder(folder) => {
-            format!("if not, `--forget {}` lets go of it", folder.display())
+            format!("if not, `--forget {}` ends its protection", folder.display())
         }
         Advice::RestoreCatalogue(root) => {
             let root = root.display();

@@ -175,7 +175,10 @@ impl CopyDocument {
             ),
             Lack::OtherVolume => "a destination is on another volume than before".to_owned(),
             Lack::TooFew => format!("{of} {is} not in {copies}"),
-            Lack::OneDevice => format!("the copies of {of} are on one device, not on {copies}"),
+            Lack::OneDevice => {
+                let devices = counted(self.rule.copies as u64, "device", "devices");
+                format!("the copies of {of} are on one device, and not on {devices}")
+            }
             Lack::NotTold => format!(
                 "the system does not tell whether the copies of {of} are on different devices (if \
                  you know that they are: --apart)"

@@ -137,17 +137,15 @@ fn left_alone(left: LeftAlone) -> String {
     let mut text = String::new();
     if left.modified > 0 {
         text.push_str(&format!(
-            " Left alone because of an edit: {}. `steadfast update` accepts edits, and `steadfast \
-             repair --to-tag FILE` undoes one.",
+            " Edited, so left alone: {}. `steadfast update` accepts edits, and `steadfast repair \
+             --to-tag FILE` undoes one.",
             counted(left.modified, "file", "files")
         ));
     }
     if left.suspect > 0 {
-        let whose =
-            if left.suspect == 1 { "it and kept its date" } else { "them and kept their dates" };
         text.push_str(&format!(
-            " Left alone because something changed {whose}: {}. If it was you, `steadfast update \
-             --accept-suspect` keeps that, and `steadfast repair --suspect` undoes it.",
+            " Suspect, so left alone: {}. If that was you, `steadfast update --accept-suspect` \
+             keeps the change; if not, `steadfast repair --suspect` undoes it.",
             counted(left.suspect, "file", "files")
         ));
     }

@@ -165,7 +165,6 @@ pub fn known_of(
 ) -> Vec<String> {
     let mut known = Vec::new();
     known.extend(event.trouble.as_ref().map(|trouble| escape::text(&in_words(trouble))));
-    known.extend(question(event, moments));
     known.extend(difference(event));
     known.extend(event.reason().and_then(words_of).map(str::to_owned));
     known.extend(rollback(event));
@@ -174,6 +173,7 @@ pub fn known_of(
     known.extend(event.moved_to.as_ref().map(|to| format!("now {}", escape::path(to))));
     let source = event.reference.as_ref().map(|reference| escape::text(reference.source));
     known.extend(source.map(|source| format!("by {source}")));
+    known.extend(question(event, moments));
     known
 }
 

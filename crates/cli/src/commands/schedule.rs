@@ -80,7 +80,9 @@ fn add(
     let mut text = described(&schedule) + "\n" + &outlook(&schedule, &tree.catalogue)?;
     if schedule.timer == TimerKind::Manual {
         let line = timer::command_line(&schedule, &host);
-        text.push_str(&format!("enter this in the scheduler of your system:\n  {line}\n"));
+        text.push_str(&format!(
+            "no timer was installed: enter this in the scheduler of your system:\n  {line}\n"
+        ));
     }
     if timer::is_running(&schedule, &host) == Some(false) {
         let timer = schedule.timer;
@@ -195,7 +197,7 @@ fn described(schedule: &CheckSchedule) -> String {
         false => format!(", with {}", steps.join(" and ")),
     };
     format!(
-        "{name}: {} every {every} at {at}, all within {cover_days} days{}{update}, by {timer}",
+        "{name}: {} every {every} at {at}, all within {cover_days} days{}{update}, timer: {timer}",
         directory.display(),
         limit.unwrap_or_default()
     )

@@ -374,7 +374,7 @@ fn an_empty_folder_is_not_let_go_of_unless_it_is_named() {
     // Nor is a folder that is gone with all its files.
     fs::remove_dir(tree.path("data/0")).unwrap();
     let outcome = tree.run(["parity", "update", "--forget-missing", "data"]).ends(2);
-    assert!(said(&outcome).contains("`--forget 0` lets go of it"), "{outcome:?}");
+    assert!(said(&outcome).contains("`--forget 0` ends its protection"), "{outcome:?}");
     let made = summary(&tree, &["update", "--forget", "0"], 0);
     assert_eq!((&made["files"], &made["missing"]), (&5.into(), &0.into()), "{made}");
 }

@@ -212,7 +212,7 @@ fn edited_files_are_left_alone() {
     tree.edit("data/film");
     let before = facts(&tree.path("data/film"));
     let said = tree.run(["repair", "--yes", "--from", "one", "data"]).ends(1);
-    let expected = "Nothing was repaired. Left alone because of an edit: 1 file. ";
+    let expected = "Nothing was repaired. Edited, so left alone: 1 file. ";
     assert!(said.stdout().starts_with(expected), "{}", said.stdout());
     let said = tree.run(["repair", "--yes", "--json", "data"]).ends(1).summary();
     assert_eq!((&said["modified"], &said["exit_status"]), (&1.into(), &1.into()));
