@@ -110,9 +110,9 @@ fn typed_with_place(advice: &Advice) -> String {
         Advice::RestoreCatalogue(root) => {
             let root = root.display();
             format!(
-                "restore it from a backup, mount the volume that has it, or make another with \
-                 `steadfast init {root}`: {LOST_WITH_A_CATALOGUE}; if none is wanted, say so with \
-                 `steadfast init --forget {root}`"
+                "mount the volume that has it, restore it from a backup, or make another: \
+                 `steadfast init {root}` ({LOST_WITH_A_CATALOGUE}). If you want none: `steadfast \
+                 init --forget {root}`"
             )
         }
         Advice::Catalogue { change, root, file } => {
@@ -124,7 +124,7 @@ fn typed_with_place(advice: &Advice) -> String {
 
 /// What a catalogue that is made anew does not have.
 const LOST_WITH_A_CATALOGUE: &str =
-    "it does not know which files are gone, when others were last checked, and what was found";
+    "a new one does not know which files are gone, what was checked when, and what was found";
 
 fn catalogue(change: CatalogueChange, root: &Path, file: &Path) -> String {
     let place = match file.ends_with(".steadfast/catalogue.sqlite") {

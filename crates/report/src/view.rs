@@ -238,7 +238,7 @@ fn difference(event: &FileEvent) -> Option<String> {
         Verdict::Modified if stored.length != length => {
             Some(format!("edited {now}, was {was}; {}", lengths(stored.length)))
         }
-        Verdict::Modified => Some(format!("edited {now}, was {was}; same length")),
+        Verdict::Modified => Some(format!("edited {now}, was {was}; other contents, same length")),
         Verdict::Touched => Some(format!("same contents; modification time {now}, was {was}")),
         _ => None,
     }
@@ -266,7 +266,7 @@ pub fn finding_detail(finding: &Finding) -> Option<String> {
                 "its contents are gone: another file of the tree was renamed to this name{end}"
             ))
         }
-        Finding::Missing { accepted: true, .. } => Some("taken out of the catalogue".into()),
+        Finding::Missing { accepted: true, .. } => Some("removed from the catalogue".into()),
         Finding::Unmounted { entries, .. } => Some(format!(
             "nothing is there, where {} used to be: is something not mounted?",
             units::counted(*entries, "file", "files")

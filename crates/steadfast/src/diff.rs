@@ -261,7 +261,7 @@ fn ensure_directory(path: &Path) -> Result<(u64, u64), Error> {
 /// Refuses comparisons whose result would be wrong: a missing side, or a tree compared with itself.
 fn ensure_two_directories(trees: &Trees) -> Result<(), Error> {
     if ensure_directory(&trees.here)? == ensure_directory(&trees.there)? {
-        let error = "the same directory as the other one: that proves nothing";
+        let error = "it is the same folder as the other one";
         return Err(Error::usage(error).at(&trees.there));
     }
     Ok(())

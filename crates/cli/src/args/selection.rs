@@ -56,8 +56,8 @@ impl PathArgs {
     pub(crate) fn explicit_selection(&self, verb: &str) -> anyhow::Result<Selection> {
         if self.paths.is_empty() && self.files_from.is_none() {
             bail!(
-                "{verb} needs a PATH: it gives up the record of what files held, so it never \
-                 takes the current directory for granted; `steadfast {verb} .` says that you do"
+                "{verb} needs a PATH, because it discards the record of the contents; for the \
+                 current folder: `steadfast {verb} .`"
             );
         }
         self.selection()

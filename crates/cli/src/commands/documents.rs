@@ -52,7 +52,7 @@ impl ManifestDocument {
     pub(super) fn open(path: &Path, format: Option<Format>) -> anyhow::Result<ManifestDocument> {
         let shown = steadfast_report::escape::path(path).to_string();
         if path.is_dir() {
-            ensure!(path.join("bagit.txt").is_file(), "`{shown}` is a directory and no bag");
+            ensure!(path.join("bagit.txt").is_file(), "`{shown}` is a folder, and no BagIt bag");
             return ManifestDocument::of_bag(path, shown);
         }
         let (file, is_seekable): (Box<dyn Read + Send>, bool) = match path == Path::new(STDIN) {

@@ -19,8 +19,8 @@ pub(super) fn run(args: &HelpArgs) -> anyhow::Result<ExitStatus> {
     }
     let verb = args.verb.join(" ");
     let page = page_of(Cli::command(), &args.verb);
-    let page =
-        page.with_context(|| format!("there is no verb `{verb}`: `steadfast help --all`"))?;
+    let page = page
+        .with_context(|| format!("there is no verb `{verb}`: `steadfast help --all` lists them"))?;
     let page = match stdout_has_color() {
         true => page.ansi().to_string(),
         false => page.to_string(),

@@ -264,7 +264,7 @@ impl AuditRenderer for AuditText {
             _ if repaired.is_some() => {
                 repaired.map(|run| format!("settled: repaired by run {run}"))
             }
-            None => Some("settled: taken out of the catalogue".to_owned()),
+            None => Some("settled: removed from the catalogue".to_owned()),
             Some(FileState::TagLost) if settled => Some("settled: contents proved".to_owned()),
             Some(now) if settled => Some(format!("settled: {}", now.name())),
             Some(now) if now != failure.standing => Some(format!("now {}", now.name())),

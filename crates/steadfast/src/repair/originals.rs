@@ -207,7 +207,7 @@ fn next(damaged: &Dir) -> io::Result<(u64, Dir)> {
 pub fn discard(path: &Path, run: u64, tell: &mut dyn FnMut(&Path)) -> Result<u64, Error> {
     let none = || {
         let text =
-            format!("no repair {run} kept damaged files in its tree: see `{FOLDER}/{DAMAGED}`");
+            format!("repair {run} kept no damaged files in this tree: see `{FOLDER}/{DAMAGED}`");
         Error::usage(text).at(path)
     };
     let name = run.to_string();
