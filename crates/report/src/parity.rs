@@ -130,7 +130,7 @@ pub fn write_set_text(set: &SetReport, out: &mut Vec<u8>) {
     parts.push(match u64::try_from(set.strength) {
         Ok(0) if set.fault.is_some() => String::new(),
         Ok(pages) => {
-            format!("can lose any {} more", Units::Si.bytes(pages * COLUMNS_LEN_BYTES))
+            format!("can lose any piece of {} more", Units::Si.bytes(pages * COLUMNS_LEN_BYTES))
         }
         Err(_) => "too much is lost to rebuild all of it".to_owned(),
     });

@@ -184,9 +184,9 @@ pub(super) fn alerts_panel(visitor: &Visitor, automation: &Automation) -> Markup
             div .cap { (icon("bell")) h2 #alerts { "Messages about trouble" } }
             div .body.stack.tight {
                 p .small.soft {
-                    "Regular checks send a message when they find trouble, remind of it weekly, \
-                     and say when it is settled. They name up to five files, unless you say that \
-                     they must not."
+                    "Regular checks send a message when they find trouble, a reminder each week, \
+                     and one when it is over. A message names up to five files, unless you say \
+                     that it must not."
                 }
                 @match &alerts {
                     Err(error) => {

@@ -123,7 +123,7 @@ impl MessageSubject<'_> {
             let more = mended.len().saturating_sub(PATHS_MAX);
             lines.extend((more > 0).then(|| format!("  and {more} more")));
         }
-        lines.push("The damaged contents are kept beside it, and nobody needs them.".to_owned());
+        lines.push("The damaged contents are kept, and are no longer needed.".to_owned());
         let folder = quoted(self.folder);
         let repairs: BTreeSet<u64> = mended.iter().map(|one| one.repair).collect();
         lines.extend(
@@ -406,7 +406,9 @@ fn settled(trouble: &Trouble, details: Details) -> String {
         TroubleKind::Corrupt | TroubleKind::Suspect | TroubleKind::Differs => {
             format!("{name} is whole again.")
         }
-        TroubleKind::Drive => format!("{} is no longer told by the drive.", plain(&trouble.path)),
+        TroubleKind::Drive => {
+            format!("{} is no longer reported by the drive.", plain(&trouble.path))
+        }
         TroubleKind::RepairData => "The repair data is whole again.".to_owned(),
         TroubleKind::Unfinished => "What was unfinished is done.".to_owned(),
         TroubleKind::Overdue => "Every file was checked in time.".to_owned(),
