@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 
 use steadfast_watch::timer::TimerHost;
 use steadfast_watch::{
-    Alert, Channel, CheckSchedule, Delivery, Details, Every, Occasion, Sender, TimeOfDay, WatchPlaces,
-    WebhookForm,
+    Alert, Channel, CheckSchedule, Delivery, Details, Every, Occasion, Sender, TimeOfDay,
+    WatchPlaces, WebhookForm,
 };
 use strum::VariantArray as _;
 

@@ -295,12 +295,7 @@ fn verdict(lookup: &Lookup) -> Markup {
     }
 }
 
-fn group(
-    visitor: &Visitor,
-    answer: DropAnswer,
-    files: &[&LookedUp],
-    now: Timestamp,
-) -> Markup {
+fn group(visitor: &Visitor, answer: DropAnswer, files: &[&LookedUp], now: Timestamp) -> Markup {
     let (class, icon_name) = look(answer);
     let title =
         format!("{} {}", units::counted(files.len() as u64, "file", "files"), answer_noun(answer));
