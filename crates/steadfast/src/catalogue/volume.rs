@@ -125,7 +125,7 @@ pub(super) fn recognise(
     let expected = TreeVolume::load(db)?;
     if !believes_empty && total(db)? > 0 && is_empty(root)? {
         let message = format!(
-            "its root `{0}` is empty, although the catalogue knows files there: is something not \
+            "the folder `{0}` is empty, although the catalogue has files there: is something not \
              mounted?",
             root.display()
         );
