@@ -80,7 +80,7 @@ Exit status: 0 everything that was checked is as sealed, and every condition is 
              2 not verified: unknown signer or algorithm, not code, unreadable, wrong usage
              3 something is not as sealed or signed, or a condition is not met
            130 interrupted
-3 outranks 1, 1 outranks 2. A signature by nobody (ad-hoc) ends with 0 unless --signed is given.")]
+3 outranks 1, 1 outranks 2. A seal without a signer ends with 0 unless --signed is given.")]
 pub(crate) struct CodeVerifyArgs {
     /// Mach-O files, bundles, disk images; folders and archives of them
     #[arg(value_name = "PATH", required = true)]

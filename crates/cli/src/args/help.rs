@@ -137,9 +137,8 @@ const ENVIRONMENT: [(&[&str], &str, &str); 11] = [
     (
         &[],
         "XDG_STATE_HOME, HOME",
-        "The folder for state: $XDG_STATE_HOME/steadfast, by default ~/.local/state/steadfast, on \
-         macOS ~/Library/Application Support/Steadfast. It holds the list of trees that have a \
-         catalogue, and the changes of `qos set`.",
+        "The folder for state: $XDG_STATE_HOME/steadfast, by default\n          \
+         ~/.local/state/steadfast, on macOS ~/Library/Application Support/Steadfast.",
     ),
     (
         &["schedule", "alert"],
@@ -155,8 +154,7 @@ const ENVIRONMENT: [(&[&str], &str, &str); 11] = [
     (
         &[],
         "NO_COLOR, CLICOLOR, CLICOLOR_FORCE, TERM, CI, PATH",
-        "Whether output has colours, and where other programs are found (the tools that `probe` \
-         tries, the command of `qos run`, the browser).",
+        "Whether output has colours, and where other programs are found.",
     ),
     (
         &["check"],
@@ -181,11 +179,7 @@ const ENVIRONMENT: [(&[&str], &str, &str); 11] = [
         "The level that `qos run` was asked for, which it sets for its command, so that records \
          of `measure` keep it.",
     ),
-    (
-        &[],
-        "STEADFAST_SESSION_OF",
-        "Set by the program for a child that it starts in a session of its own. Do not set it.",
-    ),
+    (&[], "STEADFAST_SESSION_OF", "Set by the program for a child that it starts. Do not set it."),
 ];
 
 /// Length of the longest verb.
