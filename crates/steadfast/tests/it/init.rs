@@ -80,7 +80,7 @@ fn an_interrupted_init_goes_on_where_it_was() {
     }
     // So slow that the rest is not read before the run is stopped.
     let options = Options::default().with(|options| {
-        options.reading.rate_limit_bytes_per_s = Some(4_000_000);
+        options.reading.rate_limit_bytes_per_s = Some(400_000);
     });
     let init = Run::of(INIT, tree.selection(), options);
     let first = init.run(&mut Stops).unwrap();
