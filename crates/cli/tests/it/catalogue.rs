@@ -82,6 +82,18 @@ fn a_file_with_another_name_has_moved() {
 }
 
 #[test]
+fn an_edit_that_was_saved_anew_is_one_finding() {
+    let tree = catalogued();
+    fs::write(tree.path("new"), "other contents").unwrap();
+    fs::rename(tree.path("new"), tree.path("a")).unwrap();
+    let checked = tree.run(["check", "--json"]).ends(1);
+    assert_eq!(checked.verdict("a").as_deref(), Some("modified"), "{}", checked.stdout());
+    assert_eq!(findings(&checked, "tag lost"), [""; 0]);
+    tree.run(["update"]).succeeds();
+    assert_eq!(tree.run(["check", "--json"]).succeeds().verdict("a").as_deref(), Some("intact"));
+}
+
+#[test]
 fn a_lost_tag_is_found_judged_by_and_put_back() {
     let tree = catalogued();
     remove_tag(&tree, "a");

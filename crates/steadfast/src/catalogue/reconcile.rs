@@ -352,6 +352,10 @@ impl Recorder {
         let Some(catalogued) = was.tag else { return };
         let from_here = seen.place.is_loss() && !seen.changed_tag();
         if outcome.lost || from_here {
+            // A program that saved an edited file anew took its tag away: its verdict says enough.
+            if seen.record.standing == FileState::Modified && seen.place != TagPlace::Damaged {
+                return;
+            }
             let damaged = seen.place == TagPlace::Damaged;
             let fits = seen.record.standing.proves();
             self.report(say, Finding::TagLost { path, tag: catalogued, damaged, fits });
