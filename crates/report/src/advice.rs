@@ -92,9 +92,10 @@ pub fn typed(advice: &Advice) -> String {
 fn typed_with_place(advice: &Advice) -> String {
     match advice {
         Advice::RestoreAll(root) => {
+            let root = root.display();
             format!(
-                "if all files are lost, restore them: `steadfast repair --all-lost --from COPY {}`",
-                root.display()
+                "if all files are lost, restore them: `steadfast repair --all-lost --from COPY \
+                 {root}`; if you removed them, end its checks: `steadfast init --forget {root}`"
             )
         }
         Advice::MakeParityAt(folder) => {

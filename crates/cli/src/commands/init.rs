@@ -64,6 +64,10 @@ fn next_steps(args: &InitArgs, status: ExitStatus) -> String {
             let check = command("steadfast check", "read every file and compare it");
             format!("\nThe tags are entered. No file was read. Next:\n{check}")
         }
+        ExitStatus::Fine if is_empty(&args.root) => {
+            let update = command("steadfast update", "after you added files");
+            format!("\nThere is nothing to record yet. Next:\n{update}")
+        }
         ExitStatus::Fine => {
             let check = command("steadfast check", "find what changed without you");
             let update = command("steadfast update", "after you added or edited files");
@@ -75,6 +79,12 @@ fn next_steps(args: &InitArgs, status: ExitStatus) -> String {
         }
         _ => String::new(),
     }
+}
+
+/// Returns whether a folder has nothing but what Steadfast keeps there.
+fn is_empty(root: &Path) -> bool {
+    let mut names = root.read_dir().into_iter().flatten().flatten();
+    names.all(|entry| entry.file_name() == FOLDER)
 }
 
 /// Removes a tree from the list of catalogued trees.

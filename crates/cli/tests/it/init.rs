@@ -22,6 +22,23 @@ fn it_records_every_file_and_says_what_is_next() {
 }
 
 #[test]
+fn of_an_empty_folder_it_does_not_say_that_all_is_recorded() {
+    let tree = Tree::new();
+    std::fs::create_dir(tree.path("empty")).unwrap();
+    let said = tree.run(["init", "empty"]).succeeds();
+    assert!(said.stdout().contains("There is nothing to record yet."), "{}", said.stdout());
+    assert!(!said.stdout().contains("Every file is recorded"), "{}", said.stdout());
+    // Who removed all files on purpose has a way out.
+    std::fs::write(tree.path("empty/file"), "one").unwrap();
+    tree.run(["update", "empty"]).succeeds();
+    std::fs::remove_file(tree.path("empty/file")).unwrap();
+    let said = tree.run(["check", "empty"]).ends(2);
+    assert!(said.stderr().contains("`steadfast init --forget "), "{}", said.stderr());
+    tree.run(["init", "--forget", "empty"]).succeeds();
+    assert!(!tree.run(["status"]).stdout().contains("empty"));
+}
+
+#[test]
 fn what_decayed_before_is_told_and_not_accepted() {
     let tree = Tree::tagged();
     tree.corrupt("a");
