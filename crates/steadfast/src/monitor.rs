@@ -204,6 +204,9 @@ pub struct Summary {
     /// Damaged files of a check for which parity or another file of the same contents is known. It
     /// was not read, so nothing is certain. `None` if nothing is damaged, or it was not looked up.
     pub may_be_repaired: Option<u64>,
+    /// Missing and edited files that a check found, and the files that are recorded, if so many at
+    /// once are an alarm: an update then asks for consent.
+    pub many_at_once: Option<(u64, u64)>,
     /// Files with an event.
     pub files: u64,
     /// Bytes read.

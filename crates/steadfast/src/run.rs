@@ -40,7 +40,7 @@ use std::time::Instant;
 use steadfast_sys::file::Timestamp;
 
 pub use changes::{TreeChanges, changes};
-pub(crate) use changes::{are_many, ensure_consent, to_be_accepted};
+pub(crate) use changes::{are_alarming, are_many, ensure_consent, to_be_accepted};
 pub(crate) use check::ProvedFile;
 use due::{DueList, TimeLimit};
 pub use hash::digest_of;

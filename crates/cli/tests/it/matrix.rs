@@ -250,6 +250,29 @@ fn nothing_accepts_a_mass_change_unasked() {
     }
 }
 
+/// What a check advises can be done: it says what an update asks, and no more than that.
+#[test]
+fn a_check_says_when_an_update_will_ask() {
+    let house = House::new();
+    house.overwrite(60);
+    let said = house.run(&["check", "photos"]).ends(1);
+    let alarm = "60 of 100 files are missing or modified at once: is the right disk mounted?\n60 \
+                 files were edited. If that was you: steadfast update --accept-many photos\n";
+    assert!(said.stdout().ends_with(alarm), "{}", said.stdout());
+    let said = house.run(&["check", "--json", "photos"]).ends(1);
+    assert_eq!(said.summary()["many_at_once"], 60);
+    house.run(&["update", "--accept-many", "photos"]).succeeds();
+    (0..5).for_each(|number| fs::write(house.photo(number), "another").unwrap());
+    let said = house.run(&["check", "photos"]).ends(1);
+    assert!(said.stdout().ends_with("steadfast update photos\n"), "{}", said.stdout());
+    house.run(&["update", "photos"]).succeeds();
+    // Most of a part is little of the whole.
+    fs::write(house.photo(0), "yet another").unwrap();
+    let part = house.photo(0);
+    let said = house.run(&["check", part.to_str().unwrap()]).ends(1);
+    assert!(!said.stdout().contains("at once"), "{}", said.stdout());
+}
+
 #[test]
 fn a_mass_change_that_a_check_has_seen_is_not_thereby_accepted() {
     for surface in ALL {

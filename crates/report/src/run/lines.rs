@@ -124,6 +124,7 @@ fn summary_object(run: &Summary) -> JsonObject<'_> {
         .field("interrupted", run.interrupted)
         .field("still_due", run.still_due)
         .optional("may_be_repaired", run.may_be_repaired)
+        .optional("many_at_once", run.many_at_once.map(|(changed, _)| changed))
         .field("exit_status", run.exit_status())
         .field("files", run.files)
         .field("bytes", run.bytes)

@@ -15,7 +15,7 @@ use crate::catalogue::Catalogue;
 use crate::error::Error;
 use crate::event::Subject;
 use crate::monitor::{Event, Monitor, Overheard, Summary};
-use crate::run::{CheckOptions, Options, Verb};
+use crate::run::{CheckOptions, Options, Verb, are_alarming, changes};
 use crate::selection::Selection;
 use crate::unguarded::run;
 use crate::verdict::Verdict;
@@ -52,10 +52,22 @@ pub(crate) fn check(
         }
         monitor.notice(notice);
     }
+    summary.many_at_once = many_at_once(&summary, selection, options);
     if !damaged.is_empty() {
         summary.may_be_repaired = Some(count_repairable(damaged, selection, options));
     }
     Ok(summary)
+}
+
+/// Returns how many files are missing or edited, of how many, if an update would ask for consent.
+/// It is asked only if the verdicts suggest so, because it looks at the names once more.
+fn many_at_once(summary: &Summary, selection: &Selection, options: &Options) -> Option<(u64, u64)> {
+    let changed = summary.verdicts(Verdict::Modified) + summary.verdicts(Verdict::Missing);
+    if summary.interrupted || !are_alarming(changed, summary.files) {
+        return None;
+    }
+    let changes = changes(selection, options).ok().flatten()?;
+    changes.need_consent().then(|| (changes.count(), changes.files))
 }
 
 /// Counts the files of which parity or another file of the same contents is known.

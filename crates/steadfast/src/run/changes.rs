@@ -67,7 +67,12 @@ impl TreeChanges {
 
 /// Returns whether so many of a tree's files are missing or edited that it is an alarm.
 pub(crate) fn are_many(changed: u64, files: u64) -> bool {
-    files >= ALARM_FILES_MIN && changed as f64 > ALARM_SHARE * files as f64
+    files >= ALARM_FILES_MIN && are_alarming(changed, files)
+}
+
+/// Returns whether such a share of some files of a tree is missing or edited.
+pub(crate) fn are_alarming(changed: u64, files: u64) -> bool {
+    changed as f64 > ALARM_SHARE * files as f64
 }
 
 /// Compares the length and times of files with what is recorded, and reads no contents: with the

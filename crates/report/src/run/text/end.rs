@@ -204,6 +204,16 @@ impl Text {
         if !alarms.is_empty() {
             return Some(alarms.join("\n"));
         }
+        let many = run.many_at_once.map(|(changed, files)| {
+            let (changed, files) = (units::count(changed), units::count(files));
+            let text = format!("{changed} of {files} files are missing or modified at once");
+            format!("{}: is the right disk mounted?\n", self.options.painted(&text, RED))
+        });
+        self.advice_on_edits(run).map(|advice| many.unwrap_or_default() + &advice)
+    }
+
+    /// Says what to do about files that are missing or edited.
+    fn advice_on_edits(&self, run: &Summary) -> Option<String> {
         if let Some(files) = self.found(Verdict::Missing) {
             let files = units::counted(files, "file is missing", "files are missing");
             // A catalogue need not contain the files that another list misses.
@@ -234,7 +244,8 @@ impl Text {
             () => {
                 self.found(Verdict::Modified).filter(|_| run.verb == VerbKind::Check).map(|files| {
                     let files = units::counted(files, "file was edited", "files were edited");
-                    format!("{files}. If that was you: steadfast update {paths}")
+                    let consent = run.many_at_once.map(|_| "--accept-many ").unwrap_or_default();
+                    format!("{files}. If that was you: steadfast update {consent}{paths}")
                 })
             }
         }
