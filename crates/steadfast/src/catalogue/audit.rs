@@ -115,7 +115,8 @@ pub struct FailedCheck {
     pub standing: FileState,
     /// The present state of the file, even if it has moved; `None` if it is no longer known.
     pub now: Option<FileState>,
-    /// Whether it is settled: a later run read the file and found it intact, or its loss was
+    /// Whether it is settled: a later run read the file and found it intact, or found a missing file
+    /// elsewhere, or its loss was
     /// accepted. A failure stays open until the file is read again.
     pub settled: bool,
     /// The first run after it that repaired the file.
@@ -365,15 +366,19 @@ fn failures(
         })?;
         let path = paths.of(db, failed.directory)?.join(&failure.path);
         let repaired_run = failed.repaired_run(db)?;
+        let at = (failed.directory, failed.run, failed.number);
         let dropped = failed.follow(db)?;
+        let is_moved = at != (failed.directory, failed.run, failed.number);
         let now = match dropped {
             true => None,
             false => cache.find(db, failed.directory, &failed.name)?,
         };
+        // A missing file that was found elsewhere is there, whether or not a run has read it since.
+        let is_found = is_moved && failure.standing == FileState::Missing;
         let failure = FailedCheck {
             path,
             now: now.as_ref().map(|found| found.known.record.standing),
-            settled: dropped || now.is_some_and(|found| settles(&found, &failure)),
+            settled: dropped || is_found || now.is_some_and(|found| settles(&found, &failure)),
             repaired_run,
             ..failure
         };
