@@ -83,7 +83,7 @@ pub(crate) struct SideFolder {
 
 /// How a state looks: its colour, and its icon.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct ConditionLook {
+pub(crate) struct ConditionBadge {
     pub(crate) class: &'static str,
     pub(crate) icon: &'static str,
 }
@@ -206,8 +206,8 @@ impl FolderCondition {
         is_news && self.rank() <= FolderCondition::Unknown.rank()
     }
 
-    /// Returns how it looks.
-    pub(crate) fn look(&self) -> ConditionLook {
+    /// Returns the colour and the icon that stand for it.
+    pub(crate) fn badge(&self) -> ConditionBadge {
         let (class, icon) = match self {
             FolderCondition::Damaged(_) | FolderCondition::DamagedSoFar(_) => ("bad", "damaged"),
             FolderCondition::Unreadable(_) => ("bad", "help"),
@@ -229,7 +229,7 @@ impl FolderCondition {
             FolderCondition::Intact => ("good", "intact"),
             FolderCondition::Unprotected => ("idle", "unprotected"),
         };
-        ConditionLook { class, icon }
+        ConditionBadge { class, icon }
     }
 }
 

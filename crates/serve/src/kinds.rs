@@ -92,7 +92,7 @@ impl StateKind {
     }
 
     /// Returns its colour and its icon.
-    pub(crate) fn look(self) -> (&'static str, &'static str) {
+    pub(crate) fn class_and_icon(self) -> (&'static str, &'static str) {
         match self {
             StateKind::Damaged => ("bad", "damaged"),
             StateKind::Suspect => ("warn", "suspect"),

@@ -174,8 +174,8 @@ fn side_folder(folder: &SideFolder) -> Markup {
             @match &folder.condition {
                 None => (icon("folder")),
                 Some(condition) => {
-                    @let look = condition.look();
-                    (drawn(look.icon, &format!("icon {}", look.class)))
+                    @let badge = condition.badge();
+                    (drawn(badge.icon, &format!("icon {}", badge.class)))
                 }
             }
             span .name { (folder.name) }
@@ -220,9 +220,9 @@ pub(crate) fn condition_word(condition: &FolderCondition) -> String {
 
 /// Returns a chip with a state.
 pub(crate) fn chip(condition: &FolderCondition) -> Markup {
-    let look = condition.look();
+    let badge = condition.badge();
     html! {
-        span .chip.(look.class) { (small_icon(look.icon)) (condition_word(condition)) }
+        span .chip.(badge.class) { (small_icon(badge.icon)) (condition_word(condition)) }
     }
 }
 

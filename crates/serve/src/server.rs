@@ -153,7 +153,7 @@ impl Server {
             let places = Arc::new(Semaphore::new(limits.connections));
             tokio::select! {
                 () = accept(&listener, tls, router, limits, Arc::clone(&places)) => {}
-                () = told(stop) => {}
+                () = until_set(stop) => {}
                 () = idle(&app, &places, limits.connections) => {}
             }
             Ok(())
@@ -190,7 +190,7 @@ fn ensure_safe(config: &Config) -> Result<(), Error> {
 }
 
 /// Waits until the flag is set.
-async fn told(stop: &AtomicBool) {
+async fn until_set(stop: &AtomicBool) {
     while !stop.load(Ordering::Relaxed) {
         tokio::time::sleep(POLL_EVERY).await;
     }

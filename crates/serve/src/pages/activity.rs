@@ -124,7 +124,7 @@ fn outcome(run: &RunRecord) -> (&'static str, &'static str, String) {
     let files = units::counted(run.files, "file", "files");
     match (told.first(), run.state) {
         (Some((kind, _)), _) => {
-            let (class, name) = kind.look();
+            let (class, name) = kind.class_and_icon();
             (class, name, words.join(", "))
         }
         (None, RunState::Unfinished) => ("warn", "clock", "did not end".to_owned()),

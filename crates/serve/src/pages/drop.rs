@@ -267,7 +267,8 @@ fn shown(visitor: &Visitor, lookup: &Lookup, now: Timestamp) -> Markup {
 fn verdict(lookup: &Lookup) -> Markup {
     let sums = lookup.sums();
     let all = lookup.files.len() as u64;
-    let (class, icon_name) = sums.first().map_or(("idle", "search"), |(answer, _)| look(*answer));
+    let (class, icon_name) =
+        sums.first().map_or(("idle", "search"), |(answer, _)| class_and_icon(*answer));
     let said: Vec<String> = sums
         .iter()
         .map(|(answer, files)| {
@@ -296,7 +297,7 @@ fn verdict(lookup: &Lookup) -> Markup {
 }
 
 fn group(visitor: &Visitor, answer: DropAnswer, files: &[&LookedUp], now: Timestamp) -> Markup {
-    let (class, icon_name) = look(answer);
+    let (class, icon_name) = class_and_icon(answer);
     let title =
         format!("{} {}", units::counted(files.len() as u64, "file", "files"), answer_noun(answer));
     let id = format!("{answer:?}").to_lowercase();
@@ -313,7 +314,7 @@ fn group(visitor: &Visitor, answer: DropAnswer, files: &[&LookedUp], now: Timest
 }
 
 fn card(visitor: &Visitor, file: &LookedUp, now: Timestamp) -> Markup {
-    let (class, icon_name) = look(file.answer);
+    let (class, icon_name) = class_and_icon(file.answer);
     let length = file.dropped.read.as_ref().ok().map(|read| Units::Si.bytes(read.length));
     let mended = file.matches.iter().find(|known| known.needs_mending());
     html! {
@@ -401,7 +402,7 @@ fn lines(file: &LookedUp, now: Timestamp) -> Vec<Markup> {
 }
 
 /// Returns the colour and the icon of an answer.
-fn look(answer: DropAnswer) -> (&'static str, &'static str) {
+fn class_and_icon(answer: DropAnswer) -> (&'static str, &'static str) {
     match answer {
         DropAnswer::Mends => ("bad", "repair"),
         DropAnswer::Differs => ("bad", "changed"),

@@ -223,7 +223,7 @@ fn row(place: &ServedPath, file: &ListedFile, now: Timestamp) -> Markup {
     let (class, name) = match kind {
         None if is_new => ("idle", "new"),
         None => ("good", "intact"),
-        Some(kind) => kind.look(),
+        Some(kind) => kind.class_and_icon(),
     };
     let says = if is_new { "New, not yet protected" } else { words::file_state(file.standing) };
     let below = ServedPath { root: place.root, below: file.path.clone() };

@@ -62,7 +62,7 @@ pub(super) fn group(
     shown: &[FileFinding],
     more: Option<&str>,
 ) -> Markup {
-    let (class, name) = kind.look();
+    let (class, name) = kind.class_and_icon();
     let asks = matches!(kind, StateKind::Suspect | StateKind::Missing);
     let is_attention = class == "bad" || asks;
     html! {
@@ -88,7 +88,7 @@ pub(super) fn group(
 
 /// One file: where it is, what is so with it, and what can be done.
 pub(super) fn card(page: &FindingPage<'_>, file: &FileFinding) -> Markup {
-    let (class, name) = file.kind.look();
+    let (class, name) = file.kind.class_and_icon();
     let above = file.below.parent().map(escape::path).unwrap_or_default();
     let last = file.below.file_name().map_or(file.below.as_path(), Path::new);
     html! {

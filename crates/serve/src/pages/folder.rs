@@ -86,7 +86,7 @@ async fn show(
 
 fn head(visitor: &Visitor, folder: &ServedFolder) -> Markup {
     let condition = folder.condition();
-    let look = condition.look();
+    let badge = condition.badge();
     let is_idle = folder.run.is_none() && folder.facts().is_some();
     let has_damage = matches!(condition, FolderCondition::Damaged(_));
     html! {
@@ -97,7 +97,7 @@ fn head(visitor: &Visitor, folder: &ServedFolder) -> Markup {
                 span { (folder.name) }
             }
             div .verdict {
-                (disc(look.icon, &format!("{} big", look.class)))
+                (disc(badge.icon, &format!("{} big", badge.class)))
                 div {
                     h1 { (folder.name) ": " (condition_word(&condition)) }
                     p .soft { (sentence(folder, &condition)) (accepted_lately(folder)) }

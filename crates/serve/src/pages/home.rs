@@ -141,15 +141,15 @@ fn alarm(folder: &ServedFolder, is_first: bool) -> Markup {
         FolderCondition::Away(_) => format!("{name} is not connected"),
         _ => format!("{name}: what is recorded of it cannot be read"),
     };
-    let look = condition.look();
+    let badge = condition.badge();
     html! {
         li {
-            (disc(look.icon, look.class))
+            (disc(badge.icon, badge.class))
             div .what {
                 h2 { (title) }
                 p .small.soft { (alarm_text(folder, &condition)) }
             }
-            a .button.main[is_first && look.class == "bad"] href=(target(folder, &condition)) {
+            a .button.main[is_first && badge.class == "bad"] href=(target(folder, &condition)) {
                 (show_label(&condition))
             }
         }
@@ -235,12 +235,12 @@ fn away(folder: &ServedFolder, now: Timestamp) -> String {
 /// One folder: its state, a sentence, how much is proved, the next check, and one action.
 fn card(visitor: &Visitor, folder: &ServedFolder, now: Timestamp) -> Markup {
     let condition = folder.condition();
-    let look = condition.look();
+    let badge = condition.badge();
     let id = format!("root-{}", folder.place.root);
     html! {
         article .panel.folder aria-labelledby=(id) {
             header {
-                (disc("folder", look.class))
+                (disc("folder", badge.class))
                 div {
                     h2 id=(id) { a href=(folder.address()) { (folder.name) } }
                     p .path { (folder.shown) }
@@ -470,7 +470,7 @@ fn action(visitor: &Visitor, folder: &ServedFolder, condition: &FolderCondition)
         FolderCondition::Intact => check(visitor, folder, false),
         FolderCondition::Unprotected => protect(folder),
         condition => html! {
-            a .button.main[condition.look().class == "bad"] href=(target(folder, condition)) {
+            a .button.main[condition.badge().class == "bad"] href=(target(folder, condition)) {
                 (show_label(condition))
             }
         },

@@ -132,7 +132,7 @@ fn open_in(folder: &ServedFolder) -> Option<(RunVerb, MassChange)> {
 pub(super) fn shown(visitor: &Visitor, name: &str, plan: &ManyPlan, now: Timestamp) -> Markup {
     let (files, all) = (plan.change.count(), plan.change.files);
     let kind = plan.kind();
-    let (_, sign) = kind.look();
+    let (_, sign) = kind.class_and_icon();
     let happened = match kind {
         StateKind::Missing => "are gone",
         _ => "changed at once",

@@ -428,7 +428,7 @@ fn plan(files: &[&MendedFile], is_done: bool) -> Markup {
 fn file_icon(file: &MendedFile, is_done: bool) -> Markup {
     let (class, name) = match file.kind {
         _ if is_done => ("good", "check"),
-        Some(kind) => kind.look(),
+        Some(kind) => kind.class_and_icon(),
         None => ("idle", "file"),
     };
     drawn(name, &format!("icon {class}"))

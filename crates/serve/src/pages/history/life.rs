@@ -56,7 +56,7 @@ pub(super) fn shown(place: &ServedPath, name: &str, life: &FileLife, now: Timest
     let (class, sign, says) = match (known, kind) {
         (None, _) => ("idle", "missing", "is not expected here any more".to_owned()),
         (Some(_), Some(kind)) => {
-            let (class, sign) = kind.look();
+            let (class, sign) = kind.class_and_icon();
             (class, sign, standing_words(kind).to_owned())
         }
         (Some(_), None) if is_new => ("info", "new", "is not recorded yet".to_owned()),

@@ -19,7 +19,7 @@ pub(crate) fn parts(state: &MeasureSnapshot) -> Vec<(&'static str, Markup)> {
         ("bar", bar(state)),
         ("figures", figures(state)),
         ("series", series(&state.series)),
-        ("say", say(state)),
+        ("say", announcement(state)),
     ]
 }
 
@@ -99,8 +99,8 @@ fn course(one: &SeriesSoFar) -> Markup {
     }
 }
 
-/// What screen readers announce: every tenth of the way.
-fn say(state: &MeasureSnapshot) -> Markup {
+/// Returns what screen readers announce: every tenth of the way.
+fn announcement(state: &MeasureSnapshot) -> Markup {
     let tenths = (state.done * 10.0).floor() / 10.0;
     html! {
         @match state.status {

@@ -36,7 +36,7 @@ pub(crate) fn parts(state: &RunSnapshot) -> Vec<(&'static str, Markup)> {
         ("cost", cost(&state.progress.cost)),
         ("cores", cores(&state.cores)),
         ("rows", rows(state)),
-        ("say", say(state)),
+        ("say", announcement(state)),
     ]
 }
 
@@ -120,7 +120,7 @@ fn found(state: &RunSnapshot) -> Markup {
     let troubles = || state.found.iter().filter(|(kind, _)| *kind != StateKind::New);
     let all: u64 = troubles().map(|(_, files)| files).sum();
     let counted: Vec<String> = troubles().map(|(kind, files)| kind.counted(*files)).collect();
-    let is_bad = troubles().any(|(kind, _)| kind.look().0 == "bad");
+    let is_bad = troubles().any(|(kind, _)| kind.class_and_icon().0 == "bad");
     let more = all.saturating_sub(state.worst.len() as u64);
     let now = (steadfast::Options::default().now)();
     let page = FindingPage { actor: None, shown: &state.base, now };
@@ -283,8 +283,8 @@ fn row_of(event: &FileEvent, base: &str) -> Markup {
     }
 }
 
-/// What screen readers announce: every tenth of the way, and the number of findings.
-fn say(state: &RunSnapshot) -> Markup {
+/// Returns what screen readers announce: every tenth of the way, and the number of findings.
+fn announcement(state: &RunSnapshot) -> Markup {
     let tenths = progress::share(&state.progress).map(|share| (share * 10.0).floor() / 10.0);
     let troubles = state.found.iter().filter(|(kind, _)| *kind != StateKind::New);
     let found: u64 = troubles.map(|(_, files)| files).sum();

@@ -121,11 +121,11 @@ pub(super) fn sentence(counts: &ResultCounts) -> ResultSentence {
     let asked = if counts.accepts { 0 } else { asked };
     let changed = if counts.accepts { 0 } else { of(StateKind::Changed) };
     let (class, icon) = match () {
-        () if of(StateKind::Damaged) > 0 => StateKind::Damaged.look(),
-        () if of(StateKind::Unreadable) > 0 => StateKind::Unreadable.look(),
+        () if of(StateKind::Damaged) > 0 => StateKind::Damaged.class_and_icon(),
+        () if of(StateKind::Unreadable) > 0 => StateKind::Unreadable.class_and_icon(),
         () if counts.is_stopped => ("warn", "stopped"),
         () if asked > 0 => ("warn", "suspect"),
-        () if changed > 0 => StateKind::Changed.look(),
+        () if changed > 0 => StateKind::Changed.class_and_icon(),
         () if counts.is_doubtful && counts.judged > 0 => ("warn", "help"),
         () if counts.recorded > 0 => ("good", "intact"),
         () if counts.judged == 0 => ("idle", "unprotected"),
@@ -284,7 +284,7 @@ pub(super) fn tiles(counts: &ResultCounts) -> Markup {
     html! {
         dl .tiles {
             @for (kind, files) in &counts.kinds {
-                @let (class, name) = kind.look();
+                @let (class, name) = kind.class_and_icon();
                 div {
                     dt .(class) { (small_icon(name)) (kind.word()) }
                     dd { (units::count(*files)) }
