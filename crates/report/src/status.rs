@@ -84,7 +84,7 @@ pub fn write_text(folder: &FolderStatus, now_s: i64, units: Units, output: &mut 
             let days = units::counted(u64::from(facts.cover_days), "day", "days");
             line(format!("           {share:.1} % read within {days}; {oldest}"));
             if facts.word() == FolderWord::Recorded {
-                line("           no check has read them again yet: steadfast check".to_owned());
+                line("           checks have not read all of them again yet".to_owned());
             }
             for (state, count) in open_by_name(facts) {
                 line(format!("           open: {count} {state}"));

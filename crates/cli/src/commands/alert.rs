@@ -27,15 +27,7 @@ pub(super) fn run(args: &AlertArgs) -> anyhow::Result<ExitStatus> {
             renew_timers()?;
             output::answer(format!("{target}\n`steadfast alert test` tries it\n").as_bytes())?;
         }
-        AlertCommand::List(_) => {
-            let lines = alerts.alerts().iter().enumerate().map(|(index, alert)| {
-                let Alert { on, details, schedule, quiet, .. } = alert;
-                let quiet = quiet.map(|hours| format!(", quiet {hours}")).unwrap_or_default();
-                let only = schedule.as_ref().map(|name| format!(", of {name}")).unwrap_or_default();
-                format!("{}  {}, on {on}, with {details}{only}{quiet}\n", index + 1, alert.target())
-            });
-            output::answer(lines.collect::<String>().as_bytes())?;
-        }
+        AlertCommand::List(_) => output::answer(listed(&alerts).as_bytes())?,
         AlertCommand::Remove(args) => {
             let removed = alerts.remove(args.number)?;
             renew_timers()?;
@@ -45,6 +37,26 @@ pub(super) fn run(args: &AlertArgs) -> anyhow::Result<ExitStatus> {
         AlertCommand::Test(_) => return test(&alerts),
     }
     Ok(ExitStatus::Fine)
+}
+
+/// Lists the alerts with their numbers, and the folders of which nothing is told for a time.
+fn listed(alerts: &AlertList) -> String {
+    let line = |(index, alert): (usize, &Alert)| {
+        let Alert { channel, on, details, schedule, quiet } = alert;
+        let quiet = quiet.map(|hours| format!(", quiet {hours}")).unwrap_or_default();
+        let only = schedule.as_ref().map(|name| format!(", of {name}")).unwrap_or_default();
+        let when = match channel {
+            Channel::Ping(_) => "at every run".to_owned(),
+            _ => format!("on {on}, with {details}"),
+        };
+        format!("{}  {}, {when}{only}{quiet}\n", index + 1, alert.target())
+    };
+    let now_s = (Options::default().now)().seconds;
+    let put_off = alerts.snoozed(now_s).map(|(folder, seconds)| {
+        let until = (moments().0)(Timestamp { seconds, nanoseconds: 0 });
+        format!("nothing is told of {folder} until {until}\n")
+    });
+    alerts.alerts().iter().enumerate().map(line).chain(put_off).collect()
 }
 
 /// Returns the words of messages that depend on this machine and its user.

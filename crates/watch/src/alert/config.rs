@@ -367,6 +367,12 @@ impl AlertList {
         until_s.filter(|until_s| *until_s > now_s)
     }
 
+    /// Lists the folders of which nothing is told until a time to come, in seconds since 1970.
+    pub fn snoozed(&self, now_s: i64) -> impl Iterator<Item = (&str, i64)> {
+        let all = self.snooze.iter().map(|(folder, until_s)| (folder.as_str(), *until_s));
+        all.filter(move |(_, until_s)| *until_s > now_s)
+    }
+
     /// Tells nothing of a folder until a time, in seconds since 1970, or tells it again, and writes
     /// the file.
     ///
