@@ -193,6 +193,11 @@ class Household:
         changed = sum(one.what in CHANGES for one in self.open) + self.silent
         return changed + more < 0.04 * len(self.files)
 
+    def blocks_of(self, name):
+        """Returns the blocks of a file or folder in the unmounted image."""
+        words = self.sh("debugfs", "-R", f'blocks "/{name}"', str(self.image)).stdout.split()
+        return [int(word) for word in words]
+
     def flip(self, at, bits):
         with open(self.image, "r+b") as image:
             image.seek(at)
@@ -205,6 +210,7 @@ class Household:
     def begin(self, what, kinds, paths, limit, end):
         self.open.append(Incident(what, kinds, paths, self.night, limit, end))
         self.tally[what] += 1
+        self.log.write(f"  {what} {paths[:3]}\n")
 
     def repair(self, name):
         held = self.root / name
@@ -220,14 +226,11 @@ class Household:
 
     def rot(self):
         name = self.chance.choice(self.quiet_files())
-        os.sync()
         self.unmount()
-        at = self.image.read_bytes().find(self.files[name][:64])
-        if at >= 0:
-            self.flip(at + self.chance.randrange(64), 1 << self.chance.randrange(8))
+        at = self.blocks_of(name)[0] * BLOCK_BYTES
+        self.flip(at + self.chance.randrange(64), 1 << self.chance.randrange(8))
         self.mount(self.image)
-        if at >= 0:
-            self.begin("rot", {"corrupt"}, [name], self.cover + 1, lambda: self.repair(name))
+        self.begin("rot", {"corrupt"}, [name], self.cover + 1, lambda: self.repair(name))
 
     def suspect(self):
         name = self.chance.choice(self.quiet_files())
@@ -246,10 +249,8 @@ class Household:
         if not folders or any(one.what == "rotten folder" for one in self.open):
             return
         folder = self.chance.choice(folders)
-        os.sync()
         self.unmount()
-        blocks = self.sh("debugfs", "-R", f"blocks /{folder}", str(self.image)).stdout.split()
-        at = int(blocks[0]) * BLOCK_BYTES + 6
+        at = self.chance.choice(self.blocks_of(folder)) * BLOCK_BYTES + 6
         self.flip(at, 255)
         self.mount(self.image)
 
@@ -274,15 +275,17 @@ class Household:
         name = self.chance.choice(self.quiet_files())
         self.write_file(name)
         if self.updates:
+            self.log.write(f"  {name}\n")
             self.tally["edit"] += 1
             self.silent += 1
             return
         accept = lambda: self.steadfast("update", str(self.root / name))
-        self.begin("edit", {"modified"}, [name], self.cover + 1, accept)
+        self.begin("edit", {"modified"}, [name], 1, accept)
 
     def touch(self):
         name = self.chance.choice(self.quiet_files())
         os.utime(self.root / name)
+        self.log.write(f"  {name}\n")
         self.tally["touch"] += 1
 
     def encrypt(self):
@@ -309,8 +312,7 @@ class Household:
         (self.root / name).rename(self.root / to)
         self.files[to] = self.files.pop(name)
         self.silent += 1
-        if not self.updates:
-            self.steadfast("update", str(self.root / name), str(self.root / to))
+        self.log.write(f"  {name} to {to}\n")
         self.tally["rename"] += 1
 
     def away(self):
@@ -339,7 +341,6 @@ class Household:
         if not sets or any(one.what == "repair data" for one in self.open):
             return
         path = max(sets, key=lambda one: one.stat().st_size)
-        os.sync()
         data = path.read_bytes()
         with open(path, "r+b") as file:
             file.seek(len(data) * 3 // 4)
@@ -387,6 +388,7 @@ class Household:
 
     def fault(self, kind, text):
         self.faults.append((kind, self.night, text))
+        self.log.write(f"  FAULT {kind}: {text}\n")
 
     def live(self, nights):
         self.settle_in()
@@ -425,7 +427,9 @@ class Household:
             if self.chance.random() < 0.15:
                 acts += [self.away, self.other_disk, self.asleep, self.dead_webhook]
                 acts += [self.catalogue, self.full_disk, self.encrypt]
-            self.chance.choice(acts)()
+            act = self.chance.choice(acts)
+            self.log.write(f"night {self.night}: {act.__name__}\n")
+            act()
 
     def one_night(self):
         before, pinged = len(self.inbox.messages), len(self.inbox.pings)
@@ -437,6 +441,7 @@ class Household:
         ping = self.inbox.pings[-1] if len(self.inbox.pings) > pinged else None
         if ping != str(status["exit_status"]):
             self.fault("monitor differs", f"ping {ping}, status {status['exit_status']}")
+        is_many = any(one.what == "mass change" for one in self.open)
         is_green = status["state"] in ("fine", "recorded", "incomplete")
         for incident in list(self.open):
             if incident.mended is not None:
@@ -445,7 +450,9 @@ class Household:
             elif incident.told is not None and is_green:
                 self.fault("green while open", f"{incident.what} {incident.paths[:1]}")
             elif incident.told is None and not self.inbox.is_dead and incident.limit:
-                incident.waited += self.is_there() or incident.what in WHOLE
+                # While very many changes wait for a person, single ones are not told apart.
+                is_seen = self.is_there() and not (is_many and incident.what in CHANGES)
+                incident.waited += is_seen or incident.what in WHOLE | {"mass change"}
                 if incident.waited > incident.limit:
                     self.fault("not told", f"{incident.what} {incident.paths[:1]}")
                     incident.told = self.night
