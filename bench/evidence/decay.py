@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import mmap
 import random
 from pathlib import Path
 from typing import Any
@@ -45,20 +46,24 @@ class Damage:
 
     def do(self, rng: random.Random, volume: Volume) -> set[int]:
         """Changes the sectors beneath the file system; returns the files that it found."""
-        found = set()
         with volume.unmounted() as image:
-            at = image.find(MAGIC)
-            while at >= 0:
-                key = image[at : at + len(MAGIC) + 12]
-                kind = self._wanted.get(key) if at % SECTOR == 0 else None
-                if kind == "zero":
-                    image[at : at + SECTOR] = bytes(SECTOR)
-                elif kind == "flip":
-                    byte = at + rng.randrange(len(key), SECTOR)
-                    image[byte] ^= 1 << rng.randrange(8)
-                if kind is not None:
-                    found.add(int.from_bytes(key[len(MAGIC) : len(MAGIC) + 4], "big"))
-                at = image.find(MAGIC, at + 1)
+            return self.change(rng, image)
+
+    def change(self, rng: random.Random, image: mmap.mmap) -> set[int]:
+        """The same in an image that is not mounted."""
+        found = set()
+        at = image.find(MAGIC)
+        while at >= 0:
+            key = image[at : at + len(MAGIC) + 12]
+            kind = self._wanted.get(key) if at % SECTOR == 0 else None
+            if kind == "zero":
+                image[at : at + SECTOR] = bytes(SECTOR)
+            elif kind == "flip":
+                byte = at + rng.randrange(len(key), SECTOR)
+                image[byte] ^= 1 << rng.randrange(8)
+            if kind is not None:
+                found.add(int.from_bytes(key[len(MAGIC) : len(MAGIC) + 4], "big"))
+            at = image.find(MAGIC, at + 1)
         self._wanted.clear()
         return found
 

@@ -16,15 +16,16 @@ from pathlib import Path
 from typing import Any
 
 REPOSITORY = Path(__file__).resolve().parents[2]
-sys.path.append(str(REPOSITORY / "bench/histories"))
+sys.path += [str(REPOSITORY / "bench/histories"), str(REPOSITORY / "bench/power")]
 
 import decay  # noqa: E402
+import fat  # noqa: E402
 import mixtures  # noqa: E402
 import programs  # noqa: E402
 from steadfast import Steadfast  # noqa: E402
 
 SYSTEMS = ("ext4", "xfs", "btrfs")
-PARTS = ("programs", "decay", "mixtures")
+PARTS = ("programs", "decay", "fat", "mixtures")
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -39,6 +40,9 @@ def main(arguments: Sequence[str]) -> int:
         if "programs" in options.only:
             for row in programs.rows(program, prefix):
                 show(row, programs.faults(row), faults)
+        for system in fat.FORMATS if "fat" in options.only else ():
+            row = fat.play(options.steadfast, options.prefix, system, options.flips // 6, rng)
+            show({"part": "fat", **row}, fat.faults(row), faults)
         for part, module, files in (
             ("decay", decay, options.flips),
             ("mixtures", mixtures, options.mixtures),

@@ -80,35 +80,38 @@ def module_order(dependencies: str, wanted: Iterable[str]) -> list[str]:
     by_name = {Path(path).name.removesuffix(".ko"): path for path in needs}
     order: dict[str, None] = {}
 
-    def add(path: str) -> None:
+    def take(path: str) -> None:
         for one in needs[path]:
-            add(one)
+            take(one)
         order[path] = None
 
     for name in wanted:
         if name in by_name:
-            add(by_name[name])
+            take(by_name[name])
     return list(order)
 
 
-def base(kernel: Path, file_system: str, program: Path, scratch: Path) -> bytes:
-    """The archive that all runs on one file system share. `kernel` is the unpacked package."""
+def base(kernel: Path, modules: Sequence[str], program: Path, scratch: Path) -> bytes:
+    """The archive that all runs on one file system share: `modules` are those that it needs.
+
+    `kernel` is the unpacked package.
+    """
     modules_root = next((kernel / "lib" / "modules").iterdir())
     if not (modules_root / "modules.dep").exists():
         subprocess.run(["depmod", "-b", kernel, modules_root.name], check=True)
     dependencies = (modules_root / "modules.dep").read_text()
-    order = module_order(dependencies, [*DRIVERS, file_system])
+    order = module_order(dependencies, [*DRIVERS, *modules])
     entries: dict[str, tuple[int, bytes]] = {"bin": (FOLDER, b""), "init": (EXECUTABLE, b"")}
     entries["init"] = (EXECUTABLE, INIT.encode())
     for path in order:
-        _add(entries, f"lib/{Path(path).name}", (modules_root / path).read_bytes())
-    _add(entries, "modules", "\n".join(f"/lib/{Path(path).name}" for path in order).encode())
-    _add(entries, "bin/busybox", Path(_which("busybox")).read_bytes())
-    _add(entries, "bin/steadfast", _stripped(program, scratch))
+        add(entries, f"lib/{Path(path).name}", (modules_root / path).read_bytes())
+    add(entries, "modules", "\n".join(f"/lib/{Path(path).name}" for path in order).encode())
+    add(entries, "bin/busybox", Path(_which("busybox")).read_bytes())
+    add(entries, "bin/steadfast", _stripped(program, scratch))
     direct = Path(_which("dd"))
-    _add(entries, "own/dd", direct.read_bytes())
+    add(entries, "own/dd", direct.read_bytes())
     for library in [*_libraries(program), *_libraries(direct)]:
-        _add(entries, str(library).lstrip("/"), library.read_bytes())
+        add(entries, str(library).lstrip("/"), library.read_bytes())
     return archive(entries)
 
 
@@ -123,7 +126,7 @@ def of_run(
     text = script(steps, file_system, mark_at).encode()
     entries = {"work.sh": (EXECUTABLE, text), "pool": (EXECUTABLE, pool.data)}
     for path, data in (sets or {}).items():
-        _add(entries, f"sets/{path}", data)
+        add(entries, f"sets/{path}", data)
     return archive(entries)
 
 
@@ -171,7 +174,7 @@ def _time(path: str, contents: Slice) -> str:
     return f"touch -d @{time_of(contents)} {path}"
 
 
-def _add(entries: dict[str, tuple[int, bytes]], path: str, data: bytes) -> None:
+def add(entries: dict[str, tuple[int, bytes]], path: str, data: bytes) -> None:
     """Adds a file, and the folders above it that are not there yet."""
     for folder in reversed(list(Path(path).parents)[:-1]):
         entries.setdefault(str(folder), (FOLDER, b""))

@@ -8,7 +8,7 @@ import platform
 import re
 import shutil
 import subprocess
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import vm
@@ -35,11 +35,11 @@ class Missing(Exception):
     """Something is not here that the series cannot do without."""
 
 
-def require() -> None:
+def require(programs: Mapping[str, str] = PROGRAMS) -> None:
     """Raises `Missing` with all that is lacking and how to get it."""
     if os.geteuid() != 0:
         raise Missing("mounting images needs root")
-    packages = sorted({PROGRAMS[name] for name in PROGRAMS if shutil.which(name) is None})
+    packages = sorted({programs[name] for name in programs if shutil.which(name) is None})
     if packages:
         raise Missing(f"not installed; run: apt-get install {' '.join(packages)}")
     busybox = shutil.which("busybox") or ""

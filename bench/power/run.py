@@ -137,7 +137,7 @@ def prepare(options: argparse.Namespace, prefix: Path) -> Setting:
     }
     kind = "mend-" if options.mend else ""
     record = Record(options.out or prefix / f"{kind}record.json", head)
-    bases = {one: guest.base(kernel, one, program, prefix / "scratch") for one in SYSTEMS}
+    bases = {one: guest.base(kernel, [one], program, prefix / "scratch") for one in SYSTEMS}
     # A log is of one program doing the work of one seed.
     own = prefix / f"{kind}{versions['sha256'][:12]}-{options.seed}"
     for folder in ("kept", "logs"):
