@@ -28,6 +28,12 @@ class Run:
     def verb(self) -> str:
         return " ".join(self.words[:2]) if self.words[0] == "parity" else self.words[0]
 
+    @property
+    def only_accepts(self) -> bool:
+        """Whether it lets go of missing files by their names, and looks at no other file."""
+        words = set(self.words)
+        return {"update", "--accept-missing"} <= words and "--restore-tags" not in words
+
     def names(self, path: bytes) -> bool:
         """Whether the output has this path, in any form in which paths are printed."""
         return any(form in self.output for form in forms(path))

@@ -31,7 +31,7 @@ from volume import FORMATS, Volume
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 SEED = 20_260_101
-BATCH = 50
+BATCH = 25
 KEPT_MAX = 20
 PRIVATE = "STEADFAST_HISTORIES_PRIVATE"
 PROGRAMS = {

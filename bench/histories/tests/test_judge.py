@@ -136,6 +136,11 @@ class Judged(unittest.TestCase):
         self.world.deleted(b"x")
         self.assertEqual(self.faults(None, None, "check", 0), open_damage)
 
+    def test_who_looks_at_names_alone_says_nothing_of_damage(self) -> None:
+        self.assertEqual(self.faults(seen(B), seen(B), "update --accept-missing", 0), [])
+        words = "update --restore-tags --accept-missing"
+        self.assertEqual(self.faults(seen(B), seen(B), words, 0), ["status 0 with open damage"])
+
     def test_a_file_is_revived_if_runs_could_know_it_under_its_new_name(self) -> None:
         saved = seen(B, inode=(1, 9), tag=None, has_tag=False)
         for there, expected in ((seen(A), True), (saved, False)):
