@@ -40,6 +40,9 @@ class File:
     mtime_ns: int | None
     stored: StoredTag | None
     error: str | None
+    # Why contents that differ got their verdict, and when the file system last wrote to the file.
+    reason: str | None
+    changed_ns: int | None
     raw: Raw = field(repr=False, compare=False)
 
 
@@ -105,6 +108,8 @@ def event_of(line: Raw) -> Event:
         mtime_ns=_integer(line.get("mtime_ns")),
         stored=_stored(line.get("stored")),
         error=line.get("error"),
+        reason=line.get("reason"),
+        changed_ns=_integer(line.get("changed_ns")),
         raw=line,
     )
 
