@@ -106,12 +106,17 @@ fn a_missing_file_comes_back_as_it_was_last_although_an_older_set_stays() {
         drop_attributes(&tree, "data/0/1.jpg");
         tree.corrupt("data/0/1.jpg");
         tree.edit("data/1/4.jpg");
+        let private = fs::Permissions::from_mode(0o600);
+        fs::set_permissions(tree.path("data/1/5.jpg"), private).unwrap();
         tree.run(["update", "data"]).ends(2);
         assert_eq!(sets(&tree).len(), 2, "the older one is needed");
         let edited = known(&tree, "1/4.jpg");
         fs::remove_file(tree.path("data/1/4.jpg")).unwrap();
+        fs::remove_file(tree.path("data/1/5.jpg")).unwrap();
         tree.run(["repair", "--yes", "data"]);
         assert_eq!(fs::read(tree.path("data/1/4.jpg")).unwrap(), edited.bytes);
+        let mode = fs::metadata(tree.path("data/1/5.jpg")).unwrap().permissions().mode();
+        assert_eq!(mode & 0o777, 0o600);
     }
 }
 

@@ -174,19 +174,20 @@ impl ParitySource {
         }
     }
 
-    /// Returns what belonged to a file when it was protected.
+    /// Returns what belonged to a file when it was protected last: an older set may stay for the
+    /// sake of other files.
     pub(crate) fn belongings_of(&self, relative: &Path, tag: &Tag) -> Option<ProtectedBelongings> {
         let ids = self.sets.get(&self.key.hash_one(relative))?;
-        ids.iter().find_map(|id| {
-            let stored = self.folder.set(id).ok()?;
-            let ProtectedFile { mode, uid, gid, attributes, has_links, .. } =
-                &member_of(&stored, relative, tag)?.file;
-            let ownership = Ownership { mode: *mode, uid: *uid, gid: *gid };
-            let attributes = attributes.as_deref().and_then(Attributes::decode);
-            let belongings = Belongings { ownership, mtime: None, atime: None, attributes };
-            let (is_ours, has_links) = (self.place.is_ours_alone(&names_of(id)), *has_links);
-            Some(ProtectedBelongings { belongings, is_ours, has_links })
-        })
+        let stored = ids.iter().filter_map(|id| Some((id, self.folder.set(id).ok()?)));
+        let stored = stored.filter(|(_, set)| member_of(set, relative, tag).is_some());
+        let (id, latest) = stored.max_by_key(|(_, set)| set.set.header().origin.made_s)?;
+        let ProtectedFile { mode, uid, gid, attributes, has_links, .. } =
+            &member_of(&latest, relative, tag)?.file;
+        let ownership = Ownership { mode: *mode, uid: *uid, gid: *gid };
+        let attributes = attributes.as_deref().and_then(Attributes::decode);
+        let belongings = Belongings { ownership, mtime: None, atime: None, attributes };
+        let (is_ours, has_links) = (self.place.is_ours_alone(&names_of(id)), *has_links);
+        Some(ProtectedBelongings { belongings, is_ours, has_links })
     }
 
     /// Says whether a set was made of the contents that a file has according to its tag.
