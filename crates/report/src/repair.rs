@@ -94,12 +94,8 @@ fn other_names_of(outcome: &RepairOutcome) -> String {
 pub fn write_summary_text(summary: &RepairSummary, out: &mut Vec<u8>) {
     let files = |number| counted(number, "file", "files");
     let mut text = match (summary.repaired, summary.not_repaired, summary.is_done) {
-        (0, 0, _)
-            if summary.left.modified + summary.left.suspect > 0
-                || !summary.undecided.is_empty() =>
-        {
-            "Nothing was repaired.".to_owned()
-        }
+        // What was left alone, or could not be told, may be damaged.
+        (0, 0, _) if !summary.exit_status().is_fine() => "Nothing was repaired.".to_owned(),
         (0, 0, _) => "Nothing is damaged or missing.".to_owned(),
         (repaired, 0, true) => format!("Repaired {}.", files(repaired)),
         (repaired, not, true) => {
@@ -147,6 +143,12 @@ fn left_alone(left: LeftAlone) -> String {
             " Suspect, so left alone: {}. If that was you, `steadfast update --accept-suspect` \
              keeps the change; if not, `steadfast repair --suspect` undoes it.",
             counted(left.suspect, "file", "files")
+        ));
+    }
+    if left.differs > 0 {
+        text.push_str(&format!(
+            " Other than a list says, so bring back a copy that fits it: {}.",
+            counted(left.differs, "file", "files")
         ));
     }
     if left.findings > 0 {
@@ -210,6 +212,7 @@ pub fn write_summary_json(summary: &RepairSummary, out: &mut Vec<u8>) {
         .field("undecided", summary.undecided.iter().map(undecided).collect::<Vec<_>>())
         .field("modified", summary.left.modified)
         .field("suspect", summary.left.suspect)
+        .field("differs", summary.left.differs)
         .field("findings", summary.left.findings)
         .field("untagged", summary.left.untagged)
         .field("originals", summary.originals.iter().map(place).collect::<Vec<_>>())

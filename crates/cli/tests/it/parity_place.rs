@@ -147,6 +147,7 @@ fn a_tree_that_cannot_say_where_its_parity_is_is_not_one_without() {
         said.stderr().contains("missing files that only parity knows are not found"),
         "{said:?}"
     );
+    assert!(!said.stdout().contains("Nothing is damaged or missing"), "{said:?}");
     tree.corrupt("data/0/1.jpg");
     let said = tree.run(["repair", "--yes", "data"]).ends(3);
     assert!(said.stdout().contains("cannot use its parity"), "{said:?}");

@@ -549,6 +549,10 @@ fn stays(app: &App, repair: &ServedRepair, mended: &MendedFolder) -> Markup {
                         " about which you are asked (“was it you?”) stay as they are."
                     }
                 }
+                @if left.differs > 0 {
+                    p { (units::counted(left.differs, "file is", "files are"))
+                        " other than a list says: only a copy that fits it helps." }
+                }
                 @if left.modified > 0 {
                     p { (units::counted(left.modified, "changed file stays", "changed files stay"))
                         " as they are." }

@@ -100,6 +100,8 @@ pub struct LeftAlone {
     pub modified: u64,
     /// Files that something wrote to, which kept their dates.
     pub suspect: u64,
+    /// Files with other contents than a record without times.
+    pub differs: u64,
     /// Files without a tag.
     pub untagged: u64,
     /// Findings besides verdicts that fail a check, as a tag that another program replaced.
@@ -109,7 +111,7 @@ pub struct LeftAlone {
 impl LeftAlone {
     /// Returns whether everything with a tag is as tagged.
     pub(super) fn is_fine(self) -> bool {
-        (self.modified, self.suspect, self.findings) == (0, 0, 0)
+        (self.modified, self.suspect, self.differs, self.findings) == (0, 0, 0, 0)
     }
 }
 
@@ -307,7 +309,8 @@ impl Finder<'_> {
             Verdict::Suspect if suspects || self.is_given(&path) => {}
             Verdict::Suspect => return self.found.left.suspect += 1,
             Verdict::Modified | Verdict::Differs if edited && self.is_given(&path) => {}
-            Verdict::Modified | Verdict::Differs => return self.found.left.modified += 1,
+            Verdict::Modified => return self.found.left.modified += 1,
+            Verdict::Differs => return self.found.left.differs += 1,
             Verdict::Untagged => return self.found.left.untagged += 1,
             Verdict::Unstable => return self.found.undecided.push(path),
             _ => return,
