@@ -245,6 +245,11 @@ impl Verdict {
         matches!(self, Verdict::Corrupt | Verdict::Suspect)
     }
 
+    /// Returns whether it would hide decay to record the present contents unasked.
+    pub fn may_be_decay(self) -> bool {
+        self.is_alarm() || self == Verdict::Differs
+    }
+
     /// Returns whether a repair mends files of this verdict without being asked to.
     pub fn is_damage(self) -> bool {
         matches!(self, Verdict::Corrupt | Verdict::Missing | Verdict::Unreadable)

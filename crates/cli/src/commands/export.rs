@@ -83,6 +83,9 @@ impl<W: Write> ExportDocument<W> {
             // A record would make the damaged contents the reference.
             _ if event.verdict == Some(Verdict::Corrupt) => "it is corrupt".to_owned(),
             _ if event.verdict == Some(Verdict::Suspect) => "it is suspect".to_owned(),
+            _ if event.verdict == Some(Verdict::Differs) => {
+                "it differs from the record of another tool".to_owned()
+            }
             (None, None) => "it has no tag; --read hashes it".to_owned(),
             (Some(_), None) if event.actual.is_none() && event.tag_is_current() == Some(false) => {
                 "its tag is not of its present contents; --read hashes it".to_owned()

@@ -71,6 +71,32 @@ fn what_another_tool_calls_corrupt_is_not_tagged() {
 }
 
 #[test]
+fn what_differs_from_another_tools_record_is_not_tagged() {
+    for verb in ["tag", "update"] {
+        let tree = Tree::small();
+        for name in ["a", "b"] {
+            let digest = tree.run(["hash", name]).succeeds().stdout()[..64].to_owned();
+            let file = File::open(&tree.path(name)).unwrap();
+            // Without a time: what happened to the file since then is not known.
+            xattr::set(&file, "user.sha256", digest.as_bytes()).unwrap();
+        }
+        tree.corrupt("a");
+        let said = tree.run([verb, "--json", "."]).ends(1);
+        assert_eq!(said.verdict("a").as_deref(), Some("differs"), "{}", said.stdout());
+        assert_eq!(said.summary()["actions"]["tagged"], 2, "the others fit");
+        assert_eq!(tag_bytes(&tree, "a", xattr::TAG), None);
+        tree.run(["check", "."]).ends(1);
+        let export = tree.run(["export", "--format", "gnu", "--read", "."]).ends(1);
+        assert!(!export.stdout().contains("  a\n"), "{}", export.stdout());
+        assert!(export.stderr().contains("another tool"), "{}", export.stderr());
+        let repair = tree.run(["repair", "--dry-run", "."]).ends(1);
+        assert!(repair.stdout().contains("Other than a list says"), "{}", repair.stdout());
+        let tree_of_it = tree.run(["init", "--json", "."]).ends(1);
+        assert_eq!(tree_of_it.verdict("a").as_deref(), Some("differs"));
+    }
+}
+
+#[test]
 fn only_who_reads_a_file_or_accepts_its_loss_settles_a_failure() {
     // The attribute is lost, and still lost.
     let tree = kept();

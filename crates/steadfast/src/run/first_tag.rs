@@ -27,7 +27,7 @@ impl TagContext {
                 return Plan::Done;
             }
         }
-        if self.judge_length(file, event).is_some_and(Verdict::is_alarm) {
+        if self.judge_length(file, event).is_some_and(Verdict::may_be_decay) {
             return Plan::Done;
         }
         read_nevertheless(event);
@@ -63,8 +63,8 @@ impl TagContext {
         false
     }
 
-    /// Writes the first tag of a file, unless its contents are corrupt by the event's reference,
-    /// which is then kept.
+    /// Writes the first tag of a file, unless its contents may have decayed by the event's
+    /// reference, which is then kept.
     pub(super) fn tag_first(&self, file: &File, event: &mut FileEvent, contents: Contents) {
         let tag = self.judge(file, event, self.new_algorithm(), contents);
         let reference = event.reference.take();
@@ -73,7 +73,7 @@ impl TagContext {
         let judged = judge_known(None, event.reference.as_deref(), &tag, second, || {
             self.evidence(file, event)
         });
-        if let Some((judged, by_reference)) = judged.filter(|(it, _)| it.verdict.is_alarm()) {
+        if let Some((judged, by_reference)) = judged.filter(|(it, _)| it.verdict.may_be_decay()) {
             event.actual = Some(by_reference);
             event.judged(judged);
             return;

@@ -49,8 +49,8 @@ impl Task for HashTask {
         let evidence = || self.context.evidence(file, event);
         let judged = judge_known(stored, reference, &actual, digests.second, evidence);
         event.actual = Some(actual);
-        // `hash` reports no verdict but corruption.
-        let judged = judged.map(|(judged, _)| judged).filter(|it| it.verdict.is_alarm());
+        // `hash` reports no verdict but that of decay, or of what may be.
+        let judged = judged.map(|(judged, _)| judged).filter(|it| it.verdict.may_be_decay());
         (event.verdict, event.visit.reason) =
             (judged.map(|it| it.verdict), judged.and_then(|it| it.reason));
     }
