@@ -248,7 +248,7 @@ fn line(visitor: &Visitor, two: &TwoFolders, pair: &PathPair, now: Timestamp) ->
     let last = pair.path.file_name().map_or(pair.path.as_path(), Path::new);
     let above = pair.path.parent().map(escape::path).unwrap_or_default();
     let is_damaged = |side: &Option<Box<FileSide>>| {
-        side.as_ref().is_some_and(|side| side.verdict == Some(Verdict::Corrupt))
+        side.as_ref().is_some_and(|side| side.verdict.is_some_and(Verdict::is_alarm))
     };
     let mended = match (is_damaged(&pair.here), is_damaged(&pair.there)) {
         (true, false) => Some((&two.here, &two.there)),
@@ -280,14 +280,14 @@ fn line(visitor: &Visitor, two: &TwoFolders, pair: &PathPair, now: Timestamp) ->
 
 /// One side: what there is, how long, how old.
 fn has(name: &str, side: Option<&FileSide>, now: Timestamp) -> Markup {
-    let is_damaged = side.is_some_and(|side| side.verdict == Some(Verdict::Corrupt));
-    let sign = match side {
-        None => "missing",
-        Some(_) if is_damaged => "damaged",
-        Some(_) => "file",
+    let (sign, said) = match side.map(|side| side.verdict) {
+        None => ("missing", ""),
+        Some(Some(Verdict::Corrupt)) => ("damaged", "damaged, "),
+        Some(Some(Verdict::Suspect)) => ("suspect", "changed, with its date kept, "),
+        Some(_) => ("file", ""),
     };
     html! {
-        div .has.bad[is_damaged] {
+        div .has.bad[!said.is_empty()] {
             (small_icon(sign))
             div {
                 (name)
@@ -295,7 +295,7 @@ fn has(name: &str, side: Option<&FileSide>, now: Timestamp) -> Markup {
                     None => small { "not there" },
                     Some(side) => {
                         small {
-                            @if is_damaged { "damaged, " }
+                            (said)
                             @if let Some(length) = side.length { (Units::Si.bytes(length)) }
                             @if let Some(mtime) = side.mtime {
                                 ", saved " (dates::moment(mtime, now))

@@ -291,7 +291,9 @@ mod tests {
             pair("f".into(), Box::new(side.clone()), Box::new(side))
         };
         assert_eq!(copy(Some(Verdict::Intact)).exit_status(), ExitStatus::Fine);
-        assert_eq!(copy(Some(Verdict::Corrupt)).exit_status(), ExitStatus::Changed);
+        for verdict in [Verdict::Corrupt, Verdict::Suspect] {
+            assert_eq!(copy(Some(verdict)).exit_status(), ExitStatus::Changed);
+        }
         let here = Box::new(read(1, untagged(9)));
         let doubtful = pair("f".into(), here.clone(), Box::new(read(1, damaged(untagged(9)))));
         assert_eq!(

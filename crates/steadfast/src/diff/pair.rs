@@ -136,11 +136,11 @@ impl PathPair {
 
     /// Returns the exit status of the pair.
     ///
-    /// A faithful copy of a corrupt file counts as a difference.
+    /// A faithful copy of a corrupt or suspect file counts as a difference.
     pub fn exit_status(&self) -> ExitStatus {
         let sides = self.here.iter().chain(&self.there);
         let of_sides = sides.map(|side| match side.verdict {
-            Some(Verdict::Corrupt) => ExitStatus::Changed,
+            Some(verdict) if verdict.is_alarm() => ExitStatus::Changed,
             _ if side.trouble.is_some() || side.tag_trouble.is_some() => ExitStatus::Undetermined,
             _ => ExitStatus::Fine,
         });
