@@ -273,7 +273,10 @@ impl MessageSubject<'_> {
             TroubleKind::Failed => format!("To try again: steadfast schedule run --now {schedule}"),
             TroubleKind::RepairData => format!("To see it: steadfast parity verify {folder}"),
             TroubleKind::Suspect => {
-                format!("If it was you: steadfast update --accept-suspect {folder}")
+                format!(
+                    "If it was you: steadfast update --accept-suspect {folder}\n\
+                     If not: steadfast repair --suspect {folder}"
+                )
             }
             TroubleKind::Missing => {
                 format!("If it was you: steadfast update --accept-missing {folder}")
@@ -384,7 +387,7 @@ fn phrase(kind: TroubleKind, count: u64) -> String {
 /// Returns what a kind of trouble means, if its phrase does not say it.
 fn meaning(kind: TroubleKind) -> Option<&'static str> {
     Some(match kind {
-        TroubleKind::Corrupt => "The contents changed, although nothing wrote to them.",
+        TroubleKind::Corrupt => "The contents changed, and nothing is known to have written them.",
         TroubleKind::Suspect => "A program of yours may have done it, or it is damage.",
         TroubleKind::Unreadable => "The drive, or the rights of the file, may be the reason.",
         TroubleKind::Unlisted => "Nothing in there was checked.",
@@ -461,7 +464,7 @@ pub(crate) mod tests {
         let message = said(&news, Details::Paths, |subject, news| subject.trouble(news));
         assert_eq!(message.subject, "nas: /srv/my photos: 2 files are damaged");
         let expected = "2 files are damaged.\n\
-                        The contents changed, although nothing wrote to them.\n\
+                        The contents changed, and nothing is known to have written them.\n\
                         Since day 3.\n  2019/a\u{fffd}.jpg\n  2019/b.jpg\n\
                         To mend it: steadfast repair '/srv/my photos'";
         assert_eq!(message.body, expected);
@@ -481,6 +484,15 @@ pub(crate) mod tests {
         assert_eq!(message.subject, "nas: /srv/my photos: 7 files are gone. Was it you?");
         assert!(message.body.contains("\n  e\n  and 2 more\nIf it was you: steadfast update "));
         assert_eq!(message.priority, Priority::Normal);
+    }
+
+    #[test]
+    fn a_suspect_file_is_a_question_with_two_answers() {
+        let news = news(TroubleKind::Suspect, &["a"], "");
+        let message = said(&news, Details::Paths, |subject, news| subject.trouble(news));
+        let expected = "\nIf it was you: steadfast update --accept-suspect '/srv/my photos'\n\
+                        If not: steadfast repair --suspect '/srv/my photos'";
+        assert!(message.body.ends_with(expected), "{}", message.body);
     }
 
     #[test]
