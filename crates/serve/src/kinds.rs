@@ -27,6 +27,8 @@ pub(crate) enum StateKind {
     /// Its own record is lost, or is another than that of the catalogue.
     Record,
     Missing,
+    /// It is other than a record without times says: nothing tells which of them is right.
+    Unlike,
     Changed,
     /// A change of contents that the run has accepted.
     Accepted,
@@ -46,7 +48,8 @@ impl StateKind {
             FileState::Unreadable | FileState::Unstable => StateKind::Unreadable,
             FileState::TagLost | FileState::TagReplaced => StateKind::Record,
             FileState::Missing => StateKind::Missing,
-            FileState::Modified | FileState::Differs => StateKind::Changed,
+            FileState::Differs => StateKind::Unlike,
+            FileState::Modified => StateKind::Changed,
             FileState::Touched => StateKind::Date,
         })
     }
@@ -59,7 +62,8 @@ impl StateKind {
             Verdict::Suspect => StateKind::Suspect,
             Verdict::Unreadable | Verdict::Unstable => StateKind::Unreadable,
             Verdict::Missing => StateKind::Missing,
-            Verdict::Modified | Verdict::Differs => StateKind::Changed,
+            Verdict::Differs => StateKind::Unlike,
+            Verdict::Modified => StateKind::Changed,
             Verdict::Touched => StateKind::Date,
             Verdict::Moved => StateKind::Moved,
             Verdict::Untagged => StateKind::New,
@@ -99,6 +103,7 @@ impl StateKind {
             StateKind::Unreadable => ("bad", "help"),
             StateKind::Record => ("warn", "layers"),
             StateKind::Missing => ("warn", "missing"),
+            StateKind::Unlike => ("warn", "help"),
             StateKind::Changed => ("warn", "changed"),
             StateKind::Accepted => ("idle", "check"),
             StateKind::Date => ("idle", "clock"),
@@ -115,6 +120,7 @@ impl StateKind {
             StateKind::Unreadable => "Not readable",
             StateKind::Record => "Record",
             StateKind::Missing => "Missing",
+            StateKind::Unlike => "Other than a list",
             StateKind::Changed => "Changed",
             StateKind::Accepted => "Accepted",
             StateKind::Date => "Other date",
@@ -152,8 +158,8 @@ impl StateKind {
     pub(crate) fn meaning(self) -> &'static str {
         match self {
             StateKind::Damaged => {
-                "Their contents are different, although no program wrote to them: a worn drive, a \
-                 loose cable or faulty memory does that."
+                "Their contents are different, and nothing is known to have written them: a worn \
+                 drive, a loose cable or faulty memory does that."
             }
             StateKind::Suspect => {
                 "Something wrote to them and kept their date. Photo and music programs do that \
@@ -167,6 +173,10 @@ impl StateKind {
                 "Their own record is gone or was replaced. The catalogue still has its own."
             }
             StateKind::Missing => "They were recorded here, and were not found any more.",
+            StateKind::Unlike => {
+                "A list or another program recorded other contents. Nothing says which are right: \
+                 bring them back from a copy that fits."
+            }
             StateKind::Changed => {
                 "They were saved since they were recorded. If that was you, accept it."
             }

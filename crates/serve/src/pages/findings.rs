@@ -204,7 +204,7 @@ fn acts(visitor: &Visitor, kind: StateKind, place: &ServedPath, of: &str) -> Mar
                 (repair("", "repair", "Repair…"))
                 (run(RunVerb::Check, "quiet", "checking", "Check again"))
             }
-            StateKind::Accepted | StateKind::Date | StateKind::Moved => {}
+            StateKind::Unlike | StateKind::Accepted | StateKind::Date | StateKind::Moved => {}
         }
         @if kind == StateKind::Damaged {
             (run(RunVerb::Check, "quiet", "checking", "Check again"))

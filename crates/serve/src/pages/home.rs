@@ -160,7 +160,7 @@ fn alarm(folder: &ServedFolder, is_first: bool) -> Markup {
 fn alarm_text(folder: &ServedFolder, condition: &FolderCondition) -> String {
     match condition {
         FolderCondition::Damaged(_) => {
-            "Their contents changed by themselves. See which, and what can be done.".to_owned()
+            "Nothing is known to have written to them. See which, and what can be done.".to_owned()
         }
         FolderCondition::DamagedSoFar(_) => "The check goes on; you can look at it now.".to_owned(),
         FolderCondition::Unreadable(_) => "What is in them is not known.".to_owned(),

@@ -94,6 +94,7 @@ fn standing_words(kind: StateKind) -> &'static str {
         StateKind::Damaged => "is damaged",
         StateKind::Suspect => "changed and kept its date. Was it you?",
         StateKind::Missing => "is gone. Was it you?",
+        StateKind::Unlike => "is other than a list says",
         StateKind::Changed => "was changed since it was recorded",
         StateKind::Unreadable => "could not be read",
         _ => "is as recorded; its own record or its date is not",

@@ -125,6 +125,7 @@ pub(super) fn sentence(counts: &ResultCounts) -> ResultSentence {
         () if of(StateKind::Unreadable) > 0 => StateKind::Unreadable.class_and_icon(),
         () if counts.is_stopped => ("warn", "stopped"),
         () if asked > 0 => ("warn", "suspect"),
+        () if of(StateKind::Unlike) > 0 => StateKind::Unlike.class_and_icon(),
         () if changed > 0 => StateKind::Changed.class_and_icon(),
         () if counts.is_doubtful && counts.judged > 0 => ("warn", "help"),
         () if counts.recorded > 0 => ("good", "intact"),
@@ -161,6 +162,10 @@ fn title_of(counts: &ResultCounts, asked: u64, changed: u64) -> String {
             }
             _ => format!("Of {}: was it you?", units::counted(asked, "file", "files")),
         },
+        () if counts.of(StateKind::Unlike) > 0 => {
+            let (is, are) = ("is other than a list says", "are other than a list says");
+            files(counts.of(StateKind::Unlike), is, are)
+        }
         () if changed > 0 => files(changed, "was changed", "were changed"),
         () if counts.is_doubtful && counts.judged > 0 => "Something needs a look".to_owned(),
         () if counts.recorded > 0 && counts.accepts => {
