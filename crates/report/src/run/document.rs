@@ -195,18 +195,19 @@ impl RunReport {
     fn answer(&self, run: &Summary) -> String {
         let (corrupt, suspect) = (run.verdicts(Verdict::Corrupt), run.verdicts(Verdict::Suspect));
         match (corrupt, run.exit_status()) {
-            (1, _) => {
-                "1 file is corrupt: its contents changed, but its date is as before.".to_owned()
-            }
-            (2.., _) => format!(
-                "{} files are corrupt: their contents changed, but their dates are as before.",
-                units::count(corrupt)
+            (1.., _) => format!(
+                "{} corrupt: other contents, and nothing is known to have written them.",
+                units::counted(corrupt, "file is", "files are")
             ),
             (0, _) if suspect > 0 => format!(
                 "{} suspect: changed by something that kept the date.",
                 units::counted(suspect, "file is", "files are")
             ),
             _ if run.judged() == 0 => "No file was judged.".to_owned(),
+            _ if run.verdicts(Verdict::Differs) > 0 => format!(
+                "{} than a list says, and the cause is not known.",
+                units::counted(run.verdicts(Verdict::Differs), "file is other", "files are other")
+            ),
             (_, ExitStatus::Fine) => sound(run),
             (_, ExitStatus::Changed) => {
                 "Something is modified or missing; nothing is known to be corrupt.".to_owned()
