@@ -67,6 +67,8 @@ fn what_another_tool_calls_corrupt_is_not_tagged() {
         assert_eq!(said.summary()["actions"]["tagged"], 2, "an edit is no decay");
         assert_eq!(tag_bytes(&tree, "a", xattr::TAG), None);
         tree.run(["check", "."]).ends(3);
+        let repair = tree.run(["repair", "--yes", "."]).ends(3);
+        assert!(repair.stdout().contains("could not be told"), "{}", repair.stdout());
     }
 }
 

@@ -120,7 +120,7 @@ impl LeftAlone {
 pub(super) struct FoundTargets {
     /// The files, in walk order.
     pub(super) targets: Vec<RepairTarget>,
-    /// Files beyond those that one run repairs.
+    /// Damaged files beyond those that one run repairs, or without a tag.
     pub(super) more: u64,
     /// Files and directories of which the check could not tell what they should be.
     pub(super) undecided: Vec<PathBuf>,
@@ -325,7 +325,11 @@ impl Finder<'_> {
         match target {
             Some(_) if self.found.targets.len() == TARGETS_MAX => self.found.more += 1,
             Some(target) => self.found.targets.push(target),
-            None => self.found.undecided.push(path),
+            None => {
+                // Another tool's record says so, and is no tag to repair it by.
+                self.found.more += u64::from(verdict.is_alarm());
+                self.found.undecided.push(path);
+            }
         }
     }
 
