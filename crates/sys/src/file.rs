@@ -33,7 +33,7 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use rustix::fs::{FileType, Mode, OFlags};
-use rustix::io::{Errno, retry_on_intr};
+use rustix::io::Errno;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
 /// Flags of every file. Opening never waits for the writer of a fifo or the carrier of a terminal.
@@ -318,12 +318,7 @@ impl File {
     pub fn read_at(&self, buf: &mut [u8], offset: u64) -> io::Result<usize> {
         let length = buf.len().min(platform::READ_LENGTH_MAX);
         let buf = &mut buf[..length];
-        loop {
-            match rustix::io::pread(&self.fd, &mut *buf, offset) {
-                Err(Errno::INTR) => {}
-                outcome => return outcome.map_err(failed),
-            }
-        }
+        retry_on_intr(|| rustix::io::pread(&self.fd, &mut *buf, offset)).map_err(failed)
     }
 
     /// Asks the system to read past the page cache: `O_DIRECT` on Linux, `F_NOCACHE` on macOS.
@@ -443,6 +438,33 @@ pub fn reserve_open_files(count: u64) -> io::Result<()> {
     Ok(())
 }
 
+/// How often a call is repeated that a signal or a file system interrupted.
+pub(crate) const INTERRUPTS_MAX: u32 = 1000;
+
+/// Repeats an interrupted call. One that never succeeds is an error of the medium: the run goes on
+/// without what it asked for, instead of waiting for ever.
+fn retry_on_intr<T>(mut call: impl FnMut() -> Result<T, Errno>) -> Result<T, Errno> {
+    for _ in 0..INTERRUPTS_MAX {
+        match call() {
+            Err(Errno::INTR) => {}
+            outcome => return outcome,
+        }
+    }
+    Err(Errno::IO)
+}
+
+/// Writes all bytes at an offset.
+fn write_all_at(file: &fs::File, mut bytes: &[u8], mut offset: u64) -> io::Result<()> {
+    while !bytes.is_empty() {
+        let length = bytes.len().min(platform::READ_LENGTH_MAX);
+        match retry_on_intr(|| rustix::io::pwrite(file, &bytes[..length], offset))? {
+            0 => return Err(io::ErrorKind::WriteZero.into()),
+            written => (bytes, offset) = (&bytes[written..], offset + written as u64),
+        }
+    }
+    Ok(())
+}
+
 /// Opens a file without creating it. Repeats an interrupted call, which network and FUSE file
 /// systems may give.
 fn open_at<P: rustix::path::Arg + Copy>(
@@ -451,4 +473,20 @@ fn open_at<P: rustix::path::Arg + Copy>(
     flags: OFlags,
 ) -> Result<OwnedFd, Errno> {
     retry_on_intr(|| rustix::fs::openat(dir, path, flags, Mode::empty()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_call_that_is_interrupted_for_ever_ends_with_an_error() {
+        assert_eq!(retry_on_intr::<()>(|| Err(Errno::INTR)), Err(Errno::IO));
+        let mut calls = 0;
+        let once = retry_on_intr(|| {
+            calls += 1;
+            if calls == 1 { Err(Errno::INTR) } else { Ok(calls) }
+        });
+        assert_eq!(once, Ok(2));
+    }
 }

@@ -4,15 +4,13 @@ use std::ffi::OsStr;
 use std::fs;
 use std::io;
 use std::os::fd::{AsFd as _, BorrowedFd};
-use std::os::unix::fs::FileExt as _;
 use std::thread;
 use std::time::Duration;
 
 use rustix::fs::{Mode, OFlags, Timespec, Timestamps, UTIME_OMIT};
-use rustix::io::retry_on_intr;
 
 use super::directory::component;
-use super::{Dir, File, FileKind, Status, Timestamp, platform};
+use super::{Dir, File, FileKind, Status, Timestamp, platform, retry_on_intr, write_all_at};
 
 /// Flags of a file that is changed. Opening never waits, and creates nothing.
 const CHANGED: OFlags = OFlags::RDWR
@@ -120,7 +118,7 @@ impl ChangedFile {
     /// # Errors
     /// Whatever the system says.
     pub fn write_at(&self, bytes: &[u8], offset: u64) -> io::Result<()> {
-        self.file.write_all_at(bytes, offset)
+        write_all_at(&self.file, bytes, offset)
     }
 
     /// Sets the length in bytes.
@@ -128,7 +126,7 @@ impl ChangedFile {
     /// # Errors
     /// Whatever the system says.
     pub fn set_length(&self, length: u64) -> io::Result<()> {
-        self.file.set_len(length)
+        Ok(retry_on_intr(|| rustix::fs::ftruncate(&self.file, length))?)
     }
 
     /// Flushes the file to the medium.

@@ -9,10 +9,10 @@ use std::fs;
 use std::io;
 
 use rustix::fs::{AtFlags, Mode, OFlags, RenameFlags};
-use rustix::io::{Errno, retry_on_intr};
+use rustix::io::Errno;
 
 use super::directory::component;
-use super::{Dir, FileKind, Status, platform};
+use super::{Dir, FileKind, Status, platform, retry_on_intr};
 
 /// Flags of a new file: written and read back.
 const NEW: OFlags = OFlags::RDWR

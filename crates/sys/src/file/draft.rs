@@ -17,10 +17,10 @@ use std::path::Path;
 use std::sync::Arc;
 
 use rustix::fs::{AtFlags, Mode, OFlags, RenameFlags};
-use rustix::io::{Errno, retry_on_intr};
+use rustix::io::Errno;
 
 use super::directory::component;
-use super::{Dir, File, platform};
+use super::{Dir, File, platform, retry_on_intr};
 
 /// How many random names are tried before creating a draft fails.
 const TRIES: usize = 8;

@@ -12,11 +12,11 @@ use rustix::fs::{
     Advice, AtFlags, FileType, IFlags, OFlags, RawDir, SeekFrom, Stat, StatVfsMountFlags,
     StatxAttributes, StatxFlags,
 };
-use rustix::io::{Errno, retry_on_intr};
+use rustix::io::Errno;
 
 use super::{
     ChangeTimes, DirEntry, DirectAlignment, DownloadScope, File, FileKind, FileSystem, Flush,
-    Protection, Status, Timestamp,
+    INTERRUPTS_MAX, Protection, Status, Timestamp, retry_on_intr,
 };
 use crate::mounts;
 
@@ -116,9 +116,14 @@ fn entries_into(
     f: &mut dyn FnMut(DirEntry<'_>) -> ControlFlow<()>,
 ) -> io::Result<()> {
     let mut listing = RawDir::new(dir, buffer);
+    let mut interrupts = 0;
     while let Some(entry) = listing.next() {
         let entry = match entry {
-            Err(Errno::INTR) => continue,
+            Err(Errno::INTR) if interrupts < INTERRUPTS_MAX => {
+                interrupts += 1;
+                continue;
+            }
+            Err(Errno::INTR) => return Err(Errno::IO.into()),
             entry => entry?,
         };
         let name = entry.file_name().to_bytes();

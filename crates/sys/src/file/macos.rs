@@ -7,11 +7,11 @@ use std::os::fd::{AsRawFd, BorrowedFd};
 use std::os::unix::ffi::OsStrExt;
 
 use rustix::fs::{FileType, OFlags, Stat};
-use rustix::io::{Errno, retry_on_intr};
+use rustix::io::Errno;
 
 use super::{
     ChangeTimes, DirEntry, DirectAlignment, DownloadScope, File, FileKind, FileSystem, Flush,
-    Protection, Status, Timestamp, failed,
+    INTERRUPTS_MAX, Protection, Status, Timestamp, failed, retry_on_intr,
 };
 use crate::darwin::{self, FileFlag};
 use crate::sysctl;
@@ -120,9 +120,14 @@ pub(super) fn entries(
     f: &mut dyn FnMut(DirEntry<'_>) -> ControlFlow<()>,
 ) -> io::Result<()> {
     let mut listing = rustix::fs::Dir::read_from(dir).map_err(failed)?;
+    let mut interrupts = 0;
     while let Some(entry) = listing.read() {
         let entry = match entry {
-            Err(Errno::INTR) => continue,
+            Err(Errno::INTR) if interrupts < INTERRUPTS_MAX => {
+                interrupts += 1;
+                continue;
+            }
+            Err(Errno::INTR) => return Err(Errno::IO.into()),
             entry => entry.map_err(failed)?,
         };
         let name = entry.file_name().to_bytes();

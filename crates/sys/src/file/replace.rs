@@ -6,14 +6,14 @@
 use std::ffi::{OsStr, OsString};
 use std::io;
 use std::ops::Range;
-use std::os::unix::fs::FileExt as _;
+use std::os::fd::AsFd as _;
 use std::sync::Arc;
 
 use rustix::fs::{Gid, Mode, RenameFlags, SeekFrom, Timespec, Timestamps, UTIME_OMIT, Uid};
 use rustix::io::Errno;
 
 use super::directory::component;
-use super::{Dir, Draft, File, FileKind, Status, Timestamp, platform};
+use super::{Dir, Draft, File, FileKind, Status, Timestamp, platform, retry_on_intr, write_all_at};
 
 /// A part of a file that is stored, or that is not and reads as zeros.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -164,7 +164,7 @@ impl Draft {
     /// # Errors
     /// Whatever the system says.
     pub fn write_at(&self, bytes: &[u8], offset: u64) -> io::Result<()> {
-        self.handle().write_all_at(bytes, offset)
+        write_all_at(self.handle(), bytes, offset)
     }
 
     /// Sets the length in bytes.
@@ -172,7 +172,7 @@ impl Draft {
     /// # Errors
     /// Whatever the system says.
     pub fn set_length(&self, length: u64) -> io::Result<()> {
-        self.handle().set_len(length)
+        Ok(retry_on_intr(|| rustix::fs::ftruncate(self.handle(), length))?)
     }
 
     /// Flushes the bytes to the medium and opens the draft again to read it.
@@ -180,7 +180,7 @@ impl Draft {
     /// # Errors
     /// Whatever the system says.
     pub fn flush_and_open(&self) -> io::Result<File> {
-        self.handle().sync_all()?;
+        platform::flush(self.handle().as_fd())?;
         self.dir().open_file(self.name())
     }
 
@@ -192,7 +192,7 @@ impl Draft {
     /// After an error the names are unchanged and the draft is removed.
     pub fn exchange(mut self, place: &Arc<Dir>, name: &OsStr) -> io::Result<Displaced> {
         let name = component(name)?;
-        self.handle().sync_all()?;
+        platform::flush(self.handle().as_fd())?;
         let dir = Arc::clone(self.dir());
         rustix::fs::renameat_with(&*dir, self.name(), &**place, name, RenameFlags::EXCHANGE)
             .map_err(|error| match super::draft::UNSUPPORTED.contains(&error) {

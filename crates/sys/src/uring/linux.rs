@@ -8,7 +8,7 @@ use std::thread;
 
 use io_uring::{IoUring, Probe, opcode, squeue, types};
 
-use crate::file::PositionedRead;
+use crate::file::{INTERRUPTS_MAX, PositionedRead};
 
 pub(super) const EXISTS: bool = true;
 
@@ -51,6 +51,7 @@ impl RingQueue {
                 Err(io::ErrorKind::Unsupported.into())
             };
         }
+        let mut interrupts = 0;
         while under_way > 0 {
             let waited = self.ring.submit_and_wait(under_way);
             for completion in self.ring.completion() {
@@ -61,7 +62,12 @@ impl RingQueue {
             }
             match waited {
                 Ok(_) => {}
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error)
+                    if error.kind() == io::ErrorKind::Interrupted
+                        && interrupts < INTERRUPTS_MAX =>
+                {
+                    interrupts += 1;
+                }
                 // The kernel completes only the reads that it has taken.
                 Err(_) if self.ring.submission().len() == under_way => {
                     self.broken = under_way > 0;
