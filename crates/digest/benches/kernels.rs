@@ -101,6 +101,7 @@ impl Peer {
     fn take_turn(&mut self) {
         let name = match self.algorithm {
             Algorithm::Blake3 | Algorithm::Xxh3_128 => return,
+            Algorithm::Xxh64 | Algorithm::Xxh3_64 => return,
             Algorithm::Crc32c | Algorithm::Crc32 | Algorithm::Fletcher64 => return,
             Algorithm::Blake2b => "blake2b512",
             known => known.name(),

@@ -28,6 +28,11 @@ pub enum Algorithm {
     /// XXH3 with 128 bits, seed 0, 16 bytes, high half first. Not cryptographic.
     #[strum(serialize = "xxh3-128")]
     Xxh3_128,
+    /// XXH64, seed 0, 8 bytes, high byte first. Not cryptographic.
+    Xxh64,
+    /// XXH3 with 64 bits, seed 0, 8 bytes, high byte first. Not cryptographic.
+    #[strum(serialize = "xxh3-64")]
+    Xxh3_64,
     /// CRC-32C (Castagnoli, RFC 3720), 4 bytes, high byte first. Not cryptographic.
     Crc32c,
     /// CRC-32 (IEEE 802.3, as in zip and SFV), 4 bytes, high byte first. Not cryptographic.
@@ -53,7 +58,7 @@ impl Algorithm {
             Algorithm::Sha256 | Algorithm::Blake3 => 32,
             Algorithm::Sha1 => 20,
             Algorithm::Md5 | Algorithm::Xxh3_128 => 16,
-            Algorithm::Fletcher64 => 8,
+            Algorithm::Xxh64 | Algorithm::Xxh3_64 | Algorithm::Fletcher64 => 8,
             Algorithm::Crc32c | Algorithm::Crc32 => 4,
         }
     }
@@ -68,6 +73,8 @@ impl Algorithm {
             Algorithm::Blake2b => &["blake2b512", "b2"],
             Algorithm::Blake3 => &["b3", "blake3256"],
             Algorithm::Xxh3_128 => &["xxh128", "xxhash3128"],
+            Algorithm::Xxh64 => &["xxhash64"],
+            Algorithm::Xxh3_64 => &["xxh3", "xxhash3"],
             Algorithm::Crc32c => &["crc32castagnoli"],
             Algorithm::Crc32 => &["crc32ieee", "crc32b"],
             Algorithm::Md5 | Algorithm::Fletcher64 => &[],

@@ -4,6 +4,7 @@
 //! libraries.
 
 use std::fmt;
+use std::hash::Hasher as _;
 
 use sha2::Digest as _;
 
@@ -31,6 +32,8 @@ pub(crate) enum AlgorithmState {
     Blake2b(Box<blake2b_simd::State>),
     Blake3(Box<blake3::Hasher>),
     Xxh3(Box<twox_hash::XxHash3_128>),
+    Xxh64(twox_hash::XxHash64),
+    Xxh3Short(Box<twox_hash::XxHash3_64>),
     Crc32c(u32),
     Crc32(crc32fast::Hasher),
     Fletcher64(Fletcher64),
@@ -48,6 +51,8 @@ impl AlgorithmHasher {
             Algorithm::Blake2b => AlgorithmState::Blake2b(Box::default()),
             Algorithm::Blake3 => AlgorithmState::Blake3(Box::new(blake3::Hasher::new())),
             Algorithm::Xxh3_128 => AlgorithmState::Xxh3(Box::new(twox_hash::XxHash3_128::new())),
+            Algorithm::Xxh64 => AlgorithmState::Xxh64(twox_hash::XxHash64::with_seed(0)),
+            Algorithm::Xxh3_64 => AlgorithmState::Xxh3Short(Box::new(twox_hash::XxHash3_64::new())),
             Algorithm::Crc32c => AlgorithmState::Crc32c(0),
             Algorithm::Crc32 => AlgorithmState::Crc32(crc32fast::Hasher::new()),
             Algorithm::Fletcher64 => AlgorithmState::Fletcher64(Fletcher64::default()),
@@ -76,6 +81,8 @@ impl AlgorithmHasher {
             AlgorithmState::Blake2b(state) => Digest::from_array(*state.finalize().as_array()),
             AlgorithmState::Blake3(state) => Digest::from_array(*state.finalize().as_bytes()),
             AlgorithmState::Xxh3(state) => Digest::from_array(state.finish_128().to_be_bytes()),
+            AlgorithmState::Xxh64(state) => Digest::from_array(state.finish().to_be_bytes()),
+            AlgorithmState::Xxh3Short(state) => Digest::from_array(state.finish().to_be_bytes()),
             AlgorithmState::Crc32c(sum) => Digest::from_array(sum.to_be_bytes()),
             AlgorithmState::Crc32(state) => Digest::from_array(state.finalize().to_be_bytes()),
             AlgorithmState::Fletcher64(state) => Digest::from_array(state.finalize().to_be_bytes()),
@@ -98,6 +105,8 @@ impl AlgorithmState {
                 state.update(data);
             }
             AlgorithmState::Xxh3(state) => state.write(data),
+            AlgorithmState::Xxh64(state) => state.write(data),
+            AlgorithmState::Xxh3Short(state) => state.write(data),
             AlgorithmState::Crc32c(sum) => *sum = crc32c::crc32c_append(*sum, data),
             AlgorithmState::Crc32(state) => state.update(data),
             AlgorithmState::Fletcher64(state) => state.update(data),

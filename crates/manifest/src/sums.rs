@@ -233,6 +233,8 @@ pub fn tagged_name(algorithm: Algorithm) -> &'static str {
         Algorithm::Blake2b => "BLAKE2b",
         Algorithm::Blake3 => "BLAKE3",
         Algorithm::Xxh3_128 => "XXH128",
+        Algorithm::Xxh64 => "XXH64",
+        Algorithm::Xxh3_64 => "XXH3",
         Algorithm::Crc32c => "CRC32C",
         Algorithm::Crc32 => "CRC32",
         Algorithm::Fletcher64 => "FLETCHER64",

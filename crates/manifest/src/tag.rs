@@ -177,6 +177,8 @@ pub fn algorithm_number(algorithm: Algorithm) -> u8 {
         Algorithm::Crc32c => 9,
         Algorithm::Fletcher64 => 10,
         Algorithm::Crc32 => 11,
+        Algorithm::Xxh64 => 12,
+        Algorithm::Xxh3_64 => 13,
     }
 }
 

@@ -150,6 +150,8 @@ pub fn algorithm_title(algorithm: Algorithm) -> &'static str {
         Algorithm::Blake2b => "BLAKE2b",
         Algorithm::Blake3 => "BLAKE3",
         Algorithm::Xxh3_128 => "XXH3",
+        Algorithm::Xxh64 => "XXH64",
+        Algorithm::Xxh3_64 => "XXH3-64",
         Algorithm::Crc32c => "CRC-32C",
         Algorithm::Crc32 => "CRC-32",
         Algorithm::Fletcher64 => "Fletcher-64",

@@ -39,6 +39,8 @@ pub(in crate::workload) const ANSWERS: &[(Algorithm, &[u8], &str)] = &[
     ),
     (Algorithm::Blake3, b"abc", "6437b3ac38465133ffb63b75273a8db548c558465d79db03fd359c6cd5bd9d85"),
     (Algorithm::Xxh3_128, b"abc", "06b05ab6733a618578af5f94892f3950"),
+    (Algorithm::Xxh64, b"abc", "44bc2cf5ad770999"),
+    (Algorithm::Xxh3_64, b"abc", "78af5f94892f3950"),
     (Algorithm::Crc32c, b"123456789", "e3069283"),
     (Algorithm::Crc32, b"123456789", "cbf43926"),
     (Algorithm::Fletcher64, b"abcdefgh", "312e2b28cccac8c6"),

@@ -126,7 +126,7 @@ fn library(algorithm: Algorithm) -> &'static str {
         Algorithm::Md5 => "md-5",
         Algorithm::Blake2b => "blake2b_simd",
         Algorithm::Blake3 => "blake3",
-        Algorithm::Xxh3_128 => "twox-hash",
+        Algorithm::Xxh3_128 | Algorithm::Xxh64 | Algorithm::Xxh3_64 => "twox-hash",
         Algorithm::Crc32c => "crc32c",
         Algorithm::Crc32 => "crc32fast",
     }
