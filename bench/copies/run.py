@@ -2,12 +2,14 @@
 """Copies under faults, with the truth kept by this harness. README.md says what is tried."""
 
 import argparse
+import contextlib
 import hashlib
 import json
 import os
 import random
 import re
 import shutil
+import signal
 import subprocess
 import sys
 import threading
@@ -23,6 +25,13 @@ CALLS = [
 ]
 ERRORS = ["EIO", "ENOSPC", "EACCES", "EINVAL", "EINTR", "ESTALE", "ENODEV", "EROFS"]
 KINDS = ["kill", "error", "lie", "full", "edit", "rot", "swap", "present", "alias"]
+
+# What is swapped: the destination for an empty folder or for an older copy, by mount, the folder
+# above it, one beneath it, the source.
+SWAPS = ["empty", "same", "mount", "above", "inner", "source"]
+
+# Calls that come before the last look at the paths, so a swap at one of them is always in time.
+STOPS = ["pwrite64", "ftruncate", "fsync", "syncfs", "renameat2", "fsetxattr", "utimensat"]
 
 
 def digest(path):
@@ -50,6 +59,7 @@ class Trial:
         self.other = Path(options.second) / f"trial-{number}" if options.second else None
         self.source = self.root / "source"
         self.faults, self.answers, self.note = [], [], ""
+        self.how, self.swapped, self.mounted, self.has_ended = "", None, None, False
 
     def make(self):
         for place in [self.root, self.other]:
@@ -73,7 +83,8 @@ class Trial:
         if self.tagged:
             self.run(["tag", "-q", str(self.source)])
         self.two = self.other is not None and self.chance.random() < 0.5
-        self.places = [self.root / "to"] + ([self.other / "to"] if self.two else [])
+        self.places = [self.root / "above/to" if self.kind == "swap" else self.root / "to"] + ([self.other / "to"] if self.two else [])
+        self.places[0].parent.mkdir(exist_ok=True)
         self.moves = self.chance.random() < 0.3
         # Source files whose truth the fault changed: no copy of them may be called a copy.
         self.spoiled = set()
@@ -112,8 +123,15 @@ class Trial:
             strace = ("strace", "-f", "-qq", "-o", log, "-e", f"trace={call}", "-e", f"inject={what}")
         elif self.kind == "full":
             helper = self.fill()
-        elif self.kind in ("edit", "rot", "swap"):
+        elif self.kind in ("edit", "rot"):
             helper = threading.Thread(target=self.disturb)
+        elif self.kind == "swap":
+            call = self.chance.choice(STOPS)
+            what = f"{call}:signal=STOP:when={self.chance.choice([1, 2, self.chance.randint(1, 40)])}"
+            strace = ("strace", "-f", "-qq", "-o", log, "-e", f"trace={call}", "-e", f"inject={what}")
+            self.how = self.chance.choice(SWAPS)
+            self.note = f"{self.how} at {what}"
+            helper = threading.Thread(target=self.swap, args=(log,))
         elif self.kind == "present":
             self.plant()
         elif self.kind == "alias":
@@ -121,14 +139,14 @@ class Trial:
         if isinstance(helper, threading.Thread):
             helper.start()
         done = self.run(self.words(), strace)
-        ended = time.monotonic()
+        self.has_ended = True
         if isinstance(helper, threading.Thread):
             helper.join()
-        # What happens after the answer does not make it wrong.
-        if getattr(self, "swapped", 0) <= ended:
-            self.judge(done, "under the fault")
+        self.judge(done, "under the fault")
         if helper and not isinstance(helper, threading.Thread):
             helper()
+        if self.mounted:
+            subprocess.run(["umount", self.mounted], check=True)
         again = self.run(self.words())
         self.judge(again, "again")
         self.left_over(again)
@@ -146,11 +164,6 @@ class Trial:
         name = self.chance.choice(list(self.truth))
         path = self.source / name
         try:
-            if self.kind == "swap":
-                self.places[0].rename(self.root / "elsewhere")
-                self.places[0].mkdir()
-                self.swapped = time.monotonic()
-                return
             before = path.stat()
             with path.open("r+b") as file:
                 file.seek(self.chance.randrange(max(before.st_size, 1)))
@@ -161,6 +174,64 @@ class Trial:
             self.spoiled |= same
         except OSError:
             pass
+
+    def swap(self, log):
+        """Waits until the copy is stopped at a call, puts something else at a path, and lets it go on."""
+        handled = 0
+        while not self.has_ended:
+            # Each thread counts its calls, so there can be several stops.
+            stops = re.findall(r"^(\d+) +--- SIGSTOP ", self.log_of(log), re.M)
+            if len(stops) == handled:
+                time.sleep(0.005)
+                continue
+            if handled == 0:
+                self.exchange()
+            handled = len(stops)
+            # The stop may have been noted before it took effect.
+            time.sleep(0.02)
+            for thread in {int(stop) for stop in stops}:
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(thread, signal.SIGCONT)
+
+    def exchange(self):
+        """Puts something else at a path of the copy."""
+        path = self.swapped_path()
+        if path.exists():
+            away = self.root / "elsewhere"
+            if self.how == "inner":
+                away.mkdir()
+                away /= "DCIM"
+            if self.how == "mount":
+                away.mkdir()
+                subprocess.run(["mount", "--bind", away, path], check=True)
+                self.mounted = path
+            else:
+                path.rename(away)
+                if self.how == "same":
+                    # An older copy, of the same names and times, and not the same bytes.
+                    shutil.copytree(away, path, copy_function=shutil.copy2)
+                    for it in files_in(path).values():
+                        status = it.stat()
+                        it.write_bytes(bytes(status.st_size))
+                        os.utime(it, ns=(status.st_atime_ns, status.st_mtime_ns))
+                else:
+                    path.mkdir()
+            self.swapped = path
+
+    def log_of(self, log):
+        try:
+            return Path(log).read_text()
+        except OSError:
+            return ""
+
+    def swapped_path(self):
+        if self.how == "source":
+            return self.source
+        if self.how == "inner":
+            return self.places[0] / "DCIM"
+        if self.how == "above":
+            return self.places[0].parent
+        return self.places[0]
 
     def plant(self):
         """Puts other contents, links and folders where copies are to be."""
@@ -208,16 +279,18 @@ class Trial:
         if b"panicked" in done.stderr:
             self.fault(f"{when}: {done.stderr[-300:]}")
         here = files_in(self.source)
-        swapped = self.root / "elsewhere"
+        if yes and self.swapped and when == "under the fault" and not self.moves:
+            self.fault(f"{when}: yes, and `{self.swapped}` is not what it was")
+        everywhere = [*self.places, *self.places_elsewhere()]
         for name, truth in self.truth.items():
             copies = []
-            for place in [*self.places, swapped]:
+            for place in everywhere:
                 path = place / name
                 if path.is_file() and not path.is_symlink():
                     is_right = digest(path) == truth
                     copies.append(is_right)
                     planted = self.kind == "present" and self.before.get(name) == path.lstat().st_ino
-                    if not is_right and not planted and name not in self.spoiled:
+                    if not is_right and not planted and not self.how and name not in self.spoiled:
                         self.fault(f"{when}: `{path}` has other contents under its final name")
             if name not in here and not any(copies) and name not in self.spoiled:
                 self.fault(f"{when}: `{name}` is lost")
@@ -235,6 +308,11 @@ class Trial:
                 path = self.places[0] / name
                 if not os.path.lexists(path) or path.lstat().st_ino != inode:
                     self.fault(f"`{path}` was there and was replaced")
+
+    def places_elsewhere(self):
+        """Where copies are that were made before a swap."""
+        away = self.root / "elsewhere"
+        return [away / "to", away, self.root / "above/to"] if self.how else []
 
     def left_over(self, done):
         if done.returncode not in (0, 1, 2, 3):

@@ -173,7 +173,7 @@ impl CopyDocument {
                 "{of} {is} known by records and {was} not copied: `safe` reads the copies",
                 was = if files == 1 { "was" } else { "were" }
             ),
-            Lack::OtherVolume => "a destination is on another volume than before".to_owned(),
+            Lack::OtherVolume => "a copy is no longer where it was proved".to_owned(),
             Lack::TooFew => format!("{of} {is} not in {copies}"),
             Lack::OneDevice => {
                 let devices = counted(self.rule.copies as u64, "device", "devices");

@@ -8,7 +8,7 @@ use std::collections::BinaryHeap;
 use std::ffi::OsString;
 use std::io;
 use std::ops::ControlFlow;
-use std::path::{Component, Path};
+use std::path::{Component, Path, PathBuf};
 
 pub use steadfast_sys::file::{
     ChangedFile, Dir, DirEntry, DirectAlignment, Displaced, Draft, Existing, File, FileExtent,
@@ -133,6 +133,23 @@ pub(crate) fn split(path: &Path) -> io::Result<Option<(&Path, &std::ffi::OsStr)>
         _ if path.as_os_str().is_empty() => Ok(None),
         (Some(parent), Some(name)) => Ok(Some((parent, name))),
         _ => Err(not_names()),
+    }
+}
+
+/// The directory beneath a root that was opened last: paths of one directory come together.
+#[derive(Default)]
+pub(crate) struct LastDir(Option<(PathBuf, Dir)>);
+
+impl LastDir {
+    /// Returns the status of a path beneath a root, as [`status`] does.
+    pub(crate) fn status(&mut self, root: &Path, path: &Path) -> io::Result<Status> {
+        let (parent, name) = split(path)?.ok_or_else(not_names)?;
+        let whole = root.join(parent);
+        if self.0.as_ref().is_none_or(|(last, _)| *last != whole) {
+            self.0 = Some((whole, directory(root, parent)?));
+        }
+        let (_, dir) = self.0.as_ref().ok_or_else(not_names)?;
+        dir.status_of(name)
     }
 }
 

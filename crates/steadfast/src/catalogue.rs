@@ -94,6 +94,7 @@ pub(crate) use trees::{decode, encode};
 pub(crate) use unmounted::FolderVolume;
 pub use verify::CatalogueVerification;
 pub use volume::TreeVolume;
+pub(crate) use volume::keeps_inodes;
 
 use directory::{Directory, ROOT};
 use error::DbError;

@@ -35,9 +35,9 @@ use crate::known::{
 use crate::monitor::Progress;
 use crate::repair;
 use crate::run::{CatalogueUse, Options, Verb};
-use crate::safe::{Grade, Lack, SafeAnswer, SafeRule, left_out};
+use crate::safe::{Grade, Lack, SafeAnswer, SafeRule, held_folders, left_out};
 use crate::selection::Selection;
-use crate::walk::{Entry, Excludes, WalkItem, walk};
+use crate::walk::{Excludes, WalkItem, walk};
 use batch::CopyBatch;
 use destination::Destination;
 
@@ -165,7 +165,8 @@ impl CopySummary {
         self.answer.count(file.lack);
         // A place that was asked for and is not there, although others may be enough.
         let is_short = file.places.iter().any(|place| place.trouble.is_some());
-        self.status.raise(ExitStatus::Undetermined.only_if(is_short));
+        let is_trouble = is_short || file.trouble.is_some();
+        self.status.raise(ExitStatus::Undetermined.only_if(is_trouble));
         for lacking in file.places.iter().flat_map(|place| &place.withheld) {
             *self.withheld.entry(lacking.what.clone()).or_default() += 1;
         }
@@ -204,6 +205,7 @@ pub fn copy(
         destinations.push(Destination::open(path)?);
         repair::ensure_finished(&Selection::of([path]))?;
     }
+    let roots = held_folders(&selection.roots);
     let mut summary = CopySummary::default();
     let known = known_files(selection, request, options, monitor)?;
     let is_known = |path: &Path| known.as_ref().is_some_and(|known| known.is_found(path));
@@ -223,21 +225,30 @@ pub fn copy(
             let text = event.trouble.as_ref().map(FileError::message).unwrap_or_default();
             monitor.notice(&Notice::failure(text).at(&event.path.to_path()));
         }
+        WalkItem::EmptyFolder(path) => {
+            for notice in batch.make_folder(&relative, &path) {
+                failed += 1;
+                monitor.notice(&notice);
+            }
+        }
         WalkItem::Notice(notice) => monitor.notice(&notice),
     })?;
     summary.skipped = skipped;
     while !batch.is_empty() {
         batch.run(&mut summary, monitor);
     }
-    let copied = batch.finish(&mut summary, monitor);
-    summary.interrupted = options.controls.stop.load(Ordering::Relaxed);
+    let copied = batch.finish(monitor);
     summary.answer.note(Lack::LeftOut, left_out(&summary.skipped));
     summary.answer.note(Lack::NotCopied, failed);
     summary.answer.note(Lack::KnownOnly, summary.known);
-    let is_unseen = summary.interrupted || (summary.files == 0 && summary.known == 0);
-    summary.answer.note(Lack::NotSeen, u64::from(is_unseen));
     tell_risks(&summary, monitor);
     enter(request, &copied, options, &mut summary, monitor);
+    if let Some(lack) = batch.confirm(selection, &roots, &summary.answer)? {
+        summary.answer.note(lack, 1);
+    }
+    summary.interrupted = options.controls.stop.load(Ordering::Relaxed);
+    let is_unseen = summary.interrupted || (summary.files == 0 && summary.known == 0);
+    summary.answer.note(Lack::NotSeen, u64::from(is_unseen));
     summary.elapsed_ns = start.elapsed().as_nanos() as u64;
     Ok(summary)
 }
@@ -273,14 +284,15 @@ fn each_file(
     let mut all = Skipped::default();
     for root in &selection.roots {
         let one = Selection { roots: vec![root.clone()], with_sidecars: true, ..selection.clone() };
-        // `a/.` and `a` are the same path to this system's names, and not to the user.
-        let is_bare = root.as_os_str().as_encoded_bytes().ends_with(b"/.");
-        let name = root.file_name().filter(|_| !is_bare || root.is_file()).map(PathBuf::from);
+        let name = root.file_name().filter(|_| !is_bare(root)).map(PathBuf::from);
         let name = name.unwrap_or_default();
         let stop = &options.controls.stop;
         let (skipped, _) = walk(&one, &excludes, crate::store::has_tag, stop, &mut |item| {
             let relative = match &item {
-                WalkItem::File(entry) | WalkItem::Leaves(entry) => relative_of(entry, root, &name),
+                WalkItem::File(entry) | WalkItem::Leaves(entry) => {
+                    relative_of(&entry.path.to_path(), root, &name)
+                }
+                WalkItem::EmptyFolder(path) => relative_of(path, root, &name),
                 _ => PathBuf::new(),
             };
             visit(item, relative);
@@ -296,14 +308,19 @@ fn each_file(
     Ok(all)
 }
 
-fn relative_of(entry: &Entry, root: &Path, name: &Path) -> PathBuf {
-    let path = entry.path.to_path();
+/// Returns whether a path is copied without a name: `a/.` and `a` are the same path to this
+/// system's names, and not to the user.
+fn is_bare(root: &Path) -> bool {
+    root.as_os_str().as_encoded_bytes().ends_with(b"/.") && !root.is_file()
+}
+
+fn relative_of(path: &Path, root: &Path, name: &Path) -> PathBuf {
     match path.strip_prefix(root) {
-        Ok(down) if down.as_os_str().is_empty() => {
+        Ok(down) if down.as_os_str().is_empty() && path.is_file() => {
             PathBuf::from(path.file_name().unwrap_or_default())
         }
         Ok(down) => name.join(down),
-        Err(_) => name.join(&path),
+        Err(_) => name.join(path),
     }
 }
 
@@ -356,7 +373,7 @@ fn foresee(
 ) -> Result<(u64, u64), Error> {
     let (mut files, mut bytes, mut empty, mut refused) = (0, 0, 0, 0);
     each_file(selection, options, &mut |item, relative| {
-        let WalkItem::File(entry) = item else { return };
+        let (WalkItem::File(entry) | WalkItem::Leaves(entry)) = item else { return };
         let length = entry.status().map_or(0, |status| status.length);
         (files, bytes) = (files + 1, bytes + length);
         empty += u64::from(length == 0);

@@ -19,10 +19,10 @@ use std::time::Instant;
 use steadfast_digest::Algorithm;
 use strum::{IntoStaticStr, VariantArray};
 
-use archive::Archive;
+pub(crate) use archive::Archive;
 pub(crate) use reading::HashRun;
 use reading::digests_of;
-pub(crate) use worklist::{WantedFile, Worklist};
+pub(crate) use worklist::{SeenFile, WantedFile, WantedPlace, Worklist};
 
 use crate::advice::counted;
 use crate::error::Error;
@@ -195,11 +195,11 @@ pub fn known(
                     (Some(_), true) => KnownWord::Undetermined,
                     (None, true) => KnownWord::Unknown,
                 },
-                length: file.length,
+                length: file.seen.length,
                 places: file
                     .places
                     .into_iter()
-                    .map(|(at, path)| archives[at].place(&path))
+                    .map(|it| archives[it.archive].place(&it.path))
                     .collect(),
                 more: file.more,
                 trouble: file.trouble,
@@ -303,6 +303,7 @@ fn list_selection(
                 summary.status.raise(ExitStatus::Undetermined);
                 monitor.notice(&Notice::failure(text).at(Path::new(&path)));
             }
+            WalkItem::EmptyFolder(_) => {}
             WalkItem::Notice(notice) => {
                 summary.status.raise(notice.status);
                 monitor.notice(&notice);

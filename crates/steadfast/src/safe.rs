@@ -6,6 +6,7 @@
 
 mod device;
 mod existing;
+mod held_path;
 
 use strum::{IntoStaticStr, VariantArray};
 
@@ -13,6 +14,7 @@ pub(crate) use device::UncachedFile;
 pub use device::{Apartness, Device, Grade};
 pub use existing::{SafeFile, SafeMonitor, SafePlace, SafeRequest, SafeSummary, safe};
 pub(crate) use existing::{device_at, left_out};
+pub(crate) use held_path::{FileIdentity, FileSum, HeldPath, held_folders};
 
 use crate::exit_status::ExitStatus;
 
@@ -30,7 +32,7 @@ pub enum Lack {
     LeftOut,
     /// It was not copied because an archive has it by its record, which nobody read.
     KnownOnly,
-    /// Another volume is now where it was copied to.
+    /// Something else is now where a copy was proved.
     OtherVolume,
     /// It is in too few places.
     TooFew,

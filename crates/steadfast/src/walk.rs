@@ -104,6 +104,8 @@ pub(crate) enum WalkItem {
     Failed(Box<FileEvent>),
     /// A file of leaves beside its file, whole or torn: not data.
     Leaves(Entry),
+    /// A directory without entries.
+    EmptyFolder(Arc<Path>),
     /// A notice for the user.
     Notice(Notice),
 }
@@ -410,13 +412,17 @@ impl Walk<'_, '_> {
         let names = NameRun::before_first();
         self.stack.push(OpenDirectory {
             dir: Arc::new(dir),
-            path,
+            path: Arc::clone(&path),
             relative,
             identity,
             names,
             next: 0,
         });
-        self.refill()
+        self.refill()?;
+        match self.stack.last().is_some_and(|level| level.names.get(0).is_none()) {
+            true => (self.sink)(WalkItem::EmptyFolder(path)),
+            false => ControlFlow::Continue(()),
+        }
     }
 
     fn trouble(

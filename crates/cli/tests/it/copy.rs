@@ -216,3 +216,13 @@ fn an_empty_file_in_memory_is_no_copy() {
     tree.run(["move", "--copies", "1", "card", to]).ends(2);
     assert_eq!(names(&tree, "card"), ["empty"]);
 }
+
+#[test]
+fn an_empty_folder_is_copied() {
+    let tree = card();
+    fs::create_dir_all(tree.path("card/nothing/deep")).unwrap();
+    let objects =
+        copy(&tree, &["card", "to"], tree.run(["copy", "--copies", "1", "card", "x"]).status);
+    assert_eq!(names(&tree, "to/card/nothing"), ["deep"], "{objects:?}");
+    assert_eq!(names(&tree, "to/card/nothing/deep"), [] as [&str; 0]);
+}

@@ -76,7 +76,9 @@ impl Catalogue {
             let event = match found {
                 WalkItem::File(entry) => status_event(&entry),
                 WalkItem::Failed(event) => *event,
-                WalkItem::Leaves(_) | WalkItem::Notice(_) => return ControlFlow::Continue(()),
+                WalkItem::Leaves(_) | WalkItem::EmptyFolder(_) | WalkItem::Notice(_) => {
+                    return ControlFlow::Continue(());
+                }
             };
             if event.verdict.is_some() {
                 summary.unreadable += u64::from(!event.reading.dataless);

@@ -36,6 +36,11 @@ const PASSING_INODES: [&str; 10] =
 /// Files that are compared if the identifier differs.
 const SAMPLE_LEN: i64 = 32;
 
+/// Returns whether a file of a file system with this name keeps its inode as long as it exists.
+pub(crate) fn keeps_inodes(file_system: &str) -> bool {
+    !PASSING_INODES.contains(&file_system) && !file_system.starts_with("fuse")
+}
+
 impl TreeVolume {
     /// Examines the root of a tree.
     pub(super) fn of(root: &Path) -> Result<TreeVolume, DbError> {
@@ -68,7 +73,7 @@ impl TreeVolume {
 
     /// Returns whether a file keeps its inode as long as it exists.
     pub(super) fn keeps_inodes(&self) -> bool {
-        !PASSING_INODES.contains(&self.file_system.as_str())
+        keeps_inodes(&self.file_system)
     }
 
     /// Returns how a root differs from that of the catalogue, and what to check.

@@ -15,12 +15,16 @@ use steadfast_sys::machine;
 use super::destination::Destination;
 use super::one_file::{BatchFile, CopyMeans, FileCopy, name_of};
 use super::replica::{ProvedReplica, Replica};
-use super::{CopiedFile, CopiedPlace, CopyMonitor, CopyRequest, CopySummary};
+use super::{CopiedFile, CopiedPlace, CopyMonitor, CopyRequest, CopySummary, each_file};
+use crate::beneath::LastDir;
+use crate::error::Error;
 use crate::event::{FileError, Notice};
+use crate::known::SeenFile;
 use crate::monitor::Progress;
 use crate::run::{Options, engine_of, workers_of};
-use crate::safe::{Device, Grade, Lack, device_at};
-use crate::walk::Entry;
+use crate::safe::{Device, FileIdentity, FileSum, Grade, HeldPath, Lack, SafeAnswer, device_at};
+use crate::selection::Selection;
+use crate::walk::{Entry, WalkItem};
 
 /// The most files of a batch, each of which has as many open files as there are destinations.
 const FILES_MAX: usize = 128;
@@ -46,6 +50,10 @@ pub(super) struct CopyBatch<'a> {
     linked: HashMap<(u64, u64), LinkedFile>,
     /// Devices of the source by the number of their volume; `None` if the system does not tell.
     sources: HashMap<u64, Option<Device>>,
+    /// The files of the source that were judged and are still there.
+    source: FileSum,
+    /// Their copies, by destination.
+    copies: Vec<FileSum>,
     start: Instant,
     total: (u64, u64),
 }
@@ -74,6 +82,8 @@ impl<'a> CopyBatch<'a> {
                 bytes_read: AtomicU64::new(0),
             },
             written: vec![Vec::new(); destinations.len()],
+            copies: vec![FileSum::default(); destinations.len()],
+            source: FileSum::default(),
             destinations,
             files: Vec::new(),
             bytes: 0,
@@ -96,13 +106,24 @@ impl<'a> CopyBatch<'a> {
         let identity = status.and_then(|status| identity_of(&status));
         let is_link = identity.is_some_and(|it| self.linked.contains_key(&it));
         if let Some(identity) = identity.filter(|_| !is_link && self.linked.len() < LINKED_MAX) {
-            let first = LinkedFile { relative: relative.clone(), grades: Vec::new() };
+            let relative = relative.clone();
+            let first = LinkedFile { relative, ..LinkedFile::default() };
             self.linked.insert(identity, first);
         }
         self.push(entry, relative, status, is_link);
         if self.files.len() >= FILES_MAX || self.bytes >= BYTES_MAX {
             self.run(summary, monitor);
         }
+    }
+
+    /// Makes a folder that has no files at every destination. Returns what went wrong.
+    pub(super) fn make_folder(&mut self, relative: &Path, source: &Path) -> Vec<Notice> {
+        let make = |to: &mut Destination| {
+            let error = to.directory(relative, source).err()?;
+            let text = FileError::from_io("make the folder", &error).message();
+            Some(Notice::failure(text).at(&to.path.join(relative)))
+        };
+        self.destinations.iter_mut().filter_map(make).collect()
     }
 
     fn push(&mut self, entry: Entry, relative: PathBuf, status: Option<Status>, is_link: bool) {
@@ -153,21 +174,61 @@ impl<'a> CopyBatch<'a> {
     }
 
     /// Ends the copy. Returns the paths that were written at each destination.
-    pub(super) fn finish(
-        mut self,
-        summary: &mut CopySummary,
-        monitor: &mut dyn CopyMonitor,
-    ) -> Vec<Vec<PathBuf>> {
+    pub(super) fn finish(&mut self, monitor: &mut dyn CopyMonitor) -> Vec<Vec<PathBuf>> {
         for destination in &mut self.destinations {
             if let Err(error) = destination.finish() {
                 let text = FileError::from_io("flush the folders", &error).message();
                 monitor.notice(&Notice::failure(text).at(&destination.path));
             }
-            if !destination.is_here() {
-                summary.answer.note(Lack::OtherVolume, 1);
-            }
         }
-        self.written
+        std::mem::take(&mut self.written)
+    }
+
+    /// Walks the source again, and returns what is lacking because a path leads elsewhere by now:
+    /// the answer is about the files that the user finds there.
+    ///
+    /// # Errors
+    /// If an option is not valid.
+    pub(super) fn confirm(
+        &self,
+        selection: &Selection,
+        roots: &[HeldPath],
+        answer: &SafeAnswer,
+    ) -> Result<Option<Lack>, Error> {
+        if !self.destinations.iter().all(Destination::is_here) {
+            return Ok(Some(Lack::OtherVolume));
+        }
+        if !roots.iter().all(HeldPath::is_here) {
+            return Ok(Some(Lack::Changed));
+        }
+        if !answer.is_yes() {
+            return Ok(None);
+        }
+        let mut source = self.source.begin_again();
+        let mut copies: Vec<FileSum> = self.copies.iter().map(FileSum::begin_again).collect();
+        let mut dirs: Vec<LastDir> = copies.iter().map(|_| LastDir::default()).collect();
+        each_file(selection, self.means.options, &mut |item, relative| {
+            let (WalkItem::File(entry) | WalkItem::Leaves(entry)) = item else { return };
+            let Ok(status) = entry.status() else { return };
+            source.add(&relative, self.source_identity(&status));
+            for ((to, sum), dir) in self.destinations.iter().zip(&mut copies).zip(&mut dirs) {
+                if let Ok(status) = dir.status(&to.path, &relative) {
+                    sum.add(&relative, to.identity(&status));
+                }
+            }
+        })?;
+        let are_kept = self.copies.iter().zip(&copies).all(|(one, other)| one.is_same(other));
+        Ok(match source.is_same(&self.source) {
+            false => Some(Lack::Changed),
+            true => (!are_kept).then_some(Lack::OtherVolume),
+        })
+    }
+
+    fn source_identity(&self, status: &Status) -> FileIdentity {
+        FileIdentity::of(
+            SeenFile::of(status),
+            self.sources.get(&status.device).and_then(Option::as_ref),
+        )
     }
 
     /// Does something with every file, in several threads.
@@ -222,6 +283,7 @@ impl<'a> CopyBatch<'a> {
         replicas.resize_with(self.destinations.len(), || {
             Replica::Failed(FileError::new("copy", "the source was not copied"))
         });
+        let proved: Vec<Option<Status>> = replicas.iter().map(Replica::proved).collect();
         let of = replicas.into_iter().zip(&self.destinations).zip(kept);
         let places: Vec<CopiedPlace> = of
             .map(|((it, to), is_kept)| CopiedPlace::of(it, *is_kept, to.path.join(&file.relative)))
@@ -241,16 +303,23 @@ impl<'a> CopyBatch<'a> {
         });
         let short = self.means.request.rule.lack(source, &proofs);
         let lack = copy.lack.or(short.map(|lack| if is_failed { Lack::NotCopied } else { lack }));
+        let moves = self.means.request.moves && lack.is_none() && !is_failed;
+        let is_there = moves.then(|| self.is_there(&file.relative, &proved));
+        let lack = lack.or((is_there == Some(false)).then_some(Lack::OtherVolume));
         for (written, place) in self.written.iter_mut().zip(&places) {
             if place.grade.is_some() && !place.was_there {
                 written.push(file.relative.clone());
             }
         }
-        let removable = self.means.request.moves && lack.is_none() && !is_failed;
-        let removed = file.status.filter(|_| removable).map(|status| file.entry.remove(&status));
+        let removable = file.status.filter(|_| is_there == Some(true));
+        let removed = removable.map(|status| file.entry.remove(&status));
         let not_removed = removed.as_ref().and_then(|it| it.as_ref().err());
         let not_removed =
             not_removed.map(|error| FileError::from_io("remove it after copying", error));
+        let was_removed = removed.is_some_and(|it| it.is_ok());
+        if let Some(status) = file.status.filter(|_| !was_removed) {
+            self.add_up(&file.relative, &status, &proved);
+        }
         Some(CopiedFile {
             path: file.entry.path.to_path(),
             length: file.status.map_or(0, |status| status.length),
@@ -258,9 +327,25 @@ impl<'a> CopyBatch<'a> {
             is_proved: copy.is_proved || file.is_link,
             places,
             lack,
-            was_removed: removed.is_some_and(|it| it.is_ok()),
+            was_removed,
             trouble: copy.trouble.or(not_removed),
         })
+    }
+
+    /// Returns whether every copy of a file is found by the path of its destination.
+    fn is_there(&self, relative: &Path, proved: &[Option<Status>]) -> bool {
+        let mut of = self.destinations.iter().zip(proved);
+        of.all(|(to, status)| status.is_some_and(|status| to.has(relative, &status)))
+    }
+
+    /// Adds a file that stays, and its copies, to what is confirmed at the end.
+    fn add_up(&mut self, relative: &Path, status: &Status, proved: &[Option<Status>]) {
+        self.source.add(relative, self.source_identity(status));
+        for ((to, sum), status) in self.destinations.iter().zip(&mut self.copies).zip(proved) {
+            if let Some(status) = status {
+                sum.add(relative, to.identity(status));
+            }
+        }
     }
 
     /// Makes a further name of a file at every destination, if the first one was proved at all.
@@ -270,8 +355,8 @@ impl<'a> CopyBatch<'a> {
         let dirs = std::mem::take(&mut file.dirs);
         let mut links = Vec::new();
         for ((dir, to), grade) in dirs.into_iter().zip(&self.destinations).zip(&first.grades) {
-            let was_there = to.link(&first.relative, &*dir.ok()?, name).ok()?;
-            links.push(Replica::Proved(ProvedReplica::linked((*grade)?, was_there)));
+            let (status, was_there) = to.link(&first.relative, &*dir.ok()?, name).ok()?;
+            links.push(Replica::Proved(ProvedReplica::linked((*grade)?, status, was_there)));
         }
         (links.len() == self.destinations.len()).then_some(links)
     }

@@ -13,7 +13,9 @@ use steadfast_sys::storage::volume;
 
 use crate::belongings::{Belongings, Trust};
 use crate::error::Error;
-use crate::safe::Device;
+use crate::known::SeenFile;
+use crate::manifest::folded;
+use crate::safe::{Device, FileIdentity, HeldPath};
 
 /// File systems that refuse these characters, and names that end with a dot or a space.
 const DOS: [&str; 6] = ["vfat", "msdos", "exfat", "ntfs", "ntfs3", "fuseblk"];
@@ -30,15 +32,16 @@ pub(super) struct Destination {
     pub(super) path: PathBuf,
     pub(super) device: Device,
     root: Arc<Dir>,
-    status: Status,
+    held: HeldPath,
     file_system: String,
     pub(super) free_bytes: u64,
     folds_case: bool,
+    folds_form: bool,
     /// The directories that were opened last.
     dirs: HashMap<PathBuf, Arc<Dir>>,
     /// Directories that were made, in this order, with their sources.
     made: Vec<(PathBuf, PathBuf)>,
-    /// Names so far, without their case, as hashes.
+    /// Names so far, without case or normal form, as hashes.
     names: HashSet<u64>,
     hasher: RandomState,
 }
@@ -65,10 +68,17 @@ impl Destination {
             Ok::<_, io::Error>(Destination {
                 path: path.to_owned(),
                 device: Device::of(path)?,
-                status: root.status()?,
+                held: HeldPath::open(path)?,
                 file_system: volume.file_system,
                 free_bytes: volume.free_bytes,
-                folds_case: folds_case(&root)?,
+                folds_case: takes_for_one(&root, ".steadfast-case.draft", ".STEADFAST-case.draft")?,
+                // A file system that refuses such names says so of each file.
+                folds_form: takes_for_one(
+                    &root,
+                    ".steadfast-\u{e9}.draft",
+                    ".steadfast-e\u{301}.draft",
+                )
+                .unwrap_or(false),
                 root,
                 dirs: HashMap::new(),
                 made: Vec::new(),
@@ -79,11 +89,20 @@ impl Destination {
         open().map_err(|error| Error::system("use the destination", error).at(path))
     }
 
-    /// Says whether its path still leads to the directory that was opened: another volume may be
-    /// mounted there by now.
+    /// Returns whether its path still leads to the directory that was opened.
     pub(super) fn is_here(&self) -> bool {
-        let identity = |status: &Status| (status.device, status.inode);
-        Status::of(&self.path).is_ok_and(|now| identity(&now) == identity(&self.status))
+        self.held.is_here()
+    }
+
+    /// Returns whether its path and that of a copy beneath it lead to the file that was proved.
+    pub(super) fn has(&self, relative: &Path, proved: &Status) -> bool {
+        let same = |now: Status| self.identity(&now) == self.identity(proved);
+        self.is_here() && crate::beneath::status(&self.path, relative).is_ok_and(same)
+    }
+
+    /// Returns what tells a file there from others.
+    pub(super) fn identity(&self, status: &Status) -> FileIdentity {
+        FileIdentity::of(SeenFile::of(status), Some(&self.device))
     }
 
     /// Says why it cannot hold a file, if that is known.
@@ -103,10 +122,13 @@ impl Destination {
         if self.file_system == "vfat" && length > VFAT_LENGTH_MAX {
             return Some("vfat holds no file of 4 GiB or more".to_owned());
         }
-        if self.folds_case {
-            let name = relative.to_string_lossy().to_lowercase();
+        if self.folds_case || self.folds_form {
+            let form = if self.folds_form { folded(relative) } else { relative.to_owned() };
+            let name = form.to_string_lossy();
+            let name = if self.folds_case { name.to_lowercase() } else { name.into_owned() };
             if !self.names.insert(self.hasher.hash_one(name)) {
-                return Some("another name differs from its name only in case".to_owned());
+                let reason = "another name differs from its name only in case or normal form";
+                return Some(reason.to_owned());
             }
         }
         None
@@ -142,13 +164,19 @@ impl Destination {
         Ok(dir)
     }
 
-    /// Makes a further name of a file beneath the root. Returns whether it was there before.
-    pub(super) fn link(&self, first: &Path, dir: &Dir, name: &OsStr) -> io::Result<bool> {
-        let from = first.parent().unwrap_or(Path::new(""));
-        let mut parent = Arc::clone(&self.root);
-        for component in from.iter() {
-            parent = Arc::new(parent.open_dir(component)?);
+    /// Opens a directory that is there, beneath the directory that was opened.
+    fn open_dir(&self, relative: &Path) -> io::Result<Arc<Dir>> {
+        let mut dir = Arc::clone(&self.root);
+        for component in relative.iter() {
+            dir = Arc::new(dir.open_dir(component)?);
         }
+        Ok(dir)
+    }
+
+    /// Makes a further name of a file beneath the root. Returns its status, and whether it was
+    /// there before.
+    pub(super) fn link(&self, first: &Path, dir: &Dir, name: &OsStr) -> io::Result<(Status, bool)> {
+        let parent = self.open_dir(first.parent().unwrap_or(Path::new("")))?;
         let first = first.file_name().unwrap_or_default();
         let was_there = match parent.link_to(first, dir, name) {
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => true,
@@ -156,7 +184,7 @@ impl Destination {
         };
         let (one, other) = (parent.status_of(first)?, dir.status_of(name)?);
         match (one.device, one.inode) == (other.device, other.inode) {
-            true => self.flush().map(|()| was_there),
+            true => self.flush().map(|()| (other, was_there)),
             false => Err(io::ErrorKind::AlreadyExists.into()),
         }
     }
@@ -172,7 +200,7 @@ impl Destination {
     pub(super) fn finish(&mut self) -> io::Result<()> {
         for (relative, source) in std::mem::take(&mut self.made).iter().rev() {
             let from = Dir::open(source).and_then(|dir| dir.to_file());
-            let to = crate::beneath::directory(&self.path, relative).and_then(|it| it.to_file());
+            let to = self.open_dir(relative).and_then(|it| it.to_file());
             if let (Ok(from), Ok(to)) = (from, to)
                 && let Ok(all) = Belongings::of(&from)
             {
@@ -183,17 +211,17 @@ impl Destination {
     }
 }
 
-/// Finds out whether a directory takes two names for one that differ in case.
-fn folds_case(dir: &Arc<Dir>) -> io::Result<bool> {
-    let (name, other) = (OsStr::new(".steadfast-case.draft"), OsStr::new(".STEADFAST-case.draft"));
+/// Finds out whether a directory takes two names for one.
+fn takes_for_one(dir: &Arc<Dir>, name: &str, other: &str) -> io::Result<bool> {
+    let (name, other) = (OsStr::new(name), OsStr::new(other));
     let draft = match Draft::named(dir, name) {
         // A process that was killed left it, or another one is here at the same time.
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => None,
         draft => Some(draft?),
     };
-    let folds = dir.status_of(other).is_ok();
+    let is_one = dir.status_of(other).is_ok();
     if draft.is_none() {
         let _ = dir.remove_file(name);
     }
-    Ok(folds)
+    Ok(is_one)
 }

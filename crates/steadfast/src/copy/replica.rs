@@ -37,6 +37,7 @@ pub(super) enum Replica {
 /// A proved copy.
 pub(super) struct ProvedReplica {
     pub(super) grade: Grade,
+    pub(super) status: Status,
     /// Whether it was there before.
     pub(super) was_there: bool,
     pub(super) rewrites: u32,
@@ -46,8 +47,8 @@ pub(super) struct ProvedReplica {
 
 impl ProvedReplica {
     /// Makes a further name of a copy that was proved.
-    pub(super) fn linked(grade: Grade, was_there: bool) -> ProvedReplica {
-        ProvedReplica { grade, was_there, rewrites: 0, withheld: Vec::new() }
+    pub(super) fn linked(grade: Grade, status: Status, was_there: bool) -> ProvedReplica {
+        ProvedReplica { grade, status, was_there, rewrites: 0, withheld: Vec::new() }
     }
 }
 
@@ -106,6 +107,14 @@ impl Replica {
         }
     }
 
+    /// Returns the status of a copy that was proved.
+    pub(super) fn proved(&self) -> Option<Status> {
+        match self {
+            Replica::Proved(proved) => Some(proved.status),
+            _ => None,
+        }
+    }
+
     /// Proves the contents by reading them back, and gives a draft its name.
     pub(super) fn prove(self, original: &Original<'_>, device: &Device, name: &OsStr) -> Replica {
         let proved = match self {
@@ -148,7 +157,7 @@ fn prove_there(
     if now != status {
         return Err(FileError::new("prove the file that is there", "it changed meanwhile"));
     }
-    Ok(ProvedReplica { grade, was_there: true, rewrites: 0, withheld: Vec::new() })
+    Ok(ProvedReplica { grade, status, was_there: true, rewrites: 0, withheld: Vec::new() })
 }
 
 fn prove_draft(
@@ -172,10 +181,12 @@ fn prove_draft(
         write_again(&draft, original).map_err(system("write the copy again"))?;
     };
     let withheld = give(&draft, original)?;
+    let status =
+        draft.to_file().and_then(|file| file.status()).map_err(system("prove the copy"))?;
     let dir = Arc::clone(draft.dir());
     let named = draft.publish_flushed(&dir, name, Existing::Keep);
     named.map_err(system("name the copy"))?;
-    Ok(ProvedReplica { grade, was_there: false, rewrites, withheld })
+    Ok(ProvedReplica { grade, status, was_there: false, rewrites, withheld })
 }
 
 /// Writes a draft again from the source, which must still have its contents.

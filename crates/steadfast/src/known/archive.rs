@@ -2,17 +2,15 @@
 //! files.
 
 use std::ffi::OsStr;
-use std::io;
 use std::ops::ControlFlow;
-use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
 use steadfast_digest::Algorithm;
-use steadfast_sys::file::{Dir, Status};
+use steadfast_sys::file::Status;
 
 use super::KnownPlace;
-use super::worklist::{DigestFilter, HeldPlace, Worklist};
-use crate::beneath;
+use super::worklist::{DigestFilter, Worklist};
+use crate::beneath::LastDir;
 use crate::catalogue::{Catalogue, RecordedContents, TreeList, real_of};
 use crate::error::Error;
 use crate::run::Options;
@@ -196,32 +194,16 @@ pub(super) fn remove_stale(
         after = last.row;
         for place in &places {
             let Some(root) = archives[place.archive].mounted_root() else { continue };
-            let path = archives[place.archive].real.join(&place.dir);
-            let path = path.join(OsStr::from_bytes(&place.name));
+            let path = archives[place.archive].real.join(place.path());
             if own.iter().any(|own| path.starts_with(own)) {
                 list.settle(place.row, None)?;
                 continue;
             }
-            let there = dirs.status(root, place).ok();
+            let there = dirs.status(root, &place.path()).ok();
             let same = |it: &Status| (it.length, it.mtime) == (place.length, place.mtime);
             let there = there.filter(same);
             stale += u64::from(there.is_none());
             list.settle(place.row, there.as_ref())?;
         }
-    }
-}
-
-/// The directory that was opened last: the places of one directory come together.
-#[derive(Default)]
-struct LastDir(Option<(PathBuf, Dir)>);
-
-impl LastDir {
-    fn status(&mut self, root: &Path, place: &HeldPlace) -> io::Result<Status> {
-        let path = root.join(&place.dir);
-        if self.0.as_ref().is_none_or(|(last, _)| *last != path) {
-            self.0 = Some((path, beneath::directory(root, &place.dir)?));
-        }
-        let (_, dir) = self.0.as_ref().expect("it was opened above");
-        dir.status_of(OsStr::from_bytes(&place.name))
     }
 }

@@ -25,7 +25,8 @@ PRAGMA synchronous = OFF;
 PRAGMA cache_size = -32768;
 CREATE TABLE files (
   number INTEGER PRIMARY KEY, dir BLOB NOT NULL, name BLOB NOT NULL, length INTEGER NOT NULL,
-  device INTEGER NOT NULL, inode INTEGER NOT NULL, trouble TEXT, found INTEGER NOT NULL DEFAULT 0
+  device INTEGER NOT NULL, inode INTEGER NOT NULL, seconds INTEGER NOT NULL,
+  nanoseconds INTEGER NOT NULL, trouble TEXT, found INTEGER NOT NULL DEFAULT 0
 );
 CREATE TABLE digests (
   number INTEGER NOT NULL, algorithm TEXT NOT NULL, digest BLOB NOT NULL,
@@ -61,14 +62,60 @@ pub(crate) struct WantedFile {
     /// Its number, in the order of the walk.
     pub(crate) number: i64,
     pub(crate) path: PathBuf,
-    pub(crate) length: u64,
-    /// Where its contents are: the number of an archive, and a path in it.
-    pub(crate) places: Vec<(usize, PathBuf)>,
+    /// Its status before it was read.
+    pub(crate) seen: SeenFile,
+    /// Where its contents are.
+    pub(crate) places: Vec<WantedPlace>,
     /// How many further places there are.
     pub(crate) more: u64,
     /// By which digest the places were found.
     pub(crate) found_by: Option<(Algorithm, Digest)>,
     pub(crate) trouble: Option<String>,
+}
+
+/// A place that has the contents of a file.
+pub(crate) struct WantedPlace {
+    /// The number of its archive.
+    pub(crate) archive: usize,
+    /// The path in the archive.
+    pub(crate) path: PathBuf,
+    /// Its status when it was compared with its record.
+    pub(crate) seen: SeenFile,
+}
+
+/// What was known of a file when it was listed.
+#[derive(Clone, Copy)]
+pub(crate) struct SeenFile {
+    pub(crate) device: u64,
+    pub(crate) inode: u64,
+    pub(crate) length: u64,
+    pub(crate) mtime: Timestamp,
+}
+
+impl SeenFile {
+    /// A file that was not found: no device has this number.
+    const UNKNOWN: SeenFile = SeenFile {
+        device: u64::MAX - 1,
+        inode: u64::MAX - 1,
+        length: 0,
+        mtime: Timestamp { seconds: 0, nanoseconds: 0 },
+    };
+
+    pub(crate) fn of(status: &Status) -> SeenFile {
+        let Status { device, inode, length, mtime, .. } = *status;
+        SeenFile { device, inode, length, mtime }
+    }
+
+    /// Reads length, device, inode, seconds and nanoseconds, of which the first column is `at`.
+    fn at(row: &Row<'_>, at: usize) -> rusqlite::Result<SeenFile> {
+        let number = |at| Ok::<u64, rusqlite::Error>(row.get::<_, i64>(at)?.cast_unsigned());
+        Ok(SeenFile {
+            length: number(at)?,
+            device: number(at + 1)?,
+            inode: number(at + 2)?,
+            mtime: Timestamp { seconds: row.get(at + 3)?, nanoseconds: row.get(at + 4)? },
+        })
+    }
 }
 
 /// A recorded place, to be compared with what is there.
@@ -79,6 +126,13 @@ pub(super) struct HeldPlace {
     pub(super) name: Vec<u8>,
     pub(super) length: u64,
     pub(super) mtime: Timestamp,
+}
+
+impl HeldPlace {
+    /// Returns its path in the archive.
+    pub(super) fn path(&self) -> PathBuf {
+        self.dir.join(OsStr::from_bytes(&self.name))
+    }
 }
 
 /// A set of digests that can err to one side: it has every digest that was put into it.
@@ -126,31 +180,41 @@ impl Worklist {
             Err(error) => (None, None, Some(format!("cannot open: {error}"))),
         };
         let tag = tag.filter(|_| !self.reads_all);
-        let length = status.map_or(0, |status| status.length);
-        let identity = status.map_or((-2, -2), identity);
-        self.insert(&path, length, identity, trouble.as_deref(), tag.as_ref())
+        let seen = status.map_or(SeenFile::UNKNOWN, SeenFile::of);
+        self.insert(&path, seen, trouble.as_deref(), tag.as_ref())
     }
 
     /// Adds a file by the record of a catalogue.
     pub(super) fn add_recorded(&mut self, root: &Path, it: &RecordedContents) -> Result<(), Error> {
-        self.insert(&root.join(&it.path), it.tag.length, (-2, -2), None, Some(&it.tag))
+        let seen = SeenFile { length: it.tag.length, ..SeenFile::UNKNOWN };
+        self.insert(&root.join(&it.path), seen, None, Some(&it.tag))
     }
 
     fn insert(
         &mut self,
         path: &Path,
-        length: u64,
-        (device, inode): (i64, i64),
+        seen: SeenFile,
         trouble: Option<&str>,
         tag: Option<&Tag>,
     ) -> Result<(), Error> {
         let (dir, name) = split(path);
         let insert = || {
-            let sql = "INSERT INTO files (dir, name, length, device, inode, trouble) \
-                       VALUES (?, ?, ?, ?, ?, ?)";
+            let sql = "INSERT INTO files \
+                       (dir, name, length, device, inode, seconds, nanoseconds, trouble) \
+                       VALUES (?, ?, ?, ?, ?, ?, ?, ?)";
             let mut statement = self.db.prepare_cached(sql)?;
-            let length = length.cast_signed();
-            let number = statement.insert(params![dir, name, length, device, inode, trouble])?;
+            let (device, inode) = (seen.device.cast_signed(), seen.inode.cast_signed());
+            let (length, time) = (seen.length.cast_signed(), seen.mtime);
+            let number = statement.insert(params![
+                dir,
+                name,
+                length,
+                device,
+                inode,
+                time.seconds,
+                time.nanoseconds,
+                trouble
+            ])?;
             if let Some(tag) = tag {
                 self.put_digest(number, tag.algorithm, &tag.digest)?;
             }
@@ -320,8 +384,9 @@ impl Worklist {
     ) -> Result<(), Error> {
         let mut read = || {
             let mut statement = self.db.prepare(&format!(
-                "SELECT f.number, f.dir, f.name, f.length, f.trouble, h.archive, h.dir, h.name, \
-                 d.algorithm, d.digest \
+                "SELECT f.number, f.dir, f.name, f.trouble, h.archive, h.dir, h.name, \
+                 d.algorithm, d.digest, f.length, f.device, f.inode, f.seconds, f.nanoseconds, \
+                 h.length, h.device, h.inode, h.seconds, h.nanoseconds \
                  FROM files AS f LEFT JOIN digests AS d ON d.number = f.number \
                  LEFT JOIN held AS h ON {SAME} ORDER BY f.number"
             ))?;
@@ -333,26 +398,30 @@ impl Worklist {
                     let next = WantedFile {
                         number,
                         path: joined(row, 1)?,
-                        length: row.get::<_, i64>(3)?.cast_unsigned(),
+                        seen: SeenFile::at(row, 9)?,
                         places: Vec::new(),
                         more: 0,
                         found_by: None,
-                        trouble: row.get(4)?,
+                        trouble: row.get(3)?,
                     };
                     file.replace(next).map(&mut *visit);
                 }
-                let (Some(file), Some(archive)) = (&mut file, row.get::<_, Option<i64>>(5)?) else {
+                let (Some(file), Some(archive)) = (&mut file, row.get::<_, Option<i64>>(4)?) else {
                     continue;
                 };
                 if file.found_by.is_none() {
-                    let name: String = row.get(8)?;
+                    let name: String = row.get(7)?;
                     let mut all = Algorithm::ALL.iter().copied();
                     let algorithm = all.find(|algorithm| algorithm.name() == name);
-                    let digest = Digest::from_slice(row.get_ref(9)?.as_bytes()?);
+                    let digest = Digest::from_slice(row.get_ref(8)?.as_bytes()?);
                     file.found_by = algorithm.zip(digest);
                 }
                 match file.places.len() < most {
-                    true => file.places.push((archive as usize, joined(row, 6)?)),
+                    true => file.places.push(WantedPlace {
+                        archive: archive as usize,
+                        path: joined(row, 5)?,
+                        seen: SeenFile::at(row, 14)?,
+                    }),
                     false => file.more += 1,
                 }
             }

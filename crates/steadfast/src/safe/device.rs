@@ -9,6 +9,7 @@ use steadfast_sys::file::{File, Status};
 use steadfast_sys::storage::disks;
 use strum::IntoStaticStr;
 
+use crate::catalogue::keeps_inodes;
 use crate::read::direct::Direct;
 use crate::read::{Engine as _, Origin};
 
@@ -62,6 +63,7 @@ pub struct Device {
     are_real: bool,
     is_cached: bool,
     is_server: bool,
+    keeps_inodes: bool,
 }
 
 impl Device {
@@ -79,6 +81,7 @@ impl Device {
             are_real: disks.are_real,
             is_cached: disks.are_cached || NOT_ON_A_MEDIUM.contains(&&*name),
             is_server: SERVERS.contains(&&*name) || name.starts_with("fuse"),
+            keeps_inodes: keeps_inodes(&name),
         })
     }
 
@@ -90,7 +93,14 @@ impl Device {
     #[cfg(test)]
     pub(super) fn untold(number: u64, names: &[&str]) -> Device {
         let names = names.iter().map(|name| (*name).to_owned()).collect();
-        Device { number, names, are_real: false, is_cached: false, is_server: false }
+        Device {
+            number,
+            names,
+            are_real: false,
+            is_cached: false,
+            is_server: false,
+            keeps_inodes: true,
+        }
     }
 
     /// Returns whether a place on this device is apart from one on another.
@@ -100,6 +110,11 @@ impl Device {
             false if self.are_real && other.are_real => Apartness::Apart,
             false => Apartness::Untold,
         }
+    }
+
+    /// Returns whether files there keep their inodes.
+    pub(crate) fn keeps_inodes(&self) -> bool {
+        self.keeps_inodes
     }
 
     /// Returns the names of the devices, for a report.

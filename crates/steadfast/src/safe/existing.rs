@@ -5,6 +5,7 @@
 
 use std::collections::HashMap;
 use std::io;
+use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
 use std::time::Instant;
@@ -12,16 +13,21 @@ use std::time::Instant;
 use steadfast_digest::{Algorithm, Digest};
 use steadfast_sys::file::Status;
 
-use super::{Device, Grade, Lack, SafeAnswer, SafeRule};
+use super::{
+    Device, FileIdentity, FileSum, Grade, HeldPath, Lack, SafeAnswer, SafeRule, held_folders,
+};
+use crate::beneath::LastDir;
 use crate::error::Error;
 use crate::event::{Notice, Skipped};
 use crate::exit_status::ExitStatus;
 use crate::known::{
-    HashRun, KnownContents, KnownMonitor, KnownSummary, SameFolder, Search, WantedFile, matched,
+    Archive, HashRun, KnownContents, KnownMonitor, KnownSummary, SameFolder, Search, SeenFile,
+    WantedFile, WantedPlace, Worklist, matched,
 };
 use crate::monitor::Progress;
 use crate::run::{Options, ReadFrom};
 use crate::selection::Selection;
+use crate::walk::{Excludes, WalkItem, walk};
 
 /// The most places of one file that are read.
 const PLACES_MAX: usize = 16;
@@ -129,6 +135,7 @@ pub fn safe(
     let mut listener = NoticesOnly { monitor, failed: &mut failed };
     let search = Search { archives: &request.archives, reads_all: true };
     let media = options.clone().with(|options| options.reading.from = ReadFrom::Media);
+    let held = held_folders(selection.roots.iter().chain(&request.archives));
     let (list, archives) = matched(selection, &search, &media, &mut found, &mut listener)?;
     let mut summary =
         SafeSummary { skipped: found.skipped, bytes_read: found.bytes_read, ..Default::default() };
@@ -136,11 +143,13 @@ pub fn safe(
     let mut waiting = Vec::new();
     let mut outcome = Ok(());
     list.each_file(PLACES_MAX, &mut |mut file| {
-        let there = |(at, path): &(usize, PathBuf)| {
-            let root = archives[*at].mounted_root()?;
-            Some((0, root.join(path)))
-        };
-        file.places = file.places.iter().filter_map(there).collect();
+        file.places.retain_mut(|place| {
+            let root = archives[place.archive].mounted_root();
+            root.is_some_and(|root| {
+                place.path = root.join(&place.path);
+                true
+            })
+        });
         waiting.push(file);
         if waiting.len() >= BATCH_LEN && outcome.is_ok() {
             outcome = proof.prove(std::mem::take(&mut waiting), &mut summary, monitor);
@@ -150,6 +159,11 @@ pub fn safe(
     proof.prove(waiting, &mut summary, monitor)?;
     summary.answer.note(Lack::LeftOut, left_out(&summary.skipped));
     summary.answer.note(Lack::NotCopied, u64::from(failed));
+    if summary.answer.is_yes()
+        && let Some(lack) = proof.confirm(&list, &archives, selection, &held)?
+    {
+        summary.answer.note(lack, 1);
+    }
     summary.interrupted = options.controls.stop.load(Ordering::Relaxed);
     summary
         .answer
@@ -197,7 +211,7 @@ impl Proving<'_> {
         let mut by_algorithm: HashMap<Algorithm, Vec<PathBuf>> = HashMap::new();
         for file in &files {
             let Some(tag) = &file.found_by else { continue };
-            let paths = file.places.iter().map(|(_, path)| path.clone());
+            let paths = file.places.iter().map(|place| place.path.clone());
             by_algorithm.entry(tag.0).or_default().extend(paths);
         }
         let mut read: HashMap<PathBuf, ReadPlace> = HashMap::new();
@@ -229,13 +243,54 @@ impl Proving<'_> {
         Ok(())
     }
 
+    /// Walks the source and its places again, and returns what is lacking because a path leads
+    /// elsewhere by now: the answer is about the files that the user finds there.
+    fn confirm(
+        &self,
+        list: &Worklist,
+        archives: &[Archive],
+        selection: &Selection,
+        held: &[HeldPath],
+    ) -> Result<Option<Lack>, Error> {
+        if !held.iter().all(HeldPath::is_here) {
+            return Ok(Some(Lack::OtherVolume));
+        }
+        let identity = |seen: SeenFile| {
+            FileIdentity::of(seen, self.devices.get(&seen.device).and_then(Option::as_ref))
+        };
+        let (mut seen, mut dir, mut are_there) = (FileSum::default(), LastDir::default(), true);
+        list.each_file(PLACES_MAX, &mut |file| {
+            seen.add(&file.path, identity(file.seen));
+            for place in file.places {
+                let Some(root) = archives[place.archive].mounted_root() else { continue };
+                let same = |now: Status| identity(SeenFile::of(&now)) == identity(place.seen);
+                are_there &= dir.status(root, &place.path).is_ok_and(same);
+            }
+        })?;
+        let mut now = seen.begin_again();
+        let selection = Selection { with_sidecars: true, ..selection.clone() };
+        let (excludes, stop) = (Excludes::new(&selection.excludes)?, &self.options.controls.stop);
+        let _ = walk(&selection, &excludes, crate::store::has_tag, stop, &mut |item| {
+            if let WalkItem::File(entry) | WalkItem::Leaves(entry) = item
+                && let Ok(status) = entry.status()
+            {
+                now.add(&entry.path.to_path(), identity(SeenFile::of(&status)));
+            }
+            ControlFlow::Continue(())
+        });
+        Ok(match now.is_same(&seen) {
+            false => Some(Lack::Changed),
+            true => (!are_there).then_some(Lack::OtherVolume),
+        })
+    }
+
     fn judge(&mut self, file: WantedFile, read: &HashMap<PathBuf, ReadPlace>) -> SafeFile {
         let mut proofs = Vec::new();
         let mut places = Vec::new();
-        for (_, path) in file.places {
+        for WantedPlace { path, .. } in file.places {
             let place = read.get(&path).filter(|place| {
                 let wanted = file.found_by.as_ref().map(|(_, digest)| digest);
-                place.length == file.length && wanted == Some(&place.digest)
+                place.length == file.seen.length && wanted == Some(&place.digest)
             });
             let device = place.and_then(|place| {
                 let known = self.devices.entry(place.device);
@@ -260,7 +315,7 @@ impl Proving<'_> {
             Some(_) => Some(Lack::NotCopied),
             None => self.request.rule.lack(source.as_ref(), &proofs),
         };
-        let WantedFile { path, length, trouble, .. } = file;
+        let WantedFile { path, seen: SeenFile { length, .. }, trouble, .. } = file;
         SafeFile { path, length, places, lack, trouble }
     }
 }

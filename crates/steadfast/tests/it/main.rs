@@ -16,6 +16,7 @@ mod catalogue_slices;
 mod catalogue_trouble;
 mod check;
 mod cloud;
+mod copy_swapped;
 mod damage;
 mod diff;
 #[allow(dead_code, reason = "the tests of the formats use the rest")]

@@ -1,0 +1,146 @@
+//! The answer of a copy and of a judgement is about what the user finds at the paths that were
+//! named: whatever takes their place during the run is noticed.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use steadfast::copy::{CopiedFile, CopyMonitor, CopyRequest, copy};
+use steadfast::safe::{Grade, SafeFile, SafeMonitor, SafeRequest, SafeRule, safe};
+use steadfast::{Notice, Options, Selection};
+
+use crate::tree::Tree;
+
+/// Does something after so many files were judged.
+struct Disturber<'a> {
+    disturb: &'a mut dyn FnMut(),
+    files: usize,
+    is_proved: bool,
+}
+
+impl Disturber<'_> {
+    fn judged(&mut self, grade: Option<Grade>) {
+        self.is_proved &= grade == Some(Grade::Medium);
+        self.files += 1;
+        if self.files == 2 {
+            (self.disturb)();
+        }
+    }
+}
+
+impl CopyMonitor for Disturber<'_> {
+    fn file(&mut self, file: &CopiedFile) {
+        self.judged(file.places[0].grade);
+    }
+
+    fn notice(&mut self, _: &Notice) {}
+}
+
+impl SafeMonitor for Disturber<'_> {
+    fn file(&mut self, file: &SafeFile) {
+        self.judged(file.places.first().and_then(|place| place.grade));
+    }
+
+    fn notice(&mut self, _: &Notice) {}
+}
+
+fn card() -> Tree {
+    let tree = Tree::new();
+    for name in ["card/a", "card/b", "card/sub/c", "card/sub/d"] {
+        tree.write(name, name);
+    }
+    fs::create_dir(tree.path().join("above")).unwrap();
+    tree
+}
+
+fn exchange(root: &Path, name: &str) {
+    let (path, away) = (root.join(name), root.join("away"));
+    fs::rename(&path, &away).unwrap();
+    // Files with the same names, lengths and times, as an older copy has them.
+    copy_all(&away, &path);
+}
+
+fn copy_all(from: &Path, to: &Path) {
+    fs::create_dir(to).unwrap();
+    for entry in fs::read_dir(from).unwrap() {
+        let (entry, to) = (entry.as_ref().unwrap(), to.join(entry.as_ref().unwrap().file_name()));
+        if entry.file_type().unwrap().is_dir() {
+            copy_all(&entry.path(), &to);
+            continue;
+        }
+        let status = entry.metadata().unwrap();
+        fs::write(&to, vec![0; status.len() as usize]).unwrap();
+        fs::File::options()
+            .write(true)
+            .open(&to)
+            .unwrap()
+            .set_modified(status.modified().unwrap())
+            .unwrap();
+    }
+}
+
+/// What happens while a run is at work, and whether the answer can still be yes.
+const HAPPENINGS: [(&str, bool); 8] = [
+    ("nothing", true),
+    ("above/to", false),
+    ("above", false),
+    ("above/to/card/sub", false),
+    ("card", false),
+    ("card/sub", false),
+    ("a new file", false),
+    ("an edited file", false),
+];
+
+fn happen(root: &Path, what: &str) {
+    match what {
+        "nothing" => {}
+        "a new file" => fs::write(root.join("card/sub/new"), "new").unwrap(),
+        "an edited file" => fs::write(root.join("card/a"), "edited").unwrap(),
+        path => exchange(root, path),
+    }
+}
+
+#[test]
+fn a_copy_is_about_the_paths_that_were_named() {
+    for moves in [false, true] {
+        for (what, can_be_yes) in HAPPENINGS {
+            // Of moved files, only what is still to come is confirmed at the end.
+            if moves && !["nothing", "above/to", "above", "card", "a new file"].contains(&what) {
+                continue;
+            }
+            let tree = card();
+            let root = tree.path().to_owned();
+            let request = CopyRequest::to([root.join("above/to")]).with(|request| {
+                request.rule = SafeRule { copies: 1, ..SafeRule::default() };
+                request.moves = moves;
+            });
+            let mut disturb = || happen(&root, what);
+            let mut monitor = Disturber { disturb: &mut disturb, files: 0, is_proved: true };
+            let selection = Selection::of([root.join("card")]);
+            let summary = copy(&selection, &request, &Options::default(), &mut monitor).unwrap();
+            let expected = can_be_yes && monitor.is_proved;
+            assert_eq!(summary.answer.is_yes(), expected, "{what} {moves} {summary:?}");
+            assert_eq!(summary.exit_status().is_fine(), expected, "{what} {moves}");
+        }
+    }
+}
+
+#[test]
+fn a_judgement_is_about_the_paths_that_were_named() {
+    for (what, can_be_yes) in HAPPENINGS {
+        let tree = card();
+        let root = tree.path().to_owned();
+        let rule = SafeRule { copies: 1, ..SafeRule::default() };
+        let request = CopyRequest::to([root.join("above/to")]).with(|it| it.rule = rule);
+        let selection = Selection::of([root.join("card")]);
+        let mut quiet = Disturber { disturb: &mut || (), files: 0, is_proved: true };
+        let copied = copy(&selection, &request, &Options::default(), &mut quiet).unwrap();
+        assert_eq!(copied.copied, 4, "{copied:?}");
+        let archive: PathBuf = root.join("above/to");
+        let mut disturb = || happen(&root, what);
+        let mut monitor = Disturber { disturb: &mut disturb, files: 0, is_proved: true };
+        let request = SafeRequest::new(&[archive], rule);
+        let summary = safe(&selection, &request, &Options::default(), &mut monitor).unwrap();
+        let expected = can_be_yes && monitor.is_proved;
+        assert_eq!(summary.answer.is_yes(), expected, "{what} {summary:?}");
+    }
+}
