@@ -2,6 +2,7 @@
 //!
 //! A `bitrot` database is only detected here. The caller reads and writes it by SQLite.
 
+use std::ffi::OsStr;
 use std::fmt;
 use std::io::BufRead;
 use std::path::{Path, PathBuf};
@@ -11,7 +12,7 @@ use steadfast_digest::Algorithm;
 use crate::sums::{self, Ending, Line};
 use crate::write::Put;
 use crate::{DocumentPlace, Fault, FaultKind, Format, Record};
-use crate::{bagit, bitrot, chkbit, hashdeep, mtree, ni, ocfl, sfv, steadfast};
+use crate::{bagit, bitrot, chkbit, hashdeep, mhl, mtree, ni, ocfl, sfv, steadfast};
 
 impl Format {
     /// Bytes of a document that [`Format::detect`] needs.
@@ -47,11 +48,19 @@ fn by_mark(head: &[u8]) -> Option<Format> {
         Some(Format::Ocfl)
     } else if text.starts_with(b"#mtree") || head.split(|&byte| byte == b'\n').any(is_mtree) {
         Some(Format::Mtree)
+    } else if compact.starts_with(b"<hashlist") || is_mhl(head) {
+        Some(Format::Mhl)
     } else if text.starts_with(b"ni:") || text.starts_with(b"nih:") {
         Some(Format::Ni)
     } else {
         None
     }
+}
+
+/// An XML document whose root, after the declaration, is a hash list.
+fn is_mhl(head: &[u8]) -> bool {
+    let root = b"<hashlist";
+    head.trim_ascii_start().starts_with(b"<?xml") && head.windows(root.len()).any(|it| it == root)
 }
 
 fn by_name(name: &Path) -> Option<Format> {
@@ -64,6 +73,7 @@ fn by_name(name: &Path) -> Option<Format> {
         _ if bagit::algorithm_of(&lower).is_some() => Some(Format::Bagit),
         _ if lower.ends_with(".sfv") => Some(Format::Sfv),
         _ if lower.ends_with(".mtree") => Some(Format::Mtree),
+        _ if lower.ends_with(".mhl") => Some(Format::Mhl),
         _ => None,
     }
 }
@@ -104,19 +114,23 @@ pub fn algorithm_hint(name: &Path) -> Option<Algorithm> {
     stems.filter(|stem| stem.len() > 1).find_map(|stem| stem.parse().ok())
 }
 
-/// Returns the directory to which the paths of a document are relative: the one that contains it.
+/// Returns the directory to which the paths of a document are relative: the one that contains it,
+/// or, of a list in the folder of a history, the one above.
 ///
 /// Tools that were run elsewhere wrote paths relative to that place, which no document records.
 pub fn root_of(format: Format, document: &Path) -> PathBuf {
-    // The same for all formats so far; the argument is for one that differs.
-    let _ = format;
-    match document.parent() {
+    let is_history = |parent: &&Path| parent.file_name() == Some(OsStr::new(mhl::FOLDER));
+    let parent = match document.parent() {
+        Some(folder) if format == Format::Mhl && is_history(&folder) => folder.parent(),
+        parent => parent,
+    };
+    match parent {
         Some(parent) if !parent.as_os_str().is_empty() => parent.to_owned(),
         _ => PathBuf::from("."),
     }
 }
 
-/// Returns the writer of a format; `None` for OCFL, which is read only, and for `bitrot`, whose
+/// Returns the writer of a format; `None` for OCFL and MHL, which are read only, and for `bitrot`, whose
 /// documents are SQLite databases.
 ///
 /// Of records with several digests, only that of `algorithm` is written. Without it all are, or the
@@ -135,7 +149,7 @@ pub fn put(format: Format, algorithm: Option<Algorithm>) -> Option<Box<dyn Put +
         Format::Sfv => Box::new(sfv::SfvLines::default()),
         Format::Ni => Box::new(ni::NiLines { algorithm }),
         Format::Mtree => Box::new(mtree::EntryWriter::new(algorithm)),
-        Format::Ocfl | Format::Bitrot => return None,
+        Format::Ocfl | Format::Mhl | Format::Bitrot => return None,
     })
 }
 
@@ -193,6 +207,7 @@ pub fn read<'a>(
         Format::Sfv => Box::new(sfv::records(reader)),
         Format::Ni => Box::new(ni::records(reader)),
         Format::Ocfl => Box::new(ocfl::records(reader)),
+        Format::Mhl => Box::new(mhl::records(reader)),
         Format::Mtree => Box::new(mtree::EntryParser::new(reader)),
     })
 }
@@ -244,6 +259,10 @@ mod tests {
     fn paths_are_relative_to_the_documents_folder() {
         assert_eq!(root_of(Format::Gnu, Path::new("a/SHA256SUMS")), Path::new("a"));
         assert_eq!(root_of(Format::Gnu, Path::new("SHA256SUMS")), Path::new("."));
+        let list = Path::new("card/ascmhl/0001_card.mhl");
+        assert_eq!(root_of(Format::Mhl, list), Path::new("card"));
+        assert_eq!(root_of(Format::Mhl, Path::new("ascmhl/0001.mhl")), Path::new("."));
+        assert_eq!(root_of(Format::Mhl, Path::new("card/card.mhl")), Path::new("card"));
         assert_eq!(root_of(Format::Bitrot, Path::new("/a/.bitrot.db")), Path::new("/a"));
     }
 }

@@ -41,6 +41,8 @@ pub enum Format {
     Ocfl,
     /// Specifications of `mtree`.
     Mtree,
+    /// ASC MHL hash lists; read only, because they belong to a history.
+    Mhl,
 }
 
 impl Format {
@@ -54,7 +56,7 @@ impl Format {
 
     /// Returns whether documents of the format can be written.
     pub fn is_writable(self) -> bool {
-        self != Format::Ocfl
+        !matches!(self, Format::Ocfl | Format::Mhl)
     }
 
     /// Returns whether paths may come from Windows, with backslashes between names.

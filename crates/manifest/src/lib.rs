@@ -30,6 +30,7 @@ pub mod bagit;
 pub mod bitrot;
 pub mod chkbit;
 mod ocfl;
+pub mod mhl;
 mod steadfast;
 mod document;
 mod carrier;

@@ -1,12 +1,13 @@
 //! Manifests: the formats of `steadfast_manifest`, and the parts of them that need SQLite or a
 //! directory.
 //!
-//! Opens no file that a document names. A [`bagit::Bag`] and a [`chkbit::IndexTree`] take a
-//! directory and read the documents in it.
+//! Opens no file that a document names, except other documents: a [`bagit::Bag`] and a
+//! [`chkbit::IndexTree`] take a directory, [`mhl::MhlSurroundings`] a list of a history.
 
 pub mod bagit;
 pub mod bitrot;
 pub mod chkbit;
+pub mod mhl;
 
 use std::io::{BufRead, Write};
 

@@ -11,6 +11,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context as _, ensure};
 use steadfast::Reference;
 use steadfast::manifest::bagit::{Bag, Problem};
+use steadfast::manifest::mhl::MhlSurroundings;
 use steadfast::manifest::{self, Format, confine};
 use steadfast::run::{List, Unlisted};
 
@@ -78,7 +79,12 @@ impl ManifestDocument {
         };
         let hint = manifest::algorithm_hint(path);
         let document = path.to_owned();
-        let records = manifest::read(format, hint, reader).map(move |record| {
+        let around = match format {
+            Format::Mhl if is_seekable => MhlSurroundings::of(path),
+            _ => MhlSurroundings::default(),
+        };
+        let records = manifest::read(format, hint, reader);
+        let records = records.chain(around.records.into_iter().map(Ok)).map(move |record| {
             let unlisted = |reason: String| Unlisted { document: document.clone(), reason };
             let record = record.map_err(|fault| unlisted(fault.to_string()))?;
             let path = confine(&record.path, format).map_err(|fault| {
@@ -87,7 +93,10 @@ impl ManifestDocument {
             })?;
             Ok((path, Some(Reference::of_record(record))))
         });
-        Ok(ManifestDocument { folder, list: Box::new(records), extra: Vec::new(), shown })
+        let document = path.to_owned();
+        let problem = move |reason| Err(Unlisted { document: document.clone(), reason });
+        let list = Box::new(around.problems.into_iter().map(problem).chain(records));
+        Ok(ManifestDocument { folder, list, extra: Vec::new(), shown })
     }
 
     fn of_bag(root: &Path, shown: String) -> anyhow::Result<ManifestDocument> {

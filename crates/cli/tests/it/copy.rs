@@ -226,3 +226,33 @@ fn an_empty_folder_is_copied() {
     assert_eq!(names(&tree, "to/card/nothing"), ["deep"], "{objects:?}");
     assert_eq!(names(&tree, "to/card/nothing/deep"), [] as [&str; 0]);
 }
+
+/// The newest list of a history.
+fn newest(tree: &Tree, folder: &str) -> String {
+    let lists = names(tree, &format!("{folder}/ascmhl"));
+    let list = lists.iter().rfind(|name| name.ends_with(".mhl")).unwrap();
+    format!("{folder}/ascmhl/{list}")
+}
+
+#[test]
+fn published_histories_are_read_and_go_on_with_the_same_hashes() {
+    let mut tree = Tree::new();
+    let published = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata/mhl");
+    let mut folders = vec![published.clone()];
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            match path.is_dir() {
+                true => folders.push(path),
+                false => {
+                    let name = path.strip_prefix(&published).unwrap().to_owned();
+                    tree = tree.file(name, &fs::read(&path).unwrap());
+                }
+            }
+        }
+    }
+    let said = tree.run(["check", "--json", "--manifest", &newest(&tree, "Reels")]).succeeds();
+    assert_eq!(said.summary()["files"], 7, "those of the nested histories too: {said:?}");
+    let said = tree.run(["check", "--manifest", &newest(&tree, "failed")]).ends(2);
+    assert!(said.stdout().contains("its check had failed"), "{}", said.stdout());
+}
