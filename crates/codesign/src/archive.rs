@@ -1,19 +1,22 @@
-//! Reads archives as trees: zip files (also wheels and `.ipa`) and tar files, plain or compressed
-//! with gzip.
+//! Reads archives as trees: zip files (also wheels and `.ipa`), tar files, plain or compressed with
+//! gzip, and installer packages with their payloads.
 //!
 //! The contents are held in memory up to a bound; nothing is unpacked to the file system. An
 //! archive that tools could unpack in different ways is refused: two entries of one name, names
 //! that a Mac takes for one, names that lead out, entries beneath a symlink.
 
+mod payload;
 mod tar;
 mod zip;
 
 use std::collections::BTreeMap;
-use std::io::{self, Read, Seek, SeekFrom};
+use std::io::{self, Read};
 use std::sync::Arc;
 
 use crate::bundle::{BundleTree, EntryKind};
 use crate::error::{Error, ErrorKind};
+use crate::package::Package;
+use crate::stream::SourceReader;
 use steadfast_sys::source::{ReadAt, read_range};
 
 /// The most entries of an archive.
@@ -28,6 +31,10 @@ pub struct ArchiveTree {
     entries: BTreeMap<Vec<u8>, ArchiveEntry>,
     /// The names as a Mac compares them, and what each stands for.
     folded: BTreeMap<String, Vec<u8>>,
+    /// Resource forks of files in payloads, by the path of the file.
+    forks: BTreeMap<Vec<u8>, Arc<[u8]>>,
+    /// The package, if it is one.
+    package: Option<Package>,
     /// How many bytes may still be read.
     room: u64,
 }
@@ -54,7 +61,9 @@ impl ArchiveTree {
         let head = read_range(source, 0, source.len_bytes().min(512)).map_err(system)?;
         let mut tree = ArchiveTree { room: len_max, ..ArchiveTree::default() };
         let reader = SourceReader { source, at: 0 };
-        if head.starts_with(b"PK\x03\x04") || head.starts_with(b"PK\x05\x06") {
+        if Package::is_magic(&head) {
+            tree.package = Some(payload::read(source, &mut tree)?);
+        } else if head.starts_with(b"PK\x03\x04") || head.starts_with(b"PK\x05\x06") {
             zip::read(reader, &mut tree)?;
         } else if head.starts_with(b"\x1f\x8b") {
             tar::read(flate2::read::MultiGzDecoder::new(reader), &mut tree)?;
@@ -64,6 +73,11 @@ impl ArchiveTree {
             return Ok(None);
         }
         Ok(Some(tree))
+    }
+
+    /// Returns the package, if the archive is one; only the first time.
+    pub(crate) fn take_package(&mut self) -> Option<Package> {
+        self.package.take()
     }
 
     /// Reads the contents of an entry.
@@ -163,7 +177,10 @@ impl BundleTree for ArchiveTree {
         let start = path.iter().rposition(|byte| *byte == b'/').map_or(0, |slash| slash + 1);
         let (folder, name) = path.split_at(start);
         let beside = [b"__MACOSX/", folder, b"._", name].concat();
-        let Some(ArchiveEntry::File(double)) = self.entries.get(&beside) else { return Ok(None) };
+        let double = match (self.forks.get(path), self.entries.get(&beside)) {
+            (Some(double), _) | (None, Some(ArchiveEntry::File(double))) => double,
+            _ => return Ok(None),
+        };
         Ok(resource_fork(double).filter(|fork| !fork.is_empty()).map(<[u8]>::to_vec))
     }
 }
@@ -189,33 +206,5 @@ impl ReadAt for SharedBytes {
 
     fn read_exact_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<()> {
         (*self.0).read_exact_at(buffer, offset)
-    }
-}
-
-/// Reads a source from its start to its end, or from where it is told.
-struct SourceReader<'a> {
-    source: &'a dyn ReadAt,
-    at: u64,
-}
-
-impl Read for SourceReader<'_> {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let left = self.source.len_bytes().saturating_sub(self.at);
-        let len = usize::try_from(left).unwrap_or(usize::MAX).min(buffer.len());
-        self.source.read_exact_at(&mut buffer[..len], self.at)?;
-        self.at += len as u64;
-        Ok(len)
-    }
-}
-
-impl Seek for SourceReader<'_> {
-    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
-        let at = match to {
-            SeekFrom::Start(at) => Some(at),
-            SeekFrom::End(by) => self.source.len_bytes().checked_add_signed(by),
-            SeekFrom::Current(by) => self.at.checked_add_signed(by),
-        };
-        self.at = at.ok_or(io::ErrorKind::InvalidInput)?;
-        Ok(self.at)
     }
 }

@@ -49,11 +49,11 @@ pub(crate) struct Chain {
 
 impl Chain {
     /// Follows the issuers of a certificate up to a root of Apple's or a certificate in `trusted`.
-    /// Its extended key usage must include `purpose`, if there is one.
+    /// Its extended key usage must include one of the purposes, if there are any.
     pub(crate) fn build(
         leaf: &Certificate,
         others: &[Certificate],
-        purpose: Option<&str>,
+        purposes: &[&str],
         trusted: &[Certificate],
     ) -> Chain {
         let mut chain =
@@ -79,7 +79,7 @@ impl Chain {
                 Issuer::Unknown(algorithm) => break ChainEnd::Unknown(algorithm),
             }
         };
-        chain.find_faults(purpose);
+        chain.find_faults(purposes);
         chain
     }
 
@@ -88,11 +88,12 @@ impl Chain {
         if let ChainEnd::Apple(root) = self.end { Some(root) } else { None }
     }
 
-    fn find_faults(&mut self, purpose: Option<&str>) {
+    fn find_faults(&mut self, wanted: &[&str]) {
         let mut faults = Vec::new();
         let leaf = &self.certificates[0];
         let purposes = leaf.purposes();
-        if purpose.is_some_and(|purpose| !purposes.iter().any(|known| known == purpose)) {
+        let is_meant = purposes.iter().any(|purpose| wanted.contains(&purpose.as_str()));
+        if !wanted.is_empty() && !is_meant {
             faults.push(format!("the certificate of {} is not meant for this", leaf.subject()));
         }
         if !leaf.may_sign() {

@@ -1,4 +1,4 @@
-//! Opens any code that can be signed: a Mach-O file, a disk image or a bundle.
+//! Opens any code that can be signed: a Mach-O file, a disk image, a bundle or a package.
 
 use strum::IntoStaticStr;
 
@@ -7,19 +7,24 @@ use crate::bundle::{Bundle, BundleTree, Main, Shape, Subtree};
 use crate::error::{Error, ErrorKind};
 use crate::finding::CodeFinding;
 use crate::image::DiskImage;
+use crate::package::Package;
 use crate::pages::{Sealed, Surroundings};
 use crate::signature::Signature;
+use crate::ticket::Ticket;
 use steadfast_sys::source::ReadAt;
 
 /// Code that can be signed.
 pub struct Code<'a> {
     form: CodeForm<'a>,
+    /// The ticket of the package that it came in, which lists the code in the package, too.
+    package_ticket: Option<&'a Ticket>,
 }
 
 enum CodeForm<'a> {
     File(Box<dyn ReadAt + Send>, Binary),
     Image(Box<dyn ReadAt + Send>, Box<DiskImage>),
     Bundle(Box<Bundle<'a>>),
+    Package(&'a dyn ReadAt, Package),
 }
 
 /// The kind of code.
@@ -32,6 +37,8 @@ pub enum CodeKind {
     DiskImage,
     /// A bundle.
     Bundle(Shape),
+    /// An installer package.
+    Package,
 }
 
 impl CodeKind {
@@ -61,7 +68,7 @@ impl<'a> Code<'a> {
     /// `NotCode` if it is neither; `System` if it cannot be read.
     pub fn file(source: Box<dyn ReadAt + Send>) -> Result<Code<'a>, Error> {
         match Binary::read(&*source) {
-            Ok(binary) => Ok(Code { form: CodeForm::File(source, binary) }),
+            Ok(binary) => Ok(CodeForm::File(source, binary).into()),
             Err(error) if error.kind() == ErrorKind::NotCode => {
                 let image = DiskImage::read(&*source).map_err(|error| match error.kind() {
                     ErrorKind::NotCode => {
@@ -69,7 +76,7 @@ impl<'a> Code<'a> {
                     }
                     _ => error,
                 })?;
-                Ok(Code { form: CodeForm::Image(source, Box::new(image)) })
+                Ok(CodeForm::Image(source, Box::new(image)).into())
             }
             Err(error) => Err(error),
         }
@@ -80,7 +87,12 @@ impl<'a> Code<'a> {
     /// # Errors
     /// `NotCode` if it is not a bundle; `System` if it cannot be read.
     pub fn bundle(tree: &'a dyn BundleTree, name: &[u8]) -> Result<Code<'a>, Error> {
-        Ok(Code { form: CodeForm::Bundle(Box::new(Bundle::read(tree, name)?)) })
+        Ok(CodeForm::Bundle(Box::new(Bundle::read(tree, name)?)).into())
+    }
+
+    /// Takes a package that was read from this source.
+    pub(crate) fn package(source: &'a dyn ReadAt, package: Package) -> Code<'a> {
+        CodeForm::Package(source, package).into()
     }
 
     /// Opens the nested code at the root of a subtree: a folder or a file.
@@ -94,12 +106,32 @@ impl<'a> Code<'a> {
         Code::file(tree.open(b"").map_err(|error| Error::system("open nested code", error))?)
     }
 
+    /// Says in what package it came, of packages in each other the inmost.
+    pub(crate) fn in_package(mut self, ticket: Option<&'a Ticket>) -> Code<'a> {
+        self.package_ticket = self.package_ticket.or(ticket);
+        self
+    }
+
+    /// Returns the ticket of the package that it came in.
+    pub(crate) fn package_ticket(&self) -> Option<&'a Ticket> {
+        self.package_ticket
+    }
+
     /// Returns the kind of code.
     pub fn kind(&self) -> CodeKind {
         match &self.form {
             CodeForm::File(..) => CodeKind::File,
             CodeForm::Image(..) => CodeKind::DiskImage,
             CodeForm::Bundle(bundle) => CodeKind::Bundle(bundle.layout.shape),
+            CodeForm::Package(..) => CodeKind::Package,
+        }
+    }
+
+    /// Returns the package, if it is one.
+    pub fn as_package(&self) -> Option<&Package> {
+        match &self.form {
+            CodeForm::Package(_, package) => Some(package),
+            _ => None,
         }
     }
 
@@ -115,7 +147,7 @@ impl<'a> Code<'a> {
     pub fn as_binary(&self) -> Option<&Binary> {
         match &self.form {
             CodeForm::File(_, binary) => Some(binary),
-            CodeForm::Image(..) => None,
+            CodeForm::Image(..) | CodeForm::Package(..) => None,
             CodeForm::Bundle(bundle) => match &bundle.main {
                 Main::Binary(binary) => Some(binary),
                 Main::Other(_) => None,
@@ -128,13 +160,14 @@ impl<'a> Code<'a> {
         match &self.form {
             CodeForm::File(source, _) | CodeForm::Image(source, _) => &**source,
             CodeForm::Bundle(bundle) => bundle.executable(),
+            CodeForm::Package(source, _) => *source,
         }
     }
 
     /// Returns what the signatures bind besides the parts.
     pub fn surroundings(&self) -> Surroundings<'_> {
         match &self.form {
-            CodeForm::File(..) => Surroundings::default(),
+            CodeForm::File(..) | CodeForm::Package(..) => Surroundings::default(),
             CodeForm::Image(_, image) => image.surroundings(),
             CodeForm::Bundle(bundle) => bundle.surroundings(),
         }
@@ -151,6 +184,7 @@ impl<'a> Code<'a> {
         };
         match &self.form {
             CodeForm::Image(_, image) => vec![whole(image.signature.as_ref())],
+            CodeForm::Package(..) => vec![whole(None)],
             CodeForm::Bundle(bundle) if let Main::Other(signature) = &bundle.main => {
                 vec![whole(signature.as_deref())]
             }
@@ -161,13 +195,20 @@ impl<'a> Code<'a> {
         }
     }
 
-    /// Returns the findings about the form of the image or bundle.
+    /// Returns the findings about the form of the image or bundle; those about a package belong to
+    /// its bytes.
     pub fn findings(&self) -> &[CodeFinding] {
         match &self.form {
-            CodeForm::File(..) => &[],
+            CodeForm::File(..) | CodeForm::Package(..) => &[],
             CodeForm::Image(_, image) => &image.findings,
             CodeForm::Bundle(bundle) => &bundle.layout.findings,
         }
+    }
+}
+
+impl<'a> From<CodeForm<'a>> for Code<'a> {
+    fn from(form: CodeForm<'a>) -> Code<'a> {
+        Code { form, package_ticket: None }
     }
 }
 

@@ -13,7 +13,7 @@ use crate::plist::Value;
 use crate::requirement::{CodeSubject, Requirement};
 use crate::signature::Signature;
 use crate::signer::{SignerState, SignerVerdict};
-use crate::superblob::{Blob, Slot};
+use crate::superblob::Slot;
 use crate::ticket::Ticket;
 
 /// One condition on code. Each slice must meet it.
@@ -55,11 +55,13 @@ impl SignerAnchor {
             SignerAnchor::Apple => "anchor apple",
             SignerAnchor::DeveloperId => {
                 "anchor apple generic and certificate 1[field.1.2.840.113635.100.6.2.6] exists \
-                 and certificate leaf[field.1.2.840.113635.100.6.1.13] exists"
+                 and (certificate leaf[field.1.2.840.113635.100.6.1.13] exists or \
+                 certificate leaf[field.1.2.840.113635.100.6.1.14] exists)"
             }
             SignerAnchor::AppStore => {
                 "anchor apple generic and (certificate leaf[field.1.2.840.113635.100.6.1.9] exists \
-                 or certificate leaf[field.1.2.840.113635.100.6.1.3] exists)"
+                 or certificate leaf[field.1.2.840.113635.100.6.1.3] exists \
+                 or certificate leaf[field.1.2.840.113635.100.6.1.10] exists)"
             }
         };
         Requirement::parse(text).expect("a requirement that a test reads")
@@ -84,7 +86,10 @@ enum Met {
 
 /// What a condition is asked of: one slice, or the whole file.
 pub(crate) struct ConditionSubject<'a> {
-    pub(crate) signature: &'a Signature,
+    /// Absent of a package.
+    pub(crate) signature: Option<&'a Signature>,
+    /// The chosen CDHash first.
+    pub(crate) cdhashes: Vec<CdHash>,
     pub(crate) signer: &'a SignerVerdict,
     pub(crate) info: Option<&'a Value>,
     pub(crate) ticket: Option<&'a Result<Ticket, String>>,
@@ -127,6 +132,7 @@ impl Condition {
 
     fn is_met(&self, subject: &ConditionSubject<'_>) -> Met {
         let ConditionSubject { signature, signer, .. } = *subject;
+        let hash = subject.cdhashes.first();
         match self {
             Condition::Signed => verified(signer),
             Condition::Team(team) => verified(signer).and(|| match signer.team(signature) {
@@ -134,17 +140,16 @@ impl Condition {
                 Some(own) => Met::No(format!("its team is {own}")),
                 None => Met::No("its certificate names no team".to_owned()),
             }),
-            Condition::Identifier(expected) => match signature.identifier() {
-                own if own == **expected => Met::Yes,
-                own => Met::No(format!("it is `{own}`")),
+            Condition::Identifier(expected) => match signature.map(Signature::identifier) {
+                Some(own) if own == **expected => Met::Yes,
+                Some(own) => Met::No(format!("it is `{own}`")),
+                None => Met::No("a package has none".to_owned()),
             },
-            Condition::CdHash(expected) => {
-                let mut hashes = signature.directories().iter().map(|one| one.cdhash());
-                match hashes.any(|hash| expected.contains(&hash)) {
-                    true => Met::Yes,
-                    false => Met::No(format!("it has {}", signature.chosen_directory().cdhash())),
-                }
-            }
+            Condition::CdHash(expected) => match hash {
+                _ if subject.cdhashes.iter().any(|hash| expected.contains(hash)) => Met::Yes,
+                Some(hash) => Met::No(format!("it has {hash}")),
+                None => Met::No("it has none".to_owned()),
+            },
             Condition::SignerAnchor(anchor) => verified(signer).and(|| {
                 let by = signer.kind.map_or("somebody else", |kind| kind.name());
                 match subject.meets(&anchor.requirement()) {
@@ -174,17 +179,18 @@ impl Met {
 impl ConditionSubject<'_> {
     /// Returns whether a valid ticket lists the code.
     fn is_listed(&self) -> bool {
-        let listed = |ticket: &Ticket| {
-            let mut directories = self.signature.directories().iter();
-            directories.any(|directory| ticket.lists(&directory.cdhash()))
-        };
+        let listed = |ticket: &Ticket| self.cdhashes.iter().any(|hash| ticket.lists(hash));
         self.ticket.and_then(|ticket| ticket.as_ref().ok()).is_some_and(listed)
     }
 
     fn meets(&self, requirement: &Requirement) -> Met {
-        let entitlements = self.signature.blob(Slot::ENTITLEMENTS).map(Blob::payload);
-        let entitlements = entitlements.and_then(|bytes| Value::parse(bytes).ok());
-        let mut subject = CodeSubject::of(self.signature, self.signer);
+        let entitlements = self.signature.and_then(|of| of.blob(Slot::ENTITLEMENTS));
+        let entitlements = entitlements.and_then(|blob| Value::parse(blob.payload()).ok());
+        let mut subject = match (self.signature, self.cdhashes.first()) {
+            (Some(signature), _) => CodeSubject::of(signature, self.signer),
+            (None, Some(hash)) => CodeSubject::of_package(*hash, self.signer),
+            (None, None) => return Met::Unknown("it has no CDHash".to_owned()),
+        };
         (subject.info, subject.entitlements) = (self.info, entitlements.as_ref());
         // Apple may have notarized code without a ticket here.
         subject.notarized = self.is_listed().then_some(true);

@@ -77,6 +77,10 @@ impl Code<'_> {
                 }
             }
         }
+        if let Some(package) = self.as_package() {
+            cost.read_bytes += package.read_bytes;
+            cost.digests += package.files;
+        }
         if let Some(bundle) = self.as_bundle() {
             add_resources(bundle, deep, &mut cost)?;
         }

@@ -30,6 +30,7 @@ mod cost;
 
 // The bytes: pages and slots against their digests.
 mod meter;
+mod stream;
 mod share;
 mod pages;
 mod image;
@@ -53,8 +54,9 @@ mod constraint;
 mod ticket;
 mod conditions;
 
-// Bundles, and everything together.
+// Bundles, packages, and everything together.
 pub mod bundle;
+mod package;
 mod code;
 mod verify;
 mod estimate;
@@ -81,6 +83,7 @@ pub use hash::{CdHash, HashType};
 pub use image::DiskImage;
 pub use key::PublicKey;
 pub use macho::{Architecture, BuildVersion, MachO, MachSection, MachSegment};
+pub use package::Package;
 pub use pages::{
     BytesState, BytesVerdict, DamagedPages, DirectoryCheck, PageCheckOptions, PageChoice, Sealed,
     SlotCheck, SlotState, Surroundings,
@@ -89,7 +92,7 @@ pub use plist::Value;
 pub use policy::{PolicyOptions, PolicyState, PolicyVerdict};
 pub use requirement::{CodeSubject, Requirement, RequirementKind, Requirements, Unknown};
 pub use roots::AppleRoot;
-pub use search::{OpenedCode, each_code, each_code_at};
+pub use search::{OpenedCode, each_code, each_code_at, each_code_in};
 pub use signature::{SIGNATURE_LEN_MAX, Signature};
 pub use signer::{Binding, Bindings, SignerKind, SignerState, SignerVerdict};
 pub use steadfast_sys::source::{FileSource, Part, ReadAt};

@@ -267,8 +267,34 @@ impl BytesVerdict {
         BytesVerdict { state: BytesState::Unverifiable, ..BytesVerdict::new() }
     }
 
-    /// Derives the state from the findings.
+    /// The verdict on a package, by what was found when it was read.
+    pub(crate) fn of_package(
+        findings: Vec<CodeFinding>,
+        is_signed: bool,
+        read_bytes: u64,
+    ) -> BytesVerdict {
+        let mut verdict = match is_signed {
+            true => BytesVerdict::new(),
+            false => BytesVerdict::unsigned(),
+        };
+        verdict.findings.extend(findings);
+        verdict.read_bytes = read_bytes;
+        verdict.settle_from(BytesState::Intact);
+        verdict
+    }
+
+    /// Derives the state from the findings and the pages.
     fn settle(&mut self) {
+        let pages_total: u64 = self.directories.iter().map(|found| found.pages_total).sum();
+        self.settle_from(match self.pages_checked() {
+            // Without a directory there was nothing to check.
+            _ if self.directories.is_empty() => BytesState::Unverifiable,
+            0 if pages_total > 0 => BytesState::Unread,
+            _ => BytesState::Intact,
+        });
+    }
+
+    fn settle_from(&mut self, good: BytesState) {
         let states = self.findings.iter().map(|found| match (found.severity, found.kind) {
             // An unbound slot says nothing about what is sealed.
             (Severity::Note | Severity::Warning, _) | (_, FindingKind::SlotUnbound) => {
@@ -284,13 +310,6 @@ impl BytesVerdict {
             BytesState::Unsigned => 1,
             BytesState::Unverifiable => 2,
             BytesState::Damaged => 3,
-        };
-        let pages_total: u64 = self.directories.iter().map(|found| found.pages_total).sum();
-        let good = match self.pages_checked() {
-            // Without a directory there was nothing to check.
-            _ if self.directories.is_empty() => BytesState::Unverifiable,
-            0 if pages_total > 0 => BytesState::Unread,
-            _ => BytesState::Intact,
         };
         let bad = states.max_by_key(rank).filter(|state| *state != BytesState::Intact);
         self.state = bad.unwrap_or(good);

@@ -77,7 +77,8 @@ impl PolicyVerdict {
     ) -> PolicyVerdict {
         let mut findings = Vec::new();
         if !signer.chain.is_empty() {
-            expiry(signature, signer, options.now, &mut findings);
+            let refuses_expired = signature.chosen_directory().flags() & flags::EXPIRES != 0;
+            expiry(refuses_expired, signer, options.now, &mut findings);
             weak_signer(signer, &mut findings);
         }
         if signature.chosen_directory().hash_type() == HashType::Sha1 {
@@ -85,6 +86,27 @@ impl PolicyVerdict {
             findings.push(CodeFinding::warning(FindingKind::WeakHash, text));
         }
         own_requirement(signature, signer, options.info, &mut findings);
+        PolicyVerdict::settled(signer, findings)
+    }
+
+    /// Judges the signature of a package whose table has a checksum by this algorithm.
+    pub(crate) fn of_package(
+        checksum: Algorithm,
+        signer: &SignerVerdict,
+        now: Option<i64>,
+    ) -> PolicyVerdict {
+        let mut findings = Vec::new();
+        expiry(false, signer, now, &mut findings);
+        weak_signer(signer, &mut findings);
+        if is_weak(checksum) {
+            let text =
+                format!("it is sealed with {}, which can be made to collide", checksum.name());
+            findings.push(CodeFinding::warning(FindingKind::WeakHash, text));
+        }
+        PolicyVerdict::settled(signer, findings)
+    }
+
+    fn settled(signer: &SignerVerdict, findings: Vec<CodeFinding>) -> PolicyVerdict {
         let of_signer = match signer.state {
             SignerState::AdHoc | SignerState::Valid => PolicyState::Clear,
             SignerState::Untrusted | SignerState::Unverifiable => PolicyState::Unverifiable,
@@ -105,7 +127,7 @@ impl PolicyVerdict {
 /// If the time of signing is proven, they must have been valid then. Otherwise Apple's check uses
 /// the present time and ignores expiry, unless the directory forbids that.
 fn expiry(
-    signature: &Signature,
+    refuses_expired: bool,
     signer: &SignerVerdict,
     now: Option<i64>,
     findings: &mut Vec<CodeFinding>,
@@ -123,7 +145,7 @@ fn expiry(
         findings.push(CodeFinding::unverified(kind, None, text));
     }
     let Some(ended) = now.and_then(|now| invalid_at(&signer.chain, now)) else { return };
-    if signature.chosen_directory().flags() & flags::EXPIRES != 0 {
+    if refuses_expired {
         let text = format!(
             "{} is not valid now, and the directory asks to refuse it then",
             ended.subject()

@@ -12,7 +12,14 @@ use crate::bundle::{
 };
 use crate::code::Code;
 use crate::error::{Error, ErrorKind};
-use steadfast_sys::source::FileSource;
+use crate::package::Package;
+use crate::ticket::Ticket;
+use steadfast_sys::source::{FileSource, ReadAt};
+
+/// How many packages may lie in each other, and how long the contents of one within a folder or an
+/// archive may be.
+const PACKAGES_MAX: usize = 3;
+const PACKAGE_LEN_MAX: u64 = 256 << 20;
 
 /// Code, or why it could not be opened.
 pub type OpenedCode<'a> = Result<Code<'a>, Error>;
@@ -38,35 +45,86 @@ fn try_each_code_at(
     if path.is_dir() {
         let tree = FolderTree::open(path).map_err(system)?;
         if !is_bundle(&tree, &called(path))? {
-            return each_within(path, &tree, visit);
+            let mut is_empty = true;
+            each_code(&tree, &mut |inner, code| {
+                is_empty = false;
+                visit(&below(path, inner), code);
+            });
+            return not_empty(is_empty);
         }
         visit(path, Ok(Code::bundle(&tree, &called(path))?));
         return Ok(());
     }
     let source = FileSource::open(path).map_err(system)?;
-    match ArchiveTree::read(&source, ArchiveTree::LEN_MAX)? {
-        Some(tree) => each_within(path, &tree, visit),
+    each_code_in(Box::new(source), ArchiveTree::LEN_MAX, &mut |inner, code| {
+        visit(&below(path, inner), code);
+    })
+}
+
+/// Returns the path of what is inside of something; of the thing itself if that is empty.
+fn below(path: &Path, inner: &[u8]) -> PathBuf {
+    if inner.is_empty() { path.to_owned() } else { path.join(OsStr::from_bytes(inner)) }
+}
+
+/// Opens each piece of code in a file, and passes it on with its path: an archive is searched as by
+/// [`each_code`], its contents having up to `len_max` bytes; the path of anything else, and of a
+/// package itself, is empty.
+///
+/// # Errors
+/// As [`ArchiveTree::read`] and [`Code::file`]; `NotCode` if nothing was found.
+pub fn each_code_in(
+    source: Box<dyn ReadAt + Send>,
+    len_max: u64,
+    visit: &mut dyn FnMut(&[u8], OpenedCode<'_>),
+) -> Result<(), Error> {
+    match ArchiveTree::read(&*source, len_max)? {
+        Some(tree) => {
+            let mut is_empty = true;
+            each_unpacked(b"", &*source, tree, 0, &mut |path, code| {
+                is_empty = false;
+                visit(path, code);
+            });
+            not_empty(is_empty)
+        }
         None => {
-            visit(path, Ok(Code::file(Box::new(source))?));
+            visit(b"", Ok(Code::file(source)?));
             Ok(())
         }
     }
 }
 
-fn each_within(
-    path: &Path,
-    tree: &dyn BundleTree,
-    visit: &mut dyn FnMut(&Path, OpenedCode<'_>),
-) -> Result<(), Error> {
-    let mut is_empty = true;
-    each_code(tree, &mut |inner, code| {
-        is_empty = false;
-        visit(&path.join(OsStr::from_bytes(inner)), code);
-    });
+fn not_empty(is_empty: bool) -> Result<(), Error> {
     match is_empty {
         true => Err(Error::new(ErrorKind::NotCode, "no code in it")),
         false => Ok(()),
     }
+}
+
+/// Passes on a package, if the archive is one, and what is in the archive.
+fn each_unpacked(
+    path: &[u8],
+    source: &dyn ReadAt,
+    mut tree: ArchiveTree,
+    depth: usize,
+    visit: &mut dyn FnMut(&[u8], OpenedCode<'_>),
+) {
+    let package = tree.take_package().map(|package| Code::package(source, package));
+    let ticket = package.as_ref().and_then(Code::ticket).and_then(Result::ok);
+    if let Some(package) = package {
+        visit(path, Ok(package));
+    }
+    let around = Around { path, ticket: ticket.as_ref(), depth };
+    each_around(&tree, &around, visit);
+}
+
+/// What a tree lies in.
+struct Around<'a> {
+    /// The path of the tree.
+    path: &'a [u8],
+    /// The ticket of the package that it is the contents of.
+    ticket: Option<&'a Ticket>,
+    /// How many packages are around it.
+    depth: usize,
 }
 
 /// Returns the bundle whose main executable is at a path, spelled like the path if possible.
@@ -98,9 +156,20 @@ fn called(path: &Path) -> Vec<u8> {
 }
 
 /// Opens each piece of code beneath the root of a tree, in the order of names, and passes it on
-/// with its path; or what could not be opened or listed. Symlinks are not followed. Scripts and
-/// archives are left out.
+/// with its path; or what could not be opened or listed. Packages are code, and are searched.
+/// Symlinks are not followed. Scripts and other archives are left out.
 pub fn each_code(tree: &dyn BundleTree, visit: &mut dyn FnMut(&[u8], OpenedCode<'_>)) {
+    each_around(tree, &Around { path: b"", ticket: None, depth: 0 }, visit);
+}
+
+fn each_around(
+    tree: &dyn BundleTree,
+    around: &Around<'_>,
+    visit: &mut dyn FnMut(&[u8], OpenedCode<'_>),
+) {
+    let mut visit = |path: &[u8], code: OpenedCode<'_>| {
+        visit(&joined(around.path, path), code.map(|code| code.in_package(around.ticket)));
+    };
     let mut folders = vec![Vec::new()];
     while let Some(folder) = folders.pop() {
         let entries = match tree.entries(&folder) {
@@ -129,11 +198,11 @@ pub fn each_code(tree: &dyn BundleTree, visit: &mut dyn FnMut(&[u8], OpenedCode<
                     },
                     Err(error) => visit(&path, Err(error)),
                 },
-                EntryKind::File => match opened(&within, &name) {
-                    Ok(None) => {}
-                    Ok(Some(code)) => visit(&path, Ok(code)),
-                    Err(error) => visit(&path, Err(error)),
-                },
+                EntryKind::File => {
+                    if let Err(error) = each_of_file(&within, &path, around.depth, &mut visit) {
+                        visit(&path, Err(error));
+                    }
+                }
                 EntryKind::Symlink | EntryKind::Other => {}
             }
         }
@@ -141,17 +210,33 @@ pub fn each_code(tree: &dyn BundleTree, visit: &mut dyn FnMut(&[u8], OpenedCode<
     }
 }
 
-/// Opens a file if it is code.
-fn opened<'a>(file: &'a Subtree<'_>, name: &[u8]) -> Result<Option<Code<'a>>, Error> {
+/// Opens a file and passes it on if it is code.
+fn each_of_file(
+    file: &Subtree<'_>,
+    path: &[u8],
+    depth: usize,
+    visit: &mut dyn FnMut(&[u8], OpenedCode<'_>),
+) -> Result<(), Error> {
     let head = read_head(file, b"")?;
+    if Package::is_magic(&head) {
+        if depth == PACKAGES_MAX {
+            let text = "it lies in too many other packages";
+            return Err(Error::new(ErrorKind::Unsupported, text));
+        }
+        let source = file.open(b"").map_err(|error| Error::system("open the package", error))?;
+        if let Some(tree) = ArchiveTree::read(&*source, PACKAGE_LEN_MAX)? {
+            each_unpacked(path, &*source, tree, depth + 1, visit);
+        }
+        return Ok(());
+    }
     // Disk images begin with anything. Their trailer is looked at if the name says that they are.
-    if !is_code(head) && !name.to_ascii_lowercase().ends_with(b".dmg") {
-        return Ok(None);
+    if !is_code(head) && !path.to_ascii_lowercase().ends_with(b".dmg") {
+        return Ok(());
     }
     match Code::nested(file, false) {
-        Ok(code) => Ok(Some(code)),
         // A script, or a class of Java's.
-        Err(error) if error.kind() == ErrorKind::NotCode => Ok(None),
-        Err(error) => Err(error),
+        Err(error) if error.kind() == ErrorKind::NotCode => {}
+        code => visit(path, code),
     }
+    Ok(())
 }

@@ -7,6 +7,7 @@
 //! Source: `SecStaticCode::verifySignature` of Apple's Security framework.
 
 mod binding;
+mod installer;
 
 use std::borrow::Cow;
 
@@ -14,6 +15,7 @@ use steadfast_digest::Algorithm;
 use strum::IntoStaticStr;
 
 pub use self::binding::{Binding, Bindings};
+pub(crate) use self::installer::PackageSeal;
 use crate::apple::AppleError;
 use crate::certificate::Certificate;
 use crate::chain::{Chain, ChainEnd};
@@ -71,6 +73,12 @@ pub enum SignerKind {
     AppStore,
     /// Apple's own software.
     AppleSoftware,
+    /// An installer package given out by its developer.
+    DeveloperIdInstaller,
+    /// An installer package handed in to Apple.
+    MacInstaller,
+    /// An installer package given out by Apple's store.
+    AppStoreInstaller,
 }
 
 impl SignerKind {
@@ -84,6 +92,9 @@ impl SignerKind {
             SignerKind::IosDistribution => "Apple Distribution",
             SignerKind::AppStore => "Apple Mac OS Application Signing",
             SignerKind::AppleSoftware => "Software Signing",
+            SignerKind::DeveloperIdInstaller => "Developer ID Installer",
+            SignerKind::MacInstaller => "3rd Party Mac Developer Installer",
+            SignerKind::AppStoreInstaller => "Apple Mac OS Installer Signing",
         }
     }
 
@@ -94,8 +105,11 @@ impl SignerKind {
         let developer_id_authority = chain
             .get(1)
             .is_some_and(|issuer| issuer.extension("1.2.840.113635.100.6.2.6").is_some());
-        if has("1.13").is_some() && developer_id_authority {
+        if developer_id_authority && has("1.13").is_some() {
             return Some(SignerKind::DeveloperId);
+        }
+        if developer_id_authority && has("1.14").is_some() {
+            return Some(SignerKind::DeveloperIdInstaller);
         }
         let table = [
             ("22", SignerKind::AppleSoftware),
@@ -104,6 +118,8 @@ impl SignerKind {
             ("1.12", SignerKind::MacDevelopment),
             ("1.4", SignerKind::IosDistribution),
             ("1.2", SignerKind::IosDevelopment),
+            ("1.8", SignerKind::MacInstaller),
+            ("1.10", SignerKind::AppStoreInstaller),
         ];
         table.into_iter().find(|(number, _)| has(number).is_some()).map(|(_, kind)| kind)
     }
@@ -141,17 +157,7 @@ impl SignerVerdict {
 
     /// Verifies the signer of a signature. Its chain may end at one of these certificates, too.
     pub fn trusting(signature: &Signature, trusted: &[Certificate]) -> SignerVerdict {
-        let mut verdict = SignerVerdict {
-            state: SignerState::AdHoc,
-            kind: None,
-            chain: Vec::new(),
-            root: None,
-            signed_at: None,
-            timestamp: None,
-            bindings: Bindings::default(),
-            signature_hash: None,
-            findings: Vec::new(),
-        };
+        let mut verdict = SignerVerdict::new(SignerState::AdHoc);
         match signature.cms() {
             None if signature.is_adhoc() => verdict.note_adhoc(),
             None => {
@@ -162,6 +168,20 @@ impl SignerVerdict {
             Some(cms) => verdict.judge(signature, cms, trusted),
         }
         verdict
+    }
+
+    fn new(state: SignerState) -> SignerVerdict {
+        SignerVerdict {
+            state,
+            kind: None,
+            chain: Vec::new(),
+            root: None,
+            signed_at: None,
+            timestamp: None,
+            bindings: Bindings::default(),
+            signature_hash: None,
+            findings: Vec::new(),
+        }
     }
 
     /// Hashes the directories, which others will ask for, and judges the signer.
@@ -183,12 +203,13 @@ impl SignerVerdict {
         stamp.time.filter(|_| stamp.state == TimestampState::Valid)
     }
 
-    /// Returns the team that the signer belongs to, if the signature proves one.
-    pub fn team<'a>(&'a self, signature: &'a Signature) -> Option<Cow<'a, str>> {
+    /// Returns the team that the signer belongs to, if the signature proves one. Packages have no
+    /// code directory that names one.
+    pub fn team<'a>(&'a self, signature: Option<&'a Signature>) -> Option<Cow<'a, str>> {
         match self.kind {
             _ if self.state != SignerState::Valid => None,
             // Apple signs for others, and puts their team into the directory alone.
-            Some(SignerKind::AppStore | SignerKind::AppleSoftware) => signature.team(),
+            Some(SignerKind::AppStore | SignerKind::AppleSoftware) => signature?.team(),
             _ => self.leaf()?.subject().organisational_unit().map(Cow::Borrowed),
         }
     }
@@ -199,6 +220,28 @@ impl SignerVerdict {
     }
 
     fn judge(&mut self, signature: &Signature, cms: &[u8], trusted: &[Certificate]) {
+        let content = signature.base_directory().bytes();
+        self.judge_message(cms, content, &[CODE_SIGNING], trusted, |verdict, signer, message| {
+            // Apple's check stops at the flag and accepts any signature.
+            if signature.directories().iter().any(CodeDirectory::is_adhoc) {
+                let text = "a code directory says that nobody signed, and there is a signature";
+                verdict.fail(FindingKind::AdHoc, AppleError::SignatureFailed, text);
+            }
+            verdict.bindings = Bindings::of(signer, message, signature, &mut verdict.findings);
+        });
+        self.judge_team(signature);
+        self.settle();
+    }
+
+    /// Judges a message over some content, except for what it binds besides.
+    fn judge_message(
+        &mut self,
+        cms: &[u8],
+        content: &[u8],
+        purposes: &[&str],
+        trusted: &[Certificate],
+        bind: impl FnOnce(&mut Self, &Signer<'_>, &SignedData<'_>),
+    ) {
         let message = match SignedData::parse(cms) {
             Ok(message) => message,
             Err(fault) => {
@@ -218,23 +261,18 @@ impl SignerVerdict {
             let text = format!("{count} bytes follow the signature in its blob, signed by nobody");
             self.findings.push(CodeFinding::warning(FindingKind::SignerMalformed, text));
         }
-        // Apple's check stops at the flag and accepts any signature.
-        if signature.directories().iter().any(CodeDirectory::is_adhoc) {
-            let text = "a code directory says that nobody signed, and there is a signature";
-            self.fail(FindingKind::AdHoc, AppleError::SignatureFailed, text);
-        }
         self.signed_at = signer.signing_time();
         self.signature_hash = signer.hash;
-        self.bindings = Bindings::of(signer, &message, signature, &mut self.findings);
-        // Without the digest it is unknown which directory was signed.
+        bind(self, signer, &message);
+        // Without the digest it is unknown what was signed.
         self.state = match signer.has_signed_attributes() && signer.hash.is_none() {
             true => SignerState::Unverifiable,
             false => SignerState::Valid,
         };
         match message.certificate_of(signer) {
             Some(certificate) => {
-                self.try_signature(signer, certificate, signature);
-                self.follow(certificate, &message, trusted);
+                self.try_signature(signer, certificate, content);
+                self.follow(certificate, &message.certificates, purposes, trusted);
             }
             None => {
                 let text = "the certificate of the signer is not in the signature";
@@ -243,7 +281,10 @@ impl SignerVerdict {
             }
         }
         self.judge_timestamp(signer, trusted);
-        self.judge_team(signature);
+    }
+
+    /// Derives the state from the findings.
+    fn settle(&mut self) {
         match self.findings.iter().map(|finding| finding.severity).max() {
             Some(Severity::Failure) => self.state = SignerState::Invalid,
             Some(Severity::Unverified) if self.state == SignerState::Valid => {
@@ -254,8 +295,8 @@ impl SignerVerdict {
     }
 
     /// Checks the signature itself.
-    fn try_signature(&mut self, signer: &Signer<'_>, certificate: &Certificate, of: &Signature) {
-        match signer.verify(certificate, of.base_directory().bytes()) {
+    fn try_signature(&mut self, signer: &Signer<'_>, certificate: &Certificate, content: &[u8]) {
+        match signer.verify(certificate, content) {
             SignatureCheck::Good => {}
             SignatureCheck::Bad => {
                 let text = format!("{} did not make this signature", certificate.subject());
@@ -273,10 +314,11 @@ impl SignerVerdict {
     fn follow(
         &mut self,
         certificate: &Certificate,
-        message: &SignedData<'_>,
+        others: &[Certificate],
+        purposes: &[&str],
         trusted: &[Certificate],
     ) {
-        let chain = Chain::build(certificate, &message.certificates, Some(CODE_SIGNING), trusted);
+        let chain = Chain::build(certificate, others, purposes, trusted);
         for fault in &chain.faults {
             self.fail(FindingKind::SignerChain, AppleError::NotTrusted, fault);
         }

@@ -98,7 +98,7 @@ fn chain_of(bytes: &[u8]) -> Result<Vec<Certificate>, Error> {
         certificates.push(certificate.map_err(malformed)?);
     }
     let leaf = certificates.first().ok_or_else(|| Error::malformed("a ticket by nobody"))?;
-    let chain = Chain::build(leaf, &certificates, None, &[]);
+    let chain = Chain::build(leaf, &certificates, &[], &[]);
     match (chain.root().filter(|root| root.is_current()), chain.faults.first()) {
         (Some(_), None) => Ok(chain.certificates),
         (_, Some(fault)) => Err(Error::new(ErrorKind::Unsupported, fault.clone())),

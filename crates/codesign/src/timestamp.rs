@@ -144,7 +144,7 @@ impl TimestampToken {
             .ok_or("the certificate of the time stamp's signer is missing")
             .map_err(|text| TokenFault::Unknown(text.to_owned()))?;
         check_signer(authority, certificate, &token.content_type, content)?;
-        let chain = Chain::build(certificate, &token.certificates, Some(TIME_STAMPING), trusted);
+        let chain = Chain::build(certificate, &token.certificates, &[TIME_STAMPING], trusted);
         self.root = chain.root();
         self.chain = chain.certificates;
         if let Some(fault) = chain.faults.first() {

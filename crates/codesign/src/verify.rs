@@ -7,6 +7,7 @@
 mod nested;
 mod slices;
 
+use std::borrow::Cow;
 use std::thread;
 
 use steadfast_sys::clock;
@@ -25,6 +26,7 @@ use crate::error::{Error, ErrorKind};
 use crate::finding::{CodeFinding, CodeOutcome, FindingKind};
 use crate::hash::CdHash;
 use crate::meter::Meter;
+use crate::package::Package;
 use crate::pages::{BytesVerdict, PageCheckOptions, PageChoice, SlotState};
 use crate::plist::Value;
 use crate::policy::{PolicyOptions, PolicyVerdict};
@@ -120,9 +122,9 @@ impl Code<'_> {
         let info = self.info();
         let mut found = Vec::new();
         for (part, verdict) in self.parts().iter().zip(&verification.parts) {
-            let subject = part.signature.zip(verdict.signer.as_ref());
-            let subject = subject.map(|(signature, signer)| ConditionSubject {
-                signature,
+            let subject = verdict.signer.as_ref().map(|signer| ConditionSubject {
+                signature: part.signature,
+                cdhashes: verdict.cdhashes().collect(),
                 signer,
                 info: info.as_ref(),
                 ticket: verification.ticket.as_ref(),
@@ -170,6 +172,10 @@ impl Code<'_> {
             let text = "a fat file without a slice";
             let error = AppleError::BadObjectFormat;
             verification.findings.push(CodeFinding::failure(FindingKind::Malformed, error, text));
+        }
+        if let Some(package) = self.as_package() {
+            verification.parts.push(PartVerification::of_package(package, options));
+            return Ok(verification);
         }
         for part in parts {
             verification.parts.push(self.verify_part(&part, options, meter)?);
@@ -243,37 +249,47 @@ impl Code<'_> {
         })
     }
 
-    /// Reads the ticket that is stapled to the bundle, or that its signature holds.
-    fn ticket(&self) -> Option<Result<Ticket, String>> {
+    /// Reads the ticket that is stapled to the bundle or the package, or that its signature holds.
+    /// That of the package around it counts if it lists the code.
+    pub(crate) fn ticket(&self) -> Option<Result<Ticket, String>> {
         let read = |bytes: &[u8]| Ticket::read(bytes).map_err(|error| error.to_string());
         let parts = self.parts();
         let mut held = parts.iter().filter_map(|part| part.signature?.blob(Slot::TICKET));
         match held.next() {
-            Some(blob) => Some(read(blob.payload())),
-            None => {
-                let stapled = self.as_bundle()?.stapled()?;
-                Some(stapled.map_err(|error| error.to_string()).and_then(|bytes| read(&bytes)))
-            }
+            Some(blob) => return Some(read(blob.payload())),
+            None => {}
         }
+        if let Some(package) = self.as_package() {
+            return package.ticket().map(read);
+        }
+        if let Some(stapled) = self.as_bundle().and_then(|bundle| bundle.stapled()) {
+            return Some(stapled.map_err(|error| error.to_string()).and_then(|bytes| read(&bytes)));
+        }
+        let around = self.package_ticket().filter(|ticket| self.is_listed_by(ticket))?;
+        Some(Ok(around.clone()))
+    }
+
+    /// Returns whether a ticket lists every part.
+    fn is_listed_by(&self, ticket: &Ticket) -> bool {
+        if let Some(package) = self.as_package() {
+            return package.cdhash().is_some_and(|hash| ticket.lists(&hash));
+        }
+        self.parts().iter().all(|part| {
+            let directories = part.signature.map_or(&[][..], Signature::directories);
+            directories.iter().any(|directory| ticket.lists(&directory.cdhash()))
+        })
     }
 
     /// Returns what is wrong with the ticket. A valid one for other code is left from an earlier
     /// signature, and harms nothing.
     fn ticket_finding(&self, ticket: Option<&Result<Ticket, String>>) -> Option<CodeFinding> {
-        let parts = self.parts();
         let finding = match ticket? {
             Err(reason) => {
                 let text = format!("the stapled ticket is not valid: {reason}");
                 CodeFinding::unverified(FindingKind::Unsealed, None, text)
             }
-            Ok(ticket) => {
-                let listed = |part: &CodePart<'_>| {
-                    let directories = part.signature.map_or(&[][..], Signature::directories);
-                    directories.iter().any(|directory| ticket.lists(&directory.cdhash()))
-                };
-                if parts.iter().all(listed) {
-                    return None;
-                }
+            Ok(ticket) if self.is_listed_by(ticket) => return None,
+            Ok(_) => {
                 let text = "the stapled ticket does not list this code: it was issued for other";
                 CodeFinding::warning(FindingKind::Unsealed, text)
             }
@@ -335,6 +351,32 @@ impl Code<'_> {
             }
             (None, None) => Ok(BytesVerdict::unsigned()),
         }
+    }
+}
+
+impl PartVerification {
+    /// Verifies a package, which was compared with its checksums when it was read.
+    fn of_package(package: &Package, options: &VerifyOptions) -> PartVerification {
+        let signer = package.signer(&options.trusted);
+        let policy = signer.as_ref();
+        let policy =
+            policy.map(|signer| PolicyVerdict::of_package(package.algorithm, signer, options.now));
+        let team = signer.as_ref().and_then(|signer| signer.team(None)).map(Cow::into_owned);
+        PartVerification {
+            architecture: None,
+            identifier: None,
+            team,
+            cdhash: package.cdhash(),
+            bytes: package.bytes_verdict(options.every_byte),
+            signer,
+            policy,
+        }
+    }
+
+    /// Returns the CDHashes of its directories; of a package, what stands for it.
+    fn cdhashes(&self) -> impl Iterator<Item = CdHash> {
+        let directories = self.bytes.directories.iter().map(|directory| directory.cdhash);
+        self.cdhash.into_iter().chain(directories)
     }
 }
 
@@ -414,11 +456,8 @@ impl CodeVerification {
     /// there is no ticket, and whether Apple notarized the code is unknown.
     pub fn is_notarized(&self) -> Option<bool> {
         let ticket = self.ticket.as_ref()?.as_ref().ok();
-        let listed = |part: &PartVerification| {
-            let mut directories = part.bytes.directories.iter();
-            directories.any(|one| ticket.is_some_and(|ticket| ticket.lists(&one.cdhash)))
-        };
-        Some(self.parts.iter().all(listed))
+        let lists = |hash: CdHash| ticket.is_some_and(|ticket| ticket.lists(&hash));
+        Some(self.parts.iter().all(|part| part.cdhashes().any(lists)))
     }
 
     /// Returns whether the resources are as they were sealed: none is bad, and every directory

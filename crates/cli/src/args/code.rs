@@ -14,9 +14,9 @@ use super::named::named;
 
 /// Show and verify Apple code signatures, on any system.
 ///
-/// A PATH is a Mach-O file, a bundle (an application or a framework), a disk image, or a folder or
-/// an archive of these (.zip, .whl, .ipa, .tar, .tgz). The main executable of a bundle stands for
-/// the bundle. Writes no file, and uses no network.
+/// A PATH is a Mach-O file, a bundle (an application or a framework), a disk image, an installer
+/// package (.pkg), or a folder or an archive of these (.zip, .whl, .ipa, .tar, .tgz). The main
+/// executable of a bundle stands for the bundle. Writes no file, and uses no network.
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Examples:
@@ -47,7 +47,7 @@ Examples:
 
 Exit status: 0 shown; 2 a PATH is not code or cannot be read; 130 interrupted.")]
 pub(crate) struct CodeShowArgs {
-    /// Mach-O files, bundles, disk images; folders and archives of them
+    /// Mach-O files, bundles, disk images, packages; folders and archives of them
     #[arg(value_name = "PATH", required = true)]
     pub(crate) paths: Vec<PathBuf>,
 
@@ -82,7 +82,7 @@ Exit status: 0 everything that was checked is as sealed, and every condition is 
            130 interrupted
 3 outranks 1, 1 outranks 2. A seal without a signer ends with 0 unless --signed is given.")]
 pub(crate) struct CodeVerifyArgs {
-    /// Mach-O files, bundles, disk images; folders and archives of them
+    /// Mach-O files, bundles, disk images, packages; folders and archives of them
     #[arg(value_name = "PATH", required = true)]
     pub(crate) paths: Vec<PathBuf>,
 
@@ -212,7 +212,7 @@ Examples:
 
 Exit status: 0 done; 2 a PATH is not code or cannot be read; 130 interrupted.")]
 pub(crate) struct CodeCostArgs {
-    /// Mach-O files, bundles, disk images; folders and archives of them
+    /// Mach-O files, bundles, disk images, packages; folders and archives of them
     #[arg(value_name = "PATH", required = true)]
     pub(crate) paths: Vec<PathBuf>,
 

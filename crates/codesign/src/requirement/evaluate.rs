@@ -49,13 +49,22 @@ impl<'a> CodeSubject<'a> {
     /// Takes the facts of a signature; certificates count only if the signature is theirs.
     pub fn of(signature: &'a Signature, signer: &'a SignerVerdict) -> CodeSubject<'a> {
         let directory = signature.chosen_directory();
-        let counts = matches!(signer.state, SignerState::Valid | SignerState::Untrusted);
         CodeSubject {
             identifier: directory.identifier(),
-            cdhash: directory.cdhash(),
+            platform: directory.platform(),
+            ..CodeSubject::of_package(directory.cdhash(), signer)
+        }
+    }
+
+    /// Takes the facts of a package, which has no identifier and names no platform.
+    pub(crate) fn of_package(cdhash: CdHash, signer: &'a SignerVerdict) -> CodeSubject<'a> {
+        let counts = matches!(signer.state, SignerState::Valid | SignerState::Untrusted);
+        CodeSubject {
+            identifier: Cow::Borrowed(""),
+            cdhash,
             chain: if counts { &signer.chain } else { &[] },
             root: signer.root.filter(|_| counts),
-            platform: directory.platform(),
+            platform: 0,
             info: None,
             entitlements: None,
             notarized: None,

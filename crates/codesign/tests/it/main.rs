@@ -18,11 +18,13 @@ mod fuzz;
 mod images;
 mod malformed;
 mod estimate;
+mod packages;
 mod requirement;
 mod sample;
 mod signer;
 mod signing;
 mod unsealed;
+mod xar;
 
 use std::alloc::System;
 

@@ -3,8 +3,8 @@
 use std::fmt::Write as _;
 
 use steadfast_codesign::{
-    Code, CodeDirectory, CodePart, Constraint, Coverage, Entitlements, RangeCover, Requirements,
-    Signature, SignerVerdict, Slot, Value,
+    Code, CodeDirectory, CodePart, Constraint, Coverage, Entitlements, Package, RangeCover,
+    Requirements, Signature, SignerVerdict, Slot, Value,
 };
 
 use super::signer::signer_lines;
@@ -25,8 +25,8 @@ pub fn write_shown_text(shown: &ShownCode<'_>, options: TextOptions, out: &mut V
     let ShownCode { path, code, coverage } = *shown;
     let _ = writeln!(text.out, "{}", escape::path(path));
     text.whole(code);
-    for part in code.parts() {
-        text.part(&part);
+    for part in code.parts().iter().filter(|_| code.as_package().is_none()) {
+        text.part(part);
     }
     if let Some(coverage) = coverage {
         text.coverage(coverage);
@@ -52,7 +52,10 @@ impl ShownText {
     /// Appends the kind of the code and, of a bundle, its parts.
     fn whole(&mut self, code: &Code<'_>) {
         let Some(bundle) = code.as_bundle() else {
-            self.line("kind", if code.as_binary().is_some() { "Mach-O" } else { "disk image" });
+            self.line("kind", words::kind(code.kind()));
+            if let Some(package) = code.as_package() {
+                self.package(package);
+            }
             return;
         };
         let shape = bundle.layout.shape.name();
@@ -69,6 +72,16 @@ impl ShownText {
             }
         };
         self.line("resources", &seal);
+    }
+
+    fn package(&mut self, package: &Package) {
+        self.line("files", &units::count(package.files));
+        let hash = package.cdhash().map_or_else(|| "none".to_owned(), |hash| hash.to_string());
+        self.line("contents", &format!("{hash}  {}", package.algorithm.name()));
+        match package.signer(&[]) {
+            Some(signer) => signer_lines(&signer).iter().for_each(|(of, is)| self.line(of, is)),
+            None => self.line("signature", "none"),
+        }
     }
 
     fn part(&mut self, part: &CodePart<'_>) {

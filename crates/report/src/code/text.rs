@@ -96,7 +96,7 @@ impl VerifiedText {
             let _ = write!(self.out, "{:<8}", escape::text(architecture));
         }
         let _ = write!(self.out, "bytes {bytes}");
-        if part.bytes.state != BytesState::Unsigned {
+        if part.bytes.state != BytesState::Unsigned && !part.bytes.directories.is_empty() {
             let _ = write!(self.out, " ({})", pages(part));
         }
         if let Some(signer) = &part.signer {

@@ -2,7 +2,7 @@
 
 use steadfast::Timestamp as Moment;
 use steadfast_codesign::directory::flags;
-use steadfast_codesign::{CodeFinding, CodeVerification, RangeCover, SignerState, Value};
+use steadfast_codesign::{CodeFinding, CodeKind, CodeVerification, RangeCover, SignerState, Value};
 
 use crate::units;
 
@@ -15,6 +15,16 @@ pub(super) const COVERS: [RangeCover; 6] = [
     RangeCover::UnsealedZero,
     RangeCover::Unsealed,
 ];
+
+/// The kind of code that is no bundle.
+pub(super) fn kind(kind: CodeKind) -> &'static str {
+    match kind {
+        CodeKind::File => "Mach-O",
+        CodeKind::DiskImage => "disk image",
+        CodeKind::Package => "installer package",
+        CodeKind::Bundle(_) => "bundle",
+    }
+}
 
 /// The verdict on the signer for people, who may not know the word "ad-hoc".
 pub(super) fn signer_state(state: SignerState) -> &'static str {

@@ -13,10 +13,10 @@ use axum::response::Response;
 use axum::routing::get;
 use maud::{Markup, html};
 use steadfast::beneath::{self, FileKind};
-use steadfast_codesign::bundle::{self, BundleTree, FolderTree};
+use steadfast_codesign::bundle::{self, FolderTree};
 use steadfast_codesign::{
-    ArchiveTree, Aspect, Code, CodeOutcome, CodeVerification, Coverage, Error, FileSource,
-    RangeCover, VerifyOptions, each_code,
+    Aspect, Code, CodeOutcome, CodeVerification, Coverage, Error, FileSource, OpenedCode,
+    RangeCover, VerifyOptions, each_code, each_code_in,
 };
 use steadfast_report::code::{CodeMap, MapMark, VerifiedCode, document};
 use steadfast_report::document::Document;
@@ -126,40 +126,47 @@ fn verify_at(app: &App, place: &ServedPath) -> Result<CodePage, CodeFailure> {
     let path = app.roots.path(place);
     if beneath::status(&root, &place.below)?.kind != FileKind::Directory {
         let source = FileSource::new(beneath::file(&root, &place.below)?)?;
-        if let Some(archive) = ArchiveTree::read(&source, ARCHIVE_LEN_MAX)? {
-            return verify_each(&archive, &path);
-        }
-        let code = Code::file(Box::new(source))?;
-        return verify(&code, &path, begun);
+        return verify_each(&path, |visit| each_code_in(Box::new(source), ARCHIVE_LEN_MAX, visit));
     }
     let tree = FolderTree::of(beneath::directory(&root, &place.below)?, &path);
     let called = path.file_name().unwrap_or_default().as_encoded_bytes();
     match bundle::is_bundle(&tree, called)? {
         true => verify(&Code::bundle(&tree, called)?, &path, begun),
-        false => verify_each(&tree, &path),
+        false => verify_each(&path, |visit| {
+            each_code(&tree, visit);
+            Ok(())
+        }),
     }
 }
 
-/// Verifies the code in a folder or an archive.
-fn verify_each(tree: &dyn BundleTree, path: &Path) -> Result<CodePage, CodeFailure> {
+/// Verifies the code that is found at a path: a file, or what a folder or an archive contains.
+fn verify_each(
+    path: &Path,
+    find: impl FnOnce(&mut dyn FnMut(&[u8], OpenedCode<'_>)) -> Result<(), Error>,
+) -> Result<CodePage, CodeFailure> {
     let mut all = CodePage::default();
-    each_code(tree, &mut |inner, code| {
-        let path = path.join(OsStr::from_bytes(inner));
+    let mut begun = Instant::now();
+    find(&mut |inner, code| {
+        let path = match inner {
+            [] => path.to_owned(),
+            inner => path.join(OsStr::from_bytes(inner)),
+        };
         let name = escape::path(&path);
         if all.documents.len() + all.failed.len() >= CODES_MAX {
             all.is_cut = true;
             return;
         }
-        match code.map_err(CodeFailure::from).and_then(|code| verify(&code, &path, Instant::now()))
-        {
+        match code.map_err(CodeFailure::from).and_then(|code| verify(&code, &path, begun)) {
             Ok(page) => {
+                all.map = page.map.filter(|_| all.documents.is_empty());
                 all.documents.extend(page.documents);
                 all.answers.extend(page.answers);
             }
             Err(CodeFailure::NoCode(why)) => all.failed.push(format!("{name}: {why}")),
             Err(CodeFailure::Gone) => all.failed.push(format!("{name}: missing")),
         }
-    });
+        begun = Instant::now();
+    })?;
     match all.documents.is_empty() && all.failed.is_empty() {
         true => Err(CodeFailure::NoCode("no code in it".to_owned())),
         false => Ok(all),

@@ -5,7 +5,8 @@ use std::borrow::Borrow;
 use base64::Engine as _;
 use serde::{Serialize, Serializer};
 use steadfast_codesign::{
-    CodeDirectory, Constraint, Entitlements, Requirements, Signature, SignerVerdict, Slot, Value,
+    CodeDirectory, Constraint, Entitlements, Package, Requirements, Signature, SignerVerdict, Slot,
+    Value,
 };
 
 use super::super::signer::signer_object;
@@ -21,7 +22,8 @@ pub fn write_shown_json(shown: &ShownCode<'_>, out: &mut Vec<u8>) {
             .field("architecture", part.architecture())
             .field("offset", part.offset)
             .field("length", part.len_bytes)
-            .field("signature", part.signature.map(signature_object));
+            .field("signature", part.signature.map(signature_object))
+            .optional("package", shown.code.as_package().map(package_object));
         write_object(&object, out);
     }
     if let Some(coverage) = shown.coverage {
@@ -35,6 +37,14 @@ pub fn write_shown_json(shown: &ShownCode<'_>, out: &mut Vec<u8>) {
         let covered: Vec<_> = covered.collect();
         write_object(&JsonObject::at(shown.path).field("coverage", covered), out);
     }
+}
+
+fn package_object<'a>(package: &Package) -> JsonObject<'a> {
+    JsonObject::default()
+        .field("files", package.files)
+        .field("algorithm", package.algorithm.name())
+        .optional("cdhash", package.cdhash().map(|hash| hash.to_string()))
+        .optional("signer", package.signer(&[]).as_ref().map(signer_object))
 }
 
 fn signature_object(signature: &Signature) -> JsonObject<'_> {
