@@ -1,14 +1,21 @@
-//! Reads XML property lists: the part of XML that they use.
+//! Reads XML property lists.
 //!
-//! Declarations, comments and the document type are skipped. Only XML's predefined entities are
-//! known, so no entity can expand.
+//! Declarations, comments and the document type are skipped. No entity can be defined, so none can
+//! expand.
 
 use base64::Engine as _;
 use base64::alphabet::STANDARD;
 use base64::engine::general_purpose::{GeneralPurpose, NO_PAD};
+use roxmltree::{Document, Node, ParsingOptions};
 
 use super::{DEPTH_MAX, Value, malformed};
 use crate::error::Error;
+
+/// The most elements and texts, of about 100 bytes of memory each. The seal of a file has twenty.
+const NODES_MAX: u32 = 4 << 20;
+
+/// How a list ends.
+const END: &str = "</plist>";
 
 /// Reads a document that holds one value; returns how many bytes follow its end, which Apple's
 /// parser ignores.
@@ -19,219 +26,97 @@ pub(super) fn parse(bytes: &[u8]) -> Result<(Value, usize), Error> {
         // What is not text may follow the end.
         Err(error) => str::from_utf8(&bytes[..error.valid_up_to()]).expect("valid up to there"),
     };
-    let mut reader = XmlReader { text, at: 0 };
-    let root = reader.tag()?;
-    if root.name != "plist" || root.kind != XmlTagKind::Open {
-        return Err(reader.error("no `plist` element"));
+    let end = text.find(END).ok_or_else(|| malformed("no end of a `plist` element", text.len()))?;
+    let (text, after) = text.split_at(end + END.len());
+    if let Some(at) = text.find("<!ENTITY") {
+        return Err(malformed("an entity of its own", at));
     }
-    let first = reader.tag()?;
-    let value = reader.value(first, 0)?;
-    reader.close("plist")?;
-    let end = reader.at;
-    let blank = reader.skip_between().is_ok() && reader.at == bytes.len();
-    Ok((value, if blank { 0 } else { bytes.len() - end }))
+    let options = ParsingOptions { allow_dtd: true, nodes_limit: NODES_MAX, entity_resolver: None };
+    let document = Document::parse_with_options(text, options)
+        .map_err(|error| Error::malformed(format!("a property list: {error}")))?;
+    let root = document.root_element();
+    let mut values = elements(root)?.into_iter();
+    match (root.tag_name().name(), values.next(), values.next()) {
+        ("plist", Some(only), None) => {
+            let whole = text.len() + after.len() == bytes.len();
+            let trailing = if whole && is_blank(after) { 0 } else { bytes.len() - text.len() };
+            Ok((value(only, 0)?, trailing))
+        }
+        _ => Err(malformed("not one value in a `plist` element", 0)),
+    }
 }
 
-struct XmlReader<'a> {
-    text: &'a str,
-    at: usize,
+/// Returns whether only white space and comments follow.
+fn is_blank(mut rest: &str) -> bool {
+    loop {
+        rest = rest.trim_ascii_start();
+        match rest.strip_prefix("<!--").map(|comment| comment.split_once("-->")) {
+            Some(Some((_, after))) => rest = after,
+            Some(None) => return false,
+            None => return rest.is_empty(),
+        }
+    }
 }
 
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum XmlTagKind {
-    Open,
-    Close,
-    Empty,
+/// Returns the elements in an element that has no text.
+fn elements<'a, 'i>(node: Node<'a, 'i>) -> Result<Vec<Node<'a, 'i>>, Error> {
+    let is_text =
+        |node: &Node<'_, '_>| node.is_text() && !node.text().unwrap_or("").trim_ascii().is_empty();
+    if let Some(text) = node.children().find(is_text) {
+        return Err(malformed("text where a value must be", text.range().start));
+    }
+    Ok(node.children().filter(Node::is_element).collect())
 }
 
-#[derive(Clone, Copy)]
-struct XmlTag<'a> {
-    name: &'a str,
-    kind: XmlTagKind,
-}
-
-impl<'a> XmlReader<'a> {
-    fn error(&self, reason: &'static str) -> Error {
-        malformed(reason, self.at)
+fn value(node: Node<'_, '_>, depth: usize) -> Result<Value, Error> {
+    let error = |reason| malformed(reason, node.range().start);
+    if depth > DEPTH_MAX {
+        return Err(error("nested too deep"));
     }
-
-    fn rest(&self) -> &'a str {
-        &self.text[self.at..]
+    if node.tag_name().namespace().is_some() {
+        return Err(error("a name space"));
     }
-
-    /// Passes over white space, declarations, comments and the document type.
-    fn skip_between(&mut self) -> Result<(), Error> {
-        loop {
-            let rest = self.rest();
-            self.at += rest.len() - rest.trim_start_matches([' ', '\t', '\r', '\n']).len();
-            let rest = self.rest();
-            if rest.starts_with("<!--") {
-                self.skip_past("-->")?;
-            } else if rest.starts_with("<?") {
-                self.skip_past("?>")?;
-            } else if rest.starts_with("<!DOCTYPE") {
-                self.skip_doctype()?;
-            } else {
-                return Ok(());
-            }
-        }
-    }
-
-    fn skip_past(&mut self, end: &str) -> Result<(), Error> {
-        let found = self.rest().find(end).ok_or_else(|| self.error("no end"))?;
-        self.at += found + end.len();
-        Ok(())
-    }
-
-    /// A document type with definitions of its own is rejected: it could define entities.
-    fn skip_doctype(&mut self) -> Result<(), Error> {
-        let end = self.rest().find(['>', '[']).ok_or_else(|| self.error("no end"))?;
-        if self.rest().as_bytes()[end] == b'[' {
-            return Err(self.error("a document type of its own"));
-        }
-        self.at += end + 1;
-        Ok(())
-    }
-
-    /// Reads the next tag.
-    fn tag(&mut self) -> Result<XmlTag<'a>, Error> {
-        self.skip_between()?;
-        let inner = self.rest().strip_prefix('<').ok_or_else(|| self.error("no tag"))?;
-        let end = inner.find('>').ok_or_else(|| self.error("a tag without an end"))?;
-        let inner = &inner[..end];
-        let (inner, kind) = match (inner.strip_prefix('/'), inner.strip_suffix('/')) {
-            (Some(inner), _) => (inner, XmlTagKind::Close),
-            (None, Some(inner)) => (inner, XmlTagKind::Empty),
-            (None, None) => (inner, XmlTagKind::Open),
-        };
-        // Attributes after the name are ignored; only `plist` has one, its version.
-        let name = inner.split_ascii_whitespace().next().unwrap_or("");
-        self.at += end + 2;
-        Ok(XmlTag { name, kind })
-    }
-
-    fn close(&mut self, name: &str) -> Result<(), Error> {
-        let tag = self.tag()?;
-        match tag.kind == XmlTagKind::Close && tag.name == name {
-            true => Ok(()),
-            false => Err(self.error("an element is not closed")),
-        }
-    }
-
-    /// Reads the value that opened with a tag.
-    fn value(&mut self, tag: XmlTag<'a>, depth: usize) -> Result<Value, Error> {
-        if depth > DEPTH_MAX {
-            return Err(self.error("nested too deep"));
-        }
-        let empty = match tag.kind {
-            XmlTagKind::Open => false,
-            XmlTagKind::Empty => true,
-            XmlTagKind::Close => return Err(self.error("no value")),
-        };
-        match tag.name {
-            "dict" if empty => Ok(Value::Map(Vec::new())),
-            "dict" => self.dictionary(depth),
-            "array" if empty => Ok(Value::List(Vec::new())),
-            "array" => self.array(depth),
-            "true" | "false" => {
-                if !empty {
-                    self.close(tag.name)?;
+    match node.tag_name().name() {
+        "dict" => {
+            let mut entries = Vec::new();
+            for pair in elements(node)?.chunks(2) {
+                let [key, inner] = pair else { return Err(error("a key without a value")) };
+                if key.tag_name().name() != "key" {
+                    return Err(error("no key"));
                 }
-                Ok(Value::Boolean(tag.name == "true"))
+                entries.push((text_of(*key)?, value(*inner, depth + 1)?));
             }
-            "string" | "data" | "integer" | "real" | "date" => {
-                let text = if empty { String::new() } else { self.text_of(tag.name)? };
-                self.scalar(tag.name, text)
-            }
-            _ => Err(self.error("an element that plists do not have")),
+            Ok(Value::Map(entries))
         }
-    }
-
-    fn dictionary(&mut self, depth: usize) -> Result<Value, Error> {
-        let mut entries = Vec::new();
-        loop {
-            let tag = self.tag()?;
-            let key = match (tag.name, tag.kind) {
-                ("dict", XmlTagKind::Close) => return Ok(Value::Map(entries)),
-                ("key", XmlTagKind::Open) => self.text_of("key")?,
-                ("key", XmlTagKind::Empty) => String::new(),
-                _ => return Err(self.error("no key")),
-            };
-            let tag = self.tag()?;
-            entries.push((key, self.value(tag, depth + 1)?));
+        "array" => {
+            let values = elements(node)?.into_iter().map(|inner| value(inner, depth + 1));
+            Ok(Value::List(values.collect::<Result<_, _>>()?))
         }
-    }
-
-    fn array(&mut self, depth: usize) -> Result<Value, Error> {
-        let mut values = Vec::new();
-        loop {
-            let tag = self.tag()?;
-            if tag.name == "array" && tag.kind == XmlTagKind::Close {
-                return Ok(Value::List(values));
-            }
-            values.push(self.value(tag, depth + 1)?);
+        name @ ("true" | "false") if node.children().next().is_none() => {
+            Ok(Value::Boolean(name == "true"))
         }
-    }
-
-    fn scalar(&self, name: &str, text: String) -> Result<Value, Error> {
-        let value = match name {
-            "string" => Some(Value::Text(text)),
-            "date" => Some(Value::Date(text)),
-            "data" => data(&text).map(Value::Data),
-            "real" => text.trim().parse().ok().map(Value::Real),
-            _ => integer(text.trim()).map(Value::Integer),
-        };
-        value.ok_or_else(|| self.error("an element holds what it cannot"))
-    }
-
-    /// Reads the text up to the end of an element.
-    fn text_of(&mut self, name: &str) -> Result<String, Error> {
-        let mut text = String::new();
-        loop {
-            let rest = self.rest();
-            let end = rest.find(['<', '&']).ok_or_else(|| self.error("an element has no end"))?;
-            text.push_str(&rest[..end]);
-            self.at += end;
-            let rest = self.rest();
-            if rest.starts_with('&') {
-                text.push(self.entity()?);
-            } else if rest.starts_with("<!--") {
-                self.skip_past("-->")?;
-            } else if let Some(inner) = rest.strip_prefix("<![CDATA[") {
-                let end = inner.find("]]>").ok_or_else(|| self.error("no end"))?;
-                text.push_str(&inner[..end]);
-                self.at += "<![CDATA[".len() + end + "]]>".len();
-            } else {
-                self.close(name)?;
-                return Ok(text);
-            }
+        name @ ("string" | "data" | "integer" | "real" | "date") => {
+            scalar(name, text_of(node)?).ok_or_else(|| error("an element holds what it cannot"))
         }
+        _ => Err(error("an element that plists do not have")),
     }
+}
 
-    fn entity(&mut self) -> Result<char, Error> {
-        // The longest is `&#x10ffff;`.
-        let inner = &self.rest()[1..];
-        let end = inner.bytes().take(12).position(|letter| letter == b';');
-        let unknown = || self.error("an entity that XML does not have");
-        let name = &inner[..end.ok_or_else(unknown)?];
-        let letter = match name {
-            "amp" => Some('&'),
-            "lt" => Some('<'),
-            "gt" => Some('>'),
-            "quot" => Some('"'),
-            "apos" => Some('\''),
-            _ => {
-                let number = name.strip_prefix('#').ok_or_else(unknown)?;
-                let code = match number.strip_prefix('x') {
-                    Some(hex) => u32::from_str_radix(hex, 16),
-                    None => number.parse(),
-                };
-                code.ok().and_then(char::from_u32)
-            }
-        };
-        let letter = letter.ok_or_else(unknown)?;
-        self.at += name.len() + 2;
-        Ok(letter)
+fn scalar(name: &str, text: String) -> Option<Value> {
+    match name {
+        "string" => Some(Value::Text(text)),
+        "date" => Some(Value::Date(text)),
+        "data" => data(&text).map(Value::Data),
+        "real" => text.trim().parse().ok().map(Value::Real),
+        _ => integer(text.trim()).map(Value::Integer),
+    }
+}
+
+/// Returns the text of an element without elements; comments in it are skipped.
+fn text_of(node: Node<'_, '_>) -> Result<String, Error> {
+    match node.children().find(Node::is_element) {
+        Some(inner) => Err(malformed("an element in a text", inner.range().start)),
+        None => Ok(node.children().filter(Node::is_text).filter_map(|text| text.text()).collect()),
     }
 }
 
@@ -325,7 +210,6 @@ mod tests {
             "<dict><key>a</key></dict>",
             "<string>a",
             "<string>&nbsp;</string>",
-            "<string>&#xd800;</string>",
             "<data>!</data>",
             "<set/>",
             "<integer>1.5</integer>",
@@ -335,12 +219,18 @@ mod tests {
             "<array><true/></dict>",
             "text",
             "<string>&\u{e9}\u{e9}\u{e9}\u{e9}\u{e9}",
+            "<string>a<true/></string>",
+            "<array>a<true/></array>",
+            "<x:true xmlns:x=\"y\"/>",
         ] {
             assert!(value(inner).is_err(), "{inner}");
         }
         assert!(parse(b"\xff\xfe").is_err());
         let bomb = b"<!DOCTYPE plist [<!ENTITY a \"aa\">]><plist><string>&a;</string></plist>";
         assert!(parse(bomb).is_err());
+        let behind =
+            b"<!-- <!DOCTYPE> --><!DOCTYPE plist [<!ENTITY a \"aa\">]><plist><true/></plist>";
+        assert!(parse(behind).is_err());
     }
 
     #[test]
