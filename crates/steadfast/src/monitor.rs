@@ -193,6 +193,7 @@ pub struct EventCounts {
 ///
 /// An error of a single file is not a [`crate::Error`]: it is counted here, and affects
 /// [`Summary::exit_status`].
+// Over 15 fields: each is a fact of one run, and reports show them side by side.
 #[derive(Clone, Debug, Default)]
 #[must_use]
 #[non_exhaustive]

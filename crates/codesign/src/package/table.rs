@@ -61,7 +61,7 @@ pub(super) struct StoredFile {
 }
 
 /// The table, with ranges from the start of the heap.
-pub(super) struct Table {
+pub(super) struct PackageTable {
     pub(super) heap_at: u64,
     pub(super) algorithm: Algorithm,
     /// The checksum of the table as it is, and where the heap has one.
@@ -77,8 +77,8 @@ pub(super) struct Table {
     pub(super) used: Vec<Range<u64>>,
 }
 
-impl Table {
-    pub(super) fn read(source: &dyn ReadAt) -> Result<Table, Error> {
+impl PackageTable {
+    pub(super) fn read(source: &dyn ReadAt) -> Result<PackageTable, Error> {
         let system = |error| Error::system("read the table of contents", error);
         let header = read_range(source, 0, HEADER_LEN).map_err(system)?;
         let fields = IntegerReader::big(&header);
@@ -114,7 +114,7 @@ impl Table {
             return Err(malformed("another checksum than the header"));
         }
         let heap_len = source.len_bytes().saturating_sub(heap_at);
-        let mut table = Table {
+        let mut table = PackageTable {
             heap_at,
             algorithm,
             checksum: digest(algorithm, &[&packed]),

@@ -330,7 +330,7 @@ fn card(visitor: &Visitor, file: &LookedUp, now: Timestamp) -> Markup {
             }
             @if let Ok(read) = &file.dropped.read {
                 details .fold.plain {
-                    summary { (small_icon("chevron")) "Fingerprints" }
+                    summary { (small_icon("chevron")) "Digests" }
                     div .body {
                         @for (algorithm, digest) in &read.digests {
                             p .digest { (algorithm.name()) " " code { (digest) } }

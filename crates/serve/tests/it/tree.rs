@@ -172,7 +172,7 @@ fn a_root_that_becomes_a_link_is_served_no_more() {
     let drop = browser.post("/drop", &format!("place=0/{SECRET}"));
     for page in [drop.header("location").unwrap(), "/", "/history?place=0/", "/code?place=0/"] {
         let text = browser.get(page).text();
-        assert!(!text.contains("Fingerprints"), "{page}: {text}");
+        assert!(!text.contains("Digests"), "{page}: {text}");
     }
     assert!(browser.get("/").text().contains("is not connected"));
     let left: Vec<_> = fs::read_dir(served.outside.path()).unwrap().collect();
