@@ -257,19 +257,7 @@ impl Recorder {
         let standing = state_after(&was, seen, &outcome);
         self.report_tag(path(), &was, seen, &outcome, say);
         let checked = seen.is_checked() && !outcome.lost;
-        let mut facts = if seen.has_facts { seen.record.facts } else { was.facts };
-        let proves = (seen.is_checked() && standing.proves()) || seen.changed_tag();
-        if !proves && row.last_proved(slice_run) != 0 {
-            // The change time of the last proof is the evidence of later verdicts.
-            facts.ctime = was.facts.ctime;
-        }
-        if !proves && was.standing.keeps_date() && standing.keeps_date() {
-            facts.mtime = was.facts.mtime;
-        }
-        if !seen.is_checked() && standing.proves() && was.tag.is_some() && outcome.tag == was.tag {
-            // No run has read what was written since, so a comparison must go on to find it.
-            (facts.length, facts.mtime) = (was.facts.length, was.facts.mtime);
-        }
+        let facts = facts_after(&was, seen, &outcome, standing, proved != 0);
         let record = FileRecord { facts, tag: outcome.tag, standing };
         let same_contents = match (&was.tag, &outcome.tag) {
             (Some(was), Some(now)) => was.same_contents(now),
@@ -533,6 +521,30 @@ fn may_be_another(was: &FileRecord, seen: &ObservedFile) -> bool {
         Some(own) => !own.same_contents(&known),
         None => seen.changed_tag() || seen.verdict == Some(Verdict::Untagged),
     }
+}
+
+/// Decides what is kept of the status of a file after the run.
+fn facts_after(
+    was: &FileRecord,
+    seen: &ObservedFile,
+    outcome: &TagOutcome,
+    standing: FileState,
+    has_proof: bool,
+) -> FileFacts {
+    let mut facts = if seen.has_facts { seen.record.facts } else { was.facts };
+    let proves = (seen.is_checked() && standing.proves()) || seen.changed_tag();
+    if !proves && has_proof {
+        // The change time of the last proof is the evidence of later verdicts.
+        facts.ctime = was.facts.ctime;
+    }
+    if !proves && was.standing.keeps_date() && standing.keeps_date() {
+        facts.mtime = was.facts.mtime;
+    }
+    if !seen.is_checked() && standing.proves() && was.tag.is_some() && outcome.tag == was.tag {
+        // No run has read what was written since, so a comparison must go on to find it.
+        (facts.length, facts.mtime) = (was.facts.length, was.facts.mtime);
+    }
+    facts
 }
 
 /// Decides the state of a file after the run.
