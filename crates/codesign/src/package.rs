@@ -18,7 +18,7 @@ use lzma_rust2::XzReader;
 use steadfast_digest::Algorithm;
 use steadfast_sys::source::{Part, ReadAt, read_range};
 
-use self::table::{Encoding, StoredFile, PackageTable};
+use self::table::{Encoding, PackageTable, StoredFile};
 use crate::apple::AppleError;
 use crate::certificate::Certificate;
 use crate::error::{Error, ErrorKind};

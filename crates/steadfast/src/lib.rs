@@ -136,8 +136,8 @@ pub use crate::read::Origin;
 pub use crate::reference::Reference;
 pub use crate::run::{
     CatalogueOptions, CatalogueUse, CheckOptions, Controls, DatalessUse, DueChoice, HashOptions,
-    InitOptions, Options, ReadFrom, ReadingOptions, RetagOptions, SuspectUse, TagOptions,
-    TreeChanges, UpdateOptions, Verb, changes,
+    InitOptions, Options, ReadFrom, ReadingOptions, RenamedFile, RetagOptions, SuspectUse,
+    TagOptions, TreeChanges, UpdateOptions, Verb, changes,
 };
 pub use crate::selection::Selection;
 pub use crate::verb_kind::VerbKind;

@@ -21,6 +21,7 @@ mod options;
 mod quick;
 mod read;
 mod recording;
+mod renamed;
 mod settings;
 mod show;
 mod source;
@@ -54,6 +55,7 @@ pub use options::{
 pub use quick::quick;
 pub use read::read_without_hashing;
 use recording::RunRecording;
+pub use renamed::RenamedFile;
 use settings::RunSettings;
 pub use settings::prepare_open_files;
 pub(crate) use settings::{engine_of, lanes_of, queue_depth_of, workers_of};

@@ -1,7 +1,7 @@
 //! How a folder under watch is: what its catalogue knows, its schedule, and what its drives say.
 
 use std::collections::BTreeSet;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use steadfast::{ExitStatus, FolderFacts, FolderState, FolderWord};
 use steadfast_sys::file::age_s;
@@ -76,6 +76,13 @@ impl FolderTrouble {
     }
 }
 
+/// Leaves out paths beneath other ones.
+pub(crate) fn outermost(paths: BTreeSet<String>) -> BTreeSet<String> {
+    let is_above = |above: &Path| paths.contains(&*above.to_string_lossy());
+    let is_beneath = |path: &String| Path::new(path).ancestors().skip(1).any(is_above);
+    paths.iter().filter(|path| !is_beneath(path)).cloned().collect()
+}
+
 /// A folder.
 #[derive(Clone, Debug)]
 pub struct FolderStatus {
@@ -116,6 +123,7 @@ impl FolderStatus {
             let days = unstarted_s.map(|seconds| format!("for {} days", seconds / 86_400));
             troubles.extend(days.map(|days| of(TroubleKind::NotStarted, "", &days)));
         }
+        let unlisted = outermost(unlisted);
         troubles.extend(unlisted.iter().map(|path| of(TroubleKind::Unlisted, path, "")));
         let dangers =
             self.drives.iter().flat_map(|drive| drive.dangers().map(move |one| (drive, one)));

@@ -14,6 +14,9 @@ use crate::schedule::CheckSchedule;
 /// by a few hours, for timers that vary.
 const GRACE_S: i64 = 2 * 86_400 - 6 * 3_600;
 
+/// The most places that could not be looked at, and damaged sets, that a journal keeps.
+pub(crate) const KEPT_MAX: usize = 100;
+
 /// The last run of a schedule, and what became of its later starts.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]

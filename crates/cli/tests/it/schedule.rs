@@ -2,8 +2,10 @@
 
 use std::cell::Cell;
 use std::fs;
-use std::os::unix::fs::PermissionsExt as _;
+use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
+use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
 use crate::tree::{Outcome, Tree};
 
@@ -12,6 +14,8 @@ struct Household {
     tree: Tree,
     /// By how many days its clock is ahead.
     ahead: Cell<i64>,
+    /// Whether the program runs as a user without rights to everything.
+    is_plain: Cell<bool>,
 }
 
 impl Household {
@@ -21,7 +25,7 @@ impl Household {
             tree = tree.file(format!("photos/{number}"), format!("photograph {number}").as_bytes());
         }
         fs::create_dir_all(tree.state("home")).unwrap();
-        let household = Household { tree, ahead: Cell::new(0) };
+        let household = Household { tree, ahead: Cell::new(0), is_plain: Cell::new(false) };
         household.run(&["init", "--tags-only", "photos"]).succeeds();
         household.run(&["tag", "photos"]).succeeds();
         household
@@ -36,7 +40,24 @@ impl Household {
         command
             .env("XDG_CONFIG_HOME", self.tree.state("home/config"))
             .env("STEADFAST_AHEAD_S", (self.ahead.get() * 86_400).to_string());
+        if self.is_plain.get() && is_root() {
+            command.uid(12_345).gid(12_345);
+        }
         Outcome::of(&mut command)
+    }
+
+    /// Lets the program run as a user without rights to everything, who owns the files.
+    fn become_plain(&self) {
+        self.is_plain.set(true);
+        if is_root() {
+            let home = self.tree.state("home");
+            fs::set_permissions(home.parent().unwrap(), fs::Permissions::from_mode(0o755)).unwrap();
+            let root = self.tree.path("");
+            fs::set_permissions(&root, fs::Permissions::from_mode(0o755)).unwrap();
+            let mut chown = Command::new("chown");
+            chown.args(["-R", "12345:12345"]).args([root, home]);
+            assert!(chown.status().unwrap().success());
+        }
     }
 
     fn add(&self, more: &[&str]) -> Outcome {
@@ -70,6 +91,10 @@ impl Household {
         self.run(&["alert", "add", "--command", tool.to_str().unwrap()]).succeeds();
         log
     }
+}
+
+fn is_root() -> bool {
+    fs::metadata("/proc/self").is_ok_and(|own| own.uid() == 0)
 }
 
 /// The messages so far, as JSON.
@@ -699,4 +724,189 @@ fn a_move_to_another_catalogued_folder_is_a_move_and_the_loss_of_a_copy_is_none(
     household.night().ends(1);
     let told = messages(&log);
     assert_eq!((told.len(), &told[1]["open"]["missing"]), (2, &1.into()), "{told:?}");
+}
+
+#[test]
+fn a_renamed_file_is_never_gone() {
+    for more in [&["--cover", "1d"][..], &["--cover", "60d"], &["--cover", "1d", "--update"]] {
+        let household = Household::new(60);
+        let log = household.listen();
+        household.add(more).succeeds();
+        household.night().succeeds();
+        let to = |name: &str| household.tree.path(format!("photos/{name}"));
+        fs::rename(household.photo(7), to("renamed")).unwrap();
+        // Over another known file, whose contents are gone, and of whose name something is there.
+        fs::rename(household.photo(8), household.photo(9)).unwrap();
+        // A fifth of the files, with their folder.
+        fs::create_dir(to("album")).unwrap();
+        for number in 20..32 {
+            fs::rename(household.photo(number), to(&format!("album/{number}"))).unwrap();
+        }
+        household.age(1);
+        let night = household.night();
+        let told = messages(&log);
+        assert!(told.is_empty(), "{more:?}: {told:?}\n{}", night.stdout());
+        let status = status_of(&household);
+        assert_eq!((&status["open"], &status["files"]), (&serde_json::json!({}), &59.into()));
+        household.age(1);
+        household.night().succeeds();
+        assert_eq!(messages(&log).len(), 0, "{more:?}");
+    }
+}
+
+#[test]
+fn a_missing_file_that_comes_back_under_another_name_is_settled() {
+    for more in [&["--cover", "60d"][..], &["--cover", "60d", "--update"]] {
+        let household = Household::new(60);
+        let log = household.listen();
+        household.add(more).succeeds();
+        let away = household.tree.path("away");
+        fs::rename(household.photo(7), &away).unwrap();
+        household.night().ends(1);
+        assert_eq!(messages(&log)[0]["open"]["missing"], 1);
+        fs::rename(&away, household.tree.path("photos/found")).unwrap();
+        household.age(1);
+        household.night().succeeds();
+        let told = messages(&log);
+        assert_eq!((told.len(), &told[1]["settled"]), (2, &1.into()), "{told:?}");
+        let subject = told[1]["subject"].as_str().unwrap();
+        assert!(subject.ends_with(": 7 is no longer missing"), "{subject}");
+        assert_eq!(status_of(&household)["open"], serde_json::json!({}));
+    }
+}
+
+#[test]
+fn edits_of_many_nights_are_told_one_by_one_and_are_no_mass_change() {
+    let household = Household::new(60);
+    let log = household.listen();
+    household.add(&["--cover", "60d"]).succeeds();
+    for night in 0..4 {
+        for number in [2 * night, 2 * night + 1] {
+            fs::write(household.photo(number), format!("edited {number}")).unwrap();
+        }
+        let touched = fs::File::options().write(true).open(household.photo(30 + night)).unwrap();
+        touched.set_modified(std::time::SystemTime::now()).unwrap();
+        household.age(1);
+        household.night().ends(1);
+        let told = messages(&log);
+        let last = told.last().unwrap();
+        assert_eq!((told.len(), &last["new"]), (night + 1, &2.into()), "{told:?}");
+        assert_eq!(last["open"], serde_json::json!({ "modified": 2 * night + 2 }));
+    }
+    for number in 20..24 {
+        fs::write(household.photo(number), "encrypted, pay us").unwrap();
+    }
+    household.age(1);
+    let night = household.night().ends(1);
+    assert!(night.stderr().contains("4 of 60 files are missing or modified"), "{}", night.stderr());
+}
+
+#[test]
+fn a_folder_that_cannot_be_opened_is_told_once_as_one_and_is_no_mass_change() {
+    for more in [&["--cover", "4d"][..], &["--cover", "4d", "--update"]] {
+        let household = Household::new(60);
+        let album = household.tree.path("photos/album");
+        fs::create_dir(&album).unwrap();
+        for number in 0..20 {
+            fs::rename(household.photo(number), album.join(number.to_string())).unwrap();
+        }
+        household.run(&["tag", "photos"]).succeeds();
+        household.become_plain();
+        let log = household.tree.state("home/log");
+        let keep = format!("cat >> '{0}'; echo >> '{0}'", log.display());
+        household.run(&["alert", "add", "--command", "sh", "-c", &keep]).succeeds();
+        household.add(more).succeeds();
+        household.night().succeeds();
+        fs::set_permissions(&album, fs::Permissions::from_mode(0o000)).unwrap();
+        fs::remove_file(household.photo(30)).unwrap();
+        for _ in 0..3 {
+            household.age(1);
+            household.night();
+            household.run(&["status"]).ends(1);
+        }
+        let told = messages(&log);
+        let open = serde_json::json!({ "missing": 1, "unlisted": 1 });
+        assert_eq!((told.len(), &told[0]["open"]), (1, &open), "{told:?}");
+        let mut night = household.run(&["check", "photos"]);
+        assert!(night.status != 0, "{}", night.stdout());
+        fs::set_permissions(&album, fs::Permissions::from_mode(0o755)).unwrap();
+        household.age(1);
+        night = household.night();
+        let told = messages(&log);
+        assert_eq!((told.len(), &told[1]["settled"]), (2, &1.into()), "{told:?}");
+        let subject = told[1]["subject"].as_str().unwrap();
+        assert!(subject.ends_with(": album can be opened again"), "{subject}\n{}", night.stdout());
+        assert_eq!(status_of(&household)["open"], serde_json::json!({ "missing": 1 }));
+    }
+}
+
+#[test]
+fn moves_between_catalogued_folders_are_moves_in_every_command() {
+    let household = Household::new(60);
+    let other = household.tree.path("music");
+    fs::create_dir(&other).unwrap();
+    fs::write(other.join("song"), "a song").unwrap();
+    household.run(&["init", "music"]).succeeds();
+    household.age(1);
+    household.run(&["check", "photos"]).succeeds();
+    household.age(1);
+    for number in 0..10 {
+        fs::rename(household.photo(number), other.join(number.to_string())).unwrap();
+    }
+    let check = household.run(&["check", "--json", "photos"]).ends(1);
+    assert_eq!(check.summary()["verdicts"]["missing"], 10, "nobody has met them there");
+    household.run(&["tag", "music"]).succeeds();
+    // That is no mass change, and asks for no consent.
+    household.run(&["update", "photos"]).succeeds();
+    let check = household.run(&["check", "--json", "photos"]).succeeds();
+    assert_eq!(check.summary()["verdicts"]["missing"], 0, "{}", check.stdout());
+    assert_eq!(status_of(&household)["open"], serde_json::json!({}));
+    fs::rename(household.photo(20), other.join("20")).unwrap();
+    household.run(&["tag", "music"]).succeeds();
+    let check = household.run(&["check", "--json", "photos"]).succeeds();
+    assert_eq!(check.summary()["verdicts"]["moved"], 1, "{}", check.stdout());
+}
+
+#[test]
+fn all_is_well_is_told_once_a_week_and_only_if_it_is() {
+    let household = Household::new(60);
+    let log = household.listen();
+    let tool = household.tree.state("tool");
+    household.run(&["alert", "add", "--weekly", "--command", tool.to_str().unwrap()]).succeeds();
+    household.add(&["--cover", "3d"]).succeeds();
+    let well_told = || {
+        let all = messages(&log);
+        let is_well = |one: &&serde_json::Value| {
+            one["subject"].as_str().unwrap().ends_with(": all is well") && one["priority"] == "low"
+        };
+        all.iter().filter(is_well).count()
+    };
+    for _ in 0..15 {
+        household.night().succeeds();
+        household.age(1);
+    }
+    assert_eq!(well_told(), 3, "on days 0, 7 and 14");
+    fs::remove_file(household.photo(3)).unwrap();
+    for _ in 0..9 {
+        household.night().ends(1);
+        household.age(1);
+    }
+    assert_eq!(well_told(), 3, "not while a file is missing");
+}
+
+#[test]
+fn an_edit_is_seen_although_a_run_that_did_not_read_it_came_first() {
+    let household = Household::new(60);
+    household.add(&["--cover", "60d"]).succeeds();
+    household.night().succeeds();
+    fs::write(household.photo(3), "an edited photograph").unwrap();
+    household.run(&["tag", "photos"]).succeeds();
+    household.night().ends(1);
+    assert_eq!(status_of(&household)["open"], serde_json::json!({ "modified": 1 }));
+    for number in 0..10 {
+        fs::write(household.photo(number), "encrypted, pay us").unwrap();
+    }
+    household.run(&["tag", "photos"]).succeeds();
+    let update = household.run(&["update", "photos"]).ends(1);
+    assert!(update.stderr().contains("10 of 60 files"), "{}", update.stderr());
 }

@@ -10,12 +10,15 @@ use std::path::PathBuf;
 use steadfast_manifest::tag::Tag;
 use steadfast_sys::file::{FileKind, Status};
 
+use super::runs::{RunRecord, RunState};
 use super::{Catalogue, CatalogueError, CatalogueReader, CataloguedTree};
 use crate::event::FilePath;
-use crate::file_state::FileState;
 
-/// Missing files that are looked for.
-const SOUGHT_MAX: usize = 10_000;
+/// Missing files that are looked for at a time.
+pub(super) const SOUGHT_MAX: usize = 10_000;
+
+/// Runs that are read at a time.
+const RUNS_READ: u32 = 64;
 
 /// A file that was moved to another tree.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -27,37 +30,32 @@ pub struct MovedElsewhere {
 }
 
 impl Catalogue {
-    /// Looks in other trees for the files that are known to be missing in this one, and were there
-    /// at a time in seconds since 1970. Opens none of them.
+    /// Looks in other trees for files that are gone from this one, and were there at a time in
+    /// seconds since 1970. `gone` are paths from the root. Opens none of the files.
     ///
     /// # Errors
     /// If this catalogue cannot be read. Another one that cannot be read has none of them.
     pub fn moved_elsewhere(
         &self,
+        gone: &[PathBuf],
         others: &[CataloguedTree],
         seen_s: i64,
     ) -> Result<Vec<MovedElsewhere>, CatalogueError> {
-        let mut gone = Vec::new();
-        self.failures(&mut |failure| {
-            if !failure.settled && failure.standing == FileState::Missing {
-                gone.push(failure.path);
-            }
-            match gone.len() < SOUGHT_MAX {
-                true => ControlFlow::Continue(()),
-                false => ControlFlow::Break(()),
-            }
-        })?;
-        let reader = CatalogueReader::beside(self)?;
-        let mut sought = Vec::new();
-        for path in gone {
-            let known = reader.known_file(&FilePath::whole(&self.root.join(&path)))?;
-            sought.extend(known.and_then(|known| known.tag).map(|tag| (path, tag)));
-        }
-        let mut moved = Vec::new();
         let is_apart = |other: &&CataloguedTree| {
             !other.root.starts_with(&self.root) && !self.root.starts_with(&other.root)
         };
-        for other in others.iter().filter(is_apart) {
+        let others: Vec<&CataloguedTree> = others.iter().filter(is_apart).collect();
+        let mut moved = Vec::new();
+        if gone.is_empty() || others.is_empty() {
+            return Ok(moved);
+        }
+        let reader = CatalogueReader::beside(self)?;
+        let mut sought = Vec::new();
+        for path in gone.iter().take(SOUGHT_MAX) {
+            let known = reader.known_file(&FilePath::whole(&self.root.join(path)))?;
+            sought.extend(known.and_then(|known| known.tag).map(|tag| (path.clone(), tag)));
+        }
+        for other in others {
             let found =
                 if sought.is_empty() { None } else { arrivals(other, seen_s, &sought).ok() };
             for (to, tag) in found.into_iter().flatten() {
@@ -70,6 +68,26 @@ impl Catalogue {
             }
         }
         Ok(moved)
+    }
+
+    /// Returns when the last run began that met every file, in seconds since 1970; the beginning of
+    /// time if none did.
+    ///
+    /// # Errors
+    /// If the catalogue cannot be read.
+    pub fn last_walk_s(&self) -> Result<i64, CatalogueError> {
+        let mut before = i64::MAX;
+        loop {
+            let runs = self.runs(before, RUNS_READ)?;
+            let is_walk = |run: &&RunRecord| {
+                run.state == RunState::Whole && run.files >= run.totals.entries.cast_unsigned()
+            };
+            if let Some(walk) = runs.iter().find(is_walk) {
+                return Ok(walk.started.seconds);
+            }
+            let Some(last) = runs.last() else { return Ok(i64::MIN) };
+            before = last.id;
+        }
     }
 }
 

@@ -3,6 +3,7 @@
 //! The files that were not found wait in a temporary table, because millions may have been renamed.
 //! `moved.rs` finds where they are now.
 
+use std::collections::HashMap;
 use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 
@@ -11,6 +12,7 @@ use rusqlite::Connection;
 use super::column;
 use super::directory::Paths;
 use super::displaced::DisplacedFile;
+use super::elsewhere::SOUGHT_MAX;
 use super::entry::FileRow;
 use super::error::DbError;
 use super::happening::Happening;
@@ -18,7 +20,7 @@ use super::not_visited::{Presence, presence_at};
 use super::observation::ObservedFile;
 use super::recorder::Recorder;
 use super::slice::{Settled, rows_of, slice_with};
-use super::writes;
+use super::{Catalogue, writes};
 use crate::file_state::FileState;
 use crate::finding::{Finding, Say};
 use crate::verb_kind::VerbKind;
@@ -39,6 +41,9 @@ struct MissingPlace {
     /// The run that judged its slice.
     slice_run: i64,
 }
+
+/// Where missing files are in other trees: their paths from the root, and absolute ones.
+type Elsewhere = HashMap<PathBuf, PathBuf>;
 
 impl Recorder {
     /// Notes a file that was not found. `slice_run` judged its slice.
@@ -85,12 +90,42 @@ impl Recorder {
                 return Ok(());
             }
             self.recognise_displaced()?;
-            self.settle_each_missing(say)?;
+            let elsewhere = self.find_elsewhere()?;
+            self.settle_each_missing(&elsewhere, say)?;
         }
         if self.early_end.cut_short { Ok(()) } else { self.follow_departed() }
     }
 
-    fn settle_each_missing(&mut self, say: &mut Say<'_>) -> Result<(), DbError> {
+    /// Looks in other catalogued trees for missing files that did not arrive in this one.
+    fn find_elsewhere(&self) -> Result<Elsewhere, DbError> {
+        if self.others.is_empty() || !self.mode.writes {
+            return Ok(Elsewhere::new());
+        }
+        let catalogue = &self.catalogue;
+        let mut statement = catalogue.db.prepare(
+            "SELECT directory, name FROM temp.missing WHERE digest IS NOT NULL \
+             AND digest NOT IN (SELECT digest FROM temp.arrivals) LIMIT ?",
+        )?;
+        let mut rows = statement.query((SOUGHT_MAX as i64,))?;
+        let (mut gone, mut paths) = (Vec::new(), Paths::default());
+        while let Some(row) = rows.next()? {
+            let (directory, name) = (column::integer(row, 0)?, column::name(row, 1)?);
+            let path = paths.file(&catalogue.db, directory, name)?;
+            if matches!(presence_at(&catalogue.root, &path), Presence::Gone(_)) {
+                gone.push(path);
+            }
+        }
+        // Of what was stored before this run. If that cannot be read, they are missing.
+        let found = Catalogue::open_reader(&catalogue.file)
+            .and_then(|before| before.moved_elsewhere(&gone, &self.others, before.last_walk_s()?));
+        Ok(found.into_iter().flatten().map(|moved| (moved.from, moved.to)).collect())
+    }
+
+    fn settle_each_missing(
+        &mut self,
+        elsewhere: &Elsewhere,
+        say: &mut Say<'_>,
+    ) -> Result<(), DbError> {
         let mut paths = Paths::default();
         let mut after: (i64, Vec<u8>) = (i64::MIN, Vec::new());
         loop {
@@ -102,7 +137,7 @@ impl Recorder {
                 if self.is_stopped() {
                     return Ok(());
                 }
-                let used = self.settle_slice(head, rest, &mut paths, say)?;
+                let used = self.settle_slice(head, (rest, elsewhere), &mut paths, say)?;
                 rest = &rest[used..];
             }
         }
@@ -113,7 +148,7 @@ impl Recorder {
     fn settle_slice(
         &mut self,
         head: &MissingRow,
-        absent: &[MissingRow],
+        (absent, elsewhere): (&[MissingRow], &Elsewhere),
         paths: &mut Paths,
         say: &mut Say<'_>,
     ) -> Result<usize, DbError> {
@@ -148,7 +183,10 @@ impl Recorder {
                     let place = MissingPlace { directory, path, slice_run: slice.checked_run };
                     Some(self.settle_displaced(place, row, here, paths, say)?)
                 }
-                None => self.settle_one(directory, row, slice.checked_run, path, paths, say)?,
+                None => {
+                    let place = MissingPlace { directory, path, slice_run: slice.checked_run };
+                    self.settle_one(place, row, elsewhere, paths, say)?
+                }
             };
             match row {
                 Some(row) => settled.push(row),
@@ -244,29 +282,39 @@ impl Recorder {
     /// Settles one missing file. `None` if its row is removed.
     fn settle_one(
         &mut self,
-        directory: i64,
+        place: MissingPlace,
         mut row: Settled,
-        slice_run: i64,
-        path: PathBuf,
+        elsewhere: &Elsewhere,
         paths: &mut Paths,
         say: &mut Say<'_>,
     ) -> Result<Option<Settled>, DbError> {
+        let directory = place.directory;
         // The file may have returned since the walk.
-        let Presence::Gone(instead) = presence_at(&self.catalogue.root, &path) else {
+        let Presence::Gone(instead) = presence_at(&self.catalogue.root, &place.path) else {
             return Ok(Some(row));
         };
         let record = row.known.record;
         self.judge_after_all(directory, &row.known)?;
-        let place = MissingPlace { directory, path, slice_run };
         if self.follow(&place, &row.known, paths, say)? {
             return Ok(None);
         }
-        let MissingPlace { path, .. } = place;
+        let MissingPlace { path, slice_run, .. } = place;
         let known = record.standing == FileState::Missing;
         let accepted = self.mode.accepts;
-        let tag = record.tag;
+        let (tag, name) = (record.tag, row.known.name.clone());
+        if let (Some(to), Some(tag)) = (elsewhere.get(&path), tag) {
+            self.write_event(
+                directory,
+                &name,
+                Happening::Dropped,
+                FileState::Fine,
+                Some(tag),
+                None,
+            )?;
+            self.report(say, Finding::Moved { from: path, to: to.clone(), tag });
+            return Ok(None);
+        }
         self.report(say, Finding::Missing { path, tag, instead, known, accepted });
-        let name = row.known.name.clone();
         if accepted {
             self.write_event(directory, &name, Happening::Dropped, FileState::Missing, tag, None)?;
             return Ok(None);

@@ -24,7 +24,7 @@ use super::runs::{RunRecord, RunState};
 use super::scope::RunScope;
 use super::slice_cache::SliceCache;
 use super::unlisted;
-use super::{Catalogue, CatalogueError, runs, schema, volume};
+use super::{Catalogue, CatalogueError, CataloguedTree, runs, schema, volume};
 use crate::event::{FileEvent, Subject};
 use crate::finding::{Finding, Say};
 use crate::read::Origin;
@@ -125,6 +125,8 @@ pub struct Recorder {
     pub(super) early_end: EarlyEnd,
     /// Directories that could not be walked.
     unlisted: Vec<PathBuf>,
+    /// Other catalogued trees, in which missing files may be.
+    pub(super) others: Vec<CataloguedTree>,
 }
 
 impl Catalogue {
@@ -199,6 +201,7 @@ impl Recorder {
             medium: VolumeFlush::new(begin.now),
             early_end: EarlyEnd::default(),
             unlisted: Vec::new(),
+            others: Vec::new(),
         })
     }
 
@@ -211,6 +214,11 @@ impl Recorder {
     /// with their sources.
     pub(crate) fn set_repairs(&mut self, repairs: Repairs) {
         self.before.repairs = repairs;
+    }
+
+    /// Sets the other catalogued trees. Missing files that are in one of them have moved there.
+    pub(crate) fn set_others(&mut self, others: Vec<CataloguedTree>) {
+        self.others = others;
     }
 
     /// Makes the files of an empty tree missing ones: the user says that they are lost.

@@ -1,14 +1,14 @@
 //! What changed in a tree, by names and status only, before anything is written; and the consent
 //! to many changes at once.
 
+use std::collections::HashSet;
 use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use steadfast_sys::file::Status;
-
+use super::renamed::{NewNames, RenamedFile};
 use super::{Options, Verb, engine_of, open_catalogue, run_as};
-use crate::catalogue::{Catalogue, CatalogueReader, FileFacts, real_of};
+use crate::catalogue::{Catalogue, CatalogueReader, MovedElsewhere, TreeList, real_of};
 use crate::error::Error;
 use crate::event::{FileEvent, FilePath};
 use crate::file_state::FileState;
@@ -29,15 +29,18 @@ const ALARM_FILES_MIN: u64 = 40;
 pub struct TreeChanges {
     /// Files in the catalogue; without one, selected files with a tag.
     pub files: u64,
-    /// Files that are gone, relative to the root of the catalogue's tree. A file that was renamed
-    /// is among them.
+    /// Files that are gone, relative to the root of the catalogue's tree.
     pub missing: Vec<PathBuf>,
     /// How many of these no earlier run reported.
     pub newly_missing: u64,
     /// How many of the others no run that accepts changes has covered since they were reported.
     pub unanswered: u64,
+    /// Files that were renamed. Those that only seem so are also in `missing`.
+    pub renamed: Vec<RenamedFile>,
     /// Files that seem edited, or were found modified and not tagged since.
     pub edited: Vec<PathBuf>,
+    /// How many of these no earlier run read since they were edited.
+    pub newly_edited: u64,
     /// Folders and files that could not be looked at, as the selection names them.
     pub unreadable: Vec<PathBuf>,
 }
@@ -46,7 +49,7 @@ impl TreeChanges {
     /// Returns whether so many files are newly missing or edited at once that it is an alarm:
     /// another volume may be mounted, or somebody encrypted the files.
     pub fn are_alarming(&self) -> bool {
-        self.is_large(self.newly_missing + self.edited.len() as u64)
+        self.is_large(self.newly_missing + self.newly_edited)
     }
 
     /// Returns whether a run that accepts changes needs consent. That an earlier run reported
@@ -58,6 +61,17 @@ impl TreeChanges {
     /// Returns how many files are missing or edited and not accepted.
     pub fn count(&self) -> u64 {
         self.newly_missing + self.unanswered + self.edited.len() as u64
+    }
+
+    /// Leaves out missing files that were moved to other trees.
+    pub fn leave_out(&mut self, moved: &[MovedElsewhere]) {
+        let moved: HashSet<&PathBuf> = moved.iter().map(|one| &one.from).collect();
+        let before = self.missing.len();
+        self.missing.retain(|path| !moved.contains(path));
+        let left = self.missing.len();
+        // Most of them are not known to be missing yet.
+        self.newly_missing = self.newly_missing.saturating_sub((before - left) as u64);
+        self.unanswered = self.unanswered.min(left as u64 - self.newly_missing);
     }
 
     fn is_large(&self, changed: u64) -> bool {
@@ -95,17 +109,16 @@ fn of_catalogue(
 ) -> Result<TreeChanges, Error> {
     let (root, file) = (catalogue.root().to_owned(), catalogue.file().to_owned());
     let mut changes = TreeChanges { files: catalogue.entries()?, ..TreeChanges::default() };
-    let mut recorded = Vec::new();
+    let (mut gone, mut new) = (Vec::new(), NewNames::beneath(&root));
     let mut say = |finding: Finding| match finding {
-        Finding::Missing { path, known, .. } => {
-            match known {
-                true => recorded.push(path.clone()),
-                false => changes.newly_missing += 1,
-            }
-            changes.missing.push(path);
-        }
+        Finding::Missing { path, known, .. } => gone.push((path, known)),
+        Finding::New { path, .. } => new.add(path),
         Finding::Changed { path, change } if change.length || change.mtime => {
-            changes.edited.push(root.join(path));
+            changes.edited.push(root.join(&path));
+            changes.newly_edited += 1;
+            if change.inode {
+                new.add(path);
+            }
         }
         Finding::FileState { path, standing: FileState::Modified } => {
             changes.edited.push(root.join(path));
@@ -121,18 +134,32 @@ fn of_catalogue(
     };
     let _ = catalogue.quick(selection, now, &options.controls.stop, &mut say, &mut trouble)?;
     changes.unreadable = unreadable;
-    if !recorded.is_empty() {
-        let catalogue = Catalogue::open_reader(&file)?;
-        for path in recorded {
-            changes.unanswered += u64::from(catalogue.is_unanswered(&path)?);
+    if gone.is_empty() {
+        return Ok(changes);
+    }
+    let catalogue = Catalogue::open_reader(&file)?;
+    let reader = CatalogueReader::beside(&catalogue)?;
+    for (path, is_recorded) in gone {
+        let known = reader.known_file(&FilePath::whole(&root.join(&path)))?;
+        let renamed = known.and_then(|known| new.take(&path, &known));
+        let is_there = renamed.as_ref().is_some_and(|renamed| renamed.is_certain);
+        changes.renamed.extend(renamed);
+        if is_there {
+            continue;
         }
+        match is_recorded {
+            true => changes.unanswered += u64::from(catalogue.is_unanswered(&path)?),
+            false => changes.newly_missing += 1,
+        }
+        changes.missing.push(path);
     }
     Ok(changes)
 }
 
 /// Returns what of a selection a run has to visit that only accepts: the names that are gone, and
-/// files whose tags another program replaced. Looks at names and status, and opens no file. `None`
-/// if the whole selection has to be visited: without a catalogue, or if a part is not mounted.
+/// files whose tags another program replaced. Looks at names, status and tags, and reads no
+/// contents. `None` if the whole selection has to be visited: without a catalogue, or if a part is
+/// not mounted.
 ///
 /// A file that was renamed is not gone, and is left out: the next run that reads it finds it.
 ///
@@ -154,10 +181,10 @@ pub(crate) fn to_be_accepted(
     };
     let catalogue = session.into_catalogue();
     let (root, file) = (catalogue.root().to_owned(), catalogue.file().to_owned());
-    let (mut gone, mut new, mut is_whole) = (Vec::new(), Vec::new(), true);
+    let (mut gone, mut new, mut is_whole) = (Vec::new(), NewNames::beneath(&root), true);
     let mut say = |finding: Finding| match finding {
-        Finding::Missing { path, .. } => gone.push(root.join(path)),
-        Finding::New { path, .. } => new.extend(Status::of_link(&root.join(path)).ok()),
+        Finding::Missing { path, .. } => gone.push(path),
+        Finding::New { path, .. } => new.add(path),
         Finding::Unmounted { .. } => is_whole = false,
         _ => {}
     };
@@ -165,16 +192,16 @@ pub(crate) fn to_be_accepted(
     let stop = &options.controls.stop;
     let _ = catalogue.quick(selection, now, stop, &mut say, &mut |_| {})?;
     let catalogue = Catalogue::open_reader(&file)?;
-    let key = |facts: FileFacts| (facts.inode, facts.length, facts.mtime);
-    let arrived: Vec<_> = new.iter().map(|status| key(status.into())).collect();
     let reader = CatalogueReader::beside(&catalogue)?;
     let mut listed = Vec::new();
     for path in gone {
+        let whole = root.join(&path);
         // Something else in its place, or a link above it, has to be walked.
-        is_whole &= path.symlink_metadata().is_err();
-        let known = reader.known_file(&FilePath::whole(&path))?;
-        if known.is_none_or(|known| !arrived.contains(&key(known.facts))) {
-            listed.push(path);
+        is_whole &= whole.symlink_metadata().is_err();
+        let known = reader.known_file(&FilePath::whole(&whole))?;
+        let renamed = known.and_then(|known| new.take(&path, &known));
+        if !renamed.is_some_and(|renamed| renamed.is_certain) {
+            listed.push(whole);
         }
     }
     catalogue.failures(&mut |failure| {
@@ -200,6 +227,7 @@ fn of_tags(selection: &Selection, options: &Options) -> Result<Option<TreeChange
         changes.files += 1;
         if (status.length, status.mtime) != (tag.length, tag.mtime) {
             changes.edited.push(file.path.to_path());
+            changes.newly_edited += 1;
         }
     };
     let options = Options { allow_empty: true, trace: None, survey: false, ..options.clone() };
@@ -229,6 +257,13 @@ pub(crate) fn ensure_consent(
     let Some(mut changes) = changes(selection, options)? else { return Ok(()) };
     if verb.accepts_missing() {
         (changes.newly_missing, changes.unanswered) = (0, 0);
+    } else if changes.need_consent()
+        && let (Some(list), Some(file)) =
+            (&options.catalogue.trees, open_catalogue::file_of(selection, options)?)
+    {
+        let catalogue = Catalogue::open_reader(&file)?;
+        let (others, seen_s) = (TreeList::at(list).read(), catalogue.last_walk_s()?);
+        changes.leave_out(&catalogue.moved_elsewhere(&changes.missing, &others, seen_s)?);
     }
     match changes.need_consent() {
         true => Err(Error::too_many_changes(changes.count(), changes.files)),

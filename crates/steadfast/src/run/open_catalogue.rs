@@ -244,7 +244,7 @@ pub(crate) fn advised(error: CatalogueError) -> Error {
 }
 
 /// Returns the path of the catalogue that a run uses, if it uses one.
-fn file_of(selection: &Selection, options: &Options) -> Result<Option<PathBuf>, Error> {
+pub(super) fn file_of(selection: &Selection, options: &Options) -> Result<Option<PathBuf>, Error> {
     match &options.catalogue.choice {
         CatalogueUse::Off => Ok(None),
         CatalogueUse::At(file) => Ok(Some(file.clone())),

@@ -14,7 +14,7 @@ use super::{Options, ReadFrom};
 use crate::catalogue::Finding;
 use crate::catalogue::{
     self, CatalogueError, CatalogueErrorKind, CatalogueSession, Recorder, Repairs, RunStart,
-    RunState,
+    RunState, TreeList,
 };
 use crate::error::Error;
 use crate::event::{FileEvent, FilePath, Notice};
@@ -68,6 +68,8 @@ impl RunRecording {
         let mut recorder = session.record(&start)?;
         let stop = Arc::clone(&options.controls.stop);
         recorder.stop_by(Arc::clone(&stop));
+        let others = options.catalogue.trees.as_deref().map(TreeList::at);
+        recorder.set_others(others.map(|list| list.read()).unwrap_or_default());
         Ok(RunRecording { recorder: Some(recorder), paths, records_missing: false, notice, stop })
     }
 
