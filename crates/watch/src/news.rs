@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use steadfast::{ExitStatus, FolderState, Timestamp};
+use steadfast::{ExitStatus, FileState, FolderState, Timestamp};
 
 use crate::alert::channel::{Delivery, Sender, side_by_side};
 use crate::alert::config::{Alert, AlertList, Channel, Occasion};
@@ -89,13 +89,13 @@ impl FolderNews<'_> {
             _ => !is_put_off && alert.is_for(&self.schedule.name),
         };
         side_by_side(alerts.alerts().iter().filter(due), |alert| match &alert.channel {
-            Channel::Ping(url) => self.ping(alert, url),
-            _ => self.tell(alert),
+            Channel::Ping(url) => self.send_state(alert, url),
+            _ => self.send_news(alert),
         })
     }
 
     /// Tells a monitor the state of the folder, or the worst of all if it is for all.
-    fn ping(&self, alert: &Alert, url: &str) -> Result<(), Error> {
+    fn send_state(&self, alert: &Alert, url: &str) -> Result<(), Error> {
         let (status, words) = match alert.schedule {
             Some(_) => {
                 let folder = self.status.root.display();
@@ -107,7 +107,7 @@ impl FolderNews<'_> {
     }
 
     /// Tells a channel what it was not told. What arrived is remembered at once.
-    fn tell(&self, alert: &Alert) -> Result<(), Error> {
+    fn send_news(&self, alert: &Alert) -> Result<(), Error> {
         let FolderNews { schedule, now_s, open, .. } = self;
         let folder = schedule.directory.to_string_lossy();
         let mut told = ToldChannel { news: self, alert, memory: self.places.memory_of(alert) };
@@ -119,9 +119,10 @@ impl FolderNews<'_> {
             facts: self.facts,
             words: &self.sender.words,
             details: alert.details,
+            is_there: &|path| schedule.directory.join(path).symlink_metadata().is_ok(),
         };
         if !news.new.is_empty() && told.send(&subject.trouble(&news))? {
-            told.memory.tell_open(&folder, open, *now_s);
+            told.memory.remember_open(&folder, open, *now_s);
             told.keep()?;
         }
         let last_s = told.memory.mended_s.get(&*folder).copied();
@@ -134,7 +135,7 @@ impl FolderNews<'_> {
             let is_said = |one: &Trouble| mended.iter().any(|file| file.path == one.path);
             let said: Vec<Trouble> = news.settled.extract_if(.., |one| is_said(one)).collect();
             told.memory.mended_s.insert(folder.clone().into_owned(), last_s);
-            told.memory.tell_settled(&folder, &said);
+            told.memory.forget_settled(&folder, &said);
             told.keep()?;
         }
         let last_s = told.memory.moved_s.get(&*folder).copied();
@@ -146,11 +147,11 @@ impl FolderNews<'_> {
             let is_said = |one: &Trouble| moved.iter().any(|file| file.path == one.path);
             let said: Vec<Trouble> = news.settled.extract_if(.., |one| is_said(one)).collect();
             told.memory.moved_s.insert(folder.clone().into_owned(), last_s);
-            told.memory.tell_settled(&folder, &said);
+            told.memory.forget_settled(&folder, &said);
             told.keep()?;
         }
         if !news.settled.is_empty() && told.send(&subject.settled(&news))? {
-            told.memory.tell_settled(&folder, &news.settled);
+            told.memory.forget_settled(&folder, &news.settled);
             told.keep()?;
         }
         let is_silent = !news.is_due() && mended.is_empty() && moved.is_empty();
@@ -158,7 +159,7 @@ impl FolderNews<'_> {
             told.send(&subject.unchanged(&news))?;
         }
         match alert.on {
-            Occasion::Weekly => told.tell_well(),
+            Occasion::Weekly => told.send_all_well(),
             _ => Ok(()),
         }
     }
@@ -185,7 +186,13 @@ impl FolderNews<'_> {
                 drive
                     .is_some_and(|drive| drive.sources.iter().any(|source| *source != "kernel log"))
             }
-            kind if kind.is_catalogued() => self.status.state.facts().is_some(),
+            kind if kind.is_catalogued() => {
+                let is_closed = |one: &Trouble| {
+                    one.kind == TroubleKind::Unlisted
+                        && Path::new(&trouble.path).starts_with(&one.path)
+                };
+                self.status.state.facts().is_some() && !self.open.keys().any(is_closed)
+            }
             _ => true,
         }
     }
@@ -212,11 +219,11 @@ impl ToldChannel<'_> {
     }
 
     fn keep(&self) -> Result<(), Error> {
-        self.memory.write(&self.news.places.told(self.alert))
+        self.memory.write(&self.news.places.memory_file(self.alert))
     }
 
     /// Tells that all folders are well, if a week has passed.
-    fn tell_well(&mut self) -> Result<(), Error> {
+    fn send_all_well(&mut self) -> Result<(), Error> {
         let FolderNews { places, sender, now_s, .. } = self.news;
         let is_week_over = self.memory.well_s.is_none_or(|well_s| {
             steadfast_sys::file::age_s(well_s, *now_s).is_none_or(|age_s| age_s >= REMIND_S)
@@ -244,7 +251,11 @@ fn open_troubles(status: &FolderStatus, words: &AlertWords) -> OpenTroubles {
         let folder = if kind == TroubleKind::Drive { String::new() } else { folder.clone() };
         open.insert(Trouble { kind, path, folder }, TroubleFacts { since_s, text });
     };
+    let mut closed = Vec::new();
     for trouble in status.troubles() {
+        if trouble.kind == TroubleKind::Unlisted {
+            closed.push(trouble.subject.clone());
+        }
         let text = match (trouble.kind, trouble.subject.split(' ').next()) {
             (TroubleKind::Drive, Some(drive)) => format!("{drive}: {}", trouble.text),
             _ => trouble.text,
@@ -259,7 +270,10 @@ fn open_troubles(status: &FolderStatus, words: &AlertWords) -> OpenTroubles {
             }
             for failure in &facts.failures {
                 let path = failure.path.to_string_lossy().into_owned();
-                if let Some(kind) = TroubleKind::of_file(failure.standing) {
+                // That its folder cannot be opened says it already.
+                let is_said = failure.standing == FileState::Unreadable
+                    && closed.iter().any(|folder| failure.path.starts_with(folder));
+                if let Some(kind) = TroubleKind::of_file(failure.standing).filter(|_| !is_said) {
                     add(kind, path, Some(failure.at.seconds), String::new());
                 }
             }

@@ -54,14 +54,14 @@ impl WatchPlaces {
         Journal::of(&self.journals(), &schedule.name)
     }
 
-    /// Returns the file of what was told to a channel.
-    pub(crate) fn told(&self, alert: &Alert) -> PathBuf {
+    /// Returns the file that keeps what was told to a channel.
+    pub(crate) fn memory_file(&self, alert: &Alert) -> PathBuf {
         self.state.join("alerts").join(format!("{}.json", alert.memory_name()))
     }
 
     /// Returns what was told to a channel.
     pub(crate) fn memory_of(&self, alert: &Alert) -> Memory {
-        Memory::read(&self.told(alert))
+        Memory::read(&self.memory_file(alert))
     }
 
     /// Returns the file that lists the catalogued trees.

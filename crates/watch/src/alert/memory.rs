@@ -102,10 +102,8 @@ impl TroubleKind {
 
     /// Returns whether the catalogue of the folder has to be read to know of it.
     pub(crate) fn is_catalogued(self) -> bool {
-        use TroubleKind::{Drive, Failed, MassChange, NotStarted, RepairData};
-        use TroubleKind::{Unknown, Unlisted, Unmounted};
-        let others =
-            [Drive, Failed, MassChange, NotStarted, RepairData, Unknown, Unlisted, Unmounted];
+        use TroubleKind::{Drive, Failed, MassChange, NotStarted, RepairData, Unknown, Unmounted};
+        let others = [Drive, Failed, MassChange, NotStarted, RepairData, Unknown, Unmounted];
         !others.contains(&self)
     }
 
@@ -239,7 +237,7 @@ impl Memory {
     }
 
     /// Remembers that open trouble of a folder was told.
-    pub fn tell_open(&mut self, folder: &str, open: &OpenTroubles, now_s: i64) {
+    pub fn remember_open(&mut self, folder: &str, open: &OpenTroubles, now_s: i64) {
         let paths: BTreeSet<&str> = open.keys().map(|one| one.path.as_str()).collect();
         let is_other = |one: &Trouble| {
             let is_there = !one.path.is_empty() && paths.contains(one.path.as_str());
@@ -250,8 +248,8 @@ impl Memory {
         self.told_s.insert(folder.to_owned(), now_s);
     }
 
-    /// Remembers that troubles of a folder were told to be settled.
-    pub fn tell_settled(&mut self, folder: &str, settled: &[Trouble]) {
+    /// Forgets troubles of a folder that were told to be settled.
+    pub fn forget_settled(&mut self, folder: &str, settled: &[Trouble]) {
         self.told.retain(|one| !settled.contains(one));
         if self.of(folder).next().is_none() {
             self.told_s.remove(folder);
@@ -314,16 +312,16 @@ mod tests {
             let told = news.is_due().then_some((news.new.len(), news.remind, &*settled));
             assert_eq!(told, expected, "day {day}");
             if !news.new.is_empty() {
-                memory.tell_open(FOLDER, open, day * DAY_S);
+                memory.remember_open(FOLDER, open, day * DAY_S);
             }
-            memory.tell_settled(FOLDER, &news.settled);
+            memory.forget_settled(FOLDER, &news.settled);
         }
     }
 
     #[test]
     fn a_file_that_becomes_worse_is_not_settled() {
         let mut memory = Memory::default();
-        memory.tell_open(FOLDER, &troubles(&[(Missing, "a")]), 0);
+        memory.remember_open(FOLDER, &troubles(&[(Missing, "a")]), 0);
         let news = memory.news(FOLDER, &troubles(&[(Corrupt, "a")]), &all, DAY_S);
         assert_eq!((news.new.len(), news.settled.len()), (1, 0));
     }
@@ -332,11 +330,11 @@ mod tests {
     fn a_drive_beneath_two_folders_is_told_once_and_what_was_not_asked_stays() {
         let mut memory = Memory::default();
         let open = troubles(&[(Drive, "sda failing")]);
-        memory.tell_open(FOLDER, &open, 0);
+        memory.remember_open(FOLDER, &open, 0);
         assert!(!memory.news("/srv/music", &open, &all, DAY_S).is_due());
         let asleep = |trouble: &Trouble| trouble.kind != Drive;
         assert!(!memory.news(FOLDER, &troubles(&[]), &asleep, DAY_S).is_due());
-        memory.tell_open(FOLDER, &troubles(&[(Missing, "a")]), DAY_S);
+        memory.remember_open(FOLDER, &troubles(&[(Missing, "a")]), DAY_S);
         assert_eq!(memory.news("/srv/music", &troubles(&[]), &all, DAY_S).settled.len(), 1);
     }
 
@@ -344,7 +342,7 @@ mod tests {
     fn a_clock_that_was_set_back_does_not_silence_reminders() {
         let mut memory = Memory::default();
         let open = troubles(&[(Missing, "a")]);
-        memory.tell_open(FOLDER, &open, 100 * DAY_S);
+        memory.remember_open(FOLDER, &open, 100 * DAY_S);
         assert!(memory.news(FOLDER, &open, &all, 50 * DAY_S).remind);
     }
 
@@ -354,7 +352,7 @@ mod tests {
         let file = folder.path().join("new/photos.json");
         assert_eq!(Memory::read(&file), Memory::default());
         let mut memory = Memory::default();
-        memory.tell_open(FOLDER, &troubles(&[(Missing, "a\n\"b")]), 100);
+        memory.remember_open(FOLDER, &troubles(&[(Missing, "a\n\"b")]), 100);
         memory.write(&file).unwrap();
         assert_eq!(Memory::read(&file), memory);
         fs::write(&file, "{").unwrap();

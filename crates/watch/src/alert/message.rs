@@ -79,6 +79,8 @@ pub(crate) struct MessageSubject<'a> {
     pub(crate) facts: &'a AlertFacts,
     pub(crate) words: &'a AlertWords,
     pub(crate) details: Details,
+    /// Whether there is a file at a path from the root of the folder.
+    pub(crate) is_there: &'a dyn Fn(&str) -> bool,
 }
 
 impl MessageSubject<'_> {
@@ -92,16 +94,21 @@ impl MessageSubject<'_> {
         let still = if news.remind { "still: " } else { "" };
         let mut lines = Vec::new();
         let mut left = PATHS_MAX;
-        for (kind, phrase) in kinds.iter().zip(&phrases) {
-            lines.push(if phrase.ends_with('?') { phrase.clone() } else { format!("{phrase}.") });
-            lines.extend(self.described(*kind, &news.new, &mut left));
+        for (at, (kind, phrase)) in kinds.iter().zip(&phrases).enumerate() {
+            let end = if phrase.ends_with('?') { "" } else { "." };
+            lines.push(capital(phrase) + end);
+            // One path is left for each kind that follows.
+            let most = left.saturating_sub(kinds.len() - at - 1).max(1);
+            let (described, shown) = self.described(*kind, &news.new, most);
+            left = left.saturating_sub(shown);
+            lines.extend(described);
+            lines.extend(self.next_step(*kind));
         }
         let told: u64 = kinds.iter().map(count).sum();
         let others = news.open_count().saturating_sub(told);
         if others > 0 {
             lines.push(format!("Told before and still open: {others}."));
         }
-        lines.extend(kinds.first().and_then(|kind| self.next_step(*kind)));
         let priority = kinds.iter().map(|kind| priority(*kind)).max().unwrap_or(Priority::Normal);
         let news = News { settled: Vec::new(), ..news.clone() };
         self.message(format!("{still}{}", phrases.join(", ")), lines, priority, &news)
@@ -165,16 +172,15 @@ impl MessageSubject<'_> {
     pub(crate) fn settled(&self, news: &News) -> AlertMessage {
         let mut lines: Vec<String> = Vec::new();
         let shown = news.settled.iter().take(PATHS_MAX);
-        lines.extend(shown.map(|trouble| settled(trouble, self.details)));
+        lines.extend(shown.map(|trouble| self.end_of(trouble) + "."));
         lines.dedup();
         let more = news.settled.len().saturating_sub(PATHS_MAX);
         if more > 0 {
             lines.push(format!("And {more} more."));
         }
-        let what = lines.first().map_or("settled", |line| line.trim_end_matches('.')).to_owned();
-        let what = match news.settled.len() {
-            1 => what,
-            several => format!("{several} troubles are settled"),
+        let what = match &news.settled[..] {
+            [one] => self.end_of(one),
+            several => self.ends_of(several),
         };
         let is_well = news.open.is_empty();
         lines.push(match is_well {
@@ -183,6 +189,41 @@ impl MessageSubject<'_> {
         });
         let news = News { new: OpenTroubles::new(), remind: false, ..news.clone() };
         self.message(what, lines, Priority::Low, &news)
+    }
+
+    /// Says that a trouble is over.
+    fn end_of(&self, trouble: &Trouble) -> String {
+        let name = match (self.details, trouble.path.is_empty()) {
+            (Details::Paths, false) => plain(&trouble.path),
+            _ => "1 file".to_owned(),
+        };
+        match ending(trouble.kind, (self.is_there)(&trouble.path)) {
+            FileOrFolder::File([one, _]) => format!("{name} {one}"),
+            FileOrFolder::Folder(sentence) => sentence.to_owned(),
+        }
+    }
+
+    /// Says that several troubles are over, in one line.
+    fn ends_of(&self, settled: &[Trouble]) -> String {
+        let mut counts: BTreeMap<(TroubleKind, bool), usize> = BTreeMap::new();
+        for trouble in settled {
+            let is_there = (self.is_there)(&trouble.path);
+            *counts.entry((trouble.kind, is_there)).or_default() += 1;
+        }
+        let mut phrases: Vec<String> = Vec::new();
+        for ((kind, is_there), count) in counts {
+            let noun = if kind == TroubleKind::Unlisted { "folder" } else { "file" };
+            phrases.push(match (ending(kind, is_there), count) {
+                (FileOrFolder::File([one, _]), 1) => format!("1 {noun} {one}"),
+                (FileOrFolder::File([_, several]), count) => format!("{count} {noun}s {several}"),
+                (FileOrFolder::Folder(sentence), _) => {
+                    let (first, rest) = sentence.split_at(1);
+                    first.to_ascii_lowercase() + rest
+                }
+            });
+        }
+        phrases.dedup();
+        phrases.join(", ")
     }
 
     /// Words that nothing is wrong, or what is known to be wrong already.
@@ -232,8 +273,14 @@ impl MessageSubject<'_> {
         AlertMessage { subject, body, json: document, priority }
     }
 
-    /// Says of one kind of trouble what it means, since when it is, and which files it concerns.
-    fn described(&self, kind: TroubleKind, open: &OpenTroubles, left: &mut usize) -> Vec<String> {
+    /// Says of one kind of trouble what it means, when it was noticed, and which files it concerns,
+    /// of which it names at most so many. Also returns how many it names.
+    fn described(
+        &self,
+        kind: TroubleKind,
+        open: &OpenTroubles,
+        most: usize,
+    ) -> (Vec<String>, usize) {
         let of_kind = open.iter().filter(|(trouble, _)| trouble.kind == kind);
         let mut lines: Vec<String> = meaning(kind).map(str::to_owned).into_iter().collect();
         let texts: BTreeSet<&str> = of_kind
@@ -242,24 +289,23 @@ impl MessageSubject<'_> {
             .filter(|t| !t.is_empty())
             .collect();
         lines.extend(texts.into_iter().take(PATHS_MAX).map(plain));
-        let since_s = of_kind.clone().filter_map(|(_, facts)| facts.since_s).min();
-        lines.extend(since_s.map(|seconds| {
-            format!("Since {}.", (self.words.moment)(Timestamp { seconds, nanoseconds: 0 }))
+        let noticed_s = of_kind.clone().filter_map(|(_, facts)| facts.since_s).min();
+        lines.extend(noticed_s.map(|seconds| {
+            format!("Noticed on {}.", (self.words.moment)(Timestamp { seconds, nanoseconds: 0 }))
         }));
-        let has_paths = kind.is_catalogued() || kind == TroubleKind::Unlisted;
-        if self.details == Details::Paths && has_paths {
-            let paths: Vec<&str> = of_kind
-                .map(|(trouble, _)| trouble.path.as_str())
-                .filter(|path| !path.is_empty())
-                .collect();
-            let shown = paths.len().min(*left);
-            *left -= shown;
-            lines.extend(paths[..shown].iter().map(|path| format!("  {}", plain(path))));
-            if paths.len() > shown {
-                lines.push(format!("  and {} more", paths.len() - shown));
-            }
+        if self.details != Details::Paths || !kind.is_catalogued() {
+            return (lines, 0);
         }
-        lines
+        let paths: Vec<&str> = of_kind
+            .map(|(trouble, _)| trouble.path.as_str())
+            .filter(|path| !path.is_empty())
+            .collect();
+        let shown = paths.len().min(most);
+        lines.extend(paths[..shown].iter().map(|path| format!("  {}", plain(path))));
+        if paths.len() > shown {
+            lines.push(format!("  and {} more", paths.len() - shown));
+        }
+        (lines, shown)
     }
 
     /// Returns what to do next about a kind of trouble, unless its own text says so.
@@ -271,16 +317,15 @@ impl MessageSubject<'_> {
                 format!("To try again: steadfast check {folder}")
             }
             TroubleKind::Failed => format!("To try again: steadfast schedule run --now {schedule}"),
-            TroubleKind::RepairData => format!("To see it: steadfast parity verify {folder}"),
-            TroubleKind::Suspect => {
-                format!(
-                    "If it was you: steadfast update --accept-suspect {folder}\n\
-                     If not: steadfast repair --suspect {folder}"
-                )
-            }
-            TroubleKind::Missing => {
-                format!("If it was you: steadfast update --accept-missing {folder}")
-            }
+            TroubleKind::RepairData => format!("To make it anew: steadfast parity make {folder}"),
+            TroubleKind::Suspect => format!(
+                "If it was you: steadfast update --accept-suspect {folder}\n\
+                 If not, mend it: steadfast repair --suspect {folder}"
+            ),
+            TroubleKind::Missing => format!(
+                "If it was you: steadfast update --accept-missing {folder}\n\
+                 If not, bring it back: steadfast repair --from BACKUP {folder}"
+            ),
             TroubleKind::Modified | TroubleKind::Touched => {
                 format!("If it was you: steadfast update {folder}")
             }
@@ -312,17 +357,30 @@ impl AlertMessage {
     pub fn test(words: &AlertWords) -> AlertMessage {
         let subject = format!("{}: Steadfast: a test; nothing is wrong", words.machine);
         let body = "Messages about your folders will arrive like this one.".to_owned();
-        let json = json!({ "subject": subject, "body": body, "test": true });
-        AlertMessage { subject, body, json, priority: Priority::Low }
+        let mut message = AlertMessage::good(subject, body, words);
+        message.json["test"] = true.into();
+        message
     }
 
     /// Returns the message that all folders are well.
     pub(crate) fn all_well(words: &AlertWords, folders: &[&str]) -> AlertMessage {
         let subject = format!("{}: all is well", words.machine);
-        let body = format!("Nothing is wrong with {}.", folders.join(", "));
-        let json =
-            json!({ "subject": subject, "body": body, "machine": words.machine, "open": {} });
-        AlertMessage { subject, body, json, priority: Priority::Low }
+        let body = format!("Nothing is wrong with {}.", plain(&folders.join(", ")));
+        let mut message = AlertMessage::good(subject, body, words);
+        message.json["open"] = json!({});
+        message
+    }
+
+    /// Returns a message that is of no folder.
+    fn good(subject: String, body: String, words: &AlertWords) -> AlertMessage {
+        let priority = Priority::Low;
+        let json = json!({
+            "subject": subject,
+            "body": body,
+            "machine": words.machine,
+            "priority": priority.to_string(),
+        });
+        AlertMessage { subject, body, json, priority }
     }
 }
 
@@ -337,6 +395,12 @@ fn priority(kind: TroubleKind) -> Priority {
 /// Returns a text in one line, without what a terminal or a mail header would obey.
 fn plain(text: &str) -> String {
     text.replace(char::is_control, "\u{fffd}")
+}
+
+/// Returns a text that begins with a capital letter.
+fn capital(text: &str) -> String {
+    let (first, rest) = text.split_at(text.len().min(1));
+    first.to_ascii_uppercase() + rest
 }
 
 /// Quotes a path for a shell if it needs that.
@@ -359,7 +423,7 @@ fn phrase(kind: TroubleKind, count: u64) -> String {
         }
         TroubleKind::Missing => ("file is gone. Was it you?", "files are gone. Was it you?"),
         TroubleKind::Unreadable => ("file cannot be read", "files cannot be read"),
-        TroubleKind::Unlisted => ("place cannot be opened", "places cannot be opened"),
+        TroubleKind::Unlisted => ("folder cannot be opened", "folders cannot be opened"),
         TroubleKind::TagLost => ("file has lost its tag", "files have lost their tags"),
         TroubleKind::TagReplaced => {
             ("file has a tag of other contents", "files have tags of other contents")
@@ -376,7 +440,7 @@ fn phrase(kind: TroubleKind, count: u64) -> String {
         TroubleKind::Drive => ("drive is in danger", "warnings of drives"),
         TroubleKind::Overdue => return "some files were not checked in time".to_owned(),
         TroubleKind::Unmounted => return "the folder is not there".to_owned(),
-        TroubleKind::Unknown => return "the folder cannot be judged".to_owned(),
+        TroubleKind::Unknown => return "the folder cannot be checked".to_owned(),
         TroubleKind::NotStarted => return "its timer does not start the check".to_owned(),
         TroubleKind::Failed => return "the check could not be made".to_owned(),
         TroubleKind::MassChange => return "unusually many files changed or disappeared".to_owned(),
@@ -390,36 +454,48 @@ fn meaning(kind: TroubleKind) -> Option<&'static str> {
         TroubleKind::Corrupt => "The contents changed, and nothing is known to have written them.",
         TroubleKind::Suspect => "A program of yours may have done it, or it is damage.",
         TroubleKind::Unreadable => "The drive, or the rights of the file, may be the reason.",
-        TroubleKind::Unlisted => "Nothing in there was checked.",
+        TroubleKind::Unlisted => {
+            "Nothing in there was checked. The drive, or the rights of the folder, may be the \
+             reason."
+        }
         TroubleKind::RepairData => "The files are well, but could not be mended from it.",
         _ => return None,
     })
 }
 
-/// Says that a trouble is settled.
-fn settled(trouble: &Trouble, details: Details) -> String {
-    let name = match (details, trouble.path.is_empty()) {
-        (Details::Paths, false) => plain(&trouble.path),
-        _ => "a file".to_owned(),
-    };
-    match trouble.kind {
-        TroubleKind::Missing => format!("{name} is back, or its loss was accepted."),
-        TroubleKind::Unreadable => format!("{name} can be read again."),
-        TroubleKind::Unlisted => format!("{name} can be opened again."),
-        TroubleKind::Corrupt | TroubleKind::Suspect | TroubleKind::Differs => {
-            format!("{name} is whole again.")
-        }
-        TroubleKind::Drive => {
-            format!("{} is no longer reported by the drive.", plain(&trouble.path))
-        }
-        TroubleKind::RepairData => "The repair data is whole again.".to_owned(),
-        TroubleKind::Unfinished => "What was unfinished is done.".to_owned(),
-        TroubleKind::Overdue => "Every file was checked in time.".to_owned(),
-        TroubleKind::Unmounted => "The folder is there again.".to_owned(),
-        TroubleKind::Unknown => "The folder can be judged again.".to_owned(),
-        TroubleKind::NotStarted | TroubleKind::Failed => "Checks run again.".to_owned(),
-        TroubleKind::MassChange => "The many changes are settled.".to_owned(),
-        _ => format!("{name} is as it should be again."),
+/// How the end of a trouble is said.
+enum FileOrFolder {
+    /// Of one file, and of several.
+    File([&'static str; 2]),
+    /// Of the folder: a sentence.
+    Folder(&'static str),
+}
+
+/// Returns how the end of a kind of trouble is said, of a file that is there or not.
+fn ending(kind: TroubleKind, is_there: bool) -> FileOrFolder {
+    use FileOrFolder::{File, Folder};
+    match kind {
+        TroubleKind::RepairData => Folder("The repair data is whole again"),
+        TroubleKind::Unfinished => Folder("What was unfinished is done"),
+        TroubleKind::Overdue => Folder("Every file was checked in time"),
+        TroubleKind::Unmounted => Folder("The folder is there again"),
+        TroubleKind::Unknown => Folder("The folder can be checked again"),
+        TroubleKind::NotStarted | TroubleKind::Failed => Folder("Checks run again"),
+        TroubleKind::MassChange => Folder("The many changes are settled"),
+        TroubleKind::Drive => Folder("A drive no longer gives its warning"),
+        TroubleKind::Missing if is_there => File(["is back", "are back"]),
+        TroubleKind::Missing => File(["is no longer missing", "are no longer missing"]),
+        _ if !is_there => File(["is no longer there", "are no longer there"]),
+        TroubleKind::Unreadable => File(["can be read again", "can be read again"]),
+        TroubleKind::Unlisted => File(["can be opened again", "can be opened again"]),
+        TroubleKind::Corrupt => File(["is whole again", "are whole again"]),
+        TroubleKind::Suspect
+        | TroubleKind::Differs
+        | TroubleKind::TagLost
+        | TroubleKind::TagReplaced
+        | TroubleKind::Modified
+        | TroubleKind::Unstable
+        | TroubleKind::Touched => File(["is in order again", "are in order again"]),
     }
 }
 
@@ -445,7 +521,10 @@ pub(crate) mod tests {
     ) -> AlertMessage {
         let facts = AlertFacts { checked: Some("10 files".into()), ..AlertFacts::default() };
         let (folder, schedule) = ("/srv/my photos", "photos");
-        say(&MessageSubject { folder, schedule, facts: &facts, words: &words(), details }, news)
+        let (words, is_there) = (words(), |path: &str| path.starts_with("2019"));
+        let words = &words;
+        let is_there = &is_there;
+        say(&MessageSubject { folder, schedule, facts: &facts, words, details, is_there }, news)
     }
 
     fn trouble(kind: TroubleKind, path: &str) -> Trouble {
@@ -464,8 +543,8 @@ pub(crate) mod tests {
         let message = said(&news, Details::Paths, |subject, news| subject.trouble(news));
         assert_eq!(message.subject, "nas: /srv/my photos: 2 files are damaged");
         let expected = "2 files are damaged.\n\
-                        The contents changed, and nothing is known to have written them.\n\
-                        Since day 3.\n  2019/a\u{fffd}.jpg\n  2019/b.jpg\n\
+                        The contents changed, although nothing wrote to them.\n\
+                        Noticed on day 3.\n  2019/a\u{fffd}.jpg\n  2019/b.jpg\n\
                         To mend it: steadfast repair '/srv/my photos'";
         assert_eq!(message.body, expected);
         assert_eq!(message.json["body"], expected);
@@ -516,7 +595,9 @@ pub(crate) mod tests {
         let facts = AlertFacts::default();
         let (folder, schedule, words) = ("/srv/photos", "photos", words());
         let details = Details::Paths;
-        let subject = MessageSubject { folder, schedule, facts: &facts, words: &words, details };
+        let (words, facts) = (&words, &facts);
+        let is_there = &|_: &str| true;
+        let subject = MessageSubject { folder, schedule, facts, words, details, is_there };
         let one = subject.mended(&mended[..1], &News::default());
         assert_eq!(one.subject, "nas: /srv/photos: 2019/a.jpg was damaged and is mended");
         assert!(one.body.ends_with("\nTo remove them: steadfast repair --discard 7 /srv/photos"));
@@ -537,6 +618,6 @@ pub(crate) mod tests {
             Details::Paths,
             |subject, news| subject.trouble(news),
         );
-        assert_eq!(message.body, format!("1 drive is in danger.\n{text}\nSince day 3."));
+        assert_eq!(message.body, format!("1 drive is in danger.\n{text}\nNoticed on day 3."));
     }
 }

@@ -31,9 +31,9 @@ impl UserService {
             Error::new(ErrorKind::Timer, format!("{text}: {}", self.arguments.join(" ")))
         })?;
         // launchd reads a changed file only after it forgot the old one.
-        let _ = self.tell(host, &self.stop(&file));
+        let _ = self.run_all(host, &self.stop(&file));
         write_file(&file)?;
-        self.tell(host, &self.start(&file))?;
+        self.run_all(host, &self.start(&file))?;
         Ok(file)
     }
 
@@ -44,7 +44,7 @@ impl UserService {
     pub fn uninstall(&self, host: &TimerHost) -> Result<bool, Error> {
         let Some(file) = self.file(host) else { return Ok(false) };
         // It fails if the service is not installed any more.
-        let _ = self.tell(host, &self.stop(&file));
+        let _ = self.run_all(host, &self.stop(&file));
         match fs::remove_file(&file.path) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
             removed => {
@@ -70,7 +70,7 @@ impl UserService {
         }
     }
 
-    fn tell(&self, host: &TimerHost, commands: &[Vec<String>]) -> Result<(), Error> {
+    fn run_all(&self, host: &TimerHost, commands: &[Vec<String>]) -> Result<(), Error> {
         for command in commands {
             host.run(&command.iter().map(String::as_str).collect::<Vec<_>>(), None)?;
         }
