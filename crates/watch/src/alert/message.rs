@@ -570,7 +570,7 @@ pub(crate) mod tests {
         let news = news(TroubleKind::Suspect, &["a"], "");
         let message = said(&news, Details::Paths, |subject, news| subject.trouble(news));
         let expected = "\nIf it was you: steadfast update --accept-suspect '/srv/my photos'\n\
-                        If not: steadfast repair --suspect '/srv/my photos'";
+                        If not, mend it: steadfast repair --suspect '/srv/my photos'";
         assert!(message.body.ends_with(expected), "{}", message.body);
     }
 
