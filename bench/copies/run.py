@@ -274,7 +274,8 @@ class Trial:
                 continue
         yes = bool(answer and answer.get("safe_to_erase"))
         self.answers.append("yes" if yes else "no" if answer else "none")
-        if done.returncode not in ((0, 2) if yes else (1, 2, 3, -9)) and self.kind != "kill":
+        # 127 is that of the loader, which meets the first calls of a process.
+        if done.returncode not in ((0, 2) if yes else (1, 2, 3, -9, 127)) and self.kind != "kill":
             self.fault(f"{when}: safe_to_erase {yes} with status {done.returncode}")
         if b"panicked" in done.stderr:
             self.fault(f"{when}: {done.stderr[-300:]}")
