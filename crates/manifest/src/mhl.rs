@@ -6,12 +6,14 @@
 //! Source: ASC MHL 2.0, `ASCMHL.xsd` and `ASCMHLDirectory.xsd` of `ascmitc/mhl`.
 
 mod elements;
+mod write;
 
 use std::io::BufRead;
 
 use steadfast_digest::{Algorithm, Digest};
 
 use self::elements::{Element, XmlElements};
+pub use self::write::{MhlGeneration, MhlPlace, chain_document, list_name};
 use crate::lines::step_records;
 use crate::{Fault, FaultKind, Mtime, Record, Step, calendar};
 
@@ -141,10 +143,24 @@ pub fn algorithm_of(name: &str) -> Option<Algorithm> {
     })
 }
 
+/// Returns the name of the element of an algorithm; `None` if the format has none.
+pub fn element_of(algorithm: Algorithm) -> Option<&'static str> {
+    let names = ["c4", "md5", "sha1", "xxh128", "xxh3", "xxh64"];
+    names.into_iter().find(|name| algorithm_of(name) == Some(algorithm))
+}
+
 fn digest_of(algorithm: Algorithm, name: &str, text: &str) -> Option<Digest> {
     match name {
         "c4" => c4_digest(text),
         _ => text.parse().ok().filter(|it: &Digest| it.as_bytes().len() == algorithm.digest_len()),
+    }
+}
+
+/// Spells a digest as an element does: C4, or hexadecimal.
+fn spelt(algorithm: Algorithm, digest: &Digest) -> String {
+    match algorithm {
+        Algorithm::Sha512 => c4_of(digest),
+        _ => digest.to_string(),
     }
 }
 

@@ -10,6 +10,7 @@
 mod batch;
 mod contents;
 mod destination;
+mod lists;
 mod one_file;
 mod replica;
 
@@ -40,6 +41,8 @@ use crate::selection::Selection;
 use crate::walk::{Excludes, WalkItem, walk};
 use batch::CopyBatch;
 use destination::Destination;
+pub use lists::CopyList;
+use lists::CopyLists;
 
 /// What is copied, and how.
 #[derive(Clone, Debug, Default)]
@@ -60,6 +63,8 @@ pub struct CopyRequest {
     pub anyway: bool,
     /// The algorithm of new tags; `None` for SHA-256.
     pub algorithm: Option<Algorithm>,
+    /// The lists that each destination gets.
+    pub list: CopyList,
     /// Archives: files whose contents one of them has by its record are not copied.
     pub unknown_in: Vec<PathBuf>,
 }
@@ -202,6 +207,9 @@ pub fn copy(
     ensure_sensible(selection, request)?;
     let mut destinations = Vec::new();
     for path in &request.destinations {
+        if request.list == CopyList::Bag {
+            lists::ensure_own_bag(path)?;
+        }
         destinations.push(Destination::open(path)?);
         repair::ensure_finished(&Selection::of([path]))?;
     }
@@ -209,11 +217,15 @@ pub fn copy(
     let mut summary = CopySummary::default();
     let known = known_files(selection, request, options, monitor)?;
     let is_known = |path: &Path| known.as_ref().is_some_and(|known| known.is_found(path));
-    let total = foresee(selection, request, options, &mut destinations, monitor)?;
-    let mut batch = CopyBatch::new(request, options, destinations, start, total);
+    let mut lists = CopyLists::new(selection, request);
+    let total = foresee(selection, request, options, (&mut destinations, &mut lists), monitor)?;
+    let mut batch = CopyBatch::new((request, options), destinations, lists, start, total);
     let mut failed = 0;
-    let skipped = each_file(selection, options, &mut |item, relative| match item {
+    let skipped = each_file(selection, request, options, &mut |item, relative| match item {
         WalkItem::File(entry) | WalkItem::Leaves(entry) => {
+            if batch.is_chain(&relative) {
+                return;
+            }
             if is_known(&entry.path.to_path()) {
                 summary.known += 1;
                 return;
@@ -241,6 +253,7 @@ pub fn copy(
     summary.answer.note(Lack::LeftOut, left_out(&summary.skipped));
     summary.answer.note(Lack::NotCopied, failed);
     summary.answer.note(Lack::KnownOnly, summary.known);
+    batch.write_lists(&mut summary, monitor);
     tell_risks(&summary, monitor);
     enter(request, &copied, options, &mut summary, monitor);
     if let Some(lack) = batch.confirm(selection, &roots, &summary.answer)? {
@@ -277,11 +290,13 @@ fn ensure_sensible(selection: &Selection, request: &CopyRequest) -> Result<(), E
 /// Walks every root, and passes each item with the path that it gets beneath a destination.
 fn each_file(
     selection: &Selection,
+    request: &CopyRequest,
     options: &Options,
     visit: &mut dyn FnMut(WalkItem, PathBuf),
 ) -> Result<Skipped, Error> {
     let excludes = Excludes::new(&selection.excludes)?;
     let mut all = Skipped::default();
+    let within = Path::new(if request.list == CopyList::Bag { "data" } else { "" });
     for root in &selection.roots {
         let one = Selection { roots: vec![root.clone()], with_sidecars: true, ..selection.clone() };
         let name = root.file_name().filter(|_| !is_bare(root)).map(PathBuf::from);
@@ -295,7 +310,7 @@ fn each_file(
                 WalkItem::EmptyFolder(path) => relative_of(path, root, &name),
                 _ => PathBuf::new(),
             };
-            visit(item, relative);
+            visit(item, within.join(relative));
             ControlFlow::Continue(())
         });
         all.symlinks += skipped.symlinks;
@@ -368,17 +383,22 @@ fn foresee(
     selection: &Selection,
     request: &CopyRequest,
     options: &Options,
-    destinations: &mut [Destination],
+    (destinations, lists): (&mut [Destination], &mut CopyLists),
     monitor: &mut dyn CopyMonitor,
 ) -> Result<(u64, u64), Error> {
     let (mut files, mut bytes, mut empty, mut refused) = (0, 0, 0, 0);
-    each_file(selection, options, &mut |item, relative| {
+    each_file(selection, request, options, &mut |item, relative| {
         let (WalkItem::File(entry) | WalkItem::Leaves(entry)) = item else { return };
         let length = entry.status().map_or(0, |status| status.length);
         (files, bytes) = (files + 1, bytes + length);
         empty += u64::from(length == 0);
+        if let Err(reason) = lists.foresee(&entry, &relative) {
+            refused += 1;
+            monitor.notice(&Notice::failure(reason).at(&entry.path.to_path()));
+        }
         for destination in &mut *destinations {
-            if let Some(reason) = destination.refusal(&relative, length) {
+            let reason = destination.refusal(&relative, length);
+            if let Some(reason) = reason.or_else(|| lists.refusal(&relative)) {
                 refused += 1;
                 monitor.notice(&Notice::failure(reason).at(&destination.path.join(&relative)));
             }

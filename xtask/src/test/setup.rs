@@ -62,6 +62,7 @@ const PYTHON_PACKAGES: &[&str] = &[
     // What makes the package for Python.
     "hatchling==1.27.0",
     // The tools with which our manifests are compared.
+    "ascmhl==1.2",
     "bagit==1.9.0",
     "bitrot==1.0.1",
     "cfv==3.2.0",
@@ -69,8 +70,8 @@ const PYTHON_PACKAGES: &[&str] = &[
 
 /// Programs that tests require once the tools and the environment are set up.
 pub(super) const PEERS: &str = "sha256sum,openssl,b3sum,fsverity,hashdeep,rhash,mtree,objdump,\
-    bagit.py,bitrot,cfv,par2,script,sqlite3,strace,sha512sum,sha384sum,sha1sum,md5sum,b2sum,\
-    man,bash,zsh,fish";
+    ascmhl,ascmhl-debug,bagit.py,bitrot,cfv,par2,script,sqlite3,strace,sha512sum,sha384sum,\
+    sha1sum,md5sum,b2sum,man,bash,zsh,fish";
 
 /// Installs what is missing if that is possible; otherwise states what cannot run.
 pub(super) fn tools(session: &mut Session) -> anyhow::Result<()> {

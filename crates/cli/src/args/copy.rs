@@ -3,6 +3,8 @@
 use std::path::PathBuf;
 
 use clap::Args;
+use steadfast::Algorithm;
+use steadfast::manifest::mhl::{algorithm_of, element_of};
 use steadfast::safe::SafeRule;
 use steadfast_report::Units;
 
@@ -127,6 +129,7 @@ Examples:
   steadfast copy /media/card --to ~/Pictures/2026 --to /mnt/backup/2026
   steadfast copy --copies 1 /media/card ~/Pictures/2026    the last path is the destination
   steadfast copy --unknown --in ~/Pictures /media/card ~/Pictures/new   what is not there yet
+  steadfast copy --mhl /media/A001 --to /raid --to /shuttle             with an ASC MHL history
 
 Exit status: 0 it is safe to erase the source; 1 there are too few copies on different devices; 2 \
 something could not be copied, proved or told (usage); 3 a file of the source is corrupt; 130 \
@@ -150,6 +153,13 @@ Exit status: as of `copy`; 0 means that every file was moved.")]
 pub(crate) struct MoveArgs {
     #[command(flatten)]
     pub(crate) copy: CopyPathArgs,
+}
+
+/// Reads the name of a hash of ASC MHL.
+fn mhl_algorithm(text: &str) -> Result<Algorithm, String> {
+    let known = algorithm_of(text).or_else(|| text.parse().ok());
+    let known = known.filter(|it| element_of(*it).is_some());
+    known.ok_or_else(|| "ASC MHL has xxh64, xxh3, xxh128, c4, sha1 and md5".to_owned())
 }
 
 /// What `copy` and `move` take.
@@ -177,6 +187,13 @@ pub(crate) struct CopyPathArgs {
     /// Copy the rest if a destination cannot hold some names or lengths
     #[arg(long)]
     pub(crate) anyway: bool,
+    /// Make each destination a BagIt bag, with the copies in `data`
+    #[arg(long, conflicts_with = "mhl")]
+    pub(crate) bag: bool,
+    /// Add a generation of ASC MHL to each copied folder: xxh64, xxh3, xxh128, c4, sha1 or md5
+    #[arg(long, value_name = "HASH", num_args = 0..=1, require_equals = true,
+          default_missing_value = "xxh64", value_parser = mhl_algorithm)]
+    pub(crate) mhl: Option<Algorithm>,
     #[command(flatten)]
     pub(crate) safe: SafeArgs,
     #[command(flatten)]

@@ -1,7 +1,7 @@
 //! `steadfast copy` and `move`: arguments → one library call → text or JSON.
 
 use anyhow::ensure;
-use steadfast::copy::{CopyRequest, copy};
+use steadfast::copy::{CopyList, CopyRequest, copy};
 use steadfast::safe::SafeRule;
 use steadfast::{ExitStatus, Options};
 use steadfast_report::copy::CopyDocument;
@@ -27,6 +27,11 @@ pub(super) fn run(args: &CopyPathArgs, moves: bool) -> anyhow::Result<ExitStatus
         request.anyway = args.anyway;
         request.algorithm = args.algorithm.algorithm;
         request.unknown_in.clone_from(&args.archives);
+        request.list = match (args.mhl, args.bag) {
+            (Some(algorithm), _) => CopyList::Mhl(algorithm),
+            (None, true) => CopyList::Bag,
+            (None, false) => CopyList::None,
+        };
     });
     let options = stoppable(args.walk.empty.choose(args.engine.options()))?;
     let output = args.answer.output();

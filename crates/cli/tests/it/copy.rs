@@ -227,11 +227,102 @@ fn an_empty_folder_is_copied() {
     assert_eq!(names(&tree, "to/card/nothing/deep"), [] as [&str; 0]);
 }
 
+#[test]
+fn a_bag_is_whole_and_grows() {
+    let tree = card().file("more/c", b"gamma").file("other/bagit.txt", b"BagIt-Version: 0.97\n");
+    let status = tree.run(["copy", "--copies", "1", "card", "plain"]).status;
+    let words = |from| ["copy", "--bag", "--copies", "1", from, "bag"];
+    tree.run(words("card")).ends(status);
+    tree.run(words("card")).ends(status);
+    tree.run(words("more")).ends(status);
+    assert_eq!(names(&tree, "bag/data"), ["card", "more"]);
+    tree.run(["check", "--manifest", "bag"]).succeeds();
+    if let Some(bagit) = steadfast_testing::program("bagit.py") {
+        let mut command = std::process::Command::new(bagit);
+        let done = command.arg("--validate").arg(tree.path("bag")).output().unwrap();
+        assert!(done.status.success(), "{done:?}");
+    }
+    tree.corrupt("bag/data/card/a");
+    let said = tree.run(["check", "--manifest", "bag"]);
+    assert!([1, 3].contains(&said.status), "{said:?}");
+    fs::remove_file(tree.path("bag/data/card/a")).unwrap();
+    tree.run(words("more")).ends(2);
+    let lists = fs::read_to_string(tree.path("bag/manifest-sha256.txt")).unwrap();
+    assert!(lists.contains("data/card/a"), "a loss is not forgotten: {lists}");
+    tree.run(["copy", "--bag", "--copies", "1", "card", "other"]).ends(2);
+    assert_eq!(names(&tree, "other"), ["bagit.txt"], "the bag of another program");
+}
+
 /// The newest list of a history.
 fn newest(tree: &Tree, folder: &str) -> String {
     let lists = names(tree, &format!("{folder}/ascmhl"));
     let list = lists.iter().rfind(|name| name.ends_with(".mhl")).unwrap();
     format!("{folder}/ascmhl/{list}")
+}
+
+#[test]
+fn a_history_of_asc_mhl_goes_on() {
+    let tree = card().file("card/.DS_Store", b"x").file("card/sub/one & two", b"x");
+    let status = tree.run(["copy", "--copies", "1", "card", "plain"]).status;
+    tree.run(["copy", "--mhl", "--copies", "1", "card", "to"]).ends(status);
+    let first = newest(&tree, "to/card");
+    assert!(first.contains("/0001_card_"), "{first}");
+    tree.run(["check", "--manifest", &first]).succeeds();
+    let text = fs::read_to_string(tree.path(&first)).unwrap();
+    assert!(text.contains("one &amp; two") && text.contains("action=\"original\""), "{text}");
+    assert!(!text.contains(".DS_Store</path>"), "{text}");
+    // A copy of the copy: its history goes on, and its own digests are verified in the same reading.
+    tree.run(["copy", "--mhl=md5", "--copies", "1", "to/card", "next"]).ends(status);
+    let second = newest(&tree, "next/card");
+    assert!(second.contains("/0002_card_"), "{second}");
+    let text = fs::read_to_string(tree.path(&second)).unwrap();
+    assert!(text.contains("<xxh64 action=\"verified\"") && text.contains("<md5 "), "{text}");
+    tree.run(["check", "--manifest", &second]).succeeds();
+    // A history within another: the outer list refers to the inner one.
+    fs::create_dir(tree.path("reels")).unwrap();
+    fs::rename(tree.path("next/card"), tree.path("reels/A001")).unwrap();
+    fs::write(tree.path("reels/notes"), "n").unwrap();
+    tree.run(["copy", "--mhl", "--copies", "1", "reels", "raid"]).ends(status);
+    let outer = newest(&tree, "raid/reels");
+    let text = fs::read_to_string(tree.path(&outer)).unwrap();
+    assert!(text.contains("<path>A001/ascmhl/0003_A001_"), "{text}");
+    assert!(!text.contains("A001/sub"), "{text}");
+    let said = tree.run(["check", "--json", "--manifest", &outer]).succeeds();
+    assert_eq!(said.summary()["files"], 5, "those of the inner history too: {said:?}");
+    reference_agrees(&tree, &["to/card", "raid/reels"]);
+    // What differs from its history is told, and the copy is no reason to erase the source.
+    fs::write(tree.path("raid/reels/A001/a"), "ALPHA").unwrap();
+    let objects = copy(&tree, &["--mhl", "raid/reels", "late"], 3);
+    assert!(because(&objects).contains(&("corrupt".to_owned(), 1)), "{objects:?}");
+    assert_eq!(tree.run(["check", "--manifest", &outer]).status, 1);
+    // A list that was changed is not the one of its chain.
+    fs::write(tree.path(&first), text).unwrap();
+    let said = tree.run(["check", "--manifest", &first]).ends(2);
+    assert!(said.stdout().contains("its bytes are not those"), "{}", said.stdout());
+}
+
+/// Lets the reference implementation make a further generation, which verifies everything.
+fn reference_agrees(tree: &Tree, roots: &[&str]) {
+    let [Some(ascmhl), Some(debug)] = ["ascmhl", "ascmhl-debug"].map(steadfast_testing::program)
+    else {
+        return;
+    };
+    for root in roots {
+        let run = |program: &std::path::Path, words: &[&str]| {
+            let mut command = std::process::Command::new(program);
+            let done = command.args(words).arg(tree.path(root)).output().unwrap();
+            assert!(done.status.success(), "{words:?} {done:?}");
+        };
+        run(&debug, &["verify"]);
+        if *root == "to/card" {
+            // It looks for the hashes of all earlier generations, and fails without one of them.
+            run(&debug, &["verify", "-dh", "-h", "xxh64"]);
+        }
+        run(&ascmhl, &["diff"]);
+        run(&ascmhl, &["create", "-h", "xxh64"]);
+        let list = newest(tree, root);
+        tree.run(["check", "--manifest", &list]).succeeds();
+    }
 }
 
 #[test]
@@ -255,4 +346,11 @@ fn published_histories_are_read_and_go_on_with_the_same_hashes() {
     assert_eq!(said.summary()["files"], 7, "those of the nested histories too: {said:?}");
     let said = tree.run(["check", "--manifest", &newest(&tree, "failed")]).ends(2);
     assert!(said.stdout().contains("its check had failed"), "{}", said.stdout());
+    tree.run(["copy", "--mhl", "--copies", "1", "Reels", "to"]);
+    let text = fs::read_to_string(tree.path(newest(&tree, "to/Reels"))).unwrap();
+    // Content and structure of the root, then of one nested history.
+    for hash in ["92950bc8fda076ec", "2c2ce52605558158", "8d02114c32e28cbe", "f557f8ca8e5a88ef"] {
+        assert!(text.contains(hash), "{hash}: {text}");
+    }
+    assert!(newest(&tree, "to/Reels/A002R2EC").contains("/0003_A002R2EC_"));
 }

@@ -12,7 +12,10 @@ use std::time::{Duration, Instant};
 use steadfast_sys::file::Status;
 use steadfast_sys::machine;
 
+use steadfast_digest::{Algorithm, Digest};
+
 use super::destination::Destination;
+use super::lists::{CopyLists, ListedCopy};
 use super::one_file::{BatchFile, CopyMeans, FileCopy, name_of};
 use super::replica::{ProvedReplica, Replica};
 use super::{CopiedFile, CopiedPlace, CopyMonitor, CopyRequest, CopySummary, each_file};
@@ -54,6 +57,7 @@ pub(super) struct CopyBatch<'a> {
     source: FileSum,
     /// Their copies, by destination.
     copies: Vec<FileSum>,
+    lists: CopyLists,
     start: Instant,
     total: (u64, u64),
 }
@@ -64,13 +68,14 @@ struct LinkedFile {
     relative: PathBuf,
     /// What its copy at each destination proved, once it is permanent.
     grades: Vec<Option<Grade>>,
+    digests: Vec<(Algorithm, Digest)>,
 }
 
 impl<'a> CopyBatch<'a> {
     pub(super) fn new(
-        request: &'a CopyRequest,
-        options: &'a Options,
+        (request, options): (&'a CopyRequest, &'a Options),
         destinations: Vec<Destination>,
+        lists: CopyLists,
         start: Instant,
         total: (u64, u64),
     ) -> CopyBatch<'a> {
@@ -79,11 +84,13 @@ impl<'a> CopyBatch<'a> {
                 request,
                 options,
                 engine: engine_of(options),
+                algorithms: lists.algorithms(),
                 bytes_read: AtomicU64::new(0),
             },
             written: vec![Vec::new(); destinations.len()],
             copies: vec![FileSum::default(); destinations.len()],
             source: FileSum::default(),
+            lists,
             destinations,
             files: Vec::new(),
             bytes: 0,
@@ -123,6 +130,7 @@ impl<'a> CopyBatch<'a> {
             let text = FileError::from_io("make the folder", &error).message();
             Some(Notice::failure(text).at(&to.path.join(relative)))
         };
+        self.lists.add_folder(relative);
         self.destinations.iter_mut().filter_map(make).collect()
     }
 
@@ -184,6 +192,27 @@ impl<'a> CopyBatch<'a> {
         std::mem::take(&mut self.written)
     }
 
+    /// Returns whether a file is the chain of a history, which the lists continue.
+    pub(super) fn is_chain(&self, relative: &Path) -> bool {
+        self.lists.is_chain(relative)
+    }
+
+    /// Writes the lists of every destination.
+    pub(super) fn write_lists(&self, summary: &mut CopySummary, monitor: &mut dyn CopyMonitor) {
+        for destination in self.destinations.iter().enumerate() {
+            let (notices, differ) = self.lists.write(destination, (self.means.options.now)());
+            for notice in notices {
+                summary.status.raise(notice.status);
+                monitor.notice(&notice);
+            }
+            if differ {
+                let text = "files differ from what an earlier list of their history says";
+                monitor.notice(&Notice::failure(text).at(&destination.1.path));
+                summary.answer.note(Lack::Corrupt, 1);
+            }
+        }
+    }
+
     /// Walks the source again, and returns what is lacking because a path leads elsewhere by now:
     /// the answer is about the files that the user finds there.
     ///
@@ -207,8 +236,11 @@ impl<'a> CopyBatch<'a> {
         let mut source = self.source.begin_again();
         let mut copies: Vec<FileSum> = self.copies.iter().map(FileSum::begin_again).collect();
         let mut dirs: Vec<LastDir> = copies.iter().map(|_| LastDir::default()).collect();
-        each_file(selection, self.means.options, &mut |item, relative| {
+        each_file(selection, self.means.request, self.means.options, &mut |item, relative| {
             let (WalkItem::File(entry) | WalkItem::Leaves(entry)) = item else { return };
+            if self.is_chain(&relative) {
+                return;
+            }
             let Ok(status) = entry.status() else { return };
             source.add(&relative, self.source_identity(&status));
             for ((to, sum), dir) in self.destinations.iter().zip(&mut copies).zip(&mut dirs) {
@@ -279,6 +311,8 @@ impl<'a> CopyBatch<'a> {
             file.copy.replicas = links;
         }
         let copy = file.copy;
+        let read = copy.source.as_ref().map(|(_, _, contents)| contents.digests.clone());
+        let mut digests = read.unwrap_or_default();
         let mut replicas = copy.replicas;
         replicas.resize_with(self.destinations.len(), || {
             Replica::Failed(FileError::new("copy", "the source was not copied"))
@@ -292,6 +326,15 @@ impl<'a> CopyBatch<'a> {
             && first.relative == file.relative
         {
             first.grades = places.iter().map(|place| place.grade).collect();
+            first.digests.clone_from(&digests);
+        } else if let Some(first) =
+            identity.and_then(|it| self.linked.get(&it)).filter(|_| file.is_link)
+        {
+            digests.clone_from(&first.digests);
+        }
+        if let Some(status) = file.status {
+            let places = places.iter().map(|place| place.grade.is_some()).collect();
+            self.lists.add(ListedCopy { relative: file.relative.clone(), status, digests, places });
         }
         let proofs = self.destinations.iter().zip(&places);
         let proofs: Vec<(&Device, Grade)> =

@@ -165,7 +165,7 @@ impl Destination {
     }
 
     /// Opens a directory that is there, beneath the directory that was opened.
-    fn open_dir(&self, relative: &Path) -> io::Result<Arc<Dir>> {
+    pub(super) fn open_dir(&self, relative: &Path) -> io::Result<Arc<Dir>> {
         let mut dir = Arc::clone(&self.root);
         for component in relative.iter() {
             dir = Arc::new(dir.open_dir(component)?);

@@ -28,6 +28,8 @@ pub(super) struct CopyMeans<'a> {
     pub(super) request: &'a CopyRequest,
     pub(super) options: &'a Options,
     pub(super) engine: Arc<dyn Engine>,
+    /// Algorithms of lists, beside those of tags.
+    pub(super) algorithms: Vec<Algorithm>,
     /// Bytes of the source that were read.
     pub(super) bytes_read: AtomicU64,
 }
@@ -130,11 +132,15 @@ impl CopyMeans<'_> {
         algorithm: Algorithm,
         replicas: &mut [Replica],
     ) -> io::Result<ReadContents> {
+        let mut algorithms = self.algorithms.clone();
+        if !algorithms.contains(&algorithm) {
+            algorithms.push(algorithm);
+        }
         let mut failures: Vec<(usize, FileError)> = Vec::new();
         let stop = &self.options.controls.stop;
         let mut writers: Vec<_> = replicas.iter().map(|replica| replica.writer(source.0)).collect();
         let contents =
-            read_whole(source, &*self.engine, &[algorithm], stop, &mut |bytes, offset| {
+            read_whole(source, &*self.engine, &algorithms, stop, &mut |bytes, offset| {
                 self.bytes_read.fetch_add(bytes.len() as u64, Ordering::Relaxed);
                 for (at, slot) in writers.iter_mut().enumerate() {
                     if let Some(writer) = slot

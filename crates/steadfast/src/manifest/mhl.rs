@@ -2,11 +2,14 @@
 //!
 //! Opens lists beneath the root of the history only, and follows no link.
 
+use std::collections::HashMap;
 use std::io::{self, BufReader, Read};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use steadfast_digest::{Algorithm, AlgorithmHasher, Digest};
 use steadfast_manifest::mhl::{CHAIN, FOLDER, NamedList, chain, references};
+
+pub use steadfast_manifest::mhl::{algorithm_of, element_of};
 
 use super::{DocumentPlace, Fault, Format, Record, confine, root_of};
 use crate::beneath;
@@ -101,11 +104,49 @@ impl MhlSurroundings {
     }
 }
 
+/// What the lists of a history say of each file: its first digest of each algorithm.
+pub(crate) type EarlierDigests = HashMap<PathBuf, Vec<(Algorithm, Digest)>>;
+
+/// Reads all lists of the history in a folder beneath a root, of which the chain names these.
+///
+/// # Errors
+/// If one is missing, or not the one that the chain names.
+pub(crate) fn earlier(
+    root: &Path,
+    folder: &Path,
+    lists: &[NamedList],
+) -> Result<EarlierDigests, Fault> {
+    let mut all = EarlierDigests::new();
+    for list in lists {
+        let path = folder.join(FOLDER).join(&list.path);
+        let fault = |what: String| {
+            let what = format!("`{}`: {what}", path.display());
+            Fault::new(DocumentPlace::Document, super::FaultKind::Check, what)
+        };
+        let opened = || open(root, &path).map_err(|error| fault(error.to_string()));
+        let digest = sha512_of(opened()?).map_err(|error| fault(error.to_string()))?;
+        if digest != list.digest {
+            return Err(fault("it is not the list that the chain names".to_owned()));
+        }
+        for record in super::read(Format::Mhl, None, BufReader::new(opened()?)) {
+            // A file whose check had failed has no digest to compare with.
+            let Ok(record) = record else { continue };
+            let known = all.entry(record.path).or_default();
+            for (algorithm, digest) in record.digests {
+                if !known.iter().any(|(it, _)| *it == algorithm) {
+                    known.push((algorithm, digest));
+                }
+            }
+        }
+    }
+    Ok(all)
+}
+
 /// Reads the chain of the history in a folder beneath a root.
 ///
 /// # Errors
 /// If there is none, or it cannot be read.
-fn read_chain(root: &Path, folder: &Path) -> Result<Vec<NamedList>, Fault> {
+pub(crate) fn read_chain(root: &Path, folder: &Path) -> Result<Vec<NamedList>, Fault> {
     let file = open(root, &folder.join(FOLDER).join(CHAIN));
     let file = file.map_err(|error| Fault::io(DocumentPlace::Document, &error))?;
     chain(BufReader::new(file))
