@@ -38,6 +38,7 @@ use crate::repair;
 use crate::run::{CatalogueUse, Options, Verb};
 use crate::safe::{Grade, Lack, SafeAnswer, SafeRule, held_folders, left_out};
 use crate::selection::Selection;
+use crate::verb_kind::VerbKind;
 use crate::walk::{Excludes, WalkItem, walk};
 use batch::CopyBatch;
 use destination::Destination;
@@ -463,6 +464,8 @@ fn enter(
         let stop = Arc::default();
         let options = options.clone().with(|it| {
             it.catalogue.choice = CatalogueUse::At(file);
+            let kind = if request.moves { VerbKind::Move } else { VerbKind::Copy };
+            it.catalogue.recorded_as = Some(kind);
             it.allow_empty = true;
             it.controls.stop = stop;
         });

@@ -159,7 +159,8 @@ pub(crate) fn run_as(
     let backend = settings.lanes.to_string();
     let accepts = verb.accepts_missing() || repaired.as_ref().is_some_and(|it| it.accepts);
     let accepts = accepts && !options.dry_run;
-    let recorded_as = if repaired.is_some() { VerbKind::Repair } else { verb.kind() };
+    let own = if repaired.is_some() { VerbKind::Repair } else { verb.kind() };
+    let recorded_as = options.catalogue.recorded_as.unwrap_or(own);
     let catalogue = session.as_ref().map(|session| session.catalogue().file());
     let known_proofs = known_proofs(verb, session.as_ref(), options)?;
     let pages = pages_of(verb, catalogue, options)?;

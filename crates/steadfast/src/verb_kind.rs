@@ -15,6 +15,10 @@ pub enum VerbKind {
     Tag,
     /// Tags files by another record of them.
     Import,
+    /// Copies files, and records the copies.
+    Copy,
+    /// As copying, and removes the source.
+    Move,
     /// Judges files.
     #[default]
     Check,
@@ -49,7 +53,10 @@ impl VerbKind {
 
     /// Returns whether it only records files, so that a proof by it is the first of a file.
     pub(crate) fn records(self) -> bool {
-        matches!(self, VerbKind::Init | VerbKind::Tag | VerbKind::Import)
+        matches!(
+            self,
+            VerbKind::Init | VerbKind::Tag | VerbKind::Import | VerbKind::Copy | VerbKind::Move
+        )
     }
 
     /// Returns whether it accepts what was edited.

@@ -171,6 +171,8 @@ fn copies_are_entered_in_the_catalogue_of_their_destination() {
     fs::remove_file(tree.path("to/card/a")).unwrap();
     let said = tree.run(["check", "to"]).ends(1);
     assert!(said.stdout().contains("to/card/a"), "{}", said.stdout());
+    let history = tree.run(["show", "--history", "to/card/sub/b"]).succeeds();
+    assert!(history.stdout().contains("  copy  "), "{}", history.stdout());
     let known = tree.run(["known", "card/sub", "--in", "to"]).succeeds();
     assert!(known.stdout().contains("to/card/sub/b"));
     let unknown = ["--unknown", "--in", "to", "card", "new"];

@@ -317,6 +317,8 @@ pub struct CatalogueOptions {
     pub trees: Option<PathBuf>,
     /// Whether to wait if another run has the catalogue locked, instead of failing.
     pub wait: bool,
+    /// What the run is called in the catalogue, if not by its verb: it is a part of another one.
+    pub(crate) recorded_as: Option<VerbKind>,
 }
 
 /// How any verb is carried out; every field has a default that needs no thought.

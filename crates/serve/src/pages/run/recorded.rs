@@ -84,6 +84,7 @@ pub(in crate::pages) fn title_of(run: &RunRecord) -> &'static str {
     use steadfast::VerbKind;
     match run.kind() {
         Some(VerbKind::Init | VerbKind::Tag | VerbKind::Import) => "Protecting",
+        Some(VerbKind::Copy | VerbKind::Move) => "Copying",
         Some(VerbKind::Check) => "Check",
         Some(VerbKind::Update | VerbKind::Retag) => "Accepting changes",
         Some(VerbKind::Repair) => "Repair",

@@ -81,7 +81,9 @@ impl ResultCounts {
                 *kinds.entry(kind).or_default() += files;
             }
         }
-        let records = matches!(run.kind(), Some(VerbKind::Init | VerbKind::Tag | VerbKind::Import));
+        let copies = matches!(run.kind(), Some(VerbKind::Copy | VerbKind::Move));
+        let tags = matches!(run.kind(), Some(VerbKind::Init | VerbKind::Tag | VerbKind::Import));
+        let records = tags || copies;
         if records {
             kinds.remove(&StateKind::New);
         }
