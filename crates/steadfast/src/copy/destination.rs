@@ -68,7 +68,7 @@ impl Destination {
             Ok::<_, io::Error>(Destination {
                 path: path.to_owned(),
                 device: Device::of(path)?,
-                held: HeldPath::open(path)?,
+                held: HeldPath::of(path, root.to_file()?)?,
                 file_system: volume.file_system,
                 free_bytes: volume.free_bytes,
                 folds_case: takes_for_one(&root, ".steadfast-case.draft", ".STEADFAST-case.draft")?,

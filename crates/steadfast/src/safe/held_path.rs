@@ -23,7 +23,14 @@ impl HeldPath {
     /// # Errors
     /// Whatever the system says.
     pub(crate) fn open(path: &Path) -> io::Result<HeldPath> {
-        let file = File::open(path)?;
+        HeldPath::of(path, File::open(path)?)
+    }
+
+    /// Holds a path with what was opened by it.
+    ///
+    /// # Errors
+    /// Whatever the system says.
+    pub(crate) fn of(path: &Path, file: File) -> io::Result<HeldPath> {
         let Status { device, inode, .. } = file.status()?;
         Ok(HeldPath { path: path.to_owned(), _file: file, device, inode })
     }
