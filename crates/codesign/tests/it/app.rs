@@ -11,6 +11,7 @@ use std::path::{Path, PathBuf};
 use tempfile::TempDir;
 
 use crate::builder::{Build, blob, digest};
+use crate::signing::base64;
 
 /// The rules that `codesign` writes into seals of applications.
 const RULES: &str = "\
@@ -71,18 +72,6 @@ fn code(code_len: usize, identifier: &'static str, outside: Vec<(u32, Vec<u8>)>)
 pub(crate) fn cdhash(build: &Build) -> Vec<u8> {
     let built = build.build();
     digest(2, &built.bytes[built.blob(0)])[..20].to_vec()
-}
-
-fn base64(bytes: &[u8]) -> String {
-    const LETTERS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    let group = |group: &[u8]| {
-        let bits = (0..3).fold(0, |bits, at| bits << 8 | u32::from(*group.get(at).unwrap_or(&0)));
-        let letter = |at: usize| char::from(LETTERS[(bits >> (18 - 6 * at) & 63) as usize]);
-        let kept = group.len() + 1;
-        let letters: String = (0..4).map(|at| if at < kept { letter(at) } else { '=' }).collect();
-        letters
-    };
-    bytes.chunks(3).map(group).collect()
 }
 
 /// The seal of some entries.

@@ -3,6 +3,8 @@
 //!
 //! It writes what the crate reads and shares nothing with it but the arithmetic of the curve.
 
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
 use p256::ecdsa::signature::hazmat::PrehashSigner as _;
 use p256::ecdsa::{Signature, SigningKey};
 use sha1::Sha1;
@@ -328,15 +330,5 @@ fn issuer_of(certificate: &[u8]) -> Vec<u8> {
 }
 
 pub(crate) fn base64(bytes: &[u8]) -> String {
-    const LETTERS: &[u8] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    let mut text = String::new();
-    for three in bytes.chunks(3) {
-        let bits = three.iter().fold(0_u32, |bits, byte| bits << 8 | u32::from(*byte));
-        let bits = bits << (8 * (3 - three.len()));
-        for place in 0..4 {
-            let letter = LETTERS[(bits >> (18 - 6 * place)) as usize & 63];
-            text.push(if place <= three.len() { char::from(letter) } else { '=' });
-        }
-    }
-    text
+    STANDARD.encode(bytes)
 }
