@@ -18,7 +18,7 @@ use lzma_rust2::XzReader;
 use steadfast_digest::Algorithm;
 use steadfast_sys::source::{Part, ReadAt, read_range};
 
-use self::table::{Encoding, PackageTable, StoredFile};
+use self::table::{Encoding, StoredFile, TableOfContents};
 use crate::apple::AppleError;
 use crate::certificate::Certificate;
 use crate::error::{Error, ErrorKind};
@@ -92,7 +92,7 @@ impl Package {
         source: &dyn ReadAt,
         take: &mut dyn FnMut(&[u8], PackageEntry<'_>) -> Result<(), Error>,
     ) -> Result<Package, Error> {
-        let table = PackageTable::read(source)?;
+        let table = TableOfContents::read(source)?;
         let heap_at = table.heap_at;
         let signature = |range: &Range<u64>| {
             let len = range.end - range.start;

@@ -52,6 +52,9 @@ fn is_archive(path: &[u8]) -> bool {
 }
 
 fn unpack(path: &[u8], contents: &mut dyn Read, tree: &mut ArchiveTree) -> Result<(), Error> {
+    if tree.entries.contains_key(path) {
+        return Err(Error::malformed("a folder and an archive of one name"));
+    }
     tree.insert(path, ArchiveEntry::Folder)?;
     let mut head = Vec::new();
     contents.take(6).read_to_end(&mut head).map_err(malformed)?;

@@ -34,6 +34,10 @@ const NODES_MAX: u32 = 1 << 20;
 const PATH_LEN_MAX: usize = 4096;
 const PATHS_LEN_MAX: usize = 64 << 20;
 
+/// The greatest length of all files that are compressed. Payloads are not: they are archives that
+/// are compressed themselves.
+const UNPACKED_LEN_MAX: u64 = 4 << 30;
+
 /// How the contents of a file are stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Encoding {
@@ -61,7 +65,7 @@ pub(super) struct StoredFile {
 }
 
 /// The table, with ranges from the start of the heap.
-pub(super) struct PackageTable {
+pub(super) struct TableOfContents {
     pub(super) heap_at: u64,
     pub(super) algorithm: Algorithm,
     /// The checksum of the table as it is, and where the heap has one.
@@ -77,20 +81,21 @@ pub(super) struct PackageTable {
     pub(super) used: Vec<Range<u64>>,
 }
 
-impl PackageTable {
-    pub(super) fn read(source: &dyn ReadAt) -> Result<PackageTable, Error> {
+impl TableOfContents {
+    pub(super) fn read(source: &dyn ReadAt) -> Result<TableOfContents, Error> {
         let system = |error| Error::system("read the table of contents", error);
         let header = read_range(source, 0, HEADER_LEN).map_err(system)?;
         let fields = IntegerReader::big(&header);
-        let header_len = fields.u16(4).map_or(0, u64::from);
         let (packed_len, len) = (fields.u64(8).unwrap_or(0), fields.u64(16).unwrap_or(0));
-        if !Package::is_magic(&header) || header_len < HEADER_LEN || fields.u16(6) != Some(1) {
+        // Of a longer header nothing would cover the rest.
+        let is_known = fields.u16(4).map(u64::from) == Some(HEADER_LEN) && fields.u16(6) == Some(1);
+        if !Package::is_magic(&header) || !is_known {
             return Err(Error::malformed("the package has no header of version 1"));
         }
         if packed_len.max(len) > LEN_MAX {
             return Err(Error::new(ErrorKind::Unsupported, "the table of contents is too long"));
         }
-        let packed = read_range(source, header_len, packed_len).map_err(system)?;
+        let packed = read_range(source, HEADER_LEN, packed_len).map_err(system)?;
         let mut text = Vec::new();
         let mut decoder = ZlibDecoder::new(&packed[..]).take(len + 1);
         let unpacked = decoder.read_to_end(&mut text);
@@ -102,11 +107,14 @@ impl PackageTable {
         let options = ParsingOptions { nodes_limit: NODES_MAX, ..ParsingOptions::default() };
         let document = Document::parse_with_options(&text, options)
             .map_err(|error| Error::malformed(format!("the table of contents: {error}")))?;
+        if !is_utf8(&text) {
+            return Err(malformed("another encoding than UTF-8"));
+        }
         let is_beside = |node: Node<'_, '_>| node.is_comment() || node.is_pi();
         if document.descendants().any(is_beside) || text.contains("xmlns:") {
             return Err(malformed("a comment or a name space"));
         }
-        let heap_at = header_len + packed_len;
+        let heap_at = HEADER_LEN + packed_len;
         let toc = child(document.root_element(), "toc")?.ok_or_else(|| malformed("no `toc`"))?;
         let stated = child(toc, "checksum")?.ok_or_else(|| malformed("no checksum"))?;
         let algorithm = algorithm_of(stated)?;
@@ -114,7 +122,7 @@ impl PackageTable {
             return Err(malformed("another checksum than the header"));
         }
         let heap_len = source.len_bytes().saturating_sub(heap_at);
-        let mut table = PackageTable {
+        let mut table = TableOfContents {
             heap_at,
             algorithm,
             checksum: digest(algorithm, &[&packed]),
@@ -129,6 +137,7 @@ impl PackageTable {
         table.read_signatures(toc, heap_len)?;
         table.read_files(toc, heap_len)?;
         table.find_overlaps()?;
+        table.bound_work(heap_len)?;
         Ok(table)
     }
 
@@ -192,6 +201,18 @@ impl PackageTable {
         Ok(())
     }
 
+    /// Refuses tables that ask for far more work than the file is long.
+    fn bound_work(&self, heap_len: u64) -> Result<(), Error> {
+        let sum = |lens: &mut dyn Iterator<Item = u64>| lens.fold(0, u64::saturating_add);
+        let stored = sum(&mut self.files.iter().map(|file| file.range.end - file.range.start));
+        let packed = self.files.iter().filter(|file| file.encoding != Encoding::Plain);
+        let unpacked = sum(&mut packed.map(|file| file.size));
+        match stored > heap_len.saturating_mul(4) || unpacked > UNPACKED_LEN_MAX {
+            true => Err(Error::new(ErrorKind::Unsupported, "its files are too long together")),
+            false => Ok(()),
+        }
+    }
+
     /// Refuses ranges that overlap, but for files that share one, and those in the order of the
     /// heap.
     fn find_overlaps(&mut self) -> Result<(), Error> {
@@ -246,6 +267,14 @@ impl StoredFile {
             extracted: checksum(data, "extracted-checksum")?,
         })
     }
+}
+
+/// Returns whether a document says that it is in UTF-8, or nothing of its encoding.
+fn is_utf8(text: &str) -> bool {
+    let declaration = text.strip_prefix("<?xml").and_then(|text| text.split_once("?>"));
+    let encoding = declaration.and_then(|(text, _)| text.split_once("encoding"));
+    let name = encoding.and_then(|(_, value)| value.split(['"', '\'']).nth(1));
+    encoding.is_none() || name.is_some_and(|name| name.eq_ignore_ascii_case("utf-8"))
 }
 
 fn malformed(what: &str) -> Error {
