@@ -336,3 +336,35 @@ fn a_folder_is_searched_for_code() {
     assert!(paths.contains(&"all.tgz/tool".into()), "{paths:?}");
     assert!(paths.contains(&"all.tgz/Demo.app".into()), "{paths:?}");
 }
+
+#[test]
+fn a_package_is_verified_shown_and_priced() {
+    let tree = Tree::new();
+    let samples = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata/codesign");
+    for name in ["signed.pkg", "signed.pem"] {
+        std::fs::copy(samples.join(name), tree.path(name)).unwrap();
+    }
+    let said = tree.run(["code", "verify", "signed.pkg"]).ends(2);
+    let first = "signed.pkg: Not verified: the chain ends at Root, not at Apple";
+    assert!(said.stdout().starts_with(first), "{}", said.stdout());
+    let trusting = ["code", "verify", "--trust", "signed.pem", "signed.pkg"];
+    let said = tree.run(trusting).succeeds();
+    let first = "signed.pkg: Signed by Developer ID Installer: Example. Everything that was sealed";
+    assert!(said.stdout().starts_with(first), "{}", said.stdout());
+    let said = tree.run([&trusting[..], &["--json", "--team", "TEAM123456"]].concat()).succeeds();
+    assert_eq!(said.objects()[0]["code"], "package");
+    assert_eq!(said.objects()[1]["bytes"]["state"], "intact");
+    let price = tree.run(["code", "cost", "--json", "signed.pkg"]).succeeds();
+    assert_eq!(price.objects()[0]["read_bytes"], said.summary()["read_bytes"]);
+    let shown = tree.run(["code", "show", "signed.pkg"]).succeeds();
+    for line in
+        ["kind          installer package\n", "files         2\n", "signature     untrusted\n"]
+    {
+        assert!(shown.stdout().contains(line), "{}", shown.stdout());
+    }
+    let length = std::fs::metadata(tree.path("signed.pkg")).unwrap().len() as usize;
+    flip(&tree, "signed.pkg", length - 1);
+    let said = tree.run(trusting).ends(3);
+    let first = "signed.pkg: Refused: `Payload` was changed after it was signed by Developer ID";
+    assert!(said.stdout().starts_with(first), "{}", said.stdout());
+}
