@@ -7,7 +7,8 @@ and `relic` said where they are on the PATH. For rcodesign the Python package `a
 do, which carries the same library. Ends with 1 if an alteration was not found that must be.
 
 With `--times N` the table is of how long verifying each file takes, in N rounds in which everybody
-has a turn; with `--prices N` of what `code cost` told beforehand and what the check then took.
+has a turn; with `--prices N` of what `code cost` told beforehand and what the check then took; with
+`--samples` of what each of them says of the files as they are.
 Files are in the page cache. On a machine that is busy, `chrt -f 10` in front of it helps.
 
     python3 bench/codesign.py target/release/steadfast --apple-root ROOT.cer FILE...
@@ -295,13 +296,31 @@ def main():
     parser.add_argument("--apple-root", help="the certificate that relic is to trust")
     parser.add_argument("--times", type=int, metavar="N", help="how long it takes, in N rounds")
     parser.add_argument("--prices", type=int, metavar="N", help="what was told of that, N times")
+    parser.add_argument("--samples", action="store_true", help="each FILE as it is")
     parser.add_argument("files", nargs="+")
     args = parser.parse_args()
+    if args.samples:
+        return print_samples(args)
     if args.times:
         return print_times(args)
     if args.prices:
         return print_prices(args)
     sys.exit(alterations(args))
+
+
+def print_samples(args):
+    print("| file | SHA-256 | status | Steadfast | rcodesign | relic |")
+    print("| --- | --- | --- | --- | --- | --- |")
+    for path in args.files:
+        said = subprocess.run([args.command, "code", "verify", "--json", path],
+                              capture_output=True)
+        first = json.loads(said.stdout.splitlines()[0])
+        with open(path, "rb") as file:
+            digest = hashlib.sha256(file.read()).hexdigest()[:12]
+        row = ["/".join(path.split("/")[-2:]), digest, str(said.returncode),
+               first.get("statement") or first["error"], rcodesign(path),
+               relic(path, args.apple_root)]
+        print("| " + " | ".join(row) + " |", flush=True)
 
 
 def alterations(args):
