@@ -86,8 +86,13 @@ pub fn write_text(folder: &FolderStatus, now_s: i64, units: Units, output: &mut 
             if facts.word() == FolderWord::Recorded {
                 line("           checks have not read all of them again yet".to_owned());
             }
-            for (state, count) in open_by_name(facts) {
-                line(format!("           open: {count} {state}"));
+            for (state, count) in &facts.open {
+                line(format!("           open: {count} {}", state.name()));
+                let kind = TroubleKind::of_file(*state);
+                let steps = kind.and_then(|kind| kind.next_step(&escape::path(&folder.root), ""));
+                for step in steps.iter().flat_map(|steps| steps.lines()) {
+                    line(format!("             {step}"));
+                }
             }
             for text in unfinished(facts).into_iter().chain(accepted(facts)) {
                 line(format!("           {}", escape::text(&text)));
@@ -272,7 +277,8 @@ pub(crate) mod tests {
         let expected = "trouble    /srv/photos\n           10 files recorded, 2.00 MB\n           \
                         100.0 % read within 30 days; the oldest reading is 10 days \
                         ago\n           \
-                        open: 2 corrupt\n           schedule photos: every night at 02:00; ran \
+                        open: 2 corrupt\n             To mend it: steadfast repair \
+                        /srv/photos\n           schedule photos: every night at 02:00; ran \
                         239 h ago with status 3\n           sda: the drive has 12 sectors it \
                         could not read: replace it\n           sdb: counts no errors (smartctl, \
                         kernel log)\n";

@@ -102,7 +102,7 @@ impl MessageSubject<'_> {
             let (described, shown) = self.described(*kind, &news.new, most);
             left = left.saturating_sub(shown);
             lines.extend(described);
-            lines.extend(self.next_step(*kind));
+            lines.extend(kind.next_step(self.folder, self.schedule));
         }
         let told: u64 = kinds.iter().map(count).sum();
         let others = news.open_count().saturating_sub(told);
@@ -307,11 +307,14 @@ impl MessageSubject<'_> {
         }
         (lines, shown)
     }
+}
 
-    /// Returns what to do next about a kind of trouble, unless its own text says so.
-    fn next_step(&self, kind: TroubleKind) -> Option<String> {
-        let (folder, schedule) = (quoted(self.folder), self.schedule);
-        Some(match kind {
+impl TroubleKind {
+    /// Returns what to do next about trouble in a folder, with what to type, unless its own
+    /// text says so.
+    pub fn next_step(self, folder: &str, schedule: &str) -> Option<String> {
+        let folder = quoted(folder);
+        Some(match self {
             TroubleKind::Corrupt => format!("To mend it: steadfast repair {folder}"),
             TroubleKind::Unreadable | TroubleKind::Unlisted | TroubleKind::Unstable => {
                 format!("To try again: steadfast check {folder}")
