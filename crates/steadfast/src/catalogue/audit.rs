@@ -115,8 +115,9 @@ pub struct FailedCheck {
     pub standing: FileState,
     /// The present state of the file, even if it has moved; `None` if it is no longer known.
     pub now: Option<FileState>,
-    /// Whether it is settled: a later run read the file and found it intact, or found a missing
-    /// file elsewhere, or its loss was accepted. A failure stays open until the file is read again.
+    /// Whether it is settled: a later run read the file and found it intact, or met a missing file
+    /// under another name, or its loss was accepted. A failure stays open until the file is read
+    /// again.
     pub settled: bool,
     /// The first run after it that repaired the file.
     pub repaired_run: Option<i64>,
