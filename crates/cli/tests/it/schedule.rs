@@ -595,7 +595,7 @@ fn alerts_and_schedules_are_listed_and_removed() {
     household.run(&["alert", "add", "--ping", "https://hc.example.org/secret"]).succeeds();
     let list = household.run(&["alert", "list"]).succeeds();
     let expected = "1  webhook ntfy.example.org (ntfy), on trouble, with paths\n\
-                    2  ping hc.example.org, on trouble, with paths\n";
+                    2  ping hc.example.org, at every run\n";
     assert_eq!(list.stdout(), expected);
     let file = household.tree.state("home/config/steadfast/alerts.toml");
     assert_eq!(fs::metadata(file).unwrap().permissions().mode() & 0o777, 0o600);
