@@ -13,6 +13,8 @@ use std::collections::BTreeMap;
 use std::io::{self, Read};
 use std::sync::Arc;
 
+use unicode_normalization::UnicodeNormalization as _;
+
 use crate::bundle::{BundleTree, EntryKind};
 use crate::error::{Error, ErrorKind};
 use crate::package::Package;
@@ -117,7 +119,7 @@ impl ArchiveTree {
             (Some(_), _) => return Err("the archive has two entries of this name"),
             (None, _) => {}
         }
-        let folded = String::from_utf8_lossy(&name).to_uppercase();
+        let folded = String::from_utf8_lossy(&name).nfd().collect::<String>().to_uppercase();
         if self.folded.insert(folded, name.clone()).is_some() {
             return Err("a Mac takes this name for that of another entry");
         }

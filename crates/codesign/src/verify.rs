@@ -255,9 +255,8 @@ impl Code<'_> {
         let read = |bytes: &[u8]| Ticket::read(bytes).map_err(|error| error.to_string());
         let parts = self.parts();
         let mut held = parts.iter().filter_map(|part| part.signature?.blob(Slot::TICKET));
-        match held.next() {
-            Some(blob) => return Some(read(blob.payload())),
-            None => {}
+        if let Some(blob) = held.next() {
+            return Some(read(blob.payload()));
         }
         if let Some(package) = self.as_package() {
             return package.ticket().map(read);

@@ -152,6 +152,7 @@ fn archives_that_tools_unpack_in_different_ways_are_refused() {
         ("beneath a file", vec![file("a"), file("a/b")]),
         ("one name for a Mac", vec![file("App/b"), file("app/c")]),
         ("one name for a Mac", vec![file("a/B"), file("a/b")]),
+        ("one name for a Mac", vec![file("\u{e9}"), file("e\u{301}")]),
         ("a separator of another system", vec![file("a\\b")]),
     ] {
         assert_eq!(read(zipped(&entries)).unwrap_err(), ErrorKind::Malformed, "zip: {what}");
