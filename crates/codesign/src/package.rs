@@ -55,6 +55,12 @@ pub(crate) enum PackageEntry<'a> {
     Symlink(Vec<u8>),
 }
 
+/// Takes an entry with its path, or refuses it.
+pub(crate) type TakeEntry<'t> = dyn FnMut(&[u8], PackageEntry<'_>) -> Result<(), Error> + 't;
+
+/// Where a ticket is in a file, with its marks, and the ticket.
+type PlacedTicket = (Range<u64>, Vec<u8>);
+
 /// An installer package.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
@@ -88,10 +94,7 @@ impl Package {
     /// # Errors
     /// `Malformed` if the table cannot be understood or could be in different ways, `Unsupported`
     /// if it is too long, `System` if it cannot be read.
-    pub(crate) fn read(
-        source: &dyn ReadAt,
-        take: &mut dyn FnMut(&[u8], PackageEntry<'_>) -> Result<(), Error>,
-    ) -> Result<Package, Error> {
+    pub(crate) fn read(source: &dyn ReadAt, take: &mut TakeEntry<'_>) -> Result<Package, Error> {
         let table = TableOfContents::read(source)?;
         let heap_at = table.heap_at;
         let signature = |range: &Range<u64>| {
@@ -140,7 +143,7 @@ impl Package {
         source: &dyn ReadAt,
         heap_at: u64,
         file: &StoredFile,
-        take: &mut dyn FnMut(&[u8], PackageEntry<'_>) -> Result<(), Error>,
+        take: &mut TakeEntry<'_>,
     ) -> Result<(), Error> {
         let len_bytes = file.range.end - file.range.start;
         let Some(part) = Part::new(source, heap_at + file.range.start, len_bytes) else {
@@ -256,7 +259,7 @@ impl StoredFile {
     fn pass_on(
         &self,
         archived: &mut dyn Read,
-        take: &mut dyn FnMut(&[u8], PackageEntry<'_>) -> Result<(), Error>,
+        take: &mut TakeEntry<'_>,
     ) -> (Result<(), Error>, Option<bool>) {
         let decoded: Box<dyn Read + '_> = match self.encoding {
             Encoding::Plain => Box::new(archived),
@@ -290,7 +293,7 @@ fn at(finding: CodeFinding, path: &[u8]) -> CodeFinding {
 
 /// Returns where the ticket with its marks is, and the ticket: a mark, the ticket, and a mark with
 /// its length, at the end of the file.
-fn ticket_range(source: &dyn ReadAt) -> Result<Option<(Range<u64>, Vec<u8>)>, Error> {
+fn ticket_range(source: &dyn ReadAt) -> Result<Option<PlacedTicket>, Error> {
     let read = |at: u64, len: u64| {
         read_range(source, at, len).map_err(|error| Error::system("read the ticket", error))
     };
