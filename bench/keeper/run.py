@@ -103,6 +103,7 @@ class Household:
         self.tally, self.cpu_s, self.rss_kb, self.ran = Counter(), 0.0, 0, 0
         self.inbox, self.subjects, self.made = Inbox(), Counter(), 0
         self.closed, self.words, self.silent, self.revive = [], {}, 0, None
+        self.edited = set()
         self.log = open(place / "messages", "w", buffering=1)
         self.image = place / "image"
         self.format(self.image)
@@ -276,6 +277,7 @@ class Household:
         name = self.chance.choice(self.quiet_files())
         self.write_file(name)
         if self.updates:
+            self.edited.add(name)
             self.log.write(f"  {name}\n")
             self.tally["edit"] += 1
             self.silent += 1
@@ -495,6 +497,9 @@ class Household:
         if not path or kind == "repair data":
             fits = [one for one in self.open if kind in one.kinds]
         is_past = any(one.fits(kind, path) and one.mended == self.night for one in self.closed)
+        # Nothing is updated while very many changes wait for a person: an edit is told then.
+        is_waiting = any(one.what == "mass change" for one in self.open + self.closed[-1:])
+        is_past |= kind == "modified" and path in self.edited and is_waiting
         if not fits and not is_past:
             self.fault("false alarm", f"{kind} {path}: {message['subject']}")
         for incident in fits:
