@@ -107,7 +107,7 @@ impl MessageSubject<'_> {
         let told: u64 = kinds.iter().map(count).sum();
         let others = news.open_count().saturating_sub(told);
         if others > 0 {
-            lines.push(format!("Told before and still open: {others}."));
+            lines.push(format!("Still open from before: {others}."));
         }
         let priority = kinds.iter().map(|kind| priority(*kind)).max().unwrap_or(Priority::Normal);
         let news = News { settled: Vec::new(), ..news.clone() };
@@ -130,7 +130,8 @@ impl MessageSubject<'_> {
             let more = mended.len().saturating_sub(PATHS_MAX);
             lines.extend((more > 0).then(|| format!("  and {more} more")));
         }
-        lines.push("The damaged contents are kept, and are no longer needed.".to_owned());
+        lines
+            .push("The damaged contents are kept in .steadfast, in case you want them.".to_owned());
         let folder = quoted(self.folder);
         let repairs: BTreeSet<u64> = mended.iter().map(|one| one.repair).collect();
         lines.extend(
@@ -288,7 +289,11 @@ impl MessageSubject<'_> {
             .map(|(_, facts)| facts.text.as_str())
             .filter(|t| !t.is_empty())
             .collect();
-        lines.extend(texts.into_iter().take(PATHS_MAX).map(plain));
+        let worded = texts.into_iter().take(PATHS_MAX).map(plain);
+        lines.extend(worded.map(|text| match kind {
+            TroubleKind::Unmounted => capital(&text),
+            _ => text,
+        }));
         let noticed_s = of_kind.clone().filter_map(|(_, facts)| facts.since_s).min();
         lines.extend(noticed_s.map(|seconds| {
             format!("Noticed on {}.", (self.words.moment)(Timestamp { seconds, nanoseconds: 0 }))
@@ -402,8 +407,9 @@ fn plain(text: &str) -> String {
 
 /// Returns a text that begins with a capital letter.
 fn capital(text: &str) -> String {
-    let (first, rest) = text.split_at(text.len().min(1));
-    first.to_ascii_uppercase() + rest
+    let mut letters = text.chars();
+    let first = letters.next().map(|first| first.to_ascii_uppercase());
+    first.into_iter().chain(letters).collect()
 }
 
 /// Quotes a path for a shell if it needs that.
