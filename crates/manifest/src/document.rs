@@ -130,8 +130,8 @@ pub fn root_of(format: Format, document: &Path) -> PathBuf {
     }
 }
 
-/// Returns the writer of a format; `None` for OCFL and MHL, which are read only, and for `bitrot`, whose
-/// documents are SQLite databases.
+/// Returns the writer of a format; `None` for OCFL and MHL, which are read only, and for `bitrot`,
+/// whose documents are SQLite databases.
 ///
 /// Of records with several digests, only that of `algorithm` is written. Without it all are, or the
 /// first if the format holds one per file.

@@ -12,7 +12,7 @@ use std::io::BufRead;
 
 use steadfast_digest::{Algorithm, Digest};
 
-use self::elements::{Element, XmlElements};
+use self::elements::{XmlElement, XmlElements};
 pub use self::write::{MhlGeneration, MhlPlace, chain_document, list_name};
 use crate::lines::step_records;
 use crate::{Fault, FaultKind, Mtime, Record, Step, calendar};
@@ -53,11 +53,11 @@ fn record<R: BufRead>(
     let mut open: Option<(Record, Option<Fault>)> = None;
     while let Some(element) = elements.step()? {
         let (record, fault) = match (&mut open, &element) {
-            (None, Element::Start { name, .. }) if name == "hash" => {
+            (None, XmlElement::Start { name, .. }) if name == "hash" => {
                 open = Some((Record::new(Vec::new()), None));
                 continue;
             }
-            (None, Element::Start { name, .. }) if name != "hashlist" && name != "hashes" => {
+            (None, XmlElement::Start { name, .. }) if name != "hashlist" && name != "hashes" => {
                 elements.skip()?;
                 continue;
             }
@@ -65,7 +65,7 @@ fn record<R: BufRead>(
             _ => continue,
         };
         match element {
-            Element::End { name, .. } if name == "hash" => {
+            XmlElement::End { name, .. } if name == "hash" => {
                 let (record, fault) = open.take().unwrap_or((Record::new(Vec::new()), None));
                 let fault = fault.or_else(|| {
                     let lacks = record.path.as_os_str().is_empty() || record.digests.is_empty();
@@ -73,9 +73,9 @@ fn record<R: BufRead>(
                 });
                 return Ok(Some(fault.map_or(Ok(record), Err)));
             }
-            Element::Start { name, .. } if name == "metadata" => elements.skip()?,
-            Element::Start { .. } => {}
-            Element::End { name, attributes, text } => {
+            XmlElement::Start { name, .. } if name == "metadata" => elements.skip()?,
+            XmlElement::Start { .. } => {}
+            XmlElement::End { name, attributes, text } => {
                 let attribute = |wanted: &str| {
                     attributes.iter().find(|(name, _)| name == wanted).map(|(_, value)| &**value)
                 };
@@ -220,10 +220,10 @@ fn named_lists(reader: impl BufRead, root: &str, each: &str) -> Result<Vec<Named
     let mut is_inside = false;
     while let Some(element) = elements.step()? {
         match element {
-            Element::Start { name } if name == each => is_inside = true,
-            Element::Start { name } if name == root || name == "references" || is_inside => {}
-            Element::Start { .. } => elements.skip()?,
-            Element::End { name, attributes, .. } if name == each => {
+            XmlElement::Start { name } if name == each => is_inside = true,
+            XmlElement::Start { name } if name == root || name == "references" || is_inside => {}
+            XmlElement::Start { .. } => elements.skip()?,
+            XmlElement::End { name, attributes, .. } if name == each => {
                 let number = attributes.iter().find(|(name, _)| name == "sequencenr");
                 let number = number.and_then(|(_, number)| number.parse().ok());
                 let (Some(path), Some(digest)) = (path.take(), digest.take()) else {
@@ -232,9 +232,9 @@ fn named_lists(reader: impl BufRead, root: &str, each: &str) -> Result<Vec<Named
                 lists.push(NamedList { path, digest, number });
                 is_inside = false;
             }
-            Element::End { name, text, .. } if name == "path" => path = Some(text),
-            Element::End { name, text, .. } if name == "c4" => digest = c4_digest(text.trim()),
-            Element::End { .. } => {}
+            XmlElement::End { name, text, .. } if name == "path" => path = Some(text),
+            XmlElement::End { name, text, .. } if name == "c4" => digest = c4_digest(text.trim()),
+            XmlElement::End { .. } => {}
         }
     }
     Ok(lists)

@@ -42,8 +42,8 @@ use crate::verb_kind::VerbKind;
 use crate::walk::{Excludes, WalkItem, walk};
 use batch::CopyBatch;
 use destination::Destination;
-pub use lists::CopyList;
 use lists::CopyLists;
+pub use lists::ListKind;
 
 /// What is copied, and how.
 #[derive(Clone, Debug, Default)]
@@ -65,7 +65,7 @@ pub struct CopyRequest {
     /// The algorithm of new tags; `None` for SHA-256.
     pub algorithm: Option<Algorithm>,
     /// The lists that each destination gets.
-    pub list: CopyList,
+    pub list: ListKind,
     /// Archives: files whose contents one of them has by its record are not copied.
     pub unknown_in: Vec<PathBuf>,
 }
@@ -208,7 +208,7 @@ pub fn copy(
     ensure_sensible(selection, request)?;
     let mut destinations = Vec::new();
     for path in &request.destinations {
-        if request.list == CopyList::Bag {
+        if request.list == ListKind::Bag {
             lists::ensure_own_bag(path)?;
         }
         destinations.push(Destination::open(path)?);
@@ -297,7 +297,7 @@ fn each_file(
 ) -> Result<Skipped, Error> {
     let excludes = Excludes::new(&selection.excludes)?;
     let mut all = Skipped::default();
-    let within = Path::new(if request.list == CopyList::Bag { "data" } else { "" });
+    let within = Path::new(if request.list == ListKind::Bag { "data" } else { "" });
     for root in &selection.roots {
         let one = Selection { roots: vec![root.clone()], with_sidecars: true, ..selection.clone() };
         let name = root.file_name().filter(|_| !is_bare(root)).map(PathBuf::from);

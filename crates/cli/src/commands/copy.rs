@@ -1,7 +1,7 @@
 //! `steadfast copy` and `move`: arguments → one library call → text or JSON.
 
 use anyhow::ensure;
-use steadfast::copy::{CopyList, CopyRequest, copy};
+use steadfast::copy::{CopyRequest, ListKind, copy};
 use steadfast::safe::SafeRule;
 use steadfast::{ExitStatus, Options};
 use steadfast_report::copy::CopyDocument;
@@ -28,9 +28,9 @@ pub(super) fn run(args: &CopyPathArgs, moves: bool) -> anyhow::Result<ExitStatus
         request.algorithm = args.algorithm.algorithm;
         request.unknown_in.clone_from(&args.archives);
         request.list = match (args.mhl, args.bag) {
-            (Some(algorithm), _) => CopyList::Mhl(algorithm),
-            (None, true) => CopyList::Bag,
-            (None, false) => CopyList::None,
+            (Some(algorithm), _) => ListKind::Mhl(algorithm),
+            (None, true) => ListKind::Bag,
+            (None, false) => ListKind::None,
         };
     });
     let options = stoppable(args.walk.empty.choose(args.engine.options()))?;

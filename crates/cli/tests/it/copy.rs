@@ -273,7 +273,7 @@ fn a_history_of_asc_mhl_goes_on() {
     let text = fs::read_to_string(tree.path(&first)).unwrap();
     assert!(text.contains("one &amp; two") && text.contains("action=\"original\""), "{text}");
     assert!(!text.contains(".DS_Store</path>"), "{text}");
-    // A copy of the copy: its history goes on, and its own digests are verified in the same reading.
+    // A copy of the copy: its history goes on, and its digests are verified in the same reading.
     tree.run(["copy", "--mhl=md5", "--copies", "1", "to/card", "next"]).ends(status);
     let second = newest(&tree, "next/card");
     assert!(second.contains("/0002_card_"), "{second}");

@@ -14,10 +14,13 @@ const EVENT_LEN_MAX: usize = 128 << 10;
 /// The deepest nesting.
 const DEPTH_MAX: usize = 64;
 
+/// Names and values.
+type XmlAttributes = Vec<(String, String)>;
+
 /// The beginning or the end of an element. Names are without their namespace.
-pub(super) enum Element {
+pub(super) enum XmlElement {
     Start { name: String },
-    End { name: String, attributes: Vec<(String, String)>, text: String },
+    End { name: String, attributes: XmlAttributes, text: String },
 }
 
 /// Reads elements.
@@ -25,7 +28,7 @@ pub(super) struct XmlElements<R: BufRead> {
     reader: Reader<BoundedReader<R>>,
     buffer: Vec<u8>,
     /// Elements that are open: their names, attributes and text so far.
-    open: Vec<(String, Vec<(String, String)>, String)>,
+    open: Vec<(String, XmlAttributes, String)>,
     had_root: bool,
     ended: bool,
 }
@@ -54,7 +57,7 @@ impl<R: BufRead> XmlElements<R> {
     }
 
     /// Returns the next beginning or end; `None` after the end of the root.
-    pub(super) fn step(&mut self) -> Result<Option<Element>, Fault> {
+    pub(super) fn step(&mut self) -> Result<Option<XmlElement>, Fault> {
         if self.ended {
             return Ok(None);
         }
@@ -63,7 +66,7 @@ impl<R: BufRead> XmlElements<R> {
         step
     }
 
-    fn next_element(&mut self) -> Result<Option<Element>, Fault> {
+    fn next_element(&mut self) -> Result<Option<XmlElement>, Fault> {
         loop {
             self.buffer.clear();
             self.reader.get_mut().left = EVENT_LEN_MAX;
@@ -75,7 +78,7 @@ impl<R: BufRead> XmlElements<R> {
                 Event::End(_) => {
                     // The reader refuses an end that nothing began.
                     let Some((name, attributes, text)) = self.open.pop() else { continue };
-                    return Ok(Some(Element::End { name, attributes, text }));
+                    return Ok(Some(XmlElement::End { name, attributes, text }));
                 }
                 Event::Text(text) => self.append(&text.xml10_content())?,
                 Event::CData(text) => self.append(&text.xml10_content())?,
@@ -99,7 +102,7 @@ impl<R: BufRead> XmlElements<R> {
         }
     }
 
-    fn begin(&mut self, start: &BytesStart<'_>) -> Result<Element, Fault> {
+    fn begin(&mut self, start: &BytesStart<'_>) -> Result<XmlElement, Fault> {
         if self.open.len() >= DEPTH_MAX {
             return Err(self.fault(FaultKind::Limit, "too many elements in one another"));
         }
@@ -125,7 +128,7 @@ impl<R: BufRead> XmlElements<R> {
             text.clear();
         }
         self.open.push((name.clone(), attributes, String::new()));
-        Ok(Element::Start { name })
+        Ok(XmlElement::Start { name })
     }
 
     fn append(&mut self, more: &str) -> Result<(), Fault> {

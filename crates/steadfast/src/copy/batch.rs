@@ -312,7 +312,6 @@ impl<'a> CopyBatch<'a> {
         }
         let copy = file.copy;
         let read = copy.source.as_ref().map(|(_, _, contents)| contents.digests.clone());
-        let mut digests = read.unwrap_or_default();
         let mut replicas = copy.replicas;
         replicas.resize_with(self.destinations.len(), || {
             Replica::Failed(FileError::new("copy", "the source was not copied"))
@@ -322,16 +321,7 @@ impl<'a> CopyBatch<'a> {
         let places: Vec<CopiedPlace> = of
             .map(|((it, to), is_kept)| CopiedPlace::of(it, *is_kept, to.path.join(&file.relative)))
             .collect();
-        if let Some(first) = identity.and_then(|it| self.linked.get_mut(&it))
-            && first.relative == file.relative
-        {
-            first.grades = places.iter().map(|place| place.grade).collect();
-            first.digests.clone_from(&digests);
-        } else if let Some(first) =
-            identity.and_then(|it| self.linked.get(&it)).filter(|_| file.is_link)
-        {
-            digests.clone_from(&first.digests);
-        }
+        let digests = self.note_first(identity, &file.relative, &places, read);
         if let Some(status) = file.status {
             let places = places.iter().map(|place| place.grade.is_some()).collect();
             self.lists.add(ListedCopy { relative: file.relative.clone(), status, digests, places });
@@ -373,6 +363,26 @@ impl<'a> CopyBatch<'a> {
             was_removed,
             trouble: copy.trouble.or(not_removed),
         })
+    }
+
+    /// Notes the copies of a file that has several names, for the names that follow. Returns the
+    /// digests of a file, which further names have from the first one.
+    fn note_first(
+        &mut self,
+        identity: Option<(u64, u64)>,
+        relative: &Path,
+        places: &[CopiedPlace],
+        read: Option<Vec<(Algorithm, Digest)>>,
+    ) -> Vec<(Algorithm, Digest)> {
+        let Some(first) = identity.and_then(|it| self.linked.get_mut(&it)) else {
+            return read.unwrap_or_default();
+        };
+        if first.relative == relative {
+            first.grades = places.iter().map(|place| place.grade).collect();
+            first.digests = read.unwrap_or_default();
+            return first.digests.clone();
+        }
+        read.unwrap_or_else(|| first.digests.clone())
     }
 
     /// Returns whether every copy of a file is found by the path of its destination.

@@ -31,7 +31,7 @@ const AGENT: &str = "Bag-Software-Agent: steadfast\n";
 
 /// The lists of a copy.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum CopyList {
+pub enum ListKind {
     /// None.
     #[default]
     None,
@@ -43,7 +43,7 @@ pub enum CopyList {
 
 /// What is gathered for the lists.
 pub(super) struct CopyLists {
-    kind: CopyList,
+    kind: ListKind,
     /// The algorithm of the copy's tags.
     algorithm: Algorithm,
     /// Names of the copied folders: each is the root of a history.
@@ -83,9 +83,9 @@ impl CopyLists {
     /// Returns the algorithms that the lists need, beside those of tags.
     pub(super) fn algorithms(&self) -> Vec<Algorithm> {
         match self.kind {
-            CopyList::None => Vec::new(),
-            CopyList::Bag => vec![self.algorithm],
-            CopyList::Mhl(algorithm) => {
+            ListKind::None => Vec::new(),
+            ListKind::Bag => vec![self.algorithm],
+            ListKind::Mhl(algorithm) => {
                 { self.known.iter().copied().chain([algorithm]).collect::<BTreeSet<_>>() }
                     .into_iter()
                     .collect()
@@ -97,9 +97,9 @@ impl CopyLists {
     pub(super) fn refusal(&self, relative: &Path) -> Option<String> {
         let is_text = |text: &str| !text.chars().any(char::is_control);
         match (self.kind, relative.to_str()) {
-            (CopyList::None, _) => None,
-            (CopyList::Bag, Some(_)) => None,
-            (CopyList::Mhl(_), Some(text)) if is_text(text) => None,
+            (ListKind::None, _) => None,
+            (ListKind::Bag, Some(_)) => None,
+            (ListKind::Mhl(_), Some(text)) if is_text(text) => None,
             _ => Some("the list cannot have its name".to_owned()),
         }
     }
@@ -107,7 +107,7 @@ impl CopyLists {
     /// Returns whether a file is the chain of a history. It is not copied: the chain at the
     /// destination has its lists, and the new one.
     pub(super) fn is_chain(&self, relative: &Path) -> bool {
-        matches!(self.kind, CopyList::Mhl(_)) && relative.ends_with(Path::new(FOLDER).join(CHAIN))
+        matches!(self.kind, ListKind::Mhl(_)) && relative.ends_with(Path::new(FOLDER).join(CHAIN))
     }
 
     /// Reads what the history of the source has: its chain, and the algorithms of its lists.
@@ -118,7 +118,7 @@ impl CopyLists {
         let Some(folder) = relative.parent().filter(|it| it.ends_with(FOLDER)) else {
             return Ok(());
         };
-        if !matches!(self.kind, CopyList::Mhl(_)) {
+        if !matches!(self.kind, ListKind::Mhl(_)) {
             return Ok(());
         }
         let open = || {
@@ -137,7 +137,7 @@ impl CopyLists {
     }
 
     pub(super) fn add(&mut self, file: ListedCopy) {
-        if self.kind != CopyList::None {
+        if self.kind != ListKind::None {
             self.files.push(file);
         }
     }
@@ -159,13 +159,13 @@ impl CopyLists {
             notices.push(Notice::failure(format!("cannot write the list: {error}")).at(path));
         };
         match self.kind {
-            CopyList::None => {}
-            CopyList::Bag => {
+            ListKind::None => {}
+            ListKind::Bag => {
                 if let Err(error) = self.write_bag(at, to) {
                     tell(&to.path, error);
                 }
             }
-            CopyList::Mhl(_) => {
+            ListKind::Mhl(_) => {
                 for top in self.tops.iter().map(PathBuf::as_path).chain([Path::new("")]) {
                     match self.write_history(at, to, top, now) {
                         Ok(same) => differ |= !same,
