@@ -298,7 +298,8 @@ fn a_history_of_asc_mhl_goes_on() {
     assert!(because(&objects).contains(&("corrupt".to_owned(), 1)), "{objects:?}");
     assert_eq!(tree.run(["check", "--manifest", &outer]).status, 1);
     // A list that was changed is not the one of its chain.
-    fs::write(tree.path(&first), text).unwrap();
+    let text = fs::read_to_string(tree.path(&first)).unwrap();
+    fs::write(tree.path(&first), format!("{text}<!-- changed -->")).unwrap();
     let said = tree.run(["check", "--manifest", &first]).ends(2);
     assert!(said.stdout().contains("its bytes are not those"), "{}", said.stdout());
 }
