@@ -66,10 +66,13 @@ impl KnownDocument {
             return write_object(&object, &mut output.answer);
         }
         if !self.quiet {
-            let files = counted(folder.files, "file", "files");
+            let files = match folder.files {
+                1 => "the only file is".to_owned(),
+                files => format!("all {} files are", count(files)),
+            };
             let whole = if folder.is_whole { "" } else { ", which may have more" };
             let (path, there) = (escape::path(&folder.path), escape::path(&folder.there));
-            let line = format!("folder      {path}: all {files} are in {there}{whole}\n");
+            let line = format!("folder      {path}: {files} in {there}{whole}\n");
             output.answer.extend_from_slice(line.as_bytes());
         }
     }

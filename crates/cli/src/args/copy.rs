@@ -1,5 +1,6 @@
 //! `steadfast known`, `safe`, `copy` and `move`.
 
+use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
 use clap::Args;
@@ -70,8 +71,8 @@ impl AnswerArgs {
 #[command(next_help_heading = "When it is safe to erase")]
 pub(crate) struct SafeArgs {
     /// Ask for N copies on different devices, the source not counted
-    #[arg(long, value_name = "N", default_value_t = 2)]
-    copies: usize,
+    #[arg(long, value_name = "N", default_value = "2")]
+    copies: NonZeroUsize,
     /// Count devices as different where the system does not tell. It does not tell of virtual disks
     /// and network volumes. What it knows to be one device stays one
     #[arg(long)]
@@ -84,7 +85,7 @@ pub(crate) struct SafeArgs {
 impl SafeArgs {
     /// Returns the rule.
     pub(crate) fn rule(self) -> SafeRule {
-        SafeRule { copies: self.copies, apart: self.apart, servers: self.trust_servers }
+        SafeRule { copies: self.copies.get(), apart: self.apart, servers: self.trust_servers }
     }
 }
 

@@ -112,6 +112,8 @@ fn a_killed_copy_goes_on_and_leaves_nothing_half() {
     let tree = card();
     let big: Vec<u8> = (0..9_000_000u32).map(|at| (at / 7) as u8).collect();
     let tree = tree.file("card/big", &big);
+    // No copy is not enough copies.
+    tree.run(["copy", "--copies", "0", "card", "to"]).ends(2);
     let words = ["copy", "--copies", "1", "card", "to"];
     let mut tries = 0;
     for delay_ms in [5, 20, 40, 80] {

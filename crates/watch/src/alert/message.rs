@@ -111,7 +111,7 @@ impl MessageSubject<'_> {
         }
         let priority = kinds.iter().map(|kind| priority(*kind)).max().unwrap_or(Priority::Normal);
         let news = News { settled: Vec::new(), ..news.clone() };
-        self.message(format!("{still}{}", phrases.join(", ")), lines, priority, &news)
+        self.message(still.to_owned() + &joined(&phrases), lines, priority, &news)
     }
 
     /// Words what runs mended, and where the damaged files are.
@@ -421,6 +421,11 @@ fn quoted(path: &str) -> String {
     }
 }
 
+/// Joins phrases, some of which are questions.
+fn joined(phrases: &[String]) -> String {
+    phrases.join(", ").replace("?, ", "? ")
+}
+
 fn phrase(kind: TroubleKind, count: u64) -> String {
     let (one, several) = match kind {
         TroubleKind::Corrupt => ("file is damaged", "files are damaged"),
@@ -572,6 +577,12 @@ pub(crate) mod tests {
         assert_eq!(message.subject, "nas: /srv/my photos: 7 files are gone. Was it you?");
         assert!(message.body.contains("\n  e\n  and 2 more\nIf it was you: steadfast update "));
         assert_eq!(message.priority, Priority::Normal);
+    }
+
+    #[test]
+    fn a_question_ends_with_its_own_mark() {
+        let phrases = ["1 file is gone. Was it you?".to_owned(), "1 file was changed".to_owned()];
+        assert_eq!(joined(&phrases), "1 file is gone. Was it you? 1 file was changed");
     }
 
     #[test]
