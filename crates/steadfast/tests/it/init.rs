@@ -74,13 +74,14 @@ impl Monitor for Stops {
 #[test]
 fn an_interrupted_init_goes_on_where_it_was() {
     let tree = Tree::new();
-    let files = 40;
+    // Many more than are in flight at once, which a stop lets end.
+    let files = 400;
     for number in 0..files {
-        tree.write(format!("{number:02}"), vec![1; 200_000]);
+        tree.write(format!("{number:03}"), vec![1; 20_000]);
     }
     // So slow that the rest is not read before the run is stopped.
     let options = Options::default().with(|options| {
-        options.reading.rate_limit_bytes_per_s = Some(400_000);
+        options.reading.rate_limit_bytes_per_s = Some(1_000_000);
     });
     let init = Run::of(INIT, tree.selection(), options);
     let first = init.run(&mut Stops).unwrap();
@@ -89,7 +90,7 @@ fn an_interrupted_init_goes_on_where_it_was() {
     let rest = tree.run(INIT);
     assert_eq!((rest.status(), rest.summary.files), (0, files));
     assert!(rest.summary.actions(Action::Kept) > 0);
-    assert_eq!(rest.summary.bytes, (files - rest.summary.actions(Action::Kept)) * 200_000);
+    assert_eq!(rest.summary.bytes, (files - rest.summary.actions(Action::Kept)) * 20_000);
     assert_eq!(word(&tree, 0), FolderWord::Recorded);
 }
 
