@@ -191,7 +191,8 @@ pub(crate) struct CopyPathArgs {
     /// Make each destination a BagIt bag, with the copies in `data`
     #[arg(long, conflicts_with = "mhl")]
     pub(crate) bag: bool,
-    /// Add a generation of ASC MHL to each copied folder: xxh64, xxh3, xxh128, c4, sha1 or md5
+    /// Add a generation of ASC MHL to each copied folder. HASH is xxh64, xxh3, xxh128, c4, sha1 or
+    /// md5 [default: xxh64]
     #[arg(long, value_name = "HASH", num_args = 0..=1, require_equals = true,
           default_missing_value = "xxh64", value_parser = mhl_algorithm)]
     pub(crate) mhl: Option<Algorithm>,

@@ -127,7 +127,7 @@ fn what_makes_no_sense_is_refused() {
     let tree = copied();
     for (arguments, told) in [
         (&["diff", "a"][..], "<B>"),
-        (&["diff", "a", "a"], "the same directory"),
+        (&["diff", "a", "a"], "the same folder"),
         (&["diff", "a", "gone"], "gone"),
         (&["diff", "a/x", "b"], "not a directory"),
         (&["diff", "--algorithm", "sha512", "a", "b"], "--algorithm needs --read"),
