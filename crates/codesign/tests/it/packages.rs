@@ -461,5 +461,5 @@ fn a_published_package_is_read() {
     let found = verified(&bytes, &VerifyOptions::default()).unwrap();
     let found: Vec<(&str, u8)> =
         found.iter().map(|(path, one)| (path.as_str(), status(one))).collect();
-    assert_eq!(found, [("", 1)]);
+    assert_eq!(found, [("", 1), ("com.sas.dummy.pkg/Payload/dummy.app", 0)]);
 }

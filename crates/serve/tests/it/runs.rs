@@ -169,7 +169,8 @@ fn a_folder_is_protected_checked_and_repaired_by_buttons() {
     assert!(home.contains("Show 1 damaged file") && !home.contains("exactly as recorded."));
     // Later servers find the same in the catalogue.
     let folder = browser.get("/folders/0").text();
-    assert!(folder.contains("two.jpg") && folder.contains("no program wrote to them"), "{folder}");
+    let cause = "nothing is known to have written them";
+    assert!(folder.contains("two.jpg") && folder.contains(cause), "{folder}");
     assert!(browser.get("/activity").text().contains("1 damaged"));
     // There is no parity: the plan says so, and nothing is written.
     let before = fs::read(served.at("photos/two.jpg")).unwrap();

@@ -557,7 +557,7 @@ pub(crate) mod tests {
         let message = said(&news, Details::Paths, |subject, news| subject.trouble(news));
         assert_eq!(message.subject, "nas: /srv/my photos: 2 files are damaged");
         let expected = "2 files are damaged.\n\
-                        The contents changed, although nothing wrote to them.\n\
+                        The contents changed, and nothing is known to have written them.\n\
                         Noticed on day 3.\n  2019/a\u{fffd}.jpg\n  2019/b.jpg\n\
                         To mend it: steadfast repair '/srv/my photos'";
         assert_eq!(message.body, expected);
