@@ -232,7 +232,7 @@ def tasks(visit):
     (tree / "copies/picture-07.jpg").write_bytes(copy)
 
     def choose_copy():
-        page.get_by_label("Or a folder or a file within one of them").fill(str(tree / "copies"))
+        page.get_by_label("The folder or file that has the copy").fill(str(tree / "copies"))
         page.get_by_role("button", name="See what it can repair").click()
 
     task("see what is damaged", link("Show 1 damaged file"), says="picture-07.jpg")
@@ -280,6 +280,7 @@ def look_after(visit):
     page.get_by_label("How often").select_option("week")
     page.get_by_label("At", exact=True).fill("03:30")
     page.get_by_role("button", name="Check regularly").click()
+    page.get_by_text("Change the schedule").click()
     expect(page.get_by_role("button", name="Remove the schedule")).to_be_visible()
     expect(page.get_by_label("At", exact=True)).to_have_value("03:30")
     page = visit.go("/settings")
