@@ -16,6 +16,7 @@ use steadfast::repair::{
     repair_files,
 };
 use steadfast::{Event, ExitStatus, Monitor, Options, Run, Verb, Verdict};
+use steadfast_parity::{PAGE_LEN, ParityPages, SetFile, SetIndex};
 
 use crate::tree::Tree;
 
@@ -173,6 +174,69 @@ fn parity_is_not_forgotten_by_a_tree_that_has_none_of_its_files() {
         let left = verify_parity(&strange, false, &AtomicBool::new(false), &mut |_| {});
         assert_eq!(left.unwrap().sets, sets, "no set is removed");
     }
+}
+
+/// A planted set makes any file of the tree, but none that Steadfast obeys.
+#[test]
+fn parity_that_names_a_file_of_ours_is_refused() {
+    for (name, made) in [
+        ("plan/x.jpg", true),
+        (".steadfast/x.jpg", false),
+        (".STEADFAST/x.jpg", false),
+        ("c/.steadfast/damaged/x.jpg", false),
+    ] {
+        let tree = photographs();
+        let place = ParityPlace::new(tree.path(), None).unwrap();
+        let _ = make_parity(&place, &ParityOptions::default(), &mut Heard::default()).unwrap();
+        fs::remove_dir_all(tree.at("c")).unwrap();
+        plant(&tree, "c/d.jpg", name);
+
+        let verified = verify_parity(&place, false, &AtomicBool::new(false), &mut |_| {});
+        let verified = verified.unwrap();
+        let (summary, heard) = repair(&tree, &[], RepairMode::Yes);
+        assert_eq!(tree.at(name).exists(), made, "{name}: {summary:?}");
+        if made {
+            assert_eq!(heard.repaired, [tree.at(name)]);
+            assert_eq!(fs::read(tree.at(name)).unwrap(), noise(3, 30_000));
+        } else {
+            assert!(!verified.exit_status().is_fine(), "{name}: {verified:?}");
+            assert!(heard.repaired.is_empty(), "{name}");
+        }
+    }
+}
+
+/// Writes the only set of a tree anew, with another path for one of its files and every check value
+/// right.
+fn plant(tree: &Tree, path: &str, other: &str) {
+    let folders = fs::read_dir(tree.at(".steadfast/parity")).unwrap();
+    let folder = folders.map(|entry| entry.unwrap().path()).find(|path| path.is_dir()).unwrap();
+    let at = fs::read_dir(&folder).unwrap().next().unwrap().unwrap().path();
+    let bytes = fs::read(&at).unwrap();
+    let read = &mut |from: u64, to: &mut [u8]| {
+        to.copy_from_slice(&bytes[from as usize..][..to.len()]);
+        Ok(())
+    };
+    let set = SetFile::read(bytes.len() as u64, read).unwrap();
+    let geometry = set.index().geometry();
+    let mut parity = ParityPages::zeros(geometry);
+    for page in 0..geometry.parity_pages() {
+        let mut whole = vec![0; PAGE_LEN];
+        assert!(set.read_parity(page, read, &mut whole));
+        parity.add_page(page, &whole);
+    }
+    let mut members = set.index().members().to_vec();
+    let member = members.iter_mut().find(|member| member.file.path == Path::new(path)).unwrap();
+    member.file.path = other.into();
+    let marks = set.index().marks().to_vec();
+    let index = SetIndex::new(geometry, members, marks, |page| parity.page(page)).unwrap();
+
+    let mut forged = Vec::new();
+    let id = SetFile::write(&index, &parity, set.header().origin, &mut forged).unwrap().set();
+    fs::remove_file(at).unwrap();
+    let hex: String = id.iter().map(|byte| format!("{byte:02x}")).collect();
+    let folder = tree.at(".steadfast/parity").join(&hex[..2]);
+    fs::create_dir_all(&folder).unwrap();
+    fs::write(folder.join(&hex), forged).unwrap();
 }
 
 fn copy_folder(from: &Path, to: &Path) {
