@@ -65,24 +65,7 @@ pub fn write_text(folder: &FolderStatus, now_s: i64, units: Units, output: &mut 
                 let more = units::counted(facts.unrecorded(), "file is", "files are");
                 line(format!("           {more} not recorded yet"));
             }
-            let share = match facts.audit.bytes {
-                0 => 100.0,
-                bytes => facts.proved().1 as f64 * 100.0 / bytes as f64,
-            };
-            let oldest = match (facts.audit.never.0, oldest_proof_s(facts)) {
-                (0, Some(oldest_s)) => {
-                    let days = ((now_s - oldest_s).max(0) / 86_400).unsigned_abs();
-                    match units::counted(days, "day", "days") {
-                        _ if days == 0 => "all of it within a day".to_owned(),
-                        days => format!("the oldest reading is {days} ago"),
-                    }
-                }
-                (never, _) => {
-                    format!("{} never read", units::counted(never, "file was", "files were"))
-                }
-            };
-            let days = units::counted(u64::from(facts.cover_days), "day", "days");
-            line(format!("           {share:.1} % read within {days}; {oldest}"));
+            line(format!("           {}", reading(facts, now_s)));
             if facts.word() == FolderWord::Recorded {
                 line("           checks have not read all of them again yet".to_owned());
             }
@@ -105,9 +88,8 @@ pub fn write_text(folder: &FolderStatus, now_s: i64, units: Units, output: &mut 
         let last = match (&schedule.last.skipped, schedule.last_run_s) {
             (Some(reason), _) => format!("skipped last time: {}", escape::text(reason)),
             (None, Some(run_s)) => {
-                let hours = (now_s - run_s).max(0) / 3_600;
                 let status = schedule.last.status.unwrap_or_default();
-                format!("ran {hours} h ago with status {status}")
+                format!("ran {} with status {status}", since(now_s - run_s))
             }
             (None, None) => "has not run yet".to_owned(),
         };
@@ -145,15 +127,44 @@ fn unfinished(facts: &FolderFacts) -> Vec<String> {
     facts.unfinished.iter().map(said).collect()
 }
 
+/// Returns what was read within the cover, and how long ago the oldest reading was.
+fn reading(facts: &FolderFacts, now_s: i64) -> String {
+    let share = match facts.audit.bytes {
+        0 => 100.0,
+        bytes => facts.proved().1 as f64 * 100.0 / bytes as f64,
+    };
+    let oldest = match (facts.audit.never.0, oldest_proof_s(facts)) {
+        (0, Some(oldest_s)) => match (now_s - oldest_s).max(0) / 86_400 {
+            0 => return "all of it was read within a day".to_owned(),
+            days => {
+                let days = units::counted(days.unsigned_abs(), "day", "days");
+                format!("the oldest reading is {days} ago")
+            }
+        },
+        (never, _) => format!("{} never read", units::counted(never, "file was", "files were")),
+    };
+    let cover = units::counted(u64::from(facts.cover_days), "day", "days");
+    format!("{share:.1} % read within {cover}; {oldest}")
+}
+
 /// Returns how many files were accepted with other contents lately; `None` if none were.
 pub fn accepted(facts: &FolderFacts) -> Option<String> {
     (facts.accepted > 0).then(|| {
         format!(
-            "{} of {} changed or removed, and accepted, within {ACCEPTED_DAYS} days",
+            "accepted within {ACCEPTED_DAYS} days: {} of {}, changed or removed",
             units::count(facts.accepted),
-            units::counted(facts.audit.entries, "file was", "files were"),
+            units::counted(facts.audit.entries, "file", "files"),
         )
     })
+}
+
+/// Returns how long ago a run was.
+fn since(seconds: i64) -> String {
+    match seconds.max(0) / 3_600 {
+        0 => "within the hour".to_owned(),
+        hours @ 1..48 => format!("{hours} h ago"),
+        hours => format!("{} days ago", hours / 24),
+    }
 }
 
 /// Returns why nothing is known of a folder.
@@ -279,7 +290,7 @@ pub(crate) mod tests {
                         ago\n           \
                         open: 2 corrupt\n             To mend it: steadfast repair \
                         /srv/photos\n           schedule photos: every night at 02:00; ran \
-                        239 h ago with status 3\n           sda: the drive has 12 sectors it \
+                        9 days ago with status 3\n           sda: the drive has 12 sectors it \
                         could not read: replace it\n           sdb: counts no errors (smartctl, \
                         kernel log)\n";
         assert_eq!(String::from_utf8_lossy(&output.answer), expected);
