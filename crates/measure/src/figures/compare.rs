@@ -9,18 +9,15 @@ use super::storage;
 use crate::record::{Factors, Record, Sample, Series, Unit, Workload};
 use crate::stats::{self, Estimate, Finding, Point, median, rates_of_rounds};
 
-/// How far rates by processor time of two quiet sessions of one machine lie apart, as a share. The
-/// place of code and data in memory, which each process has anew, makes as much.
-pub const BAND: f64 = 0.03;
+/// How far rates by processor time of two sessions of one machine lie apart, as a share. The place
+/// of code and data in memory, which each process has anew, makes as much.
+pub const BAND: f64 = 0.05;
 
 /// A difference between records that is irrelevant, as a share: up to this, they count as alike.
 pub const APART_MARGIN: f64 = 0.1;
 
 /// Sessions of each side that a comparison by elapsed time needs.
 pub const SESSIONS_MIN: usize = 3;
-
-/// Of a session, one in this many rounds at each end is left out of its range.
-const LEFT_OUT_PART: usize = 20;
 
 /// A series that two records have.
 #[derive(Clone, Debug, PartialEq)]
@@ -90,7 +87,9 @@ impl Rates {
     ///
     /// Its interval reaches from the slowest sample of this side ÷ the fastest of the other to the
     /// opposite, and is wider by what lies between sessions: by processor time [`BAND`], by elapsed
-    /// time the spread between the sessions of a side.
+    /// time the spread between the sessions of a side. By processor time only the faster half of
+    /// the rounds counts: another program in the other half of a core takes up to a third of the
+    /// rate of some rounds, and nothing makes a round faster.
     fn by(&self, other: &Rates) -> Option<Figure> {
         let value = self.rate / other.rate;
         let by_processor_time = self.by_processor_time && other.by_processor_time;
@@ -99,14 +98,17 @@ impl Rates {
             false => !rates.by_processor_time && rates.samples.len() >= SESSIONS_MIN,
         };
         let interval = || {
-            let ((low, high), (other_low, other_high)) =
-                (range(&self.samples)?, range(&other.samples)?);
+            let ((low, high), (other_low, other_high)) = (
+                range(&self.samples, by_processor_time)?,
+                range(&other.samples, by_processor_time)?,
+            );
             let spread = (high / low).max(other_high / other_low);
             let apart = if by_processor_time { 1.0 + BAND } else { spread.max(1.0 + BAND) };
             Some(Estimate {
                 point: value,
-                low: low / other_high / apart,
-                high: high / other_low * apart,
+                // The ratio of all rounds can lie outside.
+                low: (low / other_high / apart).min(value),
+                high: (high / other_low * apart).max(value),
                 level: 1.0,
                 rounds: self.samples.len().min(other.samples.len()),
             })
@@ -116,12 +118,12 @@ impl Rates {
     }
 }
 
-/// Returns the least and the greatest of some numbers without the outermost at each end.
-fn range(samples: &[f64]) -> Option<(f64, f64)> {
+/// Returns the least and the greatest of some rates, or of the faster half of them.
+fn range(samples: &[f64], faster_half: bool) -> Option<(f64, f64)> {
     let mut sorted = samples.to_vec();
     sorted.sort_unstable_by(f64::total_cmp);
-    let left_out = sorted.len() / LEFT_OUT_PART;
-    Some((*sorted.get(left_out)?, *sorted.get(sorted.len().checked_sub(1 + left_out)?)?))
+    let first = if faster_half { sorted.len() / 2 } else { 0 };
+    Some((*sorted.get(first)?, *sorted.last()?))
 }
 
 /// Returns the rates of a series; as stated, if a publication gives no samples.

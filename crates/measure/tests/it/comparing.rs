@@ -107,6 +107,28 @@ fn a_tenth_of_processor_time_is_found_under_load() {
     assert!(found >= 99.0, "{found} %");
 }
 
+/// In half of the rounds another program in the other half of the core takes up to a third.
+#[test]
+fn a_seventh_is_found_where_half_of_the_rounds_are_disturbed() {
+    let found = |ratio: f64| {
+        percent_of_seeds(PAGES, |seed| {
+            let mut random = Random::new(seed);
+            let mut side = |rate: f64, seed| {
+                let mut record = session(Workload::Cipher, &[rate], seed);
+                for sample in record.series[0].samples.iter_mut().step_by(2) {
+                    let cpu_ns = sample.cpu_ns.unwrap() as f64;
+                    sample.cpu_ns = Some((cpu_ns * random.uniform(1.1, 1.5)) as u64);
+                }
+                record
+            };
+            let (one, other) = (side(ratio * 1e9, 2 * seed), side(1e9, 2 * seed + 1));
+            claims(compare::of(&one, &other)[0].finding())
+        })
+    };
+    let (seventh, none) = (found(0.85), found(1.0));
+    assert!(seventh >= 75.0 && none <= 5.0, "{seventh} % {none} %");
+}
+
 #[test]
 fn three_times_the_elapsed_time_is_found_with_three_sessions_a_side() {
     let found = |count| {

@@ -45,9 +45,9 @@ pub(super) fn section(one: &Record, other: &Record) -> Option<Section> {
             "Rates are those of the fitted lines where lengths differ, otherwise medians; by \
              processor time where the processor did the work, otherwise by elapsed time. The \
              records were made apart, so a session is one sample: intervals reach from the slowest \
-             round of one ÷ the fastest of the other to the opposite, without one round in twenty \
-             at each end, and a difference is claimed only beyond a band of {}, which sessions of \
-             one machine differ by. By elapsed time a difference is claimed only with {} sessions \
+             round of the faster half of one ÷ the fastest of the other to the opposite, and a \
+             difference is claimed only beyond a band of {}, which sessions of one machine differ \
+             by. By elapsed time a difference is claimed only with {} sessions \
              or more on both sides (`measure … --sessions`), and only beyond their spread. \
              Differences of up to {} count as none.",
             units::percent(BAND),
