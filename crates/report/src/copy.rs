@@ -110,7 +110,9 @@ impl CopyDocument {
             }
             output.answer.extend_from_slice(format!("{text}\n").as_bytes());
         }
-        self.last_line(&summary.answer, output);
+        output
+            .answer
+            .extend_from_slice(format!("{}\n", self.last_line(&summary.answer)).as_bytes());
     }
 
     /// Appends the end of a judgement.
@@ -125,7 +127,9 @@ impl CopyDocument {
                 .field("elapsed_ns", summary.elapsed_ns);
             return write_summary(&object, &mut output.answer);
         }
-        self.last_line(&summary.answer, output);
+        output
+            .answer
+            .extend_from_slice(format!("{}\n", self.last_line(&summary.answer)).as_bytes());
     }
 
     fn summary_object(self, answer: &SafeAnswer, bytes: u64) -> JsonObject<'static> {
@@ -143,22 +147,21 @@ impl CopyDocument {
             .field("bytes", bytes)
     }
 
-    fn last_line(self, answer: &SafeAnswer, output: &mut Output) {
-        let line = match answer.is_yes() {
-            true => "safe to erase: yes\n".to_owned(),
-            false => {
-                let reasons = answer.lacks().map(|(lack, files)| self.reason(lack, files));
-                let mut reasons: Vec<String> = reasons.collect();
-                if reasons.is_empty() {
-                    reasons.push("no file was found".to_owned());
-                }
-                format!("safe to erase: no, because {}\n", reasons.join("; "))
-            }
-        };
-        output.answer.extend_from_slice(line.as_bytes());
+    /// Returns the answer in a line.
+    pub fn last_line(self, answer: &SafeAnswer) -> String {
+        if answer.is_yes() {
+            return "safe to erase: yes".to_owned();
+        }
+        let reasons = answer.lacks().map(|(lack, files)| self.reason(lack, files));
+        let mut reasons: Vec<String> = reasons.collect();
+        if reasons.is_empty() {
+            reasons.push("no file was found".to_owned());
+        }
+        format!("safe to erase: no, because {}", reasons.join("; "))
     }
 
-    fn reason(self, lack: Lack, files: u64) -> String {
+    /// Returns why so many files may not be erased.
+    pub fn reason(self, lack: Lack, files: u64) -> String {
         let of = counted(files, "file", "files");
         let (is, are) = (if files == 1 { "is" } else { "are" }, counted(files, "entry", "entries"));
         let copies = counted(self.rule.copies as u64, "place", "places");

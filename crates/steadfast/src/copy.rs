@@ -125,6 +125,20 @@ pub struct CopiedFile {
     pub trouble: Option<FileError>,
 }
 
+/// What a copy comes to.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct CopyPlan {
+    /// Files of the source.
+    pub files: u64,
+    /// Bytes of them.
+    pub bytes: u64,
+    /// Bytes that are free at each destination.
+    pub free_bytes: Vec<u64>,
+    /// Whether it was stopped before its end.
+    pub interrupted: bool,
+}
+
 /// The result.
 #[derive(Clone, Debug, Default)]
 #[must_use]
@@ -205,15 +219,7 @@ pub fn copy(
     monitor: &mut dyn CopyMonitor,
 ) -> Result<CopySummary, Error> {
     let start = Instant::now();
-    ensure_sensible(selection, request)?;
-    let mut destinations = Vec::new();
-    for path in &request.destinations {
-        if request.list == ListKind::Bag {
-            lists::ensure_own_bag(path)?;
-        }
-        destinations.push(Destination::open(path)?);
-        repair::ensure_finished(&Selection::of([path]))?;
-    }
+    let mut destinations = opened(selection, request)?;
     let roots = held_folders(&selection.roots);
     let mut summary = CopySummary::default();
     let known = known_files(selection, request, options, monitor)?;
@@ -265,6 +271,40 @@ pub fn copy(
     summary.answer.note(Lack::NotSeen, u64::from(is_unseen));
     summary.elapsed_ns = start.elapsed().as_nanos() as u64;
     Ok(summary)
+}
+
+/// Says what a copy comes to, and what the destinations cannot hold: the first walk of [`copy`].
+/// Copies nothing, but makes a destination that is absent.
+///
+/// # Errors
+/// As [`copy`].
+pub fn plan_copy(
+    selection: &Selection,
+    request: &CopyRequest,
+    options: &Options,
+    monitor: &mut dyn CopyMonitor,
+) -> Result<CopyPlan, Error> {
+    let mut destinations = opened(selection, request)?;
+    let mut lists = CopyLists::new(selection, request);
+    let (files, bytes) =
+        foresee(selection, request, options, (&mut destinations, &mut lists), monitor)?;
+    let free_bytes = destinations.iter().map(|destination| destination.free_bytes).collect();
+    let interrupted = options.controls.stop.load(Ordering::Relaxed);
+    Ok(CopyPlan { files, bytes, free_bytes, interrupted })
+}
+
+/// Opens the destinations of a request that makes sense.
+fn opened(selection: &Selection, request: &CopyRequest) -> Result<Vec<Destination>, Error> {
+    ensure_sensible(selection, request)?;
+    let mut destinations = Vec::new();
+    for path in &request.destinations {
+        if request.list == ListKind::Bag {
+            lists::ensure_own_bag(path)?;
+        }
+        destinations.push(Destination::open(path)?);
+        repair::ensure_finished(&Selection::of([path]))?;
+    }
+    Ok(destinations)
 }
 
 /// Refuses what makes no sense: no destination, one that is named twice, one in the source.

@@ -16,7 +16,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Instant;
 
-use steadfast_digest::Algorithm;
+use steadfast_digest::{Algorithm, Digest};
 use strum::{IntoStaticStr, VariantArray};
 
 pub(crate) use archive::Archive;
@@ -179,12 +179,61 @@ pub fn known(
 ) -> Result<KnownSummary, Error> {
     let start = Instant::now();
     let mut summary = KnownSummary::default();
+    let search = Search { archives, reads_all: false };
+    let found = matched(selection, &search, options, &mut summary, monitor)?;
+    report(&found, options, &mut summary, monitor)?;
+    summary.elapsed_ns = start.elapsed().as_nanos() as u64;
+    Ok(summary)
+}
+
+/// Contents that are looked for, although their file is not here.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SoughtContents {
+    /// What results call it.
+    pub path: PathBuf,
+    /// The length in bytes.
+    pub length: u64,
+    /// Their digests.
+    pub digests: Vec<(Algorithm, Digest)>,
+}
+
+/// Finds out which contents are in archives, as [`known`], by digests alone. Reads no file.
+///
+/// # Errors
+/// As [`known`].
+pub fn known_contents(
+    sought: &[SoughtContents],
+    archives: &[PathBuf],
+    options: &Options,
+    monitor: &mut dyn KnownMonitor,
+) -> Result<KnownSummary, Error> {
+    let start = Instant::now();
+    let mut summary = KnownSummary::default();
+    let search = Search { archives, reads_all: false };
+    let (mut list, archives, strong) = searched(&search, options, monitor)?;
+    for contents in sought {
+        list.add_sought(contents)?;
+    }
+    list.index()?;
+    for algorithm in strong {
+        find_places((&mut list, &archives), algorithm, &[], &mut summary)?;
+    }
+    report(&(list, archives), options, &mut summary, monitor)?;
+    summary.elapsed_ns = start.elapsed().as_nanos() as u64;
+    Ok(summary)
+}
+
+/// Passes on what was found, and counts it.
+fn report(
+    (list, archives): &(Worklist, Vec<Archive>),
+    options: &Options,
+    summary: &mut KnownSummary,
+    monitor: &mut dyn KnownMonitor,
+) -> Result<(), Error> {
     let tell = |notice: Notice, summary: &mut KnownSummary, to: &mut dyn KnownMonitor| {
         summary.status.raise(notice.status);
         to.notice(&notice);
     };
-    let search = Search { archives, reads_all: false };
-    let (list, archives) = matched(selection, &search, options, &mut summary, monitor)?;
     summary.interrupted = options.controls.stop.load(Ordering::Relaxed);
     if !summary.interrupted {
         list.each_file(PLACES_MAX, &mut |file| {
@@ -207,20 +256,19 @@ pub fn known(
             summary.count(&file);
             monitor.file(&file);
         })?;
-        folders::each(&list, &archives, &mut |folder| monitor.folder(&folder))?;
+        folders::each(list, archives, &mut |folder| monitor.folder(&folder))?;
     }
     if summary.files.iter().sum::<u64>() == 0 && !summary.interrupted {
         let notice = Notice::failure("no file was found");
         let status = notice.status.only_if(!options.allow_empty);
-        tell(Notice { status, ..notice }, &mut summary, monitor);
+        tell(Notice { status, ..notice }, summary, monitor);
     }
     if summary.stale > 0 {
         let places = counted(summary.stale, "recorded place", "recorded places");
         let text = format!("{places} changed since, or are gone: they count for nothing");
-        tell(Notice::new(text), &mut summary, monitor);
+        tell(Notice::new(text), summary, monitor);
     }
-    summary.elapsed_ns = start.elapsed().as_nanos() as u64;
-    Ok(summary)
+    Ok(())
 }
 
 /// What is searched, and how.
@@ -239,6 +287,26 @@ pub(crate) fn matched(
     summary: &mut KnownSummary,
     monitor: &mut dyn KnownMonitor,
 ) -> Result<(Worklist, Vec<Archive>), Error> {
+    let (mut list, archives, strong) = searched(search, options, monitor)?;
+    list_selection(selection, options, &mut list, summary, monitor)?;
+    list.index()?;
+    let own = selection.roots.iter().chain(&selection.listed);
+    let own: Vec<PathBuf> = own.filter_map(|path| path.canonicalize().ok()).collect();
+    for algorithm in strong {
+        summary.bytes_read +=
+            digests_of(&list, algorithm, options, &mut |it| monitor.progress(it))?;
+        find_places((&mut list, &archives), algorithm, &own, summary)?;
+    }
+    Ok((list, archives))
+}
+
+/// Opens the archives, and lists those that have no catalogue. Returns the algorithms of all whose
+/// digests prove that contents are the same.
+fn searched(
+    search: &Search<'_>,
+    options: &Options,
+    monitor: &mut dyn KnownMonitor,
+) -> Result<(Worklist, Vec<Archive>, Vec<Algorithm>), Error> {
     let archives = search.archives.iter().map(|path| Archive::open(path, options));
     let archives = archives.collect::<Result<Vec<Archive>, Error>>()?;
     let mut list = Worklist::new(search.reads_all)?;
@@ -258,21 +326,22 @@ pub(crate) fn matched(
             format!("records of {} do not prove that contents are the same", algorithm.name());
         monitor.notice(&Notice::new(text));
     }
-    list_selection(selection, options, &mut list, summary, monitor)?;
-    list.index()?;
-    let own = selection.roots.iter().chain(&selection.listed);
-    let own: Vec<PathBuf> = own.filter_map(|path| path.canonicalize().ok()).collect();
-    for algorithm in strong {
-        summary.bytes_read +=
-            digests_of(&list, algorithm, options, &mut |it| monitor.progress(it))?;
-        let filter = list.filter(algorithm)?;
-        for (at, archive) in archives.iter().enumerate() {
-            archive.list_contents(at, algorithm, &filter, &mut list)?;
-        }
-        summary.stale += archive::remove_stale(&archives, &own, &list)?;
-        list.note_found()?;
+    Ok((list, archives, strong))
+}
+
+/// Notes for each file with a digest of an algorithm the places of archives that have it.
+fn find_places(
+    (list, archives): (&mut Worklist, &[Archive]),
+    algorithm: Algorithm,
+    own: &[PathBuf],
+    summary: &mut KnownSummary,
+) -> Result<(), Error> {
+    let filter = list.filter(algorithm)?;
+    for (at, archive) in archives.iter().enumerate() {
+        archive.list_contents(at, algorithm, &filter, list)?;
     }
-    Ok((list, archives))
+    summary.stale += archive::remove_stale(archives, own, list)?;
+    list.note_found()
 }
 
 /// Walks a selection, and lists its files with the digests of tags that are up to date.

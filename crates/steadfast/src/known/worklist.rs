@@ -14,6 +14,7 @@ use steadfast_digest::{Algorithm, Digest};
 use steadfast_manifest::tag::Tag;
 use steadfast_sys::file::{Status, Timestamp};
 
+use super::SoughtContents;
 use crate::catalogue::RecordedContents;
 use crate::error::Error;
 use crate::store::{StoredTag, tag_at};
@@ -181,21 +182,28 @@ impl Worklist {
         };
         let tag = tag.filter(|_| !self.reads_all);
         let seen = status.map_or(SeenFile::UNKNOWN, SeenFile::of);
-        self.insert(&path, seen, trouble.as_deref(), tag.as_ref())
+        self.insert(&path, seen, trouble.as_deref(), digest_of(tag.as_ref()))
+    }
+
+    /// Adds contents whose file is not here.
+    pub(super) fn add_sought(&mut self, sought: &SoughtContents) -> Result<(), Error> {
+        let seen = SeenFile { length: sought.length, ..SeenFile::UNKNOWN };
+        let digests = sought.digests.iter().map(|(algorithm, digest)| (*algorithm, digest));
+        self.insert(&sought.path, seen, None, digests)
     }
 
     /// Adds a file by the record of a catalogue.
     pub(super) fn add_recorded(&mut self, root: &Path, it: &RecordedContents) -> Result<(), Error> {
         let seen = SeenFile { length: it.tag.length, ..SeenFile::UNKNOWN };
-        self.insert(&root.join(&it.path), seen, None, Some(&it.tag))
+        self.insert(&root.join(&it.path), seen, None, digest_of(Some(&it.tag)))
     }
 
-    fn insert(
+    fn insert<'a>(
         &mut self,
         path: &Path,
         seen: SeenFile,
         trouble: Option<&str>,
-        tag: Option<&Tag>,
+        digests: impl IntoIterator<Item = (Algorithm, &'a Digest)>,
     ) -> Result<(), Error> {
         let (dir, name) = split(path);
         let insert = || {
@@ -215,8 +223,8 @@ impl Worklist {
                 time.nanoseconds,
                 trouble
             ])?;
-            if let Some(tag) = tag {
-                self.put_digest(number, tag.algorithm, &tag.digest)?;
+            for (algorithm, digest) in digests {
+                self.put_digest(number, algorithm, digest)?;
             }
             Ok(())
         };
@@ -435,6 +443,10 @@ impl Worklist {
 /// Returns the path of a directory's and a name's columns, of which the first is `at`.
 fn joined(row: &Row<'_>, at: usize) -> rusqlite::Result<PathBuf> {
     Ok(path_at(row, at)?.join(path_at(row, at + 1)?))
+}
+
+fn digest_of(tag: Option<&Tag>) -> Option<(Algorithm, &Digest)> {
+    tag.map(|tag| (tag.algorithm, &tag.digest))
 }
 
 fn split(path: &Path) -> (&[u8], &[u8]) {
