@@ -1,16 +1,21 @@
-//! Looks dropped files up in the catalogues of the roots, by digest and by name.
+//! Looks dropped files up in the catalogues of the roots.
 //!
-//! Reads every catalogue once for all files. Ignores the files of a catalogue that are outside the
-//! root.
+//! Which contents are known, and where, is the answer of `steadfast known`. The catalogues also
+//! tell of files of the same name, and how the recorded ones stood at the latest check. Ignores the
+//! files of a catalogue that are outside the root.
 
 use std::collections::HashMap;
 use std::ffi::OsStr;
 use std::ops::ControlFlow;
 use std::os::unix::ffi::OsStrExt as _;
+use std::path::PathBuf;
 
 use steadfast::catalogue::{Catalogue, CatalogueError, FileState, LookupMatch};
-use steadfast::{Digest, Timestamp, Verdict};
-use steadfast_report::escape;
+use steadfast::known::{
+    KnownContents, KnownMonitor, KnownPlace, KnownWord, SameFolder, SoughtContents, known_contents,
+};
+use steadfast::{Digest, Notice, Options, Timestamp, Verdict};
+use steadfast_report::{advice, escape};
 
 use super::Dropped;
 use crate::roots::{ServedPath, ServedRoots};
@@ -23,11 +28,11 @@ const MATCHES_MAX: usize = 5;
 pub(crate) enum DropAnswer {
     /// A file with these contents is recorded here, and is damaged or gone: this one can mend it.
     Mends,
-    /// A tagged file has these contents.
+    /// An archive has these contents.
     Known,
     /// A tagged file of this name, or its own tag, has other contents.
     Differs,
-    /// No tagged file has these contents or this name.
+    /// No archive has these contents, and no tagged file this name.
     Unknown,
     /// It could not be read.
     Unreadable,
@@ -69,6 +74,9 @@ pub(crate) struct LookedUp {
     pub(crate) matches: Vec<TaggedMatch>,
     /// The number of further matches.
     pub(crate) further: u64,
+    /// Where archives have the same contents, and at how many further places.
+    pub(crate) places: Vec<KnownPlace>,
+    pub(crate) more_places: u64,
 }
 
 /// The results of files that were dropped together.
@@ -80,6 +88,27 @@ pub(crate) struct Lookup {
     pub(crate) without_catalogue: Vec<String>,
     /// The errors of catalogues that could not be read.
     pub(crate) errors: Vec<String>,
+    /// What the search said.
+    pub(crate) notices: Vec<String>,
+}
+
+/// Keeps where contents are, in the order in which they were asked about.
+#[derive(Default)]
+struct PlacesFound {
+    files: Vec<KnownContents>,
+    notices: Vec<String>,
+}
+
+impl KnownMonitor for PlacesFound {
+    fn file(&mut self, file: &KnownContents) {
+        self.files.push(file.clone());
+    }
+
+    fn folder(&mut self, _: &SameFolder) {}
+
+    fn notice(&mut self, notice: &Notice) {
+        self.notices.push(escape::text(&advice::of_notice(notice)));
+    }
 }
 
 /// The matches of one file, and how many more there are.
@@ -98,7 +127,9 @@ impl Lookup {
             searched: Vec::new(),
             without_catalogue: Vec::new(),
             errors: Vec::new(),
+            notices: Vec::new(),
         };
+        let mut archives = Vec::new();
         for place in roots.places() {
             match roots.root(&place).map(|root| Catalogue::find(&root)) {
                 Err(error) => {
@@ -112,15 +143,41 @@ impl Lookup {
                         search(&catalogue, roots, &place, &files, &mut found)
                     });
                     match searched {
-                        Ok(()) => lookup.searched.push(roots.shown(&place)),
+                        Ok(()) => {
+                            archives.push(roots.path(&place));
+                            lookup.searched.push(roots.shown(&place));
+                        }
                         Err(error) => lookup.errors.push(escape::text(&error.to_string())),
                     }
                 }
             }
         }
-        let answered = files.into_iter().zip(found).map(|(dropped, found)| answer(dropped, found));
+        let mut known = lookup.known(&files, &archives).into_iter();
+        let answered = files.into_iter().zip(found).map(|(dropped, found)| {
+            let places = dropped.read.is_ok().then(|| known.next()).flatten();
+            answer(dropped, found, places)
+        });
         lookup.files = answered.collect();
         lookup
+    }
+
+    /// Asks the library where the contents of files are that could be read.
+    fn known(&mut self, files: &[Dropped], archives: &[PathBuf]) -> Vec<KnownContents> {
+        let sought = files.iter().filter_map(|file| {
+            let read = file.read.as_ref().ok()?;
+            let (path, digests) = (PathBuf::from(&file.shown), read.digests.clone());
+            Some(SoughtContents { path, length: read.length, digests })
+        });
+        let sought: Vec<SoughtContents> = sought.collect();
+        if sought.is_empty() || archives.is_empty() {
+            return Vec::new();
+        }
+        let mut found = PlacesFound::default();
+        if let Err(error) = known_contents(&sought, archives, &Options::default(), &mut found) {
+            self.errors.push(escape::text(&error.to_string()));
+        }
+        self.notices = found.notices;
+        found.files
     }
 
     /// Returns how many files have each result, the worst first.
@@ -183,20 +240,20 @@ fn keep((matches, further): &mut (Vec<TaggedMatch>, u64), one: TaggedMatch) {
     }
 }
 
-fn answer(dropped: Dropped, found: Matches) -> LookedUp {
+fn answer(dropped: Dropped, found: Matches, known: Option<KnownContents>) -> LookedUp {
     let own = dropped.own.as_ref().map(|(verdict, _)| *verdict);
     let own_differs = own.is_some_and(Verdict::differs);
     let own_fits = matches!(own, Some(Verdict::Intact | Verdict::Touched));
+    let is_known = known.as_ref().is_some_and(|known| known.word == KnownWord::Known);
+    let mends = found.same_contents.0.iter().any(TaggedMatch::needs_mending);
     let (answer, (matches, further)) = match &dropped.read {
         Err(_) => (DropAnswer::Unreadable, (Vec::new(), 0)),
         Ok(_) if own_differs => (DropAnswer::Differs, found.same_name),
-        Ok(_) if own_fits || !found.same_contents.0.is_empty() => {
-            (DropAnswer::Known, found.same_contents)
-        }
+        Ok(_) if mends => (DropAnswer::Mends, found.same_contents),
+        Ok(_) if own_fits || is_known => (DropAnswer::Known, found.same_contents),
         Ok(_) if !found.same_name.0.is_empty() => (DropAnswer::Differs, found.same_name),
-        Ok(_) => (DropAnswer::Unknown, (Vec::new(), 0)),
+        Ok(_) => (DropAnswer::Unknown, found.same_contents),
     };
-    let mends = answer == DropAnswer::Known && matches.iter().any(TaggedMatch::needs_mending);
-    let answer = if mends { DropAnswer::Mends } else { answer };
-    LookedUp { dropped, answer, matches, further }
+    let (places, more_places) = known.map(|known| (known.places, known.more)).unwrap_or_default();
+    LookedUp { dropped, answer, matches, further, places, more_places }
 }

@@ -216,7 +216,9 @@ async fn show(
         @if going { p .stand role="status" { "Hashing. This page reloads until it is done." } }
         @if let Some(drop) = cut { (cut_short(&app, drop)) }
         (shown(&visitor, &lookup, app.now()))
-        p { a .button href="/drop" { (icon("search")) "Look up more" } }
+        p .row {
+            a .button href="/drop" { (icon("search")) "Look up more" }
+        }
     };
     Ok(framed(&visitor, Some(Tab::Drop), "Looked up", &head, &content))
 }
@@ -247,6 +249,7 @@ fn shown(visitor: &Visitor, lookup: &Lookup, now: Timestamp) -> Markup {
             @let files: Vec<&LookedUp> = files.collect();
             @if !files.is_empty() { (group(visitor, answer, &files, now)) }
         }
+        @for why in &lookup.notices { p .note { (units::capital(why)) "." } }
         p .note {
             @if lookup.searched.is_empty() {
                 "None of the folders has a catalogue, so nothing can be found by its contents. \
@@ -386,16 +389,32 @@ fn lines(file: &LookedUp, now: Timestamp) -> Vec<Markup> {
         });
     }
     for known in &file.matches {
-        let is_same = matches!(file.answer, DropAnswer::Known | DropAnswer::Mends);
         let state = known.standing.and_then(StateKind::of_state);
         lines.push(html! {
-            @if is_same { "The same as " } @else { "Other contents than " }
+            (match file.answer {
+                DropAnswer::Known | DropAnswer::Mends => "The same as ",
+                DropAnswer::Unknown => "Was the same as ",
+                DropAnswer::Differs | DropAnswer::Unreadable => "Other contents than ",
+            })
             span .mono { (known.path) } ", recorded " (dates::moment(known.tagged, now)) "."
+            @if file.answer == DropAnswer::Unknown { " That one changed since, or is gone." }
             @if let Some(kind) = state { " That one: " (kind.word().to_lowercase()) "." }
         });
     }
-    if file.further > 0 {
-        let places = units::counted(file.further, "further place", "further places");
+    let listed = |path: &str| file.matches.iter().any(|known| known.path == path);
+    for place in &file.places {
+        let path = escape::path(&place.path);
+        if !listed(&path) {
+            lines.push(html! {
+                "Known: " span .mono { (path) }
+                @if !place.is_there { ", on a drive that is not connected" } "."
+            });
+        }
+    }
+    // Of places in archives, those are counted; they are at least as many.
+    let further = file.further.max(file.more_places);
+    if further > 0 {
+        let places = units::counted(further, "further place", "further places");
         lines.push(html! { "And at " (places) "." });
     }
     lines
@@ -417,8 +436,8 @@ fn answer_noun(answer: DropAnswer) -> &'static str {
         DropAnswer::Mends => "damaged or gone here, and yours is good",
         DropAnswer::Differs => "unlike the recorded file of that name",
         DropAnswer::Unreadable => "that could not be read",
-        DropAnswer::Unknown => "not known here",
-        DropAnswer::Known => "here, and the same",
+        DropAnswer::Unknown => "not known here: nowhere else",
+        DropAnswer::Known => "known: here, and the same",
     }
 }
 
@@ -427,7 +446,12 @@ fn meaning(answer: DropAnswer) -> &'static str {
         DropAnswer::Mends => "Your file is exactly what was recorded: it can mend the one here.",
         DropAnswer::Differs => "A file of this name is recorded, with other contents.",
         DropAnswer::Unreadable => "Nothing is known of their contents.",
-        DropAnswer::Unknown => "None of the folders that were searched has these contents.",
-        DropAnswer::Known => "Each has the same contents as a recorded file.",
+        DropAnswer::Unknown => {
+            "None of the folders that were searched has these contents. Do not erase them."
+        }
+        DropAnswer::Known => {
+            "Each has the same contents as a recorded file, which is there with the size and date \
+             of its record. It was not read now."
+        }
     }
 }

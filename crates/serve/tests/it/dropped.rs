@@ -79,7 +79,8 @@ fn files_are_known_or_differ_or_are_unknown() {
     assert!(one.contains("unlike the recorded") && one.contains("photos/one.jpg"), "{one}");
     assert!(row(&page, "new.jpg").contains("not known here"));
     assert!(row(&page, "empty").contains("not known here"));
-    let order = ["unlike the recorded file", "2 files not known here", "1 file here, and the same"];
+    let order =
+        ["unlike the recorded file", "2 files not known here", "1 file known: here, and the same"];
     let places: Vec<usize> = order.iter().map(|words| page.find(words).unwrap()).collect();
     assert!(places.is_sorted(), "what is wrong comes first: {places:?}");
     assert!(browser.get("/drop").text().contains("4 files"));
@@ -134,6 +135,24 @@ fn files_of_the_roots_are_judged_by_their_own_tags() {
     let out = browser.post("/drop", "place=0/way-out");
     let page = browser.get(out.header("location").unwrap_or("/drop/99"));
     assert!(!page.text().contains(SECRET), "{}", page.text());
+}
+
+/// As the command `known`: a record counts only while it describes what is there.
+#[test]
+fn contents_whose_recorded_file_changed_or_went_are_nowhere_else() {
+    let (served, browser) = known();
+    let drop = begin(&browser);
+    let contents = |name: &str| fs::read(served.at(name)).unwrap();
+    let [one, two] = ["photos/one.jpg", "photos/two.jpg"].map(contents);
+    fs::write(served.at("photos/one.jpg"), "edited since").unwrap();
+    for (name, body) in [("old.jpg", &one), ("same.jpg", &two)] {
+        assert_eq!(send(&browser, &drop, name, body).status, 200);
+    }
+    let page = browser.get(&format!("/drop/{drop}")).text();
+    let old = row(&page, "old.jpg");
+    assert!(old.contains("nowhere else") && old.contains("That one changed since"), "{old}");
+    assert!(page.contains("1 recorded place changed since, or are gone"), "{page}");
+    assert!(row(&page, "same.jpg").contains("known: here, and the same"));
 }
 
 #[test]
