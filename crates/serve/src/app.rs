@@ -16,6 +16,7 @@ use tokio::sync::Semaphore;
 use crate::audits::RootAudits;
 use crate::automation::{AlertReach, Automation};
 use crate::config::{Config, Limits};
+use crate::copying::ServedCopies;
 use crate::drops::Drops;
 use crate::error::Error;
 use crate::fields::{NamedValues, encode};
@@ -55,6 +56,14 @@ pub(crate) struct BrowserAccess {
     owner: Secret,
 }
 
+/// Turns of what takes much of the machine.
+pub(crate) struct WorkTurns {
+    /// Limits work that takes a processor for seconds.
+    heavy: Arc<Semaphore>,
+    /// Limits bodies that are no forms.
+    pub(crate) uploads: Semaphore,
+}
+
 /// The state that all handlers share.
 pub(crate) struct App {
     pub(crate) config: Config,
@@ -63,13 +72,11 @@ pub(crate) struct App {
     pub(crate) runs: ServedRuns,
     pub(crate) repairs: ServedRepairs,
     pub(crate) repair_data: ServedRepairDataJobs,
+    pub(crate) copies: ServedCopies,
     pub(crate) drops: Drops,
     pub(crate) measurements: Measurements,
     pub(crate) shelf: Shelf,
-    /// Limits work that takes a processor for seconds.
-    heavy: Arc<Semaphore>,
-    /// Limits bodies that are no forms.
-    pub(crate) uploads: Semaphore,
+    pub(crate) turns: WorkTurns,
     pub(crate) access: BrowserAccess,
     pub(crate) audits: RootAudits,
     /// Lists of paths that are too long for an address.
@@ -89,11 +96,14 @@ impl App {
             runs: ServedRuns::default(),
             repairs: ServedRepairs::default(),
             repair_data: ServedRepairDataJobs::default(),
+            copies: ServedCopies::default(),
             drops: Drops::default(),
             measurements: Measurements::default(),
             shelf: Shelf::default(),
-            heavy: Arc::new(Semaphore::new(HEAVY_MAX)),
-            uploads: Semaphore::new(UPLOADS_MAX),
+            turns: WorkTurns {
+                heavy: Arc::new(Semaphore::new(HEAVY_MAX)),
+                uploads: Semaphore::new(UPLOADS_MAX),
+            },
             access: BrowserAccess {
                 sessions: Sessions::new(is_near(&config, bound)),
                 password_lanes: PasswordLanes::default(),
@@ -130,7 +140,8 @@ impl App {
         self: &Arc<App>,
         work: impl FnOnce(&Arc<App>) -> T + Send + 'static,
     ) -> Result<T, Refusal> {
-        let turn = Arc::clone(&self.heavy).acquire_owned().await.map_err(|_| Refusal::TooMuch)?;
+        let turn =
+            Arc::clone(&self.turns.heavy).acquire_owned().await.map_err(|_| Refusal::TooMuch)?;
         self.blocking(move |app| {
             // Held by the thread: the work goes on even if the request is dropped.
             let _turn = turn;
@@ -172,7 +183,7 @@ impl App {
         };
         let audit = match self.root_of(&place, tree.as_ref()) {
             Ok(root) => {
-                let ended = self.runs.ended() + self.repairs.ended();
+                let ended = self.runs.ended() + self.repairs.ended() + self.copies.ended();
                 self.audits.of(place.root, &root, tree.as_ref(), cover_days, ended)
             }
             Err(error) => self.audits.away(place.root, error.to_string()),

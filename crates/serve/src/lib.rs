@@ -39,6 +39,7 @@ mod shelf;
 mod folders;
 mod repairs;
 mod repair_data;
+mod copying;
 mod words;
 mod visitor;
 mod layout;

@@ -9,6 +9,7 @@ mod add;
 mod browse;
 mod code;
 mod compare;
+mod copy;
 mod differences;
 mod drop;
 mod enter;
@@ -53,6 +54,7 @@ pub(crate) fn router(app: Arc<App>) -> Router {
         .merge(many::routes())
         .merge(repair::routes())
         .merge(repair_data::routes())
+        .merge(copy::routes())
         .merge(browse::routes())
         .merge(run::routes())
         .merge(drop::routes())

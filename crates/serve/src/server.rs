@@ -163,6 +163,7 @@ impl Server {
         app.runs.end_all();
         app.repairs.end_all();
         app.repair_data.end_all();
+        app.copies.end_all();
         runtime.shutdown_timeout(GRACE);
         outcome
     }
@@ -205,7 +206,8 @@ async fn idle(app: &App, places: &Semaphore, all: usize) {
         // One permit is held for the next connection.
         let works = app.runs.going().is_some() || app.measurements.going().is_some();
         let mends = app.repairs.going().is_some() || app.repair_data.going().is_some();
-        let going = works || mends || app.drops.any_going();
+        let copies = app.copies.going().is_some() || app.drops.any_going();
+        let going = works || mends || copies;
         if places.available_permits() + 1 < all || going {
             since = Instant::now();
         }

@@ -244,7 +244,7 @@ async fn add(
     QueryFields(query): QueryFields,
     body: Body,
 ) -> Result<Response, Refusal> {
-    let _turn = app.uploads.try_acquire().map_err(|_| Refusal::TooMuch)?;
+    let _turn = app.turns.uploads.try_acquire().map_err(|_| Refusal::TooMuch)?;
     let body = timeout(app.config.limits.stall, to_bytes(body, RECORD_LEN_MAX)).await;
     let body = body.map_err(|_| Refusal::TooSlow)?.map_err(|_| Refusal::TooLarge)?;
     let name = query.text("name").unwrap_or("record").to_owned();

@@ -181,7 +181,7 @@ async fn take(
     let drop = found(&app, &id)?;
     let path = query.bytes("name").unwrap_or_default();
     let name = name_of(path).ok_or(Refusal::Malformed)?;
-    let _turn = app.uploads.try_acquire().map_err(|_| Refusal::TooMuch)?;
+    let _turn = app.turns.uploads.try_acquire().map_err(|_| Refusal::TooMuch)?;
     if drop.len() >= FILES_MAX {
         return Err(Refusal::TooLarge);
     }
@@ -218,6 +218,8 @@ async fn show(
         (shown(&visitor, &lookup, app.now()))
         p .row {
             a .button href="/drop" { (icon("search")) "Look up more" }
+            a .button href="/safe" { (icon("help")) "May I erase this?" }
+            a .button href="/copy" { (icon("copy")) "Copy to a drive" }
         }
     };
     Ok(framed(&visitor, Some(Tab::Drop), "Looked up", &head, &content))
@@ -451,7 +453,7 @@ fn meaning(answer: DropAnswer) -> &'static str {
         }
         DropAnswer::Known => {
             "Each has the same contents as a recorded file, which is there with the size and date \
-             of its record. It was not read now."
+             of its record. It was not read now: “May I erase this?” reads it."
         }
     }
 }

@@ -49,8 +49,12 @@ async fn home(State(app): State<Arc<App>>, visitor: Visitor) -> Result<Response,
                 h1 { (verdict(&folders)) }
                 p .soft { (summary(&folders)) }
             }
-            @if !folders.is_empty() {
-                a .button href="/add" { (icon("plus")) "Add a folder" }
+            div .orders {
+                a .button href="/copy" { (icon("copy")) "Copy to a drive" }
+                a .button href="/safe" { (icon("help")) "May I erase this?" }
+                @if !folders.is_empty() {
+                    a .button href="/add" { (icon("plus")) "Add a folder" }
+                }
             }
         }
         (attention(&folders))
@@ -538,6 +542,8 @@ pub(super) fn menu(visitor: &Visitor, folder: &ServedFolder) -> Markup {
                 (link(format!("/copies?place={query}"), "repair", "Repair from another copy"))
                 @let compare = format!("/differences?place={query}");
                 (link(compare, "layers", "Compare with another folder"))
+                (link(format!("/copy?from={query}"), "copy", "Copy to a drive"))
+                (link(format!("/safe?from={query}"), "help", "May I erase this?"))
                 (link(format!("/browse?place={query}"), "file", "Choose a file in it"))
                 (link(format!("/history?place={query}"), "activity", "History"))
             }

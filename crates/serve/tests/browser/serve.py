@@ -45,6 +45,8 @@ PAGES = {
     "file": "/history?place=0/photos/picture-07.jpg",
     "copies": "/copies?place=0/",
     "differences": "/differences?place=0/",
+    "copy": "/copy?from=0/photos",
+    "safe": "/safe",
     "gone": "/nowhere",
 }
 PATIENCE_MS = 20_000

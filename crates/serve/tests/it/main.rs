@@ -6,6 +6,7 @@ mod added;
 mod automation;
 mod browser;
 mod claims;
+mod copied;
 mod crowd;
 mod door;
 mod dropped;

@@ -1,0 +1,385 @@
+//! Copies to other folders, and the question whether a folder may be erased: first what a copy
+//! comes to, then doing it.
+//!
+//! In: paths beneath the roots, and how much is asked of copies. Out: the answer of the library,
+//! with what is lacking of which file, by a thread that publishes how far it is. The rules and the
+//! words of the answer are those of the commands `copy` and `safe`.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use steadfast::copy::{CopiedFile, CopyMonitor, CopyRequest, copy, plan_copy};
+use steadfast::safe::{
+    Grade, Lack, SafeAnswer, SafeFile, SafeMonitor, SafeRequest, SafeRule, safe,
+};
+use steadfast::{ExitStatus, Notice, Options, Progress, Selection, Timestamp};
+use steadfast_report::copy::CopyDocument;
+use steadfast_report::{Units, advice, escape};
+
+use crate::jobs::{ServedJob, ServedJobs, UNEXPLAINED};
+use crate::live::{LiveControl, LiveStatus, Rendered};
+use crate::roots::{ServedPath, ServedRoots};
+
+/// Files that are listed of each lack.
+pub(crate) const LISTED_MAX: u64 = 100;
+
+/// Notices that are listed.
+const NOTICES_MAX: usize = 100;
+
+/// What is to be done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum CopyTask {
+    /// To say what a copy comes to. Nothing is copied.
+    Plan,
+    Copy,
+    /// To find out whether the copies that exist are enough.
+    Judge,
+}
+
+/// What a page asks for.
+#[derive(Clone, Debug)]
+pub(crate) struct CopyWish {
+    pub(crate) task: CopyTask,
+    /// What is copied, or may be erased.
+    pub(crate) sources: Vec<ServedPath>,
+    /// Where copies go, or should be.
+    pub(crate) places: Vec<ServedPath>,
+    pub(crate) rule: SafeRule,
+}
+
+impl CopyWish {
+    /// Returns what words the command has for it.
+    pub(crate) fn document(&self) -> CopyDocument {
+        let verb = if self.task == CopyTask::Judge { "safe" } else { "copy" };
+        CopyDocument { verb, json: false, quiet: false, units: Units::Si, rule: self.rule }
+    }
+}
+
+/// How many files were proved at a place, by what the reading proved.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct PlaceProofs {
+    pub(crate) medium: u64,
+    pub(crate) server: u64,
+    pub(crate) cache: u64,
+    /// Files that are not there, or with other contents.
+    pub(crate) none: u64,
+    pub(crate) were_there: u64,
+    pub(crate) rewritten: u64,
+    pub(crate) free_bytes: Option<u64>,
+}
+
+impl PlaceProofs {
+    fn count(&mut self, grade: Option<Grade>) {
+        *match grade {
+            Some(Grade::Medium) => &mut self.medium,
+            Some(Grade::Server) => &mut self.server,
+            Some(Grade::Cache) => &mut self.cache,
+            None => &mut self.none,
+        } += 1;
+    }
+}
+
+/// A file that may not be erased.
+pub(crate) struct LackingFile {
+    pub(crate) lack: Lack,
+    pub(crate) path: String,
+    pub(crate) length: u64,
+    /// Its places with what was proved there, and what went wrong.
+    pub(crate) lines: Vec<String>,
+}
+
+/// What was found so far, and how it ended.
+#[derive(Default)]
+pub(crate) struct CopyFindings {
+    pub(crate) places: Vec<PlaceProofs>,
+    pub(crate) lacking: Vec<LackingFile>,
+    pub(crate) notices: Vec<String>,
+    /// Notices that are not listed.
+    pub(crate) more_notices: u64,
+    pub(crate) files: u64,
+    pub(crate) bytes: u64,
+    /// Whether it was stopped before its end.
+    pub(crate) interrupted: bool,
+    pub(crate) elapsed_ns: u64,
+    pub(crate) exit_status: ExitStatus,
+}
+
+/// How it ended.
+pub(crate) enum CopyEnd {
+    /// It could not begin, for this reason; what was said before is in the notices.
+    Failed(String, CopyFindings),
+    Planned(CopyFindings),
+    Done(SafeAnswer, CopyFindings),
+}
+
+/// A snapshot, as pages show it.
+#[derive(Default)]
+pub(crate) struct CopySnapshot {
+    pub(crate) status: LiveStatus,
+    pub(crate) progress: Progress,
+    pub(crate) end: Option<Arc<CopyEnd>>,
+    pub(crate) rendered: Rendered,
+}
+
+/// One copy or question.
+pub(crate) struct ServedCopy {
+    pub(crate) id: u64,
+    pub(crate) wish: CopyWish,
+    pub(crate) begun: Timestamp,
+    pub(crate) control: LiveControl<CopySnapshot>,
+}
+
+/// The copies of this server.
+pub(crate) type ServedCopies = ServedJobs<ServedCopy>;
+
+impl ServedJob for ServedCopy {
+    type Snapshot = CopySnapshot;
+
+    const NAME: &'static str = "copy";
+
+    const KEPT_MAX: usize = 6;
+
+    fn control(&self) -> &LiveControl<CopySnapshot> {
+        &self.control
+    }
+
+    fn unexplained() -> CopySnapshot {
+        let end = CopyEnd::Failed(UNEXPLAINED.to_owned(), CopyFindings::default());
+        let end = Some(Arc::new(end));
+        CopySnapshot { status: LiveStatus::Ended, end, ..CopySnapshot::default() }
+    }
+}
+
+impl ServedJobs<ServedCopy> {
+    /// Starts a copy or a question. Returns the one that goes on if there is one, with true: two
+    /// would wait for each other's drives. Returns `None` if the system refuses a thread.
+    pub(crate) fn begin(
+        &self,
+        wish: CopyWish,
+        roots: &ServedRoots,
+        trees: Option<PathBuf>,
+    ) -> Option<(Arc<ServedCopy>, bool)> {
+        let mut list = self.list();
+        if let Some((_, going)) = list.going().next() {
+            return Some((Arc::clone(going), true));
+        }
+        let begun = (Options::default().now)();
+        let make = |id| ServedCopy { id, wish, begun, control: LiveControl::default() };
+        let roots = roots.clone();
+        let copy = list.begin(make, move |copy| {
+            CopyListener::new(copy).execute(&roots, trees);
+            steadfast::process::give_back_memory();
+        });
+        Some((copy?, false))
+    }
+}
+
+/// Gathers what becomes of each file, and publishes how far it is.
+struct CopyListener<'a> {
+    copy: &'a ServedCopy,
+    /// The paths of the places.
+    places: Vec<PathBuf>,
+    progress: Progress,
+    found: CopyFindings,
+    /// How many files have each lack so far.
+    listed: [u64; Lack::ALL.len()],
+}
+
+impl<'a> CopyListener<'a> {
+    fn new(copy: &'a ServedCopy) -> CopyListener<'a> {
+        let places = vec![PlaceProofs::default(); copy.wish.places.len()];
+        let found = CopyFindings { places, ..CopyFindings::default() };
+        let listed = [0; Lack::ALL.len()];
+        CopyListener { copy, places: Vec::new(), progress: Progress::default(), found, listed }
+    }
+
+    /// Does what was asked for. Also after a panic, the last snapshot says that it has ended.
+    fn execute(mut self, roots: &ServedRoots, trees: Option<PathBuf>) {
+        self.publish(None);
+        let answered = self.answered(roots, trees);
+        let found = std::mem::take(&mut self.found);
+        let end = match answered {
+            Ok(None) => CopyEnd::Planned(found),
+            Ok(Some(answer)) => CopyEnd::Done(answer, found),
+            Err(why) => CopyEnd::Failed(why, found),
+        };
+        self.publish(Some(Arc::new(end)));
+    }
+
+    fn answered(
+        &mut self,
+        roots: &ServedRoots,
+        trees: Option<PathBuf>,
+    ) -> Result<Option<SafeAnswer>, String> {
+        let CopyWish { task, sources, places, rule } = &self.copy.wish;
+        let resolved = |place| resolve(roots, place);
+        let sources = sources.iter().map(resolved).collect::<Result<Vec<PathBuf>, String>>()?;
+        let is_new = |place: &ServedPath| match task {
+            CopyTask::Plan | CopyTask::Copy => resolve_new(roots, place),
+            CopyTask::Judge => resolve(roots, place),
+        };
+        self.places = places.iter().map(is_new).collect::<Result<Vec<PathBuf>, String>>()?;
+        let selection = Selection::of(sources);
+        let options = Options::default().with(|options| {
+            options.controls.stop = Arc::clone(&self.copy.control.stop);
+            options.catalogue.trees = trees;
+        });
+        let request = CopyRequest::to(self.places.clone()).with(|it| it.rule = *rule);
+        let failed = |error: steadfast::Error| escape::text(&error.to_string());
+        match task {
+            CopyTask::Plan => {
+                let plan = plan_copy(&selection, &request, &options, self).map_err(failed)?;
+                let found = &mut self.found;
+                (found.files, found.bytes) = (plan.files, plan.bytes);
+                found.interrupted = plan.interrupted;
+                for (place, free) in found.places.iter_mut().zip(plan.free_bytes) {
+                    place.free_bytes = Some(free);
+                }
+                Ok(None)
+            }
+            CopyTask::Copy => {
+                let summary = copy(&selection, &request, &options, self).map_err(failed)?;
+                let found = &mut self.found;
+                (found.files, found.bytes) = (summary.files, summary.bytes);
+                (found.interrupted, found.elapsed_ns) = (summary.interrupted, summary.elapsed_ns);
+                found.exit_status = summary.exit_status();
+                Ok(Some(summary.answer))
+            }
+            CopyTask::Judge => {
+                let request = SafeRequest::new(&self.places, *rule);
+                let summary = safe(&selection, &request, &options, self).map_err(failed)?;
+                let found = &mut self.found;
+                (found.files, found.bytes) = (summary.answer.files(), summary.bytes);
+                (found.interrupted, found.elapsed_ns) = (summary.interrupted, summary.elapsed_ns);
+                found.exit_status = summary.exit_status();
+                Ok(Some(summary.answer))
+            }
+        }
+    }
+
+    fn add(&mut self, lack: Lack, path: &Path, length: u64, lines: Vec<String>) {
+        self.listed[lack as usize] += 1;
+        if self.listed[lack as usize] <= LISTED_MAX {
+            self.found.lacking.push(LackingFile { lack, path: escape::path(path), length, lines });
+        }
+    }
+
+    fn note(&mut self, notice: &Notice) {
+        if self.found.notices.len() >= NOTICES_MAX {
+            self.found.more_notices += 1;
+            return;
+        }
+        let place = notice.path.as_deref().map(|path| format!("{}: ", escape::path(path)));
+        let text = escape::text(&advice::of_notice(notice));
+        self.found.notices.push(format!("{}{text}", place.unwrap_or_default()));
+    }
+
+    fn on_progress(&mut self, progress: &Progress) {
+        self.progress = *progress;
+        if self.copy.control.is_due() {
+            self.publish(None);
+        }
+    }
+
+    fn publish(&self, end: Option<Arc<CopyEnd>>) {
+        let control = &self.copy.control;
+        let status = if end.is_some() { LiveStatus::Ended } else { control.status() };
+        let (progress, rendered) = (self.progress, Rendered::default());
+        control.publish(CopySnapshot { status, progress, end, rendered });
+    }
+}
+
+impl CopyMonitor for CopyListener<'_> {
+    fn file(&mut self, file: &CopiedFile) {
+        let mut lines: Vec<String> = file.trouble.iter().map(error_text).collect();
+        for (place, proofs) in file.places.iter().zip(&mut self.found.places) {
+            proofs.count(place.grade);
+            proofs.were_there += u64::from(place.was_there);
+            proofs.rewritten += u64::from(place.rewrites > 0);
+            let shown = escape::path(&place.path);
+            lines.push(match &place.trouble {
+                Some(trouble) if file.trouble.is_none() => {
+                    format!("{shown}: {}", error_text(trouble))
+                }
+                _ => format!("{shown}: {}", proof_words(place.grade)),
+            });
+        }
+        if let Some(lack) = file.lack {
+            self.add(lack, &file.path, file.length, lines);
+        }
+    }
+
+    fn notice(&mut self, notice: &Notice) {
+        self.note(notice);
+    }
+
+    fn progress(&mut self, progress: &Progress) {
+        self.on_progress(progress);
+    }
+}
+
+impl SafeMonitor for CopyListener<'_> {
+    fn file(&mut self, file: &SafeFile) {
+        let of_place = self.places.iter().zip(&mut self.found.places);
+        for (path, proofs) in of_place {
+            let here = file.places.iter().filter(|place| place.path.starts_with(path));
+            let grades: Vec<Option<Grade>> = here.map(|place| place.grade).collect();
+            let best = [Grade::Medium, Grade::Server, Grade::Cache].map(Some);
+            let best = best.into_iter().find(|grade| grades.contains(grade)).flatten();
+            proofs.count(best);
+        }
+        let Some(lack) = file.lack else { return };
+        let places = file.places.iter();
+        let mut lines: Vec<String> = file.trouble.iter().map(|why| escape::text(why)).collect();
+        lines.extend(places.map(|place| {
+            let word = match place.grade {
+                None => "other contents",
+                grade => proof_words(grade),
+            };
+            format!("{}: {word}", escape::path(&place.path))
+        }));
+        self.add(lack, &file.path, file.length, lines);
+    }
+
+    fn notice(&mut self, notice: &Notice) {
+        self.note(notice);
+    }
+
+    fn progress(&mut self, progress: &Progress) {
+        self.on_progress(progress);
+    }
+}
+
+fn error_text(trouble: &steadfast::event::FileError) -> String {
+    escape::text(&advice::of_error(trouble))
+}
+
+/// Returns what a reading proved.
+fn proof_words(grade: Option<Grade>) -> &'static str {
+    match grade {
+        Some(Grade::Medium) => "read back from the drive itself",
+        Some(Grade::Server) => "read from a server, which may have answered from its memory",
+        Some(Grade::Cache) => "read through a cache, which proves nothing of the drive",
+        None => "no copy",
+    }
+}
+
+/// Returns the path of a place that is there.
+fn resolve(roots: &ServedRoots, place: &ServedPath) -> Result<PathBuf, String> {
+    let shown = roots.shown(place);
+    let path = roots.resolve(place).map_err(|error| format!("{shown}: {error}"))?;
+    // A link that was put there since would lead out of the root.
+    match path.canonicalize() {
+        Ok(real) if real == path => Ok(path),
+        _ => Err(format!("{shown}: a link is in its path")),
+    }
+}
+
+/// The same for a folder that may be new in one that is there.
+fn resolve_new(roots: &ServedRoots, place: &ServedPath) -> Result<PathBuf, String> {
+    let above = place.below.parent().map(|below| place.with(below));
+    match above.filter(|_| std::fs::symlink_metadata(roots.path(place)).is_err()) {
+        Some(above) => resolve(roots, &above).map(|_| roots.path(place)),
+        None => resolve(roots, place),
+    }
+}
