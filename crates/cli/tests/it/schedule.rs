@@ -910,3 +910,22 @@ fn an_edit_is_seen_although_a_run_that_did_not_read_it_came_first() {
     let update = household.run(&["update", "photos"]).ends(1);
     assert!(update.stderr().contains("10 of 60 files"), "{}", update.stderr());
 }
+
+#[test]
+fn a_settled_failure_stays_settled_when_the_renamed_file_fails_again() {
+    let household = Household::new(60);
+    household.add(&["--cover", "1d"]).succeeds();
+    fs::write(household.photo(7), "edited").unwrap();
+    household.night().ends(1);
+    household.run(&["update", "photos"]).succeeds();
+    household.age(1);
+    household.night().succeeds();
+    fs::rename(household.photo(7), household.photo(700)).unwrap();
+    household.age(1);
+    household.night().succeeds();
+    fs::write(household.photo(700), "edited again").unwrap();
+    household.age(1);
+    household.night().ends(1);
+    let status = status_of(&household);
+    assert_eq!(status["open"]["modified"], 1, "{status}");
+}

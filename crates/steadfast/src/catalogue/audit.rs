@@ -471,8 +471,10 @@ fn settles(found: &FoundRow, failure: &FailedCheck) -> bool {
     match tag {
         // Without a tag, the contents cannot be proved, but the file exists and can be read.
         None => standing == FileState::Fine && !of_contents,
+        // A file that failed again after a proof has a failure of its own for that.
         Some(_) => {
-            found.known.last_proved(found.slice_run) > failure.run && standing != failure.standing
+            let is_other = standing != failure.standing || !standing.proves();
+            found.known.last_proved(found.slice_run) > failure.run && is_other
         }
     }
 }
