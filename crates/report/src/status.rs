@@ -69,10 +69,13 @@ pub fn write_text(folder: &FolderStatus, now_s: i64, units: Units, output: &mut 
             if facts.word() == FolderWord::Recorded {
                 line("           checks have not read all of them again yet".to_owned());
             }
+            let troubles = folder.troubles();
+            let has_alarm = troubles.iter().any(|one| one.kind == TroubleKind::MassChange);
             for (state, count) in &facts.open {
                 line(format!("           open: {count} {}", state.name()));
                 let kind = TroubleKind::of_file(*state);
-                let steps = kind.and_then(|kind| kind.next_step(&escape::path(&folder.root), ""));
+                let root = escape::path(&folder.root);
+                let steps = kind.and_then(|kind| kind.next_step(&root, "", has_alarm));
                 for step in steps.iter().flat_map(|steps| steps.lines()) {
                     line(format!("             {step}"));
                 }

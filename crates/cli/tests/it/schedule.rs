@@ -454,6 +454,8 @@ fn a_mass_change_is_an_alarm_and_stops_the_update() {
     let update = household.run(&["update", "photos"]).ends(1);
     assert!(update.stderr().contains("nothing was updated"), "{}", update.stderr());
     household.run(&["check", "photos"]).ends(1);
+    let status = household.run(&["status", "photos"]);
+    assert!(status.stdout().contains("update --accept-many "), "{}", status.stdout());
     household.run(&["update", "--accept-many", "photos"]).succeeds();
     household.run(&["check", "photos"]).succeeds();
 }

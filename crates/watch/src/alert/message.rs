@@ -15,6 +15,9 @@ use crate::schedule::TimeOfDay;
 /// Paths that a message names at most.
 const PATHS_MAX: usize = 5;
 
+/// What to do if there is no repair data and no registered copy.
+const MORE_COPIES: &str = "If it finds no copy, add --from and a folder that holds a good one.";
+
 /// How a message says what depends on the machine and its user.
 #[derive(Clone, Debug)]
 pub struct AlertWords {
@@ -102,7 +105,8 @@ impl MessageSubject<'_> {
             let (described, shown) = self.described(*kind, &news.new, most);
             left = left.saturating_sub(shown);
             lines.extend(described);
-            lines.extend(kind.next_step(self.folder, self.schedule));
+            let has_alarm = news.open.contains_key(&TroubleKind::MassChange);
+            lines.extend(kind.next_step(self.folder, self.schedule, has_alarm));
         }
         let told: u64 = kinds.iter().map(count).sum();
         let others = news.open_count().saturating_sub(told);
@@ -316,26 +320,28 @@ impl MessageSubject<'_> {
 
 impl TroubleKind {
     /// Returns what to do next about trouble in a folder, with what to type, unless its own
-    /// text says so.
-    pub fn next_step(self, folder: &str, schedule: &str) -> Option<String> {
+    /// text says so. During an alarm about many changes, `update` needs consent to them.
+    pub fn next_step(self, folder: &str, schedule: &str, has_alarm: bool) -> Option<String> {
         let folder = quoted(folder);
+        let update = if has_alarm { "update --accept-many" } else { "update" };
         Some(match self {
-            TroubleKind::Corrupt => format!("To mend it: steadfast repair {folder}"),
+            TroubleKind::Corrupt => format!("To mend it: steadfast repair {folder}\n{MORE_COPIES}"),
             TroubleKind::Unreadable | TroubleKind::Unlisted | TroubleKind::Unstable => {
                 format!("To try again: steadfast check {folder}")
             }
             TroubleKind::Failed => format!("To try again: steadfast schedule run --now {schedule}"),
             TroubleKind::RepairData => format!("To make it anew: steadfast parity make {folder}"),
             TroubleKind::Suspect => format!(
-                "If it was you: steadfast update --accept-suspect {folder}\n\
-                 If not, mend it: steadfast repair --suspect {folder}"
+                "If it was you: steadfast {update} --accept-suspect {folder}\n\
+                 If not, mend it: steadfast repair --suspect {folder}\n{MORE_COPIES}"
             ),
             TroubleKind::Missing => format!(
-                "If it was you: steadfast update --accept-missing {folder}\n\
-                 If not, bring it back: steadfast repair --from BACKUP {folder}"
+                "If it was you: steadfast {update} --accept-missing {folder}\n\
+                 If not, bring it back: steadfast repair --from BACKUP {folder}\n\
+                 BACKUP is a folder that holds a good copy."
             ),
             TroubleKind::Modified | TroubleKind::Touched => {
-                format!("If it was you: steadfast update {folder}")
+                format!("If it was you: steadfast {update} {folder}")
             }
             TroubleKind::TagLost => {
                 format!("To give it back: steadfast update --restore-tags {folder}")
@@ -559,7 +565,8 @@ pub(crate) mod tests {
         let expected = "2 files are damaged.\n\
                         The contents changed, and nothing is known to have written them.\n\
                         Noticed on day 3.\n  2019/a\u{fffd}.jpg\n  2019/b.jpg\n\
-                        To mend it: steadfast repair '/srv/my photos'";
+                        To mend it: steadfast repair '/srv/my photos'\n\
+                        If it finds no copy, add --from and a folder that holds a good one.";
         assert_eq!(message.body, expected);
         assert_eq!(message.json["body"], expected);
         assert_eq!(message.priority, Priority::High);
@@ -576,7 +583,25 @@ pub(crate) mod tests {
             });
         assert_eq!(message.subject, "nas: /srv/my photos: 7 files are gone. Was it you?");
         assert!(message.body.contains("\n  e\n  and 2 more\nIf it was you: steadfast update "));
+        assert!(message.body.ends_with("\nBACKUP is a folder that holds a good copy."));
         assert_eq!(message.priority, Priority::Normal);
+    }
+
+    #[test]
+    fn during_an_alarm_an_update_consents_to_many_changes() {
+        for (kind, expected) in [
+            (TroubleKind::Missing, "steadfast update --accept-many --accept-missing '"),
+            (TroubleKind::Modified, "steadfast update --accept-many '"),
+            (TroubleKind::Suspect, "steadfast update --accept-many --accept-suspect '"),
+        ] {
+            let mut news = news(kind, &["a"], "");
+            let say = |news: &News| {
+                said(news, Details::Paths, |subject, news| subject.trouble(news)).body
+            };
+            assert!(!say(&news).contains("--accept-many"));
+            news.open.insert(TroubleKind::MassChange, 1);
+            assert!(say(&news).contains(expected), "{}", say(&news));
+        }
     }
 
     #[test]
@@ -590,8 +615,8 @@ pub(crate) mod tests {
         let news = news(TroubleKind::Suspect, &["a"], "");
         let message = said(&news, Details::Paths, |subject, news| subject.trouble(news));
         let expected = "\nIf it was you: steadfast update --accept-suspect '/srv/my photos'\n\
-                        If not, mend it: steadfast repair --suspect '/srv/my photos'";
-        assert!(message.body.ends_with(expected), "{}", message.body);
+                        If not, mend it: steadfast repair --suspect '/srv/my photos'\n";
+        assert!(message.body.contains(expected), "{}", message.body);
     }
 
     #[test]
