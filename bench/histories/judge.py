@@ -282,7 +282,8 @@ class _Judgement:
         if seen.mode & ~widest or seen.owner not in {one.owner for one in wants} | {self._me()}:
             self.fault("rights given", path, f"mode {seen.mode:o}, owner {seen.owner}")
         lists = {_lists(one) for one in wants}
-        if _lists(seen) and _lists(seen) not in lists:
+        # Its mask stands where the mode has the group; an empty one lets nobody in.
+        if _lists(seen) and seen.mode & 0o070 and _lists(seen) not in lists:
             self.fault("rights given", path, f"an access list: {_lists(seen)!r}")
         differing = []
         if seen.mode not in {one.mode for one in wants}:
