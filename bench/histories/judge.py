@@ -385,6 +385,11 @@ class _Judgement:
             if recorded.digest in replaced and self._left_a_name(item):
                 continue
             seen = self.now.get(path)
+            tag = seen.tag if seen is not None else None
+            is_other = tag is not None and tag.digest != recorded.digest
+            if path.startswith(b"part/") and not self.world.manner.catalogue and is_other:
+                # What is mounted over it has another file of this name, as after an edit.
+                continue
             if seen is not None and seen.digest == recorded.digest and seen.tag is None:
                 # Untagged files are not protected, and it is whole.
                 continue
