@@ -372,7 +372,7 @@ fn path_in_record(root: &Path, path: &Path) -> PathBuf {
 }
 
 /// Hears nothing: of a repaired file its repair is told already.
-struct Silent;
+pub(super) struct Silent;
 
 impl Monitor for Silent {
     fn event(&mut self, _event: &Event) -> ControlFlow<()> {

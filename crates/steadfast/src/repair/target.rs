@@ -21,7 +21,7 @@ use crate::selection::Selection;
 use crate::store::xattr::Xattr;
 use crate::store::{Store as _, StoredTag};
 use crate::unguarded::run;
-use crate::verdict::{Reason, Verdict};
+use crate::verdict::{Reason, Verdict, same_mtime};
 
 /// Targets that are kept in memory; further ones are counted, for another run.
 const TARGETS_MAX: usize = 100_000;
@@ -305,6 +305,12 @@ impl Finder<'_> {
             }
             _ if self.goal == RepairGoal::Proved => return,
             Verdict::Intact | Verdict::Touched | Verdict::Untagged if lacks_tag => {}
+            Verdict::Unreadable
+                if tag.is_some_and(|tag| may_be_edited(event, &tag))
+                    && !(edited && self.is_given(&path)) =>
+            {
+                return self.found.undecided.push(path);
+            }
             Verdict::Corrupt | Verdict::Missing | Verdict::Unreadable => {}
             Verdict::Suspect if suspects || self.is_given(&path) => {}
             Verdict::Suspect => return self.found.left.suspect += 1,
@@ -382,6 +388,14 @@ impl Finder<'_> {
     }
 }
 
+/// Returns whether an unreadable file may have other contents than its tag says: it has another
+/// modification time, and no leaves show that the pages that can be read are the tag's.
+fn may_be_edited(event: &FileEvent, tag: &Tag) -> bool {
+    let is_same = |status: Status| same_mtime(tag.mtime, status.mtime);
+    let is_proved = || event.damage.as_ref().is_some_and(|found| found.damaged().next().is_none());
+    !event.visit.status.is_none_or(is_same) && !is_proved()
+}
+
 /// Returns the tag of other contents that a file had before its present one: the one that is kept
 /// beside that, or the latest in the catalogue.
 fn tag_before(target: &RepairTarget) -> Option<Tag> {
@@ -449,4 +463,37 @@ pub(super) fn target_of(
             damage: None,
         })
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::files::Silent;
+    use super::*;
+    use steadfast_digest::{Algorithm, Digest};
+
+    #[test]
+    fn an_edited_file_that_cannot_be_read_is_no_target_unless_asked_for() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("a");
+        std::fs::write(&file, "edited").unwrap();
+        let status = steadfast_sys::file::File::open(&file).unwrap().status().unwrap();
+        let found = |mtime, edited| {
+            let digest = Digest::from_slice(&[1; 32]).unwrap();
+            let (length, tagged) = (status.length, status.mtime);
+            let tag = Tag { algorithm: Algorithm::Sha256, digest, length, mtime, tagged };
+            let mut event = FileEvent::new(FilePath::whole(&file));
+            event.verdict = Some(Verdict::Unreadable);
+            (event.stored, event.visit.status) = (Some(tag), Some(status));
+            let given = vec![SelectedRoot::of(&file, &Options::default()).unwrap()];
+            let goal = RepairGoal::Tag { edited, suspects: false };
+            let (found, monitor) = (FoundTargets::default(), &mut Silent);
+            let mut finder = Finder { given, goal, found, monitor };
+            finder.file(&event);
+            (finder.found.targets.len(), finder.found.undecided.len())
+        };
+        let earlier = Timestamp { seconds: 1, nanoseconds: 0 };
+        assert_eq!(found(status.mtime, false), (1, 0));
+        assert_eq!(found(earlier, false), (0, 1));
+        assert_eq!(found(earlier, true), (1, 0));
+    }
 }
