@@ -125,7 +125,7 @@ fn asked(
         @if let Some(wrong) = wrong { p .note.bad role="alert" { (wrong) } }
         form .panel method="post" action=(question.path()) {
             (visitor.csrf())
-            div .body.stack {
+            div .pad.stack {
                 (choice(app, chosen, "from", from))
                 (choice(app, chosen, "to", to))
                 @if question == Question::Copy {
@@ -178,11 +178,11 @@ fn choice(app: &App, chosen: &NamedValues, name: &str, label: &str) -> Markup {
                         small { (app.roots.shown(&place)) } }
                 }
             }
-            div .field {
-                label for=(field) { "Or within one of them: a path on each line" }
-                textarea id=(field) name=(field) rows="2" maxlength="8000" autocomplete="off"
-                    spellcheck="false" { (typed.join("\n")) }
-            }
+        }
+        div .field {
+            label for=(field) { (label) ", within one of them: a path on each line" }
+            textarea id=(field) name=(field) rows="2" maxlength="8000" autocomplete="off"
+                spellcheck="false" { (typed.join("\n")) }
         }
     }
 }
@@ -228,7 +228,10 @@ fn before(app: &App, copy: &ServedCopy) -> Markup {
     html! {
         li {
             (icon(if copy.wish.task == CopyTask::Judge { "help" } else { "copy" }))
-            span .what { a href=(format!("/copy/{}", copy.id)) { (names.join(", ")) } ": " (said) }
+            span .what {
+                a href=(format!("/copy/{}", copy.id)) { (names.join(", ")) }
+                small .soft { (said) }
+            }
             span .when { (dates::moment(copy.begun, app.now())) }
         }
     }
@@ -500,8 +503,7 @@ impl CopyView<'_> {
         let files = units::counted(found.files, "file", "files");
         html! {
             (verdict(class, sign, title, html! {
-                p .soft { (files) ", " (Units::Si.bytes(found.bytes)) ". " (copies)
-                    " of every file were asked for." }
+                p .soft { (files) ", " (Units::Si.bytes(found.bytes)) "." }
                 div .row {
                     @if !is_yes && self.copy.wish.task == CopyTask::Copy {
                         (self.again(if found.interrupted { "Go on" } else { "Try again" }, ""))
@@ -518,8 +520,9 @@ impl CopyView<'_> {
                 div .last.(class) {
                     (drawn(sign, &format!("icon {class}")))
                     p { (document.last_line(answer))
-                        small { (copies) " of every file, on different drives, each proved by \
-                            reading it back. The source is not counted." } }
+                        small { "You asked for " (copies) " of every file, proved by reading, the \
+                            source not counted"
+                            @if document.rule.copies > 1 { ", on different drives" } "." } }
                 }
             }
             @for (lack, files) in answer.lacks() {
@@ -691,7 +694,9 @@ fn group(lack: Lack, title: &str, files: u64, listed: &[&LackingFile]) -> Markup
                     article .find {
                         (drawn("file", "icon warn"))
                         div {
-                            h3 .file { (file.path) }
+                            h3 .file { @if let Some((above, name)) = file.path.rsplit_once('/') {
+                                span { (above) } (name)
+                            } @else { (file.path) } }
                             @for line in &file.lines { p .why { (line) } }
                         }
                         p .at { (Units::Si.bytes(file.length)) }
