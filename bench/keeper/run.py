@@ -34,8 +34,10 @@ HOUSEHOLDS = {
     "school": (350, 12_000, 21, True, True),
     "archive": (900, 10_000, 90, False, False),
 }
-IMAGE_BYTES = 64 << 20
-BLOCK_BYTES = 1024
+# Room for the earlier sets of repair data of a month.
+IMAGE_BYTES = 256 << 20
+# With blocks of less than a page, a full disk ends SQLite by a signal (SIGBUS).
+BLOCK_BYTES = 4096
 DAY_S = 86_400
 # Households whose schedules mend what has decayed, and keep the repair data up to date.
 MENDING = {"photographs", "letters"}
@@ -54,7 +56,12 @@ class Inbox:
 
         class Handler(http.server.BaseHTTPRequestHandler):
             def do_POST(self):
-                body = self.rfile.read(int(self.headers.get("content-length", 0)))
+                length = int(self.headers.get("content-length", 0))
+                body = self.rfile.read(length)
+                if len(body) < length:
+                    # Its sender was killed.
+                    self.close_connection = True
+                    return
                 if inbox.is_dead and self.path == "/news":
                     self.send_response(503)
                 elif self.path == "/news":
@@ -103,7 +110,7 @@ class Household:
         self.tally, self.cpu_s, self.rss_kb, self.ran = Counter(), 0.0, 0, 0
         self.inbox, self.subjects, self.made = Inbox(), Counter(), 0
         self.closed, self.words, self.silent, self.revive = [], {}, 0, None
-        self.edited = set()
+        self.edited, self.touched, self.fresh = set(), set(), set()
         self.log = open(place / "messages", "w", buffering=1)
         self.image = place / "image"
         self.format(self.image)
@@ -182,13 +189,18 @@ class Household:
         self.steadfast("alert", "add", "--ping", self.inbox.url + "/ping")
 
     def quiet_files(self):
-        busy = {path for incident in self.open for path in incident.paths}
-        folders = {path + "/" for path in busy}
+        # What no run has recorded yet cannot be missing or damaged.
+        busy = self.fresh | {path for incident in self.open for path in incident.paths}
+        folders = {path + "/" for path in busy - self.fresh}
         return sorted(
             name
             for name in self.files
             if name not in busy and name.split("/")[0] + "/" not in folders
         )
+
+    def old_files(self):
+        """Those whose change shows as one without a new date."""
+        return [name for name in self.quiet_files() if name not in self.touched]
 
     def is_room(self, more=1):
         """Says whether so many more changes are no mass change."""
@@ -227,7 +239,7 @@ class Household:
             self.fault("not mended", name)
 
     def rot(self):
-        name = self.chance.choice(self.quiet_files())
+        name = self.chance.choice(self.old_files())
         self.unmount()
         at = self.blocks_of(name)[0] * BLOCK_BYTES
         self.flip(at + self.chance.randrange(64), 1 << self.chance.randrange(8))
@@ -235,7 +247,7 @@ class Household:
         self.begin("rot", {"corrupt"}, [name], self.cover + 1, lambda: self.repair(name))
 
     def suspect(self):
-        name = self.chance.choice(self.quiet_files())
+        name = self.chance.choice(self.old_files())
         held = self.root / name
         stat = held.stat()
         contents = bytearray(self.files[name])
@@ -278,6 +290,7 @@ class Household:
         self.write_file(name)
         if self.updates:
             self.edited.add(name)
+            self.fresh.add(name)
             self.log.write(f"  {name}\n")
             self.tally["edit"] += 1
             self.silent += 1
@@ -288,6 +301,7 @@ class Household:
     def touch(self):
         name = self.chance.choice(self.quiet_files())
         os.utime(self.root / name)
+        self.touched.add(name)
         self.log.write(f"  {name}\n")
         self.tally["touch"] += 1
 
@@ -303,9 +317,12 @@ class Household:
 
     def add(self):
         for _ in range(self.chance.randint(1, 6)):
-            self.write_file(self.new_name())
+            name = self.new_name()
+            self.write_file(name)
+            self.fresh.add(name)
         if not self.updates:
             self.steadfast("tag", str(self.root))
+            self.fresh.clear()
         self.tally["import"] += 1
 
     def rename(self):
@@ -314,6 +331,8 @@ class Household:
         (self.root / to).parent.mkdir(exist_ok=True)
         (self.root / name).rename(self.root / to)
         self.files[to] = self.files.pop(name)
+        if name in self.touched:
+            self.touched.add(to)
         self.silent += 1
         self.log.write(f"  {name} to {to}\n")
         self.tally["rename"] += 1
@@ -340,7 +359,9 @@ class Household:
 
     def repair_data(self):
         folder = self.root / ".steadfast/parity"
-        sets = [path for path in folder.rglob("*") if path.is_file() and path.stat().st_size > 999]
+        # Earlier sets hold former contents of edited files. No night verifies them.
+        present = [path for path in folder.rglob("*") if "earlier" not in path.parts]
+        sets = [path for path in present if path.is_file() and path.stat().st_size > 999]
         if not sets or any(one.what == "repair data" for one in self.open):
             return
         path = max(sets, key=lambda one: one.stat().st_size)
@@ -352,6 +373,9 @@ class Household:
         self.begin("repair data", {"repair data"}, [], self.cover + 1, make)
 
     def catalogue(self):
+        # One that came back today and was not seen whole is the same trouble still.
+        if any(one.what == "catalogue" and one.mended == self.night for one in self.closed):
+            return
         path = self.root / ".steadfast/catalogue.sqlite"
         whole = path.read_bytes()
         path.write_bytes(b"rot" * 400 + whole[1200:])
@@ -420,13 +444,16 @@ class Household:
                     if incident.what in WHOLE:
                         self.open.remove(incident)
                         self.closed.append(incident)
+        if len(self.touched) > len(self.files) // 10 and self.is_there() and not self.open:
+            self.steadfast("update", str(self.root))
+            self.touched.clear()
         for _ in range(self.chance.randint(0, 5)):
             if not self.is_there():
                 return
             acts = [self.rot] * 6 + [self.add] * 3 + [self.touch] * 3 + [self.killed] * 2
-            acts += [self.suspect] * 2 + [self.rotten_folder, self.repair_data]
+            acts += [self.rotten_folder, self.repair_data]
             if self.is_room():
-                acts += [self.delete] * 5 + [self.edit] * 5 + [self.rename] * 3
+                acts += [self.suspect] * 2 + [self.delete] * 5 + [self.edit] * 5 + [self.rename] * 3
             if self.chance.random() < 0.15:
                 acts += [self.away, self.other_disk, self.asleep, self.dead_webhook]
                 acts += [self.catalogue, self.full_disk, self.encrypt]
@@ -445,6 +472,8 @@ class Household:
         if ping != str(status["exit_status"]):
             self.fault("monitor differs", f"ping {ping}, status {status['exit_status']}")
         is_many = any(one.what == "mass change" for one in self.open)
+        if self.is_there() and not is_many:
+            self.fresh.clear()
         is_green = status["state"] in ("fine", "recorded", "incomplete")
         for incident in list(self.open):
             if incident.mended is not None:
@@ -513,7 +542,10 @@ class Household:
 def play(name, arguments):
     """Plays a household. Returns what there is to tell of it."""
     home = Household(name, arguments.prefix / name, arguments.steadfast, arguments.seed)
-    home.live(arguments.nights)
+    try:
+        home.live(arguments.nights)
+    except Exception as error:
+        home.fault("harness", repr(error))
     home.log.close()
     home.inbox.server.shutdown()
     each = home.cpu_s / max(home.ran, 1)
