@@ -294,9 +294,9 @@ pub(crate) mod tests {
                         open: 2 corrupt\n             To mend it: steadfast repair \
                         /srv/photos\n             If it finds no copy, add --from and a \
                         folder that holds a good one.\n           schedule photos: every night \
-                        at 02:00; ran 9 days ago with status 3\n           sda: the drive \
-                        has 12 sectors it could not read: replace it\n           sdb: counts no errors (smartctl, \
-                        kernel log)\n";
+                        at 02:00; ran 9 days ago with status 3\n           \
+                        sda: the drive has 12 sectors it could not read: replace it\n           \
+                        sdb: counts no errors (smartctl, kernel log)\n";
         assert_eq!(String::from_utf8_lossy(&output.answer), expected);
         let mut output = Output::default();
         write_json(&folder, &mut output);
