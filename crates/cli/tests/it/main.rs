@@ -51,6 +51,7 @@ mod repair_record;
 mod repair_renamed;
 mod rings;
 mod schedule;
+mod schedule_changes;
 mod serve;
 mod statuses;
 mod sums;

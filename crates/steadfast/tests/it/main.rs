@@ -11,6 +11,7 @@ mod catalogue_due;
 mod catalogue_format;
 mod catalogue_kill;
 mod catalogue_moved;
+mod catalogue_opened;
 mod catalogue_renamed;
 mod catalogue_slices;
 mod catalogue_trouble;
