@@ -110,9 +110,7 @@ impl CopyDocument {
             }
             output.answer.extend_from_slice(format!("{text}\n").as_bytes());
         }
-        output
-            .answer
-            .extend_from_slice(format!("{}\n", self.last_line(&summary.answer)).as_bytes());
+        self.write_last_line(&summary.answer, output);
     }
 
     /// Appends the end of a judgement.
@@ -127,9 +125,7 @@ impl CopyDocument {
                 .field("elapsed_ns", summary.elapsed_ns);
             return write_summary(&object, &mut output.answer);
         }
-        output
-            .answer
-            .extend_from_slice(format!("{}\n", self.last_line(&summary.answer)).as_bytes());
+        self.write_last_line(&summary.answer, output);
     }
 
     fn summary_object(self, answer: &SafeAnswer, bytes: u64) -> JsonObject<'static> {
@@ -145,6 +141,10 @@ impl CopyDocument {
             .field("because", lacks)
             .field("copies", self.rule.copies)
             .field("bytes", bytes)
+    }
+
+    fn write_last_line(self, answer: &SafeAnswer, output: &mut Output) {
+        output.answer.extend_from_slice(format!("{}\n", self.last_line(answer)).as_bytes());
     }
 
     /// Returns the answer in a line.
