@@ -452,8 +452,8 @@ fn meaning(answer: DropAnswer) -> &'static str {
             "None of the folders that were searched has these contents. Do not erase them."
         }
         DropAnswer::Known => {
-            "Each has the same contents as a recorded file, which is there with the size and date \
-             of its record. It was not read now: “May I erase this?” reads it."
+            "Each has the contents of a recorded file, or of its own record, as its lines say. A \
+             recorded file was not read now: “May I erase this?” reads it."
         }
     }
 }
