@@ -436,6 +436,36 @@ fn a_mode_that_was_changed_with_the_contents_comes_back_after_an_update() {
 }
 
 #[test]
+fn rights_of_a_file_that_was_saved_under_another_ones_name_stay_with_its_contents() {
+    for verb in ["tag", "update", "check"] {
+        let tree = Tree::new().file("data/a", b"of a").file("data/b", b"of b").file("data/c", b"c");
+        for (name, mode) in [("data/a", 0o700), ("data/b", 0o644)] {
+            set_mode(&tree.path(name), mode);
+        }
+        tree.run(["init", "data"]).succeeds();
+        copy(&tree, "data", "copy");
+        // The two exchange their names, and a program saves one anew by a rename.
+        for (from, to) in [("a", "new"), ("b", "a"), ("new", "b")] {
+            fs::rename(tree.path("data").join(from), tree.path("data").join(to)).unwrap();
+        }
+        fs::write(tree.path("data/new"), b"of a, edited").unwrap();
+        set_mode(&tree.path("data/new"), 0o700);
+        fs::rename(tree.path("data/new"), tree.path("data/b")).unwrap();
+        tree.run([verb, "data"]);
+        for name in ["data/a", "data/b"] {
+            fs::remove_file(tree.path(name)).unwrap();
+        }
+        tree.run(["repair", "--yes", "--from", "copy", "data"]);
+        for name in ["data/a", "data/b"] {
+            let (Ok(held), mode) = (fs::read(tree.path(name)), 0o777) else { continue };
+            let mode = fs::metadata(tree.path(name)).unwrap().mode() & mode;
+            let own = if held == b"of b" { 0o644 } else { 0o700 };
+            assert_eq!(mode, own, "{verb}: {name} has {}", String::from_utf8_lossy(&held));
+        }
+    }
+}
+
+#[test]
 fn names_of_one_file_that_are_lost_one_after_the_other_come_back_as_links() {
     let tree = Tree::new().file("data/a", &[1; 5_000]).file("data/b", &[2; 5_000]);
     fs::hard_link(tree.path("data/a"), tree.path("data/link")).unwrap();

@@ -262,7 +262,8 @@ impl Recorder {
 
 /// Returns whether a file is the one of the settled row of its name. What is known goes with the
 /// contents of the tag, which a repair gives back. Those of an edited file, or of another one with
-/// its name, are known once the row has their tag.
+/// its name, are known once the row has their tag. A file that was not read counts as edited if its
+/// length or time is another.
 fn is_of_row(
     db: &Connection,
     directory: i64,
@@ -275,12 +276,16 @@ fn is_of_row(
     if is_edited || is_unproved {
         return Ok(false);
     }
-    let mut statement =
-        db.prepare_cached("SELECT digest FROM entries WHERE directory = ? AND name = ?")?;
+    let mut statement = db.prepare_cached(
+        "SELECT digest, length, mtime_ns FROM entries WHERE directory = ? AND name = ?",
+    )?;
     let mut rows = statement.query((directory, name))?;
     let Some(row) = rows.next()? else { return Ok(true) };
-    let known = row.get_ref(0)?.as_blob_or_null().map_err(|_| DbError::damaged("a digest"))?;
-    Ok(known == seen.record.tag.as_ref().map(|tag| tag.digest.as_bytes()))
+    let (facts, tag) = (&seen.record.facts, seen.record.tag.as_ref());
+    let known = (column::unsigned(row, 1)?, column::moment(row, 2)?);
+    let is_as_known = known == (facts.length, facts.mtime);
+    let digest = row.get_ref(0)?.as_blob_or_null().map_err(|_| DbError::damaged("a digest"))?;
+    Ok(digest == tag.map(|tag| tag.digest.as_bytes()) && (seen.is_checked() || is_as_known))
 }
 
 /// Returns the names of a batch whose rows are as the files are.
