@@ -85,14 +85,18 @@ SELECT own_digest, own_algorithm, own_length, name, directory, inode, first_run,
   standing IN (0, 1, 7)
 FROM temp.displaced WHERE known = 1 AND own_digest IS NOT NULL;";
 
-/// Finds files that came in this run from a name that has another file now and keeps its row, as
-/// after an edit by an editor that keeps a backup, or a log that was rotated.
+/// Finds files that came from a name that has another file now and keeps its row, as after an edit
+/// by an editor that keeps a backup, or a log that was rotated. They may have come in an earlier
+/// run, which did not visit the name.
 const DEPARTED: &str = "
 SELECT n.directory, n.name, n.standing, d.directory, d.name
 FROM events AS e
 CROSS JOIN entries AS n ON n.directory = e.directory AND n.name = e.name
 CROSS JOIN temp.departed AS d ON d.inode = n.inode AND d.digest = n.digest
-WHERE e.run = ? AND e.what = 'new' AND (n.directory <> d.directory OR n.name <> d.name)
+WHERE e.run > (SELECT min(seen_run) FROM temp.departed) AND e.run > d.seen_run AND e.what = 'new'
+  AND (n.directory <> d.directory OR n.name <> d.name)
+  AND NOT EXISTS (SELECT 1 FROM events AS m WHERE m.directory = n.directory AND m.name = n.name
+    AND m.run >= e.run AND m.what = 'moved from')
 GROUP BY n.directory, n.name";
 
 /// A file that waited for the end of the run.
@@ -163,6 +167,7 @@ impl Recorder {
         &mut self,
         directory: i64,
         row: &FileRow,
+        slice_run: i64,
         seen: &ObservedFile,
     ) -> Result<(), DbError> {
         let was = &row.record.facts;
@@ -173,11 +178,12 @@ impl Recorder {
         let mut statement = self
             .catalogue
             .db
-            .prepare_cached("INSERT OR IGNORE INTO temp.departed VALUES (?, ?, ?, ?, ?, ?)")?;
+            .prepare_cached("INSERT OR IGNORE INTO temp.departed VALUES (?, ?, ?, ?, ?, ?, ?)")?;
         let digest = row.record.tag.as_ref().map(|tag| tag.digest.as_bytes());
         let (inode, length) = (was.inode.cast_signed(), was.length.cast_signed());
-        let mtime = column::Moment(was.mtime);
-        statement.execute((directory, row.name.as_slice(), inode, digest, length, mtime))?;
+        let (mtime, seen_run) = (column::Moment(was.mtime), row.last_seen(slice_run));
+        let name = row.name.as_slice();
+        statement.execute((directory, name, inode, digest, length, mtime, seen_run))?;
         Ok(())
     }
 
@@ -187,7 +193,7 @@ impl Recorder {
                 "CREATE TEMP TABLE displaced (directory, {COLUMNS}, {OWN_COLUMNS}, \
                  PRIMARY KEY (directory, name)) WITHOUT ROWID; \
                  CREATE TEMP TABLE departed (directory, name, inode, digest, length, mtime_ns, \
-                 PRIMARY KEY (inode, directory, name)) WITHOUT ROWID"
+                 seen_run, PRIMARY KEY (inode, directory, name)) WITHOUT ROWID"
             ))?;
             self.tables.displaced = true;
         }
@@ -237,7 +243,7 @@ impl Recorder {
         {
             let db = &self.catalogue.db;
             let mut statement = db.prepare(DEPARTED)?;
-            let mut rows = statement.query((self.record.id,))?;
+            let mut rows = statement.query(())?;
             while let Some(row) = rows.next()? {
                 let standing = usize::try_from(column::integer(row, 2)?).ok();
                 let standing = standing.and_then(|at| FileState::ALL.get(at).copied());
