@@ -168,7 +168,7 @@ pub fn known_of(
     let mut known = Vec::new();
     known.extend(event.trouble.as_ref().map(|trouble| escape::text(&in_words(trouble))));
     known.extend(difference(event));
-    known.extend(event.reason().and_then(words_of).map(str::to_owned));
+    known.extend(reason_words(event).map(str::to_owned));
     known.extend(rollback(event));
     let may_be_edit = event.verdict.is_some_and(|it| it.differs() && it != Verdict::Corrupt);
     known.extend(event.damage.as_deref().map(|damage| damage_detail(damage, may_be_edit)));
@@ -189,14 +189,17 @@ fn question(event: &FileEvent, moments: MomentWords) -> Option<String> {
 }
 
 /// Returns the words of a reason, if the sentences about the difference do not have them.
-fn words_of(reason: Reason) -> Option<&'static str> {
-    match reason {
+fn reason_words(event: &FileEvent) -> Option<&'static str> {
+    let is_unread = event.verdict == Some(Verdict::Unreadable);
+    match event.reason()? {
         Reason::NothingWroteIt => Some("nothing wrote to it"),
         Reason::TimesDecayed => Some("nothing wrote to it, so its times decayed as well"),
+        Reason::DateKept if is_unread => Some("something wrote to it and kept its date"),
         Reason::DateKept => None,
+        Reason::ByMtimeAlone if is_unread => None,
         Reason::Emptied => Some("it was emptied"),
         Reason::CutOff => Some("it was cut off, and is otherwise the same"),
-        Reason::ByMtimeAlone | Reason::CauseNotKnown => Some(reason.name()),
+        reason @ (Reason::ByMtimeAlone | Reason::CauseNotKnown) => Some(reason.name()),
     }
 }
 

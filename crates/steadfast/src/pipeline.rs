@@ -56,8 +56,8 @@ pub(crate) trait Task: Send + Sync {
     }
 
     /// Finishes a file whose contents could not be read. The event has the reason.
-    fn give_up(&self, event: &mut FileEvent) {
-        let _ = event;
+    fn give_up(&self, file: &File, event: &mut FileEvent) {
+        let _ = (file, event);
     }
 
     /// Returns a sink that receives the bytes of a file besides its digests, if the task needs one.

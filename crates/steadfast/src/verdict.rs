@@ -66,7 +66,12 @@ pub enum Reading<'a> {
         mtime: Timestamp,
     },
     /// Not all bytes could be read.
-    Failed,
+    Failed {
+        /// The length in bytes.
+        length: u64,
+        /// The modification time.
+        mtime: Timestamp,
+    },
 }
 
 /// What the change time and the inode of a file say about the time since its last proof.
@@ -87,7 +92,8 @@ pub enum ChangeEvidence {
     NotKnown,
 }
 
-/// Why a file whose contents differ got its verdict.
+/// Why a file whose contents differ got its verdict. Of a file that could not be read: what would
+/// be the reason if they did.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Display, IntoStaticStr, VariantArray)]
 pub enum Reason {
     /// The file system wrote nothing since the last proof.
@@ -168,14 +174,21 @@ impl LengthNow {
 
 impl Judgement {
     /// Judges one file. The stored tag and the actual one must be of the same algorithm.
-    /// `evidence` is asked for only if the contents differ.
+    /// `evidence` is asked for only if the contents differ or could not be read.
     pub fn of(
         stored: Stored<'_>,
         reading: Reading<'_>,
         evidence: impl FnOnce() -> ChangeEvidence,
     ) -> Judgement {
         let verdict = match (stored, reading) {
-            (_, Reading::Failed) | (Stored::Damaged, _) => Verdict::Unreadable,
+            (Stored::Damaged, _) => Verdict::Unreadable,
+            (Stored::Tag(stored), Reading::Failed { length, mtime }) => {
+                let same_time = same_mtime(stored.mtime, mtime);
+                let length = LengthNow::of(Some(stored.length), length);
+                let judged = Judgement::of_difference(same_time, length, evidence());
+                return Judgement { verdict: Verdict::Unreadable, ..judged };
+            }
+            (Stored::Absent, Reading::Failed { .. }) => Verdict::Unreadable,
             (_, Reading::Changed) => Verdict::Unstable,
             (Stored::Absent, _) => Verdict::Untagged,
             (Stored::Tag(stored), Reading::Whole(actual)) => {
@@ -359,6 +372,9 @@ mod tests {
                 let expected = Judgement { verdict, reason };
                 assert_eq!(judged, expected, "{mtime_ns} {length} {evidence}");
             }
+            let failed = Reading::Failed { length, mtime };
+            let judged = Judgement::of(Stored::Tag(&stored), failed, || evidence);
+            assert_eq!(judged, Judgement { verdict: Verdict::Unreadable, reason });
         }
     }
 
@@ -371,7 +387,8 @@ mod tests {
         assert_eq!(verdict(Stored::Damaged, Reading::Changed), Verdict::Unreadable);
         for stored in [Stored::Absent, Stored::Tag(&some)] {
             assert_eq!(verdict(stored, Reading::Changed), Verdict::Unstable);
-            assert_eq!(verdict(stored, Reading::Failed), Verdict::Unreadable);
+            let failed = Reading::Failed { length: 10, mtime: some.mtime };
+            assert_eq!(verdict(stored, failed), Verdict::Unreadable);
         }
     }
 

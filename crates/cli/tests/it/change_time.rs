@@ -65,6 +65,42 @@ fn an_edit_that_kept_its_date_is_suspect_until_it_is_accepted() {
     run(&tree, ["check", "."]).succeeds();
 }
 
+/// Runs the command while nothing can be read of one file.
+fn run_unread(tree: &Tree, file: &str, words: &[&str]) -> Option<Outcome> {
+    let mut traced = Command::new(steadfast_testing::program("strace")?);
+    traced.args(["-f", "-qq", "-o", "/dev/null", "-P"]).arg(tree.path(file));
+    traced.args(["-e", "trace=pread64", "-e", "inject=pread64:error=EIO"]);
+    let program = tree.command(["check"]).get_program().to_owned();
+    traced.arg(program).args(words).current_dir(tree.path(""));
+    Some(Outcome::of(traced.env("XDG_STATE_HOME", tree.state(""))))
+}
+
+#[test]
+fn a_file_that_cannot_be_read_is_mended_only_if_nothing_wrote_to_it() {
+    for is_edited in [false, true] {
+        let Some(tree) = catalogued() else { return };
+        fs::create_dir(tree.path("copy")).unwrap();
+        fs::copy(tree.path("a"), tree.path("copy/a")).unwrap();
+        let run_unread = |words: &[&str]| run_unread(&tree, "a", words);
+        if is_edited {
+            edit_and_keep_date(&tree.path("a"), |bytes| bytes[0] ^= 1);
+        }
+        let before = fs::read(tree.path("a")).unwrap();
+        let Some(said) = run_unread(&["check", "--json", "."]) else { return };
+        assert_eq!(said.verdict("a").as_deref(), Some("unreadable"), "{said:?}");
+        let event = said.objects().into_iter().find(|it| it["path"] == "a").unwrap();
+        assert_eq!(event["reason"], if is_edited { "date kept" } else { "nothing wrote it" });
+        let unasked = run_unread(&["repair", "--yes", "--from", "copy", "."]).unwrap();
+        assert_eq!(unasked.status, if is_edited { 2 } else { 0 }, "{unasked:?}");
+        assert!(unasked.stdout().contains('a'), "{unasked:?}");
+        assert_eq!(fs::read(tree.path("a")).unwrap(), before);
+        let asked = ["repair", "--yes", "--suspect", "--from", "copy", "."];
+        run_unread(&asked).unwrap().succeeds();
+        let copy = fs::read(tree.path("copy/a")).unwrap();
+        assert_eq!(fs::read(tree.path("a")).unwrap(), copy, "{is_edited}");
+    }
+}
+
 #[test]
 fn another_length_with_its_date_kept_is_an_edit_unless_nothing_is_left() {
     let Some(tree) = catalogued() else { return };

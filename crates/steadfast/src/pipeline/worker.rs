@@ -285,15 +285,15 @@ impl Worker<'_> {
             Outcome::Unhashed => {}
             Outcome::Changed => {
                 event.note_change();
-                task.give_up(&mut event);
+                task.give_up(file, &mut event);
             }
             Outcome::Elsewhere => {
                 event.note_dataless();
-                task.give_up(&mut event);
+                task.give_up(file, &mut event);
             }
             Outcome::Failed(error) => {
                 event.fail(error);
-                task.give_up(&mut event);
+                task.give_up(file, &mut event);
             }
         }
         if let Some(sink) = sink {

@@ -305,13 +305,17 @@ impl Finder<'_> {
             }
             _ if self.goal == RepairGoal::Proved => return,
             Verdict::Intact | Verdict::Touched | Verdict::Untagged if lacks_tag => {}
-            Verdict::Unreadable
-                if tag.is_some_and(|tag| may_be_edited(event, &tag))
-                    && !(edited && self.is_given(&path)) =>
-            {
-                return self.found.undecided.push(path);
+            Verdict::Unreadable => {
+                let is_asked_for = match tag.map(|tag| edit_of(event, &tag)) {
+                    Some(Some(Verdict::Suspect)) => suspects || self.is_given(&path),
+                    Some(Some(_)) => edited && self.is_given(&path),
+                    Some(None) | None => true,
+                };
+                if !is_asked_for {
+                    return self.found.undecided.push(path);
+                }
             }
-            Verdict::Corrupt | Verdict::Missing | Verdict::Unreadable => {}
+            Verdict::Corrupt | Verdict::Missing => {}
             Verdict::Suspect if suspects || self.is_given(&path) => {}
             Verdict::Suspect => return self.found.left.suspect += 1,
             Verdict::Modified | Verdict::Differs if edited && self.is_given(&path) => {}
@@ -388,12 +392,18 @@ impl Finder<'_> {
     }
 }
 
-/// Returns whether an unreadable file may have other contents than its tag says: it has another
-/// modification time, and no leaves show that the pages that can be read are the tag's.
-fn may_be_edited(event: &FileEvent, tag: &Tag) -> bool {
-    let is_same = |status: Status| same_mtime(tag.mtime, status.mtime);
-    let is_proved = || event.damage.as_ref().is_some_and(|found| found.damaged().next().is_none());
-    !event.visit.status.is_none_or(is_same) && !is_proved()
+/// Returns what an unreadable file would be if its contents differ, in case something wrote to it:
+/// suspect or modified. `None` if its decay is proved, or its date is the tag's and nothing else is
+/// known.
+fn edit_of(event: &FileEvent, tag: &Tag) -> Option<Verdict> {
+    match event.reason() {
+        Some(Reason::NothingWroteIt | Reason::TimesDecayed) => None,
+        Some(Reason::DateKept | Reason::Emptied | Reason::CutOff) => Some(Verdict::Suspect),
+        Some(Reason::ByMtimeAlone | Reason::CauseNotKnown) | None => {
+            let mtime = event.visit.status?.mtime;
+            (!same_mtime(tag.mtime, mtime)).then_some(Verdict::Modified)
+        }
+    }
 }
 
 /// Returns the tag of other contents that a file had before its present one: the one that is kept
@@ -469,6 +479,7 @@ pub(super) fn target_of(
 mod tests {
     use super::super::files::Silent;
     use super::*;
+    use crate::verdict::Judgement;
     use steadfast_digest::{Algorithm, Digest};
 
     #[test]
@@ -477,23 +488,35 @@ mod tests {
         let file = folder.path().join("a");
         std::fs::write(&file, "edited").unwrap();
         let status = steadfast_sys::file::File::open(&file).unwrap().status().unwrap();
-        let found = |mtime, edited| {
+        let found = |mtime, reason, (folder, edited, suspects): (Option<&Path>, bool, bool)| {
             let digest = Digest::from_slice(&[1; 32]).unwrap();
             let (length, tagged) = (status.length, status.mtime);
             let tag = Tag { algorithm: Algorithm::Sha256, digest, length, mtime, tagged };
             let mut event = FileEvent::new(FilePath::whole(&file));
-            event.verdict = Some(Verdict::Unreadable);
+            event.judged(Judgement { verdict: Verdict::Unreadable, reason });
             (event.stored, event.visit.status) = (Some(tag), Some(status));
-            let given = vec![SelectedRoot::of(&file, &Options::default()).unwrap()];
-            let goal = RepairGoal::Tag { edited, suspects: false };
+            let given = SelectedRoot::of(folder.unwrap_or(&file), &Options::default()).unwrap();
+            let goal = RepairGoal::Tag { edited, suspects };
             let (found, monitor) = (FoundTargets::default(), &mut Silent);
-            let mut finder = Finder { given, goal, found, monitor };
+            let mut finder = Finder { given: vec![given], goal, found, monitor };
             finder.file(&event);
-            (finder.found.targets.len(), finder.found.undecided.len())
+            assert_eq!(finder.found.targets.len() + finder.found.undecided.len(), 1);
+            finder.found.targets.len() == 1
         };
         let earlier = Timestamp { seconds: 1, nanoseconds: 0 };
-        assert_eq!(found(status.mtime, false), (1, 0));
-        assert_eq!(found(earlier, false), (0, 1));
-        assert_eq!(found(earlier, true), (1, 0));
+        let (unasked, to_tag) = ((None, false, false), (None, true, false));
+        let (in_folder, suspects) =
+            ((Some(folder.path()), true, false), (Some(folder.path()), false, true));
+        assert!(found(status.mtime, None, unasked));
+        assert!(found(status.mtime, Some(Reason::ByMtimeAlone), in_folder));
+        assert!(found(status.mtime, Some(Reason::NothingWroteIt), in_folder));
+        assert!(found(earlier, Some(Reason::TimesDecayed), in_folder));
+        assert!(!found(earlier, None, unasked));
+        assert!(!found(earlier, None, in_folder));
+        assert!(!found(earlier, None, suspects));
+        assert!(found(earlier, None, to_tag));
+        assert!(!found(status.mtime, Some(Reason::DateKept), in_folder));
+        assert!(found(status.mtime, Some(Reason::DateKept), suspects));
+        assert!(found(status.mtime, Some(Reason::DateKept), unasked), "named itself");
     }
 }

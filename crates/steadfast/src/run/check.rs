@@ -41,6 +41,10 @@ impl Task for CheckTask {
         self.context.locate(file, event);
         self.context.check_leaves(event);
     }
+
+    fn give_up(&self, file: &File, event: &mut FileEvent) {
+        self.context.judge_unread(file, event);
+    }
 }
 
 impl CheckTask {
@@ -112,6 +116,10 @@ impl Task for ProvedTask {
 
     fn conclude(&self, file: &File, event: &mut FileEvent, contents: Contents) {
         self.check.conclude(file, event, contents);
+    }
+
+    fn give_up(&self, file: &File, event: &mut FileEvent) {
+        self.check.give_up(file, event);
     }
 }
 

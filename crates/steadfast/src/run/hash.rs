@@ -55,7 +55,7 @@ impl Task for HashTask {
             (judged.map(|it| it.verdict), judged.and_then(|it| it.reason));
     }
 
-    fn give_up(&self, event: &mut FileEvent) {
+    fn give_up(&self, _: &File, event: &mut FileEvent) {
         (event.stored, event.reference) = (None, None);
     }
 }

@@ -95,6 +95,20 @@ impl TagContext {
         event.verdict
     }
 
+    /// Notes whether something wrote to a file that could not be read, so that an edit is not taken
+    /// for damage.
+    pub(super) fn judge_unread(&self, file: &File, event: &mut FileEvent) {
+        let Some(Status { length, mtime, .. }) = event.visit.status else { return };
+        if event.verdict != Some(Verdict::Unreadable) || event.reading.dataless {
+            return;
+        }
+        if let Some(stored) = self.tag_as_proved(event, mtime) {
+            let reading = Reading::Failed { length, mtime };
+            let evidence = || self.evidence(file, event);
+            event.judged(Judgement::of(Stored::Tag(&stored), reading, evidence));
+        }
+    }
+
     /// Finds out by the pages of a file that kept its date whether it was merely cut off.
     fn find_cut(&self, file: &File, event: &mut FileEvent) {
         if event.verdict == Some(Verdict::Modified) {
