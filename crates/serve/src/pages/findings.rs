@@ -45,14 +45,6 @@ pub(super) fn findings_of<'a>(
     failures.filter_map(of).collect()
 }
 
-/// Returns the kinds of the first findings in their order, each with its findings.
-pub(super) fn by_kind(findings: &[FileFinding]) -> Vec<(StateKind, Vec<FileFinding>)> {
-    let mut sorted: Vec<FileFinding> = findings.to_vec();
-    sorted.sort_by_key(|one| one.kind);
-    let groups = sorted.chunk_by(|one, other| one.kind == other.kind);
-    groups.map(|group| (group[0].kind, group.to_vec())).collect()
-}
-
 /// A group: its sentence, the files that are shown of so many, and what can be done with all.
 /// `more` leads to the others.
 pub(super) fn group(

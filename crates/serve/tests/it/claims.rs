@@ -206,6 +206,21 @@ fn results_outlive_the_server() {
 }
 
 #[test]
+fn a_recorded_result_counts_all_files_and_shows_the_first() {
+    let (served, browser) = protected();
+    for number in 0..30 {
+        decay(&served.at(&format!("many/{number:02}")));
+    }
+    browser.ended(&browser.run("check", "0/"));
+    let page = browser.get("/folders/0").text();
+    let latest = between(&page, "href=\"/folders/0/runs/", "\"");
+    let result = browser.get(&format!("/folders/0/runs/{latest}")).text();
+    assert!(result.contains("30 files are damaged"), "{result}");
+    assert!(result.contains("20 of 30 shown"), "{result}");
+    assert_eq!(result.matches("<article class=\"find\"").count(), 20);
+}
+
+#[test]
 fn to_look_at_a_plan_is_no_check() {
     let (served, browser) = protected();
     decay(&served.at("photos/two.jpg"));

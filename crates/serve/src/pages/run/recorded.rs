@@ -1,6 +1,7 @@
 //! The result of a recorded run, as its catalogue has it: also of runs of other programs, and of
 //! those before this server was started.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use axum::extract::{Path, State};
@@ -18,20 +19,21 @@ use crate::folders::ServedFolder;
 use crate::icons::{disc, small_icon};
 use crate::kinds::StateKind;
 use crate::layout::{Tab, framed};
-use crate::pages::findings::{FindingPage, by_kind, findings_of, group};
+use crate::pages::findings::{FindingPage, findings_of, group};
 use crate::refusal::Refusal;
 use crate::runs::FileFinding;
 use crate::visitor::Visitor;
 
-/// Files that are listed of one run.
-const LISTED_MAX: usize = 500;
+/// Files of one kind that are shown; the page of the folder has the others.
+const GROUP_MAX: usize = 20;
 
 /// What a catalogue has of one run.
 struct RecordedResult {
     folder: ServedFolder,
     run: RunRecord,
-    /// What it found, and which of that is not open any more.
-    found: Vec<FileFinding>,
+    /// What it found and is still open, by kind: how many files, and the first of them.
+    open: BTreeMap<StateKind, (u64, Vec<FileFinding>)>,
+    /// Files that it found and that are not open any more.
     settled: u64,
     is_latest: bool,
 }
@@ -61,22 +63,31 @@ fn result(app: &App, root: usize, id: i64) -> Result<RecordedResult, Refusal> {
     let before = id.checked_add(1).ok_or(Refusal::NotFound)?;
     let runs = catalogue.runs(before, 1).map_err(|_| Refusal::Conflict)?;
     let run = runs.into_iter().find(|run| run.id == id).ok_or(Refusal::NotFound)?;
-    let mut failures: Vec<FailedCheck> = Vec::new();
+    let mut failures: BTreeMap<StateKind, (u64, Vec<FailedCheck>)> = BTreeMap::new();
     let mut settled = 0;
     let each = &mut |failure: FailedCheck| {
-        if failure.run == id {
-            settled += u64::from(failure.settled);
-            if failures.len() < LISTED_MAX && !failure.settled {
-                failures.push(failure);
+        match StateKind::of_state(failure.standing) {
+            _ if failure.run != id => {}
+            _ if failure.settled => settled += 1,
+            Some(kind) => {
+                let (files, first) = failures.entry(kind).or_default();
+                *files += 1;
+                if first.len() < GROUP_MAX {
+                    first.push(failure);
+                }
             }
+            None => {}
         }
         std::ops::ControlFlow::Continue(())
     };
     catalogue.failures(each).map_err(|_| Refusal::Conflict)?;
-    let found = findings_of(Some(&catalogue), failures.iter());
+    let of_kind = |(kind, (files, first)): (_, (_, Vec<FailedCheck>))| {
+        (kind, (files, findings_of(Some(&catalogue), first.iter())))
+    };
+    let open = failures.into_iter().map(of_kind).collect();
     let latest = folder.facts().and_then(|facts| facts.audit.runs.first());
     let is_latest = latest.is_some_and(|latest| latest.id == id);
-    Ok(RecordedResult { is_latest, folder, run, found, settled })
+    Ok(RecordedResult { is_latest, folder, run, open, settled })
 }
 
 /// Returns what a recorded run was, in a word.
@@ -116,9 +127,9 @@ fn shown(visitor: &Visitor, result: &RecordedResult, now: Timestamp) -> Markup {
         (tiles(&counts))
         div .cols {
             div .stack {
-                @for (kind, found) in by_kind(&result.found) {
+                @for (kind, (files, first)) in &result.open {
                     @let all = format!("/folders/{}?show={}", folder.place.root, kind.name());
-                    (group(&page, kind, found.len() as u64, &found, Some(all.as_str())))
+                    (group(&page, *kind, *files, first, Some(all.as_str())))
                 }
                 @if result.settled > 0 {
                     p .note.good {
@@ -126,7 +137,7 @@ fn shown(visitor: &Visitor, result: &RecordedResult, now: Timestamp) -> Markup {
                         " that it found were settled since: found intact, repaired or accepted."
                     }
                 }
-                @if let (true, Some(text)) = (result.found.is_empty(), unlisted(&counts)) {
+                @if let (true, Some(text)) = (result.open.is_empty(), unlisted(&counts)) {
                     p .note { (text) }
                 }
             }
