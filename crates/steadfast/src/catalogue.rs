@@ -276,6 +276,10 @@ impl Catalogue {
                     let lock = Lock::keep_writers_out(&home)?;
                     (schema::connect(&home, Access::ReadFrozen)?, lock)
                 }
+                Err(fault) if fault.kind() == CatalogueErrorKind::Full => {
+                    let lock = Lock::keep_writers_out(&home)?;
+                    (schema::connect(&home, Access::ReadAlone)?, lock)
+                }
                 Err(fault) => return Err(fault),
             };
             let root = root_of(&db, &home)?;

@@ -33,3 +33,5 @@ pub mod awake;
 pub mod qos;
 #[cfg(feature = "crypto")]
 pub mod crypto;
+#[cfg(feature = "sqlite")]
+pub mod sqlite;

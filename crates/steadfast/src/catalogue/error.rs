@@ -6,7 +6,8 @@ use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use rusqlite::ffi::ErrorCode;
+use rusqlite::ffi::{ErrorCode, SQLITE_IOERR_SHMMAP, SQLITE_IOERR_SHMSIZE};
+use steadfast_sys::sqlite::was_full;
 
 use crate::advice::{Advice, with_advice};
 use crate::error::{BoxedError, Error, copied};
@@ -173,8 +174,9 @@ impl From<rusqlite::Error> for DbError {
                 return DbError::damaged(error);
             }
             Some(ErrorCode::DiskFull) => return DbError::full(),
-            // The file of the shared memory could not grow.
-            Some(_) if is_extended(&error, rusqlite::ffi::SQLITE_IOERR_SHMSIZE) => {
+            // The file of the shared memory could not grow, or not be allocated whole.
+            Some(_) if is_extended(&error, SQLITE_IOERR_SHMSIZE) => return DbError::full(),
+            Some(_) if is_extended(&error, SQLITE_IOERR_SHMMAP) && was_full() => {
                 return DbError::full();
             }
             Some(ErrorCode::ReadOnly) => CatalogueErrorKind::ReadOnly,

@@ -10,6 +10,7 @@ use std::time::Duration;
 
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags};
+use steadfast_sys::sqlite::allocate_shared_memory;
 
 use super::error::{CatalogueErrorKind, DbError};
 use super::home::Home;
@@ -173,6 +174,8 @@ pub(super) enum Access {
     Read,
     /// Read a file that has no writer.
     ReadFrozen,
+    /// Read a file and its log where there is no room for shared memory. Keeps other processes out.
+    ReadAlone,
 }
 
 /// Connects to a catalogue, or to the draft of one.
@@ -181,14 +184,18 @@ pub(super) enum Access {
 /// refused before. The folder is checked again once SQLite has opened its files.
 pub(super) fn connect(home: &Home, access: Access) -> Result<Connection, DbError> {
     let flags = match access {
-        Access::Create | Access::Write => OpenFlags::SQLITE_OPEN_READ_WRITE,
+        // What reads alone writes nothing; it needs the right to lock the file.
+        Access::Create | Access::Write | Access::ReadAlone => OpenFlags::SQLITE_OPEN_READ_WRITE,
         Access::Read => OpenFlags::SQLITE_OPEN_READ_ONLY,
         Access::ReadFrozen => OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI,
     };
     let flags = flags | OpenFlags::SQLITE_OPEN_NO_MUTEX | OpenFlags::SQLITE_OPEN_NOFOLLOW;
     let path = home.ensure_plain(if access == Access::Create { DRAFT } else { "" })?;
+    allocate_shared_memory();
     let db = match access {
         Access::ReadFrozen => Connection::open_with_flags(frozen_uri(&path), flags)?,
+        // This one keeps the index of the log in its own memory.
+        Access::ReadAlone => Connection::open_with_flags_and_vfs(path, flags, c"unix-excl")?,
         _ => Connection::open_with_flags(path, flags)?,
     };
     db.busy_timeout(PATIENCE)?;
@@ -201,6 +208,10 @@ pub(super) fn connect(home: &Home, access: Access) -> Result<Connection, DbError
         "PRAGMA trusted_schema = OFF; PRAGMA cell_size_check = ON; PRAGMA cache_size = -16384; \
          PRAGMA mmap_size = 0;",
     )?;
+    if access == Access::ReadAlone {
+        db.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
+        db.execute_batch("PRAGMA query_only = ON;")?;
+    }
     if access == Access::Create {
         create(&db)?;
     } else {

@@ -6,6 +6,7 @@ use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::{fs, io};
 
+use rusqlite::config::DbConfig;
 use steadfast::unguarded::run;
 use steadfast::{Advice, CatalogueChange, Event, Monitor, Options, Verb, Verdict};
 
@@ -177,6 +178,45 @@ fn a_full_disk_is_called_full(kind: Kind, option: Option<&str>) {
 #[test]
 fn a_full_disk_is_called_full_on_ext4() {
     a_full_disk_is_called_full(Kind { size_bytes: 16 << 20, ..EXT4 }, None);
+}
+
+/// Where blocks are smaller than pages, SQLite's shared memory could be mapped with holes: the
+/// first write to one ended the process.
+#[test]
+fn a_nearly_full_disk_of_small_blocks_answers() {
+    let small = &["mkfs.ext4", "-q", "-F", "-b", "1024"];
+    let Some(image) = Image::make(Kind { format: small, size_bytes: 8 << 20, ..EXT4 }) else {
+        return;
+    };
+    let tree = &image.tree;
+    tree.write("f1", "contents");
+    tree.write("f2", "contents, too");
+    catalogued(tree);
+    assert_eq!(told(tree, Verb::tag()).unwrap().status, 0);
+    tree.corrupt("f1", "CONTENTS");
+    let catalogue = tree.at(".steadfast/catalogue.sqlite");
+    for has_log in [false, true] {
+        if has_log {
+            // As a run leaves it that is killed.
+            let db = rusqlite::Connection::open(&catalogue).unwrap();
+            db.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true).unwrap();
+            db.execute("UPDATE meta SET value = value", ()).unwrap();
+        }
+        let memory = catalogue.with_extension("sqlite-shm");
+        let _ = fs::remove_file(&memory);
+        let filler = image.fill();
+        let length = fs::metadata(&filler).unwrap().len();
+        let shorter = fs::File::options().write(true).open(&filler).unwrap();
+        for free_kib in [0, 4, 9, 14, 24, 60] {
+            let _ = fs::remove_file(&memory);
+            shorter.set_len(length - (free_kib << 10)).unwrap();
+            let said = told(tree, Verb::check()).unwrap();
+            assert_eq!(said.status, 3, "{has_log}, {free_kib} KiB: {said:?}");
+            assert!(said.notices[0].contains("no space is left"), "{said:?}");
+        }
+        fs::remove_file(filler).unwrap();
+    }
+    assert_eq!(told(tree, Verb::check()).unwrap().notices, [""; 0]);
 }
 
 #[test]
