@@ -384,6 +384,22 @@ fn an_empty_folder_is_not_let_go_of_unless_it_is_named() {
     assert_eq!((&made["files"], &made["missing"]), (&5.into(), &0.into()), "{made}");
 }
 
+#[test]
+fn a_loss_that_was_accepted_while_another_file_needed_the_set_stays_accepted() {
+    let tree = photographs();
+    tree.run(["init", "data"]).succeeds();
+    tree.run(["parity", "make", "data"]).succeeds();
+    let before = sets(&tree);
+    for name in ["0.jpg", "1.jpg"] {
+        fs::remove_file(tree.path("data/0").join(name)).unwrap();
+    }
+    tree.run(["update", "--accept-missing", "data/0/0.jpg"]).ends(2);
+    assert!(sets(&tree).contains(&before[0]), "it has a file that is missing");
+    tree.run(["update", "--accept-missing", "data/0/1.jpg"]).succeeds();
+    assert!(!sets(&tree).contains(&before[0]));
+    assert_eq!(summary(&tree, &["verify"], 0)["sets"], 1);
+}
+
 /// Runs a script with the command as `$0`, in a tree, with a volume of its own at `data/sub`.
 fn with_volume(tree: &Tree, script: &str) -> Option<Outcome> {
     steadfast_testing::program("unshare")?;

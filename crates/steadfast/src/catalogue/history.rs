@@ -122,6 +122,21 @@ impl Catalogue {
         former.map_err(|fault| self.wrong(fault))
     }
 
+    /// Returns whether the last file of a path had these contents, and its loss was accepted.
+    ///
+    /// # Errors
+    ///
+    /// If the catalogue cannot be read.
+    pub(crate) fn was_let_go(&self, path: &Path, tag: &Tag) -> Result<bool, CatalogueError> {
+        let last = reading(&self.db, || last_event(&self.db, path));
+        let is_loss = |event: StoredEvent| {
+            let Happened { what, standing, before, .. } = event.happened;
+            (what, standing) == (Happening::Dropped, FileState::Missing)
+                && before.is_some_and(|before| before.same_contents(tag))
+        };
+        last.map(|event| event.is_some_and(is_loss)).map_err(|fault| self.wrong(fault))
+    }
+
     /// Returns the path to which the last file of a path moved; `None` if it did not move.
     ///
     /// # Errors
@@ -229,16 +244,20 @@ fn moved_to(db: &Connection, path: &Path) -> Result<Option<PathBuf>, DbError> {
     let mut now: Option<PathBuf> = None;
     // Names can be exchanged again and again.
     for _ in 0..FORMER_MAX {
-        let last = now.as_deref().unwrap_or(path);
-        let (Some(parent), Some(name)) = (last.parent(), last.file_name()) else { break };
-        let Some(parent) = at_path(db, parent)? else { break };
-        let event = events_of(db, parent.id, name.as_bytes())?.pop();
+        let event = last_event(db, now.as_deref().unwrap_or(path))?;
         match event.filter(|event| event.happened.what == Happening::MovedTo) {
             Some(event) => now = event.happened.other,
             None => break,
         }
     }
     Ok(now)
+}
+
+/// Returns the last event of a path.
+fn last_event(db: &Connection, path: &Path) -> Result<Option<StoredEvent>, DbError> {
+    let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else { return Ok(None) };
+    let Some(parent) = at_path(db, parent)? else { return Ok(None) };
+    Ok(events_of(db, parent.id, name.as_bytes())?.pop())
 }
 
 /// Returns the runs between which the file was known, first and last.

@@ -301,13 +301,11 @@ impl SetMaker<'_> {
             }
             MemberState::Changed { why_not_edited: Some(why) } => needed(why),
             MemberState::Untagged => needed("it has no tag any more"),
-            MemberState::Gone => {
-                match self.task.forgetting.lets_go_of(&file.path, self.task.known) {
-                    Ok(true) => FileEvidence::Is(MemberFate::LetGo),
-                    Ok(false) => needed("it is missing"),
-                    Err(why) => FileEvidence::Is(MemberFate::Needed(why.reason)),
-                }
-            }
+            MemberState::Gone => match self.task.forgetting.lets_go_of(file, self.task.known) {
+                Ok(true) => FileEvidence::Is(MemberFate::LetGo),
+                Ok(false) => needed("it is missing"),
+                Err(why) => FileEvidence::Is(MemberFate::Needed(why.reason)),
+            },
         }
     }
 

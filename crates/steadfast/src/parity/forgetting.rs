@@ -3,6 +3,8 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use steadfast_parity::ProtectedFile;
+
 use super::known::CataloguedFiles;
 use super::member::PathSet;
 use crate::event::FileError;
@@ -43,13 +45,16 @@ impl Forgetting {
     /// Why it is not, although missing files are.
     pub(super) fn lets_go_of(
         &self,
-        path: &Path,
+        file: &ProtectedFile,
         known: &CataloguedFiles,
     ) -> Result<bool, FileError> {
+        let path = &file.path;
         match &self.missing {
             _ if self.names(path) => Ok(true),
-            ForgottenMissing::None => Ok(false),
-            ForgottenMissing::Accepted(accepted) => Ok(accepted.contains(&self.root.join(path))),
+            ForgottenMissing::None => Ok(known.was_let_go(file)),
+            ForgottenMissing::Accepted(accepted) => {
+                Ok(accepted.contains(&self.root.join(path)) || known.was_let_go(file))
+            }
             ForgottenMissing::All => known.why_hidden(path).map_or(Ok(true), Err),
         }
     }

@@ -5,6 +5,7 @@ use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
 use steadfast_manifest::tag::Tag;
+use steadfast_parity::ProtectedFile;
 
 use super::place::ParityPlace;
 use crate::advice::Advice;
@@ -39,6 +40,18 @@ impl CataloguedFiles {
     pub(super) fn tag(&self, relative: &Path) -> Option<Tag> {
         let Some(Ok((_, reader))) = &self.catalogue else { return None };
         reader.tag(&FilePath::whole(&self.root.join(relative))).ok().flatten()
+    }
+
+    /// Says whether a person accepted, in an earlier run, that a file with a tag is gone. The set that
+    /// has it may have been needed for another file then.
+    pub(super) fn was_let_go(&self, file: &ProtectedFile) -> bool {
+        let Some(Ok((catalogue, _))) = &self.catalogue else { return false };
+        let path = self.root.join(&file.path);
+        let (Ok(path), Ok(tag)) = (path.strip_prefix(catalogue.root()), Tag::decode(&file.tag))
+        else {
+            return false;
+        };
+        catalogue.was_let_go(path, &tag).unwrap_or(false)
     }
 
     /// Returns where a file with a tag went from its path, if the catalogue saw it move and has a

@@ -5,7 +5,9 @@
 //! files is proved whole under another set (`superseded.rs`). A file that was renamed costs no
 //! reading: its set is written anew with the other path.
 
+use std::io;
 use std::ops::ControlFlow;
+use std::path::PathBuf;
 use std::time::Instant;
 
 use steadfast_parity::SetPlanner;
@@ -133,8 +135,14 @@ fn bring_up_to_date(
         Some(scope) => scope.selection(),
     };
     walk(&selection, &mut maker, &mut planner)?;
-    if !stale_paths.is_empty() {
-        let listed = stale_paths.into_iter().map(|path| place.root().join(path)).collect();
+    // What is gone is known from the review.
+    let is_gone = |path: &PathBuf| {
+        let found = path.symlink_metadata();
+        found.is_err_and(|error| error.kind() == io::ErrorKind::NotFound)
+    };
+    let listed = stale_paths.into_iter().map(|path| place.root().join(path));
+    let listed: Vec<PathBuf> = listed.filter(|path| !is_gone(path)).collect();
+    if !listed.is_empty() {
         let within = Some(place.root().to_owned());
         walk(&Selection { listed, within, ..Selection::default() }, &mut maker, &mut planner)?;
     }

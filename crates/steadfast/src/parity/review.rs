@@ -255,7 +255,7 @@ impl Review {
         let forgetting = rule.forgetting;
         let (is_let_go, why_kept) = match is_untagged {
             true => (forgetting.names(&file.path), None),
-            false => match forgetting.lets_go_of(&file.path, rule.known) {
+            false => match forgetting.lets_go_of(file, rule.known) {
                 Ok(is_let_go) => (is_let_go, None),
                 Err(why) => (false, Some(why)),
             },
