@@ -94,6 +94,10 @@ fn a_renamed_file_is_never_gone() {
         household.night().succeeds();
         let to = |name: &str| household.tree.path(format!("photos/{name}"));
         fs::rename(household.photo(7), to("renamed")).unwrap();
+        // With another time: its tag tells that it is the same.
+        fs::rename(household.photo(10), to("touched")).unwrap();
+        let touched = fs::File::options().write(true).open(to("touched")).unwrap();
+        touched.set_modified(std::time::SystemTime::now()).unwrap();
         // Over another known file, whose contents are gone, and of whose name something is there.
         fs::rename(household.photo(8), household.photo(9)).unwrap();
         // A fifth of the files, with their folder.

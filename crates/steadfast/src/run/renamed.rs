@@ -23,8 +23,8 @@ pub struct RenamedFile {
     pub from: PathBuf,
     /// Its present path, beginning with the root.
     pub to: PathBuf,
-    /// Whether its inode, or the tag at the file, proves it. Otherwise it only has the length and
-    /// the time of the missing file, and must be read.
+    /// Whether its inode, or the tag at the file, proves it. Otherwise it only has the length, and
+    /// the time or the inode, of the missing file, and must be read.
     pub is_certain: bool,
 }
 
@@ -32,12 +32,14 @@ pub struct RenamedFile {
 pub(super) struct NewNames<'a> {
     root: &'a Path,
     by_extent: HashMap<(u64, Timestamp), Vec<(PathBuf, u64)>>,
+    /// By inode and length, for files whose time was changed as well.
+    by_inode: HashMap<(u64, u64), PathBuf>,
     count: usize,
 }
 
 impl<'a> NewNames<'a> {
     pub(super) fn beneath(root: &'a Path) -> NewNames<'a> {
-        NewNames { root, by_extent: HashMap::new(), count: 0 }
+        NewNames { root, by_extent: HashMap::new(), by_inode: HashMap::new(), count: 0 }
     }
 
     /// Adds a path, relative to the root.
@@ -47,6 +49,7 @@ impl<'a> NewNames<'a> {
         {
             self.count += 1;
             let extent = (status.length, status.mtime);
+            self.by_inode.insert((status.inode, status.length), path.clone());
             self.by_extent.entry(extent).or_default().push((path, status.inode));
         }
     }
@@ -54,12 +57,18 @@ impl<'a> NewNames<'a> {
     /// Takes the name that a missing file has now, if there is one.
     pub(super) fn take(&mut self, from: &Path, known: &KnownFile) -> Option<RenamedFile> {
         let facts = known.facts;
-        let alike = self.by_extent.get_mut(&(facts.length, facts.mtime))?;
         let has_tag = |path: &Path| {
             let file = beneath::file(self.root, path);
             let tag = file.and_then(|file| tag_at(&file, &self.root.join(path)));
             let Ok(StoredTag::Whole(tag)) = tag else { return false };
             facts.length > 0 && known.tag.is_some_and(|known| known.same_contents(&tag))
+        };
+        let Some(alike) = self.by_extent.get_mut(&(facts.length, facts.mtime)) else {
+            // The inode of a file that is gone can be that of a new one.
+            let to = self.by_inode.remove(&(facts.inode, facts.length))?;
+            let (is_certain, from) = (has_tag(&to), from.to_owned());
+            let to = self.root.join(to);
+            return (facts.length > 0).then_some(RenamedFile { from, to, is_certain });
         };
         let certain = alike.iter().position(|(_, inode)| *inode == facts.inode);
         let certain = certain.or_else(|| alike.iter().position(|(path, _)| has_tag(path)));
