@@ -119,7 +119,7 @@ impl TimerHost {
         }
         let output = child.wait_with_output().map_err(|error| failed(error.to_string()))?;
         if !output.status.success() {
-            let reason = String::from_utf8_lossy(&output.stderr).trim().to_owned();
+            let reason = in_a_line(&output.stderr);
             return Err(failed(if reason.is_empty() { output.status.to_string() } else { reason }));
         }
         Ok(output.stdout)
@@ -232,6 +232,13 @@ pub fn uninstall(schedule: &CheckSchedule, host: &TimerHost) -> Result<(), Error
     Ok(())
 }
 
+/// Returns what a program complained of in a line, as messages are.
+fn in_a_line(complaint: &[u8]) -> String {
+    let text = String::from_utf8_lossy(complaint);
+    let lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
+    lines.collect::<Vec<_>>().join("; ")
+}
+
 /// Replaces the user's crontab. A user without one has an empty one.
 fn change_crontab(host: &TimerHost, change: impl FnOnce(&[u8]) -> Vec<u8>) -> Result<(), Error> {
     let mut list = host.command(&["crontab", "-l"]);
@@ -239,9 +246,9 @@ fn change_crontab(host: &TimerHost, change: impl FnOnce(&[u8]) -> Vec<u8>) -> Re
     let output = output.map_err(|error| {
         Error::new(ErrorKind::Timer, format!("`crontab -l` cannot be started: {error}"))
     })?;
-    let complaint = String::from_utf8_lossy(&output.stderr).to_lowercase();
+    let complaint = in_a_line(&output.stderr).to_lowercase();
     if !output.status.success() && !complaint.contains("no crontab") {
-        let message = format!("`crontab -l` failed: {}", complaint.trim());
+        let message = format!("`crontab -l` failed: {complaint}");
         return Err(Error::new(ErrorKind::Timer, message));
     }
     let old = output.stdout;

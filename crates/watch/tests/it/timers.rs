@@ -177,9 +177,10 @@ fn the_system_is_told_to_enable_and_disable() {
                     systemctl --user disable --now steadfast-photos.timer\n\
                     systemctl --user daemon-reload\n";
     assert_eq!(log, expected);
-    program(&folder.path().join("bin/systemctl"), "#!/bin/sh\necho no bus here >&2\nexit 1\n");
+    let script = "#!/bin/sh\necho 'no bus here\n\nHint: log in' >&2\nexit 1\n";
+    program(&folder.path().join("bin/systemctl"), script);
     let error = timer::install(&schedule(TimerKind::SystemdUser), &host).unwrap_err();
-    assert!(error.to_string().contains("daemon-reload` failed: no bus here"), "{error}");
+    assert!(error.to_string().contains("reload` failed: no bus here; Hint: log in"), "{error}");
 }
 
 #[test]
