@@ -29,6 +29,7 @@ mod sets;
 mod rebuild;
 
 pub use crate::byte_ranges::ByteRanges;
+pub use earlier::make_room;
 pub use folder::{drop_parity, drop_set};
 pub(crate) use keep::run_and_keep;
 pub use made::{NeededFile, NeededSet, NotProtected, ParityMade, ParityMonitor, ParityOptions};

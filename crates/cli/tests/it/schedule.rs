@@ -512,6 +512,46 @@ fn alarms_are_put_off_until_a_date() {
     assert_eq!(messages(&log).len(), 1);
 }
 
+/// Damages the largest set in a folder, and returns its path and what it was.
+fn damage_largest(folder: &Path) -> (PathBuf, Vec<u8>) {
+    let beneath = |folder: &Path| {
+        fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect::<Vec<_>>()
+    };
+    let folders = beneath(folder).into_iter().filter(|path| path.is_dir());
+    let files = folders.flat_map(|folder| beneath(&folder)).filter(|path| path.is_file());
+    let set = files.max_by_key(|path| path.metadata().unwrap().len()).unwrap();
+    let whole = fs::read(&set).unwrap();
+    let mut damaged = whole.clone();
+    let middle = damaged.len() * 3 / 4;
+    damaged[middle] ^= 1;
+    fs::write(&set, damaged).unwrap();
+    (set, whole)
+}
+
+#[test]
+fn repair_data_that_undoes_edits_is_verified_as_well() {
+    let household = Household::new(60);
+    let log = household.listen();
+    household.run(&["parity", "make", "photos"]).succeeds();
+    household.add(&["--cover", "2d"]).succeeds();
+    fs::write(household.photo(7), "an edited photograph").unwrap();
+    household.run(&["update", "photos"]).succeeds();
+    damage_largest(&household.tree.path("photos/.steadfast/parity/earlier"));
+    for _ in 0..2 {
+        household.age(1);
+        household.night();
+    }
+    let told = messages(&log);
+    assert_eq!(told.last().unwrap()["open"]["repair data"], 1, "{told:?}");
+    let said = household.run(&["status"]).ends(1);
+    assert!(said.stdout().contains("earlier/"), "{}", said.stdout());
+    // What the message says to do.
+    household.run(&["parity", "make", "photos"]).succeeds();
+    household.age(1);
+    household.night().succeeds();
+    assert_eq!(status_of(&household)["state"], "fine");
+}
+
 #[test]
 fn damage_in_the_repair_data_is_told_and_is_not_fine() {
     let household = Household::new(60);
@@ -520,18 +560,7 @@ fn damage_in_the_repair_data_is_told_and_is_not_fine() {
     household.add(&["--cover", "1d"]).succeeds();
     household.night().succeeds();
     let folder = household.tree.path("photos/.steadfast/parity");
-    let beneath = |folder: &Path| {
-        fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect::<Vec<_>>()
-    };
-    let folders = beneath(&folder).into_iter().filter(|path| path.is_dir());
-    let files = folders.flat_map(|folder| beneath(&folder)).filter(|path| path.is_file());
-    let set = files.max_by_key(|path| path.metadata().unwrap().len());
-    let set = set.unwrap();
-    let whole = fs::read(&set).unwrap();
-    let mut damaged = whole.clone();
-    let middle = damaged.len() * 3 / 4;
-    damaged[middle] ^= 1;
-    fs::write(&set, damaged).unwrap();
+    let (set, whole) = damage_largest(&folder);
     household.age(1);
     household.night();
     household.run(&["status"]).ends(1);

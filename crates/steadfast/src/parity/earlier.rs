@@ -1,5 +1,5 @@
 //! The earlier sets: of files that were edited, and whose edits were accepted. They are kept for a
-//! time, so that decay that was taken for an edit can be undone.
+//! time, so that decay that was taken for an edit can be undone, and give way where room is short.
 
 use std::collections::HashMap;
 use std::io;
@@ -7,13 +7,26 @@ use std::time::Duration;
 
 use steadfast_parity::Member;
 use steadfast_sys::file::Timestamp;
+use steadfast_sys::storage::volume;
 
-use super::folder::{KEEP_EARLIER, ParityFolder};
+use super::folder::{KEEP_EARLIER, ParityFolder, SetFault};
 use super::identity::SetId;
 use super::member::FileKeys;
+use super::place::{ParityPlace, system};
+use super::superseded::Superseded;
+use crate::error::Error;
+use crate::event::Notice;
 
 /// How long earlier sets are kept unless a user says otherwise.
 const KEPT_S: u64 = 30 * 86_400;
+
+/// The share of a disk that earlier sets leave free, and the most bytes of it.
+const FREE_SHARE: u64 = 20;
+const FREE_MAX_BYTES: u64 = 1 << 30;
+
+/// What is said when earlier sets are removed before their time.
+pub(super) const GAVE_WAY: &str =
+    "the disk is nearly full: the oldest sets of parity that only serve to undo edits are removed";
 
 /// The longest record of a time in bytes: the digits of a number.
 const TIME_LEN_MAX: u64 = 20;
@@ -36,37 +49,44 @@ pub(super) fn keep_time(folder: &ParityFolder, given: Option<Duration>) -> io::R
     Ok(given.or(recorded).unwrap_or(Duration::from_secs(KEPT_S)))
 }
 
-/// Returns the folder of earlier sets, and those in it whose time is over, or of which later sets
-/// have all files that are not protected as they are there. `None` if there is no such folder.
+/// Removes the earlier sets whose time is over, and those of which later sets have all files that
+/// are not protected as they are there. If a run `proves`, also damaged ones, and returns how many.
 ///
 /// # Errors
-/// If the folder cannot be read.
-pub(super) fn outlived(
+/// If the folder cannot be read or changed.
+pub(super) fn prune(
     folder: &ParityFolder,
     keep: Duration,
     now: Timestamp,
+    proves: bool,
     is_protected: &dyn Fn(&Member) -> bool,
-) -> io::Result<Option<(ParityFolder, Vec<SetId>)>> {
-    let Some(folder) = folder.earlier()? else { return Ok(None) };
-    let mut sets = Vec::new();
-    for id in folder.ids()? {
-        sets.push((folder.length_and_time(&id)?.1, id));
-    }
-    // The latest first.
-    sets.sort_unstable_by(|one, other| other.cmp(one));
-    let (mut outlived, keys) = (Vec::new(), FileKeys::default());
+) -> io::Result<u64> {
+    let Some(folder) = folder.earlier()? else { return Ok(0) };
+    let remove = |id| folder.give_up(&Superseded::as_outlived(id), now, false);
+    let mut damaged = 0;
+    let keys = FileKeys::default();
     // The latest contents of each path. A file that is cut has them in several sets.
     let mut latest: HashMap<u64, u64> = HashMap::new();
     let keep_s = i64::try_from(keep.as_secs()).unwrap_or(i64::MAX);
-    for (since, id) in sets {
+    for (since, id) in by_time(&folder)?.into_iter().rev() {
         if since.seconds > now.seconds {
             // A clock was wrong: its time begins now.
             folder.set_earlier_since(&id, now)?;
         } else if now.seconds.saturating_sub(since.seconds) >= keep_s {
-            outlived.push(id);
+            remove(id)?;
             continue;
         }
-        let Ok(stored) = folder.set(&id) else { continue };
+        let stored = match folder.set(&id) {
+            Err(SetFault::Unreadable(_)) => continue,
+            stored => stored.ok().filter(|stored| !proves || stored.is_sound()),
+        };
+        let Some(stored) = stored else {
+            if proves {
+                remove(id)?;
+                damaged += 1;
+            }
+            continue;
+        };
         let members = stored.set.index().members().iter();
         let edited = members.filter(|member| !is_protected(member));
         let mut is_latest = false;
@@ -75,8 +95,63 @@ pub(super) fn outlived(
             is_latest |= *latest.entry(keys.of_parts(&file.path, &[])).or_insert(tag) == tag;
         }
         if !is_latest {
-            outlived.push(id);
+            remove(id)?;
         }
     }
-    Ok(Some((folder, outlived)))
+    Ok(damaged)
+}
+
+/// Returns the sets of a folder of earlier ones, and since when they are, the oldest first.
+fn by_time(earlier: &ParityFolder) -> io::Result<Vec<(Timestamp, SetId)>> {
+    let mut sets = Vec::new();
+    for id in earlier.ids()? {
+        sets.push((earlier.length_and_time(&id)?.1, id));
+    }
+    sets.sort_unstable();
+    Ok(sets)
+}
+
+/// Returns whether an error says that there is no room for a file.
+pub(super) fn is_full(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded)
+}
+
+/// Removes the oldest earlier set, before its time, and returns whether there was one.
+///
+/// # Errors
+/// If the folder cannot be read or changed.
+pub(super) fn give_way(folder: &ParityFolder) -> io::Result<bool> {
+    let Some(earlier) = folder.earlier()? else { return Ok(false) };
+    let Some((_, id)) = by_time(&earlier)?.into_iter().next() else { return Ok(false) };
+    earlier.give_up(&Superseded::as_outlived(id), Timestamp::MIN, false)?;
+    Ok(true)
+}
+
+/// Removes the oldest earlier sets until a part of the disk is free, and returns how many.
+///
+/// # Errors
+/// If the folder cannot be read or changed.
+pub(super) fn leave_room(place: &ParityPlace, folder: &ParityFolder) -> io::Result<u64> {
+    let is_short = || {
+        let found = volume(&place.folder());
+        found.is_ok_and(|at| at.free_bytes < (at.total_bytes / FREE_SHARE).min(FREE_MAX_BYTES))
+    };
+    let mut removed = 0;
+    while is_short() && give_way(folder)? {
+        removed += 1;
+    }
+    Ok(removed)
+}
+
+/// Makes room on a disk that is nearly full: the oldest earlier sets of its parity are removed,
+/// which only serve to undo edits. Returns what to say of that.
+///
+/// # Errors
+/// If another run has the parity locked, or it cannot be changed.
+pub fn make_room(place: &ParityPlace) -> Result<Option<Notice>, Error> {
+    let folder = ParityFolder::open_to_change(place)?;
+    let _lock = folder.lock(place)?;
+    let removed = leave_room(place, &folder);
+    let removed = removed.map_err(|error| system("remove earlier sets", error, place))?;
+    Ok((removed > 0).then(|| Notice::new(GAVE_WAY).at(&place.folder())))
 }

@@ -18,6 +18,7 @@ use steadfast_parity::{
 };
 use steadfast_sys::file::AlignedBuffer;
 
+use super::earlier::{GAVE_WAY, give_way, is_full};
 use super::folder::ParityFolder;
 use super::forgetting::Forgetting;
 use super::held::{HeldFile, OpenMember, WhyNot, unreadable};
@@ -31,7 +32,7 @@ use super::stream::{CHUNK_LEN, DIRECT_LEN_MIN, SetStream};
 use super::superseded::Superseded;
 use crate::calibration::fastest_lanes;
 use crate::error::Error;
-use crate::event::{FileError, FileEvent, Subject};
+use crate::event::{FileError, FileEvent, Notice, Subject};
 use crate::exit_status::ExitStatus;
 use crate::monitor::Progress;
 use crate::read::{Engine, Origin};
@@ -67,6 +68,8 @@ pub(super) struct SetMaker<'a> {
     pub(super) renamed: BTreeMap<SetId, Vec<(PathBuf, ProtectedFile)>>,
     /// When progress was reported last.
     shown: Instant,
+    /// Whether it was said that earlier sets gave way.
+    has_told_room: bool,
     pub(super) made: ParityMade,
     pub(super) monitor: &'a mut dyn ParityMonitor,
 }
@@ -81,6 +84,8 @@ pub(super) struct MakerTask<'a> {
     pub(super) known: &'a CataloguedFiles,
     /// How long earlier sets are kept.
     pub(super) keep_earlier: Duration,
+    /// Whether the parity that is there is read.
+    pub(super) proves: bool,
     pub(super) limits: MakerLimits,
 }
 
@@ -129,6 +134,7 @@ impl<'a> SetMaker<'a> {
             bytes: AlignedBuffer::new(CHUNK_LEN),
             proofs: Proofs::default(),
             shown: task.limits.begun,
+            has_told_room: false,
             monitor,
         }
     }
@@ -273,12 +279,7 @@ impl<'a> SetMaker<'a> {
     /// Says whether nothing in a set is damaged.
     pub(super) fn is_sound(&mut self, id: &SetId) -> bool {
         let folder = self.task.folder;
-        let read = || {
-            folder.set(id).is_ok_and(|stored| {
-                let is_whole = stored.set.damaged_blocks() == 0 && stored.set.has_its_length();
-                is_whole && stored.damaged_parity() == 0
-            })
-        };
+        let read = || folder.set(id).is_ok_and(|stored| stored.is_sound());
         *self.proofs.sound.entry(*id).or_insert_with(read)
     }
 
@@ -482,6 +483,28 @@ impl<'a> SetMaker<'a> {
         gone.map_err(|error| system("remove a set", error, self.task.place))
     }
 
+    /// Writes a set. Where there is no room for it, the oldest earlier sets give way.
+    pub(super) fn write_set(
+        &mut self,
+        index: &SetIndex,
+        parity: &ParityPages,
+        origin: SetOrigin,
+    ) -> io::Result<(SetId, bool)> {
+        loop {
+            match self.task.folder.write(index, parity, origin) {
+                Err(error) if is_full(&error) && give_way(self.task.folder)? => self.tell_room(),
+                written => return written,
+            }
+        }
+    }
+
+    /// Says that earlier sets gave way, once.
+    pub(super) fn tell_room(&mut self) {
+        if !std::mem::replace(&mut self.has_told_room, true) {
+            self.monitor.notice(Notice::new(GAVE_WAY).at(&self.task.place.folder()));
+        }
+    }
+
     /// Writes a set.
     fn write(
         &mut self,
@@ -492,7 +515,7 @@ impl<'a> SetMaker<'a> {
         let geometry = parity.geometry();
         let index = SetIndex::new(geometry, members, marks, |page| parity.page(page));
         let index = index.map_err(io::Error::other);
-        let written = index.and_then(|index| self.task.folder.write(&index, parity, self.origin));
+        let written = index.and_then(|index| self.write_set(&index, parity, self.origin));
         let failed = |error| system("write the parity", error, self.task.place);
         let (id, is_new) = written.map_err(failed)?;
         self.proofs.written.insert(id, true);

@@ -7,8 +7,8 @@ use std::path::PathBuf;
 
 use steadfast_parity::{Member, ProtectedFile, SetIndex, SetOrigin, SetPlanner};
 
-use super::earlier::outlived;
-use super::encode::SetMaker;
+use super::earlier::{leave_room, prune};
+use super::encode::{MakerTask, SetMaker};
 use super::folder::StoredSet;
 use super::identity::{SetId, hex};
 use super::made::{NeededFile, NeededSet, ParityMade};
@@ -108,7 +108,7 @@ impl SetMaker<'_> {
         let new = new.map_err(io::Error::other)?;
         let redundancy = stored.set.header().origin.redundancy;
         let origin = SetOrigin { redundancy, ..self.origin };
-        let (written, _) = folder.write(&new, &parity, origin)?;
+        let (written, _) = self.write_set(&new, &parity, origin)?;
         self.proofs.written.entry(written).or_insert(false);
         let back = folder.set(&written).map_err(io::Error::other)?;
         let rewritten = (written, back.set.index());
@@ -379,19 +379,25 @@ impl SetMaker<'_> {
         });
     }
 
-    /// Removes earlier sets whose time is over, and those of which later ones have all files.
+    /// Removes earlier sets whose time is over, those of which later ones have all files, and the
+    /// oldest ones if they leave too little room. Those that were found damaged cannot be made
+    /// anew, and go as well.
     fn prune_earlier(&mut self) -> Result<(), Error> {
         let now = (self.task.options.run.now)();
         let is_protected = |key: &u64| {
             self.review.protected.held.contains(key) || self.proofs.confirmed.contains(key)
         };
         let is_protected = |member: &Member| is_protected(&self.review.keys.of(&member.file));
-        let pruned = outlived(self.task.folder, self.task.keep_earlier, now, &is_protected);
-        let pruned = pruned.and_then(|found| {
-            let Some((folder, ids)) = found else { return Ok(()) };
-            ids.into_iter()
-                .try_for_each(|id| folder.give_up(&Superseded::as_outlived(id), now, false))
-        });
-        pruned.map_err(|error| system("remove earlier sets", error, self.task.place))
+        let MakerTask { place, folder, keep_earlier, proves, .. } = self.task;
+        let failed = |error| system("remove earlier sets", error, place);
+        let damaged = prune(folder, keep_earlier, now, proves, &is_protected).map_err(failed)?;
+        if damaged > 0 {
+            let text = format!("{damaged} earlier sets of parity were damaged, and are removed");
+            self.monitor.notice(Notice::new(text).at(&place.folder()));
+        }
+        if leave_room(place, folder).map_err(failed)? > 0 {
+            self.tell_room();
+        }
+        Ok(())
     }
 }

@@ -27,7 +27,7 @@ use crate::trust::refuse;
 const LOCK: &str = "lock";
 
 /// The folder of earlier sets.
-const EARLIER: &str = "earlier";
+pub(super) const EARLIER: &str = "earlier";
 
 /// The text that has for how many seconds earlier sets are kept.
 pub(super) const KEEP_EARLIER: &str = "keep-earlier";
@@ -322,6 +322,11 @@ impl StoredSet {
             parity.add_page(page, &bytes);
         }
         Ok(parity)
+    }
+
+    /// Says whether nothing in it is damaged.
+    pub(super) fn is_sound(&self) -> bool {
+        self.set.damaged_blocks() == 0 && self.set.has_its_length() && self.damaged_parity() == 0
     }
 
     /// Returns how many parity pages are damaged or cannot be read.

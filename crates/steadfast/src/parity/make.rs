@@ -127,7 +127,9 @@ fn bring_up_to_date(
     let review = Review::of(place, folder, rule, &options.run.controls.stop)?;
     let stale_paths = review.paths_outside(extent.scope, folder);
     let (forgetting, known) = (&forgetting, &known);
-    let task = MakerTask { place, folder, options, forgetting, known, keep_earlier, limits };
+    let proves = extent.proves;
+    let task =
+        MakerTask { place, folder, options, forgetting, known, keep_earlier, proves, limits };
     let mut maker = SetMaker::new(task, review, monitor);
     let mut planner = SetPlanner::new(maker.redundancy(), INTERLEAVED);
     let selection = match extent.scope {

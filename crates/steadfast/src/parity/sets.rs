@@ -8,7 +8,7 @@ use steadfast_parity::{Losses, Member, PAGE_LEN, PageAt};
 use steadfast_sys::file::File;
 use steadfast_sys::source::ReadAt as _;
 
-use super::folder::{ParityFolder, SetFault, StoredSet};
+use super::folder::{EARLIER, ParityFolder, SetFault, StoredSet};
 use super::identity::hex;
 use super::member::{MemberState, state_of};
 use super::place::{ParityPlace, none_at, system};
@@ -53,6 +53,14 @@ pub struct SetReport {
 }
 
 impl SetReport {
+    /// Returns the name of the set among all, as [`parity_sets`] does.
+    pub fn name(&self) -> String {
+        match self.is_earlier {
+            true => format!("{EARLIER}/{}", self.set),
+            false => self.set.clone(),
+        }
+    }
+
     /// Says whether nothing of the parity file is known to be damaged.
     pub fn is_whole(&self) -> bool {
         self.status.is_fine()
@@ -108,17 +116,23 @@ pub fn verify_parity(
     verify(place, reads_files, &|_| true, stop, found)
 }
 
-/// Returns the sets by their names, and the lengths of their files in bytes, without the earlier
-/// ones.
+/// Returns the sets by their names, and the lengths of their files in bytes. Names of earlier sets
+/// begin with `earlier/`.
 ///
 /// # Errors
 /// As [`verify_parity`].
 pub fn parity_sets(place: &ParityPlace) -> Result<Vec<(String, u64)>, Error> {
     let folder = ParityFolder::open(place)?;
-    let failed = |error| system("list the parity", error, place);
-    let ids = folder.ids().map_err(failed)?;
-    let of = |id| Ok((hex(id), folder.length_and_time(id)?.0));
-    ids.iter().map(of).collect::<io::Result<_>>().map_err(failed)
+    let list = |folder: &ParityFolder, is_earlier| -> io::Result<Vec<(String, u64)>> {
+        let named = |id| SetReport { set: hex(id), is_earlier, ..SetReport::default() }.name();
+        let of = |id| Ok((named(id), folder.length_and_time(id)?.0));
+        folder.ids()?.iter().map(of).collect()
+    };
+    let all = list(&folder, false).and_then(|mut sets| {
+        sets.extend(folder.earlier()?.map_or(Ok(Vec::new()), |earlier| list(&earlier, true))?);
+        Ok(sets)
+    });
+    all.map_err(|error| system("list the parity", error, place))
 }
 
 /// Reads the parity files of some sets, as [`verify_parity`] does of all.
@@ -244,12 +258,15 @@ fn each_set(
     let superseded =
         earlier.iter().flat_map(|folder| earlier_ids.iter().map(move |id| (folder, id, true)));
     let all = present.chain(superseded);
-    for (folder, id, is_earlier) in all.filter(|(_, id, _)| is_wanted(&hex(id))) {
+    for (folder, id, is_earlier) in all {
+        let mut report = SetReport { set: hex(id), is_earlier, ..SetReport::default() };
+        if !is_wanted(&report.name()) {
+            continue;
+        }
         if stop.load(Ordering::Relaxed) {
             totals.interrupted = true;
             break;
         }
-        let mut report = SetReport { set: hex(id), is_earlier, ..SetReport::default() };
         match folder.set(id) {
             Ok(stored) => {
                 describe(&stored, &mut report);

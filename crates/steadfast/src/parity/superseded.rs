@@ -98,7 +98,8 @@ impl Superseded {
         Superseded { id, ending: SetEnding::Removed }
     }
 
-    /// Takes an earlier set whose time is over, or of which later ones have all files.
+    /// Takes an earlier set whose time is over, of which later ones have all files, that is damaged,
+    /// or that must give way. It only serves to undo edits.
     pub(super) fn as_outlived(id: SetId) -> Superseded {
         Superseded { id, ending: SetEnding::Removed }
     }
