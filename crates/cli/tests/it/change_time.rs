@@ -212,14 +212,18 @@ fn nothing_that_may_be_an_edit_is_undone_unasked() {
 }
 
 /// A file system on a loop device, mounted within a folder.
-struct Loop {
+pub(crate) struct Loop {
     folder: TempDir,
     format: &'static [&'static str],
     options: &'static str,
 }
 
 impl Loop {
-    fn make(format: &'static [&'static str], options: &'static str, mib: u64) -> Option<Loop> {
+    pub(crate) fn make(
+        format: &'static [&'static str],
+        options: &'static str,
+        mib: u64,
+    ) -> Option<Loop> {
         let folder = TempDir::new_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
         let made = Loop { folder, format, options };
         File::create(made.image()).unwrap().set_len(mib << 20).unwrap();
@@ -237,7 +241,7 @@ impl Loop {
         self.folder.path().join("image")
     }
 
-    fn mounted(&self) -> PathBuf {
+    pub(crate) fn mounted(&self) -> PathBuf {
         self.folder.path().join("mounted")
     }
 
@@ -268,7 +272,7 @@ impl Loop {
         assert!(self.mount());
     }
 
-    fn run<'a>(&self, arguments: impl IntoIterator<Item = &'a str>) -> Outcome {
+    pub(crate) fn run<'a>(&self, arguments: impl IntoIterator<Item = &'a str>) -> Outcome {
         let mut command = Command::new(env!("CARGO_BIN_EXE_steadfast"));
         command.args(arguments).current_dir(self.mounted());
         command.env("HOME", self.folder.path()).env("XDG_CONFIG_HOME", self.folder.path());

@@ -16,6 +16,7 @@ mod evidence;
 mod exchange;
 mod fleet;
 mod flushed;
+mod full_disk;
 mod folders;
 mod given_back;
 mod history;

@@ -7,11 +7,11 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use steadfast::catalogue::{Catalogue, FailedCheck, MovedElsewhere, RunRecord};
-use steadfast::parity::ParityPlace;
+use steadfast::catalogue::{Catalogue, FailedCheck, LockRequest, MovedElsewhere, RunRecord};
+use steadfast::parity::{ParityPlace, make_room};
 use steadfast::{
     CatalogueUse, CheckOptions, DueChoice, ExitStatus, FileState, Options, ReadFrom, RenamedFile,
-    Selection, TreeChanges, UpdateOptions, Verb,
+    Selection, TreeChanges, UpdateOptions, Verb, VerbKind,
 };
 use steadfast_sys::file::File;
 
@@ -75,6 +75,7 @@ impl<S: NightSurface> Night<'_, S> {
     /// if the steps before it found no reason against it.
     pub(super) fn steps(&mut self, max_bytes: u64) -> Result<NightOutcome, S::Error> {
         let CheckSchedule { directory, update, parity, .. } = self.schedule;
+        self.make_room();
         // Before the check, which records what it finds.
         let changes = steadfast::changes(&Selection::of([directory]), &self.options())?;
         let mut changes = changes.unwrap_or_default();
@@ -99,8 +100,9 @@ impl<S: NightSurface> Night<'_, S> {
         });
         let check = Verb::Check(CheckOptions { due: Some(due), ..CheckOptions::default() });
         let selection = Selection::of([directory]);
+        let before = self.last_record()?.map_or(0, |record| record.id);
         outcome.status.raise(self.surface.run(check, &selection, self.reading())?);
-        outcome.checked = Catalogue::open_reader(self.catalogue)?.runs(i64::MAX, 1)?.pop();
+        outcome.checked = self.record_after(before)?;
         outcome.repair_data = verify_due_sets(self.schedule, &self.last, self.time_left())?;
         if let Some(alarm) = alarm {
             self.surface.complain(&alarm);
@@ -133,6 +135,38 @@ impl<S: NightSurface> Night<'_, S> {
         }
         outcome.status = status;
         Ok(outcome)
+    }
+
+    /// Returns the record of the check. One without a record, on a full or read-only disk, is none:
+    /// what it found is not known afterwards.
+    fn record_after(&self, before: i64) -> Result<Option<RunRecord>, S::Error> {
+        let record = self.last_record()?.filter(|record| record.id > before);
+        if record.is_none() && !self.surface.was_stopped() {
+            let options = self.options();
+            let (now, wait) = ((options.now)(), Some(&*options.controls.stop));
+            let writer = LockRequest { verb: VerbKind::Check, now, wait };
+            // It says why not.
+            Catalogue::open_writer(self.catalogue, &writer)?;
+        }
+        Ok(record)
+    }
+
+    /// Returns the record of the last run.
+    fn last_record(&self) -> Result<Option<RunRecord>, S::Error> {
+        Ok(Catalogue::open_reader(self.catalogue)?.runs(i64::MAX, 1)?.pop())
+    }
+
+    /// Makes room for what the run records, if repair data that only serves to undo edits fills the
+    /// disk. If it cannot, the steps that need room say so.
+    fn make_room(&mut self) {
+        if !self.schedule.parity {
+            return;
+        }
+        let place = ParityPlace::new(&self.schedule.directory, None).ok();
+        let notice = place.and_then(|place| make_room(&place).ok().flatten());
+        if let Some(notice) = notice {
+            self.surface.complain(&notice.to_string());
+        }
     }
 
     /// Says that too many files changed at once, and what to type if that is right.
