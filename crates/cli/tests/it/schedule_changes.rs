@@ -265,3 +265,25 @@ fn a_settled_failure_stays_settled_when_the_renamed_file_fails_again() {
     let status = status_of(&household);
     assert_eq!(status["open"]["modified"], 1, "{status}");
 }
+
+#[test]
+fn a_settled_failure_stays_settled_when_the_file_is_renamed_and_fails_on_one_day() {
+    let household = Household::new(60);
+    let log = household.listen();
+    household.add(&["--cover", "1d"]).succeeds();
+    household.corrupt(7);
+    household.night().ends(3);
+    let time = fs::metadata(household.photo(7)).unwrap().modified().unwrap();
+    fs::write(household.photo(7), "photograph 7").unwrap();
+    let whole = fs::File::options().write(true).open(household.photo(7)).unwrap();
+    whole.set_modified(time).unwrap();
+    household.age(1);
+    household.night().succeeds();
+    household.corrupt(7);
+    fs::rename(household.photo(7), household.photo(700)).unwrap();
+    household.age(1);
+    household.night().ends(3);
+    let told = messages(&log);
+    assert_eq!(told.last().unwrap()["new_paths"][0]["path"], "700", "{told:?}");
+    assert_eq!(status_of(&household)["open"], serde_json::json!({ "corrupt": 1 }));
+}

@@ -18,6 +18,7 @@ use steadfast_sys::file::Timestamp;
 use super::directory::{Paths, at_path};
 use super::entry::{FileRecord, FileRow};
 use super::error::DbError;
+use super::happening::Happening;
 use super::history::{read_event, select_events};
 use super::repaired::{self, RepairSource};
 use super::runs::{self, RunRecord, RunState};
@@ -366,9 +367,10 @@ fn failures(
         })?;
         let path = paths.of(db, failed.directory)?.join(&failure.path);
         let repaired_run = failed.repaired_run(db)?;
-        let at = (failed.directory, failed.run, failed.number);
+        let first = failed.clone();
         let dropped = failed.follow(db)?;
-        let is_moved = at != (failed.directory, failed.run, failed.number);
+        let is_moved = first != failed;
+        let was_settled = is_moved && first.was_proved_there(db)?;
         let now = match dropped {
             true => None,
             false => cache.find(db, failed.directory, &failed.name)?,
@@ -378,7 +380,10 @@ fn failures(
         let failure = FailedCheck {
             path,
             now: now.as_ref().map(|found| found.known.record.standing),
-            settled: dropped || is_found || now.is_some_and(|found| settles(&found, &failure)),
+            settled: dropped
+                || is_found
+                || was_settled
+                || now.is_some_and(|found| settles(&found, &failure)),
             repaired_run,
             ..failure
         };
@@ -416,6 +421,7 @@ fn repairs(
 }
 
 /// The place of a file at some point of its history.
+#[derive(Clone, PartialEq, Eq)]
 struct PlacedFailure {
     directory: i64,
     name: Vec<u8>,
@@ -431,6 +437,19 @@ impl PlacedFailure {
         let mut statement = db.prepare_cached(&later)?;
         let mut rows = statement.query((self.directory, self.name.as_slice(), self.run))?;
         rows.next()?.map(|row| read_event(row, |event| event.run)).transpose()
+    }
+
+    /// Returns whether the contents were proved after it, before the file went elsewhere.
+    fn was_proved_there(&self, db: &Connection) -> Result<bool, DbError> {
+        let next = select_events(
+            "directory = ? AND name = ? AND (run, number) > (?, ?) \
+             AND what IN ('intact', 'repaired', 'moved to', 'dropped', 'overwritten')",
+        );
+        let mut statement = db.prepare_cached(&next)?;
+        let mut rows =
+            statement.query((self.directory, self.name.as_slice(), self.run, self.number))?;
+        let first = rows.next()?.map(|row| read_event(row, |event| event.what)).transpose()?;
+        Ok(matches!(first, Some(Happening::Intact | Happening::Repaired)))
     }
 
     /// Follows a file to its present place. Returns whether its loss was accepted on the way.
