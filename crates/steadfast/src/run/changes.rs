@@ -3,7 +3,7 @@
 
 use std::collections::HashSet;
 use std::ops::ControlFlow;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::renamed::{NewNames, RenamedFile};
@@ -72,6 +72,14 @@ impl TreeChanges {
         // Most of them are not known to be missing yet.
         self.newly_missing = self.newly_missing.saturating_sub((before - left) as u64);
         self.unanswered = self.unanswered.min(left as u64 - self.newly_missing);
+    }
+
+    /// Leaves out renamed and edited files beneath folders that could not be looked at whole. A run
+    /// that writes tags would refuse them, because it cannot tell whether a repair was cut off there.
+    pub fn leave_out_unreadable(&mut self) {
+        let is_there = |path: &Path| !self.unreadable.iter().any(|above| path.starts_with(above));
+        self.renamed.retain(|one| is_there(&one.to));
+        self.edited.retain(|path| is_there(path));
     }
 
     fn is_large(&self, changed: u64) -> bool {
@@ -268,5 +276,24 @@ pub(crate) fn ensure_consent(
     match changes.need_consent() {
         true => Err(Error::too_many_changes(changes.count(), changes.files)),
         false => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_in_an_unreadable_folder_is_left_out() {
+        let renamed = |to: &str| RenamedFile { from: "a".into(), to: to.into(), is_certain: true };
+        let mut changes = TreeChanges {
+            renamed: vec![renamed("/root/rotten/b"), renamed("/root/c")],
+            edited: vec!["/root/rotten/d".into(), "/root/rotten.txt".into()],
+            unreadable: vec!["/root/rotten".into()],
+            ..TreeChanges::default()
+        };
+        changes.leave_out_unreadable();
+        assert_eq!(changes.renamed, [renamed("/root/c")]);
+        assert_eq!(changes.edited, [PathBuf::from("/root/rotten.txt")]);
     }
 }

@@ -79,6 +79,7 @@ impl<S: NightSurface> Night<'_, S> {
         // Before the check, which records what it finds.
         let changes = steadfast::changes(&Selection::of([directory]), &self.options())?;
         let mut changes = changes.unwrap_or_default();
+        changes.leave_out_unreadable();
         let moved = self.follow_elsewhere(&changes.missing)?;
         changes.leave_out(&moved);
         let alarm = self.alarm_of(&changes);
