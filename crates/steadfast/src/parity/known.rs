@@ -42,8 +42,8 @@ impl CataloguedFiles {
         reader.tag(&FilePath::whole(&self.root.join(relative))).ok().flatten()
     }
 
-    /// Says whether a person accepted, in an earlier run, that a file with a tag is gone. The set that
-    /// has it may have been needed for another file then.
+    /// Says whether a person accepted, in an earlier run, that a file with a tag is gone. The set
+    /// that has it may have been needed for another file then.
     pub(super) fn was_let_go(&self, file: &ProtectedFile) -> bool {
         let Some(Ok((catalogue, _))) = &self.catalogue else { return false };
         let path = self.root.join(&file.path);

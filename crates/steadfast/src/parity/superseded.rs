@@ -98,8 +98,8 @@ impl Superseded {
         Superseded { id, ending: SetEnding::Removed }
     }
 
-    /// Takes an earlier set whose time is over, of which later ones have all files, that is damaged,
-    /// or that must give way. It only serves to undo edits.
+    /// Takes an earlier set, which only serves to undo edits: its time is over, later ones have all
+    /// files, it is damaged, or it must give way.
     pub(super) fn as_outlived(id: SetId) -> Superseded {
         Superseded { id, ending: SetEnding::Removed }
     }
