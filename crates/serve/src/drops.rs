@@ -239,7 +239,7 @@ fn read_place(drop: &Arc<Drop>, place: &ServedPath, roots: &ServedRoots) {
     let read = roots.root(place).map_err(|error| error.to_string()).and_then(|root| {
         let selection = Selection::default().with(|selection| {
             selection.listed = vec![roots.path(place)];
-            selection.within = Some(root.clone());
+            selection.within = vec![root.clone()];
         });
         // Dry: the run neither locks the catalogue nor writes to it.
         let stop = Arc::clone(&drop.stop);

@@ -200,7 +200,7 @@ impl<'a> RepairListener<'a> {
         let root = roots.root(place).map_err(|error| error.to_string())?;
         let selection = Selection::default().with(|selection| {
             selection.listed = paths;
-            selection.within = Some(root.clone());
+            selection.within = vec![root.clone()];
         });
         let catalogue = Catalogue::find_beneath(&root, &root);
         let options = Options::default().with(|options| {

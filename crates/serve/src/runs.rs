@@ -231,7 +231,7 @@ impl ServedJobs<ServedRun> {
 pub(crate) fn listed_in(listed: &[PathBuf], root: &Path) -> Selection {
     Selection::default().with(|selection| {
         selection.listed = listed.iter().map(|path| root.join(path)).collect();
-        selection.within = Some(root.to_owned());
+        selection.within = vec![root.to_owned()];
     })
 }
 

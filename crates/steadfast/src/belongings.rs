@@ -385,7 +385,7 @@ impl Giver<'_> {
     }
 }
 
-const UNASKED: &str = "such rights are given back only if set-ID rights are asked for";
+const UNASKED: &str = "such rights are given only if set-ID rights are asked for";
 
 const DOUBT: &str = "somebody else could have written the record of it";
 

@@ -65,6 +65,18 @@ pub fn directory(root: &Path, path: &Path) -> io::Result<Dir> {
     Ok(dir)
 }
 
+/// Opens a directory beneath the root among several that contains its path.
+///
+/// # Errors
+///
+/// As [`directory`]; also if no root contains it.
+pub(crate) fn directory_within(roots: &[PathBuf], path: &Path) -> io::Result<Dir> {
+    let found = roots.iter().find_map(|root| Some((root, path.strip_prefix(root).ok()?)));
+    let refused = || io::Error::new(io::ErrorKind::InvalidInput, "the path is not within the root");
+    let (root, below) = found.ok_or_else(refused)?;
+    directory(root, below)
+}
+
 /// Returns the status of a path beneath a root. The status of a link is that of the link itself.
 ///
 /// # Errors

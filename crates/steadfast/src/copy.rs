@@ -41,7 +41,7 @@ use crate::selection::Selection;
 use crate::verb_kind::VerbKind;
 use crate::walk::{Excludes, WalkItem, walk};
 use batch::CopyBatch;
-use destination::Destination;
+use destination::{Absent, Destination};
 use lists::CopyLists;
 pub use lists::ListKind;
 
@@ -129,10 +129,12 @@ pub struct CopiedFile {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct CopyPlan {
-    /// Files of the source.
+    /// Files that would be copied.
     pub files: u64,
     /// Bytes of them.
     pub bytes: u64,
+    /// Files that would not be copied because archives have them.
+    pub known: u64,
     /// Bytes that are free at each destination.
     pub free_bytes: Vec<u64>,
     /// Whether it was stopped before its end.
@@ -150,6 +152,8 @@ pub struct CopySummary {
     pub files: u64,
     /// Files that are at every destination, and proved there.
     pub copied: u64,
+    /// Files of these that were at every destination before.
+    pub were_there: u64,
     /// Files that were not copied because archives have them.
     pub known: u64,
     /// Files that were removed.
@@ -180,6 +184,7 @@ impl CopySummary {
         self.files += 1;
         self.bytes += file.length;
         self.copied += u64::from(file.places.iter().all(|place| place.grade.is_some()));
+        self.were_there += u64::from(file.places.iter().all(|place| place.was_there));
         self.removed += u64::from(file.was_removed);
         self.unproved += u64::from(file.tag.is_some() && !file.is_proved);
         self.answer.count(file.lack);
@@ -219,13 +224,15 @@ pub fn copy(
     monitor: &mut dyn CopyMonitor,
 ) -> Result<CopySummary, Error> {
     let start = Instant::now();
-    let mut destinations = opened(selection, request)?;
-    let roots = held_folders(&selection.roots);
+    let mut destinations = opened(selection, request, Absent::Made)?;
+    let roots = held_folders(selection.roots.iter().chain(&selection.listed));
     let mut summary = CopySummary::default();
     let known = known_files(selection, request, options, monitor)?;
     let is_known = |path: &Path| known.as_ref().is_some_and(|known| known.is_found(path));
     let mut lists = CopyLists::new(selection, request);
-    let total = foresee(selection, request, options, (&mut destinations, &mut lists), monitor)?;
+    let run = (selection, request, options);
+    let plan = foresee(run, (&mut destinations, &mut lists), &is_known, monitor)?;
+    let total = (plan.files, plan.bytes);
     let mut batch = CopyBatch::new((request, options), destinations, lists, start, total);
     let mut failed = 0;
     let skipped = each_file(selection, request, options, &mut |item, relative| match item {
@@ -262,7 +269,9 @@ pub fn copy(
     summary.answer.note(Lack::KnownOnly, summary.known);
     batch.write_lists(&mut summary, monitor);
     tell_risks(&summary, monitor);
-    enter(request, &copied, options, &mut summary, monitor);
+    if batch.is_here() {
+        enter(request, &copied, options, &mut summary, monitor);
+    }
     if let Some(lack) = batch.confirm(selection, &roots, &summary.answer)? {
         summary.answer.note(lack, 1);
     }
@@ -274,7 +283,7 @@ pub fn copy(
 }
 
 /// Says what a copy comes to, and what the destinations cannot hold: the first walk of [`copy`].
-/// Copies nothing, but makes a destination that is absent.
+/// Copies nothing, and makes no destination.
 ///
 /// # Errors
 /// As [`copy`].
@@ -284,24 +293,30 @@ pub fn plan_copy(
     options: &Options,
     monitor: &mut dyn CopyMonitor,
 ) -> Result<CopyPlan, Error> {
-    let mut destinations = opened(selection, request)?;
+    let mut destinations = opened(selection, request, Absent::Foreseen)?;
+    let known = known_files(selection, request, options, monitor)?;
+    let is_known = |path: &Path| known.as_ref().is_some_and(|known| known.is_found(path));
     let mut lists = CopyLists::new(selection, request);
-    let (files, bytes) =
-        foresee(selection, request, options, (&mut destinations, &mut lists), monitor)?;
-    let free_bytes = destinations.iter().map(|destination| destination.free_bytes).collect();
-    let interrupted = options.controls.stop.load(Ordering::Relaxed);
-    Ok(CopyPlan { files, bytes, free_bytes, interrupted })
+    let run = (selection, request, options);
+    let mut plan = foresee(run, (&mut destinations, &mut lists), &is_known, monitor)?;
+    plan.free_bytes = destinations.iter().map(|destination| destination.free_bytes).collect();
+    plan.interrupted = options.controls.stop.load(Ordering::Relaxed);
+    Ok(plan)
 }
 
 /// Opens the destinations of a request that makes sense.
-fn opened(selection: &Selection, request: &CopyRequest) -> Result<Vec<Destination>, Error> {
+fn opened(
+    selection: &Selection,
+    request: &CopyRequest,
+    absent: Absent,
+) -> Result<Vec<Destination>, Error> {
     ensure_sensible(selection, request)?;
     let mut destinations = Vec::new();
     for path in &request.destinations {
         if request.list == ListKind::Bag {
             lists::ensure_own_bag(path)?;
         }
-        destinations.push(Destination::open(path)?);
+        destinations.push(Destination::open(path, &selection.within, absent)?);
         repair::ensure_finished(&Selection::of([path]))?;
     }
     Ok(destinations)
@@ -309,7 +324,7 @@ fn opened(selection: &Selection, request: &CopyRequest) -> Result<Vec<Destinatio
 
 /// Refuses what makes no sense: no destination, one that is named twice, one in the source.
 fn ensure_sensible(selection: &Selection, request: &CopyRequest) -> Result<(), Error> {
-    if request.destinations.is_empty() || selection.roots.is_empty() {
+    if request.destinations.is_empty() || sources(selection).next().is_none() {
         return Err(Error::usage("a copy has a source and a destination"));
     }
     let real = |path: &Path| real_of(path);
@@ -319,13 +334,19 @@ fn ensure_sensible(selection: &Selection, request: &CopyRequest) -> Result<(), E
         {
             return Err(Error::usage("the same destination as another").at(path));
         }
-        for source in selection.roots.iter().filter_map(|root| real(root)) {
+        for source in sources(selection).filter_map(|(root, _)| real(root)) {
             if destination.starts_with(&source) {
                 return Err(Error::usage("the destination is in the source").at(path));
             }
         }
     }
     Ok(())
+}
+
+/// Returns the paths that are copied, and whether a link is followed.
+fn sources(selection: &Selection) -> impl Iterator<Item = (&PathBuf, bool)> {
+    let roots = selection.roots.iter().map(|root| (root, true));
+    roots.chain(selection.listed.iter().map(|path| (path, false)))
 }
 
 /// Walks every root, and passes each item with the path that it gets beneath a destination.
@@ -338,8 +359,10 @@ fn each_file(
     let excludes = Excludes::new(&selection.excludes)?;
     let mut all = Skipped::default();
     let within = Path::new(if request.list == ListKind::Bag { "data" } else { "" });
-    for root in &selection.roots {
-        let one = Selection { roots: vec![root.clone()], with_sidecars: true, ..selection.clone() };
+    for (root, is_followed) in sources(selection) {
+        let [mut roots, mut listed] = [Vec::new(), Vec::new()];
+        if is_followed { &mut roots } else { &mut listed }.push(root.clone());
+        let one = Selection { roots, listed, with_sidecars: true, ..selection.clone() };
         let name = root.file_name().filter(|_| !is_bare(root)).map(PathBuf::from);
         let name = name.unwrap_or_default();
         let stop = &options.controls.stop;
@@ -415,23 +438,27 @@ impl KnownMonitor for CopyNotices<'_> {
     }
 }
 
-/// Walks once before anything is copied, and says what the destinations cannot hold. Returns the
-/// number of files, and their bytes.
+/// Walks once before anything is copied, and says what the destinations cannot hold. Returns what
+/// there is to copy.
 ///
 /// # Errors
 /// If one cannot hold some files, and they were not to be left out.
 fn foresee(
-    selection: &Selection,
-    request: &CopyRequest,
-    options: &Options,
+    (selection, request, options): (&Selection, &CopyRequest, &Options),
     (destinations, lists): (&mut [Destination], &mut CopyLists),
+    is_known: &dyn Fn(&Path) -> bool,
     monitor: &mut dyn CopyMonitor,
-) -> Result<(u64, u64), Error> {
-    let (mut files, mut bytes, mut empty, mut refused) = (0, 0, 0, 0);
+) -> Result<CopyPlan, Error> {
+    let (mut plan, mut empty, mut refused) = (CopyPlan::default(), 0, 0);
     each_file(selection, request, options, &mut |item, relative| {
         let (WalkItem::File(entry) | WalkItem::Leaves(entry)) = item else { return };
+        if is_known(&entry.path.to_path()) {
+            plan.known += 1;
+            return;
+        }
         let length = entry.status().map_or(0, |status| status.length);
-        (files, bytes) = (files + 1, bytes + length);
+        plan.files += 1;
+        plan.bytes += length;
         empty += u64::from(length == 0);
         if let Err(reason) = lists.foresee(&entry, &relative) {
             refused += 1;
@@ -454,9 +481,9 @@ fn foresee(
             let text = "this file system keeps times to two seconds only";
             monitor.notice(&Notice::new(text).at(&destination.path));
         }
-        if bytes > destination.free_bytes {
-            let text =
-                format!("the source has {bytes} bytes, and {} are free", destination.free_bytes);
+        if plan.bytes > destination.free_bytes {
+            let (bytes, free) = (plan.bytes, destination.free_bytes);
+            let text = format!("the source has {bytes} bytes, and {free} are free");
             monitor.notice(&Notice::new(text).at(&destination.path));
         }
     }
@@ -465,7 +492,7 @@ fn foresee(
         let text = format!("{what} cannot have their names or lengths there: nothing was copied");
         return Err(Error::usage(text));
     }
-    Ok((files, bytes))
+    Ok(plan)
 }
 
 /// Says what the copies do not prove, or lack.
@@ -499,6 +526,7 @@ fn enter(
         }
         let selection = Selection::default().with(|it| {
             it.listed = paths.iter().map(|path| destination.join(path)).collect();
+            it.within = vec![destination.clone()];
             it.with_sidecars = true;
         });
         let stop = Arc::default();

@@ -19,9 +19,10 @@ pub struct Selection {
     pub with_sidecars: bool,
     /// Whether to stay on the file system of each root.
     pub one_file_system: bool,
-    /// A directory that must contain all `listed` paths: each step to them goes by name from there
-    /// and follows no link. For paths from an untrusted source.
-    pub within: Option<PathBuf>,
+    /// Directories, one of which must contain each of the `listed` paths and each destination of a
+    /// copy: each step to them goes by name from there and follows no link. For paths from an
+    /// untrusted source. None if they are to be opened as the system does.
+    pub within: Vec<PathBuf>,
     /// The file that the output is written to, as device and inode. A walk excludes it, because its
     /// final contents are not known yet.
     pub output: Option<(u64, u64)>,

@@ -72,11 +72,12 @@ impl Entry {
         }
     }
 
-    /// Removes the file, if it still has this status. A link that was typed is not removed.
+    /// Removes the file, if it still has this status. Returns false if it changed. A link that was
+    /// typed is not removed.
     ///
     /// # Errors
-    /// If the system refuses, or the file changed.
-    pub(crate) fn remove(&self, seen: &Status) -> io::Result<()> {
+    /// If the system refuses.
+    pub(crate) fn remove(&self, seen: &Status) -> io::Result<bool> {
         let (typed, name);
         let (dir, name): (&Dir, &OsStr) = match &self.place {
             EntryPlace::Beneath(dir) => (dir, &self.path.name),
@@ -86,13 +87,13 @@ impl Entry {
             }
         };
         let now = dir.status_of(name)?;
-        // Removing another name of it moves its change time.
+        // Removing another name of it moved its change time.
         let facts = |it: &Status| (it.device, it.inode, it.length, it.mtime);
-        let is_same = now == *seen || (seen.links > 1 && facts(&now) == facts(seen));
-        match is_same {
-            true => dir.remove_file(name),
-            false => Err(io::Error::other("it changed meanwhile")),
+        let is_same = now == *seen || (now.links < seen.links && facts(&now) == facts(seen));
+        if is_same {
+            dir.remove_file(name)?;
         }
+        Ok(is_same)
     }
 }
 
@@ -134,7 +135,7 @@ pub(crate) fn walk(
         stop,
         sink,
         skipped: Skipped::default(),
-        given: Given::new(selection.within.as_deref()),
+        given: Given::new(&selection.within),
         stack: Vec::new(),
     };
     let whole = walk.all(selection).is_continue();

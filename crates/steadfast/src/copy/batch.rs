@@ -66,8 +66,8 @@ pub(super) struct CopyBatch<'a> {
 #[derive(Clone, Default)]
 struct LinkedFile {
     relative: PathBuf,
-    /// What its copy at each destination proved, once it is permanent.
-    grades: Vec<Option<Grade>>,
+    /// Its copy at each destination and what that proved, once it is permanent.
+    copies: Vec<Option<(Grade, Status)>>,
     digests: Vec<(Algorithm, Digest)>,
 }
 
@@ -192,6 +192,11 @@ impl<'a> CopyBatch<'a> {
         std::mem::take(&mut self.written)
     }
 
+    /// Returns whether the path of every destination still leads to it.
+    pub(super) fn is_here(&self) -> bool {
+        self.destinations.iter().all(Destination::is_here)
+    }
+
     /// Returns whether a file is the chain of a history, which the lists continue.
     pub(super) fn is_chain(&self, relative: &Path) -> bool {
         self.lists.is_chain(relative)
@@ -224,7 +229,7 @@ impl<'a> CopyBatch<'a> {
         roots: &[HeldPath],
         answer: &SafeAnswer,
     ) -> Result<Option<Lack>, Error> {
-        if !self.destinations.iter().all(Destination::is_here) {
+        if !self.is_here() {
             return Ok(Some(Lack::OtherVolume));
         }
         if !roots.iter().all(HeldPath::is_here) {
@@ -244,8 +249,8 @@ impl<'a> CopyBatch<'a> {
             let Ok(status) = entry.status() else { return };
             source.add(&relative, self.source_identity(&status));
             for ((to, sum), dir) in self.destinations.iter().zip(&mut copies).zip(&mut dirs) {
-                if let Ok(status) = dir.status(&to.path, &relative) {
-                    sum.add(&relative, to.identity(&status));
+                if let Ok(copy) = dir.status(&to.path, &relative) {
+                    sum.add(&relative, to.copy_identity(&copy, &status));
                 }
             }
         })?;
@@ -257,10 +262,10 @@ impl<'a> CopyBatch<'a> {
     }
 
     fn source_identity(&self, status: &Status) -> FileIdentity {
-        FileIdentity::of(
-            SeenFile::of(status),
-            self.sources.get(&status.device).and_then(Option::as_ref),
-        )
+        let device = self.sources.get(&status.device).and_then(Option::as_ref);
+        let identity = FileIdentity::of(SeenFile::of(status), device);
+        let loses_names = self.means.request.moves && status.links > 1;
+        if loses_names { identity.of_linked() } else { identity }
     }
 
     /// Does something with every file, in several threads.
@@ -275,16 +280,24 @@ impl<'a> CopyBatch<'a> {
         let files: Vec<Mutex<BatchFile>> = files.into_iter().map(Mutex::new).collect();
         let next = AtomicUsize::new(0);
         let (working, ended) = sync_channel::<()>(1);
+        let work_on = || {
+            while let Some(file) = files.get(next.fetch_add(1, Ordering::Relaxed)) {
+                work(self, &mut file.lock().unwrap_or_else(PoisonError::into_inner));
+            }
+        };
         thread::scope(|scope| {
+            let mut threads = 0;
             for _ in 0..workers.min(files.len()) {
                 let working = working.clone();
-                let (files, next) = (&files, &next);
-                scope.spawn(move || {
-                    while let Some(file) = files.get(next.fetch_add(1, Ordering::Relaxed)) {
-                        work(self, &mut file.lock().unwrap_or_else(PoisonError::into_inner));
-                    }
+                let begin = move || {
+                    work_on();
                     drop(working);
-                });
+                };
+                threads += usize::from(thread::Builder::new().spawn_scoped(scope, begin).is_ok());
+            }
+            // The system may refuse threads.
+            if threads == 0 {
+                work_on();
             }
             drop(working);
             while ended.recv_timeout(PROGRESS_EVERY) == Err(RecvTimeoutError::Timeout) {
@@ -321,7 +334,8 @@ impl<'a> CopyBatch<'a> {
         let places: Vec<CopiedPlace> = of
             .map(|((it, to), is_kept)| CopiedPlace::of(it, *is_kept, to.path.join(&file.relative)))
             .collect();
-        let digests = self.note_first(identity, &file.relative, &places, read);
+        let kept = places.iter().zip(&proved).map(|(place, it)| Some((place.grade?, (*it)?)));
+        let digests = self.note_first(identity, &file.relative, kept.collect(), read);
         if let Some(status) = file.status {
             let places = places.iter().map(|place| place.grade.is_some()).collect();
             self.lists.add(ListedCopy { relative: file.relative.clone(), status, digests, places });
@@ -346,10 +360,11 @@ impl<'a> CopyBatch<'a> {
         }
         let removable = file.status.filter(|_| is_there == Some(true));
         let removed = removable.map(|status| file.entry.remove(&status));
+        let lack = lack.or(matches!(removed, Some(Ok(false))).then_some(Lack::Changed));
         let not_removed = removed.as_ref().and_then(|it| it.as_ref().err());
         let not_removed =
             not_removed.map(|error| FileError::from_io("remove it after copying", error));
-        let was_removed = removed.is_some_and(|it| it.is_ok());
+        let was_removed = matches!(removed, Some(Ok(true)));
         if let Some(status) = file.status.filter(|_| !was_removed) {
             self.add_up(&file.relative, &status, &proved);
         }
@@ -371,14 +386,14 @@ impl<'a> CopyBatch<'a> {
         &mut self,
         identity: Option<(u64, u64)>,
         relative: &Path,
-        places: &[CopiedPlace],
+        copies: Vec<Option<(Grade, Status)>>,
         read: Option<Vec<(Algorithm, Digest)>>,
     ) -> Vec<(Algorithm, Digest)> {
         let Some(first) = identity.and_then(|it| self.linked.get_mut(&it)) else {
             return read.unwrap_or_default();
         };
         if first.relative == relative {
-            first.grades = places.iter().map(|place| place.grade).collect();
+            first.copies = copies;
             first.digests = read.unwrap_or_default();
             return first.digests.clone();
         }
@@ -394,9 +409,9 @@ impl<'a> CopyBatch<'a> {
     /// Adds a file that stays, and its copies, to what is confirmed at the end.
     fn add_up(&mut self, relative: &Path, status: &Status, proved: &[Option<Status>]) {
         self.source.add(relative, self.source_identity(status));
-        for ((to, sum), status) in self.destinations.iter().zip(&mut self.copies).zip(proved) {
-            if let Some(status) = status {
-                sum.add(relative, to.identity(status));
+        for ((to, sum), copy) in self.destinations.iter().zip(&mut self.copies).zip(proved) {
+            if let Some(copy) = copy {
+                sum.add(relative, to.copy_identity(copy, status));
             }
         }
     }
@@ -406,10 +421,11 @@ impl<'a> CopyBatch<'a> {
         let first = self.linked.get(&identity?)?;
         let name = name_of(&file.relative);
         let dirs = std::mem::take(&mut file.dirs);
+        let copies = first.copies.iter().copied().collect::<Option<Vec<_>>>()?;
         let mut links = Vec::new();
-        for ((dir, to), grade) in dirs.into_iter().zip(&self.destinations).zip(&first.grades) {
-            let (status, was_there) = to.link(&first.relative, &*dir.ok()?, name).ok()?;
-            links.push(Replica::Proved(ProvedReplica::linked((*grade)?, status, was_there)));
+        for ((dir, to), (grade, copy)) in dirs.into_iter().zip(&self.destinations).zip(copies) {
+            let (status, was_there) = to.link((&first.relative, &copy), &*dir.ok()?, name).ok()?;
+            links.push(Replica::Proved(ProvedReplica::linked(grade, status, was_there)));
         }
         (links.len() == self.destinations.len()).then_some(links)
     }

@@ -72,13 +72,14 @@ pub(super) fn read_whole(
                 let _ = empty.send(AlignedBuffer::new(SPAN_LEN));
             }
             let hashing = &mut hashers;
-            scope.spawn(move || {
+            let hash = move || {
                 for (buffer, span) in to_hash {
                     let bytes = &buffer[span];
                     hashing.iter_mut().for_each(|hasher| hasher.update(bytes));
                     let _ = empty.send(buffer);
                 }
-            });
+            };
+            thread::Builder::new().spawn_scoped(scope, hash)?;
             each_span(end, stop, &mut |offset| {
                 let mut buffer = to_fill.recv().map_err(io::Error::other)?;
                 let span = read_span(file, engine, &mut buffer, offset)?;

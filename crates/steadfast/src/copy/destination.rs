@@ -12,6 +12,7 @@ use steadfast_sys::file::{Dir, Draft, Status};
 use steadfast_sys::storage::volume;
 
 use crate::belongings::{Belongings, Trust};
+use crate::beneath;
 use crate::error::Error;
 use crate::known::SeenFile;
 use crate::manifest::folded;
@@ -46,29 +47,76 @@ pub(super) struct Destination {
     hasher: RandomState,
 }
 
+/// What is done about a destination that is absent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Absent {
+    /// It is made.
+    Made,
+    /// It is judged by the directory above it.
+    Foreseen,
+}
+
+/// Opens the root of a destination, or the directory above it. Returns it with its path.
+fn root_of<'a>(path: &'a Path, within: &[PathBuf], absent: Absent) -> io::Result<(Dir, &'a Path)> {
+    if within.is_empty() {
+        return match Status::of_link(path) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                let (above, name) = Dir::parent_of(path)?;
+                let parent = path.parent().filter(|it| !it.as_os_str().is_empty());
+                made(above, &name, path, (parent.unwrap_or(Path::new(".")), absent))
+            }
+            found => found.and_then(|_| Ok((Dir::open(path)?, path))),
+        };
+    }
+    match beneath::directory_within(within, path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            let above = path.parent().ok_or(error)?;
+            let dir = beneath::directory_within(within, above)?;
+            made(dir, path.file_name().unwrap_or_default(), path, (above, absent))
+        }
+        found => found.map(|dir| (dir, path)),
+    }
+}
+
+fn made<'a>(
+    above: Dir,
+    name: &OsStr,
+    path: &'a Path,
+    (parent, absent): (&'a Path, Absent),
+) -> io::Result<(Dir, &'a Path)> {
+    match absent {
+        Absent::Made => Ok((above.make_dir(name)?, path)),
+        Absent::Foreseen => Ok((above, parent)),
+    }
+}
+
 /// The most directories that are kept open.
 const DIRS_MAX: usize = 64;
 
 impl Destination {
-    /// Opens a destination, and makes it if it is absent.
+    /// Opens a destination. It is reached by names alone from one of the directories `within`, if
+    /// there are any.
     ///
     /// # Errors
     /// If it is no directory, or nothing can be written there.
-    pub(super) fn open(path: &Path) -> Result<Destination, Error> {
+    pub(super) fn open(
+        path: &Path,
+        within: &[PathBuf],
+        absent: Absent,
+    ) -> Result<Destination, Error> {
         let open = || {
-            match Status::of_link(path) {
-                Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                    let (above, name) = Dir::parent_of(path)?;
-                    above.make_dir(&name)?;
-                }
-                found => drop(found?),
+            let (root, opened) = root_of(path, within, absent)?;
+            let root = Arc::new(root);
+            let volume = volume(opened)?;
+            let held = HeldPath::of(opened, root.to_file()?)?;
+            let device = Device::of(opened)?;
+            if !held.is_here() {
+                return Err(io::Error::other("another folder is there by now"));
             }
-            let root = Arc::new(Dir::open(path)?);
-            let volume = volume(path)?;
             Ok::<_, io::Error>(Destination {
                 path: path.to_owned(),
-                device: Device::of(path)?,
-                held: HeldPath::of(path, root.to_file()?)?,
+                device,
+                held,
                 file_system: volume.file_system,
                 free_bytes: volume.free_bytes,
                 folds_case: takes_for_one(&root, ".steadfast-case.draft", ".STEADFAST-case.draft")?,
@@ -97,12 +145,18 @@ impl Destination {
     /// Returns whether its path and that of a copy beneath it lead to the file that was proved.
     pub(super) fn has(&self, relative: &Path, proved: &Status) -> bool {
         let same = |now: Status| self.identity(&now) == self.identity(proved);
-        self.is_here() && crate::beneath::status(&self.path, relative).is_ok_and(same)
+        self.is_here() && beneath::status(&self.path, relative).is_ok_and(same)
     }
 
     /// Returns what tells a file there from others.
     pub(super) fn identity(&self, status: &Status) -> FileIdentity {
         FileIdentity::of(SeenFile::of(status), Some(&self.device))
+    }
+
+    /// Returns what tells a copy from other files, until the end of the run.
+    pub(super) fn copy_identity(&self, copy: &Status, source: &Status) -> FileIdentity {
+        let identity = self.identity(copy);
+        if source.links > 1 { identity.of_linked() } else { identity }
     }
 
     /// Says why it cannot hold a file, if that is known.
@@ -173,18 +227,30 @@ impl Destination {
         Ok(dir)
     }
 
-    /// Makes a further name of a file beneath the root. Returns its status, and whether it was
-    /// there before.
-    pub(super) fn link(&self, first: &Path, dir: &Dir, name: &OsStr) -> io::Result<(Status, bool)> {
+    /// Makes a further name of a copy that was proved beneath the root. Returns its status, and
+    /// whether it was there before.
+    ///
+    /// # Errors
+    /// Whatever the system says; `AlreadyExists` if another file has the first or the new name.
+    pub(super) fn link(
+        &self,
+        (first, proved): (&Path, &Status),
+        dir: &Dir,
+        name: &OsStr,
+    ) -> io::Result<(Status, bool)> {
         let parent = self.open_dir(first.parent().unwrap_or(Path::new("")))?;
         let first = first.file_name().unwrap_or_default();
+        let is_proved = |it: &Status| (it.device, it.inode) == (proved.device, proved.inode);
+        if !is_proved(&parent.status_of(first)?) {
+            return Err(io::ErrorKind::AlreadyExists.into());
+        }
         let was_there = match parent.link_to(first, dir, name) {
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => true,
             linked => linked.map(|()| false)?,
         };
-        let (one, other) = (parent.status_of(first)?, dir.status_of(name)?);
-        match (one.device, one.inode) == (other.device, other.inode) {
-            true => self.flush().map(|()| (other, was_there)),
+        let now = dir.status_of(name)?;
+        match is_proved(&now) {
+            true => self.flush().map(|()| (now, was_there)),
             false => Err(io::ErrorKind::AlreadyExists.into()),
         }
     }

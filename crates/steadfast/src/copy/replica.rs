@@ -19,6 +19,10 @@ use crate::safe::{Device, Grade, UncachedFile};
 use crate::store::xattr::Xattr;
 use crate::store::{Replaces, Store as _, StoredTag};
 
+/// Somebody else may have made the source: rights to act as its owner are not for whoever has a
+/// copy.
+const UNASKED: Trust = Trust::Record { with_special: false };
+
 /// How often a draft that reads back wrong is written again.
 const REWRITES_MAX: u32 = 2;
 
@@ -46,7 +50,7 @@ pub(super) struct ProvedReplica {
 }
 
 impl ProvedReplica {
-    /// Makes a further name of a copy that was proved.
+    /// A further name of a copy that was proved.
     pub(super) fn linked(grade: Grade, status: Status, was_there: bool) -> ProvedReplica {
         ProvedReplica { grade, status, was_there, rewrites: 0, withheld: Vec::new() }
     }
@@ -181,11 +185,12 @@ fn prove_draft(
         write_again(&draft, original).map_err(system("write the copy again"))?;
     };
     let withheld = give(&draft, original)?;
-    let status =
-        draft.to_file().and_then(|file| file.status()).map_err(system("prove the copy"))?;
+    let file = draft.to_file().map_err(system("prove the copy"))?;
     let dir = Arc::clone(draft.dir());
     let named = draft.publish_flushed(&dir, name, Existing::Keep);
     named.map_err(system("name the copy"))?;
+    // Its new name changed the change time.
+    let status = file.status().map_err(system("prove the copy"))?;
     Ok(ProvedReplica { grade, status, was_there: false, rewrites, withheld })
 }
 
@@ -223,6 +228,6 @@ fn give(draft: &Draft, original: &Original<'_>) -> Result<Vec<Withheld>, FileErr
             all.without_tags()
         }
     };
-    withheld.extend(all.give_to(&file, original.relative, Trust::Own));
+    withheld.extend(all.give_to(&file, original.relative, UNASKED));
     Ok(withheld)
 }

@@ -27,7 +27,8 @@ PRAGMA cache_size = -32768;
 CREATE TABLE files (
   number INTEGER PRIMARY KEY, dir BLOB NOT NULL, name BLOB NOT NULL, length INTEGER NOT NULL,
   device INTEGER NOT NULL, inode INTEGER NOT NULL, seconds INTEGER NOT NULL,
-  nanoseconds INTEGER NOT NULL, trouble TEXT, found INTEGER NOT NULL DEFAULT 0
+  nanoseconds INTEGER NOT NULL, changed INTEGER NOT NULL, trouble TEXT,
+  found INTEGER NOT NULL DEFAULT 0
 );
 CREATE TABLE digests (
   number INTEGER NOT NULL, algorithm TEXT NOT NULL, digest BLOB NOT NULL,
@@ -37,7 +38,8 @@ CREATE TABLE held (
   archive INTEGER NOT NULL, dir BLOB NOT NULL, name BLOB NOT NULL, algorithm TEXT NOT NULL,
   digest BLOB NOT NULL, length INTEGER NOT NULL, seconds INTEGER NOT NULL,
   nanoseconds INTEGER NOT NULL, device INTEGER NOT NULL DEFAULT -1,
-  inode INTEGER NOT NULL DEFAULT -1, checked INTEGER NOT NULL DEFAULT 0
+  inode INTEGER NOT NULL DEFAULT -1, changed INTEGER NOT NULL DEFAULT 0,
+  checked INTEGER NOT NULL DEFAULT 0
 );
 BEGIN";
 
@@ -91,6 +93,8 @@ pub(crate) struct SeenFile {
     pub(crate) inode: u64,
     pub(crate) length: u64,
     pub(crate) mtime: Timestamp,
+    /// The change time in nanoseconds, only to be compared.
+    pub(crate) changed: i64,
 }
 
 impl SeenFile {
@@ -100,14 +104,17 @@ impl SeenFile {
         inode: u64::MAX - 1,
         length: 0,
         mtime: Timestamp { seconds: 0, nanoseconds: 0 },
+        changed: 0,
     };
 
     pub(crate) fn of(status: &Status) -> SeenFile {
-        let Status { device, inode, length, mtime, .. } = *status;
-        SeenFile { device, inode, length, mtime }
+        let Status { device, inode, length, mtime, ctime, .. } = *status;
+        let changed = ctime.seconds.wrapping_mul(1_000_000_000) + i64::from(ctime.nanoseconds);
+        SeenFile { device, inode, length, mtime, changed }
     }
 
-    /// Reads length, device, inode, seconds and nanoseconds, of which the first column is `at`.
+    /// Reads length, device, inode, the two parts of the modification time, and the change time,
+    /// of which the first column is `at`.
     fn at(row: &Row<'_>, at: usize) -> rusqlite::Result<SeenFile> {
         let number = |at| Ok::<u64, rusqlite::Error>(row.get::<_, i64>(at)?.cast_unsigned());
         Ok(SeenFile {
@@ -115,6 +122,7 @@ impl SeenFile {
             device: number(at + 1)?,
             inode: number(at + 2)?,
             mtime: Timestamp { seconds: row.get(at + 3)?, nanoseconds: row.get(at + 4)? },
+            changed: row.get(at + 5)?,
         })
     }
 }
@@ -208,8 +216,8 @@ impl Worklist {
         let (dir, name) = split(path);
         let insert = || {
             let sql = "INSERT INTO files \
-                       (dir, name, length, device, inode, seconds, nanoseconds, trouble) \
-                       VALUES (?, ?, ?, ?, ?, ?, ?, ?)";
+                       (dir, name, length, device, inode, seconds, nanoseconds, changed, trouble) \
+                       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)";
             let mut statement = self.db.prepare_cached(sql)?;
             let (device, inode) = (seen.device.cast_signed(), seen.inode.cast_signed());
             let (length, time) = (seen.length.cast_signed(), seen.mtime);
@@ -221,6 +229,7 @@ impl Worklist {
                 inode,
                 time.seconds,
                 time.nanoseconds,
+                seen.changed,
                 trouble
             ])?;
             for (algorithm, digest) in digests {
@@ -357,10 +366,12 @@ impl Worklist {
 
     /// Notes the inode at a place, or removes the place: its record describes nothing there.
     pub(super) fn settle(&self, row: i64, there: Option<&Status>) -> Result<(), Error> {
-        let settle = || match there.map(identity) {
-            Some((device, inode)) => {
-                let sql = "UPDATE held SET device = ?, inode = ?, checked = 1 WHERE rowid = ?";
-                self.db.prepare_cached(sql)?.execute(params![device, inode, row])
+        let settle = || match there.map(SeenFile::of) {
+            Some(SeenFile { device, inode, changed, .. }) => {
+                let sql = "UPDATE held SET device = ?, inode = ?, changed = ?, checked = 1 \
+                           WHERE rowid = ?";
+                let (device, inode) = (device.cast_signed(), inode.cast_signed());
+                self.db.prepare_cached(sql)?.execute(params![device, inode, changed, row])
             }
             None => self.db.prepare_cached("DELETE FROM held WHERE rowid = ?")?.execute([row]),
         };
@@ -394,7 +405,7 @@ impl Worklist {
             let mut statement = self.db.prepare(&format!(
                 "SELECT f.number, f.dir, f.name, f.trouble, h.archive, h.dir, h.name, \
                  d.algorithm, d.digest, f.length, f.device, f.inode, f.seconds, f.nanoseconds, \
-                 h.length, h.device, h.inode, h.seconds, h.nanoseconds \
+                 f.changed, h.length, h.device, h.inode, h.seconds, h.nanoseconds, h.changed \
                  FROM files AS f LEFT JOIN digests AS d ON d.number = f.number \
                  LEFT JOIN held AS h ON {SAME} ORDER BY f.number"
             ))?;
@@ -428,7 +439,7 @@ impl Worklist {
                     true => file.places.push(WantedPlace {
                         archive: archive as usize,
                         path: joined(row, 5)?,
-                        seen: SeenFile::at(row, 14)?,
+                        seen: SeenFile::at(row, 15)?,
                     }),
                     false => file.more += 1,
                 }
@@ -452,10 +463,6 @@ fn digest_of(tag: Option<&Tag>) -> Option<(Algorithm, &Digest)> {
 fn split(path: &Path) -> (&[u8], &[u8]) {
     let dir = path.parent().unwrap_or(Path::new("")).as_os_str().as_bytes();
     (dir, path.file_name().unwrap_or_default().as_bytes())
-}
-
-fn identity(status: &Status) -> (i64, i64) {
-    (status.device.cast_signed(), status.inode.cast_signed())
 }
 
 /// Returns the tag of a file if nothing changed the file since.

@@ -145,7 +145,7 @@ fn bring_up_to_date(
     let listed = stale_paths.into_iter().map(|path| place.root().join(path));
     let listed: Vec<PathBuf> = listed.filter(|path| !is_gone(path)).collect();
     if !listed.is_empty() {
-        let within = Some(place.root().to_owned());
+        let within = vec![place.root().to_owned()];
         walk(&Selection { listed, within, ..Selection::default() }, &mut maker, &mut planner)?;
     }
     let made = maker.end(planner)?;

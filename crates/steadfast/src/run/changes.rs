@@ -222,7 +222,7 @@ pub(crate) fn to_be_accepted(
         all.iter().any(|one| real_of(one).is_some_and(|one| path.starts_with(one)))
     };
     listed.retain(is_selected);
-    let chosen = Selection { roots: Vec::new(), listed, within: Some(root), ..selection.clone() };
+    let chosen = Selection { roots: Vec::new(), listed, within: vec![root], ..selection.clone() };
     Ok(Some(chosen).filter(|_| is_whole))
 }
 

@@ -187,7 +187,7 @@ fn passed_over(verb: Verb, selection: &Selection, options: &Options) -> Vec<Noti
     let mut last_parent = None;
     for path in selection.roots.iter().chain(&selection.listed).filter(|_| uses) {
         if last_parent != Some(path.parent()) || path.is_dir() {
-            let passed = Catalogue::passed_over(selection.within.as_ref().unwrap_or(path));
+            let passed = Catalogue::passed_over(selection.within.first().unwrap_or(path));
             notices
                 .extend(passed.into_iter().filter(|it| !notices.contains(it)).collect::<Vec<_>>());
         }
@@ -267,7 +267,7 @@ fn nearest(selection: &Selection) -> Result<Option<PathBuf>, Error> {
             continue;
         }
         last_parent = (!is_root).then(|| path.parent());
-        let found = match &selection.within {
+        let found = match selection.within.iter().find(|root| path.starts_with(root)) {
             Some(root) => Catalogue::find_beneath(root, path),
             None => Catalogue::find(path),
         };

@@ -117,6 +117,11 @@ impl Device {
         self.keeps_inodes
     }
 
+    /// Returns whether files there have a change time that only a change sets.
+    pub(super) fn keeps_change_times(&self) -> bool {
+        self.keeps_inodes && !self.is_server
+    }
+
     /// Returns the names of the devices, for a report.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         self.names.iter().map(String::as_str)

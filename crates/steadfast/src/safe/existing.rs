@@ -135,7 +135,8 @@ pub fn safe(
     let mut listener = NoticesOnly { monitor, failed: &mut failed };
     let search = Search { archives: &request.archives, reads_all: true };
     let media = options.clone().with(|options| options.reading.from = ReadFrom::Media);
-    let held = held_folders(selection.roots.iter().chain(&request.archives));
+    let sources = selection.roots.iter().chain(&selection.listed);
+    let held = held_folders(sources.chain(&request.archives));
     let (list, archives) = matched(selection, &search, &media, &mut found, &mut listener)?;
     let mut summary =
         SafeSummary { skipped: found.skipped, bytes_read: found.bytes_read, ..Default::default() };

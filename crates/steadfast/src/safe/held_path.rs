@@ -57,13 +57,22 @@ pub(crate) struct FileIdentity {
     pub(crate) inode: Option<u64>,
     pub(crate) length: u64,
     pub(crate) mtime: Timestamp,
+    /// Programs can set the modification time. `None` where the change time is not kept either.
+    changed: Option<i64>,
 }
 
 impl FileIdentity {
     /// Returns the identity of a file on a device; an unknown one may number files anew.
     pub(crate) fn of(seen: SeenFile, device: Option<&Device>) -> FileIdentity {
         let inode = device.filter(|it| it.keeps_inodes()).map(|_| seen.inode);
-        FileIdentity { device: seen.device, inode, length: seen.length, mtime: seen.mtime }
+        let changed = device.filter(|it| it.keeps_change_times()).map(|_| seen.changed);
+        let SeenFile { device, length, mtime, .. } = seen;
+        FileIdentity { device, inode, length, mtime, changed }
+    }
+
+    /// Returns the identity of a file that gets or loses names, which changes the change time.
+    pub(crate) fn of_linked(self) -> FileIdentity {
+        FileIdentity { changed: None, ..self }
     }
 }
 

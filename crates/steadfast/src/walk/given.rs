@@ -19,8 +19,8 @@ use crate::beneath;
 /// The paths given so far.
 #[derive(Default)]
 pub(super) struct Given {
-    /// The directory that must contain every path that is not followed, reached by names alone.
-    within: Option<PathBuf>,
+    /// The directories that must contain every path that is not followed, reached by names alone.
+    within: Vec<PathBuf>,
     directories: HashSet<Identity>,
     /// Hashes of 128 bits instead of paths, so that a list of millions fits in memory.
     files: HashSet<u128>,
@@ -41,17 +41,18 @@ pub(super) struct Parent {
 
 impl Given {
     /// Makes an empty set of paths.
-    pub(super) fn new(within: Option<&Path>) -> Given {
-        Given { within: within.map(Path::to_owned), ..Given::default() }
+    pub(super) fn new(within: &[PathBuf]) -> Given {
+        Given { within: within.to_owned(), ..Given::default() }
     }
 
     /// Returns what a path names; a link is `followed` or taken as itself.
     pub(super) fn root_at(&mut self, path: &Path, followed: bool) -> io::Result<GivenRoot> {
+        let followed = followed || self.within.iter().any(|root| root == path);
         // A parent that may be entered but not listed cannot be opened, although the path itself
         // can.
         let parent = path.file_name().map(|name| self.parent(path, name));
         let parent = match parent {
-            Some(Err(error)) if self.within.is_some() && !followed => return Err(error),
+            Some(Err(error)) if !self.within.is_empty() && !followed => return Err(error),
             parent => parent.and_then(Result::ok),
         };
         let status = match &parent {
@@ -105,9 +106,9 @@ impl Given {
             return Ok(Parent { name: name.to_owned(), ..last.clone() });
         }
         let opened = if parent.as_os_str().is_empty() { Path::new(".") } else { parent };
-        let dir = match &self.within {
-            Some(root) => beneath::directory(root, below(opened, root)?)?,
-            None => Dir::open(opened)?,
+        let dir = match self.within.is_empty() {
+            false => beneath::directory_within(&self.within, opened)?,
+            true => Dir::open(opened)?,
         };
         let identity = identity(&dir.status()?);
         let name = name.to_owned();
@@ -115,10 +116,4 @@ impl Given {
         self.last = Some(found.clone());
         Ok(found)
     }
-}
-
-/// Returns a path relative to a directory above it.
-fn below<'a>(path: &'a Path, root: &Path) -> io::Result<&'a Path> {
-    let refused = || io::Error::new(io::ErrorKind::InvalidInput, "the path is not within the root");
-    path.strip_prefix(root).map_err(|_| refused())
 }

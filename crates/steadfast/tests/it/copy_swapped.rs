@@ -4,8 +4,8 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use steadfast::copy::{CopiedFile, CopyMonitor, CopyRequest, copy};
-use steadfast::safe::{Grade, SafeFile, SafeMonitor, SafeRequest, SafeRule, safe};
+use steadfast::copy::{CopiedFile, CopyMonitor, CopyRequest, copy, plan_copy};
+use steadfast::safe::{Grade, Lack, SafeFile, SafeMonitor, SafeRequest, SafeRule, safe};
 use steadfast::{Notice, Options, Selection};
 
 use crate::tree::Tree;
@@ -79,7 +79,7 @@ fn copy_all(from: &Path, to: &Path) {
 }
 
 /// What happens while a run is at work, and whether the answer can still be yes.
-const HAPPENINGS: [(&str, bool); 8] = [
+const HAPPENINGS: [(&str, bool); 9] = [
     ("nothing", true),
     ("above/to", false),
     ("above", false),
@@ -88,6 +88,7 @@ const HAPPENINGS: [(&str, bool); 8] = [
     ("card/sub", false),
     ("a new file", false),
     ("an edited file", false),
+    ("a file whose date was kept", false),
 ];
 
 fn happen(root: &Path, what: &str) {
@@ -95,8 +96,17 @@ fn happen(root: &Path, what: &str) {
         "nothing" => {}
         "a new file" => fs::write(root.join("card/sub/new"), "new").unwrap(),
         "an edited file" => fs::write(root.join("card/a"), "edited").unwrap(),
+        "a file whose date was kept" => edit_secretly(&root.join("card/a")),
         path => exchange(root, path),
     }
+}
+
+/// Changes contents, and keeps length and modification time.
+fn edit_secretly(path: &Path) {
+    let status = fs::metadata(path).unwrap();
+    fs::write(path, vec![0; status.len() as usize]).unwrap();
+    let file = fs::File::options().write(true).open(path).unwrap();
+    file.set_modified(status.modified().unwrap()).unwrap();
 }
 
 #[test]
@@ -122,6 +132,70 @@ fn a_copy_is_about_the_paths_that_were_named() {
             assert_eq!(summary.exit_status().is_fine(), expected, "{what} {moves}");
         }
     }
+}
+
+#[test]
+fn a_file_that_changes_before_it_is_removed_stays() {
+    for linked in [false, true] {
+        let tree = card();
+        let root = tree.path().to_owned();
+        if linked {
+            fs::hard_link(root.join("card/sub/c"), root.join("card/sub/e")).unwrap();
+        }
+        let request = CopyRequest::to([root.join("above/to")]).with(|request| {
+            request.rule = SafeRule { copies: 1, ..SafeRule::default() };
+            request.moves = true;
+        });
+        let mut disturb = || edit_secretly(&root.join("card/sub/c"));
+        let mut monitor = Disturber { disturb: &mut disturb, files: 0, is_proved: true };
+        let selection = Selection::of([root.join("card")]);
+        let summary = copy(&selection, &request, &Options::default(), &mut monitor).unwrap();
+        assert!(!summary.answer.is_yes() && !summary.exit_status().is_fine(), "{summary:?}");
+        assert_eq!(fs::read(root.join("card/sub/c")).unwrap(), [0; 10]);
+        if monitor.is_proved {
+            assert!(!root.join("card/sub/d").exists(), "{summary:?}");
+            assert!(summary.answer.lacks().any(|(lack, _)| lack == Lack::Changed), "{summary:?}");
+        }
+    }
+}
+
+#[test]
+fn paths_that_were_not_typed_follow_no_link_and_a_plan_makes_nothing() {
+    let tree = card();
+    let root = tree.path().to_owned();
+    let outside = tempfile::tempdir().unwrap();
+    std::os::unix::fs::symlink(outside.path(), root.join("way-out")).unwrap();
+    fs::write(outside.path().join("secret"), "secret").unwrap();
+    let selection = |source: &str| {
+        Selection::default().with(|selection| {
+            selection.listed = vec![root.join(source)];
+            selection.within = vec![root.clone()];
+        })
+    };
+    let mut quiet = Disturber { disturb: &mut || (), files: 0, is_proved: true };
+    let plan = |to: &str, quiet: &mut Disturber<'_>| {
+        let request = CopyRequest::to([root.join(to)]);
+        plan_copy(&selection("card"), &request, &Options::default(), quiet)
+    };
+    let planned = plan("above/new", &mut quiet).unwrap();
+    assert_eq!((planned.files, planned.free_bytes.len()), (4, 1));
+    assert_eq!(fs::read_dir(root.join("above")).unwrap().count(), 0, "a plan makes nothing");
+    for to in ["way-out", "way-out/new", "above/none/new"] {
+        assert!(plan(to, &mut quiet).is_err(), "{to}");
+        let request = CopyRequest::to([root.join(to)]);
+        let copied = copy(&selection("card"), &request, &Options::default(), &mut quiet);
+        assert!(copied.is_err(), "{to}");
+    }
+    let outside_of_all = CopyRequest::to([outside.path().join("new")]);
+    assert!(copy(&selection("card"), &outside_of_all, &Options::default(), &mut quiet).is_err());
+    assert_eq!(fs::read_dir(outside.path()).unwrap().count(), 1);
+    let request = CopyRequest::to([root.join("above/new")]);
+    for source in ["way-out", "way-out/secret"] {
+        let summary = copy(&selection(source), &request, &Options::default(), &mut quiet).unwrap();
+        assert!(summary.files == 0 && !summary.answer.is_yes(), "{source}: {summary:?}");
+    }
+    let summary = copy(&selection("card"), &request, &Options::default(), &mut quiet).unwrap();
+    assert_eq!(summary.copied, 4, "{summary:?}");
 }
 
 #[test]

@@ -133,7 +133,7 @@ fn what_lies_within_is_reached_by_names_alone() {
     let hash = |path: &str| {
         let selection = Selection::default().with(|selection| {
             selection.listed = vec![tree.at(path)];
-            selection.within = Some(tree.path().to_owned());
+            selection.within = vec![tree.path().to_owned()];
         });
         run_on(Verb::hash(), &selection, &Options::default())
     };

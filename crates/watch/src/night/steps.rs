@@ -342,7 +342,7 @@ impl<S: NightSurface> Night<'_, S> {
     fn listed(&self, files: Vec<PathBuf>) -> Selection {
         Selection::default().with(|selection| {
             selection.listed = files;
-            selection.within = Some(self.schedule.directory.clone());
+            selection.within = vec![self.schedule.directory.clone()];
         })
     }
 
