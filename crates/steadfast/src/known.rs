@@ -98,7 +98,8 @@ pub struct KnownContents {
     pub trouble: Option<String>,
 }
 
-/// A folder whose files are all in one folder of an archive, under the same names.
+/// A folder whose files, those beneath it too, are all in one folder of an archive, at the same
+/// paths.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct SameFolder {
@@ -181,7 +182,7 @@ pub fn known(
     let mut summary = KnownSummary::default();
     let search = Search { archives, reads_all: false };
     let found = matched(selection, &search, options, &mut summary, monitor)?;
-    report(&found, options, &mut summary, monitor)?;
+    report(&found, &selection.roots, (options, &mut summary), monitor)?;
     summary.elapsed_ns = start.elapsed().as_nanos() as u64;
     Ok(summary)
 }
@@ -218,7 +219,7 @@ pub fn known_contents(
     for algorithm in strong {
         find_places((&mut list, &archives), algorithm, &[], &mut summary)?;
     }
-    report(&(list, archives), options, &mut summary, monitor)?;
+    report(&(list, archives), &[PathBuf::new()], (options, &mut summary), monitor)?;
     summary.elapsed_ns = start.elapsed().as_nanos() as u64;
     Ok(summary)
 }
@@ -226,8 +227,8 @@ pub fn known_contents(
 /// Passes on what was found, and counts it.
 fn report(
     (list, archives): &(Worklist, Vec<Archive>),
-    options: &Options,
-    summary: &mut KnownSummary,
+    roots: &[PathBuf],
+    (options, summary): (&Options, &mut KnownSummary),
     monitor: &mut dyn KnownMonitor,
 ) -> Result<(), Error> {
     let tell = |notice: Notice, summary: &mut KnownSummary, to: &mut dyn KnownMonitor| {
@@ -256,7 +257,7 @@ fn report(
             summary.count(&file);
             monitor.file(&file);
         })?;
-        folders::each(list, archives, &mut |folder| monitor.folder(&folder))?;
+        folders::each(list, archives, roots, &mut |folder| monitor.folder(&folder))?;
     }
     if summary.files.iter().sum::<u64>() == 0 && !summary.interrupted {
         let notice = Notice::failure("no file was found");

@@ -48,6 +48,40 @@ fn contents_are_found_under_any_name_and_the_rest_is_nowhere_else() {
 }
 
 #[test]
+fn a_folder_is_the_same_with_all_that_is_beneath_it() {
+    let tree = Tree::new()
+        .file("card/DCIM/100/1", b"first")
+        .file("card/DCIM/101/2", b"second")
+        .file("card/DCIM/101/deep/3", b"third")
+        .file("card/misc/4", b"fourth")
+        .file("card/misc/only/5", b"fifth")
+        .file("archive/June/100/1", b"first")
+        .file("archive/June/101/2", b"second")
+        .file("archive/June/101/deep/3", b"third")
+        .file("archive/other/4", b"fourth");
+    tree.run(["init", "archive"]).succeeds();
+    let folders = |tree: &Tree| -> Vec<(String, String, u64, bool)> {
+        let objects = tree.run(["known", "--json", "card", "--in", "archive"]).ends(1).objects();
+        let folders = objects.iter().filter(|object| object["folder"].is_object());
+        let of = |object: &serde_json::Value, key: &str| {
+            let path = object[key]["path"].as_str().unwrap().to_owned();
+            path.rsplit_once("archive/").map_or(path.clone(), |(_, down)| down.to_owned())
+        };
+        let row = |object: &serde_json::Value| {
+            let whole = object["whole"].as_bool().unwrap();
+            (of(object, "folder"), of(object, "same_as"), object["files"].as_u64().unwrap(), whole)
+        };
+        folders.map(row).collect()
+    };
+    let row = |path: &str, there: &str, files, whole| (path.into(), there.into(), files, whole);
+    assert_eq!(folders(&tree), [row("card/DCIM", "June", 3, true)], "misc has a file of its own");
+    fs::remove_dir_all(tree.path("card/misc/only")).unwrap();
+    fs::write(tree.path("card/new"), b"new").unwrap();
+    let expected = [row("card/DCIM", "June", 3, true), row("card/misc", "other", 1, true)];
+    assert_eq!(folders(&tree), expected);
+}
+
+#[test]
 fn a_record_counts_only_while_it_describes_what_is_there() {
     let tree = card_and_archive();
     tree.edit("archive/2026/1.jpg");

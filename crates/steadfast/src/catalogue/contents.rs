@@ -46,14 +46,17 @@ impl Catalogue {
         result.map_err(|fault| self.wrong(fault))
     }
 
-    /// Returns how many files the catalogue knows directly in a directory.
+    /// Returns how many files the catalogue knows beneath a directory.
     ///
     /// # Errors
     /// If the catalogue cannot be read.
-    pub(crate) fn files_directly_in(&self, path: &Path) -> Result<u64, CatalogueError> {
+    pub(crate) fn files_beneath(&self, path: &Path) -> Result<u64, CatalogueError> {
         let files = || {
             let Some(directory) = at_path(&self.db, path)? else { return Ok(0) };
-            let sql = "SELECT count(*) FROM entries WHERE directory = ? AND standing <> 6";
+            let sql = "WITH RECURSIVE down(id) AS (SELECT ? UNION \
+                       SELECT it.id FROM directories AS it JOIN down ON it.parent = down.id) \
+                       SELECT count(*) FROM down JOIN entries ON directory = down.id \
+                       WHERE standing <> 6";
             let count: i64 =
                 self.db.prepare_cached(sql)?.query_row([directory.id], |it| it.get(0))?;
             Ok(count.cast_unsigned())

@@ -100,10 +100,10 @@ impl Archive {
         self.is_mounted.then_some(&*self.root)
     }
 
-    /// Returns how many files it has directly in a directory, if a catalogue tells.
-    pub(super) fn files_in(&self, dir: &Path) -> Result<Option<u64>, Error> {
+    /// Returns how many files it has beneath a directory, if a catalogue tells.
+    pub(super) fn files_beneath(&self, dir: &Path) -> Result<Option<u64>, Error> {
         let Some(catalogue) = &self.catalogue else { return Ok(None) };
-        Ok(Some(catalogue.files_directly_in(dir)?))
+        Ok(Some(catalogue.files_beneath(dir)?))
     }
 
     /// Lists the files of an archive without a catalogue by their tags, if these are up to date.
