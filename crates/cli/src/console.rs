@@ -11,14 +11,15 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use steadfast::ExitStatus;
 use steadfast::Wakefulness;
-use steadfast::copy::{CopiedFile, CopyMonitor};
+use steadfast::copy::{CopiedFile, CopyMonitor, CopySummary};
 use steadfast::diff::{DiffMonitor, DiffSummary, PathPair};
 use steadfast::known::{KnownContents, KnownMonitor, KnownSummary, SameFolder};
-use steadfast::safe::{SafeFile, SafeMonitor};
+use steadfast::safe::{SafeFile, SafeMonitor, SafeSummary};
 use steadfast::{Event, Monitor, Notice, Progress, Summary};
 use steadfast_report::copy::CopyDocument;
 use steadfast_report::diff::DiffRenderer;
 use steadfast_report::known::KnownDocument;
+use steadfast_report::safe::SafeDocument;
 use steadfast_report::{Output, Renderer};
 
 use crate::args::OutputArgs;
@@ -227,20 +228,18 @@ impl KnownMonitor for Console<'_, KnownDocument> {
 }
 
 impl Console<'_, CopyDocument> {
-    /// Writes the end of a copy or a judgement, and returns the exit status.
+    /// Writes the end and returns the exit status.
     ///
     /// # Errors
     /// If it could not begin, or the answer could not be written.
-    pub(crate) fn finish<T>(
+    pub(crate) fn finish(
         mut self,
-        result: Result<T, steadfast::Error>,
-        end: fn(CopyDocument, &T, &mut Output),
-        status_of: fn(&T) -> ExitStatus,
+        result: Result<CopySummary, steadfast::Error>,
     ) -> anyhow::Result<ExitStatus> {
         let summary =
-            self.end(result, |document, summary, output| end(*document, summary, output))?;
+            self.end(result, |document, summary, output| document.end_of_copy(summary, output))?;
         self.outlet.finish()?;
-        Ok(status_of(&summary))
+        Ok(summary.exit_status())
     }
 }
 
@@ -258,9 +257,25 @@ impl CopyMonitor for Console<'_, CopyDocument> {
     }
 }
 
-impl SafeMonitor for Console<'_, CopyDocument> {
+impl Console<'_, SafeDocument> {
+    /// Writes the end and returns the exit status.
+    ///
+    /// # Errors
+    /// If it could not begin, or the answer could not be written.
+    pub(crate) fn finish(
+        mut self,
+        result: Result<SafeSummary, steadfast::Error>,
+    ) -> anyhow::Result<ExitStatus> {
+        let summary =
+            self.end(result, |document, summary, output| document.end(summary, output))?;
+        self.outlet.finish()?;
+        Ok(summary.exit_status())
+    }
+}
+
+impl SafeMonitor for Console<'_, SafeDocument> {
     fn file(&mut self, file: &SafeFile) {
-        self.render(|document, output| document.judged(file, output));
+        self.render(|document, output| document.file(file, output));
     }
 
     fn notice(&mut self, notice: &Notice) {

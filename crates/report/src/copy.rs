@@ -5,7 +5,7 @@
 use steadfast::Notice;
 use steadfast::copy::{CopiedFile, CopiedPlace, CopySummary};
 use steadfast::json::TagText;
-use steadfast::safe::{Grade, Lack, SafeAnswer, SafeFile, SafePlace, SafeRule, SafeSummary};
+use steadfast::safe::{Grade, Lack, SafeAnswer, SafeRule};
 
 use crate::json::{JsonObject, write_notice, write_object, write_summary};
 use crate::output::Output;
@@ -54,30 +54,6 @@ impl CopyDocument {
         }
     }
 
-    /// Appends a file whose copies were looked for.
-    pub fn judged(self, file: &SafeFile, output: &mut Output) {
-        if self.json {
-            let object = JsonObject::at(&file.path)
-                .field("length", file.length)
-                .field("places", file.places.iter().map(place_object).collect::<Vec<_>>())
-                .field("lack", file.lack.map(Lack::name))
-                .optional("error", file.trouble.as_deref());
-            return write_object(&object, &mut output.answer);
-        }
-        if let Some(lack) = file.lack {
-            let mut line = format!("{:<14}  {}", short(lack), escape::path(&file.path));
-            for place in &file.places {
-                let proof = place.grade.map_or("other contents", Grade::name);
-                line.push_str(&format!(
-                    "\n                  {} ({proof})",
-                    escape::path(&place.path)
-                ));
-            }
-            line.extend(file.trouble.iter().map(|it| format!("  ({})", escape::text(it))));
-            output.answer.extend_from_slice(format!("{line}\n").as_bytes());
-        }
-    }
-
     /// Appends a notice.
     pub fn notice(self, notice: &Notice, output: &mut Output) {
         match self.json {
@@ -95,6 +71,7 @@ impl CopyDocument {
                 .field("exit_status", summary.exit_status())
                 .field("files", summary.files)
                 .field("copied", summary.copied)
+                .field("were_there", summary.were_there)
                 .field("removed", summary.removed)
                 .field("unproved", summary.unproved)
                 .field("elapsed_ns", summary.elapsed_ns);
@@ -103,8 +80,15 @@ impl CopyDocument {
         if !self.quiet {
             let files = counted(summary.files, "file", "files");
             let (size, time) = (self.units.bytes(summary.bytes), duration(summary.elapsed_ns));
-            let mut text =
-                format!("{files}, {size}: {} copied and proved in {time}", count(summary.copied));
+            let there = summary.were_there;
+            let mut words = Vec::new();
+            if there < summary.copied || there == 0 {
+                words.push(format!("{} copied and proved", count(summary.copied - there)));
+            }
+            if there > 0 {
+                words.push(format!("{} there before and proved", count(there)));
+            }
+            let mut text = format!("{files}, {size}: {} in {time}", words.join(", "));
             if summary.removed > 0 {
                 text.push_str(&format!(", {} removed from the source", count(summary.removed)));
             }
@@ -113,22 +97,7 @@ impl CopyDocument {
         self.write_last_line(&summary.answer, output);
     }
 
-    /// Appends the end of a judgement.
-    pub fn end_of_judgement(self, summary: &SafeSummary, output: &mut Output) {
-        if self.json {
-            let object = self
-                .summary_object(&summary.answer, summary.bytes)
-                .field("interrupted", summary.interrupted)
-                .field("exit_status", summary.exit_status())
-                .field("files", summary.answer.files())
-                .field("bytes_read", summary.bytes_read)
-                .field("elapsed_ns", summary.elapsed_ns);
-            return write_summary(&object, &mut output.answer);
-        }
-        self.write_last_line(&summary.answer, output);
-    }
-
-    fn summary_object(self, answer: &SafeAnswer, bytes: u64) -> JsonObject<'static> {
+    pub(crate) fn summary_object(self, answer: &SafeAnswer, bytes: u64) -> JsonObject<'static> {
         let lacks: Vec<JsonObject<'static>> = answer
             .lacks()
             .map(|(lack, files)| {
@@ -143,7 +112,7 @@ impl CopyDocument {
             .field("bytes", bytes)
     }
 
-    fn write_last_line(self, answer: &SafeAnswer, output: &mut Output) {
+    pub(crate) fn write_last_line(self, answer: &SafeAnswer, output: &mut Output) {
         output.answer.extend_from_slice(format!("{}\n", self.last_line(answer)).as_bytes());
     }
 
@@ -196,22 +165,6 @@ impl CopyDocument {
             Lack::NotSeen => "not everything was seen".to_owned(),
         }
     }
-}
-
-fn short(lack: Lack) -> &'static str {
-    match lack {
-        Lack::NotCopied => "unreadable",
-        Lack::TooFew => "too few copies",
-        Lack::OneDevice => "one device",
-        Lack::NotTold => "not told apart",
-        Lack::FromServer => "from a server",
-        Lack::FromCache => "from a cache",
-        other => other.name(),
-    }
-}
-
-fn place_object(place: &SafePlace) -> JsonObject<'_> {
-    JsonObject::at(&place.path).field("proof", place.grade.map(Grade::name))
 }
 
 fn copied_object(file: &CopiedFile) -> JsonObject<'_> {

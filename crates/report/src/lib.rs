@@ -33,6 +33,7 @@ pub mod sums;
 pub mod diff;
 pub mod known;
 pub mod copy;
+pub mod safe;
 mod catalogue;
 pub mod history;
 pub mod audit;

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use steadfast::ExitStatus;
 use steadfast::safe::{SafeRequest, safe};
-use steadfast_report::copy::CopyDocument;
+use steadfast_report::safe::SafeDocument;
 
 use super::copy::{document, stoppable};
 use crate::args::SafeVerbArgs;
@@ -15,9 +15,9 @@ pub(super) fn run(args: &SafeVerbArgs) -> anyhow::Result<ExitStatus> {
     let options = stoppable(args.paths.walk.empty.choose(args.engine.options()))?;
     let request = SafeRequest::new(&args.archives, args.safe.rule());
     let output = args.answer.output();
-    let mut document = document("safe", args.answer, request.rule);
+    let mut document = SafeDocument::new(document("safe", args.answer, request.rule));
     let stop = Arc::clone(&options.controls.stop);
     let mut console = Console::new(&mut document, &output, Some(stop));
     let result = safe(&args.paths.selection()?, &request, &options, &mut console);
-    console.finish(result, CopyDocument::end_of_judgement, |summary| summary.exit_status())
+    console.finish(result)
 }

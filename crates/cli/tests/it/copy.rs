@@ -95,6 +95,44 @@ fn nothing_is_overwritten_and_what_is_there_is_read() {
 }
 
 #[test]
+fn a_further_name_of_a_file_is_none_of_another_that_has_the_place_of_the_first() {
+    let tree = card().file("to/card/a", b"mine");
+    fs::hard_link(tree.path("card/a"), tree.path("card/z")).unwrap();
+    copy(&tree, &["card", "to"], 2);
+    assert_eq!(fs::read(tree.path("to/card/a")).unwrap(), b"mine");
+    assert_eq!(fs::read(tree.path("to/card/z")).unwrap(), b"alpha");
+}
+
+#[test]
+fn what_was_there_is_not_called_copied_and_nobody_gets_set_id_rights() {
+    let tree = card();
+    fs::set_permissions(tree.path("card/a"), fs::Permissions::from_mode(0o6755)).unwrap();
+    let words = ["copy", "--copies", "1", "card", "to"];
+    let first = tree.run(words);
+    assert!(first.stdout().contains(": 3 copied and proved in "), "{first:?}");
+    assert!(first.stderr().contains("set-user-ID bit"), "{first:?}");
+    assert_eq!(fs::metadata(tree.path("to/card/a")).unwrap().mode() & 0o7777, 0o755);
+    let again = tree.run(words);
+    assert!(again.stdout().contains(": 3 there before and proved in "), "{again:?}");
+    fs::write(tree.path("card/new"), b"new").unwrap();
+    let more = tree.run(words);
+    let said = ": 1 copied and proved, 3 there before and proved in ";
+    assert!(more.stdout().contains(said), "{more:?}");
+}
+
+#[test]
+fn files_of_a_folder_that_lack_the_same_are_one_finding() {
+    let tree = card().file("card/sub/c", b"gamma").file("archive/x", b"other");
+    tree.run(["tag", "archive"]).succeeds();
+    let said = tree.run(["safe", "--copies", "1", "card", "--in", "archive"]).ends(1);
+    let line = "too few copies  card/sub/ (2 files)\n";
+    assert_eq!(said.stdout().matches(line).count(), 1, "{said:?}");
+    assert!(!said.stdout().contains("card/sub/c"), "{said:?}");
+    let objects = tree.run(["safe", "--json", "card", "--in", "archive"]).objects();
+    assert_eq!(of(&objects, "card/sub/c")["lack"], "too_few", "JSON has each");
+}
+
+#[test]
 fn a_corrupt_source_is_told_and_not_spread() {
     let tree = card();
     tree.run(["tag", "card"]).succeeds();

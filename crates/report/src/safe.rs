@@ -1,0 +1,143 @@
+//! The answer whether a source may be erased by copies that exist, as text and as JSON lines.
+//!
+//! In text, files of one folder that lack the same are one finding. Every name is escaped there.
+//! `docs/reference/copy.md` specifies the JSON form.
+
+use std::path::{Path, PathBuf};
+
+use steadfast::Notice;
+use steadfast::safe::{Grade, Lack, SafeFile, SafePlace, SafeSummary};
+
+use crate::copy::CopyDocument;
+use crate::escape;
+use crate::json::{JsonObject, write_object, write_summary};
+use crate::output::Output;
+use crate::units::counted;
+
+/// Appends what is said of copies that exist.
+#[derive(Clone, Debug)]
+pub struct SafeDocument {
+    words: CopyDocument,
+    /// The finding that the next file may belong to.
+    finding: Option<LackFinding>,
+}
+
+/// What files of one folder lack that come one after the other.
+#[derive(Clone, Debug)]
+struct LackFinding {
+    alike: LackingAlike,
+    first: SafeFile,
+    files: u64,
+}
+
+/// What files of one finding have in common.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct LackingAlike {
+    lack: Lack,
+    folder: PathBuf,
+    /// The folders of the places, and what was proved there.
+    places: Vec<(PathBuf, Option<Grade>)>,
+    trouble: Option<String>,
+}
+
+impl LackingAlike {
+    fn of(file: &SafeFile) -> Option<LackingAlike> {
+        let place = |place: &SafePlace| (folder_of(&place.path).to_owned(), place.grade);
+        Some(LackingAlike {
+            lack: file.lack?,
+            folder: folder_of(&file.path).to_owned(),
+            places: file.places.iter().map(place).collect(),
+            trouble: file.trouble.clone(),
+        })
+    }
+}
+
+impl SafeDocument {
+    /// Makes one with the words of `words`.
+    pub fn new(words: CopyDocument) -> SafeDocument {
+        SafeDocument { words, finding: None }
+    }
+
+    /// Appends a file whose copies were looked for.
+    pub fn file(&mut self, file: &SafeFile, output: &mut Output) {
+        if self.words.json {
+            let object = JsonObject::at(&file.path)
+                .field("length", file.length)
+                .field("places", file.places.iter().map(place_object).collect::<Vec<_>>())
+                .field("lack", file.lack.map(Lack::name))
+                .optional("error", file.trouble.as_deref());
+            return write_object(&object, &mut output.answer);
+        }
+        let alike = LackingAlike::of(file);
+        match &mut self.finding {
+            Some(finding) if Some(&finding.alike) == alike.as_ref() => finding.files += 1,
+            _ => {
+                self.end_finding(output);
+                let first = file.clone();
+                self.finding = alike.map(|alike| LackFinding { alike, first, files: 1 });
+            }
+        }
+    }
+
+    /// Appends a notice.
+    pub fn notice(&mut self, notice: &Notice, output: &mut Output) {
+        self.end_finding(output);
+        self.words.notice(notice, output);
+    }
+
+    /// Appends the end.
+    pub fn end(&mut self, summary: &SafeSummary, output: &mut Output) {
+        self.end_finding(output);
+        if self.words.json {
+            let object = self
+                .words
+                .summary_object(&summary.answer, summary.bytes)
+                .field("interrupted", summary.interrupted)
+                .field("exit_status", summary.exit_status())
+                .field("files", summary.answer.files())
+                .field("bytes_read", summary.bytes_read)
+                .field("elapsed_ns", summary.elapsed_ns);
+            return write_summary(&object, &mut output.answer);
+        }
+        self.words.write_last_line(&summary.answer, output);
+    }
+
+    fn end_finding(&mut self, output: &mut Output) {
+        let Some(LackFinding { alike, first, files }) = self.finding.take() else { return };
+        let shown = |path: &Path| match files {
+            1 => escape::path(path),
+            _ => format!("{}/", escape::path(folder_of(path))),
+        };
+        let mut text = format!("{:<14}  {}", short(alike.lack), shown(&first.path));
+        if files > 1 {
+            text.push_str(&format!(" ({})", counted(files, "file", "files")));
+        }
+        for place in &first.places {
+            let proof = place.grade.map_or("other contents", Grade::name);
+            text.push_str(&format!("\n                  {} ({proof})", shown(&place.path)));
+        }
+        text.extend(first.trouble.iter().map(|it| format!("  ({})", escape::text(it))));
+        text.push('\n');
+        output.answer.extend_from_slice(text.as_bytes());
+    }
+}
+
+fn folder_of(path: &Path) -> &Path {
+    path.parent().filter(|it| !it.as_os_str().is_empty()).unwrap_or(Path::new("."))
+}
+
+fn short(lack: Lack) -> &'static str {
+    match lack {
+        Lack::NotCopied => "unreadable",
+        Lack::TooFew => "too few copies",
+        Lack::OneDevice => "one device",
+        Lack::NotTold => "not told apart",
+        Lack::FromServer => "from a server",
+        Lack::FromCache => "from a cache",
+        other => other.name(),
+    }
+}
+
+fn place_object(place: &SafePlace) -> JsonObject<'_> {
+    JsonObject::at(&place.path).field("proof", place.grade.map(Grade::name))
+}
