@@ -44,6 +44,8 @@ pub(crate) struct CopyWish {
     pub(crate) sources: Vec<ServedPath>,
     /// Where copies go, or should be.
     pub(crate) places: Vec<ServedPath>,
+    /// Archives: what one of them has is not copied.
+    pub(crate) archives: Vec<ServedPath>,
     pub(crate) rule: SafeRule,
 }
 
@@ -98,6 +100,8 @@ pub(crate) struct CopyFindings {
     pub(crate) more_notices: u64,
     pub(crate) files: u64,
     pub(crate) bytes: u64,
+    /// Files that were not copied because archives have them.
+    pub(crate) known: u64,
     /// Whether it was stopped before its end.
     pub(crate) interrupted: bool,
     pub(crate) elapsed_ns: u64,
@@ -211,26 +215,39 @@ impl<'a> CopyListener<'a> {
         roots: &ServedRoots,
         trees: Option<PathBuf>,
     ) -> Result<Option<SafeAnswer>, String> {
-        let CopyWish { task, sources, places, rule } = &self.copy.wish;
-        let resolved = |place| resolve(roots, place);
-        let sources = sources.iter().map(resolved).collect::<Result<Vec<PathBuf>, String>>()?;
-        let is_new = |place: &ServedPath| match task {
-            CopyTask::Plan | CopyTask::Copy => resolve_new(roots, place),
-            CopyTask::Judge => resolve(roots, place),
+        let CopyWish { task, sources, places, archives, rule } = &self.copy.wish;
+        let all = |of: &[ServedPath]| -> Result<Vec<PathBuf>, String> {
+            of.iter().map(|it| resolve(roots, it)).collect()
         };
-        self.places = places.iter().map(is_new).collect::<Result<Vec<PathBuf>, String>>()?;
-        let selection = Selection::of(sources);
+        let listed = all(sources)?;
+        let archives = all(archives)?;
+        self.places = match task {
+            CopyTask::Judge => all(places)?,
+            // The library opens them, and refuses links.
+            CopyTask::Plan | CopyTask::Copy => places.iter().map(|it| roots.path(it)).collect(),
+        };
+        let of_roots = sources.iter().chain(places).map(|place| {
+            roots.root(place).map_err(|error| format!("{}: {error}", roots.shown(place)))
+        });
+        let within = of_roots.collect::<Result<Vec<PathBuf>, String>>()?;
+        let selection = Selection::default().with(|selection| {
+            selection.listed = listed;
+            selection.within = within;
+        });
         let options = Options::default().with(|options| {
             options.controls.stop = Arc::clone(&self.copy.control.stop);
             options.catalogue.trees = trees;
         });
-        let request = CopyRequest::to(self.places.clone()).with(|it| it.rule = *rule);
+        let request = CopyRequest::to(self.places.clone()).with(|it| {
+            it.rule = *rule;
+            it.unknown_in = archives;
+        });
         let failed = |error: steadfast::Error| escape::text(&error.to_string());
         match task {
             CopyTask::Plan => {
                 let plan = plan_copy(&selection, &request, &options, self).map_err(failed)?;
                 let found = &mut self.found;
-                (found.files, found.bytes) = (plan.files, plan.bytes);
+                (found.files, found.bytes, found.known) = (plan.files, plan.bytes, plan.known);
                 found.interrupted = plan.interrupted;
                 for (place, free) in found.places.iter_mut().zip(plan.free_bytes) {
                     place.free_bytes = Some(free);
@@ -241,6 +258,7 @@ impl<'a> CopyListener<'a> {
                 let summary = copy(&selection, &request, &options, self).map_err(failed)?;
                 let found = &mut self.found;
                 (found.files, found.bytes) = (summary.files, summary.bytes);
+                found.known = summary.known;
                 (found.interrupted, found.elapsed_ns) = (summary.interrupted, summary.elapsed_ns);
                 found.exit_status = summary.exit_status();
                 Ok(Some(summary.answer))
@@ -372,14 +390,5 @@ fn resolve(roots: &ServedRoots, place: &ServedPath) -> Result<PathBuf, String> {
     match path.canonicalize() {
         Ok(real) if real == path => Ok(path),
         _ => Err(format!("{shown}: a link is in its path")),
-    }
-}
-
-/// The same for a folder that may be new in one that is there.
-fn resolve_new(roots: &ServedRoots, place: &ServedPath) -> Result<PathBuf, String> {
-    let above = place.below.parent().map(|below| place.with(below));
-    match above.filter(|_| std::fs::symlink_metadata(roots.path(place)).is_err()) {
-        Some(above) => resolve(roots, &above).map(|_| roots.path(place)),
-        None => resolve(roots, place),
     }
 }

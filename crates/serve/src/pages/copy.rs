@@ -22,7 +22,7 @@ use crate::dates;
 use crate::fields::{NamedValues, encode};
 use crate::folders::name_of;
 use crate::icons::{bar, disc, drawn, icon, small_icon};
-use crate::layout::{Tab, framed};
+use crate::layout::{Tab, attachment, framed};
 use crate::live::{Live, LiveParts, follow, part, stand};
 use crate::refusal::Refusal;
 use crate::roots::ServedPath;
@@ -54,6 +54,7 @@ pub(super) fn routes() -> Router<Arc<App>> {
         .route("/safe", get(ask_safe).post(begin_safe))
         .route("/copy/{id}", get(show))
         .route("/copy/{id}/events", get(events))
+        .route("/copy/{id}/receipt", get(receipt))
         .route("/copy/{id}/stop", post(stop))
 }
 
@@ -132,6 +133,16 @@ fn asked(
                     p .small.soft {
                         "Each thing gets its own name in each place. A folder that is not there \
                          yet is made, in one that is."
+                    }
+                    details .fold open[chosen.texts("in").next().is_some()] {
+                        summary { (small_icon("chevron")) "Only what I do not have yet" }
+                        div .body.stack.tight {
+                            (choice(app, chosen, "in", "Leave out what one of these has"))
+                            p .small.soft {
+                                "By their records, which nobody reads: what is left out is not \
+                                 safe to erase until its copies were read."
+                            }
+                        }
                     }
                 }
                 (strictness(rule))
@@ -316,13 +327,13 @@ fn wished(app: &App, task: CopyTask, form: &NamedValues) -> Result<CopyWish, Str
         }
         Ok::<_, String>(found)
     };
-    let (sources, places) = (places("from")?, places("to")?);
+    let (sources, archives, places) = (places("from")?, places("in")?, places("to")?);
     match (sources.is_empty(), places.is_empty()) {
         (true, _) if task == CopyTask::Judge => Err("Choose what may be erased.".to_owned()),
         (true, _) => Err("Choose what is copied.".to_owned()),
         (_, true) if task == CopyTask::Judge => Err("Choose where copies should be.".to_owned()),
         (_, true) => Err("Choose where copies go.".to_owned()),
-        _ => Ok(CopyWish { task, sources, places, rule: rule_of(form) }),
+        _ => Ok(CopyWish { task, sources, places, archives, rule: rule_of(form) }),
     }
 }
 
@@ -338,6 +349,32 @@ async fn events(
 ) -> Result<Response, Refusal> {
     let copy = found(&app, &id)?;
     Ok(follow(&copy.control, visitor.session().cloned()))
+}
+
+/// The answer with what was proved where, as a text to keep.
+async fn receipt(
+    State(app): State<Arc<App>>,
+    extract::Path(id): extract::Path<String>,
+) -> Result<Response, Refusal> {
+    let copy = found(&app, &id)?;
+    let end = copy.control.snapshot().end.clone();
+    let Some(CopyEnd::Done(answer, found)) = end.as_deref() else { return Err(Refusal::NotFound) };
+    let wish = &copy.wish;
+    let mut text = format!("Steadfast, {}\n\n", units::moment(copy.begun));
+    let (files, bytes) = (units::counted(found.files, "file", "files"), found.bytes);
+    for place in &wish.sources {
+        text.push_str(&format!("From: {}\n", app.roots.shown(place)));
+    }
+    text.push_str(&format!("  {files}, {}\n", Units::Si.bytes(bytes)));
+    for (place, proofs) in wish.places.iter().zip(&found.places) {
+        text.push_str(&format!("{}: {}\n", place_word(wish.task), app.roots.shown(place)));
+        for (files, _, _, says) in proof_lines(proofs) {
+            text.push_str(&format!("  {} {says}\n", units::count(files)));
+        }
+    }
+    text.push_str(&format!("\n{}\n", wish.document().last_line(answer)));
+    let name = format!("receipt-{}.txt", copy.id);
+    Ok(attachment(&name, "text/plain; charset=utf-8", text.into_bytes()))
 }
 
 async fn stop(
@@ -509,6 +546,9 @@ impl CopyView<'_> {
                         (self.again(if found.interrupted { "Go on" } else { "Try again" }, ""))
                     }
                     @if self.copy.wish.task == CopyTask::Judge { (self.again("Ask again", "")) }
+                    a .button href=(format!("/copy/{}/receipt", self.copy.id)) {
+                        "Save the receipt"
+                    }
                     @if !is_yes { (self.change()) }
                 }
             }))
@@ -550,14 +590,18 @@ impl CopyView<'_> {
                 div {
                     h2 { "From: " (sources.join(", ")) }
                     p { (units::counted(found.files, "file", "files")) ", "
-                        (Units::Si.bytes(found.bytes)) }
+                        (Units::Si.bytes(found.bytes))
+                        @if found.known > 0 {
+                            "; " (units::count(found.known)) " more left out, because you have \
+                            them by the records"
+                        } }
                 }
             }
         }
     }
 
     fn place(&self, class: &str, place: &ServedPath, says: &str, proofs: Markup) -> Markup {
-        let word = if self.copy.wish.task == CopyTask::Judge { "In" } else { "To" };
+        let word = place_word(self.copy.wish.task);
         html! {
             div .line-item {
                 (disc("drive", class))
@@ -572,23 +616,13 @@ impl CopyView<'_> {
 
     /// A place, with what was proved there.
     fn proved(&self, place: &ServedPath, proofs: &PlaceProofs) -> Markup {
-        let PlaceProofs { medium, server, cache, none, were_there, rewritten, .. } = *proofs;
+        let PlaceProofs { medium, server, cache, none, .. } = *proofs;
         let class = if medium > 0 && none + cache + server == 0 { "good" } else { "warn" };
-        let lines = [
-            (medium, "good", "check", "read back from the drive itself"),
-            (server, "warn", "help", "as a server answers, maybe from its memory"),
-            (cache, "warn", "help", "read through a cache, not from the drive"),
-            (none, "warn", "missing", "not there, or not proved"),
-            (rewritten, "info", "copy", "written again, because they were read back wrong"),
-            (were_there, "info", "file", "were there before"),
-        ];
         let list = html! {
             ul .proof {
-                @for (files, class, sign, says) in lines {
-                    @if files > 0 {
-                        li { (drawn(sign, &format!("icon sm {class}")))
-                            (units::count(files)) " " (says) }
-                    }
+                @for (files, class, sign, says) in proof_lines(proofs) {
+                    li { (drawn(sign, &format!("icon sm {class}")))
+                        (units::count(files)) " " (says) }
                 }
             }
         };
@@ -607,6 +641,7 @@ impl CopyView<'_> {
                 (self.visitor.csrf())
                 @for place in &wish.sources { (hidden("from", &place.token())) }
                 @for place in &wish.places { (hidden("to", &place.token())) }
+                @for place in &wish.archives { (hidden("in", &place.token())) }
                 (hidden("copies", &copies.to_string()))
                 @if apart { (hidden("apart", "1")) }
                 @if servers { (hidden("servers", "1")) }
@@ -628,6 +663,7 @@ impl CopyView<'_> {
         let mut query = format!("copies={copies}");
         query.extend(wish.sources.iter().map(field("from")));
         query.extend(wish.places.iter().map(field("to")));
+        query.extend(wish.archives.iter().map(field("in")));
         query.push_str(if apart { "&apart=1" } else { "" });
         query.push_str(if servers { "&servers=1" } else { "" });
         let path = Question::of(wish.task).path();
@@ -648,10 +684,34 @@ impl CopyView<'_> {
         }
         words.extend(wish.rule.apart.then(|| "--apart".to_owned()));
         words.extend(wish.rule.servers.then(|| "--trust-servers".to_owned()));
+        if !wish.archives.is_empty() {
+            words.push("--unknown".to_owned());
+            words.extend(wish.archives.iter().map(|place| format!("--in {}", typed(place))));
+        }
         words.extend(wish.sources.iter().map(typed));
         words.extend(wish.places.iter().map(|place| format!("{option} {}", typed(place))));
         words.join(" ")
     }
+}
+
+fn place_word(task: CopyTask) -> &'static str {
+    if task == CopyTask::Judge { "In" } else { "To" }
+}
+
+/// How many files were proved at a place and how: with a colour, a sign and the words.
+fn proof_lines(
+    proofs: &PlaceProofs,
+) -> impl Iterator<Item = (u64, &'static str, &'static str, &'static str)> {
+    let PlaceProofs { medium, server, cache, none, were_there, rewritten, .. } = *proofs;
+    let lines = [
+        (medium, "good", "check", "read back from the drive itself"),
+        (server, "warn", "help", "as a server answers, maybe from its memory"),
+        (cache, "warn", "help", "read through a cache, not from the drive"),
+        (none, "warn", "missing", "not there, or not proved"),
+        (rewritten, "info", "copy", "written again, because they were read back wrong"),
+        (were_there, "info", "file", "were there before"),
+    ];
+    lines.into_iter().filter(|(files, ..)| *files > 0)
 }
 
 fn verdict(class: &str, sign: &str, title: &str, beneath: Markup) -> Markup {

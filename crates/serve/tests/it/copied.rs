@@ -64,6 +64,29 @@ fn a_copy_says_yes_only_with_copies_that_were_read_back() {
 }
 
 #[test]
+fn only_what_is_not_there_yet_is_copied_and_the_receipt_can_be_kept() {
+    let (served, browser) = card();
+    fs::write(served.at("two/elsewhere"), "alpha").unwrap();
+    browser.ended(&browser.run("tag", "0/two"));
+    let form = "from=0/card&to=0/one/new&in=0/two&copies=1";
+    let plan = ended(&browser, &browser.post("/copy", form));
+    assert!(plan.contains("1 file (4 B) would be copied") && plan.contains("1 more left out"));
+    assert!(plan.contains("name=\"in\"") && !served.at("one/new").exists(), "{plan}");
+    let answer = browser.post("/copy", &format!("{form}&agreed=1"));
+    let address = answer.header("location").unwrap().to_owned();
+    let page = ended(&browser, &answer);
+    assert!(!served.at("one/new/card/a").exists() && served.at("one/new/card/sub/b").exists());
+    assert!(page.contains("--unknown --in "), "{page}");
+    let receipt = browser.get(&format!("{address}/receipt"));
+    let disposition = receipt.header("content-disposition").unwrap();
+    assert!(disposition.starts_with("attachment"), "{disposition}");
+    let (text, last) = (receipt.text(), last_line(&page));
+    assert!(last.contains("1 file is known by records"), "{last}");
+    assert!(text.ends_with(&format!("\n{last}\n")), "{text}");
+    assert!(text.contains(&served.at("one/new").display().to_string()), "{text}");
+}
+
+#[test]
 fn two_places_on_one_device_are_one_copy() {
     let (_served, browser) = card();
     let page = ended(&browser, &browser.post("/copy", "from=0/card&to=0/one&to=0/two&agreed=1"));
