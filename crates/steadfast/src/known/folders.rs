@@ -81,7 +81,7 @@ fn list_folders(
     let sql = format!(
         "SELECT f.dir, h.archive, h.dir, count(*) AS files \
          FROM files AS f CROSS JOIN digests AS d ON d.number = f.number \
-         CROSS JOIN held AS h ON {SAME} AND h.name = f.name \
+         CROSS JOIN held AS h ON {SAME} AND h.name = f.name WHERE f.found = 1 \
          GROUP BY f.dir, h.archive, h.dir \
          HAVING files = (SELECT count(*) FROM files WHERE files.dir = f.dir)"
     );

@@ -407,7 +407,7 @@ impl Worklist {
                  d.algorithm, d.digest, f.length, f.device, f.inode, f.seconds, f.nanoseconds, \
                  f.changed, h.length, h.device, h.inode, h.seconds, h.nanoseconds, h.changed \
                  FROM files AS f LEFT JOIN digests AS d ON d.number = f.number \
-                 LEFT JOIN held AS h ON {SAME} ORDER BY f.number"
+                 LEFT JOIN held AS h ON f.found = 1 AND {SAME} ORDER BY f.number"
             ))?;
             let mut rows = statement.query(())?;
             let mut file: Option<WantedFile> = None;
