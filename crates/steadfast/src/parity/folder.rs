@@ -27,7 +27,7 @@ use crate::trust::refuse;
 const LOCK: &str = "lock";
 
 /// The folder of earlier sets.
-pub(super) const EARLIER: &str = "earlier";
+const EARLIER: &str = "earlier";
 
 /// The text that has for how many seconds earlier sets are kept.
 pub(super) const KEEP_EARLIER: &str = "keep-earlier";

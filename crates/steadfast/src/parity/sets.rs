@@ -8,7 +8,7 @@ use steadfast_parity::{Losses, Member, PAGE_LEN, PageAt};
 use steadfast_sys::file::File;
 use steadfast_sys::source::ReadAt as _;
 
-use super::folder::{EARLIER, ParityFolder, SetFault, StoredSet};
+use super::folder::{ParityFolder, SetFault, StoredSet};
 use super::identity::hex;
 use super::member::{MemberState, state_of};
 use super::place::{ParityPlace, none_at, system};
@@ -53,14 +53,6 @@ pub struct SetReport {
 }
 
 impl SetReport {
-    /// Returns the name of the set among all, as [`parity_sets`] does.
-    pub fn name(&self) -> String {
-        match self.is_earlier {
-            true => format!("{EARLIER}/{}", self.set),
-            false => self.set.clone(),
-        }
-    }
-
     /// Says whether nothing of the parity file is known to be damaged.
     pub fn is_whole(&self) -> bool {
         self.status.is_fine()
@@ -116,20 +108,19 @@ pub fn verify_parity(
     verify(place, reads_files, &|_| true, stop, found)
 }
 
-/// Returns the sets by their names, and the lengths of their files in bytes. Names of earlier sets
-/// begin with `earlier/`.
+/// Returns the sets by their names, the earlier ones as well, and the lengths of their files in
+/// bytes.
 ///
 /// # Errors
 /// As [`verify_parity`].
 pub fn parity_sets(place: &ParityPlace) -> Result<Vec<(String, u64)>, Error> {
     let folder = ParityFolder::open(place)?;
-    let list = |folder: &ParityFolder, is_earlier| -> io::Result<Vec<(String, u64)>> {
-        let named = |id| SetReport { set: hex(id), is_earlier, ..SetReport::default() }.name();
-        let of = |id| Ok((named(id), folder.length_and_time(id)?.0));
+    let list = |folder: &ParityFolder| -> io::Result<Vec<(String, u64)>> {
+        let of = |id| Ok((hex(id), folder.length_and_time(id)?.0));
         folder.ids()?.iter().map(of).collect()
     };
-    let all = list(&folder, false).and_then(|mut sets| {
-        sets.extend(folder.earlier()?.map_or(Ok(Vec::new()), |earlier| list(&earlier, true))?);
+    let all = list(&folder).and_then(|mut sets| {
+        sets.extend(folder.earlier()?.map_or(Ok(Vec::new()), |earlier| list(&earlier))?);
         Ok(sets)
     });
     all.map_err(|error| system("list the parity", error, place))
@@ -252,21 +243,18 @@ fn each_set(
     }
     let earlier = folder.earlier().map_err(failed)?;
     let earlier_ids = earlier.as_ref().map_or(Ok(Vec::new()), ParityFolder::ids).map_err(failed)?;
-    let mut totals = SetTotals::default();
+    let (mut totals, mut has_found) = (SetTotals::default(), false);
     totals.add_earlier(&folder).map_err(failed)?;
     let present = ids.iter().map(|id| (&folder, id, false));
     let superseded =
         earlier.iter().flat_map(|folder| earlier_ids.iter().map(move |id| (folder, id, true)));
     let all = present.chain(superseded);
-    for (folder, id, is_earlier) in all {
-        let mut report = SetReport { set: hex(id), is_earlier, ..SetReport::default() };
-        if !is_wanted(&report.name()) {
-            continue;
-        }
+    for (folder, id, is_earlier) in all.filter(|(_, id, _)| is_wanted(&hex(id))) {
         if stop.load(Ordering::Relaxed) {
             totals.interrupted = true;
             break;
         }
+        let mut report = SetReport { set: hex(id), is_earlier, ..SetReport::default() };
         match folder.set(id) {
             Ok(stored) => {
                 describe(&stored, &mut report);
@@ -289,8 +277,9 @@ fn each_set(
         }
         totals.add(&report);
         found(&report);
+        has_found = true;
     }
-    match totals.sets == 0 && !totals.interrupted {
+    match !has_found && !totals.interrupted {
         true => Err(Error::usage("no set has a file there").at(&place.folder())),
         false => Ok(totals),
     }

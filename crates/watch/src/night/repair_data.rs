@@ -54,7 +54,7 @@ pub(super) fn verify_due_sets(
     let limit = StepLimit::begin(left_time);
     let verified = verify_parity_sets(&place, &is_due, &limit.stop, &mut |report| {
         if !report.is_whole() && damaged.len() < KEPT_MAX {
-            damaged.push(report.name());
+            damaged.push(report.set.clone());
         }
     });
     Ok(match verified {
