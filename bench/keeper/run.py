@@ -34,10 +34,10 @@ HOUSEHOLDS = {
     "school": (350, 12_000, 21, True, True),
     "archive": (900, 10_000, 90, False, False),
 }
-# Room for the earlier sets of repair data of a month.
-IMAGE_BYTES = 256 << 20
-# With blocks of less than a page, a full disk ends SQLite by a signal (SIGBUS).
-BLOCK_BYTES = 4096
+# Less than the earlier sets of repair data of a month take: they must give way.
+IMAGE_BYTES = 64 << 20
+# Less than a page: the case in which a full disk ended SQLite by a signal (SIGBUS).
+BLOCK_BYTES = 1024
 DAY_S = 86_400
 # Households whose schedules mend what has decayed, and keep the repair data up to date.
 MENDING = {"photographs", "letters"}
@@ -111,6 +111,7 @@ class Household:
         self.inbox, self.subjects, self.made = Inbox(), Counter(), 0
         self.closed, self.words, self.silent, self.revive = [], {}, 0, None
         self.edited, self.touched, self.fresh = set(), set(), set()
+        self.spoiled, self.spoilt = set(), None
         self.log = open(place / "messages", "w", buffering=1)
         self.image = place / "image"
         self.format(self.image)
@@ -302,6 +303,8 @@ class Household:
         name = self.chance.choice(self.quiet_files())
         os.utime(self.root / name)
         self.touched.add(name)
+        # It seems edited until a run has read it.
+        self.silent += 1
         self.log.write(f"  {name}\n")
         self.tally["touch"] += 1
 
@@ -359,18 +362,25 @@ class Household:
 
     def repair_data(self):
         folder = self.root / ".steadfast/parity"
-        # Earlier sets hold former contents of edited files. No night verifies them.
-        present = [path for path in folder.rglob("*") if "earlier" not in path.parts]
-        sets = [path for path in present if path.is_file() and path.stat().st_size > 999]
+        # One that stays damaged, because it is needed, is no news if it is damaged again.
+        files = [path for path in folder.rglob("*") if path.name not in self.spoiled]
+        sets = [path for path in files if path.is_file() and path.stat().st_size > 999]
         if not sets or any(one.what == "repair data" for one in self.open):
             return
         path = max(sets, key=lambda one: one.stat().st_size)
-        data = path.read_bytes()
-        with open(path, "r+b") as file:
-            file.seek(len(data) * 3 // 4)
-            file.write(bytes([data[len(data) * 3 // 4] ^ 4]))
+        self.spoiled.add(path.name)
+        data = bytearray(path.read_bytes())
+        data[len(data) * 3 // 4] ^= 4
+        path.write_bytes(data)
+        self.spoilt = path.name, bytes(data)
         make = lambda: self.steadfast("parity", "make", str(self.root))
         self.begin("repair data", {"repair data"}, [], self.cover + 1, make)
+
+    def is_spoilt(self):
+        """Says whether the damaged set is still there. One that is superseded is no trouble."""
+        name, data = self.spoilt
+        sets = (self.root / ".steadfast/parity").rglob(name)
+        return any(path.read_bytes() == data for path in sets)
 
     def catalogue(self):
         # One that came back today and was not seen whole is the same trouble still.
@@ -450,9 +460,10 @@ class Household:
         for _ in range(self.chance.randint(0, 5)):
             if not self.is_there():
                 return
-            acts = [self.rot] * 6 + [self.add] * 3 + [self.touch] * 3 + [self.killed] * 2
+            acts = [self.rot] * 6 + [self.add] * 3 + [self.killed] * 2
             acts += [self.rotten_folder, self.repair_data]
             if self.is_room():
+                acts += [self.touch] * 3
                 acts += [self.suspect] * 2 + [self.delete] * 5 + [self.edit] * 5 + [self.rename] * 3
             if self.chance.random() < 0.15:
                 acts += [self.away, self.other_disk, self.asleep, self.dead_webhook]
@@ -476,6 +487,8 @@ class Household:
             self.fresh.clear()
         is_green = status["state"] in ("fine", "recorded", "incomplete")
         for incident in list(self.open):
+            if incident.what == "repair data" and self.is_there() and not self.is_spoilt():
+                incident.mended = self.night
             if incident.mended is not None:
                 self.open.remove(incident)
                 self.closed.append(incident)
