@@ -75,7 +75,7 @@ impl TreeChanges {
     }
 
     /// Leaves out renamed and edited files beneath folders that could not be looked at whole. A run
-    /// that writes tags would refuse them, because it cannot tell whether a repair was cut off there.
+    /// that writes tags refuses them, because it cannot tell whether a repair was cut off there.
     pub fn leave_out_unreadable(&mut self) {
         let is_there = |path: &Path| !self.unreadable.iter().any(|above| path.starts_with(above));
         self.renamed.retain(|one| is_there(&one.to));
