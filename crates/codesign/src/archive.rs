@@ -13,9 +13,9 @@ use std::collections::BTreeMap;
 use std::io::{self, Read};
 use std::sync::Arc;
 
-use unicode_normalization::UnicodeNormalization as _;
+use flate2::read::MultiGzDecoder;
 
-use crate::bundle::{BundleTree, EntryKind};
+use crate::bundle::{BundleTree, EntryKind, folded};
 use crate::error::{Error, ErrorKind};
 use crate::package::Package;
 use crate::stream::SourceReader;
@@ -41,6 +41,27 @@ pub struct ArchiveTree {
     room: u64,
 }
 
+/// How archives are written.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Form {
+    Package,
+    Zip,
+    Gzip,
+    Tar,
+}
+
+fn form_of(source: &dyn ReadAt) -> Result<Option<Form>, Error> {
+    let head = read_range(source, 0, source.len_bytes().min(512));
+    let head = head.map_err(|error| Error::system("read the archive", error))?;
+    Ok(match &head[..] {
+        head if Package::is_magic(head) => Some(Form::Package),
+        [b'P', b'K', 3, 4, ..] | [b'P', b'K', 5, 6, ..] => Some(Form::Zip),
+        [0x1f, 0x8b, ..] => Some(Form::Gzip),
+        head if head.get(257..262) == Some(b"ustar") => Some(Form::Tar),
+        _ => None,
+    })
+}
+
 #[derive(Debug)]
 enum ArchiveEntry {
     File(Arc<[u8]>),
@@ -59,22 +80,35 @@ impl ArchiveTree {
     /// `Malformed` if it is damaged or could be unpacked in different ways, `Unsupported` if it is
     /// too long, `System` if it cannot be read.
     pub fn read(source: &dyn ReadAt, len_max: u64) -> Result<Option<ArchiveTree>, Error> {
-        let system = |error| Error::system("read the archive", error);
-        let head = read_range(source, 0, source.len_bytes().min(512)).map_err(system)?;
         let mut tree = ArchiveTree { room: len_max, ..ArchiveTree::default() };
         let reader = SourceReader { source, at: 0 };
-        if Package::is_magic(&head) {
-            tree.package = Some(payload::read(source, &mut tree)?);
-        } else if head.starts_with(b"PK\x03\x04") || head.starts_with(b"PK\x05\x06") {
-            zip::read(reader, &mut tree)?;
-        } else if head.starts_with(b"\x1f\x8b") {
-            tar::read(flate2::read::MultiGzDecoder::new(reader), &mut tree)?;
-        } else if head.get(257..262) == Some(b"ustar") {
-            tar::read(reader, &mut tree)?;
-        } else {
-            return Ok(None);
+        match form_of(source)? {
+            Some(Form::Package) => tree.package = Some(payload::read(source, &mut tree)?),
+            Some(Form::Zip) => zip::read(reader, &mut tree)?,
+            Some(Form::Gzip) => tar::read(MultiGzDecoder::new(reader), &mut tree)?,
+            Some(Form::Tar) => tar::read(reader, &mut tree)?,
+            None => return Ok(None),
         }
         Ok(Some(tree))
+    }
+
+    /// Returns whether a file begins as an archive does. A compressed one must have a tar file in
+    /// it: other compressed files hold no code.
+    pub(crate) fn is_archive(source: &dyn ReadAt) -> Result<bool, Error> {
+        let form = form_of(source)?;
+        if form != Some(Form::Gzip) {
+            return Ok(form.is_some());
+        }
+        let mut head = Vec::new();
+        let mut plain = MultiGzDecoder::new(SourceReader { source, at: 0 }).take(512);
+        // A damaged one is not read, and reading says so.
+        let read = plain.read_to_end(&mut head);
+        Ok(read.is_err() || head.get(257..262) == Some(b"ustar"))
+    }
+
+    /// Returns how many bytes could still have been read.
+    pub(crate) fn room(&self) -> u64 {
+        self.room
     }
 
     /// Returns the package, if the archive is one; only the first time.
@@ -87,10 +121,12 @@ impl ArchiveTree {
         let mut bytes = Vec::new();
         let read = reader.take(self.room.saturating_add(1)).read_to_end(&mut bytes);
         let read = read.map_err(|error| Error::malformed(format!("an entry: {error}")))?;
-        self.room = self.room.checked_sub(read as u64).ok_or_else(|| {
-            Error::new(ErrorKind::Unsupported, "the contents of the archive are too long")
-        })?;
+        self.room = self.room.checked_sub(read as u64).ok_or_else(ArchiveTree::too_long)?;
         Ok(bytes)
+    }
+
+    fn too_long() -> Error {
+        Error::new(ErrorKind::Unsupported, "the contents of the archive are too long")
     }
 
     /// Adds an entry, and the folders above it.
@@ -101,6 +137,9 @@ impl ArchiveTree {
         let parts: Vec<&[u8]> = parts.collect();
         if name.starts_with(b"/") || parts.contains(&&b".."[..]) || name.contains(&b'\\') {
             return Err(refused("the name leads out of the archive"));
+        }
+        if name.contains(&0) {
+            return Err(refused("the name ends earlier for some tools"));
         }
         if name.len() > NAME_LEN_MAX || self.entries.len() + parts.len() > ENTRIES_MAX {
             return Err(Error::new(ErrorKind::Unsupported, "the archive has too many names"));
@@ -119,8 +158,7 @@ impl ArchiveTree {
             (Some(_), _) => return Err("the archive has two entries of this name"),
             (None, _) => {}
         }
-        let folded = String::from_utf8_lossy(&name).nfd().collect::<String>().to_uppercase();
-        if self.folded.insert(folded, name.clone()).is_some() {
+        if self.folded.insert(folded(&name), name.clone()).is_some() {
             return Err("a Mac takes this name for that of another entry");
         }
         self.entries.insert(name, entry);

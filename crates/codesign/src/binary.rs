@@ -17,9 +17,12 @@ const FAT_HEADER_LEN: u64 = 8;
 /// What tells one kind of file from another, and the processor of a thin one.
 const HEAD_LEN: u64 = 12;
 
-/// More slices than this are none: Java's classes begin with the same four bytes, and what
+/// More slices than this are not read: Java's classes begin with the same four bytes, and what
 /// follows there is a version, 45 or more.
 const FAT_COUNT_MAX: u32 = 40;
+
+/// A Mac runs code from an index as long as a page of its memory.
+const FAT_COUNT_LOADED: u32 = 16_384 / 20;
 
 /// The family of 64-bit Arm.
 const CPU_ARM64: u32 = 0x0100_000c;
@@ -95,7 +98,10 @@ impl Binary {
         };
         let count = fields.u32(4).ok_or_else(not_code)?;
         if count > FAT_COUNT_MAX {
-            return Err(not_code());
+            return Err(match leads_to_code(source, container, count)? {
+                true => Error::new(ErrorKind::Unsupported, "a fat file of more than 40 slices"),
+                false => not_code(),
+            });
         }
         let entries = read_entries(source, container, count)?;
         let slices = entries.into_iter().map(|entry| MachSlice::read(source, entry));
@@ -162,6 +168,17 @@ fn read_entries(
         entries.truncate(count as usize + usize::from(is_slice));
     }
     Ok(entries)
+}
+
+/// Returns whether a line of a long index leads to code, as those of Java's classes do not.
+fn leads_to_code(source: &dyn ReadAt, container: Container, count: u32) -> Result<bool, Error> {
+    let fitting = source.len_bytes().saturating_sub(FAT_HEADER_LEN) / entry_len(container);
+    let count = count.min(FAT_COUNT_LOADED).min(u32::try_from(fitting).unwrap_or(u32::MAX));
+    let entries = read_entries(source, container, count)?;
+    Ok(entries.iter().any(|entry| {
+        let head = read_range(source, entry.offset, 4);
+        head.is_ok_and(|head| MachO::is_magic(&head))
+    }))
 }
 
 impl MachSlice {

@@ -27,7 +27,7 @@ pub use resources::{NestedItem, Resources};
 pub use rules::{Decision, ResourceRule, ResourceRules};
 pub use seal::{ResourceSeal, SealVersion, SealedEntry, SealedForm};
 pub use tree::{BundleTree, EntryKind, FolderTree};
-pub(crate) use tree::{Subtree, joined};
+pub(crate) use tree::{Subtree, folded, joined};
 
 use crate::apple::AppleError;
 use crate::binary::Binary;

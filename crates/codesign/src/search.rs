@@ -1,5 +1,6 @@
 //! Finds the code that a path names: a bundle, a file, or what a folder or an archive contains.
 
+use std::cell::Cell;
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
@@ -12,14 +13,13 @@ use crate::bundle::{
 };
 use crate::code::Code;
 use crate::error::{Error, ErrorKind};
-use crate::package::Package;
 use crate::ticket::Ticket;
 use steadfast_sys::source::{FileSource, ReadAt};
 
-/// How many packages may lie in each other, and how long the contents of one within a folder or an
-/// archive may be.
-const PACKAGES_MAX: usize = 3;
-const PACKAGE_LEN_MAX: u64 = 256 << 20;
+/// How many archives may lie in each other, and how long the contents of one within a folder or an
+/// archive may be; together those within an archive may be as long as its own.
+const ARCHIVES_MAX: usize = 3;
+const INNER_LEN_MAX: u64 = 256 << 20;
 
 /// Code, or why it could not be opened.
 pub type OpenedCode<'a> = Result<Code<'a>, Error>;
@@ -80,7 +80,8 @@ pub fn each_code_in(
     match ArchiveTree::read(&*source, len_max)? {
         Some(tree) => {
             let mut is_empty = true;
-            each_unpacked(b"", &*source, tree, 0, &mut |path, code| {
+            let room = Cell::new(len_max);
+            each_unpacked(b"", &*source, tree, (0, &room), &mut |path, code| {
                 is_empty = false;
                 visit(path, code);
             });
@@ -105,7 +106,7 @@ fn each_unpacked(
     path: &[u8],
     source: &dyn ReadAt,
     mut tree: ArchiveTree,
-    depth: usize,
+    (depth, room): (usize, &Cell<u64>),
     visit: &mut dyn FnMut(&[u8], OpenedCode<'_>),
 ) {
     let package = tree.take_package().map(|package| Code::package(source, package));
@@ -113,7 +114,7 @@ fn each_unpacked(
     if let Some(package) = package {
         visit(path, Ok(package));
     }
-    let around = Around { path, ticket: ticket.as_ref(), depth };
+    let around = Around { path, ticket: ticket.as_ref(), depth, room: Some(room) };
     each_around(&tree, &around, visit);
 }
 
@@ -123,8 +124,10 @@ struct Around<'a> {
     path: &'a [u8],
     /// The ticket of the package that it is the contents of.
     ticket: Option<&'a Ticket>,
-    /// How many packages are around it.
+    /// How many archives are around it.
     depth: usize,
+    /// How long the contents of archives in it may yet be; in a folder, each may be as long as any.
+    room: Option<&'a Cell<u64>>,
 }
 
 /// Returns the bundle whose main executable is at a path, spelled like the path if possible.
@@ -156,10 +159,10 @@ fn called(path: &Path) -> Vec<u8> {
 }
 
 /// Opens each piece of code beneath the root of a tree, in the order of names, and passes it on
-/// with its path; or what could not be opened or listed. Packages are code, and are searched.
-/// Symlinks are not followed. Scripts and other archives are left out.
+/// with its path; or what could not be opened or listed. Archives are searched, too, and packages
+/// are code. Symlinks are not followed. Scripts are left out.
 pub fn each_code(tree: &dyn BundleTree, visit: &mut dyn FnMut(&[u8], OpenedCode<'_>)) {
-    each_around(tree, &Around { path: b"", ticket: None, depth: 0 }, visit);
+    each_around(tree, &Around { path: b"", ticket: None, depth: 0, room: None }, visit);
 }
 
 fn each_around(
@@ -199,7 +202,7 @@ fn each_around(
                     Err(error) => visit(&path, Err(error)),
                 },
                 EntryKind::File => {
-                    if let Err(error) = each_of_file(&within, &path, around.depth, &mut visit) {
+                    if let Err(error) = each_of_file(&within, &path, around, &mut visit) {
                         visit(&path, Err(error));
                     }
                 }
@@ -210,27 +213,32 @@ fn each_around(
     }
 }
 
-/// Opens a file and passes it on if it is code.
+/// Opens a file and passes it on if it is code, or what is in it if it is an archive.
 fn each_of_file(
     file: &Subtree<'_>,
     path: &[u8],
-    depth: usize,
+    around: &Around<'_>,
     visit: &mut dyn FnMut(&[u8], OpenedCode<'_>),
 ) -> Result<(), Error> {
-    let head = read_head(file, b"")?;
-    if Package::is_magic(&head) {
-        if depth == PACKAGES_MAX {
-            let text = "it lies in too many other packages";
+    let source = file.open(b"").map_err(|error| Error::system("open it", error))?;
+    let of_one = Cell::new(ArchiveTree::LEN_MAX);
+    let room = around.room.unwrap_or(&of_one);
+    if ArchiveTree::is_archive(&*source)? {
+        if around.depth == ARCHIVES_MAX {
+            let text = "it lies in too many other archives";
             return Err(Error::new(ErrorKind::Unsupported, text));
         }
-        let source = file.open(b"").map_err(|error| Error::system("open the package", error))?;
-        if let Some(tree) = ArchiveTree::read(&*source, PACKAGE_LEN_MAX)? {
-            each_unpacked(path, &*source, tree, depth + 1, visit);
+        let len_max = room.get().min(INNER_LEN_MAX);
+        // What cannot be read has cost as much as anything.
+        room.set(room.get() - len_max);
+        if let Some(tree) = ArchiveTree::read(&*source, len_max)? {
+            room.set(room.get() + tree.room());
+            each_unpacked(path, &*source, tree, (around.depth + 1, room), visit);
         }
         return Ok(());
     }
     // Disk images begin with anything. Their trailer is looked at if the name says that they are.
-    if !is_code(head) && !path.to_ascii_lowercase().ends_with(b".dmg") {
+    if !is_code(read_head(file, b"")?) && !path.to_ascii_lowercase().ends_with(b".dmg") {
         return Ok(());
     }
     match Code::nested(file, false) {

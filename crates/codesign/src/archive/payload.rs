@@ -4,7 +4,9 @@
 //! Source: the odc form of cpio (POSIX.1-1997, pax); pbzx as published packages have it: the
 //! greatest length of a chunk, then for each its length unpacked and packed, 64 bits, big-endian.
 
+use std::collections::BTreeMap;
 use std::io::{self, BufReader, Cursor, Read};
+use std::sync::Arc;
 
 use flate2::read::MultiGzDecoder;
 use lzma_rust2::XzReader;
@@ -75,14 +77,14 @@ fn unpack(path: &[u8], contents: &mut dyn Read, tree: &mut ArchiveTree) -> Resul
     let mut plain = BufReader::new(plain.take(room));
     let read = files(path, &mut plain, tree);
     match plain.get_ref().limit() {
-        0 => Err(Error::new(ErrorKind::Unsupported, "the contents of the archive are too long")),
+        0 => Err(ArchiveTree::too_long()),
         _ => read,
     }
 }
 
 /// Reads a cpio archive to its end.
 fn files(at: &[u8], reader: &mut impl Read, tree: &mut ArchiveTree) -> Result<(), Error> {
-    let mut doubles = Vec::new();
+    let (mut doubles, mut links) = (Vec::new(), BTreeMap::<u64, Arc<[u8]>>::new());
     loop {
         let mut header = [0; HEADER_LEN];
         reader.read_exact(&mut header).map_err(malformed)?;
@@ -93,6 +95,7 @@ fn files(at: &[u8], reader: &mut impl Read, tree: &mut ArchiveTree) -> Result<()
             is_octal.then_some(number).ok_or_else(|| Error::malformed("a cpio header is damaged"))
         };
         let (mode, name_len, len) = (number(18..24)?, number(59..65)?, number(65..76)?);
+        let (inode, link_count) = (number(6..18)?, number(36..42)?);
         if !header.starts_with(HEADER_MAGIC) || name_len as usize > NAME_LEN_MAX {
             return Err(Error::malformed("a cpio header is damaged"));
         }
@@ -106,7 +109,18 @@ fn files(at: &[u8], reader: &mut impl Read, tree: &mut ArchiveTree) -> Result<()
         }
         let mut contents = reader.take(len);
         let entry = match mode & 0o170_000 {
-            0o100_000 => ArchiveEntry::File(tree.contents(&mut contents)?.into()),
+            0o100_000 => {
+                let contents: Arc<[u8]> = tree.contents(&mut contents)?.into();
+                let first = match link_count {
+                    0 | 1 => &contents,
+                    _ => &*links.entry(inode).or_insert_with(|| Arc::clone(&contents)),
+                };
+                // Of several names of one file, the contents may be with the first alone.
+                if !contents.is_empty() && contents != *first {
+                    return Err(Error::malformed("one file with different contents"));
+                }
+                ArchiveEntry::File(Arc::clone(first))
+            }
             0o120_000 => ArchiveEntry::Symlink(tree.contents(&mut contents)?),
             0o040_000 => ArchiveEntry::Folder,
             _ => ArchiveEntry::Other,

@@ -52,19 +52,18 @@ pub fn is_main_executable(tree: &dyn BundleTree, name: &[u8], file: &[u8]) -> Re
 }
 
 /// Returns whether the root of a tree is a bundle, or called one and laid out as one, even if its
-/// main executable is missing.
+/// main executable is missing or a symlink is in the place of its contents.
 ///
 /// # Errors
 /// If that cannot be determined.
 pub fn is_bundle(tree: &dyn BundleTree, name: &[u8]) -> Result<bool, Error> {
-    if !is_marked(tree)? {
-        return Ok(false);
-    }
     let extension = name.rsplit(|byte| *byte == b'.').next().unwrap_or_default();
+    let is_called = EXTENSIONS.iter().any(|known| known.eq_ignore_ascii_case(extension));
+    if !is_marked(tree)? {
+        return Ok(is_called && is(tree, b"Contents", EntryKind::Symlink)?);
+    }
     match Layout::find(tree, name) {
-        Err(error) if error.kind() == ErrorKind::NotCode => {
-            Ok(EXTENSIONS.iter().any(|known| known.eq_ignore_ascii_case(extension)))
-        }
+        Err(error) if error.kind() == ErrorKind::NotCode => Ok(is_called),
         Err(error) => Err(error),
         Ok(_) => Ok(true),
     }

@@ -8,7 +8,7 @@ use std::io;
 
 use super::layout::{Layout, Shape};
 use super::seal::{ResourceSeal, SealVersion};
-use super::tree::{BundleTree, EntryKind, joined};
+use super::tree::{BundleTree, EntryKind, folded, joined};
 use super::unsealed::{code_at, refused, softened};
 use crate::apple::AppleError;
 use crate::finding::{CodeFinding, FindingKind};
@@ -102,9 +102,8 @@ pub(super) fn unsealed(tree: &dyn BundleTree, layout: &Layout, strict: bool) -> 
 /// Returns a finding if a Mac, whose file systems ignore the case of letters, would take a name for
 /// that of the sealed folder: one of the two would replace the other.
 fn same_on_mac(name: &[u8], sealed: &str) -> Option<CodeFinding> {
-    let folds = str::from_utf8(name).is_ok_and(|name| name.to_uppercase() == sealed.to_uppercase());
     let text = format!("on a Mac this name is that of `{sealed}`, and in no seal");
-    folds.then(|| refused(name.to_vec(), &text))
+    (folded(name) == folded(sealed.as_bytes())).then(|| refused(name.to_vec(), &text))
 }
 
 /// Returns whether the current version has this name, too.

@@ -10,6 +10,7 @@ use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
 use std::path::{Path, PathBuf};
 
 use steadfast_sys::file::{Dir, FileKind};
+use unicode_normalization::UnicodeNormalization as _;
 
 use steadfast_sys::source::{FileSource, ReadAt};
 use steadfast_sys::xattr;
@@ -220,6 +221,19 @@ impl BundleTree for Subtree<'_> {
     fn fork(&self, path: &[u8]) -> io::Result<Option<Vec<u8>>> {
         self.tree.fork(&self.whole(path))
     }
+}
+
+/// Returns what a Mac's file systems compare of a name: decomposed, without the case of letters,
+/// and without the characters that HFS Plus ignores.
+///
+/// Source: Apple, Technical Note 1150.
+pub(crate) fn folded(name: &[u8]) -> String {
+    let is_ignored = |letter: &char| {
+        matches!(letter, '\u{200c}'..='\u{200f}' | '\u{202a}'..='\u{202e}'
+            | '\u{206a}'..='\u{206f}' | '\u{feff}')
+    };
+    let seen = String::from_utf8_lossy(name);
+    seen.nfd().filter(|letter| !is_ignored(letter)).collect::<String>().to_uppercase()
 }
 
 /// Joins two names; either may be empty.

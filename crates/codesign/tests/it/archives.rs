@@ -11,7 +11,7 @@ use zip::write::SimpleFileOptions;
 
 use crate::app::{App, signed};
 use crate::packages::{Signers, verified};
-use crate::xar::{Xar, cpio, pbzx, xz};
+use crate::xar::{cpio, pbzx, xz};
 
 pub(crate) const LEN_MAX: u64 = 16 << 20;
 
@@ -57,7 +57,7 @@ pub(crate) fn zipped(entries: &Entries) -> Vec<u8> {
     writer.finish().unwrap().into_inner()
 }
 
-fn tarred(entries: &Entries) -> Vec<u8> {
+pub(crate) fn tarred(entries: &Entries) -> Vec<u8> {
     let mut builder = tar::Builder::new(Vec::new());
     for (name, kind, bytes) in entries {
         let mut header = tar::Header::new_gnu();
@@ -253,41 +253,6 @@ fn samples(signers: &Signers) -> Vec<Packed> {
         Packed::new("pbzx in it", pbzx(&cpio(&tool("tool")), 9000), with_payload(|bytes| bytes)),
         Packed::new("xz in it", xz(&cpio(&tool("tool"))), with_payload(|bytes| bytes)),
     ]
-}
-
-/// Small archives are cheap to read: more of them, without looking at the code.
-#[test]
-fn no_small_archive_makes_a_reader_fall_over() {
-    let signers = Signers::new("1.2.840.113635.100.4.13");
-    let entries = vec![file("a"), ("b".to_owned(), EntryKind::Folder, Vec::new()), link("b/c")];
-    let inputs = 100 * crate::fuzz::asked("STEADFAST_FUZZ_INPUTS").unwrap_or(20);
-    let payload = gzipped(&cpio(&entries));
-    let seal = signers.package(payload.clone()).build();
-    // Signing takes longer than reading.
-    let unsigned = Xar::of(payload, None, &[]);
-    let table = unsigned.table().0.into_bytes();
-    let with_table = |bytes: Vec<u8>| unsigned.build_with_table(&bytes);
-    let with_payload = |bytes: Vec<u8>| Xar::of(bytes, None, &[]).build();
-    type Pack<'a> = &'a dyn Fn(Vec<u8>) -> Vec<u8>;
-    let plain: Pack<'_> = &|bytes| bytes;
-    for (name, sample, pack) in [
-        ("zip, whl, ipa", zipped(&entries), plain),
-        ("tgz", gzipped(&tarred(&entries)), plain),
-        ("tar in it", tarred(&entries), &|bytes| gzipped(&bytes)),
-        ("pkg", seal, plain),
-        ("table in it", table, &with_table),
-        ("cpio in it", cpio(&entries), &with_payload),
-        ("pbzx in it", pbzx(&cpio(&entries), 500), &with_payload),
-        ("xz in it", xz(&cpio(&entries)), &with_payload),
-    ] {
-        let mut random = crate::fuzz::Random(0x5e1f_0000);
-        let mut read = 0;
-        for _ in 0..inputs {
-            let altered = pack(crate::fuzz::altered(&sample, &mut random));
-            read += u64::from(matches!(ArchiveTree::read(&altered, LEN_MAX), Ok(Some(_))));
-        }
-        println!("{name}: {inputs} changed, {read} of them read");
-    }
 }
 
 /// The code that is accepted and by a signer: its path, and its CDHash.

@@ -8,17 +8,14 @@ use std::hint::black_box;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::{Duration, Instant};
 
-use steadfast_codesign::bundle::ResourceSeal;
 use steadfast_codesign::{
     Binary, BytesState, Constraint, Coverage, DiskImage, Entitlements, PageCheckOptions,
-    PageChoice, PolicyOptions, PolicyVerdict, Requirements, SignerVerdict, Surroundings, Ticket,
-    Value, VerifyCost,
+    PageChoice, PolicyOptions, PolicyVerdict, Requirements, SignerVerdict, Surroundings,
+    VerifyCost,
 };
 
 use crate::builder::{Build, Built, CPU_ARM64, CPU_X86_64, Directory, blob, fat};
-use crate::fixtures::fixture;
 use crate::sample;
-use crate::unsealed::find_app;
 
 /// Inputs that every run tries.
 const INPUTS_MIN: u64 = 5_000;
@@ -183,55 +180,4 @@ fn no_bytes_make_it_fall_over() {
     }
     println!("{done} inputs, {code} of them code, {intact} intact");
     assert!(code > done / 2 && intact < done / 2, "the changes are of no use");
-}
-
-/// Tickets have a parser of their own, and none that was altered is accepted.
-#[test]
-fn no_ticket_makes_it_fall_over_or_is_accepted() {
-    let Some(folder) = fixture("P5") else { return };
-    let bytes = std::fs::read(find_app(&folder).join("Contents/CodeResources")).unwrap();
-    let samples = [Sample { places: (0..16).chain(1536..bytes.len()).collect(), bytes }];
-    let mut random = Random(0x71c2_71c2);
-    let inputs = asked("STEADFAST_FUZZ_INPUTS").unwrap_or(200);
-    for input in 0..inputs {
-        let bytes = mutated(&samples, &mut random);
-        assert!(Ticket::read(&bytes).is_err() || bytes == samples[0].bytes, "input {input}");
-    }
-}
-
-/// A seal with every form of entry and of rule.
-const SEAL: &[u8] = b"<plist version=\"1.0\"><dict><key>files2</key><dict>\
-    <key>a</key><data>AAEC</data>\
-    <key>b</key><dict><key>hash2</key><data>AA==</data><key>optional</key><true/></dict>\
-    <key>c</key><dict><key>symlink</key><string>a</string></dict>\
-    <key>d</key><dict><key>cdhash</key><data>AA==</data>\
-    <key>requirement</key><string>identifier d</string></dict></dict>\
-    <key>rules2</key><dict><key>^.*</key><true/>\
-    <key>^(Frameworks|Library/(Automator|Spotlight))/</key>\
-    <dict><key>nested</key><true/><key>weight</key><real>10</real></dict>\
-    <key>[[:alpha:]]+\\.lproj{1,3}$</key><false/></dict></dict></plist>";
-
-/// Property lists, and the seals that are some, have parsers of their own.
-#[test]
-fn no_property_list_makes_it_fall_over() {
-    let xml = b"<plist version=\"1.0\"><dict><key>a</key><array><true/><data>AAEC</data><real>2\
-                </real></array><key>&lt;</key><string>&#x41;<![CDATA[x]]></string></dict></plist>";
-    let mut binary = b"bplist00".to_vec();
-    binary.extend([0xd1, 1, 2, 0x51, b'a', 0xa2, 3, 4, 0x09, 0x10, 5]);
-    binary.extend([8, 11, 13, 16, 17]);
-    binary.extend([[0; 6].to_vec(), vec![1, 1], 5_u64.to_be_bytes().to_vec()].concat());
-    binary.extend([0_u64.to_be_bytes(), 19_u64.to_be_bytes()].concat());
-    let samples = [xml.to_vec(), binary, SEAL.to_vec()];
-    assert!(ResourceSeal::parse(SEAL).is_ok());
-    let samples = samples.map(|bytes| Sample { places: (0..bytes.len()).collect(), bytes });
-    let mut random = Random(0x1157_1157);
-    for _ in 0..asked("STEADFAST_FUZZ_INPUTS").unwrap_or(INPUTS_MIN) {
-        let bytes = mutated(&samples, &mut random);
-        let _ = black_box(Value::parse(&bytes));
-        if let Ok(seal) = ResourceSeal::parse(&bytes) {
-            for name in [&b"Resources/de.lproj/x.strings"[..], b"MacOS/helper", b"", b"\xff/a"] {
-                black_box(seal.rules.decide(name));
-            }
-        }
-    }
 }

@@ -20,7 +20,7 @@ fn trailer(offset: u64, length: u64) -> Vec<u8> {
 }
 
 /// A signed image; what it holds happens to look like code.
-fn image() -> Vec<u8> {
+pub(crate) fn image() -> Vec<u8> {
     let mut build = Build::linker_signed(CODE_LEN);
     let mut directory = Directory::new(0, 2);
     directory.page_shift = 0;

@@ -30,7 +30,7 @@ fn data(bytes: &[u8]) -> Vec<u8> {
 const DEVELOPER_ID: &[u8] = &[0x2a, 0x86, 0x48, 0x86, 0xf7, 0x63, 0x64, 6, 1, 13];
 
 /// Every operator: its bytes, and the text that Apple's dumper has for them.
-fn operators() -> Vec<(Vec<u8>, &'static str)> {
+pub(crate) fn operators() -> Vec<(Vec<u8>, &'static str)> {
     let field = |how: &[u8]| code(&[&number(11), &number(0), &data(b"subject.OU"), how]);
     let texts = |how: i32, text: &[u8]| [number(how), data(text)].concat();
     let dates = |how: i32| [number(how), 86_400_i64.to_be_bytes().to_vec()].concat();
