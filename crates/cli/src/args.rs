@@ -65,7 +65,7 @@ pub(crate) use parity::{
     ParityArgs, ParityCommand, ParityDropArgs, ParityMadeArgs, ParityPlaceArgs,
 };
 pub(crate) use qos::{
-    LevelArgs, LevelOf, QosArgs, QosCommand, QosRunArgs, QosSetArgs, QosShowArgs,
+    LevelArgs, LevelOf, QosArgs, QosCommand, QosRunArgs, QosSetArgs, QosShowArgs, QosWatchArgs,
 };
 pub(crate) use repair::{Discarded, RememberedArgs, RepairArgs};
 pub(crate) use schedule::{

@@ -20,7 +20,7 @@ pub use steadfast_sys::load::{CpuTime, cpu_times};
 pub use steadfast_sys::qos::devices::{BlockDevice, Honours, block_devices};
 pub use steadfast_sys::qos::launcher;
 pub use steadfast_sys::qos::process::{
-    LoweringPlan, Process, Reverted, ThreadChange, ThreadIdentity,
+    LoweringPlan, Process, Reverted, ThreadChange, ThreadIdentity, ThreadTimes,
 };
 pub use steadfast_sys::qos::session::{Grouping, SignalledChild, end_with_parent, grouping};
 pub use steadfast_sys::qos::{Fact, Level, Step};

@@ -2,10 +2,13 @@
 
 use std::ffi::OsString;
 use std::num::NonZeroUsize;
+use std::time::Duration;
 
 use clap::{ArgMatches, Args, FromArgMatches as _, Subcommand};
 use steadfast::Level;
 use steadfast::qos::Pace;
+
+use super::quantity;
 
 /// The heading of these options, whatever is listed before.
 const HEADING: &str = "How to read and hash";
@@ -86,6 +89,7 @@ Examples:
   steadfast qos run background -- tar cf a.tar A    run a command at low priority
   steadfast qos set background --pid 4711           lower a running process
   steadfast qos set default --pid 4711              undo that
+  steadfast qos watch 4711                          what it gets of the processors meanwhile
 
 Levels: background (9, tortoise), utility (17, walk), default (21, bicycle), user-initiated (25, \
 car), user-interactive (33, racing-car).")]
@@ -100,6 +104,7 @@ pub(crate) enum QosCommand {
     Show(QosShowArgs),
     Run(QosRunArgs),
     Set(QosSetArgs),
+    Watch(QosWatchArgs),
 }
 
 /// Show core types, I/O schedulers, and the result of each step of each level.
@@ -167,4 +172,34 @@ pub(crate) struct QosSetArgs {
     /// The number of the process
     #[arg(long, value_name = "N")]
     pub(crate) pid: u32,
+}
+
+/// Show what a running process gets of the processors, until it ends or Ctrl-C.
+///
+/// Every line has the cores that it used, the share of the time that its threads waited for one,
+/// and on which processors they were. The last lines compare the time before and after each change
+/// of its level, for example by `steadfast qos set` meanwhile.
+#[derive(Debug, Args)]
+#[command(after_long_help = "\
+Examples:
+  steadfast qos watch 4711
+  steadfast qos watch 4711 --every 5s --time 1m
+
+Exit status: 0 the process or the time ended; 2 the system does not tell; 130 interrupted.")]
+pub(crate) struct QosWatchArgs {
+    /// The number of the process
+    #[arg(value_name = "PID")]
+    pub(crate) pid: u32,
+
+    /// Print a line every TIME
+    #[arg(long, value_name = "TIME", default_value = "1s", value_parser = quantity::duration)]
+    pub(crate) every: Duration,
+
+    /// End after TIME [default: when the process ends]
+    #[arg(long, value_name = "TIME", value_parser = quantity::duration)]
+    pub(crate) time: Option<Duration>,
+
+    /// Print JSON objects, those of the levels last
+    #[arg(long)]
+    pub(crate) json: bool,
 }

@@ -1,8 +1,9 @@
-//! `steadfast qos`: shows levels, runs a command at one, lowers a process to one.
+//! `steadfast qos`: shows levels, runs a command at one, lowers a process to one, watches one.
 
 mod run;
 mod set;
 mod state;
+mod watch;
 
 use steadfast::ExitStatus;
 use steadfast::Level;
@@ -17,6 +18,7 @@ pub(super) fn run(args: &QosArgs) -> anyhow::Result<u8> {
         QosCommand::Show(args) => show(args).map(u8::from),
         QosCommand::Run(args) => run::run(args),
         QosCommand::Set(args) => set::run(args).map(u8::from),
+        QosCommand::Watch(args) => watch::run(args).map(u8::from),
     }
 }
 

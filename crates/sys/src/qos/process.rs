@@ -59,6 +59,19 @@ pub struct LoweringPlan {
     pub left_alone: Vec<String>,
 }
 
+/// What a thread has used of the processors until a moment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ThreadTimes {
+    /// Its number.
+    pub number: u32,
+    /// Processor time, in nanoseconds.
+    pub cpu_ns: u64,
+    /// How long it was ready to run and waited for a processor, in nanoseconds.
+    pub queued_ns: u64,
+    /// The processor that it was on last.
+    pub processor: usize,
+}
+
 /// The outcome of reverting a change.
 #[derive(Debug)]
 pub enum Reverted {
@@ -85,6 +98,14 @@ impl Process {
     /// If the system does not tell.
     pub fn level(&self) -> io::Result<Level> {
         platform::level(self)
+    }
+
+    /// Returns what each of its threads has used until now.
+    ///
+    /// # Errors
+    /// If it has ended, or the system does not tell.
+    pub fn times(&self) -> io::Result<Vec<ThreadTimes>> {
+        platform::times(self)
     }
 
     /// Plans the changes after which no thread is above a level. Settings below the level stay.

@@ -13,7 +13,7 @@ use super::super::linux::attributes::{Attribute, Setting, io_rank};
 use super::super::linux::{has_uclamp, request, within};
 use super::super::session::Grouping;
 use super::super::session::platform::{grouping_of, session_nice};
-use super::{LoweringPlan, Process, Reverted, ThreadChange, ThreadIdentity};
+use super::{LoweringPlan, Process, Reverted, ThreadChange, ThreadIdentity, ThreadTimes};
 
 /// `PF_KTHREAD` of `linux/sched.h`, in the ninth field of `/proc/PID/stat`.
 const KERNEL_THREAD: u64 = 0x0020_0000;
@@ -44,6 +44,21 @@ pub(super) fn level(process: &Process) -> io::Result<Level> {
         Some(level_of(&class, &nice))
     });
     levels.max().ok_or_else(|| ended(process))
+}
+
+pub(super) fn times(process: &Process) -> io::Result<Vec<ThreadTimes>> {
+    let of = |number: u32| {
+        let read = |name: &str| {
+            fs::read_to_string(format!("/proc/{}/task/{number}/{name}", process.number)).ok()
+        };
+        let used = read("schedstat")?;
+        let mut used = used.split_whitespace().map_while(|number| number.parse().ok());
+        let (cpu_ns, queued_ns) = (used.next()?, used.next()?);
+        let processor = field(&read("stat")?, 39)?;
+        Some(ThreadTimes { number, cpu_ns, queued_ns, processor })
+    };
+    // A thread that ended meanwhile is left out.
+    Ok(threads(process)?.iter().filter_map(|thread| of(thread.number)).collect())
 }
 
 /// Returns the level that comes closest to a class and a nice value, from above.

@@ -9,7 +9,7 @@ use std::mem::MaybeUninit;
 
 use super::super::Level;
 use super::super::macos::set_darwin_background;
-use super::{LoweringPlan, Process, Reverted, ThreadChange, ThreadIdentity};
+use super::{LoweringPlan, Process, Reverted, ThreadChange, ThreadIdentity, ThreadTimes};
 use crate::darwin;
 
 /// The only thing that changes.
@@ -27,6 +27,11 @@ pub(super) fn find(number: u32) -> io::Result<Process> {
 
 pub(super) fn level(process: &Process) -> io::Result<Level> {
     Ok(if is_lowered(process.number)? { Level::Background } else { Level::Default })
+}
+
+pub(super) fn times(_: &Process) -> io::Result<Vec<ThreadTimes>> {
+    let text = "macOS does not say on which processors the threads of another process run";
+    Err(io::Error::new(io::ErrorKind::Unsupported, text))
 }
 
 pub(super) fn plan(
