@@ -372,6 +372,9 @@ pub struct Beside {
     /// Frequency of the fastest processor at the end, in kHz.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub frequency_khz: Option<u64>,
+    /// Clock of the processor after the sample, in kHz, as measured by steps of two cycles.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub clock_khz: Option<u64>,
     /// The highest temperature that any of the processor's sensors gave at the end, in thousandths
     /// of a degree Celsius.
     #[serde(default, skip_serializing_if = "Option::is_none")]

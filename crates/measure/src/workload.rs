@@ -27,6 +27,11 @@ pub trait Workload {
         Vec::new()
     }
 
+    /// Returns what a person should know before it begins. Nothing by default.
+    fn notice(&self) -> Option<String> {
+        None
+    }
+
     /// Measures, and adds the results to the session.
     ///
     /// # Errors

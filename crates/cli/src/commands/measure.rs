@@ -53,6 +53,7 @@ pub(super) fn run(args: &MeasureArgs) -> anyhow::Result<ExitStatus> {
         MeasureCommand::All(args) => args.workloads()?,
         one => vec![one.workload()?],
     };
+    workloads.iter().filter_map(|one| one.notice()).for_each(|text| exit::complain(&text));
     agree_to_write(&workloads, session.yes)?;
     if let (Some(count), Some(export)) = (session.sessions, &session.record.export) {
         show(&sessions::gather(count, export)?, &others, &session.record)?;

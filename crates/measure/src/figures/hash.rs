@@ -114,6 +114,9 @@ pub struct KernelRate {
     pub rate: Figure,
     /// The elapsed time beside it.
     pub elapsed: Option<Elapsed>,
+    /// Bytes in each cycle of the processor, whose clock was measured after each sample; also the
+    /// rate in GB/s at a clock of 1 GHz.
+    pub bytes_per_cycle: Option<Figure>,
     /// The rate as a multiple of that of software alone, for the same algorithm, as many threads,
     /// and one message each. Absent for that kernel itself, and if there is none to compare.
     pub gain: Option<Figure>,
@@ -203,6 +206,10 @@ fn kernels(series: &[&Series]) -> Vec<KernelRate> {
             threads: factors.threads?,
             rate: Figure::rate_of(series)?,
             elapsed: Elapsed::of(series),
+            bytes_per_cycle: Figure::of_rounds(series.counting().filter_map(|sample| {
+                let cycles = series.time_ns(sample) * sample.beside?.clock_khz? as f64 / 1e6;
+                Some(sample.amount as f64 / cycles)
+            })),
             gain: compared.and_then(|software| Figure::ratio(series, software)),
         })
     };

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::MARGIN;
 use super::hash::Figure;
-use crate::record::{Cache, Record, Sample, Series, Side, Stage, Unit, Workload};
+use crate::record::{Cache, Order, Record, Sample, Series, Side, Stage, Unit, Workload};
 use crate::stats::{Finding, Ratios, finding, level_of_each, median};
 
 /// Figures of a comparison.
@@ -30,8 +30,10 @@ pub struct PairRow {
     /// Length of the files, or of each request in flight, in bytes; `None` for all lengths
     /// together.
     pub len_bytes: Option<u64>,
-    /// Random requests in flight; `None` for files that are read or written from end to end.
+    /// Requests in flight; `None` for files that are read or written from end to end.
     pub depth: Option<u32>,
+    /// Whether requests in flight are in sequence.
+    pub sequential: bool,
     /// Whether all bytes came from the storage, as far as proved.
     pub cold: bool,
     /// Median rate of each side in bytes per second, and its number of samples. Of all lengths
@@ -59,6 +61,7 @@ struct PairWork<'a> {
     stage: Stage,
     len_bytes: Option<u64>,
     depth: Option<u32>,
+    sequential: bool,
     /// The series of each side, by length.
     parts: Vec<BTreeMap<Side, &'a Series>>,
     /// Whether it is one of several lengths.
@@ -71,14 +74,17 @@ struct PairWork<'a> {
 /// depths, the other half for the single lengths: there are many of those, and few rounds.
 pub fn of(record: &Record) -> Option<PairFigures> {
     let mut files: FileSides<'_> = BTreeMap::new();
-    let mut deep: BTreeMap<(u8, u32), BTreeMap<Side, &Series>> = BTreeMap::new();
+    let mut deep: BTreeMap<(bool, u8, u32), BTreeMap<Side, &Series>> = BTreeMap::new();
     let mut sides = BTreeMap::new();
     for series in record.series.iter().filter(|series| series.workload == Workload::Pair) {
         let factors = &series.factors;
         let (Some(stage), Some(side)) = (factors.stage, factors.side) else { continue };
         sides.insert(side, series.place);
         let of_sides = match factors.queue_depth {
-            Some(depth) => deep.entry((rank(stage), depth)).or_default(),
+            Some(depth) => {
+                let sequential = factors.order == Some(Order::Sequential);
+                deep.entry((sequential, rank(stage), depth)).or_default()
+            }
             None => files.entry((rank(stage), len_of(series))).or_default(),
         };
         of_sides.insert(side, series);
@@ -87,13 +93,14 @@ pub fn of(record: &Record) -> Option<PairFigures> {
     deep.retain(|_, sides| has_both(sides));
     let mut works: Vec<PairWork<'_>> =
         STEPS.into_iter().flat_map(|step| file_works(step, &files)).collect();
-    works.extend(deep.into_iter().filter_map(|((_, depth), sides)| {
+    works.extend(deep.into_iter().filter_map(|((sequential, _, depth), sides)| {
         let factors = sides.values().next()?;
         let (stage, len_bytes) = (factors.factors.stage?, Some(len_of(factors)));
         Some(PairWork {
             stage,
             len_bytes,
             depth: Some(depth),
+            sequential,
             parts: vec![sides],
             is_detail: false,
         })
@@ -130,6 +137,7 @@ fn file_works<'a>(stage: Stage, files: &FileSides<'a>) -> Vec<PairWork<'a>> {
         stage,
         len_bytes,
         depth: None,
+        sequential: false,
         parts,
         is_detail,
     };
@@ -180,6 +188,7 @@ impl PairWork<'_> {
             stage: self.stage,
             len_bytes: self.len_bytes,
             depth: self.depth,
+            sequential: self.sequential,
             cold: self.stage != Stage::Write && !all.any(|series| unproved(series)),
             rates: sides.filter_map(|side| self.rate(side)).collect(),
             a_to_b: self.compared(Side::B, level),

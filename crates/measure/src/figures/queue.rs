@@ -27,6 +27,8 @@ pub struct QueueCell {
     pub cache: Cache,
     /// Index of the folder.
     pub place: Option<usize>,
+    /// The folder, if there are several.
+    pub folder: Option<String>,
     /// Median over the rounds of reads per second.
     pub reads_per_s: f64,
     /// Its interval over whole rounds; absent if there are too few.
@@ -63,6 +65,13 @@ pub fn of(record: &Record) -> Option<QueueFigures> {
     let series = record.series.iter().filter(|series| series.workload == Workload::Queue);
     let mut cells: Vec<(QueueCell, &Series)> =
         series.filter_map(|series| Some((cell(series)?, series))).collect();
+    let first = cells.first().and_then(|(cell, _)| cell.place);
+    if cells.iter().any(|(cell, _)| cell.place != first) {
+        for (cell, _) in &mut cells {
+            let place = cell.place.and_then(|place| record.places.get(place));
+            cell.folder = place.map(|place| place.path.clone());
+        }
+    }
     cells.sort_by_key(|(cell, _)| (cell.group(), cell.depth));
     for group in cells.chunk_by_mut(|(one, _), (other, _)| one.group() == other.group()) {
         let Some(((_, least), deeper)) = group.split_first_mut() else { continue };
@@ -87,6 +96,7 @@ fn cell(series: &Series) -> Option<QueueCell> {
         depth: series.factors.queue_depth?,
         cache: series.factors.cache.unwrap_or(Cache::Unknown),
         place: series.place,
+        folder: None,
         reads_per_s,
         interval: Estimate::of_rounds(reads_per_s, &rates),
         gain: None,

@@ -15,7 +15,7 @@ use steadfast_sys::file::{AlignedBuffer, Status};
 
 use super::Workload;
 use super::queue::{OTHER_FILES, QueueCombination, QueueFiles, QueueWork};
-use super::storage::bench::{Way, through};
+use super::storage::bench::{Way, rest, through};
 use super::storage::plan::PlannedFile;
 use super::storage::timed;
 use crate::contents::{CHUNK_LEN_BYTES, TestBytes};
@@ -29,11 +29,16 @@ use crate::scratch::{self, Scratch};
 /// The steps of each file, in this order.
 const STEPS: [Stage; 3] = [Stage::Write, Stage::Read, Stage::ReadHash];
 
-/// Bytes of a request where several are in flight.
+/// Bytes of a random request.
 const BLOCK_LEN_BYTES: u64 = 4 << 10;
 
-/// What is done with several requests in flight.
-const WORKS: [QueueWork; 2] = [QueueWork::Read, QueueWork::Write];
+/// What is done with several requests in flight, in which order and with how many bytes each. In
+/// sequence the threads share one position, as the readers of a check do.
+const WORKS: [(QueueWork, Order, u64); 3] = [
+    (QueueWork::Read, Order::Random, BLOCK_LEN_BYTES),
+    (QueueWork::Write, Order::Random, BLOCK_LEN_BYTES),
+    (QueueWork::Read, Order::Sequential, CHUNK_LEN_BYTES as u64),
+];
 
 /// Requests in flight, as `measure pair` compares them.
 #[derive(Clone, Debug)]
@@ -44,12 +49,14 @@ pub struct PairDepths {
     pub file_len_bytes: u64,
     /// Time of each depth in a round.
     pub span: Duration,
+    /// Whether to read in sequence, too.
+    pub sequential: bool,
 }
 
 impl PairDepths {
     fn cells(&self) -> impl Iterator<Item = QueueCombination> {
-        WORKS.iter().flat_map(|&work| {
-            let (order, block_len) = (Order::Random, BLOCK_LEN_BYTES);
+        let works = if self.sequential { &WORKS[..] } else { &WORKS[..2] };
+        works.iter().flat_map(|&(work, order, block_len)| {
             self.depths.iter().map(move |&depth| QueueCombination { work, order, block_len, depth })
         })
     }
@@ -66,8 +73,10 @@ pub struct Pair {
     pub depths: Option<PairDepths>,
     /// The most rounds.
     pub rounds: u32,
-    /// Begin no further round after this time.
-    pub span: Duration,
+    /// Begin no further round after this time, if there is a limit.
+    pub span: Option<Duration>,
+    /// Rest before each round but the first.
+    pub pause: Duration,
     /// The seed of contents and orders.
     pub seed: u64,
 }
@@ -99,7 +108,7 @@ impl Pair {
         if self.lens_bytes.is_empty() || self.lens_bytes.contains(&0) || self.rounds == 0 {
             return Err(Error::usage("nothing to measure: no lengths, or no rounds"));
         }
-        if let Some(PairDepths { depths, file_len_bytes, span }) = &self.depths
+        if let Some(PairDepths { depths, file_len_bytes, span, .. }) = &self.depths
             && (span.is_zero()
                 || *file_len_bytes < 64 * BLOCK_LEN_BYTES
                 || depths.iter().any(|depth| !(1..=256).contains(depth)))
@@ -130,7 +139,17 @@ impl Pair {
 
 impl Workload for Pair {
     fn plan(&self, session: &mut Session<'_>) {
-        session.plan(f64::from(self.rounds) * self.round_s());
+        let pauses_s = f64::from(self.rounds.saturating_sub(1)) * self.pause.as_secs_f64();
+        session.plan(f64::from(self.rounds) * self.round_s() + pauses_s);
+    }
+
+    fn notice(&self) -> Option<String> {
+        let minutes = self.span?.as_secs_f64() / 60.0;
+        let rounds = self.rounds;
+        Some(format!(
+            "pair: no round begins after {minutes} minutes, so there may be fewer than {rounds}; \
+             --rounds N measures N"
+        ))
     }
 
     fn writes(&self) -> Vec<(&Path, u64)> {
@@ -148,10 +167,13 @@ impl Workload for Pair {
         let mut running = PairRun::begin(self, session)?;
         let begun = Instant::now();
         for round in 0..self.rounds {
-            if begun.elapsed() > self.span {
+            if self.span.is_some_and(|span| begun.elapsed() > span) {
                 let rounds = self.rounds;
                 session.warn(format!("pair: time was up after {round} of {rounds} rounds"));
                 break;
+            }
+            if round > 0 {
+                rest(session, self.pause)?;
             }
             running.round(session, round)?;
             session.did(self.round_s());

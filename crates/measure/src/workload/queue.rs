@@ -17,10 +17,11 @@ pub(super) use threads::{OTHER_FILES, QueueFiles};
 use super::Workload;
 use crate::contents::TestBytes;
 use crate::error::Error;
+use crate::place::Site;
 use crate::random::Random;
 use crate::record::{self, Cache, Factors, Order, Series, Stage, Unit};
-use crate::runner::{End, Session};
-use crate::scratch;
+use crate::runner::{End, PlaceId, SeriesId, Session};
+use crate::scratch::{self, Scratch};
 
 /// Order, length and depth of the rows that CrystalDiskMark, KDiskMark and AmorphousDiskMark print:
 /// SEQ1M Q8T1, SEQ1M Q1T1, RND4K Q32T1 and RND4K Q1T1.
@@ -65,8 +66,8 @@ impl QueueWork {
 /// Options of `measure queue`.
 #[derive(Clone, Debug)]
 pub struct Queue {
-    /// The folder.
-    pub folder: PathBuf,
+    /// The folders, which take turns in every round.
+    pub folders: Vec<PathBuf>,
     /// Length of the file that is read, in bytes.
     pub file_len_bytes: u64,
     /// Lengths of reads, in bytes: multiples of the alignment of direct reads.
@@ -176,8 +177,8 @@ impl Queue {
             let message = "writes are of 4 KiB to 1 MiB, by powers of two, or of whole MiB";
             return Err(Error::usage(message));
         }
-        if self.rounds == 0 || self.span.is_zero() {
-            return Err(Error::usage("nothing to measure: no rounds, or no time for them"));
+        if self.rounds == 0 || self.span.is_zero() || self.folders.is_empty() {
+            return Err(Error::usage("nothing to measure: no rounds, no time for them, no folder"));
         }
         Ok(())
     }
@@ -212,9 +213,9 @@ impl Queue {
 
 impl Queue {
     /// Returns the standard, over a file of 4 GiB.
-    pub fn standard(folder: PathBuf, seed: u64) -> Queue {
+    pub fn standard(folders: Vec<PathBuf>, seed: u64) -> Queue {
         Queue {
-            folder,
+            folders,
             file_len_bytes: 4 << 30,
             block_lens_bytes: vec![4 << 10, 64 << 10, 1 << 20],
             depths: vec![1, 2, 4, 8, 16, 32],
@@ -228,69 +229,99 @@ impl Queue {
     }
 
     /// Returns a short form, over a file of 256 MiB.
-    pub fn quick(folder: PathBuf, seed: u64) -> Queue {
+    pub fn quick(folders: Vec<PathBuf>, seed: u64) -> Queue {
         Queue {
             file_len_bytes: 256 << 20,
             depths: vec![1, 4, 32],
             block_lens_bytes: vec![4 << 10, 1 << 20],
             rounds: 5,
             span: Duration::from_millis(120),
-            ..Queue::standard(folder, seed)
+            ..Queue::standard(folders, seed)
         }
     }
 }
 
 impl Workload for Queue {
     fn plan(&self, session: &mut Session<'_>) {
-        let cells = self.combinations().len() as f64;
+        let cells_s = self.combinations().len() as f64 * f64::from(self.rounds) * self.span_s();
         let write_s = 2.0 * self.file_len_bytes as f64 / 1e9;
-        session.plan(cells * f64::from(self.rounds) * self.span_s() + write_s);
+        session.plan(self.folders.len() as f64 * (cells_s + write_s));
     }
 
     fn writes(&self) -> Vec<(&Path, u64)> {
         let cells = self.combinations();
         let of_round: u64 = cells.iter().map(|cell| cell.written_bytes_max(self.span)).sum();
         let files = if self.writes_too() { 2 } else { 1 };
-        vec![(&self.folder, files * self.file_len_bytes + u64::from(self.rounds) * of_round)]
+        let bytes = files * self.file_len_bytes + u64::from(self.rounds) * of_round;
+        self.folders.iter().map(|folder| (folder.as_path(), bytes)).collect()
     }
 
     fn run(&self, session: &mut Session<'_>) -> Result<(), End> {
         self.check()?;
-        let files = if self.writes_too() { 2 } else { 1 };
-        let bytes = files * self.file_len_bytes;
-        let (mut site, scratch) = scratch::prepare(session, &self.folder, bytes)?;
         let mut contents = TestBytes::new(self.seed);
-        let shape = (self.file_len_bytes, self.seed, self.writes_too());
-        let files = QueueFiles::make(session, (&mut site, &scratch), &mut contents, shape)?;
-        session.did(2.0 * self.file_len_bytes as f64 / 1e9);
-        for warning in site.warnings() {
-            session.warn(warning);
+        let mut benches = Vec::new();
+        for folder in &self.folders {
+            benches.push(self.open(session, folder, &mut contents)?);
         }
-        let place = session.add_place(site.place.clone());
-        let series = |cell: QueueCombination| {
-            let method = cell.method(self.file_len_bytes, self.span);
-            let factors = cell.factors(files.cache);
-            let series = Series::new(record::Workload::Queue, cell.label(), method, factors);
-            let series = Series { unit: Unit::Operations, ..series.seeded(self.seed) };
-            (cell, session.add_series_at(place, series))
-        };
-        let mut cells: Vec<_> = self.combinations().into_iter().map(series).collect();
+        let mut cells: Vec<(QueueCombination, usize, SeriesId)> = Vec::new();
+        for cell in self.combinations() {
+            for (at, bench) in benches.iter().enumerate() {
+                let method = cell.method(self.file_len_bytes, self.span);
+                let factors = cell.factors(bench.files.cache);
+                let series = Series::new(record::Workload::Queue, cell.label(), method, factors);
+                let series = Series { unit: Unit::Operations, ..series.seeded(self.seed) };
+                cells.push((cell, at, session.add_series_at(bench.place, series)));
+            }
+        }
         let mut random = Random::new(self.seed);
         for round in 0..self.rounds {
             random.shuffle(&mut cells);
-            for &(cell, series) in &cells {
+            for &(cell, at, series) in &cells {
                 session.doing(&cell.label())?;
+                let QueueBench { folder, site, files, .. } = &benches[at];
                 let turn = (round, self.span, random.next_u64());
-                let sample = files.sample(session, &site, cell, turn);
-                match sample.map_err(|error| error.at(&self.folder))? {
+                let sample = files.sample(session, site, cell, turn);
+                match sample.map_err(|error| error.at(folder))? {
                     Some(sample) => session.add_sample(series, sample),
                     None => session.doing(&cell.label())?,
                 }
                 session.did(self.span_s());
             }
         }
-        files.verify(&scratch, &mut contents, session.stop_flag())?;
-        Ok(scratch.close()?)
+        for QueueBench { files, scratch, .. } in benches {
+            files.verify(&scratch, &mut contents, session.stop_flag())?;
+            scratch.close()?;
+        }
+        Ok(())
+    }
+}
+
+/// One folder, while it is measured.
+struct QueueBench<'q> {
+    folder: &'q Path,
+    site: Site,
+    place: PlaceId,
+    scratch: Scratch,
+    files: QueueFiles,
+}
+
+impl Queue {
+    fn open<'q>(
+        &self,
+        session: &mut Session<'_>,
+        folder: &'q Path,
+        contents: &mut TestBytes,
+    ) -> Result<QueueBench<'q>, End> {
+        let files = if self.writes_too() { 2 } else { 1 };
+        let (mut site, scratch) = scratch::prepare(session, folder, files * self.file_len_bytes)?;
+        let shape = (self.file_len_bytes, self.seed, self.writes_too());
+        let files = QueueFiles::make(session, (&mut site, &scratch), contents, shape)?;
+        session.did(2.0 * self.file_len_bytes as f64 / 1e9);
+        for warning in site.warnings() {
+            session.warn(warning);
+        }
+        let place = session.add_place(site.place.clone());
+        Ok(QueueBench { folder, site, place, scratch, files })
     }
 }
 

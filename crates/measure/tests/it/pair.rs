@@ -21,7 +21,8 @@ fn pair(folders: &[(Side, &Path)]) -> Pair {
         lens_bytes: vec![10_000, 2_500_000],
         depths: None,
         rounds: 6,
-        span: Duration::from_secs(600),
+        span: Some(Duration::from_secs(600)),
+        pause: Duration::ZERO,
         seed: 4,
     }
 }
@@ -127,10 +128,18 @@ fn reads_and_writes_in_flight_are_compared_too() {
     assert!(written + 2 * (1 << 20) <= deep.writes()[0].1, "more was written than was said");
     let rows = figures::pair::of(&record).unwrap().rows;
     let found: Vec<_> = rows.iter().map(|row| (row.stage, row.depth)).collect();
+    assert_eq!(rows.iter().map(|row| usize::from(row.sequential)).sum::<usize>(), 2);
     let (write, read) = (Stage::Write, Stage::Read);
     let both = [(Stage::ReadHash, None), (Stage::Hash, None)];
     let files = [[(write, None), (read, None)], both].concat();
-    let deep = [(write, Some(1)), (write, Some(4)), (read, Some(1)), (read, Some(4))];
+    let deep = [
+        (write, Some(1)),
+        (write, Some(4)),
+        (read, Some(1)),
+        (read, Some(4)),
+        (read, Some(1)),
+        (read, Some(4)),
+    ];
     assert_eq!(found, [&files[..], &deep[..]].concat());
     assert!(rows.iter().all(|row| row.a_to_b.ratio.is_some() && row.rates.len() == 2));
     assert!(is_empty(a.path()) && is_empty(b.path()), "something was left");
@@ -140,7 +149,12 @@ fn reads_and_writes_in_flight_are_compared_too() {
 
 /// Random requests of so many in flight.
 fn deep_of(depth: u32) -> PairDepths {
-    PairDepths { depths: vec![depth], file_len_bytes: 1 << 20, span: Duration::from_millis(10) }
+    PairDepths {
+        depths: vec![depth],
+        file_len_bytes: 1 << 20,
+        span: Duration::from_millis(10),
+        sequential: true,
+    }
 }
 
 #[test]

@@ -14,7 +14,7 @@ use steadfast_measure::workload::queue::{FOUR_ROWS, Queue, QueueWork};
 
 fn small(folder: &Path) -> Queue {
     Queue {
-        folder: folder.to_owned(),
+        folders: vec![folder.to_owned()],
         file_len_bytes: 8 << 20,
         block_lens_bytes: vec![4 << 10, 64 << 10],
         depths: vec![1, 4],
@@ -107,6 +107,29 @@ fn what_makes_no_sense_is_refused_with_words() {
         let (_, end) = run(&queue, false);
         let Some(End::Failed(error)) = end else { panic!("{words}: accepted") };
         assert!(error.to_string().contains(words), "{error}");
+    }
+}
+
+#[test]
+fn folders_take_turns_and_have_figures_of_their_own() {
+    let (one, two) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let folders = [one.path(), two.path()].map(Path::to_owned).to_vec();
+    let queue = Queue { folders, block_lens_bytes: vec![4 << 10], ..small(one.path()) };
+    let (record, end) = run(&queue, false);
+    assert!(end.is_none(), "{end:?}");
+    assert_eq!((record.places.len(), record.series.len()), (2, 8));
+    let cells = figures::queue::of(&record).unwrap().cells;
+    let of_place = |place| cells.iter().filter(|cell| cell.place == Some(place)).count();
+    assert_eq!((of_place(0), of_place(1)), (4, 4));
+    // A round is over in both before the next begins.
+    let starts = |place: usize, round: u32| {
+        let series = record.series.iter().filter(move |series| series.place == Some(place));
+        let samples = series.flat_map(|series| &series.samples);
+        samples.filter(move |sample| sample.round == round).map(|sample| sample.start_ns)
+    };
+    assert!(starts(0, 0).max() < starts(1, 1).min() && starts(1, 0).max() < starts(0, 1).min());
+    for folder in [one, two] {
+        assert!(fs::read_dir(folder.path()).unwrap().next().is_none(), "something was left");
     }
 }
 

@@ -48,6 +48,7 @@ impl Told {
             ..Sample::default()
         };
         let beside = Beside {
+            clock_khz: None,
             others_ns: Some((mood.others * elapsed_s * S) as u64),
             stolen_ns: Some(0),
             frequency_khz: Some(mood.frequency_khz),

@@ -18,15 +18,13 @@ use super::{INTERVALS, by_processor_words, cell, level_name};
 use crate::document::{Headline, Quantity, Section};
 use crate::units::{self, Units};
 
-/// Why a fit is doubtful.
-const DOUBTFUL: &str = "because no straight line fits";
-
 /// Makes the section.
 pub(super) fn section(figures: &HashFigures, units: Units) -> Section {
     let mut sentences = Vec::new();
     sentences.extend(levels::sentences(figures, units));
     sentences.extend(fastest_sentence(&figures.kernels, units));
     sentences.extend(gain_sentence(&figures.kernels));
+    sentences.extend(algorithms_sentence(&figures.kernels, units));
     sentences.extend(figures.overlaps.iter().map(|of| overlap_sentence(of, units)));
     sentences.extend(figures.level_ratios.iter().map(|levels| {
         let [high, low] = [levels.levels.0, levels.levels.1].map(level_name);
@@ -65,11 +63,8 @@ fn headline(figures: &HashFigures) -> Option<Headline> {
 fn doubt_sentence(lines: &[PathLine]) -> Option<String> {
     let doubtful = lines.iter().filter(|line| line.line.is_doubtful);
     let names: Vec<String> = doubtful.map(line_words).collect();
-    match names.as_slice() {
-        [] => None,
-        [only] => Some(format!("The line of {only} is doubtful, {DOUBTFUL}.")),
-        names => Some(format!("These lines are doubtful, {DOUBTFUL}: {}.", names.join("; "))),
-    }
+    (!names.is_empty())
+        .then(|| format!("Doubtful, because no straight line fits: {}.", names.join("; ")))
 }
 
 fn notes(figures: &HashFigures) -> Vec<String> {
@@ -81,11 +76,11 @@ fn notes(figures: &HashFigures) -> Vec<String> {
              which may come out below nothing. {INTERVALS} A run's beginning and end are in the \
              cost of each file, since each file had a run of its own."
         ));
-        notes.extend(warm_note(&figures.lines));
     }
     if !figures.kernels.is_empty() {
         let by = by_processor_words(figures.kernels.iter().any(|of| of.elapsed.is_some()));
         notes.push(format!("Rates in memory are medians over rounds. {by} {INTERVALS}"));
+        notes.extend(clock_note(&figures.kernels));
     }
     if !figures.overlaps.is_empty() {
         notes.push(
@@ -98,19 +93,6 @@ fn notes(figures: &HashFigures) -> Vec<String> {
     notes
 }
 
-/// States why there are fewer times from the page cache than others, if there are.
-fn warm_note(lines: &[PathLine]) -> Option<String> {
-    let warm = lines.iter().any(|line| tables::is_timed(line) && line.cache == Some(Cache::Warm));
-    warm.then(|| {
-        format!(
-            "Times to verify are along the lines, however far that is from what was measured. Of \
-             files more than {} times as long as the longest that was warm nothing is told as \
-             warm: no page cache is taken to hold what it was not seen to hold.",
-            tables::EXTRAPOLATED_MAX
-        )
-    })
-}
-
 /// Returns the fastest SHA-256 in so many threads, or in as many as there are.
 fn fastest(kernels: &[KernelRate], threads: Option<u32>) -> Option<&KernelRate> {
     let threads = threads.or_else(|| kernels.iter().map(|kernel| kernel.threads).max())?;
@@ -120,12 +102,54 @@ fn fastest(kernels: &[KernelRate], threads: Option<u32>) -> Option<&KernelRate> 
         .max_by(|a, b| a.rate.value.total_cmp(&b.rate.value))
 }
 
+/// Returns the fastest code of an algorithm for one message in one thread.
+fn fastest_alone<'k>(kernels: &'k [KernelRate], algorithm: &str) -> Option<&'k KernelRate> {
+    let alone = kernels.iter().filter(|of| (of.lanes, of.threads) == (1, 1));
+    let alone = alone.filter(|of| of.algorithm == algorithm);
+    alone.max_by(|a, b| a.rate.value.total_cmp(&b.rate.value))
+}
+
+/// Compares SHA-256 with the other algorithms: one message with one message, and only where the
+/// intervals lie apart.
+fn algorithms_sentence(kernels: &[KernelRate], units: Units) -> Option<String> {
+    let sha256 = fastest_alone(kernels, "sha256")?;
+    let (low, high) = sha256.rate.bounds()?;
+    let mut names: Vec<&str> = kernels.iter().map(|of| of.algorithm.as_str()).collect();
+    names.sort_unstable();
+    names.dedup();
+    let others = names.into_iter().filter(|name| *name != "sha256");
+    let others: Vec<_> = others.filter_map(|name| fastest_alone(kernels, name)).collect();
+    let than = |how: &str, is: &dyn Fn((f64, f64)) -> bool| {
+        let of = others.iter().filter(|of| of.rate.bounds().is_some_and(is));
+        let names: Vec<&str> = of.map(|of| of.algorithm.as_str()).collect();
+        (!names.is_empty()).then(|| format!("{how} than {}", names.join(", ")))
+    };
+    let faster = than("faster", &|(_, high)| high < low);
+    let slower = than("slower", &|(low, _)| low > high);
+    let both: Vec<String> = faster.into_iter().chain(slower).collect();
+    (!both.is_empty()).then(|| {
+        format!(
+            "Of one message each, in one thread, sha256 ({}, {}) is {}.",
+            sha256.backend,
+            cell(Quantity::Rate, sha256.rate).shown(units),
+            both.join(", and ")
+        )
+    })
+}
+
+/// States the clock that was measured.
+fn clock_note(kernels: &[KernelRate]) -> Option<String> {
+    let (of, bytes) = kernels.iter().find_map(|of| Some((of, of.bytes_per_cycle?.value)))?;
+    let ghz = of.rate.value / bytes / 1e9;
+    Some(format!(
+        "The processor's clock was measured after each sample of one thread, by steps of two \
+         cycles, at first {ghz:.2} GHz. Bytes per cycle are also the GB/s at 1 GHz."
+    ))
+}
+
 fn fastest_sentence(kernels: &[KernelRate], units: Units) -> Option<String> {
     let (one, all) = (fastest(kernels, Some(1))?, fastest(kernels, None)?);
-    let alone = kernels.iter().filter(|kernel| {
-        (kernel.algorithm.as_str(), kernel.lanes, kernel.threads) == ("sha256", 1, 1)
-    });
-    let alone = alone.max_by(|a, b| a.rate.value.total_cmp(&b.rate.value))?;
+    let alone = fastest_alone(kernels, "sha256")?;
     let rate = |kernel: &KernelRate| cell(Quantity::Rate, kernel.rate).shown(units);
     Some(format!(
         "In memory SHA-256 of one message runs at {} ({}), of many messages in one thread at {} \
@@ -141,18 +165,9 @@ fn fastest_sentence(kernels: &[KernelRate], units: Units) -> Option<String> {
 }
 
 fn gain_sentence(kernels: &[KernelRate]) -> Option<String> {
-    let alone = kernels
-        .iter()
-        .filter(|kernel| kernel.algorithm == "sha256" && kernel.lanes == 1 && kernel.threads == 1);
-    let best = alone.max_by(|a, b| a.rate.value.total_cmp(&b.rate.value))?;
-    let gain = best.gain.as_ref()?;
+    let gain = fastest_alone(kernels, "sha256")?.gain.as_ref()?;
     let many = fastest(kernels, Some(1))?;
-    let gain_of_many = many.gain.as_ref()?;
-    if !is_known(gain) || !is_known(gain_of_many) {
-        return Some(
-            "What the processor's instructions gain is not known: not enough data.".to_owned(),
-        );
-    }
+    let gain_of_many = many.gain.as_ref().filter(|of| is_known(of) && is_known(gain))?;
     Some(format!(
         "The processor's instructions make SHA-256 {} as fast as software alone, and {} with many \
          messages at once.",

@@ -97,10 +97,9 @@ fn sentences(figures: &PairFigures, places: &[Place], units: Units) -> Vec<Strin
         let name = |row: &PairRow| stage_name(row.stage).to_lowercase();
         sentences.push(sentence(&what, &files, name, units));
     }
-    if let Some(first) = deep.first() {
-        let length = first.len_bytes.unwrap_or(0);
-        let what = format!("random requests of {}", Units::Iec.bytes(length).replace(".00", ""));
-        sentences.push(sentence(&what, &deep, deep_name, units));
+    for deep in deep.chunk_by(|one, other| one.sequential == other.sequential) {
+        let length = Units::Iec.bytes(deep[0].len_bytes.unwrap_or(0)).replace(".00", "");
+        sentences.push(sentence(&format!("requests of {length}"), deep, deep_name, units));
     }
     sentences.extend(figures.sides.iter().filter_map(|(side, place)| {
         let place = places.get((*place)?)?;
@@ -190,11 +189,12 @@ fn stage_name(stage: Stage) -> &'static str {
     }
 }
 
-/// Names random requests in flight.
+/// Names requests in flight.
 fn deep_name(row: &PairRow) -> String {
     let depth = row.depth.unwrap_or(1);
-    let name = if row.stage == Stage::Write { "random writes" } else { "random reads" };
-    format!("{name} at depth {depth}")
+    let order = if row.sequential { "sequential" } else { "random" };
+    let name = if row.stage == Stage::Write { "writes" } else { "reads" };
+    format!("{order} {name} at depth {depth}")
 }
 
 fn step_name(row: &PairRow) -> String {

@@ -6,9 +6,7 @@ use steadfast_measure::record::{Cache, Order, Stage};
 use steadfast_measure::workload::queue::FOUR_ROWS;
 
 use super::{INTERVALS, cell, point};
-use crate::document::{
-    Axis, Cell, Chart, Field, Headline, Layer, Mark, Point, Quantity, Section, Table,
-};
+use crate::document::{Axis, Cell, Chart, Field, Headline, Layer, Mark, Quantity, Section, Table};
 use crate::units::{self, Units};
 
 /// Makes the section.
@@ -46,8 +44,13 @@ pub(super) fn section(figures: &QueueFigures, units: Units) -> Section {
             let what = format!("{} at depth {}", units::capital(&name(best)), best.depth);
             Headline::new(cell(Quantity::Rate, rate(best)), what)
         }),
-        sentences: sentences(&figures.cells, units),
-        tables: four_rows(&figures.cells).into_iter().chain([table]).collect(),
+        sentences: answer(&figures.cells, units).into_iter().collect(),
+        tables: figures
+            .cells
+            .chunk_by(|one, other| one.place == other.place)
+            .filter_map(four_rows)
+            .chain([table])
+            .collect(),
         charts: charts(&figures.cells),
         notes,
     }
@@ -60,7 +63,9 @@ fn name(cell: &QueueCell) -> String {
         Stage::ReadWrite => "mix ",
         _ => "",
     };
-    format!("{work}{order} {}", Units::Iec.bytes(cell.block_len_bytes).replace(".00", ""))
+    let size = Units::Iec.bytes(cell.block_len_bytes).replace(".00", "");
+    let folder = cell.folder.as_ref().map_or(String::new(), |folder| format!(", {folder}"));
+    format!("{work}{order} {size}{folder}")
 }
 
 /// The rows that other programs print, if the record has all of them.
@@ -87,8 +92,11 @@ fn four_rows(cells: &[QueueCell]) -> Option<Table> {
         (">Reads/s", &|row| per_s(row, Stage::Read)),
         (">Writes/s", &|row| per_s(row, Stage::Write)),
     ];
-    let title = "As CrystalDiskMark, KDiskMark and AmorphousDiskMark name them";
-    Some(Table::of("queue-four", title, 1, &rows, fields))
+    let folder = cells[0].folder.as_ref().zip(cells[0].place);
+    let id = folder.map_or("queue-four".to_owned(), |(_, at)| format!("queue-four-{at}"));
+    let of = folder.map_or(String::new(), |(folder, _)| format!(", {folder}"));
+    let title = format!("As CrystalDiskMark, KDiskMark and AmorphousDiskMark name them{of}");
+    Some(Table::of(&id, &title, 1, &rows, fields))
 }
 
 /// The rate in bytes per second.
@@ -128,24 +136,6 @@ fn answer(cells: &[QueueCell], units: Units) -> Option<String> {
     ))
 }
 
-/// The gain by depth, for each order and size.
-fn sentences(cells: &[QueueCell], units: Units) -> Vec<String> {
-    let groups = cells.chunk_by(|a, b| a.group() == b.group());
-    let gains = groups.filter_map(|group| {
-        let first = group.first()?;
-        let best = group.iter().max_by(|a, b| a.reads_per_s.total_cmp(&b.reads_per_s))?;
-        let gain = cell(Quantity::Ratio, best.gain?).shown(units);
-        Some(format!(
-            "{}: {} at depth {}, {gain} of depth {}.",
-            units::capital(&name(first)),
-            cell(Quantity::Rate, rate(best)).shown(units),
-            best.depth,
-            first.depth
-        ))
-    });
-    answer(cells, units).into_iter().chain(gains).collect()
-}
-
 fn charts(cells: &[QueueCell]) -> Vec<Chart> {
     let groups: Vec<&[QueueCell]> = cells.chunk_by(|a, b| a.group() == b.group()).collect();
     if groups.iter().all(|group| group.len() < 2) {
@@ -154,9 +144,7 @@ fn charts(cells: &[QueueCell]) -> Vec<Chart> {
     let mut lens: Vec<u64> = cells.iter().map(|cell| cell.block_len_bytes).collect();
     lens.sort_unstable();
     lens.dedup();
-    let mut charts: Vec<Chart> = lens.iter().map(|&length| rates(&groups, length)).collect();
-    charts.extend(groups.iter().map(|group| latencies(group)));
-    charts
+    lens.iter().map(|&length| rates(&groups, length)).collect()
 }
 
 /// Rates against depth of one size: sizes differ so much that a common axis hides the small ones.
@@ -179,31 +167,4 @@ fn rates(groups: &[&[QueueCell]], block_len: u64) -> Chart {
 
 fn depth() -> Axis {
     Axis::log("requests in flight", Quantity::Count(0))
-}
-
-/// Percentiles of the latency against depth, of one order and size.
-fn latencies(group: &[QueueCell]) -> Chart {
-    let layer = |label: &str, of: &dyn Fn(&QueueCell) -> Option<u64>| {
-        let points = group
-            .iter()
-            .filter_map(|cell| Some(Point::at(f64::from(cell.depth), of(cell)? as f64)));
-        Layer::new(label, Mark::Line, points)
-    };
-    let mut layers = vec![
-        // The layers of every group come first, so they have the same colour in all charts.
-        layer("median", &|cell| cell.p50_ns),
-        layer("longest", &|cell| Some(cell.max_ns)),
-        layer("p99", &|cell| cell.p99_ns),
-        layer("p99.9", &|cell| cell.p999_ns),
-    ];
-    layers.retain(|layer| !layer.points.is_empty());
-    let name = group.first().map(name).unwrap_or_default();
-    Chart::new(
-        format!("queue-latency-{}", name.replace(' ', "-")),
-        format!("Latency by depth, {name}"),
-        "One line each for the median, the times that 99 of 100 and 999 of 1,000 requests did not \
-         exceed, and the longest.",
-        (depth(), Axis::log("latency", Quantity::Time(0.0))),
-        layers,
-    )
 }

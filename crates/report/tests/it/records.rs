@@ -319,7 +319,7 @@ fn requests_in_flight_have_a_sentence_and_rows_of_their_own() {
         }
     }
     let section = &measure::document(&record).sections[0];
-    let wanted = "A compared with B, random requests of 4 KiB: random reads at depth 8 at 0.941×";
+    let wanted = "A compared with B, requests of 4 KiB: random reads at depth 8 at 0.941×";
     assert!(section.sentences[1].starts_with(wanted), "{:?}", section.sentences);
     let rows = format!("{:?}", section.tables[0].rows);
     assert!(rows.contains("Random reads at depth 8"), "{rows}");

@@ -104,8 +104,8 @@ pub(super) fn workload(
         MeasureKind::Write => {
             Box::new(Write { folder, plan: plan(request.profile, seed), order: Order::Written })
         }
-        MeasureKind::Queue if quick => Box::new(Queue::quick(folder, seed)),
-        MeasureKind::Queue => Box::new(Queue::standard(folder, seed)),
+        MeasureKind::Queue if quick => Box::new(Queue::quick(vec![folder], seed)),
+        MeasureKind::Queue => Box::new(Queue::standard(vec![folder], seed)),
         MeasureKind::Cpu => Box::new(if quick { Cpu::quick(seed) } else { Cpu::standard(seed) }),
         MeasureKind::Cipher => {
             let worker = worker?.clone();

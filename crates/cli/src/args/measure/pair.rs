@@ -12,9 +12,6 @@ use super::super::quantity;
 use super::write::ProfileArg;
 use super::{SessionArgs, rising};
 
-/// Seconds after which no further round begins, where all rounds are wanted.
-const DAY_S: u64 = 86_400;
-
 /// Measure the same work in two folders in turn, for example encrypted and plain
 ///
 /// Writes, reads, and reads and hashes files in A and in B, in a new random order in every round,
@@ -27,6 +24,7 @@ Examples:
   steadfast measure pair /mnt/encrypted /mnt/plain
   steadfast measure pair --profile standard /mnt/encrypted /mnt/plain
   steadfast measure pair --size 1GB --depth 1,32 /mnt/encrypted /mnt/plain
+  steadfast measure pair --sequential --pause 20s /mnt/encrypted /mnt/plain
   steadfast measure pair ~/vault /mnt/plain --control ~/fuse-without-cipher --rounds 15
 
 Exit status: 0 measured; 2 something could not be measured; 130 interrupted.")]
@@ -57,9 +55,17 @@ pub(crate) struct PairArgs {
     #[arg(long, value_name = "N", value_delimiter = ',')]
     depth: Vec<u32>,
 
+    /// With each depth, also read 1 MiB at a time in sequence
+    #[arg(long)]
+    sequential: bool,
+
     /// Only use files, without random reads and writes in flight
-    #[arg(long, conflicts_with = "depth")]
+    #[arg(long, conflicts_with_all = ["depth", "sequential"])]
     files_only: bool,
+
+    /// Rest for TIME between rounds, so that drives can write out their caches and cool down
+    #[arg(long, value_name = "TIME", default_value = "0s", value_parser = quantity::duration)]
+    pause: Duration,
 
     #[command(flatten)]
     pub(crate) session: SessionArgs,
@@ -73,15 +79,15 @@ impl PairArgs {
         let mut folders = vec![(Side::A, self.a.clone()), (Side::B, self.b.clone())];
         folders.extend(self.control.clone().map(|folder| (Side::Control, folder)));
         let (lens_bytes, rounds, span_s) = match session.quick {
-            true => (vec![1_000_000, 4_000_000, 16_000_000], 20, 30),
-            false => (vec![1_000_000, 16_000_000, 256_000_000], 40, 1800),
+            true => (vec![1_000_000, 4_000_000, 16_000_000], 20, Some(30)),
+            false => (vec![1_000_000, 16_000_000, 256_000_000], 40, Some(1800)),
         };
         let (lens_bytes, rounds, span_s) = match self.profile.map(ProfileArg::profile) {
             None => (lens_bytes, rounds, span_s),
-            Some(profile) => (profile.lens_bytes(session.seed()), profile.sets(), DAY_S),
+            Some(profile) => (profile.lens_bytes(session.seed()), profile.sets(), None),
         };
         // Where a number of rounds is asked for, no time cuts it short.
-        let span_s = if session.rounds.is_some() { DAY_S } else { span_s };
+        let span_s = span_s.filter(|_| session.rounds.is_none());
         let (depths, file_len_bytes, span) = match session.quick {
             true => (&[1, 32][..], 64 << 20, Duration::from_millis(40)),
             false => (&[1, 8, 32][..], 256 << 20, Duration::from_millis(100)),
@@ -92,9 +98,15 @@ impl PairArgs {
         Ok(Box::new(Pair {
             folders,
             lens_bytes: if self.size.is_empty() { lens_bytes } else { rising(&self.size) },
-            depths: (!self.files_only).then_some(PairDepths { depths, file_len_bytes, span }),
+            depths: (!self.files_only).then_some(PairDepths {
+                depths,
+                file_len_bytes,
+                span,
+                sequential: self.sequential,
+            }),
             rounds: session.rounds.unwrap_or(rounds),
-            span: Duration::from_secs(span_s),
+            span: span_s.map(Duration::from_secs),
+            pause: self.pause,
             seed: session.seed(),
         }))
     }

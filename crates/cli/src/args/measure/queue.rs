@@ -25,11 +25,12 @@ const FOUR_ROWS_FILE_BYTES: u64 = 1 << 30;
 Examples:
   steadfast measure queue --quick /mnt
   steadfast measure queue --depth 1,8 --block 4KiB /mnt
-  steadfast measure queue --four-rows --time 5s /mnt")]
+  steadfast measure queue --four-rows --time 5s /mnt
+  steadfast measure queue --depth 1,32 /mnt/encrypted /mnt/plain")]
 pub(crate) struct QueueArgs {
-    /// Create the file in DIR, in a folder that is removed afterwards
+    /// Create the file in each DIR, in a folder that is removed afterwards. Several take turns
     #[arg(value_name = "DIR", default_value = ".")]
-    folder: PathBuf,
+    folders: Vec<PathBuf>,
 
     /// Read a file of SIZE, for example 4GB [default: 4GiB, with --quick 256MiB]
     #[arg(long, value_name = "SIZE", value_parser = quantity::bytes)]
@@ -66,7 +67,8 @@ impl QueueArgs {
         let session = &self.session;
         session.refuse_levels()?;
         let seed = session.seed();
-        let mut queue = queue_of(self.folder.clone(), seed, session.quick);
+        let of = if session.quick { Queue::quick } else { Queue::standard };
+        let mut queue = of(self.folders.clone(), seed);
         queue.rounds = session.rounds.unwrap_or(queue.rounds);
         queue.four_rows = self.four_rows;
         if self.four_rows {
@@ -86,13 +88,5 @@ impl QueueArgs {
             queue.block_lens_bytes = rising(&self.block);
         }
         Ok(Box::new(queue))
-    }
-}
-
-/// Returns the usual measurement, or a quick one.
-pub(super) fn queue_of(folder: PathBuf, seed: u64, quick: bool) -> Queue {
-    match quick {
-        true => Queue::quick(folder, seed),
-        false => Queue::standard(folder, seed),
     }
 }

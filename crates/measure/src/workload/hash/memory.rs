@@ -12,9 +12,10 @@ use steadfast_digest::{AlgorithmHasher, Sha256};
 
 use super::kernel::{HashKernel, backend_of_one};
 use super::{HashCell, PIECE_LEN_BYTES};
+use crate::calibrate;
 use crate::contents::TestBytes;
 use crate::error::Error;
-use crate::record::{Factors, Series, Stage, Workload};
+use crate::record::{Beside, Factors, Sample, Series, Stage, Workload};
 use crate::runner::{End, SeriesId, Session, Timed};
 use crate::workload::together::{Together, together};
 
@@ -180,7 +181,12 @@ impl HashCell for KernelCell {
         self.repeats = Some(repeats);
         let timed = self.hash(session, repeats)?;
         let messages = (repeats * self.threads * self.kernel.lanes()) as u64;
-        session.add_sample(self.id, timed.sample(round, messages * MESSAGE_LEN_BYTES as u64));
+        // Of several threads, or at a level, this thread's processor says little.
+        let is_alone = self.threads == 1 && self.level.is_none();
+        let clock_khz = is_alone.then(calibrate::clock_khz).flatten();
+        let beside = clock_khz.map(|_| Beside { clock_khz, ..Beside::default() });
+        let sample = timed.sample(round, messages * MESSAGE_LEN_BYTES as u64);
+        session.add_sample(self.id, Sample { beside, ..sample });
         Ok(())
     }
 }

@@ -350,11 +350,11 @@ fn note_alignment(site: &mut Site, scratch: &Scratch) -> io::Result<()> {
     scratch.remove(NUMBER)
 }
 
-/// Pauses, unless the session is stopped.
-fn rest(session: &mut Session<'_>, pause: Duration) -> Result<(), Stopped> {
+/// Pauses between sets or rounds, unless the session is stopped.
+pub(in crate::workload) fn rest(session: &mut Session<'_>, pause: Duration) -> Result<(), Stopped> {
     let begun = Instant::now();
     while begun.elapsed() < pause {
-        session.doing("resting between sets")?;
+        session.doing("resting")?;
         std::thread::sleep(REST_STEP.min(pause - begun.elapsed().min(pause)));
     }
     Ok(())

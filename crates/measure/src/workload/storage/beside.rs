@@ -29,6 +29,7 @@ impl Counted {
             others_ns: busy_ns.map(|busy_ns| busy_ns.saturating_sub(timed.cpu_ns)),
             stolen_ns: since(self.stolen_ns, machine::stolen_ns()),
             frequency_khz: machine::frequency_khz(),
+            clock_khz: None,
             temperature_millidegrees: machine::temperature_millidegrees(),
         };
         (beside != Beside::default()).then_some(beside)

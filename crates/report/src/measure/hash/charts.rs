@@ -6,15 +6,13 @@ use steadfast_measure::figures::hash::{HashFigures, KernelRate, PathLine};
 use steadfast_measure::record::Stage;
 
 use super::{cache_words, line_layers, line_words};
-use crate::document::{Axis, Chart, Layer, Mark, Quantity};
-use crate::measure::{level_name, point, rows_layer};
+use crate::document::{Axis, Chart, Mark, Quantity};
+use crate::measure::rows_layer;
 
 pub(super) fn charts(figures: &HashFigures) -> Vec<Chart> {
     let mut charts = vec![by_size(figures)];
     charts.push(parts(figures));
-    charts.push(sha256(figures));
     charts.push(algorithms(figures));
-    charts.push(levels(figures));
     charts.extend(super::levels::charts(figures));
     charts.retain(|chart| chart.layers.iter().any(|layer| !layer.points.is_empty()));
     charts
@@ -23,11 +21,6 @@ pub(super) fn charts(figures: &HashFigures) -> Vec<Chart> {
 /// The axes of time by size.
 fn time_by_size() -> (Axis, Axis) {
     (Axis::log("size", Quantity::Bytes(0)), Axis::log("time", Quantity::Time(0.0)))
-}
-
-/// The axes of rates by name.
-fn rate_by_name(names: impl IntoIterator<Item = String>) -> (Axis, Axis) {
-    (Axis::names(names), Axis::linear("rate", Quantity::Rate(0.0)))
 }
 
 /// All lines together: how long each part of a check takes.
@@ -65,30 +58,6 @@ fn parts(figures: &HashFigures) -> Chart {
     )
 }
 
-/// SHA-256 by backend and lanes, in one thread and in as many as there are.
-fn sha256(figures: &HashFigures) -> Chart {
-    let kernels = || figures.kernels.iter().filter(|kernel| kernel.algorithm == "sha256");
-    let name = |kernel: &KernelRate| format!("{} ×{}", kernel.backend, kernel.lanes);
-    let mut names: Vec<String> = kernels().map(name).collect();
-    names.dedup();
-    let most = kernels().map(|kernel| kernel.threads).max().unwrap_or(1);
-    let layer = |threads: u32, label: String| {
-        rows_layer(label, Mark::Bars, &names, |row| {
-            let mut kernels = kernels().filter(|kernel| kernel.threads == threads);
-            kernels.find(|kernel| name(kernel) == *row).map(|kernel| kernel.rate)
-        })
-    };
-    let mut layers = vec![layer(1, "one thread".to_owned())];
-    layers.extend((most > 1).then(|| layer(most, format!("{most} threads"))));
-    Chart::new(
-        "hash-backends",
-        "SHA-256 in memory, by backend and messages at once",
-        "A bar for each backend and number of messages at once: bytes per second, with intervals.",
-        rate_by_name(names),
-        layers,
-    )
-}
-
 /// Each algorithm by its fastest backend in one thread.
 fn algorithms(figures: &HashFigures) -> Chart {
     let mut best: Vec<&KernelRate> = Vec::new();
@@ -101,7 +70,7 @@ fn algorithms(figures: &HashFigures) -> Chart {
     }
     best.sort_by(|a, b| b.rate.value.total_cmp(&a.rate.value));
     let names = best.iter().map(|kernel| format!("{}, {}", kernel.algorithm, kernel.backend));
-    let axes = rate_by_name(names);
+    let axes = (Axis::names(names), Axis::linear("rate", Quantity::Rate(0.0)));
     let shown = if best.len() > 1 { best.as_slice() } else { &[] };
     let layer = rows_layer("one thread", Mark::Bars, shown, |kernel| Some(kernel.rate));
     let description = "A bar for each algorithm, by its fastest backend.";
@@ -111,32 +80,5 @@ fn algorithms(figures: &HashFigures) -> Chart {
         description,
         axes,
         vec![layer],
-    )
-}
-
-/// QoS levels, the highest first, each stage a layer.
-fn levels(figures: &HashFigures) -> Chart {
-    let mut known: Vec<u8> = figures.levels.iter().map(|level| level.qos).collect();
-    known.sort_unstable_by(|a, b| b.cmp(a));
-    known.dedup();
-    let layer = |stage: Stage, label: &str| {
-        let of_stage = figures.levels.iter().filter(|level| level.stage == stage);
-        let points = of_stage.filter_map(|level| {
-            let row = known.iter().position(|qos| *qos == level.qos)?;
-            Some(point(row as f64, &level.rate))
-        });
-        Layer::new(label, Mark::Bars, points)
-    };
-    let mut layers = vec![
-        layer(Stage::Hash, "hashing in memory"),
-        layer(Stage::ReadHash, "reading and hashing"),
-    ];
-    layers.retain(|layer| !layer.points.is_empty());
-    Chart::new(
-        "hash-levels",
-        "Rate by QoS level",
-        "A bar for each level and stage, the highest level first, with intervals.",
-        rate_by_name(known.iter().map(|&qos| level_name(qos))),
-        layers,
     )
 }

@@ -5,16 +5,11 @@
 use steadfast_measure::figures::hash::{
     FolderRate, HashFigures, KernelRate, LevelRate, Overlap, PathLine,
 };
-use steadfast_measure::record::Cache;
 
 use super::{bound_words, cache_words, engine_words, line_words, stage_words};
 use crate::document::{Cell, Field, Quantity, Table};
 use crate::measure::{cell, elapsed_cell, latency_cell, waited_cell, with_elapsed};
 use crate::units::{self, Units};
-
-/// Lengths for which the time of a check is shown, in bytes.
-const AMOUNTS_BYTES: [u64; 5] =
-    [250_000_000, 1_000_000_000, 10_000_000_000, 100_000_000_000, 1_000_000_000_000];
 
 pub(super) fn tables(figures: &HashFigures, units: Units) -> Vec<Table> {
     let mut tables = vec![
@@ -22,13 +17,14 @@ pub(super) fn tables(figures: &HashFigures, units: Units) -> Vec<Table> {
         lines(&figures.lines, units),
         folders(&figures.folders),
         overlaps(figures),
-        times(&figures.lines),
         levels(figures),
         super::levels::table(figures),
     ];
     tables.retain(|table| !table.rows.is_empty());
     tables
 }
+
+const BYTES_PER_CYCLE: &str = ">Bytes per cycle";
 
 fn kernels(figures: &HashFigures) -> Table {
     let fields: &[Field<'_, KernelRate>] = &[
@@ -40,9 +36,15 @@ fn kernels(figures: &HashFigures) -> Table {
         (">Elapsed", &|of| elapsed_cell(Quantity::Rate, of.elapsed)),
         (">Waited", &|of| waited_cell(of.elapsed)),
         (">× software", &|of| cell(Quantity::Ratio, of.gain)),
+        (BYTES_PER_CYCLE, &|of| {
+            let bytes = of.bytes_per_cycle.map(|of| format!("{:.2}", of.value));
+            bytes.map_or(Cell::Empty, Cell::text)
+        }),
     ];
     let known = figures.kernels.iter().any(|of| of.elapsed.is_some());
-    let fields = with_elapsed(fields, known);
+    let mut fields = with_elapsed(fields, known);
+    let is_clocked = figures.kernels.iter().any(|of| of.bytes_per_cycle.is_some());
+    fields.retain(|(title, _)| is_clocked || *title != BYTES_PER_CYCLE);
     Table::of("hash-in-memory", "Hashing in memory", 4, &figures.kernels, &fields)
 }
 
@@ -84,47 +86,6 @@ fn overlaps(figures: &HashFigures) -> Table {
         ("Bound by", &|of| Cell::text(bound_words(of))),
     ];
     Table::of("hash-overlap", title, 1, &figures.overlaps, fields)
-}
-
-/// Greatest multiple of the largest measured size for which a warm cache is assumed.
-pub(super) const EXTRAPOLATED_MAX: u64 = 4;
-
-/// Whether times can be derived from a line: only if its rate has an interval.
-pub(super) fn is_timed(line: &PathLine) -> bool {
-    line.is_check() && line.line.rate_per_s.is_some()
-}
-
-/// How long single files take to verify, by the lines of reading and hashing.
-fn times(lines: &[PathLine]) -> Table {
-    let checked: Vec<&PathLine> = lines.iter().filter(|line| is_timed(line)).collect();
-    let columns: Vec<_> = checked
-        .iter()
-        .map(|line| {
-            let doubt = if line.line.is_doubtful { ", doubtful" } else { "" };
-            (format!(">{}{doubt}", units::capital(cache_words(line.cache))), move |amount: &u64| {
-                time(line, *amount)
-            })
-        })
-        .collect();
-    let mut fields: Vec<Field<'_, u64>> = vec![(">One file of", &|amount| Cell::bytes(*amount))];
-    fields.extend(columns.iter().map(|(title, time)| -> Field<'_, u64> { (title, time) }));
-    let amounts: &[u64] = if checked.is_empty() { &[] } else { &AMOUNTS_BYTES };
-    Table::of("hash-time", "Time to verify one file", 1, amounts, &fields)
-}
-
-/// How long one file of so many bytes takes, by one line. Unknown for a warm cache and a file much
-/// longer than those that were measured.
-fn time(line: &PathLine, amount: u64) -> Cell {
-    if line.cache == Some(Cache::Warm) && amount > line.sizes_bytes.1 * EXTRAPOLATED_MAX {
-        return Cell::Empty;
-    }
-    let fit = &line.line.line;
-    let time = Quantity::Time(1e9 * fit.time_s(amount as f64));
-    let at = |rate: f64| 1e9 * (fit.latency_s + amount as f64 / rate);
-    match line.line.rate_per_s {
-        Some(rate) => Cell::Interval(time, (at(rate.high), at(rate.low))),
-        None => Cell::Number(time),
-    }
 }
 
 fn levels(figures: &HashFigures) -> Table {
