@@ -259,8 +259,11 @@ fn alike(name: &str, random: &mut Random) -> String {
     }
 }
 
-/// A zip file of stored entries: name, name before the contents, mode, extra field, contents.
-fn raw_zip(entries: &[(Vec<u8>, Vec<u8>, u32, Vec<u8>, Vec<u8>)]) -> Vec<u8> {
+/// Name, name before the contents, mode, extra field, contents.
+type RawEntry = (Vec<u8>, Vec<u8>, u32, Vec<u8>, Vec<u8>);
+
+/// A zip file of stored entries.
+fn raw_zip(entries: &[RawEntry]) -> Vec<u8> {
     let (mut bytes, mut index) = (Vec::new(), Vec::new());
     for (name, local, mode, extra, contents) in entries {
         let head = |name: &[u8]| {
