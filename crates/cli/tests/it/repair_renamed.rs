@@ -264,7 +264,35 @@ fn a_file_that_left_its_name_to_a_new_one_does_not_come_back_when_that_is_delete
 }
 
 #[test]
+fn a_new_name_that_a_run_of_a_part_saw_first_is_that_of_the_old_one() {
+    let (tree, _) = logs();
+    fs::rename(tree.path("data/log"), tree.path("data/new")).unwrap();
+    tree.run(["check", "data/new"]).succeeds();
+    // A program saves it anew, so that neither its inode nor its tag is that of the old name.
+    fs::write(tree.path("data/draft"), b"edited").unwrap();
+    fs::rename(tree.path("data/draft"), tree.path("data/new")).unwrap();
+    let said = tree.run(["repair", "--yes", "--from", "one", "data"]);
+    assert!(!tree.path("data/log").exists(), "{said:?}");
+    assert_eq!(contents(&tree, "data/new"), b"edited", "{said:?}");
+    // A further name of a file is none that it moved to.
+    fs::hard_link(tree.path("data/log.1"), tree.path("data/link")).unwrap();
+    tree.run(["check", "data/link"]).succeeds();
+    let history = tree.run(["show", "--history", "data/link"]).succeeds();
+    assert!(!history.stdout().contains("log.1"), "{history:?}");
+}
+
+#[test]
 fn of_two_names_of_one_file_that_are_gone_the_renamed_one_does_not_come_back() {
+    // A check of one name says nothing of the other.
+    let tree = Tree::new().file("data/z", b"contents");
+    fs::hard_link(tree.path("data/z"), tree.path("data/b")).unwrap();
+    tree.run(["init", "data"]).succeeds();
+    fs::rename(tree.path("data/b"), tree.path("data/d")).unwrap();
+    tree.run(["check", "data/z"]).succeeds();
+    fs::remove_file(tree.path("data/z")).unwrap();
+    let said = tree.run(["repair", "--yes", "data"]);
+    assert!(!tree.path("data/b").exists(), "{said:?}");
+    // One that was missing before did not become the new one.
     let tree = Tree::new().file("data/b", b"contents");
     fs::hard_link(tree.path("data/b"), tree.path("data/a")).unwrap();
     tree.run(["init", "data"]).succeeds();

@@ -6,12 +6,17 @@
 //! tables, because millions may have been renamed, and because the name that a file came from may
 //! be visited later. An interrupted run leaves the rows as they were.
 
-use rusqlite::{OptionalExtension as _, Row};
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::{Path, PathBuf};
+
+use rusqlite::{OptionalExtension as _, Params, Row};
 use strum::VariantArray as _;
 
 use steadfast_manifest::tag::TagPlace;
+use steadfast_sys::file::Status;
 
 use super::column;
+use super::directory::Paths;
 use super::entry::{COLUMNS, FileRow};
 use super::error::DbError;
 use super::happening::Happening;
@@ -85,19 +90,30 @@ SELECT own_digest, own_algorithm, own_length, name, directory, inode, first_run,
   standing IN (0, 1, 7)
 FROM temp.displaced WHERE known = 1 AND own_digest IS NOT NULL;";
 
-/// Finds files that came from a name that has another file now and keeps its row, as after an edit
-/// by an editor that keeps a backup, or a log that was rotated. They may have come in an earlier
-/// run, which did not visit the name.
+/// Finds files that came in this run from a name that has another file now and keeps its row, as
+/// after an edit by an editor that keeps a backup, or a log that was rotated.
 const DEPARTED: &str = "
-SELECT n.directory, n.name, n.standing, d.directory, d.name
+SELECT n.directory, n.name, n.standing, d.directory, d.name, n.inode
 FROM events AS e
 CROSS JOIN entries AS n ON n.directory = e.directory AND n.name = e.name
 CROSS JOIN temp.departed AS d ON d.inode = n.inode AND d.digest = n.digest
-WHERE e.run > (SELECT min(seen_run) FROM temp.departed) AND e.run > d.seen_run AND e.what = 'new'
-  AND (n.directory <> d.directory OR n.name <> d.name)
-  AND NOT EXISTS (SELECT 1 FROM events AS m WHERE m.directory = n.directory AND m.name = n.name
-    AND m.run >= e.run AND m.what = 'moved from')
+WHERE e.run = ? AND e.what = 'new' AND (n.directory <> d.directory OR n.name <> d.name)
 GROUP BY n.directory, n.name";
+
+/// The files that came in a run.
+const CAME: &str = "
+INSERT INTO temp.came
+SELECT n.directory, n.name, n.standing, n.inode, n.digest FROM events AS e
+CROSS JOIN entries AS n ON n.directory = e.directory AND n.name = e.name
+WHERE e.run = ? AND e.what = 'new' AND n.digest IS NOT NULL";
+
+/// Those that have the inode and the contents of another row, which the run may not have visited;
+/// rather of one whose file was there than of a missing one.
+const CAME_FROM: &str = "
+SELECT c.directory, c.name, c.standing, o.directory, o.name, c.inode, min(o.standing = 6)
+FROM entries AS o CROSS JOIN temp.came AS c ON c.inode = o.inode AND c.digest = o.digest
+WHERE o.directory <> c.directory OR o.name <> c.name
+GROUP BY c.directory, c.name";
 
 /// A file that waited for the end of the run.
 pub(super) struct DisplacedFile {
@@ -167,7 +183,6 @@ impl Recorder {
         &mut self,
         directory: i64,
         row: &FileRow,
-        slice_run: i64,
         seen: &ObservedFile,
     ) -> Result<(), DbError> {
         let was = &row.record.facts;
@@ -178,12 +193,11 @@ impl Recorder {
         let mut statement = self
             .catalogue
             .db
-            .prepare_cached("INSERT OR IGNORE INTO temp.departed VALUES (?, ?, ?, ?, ?, ?, ?)")?;
+            .prepare_cached("INSERT OR IGNORE INTO temp.departed VALUES (?, ?, ?, ?, ?, ?)")?;
         let digest = row.record.tag.as_ref().map(|tag| tag.digest.as_bytes());
         let (inode, length) = (was.inode.cast_signed(), was.length.cast_signed());
-        let (mtime, seen_run) = (column::Moment(was.mtime), row.last_seen(slice_run));
-        let name = row.name.as_slice();
-        statement.execute((directory, name, inode, digest, length, mtime, seen_run))?;
+        let mtime = column::Moment(was.mtime);
+        statement.execute((directory, row.name.as_slice(), inode, digest, length, mtime))?;
         Ok(())
     }
 
@@ -193,7 +207,7 @@ impl Recorder {
                 "CREATE TEMP TABLE displaced (directory, {COLUMNS}, {OWN_COLUMNS}, \
                  PRIMARY KEY (directory, name)) WITHOUT ROWID; \
                  CREATE TEMP TABLE departed (directory, name, inode, digest, length, mtime_ns, \
-                 seen_run, PRIMARY KEY (inode, directory, name)) WITHOUT ROWID"
+                 PRIMARY KEY (inode, directory, name)) WITHOUT ROWID"
             ))?;
             self.tables.displaced = true;
         }
@@ -238,26 +252,71 @@ impl Recorder {
         if !self.tables.displaced || !self.mode.writes {
             return Ok(());
         }
-        let mut paths = super::directory::Paths::default();
-        let mut came = Vec::new();
-        {
-            let db = &self.catalogue.db;
-            let mut statement = db.prepare(DEPARTED)?;
-            let mut rows = statement.query(())?;
-            while let Some(row) = rows.next()? {
-                let standing = usize::try_from(column::integer(row, 2)?).ok();
-                let standing = standing.and_then(|at| FileState::ALL.get(at).copied());
-                let from = paths.file(db, column::integer(row, 3)?, column::name(row, 4)?)?;
-                let name = column::name(row, 1)?.to_vec();
-                came.push((column::integer(row, 0)?, name, standing, from));
-            }
+        let came = self.came_from(DEPARTED, [self.record.id])?;
+        self.write_origins(came)
+    }
+
+    /// Records where files came from that a run of a part of the tree met first. Otherwise they
+    /// may be edited before another run misses the former name, and that file would count as lost.
+    pub(super) fn follow_new(&mut self) -> Result<(), DbError> {
+        if self.scope.begins_at(Path::new("")) || !self.mode.writes || self.counts.events == 0 {
+            return Ok(());
         }
-        for (directory, name, standing, from) in came {
-            use std::os::unix::ffi::OsStrExt as _;
+        let db = &self.catalogue.db;
+        db.execute_batch(
+            "CREATE TEMP TABLE came (directory, name, standing, inode, digest); \
+             CREATE INDEX temp.came_inodes ON came (inode)",
+        )?;
+        if db.execute(CAME, [self.record.id])? == 0 {
+            return Ok(());
+        }
+        let mut came = self.came_from(CAME_FROM, [])?;
+        let root = &self.catalogue.root;
+        // It is a further name of the file if the other one still leads to it.
+        came.retain(|origin| {
+            let now = Status::of_link(&root.join(&origin.from));
+            now.map_or(true, |now| now.inode != origin.inode)
+        });
+        self.write_origins(came)
+    }
+
+    fn came_from(&self, sql: &str, bound: impl Params) -> Result<Vec<Origin>, DbError> {
+        let mut paths = Paths::default();
+        let mut statement = self.catalogue.db.prepare(sql)?;
+        let mut rows = statement.query(bound)?;
+        let mut came = Vec::new();
+        while let Some(row) = rows.next()? {
+            let standing = usize::try_from(column::integer(row, 2)?).ok();
+            came.push(Origin {
+                directory: column::integer(row, 0)?,
+                name: column::name(row, 1)?.to_vec(),
+                standing: standing.and_then(|at| FileState::ALL.get(at).copied()),
+                from: paths.file(
+                    &self.catalogue.db,
+                    column::integer(row, 3)?,
+                    column::name(row, 4)?,
+                )?,
+                inode: column::unsigned(row, 5)?,
+            });
+        }
+        Ok(came)
+    }
+
+    fn write_origins(&mut self, came: Vec<Origin>) -> Result<(), DbError> {
+        for Origin { directory, name, standing, from, .. } in came {
             let standing = standing.unwrap_or(FileState::Fine);
             let from = Some(from.as_os_str().as_bytes());
             self.write_event(directory, &name, Happening::MovedFrom, standing, None, from)?;
         }
         Ok(())
     }
+}
+
+/// A file, and the name that it had before.
+struct Origin {
+    directory: i64,
+    name: Vec<u8>,
+    standing: Option<FileState>,
+    from: PathBuf,
+    inode: u64,
 }

@@ -93,7 +93,11 @@ impl Recorder {
             let elsewhere = self.find_elsewhere()?;
             self.settle_each_missing(&elsewhere, say)?;
         }
-        if self.early_end.cut_short { Ok(()) } else { self.follow_departed() }
+        if self.early_end.cut_short {
+            return Ok(());
+        }
+        self.follow_departed()?;
+        self.follow_new()
     }
 
     /// Looks in other catalogued trees for missing files that did not arrive in this one.

@@ -88,9 +88,9 @@ CREATE INDEX temp.followed_digests ON followed (digest);";
 /// A file with the same inode is the same file, whatever changed since. A file with another inode
 /// is a copy: it must still have the contents, and its path must be new. Two paths that existed in
 /// the same run are two files; but one file may have had several paths in succession. A file that
-/// another missing file became, by its inode, is not a copy of this one. Of the names of one file
-/// that are missing, the one that was there last became the new one. Empty files are all alike, so
-/// one of another name and inode is none.
+/// another missing file became, by its inode, is not a copy of this one. Of the names of one file,
+/// one that was missing before (`?9`) did not become the new one. Empty files are all alike, so one
+/// of another name and inode is none.
 const FIND: &str = "
 SELECT n.directory, n.name, n.inode,
   n.inode = ?4 AND (n.entered_run > ?7 OR n.entered_run = 0 AND n.first_run < ?6) AS same,
@@ -108,11 +108,11 @@ WHERE n.digest = ?1 AND n.algorithm = ?2 AND n.length = ?3 AND (same OR copy)
     SELECT 1 FROM temp.missing AS other
     WHERE other.to_directory = n.directory AND other.to_name = n.name
       AND other.first_run <= ?7 AND other.seen_run >= ?6)
-  AND NOT EXISTS (
+  AND NOT (?9 AND n.inode = ?4 AND EXISTS (
     SELECT 1 FROM temp.missing AS later
-    WHERE later.inode = ?4 AND n.inode = ?4 AND later.digest = ?1 AND later.to_directory IS NULL
-      AND later.first_run <= ?7 AND later.seen_run > ?7
-      AND later.seen_run < max(n.entered_run, n.first_run))
+    CROSS JOIN entries AS e ON e.directory = later.directory AND e.name = later.name
+    WHERE later.inode = ?4 AND later.digest = ?1 AND later.to_directory IS NULL
+      AND later.first_run <= ?7 AND e.standing <> 6))
   AND (n.inode = ?4 OR NOT EXISTS (
     SELECT 1 FROM temp.missing AS other
     WHERE other.inode = n.inode AND other.digest = n.digest
@@ -334,6 +334,7 @@ impl Recorder {
             seen.start(),
             seen.end(),
             column::Moment(tag.mtime),
+            row.record.standing == FileState::Missing,
         ))?;
         while let Some(next) = found.next()? {
             let there = Candidate::read(next)?;

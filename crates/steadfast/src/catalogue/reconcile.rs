@@ -226,7 +226,7 @@ impl Recorder {
             self.compare(path, &row.record, &seen.record.facts, say);
             return Ok(Settled::as_was(row, slice_run));
         }
-        self.note_departed(level.id, &row, slice_run, seen)?;
+        self.note_departed(level.id, &row, seen)?;
         let (settled, checked) = self.settle_known(level.id, path, row, slice_run, seen, say)?;
         self.cover(level, &settled.known.name, checked)?;
         Ok(settled)
