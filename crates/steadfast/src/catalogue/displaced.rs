@@ -280,14 +280,14 @@ impl Recorder {
         self.write_origins(came)
     }
 
-    fn came_from(&self, sql: &str, bound: impl Params) -> Result<Vec<Origin>, DbError> {
+    fn came_from(&self, sql: &str, bound: impl Params) -> Result<Vec<CameFrom>, DbError> {
         let mut paths = Paths::default();
         let mut statement = self.catalogue.db.prepare(sql)?;
         let mut rows = statement.query(bound)?;
         let mut came = Vec::new();
         while let Some(row) = rows.next()? {
             let standing = usize::try_from(column::integer(row, 2)?).ok();
-            came.push(Origin {
+            came.push(CameFrom {
                 directory: column::integer(row, 0)?,
                 name: column::name(row, 1)?.to_vec(),
                 standing: standing.and_then(|at| FileState::ALL.get(at).copied()),
@@ -302,8 +302,8 @@ impl Recorder {
         Ok(came)
     }
 
-    fn write_origins(&mut self, came: Vec<Origin>) -> Result<(), DbError> {
-        for Origin { directory, name, standing, from, .. } in came {
+    fn write_origins(&mut self, came: Vec<CameFrom>) -> Result<(), DbError> {
+        for CameFrom { directory, name, standing, from, .. } in came {
             let standing = standing.unwrap_or(FileState::Fine);
             let from = Some(from.as_os_str().as_bytes());
             self.write_event(directory, &name, Happening::MovedFrom, standing, None, from)?;
@@ -313,7 +313,7 @@ impl Recorder {
 }
 
 /// A file, and the name that it had before.
-struct Origin {
+struct CameFrom {
     directory: i64,
     name: Vec<u8>,
     standing: Option<FileState>,
