@@ -34,7 +34,7 @@ const BY_HELP_ALONE: [(&str, &str); 20] = [
 ];
 
 /// Every verb with what makes it answer, in a tree that [`everything`] makes.
-const ANSWERS: [(&str, &str); 40] = [
+const ANSWERS: [(&str, &str); 41] = [
     ("check", "check"),
     ("check", "check --where a"),
     ("code cost", "code cost Demo.app"),
@@ -64,6 +64,7 @@ const ANSWERS: [(&str, &str); 40] = [
     ("parity update", "parity update ."),
     ("parity verify", "parity verify ."),
     ("probe", "probe ."),
+    ("qos watch", "qos watch --every 1s --time 1s 1"),
     ("qos show", "qos show"),
     ("repair", "repair --dry-run sub"),
     ("serve", "serve --no-open ."),

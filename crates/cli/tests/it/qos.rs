@@ -265,6 +265,31 @@ fn a_process_is_lowered_and_never_raised() {
 }
 
 #[test]
+#[cfg(target_os = "linux")]
+fn a_process_is_watched_before_and_after_it_is_lowered() {
+    let tree = Tree::new();
+    let mut busy = Command::new("sh").args(["-c", "while :; do :; done"]).spawn().unwrap();
+    let pid = busy.id().to_string();
+    let mut command = tree.command(["qos", "watch", "--json", "--every", "1s", pid.as_str()]);
+    let mut watch = command.stdout(Stdio::piped()).spawn().unwrap();
+    let mut lines = BufReader::new(watch.stdout.take().unwrap()).lines().map(Result::unwrap);
+    let first = lines.next().unwrap();
+    set(&tree, "background", busy.id()).succeeds();
+    let lowered = lines.find(|line| line.contains("background"));
+    busy.kill().unwrap();
+    busy.wait().unwrap();
+    let all: Vec<String> = [first].into_iter().chain(lowered).chain(lines).collect();
+    assert!(watch.wait().unwrap().success(), "{all:?}");
+    let objects = all.iter().map(|line| serde_json::from_str::<Value>(line).unwrap());
+    let whole: Vec<Value> = objects.filter(|object| object["for_s"].is_number()).collect();
+    let levels: Vec<&str> = whole.iter().map(|object| object["level"].as_str().unwrap()).collect();
+    assert_eq!(levels, ["default", "background"], "{all:?}");
+    let used = whole[0]["cores"].as_f64().unwrap();
+    assert!(used > 0.0 && used < 1.5, "{all:?}");
+    assert!(!whole[0]["processors"].as_array().unwrap().is_empty(), "{all:?}");
+}
+
+#[test]
 fn what_was_lowered_is_taken_back() {
     let stat = |pid: u32| std::fs::read_to_string(format!("/proc/{pid}/stat"));
     let tree = Tree::new();
