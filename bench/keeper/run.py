@@ -35,7 +35,6 @@ HOUSEHOLDS = {
     "archive": (900, 10_000, 90, False, False),
 }
 # Less than the earlier sets of repair data of a month take: they must give way.
-IMAGE_BYTES = 64 << 20
 # Less than a page: the case in which a full disk ended SQLite by a signal (SIGBUS).
 BLOCK_BYTES = 1024
 DAY_S = 86_400
@@ -99,10 +98,10 @@ class Incident:
 
 
 class Household:
-    def __init__(self, name, place, program, seed):
+    def __init__(self, name, place, program, seed, disk_mib=64):
         self.count, self.largest, self.cover, self.updates, self.parity = HOUSEHOLDS[name]
         self.name, self.program, self.chance = name, program, random.Random(f"{seed} {name}")
-        self.place, self.root = place, place / "disk"
+        self.place, self.root, self.image_bytes = place, place / "disk", disk_mib << 20
         shutil.rmtree(place, ignore_errors=True)
         for folder in (self.root, place / "home"):
             folder.mkdir(parents=True)
@@ -113,6 +112,7 @@ class Household:
         self.edited, self.touched, self.fresh = set(), set(), set()
         self.spoiled, self.spoilt = set(), None
         self.log = open(place / "messages", "w", buffering=1)
+        self.heard = 0
         self.image = place / "image"
         self.format(self.image)
         self.mount(self.image)
@@ -124,7 +124,7 @@ class Household:
 
     def format(self, image):
         with open(image, "wb") as file:
-            file.truncate(IMAGE_BYTES)
+            file.truncate(self.image_bytes)
         self.sh("mkfs.ext4", "-q", "-F", "-b", str(BLOCK_BYTES), "-E", "root_owner=0:0", str(image))
 
     def mount(self, image):
@@ -411,6 +411,8 @@ class Household:
         time.sleep(self.chance.random() * 0.06)
         run.kill()
         run.wait()
+        # What it had sent was told.
+        self.hear()
 
     def asleep(self):
         self.tally["machine off"] += 1
@@ -473,10 +475,9 @@ class Household:
             act()
 
     def one_night(self):
-        before, pinged = len(self.inbox.messages), len(self.inbox.pings)
+        pinged = len(self.inbox.pings)
         self.steadfast("schedule", "run", "--now", "disk")
-        for message in self.inbox.messages[before:]:
-            self.judge(message)
+        self.hear()
         lines = [json.loads(line) for line in self.steadfast("status", "--json").stdout.splitlines()]
         status = next(line for line in lines if line["schedule"])
         ping = self.inbox.pings[-1] if len(self.inbox.pings) > pinged else None
@@ -513,6 +514,12 @@ class Household:
         for name, contents in self.files.items():
             if name.split("/")[0] not in busy and (self.root / name).read_bytes() != contents:
                 self.fault("changed", name)
+
+    def hear(self):
+        """Judges the messages that came since the last ones."""
+        for message in self.inbox.messages[self.heard :]:
+            self.heard += 1
+            self.judge(message)
 
     def judge(self, message):
         if "body" not in message or not message["subject"]:
@@ -554,7 +561,8 @@ class Household:
 
 def play(name, arguments):
     """Plays a household. Returns what there is to tell of it."""
-    home = Household(name, arguments.prefix / name, arguments.steadfast, arguments.seed)
+    place, disk_mib = arguments.prefix / name, arguments.disk_mib
+    home = Household(name, place, arguments.steadfast, arguments.seed, disk_mib)
     try:
         home.live(arguments.nights)
     except Exception as error:
@@ -572,6 +580,7 @@ def main():
     parser.add_argument("--nights", type=int, default=60)
     parser.add_argument("--only", choices=sorted(HOUSEHOLDS), nargs="+")
     parser.add_argument("--seed", default="1")
+    parser.add_argument("--disk-mib", type=int, default=64)
     parser.add_argument("--jobs", type=int, default=2)
     arguments = parser.parse_args()
     if os.environ.get("KEEPER_MOUNTS") != "own":
