@@ -20,6 +20,7 @@ use super::directory::Paths;
 use super::entry::{COLUMNS, FileRow};
 use super::error::DbError;
 use super::happening::Happening;
+use super::not_visited::{Presence, presence_at};
 use super::observation::ObservedFile;
 use super::recorder::Recorder;
 use crate::event::Action;
@@ -272,10 +273,14 @@ impl Recorder {
         }
         let mut came = self.came_from(CAME_FROM, [])?;
         let root = &self.catalogue.root;
-        // It is a further name of the file if the other one still leads to it.
-        came.retain(|origin| {
-            let now = Status::of_link(&root.join(&origin.from));
-            now.map_or(true, |now| now.inode != origin.inode)
+        // It is a further name of the file if the other one still leads to it, or may do so.
+        came.retain(|origin| match presence_at(root, &origin.from) {
+            Presence::Gone(_) => true,
+            Presence::Hidden => {
+                let now = Status::of_link(&root.join(&origin.from));
+                now.is_ok_and(|now| now.inode != origin.inode)
+            }
+            Presence::Unreadable => false,
         });
         self.write_origins(came)
     }

@@ -50,7 +50,7 @@ pub(super) struct ProvedReplica {
 }
 
 impl ProvedReplica {
-    /// A further name of a copy that was proved.
+    /// Makes a further name of a copy that was proved.
     pub(super) fn linked(grade: Grade, status: Status, was_there: bool) -> ProvedReplica {
         ProvedReplica { grade, status, was_there, rewrites: 0, withheld: Vec::new() }
     }

@@ -109,7 +109,8 @@ impl SeenFile {
 
     pub(crate) fn of(status: &Status) -> SeenFile {
         let Status { device, inode, length, mtime, ctime, .. } = *status;
-        let changed = ctime.seconds.wrapping_mul(1_000_000_000) + i64::from(ctime.nanoseconds);
+        let seconds_ns = ctime.seconds.wrapping_mul(1_000_000_000);
+        let changed = seconds_ns.wrapping_add(i64::from(ctime.nanoseconds));
         SeenFile { device, inode, length, mtime, changed }
     }
 
