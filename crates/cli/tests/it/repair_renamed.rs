@@ -264,6 +264,35 @@ fn a_file_that_left_its_name_to_a_new_one_does_not_come_back_when_that_is_delete
 }
 
 #[test]
+fn a_new_file_that_took_the_name_of_a_rotated_one_takes_no_tag_of_it_along() {
+    let renames: [fn(&Tree); 2] = [
+        |tree| fs::rename(tree.path("data/log"), tree.path("data/new")).unwrap(),
+        |tree| {
+            // Swapped with a file that has a record of its own.
+            fs::rename(tree.path("data/log"), tree.path("data/new")).unwrap();
+            fs::rename(tree.path("data/log.3"), tree.path("data/log")).unwrap();
+            fs::rename(tree.path("data/new"), tree.path("data/log.3")).unwrap();
+        },
+    ];
+    for (rename, new) in renames.into_iter().zip(["data/new", "data/log.3"]) {
+        for verb in ["check", "tag"] {
+            let (tree, held) = logs();
+            rotate(&tree);
+            fs::write(tree.path("data/log"), b"a new log").unwrap();
+            tree.run(["check", "data"]).ends(1);
+            rename(&tree);
+            let said = tree.run([verb, "data"]);
+            fs::remove_file(tree.path(new)).unwrap();
+            let repaired = tree.run(["repair", "--yes", "data"]);
+            if tree.path(new).exists() {
+                assert_eq!(contents(&tree, new), b"a new log", "{said:?} {repaired:?}");
+            }
+            assert_eq!(contents(&tree, "data/log.1"), held[0], "{said:?} {repaired:?}");
+        }
+    }
+}
+
+#[test]
 fn a_new_name_that_a_run_of_a_part_saw_first_is_that_of_the_old_one() {
     let (tree, _) = logs();
     fs::rename(tree.path("data/log"), tree.path("data/new")).unwrap();

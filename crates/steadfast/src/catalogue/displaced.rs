@@ -37,21 +37,24 @@ const OWN_COLUMNS: &str = "own_algorithm, own_digest, own_tagged_s, own_length, 
     verdict, action, place, known";
 
 /// Finds out which displaced files are known, by the inode and the digest of a row, or of a row
-/// whose name has another file since. Without a tag, length and time must be the same as well,
-/// because a new file may get the inode of a deleted one.
+/// whose name has another file since. Without a tag of its own, length and time must be the same as
+/// well, because a new file may get the inode of a deleted one. Such a file may have been at a name
+/// whose tag is that of an earlier file.
 const BY_INODE: &str = "
 CREATE INDEX temp.displaced_inodes ON displaced (inode);
 CREATE INDEX temp.displaced_digests ON displaced (own_digest);
 CREATE TEMP TABLE known_displaced AS
 SELECT d.directory, d.name
 FROM entries AS n CROSS JOIN temp.displaced AS d ON d.inode = n.inode
-WHERE d.own_digest IS n.digest AND (n.directory <> d.directory OR n.name <> d.name)
-  AND (n.digest IS NOT NULL OR n.length = d.length AND n.mtime_ns = d.mtime_ns)
+WHERE (n.directory <> d.directory OR n.name <> d.name)
+  AND (d.own_digest = n.digest
+    OR d.own_digest IS NULL AND n.length = d.length AND n.mtime_ns = d.mtime_ns)
 UNION
 SELECT d.directory, d.name
 FROM temp.departed AS n CROSS JOIN temp.displaced AS d ON d.inode = n.inode
-WHERE d.own_digest IS n.digest AND (n.directory <> d.directory OR n.name <> d.name)
-  AND (n.digest IS NOT NULL OR n.length = d.length AND n.mtime_ns = d.mtime_ns);
+WHERE (n.directory <> d.directory OR n.name <> d.name)
+  AND (d.own_digest = n.digest
+    OR d.own_digest IS NULL AND n.length = d.length AND n.mtime_ns = d.mtime_ns);
 UPDATE temp.displaced SET known = 1
 WHERE (directory, name) IN (SELECT directory, name FROM temp.known_displaced);
 DELETE FROM temp.known_displaced;";

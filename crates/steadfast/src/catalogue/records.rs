@@ -12,7 +12,7 @@ use super::column;
 use super::directory::{Paths, ROOT, beneath, down_from};
 use super::entry::FileRow;
 use super::error::DbError;
-use super::history::{KnownFile, tags_before};
+use super::history::{KnownFile, former_paths, tags_before};
 use super::scope::RunScope;
 use super::slice_cache::{FoundRow, SliceCache, reading};
 use super::volume::TreeVolume;
@@ -42,12 +42,21 @@ struct ReaderState {
     /// Whether files can be found by their inodes; `None` until that is asked. Then a temporary
     /// table is made, which takes one reading of the entries.
     inodes: Option<bool>,
+    /// Whether there is a temporary table of the files that came from other names.
+    has_followed: bool,
 }
 
 /// Makes an index of the inodes, which the tables lack.
 const INODES: &str = "CREATE TEMP TABLE inodes (inode INTEGER, directory INTEGER, name BLOB, \
     PRIMARY KEY (inode, directory, name)) WITHOUT ROWID; \
     INSERT INTO temp.inodes SELECT inode, directory, name FROM entries;";
+
+/// Collects the whole files that came from other names.
+const FOLLOWED: &str = "CREATE TEMP TABLE followed AS \
+    SELECT DISTINCT n.digest, n.directory, n.name FROM events AS e \
+    CROSS JOIN entries AS n ON n.directory = e.directory AND n.name = e.name \
+    WHERE e.what = 'moved from' AND e.run >= n.first_run AND n.standing IN (0, 1, 7); \
+    CREATE INDEX temp.followed_digests ON followed (digest);";
 
 impl CatalogueReader {
     /// Opens a catalogue for a run over a part of its tree.
@@ -62,6 +71,7 @@ impl CatalogueReader {
             directories: VecDeque::new(),
             last: None,
             inodes: None,
+            has_followed: false,
         };
         Ok(CatalogueReader { scope, reader: Mutex::new(reader) })
     }
@@ -205,7 +215,41 @@ impl ReaderState {
         };
         // All names of a file share the result of the one that is read first, so a new name is
         // judged as the known one.
-        Ok(self.find_inode(status.inode, &is_same)?.map(|(found, _)| found).or(here))
+        let Some((mut found, from)) = self.find_inode(status.inode, &is_same)? else {
+            return Ok(here);
+        };
+        // At a name of the same tag, it is an edit as before.
+        let tag = found.known.record.tag;
+        let is_alike = here.is_some_and(|here| {
+            here.known.record.tag.is_some_and(|it| tag.is_some_and(|tag| tag.same_contents(&it)))
+        });
+        if !is_alike && self.has_left(&found.known, &from)? {
+            found.known.record.tag = None;
+        }
+        Ok(Some(found))
+    }
+
+    /// Returns whether the tag of a row is that of an earlier file of its name, which is elsewhere
+    /// since. A file that differs from such a tag is an edit only as long as it has that name.
+    fn has_left(&mut self, row: &FileRow, path: &Path) -> Result<bool, DbError> {
+        let Some(tag) = row.record.tag.filter(|_| !row.record.standing.proves()) else {
+            return Ok(false);
+        };
+        let db = &self.catalogue.db;
+        if !std::mem::replace(&mut self.has_followed, true) {
+            db.execute_batch(FOLLOWED)?;
+        }
+        let sql = "SELECT directory, name FROM temp.followed WHERE digest = ?";
+        let mut statement = db.prepare_cached(sql)?;
+        let mut rows = statement.query((tag.digest.as_bytes(),))?;
+        while let Some(followed) = rows.next()? {
+            let (directory, name) = (column::integer(followed, 0)?, column::name(followed, 1)?);
+            let there = Paths::default().file(db, directory, name)?;
+            if there != path && former_paths(db, &there)?.iter().any(|former| former == path) {
+                return Ok(true);
+            }
+        }
+        Ok(false)
     }
 
     /// Finds a row of an inode, with its path.
