@@ -220,13 +220,13 @@ impl<'a> CopyListener<'a> {
             of.iter().map(|it| resolve(roots, it)).collect()
         };
         let listed = all(sources)?;
-        let archives = all(archives)?;
+        let unknown_in = all(archives)?;
         self.places = match task {
             CopyTask::Judge => all(places)?,
             // The library opens them, and refuses links.
             CopyTask::Plan | CopyTask::Copy => places.iter().map(|it| roots.path(it)).collect(),
         };
-        let of_roots = sources.iter().chain(places).map(|place| {
+        let of_roots = sources.iter().chain(places).chain(archives).map(|place| {
             roots.root(place).map_err(|error| format!("{}: {error}", roots.shown(place)))
         });
         let within = of_roots.collect::<Result<Vec<PathBuf>, String>>()?;
@@ -240,7 +240,7 @@ impl<'a> CopyListener<'a> {
         });
         let request = CopyRequest::to(self.places.clone()).with(|it| {
             it.rule = *rule;
-            it.unknown_in = archives;
+            it.unknown_in = unknown_in;
         });
         let failed = |error: steadfast::Error| escape::text(&error.to_string());
         match task {
@@ -385,10 +385,5 @@ fn proof_words(grade: Option<Grade>) -> &'static str {
 /// Returns the path of a place that is there.
 fn resolve(roots: &ServedRoots, place: &ServedPath) -> Result<PathBuf, String> {
     let shown = roots.shown(place);
-    let path = roots.resolve(place).map_err(|error| format!("{shown}: {error}"))?;
-    // A link that was put there since would lead out of the root.
-    match path.canonicalize() {
-        Ok(real) if real == path => Ok(path),
-        _ => Err(format!("{shown}: a link is in its path")),
-    }
+    roots.resolve(place).map_err(|error| format!("{shown}: {error}"))
 }

@@ -57,24 +57,40 @@ pub struct Names {
 /// `InvalidInput` if the path has components other than names; otherwise the system's error. A link
 /// is not a directory.
 pub fn directory(root: &Path, path: &Path) -> io::Result<Dir> {
-    let mut dir = Dir::open(root)?;
-    for component in path.components() {
-        let Component::Normal(name) = component else { return Err(not_names()) };
-        dir = dir.open_dir(name)?;
-    }
-    Ok(dir)
+    let root = Dir::open(root)?;
+    if path.as_os_str().is_empty() { Ok(root) } else { directory_in(&root, path) }
 }
 
-/// Opens a directory beneath the root among several that contains its path.
+/// Opens a directory beneath an open one.
+fn directory_in(root: &Dir, path: &Path) -> io::Result<Dir> {
+    let mut dir = None;
+    for component in path.components() {
+        let Component::Normal(name) = component else { return Err(not_names()) };
+        dir = Some(dir.as_ref().unwrap_or(root).open_dir(name)?);
+    }
+    dir.ok_or_else(not_names)
+}
+
+/// Opens a directory beneath the innermost root among several that contains its path.
 ///
 /// # Errors
 ///
 /// As [`directory`]; also if no root contains it.
 pub(crate) fn directory_within(roots: &[PathBuf], path: &Path) -> io::Result<Dir> {
-    let found = roots.iter().find_map(|root| Some((root, path.strip_prefix(root).ok()?)));
     let refused = || io::Error::new(io::ErrorKind::InvalidInput, "the path is not within the root");
-    let (root, below) = found.ok_or_else(refused)?;
+    let (root, below) = innermost(roots, path).ok_or_else(refused)?;
     directory(root, below)
+}
+
+/// Returns the innermost of several roots that contains a path, and the path from there.
+pub(crate) fn innermost<'a>(roots: &'a [PathBuf], path: &'a Path) -> Option<(&'a Path, &'a Path)> {
+    let below = |root: &Path| match root == Path::new(".") {
+        // What is beneath it is named without it.
+        true => Some(path.strip_prefix(root).unwrap_or(path)).filter(|path| path.is_relative()),
+        false => path.strip_prefix(root).ok(),
+    };
+    let within = roots.iter().filter_map(|root| Some((root.as_path(), below(root)?)));
+    within.min_by_key(|(_, below)| below.as_os_str().len())
 }
 
 /// Returns the status of a path beneath a root. The status of a link is that of the link itself.
@@ -148,17 +164,20 @@ pub(crate) fn split(path: &Path) -> io::Result<Option<(&Path, &std::ffi::OsStr)>
     }
 }
 
-/// The directory beneath a root that was opened last: paths of one directory come together.
-#[derive(Default)]
+/// The directory beneath an open one that was opened last: paths of one directory come together.
+#[derive(Debug, Default)]
 pub(crate) struct LastDir(Option<(PathBuf, Dir)>);
 
 impl LastDir {
-    /// Returns the status of a path beneath a root, as [`status`] does.
-    pub(crate) fn status(&mut self, root: &Path, path: &Path) -> io::Result<Status> {
+    /// Returns the status of a path beneath an open directory, always the same one, as [`status`]
+    /// does.
+    pub(crate) fn status(&mut self, root: &Dir, path: &Path) -> io::Result<Status> {
         let (parent, name) = split(path)?.ok_or_else(not_names)?;
-        let whole = root.join(parent);
-        if self.0.as_ref().is_none_or(|(last, _)| *last != whole) {
-            self.0 = Some((whole, directory(root, parent)?));
+        if parent.as_os_str().is_empty() {
+            return root.status_of(name);
+        }
+        if self.0.as_ref().is_none_or(|(last, _)| last != parent) {
+            self.0 = Some((parent.to_owned(), directory_in(root, parent)?));
         }
         let (_, dir) = self.0.as_ref().ok_or_else(not_names)?;
         dir.status_of(name)

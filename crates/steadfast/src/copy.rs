@@ -263,14 +263,14 @@ pub fn copy(
     while !batch.is_empty() {
         batch.run(&mut summary, monitor);
     }
-    let copied = batch.finish(monitor);
+    let copied = batch.finish(selection, monitor);
     summary.answer.note(Lack::LeftOut, left_out(&summary.skipped));
     summary.answer.note(Lack::NotCopied, failed);
     summary.answer.note(Lack::KnownOnly, summary.known);
     batch.write_lists(&mut summary, monitor);
     tell_risks(&summary, monitor);
     if batch.is_here() {
-        enter(request, &copied, options, &mut summary, monitor);
+        enter((selection, request, options), &copied, &mut summary, monitor);
     }
     if let Some(lack) = batch.confirm(selection, &roots, &summary.answer)? {
         summary.answer.note(lack, 1);
@@ -413,7 +413,8 @@ fn known_files(
     if request.unknown_in.is_empty() {
         return Ok(None);
     }
-    let search = Search { archives: &request.unknown_in, reads_all: false };
+    let within = &selection.within;
+    let search = Search { archives: &request.unknown_in, within, reads_all: false };
     let mut told = CopyNotices(monitor);
     let summary = &mut KnownSummary::default();
     Ok(Some(matched(selection, &search, options, summary, &mut told)?.0))
@@ -513,9 +514,8 @@ fn tell_risks(summary: &CopySummary, monitor: &mut dyn CopyMonitor) {
 
 /// Enters the copies into the catalogues of their destinations.
 fn enter(
-    request: &CopyRequest,
+    (of_copy, request, options): (&Selection, &CopyRequest, &Options),
     copied: &[Vec<PathBuf>],
-    options: &Options,
     summary: &mut CopySummary,
     monitor: &mut dyn CopyMonitor,
 ) {
@@ -526,7 +526,10 @@ fn enter(
         }
         let selection = Selection::default().with(|it| {
             it.listed = paths.iter().map(|path| destination.join(path)).collect();
-            it.within = vec![destination.clone()];
+            it.within = match of_copy.within.is_empty() {
+                true => vec![destination.clone()],
+                false => of_copy.within.clone(),
+            };
             it.with_sidecars = true;
         });
         let stop = Arc::default();

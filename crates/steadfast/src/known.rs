@@ -180,7 +180,7 @@ pub fn known(
 ) -> Result<KnownSummary, Error> {
     let start = Instant::now();
     let mut summary = KnownSummary::default();
-    let search = Search { archives, reads_all: false };
+    let search = Search { archives, within: &selection.within, reads_all: false };
     let found = matched(selection, &search, options, &mut summary, monitor)?;
     report(&found, &selection.roots, (options, &mut summary), monitor)?;
     summary.elapsed_ns = start.elapsed().as_nanos() as u64;
@@ -210,7 +210,7 @@ pub fn known_contents(
 ) -> Result<KnownSummary, Error> {
     let start = Instant::now();
     let mut summary = KnownSummary::default();
-    let search = Search { archives, reads_all: false };
+    let search = Search { archives, within: &[], reads_all: false };
     let (mut list, archives, strong) = searched(&search, options, monitor)?;
     for contents in sought {
         list.add_sought(contents)?;
@@ -275,6 +275,8 @@ fn report(
 /// What is searched, and how.
 pub(crate) struct Search<'a> {
     pub(crate) archives: &'a [PathBuf],
+    /// Directories from which the archives are reached by names alone, if there are any.
+    pub(crate) within: &'a [PathBuf],
     /// Whether to read every file of the selection, whatever its tag says.
     pub(crate) reads_all: bool,
 }
@@ -293,9 +295,10 @@ pub(crate) fn matched(
     list.index()?;
     let own = selection.roots.iter().chain(&selection.listed);
     let own: Vec<PathBuf> = own.filter_map(|path| path.canonicalize().ok()).collect();
+    let reading = (&*selection.confines(), options);
     for algorithm in strong {
         summary.bytes_read +=
-            digests_of(&list, algorithm, options, &mut |it| monitor.progress(it))?;
+            digests_of(&list, algorithm, reading, &mut |it| monitor.progress(it))?;
         find_places((&mut list, &archives), algorithm, &own, summary)?;
     }
     Ok((list, archives))
@@ -308,11 +311,11 @@ fn searched(
     options: &Options,
     monitor: &mut dyn KnownMonitor,
 ) -> Result<(Worklist, Vec<Archive>, Vec<Algorithm>), Error> {
-    let archives = search.archives.iter().map(|path| Archive::open(path, options));
-    let archives = archives.collect::<Result<Vec<Archive>, Error>>()?;
+    let open = |path: &PathBuf| Archive::open(path, search.within, options);
+    let archives = search.archives.iter().map(open).collect::<Result<Vec<Archive>, Error>>()?;
     let mut list = Worklist::new(search.reads_all)?;
     for (at, archive) in archives.iter().enumerate() {
-        archive.list_tags(at, &mut list, options)?;
+        archive.list_tags(at, &mut list, (search.within, options))?;
     }
     let mut algorithms = list.held_algorithms()?;
     for archive in &archives {
@@ -358,7 +361,7 @@ fn list_selection(
     let (catalogues, roots): (Vec<&PathBuf>, Vec<&PathBuf>) =
         selection.roots.iter().partition(is_catalogue);
     for file in catalogues {
-        Archive::open(file, options)?.list_as_selection(list)?;
+        Archive::open(file, &[], options)?.list_as_selection(list)?;
     }
     let selection = Selection { roots: roots.into_iter().cloned().collect(), ..selection.clone() };
     let selection = Selection { with_sidecars: true, ..selection };

@@ -11,7 +11,8 @@ pub struct Selection {
     /// Further paths from a list; links among these are skipped like links in a tree.
     pub listed: Vec<PathBuf>,
     /// Whether every path is one file: exactly one event each, in order, even if it is named twice.
-    /// Links are followed, and directories are not entered.
+    /// Directories are not entered. Links are followed, unless a directory in `within` contains
+    /// them.
     pub exact: bool,
     /// Patterns of files to exclude, in the syntax of `.gitignore`, relative to each root.
     pub excludes: Vec<String>,
@@ -36,6 +37,12 @@ impl Selection {
     pub fn of(roots: impl IntoIterator<Item: Into<PathBuf>>) -> Selection {
         let roots = roots.into_iter().map(Into::into).collect();
         Selection { roots, ..Selection::default() }
+    }
+
+    /// Returns the directories from which the files of the selection are reached by names alone.
+    pub(crate) fn confines(&self) -> Vec<PathBuf> {
+        let folders = self.roots.iter().chain(&self.listed).filter(|path| path.is_dir());
+        if self.within.is_empty() { folders.cloned().collect() } else { self.within.clone() }
     }
 
     /// Returns the selection after `change`.

@@ -27,6 +27,7 @@ pub(crate) use listed::{Beneath, Listed};
 use names::NameRun;
 pub(crate) use sidecar::{IsTagged, Sidecar};
 
+use crate::beneath;
 use crate::event::{FileEvent, FilePath, Notice, Skipped, Subject};
 use crate::reference::Reference;
 use crate::selection::Selection;
@@ -186,7 +187,7 @@ impl Walk<'_, '_> {
     fn all(&mut self, selection: &Selection) -> ControlFlow<()> {
         if selection.exact {
             let mut paths = selection.roots.iter().chain(&selection.listed);
-            return paths.try_for_each(|path| self.exactly(path));
+            return paths.try_for_each(|path| self.exactly(path, &selection.within));
         }
         let typed = selection.roots.iter().map(|path| (path, true));
         let roots = typed.chain(selection.listed.iter().map(|path| (path, false)));
@@ -212,10 +213,16 @@ impl Walk<'_, '_> {
     }
 
     /// Yields one event for a listed path of any kind.
-    fn exactly(&mut self, path: &Path) -> ControlFlow<()> {
-        match Status::of(path) {
-            Ok(status) if status.kind == FileKind::Regular => self.typed_file(path),
-            Ok(status) if status.kind == FileKind::Directory => {
+    fn exactly(&mut self, path: &Path, within: &[PathBuf]) -> ControlFlow<()> {
+        let confined = beneath::innermost(within, path);
+        let is_confined = confined.is_some_and(|(_, below)| !below.as_os_str().is_empty());
+        let found = match is_confined {
+            true => self.given.root_at(path, false),
+            false => Status::of(path).map(|status| GivenRoot { status, place: None, key: 0 }),
+        };
+        match found.map(|root| (root.status.kind, root)) {
+            Ok((FileKind::Regular, root)) => self.given_file(path, root),
+            Ok((FileKind::Directory, _)) => {
                 let error = io::Error::from(io::ErrorKind::IsADirectory);
                 self.trouble(path, Subject::File, "read", &error)
             }
@@ -228,7 +235,7 @@ impl Walk<'_, '_> {
     }
 
     fn root(&mut self, path: &Path, root: GivenRoot) -> ControlFlow<()> {
-        let GivenRoot { status, place, .. } = root;
+        let GivenRoot { status, place, key } = root;
         match status.kind {
             FileKind::Directory => {
                 let opened = match &place {
@@ -250,14 +257,7 @@ impl Walk<'_, '_> {
                     Err(error) => self.trouble(path, Subject::Directory, "open", &error),
                 }
             }
-            FileKind::Regular => match place {
-                Some(Parent { dir, path, name, .. }) => {
-                    let path = FilePath { parent: path, name };
-                    let (inode, place) = (status.inode, EntryPlace::Beneath(dir));
-                    (self.sink)(WalkItem::File(Entry { path, inode, place, reference: None }))
-                }
-                None => self.typed_file(path),
-            },
+            FileKind::Regular => self.given_file(path, GivenRoot { status, place, key }),
             FileKind::Symlink => {
                 self.skipped.symlinks += 1;
                 ControlFlow::Continue(())
@@ -269,14 +269,14 @@ impl Walk<'_, '_> {
         }
     }
 
-    fn typed_file(&mut self, path: &Path) -> ControlFlow<()> {
-        let path = FilePath::whole(path);
-        (self.sink)(WalkItem::File(Entry {
-            path,
-            inode: 0,
-            place: EntryPlace::Typed,
-            reference: None,
-        }))
+    fn given_file(&mut self, path: &Path, root: GivenRoot) -> ControlFlow<()> {
+        let (path, inode, place) = match root.place {
+            Some(Parent { dir, path, name, .. }) => {
+                (FilePath { parent: path, name }, root.status.inode, EntryPlace::Beneath(dir))
+            }
+            None => (FilePath::whole(path), 0, EntryPlace::Typed),
+        };
+        (self.sink)(WalkItem::File(Entry { path, inode, place, reference: None }))
     }
 
     /// Walks the directories on the stack until it is empty.

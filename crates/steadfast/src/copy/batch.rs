@@ -182,9 +182,14 @@ impl<'a> CopyBatch<'a> {
     }
 
     /// Ends the copy. Returns the paths that were written at each destination.
-    pub(super) fn finish(&mut self, monitor: &mut dyn CopyMonitor) -> Vec<Vec<PathBuf>> {
+    pub(super) fn finish(
+        &mut self,
+        selection: &Selection,
+        monitor: &mut dyn CopyMonitor,
+    ) -> Vec<Vec<PathBuf>> {
+        let within = selection.confines();
         for destination in &mut self.destinations {
-            if let Err(error) = destination.finish() {
+            if let Err(error) = destination.finish(&within) {
                 let text = FileError::from_io("flush the folders", &error).message();
                 monitor.notice(&Notice::failure(text).at(&destination.path));
             }
@@ -249,7 +254,7 @@ impl<'a> CopyBatch<'a> {
             let Ok(status) = entry.status() else { return };
             source.add(&relative, self.source_identity(&status));
             for ((to, sum), dir) in self.destinations.iter().zip(&mut copies).zip(&mut dirs) {
-                if let Ok(copy) = dir.status(&to.path, &relative) {
+                if let Ok(copy) = to.status_of(&relative, dir) {
                     sum.add(&relative, to.copy_identity(&copy, &status));
                 }
             }
@@ -346,7 +351,10 @@ impl<'a> CopyBatch<'a> {
         let is_failed = places.iter().any(|place| place.grade.is_none());
         let source = file.status.and_then(|status| {
             let path = file.entry.path.to_path();
-            self.sources.entry(status.device).or_insert_with(|| device_at(&path).ok()).as_ref()
+            self.sources
+                .entry(status.device)
+                .or_insert_with(|| device_at(&path, status.device))
+                .as_ref()
         });
         let short = self.means.request.rule.lack(source, &proofs);
         let lack = copy.lack.or(short.map(|lack| if is_failed { Lack::NotCopied } else { lack }));

@@ -12,7 +12,7 @@ use steadfast_sys::file::{Dir, Draft, Status};
 use steadfast_sys::storage::volume;
 
 use crate::belongings::{Belongings, Trust};
-use crate::beneath;
+use crate::beneath::{self, LastDir};
 use crate::error::Error;
 use crate::known::SeenFile;
 use crate::manifest::folded;
@@ -148,6 +148,11 @@ impl Destination {
         self.is_here() && beneath::status(&self.path, relative).is_ok_and(same)
     }
 
+    /// Returns the status of what is at a path beneath it.
+    pub(super) fn status_of(&self, relative: &Path, last: &mut LastDir) -> io::Result<Status> {
+        last.status(&self.root, relative)
+    }
+
     /// Returns what tells a file there from others.
     pub(super) fn identity(&self, status: &Status) -> FileIdentity {
         FileIdentity::of(SeenFile::of(status), Some(&self.device))
@@ -262,10 +267,10 @@ impl Destination {
 
     /// Gives the directories that were made the mode, the owner, the attributes and the times of
     /// their sources, as far as the system allows it; the lowest first, so that nothing changes one
-    /// afterwards.
-    pub(super) fn finish(&mut self) -> io::Result<()> {
+    /// afterwards. The sources are reached by names alone from one of the directories `within`.
+    pub(super) fn finish(&mut self, within: &[PathBuf]) -> io::Result<()> {
         for (relative, source) in std::mem::take(&mut self.made).iter().rev() {
-            let from = Dir::open(source).and_then(|dir| dir.to_file());
+            let from = beneath::directory_within(within, source).and_then(|dir| dir.to_file());
             let to = self.open_dir(relative).and_then(|it| it.to_file());
             if let (Ok(from), Ok(to)) = (from, to)
                 && let Ok(all) = Belongings::of(&from)

@@ -1,16 +1,18 @@
 //! An archive: a tree with a catalogue, a catalogue whose tree is not mounted, or a tree of tagged
 //! files.
 
+use std::cell::RefCell;
 use std::ffi::OsStr;
+use std::io;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
 use steadfast_digest::Algorithm;
-use steadfast_sys::file::Status;
+use steadfast_sys::file::{Dir, Status};
 
 use super::KnownPlace;
 use super::worklist::{DigestFilter, Worklist};
-use crate::beneath::LastDir;
+use crate::beneath::{self, LastDir};
 use crate::catalogue::{Catalogue, RecordedContents, TreeList, real_of};
 use crate::error::Error;
 use crate::run::Options;
@@ -31,9 +33,10 @@ pub(crate) struct Archive {
     /// The catalogue of the root, if there is one.
     catalogue: Option<Catalogue>,
     /// The part of the tree that was named.
-    within: PathBuf,
-    /// Whether the tree is there.
-    is_mounted: bool,
+    part: PathBuf,
+    /// That part, if the tree is there.
+    dir: Option<Dir>,
+    last: RefCell<LastDir>,
 }
 
 /// Says whether a path is the file of a catalogue.
@@ -45,41 +48,52 @@ pub(super) fn is_catalogue_file(path: &Path) -> bool {
 }
 
 impl Archive {
-    /// Opens the archive that a path names.
+    /// Opens the archive that a path names. Its tree is reached by names alone from one of the
+    /// directories `within`, if there are any.
     ///
     /// # Errors
     /// If there is none, or its catalogue cannot be read.
-    pub(crate) fn open(path: &Path, options: &Options) -> Result<Archive, Error> {
+    pub(crate) fn open(
+        path: &Path,
+        within: &[PathBuf],
+        options: &Options,
+    ) -> Result<Archive, Error> {
         let real = path.canonicalize();
         if real.as_ref().is_ok_and(|real| real.is_file()) {
-            return Archive::of_catalogue(path, None);
+            return Archive::of_catalogue(path, None, within);
         }
         let trees = options.catalogue.trees.as_deref().map(TreeList::at);
         let listed = trees.zip(real_of(path)).and_then(|(it, root)| it.of_root(&root));
         if let Some(tree) = listed.filter(|tree| Catalogue::is_found(&tree.catalogue)) {
-            return Archive::of_catalogue(&tree.catalogue, None);
+            return Archive::of_catalogue(&tree.catalogue, None, within);
         }
-        let real = real.map_err(|error| Error::system("open the archive", error).at(path))?;
+        let opened = real.and_then(|real| Ok((opened(path, within)?, real)));
+        let (dir, real) =
+            opened.map_err(|error| Error::system("open the archive", error).at(path))?;
         match Catalogue::find(&real) {
-            Some(file) => Archive::of_catalogue(&file, Some(&real)),
+            Some(file) => Archive::of_catalogue(&file, Some(&real), within),
             None => Ok(Archive {
                 root: path.to_owned(),
                 real,
                 catalogue: None,
-                within: PathBuf::new(),
-                is_mounted: true,
+                part: PathBuf::new(),
+                dir: Some(dir),
+                last: RefCell::default(),
             }),
         }
     }
 
-    fn of_catalogue(file: &Path, named: Option<&Path>) -> Result<Archive, Error> {
+    fn of_catalogue(
+        file: &Path,
+        named: Option<&Path>,
+        within: &[PathBuf],
+    ) -> Result<Archive, Error> {
         let catalogue = Catalogue::open_reader(file)?;
         let root = catalogue.root().to_owned();
-        let within =
-            named.and_then(|named| named.strip_prefix(&root).ok()).unwrap_or(Path::new(""));
-        let is_mounted = catalogue.guard().is_ok();
-        let (real, within) = (root.clone(), within.to_owned());
-        Ok(Archive { root, real, catalogue: Some(catalogue), within, is_mounted })
+        let part = named.and_then(|named| named.strip_prefix(&root).ok()).unwrap_or(Path::new(""));
+        let dir = catalogue.guard().ok().and_then(|()| opened(&root.join(part), within).ok());
+        let (real, part, last) = (root.clone(), part.to_owned(), RefCell::default());
+        Ok(Archive { root, real, catalogue: Some(catalogue), part, dir, last })
     }
 
     /// Returns the algorithms of its catalogue.
@@ -92,12 +106,32 @@ impl Archive {
 
     /// Returns a place of the archive for a report.
     pub(crate) fn place(&self, path: &Path) -> KnownPlace {
-        KnownPlace { path: self.root.join(path), is_there: self.is_mounted }
+        KnownPlace { path: self.root.join(path), is_there: self.is_mounted() }
     }
 
-    /// Returns the root of an archive whose tree is there.
-    pub(crate) fn mounted_root(&self) -> Option<&Path> {
-        self.is_mounted.then_some(&*self.root)
+    /// Returns whether its tree is there.
+    pub(crate) fn is_mounted(&self) -> bool {
+        self.dir.is_some()
+    }
+
+    /// Returns the directory that was named, or the root of its tree.
+    pub(crate) fn named(&self) -> PathBuf {
+        self.root.join(&self.part)
+    }
+
+    /// Returns the path of a place, if the tree is there.
+    pub(crate) fn path_of(&self, place: &Path) -> Option<PathBuf> {
+        self.is_mounted().then(|| self.root.join(place))
+    }
+
+    /// Returns the status of what is at a place now. No link is followed.
+    ///
+    /// # Errors
+    /// Whatever the system says; also if the tree is not there.
+    pub(crate) fn status_of(&self, place: &Path) -> io::Result<Status> {
+        let dir = self.dir.as_ref().ok_or(io::ErrorKind::NotFound)?;
+        let below = place.strip_prefix(&self.part).map_err(io::Error::other)?;
+        self.last.borrow_mut().status(dir, below)
     }
 
     /// Returns how many files it has beneath a directory, if a catalogue tells.
@@ -111,12 +145,18 @@ impl Archive {
         &self,
         at: usize,
         list: &mut Worklist,
-        options: &Options,
+        (within, options): (&[PathBuf], &Options),
     ) -> Result<(), Error> {
         if self.catalogue.is_some() {
             return Ok(());
         }
-        let selection = Selection::of([&self.root]);
+        let selection = match within.is_empty() {
+            true => Selection::of([&self.root]),
+            false => Selection::default().with(|it| {
+                it.listed = vec![self.root.clone()];
+                it.within = within.to_owned();
+            }),
+        };
         let (stop, excludes) = (&options.controls.stop, Excludes::new(&[])?);
         let mut outcome = Ok(());
         walk(&selection, &excludes, has_tag, stop, &mut |found| {
@@ -154,7 +194,7 @@ impl Archive {
     /// # Errors
     /// If the tree is there: its files may have changed since, so the tree is to be named.
     pub(super) fn list_as_selection(&self, list: &mut Worklist) -> Result<(), Error> {
-        if self.is_mounted {
+        if self.is_mounted() {
             let text = "the tree of this catalogue is there: name the tree, not its catalogue";
             return Err(Error::usage(text).at(&self.root));
         }
@@ -169,13 +209,17 @@ impl Archive {
         let Some(catalogue) = &self.catalogue else { return Ok(()) };
         let mut outcome = Ok(());
         catalogue.contents(is_wanted, &mut |it| {
-            if it.path.starts_with(&self.within) {
+            if it.path.starts_with(&self.part) {
                 outcome = visit(&it);
             }
             if outcome.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
         })?;
         outcome
     }
+}
+
+fn opened(path: &Path, within: &[PathBuf]) -> io::Result<Dir> {
+    if within.is_empty() { Dir::open(path) } else { beneath::directory_within(within, path) }
 }
 
 /// Compares the listed places of mounted archives with what is there, and removes those whose
@@ -187,19 +231,21 @@ pub(super) fn remove_stale(
     list: &Worklist,
 ) -> Result<u64, Error> {
     let (mut after, mut stale) = (0, 0);
-    let mut dirs = LastDir::default();
     loop {
         let places = list.unchecked(after, BATCH_LEN)?;
         let Some(last) = places.last() else { return Ok(stale) };
         after = last.row;
         for place in &places {
-            let Some(root) = archives[place.archive].mounted_root() else { continue };
-            let path = archives[place.archive].real.join(place.path());
+            let archive = &archives[place.archive];
+            if !archive.is_mounted() {
+                continue;
+            }
+            let path = archive.real.join(place.path());
             if own.iter().any(|own| path.starts_with(own)) {
                 list.settle(place.row, None)?;
                 continue;
             }
-            let there = dirs.status(root, &place.path()).ok();
+            let there = archive.status_of(&place.path()).ok();
             let same = |it: &Status| (it.length, it.mtime) == (place.length, place.mtime);
             let there = there.filter(same);
             stale += u64::from(there.is_none());

@@ -23,7 +23,7 @@ const BATCH_LEN: usize = 16_384;
 pub(crate) fn digests_of(
     list: &Worklist,
     algorithm: Algorithm,
-    options: &Options,
+    (within, options): (&[PathBuf], &Options),
     progress: &mut dyn FnMut(&Progress),
 ) -> Result<u64, Error> {
     let (mut after, mut bytes) = (0, 0);
@@ -35,6 +35,7 @@ pub(crate) fn digests_of(
         let mut outcome = Ok(());
         let mut numbers = numbers.into_iter();
         let mut batch = HashRun {
+            within,
             before: bytes,
             progress,
             file: &mut |event| {
@@ -57,6 +58,8 @@ pub(crate) fn digests_of(
 
 /// A run of `hash` over a list of paths: one event for each, in order.
 pub(crate) struct HashRun<'a> {
+    /// Directories: what they contain is reached by names alone.
+    pub(crate) within: &'a [PathBuf],
     /// Bytes of earlier runs, for the progress.
     pub(crate) before: u64,
     pub(crate) progress: &'a mut dyn FnMut(&Progress),
@@ -74,7 +77,10 @@ impl HashRun<'_> {
         algorithm: Algorithm,
         options: &Options,
     ) -> Result<u64, Error> {
-        let selection = Selection { exact: true, with_sidecars: true, ..Selection::of(paths) };
+        let selection = Selection::of(paths).with(|it| {
+            (it.exact, it.with_sidecars) = (true, true);
+            it.within = self.within.to_owned();
+        });
         let verb = Verb::Hash(HashOptions { algorithm: Some(algorithm), judge: false });
         let options = options.clone().with(|options| {
             options.allow_empty = true;

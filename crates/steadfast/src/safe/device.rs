@@ -112,6 +112,12 @@ impl Device {
         }
     }
 
+    /// Returns what is known of the device of a file on the volume of this number, whose folder is
+    /// on this device: if that is another volume, no more than that.
+    pub(super) fn of_volume(self, number: u64) -> Device {
+        Device { number, are_real: self.are_real && self.number == number, ..self }
+    }
+
     /// Returns whether files there keep their inodes.
     pub(crate) fn keeps_inodes(&self) -> bool {
         self.keeps_inodes

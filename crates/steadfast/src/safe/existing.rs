@@ -4,7 +4,6 @@
 //! is read from its medium. A record alone proves nothing.
 
 use std::collections::HashMap;
-use std::io;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
@@ -16,7 +15,6 @@ use steadfast_sys::file::Status;
 use super::{
     Device, FileIdentity, FileSum, Grade, HeldPath, Lack, SafeAnswer, SafeRule, held_folders,
 };
-use crate::beneath::LastDir;
 use crate::error::Error;
 use crate::event::{Notice, Skipped};
 use crate::exit_status::ExitStatus;
@@ -133,23 +131,27 @@ pub fn safe(
     let mut found = KnownSummary::default();
     let mut failed = false;
     let mut listener = NoticesOnly { monitor, failed: &mut failed };
-    let search = Search { archives: &request.archives, reads_all: true };
+    let within = &selection.within;
+    let search = Search { archives: &request.archives, within, reads_all: true };
     let media = options.clone().with(|options| options.reading.from = ReadFrom::Media);
     let sources = selection.roots.iter().chain(&selection.listed);
     let held = held_folders(sources.chain(&request.archives));
     let (list, archives) = matched(selection, &search, &media, &mut found, &mut listener)?;
     let mut summary =
         SafeSummary { skipped: found.skipped, bytes_read: found.bytes_read, ..Default::default() };
-    let mut proof = Proving { request, options: &media, devices: HashMap::new() };
+    let within = match within.is_empty() {
+        true => archives.iter().map(Archive::named).collect(),
+        false => within.clone(),
+    };
+    let mut proof = Proving { request, options: &media, within, devices: HashMap::new() };
     let mut waiting = Vec::new();
     let mut outcome = Ok(());
     list.each_file(PLACES_MAX, &mut |mut file| {
         file.places.retain_mut(|place| {
-            let root = archives[place.archive].mounted_root();
-            root.is_some_and(|root| {
-                place.path = root.join(&place.path);
-                true
-            })
+            let path = archives[place.archive].path_of(&place.path);
+            let is_there = path.is_some();
+            place.path = path.unwrap_or_default();
+            is_there
         });
         waiting.push(file);
         if waiting.len() >= BATCH_LEN && outcome.is_ok() {
@@ -190,6 +192,8 @@ pub(crate) fn left_out(skipped: &Skipped) -> u64 {
 struct Proving<'a> {
     request: &'a SafeRequest,
     options: &'a Options,
+    /// Directories from which places are reached by names alone.
+    within: Vec<PathBuf>,
     /// Devices by the number of their volume; `None` if the system does not tell.
     devices: HashMap<u64, Option<Device>>,
 }
@@ -198,7 +202,6 @@ struct Proving<'a> {
 struct ReadPlace {
     digest: Digest,
     length: u64,
-    device: u64,
     origin: crate::read::Origin,
 }
 
@@ -220,16 +223,15 @@ impl Proving<'_> {
             paths.sort();
             paths.dedup();
             let mut batch = HashRun {
+                within: &self.within,
                 before: summary.bytes_read,
                 progress: &mut |progress| monitor.progress(progress),
                 file: &mut |event| {
                     let facts = (&event.actual, event.reading.origin, &event.trouble);
-                    let path = event.path.to_path();
-                    let device = Status::of(&path).map(|status| status.device);
-                    if let ((Some(tag), origin, None), Ok(device)) = (facts, device) {
+                    if let (Some(tag), origin, None) = facts {
                         let origin = origin.unwrap_or(crate::read::Origin::Media);
                         let (digest, length) = (tag.digest, tag.length);
-                        read.insert(path, ReadPlace { digest, length, device, origin });
+                        read.insert(event.path.to_path(), ReadPlace { digest, length, origin });
                     }
                 },
             };
@@ -259,13 +261,14 @@ impl Proving<'_> {
         let identity = |seen: SeenFile| {
             FileIdentity::of(seen, self.devices.get(&seen.device).and_then(Option::as_ref))
         };
-        let (mut seen, mut dir, mut are_there) = (FileSum::default(), LastDir::default(), true);
+        let (mut seen, mut are_there) = (FileSum::default(), true);
         list.each_file(PLACES_MAX, &mut |file| {
             seen.add(&file.path, identity(file.seen));
             for place in file.places {
-                let Some(root) = archives[place.archive].mounted_root() else { continue };
+                let archive = &archives[place.archive];
                 let same = |now: Status| identity(SeenFile::of(&now)) == identity(place.seen);
-                are_there &= dir.status(root, &place.path).is_ok_and(same);
+                are_there &=
+                    !archive.is_mounted() || archive.status_of(&place.path).is_ok_and(same);
             }
         })?;
         let mut now = seen.begin_again();
@@ -285,18 +288,20 @@ impl Proving<'_> {
         })
     }
 
+    fn device_of(&mut self, path: &Path, seen: SeenFile) -> Option<Device> {
+        let known = self.devices.entry(seen.device);
+        known.or_insert_with(|| device_at(path, seen.device)).clone()
+    }
+
     fn judge(&mut self, file: WantedFile, read: &HashMap<PathBuf, ReadPlace>) -> SafeFile {
         let mut proofs = Vec::new();
         let mut places = Vec::new();
-        for WantedPlace { path, .. } in file.places {
+        for WantedPlace { path, seen, .. } in file.places {
             let place = read.get(&path).filter(|place| {
                 let wanted = file.found_by.as_ref().map(|(_, digest)| digest);
                 place.length == file.seen.length && wanted == Some(&place.digest)
             });
-            let device = place.and_then(|place| {
-                let known = self.devices.entry(place.device);
-                known.or_insert_with(|| device_at(&path).ok()).clone()
-            });
+            let device = place.and_then(|_| self.device_of(&path, seen));
             let proof = place.zip(device).map(|(place, device)| {
                 let grade = match place.length {
                     0 => device.grade(crate::read::Origin::Media),
@@ -308,10 +313,7 @@ impl Proving<'_> {
             proofs.extend(proof);
         }
         let proofs: Vec<(&Device, Grade)> = proofs.iter().map(|(it, grade)| (it, *grade)).collect();
-        let source = Status::of(&file.path).ok().and_then(|status| {
-            let known = self.devices.entry(status.device);
-            known.or_insert_with(|| device_at(&file.path).ok()).clone()
-        });
+        let source = self.device_of(&file.path, file.seen);
         let lack = match &file.trouble {
             Some(_) => Some(Lack::NotCopied),
             None => self.request.rule.lack(source.as_ref(), &proofs),
@@ -321,8 +323,11 @@ impl Proving<'_> {
     }
 }
 
-pub(crate) fn device_at(path: &Path) -> io::Result<Device> {
-    Device::of(path.parent().unwrap_or(Path::new(".")))
+/// Returns the device of a file that was found at a path on the volume of a number; `None` if the
+/// system does not tell.
+pub(crate) fn device_at(path: &Path, number: u64) -> Option<Device> {
+    let parent = path.parent().filter(|it| !it.as_os_str().is_empty());
+    Some(Device::of(parent.unwrap_or(Path::new("."))).ok()?.of_volume(number))
 }
 
 /// Passes on what a search says, without its results.

@@ -40,6 +40,7 @@ mod media;
 mod mend;
 mod pages;
 mod parity_matrix;
+mod planted;
 mod schedule;
 mod seals;
 mod tag_verbs;
