@@ -7,8 +7,9 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::ffi::OsString;
 use std::fmt;
-use std::fs::{self, File};
+use std::fs::File;
 use std::io::{self, BufReader};
+use std::ops::ControlFlow;
 use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
 use std::path::{Path, PathBuf};
 
@@ -19,6 +20,8 @@ use steadfast_manifest::bagit::{algorithm_of, declaration, encode, fetched, oxum
 use super::{
     Conflict, DocumentPlace, Fault, FaultKind, Format, PathFault, Record, combine, confine, folded,
 };
+
+use crate::beneath::{self, FileKind};
 
 pub use steadfast_manifest::bagit::{Oxum, Version, documents};
 
@@ -129,9 +132,10 @@ impl Bag {
     /// If the directory itself cannot be listed. Any other error is a [`Problem`].
     pub fn open(root: &Path) -> io::Result<Bag> {
         let mut names: Vec<PathBuf> = Vec::new();
-        for entry in fs::read_dir(root)? {
-            names.push(entry?.file_name().into());
-        }
+        beneath::directory(root, Path::new(""))?.entries(&mut |entry| {
+            names.push(entry.name.into());
+            ControlFlow::Continue(())
+        })?;
         names.sort_unstable();
         let bag = Bag { version: None, oxum: None, records: Vec::new(), problems: Vec::new() };
         let (present, listed) = (BTreeMap::new(), BTreeMap::new());
@@ -169,13 +173,8 @@ impl BagReader<'_> {
 
     /// Opens one of the bag's own files; `None` if it does not exist or cannot be read.
     fn open(&mut self, name: &Path, needed: bool) -> Option<BufReader<File>> {
-        let path = self.root.join(name);
-        let opened = fs::symlink_metadata(&path).and_then(|status| match status.is_file() {
-            true => File::open(&path),
-            false => Err(io::Error::new(io::ErrorKind::InvalidInput, "it is no regular file")),
-        });
-        match opened {
-            Ok(file) => Some(BufReader::new(file)),
+        match beneath::file(self.root, name) {
+            Ok(file) => Some(BufReader::new(File::from(file.into_fd()))),
             Err(error) if error.kind() == io::ErrorKind::NotFound && !needed => None,
             Err(error) => {
                 self.io_fault(name, &error);
@@ -204,20 +203,18 @@ impl BagReader<'_> {
     }
 
     fn list_folder(&mut self, folder: &Path, folders: &mut Vec<PathBuf>) -> io::Result<()> {
-        let path = self.root.join(folder);
-        if !fs::symlink_metadata(&path)?.is_dir() {
-            return Err(io::Error::from(io::ErrorKind::NotADirectory));
-        }
-        for entry in fs::read_dir(path)? {
-            let entry = entry?;
-            let path = folder.join(entry.file_name());
-            let status = entry.metadata()?;
-            if status.is_dir() {
-                folders.push(path);
-            } else if status.is_file() {
-                self.present.insert(path, status.len());
-            } else {
-                self.bag.problems.push(Problem::Special(path));
+        let dir = beneath::directory(self.root, folder)?;
+        let mut names: Vec<OsString> = Vec::new();
+        dir.entries(&mut |entry| {
+            names.push(entry.name.to_owned());
+            ControlFlow::Continue(())
+        })?;
+        for name in names {
+            let (path, status) = (folder.join(&name), dir.status_of(&name)?);
+            match status.kind {
+                FileKind::Directory => folders.push(path),
+                FileKind::Regular => drop(self.present.insert(path, status.length)),
+                _ => self.bag.problems.push(Problem::Special(path)),
             }
         }
         Ok(())
@@ -343,17 +340,8 @@ impl BagReader<'_> {
 
     /// Returns the length of one of the bag's own files, if no part of its path is a symbolic link.
     fn own_length(&self, path: &Path) -> Option<u64> {
-        let mut at = self.root.to_owned();
-        let mut status = None;
-        for name in path {
-            at.push(name);
-            let found = fs::symlink_metadata(&at).ok()?;
-            if found.is_symlink() {
-                return None;
-            }
-            status = Some(found);
-        }
-        status.filter(fs::Metadata::is_file).map(|status| status.len())
+        let status = beneath::status(self.root, path).ok()?;
+        (status.kind == FileKind::Regular).then_some(status.length)
     }
 
     fn oxum(&mut self) {
