@@ -13,7 +13,7 @@ use std::io::BufRead;
 use steadfast_digest::{Algorithm, Digest};
 
 use self::elements::{XmlElement, XmlElements};
-pub use self::write::{MhlGeneration, MhlPlace, chain_document, list_name};
+pub use self::write::{IGNORED, MhlGeneration, MhlPlace, chain_document, list_name};
 use crate::lines::step_records;
 use crate::{Fault, FaultKind, Mtime, Record, Step, calendar};
 
@@ -212,6 +212,27 @@ pub fn chain(reader: impl BufRead) -> Result<Vec<NamedList>, Fault> {
 /// If it is no hash list.
 pub fn references(reader: impl BufRead) -> Result<Vec<NamedList>, Fault> {
     named_lists(reader, "hashlist", "hashlistreference")
+}
+
+/// Reads the patterns of what a list leaves out.
+///
+/// # Errors
+/// If it is no hash list.
+pub fn ignored(reader: impl BufRead) -> Result<Vec<String>, Fault> {
+    let mut elements = XmlElements::new(reader);
+    let mut patterns = Vec::new();
+    while let Some(element) = elements.step()? {
+        match element {
+            XmlElement::Start { name }
+                if ["hashlist", "processinfo", "ignore", "pattern"].contains(&&*name) => {}
+            XmlElement::Start { .. } => elements.skip()?,
+            XmlElement::End { name, text, .. } if name == "pattern" => patterns.push(text),
+            // What follows are the hashes of all files.
+            XmlElement::End { name, .. } if name == "processinfo" => break,
+            XmlElement::End { .. } => {}
+        }
+    }
+    Ok(patterns)
 }
 
 fn named_lists(reader: impl BufRead, root: &str, each: &str) -> Result<Vec<NamedList>, Fault> {

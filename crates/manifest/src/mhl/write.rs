@@ -10,8 +10,8 @@ use steadfast_time::Timestamp;
 use super::{NamedList, c4_of, element_of, spelt};
 use crate::calendar;
 
-/// Names that the reference implementation ignores, as patterns of gitignore.
-const IGNORED: [&str; 3] = [".DS_Store", "ascmhl", "ascmhl/"];
+/// Patterns of gitignore: what lists leave out, as the reference implementation does by default.
+pub const IGNORED: [&str; 3] = [".DS_Store", "ascmhl", "ascmhl/"];
 
 /// The longest part of a list's name that is of its folder, in bytes: file systems allow 255.
 const FOLDER_LEN_MAX: usize = 200;
@@ -61,11 +61,6 @@ pub struct MhlPlace {
 type FolderHashes = Vec<(Algorithm, Digest, Digest)>;
 
 impl MhlGeneration {
-    /// Returns whether a file is left out, as the reference implementation does by default.
-    pub fn ignores(path: &str) -> bool {
-        path.split('/').any(|name| IGNORED.contains(&name))
-    }
-
     /// Adds a file, with digests of the algorithms of all others. `earlier` are those that earlier
     /// generations have of it. Returns false if one of them differs.
     pub fn add_file(
@@ -111,9 +106,9 @@ impl MhlGeneration {
         self.nested.insert(root.to_owned(), list);
     }
 
-    /// Returns the hash list of the history at `root`, empty for the topmost. Those of the
-    /// histories in it come first.
-    pub fn document(&self, root: &str, place: &MhlPlace) -> String {
+    /// Returns the hash list of the history at `root`, empty for the topmost, which leaves out what
+    /// the patterns `ignored` say. Those of the histories in it come first.
+    pub fn document(&self, root: &str, ignored: &[String], place: &MhlPlace) -> String {
         let names = root.split('/').filter(|name| !name.is_empty());
         let empty = MhlFolder::default();
         let folder = names.fold(&self.root, |it, name| it.folders.get(name).unwrap_or(&empty));
@@ -130,8 +125,8 @@ impl MhlGeneration {
         text.push_str("    <roothash>\n");
         write_hashes(&hashes, &now, "      ", &mut text);
         text.push_str("    </roothash>\n    <ignore>\n");
-        for pattern in IGNORED {
-            let _ = writeln!(text, "      <pattern>{pattern}</pattern>");
+        for pattern in ignored {
+            let _ = writeln!(text, "      <pattern>{}</pattern>", escape(&**pattern));
         }
         text.push_str("    </ignore>\n  </processinfo>\n");
         if !body.is_empty() {

@@ -10,21 +10,22 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use steadfast_digest::{Algorithm, AlgorithmHasher, Digest};
-use steadfast_manifest::mhl::{CHAIN, FOLDER, MhlGeneration, MhlPlace, NamedList, chain};
+use steadfast_manifest::mhl::{CHAIN, FOLDER, IGNORED, MhlGeneration, MhlPlace, NamedList, chain};
 use steadfast_manifest::mhl::{chain_document, list_name};
 use steadfast_sys::file::{Dir, Draft, Existing, Status, Timestamp};
 use steadfast_sys::machine;
 
 use super::CopyRequest;
 use super::destination::Destination;
+use crate::advice::counted;
 use crate::beneath;
 use crate::error::Error;
 use crate::event::Notice;
 use crate::manifest::bagit::{Bag, Problem, documents};
-use crate::manifest::mhl::{EarlierDigests, earlier, read_chain};
+use crate::manifest::mhl::{EarlierLists, earlier, read_chain};
 use crate::manifest::{Format, Record, read};
 use crate::selection::Selection;
-use crate::walk::Entry;
+use crate::walk::{Entry, Excludes};
 
 /// What a bag of ours says in `bag-info.txt`.
 const AGENT: &str = "Bag-Software-Agent: steadfast\n";
@@ -50,8 +51,8 @@ pub(super) struct CopyLists {
     tops: BTreeSet<PathBuf>,
     /// Algorithms of the lists that the source has.
     known: BTreeSet<Algorithm>,
-    /// Chains of the source, by the folder of their history.
-    chains: BTreeMap<PathBuf, Vec<NamedList>>,
+    /// Chains of the source, by the folder of their history; `None` if there are lists alone.
+    chains: BTreeMap<PathBuf, Option<Vec<NamedList>>>,
     files: Vec<ListedCopy>,
     folders: BTreeSet<PathBuf>,
 }
@@ -125,11 +126,12 @@ impl CopyLists {
             let file = entry.open().map_err(|error| error.to_string())?;
             Ok::<_, String>(BufReader::new(std::fs::File::from(file.into_fd())))
         };
+        let history = folder.parent().unwrap_or(Path::new("")).to_owned();
         if self.is_chain(relative) {
             let lists = chain(open()?).map_err(|fault| fault.to_string())?;
-            let history = folder.parent().unwrap_or(Path::new(""));
-            self.chains.insert(history.to_owned(), lists);
+            self.chains.insert(history, Some(lists));
         } else if relative.extension().is_some_and(|it| it == "mhl") {
+            self.chains.entry(history).or_default();
             let records = read(Format::Mhl, None, open()?).flatten();
             self.known.extend(records.flat_map(|it| it.digests).map(|(algorithm, _)| algorithm));
         }
@@ -155,21 +157,23 @@ impl CopyLists {
     ) -> (Vec<Notice>, bool) {
         let mut notices = Vec::new();
         let mut differ = false;
-        let mut tell = |path: &Path, error: String| {
-            notices.push(Notice::failure(format!("cannot write the list: {error}")).at(path));
+        let failed = |path: &Path, error: String| {
+            Notice::failure(format!("cannot write the list: {error}")).at(path)
         };
         match self.kind {
             ListKind::None => {}
             ListKind::Bag => {
-                if let Err(error) = self.write_bag(at, to) {
-                    tell(&to.path, error);
-                }
+                let written = self.write_bag(at, to);
+                notices.extend(written.err().map(|error| failed(&to.path, error)));
             }
             ListKind::Mhl(_) => {
                 for top in self.tops.iter().map(PathBuf::as_path).chain([Path::new("")]) {
                     match self.write_history(at, to, top, now) {
-                        Ok(same) => differ |= !same,
-                        Err(error) => tell(&to.path.join(top), error),
+                        Ok((same, missing)) => {
+                            differ |= !same;
+                            notices.extend(missing);
+                        }
+                        Err(error) => notices.push(failed(&to.path.join(top), error)),
                     }
                 }
             }
@@ -220,67 +224,91 @@ impl CopyLists {
     }
 
     /// Writes a generation of the history at `top`, and of those nested in it. Returns whether
-    /// every file has the digests of earlier generations.
+    /// every file has the digests of earlier generations, and what to say of files that are gone.
     fn write_history(
         &self,
         at: usize,
         to: &Destination,
         top: &Path,
         now: Timestamp,
-    ) -> Result<bool, String> {
-        let files: Vec<(&str, &ListedCopy)> = self
-            .files
-            .iter()
-            .filter(|file| file.places[at])
-            .filter_map(|file| Some((self.beneath(top, &file.relative)?.to_str()?, file)))
-            .filter(|(path, _)| !MhlGeneration::ignores(path))
-            .collect();
-        if files.is_empty() {
-            return Ok(true);
+    ) -> Result<(bool, Option<Notice>), String> {
+        let is_here = |file: &&ListedCopy| self.beneath(top, &file.relative).is_some();
+        if !self.files.iter().filter(is_here).any(|file| file.places[at]) {
+            return Ok((true, None));
         }
         let root = to.path.join(top);
-        // The deepest first: a list refers to those of the histories in it.
-        let nested = self.chains.keys().filter_map(|it| self.beneath(top, it)?.to_str());
-        let mut histories: BTreeSet<&str> = nested.collect();
-        histories.insert("");
-        let mut histories: Vec<&str> = histories.into_iter().collect();
-        histories.sort_by_key(|folder| std::cmp::Reverse(folder.len()));
-        let mut before = BTreeMap::new();
-        for folder in &histories {
-            before.insert(*folder, self.before(&root, top, folder)?);
+        let before = self.earlier_lists(&root, top)?;
+        let ignored = &before.last().ok_or("there is no topmost history")?.ignored;
+        let excludes = Excludes::new(ignored).map_err(|error| error.to_string())?;
+        let is_ignored =
+            |path: &Path| path.ancestors().any(|above| excludes.matches(above, above != path));
+        let seen: BTreeMap<&Path, &ListedCopy> = self
+            .files
+            .iter()
+            .filter_map(|file| Some((self.beneath(top, &file.relative)?, file)))
+            .filter(|(path, _)| !is_ignored(path))
+            .collect();
+        if !seen.values().any(|file| file.places[at]) {
+            return Ok((true, None));
         }
         let (mut generation, mut are_same) = (MhlGeneration::default(), true);
-        let mut folders: BTreeSet<&Path> =
-            self.folders.iter().filter_map(|it| self.beneath(top, it)).collect();
-        for (path, file) in files {
-            folders.extend(Path::new(path).ancestors().skip(1));
-            let is_in = |folder: &&&str| Path::new(path).starts_with(folder);
-            let folder = histories.iter().find(is_in).copied().unwrap_or_default();
-            let inner = Path::new(path).strip_prefix(folder).unwrap_or(Path::new(path));
-            let earlier = before.get(folder).and_then(|(_, earlier)| earlier.get(inner));
-            let wanted = self.algorithms();
+        let empty = self.folders.iter().filter_map(|it| self.beneath(top, it));
+        let mut folders: BTreeSet<&Path> = empty.filter(|path| !is_ignored(path)).collect();
+        let wanted = self.algorithms();
+        for (path, file) in seen.iter().filter(|(_, file)| file.places[at]) {
+            folders.extend(path.ancestors().skip(1));
+            let Some(text) = path.to_str() else { continue };
+            let history = before.iter().find(|it| path.starts_with(&it.folder));
+            let known = history
+                .and_then(|it| it.lists.digests.get(path.strip_prefix(&it.folder).unwrap_or(path)));
             let digests: Vec<(Algorithm, Digest)> =
                 file.digests.iter().filter(|(it, _)| wanted.contains(it)).copied().collect();
             let facts = (file.status.length, file.status.mtime);
-            let earlier = earlier.map(Vec::as_slice).unwrap_or_default();
-            are_same &= generation.add_file(path, facts, &digests, earlier);
+            let known = known.map(Vec::as_slice).unwrap_or_default();
+            are_same &= generation.add_file(text, facts, &digests, known);
         }
         for folder in folders.into_iter().filter(|folder| !folder.as_os_str().is_empty()) {
             if let (Ok(status), Some(text)) = (beneath::status(&root, folder), folder.to_str()) {
                 generation.add_folder(text, status.mtime);
             }
         }
-        let host = machine::name();
-        let place = MhlPlace { host, version: env!("CARGO_PKG_VERSION"), now };
-        for folder in histories {
-            let (lists, _) = before.remove(folder).unwrap_or_default();
-            let text = generation.document(folder, &place);
-            let named = write_generation(to, &top.join(folder), lists, &text, now)
+        let is_there = |path: &Path| seen.contains_key(path) || is_ignored(path);
+        let missing = missing(&root, &before, &is_there);
+        let place = MhlPlace { host: machine::name(), version: env!("CARGO_PKG_VERSION"), now };
+        for EarlierHistory { folder, chain, ignored, .. } in before {
+            let text = generation.document(&folder, &ignored, &place);
+            let named = write_generation(to, &top.join(&folder), chain, &text, now)
                 .map_err(|error| error.to_string())?;
-            generation.refer(folder, named);
+            generation.refer(&folder, named);
         }
         to.flush().map_err(|error| error.to_string())?;
-        Ok(are_same)
+        Ok((are_same, missing))
+    }
+
+    /// Returns the history at `top` and those in it, as they are so far; the deepest first, because
+    /// a list refers to those of the histories in it.
+    fn earlier_lists(&self, root: &Path, top: &Path) -> Result<Vec<EarlierHistory>, String> {
+        let nested = self.chains.keys().filter_map(|it| self.beneath(top, it)?.to_str());
+        let mut folders: Vec<&str> = nested.filter(|folder| !folder.is_empty()).collect();
+        folders.sort_by_key(|folder| std::cmp::Reverse(folder.len()));
+        folders.push("");
+        let mut all = Vec::new();
+        for folder in folders {
+            let (chain, lists) = self.before(root, top, folder)?;
+            let ignored = match lists.ignored.is_empty() {
+                true => IGNORED.map(str::to_owned).to_vec(),
+                false => lists.ignored.clone(),
+            };
+            all.push(EarlierHistory { folder: folder.to_owned(), chain, lists, ignored });
+        }
+        // As the reference implementation does, the patterns of the topmost one go for all.
+        let of_top = all.last().map(|it| it.ignored.clone()).unwrap_or_default();
+        for history in &mut all {
+            let more = of_top.iter().filter(|it| !history.ignored.contains(it));
+            let more: Vec<String> = more.cloned().collect();
+            history.ignored.extend(more);
+        }
+        Ok(all)
     }
 
     /// Returns what of a path is beneath the root of a history: a copied folder, or the destination
@@ -300,8 +328,12 @@ impl CopyLists {
         root: &Path,
         top: &Path,
         folder: &str,
-    ) -> Result<(Vec<NamedList>, EarlierDigests), String> {
-        let source = self.chains.get(&top.join(folder)).cloned().unwrap_or_default();
+    ) -> Result<(Vec<NamedList>, EarlierLists), String> {
+        let source = match self.chains.get(&top.join(folder)) {
+            Some(None) => return Err(format!("`{folder}` has lists without a chain")),
+            Some(Some(lists)) => lists.clone(),
+            None => Vec::new(),
+        };
         let folder = Path::new(folder);
         let lists = match beneath::status(root, &folder.join(FOLDER).join(CHAIN)) {
             Ok(_) => read_chain(root, folder).map_err(|fault| fault.to_string())?,
@@ -316,9 +348,41 @@ impl CopyLists {
     }
 }
 
+/// A history so far.
+struct EarlierHistory {
+    /// Its folder, beneath the topmost history.
+    folder: String,
+    chain: Vec<NamedList>,
+    lists: EarlierLists,
+    /// The patterns of what its next list leaves out.
+    ignored: Vec<String>,
+}
+
+/// Says which files of the latest lists are no longer there.
+fn missing(
+    root: &Path,
+    histories: &[EarlierHistory],
+    is_there: &dyn Fn(&Path) -> bool,
+) -> Option<Notice> {
+    let latest = histories.iter().flat_map(|history| {
+        history.lists.latest.iter().map(|path| Path::new(&history.folder).join(path))
+    });
+    let mut missing = latest.filter(|path| !is_there(path));
+    let first = missing.next()?;
+    let mut text = String::from("the latest list of its history has it, and it was not copied");
+    let more = missing.count() as u64;
+    if more > 0 {
+        text.push_str(&format!("; nor {}", counted(more, "further file", "further files")));
+    }
+    Some(Notice::new(text).at(&root.join(first)))
+}
+
 /// Refuses a destination with the bag of another program: its description would be lost.
 pub(super) fn ensure_own_bag(to: &Path) -> Result<(), Error> {
-    let read = || std::fs::read_to_string(to.join("bag-info.txt"));
+    let read = || {
+        let file = beneath::file(to, Path::new("bag-info.txt"))?;
+        io::read_to_string(std::fs::File::from(file.into_fd()))
+    };
     match beneath::status(to, Path::new("bagit.txt")).is_ok() {
         true if !read().is_ok_and(|text| text.starts_with(AGENT)) => {
             Err(Error::usage("a bag that another program made is there").at(to))

@@ -7,7 +7,7 @@ use std::io::{self, BufReader, Read};
 use std::path::{Path, PathBuf};
 
 use steadfast_digest::{Algorithm, AlgorithmHasher, Digest};
-use steadfast_manifest::mhl::{CHAIN, FOLDER, NamedList, chain, references};
+use steadfast_manifest::mhl::{CHAIN, FOLDER, NamedList, chain, ignored, references};
 
 pub use steadfast_manifest::mhl::{algorithm_of, element_of};
 
@@ -35,23 +35,26 @@ impl MhlSurroundings {
             return found;
         };
         if list.parent() == Some(Path::new(FOLDER)) {
-            found.chain(&root, list);
+            found.chain(&root, Path::new(""), list);
         }
         found.nested(&root, list, Path::new(""), 0);
         found
     }
 
-    fn chain(&mut self, root: &Path, list: &Path) {
-        let lists = match read_chain(root, Path::new("")) {
+    /// Compares every list of the history in a folder with its chain, which must have `list`.
+    fn chain(&mut self, root: &Path, folder: &Path, list: &Path) {
+        let path = folder.join(FOLDER).join(CHAIN);
+        let lists = match read_chain(root, folder) {
             Ok(lists) => lists,
-            Err(fault) => return self.problems.push(format!("`{CHAIN}`: {fault}")),
+            Err(fault) => return self.problems.push(format!("`{}`: {fault}", path.display())),
         };
         let name = list.file_name().and_then(|name| name.to_str());
         if !lists.iter().any(|it| Some(&*it.path) == name) {
-            self.problems.push(format!("`{CHAIN}` does not have this list"));
+            let what = format!("`{}` does not have `{}`", path.display(), list.display());
+            self.problems.push(what);
         }
         for it in &lists {
-            self.compare(root, &Path::new(FOLDER).join(&it.path), &it.digest);
+            self.compare(root, &folder.join(FOLDER).join(&it.path), &it.digest);
         }
     }
 
@@ -99,13 +102,22 @@ impl MhlSurroundings {
                 }
             }
             let list = whole.strip_prefix(&inner).unwrap_or(path).to_owned();
+            self.chain(root, &inner, &list);
             self.nested(root, &list, &inner, depth + 1);
         }
     }
 }
 
-/// What the lists of a history say of each file: its first digest of each algorithm.
-pub(crate) type EarlierDigests = HashMap<PathBuf, Vec<(Algorithm, Digest)>>;
+/// What the lists of a history say so far.
+#[derive(Default)]
+pub(crate) struct EarlierLists {
+    /// Of each file, its first digest of each algorithm.
+    pub(crate) digests: HashMap<PathBuf, Vec<(Algorithm, Digest)>>,
+    /// The files of the latest list.
+    pub(crate) latest: Vec<PathBuf>,
+    /// The patterns of what the latest list leaves out.
+    pub(crate) ignored: Vec<String>,
+}
 
 /// Reads all lists of the history in a folder beneath a root, of which the chain names these.
 ///
@@ -115,8 +127,8 @@ pub(crate) fn earlier(
     root: &Path,
     folder: &Path,
     lists: &[NamedList],
-) -> Result<EarlierDigests, Fault> {
-    let mut all = EarlierDigests::new();
+) -> Result<EarlierLists, Fault> {
+    let mut all = EarlierLists::default();
     for list in lists {
         let path = folder.join(FOLDER).join(&list.path);
         let fault = |what: String| {
@@ -128,10 +140,13 @@ pub(crate) fn earlier(
         if digest != list.digest {
             return Err(fault("it is not the list that the chain names".to_owned()));
         }
+        all.latest.clear();
+        all.ignored = ignored(BufReader::new(opened()?))?;
         for record in super::read(Format::Mhl, None, BufReader::new(opened()?)) {
             // A file whose check had failed has no digest to compare with.
             let Ok(record) = record else { continue };
-            let known = all.entry(record.path).or_default();
+            all.latest.push(record.path.clone());
+            let known = all.digests.entry(record.path).or_default();
             for (algorithm, digest) in record.digests {
                 if !known.iter().any(|(it, _)| *it == algorithm) {
                     known.push((algorithm, digest));

@@ -38,6 +38,7 @@ mod manifest_bitrot;
 mod manifest_peers;
 mod media;
 mod mend;
+mod mhl_history;
 mod pages;
 mod parity_matrix;
 mod planted;
