@@ -3,7 +3,7 @@
 //! Every name is escaped in text. `docs/reference/copy.md` specifies the JSON form.
 
 use steadfast::Notice;
-use steadfast::known::{KnownContents, KnownSummary, KnownWord, SameFolder};
+use steadfast::known::{KnownContents, KnownPlace, KnownSummary, KnownWord, SameFolder};
 
 use crate::escape;
 use crate::json::{CountsByName, JsonObject, write_notice, write_object, write_summary};
@@ -36,12 +36,26 @@ impl KnownDocument {
                 .optional("error", file.trouble.as_deref());
             return write_object(&object, &mut output.answer);
         }
-        let word =
-            if file.word == KnownWord::Undetermined { "unreadable" } else { file.word.name() };
-        let mut line = format!("{word:<10}  {}", escape::path(&file.path));
-        if let Some(place) = file.places.first() {
+        let places = (file.places.as_slice(), file.more);
+        let trouble = file.trouble.as_deref().map(escape::text);
+        let line = self.line(file.word, &escape::path(&file.path), places, trouble.as_deref());
+        output.answer.extend_from_slice(format!("{line}\n").as_bytes());
+    }
+
+    /// Returns what is said of a file with a name, the places that have its contents, of which
+    /// there are `more`, and why it could not be read.
+    pub fn line(
+        self,
+        word: KnownWord,
+        name: &str,
+        (places, more): (&[KnownPlace], u64),
+        trouble: Option<&str>,
+    ) -> String {
+        let word = if word == KnownWord::Undetermined { "unreadable" } else { word.name() };
+        let mut line = format!("{word:<10}  {name}");
+        if let Some(place) = places.first() {
             line.push_str(&format!("  = {}", escape::path(&place.path)));
-            let others = file.places.len() as u64 - 1 + file.more;
+            let others = places.len() as u64 - 1 + more;
             let others = (others > 0).then(|| format!("{} more", count(others)));
             let away = (!place.is_there).then(|| "not mounted".to_owned());
             let remarks: Vec<String> = others.into_iter().chain(away).collect();
@@ -49,10 +63,8 @@ impl KnownDocument {
                 line.push_str(&format!(" ({})", remarks.join("; ")));
             }
         }
-        if let Some(trouble) = &file.trouble {
-            line.push_str(&format!("  ({})", escape::text(trouble)));
-        }
-        output.answer.extend_from_slice(format!("{line}\n").as_bytes());
+        line.extend(trouble.map(|trouble| format!("  ({trouble})")));
+        line
     }
 
     /// Appends a folder.
@@ -87,7 +99,6 @@ impl KnownDocument {
 
     /// Appends the end.
     pub fn end(self, summary: &KnownSummary, output: &mut Output) {
-        let [known, unknown, undetermined] = summary.files;
         if self.json {
             let counts = |of: [u64; 3]| {
                 CountsByName(KnownWord::ALL.into_iter().map(KnownWord::name).zip(of).collect())
@@ -103,19 +114,24 @@ impl KnownDocument {
                 .field("elapsed_ns", summary.elapsed_ns);
             return write_summary(&object, &mut output.answer);
         }
-        let size = |at: usize| self.units.bytes(summary.bytes[at]);
+        let end = match summary.interrupted {
+            true => "Interrupted: nothing is known.".to_owned(),
+            false => self.last_line(summary.files, summary.bytes),
+        };
+        output.answer.extend_from_slice(format!("{end}\n").as_bytes());
+    }
+
+    /// Returns how many files, and bytes, have each word.
+    pub fn last_line(self, files: [u64; 3], bytes: [u64; 3]) -> String {
+        let [known, unknown, undetermined] = files;
+        let size = |at: usize| self.units.bytes(bytes[at]);
         let files = counted(known + unknown + undetermined, "file", "files");
         let mut text = format!("{files}: {} known ({})", count(known), size(0));
         text.push_str(&format!(", {} nowhere else ({})", count(unknown), size(1)));
         if undetermined > 0 {
             text.push_str(&format!(", {} could not be told", count(undetermined)));
         }
-        let end = if summary.interrupted {
-            "Interrupted: nothing is known.\n".to_owned()
-        } else {
-            format!("{text}\n")
-        };
-        output.answer.extend_from_slice(end.as_bytes());
+        text
     }
 }
 

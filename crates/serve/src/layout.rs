@@ -2,7 +2,7 @@
 
 use crate::assets::{SCRIPT, STYLE};
 use crate::folders::{FolderCondition, SideFolder};
-use crate::icons::{drawn, icon, mark, small_icon, symbols};
+use crate::icons::{disc, drawn, icon, mark, small_icon, symbols};
 use crate::kinds::StateKind;
 use crate::roots::ServedRoots;
 use crate::runs::RunVerb;
@@ -10,6 +10,7 @@ use crate::visitor::Visitor;
 use axum::http::{StatusCode, header};
 use axum::response::{Html, IntoResponse as _, Response};
 use maud::{DOCTYPE, Markup, html};
+use steadfast::Timestamp;
 use steadfast_report::document::Document;
 use steadfast_report::{Units, html as report, units};
 use steadfast_watch::SeenFolder;
@@ -265,6 +266,23 @@ pub(crate) fn root_choice(roots: &ServedRoots, prefix: &str) -> Markup {
             }
         }
     }
+}
+
+/// The answer of a page in large letters, and what is beneath it.
+pub(crate) fn verdict(class: &str, sign: &str, title: &str, beneath: Markup) -> Markup {
+    html! {
+        div .verdict {
+            (disc(sign, &format!("{class} big")))
+            div { h1 { (title) } (beneath) }
+        }
+    }
+}
+
+/// Responds with an answer as a text to keep: when it was asked for, and what it was.
+pub(crate) fn receipt(id: u64, begun: Timestamp, text: &str) -> Response {
+    let text = format!("Steadfast, {}\n\n{text}", units::moment(begun));
+    let name = format!("receipt-{id}.txt");
+    attachment(&name, "text/plain; charset=utf-8", text.into_bytes())
 }
 
 /// Responds with a file to save. `content_type` is its media type.

@@ -12,13 +12,17 @@ use std::path::PathBuf;
 
 use steadfast::catalogue::{Catalogue, CatalogueError, FileState, LookupMatch};
 use steadfast::known::{
-    KnownContents, KnownMonitor, KnownPlace, KnownWord, SameFolder, SoughtContents, known_contents,
+    KnownContents, KnownMonitor, KnownWord, SameFolder, SoughtContents, known_contents,
 };
 use steadfast::{Digest, Notice, Options, Timestamp, Verdict};
-use steadfast_report::{advice, escape};
+use steadfast_report::known::KnownDocument;
+use steadfast_report::{Units, advice, escape};
 
 use super::Dropped;
 use crate::roots::{ServedPath, ServedRoots};
+
+/// The words of the command.
+const DOCUMENT: KnownDocument = KnownDocument { json: false, quiet: false, units: Units::Si };
 
 /// Matches that are listed of each file.
 const MATCHES_MAX: usize = 5;
@@ -74,9 +78,19 @@ pub(crate) struct LookedUp {
     pub(crate) matches: Vec<TaggedMatch>,
     /// The number of further matches.
     pub(crate) further: u64,
-    /// Where archives have the same contents, and at how many further places.
-    pub(crate) places: Vec<KnownPlace>,
-    pub(crate) more_places: u64,
+    /// Where archives have the same contents.
+    pub(crate) known: Option<KnownContents>,
+}
+
+impl LookedUp {
+    /// Returns what the command says of it, if the archives could be searched.
+    fn word(&self, is_searched: bool) -> KnownWord {
+        match &self.known {
+            Some(known) => known.word,
+            None if self.dropped.read.is_ok() && is_searched => KnownWord::Unknown,
+            None => KnownWord::Undetermined,
+        }
+    }
 }
 
 /// The results of files that were dropped together.
@@ -180,6 +194,39 @@ impl Lookup {
         found.files
     }
 
+    /// Returns the last line of the command.
+    pub(crate) fn last_line(&self) -> String {
+        let (mut files, mut bytes) = ([0; 3], [0; 3]);
+        for file in &self.files {
+            let word = file.word(self.errors.is_empty()) as usize;
+            files[word] += 1;
+            bytes[word] += file.dropped.read.as_ref().map_or(0, |read| read.length);
+        }
+        DOCUMENT.last_line(files, bytes)
+    }
+
+    /// Returns what the command prints, and where was searched.
+    pub(crate) fn receipt(&self) -> String {
+        let mut text = String::new();
+        let places = [("In", &self.searched), ("Not in", &self.without_catalogue)];
+        for (word, places) in places {
+            text.extend(places.iter().map(|place| format!("{word}: {place}\n")));
+        }
+        text.extend(self.errors.iter().map(|error| format!("{error}\n")));
+        text.push('\n');
+        for file in &self.files {
+            let (places, more) = match &file.known {
+                Some(known) => (known.places.as_slice(), known.more),
+                None => (&[][..], 0),
+            };
+            let trouble = file.dropped.read.as_ref().err().map(String::as_str);
+            let word = file.word(self.errors.is_empty());
+            let line = DOCUMENT.line(word, &file.dropped.shown, (places, more), trouble);
+            text.push_str(&format!("{line}\n"));
+        }
+        format!("{text}\n{}\n", self.last_line())
+    }
+
     /// Returns how many files have each result, the worst first.
     pub(crate) fn sums(&self) -> Vec<(DropAnswer, u64)> {
         let count = |answer| self.files.iter().filter(|file| file.answer == answer).count() as u64;
@@ -254,6 +301,5 @@ fn answer(dropped: Dropped, found: Matches, known: Option<KnownContents>) -> Loo
         Ok(_) if !found.same_name.0.is_empty() => (DropAnswer::Differs, found.same_name),
         Ok(_) => (DropAnswer::Unknown, found.same_contents),
     };
-    let (places, more_places) = known.map(|known| (known.places, known.more)).unwrap_or_default();
-    LookedUp { dropped, answer, matches, further, places, more_places }
+    LookedUp { dropped, answer, matches, further, known }
 }

@@ -21,9 +21,9 @@ use crate::drops::{
     Drop, DropAnswer, DropHasher, Dropped, FILES_MAX, LookedUp, Lookup, TaggedMatch, name_of,
 };
 use crate::fields::NamedValues;
-use crate::icons::{disc, drawn, icon, small_icon};
+use crate::icons::{drawn, icon, small_icon};
 use crate::kinds::StateKind;
-use crate::layout::{Tab, framed, page};
+use crate::layout::{Tab, framed, page, receipt, verdict};
 use crate::refusal::Refusal;
 use crate::roots::ServedPath;
 use crate::visitor::{FormFields, QueryFields, Visitor};
@@ -37,6 +37,7 @@ pub(super) fn routes() -> Router<Arc<App>> {
         .route("/drop/begin", post(begin))
         .route("/drop/{id}", get(show))
         .route("/drop/{id}/file", post(take))
+        .route("/drop/{id}/receipt", get(kept))
 }
 
 async fn form(
@@ -208,14 +209,14 @@ async fn show(
 ) -> Result<Response, Refusal> {
     let drop = found(&app, &id)?;
     let going = drop.is_going();
-    let cut = (!going && drop.is_cut()).then_some(&drop);
+    let cut = (!going && drop.is_cut()).then_some(&*drop);
     let files = drop.files();
     let lookup = app.heavy(move |app| Lookup::of(files, &app.roots)).await?;
     let head = html! { @if going { meta http-equiv="refresh" content="1"; } };
     let content = html! {
         @if going { p .stand role="status" { "Hashing. This page reloads until it is done." } }
         @if let Some(drop) = cut { (cut_short(&app, drop)) }
-        (shown(&visitor, &lookup, app.now()))
+        (shown(&visitor, drop.id, &lookup, app.now()))
         p .row {
             a .button href="/drop" { (icon("search")) "Look up more" }
             a .button href="/safe" { (icon("help")) "May I erase this?" }
@@ -223,6 +224,22 @@ async fn show(
         }
     };
     Ok(framed(&visitor, Some(Tab::Drop), "Looked up", &head, &content))
+}
+
+/// Which files are known and where, as a text to keep: that of the command.
+async fn kept(State(app): State<Arc<App>>, Path(id): Path<String>) -> Result<Response, Refusal> {
+    let drop = found(&app, &id)?;
+    if drop.is_going() {
+        return Err(Refusal::Conflict);
+    }
+    let mut text = String::new();
+    if drop.is_cut() {
+        text.push_str("Of the first 1,000 files; further files were not looked up.\n");
+    }
+    let files = drop.files();
+    let lookup = app.heavy(move |app| Lookup::of(files, &app.roots)).await?;
+    text.push_str(&lookup.receipt());
+    Ok(receipt(drop.id, drop.begun, &text))
 }
 
 /// Says that there are more files than were looked up, and links to a run over all of them.
@@ -242,9 +259,9 @@ fn cut_short(app: &App, drop: &Drop) -> Markup {
 }
 
 /// The groups of files, what can mend something first.
-fn shown(visitor: &Visitor, lookup: &Lookup, now: Timestamp) -> Markup {
+fn shown(visitor: &Visitor, id: u64, lookup: &Lookup, now: Timestamp) -> Markup {
     html! {
-        (verdict(lookup))
+        (answered(id, lookup))
         @for why in &lookup.errors { p .note.bad role="alert" { (why) } }
         @for answer in DropAnswer::ALL {
             @let files = lookup.files.iter().filter(|file| file.answer == answer);
@@ -269,7 +286,7 @@ fn shown(visitor: &Visitor, lookup: &Lookup, now: Timestamp) -> Markup {
 }
 
 /// The answer in a sentence: the worst that there is, and how many are here and the same.
-fn verdict(lookup: &Lookup) -> Markup {
+fn answered(id: u64, lookup: &Lookup) -> Markup {
     let sums = lookup.sums();
     let all = lookup.files.len() as u64;
     let (class, icon_name) =
@@ -290,15 +307,14 @@ fn verdict(lookup: &Lookup) -> Markup {
             format!("{} {}", units::counted(*files, "file", "files"), answer_noun(*first))
         }
     };
-    html! {
-        div .verdict {
-            (disc(icon_name, &format!("{class} big")))
-            div {
-                h1 { (title) }
-                p .soft { (said.join(", ")) }
-            }
+    let beneath = html! {
+        p .soft { (said.join(", ")) }
+        @if all > 0 {
+            p .mono { (lookup.last_line()) }
+            div .row { a .button href=(format!("/drop/{id}/receipt")) { "Save the receipt" } }
         }
-    }
+    };
+    verdict(class, icon_name, &title, beneath)
 }
 
 fn group(visitor: &Visitor, answer: DropAnswer, files: &[&LookedUp], now: Timestamp) -> Markup {
@@ -404,7 +420,7 @@ fn lines(file: &LookedUp, now: Timestamp) -> Vec<Markup> {
         });
     }
     let listed = |path: &str| file.matches.iter().any(|known| known.path == path);
-    for place in &file.places {
+    for place in file.known.iter().flat_map(|known| &known.places) {
         let path = escape::path(&place.path);
         if !listed(&path) {
             lines.push(html! {
@@ -414,7 +430,7 @@ fn lines(file: &LookedUp, now: Timestamp) -> Vec<Markup> {
         }
     }
     // Of places in archives, those are counted; they are at least as many.
-    let further = file.further.max(file.more_places);
+    let further = file.further.max(file.known.as_ref().map_or(0, |known| known.more));
     if further > 0 {
         let places = units::counted(further, "further place", "further places");
         lines.push(html! { "And at " (places) "." });

@@ -16,9 +16,9 @@ use steadfast_report::{Units, escape, units};
 use crate::app::App;
 use crate::fields::NamedValues;
 use crate::folders::name_of;
-use crate::icons::{bar, disc, drawn, icon, small_icon};
+use crate::icons::{bar, drawn, icon, small_icon};
 use crate::kinds::StateKind;
-use crate::layout::{Tab, framed};
+use crate::layout::{Tab, framed, verdict};
 use crate::live::{Live, LiveParts, follow, part, stand};
 use crate::refusal::Refusal;
 use crate::repairs::{
@@ -310,15 +310,6 @@ async fn throw_away(
     });
     thrown.await??;
     Ok(Redirect::to(&format!("/folders/{root}")))
-}
-
-fn verdict(class: &str, name: &str, title: &str, beneath: Markup) -> Markup {
-    html! {
-        div .verdict {
-            (disc(name, &format!("{class} big")))
-            div { h1 { (title) } (beneath) }
-        }
-    }
 }
 
 fn shown(app: &App, visitor: &Visitor, repair: &ServedRepair, mended: &MendedFolder) -> Markup {

@@ -84,6 +84,17 @@ fn files_are_known_or_differ_or_are_unknown() {
     let places: Vec<usize> = order.iter().map(|words| page.find(words).unwrap()).collect();
     assert!(places.is_sorted(), "what is wrong comes first: {places:?}");
     assert!(browser.get("/drop").text().contains("4 files"));
+    // The last line is the command's, and can be kept.
+    let last = between(&page, "<p class=\"mono\">", "</p>");
+    let (known, other) = (two.len(), 30 + 10);
+    assert_eq!(last, format!("4 files: 1 known ({known} B), 3 nowhere else ({other} B)"));
+    let receipt = browser.get(&format!("/drop/{drop}/receipt"));
+    let disposition = receipt.header("content-disposition").unwrap();
+    assert!(disposition.starts_with("attachment"), "{disposition}");
+    let (text, place) = (receipt.text(), served.at("photos/two.jpg"));
+    let line = format!("known       elsewhere/renamed.jpg  = {}", place.display());
+    assert!(text.contains(&line) && text.contains("\nunknown     new.jpg\n"), "{text}");
+    assert!(text.ends_with(&format!("\n\n{last}\n")), "{text}");
 }
 
 #[test]
