@@ -232,8 +232,11 @@ impl CopyLists {
         top: &Path,
         now: Timestamp,
     ) -> Result<(bool, Option<Notice>), String> {
-        let is_here = |file: &&ListedCopy| self.beneath(top, &file.relative).is_some();
-        if !self.files.iter().filter(is_here).any(|file| file.places[at]) {
+        let all = || {
+            let files = self.files.iter();
+            files.filter_map(|file| Some((self.beneath(top, &file.relative)?, file)))
+        };
+        if !all().any(|(_, file)| file.places[at]) {
             return Ok((true, None));
         }
         let root = to.path.join(top);
@@ -242,21 +245,21 @@ impl CopyLists {
         let excludes = Excludes::new(ignored).map_err(|error| error.to_string())?;
         let is_ignored =
             |path: &Path| path.ancestors().any(|above| excludes.matches(above, above != path));
-        let seen: BTreeMap<&Path, &ListedCopy> = self
-            .files
-            .iter()
-            .filter_map(|file| Some((self.beneath(top, &file.relative)?, file)))
-            .filter(|(path, _)| !is_ignored(path))
-            .collect();
+        let seen: BTreeMap<&Path, &ListedCopy> =
+            all().filter(|(path, _)| !is_ignored(path)).collect();
         if !seen.values().any(|file| file.places[at]) {
             return Ok((true, None));
         }
         let (mut generation, mut are_same) = (MhlGeneration::default(), true);
-        let empty = self.folders.iter().filter_map(|it| self.beneath(top, it));
-        let mut folders: BTreeSet<&Path> = empty.filter(|path| !is_ignored(path)).collect();
+        // Also one that has nothing but what is left out.
+        let copied = all().filter(|(_, file)| file.places[at]);
+        let folders: BTreeSet<&Path> = copied
+            .flat_map(|(path, _)| path.ancestors().skip(1))
+            .chain(self.folders.iter().filter_map(|it| self.beneath(top, it)))
+            .filter(|folder| !folder.as_os_str().is_empty() && !is_ignored(folder))
+            .collect();
         let wanted = self.algorithms();
         for (path, file) in seen.iter().filter(|(_, file)| file.places[at]) {
-            folders.extend(path.ancestors().skip(1));
             let Some(text) = path.to_str() else { continue };
             let history = before.iter().find(|it| path.starts_with(&it.folder));
             let known = history
@@ -267,7 +270,7 @@ impl CopyLists {
             let known = known.map(Vec::as_slice).unwrap_or_default();
             are_same &= generation.add_file(text, facts, &digests, known);
         }
-        for folder in folders.into_iter().filter(|folder| !folder.as_os_str().is_empty()) {
+        for folder in folders {
             if let (Ok(status), Some(text)) = (beneath::status(&root, folder), folder.to_str()) {
                 generation.add_folder(text, status.mtime);
             }

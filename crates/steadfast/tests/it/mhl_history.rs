@@ -72,6 +72,8 @@ fn what_a_history_leaves_out_stays_left_out_and_what_it_has_is_missed() {
     let list = newest(&tree, "to/card");
     assert!(list.contains("<pattern>*.tmp</pattern>"), "{list}");
     assert!(list.contains("<md5 action=\"verified\"") && !list.contains(".tmp</path>"), "{list}");
+    let folder = "\">sub</path>";
+    assert!(list.contains(folder), "a folder is in the list with nothing in it: {list}");
     let missed: Vec<&Notice> = told.iter().filter(|it| it.text.contains("latest list")).collect();
     assert_eq!(missed.len(), 1, "{told:?}");
     assert!(missed[0].path.as_ref().unwrap().ends_with("to/card/gone"), "{told:?}");
