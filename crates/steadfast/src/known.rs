@@ -315,7 +315,14 @@ fn searched(
     let archives = search.archives.iter().map(open).collect::<Result<Vec<Archive>, Error>>()?;
     let mut list = Worklist::new(search.reads_all)?;
     for (at, archive) in archives.iter().enumerate() {
-        archive.list_tags(at, &mut list, (search.within, options))?;
+        let unrecorded = archive.list_tags(at, &mut list, (search.within, options))?;
+        if unrecorded > 0 {
+            let files = counted(unrecorded, "file", "files");
+            let text = format!(
+                "nothing is known of {files} that no record describes: `init` makes records"
+            );
+            monitor.notice(&Notice::new(text).at(&archive.named()));
+        }
     }
     let mut algorithms = list.held_algorithms()?;
     for archive in &archives {

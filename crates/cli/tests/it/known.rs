@@ -136,6 +136,16 @@ fn an_archive_is_tags_or_a_catalogue_whose_tree_is_away() {
 }
 
 #[test]
+fn an_archive_says_how_much_of_it_no_record_describes() {
+    let tree = Tree::new().file("card/a", b"first").file("plain/a", b"first");
+    let said = tree.run(["known", "card", "--in", "plain"]).ends(1);
+    assert!(said.stderr().contains("`plain`: nothing is known of 1 file that"), "{said:?}");
+    tree.run(["tag", "plain"]).succeeds();
+    let said = tree.run(["known", "card", "--in", "plain"]).succeeds();
+    assert!(!said.stderr().contains("nothing is known"), "{said:?}");
+}
+
+#[test]
 fn what_cannot_be_told_is_not_known() {
     let tree = card_and_archive().file("weak/x", b"third");
     tree.run(["tag", "--algorithm", "crc32c", "weak"]).succeeds();

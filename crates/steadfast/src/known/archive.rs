@@ -116,7 +116,10 @@ impl Archive {
 
     /// Returns the directory that was named, or the root of its tree.
     pub(crate) fn named(&self) -> PathBuf {
-        self.root.join(&self.part)
+        match self.part.as_os_str().is_empty() {
+            true => self.root.clone(),
+            false => self.root.join(&self.part),
+        }
     }
 
     /// Returns the path of a place, if the tree is there.
@@ -141,14 +144,15 @@ impl Archive {
     }
 
     /// Lists the files of an archive without a catalogue by their tags, if these are up to date.
+    /// Returns how many have none.
     pub(super) fn list_tags(
         &self,
         at: usize,
         list: &mut Worklist,
         (within, options): (&[PathBuf], &Options),
-    ) -> Result<(), Error> {
+    ) -> Result<u64, Error> {
         if self.catalogue.is_some() {
-            return Ok(());
+            return Ok(0);
         }
         let selection = match within.is_empty() {
             true => Selection::of([&self.root]),
@@ -158,7 +162,7 @@ impl Archive {
             }),
         };
         let (stop, excludes) = (&options.controls.stop, Excludes::new(&[])?);
-        let mut outcome = Ok(());
+        let (mut outcome, mut unrecorded) = (Ok(()), 0);
         walk(&selection, &excludes, has_tag, stop, &mut |found| {
             let WalkItem::File(entry) = found else { return ControlFlow::Continue(()) };
             let full = entry.path.to_path();
@@ -169,10 +173,12 @@ impl Archive {
             {
                 let it = RecordedContents { path: path.to_owned(), tag, mtime: status.mtime };
                 outcome = list.hold(at, &it);
+            } else {
+                unrecorded += 1;
             }
             if outcome.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
         });
-        outcome
+        outcome.map(|()| unrecorded)
     }
 
     /// Lists the files of a catalogue that pass a filter.
