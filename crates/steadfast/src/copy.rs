@@ -490,7 +490,7 @@ fn foresee(
     }
     if refused > 0 && !request.anyway {
         let what = counted(refused, "file", "files");
-        let text = format!("{what} cannot have their names or lengths there: nothing was copied");
+        let text = format!("no place for the names or lengths of {what}: nothing was copied");
         return Err(Error::usage(text));
     }
     Ok(plan)
@@ -501,8 +501,8 @@ fn tell_risks(summary: &CopySummary, monitor: &mut dyn CopyMonitor) {
     if summary.unproved > 0 {
         let files = counted(summary.unproved, "file", "files");
         let text = format!(
-            "{files} had no record and were read once from their medium at most: if that reading \
-             was wrong, the copies are"
+            "of {files} without a record, one reading at most came from the medium: if that was \
+             wrong, the copies are"
         );
         monitor.notice(&Notice::new(text));
     }
