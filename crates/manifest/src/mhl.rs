@@ -137,8 +137,8 @@ pub fn algorithm_of(name: &str) -> Option<Algorithm> {
         "sha1" => Algorithm::Sha1,
         "xxh128" => Algorithm::Xxh3_128,
         "xxh3" => Algorithm::Xxh3_64,
-        // The second name is that of MHL 1.
-        "xxh64" | "xxhash64be" => Algorithm::Xxh64,
+        // MHL 1 has two names, and spells the digest of one from its last byte on.
+        "xxh64" | "xxhash64be" | "xxhash64" => Algorithm::Xxh64,
         _ => return None,
     })
 }
@@ -152,6 +152,11 @@ pub fn element_of(algorithm: Algorithm) -> Option<&'static str> {
 fn digest_of(algorithm: Algorithm, name: &str, text: &str) -> Option<Digest> {
     match name {
         "c4" => c4_digest(text),
+        "xxhash64" => {
+            let mut bytes = text.parse::<Digest>().ok()?.as_bytes().to_vec();
+            bytes.reverse();
+            Digest::from_slice(&bytes).filter(|_| bytes.len() == algorithm.digest_len())
+        }
         _ => text.parse().ok().filter(|it: &Digest| it.as_bytes().len() == algorithm.digest_len()),
     }
 }
@@ -277,6 +282,21 @@ mod tests {
             assert_eq!(c4_digest(wrong), None, "{wrong}");
         }
         assert_eq!(c4_digest(&format!("c4{}", "z".repeat(88))), None, "more than 64 bytes");
+    }
+
+    #[test]
+    fn mhl_1_spells_xxh64_in_two_ways() {
+        let hash = |name: &str, text: &str| {
+            let list = format!(
+                "<hashlist version=\"1.1\"><hash><file>a</file><{name}>{text}</{name}></hash>\
+                 </hashlist>"
+            );
+            records(list.as_bytes()).next().unwrap().map(|record| record.digests)
+        };
+        let digests = hash("xxhash64be", "ef46db3751d8e999").unwrap();
+        assert_eq!(digests[0].0, Algorithm::Xxh64);
+        assert_eq!(hash("xxhash64", "99e9d85137db46ef").unwrap(), digests);
+        assert!(hash("xxhash64", "99e9d85137db46").is_err());
     }
 
     #[test]
