@@ -262,7 +262,7 @@ impl<'a> CopyBatch<'a> {
         let are_kept = self.copies.iter().zip(&copies).all(|(one, other)| one.is_same(other));
         Ok(match source.is_same(&self.source) {
             false => Some(Lack::Changed),
-            true => (!are_kept).then_some(Lack::OtherVolume),
+            true => (!are_kept || !self.is_here()).then_some(Lack::OtherVolume),
         })
     }
 

@@ -127,6 +127,17 @@ impl Archive {
         self.is_mounted().then(|| self.root.join(place))
     }
 
+    /// Returns whether its path still leads to the directory that was opened. What was opened
+    /// beneath that is opened anew from now on.
+    pub(crate) fn is_here(&self) -> bool {
+        *self.last.borrow_mut() = LastDir::default();
+        let is_same = |dir: &Dir| {
+            let (now, then) = (Status::of(&self.named())?, dir.status()?);
+            Ok::<_, io::Error>((now.device, now.inode) == (then.device, then.inode))
+        };
+        self.dir.as_ref().is_none_or(|dir| is_same(dir).unwrap_or(false))
+    }
+
     /// Returns the status of what is at a place now. No link is followed.
     ///
     /// # Errors

@@ -255,7 +255,9 @@ impl Proving<'_> {
         selection: &Selection,
         held: &[HeldPath],
     ) -> Result<Option<Lack>, Error> {
-        if !held.iter().all(HeldPath::is_here) {
+        let is_here =
+            || held.iter().all(HeldPath::is_here) && archives.iter().all(Archive::is_here);
+        if !is_here() {
             return Ok(Some(Lack::OtherVolume));
         }
         let identity = |seen: SeenFile| {
@@ -284,7 +286,7 @@ impl Proving<'_> {
         });
         Ok(match now.is_same(&seen) {
             false => Some(Lack::Changed),
-            true => (!are_there).then_some(Lack::OtherVolume),
+            true => (!are_there || !is_here()).then_some(Lack::OtherVolume),
         })
     }
 

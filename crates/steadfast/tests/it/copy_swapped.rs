@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use steadfast::copy::{CopiedFile, CopyMonitor, CopyRequest, copy, plan_copy};
 use steadfast::safe::{Grade, Lack, SafeFile, SafeMonitor, SafeRequest, SafeRule, safe};
-use steadfast::{Notice, Options, Selection};
+use steadfast::{CatalogueUse, Event, Notice, Options, Run, Selection};
 
 use crate::tree::Tree;
 
@@ -215,6 +215,30 @@ fn a_judgement_is_about_the_paths_that_were_named() {
         let request = SafeRequest::new(&[archive], rule);
         let summary = safe(&selection, &request, &Options::default(), &mut monitor).unwrap();
         let expected = can_be_yes && monitor.is_proved;
+        assert_eq!(summary.answer.is_yes(), expected, "{what} {summary:?}");
+    }
+}
+
+#[test]
+fn a_folder_that_was_looked_at_last_is_looked_at_again() {
+    for (what, named) in [("nothing", "to"), ("to/card", "to"), ("to", "to.sqlite")] {
+        let tree = Tree::new();
+        let root = tree.path().to_owned();
+        tree.write("card/a", "a");
+        tree.write("card/b", "b");
+        let rule = SafeRule { copies: 1, ..SafeRule::default() };
+        let request = CopyRequest::to([root.join("to")]).with(|it| it.rule = rule);
+        let selection = Selection::of([root.join("card")]);
+        let mut quiet = Disturber { disturb: &mut || (), files: 0, is_proved: true };
+        assert!(copy(&selection, &request, &Options::default(), &mut quiet).is_ok());
+        let at = CatalogueUse::At(root.join("to.sqlite"));
+        let init = Run::init(root.join("to")).options(|options| options.catalogue.choice = at);
+        assert!(init.run(&mut |_: &Event| {}).is_ok());
+        let mut disturb = || happen(&root, what);
+        let mut monitor = Disturber { disturb: &mut disturb, files: 0, is_proved: true };
+        let request = SafeRequest::new(&[root.join(named)], rule);
+        let summary = safe(&selection, &request, &Options::default(), &mut monitor).unwrap();
+        let expected = what == "nothing" && monitor.is_proved;
         assert_eq!(summary.answer.is_yes(), expected, "{what} {summary:?}");
     }
 }
