@@ -215,7 +215,7 @@ pub fn known_contents(
     for contents in sought {
         list.add_sought(contents)?;
     }
-    list.index()?;
+    list.index_files()?;
     for algorithm in strong {
         find_places((&mut list, &archives), algorithm, &[], &mut summary)?;
     }
@@ -292,7 +292,7 @@ pub(crate) fn matched(
 ) -> Result<(Worklist, Vec<Archive>), Error> {
     let (mut list, archives, strong) = searched(search, options, monitor)?;
     list_selection(selection, options, &mut list, summary, monitor)?;
-    list.index()?;
+    list.index_files()?;
     let own = selection.roots.iter().chain(&selection.listed);
     let own: Vec<PathBuf> = own.filter_map(|path| path.canonicalize().ok()).collect();
     let reading = (&*selection.confines(), options);
@@ -351,6 +351,7 @@ fn find_places(
     for (at, archive) in archives.iter().enumerate() {
         archive.list_contents(at, algorithm, &filter, list)?;
     }
+    list.index_places()?;
     summary.stale += archive::remove_stale(archives, own, list)?;
     list.note_found()
 }

@@ -335,11 +335,17 @@ impl Worklist {
         Ok(filter)
     }
 
-    /// Prepares to look places up.
-    pub(super) fn index(&self) -> Result<(), Error> {
+    /// Prepares to look files up, after all were added.
+    pub(super) fn index_files(&self) -> Result<(), Error> {
+        let sql = "CREATE INDEX IF NOT EXISTS files_by_dir ON files (dir, name)";
+        self.db.execute_batch(sql).map_err(failed)
+    }
+
+    /// Prepares to look places up, after those of an algorithm were added: sorting all is quicker
+    /// than finding the place of each.
+    pub(super) fn index_places(&self) -> Result<(), Error> {
         let sql = "CREATE INDEX IF NOT EXISTS held_by_digest \
-                   ON held (digest, algorithm, length, archive, dir, name);
-                   CREATE INDEX IF NOT EXISTS files_by_dir ON files (dir, name)";
+                   ON held (digest, algorithm, length, archive, dir, name)";
         self.db.execute_batch(sql).map_err(failed)
     }
 
