@@ -255,8 +255,10 @@ class Trial:
         elif self.kind == "kill":
             what = f"{call}:signal=KILL:when={when}"
         else:
-            what = f"{call}:error={self.chance.choice(ERRORS)}:when={when}"
-            if self.chance.random() < 0.3:
+            error = self.chance.choice(ERRORS)
+            what = f"{call}:error={error}:when={when}"
+            # A call that is interrupted for ever is asked again for ever.
+            if self.chance.random() < 0.3 and error != "EINTR":
                 what += "+"
         return self.inject(call, what)
 
@@ -359,12 +361,13 @@ class Trial:
                 time.sleep(0.005)
                 continue
             if handled == 0 or self.how == "zeroed":
+                # The stop may have been noted before it took effect.
+                time.sleep(0.02)
                 try:
                     fault()
                 except (OSError, subprocess.CalledProcessError) as error:
                     self.fault(f"the fault itself failed: {error}")
             handled = len(stops)
-            # The stop may have been noted before it took effect.
             time.sleep(0.02)
             for thread in {int(stop) for stop in stops}:
                 with contextlib.suppress(ProcessLookupError):
