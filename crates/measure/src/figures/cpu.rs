@@ -22,11 +22,13 @@ pub struct CpuFigures {
     pub rates: Vec<LoopRate>,
     /// One thread at the lowest level compared with one at the highest.
     pub levels: Option<LevelsCompared>,
+    /// Threads at the lowest level compared with those at the highest that ran beside them.
+    pub contended: Option<LevelsCompared>,
     /// The record of the comparison, if there is one.
     pub against: Option<String>,
 }
 
-/// One thread at the lowest level compared with one at the highest, by the median kernel.
+/// Threads at the lowest level compared with as many at the highest, by the median kernel.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct LevelsCompared {
     /// Number of the lowest level.
@@ -109,18 +111,18 @@ fn compared(record: &Record, other: Option<&Record>) -> Option<CpuFigures> {
         })
         .collect();
     let name = |other: &Record| other.name.clone().unwrap_or_else(|| other.machine.cpu.clone());
-    let levels = levels(&all);
-    (!rates.is_empty()).then(|| CpuFigures { rates, levels, against: other.map(name) })
+    let levels = self::levels(&all, |series| threads(series) == 1 && !is_mixed(series));
+    let contended = self::levels(&all, is_mixed);
+    (!rates.is_empty()).then(|| CpuFigures { rates, levels, contended, against: other.map(name) })
 }
 
-/// Compares the lowest level with the highest, one thread alone at each. One comparison of all
+/// Compares the lowest level with the highest, among the series that fit. One comparison of all
 /// kernels makes one claim, where one for each would make several.
-fn levels(all: &[&Series]) -> Option<LevelsCompared> {
-    let alone = all.iter().filter(|series| threads(series) == 1 && !is_mixed(series));
-    let alone: Vec<&Series> = alone.copied().collect();
-    let of_levels = || alone.iter().filter_map(|series| series.factors.qos);
+fn levels(all: &[&Series], fits: impl Fn(&Series) -> bool) -> Option<LevelsCompared> {
+    let fitting: Vec<&Series> = all.iter().copied().filter(|series| fits(series)).collect();
+    let of_levels = || fitting.iter().filter_map(|series| series.factors.qos);
     let (low, high) = (of_levels().min()?, of_levels().max()?);
-    let at = |level: u8| alone.iter().filter(move |series| series.factors.qos == Some(level));
+    let at = |level: u8| fitting.iter().filter(move |series| series.factors.qos == Some(level));
     let mut rounds: BTreeMap<u32, Vec<f64>> = BTreeMap::new();
     let mut kernels = Vec::new();
     for slow in at(low).filter(|_| low < high) {

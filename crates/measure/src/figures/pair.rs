@@ -124,6 +124,28 @@ pub fn of(record: &Record) -> Option<PairFigures> {
     })
 }
 
+impl PairFigures {
+    /// Returns the rows that answer the question: each step with all lengths together, and the
+    /// depths.
+    pub fn answers(&self) -> (Vec<&PairRow>, Vec<&PairRow>) {
+        let stages = [Stage::Write, Stage::Read, Stage::ReadHash, Stage::Hash];
+        let files = stages.into_iter().filter_map(|stage| {
+            let mut of_stage =
+                self.rows.iter().filter(|row| row.stage == stage && row.depth.is_none());
+            // All lengths together come last; if there is one length, it is the only row.
+            of_stage.next_back()
+        });
+        (files.collect(), self.rows.iter().filter(|row| row.depth.is_some()).collect())
+    }
+
+    /// Returns the row of reading, or of the first step that there is.
+    pub fn main_row(&self) -> Option<&PairRow> {
+        let (files, deep) = self.answers();
+        let reads = files.iter().find(|row| row.stage == Stage::Read);
+        reads.or(files.first()).or(deep.first()).copied()
+    }
+}
+
 /// The series of files by step and length.
 type FileSides<'a> = BTreeMap<(u8, u64), BTreeMap<Side, &'a Series>>;
 

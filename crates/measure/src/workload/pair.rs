@@ -96,6 +96,40 @@ struct PairBench {
 type SeriesKey = (usize, usize, u64);
 
 impl Pair {
+    /// Returns the standard: files of 1 to 256 MB, and 1, 8 and 32 requests in flight.
+    pub fn standard(folders: Vec<(Side, PathBuf)>, seed: u64) -> Pair {
+        Pair {
+            folders,
+            lens_bytes: vec![1_000_000, 16_000_000, 256_000_000],
+            depths: Some(PairDepths {
+                depths: vec![1, 8, 32],
+                file_len_bytes: 256 << 20,
+                span: Duration::from_millis(100),
+                sequential: false,
+            }),
+            rounds: 40,
+            span: Some(Duration::from_secs(1800)),
+            pause: Duration::ZERO,
+            seed,
+        }
+    }
+
+    /// Returns a short form of half a minute: files of 1 to 16 MB, and 1 and 32 requests in flight.
+    pub fn quick(folders: Vec<(Side, PathBuf)>, seed: u64) -> Pair {
+        Pair {
+            lens_bytes: vec![1_000_000, 4_000_000, 16_000_000],
+            depths: Some(PairDepths {
+                depths: vec![1, 32],
+                file_len_bytes: 64 << 20,
+                span: Duration::from_millis(40),
+                sequential: false,
+            }),
+            rounds: 20,
+            span: Some(Duration::from_secs(30)),
+            ..Pair::standard(folders, seed)
+        }
+    }
+
     fn check(&self) -> Result<(), Error> {
         if self.folders.len() < 2 || self.folders.len() > 3 {
             return Err(Error::usage("a pair is two folders, and a control if there is one"));

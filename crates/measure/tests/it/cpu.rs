@@ -236,6 +236,10 @@ fn mixed_levels_have_a_series_each() {
     let [high, low] = figures.rates.as_slice() else { panic!("{figures:?}") };
     assert_eq!((high.busy_threads, low.busy_threads), (Some(2), Some(2)));
     assert!(high.of_own_high.is_none() && low.of_own_high.is_some());
+    let contended = figures.contended.unwrap();
+    assert_eq!((contended.low, contended.high), (9, 33));
+    assert_eq!(contended.share.value, low.of_own_high.unwrap().value, "of the only kernel");
+    assert_eq!(figures.levels, None, "no thread was alone");
 }
 
 /// A record of one kernel whose rounds take so many nanoseconds for 1,000 loops.

@@ -18,7 +18,7 @@ use crate::units::{self, Units};
 pub(super) fn section(figures: &CpuFigures) -> Section {
     let mut sentences = Vec::new();
     sentences.extend(level_sentence(figures));
-    sentences.extend(mixed_sentence(&figures.rates));
+    sentences.extend(mixed_sentence(figures));
     sentences.extend(crowded_sentence(&figures.rates));
     sentences.extend(against_sentence(figures));
     if sentences.is_empty() {
@@ -34,8 +34,13 @@ pub(super) fn section(figures: &CpuFigures) -> Section {
     }
 }
 
-/// What the lowest level does of the highest, or the rate of the fastest kernel.
+/// What the lowest level does of the highest, beside it if that was measured, or the rate of the
+/// fastest kernel.
 fn headline(figures: &CpuFigures) -> Option<Headline> {
+    if let Some(LevelsCompared { low, high, share, .. }) = figures.contended {
+        let what = format!("of the loops at level {high} are done at level {low} beside them");
+        return Some(Headline::new(cell(Quantity::Share, share), what));
+    }
     if let Some(LevelsCompared { low, high, share, .. }) = figures.levels {
         let what = format!("of the loops at level {high} are done at level {low}");
         return Some(Headline::new(cell(Quantity::Share, share), what));
@@ -137,15 +142,16 @@ fn level_sentence(figures: &CpuFigures) -> Option<String> {
 }
 
 /// States what threads at the lowest level do beside threads at the highest.
-fn mixed_sentence(rates: &[LoopRate]) -> Option<String> {
-    let mixed = || rates.iter().filter(|rate| rate.busy_threads.is_some());
+fn mixed_sentence(figures: &CpuFigures) -> Option<String> {
+    let LevelsCompared { low, high, share, .. } = figures.contended?;
+    let mixed = || figures.rates.iter().filter(|rate| rate.busy_threads.is_some());
     let span = span(mixed().filter_map(|rate| rate.of_own_high))?;
-    let (low, high) =
-        (mixed().filter_map(|rate| rate.qos).min()?, mixed().filter_map(|rate| rate.qos).max()?);
     let threads = mixed().map(|rate| rate.threads).max()?;
+    let share = cell(Quantity::Share, share).shown(Units::Si);
     Some(format!(
         "With {threads} threads at level {low} beside as many at level {high}, the low ones do \
-         {span} of the loops per second of the high ones."
+         {share} of the loops per second of the high ones by the median kernel, and {span} kernel \
+         by kernel."
     ))
 }
 

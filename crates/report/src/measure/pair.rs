@@ -69,28 +69,14 @@ fn levels(figures: &PairFigures) -> String {
 
 /// The ratio of reading, or of the first step that there is.
 fn headline(figures: &PairFigures) -> Option<Headline> {
-    let (files, deep) = answers(figures);
-    let reads = files.iter().find(|row| row.stage == Stage::Read);
-    let row = reads.or(files.first()).or(deep.first())?;
+    let row = figures.main_row()?;
     let what = format!("{}, A ÷ B: {}", step_name(row), finding_words(row.a_to_b.finding));
     Some(Headline::new(cell(Quantity::Ratio, row.a_to_b.ratio?), what))
 }
 
-/// Returns the rows that answer the question: each step with all lengths together, and the depths.
-fn answers(figures: &PairFigures) -> (Vec<&PairRow>, Vec<&PairRow>) {
-    let stages = [Stage::Write, Stage::Read, Stage::ReadHash, Stage::Hash];
-    let files = stages.into_iter().filter_map(|stage| {
-        let mut of_stage =
-            figures.rows.iter().filter(|row| row.stage == stage && row.depth.is_none());
-        // All lengths together come last; if there is one length, it is the only row.
-        of_stage.next_back()
-    });
-    (files.collect(), figures.rows.iter().filter(|row| row.depth.is_some()).collect())
-}
-
 /// States the result first, then what was compared.
 fn sentences(figures: &PairFigures, places: &[Place], units: Units) -> Vec<String> {
-    let (files, deep) = answers(figures);
+    let (files, deep) = figures.answers();
     let mut sentences = Vec::new();
     if let Some(first) = files.first() {
         let what = format!("files of {}", len_name(first, units));

@@ -6,11 +6,11 @@ use std::time::Duration;
 use clap::Args;
 use steadfast_measure::record::Side;
 use steadfast_measure::workload::Workload;
-use steadfast_measure::workload::pair::{Pair, PairDepths};
+use steadfast_measure::workload::pair::Pair;
 
 use super::super::quantity;
 use super::write::ProfileArg;
-use super::{SessionArgs, rising};
+use super::{SessionArgs, each_once, rising};
 
 /// Measure the same work in two folders in turn, for example encrypted and plain
 ///
@@ -78,36 +78,31 @@ impl PairArgs {
         session.refuse_levels()?;
         let mut folders = vec![(Side::A, self.a.clone()), (Side::B, self.b.clone())];
         folders.extend(self.control.clone().map(|folder| (Side::Control, folder)));
-        let (lens_bytes, rounds, span_s) = match session.quick {
-            true => (vec![1_000_000, 4_000_000, 16_000_000], 20, Some(30)),
-            false => (vec![1_000_000, 16_000_000, 256_000_000], 40, Some(1800)),
+        let seed = session.seed();
+        let mut pair = match session.quick {
+            true => Pair::quick(folders, seed),
+            false => Pair::standard(folders, seed),
         };
-        let (lens_bytes, rounds, span_s) = match self.profile.map(ProfileArg::profile) {
-            None => (lens_bytes, rounds, span_s),
-            Some(profile) => (profile.lens_bytes(session.seed()), profile.sets(), None),
-        };
-        // Where a number of rounds is asked for, no time cuts it short.
-        let span_s = span_s.filter(|_| session.rounds.is_none());
-        let (depths, file_len_bytes, span) = match session.quick {
-            true => (&[1, 32][..], 64 << 20, Duration::from_millis(40)),
-            false => (&[1, 8, 32][..], 256 << 20, Duration::from_millis(100)),
-        };
-        let mut depths = if self.depth.is_empty() { depths.to_vec() } else { self.depth.clone() };
-        depths.sort_unstable();
-        depths.dedup();
-        Ok(Box::new(Pair {
-            folders,
-            lens_bytes: if self.size.is_empty() { lens_bytes } else { rising(&self.size) },
-            depths: (!self.files_only).then_some(PairDepths {
-                depths,
-                file_len_bytes,
-                span,
-                sequential: self.sequential,
-            }),
-            rounds: session.rounds.unwrap_or(rounds),
-            span: span_s.map(Duration::from_secs),
-            pause: self.pause,
-            seed: session.seed(),
-        }))
+        pair.pause = self.pause;
+        if let Some(profile) = self.profile.map(ProfileArg::profile) {
+            (pair.lens_bytes, pair.rounds) = (profile.lens_bytes(seed), profile.sets());
+            pair.span = None;
+        }
+        if !self.size.is_empty() {
+            pair.lens_bytes = rising(&self.size);
+        }
+        if let Some(rounds) = session.rounds {
+            // Where a number of rounds is asked for, no time cuts it short.
+            (pair.rounds, pair.span) = (rounds, None);
+        }
+        pair.depths = pair.depths.filter(|_| !self.files_only);
+        if let Some(in_flight) = &mut pair.depths {
+            in_flight.sequential = self.sequential;
+            if !self.depth.is_empty() {
+                in_flight.depths = each_once(&self.depth);
+                in_flight.depths.sort_unstable();
+            }
+        }
+        Ok(Box::new(pair))
     }
 }
