@@ -31,6 +31,8 @@ pub(crate) struct MeasureRequest {
     pub(crate) profile: MeasureProfile,
     /// The root in which files are created.
     pub(crate) folder: PathBuf,
+    /// The root to compare it with, for a pair.
+    pub(crate) beside: Option<PathBuf>,
 }
 
 /// One measurement.

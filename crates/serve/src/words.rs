@@ -40,9 +40,12 @@ pub(crate) fn measure_kind(kind: MeasureKind) -> &'static str {
         MeasureKind::Hash => "How fast can this computer check files?",
         MeasureKind::Read => "How fast does the drive read?",
         MeasureKind::Write => "How fast does the drive write?",
+        MeasureKind::Pair => "Which of two folders is faster?",
         MeasureKind::Cipher => "What does encryption cost?",
         MeasureKind::Kernels => "How fast does the processor hash?",
         MeasureKind::Queue => "Is the drive faster with several requests at a time?",
+        MeasureKind::Levels => "How fast is each level, by size of file?",
+        MeasureKind::Contention => "What is left for a low level beside other work?",
         MeasureKind::Cpu => "How much slower are the lower levels?",
     }
 }

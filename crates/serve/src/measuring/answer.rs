@@ -5,9 +5,9 @@
 
 use steadfast_measure::figures::hash::Figure;
 use steadfast_measure::figures::hosts::HostFigures;
-use steadfast_measure::figures::{cipher, cpu, hash, hosts, queue, storage};
-use steadfast_measure::record::{Isa, Record, Workload};
-use steadfast_measure::stats::median;
+use steadfast_measure::figures::{cipher, cpu, hash, hosts, pair, queue, storage};
+use steadfast_measure::record::{Isa, Record, Side, Stage, Workload};
+use steadfast_measure::stats::{Finding, median};
 use steadfast_report::document::Quantity;
 
 use super::MeasureKind;
@@ -42,6 +42,12 @@ pub(crate) enum AnswerWhat {
     Depth(u32),
     /// Loops at the lowest level, as a share of those at the highest.
     LowLevel,
+    /// The same, while threads at the highest level run beside them.
+    Contended,
+    /// Reading and hashing one file at the level of this number.
+    AtLevel(u8),
+    /// The rate in the first folder ÷ the rate in the second, of this step.
+    Pair(Stage, Finding),
     /// The share of the cipher in the time that it takes to encrypt a file.
     CipherShare,
 }
@@ -61,6 +67,8 @@ pub(crate) enum AnswerBar {
     Depth(u32),
     /// Loops at the level of this number.
     Level(u8),
+    /// The first folder of a pair, or the second.
+    Side(Side),
     /// A name in English: an algorithm, a series.
     Named(String),
 }
@@ -81,10 +89,20 @@ pub(super) fn of(kind: MeasureKind, record: &Record) -> Option<MeasureAnswer> {
         }
         MeasureKind::Queue => in_flight(&queue::of(record)?),
         MeasureKind::Cpu => at_low_level(&cpu::of(record)?),
+        MeasureKind::Contention => contended(&cpu::of(record)?),
+        MeasureKind::Levels => by_size(&hash::of(record)?),
+        MeasureKind::Pair => in_turn(&pair::of(record)?),
         MeasureKind::Cipher => encrypting(&cipher::of(record)?),
     }?;
-    // Depths and levels have an order of their own.
-    if !matches!(kind, MeasureKind::Queue | MeasureKind::Cpu) {
+    // Depths, levels and folders have an order of their own.
+    let ranked = [
+        MeasureKind::Hash,
+        MeasureKind::Kernels,
+        MeasureKind::Read,
+        MeasureKind::Write,
+        MeasureKind::Cipher,
+    ];
+    if ranked.contains(&kind) {
         answer.bars.sort_by(|(_, one), (_, other)| other.value().total_cmp(&one.value()));
     }
     answer.bars.truncate(BARS_MAX);
@@ -159,27 +177,57 @@ fn in_flight(figures: &queue::QueueFigures) -> Option<MeasureAnswer> {
     Some(of_figure(gain, Quantity::Ratio, AnswerWhat::Depth(best.depth), bars.collect()))
 }
 
-/// The median over the loops at each level.
+/// What the lowest level does of the highest, as the report states it, and each level.
 fn at_low_level(figures: &cpu::CpuFigures) -> Option<MeasureAnswer> {
-    let alone =
-        || figures.rates.iter().filter(|rate| rate.threads == 1 && rate.busy_threads.is_none());
-    let mut levels: Vec<u8> = alone().filter_map(|rate| rate.qos).collect();
-    levels.sort_unstable();
-    levels.dedup();
-    let share = |level: u8| {
-        let rates = alone().filter(|rate| rate.qos == Some(level));
-        let shares: Vec<f64> = rates.filter_map(|rate| Some(rate.of_own_high?.value)).collect();
-        // The highest level is what the others are a share of.
-        median(&shares).or((Some(&level) == levels.last()).then_some(1.0))
+    of_levels(figures.levels.as_ref()?, AnswerWhat::LowLevel, |level| {
+        let alone = figures.rates.iter().filter(|of| of.threads == 1 && of.busy_threads.is_none());
+        let of_level = alone.filter(|rate| rate.qos == Some(level));
+        let shares = of_level.filter_map(|rate| Some(rate.of_own_high?.value));
+        median(&shares.collect::<Vec<f64>>())
+    })
+}
+
+/// The same while both run at once.
+fn contended(figures: &cpu::CpuFigures) -> Option<MeasureAnswer> {
+    of_levels(figures.contended.as_ref()?, AnswerWhat::Contended, |_| None)
+}
+
+/// An answer as a share of the highest level, which is 1. `between` has the other levels.
+fn of_levels(
+    compared: &cpu::LevelsCompared,
+    what: AnswerWhat,
+    between: impl Fn(u8) -> Option<f64>,
+) -> Option<MeasureAnswer> {
+    let share = |level: u8| match level {
+        level if level == compared.low => Some(compared.share.value),
+        level if level == compared.high => Some(1.0),
+        level => between(level),
     };
-    let bars: Vec<(AnswerBar, Quantity)> = levels
-        .iter()
-        .filter_map(|&level| Some((AnswerBar::Level(level), Quantity::Share(share(level)?))))
-        .collect();
-    // With one level there is nothing to compare.
-    let (_, figure) = bars.first().filter(|_| bars.len() > 1)?;
-    let figure = *figure;
-    Some(MeasureAnswer { figure, interval: None, what: AnswerWhat::LowLevel, bars })
+    let bar = |level: u8| Some((AnswerBar::Level(level), Quantity::Share(share(level)?)));
+    let bars = (compared.low..=compared.high).filter_map(bar).collect();
+    Some(of_figure(compared.share, Quantity::Share, what, bars))
+}
+
+/// The rate of the lowest level over files of all sizes, from where the report has it first.
+fn by_size(figures: &hash::HashFigures) -> Option<MeasureAnswer> {
+    let cache = figures.level_lines.first()?.net.cache;
+    let mut lines: Vec<_> = figures.level_lines.iter().filter(|of| of.net.cache == cache).collect();
+    lines.sort_by_key(|line| line.qos);
+    let low = lines.first()?;
+    let bar = |line: &&hash::LevelLine| {
+        Some((AnswerBar::Level(line.qos), Quantity::Rate(line.net.rate()?.value)))
+    };
+    let bars = lines.iter().filter_map(bar).collect();
+    Some(rated(low.net.rate()?, AnswerWhat::AtLevel(low.qos), bars))
+}
+
+/// The ratio of two folders with which the report begins, and the rates of both.
+fn in_turn(figures: &pair::PairFigures) -> Option<MeasureAnswer> {
+    let row = figures.main_row()?;
+    let what = AnswerWhat::Pair(row.stage, row.a_to_b.finding);
+    let bars =
+        row.rates.iter().map(|(side, rate, _)| (AnswerBar::Side(*side), Quantity::Rate(*rate)));
+    Some(of_figure(row.a_to_b.ratio?, Quantity::Ratio, what, bars.collect()))
 }
 
 fn encrypting(figures: &cipher::CipherFigures) -> Option<MeasureAnswer> {
@@ -194,12 +242,27 @@ fn encrypting(figures: &cipher::CipherFigures) -> Option<MeasureAnswer> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use steadfast_measure::record;
+    use steadfast_measure::record::{self, Series};
     use strum::VariantArray as _;
 
+    /// A record of everything, with one file at two levels, and loops at two beside each other.
     fn sample() -> Record {
         let path = "../../testdata/formats/record/v1/all.json";
-        record::read(&std::fs::read(path).unwrap()).unwrap()
+        let mut record = record::read(&std::fs::read(path).unwrap()).unwrap();
+        let mut beside = record.series.clone();
+        beside.retain(|one| one.workload == Workload::Cpu && one.factors.threads == Some(1));
+        beside.iter_mut().for_each(|one| one.factors.busy_threads = Some(2));
+        let is_one_file = |one: &&Series| {
+            one.factors.stage == Some(Stage::ReadHash) && one.label.ends_with("one file, warm")
+        };
+        let at = |qos: u8| {
+            let mut one = record.series.iter().find(is_one_file).unwrap().clone();
+            one.factors.qos = Some(qos);
+            one
+        };
+        let by_size = [9, 33].map(at);
+        record.series.extend(beside.into_iter().chain(by_size));
+        record
     }
 
     #[test]
@@ -226,7 +289,21 @@ mod tests {
                     let depths: Vec<&AnswerBar> = answer.bars.iter().map(|(bar, _)| bar).collect();
                     assert_eq!(depths, [1, 4, 32].map(AnswerBar::Depth).each_ref());
                 }
-                MeasureKind::Cpu => {
+                MeasureKind::Pair => {
+                    let row = pair::of(&sample()).unwrap().main_row().unwrap().clone();
+                    assert_eq!(answer.figure, Quantity::Ratio(row.a_to_b.ratio.unwrap().value));
+                    assert_eq!(answer.bars[0].0, AnswerBar::Side(Side::A));
+                }
+                MeasureKind::Levels => {
+                    assert_eq!(answer.bars[0].1, answer.figure, "the lowest level comes first");
+                }
+                MeasureKind::Cpu | MeasureKind::Contention => {
+                    let figures = cpu::of(&sample()).unwrap();
+                    let alone = kind == MeasureKind::Cpu;
+                    let levels = if alone { figures.levels } else { figures.contended };
+                    let bounds = levels.unwrap().share.bounds().unwrap();
+                    let interval = (Quantity::Share(bounds.0), Quantity::Share(bounds.1));
+                    assert_eq!(answer.interval, Some(interval), "that of the report");
                     assert_eq!(answer.bars[0].1, answer.figure, "the lowest level comes first");
                     assert_eq!(answer.bars.last().unwrap().1, Quantity::Share(1.0));
                 }
@@ -235,9 +312,14 @@ mod tests {
             answer.figure.text(steadfast_report::Units::Si)
         });
         let shown: Vec<String> = answers.collect();
+        let measured = |kind: &MeasureKind| {
+            // The others are of series that this test has made.
+            !matches!(kind, MeasureKind::Pair | MeasureKind::Levels | MeasureKind::Contention)
+        };
+        let shown = MeasureKind::VARIANTS.iter().zip(&shown).filter(|(kind, _)| measured(kind));
         let expected =
-            ["1.82 GB/s", "3.39 GB/s", "1.90 GB/s", "70.3 %", "2.35 GB/s", "6.13×", "94.4 %"];
-        assert_eq!(shown, expected);
+            ["1.82 GB/s", "3.39 GB/s", "1.90 GB/s", "70.3 %", "94.4 %", "2.35 GB/s", "6.13×"];
+        assert_eq!(shown.map(|(_, shown)| shown.as_str()).collect::<Vec<_>>(), expected);
     }
 
     #[test]

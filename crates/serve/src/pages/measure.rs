@@ -78,8 +78,10 @@ async fn form(State(app): State<Arc<App>>, visitor: Visitor) -> Response {
 
 /// The form: a question, the folder, and how thoroughly.
 fn questions(app: &App, visitor: &Visitor) -> Markup {
-    let kinds = MeasureKind::VARIANTS.iter().copied();
-    let offered = kinds.filter(|kind| is_offered(*kind, app.config.worker.as_ref()));
+    let places = app.roots.places();
+    let is_offered =
+        |kind: &MeasureKind| is_offered(*kind, app.config.worker.as_ref(), places.len());
+    let offered = MeasureKind::VARIANTS.iter().copied().filter(is_offered);
     html! {
         form .stack method="post" action="/measure" {
             (visitor.csrf())
@@ -98,8 +100,18 @@ fn questions(app: &App, visitor: &Visitor) -> Markup {
                     p .row {
                         label for="where" { "On" }
                         select #where name="place" aria-describedby="folder-help" {
-                            @for place in app.roots.places() {
-                                option value=(place.token()) { (app.roots.shown(&place)) }
+                            @for place in &places {
+                                option value=(place.token()) { (app.roots.shown(place)) }
+                            }
+                        }
+                        @if let [_, second, ..] = &places[..] {
+                            label .pair for="beside" { "and" }
+                            select #beside .pair name="beside" {
+                                @for place in &places {
+                                    option value=(place.token()) selected[place == second] {
+                                        (app.roots.shown(place))
+                                    }
+                                }
                             }
                         }
                         select name="profile" aria-label="How thoroughly"
@@ -130,10 +142,11 @@ fn questions(app: &App, visitor: &Visitor) -> Markup {
 /// The icon of a question.
 fn sign(kind: MeasureKind) -> &'static str {
     match kind {
-        MeasureKind::Hash => "measure",
+        MeasureKind::Hash | MeasureKind::Levels => "measure",
         MeasureKind::Read | MeasureKind::Write | MeasureKind::Queue => "drive",
+        MeasureKind::Pair => "folder",
         MeasureKind::Cipher => "lock",
-        MeasureKind::Kernels | MeasureKind::Cpu => "cpu",
+        MeasureKind::Kernels | MeasureKind::Cpu | MeasureKind::Contention => "cpu",
     }
 }
 
@@ -173,12 +186,14 @@ async fn begin(
     State(app): State<Arc<App>>,
     FormFields(form): FormFields,
 ) -> Result<Redirect, Refusal> {
-    let (request, place) = requested(&app, &form).ok_or(Refusal::Malformed)?;
+    let (request, places) = requested(&app, &form).ok_or(Refusal::Malformed)?;
     let begun = app.blocking(move |app| {
         if let Some(run) = app.runs.going() {
             return Err(MeasureRefused::Runs(run));
         }
-        app.roots.root(&place).map_err(|_| MeasureRefused::Gone)?;
+        for place in &places {
+            app.roots.root(place).map_err(|_| MeasureRefused::Gone)?;
+        }
         app.measurements.begin(request, &app.config)
     });
     let page = match begun.await {
@@ -191,13 +206,21 @@ async fn begin(
     Ok(Redirect::to(&page))
 }
 
-fn requested(app: &App, form: &NamedValues) -> Option<(MeasureRequest, ServedPath)> {
+fn requested(app: &App, form: &NamedValues) -> Option<(MeasureRequest, Vec<ServedPath>)> {
     let kind: MeasureKind = form.text("work")?.parse().ok()?;
     let profile: MeasureProfile = form.text("profile")?.parse().ok()?;
-    let place = app.roots.place(form.text("place")?)?;
-    let fits = place.is_root() && is_offered(kind, app.config.worker.as_ref());
-    let folder = app.roots.path(&place);
-    fits.then_some((MeasureRequest { kind, profile, folder }, place))
+    let second = (kind == MeasureKind::Pair).then_some("beside");
+    let fields = std::iter::once("place").chain(second);
+    let places: Option<Vec<ServedPath>> =
+        fields.map(|field| app.roots.place(form.text(field)?)).collect();
+    let places = places?;
+    let fits = places.iter().all(ServedPath::is_root)
+        && (second.is_none() || places[0] != places[1])
+        && is_offered(kind, app.config.worker.as_ref(), app.roots.places().len());
+    let mut folders = places.iter().map(|place| app.roots.path(place));
+    let request = MeasureRequest { kind, profile, folder: folders.next()?, beside: folders.next() };
+    drop(folders);
+    fits.then_some((request, places))
 }
 
 /// Finds a measurement by the number in an address.
@@ -281,7 +304,8 @@ fn over(app: &App, one: &Measurement, end: &MeasureEnd) -> Markup {
                     Some(panel) => (panel),
                     None => div .row { (answer::savings(one)) },
                 }
-                details .fold open[panel.is_none()] {
+                // The levels by size are a chart, which is there.
+                details .fold open[panel.is_none() || one.request.kind == MeasureKind::Levels] {
                     summary {
                         (small_icon("chevron")) "Technical details"
                         span .soft { "every series, method, computer" }
@@ -354,6 +378,9 @@ fn kind_help(kind: MeasureKind) -> &'static str {
         MeasureKind::Read => "Files made for it, past the page cache and with an empty one.",
         MeasureKind::Write => "Files of many lengths, flushed, read back and compared.",
         MeasureKind::Queue => "1 to 32 reads at a time, and how long each takes.",
+        MeasureKind::Pair => "The same work in both by turns: encrypted and plain, two drives.",
+        MeasureKind::Levels => "Files of many sizes, read and hashed at the slowest and fastest.",
+        MeasureKind::Contention => "Two threads at the lowest beside two at the highest, no file.",
         MeasureKind::Cpu => "Six loops at every QoS level. Writes no file.",
         MeasureKind::Cipher => "With and without the instructions for them.",
     }

@@ -78,10 +78,33 @@ fn only_what_is_offered_is_measured() {
         "work=kernels&profile=quick",
         // Files are made in roots alone.
         "work=write&profile=quick&place=0/photos",
+        // A pair is two folders.
+        "work=pair&profile=quick&place=0/",
+        "work=pair&profile=quick&place=0/&beside=0/",
     ] {
         assert_eq!(browser.post("/measure", asked).status, 400, "{asked}");
     }
     assert_eq!(browser.get("/measure/1").status, 404);
+}
+
+#[test]
+fn two_served_folders_are_measured_by_turns() {
+    let second = tempfile::tempdir().unwrap();
+    let served = Served::with(|config| {
+        let roots = [config.roots, vec![second.path().to_owned()]].concat();
+        steadfast_serve::Config { roots, ..config }
+    });
+    let browser = served.browser();
+    let form = browser.get("/measure").text();
+    assert!(form.contains("value=\"pair\"") && form.contains("name=\"beside\""), "{form}");
+    let same = "work=pair&profile=quick&place=1/&beside=1/";
+    assert_eq!(browser.post("/measure", same).status, 400);
+    let pair = "work=pair&profile=quick&place=0/&beside=1/";
+    let one = browser.post("/measure", pair).header("location").unwrap().to_owned();
+    browser.listen(&one).until("series", "/s");
+    assert_eq!(browser.post(&format!("{one}/stop"), "").status, 303);
+    let page = browser.ended(&one);
+    assert!(page.contains("measure pair --quick") && page.contains("class=\"document\""), "{page}");
 }
 
 #[test]

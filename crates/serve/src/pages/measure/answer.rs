@@ -1,6 +1,8 @@
 //! The answer to the question of a measurement as a panel: one figure, what it is, and bars.
 
 use maud::{Markup, html};
+use steadfast_measure::record::{Side, Stage};
+use steadfast_measure::stats::Finding;
 use steadfast_report::document::Quantity;
 use steadfast_report::{Units, units};
 
@@ -14,9 +16,10 @@ use crate::words;
 /// A terabyte in bytes.
 const TERABYTE: f64 = 1e12;
 
-/// The name of the folder of a measurement.
+/// The name of the folder of a measurement, or of both.
 pub(super) fn folder(one: &Measurement) -> String {
-    name_of(&one.request.folder)
+    let names = std::iter::once(&one.request.folder).chain(&one.request.beside);
+    names.map(|folder| name_of(folder)).collect::<Vec<_>>().join(" and ")
 }
 
 /// The answer of a measurement that has ended with one.
@@ -31,7 +34,7 @@ pub(super) fn panel(app: &App, one: &Measurement) -> Option<Markup> {
                 span .small.soft { "measured " (begun) }
             }
             div .body.cols {
-                div .stack { (figure(answer)) (bars(answer)) }
+                div .stack { (figure(answer, &answer_text(one, &answer.what))) (bars(one, answer)) }
                 div .stack.tight {
                     @match &answer.interval {
                         Some((low, high)) => p .note {
@@ -41,7 +44,7 @@ pub(super) fn panel(app: &App, one: &Measurement) -> Option<Markup> {
                         None => p .note { span { "The record has no interval for it." } },
                     }
                     @for warning in snapshot.made().map_or(&[][..], |(_, made)| &made.warnings) {
-                        p .note.warn { (warning) }
+                        p .note.warn { (units::capital(warning)) "." }
                     }
                     p .row { (savings(one)) }
                 }
@@ -69,7 +72,7 @@ fn si(quantity: Quantity) -> String {
 }
 
 /// The figure in large digits, and what it is.
-fn figure(answer: &MeasureAnswer) -> Markup {
+fn figure(answer: &MeasureAnswer, what: &str) -> Markup {
     let whole = si(answer.figure);
     let (value, unit) = whole.split_once(' ').unwrap_or((&whole, ""));
     let terabyte = match answer.figure {
@@ -83,14 +86,14 @@ fn figure(answer: &MeasureAnswer) -> Markup {
         div {
             p .figure { (value) " " small { (unit) } }
             p .soft {
-                (answer_text(&answer.what))
+                (what)
                 @if let Some(terabyte) = terabyte { " " (terabyte) }
             }
         }
     }
 }
 
-fn bars(answer: &MeasureAnswer) -> Markup {
+fn bars(one: &Measurement, answer: &MeasureAnswer) -> Markup {
     let rates = answer.bars.iter().map(|(_, rate)| rate.value());
     let highest = rates.fold(f64::MIN_POSITIVE, f64::max);
     html! {
@@ -101,8 +104,8 @@ fn bars(answer: &MeasureAnswer) -> Markup {
                     @let rate_text = si(*rate);
                     div {
                         dt {
-                            @if *rate == answer.figure { b { (bar_title(name)) } }
-                            @else { (bar_title(name)) }
+                            @if *rate == answer.figure { b { (bar_title(one, name)) } }
+                            @else { (bar_title(one, name)) }
                         }
                         dd .num { (rate_text) }
                         dd .draw { (bar(rate.value() / highest, &class, "tall", &rate_text)) }
@@ -113,7 +116,7 @@ fn bars(answer: &MeasureAnswer) -> Markup {
     }
 }
 
-fn bar_title(bar: &AnswerBar) -> String {
+fn bar_title(one: &Measurement, bar: &AnswerBar) -> String {
     match bar {
         AnswerBar::Read => "Reading alone, from the drive".to_owned(),
         AnswerBar::Check => "Reading and hashing, from the drive".to_owned(),
@@ -123,11 +126,29 @@ fn bar_title(bar: &AnswerBar) -> String {
             units::counted(u64::from(*depth), "request at a time", "requests at a time")
         }
         AnswerBar::Level(level) => format!("Level {level}"),
+        AnswerBar::Side(side) => side_name(one, *side),
         AnswerBar::Named(name) => name.clone(),
     }
 }
 
-fn answer_text(what: &AnswerWhat) -> String {
+/// Returns the name of a folder of a pair.
+fn side_name(one: &Measurement, side: Side) -> String {
+    match (side, &one.request.beside) {
+        (Side::B, Some(beside)) => name_of(beside),
+        _ => name_of(&one.request.folder),
+    }
+}
+
+/// Returns what is done in both folders of a pair.
+fn step(stage: Stage) -> &'static str {
+    match stage {
+        Stage::Write => "writing",
+        Stage::Read => "reading",
+        _ => "reading and hashing",
+    }
+}
+
+fn answer_text(one: &Measurement, what: &AnswerWhat) -> String {
     match what {
         AnswerWhat::Checking(Some(share)) => format!(
             "read and hashed, as a check does. That is {} of the rate of \
@@ -143,6 +164,22 @@ fn answer_text(what: &AnswerWhat) -> String {
         }
         AnswerWhat::LowLevel => {
             "of the rate at the highest level, in the median over the loops.".to_owned()
+        }
+        AnswerWhat::Contended => {
+            "of the rate at the highest level, while both levels run at once.".to_owned()
+        }
+        AnswerWhat::AtLevel(level) => format!("read and hashed at level {level}, the lowest."),
+        AnswerWhat::Pair(stage, finding) => {
+            let (a, b) = (side_name(one, Side::A), side_name(one, Side::B));
+            let found = match finding {
+                Finding::Slower => format!("{a} is slower."),
+                Finding::Faster => format!("{a} is faster."),
+                Finding::NoDifference => "That is no difference.".to_owned(),
+                Finding::NotEnoughData => {
+                    "Too little is known to call that a difference.".to_owned()
+                }
+            };
+            format!("the rate of {b} when {} in {a}. {found}", step(*stage))
         }
         AnswerWhat::CipherShare => {
             "of the time in which a file is encrypted goes to the cipher, the rest \
@@ -164,6 +201,6 @@ mod tests {
             interval: None,
             bars: Vec::new(),
         };
-        assert!(figure(&answer).into_string().contains("1.50 <small>GB/s</small>"));
+        assert!(figure(&answer, "").into_string().contains("1.50 <small>GB/s</small>"));
     }
 }
