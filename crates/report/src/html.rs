@@ -7,7 +7,7 @@ use maud::{DOCTYPE, Markup, PreEscaped, html};
 
 use crate::chart::{self, DOTS_MAX};
 use crate::document::{
-    Align, Cell, Chart, Document, Headline, Quantity, Section, Table, exact_digits,
+    Align, Cell, Chart, Column, Document, Headline, Quantity, Section, Table, exact_digits,
 };
 use crate::escape::visible;
 use crate::units::{self, Units};
@@ -20,6 +20,9 @@ const OPEN_ROWS_MAX: usize = 40;
 
 /// In tables with at least this many columns, intervals are below their figures.
 const WIDE_COLUMNS_MIN: usize = 6;
+
+/// Longer tables have no names of columns in their cells, which would double them.
+const LABELLED_MAX: usize = 500;
 
 /// Cells with at least this many letters may be broken anywhere, and have a minimum width.
 const LONG_LEN_MIN: usize = 32;
@@ -34,6 +37,8 @@ struct Detail {
     dots_max: usize,
     /// Whether figures have their exact value as a tooltip.
     exact: bool,
+    /// Whether each cell names its column, so that a row can be a card on a phone.
+    labelled: bool,
     /// The multiples of bytes.
     units: Units,
 }
@@ -48,7 +53,7 @@ const LEVELS: [(usize, bool); 6] =
 pub fn page(documents: &[Document], units: Units) -> String {
     let mut page = String::new();
     for (dots_max, exact) in LEVELS {
-        page = whole(documents, Detail { dots_max, exact, units });
+        page = whole(documents, Detail { dots_max, exact, labelled: false, units });
         if page.len() < PAGE_LEN_BYTES_MAX {
             break;
         }
@@ -96,7 +101,8 @@ fn whole(documents: &[Document], detail: Detail) -> String {
 
 /// Writes one of several documents as a part of a page.
 pub fn article(document: &Document, index: usize, units: Units) -> Markup {
-    article_in(document, (index, true), Detail { dots_max: DOTS_MAX, exact: true, units })
+    let detail = Detail { dots_max: DOTS_MAX, exact: true, labelled: true, units };
+    article_in(document, (index, true), detail)
 }
 
 fn article_in(document: &Document, (index, several): (usize, bool), detail: Detail) -> Markup {
@@ -244,6 +250,7 @@ fn figure_of(chart: &Chart, (index, part): (usize, usize), detail: Detail) -> Ma
 
 /// Writes a table. A title that repeats the section's is for screen readers only.
 fn table_of(table: &Table, (section, number): (&str, &str), detail: Detail) -> Markup {
+    let detail = Detail { labelled: detail.labelled && table.rows.len() <= LABELLED_MAX, ..detail };
     let told = table.title == section;
     let title = visible(&table.title);
     let label = format!("Table {number}: {title}");
@@ -263,7 +270,7 @@ fn table_of(table: &Table, (section, number): (&str, &str), detail: Detail) -> M
                 tbody {
                     @for row in &table.rows {
                         tr { @for (place, cell) in row.iter().enumerate() {
-                            (cell_of(cell, place == 0, table.columns[place].align, detail))
+                            (cell_of(cell, place == 0, &table.columns[place], detail))
                         } }
                     }
                 }
@@ -277,7 +284,7 @@ fn table_of(table: &Table, (section, number): (&str, &str), detail: Detail) -> M
 }
 
 /// Writes a cell, with the exact value of a number as a tooltip.
-fn cell_of(cell: &Cell, first: bool, align: Align, detail: Detail) -> Markup {
+fn cell_of(cell: &Cell, first: bool, column: &Column, detail: Detail) -> Markup {
     let shown = cell.shown(detail.units);
     let shown = visible(&shown);
     let exact = match cell {
@@ -288,14 +295,16 @@ fn cell_of(cell: &Cell, first: bool, align: Align, detail: Detail) -> Markup {
         }
         Cell::Text(_) | Cell::Empty => None,
     };
-    let number = align == Align::Right;
+    let number = column.align == Align::Right;
+    let is_named = detail.labelled && !matches!(cell, Cell::Empty);
+    let label = is_named.then(|| visible(&column.title));
     let long = !number && shown.chars().count() >= LONG_LEN_MIN;
     let words = words_of(cell, &shown);
     html! {
         @if first {
             th scope="row" .number[number] .long[long] title=[exact] { (words) }
         } @else {
-            td .number[number] .long[long] title=[exact] { (words) }
+            td .number[number] .long[long] title=[exact] data-label=[label] { (words) }
         }
     }
 }

@@ -15,7 +15,7 @@ use steadfast_report::escape;
 
 use crate::fields::{decode, encode};
 use crate::lock::lock;
-use crate::measuring::Measurements;
+use crate::measuring::{Measurement, Measurements};
 use crate::recent::Recent;
 
 /// Longest record in bytes, uploaded or in the folder.
@@ -72,7 +72,7 @@ impl Shelf {
             let Some((record, _)) = snapshot.made() else { continue };
             all.push(Choice {
                 token: format!("run-{}", one.id),
-                name: format!("{} {}", one.request.kind.name(), one.id),
+                name: measured_name(&one),
                 source: RecordSource::Here,
                 record: Ok(Arc::new(record.clone())),
             });
@@ -98,7 +98,8 @@ impl Shelf {
         all
     }
 
-    /// Finds a record by its name in addresses. Returns `None` if it is gone or cannot be read.
+    /// Finds a record by its name in addresses, and names it as lists do unless it has a name.
+    /// Returns `None` if it is gone or cannot be read.
     pub(crate) fn find(
         &self,
         token: &str,
@@ -106,24 +107,34 @@ impl Shelf {
         folder: Option<&Path>,
     ) -> Option<Arc<Record>> {
         let (kind, rest) = token.split_once('-')?;
-        match kind {
+        let (name, mut record) = match kind {
             "run" => {
-                let snapshot = measurements.find(rest.parse().ok()?)?.control.snapshot();
-                snapshot.made().map(|(record, _)| Arc::new(record.clone()))
+                let one = measurements.find(rest.parse().ok()?)?;
+                let snapshot = one.control.snapshot();
+                let record = snapshot.made().map(|(record, _)| Arc::new(record.clone()))?;
+                (measured_name(&one), record)
             }
-            "added" => lock(&self.0).find(rest.parse().ok()?).map(|(_, record)| Arc::clone(record)),
+            "added" => lock(&self.0).find(rest.parse().ok()?)?.clone(),
             "published" => {
                 let at: usize = rest.parse().ok()?;
-                published::records().into_iter().nth(at).map(Arc::new)
+                return published::records().into_iter().nth(at).map(Arc::new);
             }
             "file" => {
                 use std::os::unix::ffi::OsStrExt as _;
                 let name = decode(rest.as_bytes())?;
-                read(folder?, Path::new(std::ffi::OsStr::from_bytes(&name))).ok()
+                let name = Path::new(std::ffi::OsStr::from_bytes(&name));
+                (escape::path(name), read(folder?, name).ok()?)
             }
-            _ => None,
-        }
+            _ => return None,
+        };
+        Arc::make_mut(&mut record).name.get_or_insert(name);
+        Some(record)
     }
+}
+
+/// Returns the name of a measurement in lists of records.
+fn measured_name(one: &Measurement) -> String {
+    format!("{} {}", one.request.kind.name(), one.id)
 }
 
 /// The records of a folder: its files named `*.json`.

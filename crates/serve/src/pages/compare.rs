@@ -12,11 +12,13 @@ use maud::{Markup, html};
 use steadfast::Timestamp;
 use steadfast_measure::record::Record;
 use steadfast_report::document::Document;
-use steadfast_report::{Units, escape, html as report, machines, measure, units};
+use steadfast_report::{Units, escape, html as report, machines, measure};
 use tokio::time::timeout;
 
 use crate::app::App;
+use crate::dates;
 use crate::fields::{NamedValues, encode};
+use crate::icons::icon;
 use crate::layout::{HTML, Tab, attachment, documents, page};
 use crate::refusal::Refusal;
 use crate::shelf::{Choice, RECORD_LEN_MAX, RecordSource};
@@ -43,14 +45,14 @@ async fn show(
     // Preselects the record that was just added, and those that the address names.
     let chosen: Vec<&str> = query.texts("record").chain(query.texts("added")).collect();
     let content = html! {
-        p { "Records of any machine, side by side, with what others have published." }
+        p .soft { "Records of any computer, side by side, with what others have published." }
         @match &compared {
-            CompareResult::Nothing => (choices(&all, &chosen)),
+            CompareResult::Nothing => (choices(&all, &chosen, app.now())),
             CompareResult::Gone => {
                 p .wrong role="alert" {
                     "A chosen record does not exist any more, or cannot be read."
                 }
-                (choices(&all, &chosen))
+                (choices(&all, &chosen, app.now()))
             }
             CompareResult::Documents(compared) => {
                 div .orders {
@@ -124,115 +126,88 @@ fn compare(records: &[Arc<Record>], other: Option<Arc<Record>>) -> Vec<Document>
 }
 
 /// The form that chooses among all records.
-fn choices(all: &[Choice], chosen: &[&str]) -> Markup {
+fn choices(all: &[Choice], chosen: &[&str], now: Timestamp) -> Markup {
     html! {
-        section aria-labelledby="records" {
-            h2 #records { "Records" }
-            @if all.is_empty() {
-                p .soft { "There are no records." }
-            } @else {
-                p .soft { "Choose one or more records, and optionally one to compare them with." }
-                form .records method="get" action="/compare" {
-                    div .scroll tabindex="0" role="group" aria-labelledby="records" {
-                        table {
-                            thead { tr {
-                                th scope="col" { "Record" }
-                                th scope="col" { "Machine" }
-                                th scope="col" { "Started" }
-                                th scope="col" { "From" }
-                            } }
-                            tbody {
-                                @for (at, choice) in all.iter().enumerate() {
-                                    (row(at, choice, chosen))
-                                }
-                            }
-                        }
+        form .panel.records method="get" action="/compare" {
+            div .cap {
+                h2 #records { "Records" }
+                p .small.soft { "Choose one or more, and one to compare them with if you like." }
+            }
+            @if all.is_empty() { p .body.soft { "There are no records." } }
+            ul .list.lines aria-labelledby="records" {
+                @for (at, choice) in all.iter().enumerate() { (line(at, choice, chosen, now)) }
+            }
+            div .acts {
+                label for="against" { "Compared with" }
+                select #against name="against" {
+                    option value="" { "nothing" }
+                    @for choice in all.iter().filter(|choice| choice.record.is_ok()) {
+                        option value=(choice.token) { (choice.name) }
                     }
-                    p .against {
-                        label for="against" { "compared with" }
-                        select #against name="against" {
-                            option value="" { "nothing" }
-                            @for choice in all.iter().filter(|choice| choice.record.is_ok()) {
-                                option value=(choice.token) { (name_of(choice)) }
-                            }
-                        }
-                    }
-                    button type="submit" { "Show them" }
                 }
+                button .main type="submit" { "Show them" }
             }
         }
     }
 }
 
-/// Returns the name of a record. Those of published ones are in English.
-fn name_of(choice: &Choice) -> String {
-    match choice.source {
-        RecordSource::Published => choice.name.clone(),
-        RecordSource::Here | RecordSource::Folder | RecordSource::Added => choice.name.clone(),
-    }
-}
-
-fn row(at: usize, choice: &Choice, chosen: &[&str]) -> Markup {
+/// One record: its name, its computer, where it is from, and when it was measured.
+fn line(at: usize, choice: &Choice, chosen: &[&str], now: Timestamp) -> Markup {
     let from = match choice.source {
         RecordSource::Here => "measured here",
-        RecordSource::Folder => "folder of records",
+        RecordSource::Folder => "from the folder of records",
         RecordSource::Added => "added",
         RecordSource::Published => "published",
     };
-    let name = name_of(choice);
     let id = format!("record-{at}");
     html! {
-        tr {
-            th scope="row" {
-                @if choice.record.is_ok() {
-                    span .choice {
-                        input id=(id) type="checkbox" name="record" value=(choice.token)
-                            checked[chosen.contains(&choice.token.as_str())];
-                        label for=(id) { (name) }
-                    }
-                } @else { (name) }
-            }
+        li {
             @match &choice.record {
                 Ok(record) => {
-                    td .long { (escape::text(&record.machine.cpu)) }
-                    td { (begun(record)) }
+                    input id=(id) type="checkbox" name="record" value=(choice.token)
+                        checked[chosen.contains(&choice.token.as_str())];
+                    div .what {
+                        label for=(id) { (choice.name) }
+                        span .soft { (escape::text(&record.machine.cpu)) "; " (from) }
+                    }
+                    @if record.started_unix_s != 0 {
+                        @let begun = Timestamp { seconds: record.started_unix_s, nanoseconds: 0 };
+                        (dates::moment(begun, now))
+                    }
                 }
-                Err(why) => td .long colspan="2" { "not a record: " (why) }
+                Err(why) => div .what {
+                    (choice.name)
+                    span .soft { "Not a record: " (why) }
+                },
             }
-            td { (from) }
         }
-    }
-}
-
-fn begun(record: &Record) -> String {
-    match record.started_unix_s {
-        0 => "–".to_owned(),
-        seconds => units::moment(Timestamp { seconds, nanoseconds: 0 }),
     }
 }
 
 /// The form that uploads a record, which needs the script.
 fn adding() -> Markup {
     html! {
-        section aria-labelledby="adding" {
-            h2 #adding { "Add a record" }
-            noscript {
-                p .warnings {
-                    "Adding a record needs the page's script. Without it, start the server with a \
-                     folder of records."
+        section .panel aria-labelledby="adding" {
+            div .cap { h2 #adding { "A record from another computer" } }
+            div .body {
+                noscript {
+                    p .note.warn {
+                        "Adding a record needs the page's script. Without it, start the server \
+                         with a folder of records."
+                    }
                 }
-            }
-            div #record hidden data-refused="The record was refused" {
-                p {
-                    label .button .quiet for="record-file" { "Add a record" }
-                    input #record-file .told type="file" accept=".json,application/json"
-                        aria-describedby="record-help";
+                div #record hidden data-refused="The record was refused" {
+                    p {
+                        input #record-file .told type="file" accept=".json,application/json"
+                            aria-describedby="record-help";
+                        label .button for="record-file" { (icon("plus")) "Add a record" }
+                    }
+                    p #record-help .small.soft {
+                        "A .json file as `measure --export` writes it, up to 8 MB. It is kept in \
+                         memory until the server ends."
+                    }
+                    p #record-said .wrong role="alert" {}
                 }
-                p #record-help .soft {
-                    "A .json file as `measure --export` writes it, up to 8 MB. It is kept in \
-                     memory until the server ends."
-                }
-                p #record-said .wrong role="alert" {}
             }
         }
     }
