@@ -26,6 +26,7 @@ pub mod par2;
 pub mod parity;
 pub mod view;
 pub mod timeline;
+pub mod pace;
 pub mod trace;
 pub mod progress;
 pub mod run;

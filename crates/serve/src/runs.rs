@@ -5,6 +5,7 @@
 //! several times a second. Memory is bounded: so many findings of a run, and the latest runs.
 
 mod cores;
+mod speed;
 mod end;
 mod findings;
 mod monitor;

@@ -5,6 +5,7 @@
 //! state.
 
 mod lower;
+mod used;
 
 use std::fmt;
 use std::path::Path;
@@ -26,6 +27,7 @@ pub use steadfast_sys::qos::session::{Grouping, SignalledChild, end_with_parent,
 pub use steadfast_sys::qos::{Fact, Level, Step};
 
 pub use lower::{Lowered, Remember, Restored, lower, restore};
+pub use used::CoresUsed;
 
 /// A plain name for a level: how fast to go.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Display, IntoStaticStr)]

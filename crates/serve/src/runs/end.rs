@@ -6,6 +6,7 @@ use steadfast::catalogue::{Audit, Catalogue};
 use steadfast::{Summary, Timestamp, TreeChanges};
 use steadfast_report::Units;
 use steadfast_report::document::Document;
+use steadfast_report::pace::PaceHistory;
 use steadfast_report::run::{RunFacts, RunReport};
 use steadfast_report::timeline::Timeline;
 
@@ -58,6 +59,7 @@ pub(super) struct Collected<'a> {
     pub(super) report: RunReport,
     pub(super) view: Summary,
     pub(super) timeline: &'a Timeline,
+    pub(super) paces: &'a PaceHistory,
     pub(super) begun: Timestamp,
     pub(super) command: String,
 }
@@ -73,7 +75,8 @@ impl Collected<'_> {
             begun: self.begun,
             units: Units::default(),
         };
-        let document = self.report.document(&facts, &self.view, audit.as_ref(), self.timeline);
+        let mut document = self.report.document(&facts, &self.view, audit.as_ref(), self.timeline);
+        document.sections.extend(self.paces.section(facts.units));
         RunEnd::Done(Box::new((self.view, document)))
     }
 }

@@ -21,6 +21,7 @@ use steadfast_report::timeline::Timeline;
 
 use super::cores::CoreWatch;
 use super::end::Collected;
+use super::speed::SpeedWatch;
 use super::{
     CoreHistory, FileFinding, MassChange, RunEnd, RunRequest, RunSnapshot, RunVerb, ServedRun,
     options_of,
@@ -45,6 +46,7 @@ pub(super) struct RunMonitor<'a> {
     worst: Arc<Vec<FileFinding>>,
     watch: CoreWatch,
     cores: Arc<CoreHistory>,
+    speed: SpeedWatch,
     progress: Progress,
     /// Files and bytes that the catalogue knows: the total until the survey has counted.
     known: Option<(u64, u64)>,
@@ -61,6 +63,7 @@ impl<'a> RunMonitor<'a> {
             worst: Arc::default(),
             watch: CoreWatch::new(),
             cores: Arc::default(),
+            speed: SpeedWatch::new(),
             progress: Progress::default(),
             known: known_of(run),
         }
@@ -78,6 +81,8 @@ impl<'a> RunMonitor<'a> {
             }
         });
         let outcome = Run::of(verb, selection.clone(), options.clone()).run(&mut self);
+        let bytes = outcome.as_ref().map_or(self.progress.bytes, |summary| summary.bytes);
+        self.speed.sample(run.pace(), bytes, true);
         let end = match outcome {
             Err(error) if error.kind() == ErrorKind::TooManyChanges => {
                 match steadfast::changes(selection, &options) {
@@ -92,6 +97,7 @@ impl<'a> RunMonitor<'a> {
                     report: std::mem::take(&mut self.report),
                     view: summary,
                     timeline: &timeline,
+                    paces: &self.speed.history,
                     begun: run.begun,
                     command: command_of(run),
                 };
@@ -108,6 +114,9 @@ impl<'a> RunMonitor<'a> {
     fn file(&mut self, event: &FileEvent) {
         self.summary.count(event, ExitStatus::Fine);
         self.found_more |= self.run.findings().add_file(event);
+        if event.reading.bytes > 0 {
+            self.speed.history.file(event.reading.bytes, event.reading.elapsed_ns);
+        }
         self.files.truncate(FILES_MAX - 1);
         self.files.push_front(Arc::new(event.clone()));
     }
@@ -158,6 +167,7 @@ impl Monitor for RunMonitor<'_> {
     fn progress(&mut self, progress: &Progress) {
         self.progress = *progress;
         self.progress.total = progress.total.or(self.known);
+        self.speed.sample(self.run.pace(), progress.bytes, false);
         if self.run.control.is_due() {
             self.publish(None);
         }

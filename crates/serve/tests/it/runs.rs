@@ -33,6 +33,7 @@ fn a_damaged_file_is_found_and_told() {
     let run = browser.run("check", "0/");
     let page = browser.ended(&run);
     assert!(page.contains("1 file is corrupt"), "{page}");
+    assert!(page.contains("The pace was bicycle") && page.contains("Time of each file"), "{page}");
     let results = groups(&page);
     let (corrupt, modified) =
         (results.find("two.jpg").unwrap(), results.find("plain.txt").unwrap());

@@ -1,16 +1,15 @@
 //! `steadfast qos watch`: what a process gets of the processors, before and after its level
 //! changes.
 
-use std::collections::BTreeMap;
 use std::sync::atomic::Ordering;
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use anyhow::ensure;
 use serde_json::{Value, json};
 use steadfast::ExitStatus;
 use steadfast::Level;
-use steadfast::qos::{Cores, Process, ThreadTimes};
+use steadfast::qos::{Cores, CoresUsed, Process};
 
 use crate::args::QosWatchArgs;
 use crate::exit;
@@ -18,15 +17,6 @@ use crate::output::answer_part;
 
 /// How often threads are looked at for each line: they change processors in between.
 const LOOKS: u32 = 10;
-
-/// What a process used in some time.
-#[derive(Default)]
-struct CoresUsed {
-    elapsed: Duration,
-    queued_ns: u64,
-    /// Processor time by the processor that a thread was on last.
-    spent_ns: BTreeMap<usize, u64>,
-}
 
 pub(super) fn run(args: &QosWatchArgs) -> anyhow::Result<ExitStatus> {
     ensure!(!args.every.is_zero(), "--every 0s: a line needs some time");
@@ -69,24 +59,6 @@ pub(super) fn run(args: &QosWatchArgs) -> anyhow::Result<ExitStatus> {
     Ok(status)
 }
 
-impl CoresUsed {
-    fn add(&mut self, elapsed: Duration, before: &[ThreadTimes], now: &[ThreadTimes]) {
-        self.elapsed += elapsed;
-        for thread in now {
-            let earlier = before.iter().find(|earlier| earlier.number == thread.number);
-            let (cpu_ns, queued_ns) = earlier.map_or((0, 0), |one| (one.cpu_ns, one.queued_ns));
-            self.queued_ns += thread.queued_ns.saturating_sub(queued_ns);
-            let spent_ns = self.spent_ns.entry(thread.processor).or_default();
-            *spent_ns += thread.cpu_ns.saturating_sub(cpu_ns);
-        }
-    }
-
-    /// Returns how many cores were used, on average.
-    fn cores(&self, spent_ns: u64) -> f64 {
-        spent_ns as f64 / self.elapsed.as_nanos().max(1) as f64
-    }
-}
-
 /// Prints a line of some seconds, or of all at a level. Returns false if the reader went away.
 fn print(
     as_json: bool,
@@ -95,13 +67,12 @@ fn print(
     used: &CoresUsed,
     cores: &Cores,
 ) -> anyhow::Result<bool> {
-    let spent_ns: u64 = used.spent_ns.values().sum();
-    let waited = used.queued_ns as f64 / (used.queued_ns + spent_ns).max(1) as f64;
+    let waited = used.waited();
     let fastest = cores.performance_share(&used.spent_ns);
     let of_each = used.spent_ns.iter().filter(|(_, spent_ns)| **spent_ns > 0);
     let of_each: Vec<(usize, f64)> =
         of_each.map(|(processor, spent_ns)| (*processor, used.cores(*spent_ns))).collect();
-    let all = used.cores(spent_ns);
+    let all = used.cores(used.all_spent_ns());
     if as_json {
         let mut object = json!({
             "level": level.name(), "cores": all, "waited": waited, "fastest_share": fastest,
