@@ -1,6 +1,6 @@
 //! Whether an alert leads to this computer or its own network.
 
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, ToSocketAddrs as _};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, ToSocketAddrs as _, UdpSocket};
 
 use super::config::{Alert, AlertList, Channel, host_of};
 use crate::error::{Error, ErrorKind};
@@ -19,7 +19,8 @@ impl AlertList {
 
 impl Alert {
     /// Requires that its address, if it has one, leads to neither this computer nor its own
-    /// network: loopback, link-local and private addresses.
+    /// network: loopback, link-local and private addresses, and the network of the address from
+    /// which this computer would reach it.
     ///
     /// # Errors
     /// `Usage` if it does, or if that cannot be told.
@@ -33,7 +34,11 @@ impl Alert {
             return refused("no server of this name is known");
         };
         let mut found = found.peekable();
-        match found.peek().is_some() && found.all(|address| is_elsewhere(address.ip())) {
+        let is_elsewhere = |address: SocketAddr| {
+            is_elsewhere(address.ip())
+                && source_for(address).is_none_or(|source| !are_neighbours(source, address.ip()))
+        };
+        match found.peek().is_some() && found.all(is_elsewhere) {
             true => Ok(()),
             false => refused(
                 "this address is in the server's own network: start it with --alerts-within to \
@@ -53,6 +58,27 @@ fn name_of(url: &str) -> Option<&str> {
         None => host.split(':').next()?,
     };
     (!host.is_empty()).then_some(host)
+}
+
+/// Returns the address from which this computer would send to another one. Nothing is sent.
+fn source_for(address: SocketAddr) -> Option<IpAddr> {
+    let any: IpAddr = match address.ip() {
+        IpAddr::V4(_) => Ipv4Addr::UNSPECIFIED.into(),
+        IpAddr::V6(_) => Ipv6Addr::UNSPECIFIED.into(),
+    };
+    let socket = UdpSocket::bind((any, 0)).ok()?;
+    socket.connect(address).ok()?;
+    Some(socket.local_addr().ok()?.ip())
+}
+
+/// Returns whether two addresses may be of one network: networks of homes and offices have public
+/// addresses, too, of which the usual part is compared.
+fn are_neighbours(one: IpAddr, other: IpAddr) -> bool {
+    match (one, other) {
+        (IpAddr::V4(one), IpAddr::V4(other)) => one.octets()[..3] == other.octets()[..3],
+        (IpAddr::V6(one), IpAddr::V6(other)) => one.segments()[..4] == other.segments()[..4],
+        _ => false,
+    }
 }
 
 fn is_elsewhere(address: IpAddr) -> bool {
@@ -99,6 +125,12 @@ mod tests {
         let refused = [
             "http://127.0.0.1:9/x",
             "http://127.1.2.3/",
+            // As programs wrote addresses once.
+            "http://127.1/",
+            "http://2130706433/",
+            "http://0x7f.0.0.1/",
+            "http://0177.0.0.1/",
+            "http://localhost./",
             "http://[::1]/",
             "http://[::ffff:127.0.0.1]/",
             "http://[64:ff9b::a00:1]/",
@@ -130,5 +162,17 @@ mod tests {
             assert!(alert(url).ensure_elsewhere().is_ok(), "{url}");
         }
         assert!(Alert::new(Channel::Sendmail("me@localhost".into())).ensure_elsewhere().is_ok());
+    }
+
+    #[test]
+    fn neighbours_with_public_addresses_are_of_the_own_network() {
+        let are =
+            |one: &str, other: &str| are_neighbours(one.parse().unwrap(), other.parse().unwrap());
+        assert!(are("2001:db8:1:2::1", "2001:db8:1:2:ffff::9"));
+        assert!(!are("2001:db8:1:2::1", "2001:db8:1:3::1"));
+        assert!(are("198.51.100.7", "198.51.100.200") && !are("198.51.100.7", "198.51.101.7"));
+        assert!(!are("198.51.100.7", "2001:db8:1:2::1"));
+        let here = source_for("127.0.0.1:9".parse().unwrap());
+        assert_eq!(here, Some("127.0.0.1".parse().unwrap()));
     }
 }
