@@ -238,7 +238,15 @@ def tasks(visit):
         page.get_by_role("button", name="See what it can repair").click()
 
     task("see what is damaged", link("Show 1 damaged file"), says="picture-07.jpg")
+    task("see the life of a file", link("Show 1 damaged file"), link("History"), says="Found damaged")
+    task("learn what to do without a copy", link("Show 1 damaged file"), button("Repair…"),
+         says="What you can do now")
     task("repair from another copy", menu, link("Repair from another copy"), choose_copy, says="put")
+    button("Put back 1 file")()
+    expect(page.locator("main")).to_contain_text("Throw them away")
+    task("throw away the originals", folder, button("Throw them away"), says="Repair data")
+    expect(page.get_by_role("button", name="Throw them away")).to_have_count(0)
+    task("test an alert", link("Settings"), button("Test webhook"), says="not delivered")
     (tree / "letter.txt").write_text("Dear reader, now I am sure.\n")
     begin_run(page, visit.served.origin, "Check")
     wait_for_end(page)
@@ -248,6 +256,14 @@ def tasks(visit):
     wait_for_end(page)
     task("say that I removed it", folder, button("I removed them"), says="accepted", runs=True)
     task("make repair data", folder, button("Make repair data"), says="without a backup")
+    visit.served.decay("photos/picture-08.jpg")
+    begin_run(page, visit.served.origin, "Check")
+    wait_for_end(page)
+    task("repair from repair data", link("Show 1 damaged file"), button("Repair…"),
+         button("Put back 1 file"), says="Throw them away")
+    visit.served.decay("photos/picture-07.jpg")
+    begin_run(page, visit.served.origin, "Check")
+    wait_for_end(page)
     task("renew repair data", folder, button("Renew it"), says="without a backup")
     task("compare two folders", menu, link("Compare with another folder"), says="with which folder")
     task("protect new files", menu, button("Protect new files"), says="protected now", runs=True)
@@ -256,6 +272,75 @@ def tasks(visit):
     print("\n".join(done))
     # The findings of the first runs are not in memory any more.
     return page.url.removeprefix(visit.served.origin)
+
+
+REACHED = """() => {
+    const here = document.activeElement;
+    const shown = (node) => {
+        const style = getComputedStyle(node);
+        return style.outlineStyle !== "none" && parseFloat(style.outlineWidth) > 0;
+    };
+    const at = [here, here.closest("label"), here.nextElementSibling].filter(Boolean);
+    // Lists that are loaded anew have other elements, which say the same.
+    (window.reached ??= new Set()).add(here.type === "radio" ? here.name : here.outerHTML);
+    return here === document.body || at.some(shown) || here.id === "content" ? "" : here.outerHTML;
+}"""
+
+# What a key should reach: one of several radio buttons is enough.
+UNREACHED = """() => {
+    const all = "a[href], button:enabled, input:enabled:not([type=hidden]), select, textarea, summary";
+    const seen = (node) => node.checkVisibility({ contentVisibilityAuto: true });
+    const key = (node) => node.type === "radio" ? node.name : node.outerHTML;
+    return [...document.querySelectorAll(all)].filter((node) =>
+        seen(node) && !window.reached.has(key(node))).map((node) => node.outerHTML);
+}"""
+
+
+def by_keyboard(visit, path):
+    """Every action of a page is reached by the tab key, and shows that it is."""
+    page = visit.go(path)
+    actions = len(page.query_selector_all("a, button, input, select, textarea, summary"))
+    for _ in range(actions + 2):
+        page.keyboard.press("Tab")
+        unseen = page.evaluate(REACHED)
+        if unseen:
+            visit.faults.append(f"{path}: no visible focus: {unseen[:120]}")
+    visit.faults.extend(f"{path}: no key reaches {one[:120]}" for one in page.evaluate(UNREACHED))
+
+
+def enlarged_and_printed(visit, path):
+    """At 200 % nothing runs over; on paper there is ink on white, and no bars or buttons."""
+    page = visit.go(path)
+    for width in [768, 1440]:
+        page.set_viewport_size({"width": width, "height": 900})
+        page.evaluate("document.documentElement.style.fontSize = '200%'")
+        if page.evaluate("document.documentElement.scrollWidth") > width:
+            visit.faults.append(f"{path}: wider than the screen at 200 % of {width} px")
+    page.evaluate("document.documentElement.style.fontSize = ''")
+    page.emulate_media(media="print", color_scheme="dark")
+    for part in [".side", ".acts", ".find .row"]:
+        if page.locator(part).first.is_visible():
+            visit.faults.append(f"{path}: {part} is printed")
+    ink = page.evaluate("getComputedStyle(document.body).color")
+    if max(map(int, re.findall(r"\d+", ink)[:3])) > 128:
+        visit.faults.append(f"{path}: printed in {ink}")
+    page.emulate_media(media="screen", color_scheme="light")
+
+
+def without_script(browser, served, faults):
+    """A check is begun, followed to its end and read without the page's script."""
+    visit = Visit(browser, served, faults, viewport={"width": 1440, "height": 900},
+                  java_script_enabled=False)
+    page = visit.page
+    begin_run(page, served.origin, "Check")
+    wait_for_end(page)
+    expect(page.locator("h1")).to_contain_text("damaged")
+    page.get_by_role("button", name=re.compile("^Repair 1")).first.click()
+    expect(page.locator("main")).to_contain_text("This is a plan")
+    for path in PAGES.values():
+        visit.go(path)
+        expect(page.locator("h1").first).to_be_visible()
+    visit.context.close()
 
 
 def scroll(visit):
@@ -442,7 +527,12 @@ def use(browser, served, faults, shots):
     dropped = drop(visit)
     reached = tasks(visit)
     measured, compared = measure(visit)
+    for path in ["/", "/folders/0", "/run?place=0/", reached, "/copies?place=0/", "/measure",
+                 "/settings", "/compare"]:
+        by_keyboard(visit, path)
+        enlarged_and_printed(visit, path)
     visit.context.close()
+    without_script(browser, served, faults)
     made = {"reached": reached, "dropped": dropped, "measured": measured, "compared": compared}
     paths = PAGES | made
     looks = every_page(browser, served, paths, faults, shots)
