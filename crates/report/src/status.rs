@@ -154,7 +154,7 @@ fn reading(facts: &FolderFacts, now_s: i64) -> String {
 pub fn accepted(facts: &FolderFacts) -> Option<String> {
     (facts.accepted > 0).then(|| {
         format!(
-            "accepted within {ACCEPTED_DAYS} days: {} of {}, changed or removed",
+            "{} of {} accepted as changed or removed within {ACCEPTED_DAYS} days",
             units::count(facts.accepted),
             units::counted(facts.audit.entries, "file", "files"),
         )

@@ -144,13 +144,15 @@ impl ServedFolder {
     }
 }
 
+/// Returns how many files of a kind await an answer or a repair.
+pub(crate) fn open(facts: &FolderFacts, kind: StateKind) -> u64 {
+    let of_kind =
+        |(state, _): &(&FileState, &u64)| StateKind::of_state(**state).is_some_and(|of| of == kind);
+    facts.open.iter().filter(of_kind).map(|(_, files)| files).sum()
+}
+
 fn of_facts(facts: &FolderFacts) -> FolderCondition {
-    let open = |kind| {
-        let of_kind = |(state, _): &(&FileState, &u64)| {
-            StateKind::of_state(**state).is_some_and(|other| other == kind)
-        };
-        facts.open.iter().filter(of_kind).map(|(_, files)| files).sum::<u64>()
-    };
+    let open = |kind| open(facts, kind);
     let known: u64 = facts.open.values().sum();
     let damaged = open(StateKind::Damaged);
     let unreadable = open(StateKind::Unreadable);

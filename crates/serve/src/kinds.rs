@@ -158,32 +158,30 @@ impl StateKind {
     pub(crate) fn meaning(self) -> &'static str {
         match self {
             StateKind::Damaged => {
-                "Their contents are different, and nothing is known to have written them: a worn \
-                 drive, a loose cable or faulty memory does that."
+                "The contents are not what was recorded, and nothing is known to have written \
+                 them: a worn drive, a loose cable or faulty memory does that."
             }
             StateKind::Suspect => {
-                "Something wrote to them and kept their date. Photo and music programs do that \
+                "Something wrote here and kept the date. Photo and music programs do that \
                  when they write titles or stars, and damage can look the same. Only you know."
             }
             StateKind::Unreadable => {
-                "Nothing is known of their contents: the drive or the rights may be the reason, \
-                 or a program was writing to them."
+                "Nothing is known of the contents: the drive or the rights may be the reason, or \
+                 a program was writing meanwhile."
             }
             StateKind::Record => {
-                "Their own record is gone or was replaced. The catalogue still has its own."
+                "The record on the file is gone or was replaced. The catalogue still has its own."
             }
-            StateKind::Missing => "They were recorded here, and were not found any more.",
+            StateKind::Missing => "Recorded here, and not found any more.",
             StateKind::Unlike => {
                 "A list or another program recorded other contents. Nothing says which are right: \
                  bring them back from a copy that fits."
             }
-            StateKind::Changed => {
-                "They were saved since they were recorded. If that was you, accept it."
-            }
-            StateKind::Accepted => "What they contain now is what is recorded.",
-            StateKind::Date => "Their contents are exactly as recorded; their date is another.",
-            StateKind::Moved => "They have another name now, and the same contents.",
-            StateKind::New => "Nothing is recorded of them yet, so damage could not be noticed.",
+            StateKind::Changed => "Saved since the last record. If that was you, accept it.",
+            StateKind::Accepted => "The contents of now are what is recorded.",
+            StateKind::Date => "The contents are exactly as recorded, with another date.",
+            StateKind::Moved => "The same contents, under another name now.",
+            StateKind::New => "Not recorded yet, so damage could not be noticed.",
         }
     }
 }

@@ -139,9 +139,10 @@ fn side(visitor: &Visitor, current: Option<Tab>) -> Markup {
                         li { a href=(tab.path()) aria-current=[here] {
                             (icon(tab.icon()))
                             span {
-                                (tab.title())
-                                @if tab == Tab::Drop {
-                                    span .long { " files" }
+                                @match tab {
+                                    Tab::Drop => { "Look up" span .long { " files" } }
+                                    Tab::Code => { span .long { "Signed " } span .apps { "apps" } }
+                                    tab => (tab.title()),
                                 }
                             }
                         } }

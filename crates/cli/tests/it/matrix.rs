@@ -572,7 +572,7 @@ fn what_is_accepted_a_little_each_night_adds_up() {
         }
         let shown = house.run(&["status", "--json"]);
         assert_eq!(shown.objects()[0]["accepted"], 6, "{surface:?}");
-        let said = "accepted within 30 days: 6 of 100 files, changed or removed";
+        let said = "6 of 100 files accepted as changed or removed within 30 days";
         assert!(house.run(&["status"]).stdout().contains(said), "{surface:?}");
         let page = house.serve(|client, entrance| client.page(entrance, "/"));
         assert!(page.contains(said), "{surface:?}");

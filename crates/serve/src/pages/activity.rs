@@ -89,13 +89,33 @@ fn day_of(run: &RunRecord) -> i64 {
 /// One recorded run: what it came to, what it was, and when. Leads to its result.
 pub(super) fn line(one: &RecordedRun<'_>, now: Timestamp) -> Markup {
     let RecordedRun { folder, run } = one;
+    event(&run_address(folder.place.root, run), Some(&folder.name), run, now)
+}
+
+/// Returns the address of the page of a recorded run.
+pub(super) fn run_address(root: usize, run: &RunRecord) -> String {
+    format!("/folders/{root}/runs/{}", run.id)
+}
+
+/// A recorded run as a line that leads to its page. Names the folder unless the page is about it.
+pub(super) fn event(
+    address: &str,
+    folder: Option<&str>,
+    run: &RunRecord,
+    now: Timestamp,
+) -> Markup {
     let (class, name, words) = outcome(run);
     html! {
         li {
-            a href=(format!("{}/runs/{}", folder.address(), run.id)) {
+            a href=(address) {
                 span .dot.(class) { (drawn(name, &format!("icon {class}"))) }
                 span {
-                    b { (folder.name) ": " (words) }
+                    b {
+                        @match folder {
+                            Some(folder) => { (folder) ": " (words) }
+                            None => (units::capital(&words)),
+                        }
+                    }
                     small { (title_of(run)) " of " (units::counted(run.files, "file", "files")) }
                 }
                 (dates::moment(run.started, now))

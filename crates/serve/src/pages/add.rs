@@ -43,9 +43,7 @@ async fn show(
                 "A folder beneath those that this server was started with gets a card of its own, \
                  and can be protected by itself."
             }
-            section .panel.pad aria-label="Choose in" {
-                (choice(&app, Goal::Add, "Choose in"))
-            }
+            (choice(&app, Goal::Add, "Choose in"))
         },
         Some(place) => {
             let at = place.clone();
@@ -92,9 +90,12 @@ fn plan(app: &App, visitor: &Visitor, place: &ServedPath, counted: ProtectEstima
             div .body.stack.tight {
                 p {
                     @if is_cut { "Counted so far: " }
-                    (units::counted(files, "file", "files")) "; " (Units::Si.bytes(bytes))
-                    " are read once, and what is in each file is recorded. Files that are recorded \
-                     already are not read."
+                    (units::counted(files, "file", "files"))
+                    @if bytes == 0 { ", all recorded already: nothing is read." }
+                    @else {
+                        "; " (Units::Si.bytes(bytes)) " are read once, and what is in each file \
+                         is recorded. Files that are recorded already are not read."
+                    }
                 }
                 p {
                     @match progress::about(bytes) {

@@ -15,6 +15,8 @@ use steadfast_report::{escape, units};
 
 use crate::app::App;
 use crate::fields::{NamedValues, decode, encode};
+use crate::folders::name_of;
+use crate::icons::small_icon;
 use crate::layout::{Tab, page};
 use crate::refusal::Refusal;
 use crate::roots::ServedPath;
@@ -79,9 +81,14 @@ pub(super) fn choice(app: &App, goal: Goal, label: &str) -> Markup {
     html! {
         @for place in app.roots.places() {
             @let query = goal.query(&place);
-            details data-part=(format!("/browse/part?{query}")) {
-                summary { (label) " " (app.roots.shown(&place)) }
-                p { a href=(format!("/browse?{query}")) { (label) " " (app.roots.shown(&place)) } }
+            details .fold data-part=(format!("/browse/part?{query}")) {
+                summary {
+                    (small_icon("chevron")) (label) " " (name_of(&app.roots.path(&place)))
+                    span .soft { (app.roots.shown(&place)) }
+                }
+                p .body { a href=(format!("/browse?{query}")) {
+                    (label) " " (app.roots.shown(&place))
+                } }
             }
         }
     }
@@ -180,7 +187,7 @@ pub(super) fn way(app: &App, place: &ServedPath, goal: Goal) -> Markup {
                 @for (at, above) in way.iter().enumerate() {
                     @let name = match above.below.file_name() {
                         Some(name) => escape::path(Path::new(name)),
-                        None => app.roots.shown(above),
+                        None => name_of(&app.roots.path(above)),
                     };
                     @let here = (at + 1 == way.len()).then_some("location");
                     li {

@@ -54,13 +54,14 @@ async fn show(
 ) -> Result<Response, Refusal> {
     let content = match app.place(&query)? {
         None => html! {
-            h1 { "Signed apps" }
-            p {
-                "Verifies applications, programs and disk images signed with Apple's tools, also \
-                 in a folder or an archive: whether their bytes are the signed ones, who signed \
-                 them, and whether the signatures are valid. \
-                 Does not tell whether a Mac would run it."
-            }
+            div .head { div {
+                h1 { "Is an app as it was signed?" }
+                p .soft {
+                    "For applications, programs and disk images that were signed with Apple's \
+                     tools, also in a folder or an archive: was anything changed, and who signed \
+                     it? Apple is not asked."
+                }
+            } }
             (choice(&app, Goal::Code, "Choose an application or a binary in"))
         },
         Some(place) => {

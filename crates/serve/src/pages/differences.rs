@@ -122,7 +122,8 @@ fn trail(place: &ServedPath, name: &str) -> Markup {
 
 /// The choice of the other folder.
 fn choose(app: &App, here: &ServedPath, is_unknown: bool) -> Markup {
-    let others = app.roots.places().into_iter().filter(|other| other != here);
+    let mut others = app.roots.places();
+    others.retain(|other| other != here);
     html! {
         (trail(here, &name_of(&app.roots.path(here))))
         h1 { "Compare " (name_of(&app.roots.path(here))) " with which folder?" }
@@ -132,19 +133,21 @@ fn choose(app: &App, here: &ServedPath, is_unknown: bool) -> Markup {
         form .panel method="get" action="/differences" {
             input type="hidden" name="place" value=(here.token());
             div .body.stack.tight {
-                fieldset .pick {
-                    legend { "One of your folders" }
-                    @for other in others {
-                        label {
-                            input type="radio" name="with" value=(other.token());
-                            (icon("folder"))
-                            span .what { (name_of(&app.roots.path(&other)))
-                                small { (app.roots.shown(&other)) } }
+                @if !others.is_empty() {
+                    fieldset .pick {
+                        legend { "One of your folders" }
+                        @for other in &others {
+                            label {
+                                input type="radio" name="with" value=(other.token());
+                                (icon("folder"))
+                                span .what { (name_of(&app.roots.path(other)))
+                                    small { (app.roots.shown(other)) } }
+                            }
                         }
                     }
                 }
                 div .field {
-                    label for="path" { "Or a folder within one of them" }
+                    label for="path" { "A folder within one of yours" }
                     input #path type="text" name="path" maxlength="4000" autocomplete="off"
                         placeholder=(app.roots.shown(here));
                 }

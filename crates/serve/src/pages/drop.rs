@@ -308,7 +308,7 @@ fn answered(id: u64, lookup: &Lookup) -> Markup {
         }
     };
     let beneath = html! {
-        p .soft { (said.join(", ")) }
+        @if said.len() > 1 { p .soft { (said.join(", ")) "." } }
         @if all > 0 {
             p .mono { (lookup.last_line()) }
             div .row { a .button href=(format!("/drop/{id}/receipt")) { "Save the receipt" } }
@@ -454,8 +454,8 @@ fn answer_noun(answer: DropAnswer) -> &'static str {
         DropAnswer::Mends => "damaged or gone here, and yours is good",
         DropAnswer::Differs => "unlike the recorded file of that name",
         DropAnswer::Unreadable => "that could not be read",
-        DropAnswer::Unknown => "not known here: nowhere else",
-        DropAnswer::Known => "known: here, and the same",
+        DropAnswer::Unknown => "not known here",
+        DropAnswer::Known => "here, and the same",
     }
 }
 

@@ -9,17 +9,19 @@ use axum::Router;
 use axum::extract::State;
 use axum::response::Response;
 use axum::routing::get;
-use maud::html;
+use maud::{Markup, html};
 use steadfast::Options;
-use steadfast::catalogue::{Catalogue, CatalogueError, History};
+use steadfast::catalogue::{Catalogue, CatalogueError, History, RunRecord};
 use steadfast_report::document::Document;
 use steadfast_report::history::{HistoryOf, HistoryView, RunOver, document};
-use steadfast_report::{Units, escape};
+use steadfast_report::{Units, escape, units};
 
 use self::life::FileLife;
+use super::activity::{event, run_address};
 use super::browse::{Goal, choice, way};
 use crate::app::App;
 use crate::folders::name_of;
+use crate::icons::small_icon;
 use crate::layout::{Tab, documents, framed, page};
 use crate::refusal::Refusal;
 use crate::roots::ServedPath;
@@ -65,21 +67,38 @@ async fn show(
                 h1 { "The history cannot be read" }
                 p .note.bad role="alert" { (why) }
             }
-            HistoryLookup::Folder(document) => {
-                h1 { "History of " (name_of(&app.roots.path(&place))) }
-                (documents(std::slice::from_ref(document.as_ref())))
+            HistoryLookup::Folder(runs, document) => {
+                (folder(&app, &place, runs, document))
             }
             HistoryLookup::File(life) => {
                 (life::shown(&place, &name_of(&app.roots.path(&place)), life, app.now()))
             }
         }
-        @if place.is_root() {
-            section .panel.pad aria-label="Choose" {
-                (choice(&app, Goal::History, "Choose a file or a folder in"))
-            }
-        }
+        @if place.is_root() { (choice(&app, Goal::History, "Choose a file or a folder in")) }
     };
     Ok(framed(&visitor, Some(Tab::Home), "History", &html! {}, &content))
+}
+
+/// The runs over a folder, each with its result, and the same in figures.
+fn folder(app: &App, place: &ServedPath, runs: &[RunRecord], document: &Document) -> Markup {
+    html! {
+        h1 { "History of " (name_of(&app.roots.path(place))) }
+        section .panel aria-labelledby="runs" {
+            div .cap {
+                h2 #runs { (units::counted(runs.len() as u64, "run", "runs")) }
+                span .small.soft { "the latest first" }
+            }
+            ul .event {
+                @for run in runs { (event(&run_address(place.root, run), None, run, app.now())) }
+            }
+        }
+        details .fold {
+            summary {
+                (small_icon("chevron")) "Technical details" span .soft { "verbs, versions, bytes" }
+            }
+            div .body { (documents(std::slice::from_ref(document))) }
+        }
+    }
 }
 
 /// The result of a look-up in the catalogue.
@@ -88,7 +107,8 @@ enum HistoryLookup {
     /// The catalogue does not have this path.
     Unknown,
     Failed(String),
-    Folder(Box<Document>),
+    /// The runs over it, the latest first, and their document.
+    Folder(Vec<RunRecord>, Box<Document>),
     File(Box<FileLife>),
 }
 
@@ -127,7 +147,9 @@ fn of_path(catalogue: &Catalogue, path: &Path) -> Result<HistoryLookup, Catalogu
     }
     runs.reverse();
     let view = view_of(catalogue, HistoryOf::Directory { path, runs: &runs });
-    Ok(HistoryLookup::Folder(Box::new(document(&view, Units::Si))))
+    let document = Box::new(document(&view, Units::Si));
+    let runs = runs.into_iter().rev().map(|one| one.run).collect();
+    Ok(HistoryLookup::Folder(runs, document))
 }
 
 fn of_file(catalogue: &Catalogue, history: History) -> Result<HistoryLookup, CatalogueError> {

@@ -16,7 +16,7 @@ use steadfast_watch::Every;
 use super::activity::{self, recorded};
 use crate::app::App;
 use crate::dates;
-use crate::folders::{FolderCondition, ServedFolder};
+use crate::folders::{FolderCondition, ServedFolder, open};
 use crate::icons::{bar, disc, icon, small_icon};
 use crate::kinds::StateKind;
 use crate::layout::{Tab, chip, framed, mine};
@@ -272,14 +272,16 @@ pub(super) fn sentence(folder: &ServedFolder, condition: &FolderCondition) -> St
     };
     match condition {
         FolderCondition::Damaged(files) => {
-            format!("{}.", of_all(*files, "is damaged", "are damaged"))
+            let damaged = of_all(*files, "is damaged", "are damaged");
+            format!("{damaged}.{}", besides(folder, StateKind::Damaged))
         }
         FolderCondition::DamagedSoFar(files) => {
             let damaged = units::counted(*files, "is damaged", "are damaged");
             format!("{} {damaged}.", read_so_far(folder))
         }
         FolderCondition::Unreadable(files) => {
-            format!("{}.", of_all(*files, "could not be read", "could not be read"))
+            let unread = of_all(*files, "could not be read", "could not be read");
+            format!("{unread}.{}", besides(folder, StateKind::Unreadable))
         }
         FolderCondition::Many(files, StateKind::Missing) => {
             format!("{}. That is more than usual.", of_all(*files, "is gone", "are gone"))
@@ -316,6 +318,17 @@ pub(super) fn sentence(folder: &ServedFolder, condition: &FolderCondition) -> St
             "It is part of a larger catalogued tree, which is not served here.".to_owned()
         }),
     }
+}
+
+/// What else is open in a folder than the files of its alarm.
+fn besides(folder: &ServedFolder, alarm: StateKind) -> String {
+    let kinds = [StateKind::Unreadable, StateKind::Suspect, StateKind::Missing, StateKind::Changed];
+    let counted = |kind: StateKind| {
+        let files = open(folder.facts()?, kind);
+        (kind != alarm && files > 0).then(|| kind.counted(files))
+    };
+    let others: Vec<String> = kinds.into_iter().filter_map(counted).collect();
+    if others.is_empty() { String::new() } else { format!(" Also {}.", others.join(", ")) }
 }
 
 /// How many files a run has read, and how long it still takes.

@@ -169,8 +169,8 @@ fn about(result: &RecordedResult, now: Timestamp) -> Markup {
                         @if run.state == RunState::Whole { "Took" } @else { "Went on for" }
                     } dd { (units::rough_duration(seconds.saturating_mul(1_000_000_000))) } }
                     div { dt { "Saw" } dd {
-                        (units::counted(run.files, "file", "files")) ", "
-                        (Units::Si.bytes(run.bytes))
+                        (units::counted(run.files, "file", "files"))
+                        @if run.bytes > 0 { ", " (Units::Si.bytes(run.bytes)) }
                     } }
                     @if !is_latest {
                         div { dt { "Since then" } dd {
