@@ -40,6 +40,32 @@ pub(crate) fn clock_khz() -> Option<u64> {
     Some(2 * STEPS * 1_000_000 / least_ns)
 }
 
+/// How often a number of repetitions is tried. The fastest counts, because a disturbance only slows
+/// a run down.
+pub(crate) const REPETITION_TRIES: usize = 5;
+
+/// Finds the number of repetitions that take this long. Doubles it until the fastest run takes a
+/// quarter of the time.
+pub(crate) fn repetitions<E>(
+    sample_ns: u64,
+    mut cpu_ns_of: impl FnMut(u64) -> Result<u64, E>,
+) -> Result<u64, E> {
+    let mut times = 1;
+    loop {
+        let mut best_ns = u64::MAX;
+        for _ in 0..REPETITION_TRIES {
+            best_ns = best_ns.min(cpu_ns_of(times)?.max(1));
+            if best_ns < sample_ns / 4 {
+                break;
+            }
+        }
+        if best_ns >= sample_ns / 4 {
+            return Ok((times as f64 * sample_ns as f64 / best_ns as f64).ceil() as u64);
+        }
+        times *= 2;
+    }
+}
+
 /// Finds the smallest step between two readings that differ.
 fn resolution_ns() -> u64 {
     let mut smallest = u64::MAX;

@@ -15,13 +15,10 @@ use std::process;
 use std::thread;
 use std::time::Duration;
 
-use steadfast_sys::file::{Dir, File, FileKind, flush};
+use steadfast_sys::file::{Dir, File, FileKind};
 use steadfast_sys::qos::process::Process;
 
-use crate::contents::{CHUNK_LEN_BYTES, TestBytes};
 use crate::error::Error;
-use crate::place::Site;
-use crate::runner::{End, Session};
 
 /// Prefix of the names of these folders. 16 random hexadecimal digits follow.
 const PREFIX: &str = ".steadfast-measure-";
@@ -171,60 +168,6 @@ impl Drop for Scratch {
     }
 }
 
-/// Examines a folder, makes a folder of our own in it, and checks that it has room for this many
-/// bytes. Warns of folders of other measurements that stay.
-///
-/// # Errors
-/// As [`Site::examine`], [`Scratch::make`] and [`require_room`].
-pub(crate) fn prepare(
-    session: &mut Session<'_>,
-    folder: &Path,
-    bytes: u64,
-) -> Result<(Site, Scratch), Error> {
-    let mut site = Site::examine(folder)?;
-    let (scratch, left) = Scratch::make(folder, site.is_local)?;
-    if left.removed > 0 {
-        // The removed folders took room that is free now.
-        let now = Site::examine(folder)?.place;
-        (site.place.free_bytes, site.place.total_bytes) = (now.free_bytes, now.total_bytes);
-    }
-    for (path, why) in left.kept {
-        session.warn(format!("`{}` was left by another measurement: {why}", path.display()));
-    }
-    require_room(&site.place, bytes)?;
-    Ok((site, scratch))
-}
-
-/// Makes a file of `length` test bytes and flushes it. `each` gets every chunk.
-///
-/// # Errors
-/// If it cannot be written, or the measurement was stopped.
-pub(crate) fn write_test_file(
-    session: &mut Session<'_>,
-    (scratch, number): (&Scratch, u32),
-    (contents, length): (&mut TestBytes, u64),
-    mut each: impl FnMut(&[u8]),
-) -> Result<(), End> {
-    let failed = |error| Error::system("write a file in it", error).at(scratch.path());
-    let mut file = scratch.create(number).map_err(failed)?;
-    let mut left = length;
-    for index in 0.. {
-        let length = left.min(CHUNK_LEN_BYTES as u64) as usize;
-        if length == 0 {
-            break;
-        }
-        session.doing("writing files")?;
-        let chunk = contents.chunk(number, index, length);
-        each(chunk);
-        file.write_all(chunk).map_err(failed)?;
-        left -= length as u64;
-    }
-    // What is not on the medium cannot be dropped from the page cache, and writing it back later
-    // would disturb the samples.
-    flush(&file).map_err(failed)?;
-    Ok(())
-}
-
 /// Checks that a volume has room for this many bytes and a margin. Volumes that report a size of 0,
 /// as some FUSE file systems do, are not checked.
 ///
@@ -277,13 +220,11 @@ fn is_chance(error: &io::Error) -> bool {
 fn make_own(parent: &Dir, name: &OsStr) -> io::Result<(Dir, fs::File)> {
     let own = parent.create_dir(name)?;
     let owner = own.create_file(OsStr::new(OWNER)).and_then(|mut owner| {
-        let locked = match owner.try_lock() {
-            Ok(()) => true,
-            // Another measurement has it locked and is about to remove it.
-            Err(TryLockError::WouldBlock) => return Err(io::ErrorKind::WouldBlock.into()),
-            Err(TryLockError::Error(_)) => false,
-        };
-        owner.write_all(Owner::this(locked).text().as_bytes())?;
+        // Another measurement has it locked and is about to remove it.
+        if let Err(TryLockError::WouldBlock) = owner.try_lock() {
+            return Err(io::ErrorKind::WouldBlock.into());
+        }
+        owner.write_all(owner_text().as_bytes())?;
         Ok(owner)
     });
     match owner {
@@ -372,50 +313,23 @@ fn patiently(kind: io::ErrorKind, mut act: impl FnMut() -> io::Result<()>) -> io
     act()
 }
 
-/// The process that a folder belongs to.
-#[derive(Debug, PartialEq, Eq)]
-struct Owner {
-    process: u32,
-    /// When that process started, with the identifier of the boot.
-    started: String,
-    /// Whether the file system supports locks, which tell whether the process runs.
-    locked: bool,
+/// Returns what the owner's file says: when this process started, with the identifier of the boot.
+fn owner_text() -> String {
+    let started = Process::find(process::id()).map(|process| process.started);
+    format!("steadfast measure\nstarted {}\n", started.unwrap_or_default())
 }
 
-impl Owner {
-    fn this(locked: bool) -> Owner {
-        let started = Process::find(process::id()).map(|process| process.started);
-        Owner { process: process::id(), started: started.unwrap_or_default(), locked }
-    }
-
-    fn text(&self) -> String {
-        let Owner { process, started, locked } = self;
-        format!("steadfast measure\nprocess {process}\nstarted {started}\nlocked {locked}\n")
-    }
-
-    fn parse(text: &str) -> Option<Owner> {
-        let mut lines = text.lines();
-        (lines.next()? == "steadfast measure").then_some(())?;
-        Some(Owner {
-            process: lines.next()?.strip_prefix("process ")?.parse().ok()?,
-            started: lines.next()?.strip_prefix("started ")?.to_owned(),
-            locked: lines.next()?.strip_prefix("locked ")?.parse().ok()?,
-        })
-    }
-
-    /// Returns whether the process has ended, if the lock is free.
-    fn is_dead(&self, is_local: bool) -> bool {
-        let boot = |started: &str| started.split(':').next().map(str::to_owned);
-        let this = Owner::this(self.locked);
-        if boot(&self.started) != boot(&this.started) {
-            // It started before the last boot, or on another machine, whose locks may be invisible.
-            return is_local;
-        }
-        if self.locked {
-            return true;
-        }
-        !Process::find(self.process).is_ok_and(|process| process.started == self.started)
-    }
+/// Returns whether the process that wrote this has ended, if the lock is free. A process of another
+/// boot may run on another machine, whose locks are invisible, unless the folder is local.
+fn is_dead(text: &str, is_local: bool) -> bool {
+    let boot = |text: &str| {
+        let mut lines = text.strip_prefix("steadfast measure\n")?.lines();
+        let started = lines.find_map(|line| line.strip_prefix("started "))?;
+        started.split(':').next().map(str::to_owned)
+    };
+    let of_owner = boot(text);
+    // An empty file is of a process that was killed before it wrote it.
+    text.is_empty() || of_owner.is_some() && (is_local || of_owner == boot(&owner_text()))
 }
 
 /// Removes the folders of processes that have ended.
@@ -476,17 +390,15 @@ fn remove_one(parent: &Dir, name: &OsStr, is_local: bool) -> io::Result<Fate> {
         }
         Err(error) => return Err(error),
     };
-    if let Err(TryLockError::WouldBlock) = owner.try_lock() {
-        return Ok(Fate::Alive);
+    match owner.try_lock() {
+        Ok(()) => {}
+        Err(TryLockError::WouldBlock) => return Ok(Fate::Alive),
+        Err(TryLockError::Error(_)) => return Ok(Fate::Unknown),
     }
     let mut text = String::new();
     (&owner).take(OWNER_LEN_MAX).read_to_string(&mut text)?;
-    match Owner::parse(&text) {
-        Some(owner) if owner.is_dead(is_local) => {}
-        Some(owner) if !owner.locked => return Ok(Fate::Alive),
-        // The process was killed before it wrote the file, or is about to find the lock taken.
-        None if text.is_empty() => {}
-        Some(_) | None => return Ok(Fate::Unknown),
+    if !is_dead(&text, is_local) {
+        return Ok(Fate::Unknown);
     }
     remove_own(parent, &own, name, Some(owner))?;
     Ok(Fate::Removed)
@@ -497,23 +409,17 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_owner_is_read_as_written() {
-        let owner = Owner::this(true);
-        assert_eq!(Owner::parse(&owner.text()).as_ref(), Some(&owner));
-        for text in ["", "steadfast measure\n", "steadfast measure\nprocess x\n", "other\n"] {
-            assert_eq!(Owner::parse(text), None, "{text}");
+    fn a_folder_is_removed_only_if_its_process_has_ended() {
+        let elsewhere = "steadfast measure\nstarted another:1\n";
+        for is_local in [false, true] {
+            assert!(is_dead(&owner_text(), is_local), "its lock is free");
+            assert!(is_dead("", is_local), "it was killed before it wrote its name");
+            assert_eq!(is_dead(elsewhere, is_local), is_local);
+            for text in ["steadfast measure\n", "started x:1\n", "steadfast measure\nx\n", "other"]
+            {
+                assert!(!is_dead(text, is_local), "{text}");
+            }
         }
-    }
-
-    #[test]
-    fn without_a_lock_the_process_and_its_start_tell() {
-        let alive = Owner::this(false);
-        assert!(!alive.is_dead(true));
-        let boot = alive.started.split(':').next().unwrap();
-        let earlier = Owner { started: format!("{boot}:1"), ..Owner::this(false) };
-        assert!(earlier.is_dead(false), "the number was another process's");
-        let elsewhere = Owner { started: "another:1".into(), ..Owner::this(true) };
-        assert!(elsewhere.is_dead(true) && !elsewhere.is_dead(false));
     }
 
     #[test]

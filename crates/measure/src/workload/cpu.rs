@@ -17,16 +17,11 @@ use steadfast_sys::{clock, qos};
 use self::kernels::Kernel;
 use super::Workload;
 use super::together::{Together, thread_count, together};
+use crate::calibrate::{self, REPETITION_TRIES};
 use crate::error::Error;
 use crate::random::Random;
 use crate::record::{Factors, Sample, Series, Stage, Unit};
 use crate::runner::{End, SeriesId, Session};
-
-/// Loops with which a calibration begins.
-const LOOPS_MIN: u64 = 64;
-
-/// Calibration runs. The fastest one counts, because a disturbance only slows a run down.
-const CALIBRATION_RUNS: u32 = 3;
 
 /// Threads at each of two levels that run at once.
 const MIXED_THREADS: u32 = 2;
@@ -123,9 +118,9 @@ impl Cpu {
         let milliseconds = self.sample_ns as f64 / 1e6;
         let label = format!("{}, {level}, {counted}{beside_it}", kernel.name());
         let method = format!(
-            "One loop: {}. A sample is as many loops as took {milliseconds} ms or more in the \
-             fastest of {CALIBRATION_RUNS} runs on one thread beforehand, the same number on each \
-             thread; its time is the mean of the threads' own times. A sum over the results is \
+            "One loop: {}. A sample is as many loops as took {milliseconds} ms in the fastest of \
+             {REPETITION_TRIES} runs on one thread beforehand, the same number on each thread; its \
+             time is the mean of the threads' own times. A sum over the results is \
              checked.{mixed}{standard}",
             kernel.definition()
         );
@@ -187,11 +182,14 @@ impl Workload for Cpu {
         let mut running: Vec<CpuRun> = Vec::new();
         for parts in self.combinations() {
             let kernel = parts[0].kernel;
-            session.doing(&format!("calibrating {}", kernel.name()))?;
+            let doing = format!("calibrating {}", kernel.name());
             let loops = match running.last() {
                 // The same kernel does the same number of loops everywhere.
                 Some(last) if last.kernel() == kernel => last.loops,
-                _ => loops_for(session, kernel, self.sample_ns)?,
+                _ => calibrate::repetitions(self.sample_ns, |loops| {
+                    session.doing(&doing)?;
+                    Ok::<u64, End>(time_of(kernel, loops)?)
+                })?,
             };
             let ids = parts.iter().map(|&part| session.add_series(self.series(part))).collect();
             running.push(CpuRun { parts, ids, loops });
@@ -206,35 +204,6 @@ impl Workload for Cpu {
             }
         }
         Ok(())
-    }
-}
-
-/// Finds the number of loops that take at least this long even in the fastest run.
-fn loops_for(session: &mut Session<'_>, kernel: Kernel, sample_ns: u64) -> Result<u64, End> {
-    let doing = format!("calibrating {}", kernel.name());
-    let scaled = |loops: u64, took: u64| (loops as f64 * sample_ns as f64 / took as f64) as u64;
-    let mut loops = LOOPS_MIN;
-    loop {
-        session.doing(&doing)?;
-        let took = time_of(kernel, loops)?;
-        if took >= sample_ns / 4 || loops > u64::MAX / 4 {
-            loops = scaled(loops, took).max(1);
-            break;
-        }
-        loops *= 2;
-    }
-    loop {
-        let mut best = u64::MAX;
-        for _ in 0..CALIBRATION_RUNS {
-            session.doing(&doing)?;
-            best = best.min(time_of(kernel, loops)?);
-        }
-        if best >= sample_ns || loops > u64::MAX / 4 {
-            return Ok(loops);
-        }
-        // Slightly more than needed. Otherwise, reaching the last per cent would take many rounds.
-        let wanted = scaled(loops, best);
-        loops = wanted.max(loops).saturating_add(wanted / 50 + 1);
     }
 }
 

@@ -28,14 +28,15 @@ pub(super) use answers::ANSWERS;
 use files::{FileStore, Made};
 use kernel::HashKernel;
 use memory::{Data, KernelCell, StreamCell};
-use path::{ByteSource, PathCell, PathScope, PathSeries};
+use path::{PathCell, PathScope, PathSeries};
 
 use super::Workload;
+use super::storage::way::Way;
 use crate::contents::TestBytes;
 use crate::error::Error;
 use crate::random::Random;
 use crate::record::{Series, Stage};
-use crate::runner::{End, Session};
+use crate::runner::{End, SeriesId, Session};
 
 /// Length of the pieces in which a message is hashed, in bytes: that of a chunk of a run.
 const PIECE_LEN_BYTES: usize = 256 << 10;
@@ -245,7 +246,7 @@ impl Hash {
         for way in levels.into_iter().flat_map(|level| PathSeries::parts(scope, level)) {
             let id = way.series(session, store, self.seed);
             for file in single {
-                if way.source == ByteSource::Warm && file.length > warm_max {
+                if way.source == Some(Way::Warm) && file.length > warm_max {
                     let length = file.length;
                     session.warn(format!("{length} bytes do not stay in memory: never warm"));
                     continue;
@@ -282,7 +283,7 @@ impl Hash {
             let kernel = HashKernel::of_runs(store.algorithm);
             let what = (kernel, steadfast::qos::workers(level), Some(level));
             cells.push(Box::new(KernelCell::new(session, what, data, self.kernel_ns, self.seed)));
-            let (source, scope) = (ByteSource::Warm, PathScope::Folder);
+            let (source, scope) = (Some(Way::Warm), PathScope::Folder);
             let stage = Stage::ReadHash;
             let way = PathSeries { stage, source, scope, level: Some(level) };
             let id = way.series(session, store, self.seed);
@@ -303,7 +304,7 @@ impl Hash {
             random.shuffle(&mut order);
             for &place in &order {
                 let cell = &mut cells[place];
-                session.doing(cell.label())?;
+                session.doing(&session.series(cell.id()).label.clone())?;
                 cell.measure(session, round)?;
                 session.did(self.round_s() * cell.cost_s() / cost);
             }
@@ -348,7 +349,6 @@ impl Workload for Hash {
         let (store, data) = (Rc::new(store), Rc::new(Data::new(contents)));
         let mut cells = self.cells(session, &store, &data)?;
         let outcome = self.rounds(session, &mut cells);
-        cells.iter().for_each(|cell| cell.finish(session));
         drop(cells);
         for series in session.series_after_mut(first) {
             depart(series, &self.departs);
@@ -360,17 +360,14 @@ impl Workload for Hash {
 
 /// Something that is measured once in each round.
 trait HashCell {
-    /// Returns the label of its series.
-    fn label(&self) -> &str;
+    /// Returns its series.
+    fn id(&self) -> SeriesId;
 
     /// Estimates the seconds of one measurement.
     fn cost_s(&self) -> f64;
 
     /// Measures it once.
     fn measure(&mut self, session: &mut Session<'_>, round: u32) -> Result<(), End>;
-
-    /// Completes the series with what only all of its samples prove.
-    fn finish(&self, _session: &mut Session<'_>) {}
 }
 
 /// Adds the departure from the standard to the method of a series.

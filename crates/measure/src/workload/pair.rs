@@ -10,21 +10,20 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use steadfast_digest::{Algorithm, AlgorithmHasher};
+use steadfast_digest::{Algorithm, AlgorithmHasher, Digest};
 use steadfast_sys::file::{AlignedBuffer, Status};
 
 use super::Workload;
 use super::queue::{OTHER_FILES, QueueCombination, QueueFiles, QueueWork};
-use super::storage::bench::{Way, rest, through};
+use super::storage::bench::rest;
+use super::storage::folder::{Folder, chunks};
 use super::storage::plan::PlannedFile;
-use super::storage::timed;
+use super::storage::way::{Way, note_origin};
 use crate::contents::{CHUNK_LEN_BYTES, TestBytes};
 use crate::error::Error;
-use crate::place::Site;
 use crate::random::Random;
-use crate::record::{self, Cache, Factors, Order, Sample, Series, Side, Stage, Unit};
-use crate::runner::{End, PlaceId, SeriesId, Session};
-use crate::scratch::{self, Scratch};
+use crate::record::{self, Cache, Factors, Order, Series, Side, Stage, Unit};
+use crate::runner::{End, SeriesId, Session};
 
 /// The steps of each file, in this order.
 const STEPS: [Stage; 3] = [Stage::Write, Stage::Read, Stage::ReadHash];
@@ -84,10 +83,7 @@ pub struct Pair {
 /// One folder, while it is measured.
 struct PairBench {
     side: Side,
-    folder: PathBuf,
-    site: Site,
-    place: PlaceId,
-    scratch: Scratch,
+    folder: Folder,
     /// Files for several requests in flight.
     queue: Option<QueueFiles>,
 }
@@ -289,13 +285,12 @@ impl<'p> PairRun<'p> {
             // The folders read and write the same places.
             let seed = self.random.next_u64();
             for at in turns {
-                let PairBench { queue: Some(files), site, folder, .. } = &self.benches[at] else {
+                let PairBench { queue: Some(files), folder, .. } = &self.benches[at] else {
                     continue;
                 };
                 let label = session.series(series[at]).label.clone();
                 session.doing(&format!("{label}, round {}", round + 1))?;
-                let sample = files.sample(session, site, *cell, (round, span, seed));
-                if let Some(sample) = sample.map_err(|error| error.at(folder))? {
+                if let Some(sample) = files.sample(session, folder, *cell, (round, span, seed))? {
                     session.add_sample(series[at], sample);
                 }
             }
@@ -315,42 +310,36 @@ impl<'p> PairRun<'p> {
         self.next_file += 1;
         let label = session.series(self.series[&(at, 0, length)]).label.clone();
         session.doing(&format!("{label}, round {} of at most {}", round + 1, self.pair.rounds))?;
-        let bench = &self.benches[at];
-        let stop = session.stop_flag();
-        let failed = |doing: &'static str| {
-            let folder = bench.folder.clone();
-            move |error| Error::system(doing, error).at(&folder)
-        };
-        let (scratch, contents) = (&bench.scratch, &mut self.contents);
-        let (timed, outcome) = session.time(|| timed::write(scratch, contents, file, true, stop));
-        through(outcome.map_err(failed("write a file"))?)?;
+        let (folder, contents) = (&self.benches[at].folder, &mut self.contents);
+        let (timed, _) = folder.write(session, contents, file, true, |_| {})?;
         session.add_sample(self.series[&(at, 0, length)], timed.sample(round, length));
         for (step, stage) in STEPS.iter().enumerate().skip(1) {
             let id = self.series[&(at, step, length)];
-            let read = read(bench, session, file, *stage, &mut self.buffer);
-            let (sample, digest) = read?;
-            if let Some(digest) = digest
-                && digest != expected(contents, file)
-            {
+            let mut hasher = AlgorithmHasher::new(Algorithm::Sha256);
+            let hashes = *stage == Stage::ReadHash;
+            let (sample, _) = folder.read(session, file, Way::Cold, &mut self.buffer, |bytes| {
+                if hashes {
+                    hasher.update(bytes);
+                }
+            })?;
+            if hashes && hasher.finalize() != expected(contents, file) {
                 let message = "a file does not hash to what was written";
-                return Err(Error::wrong(message).at(&bench.folder).into());
+                return Err(Error::wrong(message).at(folder.scratch.path()).into());
             }
-            if sample.cached_bytes != Some(0) {
-                session.series_mut(id).factors.cache = Some(Cache::Unknown);
-            }
+            note_origin(session, id, Way::Cold, None, &sample);
             session.add_sample(id, sample);
         }
-        scratch.remove(file.number).map_err(failed("remove a file"))?;
-        Ok(())
+        let removed = folder.scratch.remove(file.number);
+        Ok(removed.map_err(|error| folder.failed("remove a file", error))?)
     }
 
     fn close(self, session: &Session<'_>) -> Result<(), End> {
         let mut contents = self.contents;
-        for PairBench { queue, scratch, .. } in self.benches {
+        for PairBench { queue, folder, .. } in self.benches {
             if let Some(queue) = queue {
-                queue.verify(&scratch, &mut contents, session.stop_flag())?;
+                queue.verify(session, &folder, &mut contents)?;
             }
-            scratch.close()?;
+            folder.scratch.close()?;
         }
         Ok(())
     }
@@ -366,27 +355,13 @@ impl PairBench {
     ) -> Result<PairBench, End> {
         // A folder holds one file at a time, and those of the depths.
         let bytes = pair.lens_bytes.iter().max().copied().unwrap_or(0) + pair.depths_len_bytes();
-        let (mut site, scratch) = scratch::prepare(session, folder, bytes)?;
-        const PROBE: u32 = 99_999_999;
-        let probed = scratch.create(PROBE).and_then(|_| scratch.open(PROBE));
-        if let Ok(file) = probed {
-            site.note_alignment(&file);
-        }
-        // If it stays, it is removed with the folder.
-        let _ = scratch.remove(PROBE);
-        let queue = match &pair.depths {
-            Some(depths) => {
-                let (folder, shape) =
-                    ((&mut site, &scratch), (depths.file_len_bytes, pair.seed, true));
-                Some(QueueFiles::make(session, folder, contents, shape)?)
-            }
-            None => None,
+        let folder = Folder::open(session, folder, bytes)?;
+        let make = |depths: &PairDepths| {
+            let shape = (depths.file_len_bytes, pair.seed, true);
+            QueueFiles::make(session, &folder, contents, shape)
         };
-        for warning in site.warnings() {
-            session.warn(warning);
-        }
-        let place = session.add_place(site.place.clone());
-        Ok(PairBench { side, folder: folder.to_owned(), site, place, scratch, queue })
+        let queue = pair.depths.as_ref().map(make).transpose()?;
+        Ok(PairBench { side, folder, queue })
     }
 }
 
@@ -396,46 +371,13 @@ fn is_same(one: &Path, other: &Path) -> bool {
     matches!((of(one), of(other)), (Ok(one), Ok(other)) if one == other)
 }
 
-/// Reads a file after dropping it from the page cache, with or without hashing it. Returns the
-/// digest if it was hashed.
-fn read(
-    bench: &PairBench,
-    session: &mut Session<'_>,
-    file: PlannedFile,
-    stage: Stage,
-    buffer: &mut AlignedBuffer,
-) -> Result<(Sample, Option<Vec<u8>>), End> {
-    let failed = |error| Error::system("read a file", error).at(&bench.folder);
-    let stop = session.stop_flag();
-    let before = bench.scratch.open(file.number).map_err(failed)?;
-    let cached_bytes = bench.site.empty_caches(&before, file.length);
-    drop(before);
-    let hashes = stage == Stage::ReadHash;
-    let mut hasher = AlgorithmHasher::new(Algorithm::Sha256);
-    let (timed, outcome) = session.time(|| {
-        let opened = bench.scratch.open(file.number)?;
-        timed::read_into(Way::Cold.engine(), &opened, buffer, stop, |bytes| {
-            if hashes {
-                hasher.update(bytes);
-            }
-        })
-    });
-    let (length, _) = through(outcome.map_err(failed)?)?;
-    if length != file.length {
-        let message = format!("a file of {} bytes had {length} when read", file.length);
-        return Err(Error::wrong(message).at(&bench.folder).into());
-    }
-    let digest = hashes.then(|| hasher.finalize().as_bytes().to_vec());
-    Ok((Sample { cached_bytes, ..timed.sample(file.set, file.length) }, digest))
-}
-
 /// Returns the digest of the written bytes.
-fn expected(contents: &mut TestBytes, file: PlannedFile) -> Vec<u8> {
+fn expected(contents: &mut TestBytes, file: PlannedFile) -> Digest {
     let mut hasher = AlgorithmHasher::new(Algorithm::Sha256);
-    for (index, length) in timed::chunks(file.length) {
+    for (index, length) in chunks(file.length) {
         hasher.update(contents.chunk(file.number, index, length));
     }
-    hasher.finalize().as_bytes().to_vec()
+    hasher.finalize()
 }
 
 fn add_series(
@@ -468,7 +410,7 @@ fn add_series(
     };
     let label = format!("{} {step}, files of {length} bytes", side_name(bench.side));
     let series = Series::new(record::Workload::Pair, label, method, factors);
-    session.add_series_at(bench.place, series.seeded(pair.seed))
+    session.add_series_at(bench.folder.place, series.seeded(pair.seed))
 }
 
 fn add_deep_series(
@@ -486,7 +428,7 @@ fn add_deep_series(
     let factors = Factors { side: Some(bench.side), ..cell.factors(cache) };
     let series = Series::new(record::Workload::Pair, label, method, factors);
     let series = Series { unit: Unit::Operations, ..series.seeded(seed) };
-    session.add_series_at(bench.place, series)
+    session.add_series_at(bench.folder.place, series)
 }
 
 fn side_name(side: Side) -> &'static str {

@@ -15,13 +15,12 @@ use strum::{EnumMessage, IntoStaticStr, VariantArray};
 pub(super) use threads::{OTHER_FILES, QueueFiles};
 
 use super::Workload;
+use super::storage::folder::Folder;
 use crate::contents::TestBytes;
 use crate::error::Error;
-use crate::place::Site;
 use crate::random::Random;
 use crate::record::{self, Cache, Factors, Order, Series, Stage, Unit};
-use crate::runner::{End, PlaceId, SeriesId, Session};
-use crate::scratch::{self, Scratch};
+use crate::runner::{End, SeriesId, Session};
 
 /// Order, length and depth of the rows that CrystalDiskMark, KDiskMark and AmorphousDiskMark print:
 /// SEQ1M Q8T1, SEQ1M Q1T1, RND4K Q32T1 and RND4K Q1T1.
@@ -260,17 +259,22 @@ impl Workload for Queue {
         self.check()?;
         let mut contents = TestBytes::new(self.seed);
         let mut benches = Vec::new();
+        let files = if self.writes_too() { 2 } else { 1 };
         for folder in &self.folders {
-            benches.push(self.open(session, folder, &mut contents)?);
+            let folder = Folder::open(session, folder, files * self.file_len_bytes)?;
+            let shape = (self.file_len_bytes, self.seed, self.writes_too());
+            let files = QueueFiles::make(session, &folder, &mut contents, shape)?;
+            session.did(2.0 * self.file_len_bytes as f64 / 1e9);
+            benches.push((folder, files));
         }
         let mut cells: Vec<(QueueCombination, usize, SeriesId)> = Vec::new();
         for cell in self.combinations() {
-            for (at, bench) in benches.iter().enumerate() {
+            for (at, (folder, files)) in benches.iter().enumerate() {
                 let method = cell.method(self.file_len_bytes, self.span);
-                let factors = cell.factors(bench.files.cache);
+                let factors = cell.factors(files.cache);
                 let series = Series::new(record::Workload::Queue, cell.label(), method, factors);
                 let series = Series { unit: Unit::Operations, ..series.seeded(self.seed) };
-                cells.push((cell, at, session.add_series_at(bench.place, series)));
+                cells.push((cell, at, session.add_series_at(folder.place, series)));
             }
         }
         let mut random = Random::new(self.seed);
@@ -278,50 +282,20 @@ impl Workload for Queue {
             random.shuffle(&mut cells);
             for &(cell, at, series) in &cells {
                 session.doing(&cell.label())?;
-                let QueueBench { folder, site, files, .. } = &benches[at];
+                let (folder, files) = &benches[at];
                 let turn = (round, self.span, random.next_u64());
-                let sample = files.sample(session, site, cell, turn);
-                match sample.map_err(|error| error.at(folder))? {
+                match files.sample(session, folder, cell, turn)? {
                     Some(sample) => session.add_sample(series, sample),
                     None => session.doing(&cell.label())?,
                 }
                 session.did(self.span_s());
             }
         }
-        for QueueBench { files, scratch, .. } in benches {
-            files.verify(&scratch, &mut contents, session.stop_flag())?;
-            scratch.close()?;
+        for (folder, files) in benches {
+            files.verify(session, &folder, &mut contents)?;
+            folder.scratch.close()?;
         }
         Ok(())
-    }
-}
-
-/// One folder, while it is measured.
-struct QueueBench<'q> {
-    folder: &'q Path,
-    site: Site,
-    place: PlaceId,
-    scratch: Scratch,
-    files: QueueFiles,
-}
-
-impl Queue {
-    fn open<'q>(
-        &self,
-        session: &mut Session<'_>,
-        folder: &'q Path,
-        contents: &mut TestBytes,
-    ) -> Result<QueueBench<'q>, End> {
-        let files = if self.writes_too() { 2 } else { 1 };
-        let (mut site, scratch) = scratch::prepare(session, folder, files * self.file_len_bytes)?;
-        let shape = (self.file_len_bytes, self.seed, self.writes_too());
-        let files = QueueFiles::make(session, (&mut site, &scratch), contents, shape)?;
-        session.did(2.0 * self.file_len_bytes as f64 / 1e9);
-        for warning in site.warnings() {
-            session.warn(warning);
-        }
-        let place = session.add_place(site.place.clone());
-        Ok(QueueBench { folder, site, place, scratch, files })
     }
 }
 

@@ -13,7 +13,7 @@ use crate::random::Random;
 use crate::record::{self, Order};
 use crate::runner::{End, Session};
 
-pub use super::storage::bench::Way;
+pub use super::storage::way::Way;
 
 /// Options of `measure read`.
 #[derive(Clone, Debug)]

@@ -6,6 +6,7 @@
 
 pub mod plan;
 
-pub(super) mod bench;
 pub(super) mod beside;
-pub(super) mod timed;
+pub(super) mod way;
+pub(super) mod folder;
+pub(super) mod bench;

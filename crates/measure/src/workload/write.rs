@@ -6,8 +6,9 @@
 use std::path::{Path, PathBuf};
 
 use super::Workload;
-use super::storage::bench::{Bench, Way, expected_s};
+use super::storage::bench::{Bench, expected_s};
 use super::storage::plan::Plan;
+use super::storage::way::Way;
 use crate::record::{self, Order};
 use crate::runner::{End, Session};
 

@@ -16,7 +16,8 @@ use crate::error::Error;
 use crate::random::Random;
 use crate::record::{Cache, Factors, Isa, Sample, Series, Stage, Workload};
 use crate::runner::{End, SeriesId, Session};
-use crate::scratch::{self, Scratch, write_test_file};
+use crate::workload::storage::folder::Folder;
+use crate::workload::storage::plan::PlannedFile;
 
 /// Numbers of the two files in the folder.
 const PLAIN: u32 = 0;
@@ -52,18 +53,17 @@ impl Cipher {
         isolated: &mut [Isolated],
         random: &mut Random,
     ) -> Result<(), End> {
-        let (site, scratch) = scratch::prepare(session, &task.folder, 2 * task.len_bytes)?;
-        site.warnings().iter().for_each(|warning| session.warn(warning));
-        let place = session.add_place(site.place);
-        let contents = (&mut TestBytes::new(self.seed), task.len_bytes);
-        write_test_file(session, (&scratch, PLAIN), contents, |_| ())?;
+        let folder = Folder::open(session, &task.folder, 2 * task.len_bytes)?;
+        session.doing("writing a file")?;
+        let plain = PlannedFile { number: PLAIN, set: 0, length: task.len_bytes };
+        folder.write(session, &mut TestBytes::new(self.seed), plain, true, |_| {})?;
         let mut pairs = Vec::new();
         for isa in isas(task, &self.isas) {
             let found = isolated.iter().position(|one| one.isa == isa);
             let Some(process) = found else { continue };
             let [whole, within] = self.task_series(task, &isolated[process]);
-            let whole = session.add_series_at(place, whole);
-            let within = session.add_series_at(place, within);
+            let whole = session.add_series_at(folder.place, whole);
+            let within = session.add_series_at(folder.place, within);
             pairs.push(TaskSeries { process, whole, within });
         }
         let mut digest = None;
@@ -71,7 +71,7 @@ impl Cipher {
             random.shuffle(&mut pairs);
             for pair in &pairs {
                 session.doing(&session.series(pair.whole).label.clone())?;
-                let found = self.one_task(session, task, isolated, (&scratch, pair), round)?;
+                let found = self.one_task(session, task, isolated, (&folder, pair), round)?;
                 if digest.get_or_insert(found) != &found {
                     let message = "the file enciphered with other instructions is another";
                     return Err(Error::wrong(message).into());
@@ -79,7 +79,7 @@ impl Cipher {
                 session.did(weight(task));
             }
         }
-        Ok(scratch.close()?)
+        Ok(folder.scratch.close()?)
     }
 
     /// Runs the task once and returns the digest of the result.
@@ -88,13 +88,15 @@ impl Cipher {
         session: &mut Session<'_>,
         task: &Task,
         isolated: &mut [Isolated],
-        (scratch, pair): (&Scratch, &TaskSeries),
+        (folder, pair): (&Folder, &TaskSeries),
         round: u32,
     ) -> Result<steadfast_digest::Digest, End> {
+        let scratch = &folder.scratch;
         let path = |number: u32| scratch.path_of(number);
-        let failed = |doing: &str, error| Error::system(doing, error).at(scratch.path());
-        drop(scratch.create(ENCIPHERED).map_err(|error| failed("make a file in it", error))?);
-        let plain = scratch.open(PLAIN).map_err(|error| failed("read a file in it", error))?;
+        let made = scratch.create(ENCIPHERED);
+        drop(made.map_err(|error| folder.failed("make a file in it", error))?);
+        let plain = scratch.open(PLAIN);
+        let plain = plain.map_err(|error| folder.failed("read a file in it", error))?;
         let cached = cached_bytes(&plain, task.len_bytes).ok();
         let start_ns = session.now_ns();
         let worker = &mut isolated[pair.process].worker;
@@ -123,7 +125,8 @@ impl Cipher {
         (sample.cpu_ns, sample.cached_bytes) = (None, None);
         session.add_sample(pair.within, sample);
         let digest = digest_of(&path(ENCIPHERED))?;
-        scratch.remove(ENCIPHERED).map_err(|error| failed("remove a file in it", error))?;
+        let removed = scratch.remove(ENCIPHERED);
+        removed.map_err(|error| folder.failed("remove a file in it", error))?;
         Ok(digest)
     }
 

@@ -12,13 +12,16 @@ use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
 use steadfast_sys::{clock, crypto};
 
 use super::file;
 use super::kernels::CipherKernel;
 use super::masks::Mask;
 use super::primitives::RepeatableWork;
+use crate::calibrate;
 use crate::error::Error;
 use crate::record::Stage;
 
@@ -42,14 +45,8 @@ enum Request {
     File { algorithm: String, from: Vec<u8>, to: Vec<u8> },
 }
 
-/// A reply.
-#[derive(Debug, Serialize, Deserialize)]
-enum WorkerReply {
-    Seen(LibraryFacts),
-    Timed(TimedWork),
-    Filed(file::Filed),
-    Failed { message: String },
-}
+/// A reply: what was asked for, or why not.
+type WorkerReply = Result<Value, String>;
 
 /// The library and the processor features that it detects.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -76,10 +73,10 @@ pub(super) struct TimedWork {
 pub fn serve(questions: &mut dyn BufRead, answers: &mut dyn Write) -> io::Result<()> {
     let mut prepared = HashMap::new();
     for question in questions.lines() {
-        let answer = serde_json::from_str(&question?)
+        let answer: WorkerReply = serde_json::from_str(&question?)
             .map_err(|error| Error::record("question", error))
             .and_then(|request| answer(request, &mut prepared))
-            .unwrap_or_else(|error| WorkerReply::Failed { message: error.to_string() });
+            .map_err(|error| error.to_string());
         serde_json::to_writer(&mut *answers, &answer)?;
         answers.write_all(b"\n")?;
         answers.flush()?;
@@ -90,12 +87,12 @@ pub fn serve(questions: &mut dyn BufRead, answers: &mut dyn Write) -> io::Result
 /// Prepared work by kernel and length, with its number of repetitions per sample.
 type Prepared = HashMap<(CipherKernel, usize), (Box<dyn RepeatableWork>, u64)>;
 
-fn answer(request: Request, prepared: &mut Prepared) -> Result<WorkerReply, Error> {
+fn answer(request: Request, prepared: &mut Prepared) -> Result<Value, Error> {
     match request {
-        Request::Look => Ok(WorkerReply::Seen(LibraryFacts {
-            library: crypto::library(),
-            words: crypto::capabilities(),
-        })),
+        Request::Look => {
+            let (library, words) = (crypto::library(), crypto::capabilities());
+            Ok(json!(LibraryFacts { library, words }))
+        }
         Request::Time { algorithm, stage, buffer_len_bytes, sample_ns } => {
             let kernel =
                 CipherKernel::named(&algorithm)?.into_iter().find(|kernel| kernel.stage == stage);
@@ -104,39 +101,18 @@ fn answer(request: Request, prepared: &mut Prepared) -> Result<WorkerReply, Erro
                 Entry::Occupied(entry) => entry.into_mut(),
                 Entry::Vacant(entry) => {
                     let mut work = kernel.prepare(buffer_len_bytes)?;
-                    let times = times_for(&mut *work, sample_ns)?;
+                    let times = calibrate::repetitions(sample_ns, |times| {
+                        Ok::<u64, Error>(timed(&mut *work, times)?.cpu_ns)
+                    })?;
                     entry.insert((work, times))
                 }
             };
-            timed(&mut **work, *times).map(WorkerReply::Timed)
+            timed(&mut **work, *times).map(|timed| json!(timed))
         }
         Request::File { algorithm, from, to } => {
             let path = |bytes: Vec<u8>| PathBuf::from(OsString::from_vec(bytes));
-            file::encipher(&algorithm, &path(from), &path(to)).map(WorkerReply::Filed)
+            file::encipher(&algorithm, &path(from), &path(to)).map(|filed| json!(filed))
         }
-    }
-}
-
-/// How often a number of repetitions is tried. The fastest counts, so that a process that was
-/// interrupted once gets as many repetitions as the others.
-const TRIES: usize = 5;
-
-/// Finds the number of repetitions that take this long. Increases it until a run takes a quarter of
-/// the time.
-fn times_for(work: &mut dyn RepeatableWork, sample_ns: u64) -> Result<u64, Error> {
-    let mut times = 1;
-    loop {
-        let mut best_ns = u64::MAX;
-        for _ in 0..TRIES {
-            best_ns = best_ns.min(timed(work, times)?.cpu_ns.max(1));
-            if best_ns < sample_ns / 4 {
-                break;
-            }
-        }
-        if best_ns >= sample_ns / 4 {
-            return Ok((times as f64 * sample_ns as f64 / best_ns as f64).ceil() as u64);
-        }
-        times *= 2;
     }
 }
 
@@ -183,10 +159,7 @@ impl CipherWorker {
 
     /// Asks for the library and the features that it detects.
     pub(super) fn library_facts(&mut self) -> Result<LibraryFacts, Error> {
-        match self.ask(&Request::Look)? {
-            WorkerReply::Seen(seen) => Ok(seen),
-            other => Err(unexpected(&other)),
-        }
+        self.ask(&Request::Look)
     }
 
     /// Asks for one sample of a kernel.
@@ -198,10 +171,7 @@ impl CipherWorker {
     ) -> Result<TimedWork, Error> {
         let CipherKernel { algorithm, stage } = kernel;
         let algorithm = algorithm.to_owned();
-        match self.ask(&Request::Time { algorithm, stage, buffer_len_bytes, sample_ns })? {
-            WorkerReply::Timed(timed) => Ok(timed),
-            other => Err(unexpected(&other)),
-        }
+        self.ask(&Request::Time { algorithm, stage, buffer_len_bytes, sample_ns })
     }
 
     /// Asks to encrypt a file.
@@ -213,13 +183,10 @@ impl CipherWorker {
     ) -> Result<file::Filed, Error> {
         let bytes = |path: &Path| OsStr::as_bytes(path.as_os_str()).to_vec();
         let algorithm = algorithm.to_owned();
-        match self.ask(&Request::File { algorithm, from: bytes(from), to: bytes(to) })? {
-            WorkerReply::Filed(filed) => Ok(filed),
-            other => Err(unexpected(&other)),
-        }
+        self.ask(&Request::File { algorithm, from: bytes(from), to: bytes(to) })
     }
 
-    fn ask(&mut self, request: &Request) -> Result<WorkerReply, Error> {
+    fn ask<R: DeserializeOwned>(&mut self, request: &Request) -> Result<R, Error> {
         let mut question = serde_json::to_vec(request).expect("a question is JSON");
         question.push(b'\n');
         let failed = |error| Error::system("talk to the process that measures", error);
@@ -230,11 +197,9 @@ impl CipherWorker {
             let ended = io::Error::new(io::ErrorKind::UnexpectedEof, "it ended without an answer");
             return Err(failed(ended));
         }
-        match serde_json::from_str(&line) {
-            Ok(WorkerReply::Failed { message }) => Err(Error::wrong(message)),
-            Ok(answer) => Ok(answer),
-            Err(error) => Err(failed(error.into())),
-        }
+        let answer: Result<R, String> =
+            serde_json::from_str(&line).map_err(|error| failed(error.into()))?;
+        answer.map_err(Error::wrong)
     }
 }
 
@@ -246,8 +211,4 @@ impl Drop for CipherWorker {
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
-}
-
-fn unexpected(answer: &WorkerReply) -> Error {
-    Error::wrong(format!("the process that measures answered something else: {answer:?}"))
 }

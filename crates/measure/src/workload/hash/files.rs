@@ -14,9 +14,10 @@ use steadfast_sys::file::File;
 
 use crate::contents::TestBytes;
 use crate::error::Error;
-use crate::place::Site;
 use crate::runner::{End, PlaceId, Session};
-use crate::scratch::{self, Scratch, write_test_file};
+use crate::workload::storage::folder::Folder;
+use crate::workload::storage::plan::PlannedFile;
+use crate::workload::storage::way::Way;
 
 /// Bytes read at a time to bring a file into memory.
 const WARMING_LEN_BYTES: usize = 1 << 20;
@@ -33,9 +34,7 @@ pub(super) struct Made {
 
 /// A folder of files, and the facts about its storage.
 pub(super) struct FileStore {
-    site: Site,
-    scratch: Scratch,
-    pub(super) place: PlaceId,
+    folder: Folder,
     /// The algorithm of the files' digests.
     pub(super) algorithm: Algorithm,
     pub(super) files: Vec<Made>,
@@ -52,18 +51,19 @@ impl FileStore {
         (lengths, algorithm): (&[u64], Algorithm),
         contents: &mut TestBytes,
     ) -> Result<FileStore, End> {
-        let (site, scratch) = scratch::prepare(session, folder, lengths.iter().sum())?;
-        site.warnings().iter().for_each(|warning| session.warn(warning));
-        let place = session.add_place(site.place.clone());
-        let mut store = FileStore { site, scratch, place, algorithm, files: Vec::new() };
+        let folder = Folder::open(session, folder, lengths.iter().sum())?;
+        let mut files = Vec::new();
         for (number, &length) in (0..).zip(lengths) {
+            session.doing("writing files")?;
             let mut hasher = AlgorithmHasher::new(algorithm);
-            let file = (&store.scratch, number);
-            write_test_file(session, file, (&mut *contents, length), |part| hasher.update(part))?;
-            let (path, digest) = (store.scratch.path_of(number), hasher.finalize());
-            store.files.push(Made { number, path, length, digest });
+            let file = PlannedFile { number, set: 0, length };
+            // What is not on the medium cannot be dropped from the page cache, and writing it back
+            // later would disturb the samples.
+            folder.write(session, contents, file, true, |part| hasher.update(part))?;
+            let (path, digest) = (folder.scratch.path_of(number), hasher.finalize());
+            files.push(Made { number, path, length, digest });
         }
-        Ok(store)
+        Ok(FileStore { folder, algorithm, files })
     }
 
     /// Removes everything.
@@ -72,43 +72,33 @@ impl FileStore {
     ///
     /// If something could not be removed.
     pub(super) fn close(self) -> Result<(), Error> {
-        self.scratch.close()
+        self.folder.scratch.close()
     }
 
-    /// Opens a file for reading.
-    ///
-    /// # Errors
-    ///
-    /// If it cannot be opened.
-    pub(super) fn open(&self, file: &Made) -> Result<File, Error> {
-        self.scratch.open(file.number).map_err(|error| failed("read a file", error, &file.path))
+    /// Returns where the files are.
+    pub(super) fn place(&self) -> PlaceId {
+        self.folder.place
     }
 
-    /// Drops a file from the page cache, and returns how many of its bytes are still there, if the
-    /// system tells.
-    ///
-    /// # Errors
-    ///
-    /// If it cannot be opened.
-    pub(super) fn cool(&self, file: &Made) -> Result<Option<u64>, Error> {
-        Ok(self.site.empty_caches(&self.open(file)?, file.length))
-    }
-
-    /// Brings a file into the page cache, and returns how many of its bytes are there, if the
-    /// system tells.
+    /// Drops a file from the page cache, or brings it there, and returns how many of its bytes are
+    /// there then, if the system tells.
     ///
     /// # Errors
     ///
     /// If it cannot be read.
-    pub(super) fn warm(&self, file: &Made) -> Result<Option<u64>, Error> {
-        warm(&self.open(file)?, file.length)
-            .map_err(|error| failed("read a file", error, &file.path))
+    pub(super) fn prepare(&self, file: &Made, way: Way) -> Result<Option<u64>, Error> {
+        let failed = |error| Error::system("read a file", error).at(&file.path);
+        let opened = self.folder.scratch.open(file.number).map_err(failed)?;
+        match way {
+            Way::Warm => warm(&opened, file.length).map_err(failed),
+            Way::Cold | Way::Direct => Ok(self.folder.site.empty_caches(&opened, file.length)),
+        }
     }
 }
 
 /// Brings a file into the page cache, and returns how many of its bytes are there, if the system
 /// tells.
-pub(super) fn warm(file: &File, length: u64) -> io::Result<Option<u64>> {
+fn warm(file: &File, length: u64) -> io::Result<Option<u64>> {
     if cached_bytes(file, length).ok() == Some(length) {
         return Ok(Some(length));
     }
@@ -120,8 +110,4 @@ pub(super) fn warm(file: &File, length: u64) -> io::Result<Option<u64>> {
             read => offset += read as u64,
         }
     }
-}
-
-fn failed(doing: &str, error: io::Error, path: &Path) -> Error {
-    Error::system(doing, error).at(path)
 }

@@ -79,7 +79,6 @@ pub(super) struct KernelCell {
     data: Rc<Data>,
     target_ns: u64,
     id: SeriesId,
-    label: String,
     /// Sets of messages in one sample, so that it takes long enough. Determined at the first call.
     repeats: Option<usize>,
 }
@@ -112,18 +111,9 @@ impl KernelCell {
              every sample are compared with those by other code",
             data.bytes().len() / 1_000_000
         );
-        let series = Series::new(Workload::Hash, label.as_str(), method, factors);
+        let series = Series::new(Workload::Hash, label, method, factors);
         let id = session.add_series(series.seeded(seed));
-        KernelCell {
-            kernel,
-            threads,
-            level,
-            data: Rc::clone(data),
-            target_ns,
-            id,
-            label,
-            repeats: None,
-        }
+        KernelCell { kernel, threads, level, data: Rc::clone(data), target_ns, id, repeats: None }
     }
 
     fn hash(&self, session: &mut Session<'_>, repeats: usize) -> Result<Timed, End> {
@@ -160,8 +150,8 @@ impl KernelCell {
 }
 
 impl HashCell for KernelCell {
-    fn label(&self) -> &str {
-        &self.label
+    fn id(&self) -> SeriesId {
+        self.id
     }
 
     fn cost_s(&self) -> f64 {
@@ -173,7 +163,6 @@ impl HashCell for KernelCell {
             Some(repeats) => repeats,
             None => {
                 let once = self.hash(session, 1)?;
-                session.doing(&self.label)?;
                 let once_ns = (once.cpu_ns / self.threads as u64).max(1);
                 self.target_ns.div_ceil(once_ns).clamp(1, 1 << 20) as usize
             }
@@ -198,7 +187,6 @@ pub(super) struct StreamCell {
     digest: Digest,
     data: Rc<Data>,
     id: SeriesId,
-    label: String,
 }
 
 impl StreamCell {
@@ -246,22 +234,16 @@ impl StreamCell {
                 }
                 _ => stream(data.bytes(), size, algorithm),
             };
-            cells.push(StreamCell {
-                algorithm,
-                size,
-                digest,
-                data: Rc::clone(data),
-                id,
-                label: label.clone(),
-            });
+            let data = Rc::clone(data);
+            cells.push(StreamCell { algorithm, size, digest, data, id });
         }
         Ok(cells)
     }
 }
 
 impl HashCell for StreamCell {
-    fn label(&self) -> &str {
-        &self.label
+    fn id(&self) -> SeriesId {
+        self.id
     }
 
     fn cost_s(&self) -> f64 {

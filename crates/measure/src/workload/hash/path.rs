@@ -15,45 +15,17 @@ use steadfast::run::read_without_hashing;
 use steadfast::store::xattr::Xattr;
 use steadfast::unguarded::run_with;
 use steadfast::{
-    Algorithm, CatalogueUse, Digest, Error as RunError, Event, HashOptions, Level, Monitor,
-    Options, Progress, Selection, Summary, Verb,
+    Algorithm, CatalogueUse, Digest, Event, HashOptions, Level, Monitor, Options, Progress,
+    Selection, Summary, Verb,
 };
-use strum::IntoStaticStr;
 
 use super::HashCell;
 use super::files::{FileStore, Made};
 use super::kernel::of_other;
 use crate::error::Error;
-use crate::record::{Cache, Factors, Sample, Series, Stage, Workload};
-use crate::runner::{End, SeriesId, Session, Timed};
-
-/// The source of the bytes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, IntoStaticStr)]
-#[strum(serialize_all = "lowercase")]
-pub(super) enum ByteSource {
-    /// From the page cache, which holds all of them.
-    Warm,
-    /// From the storage: the files were dropped from the page cache.
-    Cold,
-    /// From an engine that moves no bytes.
-    #[strum(serialize = "no bytes moved")]
-    Null,
-}
-
-impl ByteSource {
-    pub(super) const ALL: [ByteSource; 3] = [ByteSource::Warm, ByteSource::Cold, ByteSource::Null];
-
-    pub(super) fn words(self) -> &'static str {
-        self.into()
-    }
-
-    fn engine(self) -> Arc<dyn Engine> {
-        match self {
-            ByteSource::Warm | ByteSource::Cold => Arc::new(Buffered),
-            ByteSource::Null => Arc::new(Null),
-        }
-    }
-}
+use crate::record::{Factors, Series, Stage, Workload};
+use crate::runner::{End, SeriesId, Session};
+use crate::workload::storage::way::{Way, note_origin};
 
 /// The files of a series.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -68,7 +40,8 @@ pub(super) enum PathScope {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct PathSeries {
     pub(super) stage: Stage,
-    pub(super) source: ByteSource,
+    /// How the bytes get into memory; `None` if an engine moves none.
+    pub(super) source: Option<Way>,
     pub(super) scope: PathScope,
     pub(super) level: Option<Level>,
 }
@@ -77,18 +50,25 @@ impl PathSeries {
     /// Returns reading, and reading and hashing, from each source; at a level, only from those that
     /// move bytes.
     pub(super) fn parts(scope: PathScope, level: Option<Level>) -> Vec<PathSeries> {
-        let sources = ByteSource::ALL.into_iter();
-        let sources = sources.filter(|&source| level.is_none() || source != ByteSource::Null);
+        let sources = [Some(Way::Warm), Some(Way::Cold), None].into_iter();
+        let sources = sources.filter(|source| level.is_none() || source.is_some());
         let part = |source| {
             [Stage::Read, Stage::ReadHash].map(|stage| PathSeries { stage, source, scope, level })
         };
         sources.flat_map(part).collect()
     }
 
+    fn engine(self) -> Arc<dyn Engine> {
+        match self.source {
+            Some(_) => Arc::new(Buffered),
+            None => Arc::new(Null),
+        }
+    }
+
     fn label(self, algorithm: Algorithm) -> String {
         let what = match (self.stage, self.source) {
-            (Stage::Read, ByteSource::Null) => "the path alone",
-            (_, ByteSource::Null) => "the path with hashing",
+            (Stage::Read, None) => "the path alone",
+            (_, None) => "the path with hashing",
             (Stage::Read, _) => "read",
             _ => "read and hash",
         };
@@ -98,7 +78,8 @@ impl PathSeries {
             PathScope::Folder => "a folder",
         };
         let at = self.level.map_or(String::new(), |level| format!(", {level}"));
-        format!("{what}{by}, {scope}, {}{at}", self.source.words())
+        let source = self.source.map_or("no bytes moved", Way::name);
+        format!("{what}{by}, {scope}, {source}{at}")
     }
 
     fn method(self) -> String {
@@ -110,9 +91,9 @@ impl PathSeries {
             }
         };
         let source = match self.source {
-            ByteSource::Warm => "the page cache holds the files before each run",
-            ByteSource::Cold => "the files are put out of the page cache before each run",
-            ByteSource::Null => "reads return at once and move no bytes, so digests are of nothing",
+            Some(Way::Warm) => "the page cache holds the files before each run",
+            Some(_) => "the files are put out of the page cache before each run",
+            None => "reads return at once and move no bytes, so digests are of nothing",
         };
         let scope = match self.scope {
             PathScope::OneFile => "one file in each run",
@@ -131,18 +112,14 @@ impl PathSeries {
         let factors = Factors {
             stage: Some(self.stage),
             algorithm: (self.stage == Stage::ReadHash).then(|| store.algorithm.name().to_owned()),
-            engine: Some(self.source.engine().name().to_owned()),
+            engine: Some(self.engine().name().to_owned()),
             qos: self.level.map(Level::number),
-            cache: match self.source {
-                ByteSource::Null => None,
-                // Until all samples prove it.
-                ByteSource::Warm | ByteSource::Cold => Some(Cache::Unknown),
-            },
+            cache: self.source.map(Way::cache),
             ..Factors::default()
         };
         let series =
             Series::new(Workload::Hash, self.label(store.algorithm), self.method(), factors);
-        session.add_series_at(store.place, series.seeded(seed))
+        session.add_series_at(store.place(), series.seeded(seed))
     }
 }
 
@@ -171,13 +148,10 @@ impl PathCell {
 
     /// Brings the files to their source; returns how many of their bytes are in memory.
     fn prepare(&self) -> Result<Option<u64>, Error> {
+        let Some(way) = self.way.source else { return Ok(None) };
         let mut cached = Some(0);
         for file in &self.files {
-            let of_file = match self.way.source {
-                ByteSource::Warm => self.store.warm(file)?,
-                ByteSource::Cold => self.store.cool(file)?,
-                ByteSource::Null => None,
-            };
+            let of_file = self.store.prepare(file, way)?;
             cached = cached.zip(of_file).map(|(sum, one)| sum + one);
         }
         Ok(cached)
@@ -191,7 +165,7 @@ impl PathCell {
         if summary.bytes != self.bytes() {
             return wrong(format!("read {} of {} bytes", summary.bytes, self.bytes()));
         }
-        if self.way.stage == Stage::Read || self.way.source == ByteSource::Null {
+        if self.way.stage == Stage::Read || self.way.source.is_none() {
             return Ok(());
         }
         let expected = self.files.iter().map(|file| Some(file.digest));
@@ -213,16 +187,16 @@ impl PathCell {
 }
 
 impl HashCell for PathCell {
-    fn label(&self) -> &str {
-        &self.label
+    fn id(&self) -> SeriesId {
+        self.id
     }
 
     fn cost_s(&self) -> f64 {
         // Estimates for the time left only.
         let bytes_per_s = match self.way.source {
-            ByteSource::Warm => 2e9,
-            ByteSource::Cold => 1e9,
-            ByteSource::Null => 4e9,
+            Some(Way::Warm) => 2e9,
+            Some(_) => 1e9,
+            None => 4e9,
         };
         0.003 + self.bytes() as f64 / bytes_per_s
     }
@@ -231,113 +205,47 @@ impl HashCell for PathCell {
         let cached = self.prepare()?;
         let algorithm = Some(self.store.algorithm);
         let hash = Verb::Hash(HashOptions { algorithm, ..HashOptions::default() });
-        let options = options(self.way.level);
-        let selection = selection(self.files.iter().map(|file| file.path.clone()).collect());
-        let engine = self.way.source.engine();
-        let ran = match self.way.stage {
-            Stage::Read => run(session, &options, |heard| {
-                read_without_hashing(&selection, &options, engine, heard)
-            }),
-            _ => run(session, &options, |heard| {
-                run_with(hash, &selection, &options, engine, Arc::new(Xattr), heard)
-            }),
-        };
-        let CompletedRun { timed, summary, heard } = ran?;
+        let options = Options::default().with(|options| {
+            options.catalogue.choice = CatalogueUse::Off;
+            options.qos = self.way.level.unwrap_or(Level::Default);
+        });
+        let selection = Selection::default().with(|selection| {
+            selection.listed = self.files.iter().map(|file| file.path.clone()).collect();
+            selection.exact = true;
+        });
+        let engine = self.way.engine();
+        let stop = (session.stop_flag(), Arc::clone(&options.controls.stop));
+        let mut heard = Heard { digests: Vec::new(), trouble: None, refused: Vec::new(), stop };
+        let (timed, summary) = session.time(|| match self.way.stage {
+            Stage::Read => read_without_hashing(&selection, &options, engine, &mut heard),
+            _ => run_with(hash, &selection, &options, engine, Arc::new(Xattr), &mut heard),
+        });
+        let summary = summary.map_err(Error::from)?;
+        if summary.interrupted {
+            return Err(End::Stopped);
+        }
         self.check(&summary, &heard)?;
         heard.refused.iter().for_each(|refusal| session.warn(refusal.clone()));
         self.note(session, &summary);
         let mut sample = timed.sample(round, self.bytes());
         sample.cached_bytes = cached;
         sample.files = (self.way.scope == PathScope::Folder).then_some(self.files.len() as u64);
+        if let Some(way) = self.way.source {
+            note_origin(session, self.id, way, None, &sample);
+        }
         session.add_sample(self.id, sample);
         Ok(())
     }
-
-    fn finish(&self, session: &mut Session<'_>) {
-        if self.way.source == ByteSource::Null {
-            return;
-        }
-        note_cache(session, self.id, self.way.source);
-    }
-}
-
-/// Notes the source of the bytes of a series, as far as all its samples prove it.
-pub(super) fn note_cache(session: &mut Session<'_>, id: SeriesId, source: ByteSource) {
-    let Series { samples, label, .. } = session.series(id);
-    let all = |proved: fn(u64, u64) -> bool| {
-        let is = |of: &Sample| of.cached_bytes.is_some_and(|held| proved(held, of.amount));
-        !samples.is_empty() && samples.iter().all(is)
-    };
-    let (cache, why) = match source {
-        ByteSource::Cold if all(|held, _| held == 0) => (Cache::Cold, ""),
-        ByteSource::Warm if all(|held, of| held == of) => (Cache::Warm, ""),
-        ByteSource::Cold => {
-            (Cache::Unknown, "not proved to be cold: pages of the files stayed in memory")
-        }
-        _ => (Cache::Unknown, "not proved to be warm: not all pages of the files were in memory"),
-    };
-    if cache == Cache::Unknown && !samples.is_empty() {
-        let warning = format!("{label}: {why}");
-        session.warn(warning);
-    }
-    session.series_mut(id).factors.cache = Some(cache);
-}
-
-/// A completed run.
-pub(super) struct CompletedRun<'a> {
-    pub(super) timed: Timed,
-    pub(super) summary: Summary,
-    pub(super) heard: Heard<'a>,
-}
-
-/// Executes a run and times it. Ends it early if the session is stopped.
-///
-/// # Errors
-///
-/// If it could not run, or was stopped.
-pub(super) fn run<'a>(
-    session: &mut Session<'a>,
-    options: &Options,
-    work: impl FnOnce(&mut dyn Monitor) -> Result<Summary, RunError>,
-) -> Result<CompletedRun<'a>, End> {
-    let stop = (session.stop_flag(), Arc::clone(&options.controls.stop));
-    let mut heard =
-        Heard { digests: Vec::new(), untagged: 0, trouble: None, refused: Vec::new(), stop };
-    let (timed, summary) = session.time(|| work(&mut heard));
-    let summary = summary.map_err(Error::from)?;
-    if summary.interrupted {
-        return Err(End::Stopped);
-    }
-    Ok(CompletedRun { timed, summary, heard })
-}
-
-/// Returns options for a run that writes nothing.
-pub(super) fn options(level: Option<Level>) -> Options {
-    let catalogue = CatalogueUse::Off;
-    Options::default().with(|options| {
-        options.catalogue.choice = catalogue;
-        options.qos = level.unwrap_or(Level::Default);
-    })
-}
-
-/// Selects files one by one, in this order.
-pub(super) fn selection(listed: Vec<std::path::PathBuf>) -> Selection {
-    Selection::default().with(|selection| {
-        selection.listed = listed;
-        selection.exact = true;
-    })
 }
 
 /// The events of a run.
-pub(super) struct Heard<'a> {
+struct Heard<'a> {
     /// The digest of each file, in order.
-    pub(super) digests: Vec<Option<Digest>>,
-    /// Files without a tag, if the run looked for tags.
-    pub(super) untagged: usize,
+    digests: Vec<Option<Digest>>,
     /// The first error of a file.
-    pub(super) trouble: Option<String>,
+    trouble: Option<String>,
     /// Parts of the level that the system refused.
-    pub(super) refused: Vec<String>,
+    refused: Vec<String>,
     stop: (&'a AtomicBool, Arc<AtomicBool>),
 }
 
@@ -345,7 +253,6 @@ impl Monitor for Heard<'_> {
     fn event(&mut self, event: &Event) -> ControlFlow<()> {
         match event {
             Event::File(event) => {
-                self.untagged += usize::from(event.stored.is_none());
                 self.digests.push(event.digest().map(|(_, digest)| digest));
                 if let (Some(trouble), None) = (&event.trouble, &self.trouble) {
                     self.trouble = Some(format!("`{}`: {trouble}", event.path.to_path().display()));

@@ -18,14 +18,12 @@ use super::{QueueCombination, QueueWork};
 use crate::contents::{CHUNK_LEN_BYTES, TestBytes};
 use crate::error::Error;
 use crate::latencies::LatencyHistogram;
-use crate::place::Site;
 use crate::random::Random;
 use crate::record::{Cache, Order, Sample};
 use crate::runner::{End, Session};
 use crate::scratch::Scratch;
-use crate::workload::storage::bench::through;
+use crate::workload::storage::folder::Folder;
 use crate::workload::storage::plan::PlannedFile;
-use crate::workload::storage::timed;
 
 /// The number of the file that is read.
 const FILE: u32 = 0;
@@ -58,22 +56,21 @@ impl QueueFiles {
     /// If they cannot be written or opened, or it was stopped.
     pub(in crate::workload) fn make(
         session: &mut Session<'_>,
-        (site, scratch): (&mut Site, &Scratch),
+        folder: &Folder,
         contents: &mut TestBytes,
         (length, seed, writes): (u64, u64, bool),
     ) -> Result<QueueFiles, End> {
         session.doing("preparing a file to read")?;
-        let stop = session.stop_flag();
-        let failed = |error| Error::system("write a file", error).at(scratch.path());
+        let scratch = &folder.scratch;
         let planned = PlannedFile { number: FILE, set: 0, length };
-        through(timed::write(scratch, contents, planned, true, stop).map_err(failed)?)?;
-        compare(scratch, contents, planned, stop)?;
-        let opened = |error| Error::system("open a file past the page cache", error);
-        let file = scratch.open(FILE).map_err(|error| opened(error).at(scratch.path()))?;
-        let target = writes.then(|| target(scratch, length, seed)).transpose().map_err(failed)?;
-        site.empty_caches(&file, length);
+        folder.write(session, contents, planned, true, |_| {})?;
+        folder.compare(session, contents, planned, &mut AlignedBuffer::new(CHUNK_LEN_BYTES))?;
+        let opened = |error| folder.failed("open a file past the page cache", error);
+        let file = scratch.open(FILE).map_err(opened)?;
+        let target = writes.then(|| target(scratch, length, seed)).transpose();
+        let target = target.map_err(|error| folder.failed("write a file", error))?;
+        folder.site.empty_caches(&file, length);
         let cache = uncached(&file);
-        site.note_alignment(&file);
         if cache != Cache::Direct {
             session.warn("queue: the file system reads through the page cache whatever is asked");
         }
@@ -83,13 +80,13 @@ impl QueueFiles {
     /// Reads or writes for a set time. `None` if no request ended, or it was interrupted.
     pub(in crate::workload) fn sample(
         &self,
-        session: &mut Session<'_>,
-        site: &Site,
+        session: &Session<'_>,
+        folder: &Folder,
         cell: QueueCombination,
         (round, span, seed): (u32, Duration, u64),
     ) -> Result<Option<Sample>, Error> {
         if self.cache != Cache::Direct {
-            site.empty_caches(&self.file, self.planned.length);
+            folder.site.empty_caches(&self.file, self.planned.length);
         }
         let threads = QueueThreads {
             files: self,
@@ -102,7 +99,7 @@ impl QueueFiles {
             stop: session.stop_flag(),
         };
         let (timed, all) = session.time(|| threads.run(seed));
-        let latencies = all.map_err(|error| Error::system("read a file", error))?.latencies();
+        let latencies = all.map_err(|error| folder.failed("read a file", error))?.latencies();
         let reads: u64 = latencies.buckets.iter().map(|(_, count)| count).sum();
         // An interrupted round is no sample: its threads end at different times.
         let whole = reads > 0 && !session.stop_flag().load(Ordering::Relaxed);
@@ -116,32 +113,22 @@ impl QueueFiles {
     /// If they do not, cannot be read, or it was stopped.
     pub(in crate::workload) fn verify(
         self,
-        scratch: &Scratch,
+        session: &Session<'_>,
+        folder: &Folder,
         contents: &mut TestBytes,
-        stop: &AtomicBool,
     ) -> Result<(), End> {
-        let failed = |error| Error::system("read a file", error).at(scratch.path());
+        let failed = |error| folder.failed("read a file", error);
         if let Some(target) = &self.target {
             target.sync_all().map_err(failed)?;
-            let file = scratch.open(written::FILE).map_err(failed)?;
+            let file = folder.scratch.open(written::FILE).map_err(failed)?;
             if !written::is_intact(&file, self.planned.length, self.seed).map_err(failed)? {
                 let message = "a file does not have what was written";
-                return Err(Error::wrong(message).at(scratch.path()).into());
+                return Err(Error::wrong(message).at(folder.scratch.path()).into());
             }
         }
-        compare(scratch, contents, self.planned, stop)
+        let mut buffer = AlignedBuffer::new(CHUNK_LEN_BYTES);
+        folder.compare(session, contents, self.planned, &mut buffer)
     }
-}
-
-/// The timed bytes must be the written ones, so the whole file is compared before and after.
-fn compare(
-    scratch: &Scratch,
-    contents: &mut TestBytes,
-    planned: PlannedFile,
-    stop: &AtomicBool,
-) -> Result<(), End> {
-    let mut buffer = AlignedBuffer::new(CHUNK_LEN_BYTES);
-    Ok(through(timed::compare(scratch, contents, planned, &mut buffer, stop)?)?)
 }
 
 /// Makes the file that is written to, with all its bytes, open past the page cache.
