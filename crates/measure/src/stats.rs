@@ -6,15 +6,11 @@
 //! Functions return `None` if there are too few samples, and for numbers that are not finite.
 
 mod median;
-mod interval;
+mod figure;
 mod fit;
 mod amdahl;
-mod ratio;
-mod several;
 
 pub use amdahl::Amdahl;
-pub use fit::{BAND_LEN, Banded, Line, LineFit, Point, rate_overall, robust};
-pub use interval::{Estimate, ROUNDS_MIN, Ratios};
+pub use figure::{Figure, Finding, ROUNDS_MIN, level_of_each, rounds_min};
+pub use fit::{Line, LineFit, Point, rate_overall, rates_of_rounds, robust};
 pub use median::median;
-pub use ratio::{Finding, finding, rates_of_rounds};
-pub use several::{level_of_each, rounds_in_turn_min};

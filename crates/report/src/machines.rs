@@ -297,9 +297,7 @@ fn reading_chart(hosts: &[HostFigures]) -> Option<Chart> {
 /// Time against size of one file that is read and hashed, a line in its band for each machine.
 fn size_chart(records: &[&Record]) -> Option<Chart> {
     let line = |record: &Record| -> Option<PathLine> {
-        let figures = hash::of(record)?;
-        let of_levels = figures.level_lines.iter().map(|line| &line.net);
-        figures.lines.iter().filter(|line| line.is_check()).chain(of_levels).next().cloned()
+        hash::of(record)?.lines.into_iter().find(PathLine::is_check)
     };
     let lines = records.iter().zip(names(records));
     let lines: Vec<(String, PathLine)> =
@@ -311,7 +309,10 @@ fn size_chart(records: &[&Record]) -> Option<Chart> {
             "Each dot is one run, and each machine has its fitted line in its band. Both axes are \
              logarithmic, so that small files are seen as well.",
             (Axis::log("size", Quantity::Bytes(0)), Axis::log("time", Quantity::Time(0.0))),
-            lines.iter().flat_map(|(name, line)| line_layers(line, name)).collect(),
+            lines
+                .iter()
+                .flat_map(|(name, of)| line_layers(&of.line, of.points.iter().copied(), name))
+                .collect(),
         )
     })
 }

@@ -14,9 +14,9 @@ mod storage;
 use steadfast::{Level, Timestamp};
 use steadfast_measure::figures::{self, hash::Elapsed, hash::Figure};
 use steadfast_measure::record::{Place, Record, SessionLevel, Workload};
-use steadfast_measure::stats::{BAND_LEN, Banded, LineFit};
+use steadfast_measure::stats::{LineFit, Point as FitPoint};
 
-pub(crate) use hash::{cache_words, line_layers};
+pub(crate) use hash::cache_words;
 
 use crate::document::{Cell, Document, Field, Layer, Mark, Point, Quantity, Section};
 use crate::units::{self, Units};
@@ -99,7 +99,7 @@ fn sections(record: &Record, other: Option<&Record>, units: Units) -> Vec<Sectio
 /// Makes a cell of a figure with its interval, if it has one.
 pub(crate) fn cell(quantity: fn(f64) -> Quantity, figure: impl Into<Option<Figure>>) -> Cell {
     let Some(figure) = figure.into() else { return Cell::Empty };
-    match figure.bounds() {
+    match figure.interval {
         Some(ends) => Cell::Interval(quantity(figure.value), ends),
         None => Cell::Number(quantity(figure.value)),
     }
@@ -115,14 +115,9 @@ fn waited_cell(elapsed: Option<Elapsed>) -> Cell {
     Cell::maybe(elapsed.map(|elapsed| Quantity::Share(elapsed.waited)))
 }
 
-/// Makes a cell of a time with its interval, from a figure in seconds.
-fn time_cell(seconds: impl Into<Option<Figure>>) -> Cell {
-    cell(Quantity::Time, seconds.into().map(|figure| figure.scaled(1e9)))
-}
-
 /// Makes a cell of the cost of each file by a line.
 fn latency_cell(fit: &LineFit) -> Cell {
-    time_cell(Figure { value: fit.line.latency_s, interval: fit.latency_s })
+    cell(Quantity::Time, fit.latency_s.scaled(1e9))
 }
 
 /// Makes a layer with a point for each row that has a figure.
@@ -139,16 +134,36 @@ pub(crate) fn rows_layer<T>(
 
 /// Makes a point of a chart at a figure, with its interval if it has one.
 pub(crate) fn point(x: f64, figure: &Figure) -> Point {
-    Point { x, y: figure.value, interval: figure.bounds() }
+    Point { x, y: figure.value, interval: figure.interval }
 }
 
-/// Returns the band around a fitted line, time against length, as points of a chart.
-fn band_points(band: Option<&[Banded; BAND_LEN]>) -> impl Iterator<Item = Point> {
-    band.into_iter().flatten().map(|at| Point {
-        x: at.amount,
-        y: 1e9 * at.time_s.point,
-        interval: Some((1e9 * at.time_s.low, 1e9 * at.time_s.high)),
-    })
+/// Returns the layers of time by size: the measured points, the fitted line, and its band if it has
+/// one.
+pub(crate) fn line_layers(
+    fit: &LineFit,
+    measured: impl Iterator<Item = FitPoint>,
+    label: &str,
+) -> Vec<Layer> {
+    let measured: Vec<Point> =
+        measured.map(|point| Point::at(point.amount, 1e9 * point.time_s)).collect();
+    let sizes = || measured.iter().map(|point| point.x);
+    let (from, to) = (sizes().fold(f64::INFINITY, f64::min), sizes().fold(0.0, f64::max));
+    let line = lengths_between(from, to).map(|size| Point::at(size, 1e9 * fit.line.time_s(size)));
+    // On logarithmic axes a band cannot reach below nothing. It ends at a tenth of the line, and so
+    // begins where its data begin.
+    let band = fit.band.iter().map(|(size, time_s)| {
+        let point = point(*size, &time_s.scaled(1e9));
+        let interval = point.interval.map(|(low, high)| (low.max(0.1 * point.y), high));
+        Point { interval, ..point }
+    });
+    let positive = |point: &Point| point.y > 0.0;
+    let mut layers = vec![
+        Layer::new(label, Mark::Band, band.filter(positive)),
+        Layer::new(label, Mark::Line, line.filter(positive)),
+        Layer::new(label, Mark::Dots, measured),
+    ];
+    layers.retain(|layer| !layer.points.is_empty());
+    layers
 }
 
 /// Returns the lengths at which a fitted line is drawn, with both ends: it is curved on logarithmic

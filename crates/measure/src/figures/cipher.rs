@@ -206,7 +206,7 @@ fn share_within(all: &[&Series], task: &Series) -> Option<Figure> {
     let within = within(all, task)?;
     let share =
         |(within, task): (&Sample, &Sample)| within.elapsed_ns as f64 / task.elapsed_ns as f64;
-    Figure::of_rounds(within.paired(task).map(share))
+    Figure::of_rounds(&within.paired(task).map(share).collect::<Vec<f64>>())
 }
 
 fn task(series: &Series, all: &[&Series]) -> Option<TaskRate> {

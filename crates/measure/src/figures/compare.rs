@@ -7,7 +7,7 @@
 use super::hash::Figure;
 use super::storage;
 use crate::record::{Factors, Record, Sample, Series, Unit, Workload};
-use crate::stats::{self, Estimate, Finding, Point, median, rates_of_rounds};
+use crate::stats::{self, Finding, Point, median, rates_of_rounds};
 
 /// How far rates by processor time of two sessions of one machine lie apart, as a share. The place
 /// of code and data in memory, which each process has anew, makes as much.
@@ -42,7 +42,7 @@ pub struct Compared {
 impl Compared {
     /// Returns whether the first is faster or slower, as far as its interval tells.
     pub fn finding(&self) -> Finding {
-        stats::finding(self.ratio.interval.as_ref(), APART_MARGIN)
+        self.ratio.finding(APART_MARGIN)
     }
 }
 
@@ -104,14 +104,9 @@ impl Rates {
             );
             let spread = (high / low).max(other_high / other_low);
             let apart = if by_processor_time { 1.0 + BAND } else { spread.max(1.0 + BAND) };
-            Some(Estimate {
-                point: value,
-                // The ratio of all rounds can lie outside.
-                low: (low / other_high / apart).min(value),
-                high: (high / other_low * apart).max(value),
-                level: 1.0,
-                rounds: self.samples.len().min(other.samples.len()),
-            })
+            // The ratio of all rounds can lie outside.
+            let (least, most) = (low / other_high / apart, high / other_low * apart);
+            Some((least.min(value), most.max(value)))
         };
         let interval = (enough(self) && enough(other)).then(interval).flatten();
         Some(Figure { value, interval })

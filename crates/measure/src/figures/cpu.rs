@@ -10,7 +10,7 @@ use super::MARGIN;
 use super::compare;
 use super::hash::{Elapsed, Figure};
 use crate::record::{Record, Sample, Series, Unit, Workload};
-use crate::stats::{Finding, Ratios, finding, level_of_each, median};
+use crate::stats::{Finding, level_of_each, median};
 
 /// The rate of one thread alone, as a share, below which several threads slow each other down.
 pub const CROWDED_SHARE: f64 = 0.9;
@@ -135,10 +135,8 @@ fn levels(all: &[&Series], fits: impl Fn(&Series) -> bool) -> Option<LevelsCompa
         ratios.iter().for_each(|(round, ratio)| rounds.entry(*round).or_default().push(*ratio));
     }
     let ratios: Option<Vec<f64>> = rounds.values().map(|ratios| median(ratios)).collect();
-    let ratios = Ratios::in_turn(&ratios?)?.reporting(median(&kernels)?);
-    let interval = ratios.interval(level_of_each(1));
-    let share = Figure { value: ratios.point(), interval };
-    Some(LevelsCompared { low, high, share, finding: finding(interval.as_ref(), MARGIN) })
+    let share = Figure::at_level(median(&kernels)?, &ratios?, level_of_each(1));
+    Some(LevelsCompared { low, high, share, finding: share.finding(MARGIN) })
 }
 
 fn series_of(record: &Record) -> impl Iterator<Item = &Series> {

@@ -6,22 +6,22 @@
 mod path;
 
 use crate::record::{Factors, Record, Sample, Series, Stage, Workload};
-use crate::stats::{Estimate, median};
+use crate::stats::median;
 
-pub use path::{FolderRate, LevelLine, NULL_ENGINE, Overlap, PathLine};
+pub use crate::stats::Figure;
+pub use path::{FolderRate, NULL_ENGINE, Overlap, PathLine};
 
 /// Figures from the series of `measure hash`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct HashFigures {
     /// Hashing in memory, in the order of the record.
     pub kernels: Vec<KernelRate>,
-    /// Time against size of one file: hashing alone, reading alone, both, and the path alone.
+    /// Time against size of one file: hashing alone, reading alone, both, and the path alone. Then
+    /// reading and both at QoS levels, by falling level.
     pub lines: Vec<PathLine>,
-    /// The same of reading and hashing at QoS levels, by falling level.
-    pub level_lines: Vec<LevelLine>,
     /// Many files in one run.
     pub folders: Vec<FolderRate>,
-    /// How far reading and hashing overlap, by the origin of the bytes.
+    /// How far reading and hashing overlap, by the origin of the bytes, and by falling level.
     pub overlaps: Vec<Overlap>,
     /// QoS levels, by stage, then by rising level.
     pub levels: Vec<LevelRate>,
@@ -29,28 +29,7 @@ pub struct HashFigures {
     pub level_ratios: Vec<LevelRatio>,
 }
 
-/// A figure, with its interval if there were enough rounds.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Figure {
-    /// The figure itself.
-    pub value: f64,
-    /// The interval, and its method.
-    pub interval: Option<Estimate>,
-}
-
 impl Figure {
-    /// Returns the ends of the interval.
-    pub fn bounds(&self) -> Option<(f64, f64)> {
-        self.interval.map(|interval| (interval.low, interval.high))
-    }
-
-    /// Returns the figure in another unit.
-    #[must_use]
-    pub fn scaled(self, factor: f64) -> Figure {
-        let interval = self.interval.map(|interval| interval.scaled(factor));
-        Figure { value: self.value * factor, interval }
-    }
-
     /// Returns the figure that a publication states for a series.
     pub(super) fn stated(series: &Series) -> Option<Figure> {
         series.stated.map(|stated| Figure { value: stated.per_second, interval: None })
@@ -59,21 +38,13 @@ impl Figure {
     /// Returns the rate of a series: as stated, or the median of its samples.
     pub(super) fn rate_of(series: &Series) -> Option<Figure> {
         let rates = series.counting().map(|sample| series.per_second(sample));
-        let measured = || Figure::of_rounds(rates);
-        Figure::stated(series).or_else(measured)
-    }
-
-    /// Makes a figure from what each round gives: their median.
-    pub(super) fn of_rounds(rounds: impl Iterator<Item = f64>) -> Option<Figure> {
-        let rounds: Vec<f64> = rounds.collect();
-        let value = median(&rounds)?;
-        Some(Figure { value, interval: Estimate::of_rounds(value, &rounds) })
+        Figure::stated(series).or_else(|| Figure::of_rounds(&rates.collect::<Vec<f64>>()))
     }
 
     /// Returns the median over rounds of one series' rate ÷ another's.
     pub(super) fn ratio(one: &Series, other: &Series) -> Option<Figure> {
-        let pairs = one.paired(other);
-        Figure::of_rounds(pairs.map(|(sample, of)| one.per_second(sample) / other.per_second(of)))
+        let ratio = |(sample, of)| one.per_second(sample) / other.per_second(of);
+        Figure::of_rounds(&one.paired(other).map(ratio).collect::<Vec<f64>>())
     }
 }
 
@@ -160,24 +131,11 @@ pub fn of(record: &Record) -> Option<HashFigures> {
     Some(HashFigures {
         kernels: kernels(&series),
         lines: path::lines(&series),
-        level_lines: path::level_lines(&series),
         folders: path::folders(&series),
         overlaps: path::overlaps(&series),
         level_ratios: level_ratios(&series),
         levels,
     })
-}
-
-/// Returns a value for each sample that counts, by rounds.
-fn by_round<T>(series: &Series, make: impl Fn(&Sample) -> T) -> Vec<Vec<T>> {
-    let mut rounds: Vec<(u32, Vec<T>)> = Vec::new();
-    for sample in series.counting() {
-        match rounds.last_mut() {
-            Some((round, made)) if *round == sample.round => made.push(make(sample)),
-            _ => rounds.push((sample.round, vec![make(sample)])),
-        }
-    }
-    rounds.into_iter().map(|(_, made)| made).collect()
 }
 
 /// Returns whether a series is of a kernel in memory, at no particular level.
@@ -206,10 +164,13 @@ fn kernels(series: &[&Series]) -> Vec<KernelRate> {
             threads: factors.threads?,
             rate: Figure::rate_of(series)?,
             elapsed: Elapsed::of(series),
-            bytes_per_cycle: Figure::of_rounds(series.counting().filter_map(|sample| {
-                let cycles = series.time_ns(sample) * sample.beside?.clock_khz? as f64 / 1e6;
-                Some(sample.amount as f64 / cycles)
-            })),
+            bytes_per_cycle: {
+                let bytes = series.counting().filter_map(|sample| {
+                    let cycles = series.time_ns(sample) * sample.beside?.clock_khz? as f64 / 1e6;
+                    Some(sample.amount as f64 / cycles)
+                });
+                Figure::of_rounds(&bytes.collect::<Vec<f64>>())
+            },
             gain: compared.and_then(|software| Figure::ratio(series, software)),
         })
     };

@@ -59,8 +59,9 @@ fn measured(record: &Record) -> Option<HostFigures> {
         hashing(&figures, lowered, &mut host);
         host.read_per_s = from_storage(&figures, Stage::Read).and_then(PathLine::rate);
         host.net_per_s = from_storage(&figures, Stage::ReadHash).and_then(PathLine::rate);
-        let from = from_storage(&figures, Stage::ReadHash).map(|line| line.cache);
-        let overlap = figures.overlaps.iter().find(|overlap| Some(overlap.cache) == from);
+        let from = from_storage(&figures, Stage::ReadHash).map(|line| (line.cache, line.qos));
+        let of_line = |overlap: &&hash::Overlap| Some((overlap.cache, overlap.qos)) == from;
+        let overlap = figures.overlaps.iter().find(of_line);
         host.net_by_read = overlap.map(|overlap| overlap.net_by_read);
     }
     // Reading was measured in the same rounds as the net rate beside it.
@@ -76,19 +77,15 @@ fn hashing(figures: &HashFigures, lowered: bool, host: &mut HostFigures) {
     let folder = |level: Option<&LevelRate>| level.map(|level| level.rate);
     let mut levels = figures.levels.iter().filter(|level| level.stage == Stage::ReadHash);
     let (low, high) = (levels.next(), levels.next_back());
-    let warm = |cache: Option<Cache>| cache == Some(Cache::Warm);
-    let line = |lines: Vec<&PathLine>| {
-        let found = lines.iter().find(|line| warm(line.cache)).or(lines.first());
-        found.and_then(|line| line.rate())
+    let checks = || figures.lines.iter().filter(|line| line.is_check());
+    let at = |qos: Option<u8>| {
+        let lines = || checks().filter(|line| line.qos == qos);
+        let warm = lines().find(|line| line.cache == Some(Cache::Warm));
+        warm.or(lines().next()).and_then(PathLine::rate)
     };
-    let at = |level: Option<u8>| {
-        let lines = figures.level_lines.iter().filter(|line| Some(line.qos) == level);
-        line(lines.map(|line| &line.net).collect())
-    };
-    let qos = || figures.level_lines.iter().map(|line| line.qos);
-    let one = line(figures.lines.iter().filter(|line| line.is_check()).collect());
-    let (stream_high, stream_low) = match (qos().max(), qos().min()) {
-        (high, low) if high == low => (one.or(at(high)), None),
+    let levels = || checks().filter_map(|line| line.qos);
+    let (stream_high, stream_low) = match (levels().max(), levels().min()) {
+        (high, low) if high == low => (at(None).or(at(high)), None),
         (high, low) => (at(high), at(low)),
     };
     if lowered {
@@ -103,7 +100,8 @@ fn hashing(figures: &HashFigures, lowered: bool, host: &mut HostFigures) {
     };
 }
 
-/// Returns the line of a stage whose bytes came from storage, as far as proved.
+/// Returns the line of a stage whose bytes came from storage, as far as proved: that without a
+/// level, or at the highest.
 fn from_storage(figures: &HashFigures, stage: Stage) -> Option<&PathLine> {
     figures.lines.iter().find(|line| {
         let stored = matches!(line.cache, Some(Cache::Cold | Cache::Direct));

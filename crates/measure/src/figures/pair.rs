@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use super::MARGIN;
 use super::hash::Figure;
-use crate::record::{Cache, Order, Record, Sample, Series, Side, Stage, Unit, Workload};
-use crate::stats::{Finding, Ratios, finding, level_of_each, median};
+use crate::record::{Cache, Order, Record, Series, Side, Stage, Unit, Workload};
+use crate::stats::{Finding, level_of_each, median};
 
 /// Figures of a comparison.
 #[derive(Clone, Debug, PartialEq)]
@@ -218,75 +218,56 @@ impl PairWork<'_> {
         }
     }
 
-    /// Returns the median rate of a side, in bytes per second, and its number of samples.
+    /// Returns the median rate of a side, in bytes per second, and its number of rounds.
     fn rate(&self, side: Side) -> Option<(Side, f64, usize)> {
         let parts: Option<Vec<&Series>> =
             self.parts.iter().map(|sides| sides.get(&side).copied()).collect();
-        let rates: Vec<f64> = match parts?.as_slice() {
-            [only] => only.counting().map(|sample| self.bytes_per_s(only, sample)).collect(),
-            several => self.sums(several).iter().map(Sample::per_second).collect(),
+        let parts: Vec<Rounds> = parts?.into_iter().map(|series| self.rounds(series)).collect();
+        let rate = |round: &u32| {
+            let all: Option<Vec<&(f64, f64)>> = parts.iter().map(|of| of.get(round)).collect();
+            let (bytes, times_s): (Vec<f64>, Vec<f64>) = all?.into_iter().copied().unzip();
+            Some(bytes.iter().sum::<f64>() / times_s.iter().sum::<f64>())
         };
+        let rates: Vec<f64> = parts.first()?.keys().filter_map(rate).collect();
         Some((side, median(&rates)?, rates.len()))
     }
 
     /// Compares A with another side, round by round. Leaves out rounds that a series lacks.
     fn compared(&self, other: Side, level: f64) -> Compared {
-        let parts = self.parts.iter().map(|sides| match (sides.get(&Side::A), sides.get(&other)) {
-            (Some(one), Some(other)) => self.ratios(one, other),
-            _ => BTreeMap::new(),
+        let parts = self.parts.iter().filter_map(|sides| {
+            Some((self.rounds(sides.get(&Side::A)?), self.rounds(sides.get(&other)?)))
         });
-        let parts: Vec<BTreeMap<u32, f64>> = parts.collect();
+        let parts: Vec<(Rounds, Rounds)> = parts.collect();
+        let ratio = |round: &u32, (one, other): &(Rounds, Rounds)| {
+            let (one, other) = (one.get(round)?, other.get(round)?);
+            Some((one.0 / one.1) / (other.0 / other.1))
+        };
         let of_round = |round: &u32| -> Option<f64> {
-            let ratios: Option<Vec<f64>> = parts.iter().map(|of| of.get(round).copied()).collect();
+            let ratios: Option<Vec<f64>> = parts.iter().map(|part| ratio(round, part)).collect();
             median(&ratios?)
         };
-        let rounds = parts.first().into_iter().flat_map(BTreeMap::keys);
-        let ratios = Ratios::in_turn(&rounds.filter_map(of_round).collect::<Vec<f64>>());
-        let ratio =
-            ratios.map(|ratios| Figure { value: ratios.point(), interval: ratios.interval(level) });
-        let interval = ratio.as_ref().and_then(|ratio| ratio.interval.as_ref());
-        Compared { finding: finding(interval, MARGIN), ratio }
+        let rounds = parts.first().into_iter().flat_map(|(one, _)| one.keys());
+        let ratios: Vec<f64> = rounds.filter_map(of_round).collect();
+        let ratio = median(&ratios).map(|value| Figure::at_level(value, &ratios, level));
+        let finding = ratio.map_or(Finding::NotEnoughData, |ratio| ratio.finding(MARGIN));
+        Compared { finding, ratio }
     }
 
-    /// Returns the time of a sample in nanoseconds.
-    fn time_ns(&self, sample: &Sample) -> u64 {
-        let cpu_ns = sample.cpu_ns.filter(|_| self.stage == Stage::Hash);
-        cpu_ns.unwrap_or(sample.elapsed_ns).max(1)
-    }
-
-    fn bytes_per_s(&self, series: &Series, sample: &Sample) -> f64 {
-        let bytes = match series.unit {
-            Unit::Operations => sample.amount * len_of(series),
-            _ => sample.amount,
-        };
-        bytes as f64 * 1e9 / self.time_ns(sample) as f64
-    }
-
-    /// Returns the ratios of two series by their rounds. If a round has several samples, the median
-    /// of their rates counts.
-    fn ratios(&self, one: &Series, other: &Series) -> BTreeMap<u32, f64> {
-        let of = |series: &Series| -> BTreeMap<u32, f64> {
-            let mut rounds: BTreeMap<u32, Vec<f64>> = BTreeMap::new();
-            for sample in series.counting() {
-                rounds.entry(sample.round).or_default().push(self.bytes_per_s(series, sample));
-            }
-            rounds.into_iter().filter_map(|(round, rates)| Some((round, median(&rates)?))).collect()
-        };
-        let (ours, theirs) = (of(one), of(other));
-        ours.iter().filter_map(|(round, rate)| Some((*round, rate / theirs.get(round)?))).collect()
-    }
-
-    /// Sums several series by rounds that all of them have.
-    fn sums(&self, all: &[&Series]) -> Vec<Sample> {
-        let mut rounds: BTreeMap<u32, Sample> = BTreeMap::new();
-        for sample in all.iter().flat_map(|series| series.counting()) {
-            let sum = rounds.entry(sample.round).or_default();
-            sum.round = sample.round;
-            sum.amount += sample.amount;
-            sum.elapsed_ns += self.time_ns(sample);
+    /// Returns the bytes and the seconds of a series by rounds: the processor time where hashing is
+    /// compared, otherwise the elapsed time.
+    fn rounds(&self, series: &Series) -> Rounds {
+        let bytes_each = if series.unit == Unit::Operations { len_of(series) } else { 1 };
+        let mut rounds = Rounds::new();
+        for sample in series.counting() {
+            let cpu_ns = sample.cpu_ns.filter(|_| self.stage == Stage::Hash);
+            let time_ns = cpu_ns.unwrap_or(sample.elapsed_ns).max(1);
+            let (bytes, time_s) = rounds.entry(sample.round).or_default();
+            *bytes += (sample.amount * bytes_each) as f64;
+            *time_s += time_ns as f64 / 1e9;
         }
-        let has =
-            |round: u32| move |series: &&Series| series.counting().any(|one| one.round == round);
-        rounds.into_values().filter(|sum| all.iter().all(has(sum.round))).collect()
+        rounds
     }
 }
+
+/// Bytes and seconds by rounds.
+type Rounds = BTreeMap<u32, (f64, f64)>;

@@ -3,7 +3,6 @@
 use super::hash::Figure;
 use crate::latencies::{joined, quantile_ns};
 use crate::record::{Cache, Order, Record, Sample, Series, Stage, Workload};
-use crate::stats::{Estimate, median};
 
 /// Figures of all combinations of order, size and depth.
 #[derive(Clone, Debug, PartialEq)]
@@ -29,10 +28,8 @@ pub struct QueueCell {
     pub place: Option<usize>,
     /// The folder, if there are several.
     pub folder: Option<String>,
-    /// Median over the rounds of reads per second.
-    pub reads_per_s: f64,
-    /// Its interval over whole rounds; absent if there are too few.
-    pub interval: Option<Estimate>,
+    /// Reads per second.
+    pub reads_per_s: Figure,
     /// The rate as a multiple of that of the least depth, round by round; absent for that depth
     /// itself.
     pub gain: Option<Figure>,
@@ -54,9 +51,14 @@ impl QueueCell {
         (self.place, self.stage as u8, self.order == Order::Random, self.block_len_bytes)
     }
 
+    /// Returns bytes per second with their interval.
+    pub fn rate(&self) -> Figure {
+        self.reads_per_s.scaled(self.block_len_bytes as f64)
+    }
+
     /// Returns bytes per second.
     pub fn bytes_per_s(&self) -> f64 {
-        self.reads_per_s * self.block_len_bytes as f64
+        self.rate().value
     }
 }
 
@@ -86,8 +88,6 @@ pub fn of(record: &Record) -> Option<QueueFigures> {
 
 fn cell(series: &Series) -> Option<QueueCell> {
     let samples: Vec<&Sample> = series.counting().collect();
-    let rates: Vec<f64> = samples.iter().map(|sample| sample.per_second()).collect();
-    let reads_per_s = median(&rates)?;
     let latencies = joined(samples.iter().filter_map(|sample| sample.latencies.as_ref()));
     Some(QueueCell {
         stage: series.factors.stage?,
@@ -97,8 +97,7 @@ fn cell(series: &Series) -> Option<QueueCell> {
         cache: series.factors.cache.unwrap_or(Cache::Unknown),
         place: series.place,
         folder: None,
-        reads_per_s,
-        interval: Estimate::of_rounds(reads_per_s, &rates),
+        reads_per_s: Figure::rate_of(series)?,
         gain: None,
         reads: samples.iter().map(|sample| sample.amount).sum(),
         p50_ns: quantile_ns(&latencies, 0.5),

@@ -5,7 +5,7 @@
 
 use super::hash::Figure;
 use crate::record::{Cache, Record, Sample, Series, Stage, Unit, Workload};
-use crate::stats::{self, Estimate, LineFit, Point};
+use crate::stats::{self, LineFit, Point};
 
 /// Shorter files are left out, because their time hardly depends on their bytes.
 pub const ANALYSED_LEN_BYTES_MIN: u64 = 10_000;
@@ -44,9 +44,7 @@ pub struct SeriesFigures {
     /// Time against length, with intervals over whole sets; absent if all files have one length.
     pub line: Option<LineFit>,
     /// Bytes of all files ÷ time of all files.
-    pub rate_overall_per_s: f64,
-    /// The interval of that.
-    pub rate_overall_interval: Option<Estimate>,
+    pub rate_overall_per_s: Figure,
     /// Rates that cannot be those of the storage.
     pub impossible: Vec<Impossible>,
     /// How many processors other programs had meanwhile, if the system tells.
@@ -61,14 +59,8 @@ impl SeriesFigures {
     /// Returns the rate: that of the line, or of all bytes ÷ all time if there is none.
     pub fn rate(&self) -> Option<Figure> {
         match &self.line {
-            Some(line) => {
-                let value = line.line.rate_per_s()?;
-                Some(Figure { value, interval: line.rate_per_s })
-            }
-            None => {
-                let (value, interval) = (self.rate_overall_per_s, self.rate_overall_interval);
-                Some(Figure { value, interval })
-            }
+            Some(line) => line.rate_per_s,
+            None => Some(self.rate_overall_per_s),
         }
     }
 }
@@ -120,19 +112,18 @@ pub fn of(record: &Record, workload: Workload) -> Option<StorageFigures> {
 fn of_series(record: &Record, series: &Series) -> Option<SeriesFigures> {
     let is_cache_prone = is_cache_prone(series)?;
     let samples = analysed(series);
-    let too_small = counted(&series.samples).count() - samples.len();
-    let points: Vec<Point> = samples.iter().map(|sample| point(sample)).collect();
-    let rounds = rounds(&samples);
-    let rate_overall_per_s = stats::rate_overall(&points)?;
+    let rounds = samples.chunk_by(|one, other| one.round == other.round);
+    let point = |sample: &&Sample| Point::of(sample.amount, sample.elapsed_ns);
+    let rounds: Vec<Vec<Point>> = rounds.map(|round| round.iter().map(point).collect()).collect();
     let overall: Option<Vec<f64>> = rounds.iter().map(|one| stats::rate_overall(one)).collect();
-    let starts_s: Vec<f64> = samples.iter().map(|sample| sample.start_ns as f64 / 1e9).collect();
     let mut bytes = 0;
-    let timed = samples.iter().zip(&points).zip(&starts_s).map(|((sample, &point), &start_s)| {
+    let timed = samples.iter().map(|sample| {
         let bytes_before = bytes;
         bytes += sample.amount;
+        let (point, start_s) = (point(sample), sample.start_ns as f64 / 1e9);
         TimedFile { round: sample.round, point, start_s, bytes_before }
     });
-    let timed: Vec<TimedFile> = timed.collect();
+    let points: Vec<TimedFile> = timed.collect();
     Some(SeriesFigures {
         label: series.label.clone(),
         stage: series.factors.stage?,
@@ -140,15 +131,14 @@ fn of_series(record: &Record, series: &Series) -> Option<SeriesFigures> {
         place: series.place,
         files: samples.len(),
         bytes,
-        too_small,
+        too_small: counted(series).count() - samples.len(),
         is_cache_prone,
         line: LineFit::of_rounds(&rounds),
-        rate_overall_per_s,
-        rate_overall_interval: Estimate::of_rounds(rate_overall_per_s, &overall?),
+        rate_overall_per_s: Figure::from_rounds(stats::rate_overall(&rounds.concat())?, &overall?),
         impossible: impossible(record, series, &samples),
         others: share_of_time(&samples, |sample| sample.beside?.others_ns),
         queued: share_of_time(&samples, |sample| sample.queued_ns),
-        points: timed,
+        points,
     })
 }
 
@@ -162,7 +152,7 @@ fn share_of_time(samples: &[&Sample], of: impl Fn(&Sample) -> Option<u64>) -> Op
 /// Returns whether all files are so short that they may have been served from memory. `None` if
 /// there are none.
 fn is_cache_prone(series: &Series) -> Option<bool> {
-    let longest = counted(&series.samples).map(|sample| sample.amount).max()?;
+    let longest = counted(series).map(|sample| sample.amount).max()?;
     Some(longest <= SMALL_ZONE_LEN_BYTES_MAX)
 }
 
@@ -173,21 +163,12 @@ pub(super) fn analysed(series: &Series) -> Vec<&Sample> {
         Some(false) => ANALYSED_LEN_BYTES_MIN,
         _ => 1,
     };
-    counted(&series.samples).filter(|sample| sample.amount >= least).collect()
+    counted(series).filter(|sample| sample.amount >= least).collect()
 }
 
 /// Samples other than warm-ups.
-fn counted(samples: &[Sample]) -> impl Iterator<Item = &Sample> {
-    samples.iter().filter(|sample| !sample.warm_up && sample.amount > 0)
-}
-
-fn point(sample: &Sample) -> Point {
-    Point::of(sample.amount, sample.elapsed_ns)
-}
-
-fn rounds(samples: &[&Sample]) -> Vec<Vec<Point>> {
-    let round = |samples: &[&Sample]| samples.iter().map(|sample| point(sample)).collect();
-    samples.chunk_by(|a, b| a.round == b.round).map(round).collect()
+fn counted(series: &Series) -> impl Iterator<Item = &Sample> {
+    series.counting().filter(|sample| sample.amount > 0)
 }
 
 /// Finds rates that are not those of the storage. Reads that were meant to be warm are all
@@ -213,7 +194,7 @@ fn impossible(record: &Record, series: &Series, samples: &[&Sample]) -> Vec<Impo
 
 fn found(why: Why, samples: &[&Sample], is: impl Fn(&Sample, f64) -> bool) -> Option<Impossible> {
     let rates = samples.iter().filter_map(|sample| {
-        let rate = point(sample).rate_per_s();
+        let rate = sample.per_second();
         is(sample, rate).then_some(rate)
     });
     let rates: Vec<f64> = rates.collect();

@@ -3,15 +3,11 @@
 //! With a tenth of the times stalled, the line finds the rate within half a percent, where least
 //! squares are off by a sixth. Each round gives a line of its own, from which the intervals are.
 
-use super::interval::Estimate;
-use super::median::median_within;
-use crate::random::Random;
+use super::figure::Figure;
+use super::median::{median, median_within};
 
-/// Up to this many points the slopes of all pairs are used; above, a sample of as many pairs.
-const POINTS_PAIRED_MAX: usize = 2000;
-
-/// Seed for drawing the pairs. It is constant, so a fit is reproducible.
-const PAIRS_SEED: u64 = 0x7468_6569_6c73_656e;
+/// The most pairs of points whose slopes are used: all pairs of 2,000 points.
+const PAIRS_MAX: usize = 2_000_000;
 
 /// From this many robust standard deviations on, a point has no weight: the usual tuning of the
 /// bisquare, which loses a twentieth of the precision if nothing stalls.
@@ -26,7 +22,7 @@ const REWEIGHTINGS_MAX: usize = 30;
 const STILL: f64 = 1e-11;
 
 /// Factor from the median absolute deviation to the standard deviation: 1 ÷ Φ⁻¹(¾).
-pub(super) const DEVIATION_SCALE: f64 = 1.4826;
+const DEVIATION_SCALE: f64 = 1.4826;
 
 /// Estimates of the rate farther apart than this share make a fit doubtful.
 const DISAGREEMENT_MAX: f64 = 0.02;
@@ -100,17 +96,17 @@ impl Line {
 /// The least time that a line predicts, in seconds. Avoids divisions by 0.
 const TIME_S_MIN: f64 = 1e-12;
 
-/// The line of all points with its intervals, which are absent if there are too few rounds.
-#[derive(Clone, Copy, Debug, PartialEq)]
+/// The line of all points, with intervals if there are enough rounds.
+#[derive(Clone, Debug, PartialEq)]
 pub struct LineFit {
     /// The line, by [`robust`].
     pub line: Line,
-    /// Its rate, in the amount's unit per second.
-    pub rate_per_s: Option<Estimate>,
+    /// Its rate, in the amount's unit per second; `None` if the slope is not positive.
+    pub rate_per_s: Option<Figure>,
     /// Its latency, in seconds.
-    pub latency_s: Option<Estimate>,
-    /// The confidence band of the line, by rising amount.
-    pub band: Option<[Banded; BAND_LEN]>,
+    pub latency_s: Figure,
+    /// The time of rising amounts by the line, in seconds, with intervals; empty without them.
+    pub band: Vec<(f64, Figure)>,
     /// All amounts ÷ all times, including latency and stalls, as a user experiences it.
     pub rate_overall_per_s: f64,
     /// Whether the rate needs a warning: there is none, the slope from which the fit starts gives
@@ -120,16 +116,7 @@ pub struct LineFit {
 }
 
 /// How many amounts a band has.
-pub const BAND_LEN: usize = 7;
-
-/// The time of one amount by a line, with its interval.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Banded {
-    /// The amount.
-    pub amount: f64,
-    /// Its time in seconds.
-    pub time_s: Estimate,
-}
+const BAND_LEN: usize = 7;
 
 impl LineFit {
     /// Fits a line to the points of all rounds, and one to each round for the intervals.
@@ -143,28 +130,45 @@ impl LineFit {
         let of_round =
             |round: &Vec<Point>| robust_from(round, line).filter(|of| of.rate_per_s().is_some());
         let lines: Vec<Line> = rounds.iter().filter_map(of_round).collect();
-        let estimate = |figure: &dyn Fn(&Line) -> f64| {
-            Estimate::of_rounds(figure(&line), &lines.iter().map(figure).collect::<Vec<f64>>())
+        let figure = |of: &dyn Fn(&Line) -> f64| {
+            Figure::from_rounds(of(&line), &lines.iter().map(of).collect::<Vec<f64>>())
         };
         let amounts = || points.iter().map(|point| point.amount);
         let (least, most) = (amounts().fold(f64::MAX, f64::min), amounts().fold(0.0, f64::max));
-        let mut band = Vec::with_capacity(BAND_LEN);
-        for step in 0..BAND_LEN {
+        let steps = (0..BAND_LEN).map(|step| {
             let amount = least * (most / least).powf(step as f64 / (BAND_LEN - 1) as f64);
-            let time_s = estimate(&|line| line.time_s(amount));
-            band.extend(time_s.map(|time_s| Banded { amount, time_s }));
-        }
+            (amount, figure(&|line| line.time_s(amount)))
+        });
         Some(LineFit {
             line,
-            rate_per_s: line
-                .rate_per_s()
-                .and_then(|_| estimate(&|line| 1.0 / line.time_s_per_unit)),
-            latency_s: estimate(&|line| line.latency_s),
-            band: band.try_into().ok(),
+            rate_per_s: line.rate_per_s().map(|_| figure(&|line| 1.0 / line.time_s_per_unit)),
+            latency_s: figure(&|line| line.latency_s),
+            band: steps.filter(|(_, time_s)| time_s.interval.is_some()).collect(),
             rate_overall_per_s: rate_overall(&points)?,
             is_doubtful: line.is_doubtful(check, least),
         })
     }
+}
+
+/// Returns the rate of a side, and that of each round. `None` if the side has no rate.
+///
+/// If its rounds have several amounts, rates are those of fitted lines: stalled samples have no
+/// weight, and other amounts do not change them. Otherwise they are medians.
+pub fn rates_of_rounds(rounds: &[Vec<Point>]) -> Option<(f64, Vec<Option<f64>>)> {
+    let several = |round: &Vec<Point>| round.iter().any(|point| point.amount != round[0].amount);
+    let all = rounds.concat();
+    let line = rounds.iter().any(several).then(|| robust(&all)).flatten();
+    match line.and_then(|line| Some((line, line.rate_per_s()?))) {
+        Some((line, rate)) => {
+            let of_round = |round: &Vec<Point>| robust_from(round, line)?.rate_per_s();
+            Some((rate, rounds.iter().map(of_round).collect()))
+        }
+        None => Some((median_rate(&all)?, rounds.iter().map(|round| median_rate(round)).collect())),
+    }
+}
+
+fn median_rate(points: &[Point]) -> Option<f64> {
+    median(&points.iter().map(|point| point.rate_per_s()).collect::<Vec<f64>>())
 }
 
 /// Returns all amounts ÷ all times.
@@ -185,7 +189,7 @@ pub fn robust(points: &[Point]) -> Option<Line> {
 }
 
 /// As [`robust`], from a given line: that of all rounds, for one of them.
-pub(super) fn robust_from(points: &[Point], start: Line) -> Option<Line> {
+fn robust_from(points: &[Point], start: Line) -> Option<Line> {
     if !can_be_fitted(points) {
         return None;
     }
@@ -222,29 +226,21 @@ pub(super) fn robust_from(points: &[Point], start: Line) -> Option<Line> {
 
 /// Fits the line whose slope is the median of the slopes of all pairs of points.
 ///
-/// For more than 2,000 points, as many pairs are drawn as 2,000 points have. The draw is constant.
+/// Of many points, each is paired with as many of those that follow it as there is room for.
 ///
 /// Source: P. K. Sen, "Estimates of the regression coefficient based on Kendall's tau", Journal of
 /// the American Statistical Association 63 (1968), number 324.
-pub(super) fn theil_sen(points: &[Point]) -> Option<Line> {
-    let pairs_max = POINTS_PAIRED_MAX * (POINTS_PAIRED_MAX - 1) / 2;
+fn theil_sen(points: &[Point]) -> Option<Line> {
     if !can_be_fitted(points) {
         return None;
     }
     let slope = |a: &Point, b: &Point| {
         (a.amount != b.amount).then(|| (b.time_s - a.time_s) / (b.amount - a.amount))
     };
-    let pairs = points.len() * (points.len() - 1) / 2;
-    let mut slopes = Vec::with_capacity(pairs.min(pairs_max));
-    if pairs <= pairs_max {
-        for (index, a) in points.iter().enumerate() {
-            slopes.extend(points[index + 1..].iter().filter_map(|b| slope(a, b)));
-        }
-    } else {
-        let mut random = Random::new(PAIRS_SEED);
-        let mut draw = || &points[random.below(points.len() as u64) as usize];
-        slopes.extend((0..pairs_max).filter_map(|_| slope(draw(), draw())));
-    }
+    let apart_max = (PAIRS_MAX / points.len()).max(1);
+    let pairs = |at: usize| points[at + 1..].iter().take(apart_max).map(move |b| (&points[at], b));
+    let slopes = (0..points.len()).flat_map(pairs).filter_map(|(a, b)| slope(a, b));
+    let mut slopes: Vec<f64> = slopes.collect();
     let time_s_per_unit = median_within(&mut slopes)?;
     let rest = points.iter().map(|point| point.time_s - time_s_per_unit * point.amount);
     let latency_s = median_within(&mut rest.collect::<Vec<f64>>())?;

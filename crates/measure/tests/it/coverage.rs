@@ -1,7 +1,7 @@
 //! Simulations: how near estimates come to a known truth, and how often intervals hold it.
 
 use steadfast_measure::random::Random;
-use steadfast_measure::stats::{Estimate, LineFit, Ratios, median};
+use steadfast_measure::stats::{Figure, LineFit, median};
 
 use crate::synthetic::{Files, LATENCY_S, percent_of_seeds};
 
@@ -42,13 +42,13 @@ fn medians_of_rates_are_biased_by_small_files() {
 /// figures.
 #[test]
 fn intervals_hold_the_truth() {
-    let holds = |interval: Option<Estimate>, truth: f64| {
-        interval.is_some_and(|interval| interval.low <= truth && truth <= interval.high)
+    let holds = |figure: Figure, truth: f64| {
+        figure.interval.is_some_and(|(low, high)| low <= truth && truth <= high)
     };
     for rounds in [5, 10, 20] {
         let fits = fits(0.1, rounds, 1000);
         let percent = |held: usize| held as f64 / 10.0;
-        let rate = fits.iter().filter(|fit| holds(fit.rate_per_s, 1e9)).count();
+        let rate = fits.iter().filter(|fit| holds(fit.rate_per_s.unwrap(), 1e9)).count();
         let latency = fits.iter().filter(|fit| holds(fit.latency_s, LATENCY_S)).count();
         let held = [percent(rate), percent(latency)];
         eprintln!("{rounds} rounds: {held:?}");
@@ -72,11 +72,11 @@ fn intervals_of_medians_hold_the_truth() {
                 1e9 * (0.02 * random.normal()).exp() / stall
             };
             let rates: Vec<f64> = (0..rounds).map(|_| sample()).collect();
-            let found = Estimate::of_rounds(median(&rates).unwrap(), &rates).unwrap();
+            let (low, high) = Figure::of_rounds(&rates).unwrap().interval.unwrap();
             // The median of all is below that of the nine tenths that do not stall: 4/9 of those
             // are below it.
             let truth = if loaded { 0.4e9 } else { 1e9 * (-0.1397 * 0.02_f64).exp() };
-            found.low <= truth && truth <= found.high
+            low <= truth && truth <= high
         })
     };
     for rounds in [5, 10, 20] {
@@ -97,9 +97,10 @@ fn ratios_hold_the_truth_from_few_rounds() {
                 let mood = noisy(1e9, 0.3);
                 noisy(0.5 * mood, 0.05) / noisy(mood, 0.05)
             });
-            let found =
-                Ratios::in_turn(&sides.collect::<Vec<f64>>()).unwrap().interval(0.95).unwrap();
-            found.low <= 0.5 && 0.5 <= found.high
+            let sides: Vec<f64> = sides.collect();
+            let ratio = Figure::at_level(median(&sides).unwrap(), &sides, 0.95);
+            let (low, high) = ratio.interval.unwrap();
+            low <= 0.5 && 0.5 <= high
         })
     };
     for rounds in [6, 7, 10, 30] {

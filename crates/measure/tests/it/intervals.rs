@@ -1,7 +1,7 @@
 //! Intervals, ratios and findings: against tables, and what is refused.
 
 use steadfast_measure::stats::{
-    Amdahl, Estimate, Finding, LineFit, Point, ROUNDS_MIN, Ratios, finding, median,
+    Amdahl, Figure, Finding, LineFit, Point, ROUNDS_MIN, level_of_each, median,
 };
 
 use crate::synthetic::{Files, assert_near, half_width};
@@ -11,34 +11,33 @@ const FEW: [f64; 12] = [
     127.428,
 ];
 
-fn of_median(rounds: &[f64]) -> Option<Estimate> {
-    Estimate::of_rounds(median(rounds)?, rounds)
+fn of_median(rounds: &[f64]) -> Option<(f64, f64)> {
+    Figure::of_rounds(rounds)?.interval
 }
 
 /// Wanted: the numbers that the tables of the sign test leave, at 5 %.
 #[test]
 fn intervals_lie_between_rounds() {
-    let found = of_median(&FEW).unwrap();
-    assert_eq!((found.level, found.rounds), (0.95, 12));
-    assert_near(found.point, 109.34, 1e-12);
+    let found = Figure::of_rounds(&FEW).unwrap();
+    assert_near(found.value, 109.34, 1e-12);
     // Two of twelve are left out at each end.
-    assert_eq!((found.low, found.high), (69.426, 231.795));
+    assert_eq!(found.interval, Some((69.426, 231.795)));
 }
 
 #[test]
 fn five_rounds_hold_no_more_than_15_of_16_cases() {
-    let five = of_median(&FEW[..5]).unwrap();
-    assert_near(five.level, 0.9375, 1e-12);
-    assert_eq!((five.low, five.high), (54.52, 385.893));
-    assert_eq!(of_median(&FEW[..6]).unwrap().level, 0.95);
+    assert_eq!(of_median(&FEW[..5]), Some((54.52, 385.893)));
+    let five = |level| Figure::at_level(97.9, &FEW[..5], level).interval;
+    assert!(five(0.9375).is_some() && five(0.94).is_none());
+    assert_eq!(of_median(&FEW[..6]), Figure::at_level(97.9, &FEW[..6], 0.95).interval);
 }
 
 #[test]
 fn too_little_has_no_interval() {
     assert_eq!(of_median(&FEW[..ROUNDS_MIN - 1]), None);
     assert!(of_median(&FEW[..ROUNDS_MIN]).is_some());
-    assert_eq!(Estimate::of_rounds(1.0, &[]), None);
-    assert_eq!(Estimate::of_rounds(1.0, &[1.0, 1.0, f64::NAN, 1.0, 1.0, 1.0]), None);
+    assert_eq!(Figure::from_rounds(1.0, &[]).interval, None);
+    assert_eq!(Figure::from_rounds(1.0, &[1.0, 1.0, f64::NAN, 1.0, 1.0, 1.0]).interval, None);
 }
 
 #[test]
@@ -53,24 +52,23 @@ fn medians_of_few() {
 
 #[test]
 fn what_never_varies_has_an_interval_of_one_point() {
-    let found = of_median(&[2.5; 7]).unwrap();
-    assert_eq!((found.point, found.low, found.high), (2.5, 2.5, 2.5));
+    assert_eq!(of_median(&[2.5; 7]), Some((2.5, 2.5)));
 }
 
 #[test]
 fn lines_have_intervals() {
     let rounds = Files { stalled: 0.1, ..Files::STEADY }.rounds(10, 16, 5);
     let found = LineFit::of_rounds(&rounds).unwrap();
-    let (rate, latency) = (found.rate_per_s.unwrap(), found.latency_s.unwrap());
-    assert_near(rate.point, found.line.rate_per_s().unwrap(), 1e-9);
-    assert_near(latency.point, found.line.latency_s, 1e-9);
-    assert!(rate.low < rate.point && rate.point < rate.high && half_width(&rate) < 0.02);
-    assert!(latency.low < latency.point && latency.point < latency.high);
-    let band = found.band.unwrap();
-    assert!(band.iter().all(|at| at.time_s.low < at.time_s.high));
+    let (rate, latency) = (found.rate_per_s.unwrap(), found.latency_s);
+    assert_near(rate.value, found.line.rate_per_s().unwrap(), 1e-9);
+    assert_near(latency.value, found.line.latency_s, 1e-9);
+    let is_inside = |of: &Figure| of.interval.is_some_and(|at| at.0 < of.value && of.value < at.1);
+    assert!(is_inside(&rate) && half_width(&rate) < 0.02 && is_inside(&latency));
+    assert!(found.band.len() > 5 && found.band.iter().all(|(_, time_s)| is_inside(time_s)));
     // Four rounds: a line, and no intervals.
     let few = LineFit::of_rounds(&rounds[..4]).unwrap();
-    assert_eq!((few.rate_per_s, few.latency_s, few.band), (None, None, None));
+    assert_eq!((few.rate_per_s.unwrap().interval, few.latency_s.interval), (None, None));
+    assert!(few.band.is_empty());
     assert_eq!(LineFit::of_rounds(&[vec![Point { amount: 1.0, time_s: 1.0 }; 3]]), None);
 }
 
@@ -81,14 +79,16 @@ fn ratios_outlive_what_both_sides_share() {
     let small = [0.51, 0.5, 0.49, 0.505, 0.495, 0.5, 0.502];
     let rounds: Vec<f64> =
         moods.iter().zip(small).map(|(mood, small)| mood * small / mood).collect();
-    let in_turn = |rounds: &[f64]| Ratios::in_turn(rounds)?.interval(0.95);
+    let in_turn = |rounds: &[f64]| {
+        let ratio = Figure::at_level(median(rounds)?, rounds, level_of_each(1));
+        ratio.interval.is_some().then_some(ratio)
+    };
     let found = in_turn(&rounds).unwrap();
-    assert_eq!(found.rounds, 7);
-    assert_near(found.point, 0.5, 1e-12);
+    assert_near(found.value, 0.5, 1e-12);
     assert!(half_width(&found) < 0.03, "{found:?}");
-    assert_eq!(finding(Some(&found), 0.02), Finding::Slower);
+    assert_eq!(found.finding(0.02), Finding::Slower);
     assert_eq!(in_turn(&rounds[..5]), None);
-    for ratio in [0.0, -1.0, f64::NAN, f64::INFINITY] {
+    for ratio in [f64::NAN, f64::INFINITY] {
         let mut broken = rounds.clone();
         broken[2] = ratio;
         assert_eq!(in_turn(&broken), None, "{ratio}");
@@ -98,9 +98,7 @@ fn ratios_outlive_what_both_sides_share() {
 #[test]
 fn findings_follow_the_interval() {
     let between = |low: f64, high: f64| {
-        let known = of_median(&FEW).unwrap();
-        let ratio = Estimate { point: (low + high) / 2.0, low, high, ..known };
-        finding(Some(&ratio), 0.02)
+        Figure { value: (low + high) / 2.0, interval: Some((low, high)) }.finding(0.02)
     };
     assert_eq!(between(0.7, 0.9), Finding::Slower);
     assert_eq!(between(0.95, 0.999), Finding::Slower);
@@ -109,7 +107,8 @@ fn findings_follow_the_interval() {
     assert_eq!(between(0.985, 0.995), Finding::NoDifference);
     assert_eq!(between(0.97, 1.01), Finding::NotEnoughData);
     assert_eq!(between(1.0, 1.3), Finding::NotEnoughData);
-    assert_eq!(finding(None, 0.02), Finding::NotEnoughData);
+    let alone = Figure { value: 0.5, interval: None };
+    assert_eq!(alone.finding(0.02), Finding::NotEnoughData);
 }
 
 #[test]

@@ -61,7 +61,7 @@ fn every_combination_has_its_reads_and_their_latencies() {
     let figures = figures::queue::of(&record).expect("there are such series");
     assert_eq!(figures.cells.len(), 8);
     let deep = figures.cells.iter().find(|cell| cell.depth == 4).unwrap();
-    assert!(deep.reads_per_s > 0.0 && deep.interval.is_some());
+    assert!(deep.reads_per_s.value > 0.0 && deep.reads_per_s.interval.is_some());
     for cell in &figures.cells {
         assert_eq!(cell.gain.is_some(), cell.depth == 4, "of the least depth, by the others");
     }
@@ -151,7 +151,7 @@ fn the_four_rows_are_read_written_and_mixed() {
     let figures = figures::queue::of(&record).unwrap();
     for row in FOUR_ROWS {
         let of_row = figures.cells.iter().filter(|cell| {
-            (cell.order, cell.block_len_bytes, cell.depth) == row && cell.reads_per_s > 0.0
+            (cell.order, cell.block_len_bytes, cell.depth) == row && cell.reads_per_s.value > 0.0
         });
         assert_eq!(of_row.count(), 3, "{row:?}");
     }

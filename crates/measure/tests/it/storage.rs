@@ -164,7 +164,7 @@ fn a_single_file_is_one_sample_a_set() {
     assert!(written.samples.iter().all(|sample| sample.amount == 3_000_001));
     let figures = storage::of(&record, record::Workload::Write).unwrap();
     assert!(figures.series[0].line.is_none(), "one length has no line");
-    assert!(figures.series[0].rate_overall_per_s > 0.0);
+    assert!(figures.series[0].rate_overall_per_s.value > 0.0);
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! Series made up from known truths: files of a size, a rate, a latency, noise and stalls.
 
 use steadfast_measure::random::Random;
-use steadfast_measure::stats::{Estimate, Point};
+use steadfast_measure::stats::{Figure, Point};
 
 /// What made-up files are like.
 #[derive(Clone, Copy)]
@@ -46,6 +46,7 @@ pub(crate) fn assert_near(got: f64, wanted: f64, parts: f64) {
 }
 
 /// Returns half of an interval's width as a share of the figure.
-pub(crate) fn half_width(estimate: &Estimate) -> f64 {
-    (estimate.high - estimate.low) / 2.0 / estimate.point.abs()
+pub(crate) fn half_width(figure: &Figure) -> f64 {
+    let (low, high) = figure.interval.expect("there are enough rounds");
+    (high - low) / 2.0 / figure.value.abs()
 }

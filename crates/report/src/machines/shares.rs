@@ -67,18 +67,12 @@ fn measured(record: &Record) -> Vec<MeasuredShare> {
 
 /// Reading and hashing as a share of reading, from each state of the page cache and at each level.
 fn of_hash(figures: &hash::HashFigures) -> Vec<MeasuredShare> {
-    let both = |place: String, share: Figure| {
-        (format!("Reading and hashing, {place}"), "reading".to_owned(), share)
+    let share = |of: &hash::Overlap| {
+        let level = of.qos.map_or(String::new(), |qos| format!(", at {}", level_name(qos)));
+        let what = format!("Reading and hashing, {}{level}", cache_words(of.cache));
+        (what, "reading".to_owned(), of.net_by_read)
     };
-    let overlaps = figures
-        .overlaps
-        .iter()
-        .map(|overlap| both(cache_words(overlap.cache).to_owned(), overlap.net_by_read));
-    let levels = figures.level_lines.iter().filter_map(|line| {
-        let share = line.net_by_read?;
-        Some(both(format!("at {}", level_name(line.qos)), share))
-    });
-    overlaps.chain(levels).collect()
+    figures.overlaps.iter().map(share).collect()
 }
 
 /// Each step in folder A as a share of the same in B.

@@ -3,16 +3,12 @@
 //! In: figures. Out: a [`Section`]: the main results in sentences, then tables and charts.
 
 mod charts;
-mod layers;
-mod levels;
 mod tables;
 
 use steadfast_measure::figures::hash::{
     Figure, HashFigures, KernelRate, NULL_ENGINE, Overlap, PathLine,
 };
 use steadfast_measure::record::{Cache, Stage};
-
-pub(crate) use layers::line_layers;
 
 use super::{INTERVALS, by_processor_words, cell, level_name};
 use crate::document::{Headline, Quantity, Section};
@@ -21,11 +17,11 @@ use crate::units::{self, Units};
 /// Makes the section.
 pub(super) fn section(figures: &HashFigures, units: Units) -> Section {
     let mut sentences = Vec::new();
-    sentences.extend(levels::sentences(figures, units));
+    sentences.extend(level_sentences(figures, units));
     sentences.extend(fastest_sentence(&figures.kernels, units));
     sentences.extend(gain_sentence(&figures.kernels));
     sentences.extend(algorithms_sentence(&figures.kernels, units));
-    sentences.extend(figures.overlaps.iter().map(|of| overlap_sentence(of, units)));
+    sentences.extend(figures.overlaps.iter().filter_map(|of| overlap_sentence(of, units)));
     sentences.extend(figures.level_ratios.iter().map(|levels| {
         let [high, low] = [levels.levels.0, levels.levels.1].map(level_name);
         let what = stage_words(levels.stage);
@@ -51,12 +47,46 @@ pub(super) fn section(figures: &HashFigures, units: Units) -> Section {
 
 /// The rate of one file at the highest level, or that of SHA-256.
 fn headline(figures: &HashFigures) -> Option<Headline> {
-    let line = figures.level_lines.first().and_then(|line| line.net.rate());
+    let line = of_levels(figures).next().and_then(PathLine::rate);
     let (rate, what) = match (line, fastest(&figures.kernels, Some(1))) {
         (Some(rate), _) => (rate, "Reading and hashing one file"),
         (None, kernel) => (kernel?.rate, "SHA-256 in memory, one thread"),
     };
     Some(Headline::new(cell(Quantity::Rate, rate), what))
+}
+
+/// Returns the lines of reading and hashing at levels, the highest level first.
+fn of_levels(figures: &HashFigures) -> impl Iterator<Item = &PathLine> {
+    figures.lines.iter().filter(|line| line.is_check() && line.qos.is_some())
+}
+
+/// Groups the lines of levels by where the bytes came from.
+fn levels_by_cache(figures: &HashFigures) -> Vec<(Option<Cache>, Vec<&PathLine>)> {
+    let mut caches: Vec<(Option<Cache>, Vec<&PathLine>)> = Vec::new();
+    for line in of_levels(figures) {
+        match caches.iter_mut().find(|(cache, _)| *cache == line.cache) {
+            Some((_, lines)) => lines.push(line),
+            None => caches.push((line.cache, vec![line])),
+        }
+    }
+    caches
+}
+
+/// States the rate at each level, and what share of reading it is.
+fn level_sentences(figures: &HashFigures, units: Units) -> Vec<String> {
+    let sentence = |(cache, lines): (Option<Cache>, Vec<&PathLine>)| {
+        let level = |line: &&PathLine| {
+            let rate = cell(Quantity::Rate, line.rate()).shown(units);
+            let of_line = |of: &&Overlap| (of.cache, of.qos) == (line.cache, line.qos);
+            let share = figures.overlaps.iter().find(of_line).map_or(String::new(), |of| {
+                format!(", {} of reading", cell(Quantity::Share, of.net_by_read).shown(units))
+            });
+            format!("at {} {rate}{share}", level_name(line.qos.unwrap_or(0)))
+        };
+        let levels: Vec<String> = lines.iter().map(level).collect();
+        format!("Reading and hashing, {}: {}.", cache_words(cache), levels.join("; "))
+    };
+    levels_by_cache(figures).into_iter().map(sentence).collect()
 }
 
 /// Names the lines that are doubtful, all in one sentence.
@@ -113,14 +143,14 @@ fn fastest_alone<'k>(kernels: &'k [KernelRate], algorithm: &str) -> Option<&'k K
 /// intervals lie apart.
 fn algorithms_sentence(kernels: &[KernelRate], units: Units) -> Option<String> {
     let sha256 = fastest_alone(kernels, "sha256")?;
-    let (low, high) = sha256.rate.bounds()?;
+    let (low, high) = sha256.rate.interval?;
     let mut names: Vec<&str> = kernels.iter().map(|of| of.algorithm.as_str()).collect();
     names.sort_unstable();
     names.dedup();
     let others = names.into_iter().filter(|name| *name != "sha256");
     let others: Vec<_> = others.filter_map(|name| fastest_alone(kernels, name)).collect();
     let than = |how: &str, is: &dyn Fn((f64, f64)) -> bool| {
-        let of = others.iter().filter(|of| of.rate.bounds().is_some_and(is));
+        let of = others.iter().filter(|of| of.rate.interval.is_some_and(is));
         let names: Vec<&str> = of.map(|of| of.algorithm.as_str()).collect();
         (!names.is_empty()).then(|| format!("{how} than {}", names.join(", ")))
     };
@@ -178,35 +208,35 @@ fn gain_sentence(kernels: &[KernelRate]) -> Option<String> {
 
 /// Whether a ratio has an interval that lies on one side of 1.
 fn is_known(ratio: &Figure) -> bool {
-    ratio.bounds().is_some_and(|(low, high)| low > 1.0 || high < 1.0)
+    ratio.interval.is_some_and(|(low, high)| low > 1.0 || high < 1.0)
 }
 
-fn overlap_sentence(overlap: &Overlap, units: Units) -> String {
-    let from = units.bytes(overlap.size_bytes_min);
+fn overlap_sentence(of: &Overlap, units: Units) -> Option<String> {
+    let (overlap, net_by_hash) = (of.overlap?, of.net_by_hash?);
+    let files =
+        format!("Of files from {}, {}", units.bytes(of.size_bytes_min), cache_words(of.cache));
     // If the interval is this wide, the result could be either and says nothing.
-    let told = overlap.overlap.bounds().is_some_and(|(low, high)| high - low <= 0.5);
+    let told = overlap.interval.is_some_and(|(low, high)| high - low <= 0.5);
     if !told {
-        return format!(
-            "Of files from {from}, {}: how far reading and hashing hide each other is not known, \
-             not enough data.",
-            cache_words(overlap.cache)
-        );
+        return Some(format!(
+            "{files}: how far reading and hashing hide each other is not known, not enough data."
+        ));
     }
-    format!(
-        "Of files from {from}, {}: reading and hashing overlap by {}; both together run at {} of \
-         the rate of reading alone and {} of hashing alone: bound by {}.",
-        cache_words(overlap.cache),
-        cell(Quantity::Share, overlap.overlap).shown(Units::Si),
-        cell(Quantity::Share, overlap.net_by_read).shown(Units::Si),
-        cell(Quantity::Share, overlap.net_by_hash).shown(Units::Si),
-        bound_words(overlap)
-    )
+    let share = |figure: Figure| cell(Quantity::Share, figure).shown(Units::Si);
+    Some(format!(
+        "{files}: reading and hashing overlap by {}; both together run at {} of the rate of \
+         reading alone and {} of hashing alone: bound by {}.",
+        share(overlap),
+        share(of.net_by_read),
+        share(net_by_hash),
+        bound_words(of)
+    ))
 }
 
 /// Names the slower of reading and hashing, which limits both together: they reach the greater
 /// share of its rate.
-fn bound_words(overlap: &Overlap) -> &'static str {
-    match (overlap.net_by_read.bounds(), overlap.net_by_hash.bounds()) {
+fn bound_words(of: &Overlap) -> &'static str {
+    match (of.net_by_read.interval, of.net_by_hash.and_then(|share| share.interval)) {
         (Some((_, read_high)), Some((hash_low, _))) if hash_low > read_high => "hashing",
         (Some((read_low, _)), Some((_, hash_high))) if read_low > hash_high => "reading",
         _ => "reading or hashing",
@@ -241,10 +271,16 @@ fn engine_words(stage: Stage, engine: &str) -> Option<&'static str> {
 }
 
 fn line_words(line: &PathLine) -> String {
-    match (line.stage, engine_words(line.stage, &line.engine)) {
+    let what = match (line.stage, engine_words(line.stage, &line.engine)) {
         (Stage::Hash, _) => "hashing alone, in memory".to_owned(),
         (_, Some(words)) => words.to_owned(),
         (Stage::Read, _) => format!("reading alone, {}", cache_words(line.cache)),
         _ => format!("reading and hashing, {}", cache_words(line.cache)),
-    }
+    };
+    format!("{what}{}", at_level(line.qos))
+}
+
+/// Names a level, if there is one, behind what was measured at it.
+fn at_level(qos: Option<u8>) -> String {
+    qos.map_or(String::new(), |qos| format!(", at {}", level_name(qos)))
 }

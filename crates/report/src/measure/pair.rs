@@ -3,7 +3,7 @@
 use steadfast_measure::figures::MARGIN;
 use steadfast_measure::figures::pair::{Compared, PairFigures, PairRow};
 use steadfast_measure::record::{Place, Side, Stage};
-use steadfast_measure::stats::{Finding, rounds_in_turn_min};
+use steadfast_measure::stats::{Finding, rounds_min};
 
 use super::{cell, rows_layer};
 use crate::document::{
@@ -53,7 +53,7 @@ fn levels(figures: &PairFigures) -> String {
             (figures.length_level.is_some() && is_length) == (what == "lengths")
         };
         let rounds = figures.rows.iter().filter(of_kind).map(rounds).min().unwrap_or(0);
-        let needed = rounds_in_turn_min(level);
+        let needed = rounds_min(level);
         let each = format!(" Each of the {what} is at a level of {}", units::share(level));
         text.push_str(&each);
         text.push_str(&match rounds < needed {

@@ -1,6 +1,5 @@
 //! Reads by depth: a section of a record's document.
 
-use steadfast_measure::figures::hash::Figure;
 use steadfast_measure::figures::queue::{QueueCell, QueueFigures};
 use steadfast_measure::record::{Cache, Order, Stage};
 use steadfast_measure::workload::queue::FOUR_ROWS;
@@ -16,8 +15,8 @@ pub(super) fn section(figures: &QueueFigures, units: Units) -> Section {
     let fields: &[Field<'_, QueueCell>] = &[
         ("Order and size", &|of| Cell::text(units::capital(&name(of)))),
         (">Depth", &|of| Cell::count(of.depth)),
-        (">Rate", &|of| cell(Quantity::Rate, rate(of))),
-        (">Per second", &|of| Cell::Number(Quantity::PerSecond(of.reads_per_s))),
+        (">Rate", &|of| cell(Quantity::Rate, of.rate())),
+        (">Per second", &|of| Cell::Number(Quantity::PerSecond(of.reads_per_s.value))),
         (">p50", &|of| time(of.p50_ns)),
         (">p99", &|of| time(of.p99_ns)),
         (">p99.9", &|of| time(of.p999_ns)),
@@ -42,7 +41,7 @@ pub(super) fn section(figures: &QueueFigures, units: Units) -> Section {
         title: "Queue".to_owned(),
         headline: best(&figures.cells).map(|best| {
             let what = format!("{} at depth {}", units::capital(&name(best)), best.depth);
-            Headline::new(cell(Quantity::Rate, rate(best)), what)
+            Headline::new(cell(Quantity::Rate, best.rate()), what)
         }),
         sentences: answer(&figures.cells, units).into_iter().collect(),
         tables: figures
@@ -78,9 +77,10 @@ fn four_rows(cells: &[QueueCell]) -> Option<Table> {
     };
     let rows: Vec<usize> = (0..FOUR_ROWS.len()).collect();
     rows.iter().all(|&row| find(row, Stage::Read).is_some()).then_some(())?;
-    let of = |row: &usize, stage: Stage| cell(Quantity::Rate, find(*row, stage).map(rate));
+    let of =
+        |row: &usize, stage: Stage| cell(Quantity::Rate, find(*row, stage).map(QueueCell::rate));
     let per_s = |row: &usize, stage: Stage| {
-        let found = find(*row, stage).map(|cell| Quantity::PerSecond(cell.reads_per_s));
+        let found = find(*row, stage).map(|cell| Quantity::PerSecond(cell.reads_per_s.value));
         Cell::maybe(found)
     };
     const NAMES: [&str; 4] = ["SEQ1M Q8T1", "SEQ1M Q1T1", "RND4K Q32T1", "RND4K Q1T1"];
@@ -99,12 +99,6 @@ fn four_rows(cells: &[QueueCell]) -> Option<Table> {
     Some(Table::of(&id, &title, 1, &rows, fields))
 }
 
-/// The rate in bytes per second.
-fn rate(cell: &QueueCell) -> Figure {
-    let reads = Figure { value: cell.reads_per_s, interval: cell.interval };
-    Figure { value: cell.bytes_per_s(), ..reads.scaled(cell.block_len_bytes as f64) }
-}
-
 /// Returns the combination of the first kind of work that has the highest rate.
 fn best(cells: &[QueueCell]) -> Option<&QueueCell> {
     let of_work = cells.iter().filter(|cell| cell.stage == cells[0].stage);
@@ -116,7 +110,7 @@ fn answer(cells: &[QueueCell], units: Units) -> Option<String> {
     let best = best(cells)?;
     let reads = cells.iter().filter(|cell| cell.stage == cells[0].stage);
     let small = reads.min_by_key(|of| (of.depth, of.block_len_bytes, of.order != Order::Random))?;
-    let rate = |of: &QueueCell| cell(Quantity::Rate, rate(of)).shown(units);
+    let rate = |of: &QueueCell| cell(Quantity::Rate, of.rate()).shown(units);
     let one = small
         .p50_ns
         .map_or(String::new(), |ns| format!(", half of them within {}", units::duration(ns)));
@@ -151,7 +145,7 @@ fn charts(cells: &[QueueCell]) -> Vec<Chart> {
 fn rates(groups: &[&[QueueCell]], block_len: u64) -> Chart {
     let of_size = groups.iter().filter(|group| group[0].block_len_bytes == block_len);
     let layers = of_size.map(|group| {
-        let points = group.iter().map(|cell| point(f64::from(cell.depth), &rate(cell)));
+        let points = group.iter().map(|cell| point(f64::from(cell.depth), &cell.rate()));
         Layer::new(name(&group[0]), Mark::Line, points)
     });
     let size = Units::Iec.bytes(block_len).replace(".00", "");

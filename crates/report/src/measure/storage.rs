@@ -43,7 +43,7 @@ fn sentences(series: &SeriesFigures, units: Units) -> Vec<String> {
     let label = &units::capital(&series.label);
     let files = units::counted(series.files as u64, "file", "files");
     let bytes = units.bytes(series.bytes);
-    let overall = units.per_second(series.rate_overall_per_s);
+    let overall = units.per_second(series.rate_overall_per_s.value);
     let mut sentences = vec![match rate(series) {
         Some(rate) => {
             format!(
@@ -105,10 +105,7 @@ fn lines(figures: &StorageFigures) -> Table {
         (">Files", &|of| Cell::count(of.files as u64)),
         (">Rate", &|of| cell(Quantity::Rate, rate(of))),
         (">Cost per file", &|of| of.line.as_ref().map_or(Cell::Empty, latency_cell)),
-        (">All bytes ÷ all time", &|of| {
-            let (value, interval) = (of.rate_overall_per_s, of.rate_overall_interval);
-            cell(Quantity::Rate, Figure { value, interval })
-        }),
+        (">All bytes ÷ all time", &|of| cell(Quantity::Rate, of.rate_overall_per_s)),
         (">Left out", &|of| Cell::count(of.too_small as u64)),
     ];
     Table::of("storage-rates", "Time against length of files", 1, &figures.series, fields)

@@ -1,9 +1,11 @@
 //! The path of a check and its parts: time by size, folders, and the overlap of reading and
 //! hashing.
 
-use super::{Figure, by_round};
-use crate::record::{Cache, Factors, Series, Stage};
-use crate::stats::{LineFit, Point, rates_of_rounds};
+use std::cmp::Reverse;
+
+use super::Figure;
+use crate::record::{Cache, Factors, Sample, Series, Stage};
+use crate::stats::{LineFit, Point};
 
 /// Shorter files take as long as the start and end of their run; overlap is visible in longer ones.
 const OVERLAP_LEN_BYTES_MIN: u64 = 16_000_000;
@@ -20,25 +22,14 @@ pub struct PathLine {
     pub engine: String,
     /// The origin of the bytes, as far as proved.
     pub cache: Option<Cache>,
+    /// Number of the QoS level, if levels were compared.
+    pub qos: Option<u8>,
     /// The line: its rate, and the cost of each file, including the start and end of a run.
     pub line: LineFit,
     /// Shortest and longest file, in bytes.
     pub sizes_bytes: (u64, u64),
     /// The measured bytes and seconds, in the order of measurement.
     pub points: Vec<Point>,
-}
-
-/// Time by size of one file at a QoS level.
-#[derive(Clone, Debug, PartialEq)]
-pub struct LevelLine {
-    /// Number of the level.
-    pub qos: u8,
-    /// Reading and hashing.
-    pub net: PathLine,
-    /// Rate of reading alone at the same level.
-    pub read: Option<Figure>,
-    /// Rate of reading and hashing ÷ rate of reading alone, both by their lines.
-    pub net_by_read: Option<Figure>,
 }
 
 impl PathLine {
@@ -54,8 +45,7 @@ impl PathLine {
 
     /// Returns the rate of the line with its interval; `None` if it has no rate.
     pub fn rate(&self) -> Option<Figure> {
-        let value = self.line.line.rate_per_s()?;
-        Some(Figure { value, interval: self.line.rate_per_s })
+        self.line.rate_per_s
     }
 }
 
@@ -83,81 +73,53 @@ pub struct FolderRate {
 pub struct Overlap {
     /// The origin of the bytes.
     pub cache: Option<Cache>,
+    /// Number of the QoS level, if levels were compared.
+    pub qos: Option<u8>,
     /// Length of the shortest file that is included, in bytes.
     pub size_bytes_min: u64,
     /// Share of the shorter of the two times that is hidden by the longer one: 0 if both together
     /// take as long as one after the other, 1 if they take no longer than the longer one. Above 1
-    /// if both together are even faster, below 0 if they disturb each other.
-    pub overlap: Figure,
+    /// if both together are even faster, below 0 if they disturb each other. Absent if hashing alone
+    /// was not measured, as at levels.
+    pub overlap: Option<Figure>,
     /// Rate of reading and hashing ÷ rate of reading alone.
     pub net_by_read: Figure,
-    /// Rate of reading and hashing ÷ rate of hashing alone.
-    pub net_by_hash: Figure,
+    /// Rate of reading and hashing ÷ rate of hashing alone, if that was measured.
+    pub net_by_hash: Option<Figure>,
 }
 
-/// Returns whether a series has runs of one file each, or such messages in memory, at the level of
-/// the session.
-fn is_line(series: &Series) -> bool {
-    series.factors.qos.is_none() && has_sizes(series)
-}
-
-/// Returns whether a series has runs of one file each, or such messages in memory.
-fn has_sizes(series: &Series) -> bool {
-    let Factors { engine, drawn_from, .. } = &series.factors;
-    let single = series.samples.iter().all(|sample| sample.files.is_none());
-    engine.is_some() && drawn_from.is_none() && single
-}
-
-/// Returns the bytes and seconds of a series by rounds.
-fn points(series: &Series) -> Vec<Vec<Point>> {
-    by_round(series, |sample| Point::of(sample.amount, series.time_ns(sample) as u64))
+/// Returns the series of runs of one file each, or of such messages in memory; those of levels last,
+/// by falling level.
+fn of_sizes<'a>(series: &[&'a Series]) -> Vec<&'a Series> {
+    let has_sizes = |series: &&&Series| {
+        let Factors { engine, drawn_from, .. } = &series.factors;
+        let single = series.samples.iter().all(|sample| sample.files.is_none());
+        engine.is_some() && drawn_from.is_none() && single
+    };
+    let mut found: Vec<&Series> = series.iter().filter(has_sizes).copied().collect();
+    found.sort_by_key(|series| series.factors.qos.map(Reverse));
+    found
 }
 
 fn line(series: &Series) -> Option<PathLine> {
-    let rounds = points(series);
-    let line = LineFit::of_rounds(&rounds)?;
+    let point = |sample: &&Sample| Point::of(sample.amount, series.time_ns(sample) as u64);
+    let samples: Vec<&Sample> = series.counting().collect();
+    let rounds = samples.chunk_by(|one, other| one.round == other.round);
+    let rounds: Vec<Vec<Point>> = rounds.map(|round| round.iter().map(point).collect()).collect();
     let sizes = series.samples.iter().map(|sample| sample.amount);
     Some(PathLine {
         stage: series.factors.stage?,
         engine: series.factors.engine.clone()?,
         cache: series.factors.cache,
-        line,
+        qos: series.factors.qos,
+        line: LineFit::of_rounds(&rounds)?,
         sizes_bytes: (sizes.clone().min()?, sizes.max()?),
         points: rounds.concat(),
     })
 }
 
 pub(super) fn lines(series: &[&Series]) -> Vec<PathLine> {
-    series.iter().filter(|series| is_line(series)).filter_map(|series| line(series)).collect()
-}
-
-/// Returns the lines of reading and hashing at levels, by falling level.
-pub(super) fn level_lines(series: &[&Series]) -> Vec<LevelLine> {
-    let at_level = |series: &&&Series| series.factors.qos.is_some() && has_sizes(series);
-    let all: Vec<&Series> = series.iter().filter(at_level).copied().collect();
-    let nets = all.iter().filter(|series| series.factors.stage == Some(Stage::ReadHash));
-    let level_line = |net: &&Series| {
-        let reads =
-            |read: &&&Series| read.factors.qos == net.factors.qos && is_reading_of(read, net);
-        let reading = all.iter().find(reads);
-        // Both took turns in every round.
-        let net_by_read = reading.and_then(|read| {
-            let [(_, net), (_, read)] =
-                [rates_of_rounds(&points(net))?, rates_of_rounds(&points(read))?];
-            Figure::of_rounds(
-                net.iter().zip(&read).filter_map(|(net, read)| Some((*net)? / (*read)?)),
-            )
-        });
-        Some(LevelLine {
-            qos: net.factors.qos?,
-            net: line(net)?,
-            read: reading.and_then(|read| line(read)?.rate()),
-            net_by_read,
-        })
-    };
-    let mut lines: Vec<LevelLine> = nets.filter_map(level_line).collect();
-    lines.sort_by_key(|line| std::cmp::Reverse(line.qos));
-    lines
+    of_sizes(series).into_iter().filter_map(line).collect()
 }
 
 pub(super) fn folders(series: &[&Series]) -> Vec<FolderRate> {
@@ -192,65 +154,52 @@ pub(super) fn folders(series: &[&Series]) -> Vec<FolderRate> {
 /// Returns whether one series is the other without its hashing.
 fn is_reading_of(one: &Series, other: &Series) -> bool {
     let (one, other) = (&one.factors, &other.factors);
-    one.stage == Some(Stage::Read) && (&one.engine, one.cache) == (&other.engine, other.cache)
-}
-
-/// Times of one round, for the same files.
-struct Times {
-    read_s: f64,
-    hash_s: f64,
-    both_s: f64,
+    let of = |factors: &Factors| (factors.engine.clone(), factors.cache, factors.qos);
+    one.stage == Some(Stage::Read) && of(one) == of(other)
 }
 
 pub(super) fn overlaps(series: &[&Series]) -> Vec<Overlap> {
-    let lines: Vec<&Series> = series.iter().filter(|series| is_line(series)).copied().collect();
-    let hashing = lines.iter().find(|series| series.factors.stage == Some(Stage::Hash));
-    let both = lines.iter().filter(|series| {
-        let factors = &series.factors;
-        factors.stage == Some(Stage::ReadHash) && factors.engine.as_deref() != Some(NULL_ENGINE)
-    });
-    let overlap = |both: &&Series| {
-        let reading = lines.iter().find(|series| is_reading_of(series, both))?;
-        overlap(reading, hashing?, both)
+    let series = of_sizes(series);
+    let moving = |series: &&&Series| series.factors.engine.as_deref() != Some(NULL_ENGINE);
+    let at = |stage: Stage| {
+        let of_stage = move |series: &&&Series| series.factors.stage == Some(stage);
+        series.iter().filter(moving).filter(of_stage).copied()
     };
-    both.filter_map(overlap).collect()
+    let overlap = |both: &Series| {
+        let reading = at(Stage::Read).find(|series| is_reading_of(series, both))?;
+        let hashing = at(Stage::Hash).find(|series| series.factors.qos == both.factors.qos);
+        overlap(both, reading, hashing)
+    };
+    at(Stage::ReadHash).filter_map(overlap).collect()
 }
 
-fn overlap(reading: &Series, hashing: &Series, both: &Series) -> Option<Overlap> {
+fn overlap(both: &Series, reading: &Series, hashing: Option<&Series>) -> Option<Overlap> {
     let longest = both.samples.iter().map(|sample| sample.amount).max()?;
     let from = OVERLAP_LEN_BYTES_MIN.min(longest);
-    let mut rounds: Vec<u32> = both.samples.iter().map(|sample| sample.round).collect();
-    rounds.dedup();
-    let times = rounds.into_iter().filter_map(|round| {
-        let sizes = |series: &Series| -> Vec<(u64, u64)> {
-            let of_round = series.counting().filter(|sample| sample.round == round);
-            let long = of_round.filter(|sample| sample.amount >= from);
-            let mut sizes: Vec<_> = long.map(|sample| (sample.amount, sample.elapsed_ns)).collect();
-            sizes.sort_unstable();
-            sizes
-        };
-        let (read, hash, both) = (sizes(reading), sizes(hashing), sizes(both));
-        // Only the sizes that all three have, because an interrupted round lacks some.
-        let has = |sizes: &[(u64, u64)], size: u64| sizes.iter().any(|(other, _)| *other == size);
-        let sum = |of: &[(u64, u64)]| -> f64 {
-            let shared = of
-                .iter()
-                .filter(|(size, _)| has(&read, *size) && has(&hash, *size) && has(&both, *size));
-            shared.map(|(_, elapsed_ns)| *elapsed_ns as f64 / 1e9).sum()
-        };
-        let times = Times { read_s: sum(&read), hash_s: sum(&hash), both_s: sum(&both) };
-        (times.both_s > 0.0).then_some(times)
-    });
-    let times: Vec<Times> = times.collect();
-    let figure = |of: fn(&Times) -> f64| Figure::of_rounds(times.iter().map(of));
+    let all = || [both, reading].into_iter().chain(hashing);
+    // Times of both, of reading and of hashing by rounds, of the sizes that all have: an interrupted
+    // round lacks some.
+    let mut rounds: Vec<(u32, [f64; 3])> = Vec::new();
+    for long in both.counting().filter(|sample| sample.amount >= from) {
+        let is_same = |of: &&Sample| (of.round, of.amount) == (long.round, long.amount);
+        let times = all().map(|series| series.counting().find(is_same).map(|of| of.elapsed_ns));
+        let Some(times) = times.collect::<Option<Vec<u64>>>() else { continue };
+        if rounds.last().is_none_or(|(round, _)| *round != long.round) {
+            rounds.push((long.round, [0.0; 3]));
+        }
+        let (_, sums) = rounds.last_mut()?;
+        sums.iter_mut().zip(times).for_each(|(sum, time_ns)| *sum += time_ns as f64);
+    }
+    let figure = |of: fn(&[f64; 3]) -> f64| {
+        Figure::of_rounds(&rounds.iter().map(|(_, sums)| of(sums)).collect::<Vec<f64>>())
+    };
+    let hidden = |[both, read, hash]: &[f64; 3]| (read + hash - both) / read.min(*hash);
     Some(Overlap {
         cache: both.factors.cache,
+        qos: both.factors.qos,
         size_bytes_min: from,
-        overlap: figure(|times| {
-            let Times { read_s, hash_s, both_s } = times;
-            (read_s + hash_s - both_s) / read_s.min(*hash_s)
-        })?,
-        net_by_read: figure(|times| times.read_s / times.both_s)?,
-        net_by_hash: figure(|times| times.hash_s / times.both_s)?,
+        overlap: hashing.and_then(|_| figure(hidden)),
+        net_by_read: figure(|[both, read, _]| read / both)?,
+        net_by_hash: hashing.and_then(|_| figure(|[both, _, hash]| hash / both)),
     })
 }

@@ -3,40 +3,52 @@
 //! In: figures. Out: charts, except those without points.
 
 use steadfast_measure::figures::hash::{HashFigures, KernelRate, PathLine};
-use steadfast_measure::record::Stage;
+use steadfast_measure::record::{Cache, Stage};
 
-use super::{cache_words, line_layers, line_words};
-use crate::document::{Axis, Chart, Mark, Quantity};
-use crate::measure::rows_layer;
+use super::{cache_words, level_name, levels_by_cache, line_words};
+use crate::document::{Axis, Chart, Layer, Mark, Quantity};
+use crate::measure::{line_layers, rows_layer};
 
 pub(super) fn charts(figures: &HashFigures) -> Vec<Chart> {
-    let mut charts = vec![by_size(figures)];
-    charts.push(parts(figures));
-    charts.push(algorithms(figures));
-    charts.extend(super::levels::charts(figures));
+    let mut charts = vec![by_size(figures), parts(figures), algorithms(figures)];
+    charts.extend(levels_by_cache(figures).into_iter().map(by_level));
     charts.retain(|chart| chart.layers.iter().any(|layer| !layer.points.is_empty()));
     charts
 }
 
-/// The axes of time by size.
-fn time_by_size() -> (Axis, Axis) {
-    (Axis::log("size", Quantity::Bytes(0)), Axis::log("time", Quantity::Time(0.0)))
-}
-
 /// All lines together: how long each part of a check takes.
 fn by_size(figures: &HashFigures) -> Chart {
-    let mut layers = Vec::new();
-    for line in figures.lines.iter().filter(|line| line.moves_bytes()) {
-        layers.extend(line_layers(line, &line_words(line)));
-    }
+    let lines = figures.lines.iter().filter(|line| line.moves_bytes() && line.qos.is_none());
+    let layers = lines.flat_map(|line| layers(line, &line_words(line)));
+    let axes = (Axis::log("size", Quantity::Bytes(0)), Axis::log("time", Quantity::Time(0.0)));
     let description = "Each dot is one run; each line is the fit whose slope gives the rate, in \
                        the band of its interval.";
-    Chart::new("hash-by-size", "Time by size of one file", description, time_by_size(), layers)
+    Chart::new("hash-by-size", "Time by size of one file", description, axes, layers.collect())
+}
+
+fn layers(line: &PathLine, label: &str) -> Vec<Layer> {
+    line_layers(&line.line, line.points.iter().copied(), label)
+}
+
+/// Time against size on linear axes, as other publications draw it.
+fn by_level((cache, lines): (Option<Cache>, Vec<&PathLine>)) -> Chart {
+    let layers = lines.iter().flat_map(|line| layers(line, &level_name(line.qos.unwrap_or(0))));
+    let axes =
+        (Axis::linear("size", Quantity::Bytes(0)), Axis::linear("time", Quantity::Time(0.0)));
+    let cache = cache_words(cache);
+    Chart::new(
+        format!("hash-levels-by-size-{}", cache.replace(' ', "-")),
+        format!("Time to read and hash one file, {cache}, by QoS level"),
+        "Each dot is one run, and each level has its fitted line in its band. The steeper a line, \
+         the lower the rate.",
+        axes,
+        layers.collect(),
+    )
 }
 
 /// Reading, hashing and both beside each other, by where the bytes came from.
 fn parts(figures: &HashFigures) -> Chart {
-    let lines = || figures.lines.iter().filter(|line| line.moves_bytes());
+    let lines = || figures.lines.iter().filter(|line| line.moves_bytes() && line.qos.is_none());
     let hashing = lines().find(|line| line.stage == Stage::Hash).and_then(PathLine::rate);
     let checked: Vec<&PathLine> = lines().filter(|line| line.stage == Stage::ReadHash).collect();
     let reading = |of: &&PathLine| {

@@ -3,10 +3,10 @@
 //! In: figures. Out: tables, except those without rows.
 
 use steadfast_measure::figures::hash::{
-    FolderRate, HashFigures, KernelRate, LevelRate, Overlap, PathLine,
+    Figure, FolderRate, HashFigures, KernelRate, LevelRate, Overlap, PathLine,
 };
 
-use super::{bound_words, cache_words, engine_words, line_words, stage_words};
+use super::{at_level, bound_words, cache_words, engine_words, line_words, stage_words};
 use crate::document::{Cell, Field, Quantity, Table};
 use crate::measure::{cell, elapsed_cell, latency_cell, waited_cell, with_elapsed};
 use crate::units::{self, Units};
@@ -15,10 +15,10 @@ pub(super) fn tables(figures: &HashFigures, units: Units) -> Vec<Table> {
     let mut tables = vec![
         kernels(figures),
         lines(&figures.lines, units),
+        times(&figures.lines),
         folders(&figures.folders),
         overlaps(figures),
         levels(figures),
-        super::levels::table(figures),
     ];
     tables.retain(|table| !table.rows.is_empty());
     tables
@@ -60,6 +60,28 @@ fn lines(lines: &[PathLine], units: Units) -> Table {
     Table::of("hash-by-size", "One file: rate, and cost of each", 1, lines, fields)
 }
 
+/// How long one file of each size takes: hashing, reading, and both.
+fn times(lines: &[PathLine]) -> Table {
+    let lines: Vec<&PathLine> = lines.iter().filter(|line| line.moves_bytes()).collect();
+    let mut sizes: Vec<u64> =
+        lines.iter().flat_map(|line| &line.points).map(|point| point.amount as u64).collect();
+    sizes.sort_unstable();
+    sizes.dedup();
+    let time = |line: &PathLine, size: u64| {
+        let of_size = line.points.iter().filter(|point| point.amount as u64 == size);
+        let times: Vec<f64> = of_size.map(|point| 1e9 * point.time_s).collect();
+        cell(Quantity::Time, Figure::of_rounds(&times))
+    };
+    let time = &time;
+    let columns = lines.iter().map(|line| {
+        (format!(">{}", units::capital(&line_words(line))), move |size: &u64| time(line, *size))
+    });
+    let columns: Vec<_> = columns.collect();
+    let mut fields: Vec<Field<'_, u64>> = vec![(">Size", &|size| Cell::bytes(*size))];
+    fields.extend(columns.iter().map(|(title, cell)| -> Field<'_, u64> { (title, cell) }));
+    Table::of("hash-times", "Times of one file", 1, &sizes, &fields)
+}
+
 fn folders(folders: &[FolderRate]) -> Table {
     let what = |of: &FolderRate| match engine_words(of.stage, &of.engine) {
         Some(words) => units::capital(words),
@@ -78,12 +100,17 @@ fn folders(folders: &[FolderRate]) -> Table {
 fn overlaps(figures: &HashFigures) -> Table {
     let title = "How far reading and hashing hide each other";
     let fields: &[Field<'_, Overlap>] = &[
-        ("Files", &|of| Cell::text(units::capital(cache_words(of.cache)))),
+        ("Files", &|of| {
+            Cell::text(format!("{}{}", units::capital(cache_words(of.cache)), at_level(of.qos)))
+        }),
         (">From", &|of| Cell::bytes(of.size_bytes_min)),
         (">Overlap", &|of| cell(Quantity::Share, of.overlap)),
         (">Net ÷ read", &|of| cell(Quantity::Share, of.net_by_read)),
         (">Net ÷ hash", &|of| cell(Quantity::Share, of.net_by_hash)),
-        ("Bound by", &|of| Cell::text(bound_words(of))),
+        ("Bound by", &|of| match of.net_by_hash {
+            Some(_) => Cell::text(bound_words(of)),
+            None => Cell::Empty,
+        }),
     ];
     Table::of("hash-overlap", title, 1, &figures.overlaps, fields)
 }

@@ -4,10 +4,9 @@
 
 use steadfast_measure::figures::storage::{SeriesFigures, TimedFile};
 use steadfast_measure::record::Workload;
-use steadfast_measure::stats::LineFit;
 
 use crate::document::{Axis, Chart, Layer, Mark, Point, Quantity};
-use crate::measure::{band_points, lengths_between};
+use crate::measure::{lengths_between, line_layers};
 use crate::units::{self, Units};
 
 pub(super) fn charts(
@@ -75,25 +74,16 @@ fn course_words(series: &SeriesFigures, along: &str, units: Units) -> String {
 
 /// Time against length with the line and its band; `None` without a line.
 fn line(name: String, series: &SeriesFigures, units: Units) -> Option<Chart> {
-    let LineFit { line: fit, band, .. } = series.line.as_ref()?;
-    let lengths = || series.points.iter().map(|file| file.point.amount);
-    let ends = [lengths().fold(f64::MAX, f64::min), lengths().fold(0.0, f64::max)];
-    let dots =
-        series.points.iter().map(|file| Point::at(file.point.amount, file.point.time_s * 1e9));
-    let ends = ends.map(|length| Point::at(length, fit.time_s(length) * 1e9));
-    let description = match fit.rate_per_s() {
+    let fit = series.line.as_ref()?;
+    let description = match fit.line.rate_per_s() {
         Some(rate) => {
             let rate = units.per_second(rate);
             format!("A line of {rate} through the files; the band is its interval.")
         }
         None => "Longer files took no longer.".to_owned(),
     };
-    let mut layers = vec![
-        Layer::new("fit", Mark::Band, band_points(band.as_ref())),
-        Layer::new("fit", Mark::Line, ends),
-        Layer::new("files", Mark::Dots, dots),
-    ];
-    layers.retain(|layer| !layer.points.is_empty());
+    let files = series.points.iter().map(|file| file.point);
+    let layers = line_layers(fit, files, "files");
     let title = format!("{}: time against length", units::capital(&series.label));
     let axes =
         (Axis::linear("length", Quantity::Bytes(0)), Axis::linear("time", Quantity::Time(0.0)));
