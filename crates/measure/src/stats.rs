@@ -11,6 +11,6 @@ mod fit;
 mod amdahl;
 
 pub use amdahl::Amdahl;
-pub use figure::{Figure, Finding, ROUNDS_MIN, level_of_each, rounds_min};
+pub use figure::{Figure, Finding, ROUNDS_MIN, fastest, level_of_each, rounds_min};
 pub use fit::{Line, LineFit, Point, rate_overall, rates_of_rounds, robust};
 pub use median::median;

@@ -15,7 +15,26 @@ pub mod write;
 
 use std::path::Path;
 
+use crate::record::Series;
 use crate::runner::{End, Session};
+use crate::stats;
+
+/// Of what is measured by processor time there are rounds until the fastest agree to this share, at
+/// least so many, and at most [`ROUNDS_MAX`].
+const SETTLED_SHARE: f64 = 0.01;
+const SETTLED_ROUNDS_MIN: usize = 10;
+
+/// The most rounds by processor time, if no number of rounds was asked for. Where five busy
+/// processes ran beside two processors, 20 rounds were needed on average.
+pub const ROUNDS_MAX: u32 = 80;
+
+/// Returns whether more rounds would not tell more of a series by processor time. Others have their
+/// rounds, and no more.
+fn is_settled(series: &Series) -> bool {
+    let rates: Vec<f64> = series.counting().map(|sample| series.per_second(sample)).collect();
+    !series.is_by_processor_time()
+        || rates.len() >= SETTLED_ROUNDS_MIN && stats::fastest(&rates, SETTLED_SHARE).is_some()
+}
 
 /// A workload.
 pub trait Workload {

@@ -9,8 +9,8 @@ use super::storage;
 use crate::record::{Factors, Record, Sample, Series, Unit, Workload};
 use crate::stats::{self, Finding, Point, median, rates_of_rounds};
 
-/// How far rates by processor time of two sessions of one machine lie apart, as a share. The place
-/// of code and data in memory, which each process has anew, makes as much.
+/// How far the fastest rounds by processor time of two sessions of one machine lie apart, as a
+/// share. The place of code and data in memory, which each process has anew, makes as much.
 pub const BAND: f64 = 0.05;
 
 /// A difference between records that is irrelevant, as a share: up to this, they count as alike.
@@ -28,12 +28,12 @@ pub struct Compared {
     pub label: String,
     /// The unit.
     pub unit: Unit,
-    /// Rate in the first record, in units per second.
+    /// Rate in the first record, in units per second: by processor time that of its fastest round.
     pub one_per_s: f64,
     /// The same in the second.
     pub other_per_s: f64,
-    /// First ÷ second, with its range by processor time; by elapsed time there is one only with
-    /// [`SESSIONS_MIN`] sessions on both sides.
+    /// First ÷ second. There is an interval by processor time if the fastest rounds of both agree,
+    /// by elapsed time with [`SESSIONS_MIN`] sessions on both sides.
     pub ratio: Figure,
     /// Whether the rates are by processor time.
     pub by_processor_time: bool,
@@ -52,15 +52,18 @@ pub fn of(one: &Record, other: &Record) -> Vec<Compared> {
     let compared = pairs.filter_map(|(series, partner)| {
         let partner = partner?;
         let (ours, theirs) = (rates(one, series)?, rates(other, partner)?);
-        let ratio = ours.by(&theirs).filter(|ratio| ratio.value.is_finite())?;
+        let ratio = Some(ours.by(&theirs)).filter(|ratio| ratio.value.is_finite())?;
         Some(Compared {
             workload: series.workload,
             label: series.label.clone(),
             unit: series.unit,
-            one_per_s: ours.rate,
-            other_per_s: theirs.rate,
+            one_per_s: ours.rate(),
+            other_per_s: theirs.rate(),
             ratio,
-            by_processor_time: ours.by_processor_time && theirs.by_processor_time,
+            by_processor_time: matches!(
+                (&ours, &theirs),
+                (Rates::Processor(..), Rates::Processor(..))
+            ),
         })
     });
     compared.collect()
@@ -71,65 +74,61 @@ pub(super) fn ratio(
     (one, series): (&Record, &Series),
     (other, of): (&Record, &Series),
 ) -> Option<Figure> {
-    rates(one, series)?.by(&rates(other, of)?)
+    Some(rates(one, series)?.by(&rates(other, of)?))
 }
 
 /// The rate of a series, and what stands for its uncertainty.
-struct Rates {
-    rate: f64,
-    by_processor_time: bool,
-    /// By processor time, the rates of rounds; otherwise those of sessions.
-    samples: Vec<f64>,
+enum Rates {
+    /// By processor time, of the fastest round; the range of the fastest rounds, if they agree.
+    Processor(f64, Option<(f64, f64)>),
+    /// By elapsed time, of all rounds; the rates of sessions.
+    Elapsed(f64, Vec<f64>),
 }
 
 impl Rates {
+    fn rate(&self) -> f64 {
+        match self {
+            Rates::Processor(rate, _) | Rates::Elapsed(rate, _) => *rate,
+        }
+    }
+
     /// Returns the ratio of two rates.
     ///
-    /// Its interval reaches from the slowest sample of this side ÷ the fastest of the other to the
-    /// opposite, and is wider by what lies between sessions: by processor time [`BAND`], by elapsed
-    /// time the spread between the sessions of a side. By processor time only the faster half of
-    /// the rounds counts: another program in the other half of a core takes up to a third of the
-    /// rate of some rounds, and nothing makes a round faster.
-    fn by(&self, other: &Rates) -> Option<Figure> {
-        let value = self.rate / other.rate;
-        let by_processor_time = self.by_processor_time && other.by_processor_time;
-        let enough = |rates: &Rates| match by_processor_time {
-            true => rates.samples.len() >= stats::ROUNDS_MIN,
-            false => !rates.by_processor_time && rates.samples.len() >= SESSIONS_MIN,
+    /// Its interval reaches from the slowest of this side ÷ the fastest of the other to the
+    /// opposite, and is wider by what lies between sessions. By processor time it is that of the
+    /// fastest rounds, if they agree on both sides, and [`BAND`]; by elapsed time that of the
+    /// sessions, and their spread.
+    fn by(&self, other: &Rates) -> Figure {
+        let value = self.rate() / other.rate();
+        let ranges = match (self, other) {
+            (Rates::Processor(_, ours), Rates::Processor(_, theirs)) => ours.zip(*theirs),
+            (Rates::Elapsed(_, ours), Rates::Elapsed(_, theirs)) => {
+                let ends = |of: &[f64]| {
+                    let least = of.iter().copied().fold(f64::MAX, f64::min);
+                    (least, of.iter().copied().fold(0.0, f64::max))
+                };
+                let enough = ours.len().min(theirs.len()) >= SESSIONS_MIN;
+                enough.then(|| (ends(ours), ends(theirs)))
+            }
+            _ => None,
         };
-        let interval = || {
-            let ((low, high), (other_low, other_high)) = (
-                range(&self.samples, by_processor_time)?,
-                range(&other.samples, by_processor_time)?,
-            );
-            let spread = (high / low).max(other_high / other_low);
-            let apart = if by_processor_time { 1.0 + BAND } else { spread.max(1.0 + BAND) };
+        let interval = ranges.map(|((low, high), (other_low, other_high))| {
+            let spread = match self {
+                Rates::Processor(..) => 1.0,
+                Rates::Elapsed(..) => (high / low).max(other_high / other_low),
+            };
+            let apart = spread.max(1.0 + BAND);
             // The ratio of all rounds can lie outside.
-            let (least, most) = (low / other_high / apart, high / other_low * apart);
-            Some((least.min(value), most.max(value)))
-        };
-        let interval = (enough(self) && enough(other)).then(interval).flatten();
-        Some(Figure { value, interval })
+            ((low / other_high / apart).min(value), (high / other_low * apart).max(value))
+        });
+        Figure { value, interval }
     }
-}
-
-/// Returns the least and the greatest of some rates, or of the faster half of them.
-fn range(samples: &[f64], faster_half: bool) -> Option<(f64, f64)> {
-    let mut sorted = samples.to_vec();
-    sorted.sort_unstable_by(f64::total_cmp);
-    let first = if faster_half { sorted.len() / 2 } else { 0 };
-    Some((*sorted.get(first)?, *sorted.last()?))
 }
 
 /// Returns the rates of a series; as stated, if a publication gives no samples.
 fn rates(record: &Record, series: &Series) -> Option<Rates> {
-    let by_processor_time = series.is_by_processor_time();
     if let Some(stated) = series.stated {
-        return Some(Rates {
-            rate: stated.per_second,
-            by_processor_time: false,
-            samples: Vec::new(),
-        });
+        return Some(Rates::Elapsed(stated.per_second, Vec::new()));
     }
     let counting: Vec<&Sample> = match series.workload {
         Workload::Read | Workload::Write => storage::analysed(series),
@@ -144,17 +143,16 @@ fn rates(record: &Record, series: &Series) -> Option<Rates> {
     let known = rounds.iter().zip(of_rounds);
     let known: Vec<(u32, f64)> =
         known.filter_map(|(round, rate)| Some((round.first()?.round, rate?))).collect();
-    let samples = match by_processor_time {
-        true => known.into_iter().map(|(_, rate)| rate).collect(),
-        false => {
-            let sessions =
-                known.chunk_by(|one, other| record.session_of(one.0) == record.session_of(other.0));
-            let session =
-                |of: &[(u32, f64)]| median(&of.iter().map(|(_, rate)| *rate).collect::<Vec<f64>>());
-            sessions.filter_map(session).collect()
-        }
-    };
-    Some(Rates { rate, by_processor_time, samples })
+    if series.is_by_processor_time() {
+        let rates: Vec<f64> = known.into_iter().map(|(_, rate)| rate).collect();
+        let fastest = rates.iter().copied().fold(0.0, f64::max);
+        return Some(Rates::Processor(fastest, stats::fastest(&rates, BAND)));
+    }
+    let sessions =
+        known.chunk_by(|one, other| record.session_of(one.0) == record.session_of(other.0));
+    let session =
+        |of: &[(u32, f64)]| median(&of.iter().map(|(_, rate)| *rate).collect::<Vec<f64>>());
+    Some(Rates::Elapsed(rate, sessions.filter_map(session).collect()))
 }
 
 /// A degree of similarity of two series of one kind. Series in several folders differ only in this.

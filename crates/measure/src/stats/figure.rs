@@ -36,8 +36,8 @@ impl Figure {
         Some(Figure::from_rounds(median(rounds)?, rounds))
     }
 
-    /// Returns a figure from all rounds, with the interval of what each round gives for it alone: in
-    /// 95 of 100 cases, or as often as five rounds allow.
+    /// Returns a figure from all rounds, with the interval of what each round gives for it alone:
+    /// in 95 of 100 cases, or as often as five rounds allow.
     pub fn from_rounds(value: f64, rounds: &[f64]) -> Figure {
         let few =
             if rounds.len() == ROUNDS_MIN { 2.0_f64.powi(1 - ROUNDS_MIN as i32) } else { 0.0 };
@@ -78,6 +78,18 @@ impl Figure {
             _ => Finding::NotEnoughData,
         }
     }
+}
+
+/// Returns the fastest of some rates, and the slowest of the [`ROUNDS_MIN`] fastest, if that lies
+/// within this share.
+///
+/// For work that the processor does, by its time: another program in the other half of a core
+/// takes up to a third of the rate of some rounds, and nothing makes a round faster. So the fastest
+/// rounds were not disturbed, if they agree.
+pub fn fastest(rates: &[f64], within: f64) -> Option<(f64, f64)> {
+    let sorted = sorted(rates)?;
+    let (last, fastest) = (sorted[sorted.len().checked_sub(ROUNDS_MIN)?], *sorted.last()?);
+    (last >= fastest * (1.0 - within)).then_some((last, fastest))
 }
 
 /// Returns how many rounds at each end lie outside of an interval of a level, by the sign test;

@@ -23,7 +23,7 @@ pub use self::worker::{WorkerCommand, serve};
 use self::kernels::CipherKernel;
 use self::masks::Mask;
 use self::worker::CipherWorker;
-use super::Workload;
+use super::{ROUNDS_MAX, Workload, is_settled};
 use crate::error::Error;
 use crate::random::Random;
 use crate::record::{self, Factors, Isa, Sample, Series, Stage, Unit};
@@ -50,6 +50,8 @@ pub struct Cipher {
     pub buffer_len_bytes: usize,
     /// How often each kernel is measured in memory.
     pub rounds: u32,
+    /// The most rounds of a kernel, until the fastest agree.
+    pub rounds_max: u32,
     /// How long a sample in memory takes, in nanoseconds.
     pub sample_ns: u64,
     /// The file to encrypt, if any.
@@ -95,6 +97,7 @@ impl Cipher {
             strict: false,
             buffer_len_bytes: BUFFER_LEN_BYTES,
             rounds: 20,
+            rounds_max: ROUNDS_MAX,
             sample_ns: 50_000_000,
             task,
             seed,
@@ -194,7 +197,10 @@ impl Cipher {
             }
         }
         let mut answers: HashMap<CipherKernel, Vec<u8>> = HashMap::new();
-        for round in 0..self.rounds {
+        for round in 0..self.rounds.max(self.rounds_max) {
+            if round >= self.rounds {
+                running.retain(|one| !is_settled(session.series(one.id)));
+            }
             random.shuffle(&mut running);
             for one in &mut running {
                 session.doing(&session.series(one.id).label.clone())?;

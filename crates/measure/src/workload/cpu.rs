@@ -15,8 +15,8 @@ use steadfast::Level;
 use steadfast_sys::{clock, qos};
 
 use self::kernels::Kernel;
-use super::Workload;
 use super::together::{Together, thread_count, together};
+use super::{ROUNDS_MAX, Workload, is_settled};
 use crate::calibrate::{self, REPETITION_TRIES};
 use crate::error::Error;
 use crate::random::Random;
@@ -39,6 +39,8 @@ pub struct Cpu {
     pub mixed: bool,
     /// How often each combination is measured.
     pub rounds: u32,
+    /// The most rounds, until the fastest agree.
+    pub rounds_max: u32,
     /// How long one thread works for an undisturbed sample, in nanoseconds.
     pub sample_ns: u64,
     /// Draws the order of each round.
@@ -56,6 +58,7 @@ impl Cpu {
             threads: [1, 4].into_iter().filter_map(NonZero::new).collect(),
             mixed: false,
             rounds: 20,
+            rounds_max: ROUNDS_MAX,
             sample_ns: 100_000_000,
             seed,
             quick: false,
@@ -195,7 +198,10 @@ impl Workload for Cpu {
             running.push(CpuRun { parts, ids, loops });
         }
         let mut random = Random::new(self.seed);
-        for round in 0..self.rounds {
+        for round in 0..self.rounds.max(self.rounds_max) {
+            if round >= self.rounds {
+                running.retain(|run| !run.ids.iter().all(|&id| is_settled(session.series(id))));
+            }
             random.shuffle(&mut running);
             for run in &running {
                 session.doing(&session.series(run.ids[0]).label.clone())?;

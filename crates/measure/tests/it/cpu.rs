@@ -9,11 +9,11 @@ use steadfast_measure::ErrorKind;
 use steadfast_measure::figures;
 use steadfast_measure::record::{self, Factors, Record, Sample, Series, Stage, Unit};
 use steadfast_measure::runner::{End, Session, Unwatched};
-use steadfast_measure::stats::Finding;
-use steadfast_measure::workload::Workload as _;
+use steadfast_measure::stats::{Finding, fastest};
 use steadfast_measure::workload::cpu::Cpu;
 use steadfast_measure::workload::cpu::kernels::Kernel;
 use steadfast_measure::workload::together::{THREADS_MAX, thread_count};
+use steadfast_measure::workload::{ROUNDS_MAX, Workload as _};
 
 #[test]
 fn every_kernel_computes_what_it_must() {
@@ -140,6 +140,7 @@ fn each_combination_gives_a_sample_in_each_round() {
         levels: vec![Level::Default],
         threads: [1, 3].into_iter().filter_map(NonZero::new).collect(),
         rounds: 5,
+        rounds_max: 5,
         sample_ns: 100_000,
         ..Cpu::quick(9)
     };
@@ -161,6 +162,24 @@ fn each_combination_gives_a_sample_in_each_round() {
     }
     assert_eq!(record::read(&record::write(&record)).unwrap(), record);
     assert_eq!(figures::cpu::of(&record).unwrap().rates.len(), 4);
+}
+
+#[test]
+fn rounds_go_on_until_the_fastest_agree_or_there_are_enough() {
+    let kernels = vec![Kernel::IntegerDot, Kernel::SparseProduct];
+    let threads = NonZero::new(1).into_iter().collect();
+    let (levels, sample_ns) = (vec![Level::Default], 50_000);
+    let cpu = Cpu { kernels, levels, threads, rounds: 2, sample_ns, ..Cpu::quick(9) };
+    let stop = AtomicBool::new(false);
+    let mut unwatched = Unwatched;
+    let mut session = Session::begin("test".into(), Vec::new(), &stop, &mut unwatched);
+    cpu.run(&mut session).unwrap();
+    for series in session.end(None).series {
+        let rates: Vec<f64> = series.samples.iter().map(|of| series.per_second(of)).collect();
+        let settled = fastest(&rates, 0.01).is_some();
+        assert!(settled || rates.len() == ROUNDS_MAX as usize, "{rates:?}");
+        assert!((10..=ROUNDS_MAX as usize).contains(&rates.len()), "{rates:?}");
+    }
 }
 
 #[test]
@@ -193,6 +212,7 @@ fn no_sample_is_faster_than_the_work_can_be() {
         // Many more than processors: the thread that only waits is put aside at every moment.
         threads: [1, 16].into_iter().filter_map(NonZero::new).collect(),
         rounds: 50,
+        rounds_max: 50,
         sample_ns: 200_000,
         ..Cpu::quick(5)
     };
@@ -221,6 +241,7 @@ fn mixed_levels_have_a_series_each() {
         threads: Vec::new(),
         mixed: true,
         rounds: 5,
+        rounds_max: 5,
         sample_ns: 200_000,
         ..Cpu::quick(5)
     };

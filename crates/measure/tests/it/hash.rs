@@ -23,6 +23,7 @@ use steadfast_measure::workload::hash::{Hash, Part};
 fn tiny(folder: &Path) -> Hash {
     Hash {
         rounds: 2,
+        rounds_max: 2,
         sizes_bytes: vec![50_000, 1_000_000],
         folder_files: (5, 70_001),
         levels: vec![Level::Background, Level::UserInteractive],

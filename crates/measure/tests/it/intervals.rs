@@ -1,7 +1,7 @@
 //! Intervals, ratios and findings: against tables, and what is refused.
 
 use steadfast_measure::stats::{
-    Amdahl, Figure, Finding, LineFit, Point, ROUNDS_MIN, level_of_each, median,
+    Amdahl, Figure, Finding, LineFit, Point, ROUNDS_MIN, fastest, level_of_each, median,
 };
 
 use crate::synthetic::{Files, assert_near, half_width};
@@ -93,6 +93,14 @@ fn ratios_outlive_what_both_sides_share() {
         broken[2] = ratio;
         assert_eq!(in_turn(&broken), None, "{ratio}");
     }
+}
+
+#[test]
+fn the_fastest_count_if_five_agree() {
+    let rates = [0.7, 1.0, 0.98, 0.99, 0.5, 0.96, 0.97];
+    assert_eq!(fastest(&rates, 0.05), Some((0.96, 1.0)));
+    assert_eq!(fastest(&rates, 0.03), None);
+    assert_eq!((fastest(&rates[..4], 0.9), fastest(&[], 0.9)), (None, None));
 }
 
 #[test]

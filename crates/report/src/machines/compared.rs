@@ -5,7 +5,7 @@
 
 use steadfast_measure::figures::compare::{self, APART_MARGIN, BAND, Compared, SESSIONS_MIN};
 use steadfast_measure::record::{Record, Unit, Workload};
-use steadfast_measure::stats::Finding;
+use steadfast_measure::stats::{Finding, ROUNDS_MIN};
 
 use super::names;
 use crate::document::{Axis, Cell, Chart, Field, Layer, Mark, Point, Quantity, Section, Table};
@@ -42,15 +42,16 @@ pub(super) fn section(one: &Record, other: &Record) -> Option<Section> {
         title,
         sentences,
         notes: vec![format!(
-            "Rates are those of the fitted lines where lengths differ, otherwise medians; by \
-             processor time where the processor did the work, otherwise by elapsed time. The \
-             records were made apart, so a session is one sample: intervals reach from the slowest \
-             round of the faster half of one ÷ the fastest of the other to the opposite, and a \
-             difference is claimed only beyond a band of {}, which sessions of one machine differ \
-             by. By elapsed time a difference is claimed only with {} sessions \
-             or more on both sides (`measure … --sessions`), and only beyond their spread. \
-             Differences of up to {} count as none.",
+            "By processor time, where the processor did the work, rates are those of the fastest \
+             rounds: other programs only slow a round down. Otherwise they are by elapsed time, \
+             those of the fitted lines where lengths differ, otherwise medians. The records were \
+             made apart, so a session is one sample: by processor time a difference is claimed \
+             only beyond a band of {}, which sessions of one machine differ by, and if the {} \
+             fastest rounds of each lie within it. By elapsed time a difference is claimed only \
+             with {} sessions or more on both sides (`measure … --sessions`), and only beyond \
+             their spread. Differences of up to {} count as none.",
             units::percent(BAND),
+            units::count(ROUNDS_MIN as u64),
             units::count(SESSIONS_MIN as u64),
             units::percent(APART_MARGIN)
         )],

@@ -76,7 +76,9 @@ impl CipherArgs {
             true => Cipher::quick(worker, task, seed),
             false => Cipher::standard(worker, task, seed),
         };
-        cipher.rounds = session.rounds.unwrap_or(cipher.rounds);
+        if let Some(rounds) = session.rounds {
+            (cipher.rounds, cipher.rounds_max) = (rounds, rounds);
+        }
         if !self.isa.is_empty() {
             cipher.isas = each_once(&self.isa);
             cipher.strict = true;

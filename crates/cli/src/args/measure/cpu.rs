@@ -45,7 +45,9 @@ impl CpuArgs {
         let seed = session.seed();
         let mut cpu = if session.quick { Cpu::quick(seed) } else { Cpu::standard(seed) };
         cpu.mixed = self.mixed;
-        cpu.rounds = session.rounds.unwrap_or(cpu.rounds);
+        if let Some(rounds) = session.rounds {
+            (cpu.rounds, cpu.rounds_max) = (rounds, rounds);
+        }
         if !session.qos.is_empty() {
             cpu.levels = each_once(&session.qos);
         }

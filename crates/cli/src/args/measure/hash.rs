@@ -61,7 +61,9 @@ impl MeasureHashArgs {
             true => Hash::quick(folder, seed),
             false => Hash::standard(folder, seed),
         };
-        hash.rounds = session.rounds.unwrap_or(hash.rounds);
+        if let Some(rounds) = session.rounds {
+            (hash.rounds, hash.rounds_max) = (rounds, rounds);
+        }
         hash.algorithm = self.algorithm;
         if !session.qos.is_empty() {
             hash.levels = each_once(&session.qos);
