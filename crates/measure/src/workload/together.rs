@@ -4,7 +4,7 @@
 //! would appear faster than it was.
 
 use std::num::NonZero;
-use std::sync::{Condvar, Mutex, PoisonError, mpsc};
+use std::sync::{PoisonError, RwLock, mpsc};
 use std::thread;
 
 use steadfast_sys::clock;
@@ -46,28 +46,6 @@ struct ThreadResult<R> {
     warnings: Vec<String>,
 }
 
-/// Holds threads back until all are ready or the sample is cancelled.
-#[derive(Default)]
-struct Gate {
-    opened: Mutex<Option<bool>>,
-    changed: Condvar,
-}
-
-impl Gate {
-    /// Releases all threads, to work or to end.
-    fn open(&self, to_work: bool) {
-        *self.opened.lock().unwrap_or_else(PoisonError::into_inner) = Some(to_work);
-        self.changed.notify_all();
-    }
-
-    /// Waits, and returns whether to work.
-    fn wait(&self) -> bool {
-        let opened = self.opened.lock().unwrap_or_else(PoisonError::into_inner);
-        let opened = self.changed.wait_while(opened, |opened| opened.is_none());
-        opened.unwrap_or_else(PoisonError::into_inner).unwrap_or(false)
-    }
-}
-
 /// Runs work in several threads, all from one moment on, each after its preparation, for instance
 /// taking a QoS level. `enter` prepares the calling thread, given its number, and returns warnings.
 ///
@@ -81,7 +59,9 @@ pub(super) fn together<R: Send>(
     work: &(dyn Fn(usize) -> R + Sync),
 ) -> Result<Together<R>, Error> {
     let threads = thread_count(threads as u64)?.get() as usize;
-    let gate = Gate::default();
+    // Each thread waits to read whether to work, until all are ready or the sample is cancelled.
+    let gate = RwLock::new(false);
+    let mut closed = gate.write().unwrap_or_else(PoisonError::into_inner);
     let (ready, readied) = mpsc::channel();
     let (timed, opened_ns, told) = thread::scope(|scope| {
         let mut handles = Vec::with_capacity(threads);
@@ -91,7 +71,7 @@ pub(super) fn together<R: Send>(
             match thread::Builder::new().spawn_scoped(scope, one) {
                 Ok(handle) => handles.push(handle),
                 Err(error) => {
-                    gate.open(false);
+                    drop(closed);
                     return Err(Error::system("start a thread", error));
                 }
             }
@@ -101,7 +81,8 @@ pub(super) fn together<R: Send>(
         readied.iter().for_each(drop);
         let (timed, (opened_ns, told)) = session.time(|| {
             let opened_ns = clock::monotonic_ns();
-            gate.open(true);
+            *closed = true;
+            drop(closed);
             let joined = handles.into_iter().map(thread::ScopedJoinHandle::join);
             (opened_ns, joined.collect::<Result<Vec<_>, _>>().expect("the work does not panic"))
         });
@@ -134,13 +115,13 @@ pub(super) fn together<R: Send>(
 fn one<R>(
     enter: &dyn Fn() -> Vec<String>,
     work: &dyn Fn() -> R,
-    gate: &Gate,
+    gate: &RwLock<bool>,
     ready: mpsc::Sender<()>,
 ) -> Option<ThreadResult<R>> {
     let warnings = enter();
     // Dropping reports too: the receiver learns of a thread that reached this point or died before.
     drop(ready);
-    if !gate.wait() {
+    if !*gate.read().unwrap_or_else(PoisonError::into_inner) {
         return None;
     }
     let (begun_ns, cpu_ns) = (clock::monotonic_ns(), clock::thread_cpu_ns());

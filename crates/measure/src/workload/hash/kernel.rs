@@ -2,38 +2,36 @@
 
 use std::fmt;
 
-use steadfast::{Algorithm, Backend, Digest, Lanes};
+use steadfast::{Algorithm, Backend, Digest};
 use steadfast_digest::{
-    AlgorithmHasher, BlockHasher, LanesOf, Md5Lanes, Message, Rules, Sha512Lanes,
+    AlgorithmHasher, BlockHasher, LanesOf, Md5Rules, Message, Rules, Sha256Rules, Sha512Rules,
 };
 
 /// One way to hash messages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum HashKernel {
-    /// SHA-256 in lanes of a backend; one lane is one message.
-    Sha256(Lanes),
-    /// SHA-512 in several lanes.
-    Sha512(Sha512Lanes),
-    /// MD5 in several lanes.
-    Md5(Md5Lanes),
-    /// Any algorithm, one message.
-    Alone(Algorithm),
+pub(super) struct HashKernel {
+    algorithm: Algorithm,
+    /// The backend with its number of lanes, each with one message; otherwise it is one message by
+    /// a library.
+    lanes: Option<(Backend, usize)>,
 }
 
 impl HashKernel {
     /// Lists the kernels of this machine: SHA-256 by every backend first, then the other
     /// algorithms.
     pub(super) fn all() -> Vec<HashKernel> {
-        let mut kernels: Vec<HashKernel> = lanes_of().map(HashKernel::Sha256).collect();
+        let sha256 = lanes_of::<Sha256Rules>(Algorithm::Sha256);
         let others = Algorithm::ALL.iter().filter(|algorithm| **algorithm != Algorithm::Sha256);
+        let mut kernels: Vec<HashKernel> = sha256.collect();
         for &algorithm in others {
-            kernels.push(HashKernel::Alone(algorithm));
-            // With one lane, these algorithms run in the library, as `Alone` does.
+            kernels.push(HashKernel { algorithm, lanes: None });
+            // With one lane, these algorithms run in the library.
+            let wide = |kernel: &HashKernel| kernel.lanes() > 1;
             match algorithm {
                 Algorithm::Sha512 => {
-                    kernels.extend(lanes_of().filter(is_wide).map(HashKernel::Sha512));
+                    kernels.extend(lanes_of::<Sha512Rules>(algorithm).filter(wide));
                 }
-                Algorithm::Md5 => kernels.extend(lanes_of().filter(is_wide).map(HashKernel::Md5)),
+                Algorithm::Md5 => kernels.extend(lanes_of::<Md5Rules>(algorithm).filter(wide)),
                 _ => {}
             }
         }
@@ -42,50 +40,33 @@ impl HashKernel {
 
     /// Returns the default kernel of runs for SHA-256, and one message for other algorithms.
     pub(super) fn of_runs(algorithm: Algorithm) -> HashKernel {
-        match algorithm {
-            Algorithm::Sha256 => HashKernel::Sha256(steadfast::fastest_lanes()),
-            _ => HashKernel::Alone(algorithm),
-        }
+        let fastest = steadfast::fastest_lanes();
+        let lanes = Some((fastest.backend(), fastest.count()));
+        HashKernel { algorithm, lanes: lanes.filter(|_| algorithm == Algorithm::Sha256) }
     }
 
     pub(super) fn algorithm(self) -> Algorithm {
-        match self {
-            HashKernel::Sha256(_) => Algorithm::Sha256,
-            HashKernel::Sha512(_) => Algorithm::Sha512,
-            HashKernel::Md5(_) => Algorithm::Md5,
-            HashKernel::Alone(algorithm) => algorithm,
-        }
+        self.algorithm
     }
 
     /// Returns the name of the backend, or of the library.
-    pub(super) fn backend(self) -> String {
-        match self {
-            HashKernel::Sha256(lanes) => lanes.backend().name().to_owned(),
-            HashKernel::Sha512(lanes) => lanes.backend().name().to_owned(),
-            HashKernel::Md5(lanes) => lanes.backend().name().to_owned(),
-            HashKernel::Alone(algorithm) => library(algorithm).to_owned(),
-        }
+    pub(super) fn backend(self) -> &'static str {
+        self.lanes.map_or(library(self.algorithm), |(backend, _)| backend.name())
     }
 
     /// Returns how many messages are hashed at once.
     pub(super) fn lanes(self) -> usize {
-        match self {
-            HashKernel::Sha256(lanes) => lanes.count(),
-            HashKernel::Sha512(lanes) => lanes.count(),
-            HashKernel::Md5(lanes) => lanes.count(),
-            HashKernel::Alone(_) => 1,
-        }
+        self.lanes.map_or(1, |(_, count)| count)
     }
 
     /// Hashes messages of one length in pieces of `piece_len` bytes.
     pub(super) fn digests(self, messages: &[&[u8]], piece_len: usize) -> Vec<Digest> {
-        match self {
-            HashKernel::Sha256(lanes) => in_lanes(lanes, messages, piece_len),
-            HashKernel::Sha512(lanes) => in_lanes(lanes, messages, piece_len),
-            HashKernel::Md5(lanes) => in_lanes(lanes, messages, piece_len),
-            HashKernel::Alone(algorithm) => {
-                messages.iter().map(|message| alone(algorithm, message, piece_len)).collect()
-            }
+        let algorithm = self.algorithm;
+        match (algorithm, self.lanes) {
+            (Algorithm::Sha256, Some(lanes)) => in_lanes::<Sha256Rules>(lanes, messages, piece_len),
+            (Algorithm::Sha512, Some(lanes)) => in_lanes::<Sha512Rules>(lanes, messages, piece_len),
+            (Algorithm::Md5, Some(lanes)) => in_lanes::<Md5Rules>(lanes, messages, piece_len),
+            _ => messages.iter().map(|message| alone(algorithm, message, piece_len)).collect(),
         }
     }
 }
@@ -94,9 +75,9 @@ impl fmt::Display for HashKernel {
     /// Writes `sha256 by x86_shani x2`, or `blake3 by blake3`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} by {}", self.algorithm(), self.backend())?;
-        match self {
-            HashKernel::Alone(_) => Ok(()),
-            _ => write!(f, " x{}", self.lanes()),
+        match self.lanes {
+            None => Ok(()),
+            Some((_, count)) => write!(f, " x{count}"),
         }
     }
 }
@@ -133,18 +114,20 @@ fn library(algorithm: Algorithm) -> &'static str {
 }
 
 /// Every backend with every number of lanes that it offers for an algorithm.
-fn lanes_of<A: Rules>() -> impl Iterator<Item = LanesOf<A>> {
+fn lanes_of<A: Rules>(algorithm: Algorithm) -> impl Iterator<Item = HashKernel> {
     let counts = |backend| (1..=Backend::LANES_MAX).map(move |count| (backend, count));
-    let all = Backend::detected().flat_map(counts);
-    all.filter_map(|(backend, count)| LanesOf::new(backend, count).ok())
+    let offered = |(backend, count): &(Backend, usize)| LanesOf::<A>::new(*backend, *count).is_ok();
+    let all = Backend::detected().flat_map(counts).filter(offered);
+    all.map(move |lanes| HashKernel { algorithm, lanes: Some(lanes) })
 }
 
-fn is_wide<A: Rules>(lanes: &LanesOf<A>) -> bool {
-    lanes.count() > 1
-}
-
-fn in_lanes<A: Rules>(lanes: LanesOf<A>, messages: &[&[u8]], piece_len: usize) -> Vec<Digest> {
-    let mut hashers = vec![BlockHasher::<A>::new(lanes.backend()); messages.len()];
+fn in_lanes<A: Rules>(
+    (backend, count): (Backend, usize),
+    messages: &[&[u8]],
+    piece_len: usize,
+) -> Vec<Digest> {
+    let lanes = LanesOf::<A>::new(backend, count).expect("only what is offered is listed");
+    let mut hashers = vec![BlockHasher::<A>::new(backend); messages.len()];
     let len = messages.first().map_or(0, |message| message.len());
     for start in (0..len.max(1)).step_by(piece_len.max(1)) {
         let end = (start + piece_len.max(1)).min(len);

@@ -98,7 +98,7 @@ impl KernelCell {
         let factors = Factors {
             stage: Some(Stage::Hash),
             algorithm: Some(kernel.algorithm().name().to_owned()),
-            backend: Some(kernel.backend()),
+            backend: Some(kernel.backend().to_owned()),
             lanes: Some(kernel.lanes() as u32),
             threads: Some(threads as u32),
             qos: level.map(Level::number),
