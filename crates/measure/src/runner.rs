@@ -227,16 +227,6 @@ impl<'a> Session<'a> {
         &mut self.record.series[id.0]
     }
 
-    /// Returns how many series there are so far.
-    pub fn series_count(&self) -> usize {
-        self.record.series.len()
-    }
-
-    /// Returns all series after the first `count` for changes that apply to a whole workload.
-    pub fn series_after_mut(&mut self, count: usize) -> &mut [Series] {
-        &mut self.record.series[count..]
-    }
-
     /// Adds a warning for readers of the figures. A repeated warning is kept once.
     pub fn warn(&mut self, warning: impl Into<String>) {
         let warning = warning.into();

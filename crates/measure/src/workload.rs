@@ -28,6 +28,13 @@ const SETTLED_ROUNDS_MIN: usize = 10;
 /// processes ran beside two processors, 20 rounds were needed on average.
 pub const ROUNDS_MAX: u32 = 80;
 
+/// Warns of figures that are not comparable with those of other machines.
+fn warn_unless_standard(session: &mut Session<'_>, name: &str, is_standard: bool) {
+    if !is_standard {
+        session.warn(format!("{name}: not standard: fewer rounds, or other sizes"));
+    }
+}
+
 /// Returns whether more rounds would not tell more of a series by processor time. Others have their
 /// rounds, and no more.
 fn is_settled(series: &Series) -> bool {

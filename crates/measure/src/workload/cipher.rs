@@ -23,7 +23,7 @@ pub use self::worker::{WorkerCommand, serve};
 use self::kernels::CipherKernel;
 use self::masks::Mask;
 use self::worker::CipherWorker;
-use super::{ROUNDS_MAX, Workload, is_settled};
+use super::{ROUNDS_MAX, Workload, is_settled, warn_unless_standard};
 use crate::error::Error;
 use crate::random::Random;
 use crate::record::{self, Factors, Isa, Sample, Series, Stage, Unit};
@@ -58,8 +58,6 @@ pub struct Cipher {
     pub task: Option<Task>,
     /// Draws the order of each round, and the file's bytes.
     pub seed: u64,
-    /// Whether this is the short form. Its record says so.
-    pub quick: bool,
 }
 
 /// The task: encrypt a file into another file.
@@ -101,14 +99,13 @@ impl Cipher {
             sample_ns: 50_000_000,
             task,
             seed,
-            quick: false,
         }
     }
 
     /// Returns a short form of some eight seconds: 6 rounds of 5 ms.
     pub fn quick(worker: WorkerCommand, task: Option<Task>, seed: u64) -> Cipher {
         let standard = Cipher::standard(worker, task, seed);
-        Cipher { rounds: 6, sample_ns: 5_000_000, quick: true, ..standard }
+        Cipher { rounds: 6, sample_ns: 5_000_000, ..standard }
     }
 
     /// Starts a process for each instruction set, and checks what it detects.
@@ -158,13 +155,12 @@ impl Cipher {
         };
         let isa = masks::name(isolated.isa);
         let label = format!("{algorithm}, {doing}{isa}");
-        let method = format!("{given}{}", self.standard_note());
         let factors = Factors {
             stage: Some(stage),
             buffer_len_bytes: buffer,
             ..self.factors(algorithm, isolated)
         };
-        let series = Series::new(record::Workload::Cipher, label, method, factors);
+        let series = Series::new(record::Workload::Cipher, label, given, factors);
         Series { unit, ..series.seeded(self.seed) }
     }
 
@@ -179,8 +175,12 @@ impl Cipher {
         }
     }
 
-    fn standard_note(&self) -> &'static str {
-        if self.quick { " Not standard: a quick profile." } else { "" }
+    /// Returns whether other machines can be compared by its figures.
+    fn is_standard(&self) -> bool {
+        let task = self.task.as_ref().map(|task| Task::standard(task.folder.clone()));
+        let standard = Cipher::standard(self.worker.clone(), task, self.seed);
+        let of = |cipher: &Cipher| (cipher.buffer_len_bytes, cipher.sample_ns, cipher.task.clone());
+        of(self) == of(&standard) && self.rounds >= standard.rounds
     }
 
     fn run_kernels(
@@ -282,6 +282,7 @@ impl Workload for Cipher {
         if self.rounds == 0 || self.task.as_ref().is_some_and(|task| task.rounds == 0) {
             return Err(Error::no_rounds().into());
         }
+        warn_unless_standard(session, "cipher", self.is_standard());
         let mut isolated = self.start(session)?;
         let mut random = Random::new(self.seed);
         self.run_kernels(session, &mut isolated, &mut random)?;

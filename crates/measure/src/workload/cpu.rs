@@ -16,7 +16,7 @@ use steadfast_sys::{clock, qos};
 
 use self::kernels::Kernel;
 use super::together::{Together, thread_count, together};
-use super::{ROUNDS_MAX, Workload, is_settled};
+use super::{ROUNDS_MAX, Workload, is_settled, warn_unless_standard};
 use crate::calibrate::{self, REPETITION_TRIES};
 use crate::error::Error;
 use crate::random::Random;
@@ -45,8 +45,6 @@ pub struct Cpu {
     pub sample_ns: u64,
     /// Draws the order of each round.
     pub seed: u64,
-    /// Whether this is the short form. Its record says so.
-    pub quick: bool,
 }
 
 impl Cpu {
@@ -61,14 +59,13 @@ impl Cpu {
             rounds_max: ROUNDS_MAX,
             sample_ns: 100_000_000,
             seed,
-            quick: false,
         }
     }
 
     /// Returns a short form of some eight seconds: lowest and default level, 8 rounds of 15 ms.
     pub fn quick(seed: u64) -> Cpu {
         let levels = vec![Level::Background, Level::Default];
-        Cpu { levels, rounds: 8, sample_ns: 15_000_000, quick: true, ..Cpu::standard(seed) }
+        Cpu { levels, rounds: 8, sample_ns: 15_000_000, ..Cpu::standard(seed) }
     }
 
     /// Returns what runs at once, for each sample of a round: threads of one combination, or of two
@@ -111,7 +108,6 @@ impl Cpu {
             .map_or(String::new(), |beside| format!(" beside {MIXED_THREADS} threads at {beside}"));
         let counted =
             if threads == 1 { "1 thread".to_owned() } else { format!("{threads} threads") };
-        let standard = if self.quick { " Not standard: a quick profile." } else { "" };
         let mixed = match beside {
             None => "",
             Some(_) => {
@@ -124,7 +120,7 @@ impl Cpu {
             "One loop: {}. A sample is as many loops as took {milliseconds} ms in the fastest of \
              {REPETITION_TRIES} runs on one thread beforehand, the same number on each thread; its \
              time is the mean of the threads' own times. A sum over the results is \
-             checked.{mixed}{standard}",
+             checked.{mixed}",
             kernel.definition()
         );
         let factors = Factors {
@@ -179,6 +175,9 @@ impl Workload for Cpu {
         if self.rounds == 0 {
             return Err(Error::no_rounds().into());
         }
+        let standard = Cpu::standard(self.seed);
+        let is_standard = self.rounds >= standard.rounds && self.sample_ns == standard.sample_ns;
+        warn_unless_standard(session, "cpu", is_standard);
         for threads in &self.threads {
             thread_count(u64::from(threads.get()))?;
         }

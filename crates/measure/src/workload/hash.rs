@@ -31,11 +31,11 @@ use memory::{Data, KernelCell, StreamCell};
 use path::{PathCell, PathScope, PathSeries};
 
 use super::storage::way::Way;
-use super::{ROUNDS_MAX, Workload, is_settled};
+use super::{ROUNDS_MAX, Workload, is_settled, warn_unless_standard};
 use crate::contents::TestBytes;
 use crate::error::Error;
 use crate::random::Random;
-use crate::record::{Series, Stage};
+use crate::record::Stage;
 use crate::runner::{End, SeriesId, Session};
 
 /// Length of the pieces in which a message is hashed, in bytes: that of a chunk of a run.
@@ -89,8 +89,6 @@ pub struct Hash {
     pub algorithm: Option<Algorithm>,
     /// Approximate time of one sample in memory, in nanoseconds.
     pub kernel_ns: u64,
-    /// How this departs from the standard, for the methods; empty if it does not.
-    pub departs: String,
 }
 
 impl Hash {
@@ -109,12 +107,11 @@ impl Hash {
             size_levels: Vec::new(),
             algorithm: None,
             kernel_ns: 20_000_000,
-            departs: String::new(),
         }
     }
 
     /// Returns a short form: sizes of 1 to 256 MB. Its figures are not comparable with standard
-    /// ones of long files, and its record says so.
+    /// ones, and its record says so.
     pub fn quick(folder: PathBuf, seed: u64) -> Hash {
         let sizes = [1, 4, 16, 64, 256];
         Hash {
@@ -122,31 +119,24 @@ impl Hash {
             sizes_bytes: sizes.map(|size| size * 1_000_000).to_vec(),
             folder_files: (16, 4_000_000),
             kernel_ns: 3_000_000,
-            departs: "quick: not standard".to_owned(),
             ..Hash::standard(folder, seed)
         }
     }
 
     /// Leaves out files longer than this. If none remains, there is one of this length.
     pub fn limit_sizes(&mut self, size_bytes_max: u64) {
-        let mut sizes = self.sizes_bytes.clone();
-        sizes.retain(|&size| size <= size_bytes_max);
-        if sizes.is_empty() {
-            sizes.push(size_bytes_max);
-        }
-        if sizes != self.sizes_bytes {
-            self.set_sizes(sizes);
+        self.sizes_bytes.retain(|&size| size <= size_bytes_max);
+        if self.sizes_bytes.is_empty() {
+            self.sizes_bytes.push(size_bytes_max);
         }
     }
 
-    /// Replaces the standard lengths. The methods mention it.
-    pub fn set_sizes(&mut self, sizes_bytes: Vec<u64>) {
-        self.sizes_bytes = sizes_bytes;
-        let said = "sizes: not standard";
-        if !self.departs.contains(said) {
-            let comma = if self.departs.is_empty() { "" } else { "; " };
-            self.departs = format!("{}{comma}{said}", self.departs);
-        }
+    /// Returns whether other machines can be compared by its figures.
+    fn is_standard(&self) -> bool {
+        let standard = Hash::standard(self.folder.clone(), self.seed);
+        let standard = Hash { parts: self.parts.clone(), ..standard };
+        (self.lengths(), self.kernel_ns) == (standard.lengths(), standard.kernel_ns)
+            && self.rounds >= standard.rounds
     }
 
     fn has(&self, part: Part) -> bool {
@@ -342,7 +332,7 @@ impl Workload for Hash {
 
     fn run(&self, session: &mut Session<'_>) -> Result<(), End> {
         self.require_sense()?;
-        let first = session.series_count();
+        warn_unless_standard(session, "hash", self.is_standard());
         for kernel in HashKernel::all() {
             session.doing("checking published digests")?;
             answers::check(kernel)?;
@@ -356,9 +346,6 @@ impl Workload for Hash {
         let mut cells = self.cells(session, &store, &data)?;
         let outcome = self.rounds(session, &mut cells);
         drop(cells);
-        for series in session.series_after_mut(first) {
-            depart(series, &self.departs);
-        }
         let store = Rc::into_inner(store).expect("no cell is left that holds it");
         store.close().map_err(End::Failed).and(outcome)
     }
@@ -374,11 +361,4 @@ trait HashCell {
 
     /// Measures it once.
     fn measure(&mut self, session: &mut Session<'_>, round: u32) -> Result<(), End>;
-}
-
-/// Adds the departure from the standard to the method of a series.
-fn depart(series: &mut Series, departs: &str) {
-    if !departs.is_empty() {
-        series.method = format!("{} ({departs})", series.method);
-    }
 }

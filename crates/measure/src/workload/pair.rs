@@ -16,7 +16,7 @@ use steadfast_sys::file::{AlignedBuffer, Status};
 use super::Workload;
 use super::queue::{OTHER_FILES, QueueCombination, QueueFiles, QueueWork};
 use super::storage::bench::rest;
-use super::storage::folder::{Folder, chunks};
+use super::storage::folder::{OwnFolder, chunks};
 use super::storage::plan::PlannedFile;
 use super::storage::way::{Way, note_origin};
 use crate::contents::{CHUNK_LEN_BYTES, TestBytes};
@@ -83,7 +83,7 @@ pub struct Pair {
 /// One folder, while it is measured.
 struct PairBench {
     side: Side,
-    folder: Folder,
+    folder: OwnFolder,
     /// Files for several requests in flight.
     queue: Option<QueueFiles>,
 }
@@ -355,7 +355,7 @@ impl PairBench {
     ) -> Result<PairBench, End> {
         // A folder holds one file at a time, and those of the depths.
         let bytes = pair.lens_bytes.iter().max().copied().unwrap_or(0) + pair.depths_len_bytes();
-        let folder = Folder::open(session, folder, bytes)?;
+        let folder = OwnFolder::open(session, folder, bytes)?;
         let make = |depths: &PairDepths| {
             let shape = (depths.file_len_bytes, pair.seed, true);
             QueueFiles::make(session, &folder, contents, shape)

@@ -15,7 +15,7 @@ use strum::{EnumMessage, IntoStaticStr, VariantArray};
 pub(super) use threads::{OTHER_FILES, QueueFiles};
 
 use super::Workload;
-use super::storage::folder::Folder;
+use super::storage::folder::OwnFolder;
 use crate::contents::TestBytes;
 use crate::error::Error;
 use crate::random::Random;
@@ -261,7 +261,7 @@ impl Workload for Queue {
         let mut benches = Vec::new();
         let files = if self.writes_too() { 2 } else { 1 };
         for folder in &self.folders {
-            let folder = Folder::open(session, folder, files * self.file_len_bytes)?;
+            let folder = OwnFolder::open(session, folder, files * self.file_len_bytes)?;
             let shape = (self.file_len_bytes, self.seed, self.writes_too());
             let files = QueueFiles::make(session, &folder, &mut contents, shape)?;
             session.did(2.0 * self.file_len_bytes as f64 / 1e9);

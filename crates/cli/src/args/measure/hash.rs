@@ -82,7 +82,7 @@ impl MeasureHashArgs {
             }
         }
         if !self.sizes.is_empty() {
-            hash.set_sizes(rising(&self.sizes));
+            hash.sizes_bytes = rising(&self.sizes);
         }
         if let Some(size_max) = self.size_max {
             hash.limit_sizes(size_max);

@@ -79,8 +79,8 @@ pub struct Overlap {
     pub size_bytes_min: u64,
     /// Share of the shorter of the two times that is hidden by the longer one: 0 if both together
     /// take as long as one after the other, 1 if they take no longer than the longer one. Above 1
-    /// if both together are even faster, below 0 if they disturb each other. Absent if hashing alone
-    /// was not measured, as at levels.
+    /// if both together are even faster, below 0 if they disturb each other. Absent if hashing
+    /// alone was not measured, as at levels.
     pub overlap: Option<Figure>,
     /// Rate of reading and hashing ÷ rate of reading alone.
     pub net_by_read: Figure,
@@ -88,8 +88,8 @@ pub struct Overlap {
     pub net_by_hash: Option<Figure>,
 }
 
-/// Returns the series of runs of one file each, or of such messages in memory; those of levels last,
-/// by falling level.
+/// Returns the series of runs of one file each, or of such messages in memory; those of levels
+/// last, by falling level.
 fn of_sizes<'a>(series: &[&'a Series]) -> Vec<&'a Series> {
     let has_sizes = |series: &&&Series| {
         let Factors { engine, drawn_from, .. } = &series.factors;
@@ -177,8 +177,8 @@ fn overlap(both: &Series, reading: &Series, hashing: Option<&Series>) -> Option<
     let longest = both.samples.iter().map(|sample| sample.amount).max()?;
     let from = OVERLAP_LEN_BYTES_MIN.min(longest);
     let all = || [both, reading].into_iter().chain(hashing);
-    // Times of both, of reading and of hashing by rounds, of the sizes that all have: an interrupted
-    // round lacks some.
+    // Times of both, of reading and of hashing by rounds, of the sizes that all have: an
+    // interrupted round lacks some.
     let mut rounds: Vec<(u32, [f64; 3])> = Vec::new();
     for long in both.counting().filter(|sample| sample.amount >= from) {
         let is_same = |of: &&Sample| (of.round, of.amount) == (long.round, long.amount);

@@ -16,7 +16,7 @@ use crate::error::Error;
 use crate::random::Random;
 use crate::record::{Cache, Factors, Isa, Sample, Series, Stage, Workload};
 use crate::runner::{End, SeriesId, Session};
-use crate::workload::storage::folder::Folder;
+use crate::workload::storage::folder::OwnFolder;
 use crate::workload::storage::plan::PlannedFile;
 
 /// Numbers of the two files in the folder.
@@ -53,7 +53,7 @@ impl Cipher {
         isolated: &mut [Isolated],
         random: &mut Random,
     ) -> Result<(), End> {
-        let folder = Folder::open(session, &task.folder, 2 * task.len_bytes)?;
+        let folder = OwnFolder::open(session, &task.folder, 2 * task.len_bytes)?;
         session.doing("writing a file")?;
         let plain = PlannedFile { number: PLAIN, set: 0, length: task.len_bytes };
         folder.write(session, &mut TestBytes::new(self.seed), plain, true, |_| {})?;
@@ -61,7 +61,7 @@ impl Cipher {
         for isa in isas(task, &self.isas) {
             let found = isolated.iter().position(|one| one.isa == isa);
             let Some(process) = found else { continue };
-            let [whole, within] = self.task_series(task, &isolated[process]);
+            let [whole, within] = self.task_series(task.algorithm, &isolated[process]);
             let whole = session.add_series_at(folder.place, whole);
             let within = session.add_series_at(folder.place, within);
             pairs.push(TaskSeries { process, whole, within });
@@ -88,7 +88,7 @@ impl Cipher {
         session: &mut Session<'_>,
         task: &Task,
         isolated: &mut [Isolated],
-        (folder, pair): (&Folder, &TaskSeries),
+        (folder, pair): (&OwnFolder, &TaskSeries),
         round: u32,
     ) -> Result<steadfast_digest::Digest, End> {
         let scratch = &folder.scratch;
@@ -130,15 +130,13 @@ impl Cipher {
         Ok(digest)
     }
 
-    fn task_series(&self, task: &Task, isolated: &Isolated) -> [Series; 2] {
+    fn task_series(&self, algorithm: &str, isolated: &Isolated) -> [Series; 2] {
         let isa = masks::name(isolated.isa);
-        let algorithm = task.algorithm;
         let base = Factors {
             buffer_len_bytes: Some(CHUNK_LEN_BYTES as u64),
             ..self.factors(algorithm, isolated)
         };
         let series = |label: String, stage, method: &str| {
-            let method = format!("{method}{}", self.task_note(task));
             let factors = Factors { stage: Some(stage), ..base.clone() };
             Series::new(Workload::Cipher, label, method, factors).seeded(self.seed)
         };
@@ -158,14 +156,6 @@ impl Cipher {
                  back.",
             ),
         ]
-    }
-
-    fn task_note(&self, task: &Task) -> &'static str {
-        let standard = Task::standard(task.folder.clone());
-        match *task == standard {
-            true => "",
-            false => " Not standard: not 7 rounds of 832 MB by AES-256-CBC.",
-        }
     }
 }
 

@@ -15,7 +15,7 @@ use steadfast_sys::file::File;
 use crate::contents::TestBytes;
 use crate::error::Error;
 use crate::runner::{End, PlaceId, Session};
-use crate::workload::storage::folder::Folder;
+use crate::workload::storage::folder::OwnFolder;
 use crate::workload::storage::plan::PlannedFile;
 use crate::workload::storage::way::Way;
 
@@ -34,7 +34,7 @@ pub(super) struct Made {
 
 /// A folder of files, and the facts about its storage.
 pub(super) struct FileStore {
-    folder: Folder,
+    folder: OwnFolder,
     /// The algorithm of the files' digests.
     pub(super) algorithm: Algorithm,
     pub(super) files: Vec<Made>,
@@ -51,7 +51,7 @@ impl FileStore {
         (lengths, algorithm): (&[u64], Algorithm),
         contents: &mut TestBytes,
     ) -> Result<FileStore, End> {
-        let folder = Folder::open(session, folder, lengths.iter().sum())?;
+        let folder = OwnFolder::open(session, folder, lengths.iter().sum())?;
         let mut files = Vec::new();
         for (number, &length) in (0..).zip(lengths) {
             session.doing("writing files")?;

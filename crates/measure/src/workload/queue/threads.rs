@@ -22,7 +22,7 @@ use crate::random::Random;
 use crate::record::{Cache, Order, Sample};
 use crate::runner::{End, Session};
 use crate::scratch::Scratch;
-use crate::workload::storage::folder::Folder;
+use crate::workload::storage::folder::OwnFolder;
 use crate::workload::storage::plan::PlannedFile;
 
 /// The number of the file that is read.
@@ -56,7 +56,7 @@ impl QueueFiles {
     /// If they cannot be written or opened, or it was stopped.
     pub(in crate::workload) fn make(
         session: &mut Session<'_>,
-        folder: &Folder,
+        folder: &OwnFolder,
         contents: &mut TestBytes,
         (length, seed, writes): (u64, u64, bool),
     ) -> Result<QueueFiles, End> {
@@ -81,7 +81,7 @@ impl QueueFiles {
     pub(in crate::workload) fn sample(
         &self,
         session: &Session<'_>,
-        folder: &Folder,
+        folder: &OwnFolder,
         cell: QueueCombination,
         (round, span, seed): (u32, Duration, u64),
     ) -> Result<Option<Sample>, Error> {
@@ -114,7 +114,7 @@ impl QueueFiles {
     pub(in crate::workload) fn verify(
         self,
         session: &Session<'_>,
-        folder: &Folder,
+        folder: &OwnFolder,
         contents: &mut TestBytes,
     ) -> Result<(), End> {
         let failed = |error| folder.failed("read a file", error);

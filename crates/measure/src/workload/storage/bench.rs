@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use steadfast_sys::file::{AlignedBuffer, Flush};
 
 use super::beside::Counted;
-use super::folder::Folder;
+use super::folder::OwnFolder;
 use super::plan::{Plan, PlannedFile};
 use super::way::{Way, note_origin};
 use crate::contents::{CHUNK_LEN_BYTES, TestBytes};
@@ -30,7 +30,7 @@ pub(in crate::workload) struct Bench {
     workload: Workload,
     plan: Plan,
     files: Vec<PlannedFile>,
-    folder: Folder,
+    folder: OwnFolder,
     contents: TestBytes,
     buffer: AlignedBuffer,
 }
@@ -49,7 +49,7 @@ impl Bench {
         plan: &Plan,
     ) -> Result<Bench, End> {
         plan.check()?;
-        let folder = Folder::open(session, folder, plan.bytes())?;
+        let folder = OwnFolder::open(session, folder, plan.bytes())?;
         if let Some(why) = plan.departs() {
             session.warn(format!("{}: {why}", workload.name()));
         }

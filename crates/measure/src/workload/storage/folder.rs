@@ -26,13 +26,13 @@ const PROBE: u32 = 99_999_999;
 
 /// A folder of our own, and the place that it is in.
 #[derive(Debug)]
-pub(in crate::workload) struct Folder {
+pub(in crate::workload) struct OwnFolder {
     pub(in crate::workload) site: Site,
     pub(in crate::workload) place: PlaceId,
     pub(in crate::workload) scratch: Scratch,
 }
 
-impl Folder {
+impl OwnFolder {
     /// Examines a place, makes a folder of our own in it, and checks that it has room for this many
     /// bytes. Warns of what makes figures doubtful, and of folders of other measurements that stay.
     ///
@@ -42,7 +42,7 @@ impl Folder {
         session: &mut Session<'_>,
         folder: &Path,
         bytes: u64,
-    ) -> Result<Folder, End> {
+    ) -> Result<OwnFolder, End> {
         let mut site = Site::examine(folder)?;
         let (scratch, left) = Scratch::make(folder, site.is_local)?;
         if left.removed > 0 {
@@ -62,7 +62,7 @@ impl Folder {
         probed.map_err(|error| Error::system("make a file in it", error).at(folder))?;
         site.warnings().iter().for_each(|warning| session.warn(warning));
         let place = session.add_place(site.place.clone());
-        Ok(Folder { site, place, scratch })
+        Ok(OwnFolder { site, place, scratch })
     }
 
     /// Makes an error of a failed system call.
@@ -217,7 +217,7 @@ mod tests {
         let root = tempfile::tempdir().unwrap();
         let (stop, mut unwatched) = (AtomicBool::new(false), Unwatched);
         let mut session = Session::begin("test".into(), Vec::new(), &stop, &mut unwatched);
-        let folder = Folder::open(&mut session, root.path(), 0).unwrap();
+        let folder = OwnFolder::open(&mut session, root.path(), 0).unwrap();
         let (mut contents, mut buffer) = (TestBytes::new(5), AlignedBuffer::new(CHUNK_LEN_BYTES));
         let file = PlannedFile { number: 0, set: 0, length: 2 * CHUNK_LEN_BYTES as u64 + 5_000 };
         folder.write(&session, &mut contents, file, true, |_| {}).unwrap();
