@@ -82,7 +82,7 @@ fn machines(hosts: &[HostFigures], records: &[&Record]) -> Section {
         (">Both, cold", &|of| cell(Quantity::Rate, of.net_per_s)),
         (">Both ÷ reading", &|of| cell(Quantity::Share, of.net_by_read)),
     ];
-    let table = Table::of("machines", "Machines", 1, hosts, fields);
+    let table = Table::of("machines", "Machines", 1, hosts, fields).without_empty_columns();
     let charts = [
         size_chart(records),
         hashing_chart(hosts),

@@ -18,7 +18,7 @@ use steadfast_measure::stats::{LineFit, Point as FitPoint};
 
 pub(crate) use hash::cache_words;
 
-use crate::document::{Cell, Document, Field, Layer, Mark, Point, Quantity, Section};
+use crate::document::{Cell, Document, Layer, Mark, Point, Quantity, Section};
 use crate::units::{self, Units};
 
 /// States the level of intervals.
@@ -35,12 +35,6 @@ pub(crate) fn by_processor_words(known: bool) -> &'static str {
         }
         false => "They are by elapsed time, because the record has no processor time.",
     }
-}
-
-/// Leaves out the columns of elapsed time if the record has none beside processor time.
-pub(crate) fn with_elapsed<'a, T>(fields: &[Field<'a, T>], known: bool) -> Vec<Field<'a, T>> {
-    let shown = |(title, _): &Field<'_, T>| known || !matches!(*title, ">Elapsed" | ">Waited");
-    fields.iter().copied().filter(shown).collect()
 }
 
 /// Makes a document of a record.

@@ -110,7 +110,7 @@ fn loops_are_held_against_another_record() {
     assert_eq!(status, Some(0), "{trouble}");
     let (status, page, trouble) = run(&["--against", kept]);
     assert_eq!(status, Some(0), "{trouble}");
-    assert!(page.contains("% of this one") && page.contains("i64-dot"), "{page}");
+    assert!(page.contains("of the loops of this one") && page.contains("i64-dot"), "{page}");
     let other = folder.path().join("other.json");
     std::fs::write(&other, "{}").unwrap();
     let (status, _, trouble) = run(&["--against", other.to_str().unwrap()]);

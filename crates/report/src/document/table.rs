@@ -54,6 +54,23 @@ impl Table {
         Table { keys, rows: items.iter().map(row).collect(), ..Table::new(name, title, &titles) }
     }
 
+    /// Leaves out the columns that are empty in every row, except those that identify a row.
+    #[must_use]
+    pub fn without_empty_columns(mut self) -> Table {
+        let keys = self.keys;
+        let is_empty = |at: usize| self.rows.iter().all(|row| row[at] == Cell::Empty);
+        let kept: Vec<bool> =
+            (0..self.columns.len()).map(|at| at < keys || !is_empty(at)).collect();
+        let keep = |at: usize| kept[at];
+        for row in &mut self.rows {
+            let cells = std::mem::take(row).into_iter().enumerate();
+            *row = cells.filter(|(at, _)| keep(*at)).map(|(_, cell)| cell).collect();
+        }
+        let columns = self.columns.into_iter().enumerate();
+        let columns = columns.filter(|(at, _)| keep(*at)).map(|(_, column)| column).collect();
+        Table { columns, ..self }
+    }
+
     /// Sets how many leading columns identify a row, if it is more than the first.
     #[must_use]
     pub fn keyed(self, keys: usize) -> Table {

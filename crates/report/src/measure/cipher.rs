@@ -10,9 +10,7 @@ use steadfast_measure::figures::hash::Figure;
 use steadfast_measure::record::{Isa, Stage, Unit};
 use steadfast_measure::workload::cipher::masks;
 
-use super::{
-    INTERVALS, by_processor_words, cell, elapsed_cell, rows_layer, waited_cell, with_elapsed,
-};
+use super::{INTERVALS, by_processor_words, cell, elapsed_cell, rows_layer, waited_cell};
 use crate::document::{Axis, Cell, Chart, Field, Headline, Mark, Quantity, Section, Table};
 use crate::units::{self, Units};
 
@@ -130,8 +128,7 @@ fn rates(figures: &CipherFigures) -> Table {
         (">Elapsed", &|row| elapsed_cell(of(row), row.elapsed)),
         (">Waited", &|row| waited_cell(row.elapsed)),
     ];
-    let elapsed = with_elapsed(elapsed, is_by_processor(figures));
-    by_isa("cipher", title, ("", &isas), (&figures.rows, &elapsed), rate)
+    by_isa("cipher", title, ("", &isas), (&figures.rows, elapsed), rate)
 }
 
 fn gains(figures: &CipherFigures) -> Table {
@@ -173,7 +170,7 @@ fn by_isa(
     ];
     fields.extend(columns.iter().map(|(title, cell)| -> Field<'_, CipherRow> { (title, cell) }));
     fields.extend_from_slice(more);
-    Table::of(name, title, 2, rows, &fields)
+    Table::of(name, title, 2, rows, &fields).without_empty_columns()
 }
 
 fn tasks(tasks: &[TaskRate]) -> Table {

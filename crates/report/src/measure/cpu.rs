@@ -8,9 +8,7 @@ use steadfast_measure::figures::hash::Figure;
 use steadfast_measure::stats::Finding;
 use steadfast_measure::workload::cpu::kernels::Kernel;
 
-use super::{
-    INTERVALS, by_processor_words, cell, elapsed_cell, rows_layer, waited_cell, with_elapsed,
-};
+use super::{INTERVALS, by_processor_words, cell, elapsed_cell, rows_layer, waited_cell};
 use crate::document::{Axis, Cell, Chart, Field, Headline, Mark, Quantity, Section, Table};
 use crate::units::{self, Units};
 
@@ -67,8 +65,8 @@ fn table(figures: &CpuFigures) -> Table {
     if let Some(other) = &other {
         fields.push((other, &|of| cell(Quantity::Share, hundredth(of))));
     }
-    let fields = with_elapsed(&fields, figures.rates.iter().any(|of| of.elapsed.is_some()));
-    Table::of("cpu", "Loops per second of one thread", 4, &figures.rates, &fields)
+    let title = "Loops per second of one thread";
+    Table::of("cpu", title, 4, &figures.rates, &fields).without_empty_columns()
 }
 
 /// One thread of each kernel, the highest and the lowest level side by side, in per cent: of the

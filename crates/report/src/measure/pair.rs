@@ -13,7 +13,6 @@ use crate::units::{self, Units};
 
 /// Makes the section.
 pub(super) fn section(figures: &PairFigures, places: &[Place], units: Units) -> Section {
-    let control = figures.sides.iter().any(|(side, _)| *side == Side::Control);
     let mut notes = vec![
         format!(
             "Folders took turns within every round, in an order drawn anew, so a ratio is known \
@@ -33,8 +32,8 @@ pub(super) fn section(figures: &PairFigures, places: &[Place], units: Units) -> 
         title: "Pair".to_owned(),
         headline: headline(figures),
         sentences: sentences(figures, places, units),
-        tables: vec![table(figures, control)],
-        charts: vec![chart(figures, control, units)],
+        tables: vec![table(figures)],
+        charts: vec![chart(figures, units)],
         notes,
     }
 }
@@ -124,12 +123,12 @@ fn finding_words(finding: Finding) -> String {
     }
 }
 
-fn table(figures: &PairFigures, control: bool) -> Table {
+fn table(figures: &PairFigures) -> Table {
     let rate = |row: &PairRow, side: Side| {
         let of = row.rates.iter().find(|(other, ..)| *other == side);
         Cell::maybe(of.map(|(_, rate, _)| Quantity::Rate(*rate)))
     };
-    let fields: [Field<'_, PairRow>; 9] = [
+    let fields: &[Field<'_, PairRow>] = &[
         ("Step", &|of| Cell::text(step_name(of))),
         (">Files of", &|of| match (of.depth, of.len_bytes) {
             (Some(_), _) => Cell::Empty,
@@ -143,10 +142,8 @@ fn table(figures: &PairFigures, control: bool) -> Table {
         (">A ÷ control", &|of| cell(Quantity::Ratio, of.a_to_control.and_then(|of| of.ratio))),
         (">Rounds", &|of| Cell::count(rounds(of) as u64)),
     ];
-    let shown =
-        |(title, _): &Field<'_, PairRow>| control || !matches!(*title, ">Control" | ">A ÷ control");
-    let fields: Vec<Field<'_, PairRow>> = fields.into_iter().filter(shown).collect();
-    Table::of("pair", "Median rates and ratios", 2, &figures.rows, &fields)
+    let title = "Median rates and ratios";
+    Table::of("pair", title, 2, &figures.rows, fields).without_empty_columns()
 }
 
 /// Names the length of the files.
@@ -191,7 +188,7 @@ fn step_name(row: &PairRow) -> String {
 }
 
 /// Draws the ratios, a row for each step and length, or depth.
-fn chart(figures: &PairFigures, control: bool, units: Units) -> Chart {
+fn chart(figures: &PairFigures, units: Units) -> Chart {
     let name = |row: &PairRow| match row.depth {
         Some(_) => step_name(row),
         None => format!("{}, {}", stage_name(row.stage), len_name(row, units)),
@@ -199,11 +196,12 @@ fn chart(figures: &PairFigures, control: bool, units: Units) -> Chart {
     let layer = |label: &str, of: fn(&PairRow) -> Option<Compared>| {
         rows_layer(label, Mark::Dots, &figures.rows, |row| of(row)?.ratio)
     };
-    let mut layers = vec![layer("A ÷ B", |row| Some(row.a_to_b))];
-    if control {
-        layers.push(layer("A ÷ control", |row| row.a_to_control));
-    }
-    layers.push(Layer::new("", Mark::Rule, [Point::at(0.0, 1.0)]));
+    let mut layers = vec![
+        layer("A ÷ B", |row| Some(row.a_to_b)),
+        layer("A ÷ control", |row| row.a_to_control),
+        Layer::new("", Mark::Rule, [Point::at(0.0, 1.0)]),
+    ];
+    layers.retain(|layer| !layer.points.is_empty());
     let rows = Axis::names(figures.rows.iter().map(name));
     Chart::new(
         "pair-ratio",

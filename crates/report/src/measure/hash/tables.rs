@@ -8,7 +8,7 @@ use steadfast_measure::figures::hash::{
 
 use super::{at_level, bound_words, cache_words, engine_words, line_words, stage_words};
 use crate::document::{Cell, Field, Quantity, Table};
-use crate::measure::{cell, elapsed_cell, latency_cell, waited_cell, with_elapsed};
+use crate::measure::{cell, elapsed_cell, latency_cell, waited_cell};
 use crate::units::{self, Units};
 
 pub(super) fn tables(figures: &HashFigures, units: Units) -> Vec<Table> {
@@ -24,8 +24,6 @@ pub(super) fn tables(figures: &HashFigures, units: Units) -> Vec<Table> {
     tables
 }
 
-const BYTES_PER_CYCLE: &str = ">Bytes per cycle";
-
 fn kernels(figures: &HashFigures) -> Table {
     let fields: &[Field<'_, KernelRate>] = &[
         ("Algorithm", &|of| Cell::text(&of.algorithm)),
@@ -36,16 +34,13 @@ fn kernels(figures: &HashFigures) -> Table {
         (">Elapsed", &|of| elapsed_cell(Quantity::Rate, of.elapsed)),
         (">Waited", &|of| waited_cell(of.elapsed)),
         (">× software", &|of| cell(Quantity::Ratio, of.gain)),
-        (BYTES_PER_CYCLE, &|of| {
+        (">Bytes per cycle", &|of| {
             let bytes = of.bytes_per_cycle.map(|of| format!("{:.2}", of.value));
             bytes.map_or(Cell::Empty, Cell::text)
         }),
     ];
-    let known = figures.kernels.iter().any(|of| of.elapsed.is_some());
-    let mut fields = with_elapsed(fields, known);
-    let is_clocked = figures.kernels.iter().any(|of| of.bytes_per_cycle.is_some());
-    fields.retain(|(title, _)| is_clocked || *title != BYTES_PER_CYCLE);
-    Table::of("hash-in-memory", "Hashing in memory", 4, &figures.kernels, &fields)
+    let table = Table::of("hash-in-memory", "Hashing in memory", 4, &figures.kernels, fields);
+    table.without_empty_columns()
 }
 
 fn lines(lines: &[PathLine], units: Units) -> Table {
@@ -112,7 +107,7 @@ fn overlaps(figures: &HashFigures) -> Table {
             None => Cell::Empty,
         }),
     ];
-    Table::of("hash-overlap", title, 1, &figures.overlaps, fields)
+    Table::of("hash-overlap", title, 1, &figures.overlaps, fields).without_empty_columns()
 }
 
 fn levels(figures: &HashFigures) -> Table {

@@ -48,28 +48,35 @@ fn by_length(name: String, series: &SeriesFigures) -> Chart {
 }
 
 fn along_bytes(name: String, series: &SeriesFigures, units: Units) -> Chart {
-    let dots = Layer::new("files", Mark::Dots, points(series, |file| file.bytes_before as f64));
-    let title = format!("{}: rate along the bytes", units::capital(&series.label));
-    let along = "in the order of the bytes, as what fills up would show";
-    let axes = (Axis::linear("bytes before", Quantity::Bytes(0)), rate());
-    Chart::new(name, title, course_words(series, along, units), axes, vec![dots])
+    let words = ["rate along the bytes", "in the order of the bytes, as what fills up would show"];
+    let x = Axis::linear("bytes before", Quantity::Bytes(0));
+    course(name, series, words, x, units, |file| file.bytes_before as f64)
 }
 
 fn along_time(name: String, series: &SeriesFigures, units: Units) -> Chart {
     let from = series.points.iter().map(|file| file.start_s).fold(f64::INFINITY, f64::min);
-    let at = |file: &TimedFile| 1e9 * (file.start_s - from);
-    let dots = Layer::new("files", Mark::Dots, points(series, at));
-    let title = format!("{}: rate over time", units::capital(&series.label));
-    let description = course_words(series, "over time, as what grows warm would show", units);
-    let axes = (Axis::linear("time since the first file", Quantity::Time(0.0)), rate());
-    Chart::new(name, title, description, axes, vec![dots])
+    let words = ["rate over time", "over time, as what grows warm would show"];
+    let x = Axis::linear("time since the first file", Quantity::Time(0.0));
+    course(name, series, words, x, units, |file| 1e9 * (file.start_s - from))
 }
 
-fn course_words(series: &SeriesFigures, along: &str, units: Units) -> String {
-    let rates = || series.points.iter().map(|file| file.point.rate_per_s());
+/// The rate of each file in the order of something.
+fn course(
+    name: String,
+    series: &SeriesFigures,
+    [title, along]: [&str; 2],
+    x: Axis,
+    units: Units,
+    at: impl Fn(&TimedFile) -> f64,
+) -> Chart {
+    let dots = points(series, at);
+    let rates = || dots.iter().map(|point| point.y);
     let (fast, slow) = (rates().fold(0.0, f64::max), rates().fold(f64::INFINITY, f64::min));
     let (fast, slow) = (units.per_second(fast), units.per_second(slow));
-    format!("One dot for each file, {along}: from {slow} to {fast}.")
+    let description = format!("One dot for each file, {along}: from {slow} to {fast}.");
+    let title = format!("{}: {title}", units::capital(&series.label));
+    let dots = Layer::new("files", Mark::Dots, dots);
+    Chart::new(name, title, description, (x, rate()), vec![dots])
 }
 
 /// Time against length with the line and its band; `None` without a line.
