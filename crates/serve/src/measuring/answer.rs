@@ -210,15 +210,19 @@ fn of_levels(
 
 /// The rate of the lowest level over files of all sizes, from where the report has it first.
 fn by_size(figures: &hash::HashFigures) -> Option<MeasureAnswer> {
-    let cache = figures.level_lines.first()?.net.cache;
-    let mut lines: Vec<_> = figures.level_lines.iter().filter(|of| of.net.cache == cache).collect();
-    lines.sort_by_key(|line| line.qos);
-    let low = lines.first()?;
-    let bar = |line: &&hash::LevelLine| {
-        Some((AnswerBar::Level(line.qos), Quantity::Rate(line.net.rate()?.value)))
+    let at_level =
+        |line: &hash::PathLine| Some((line.qos.filter(|_| line.is_check())?, line.cache));
+    let mut lines: Vec<_> =
+        figures.lines.iter().filter_map(|line| Some((at_level(line)?, line.rate()?))).collect();
+    let ((_, cache), _) = *lines.first()?;
+    lines.retain(|((_, of), _)| *of == cache);
+    lines.sort_by_key(|((qos, _), _)| *qos);
+    let ((low, _), rate) = *lines.first()?;
+    let bar = |((qos, _), rate): &((u8, _), hash::Figure)| {
+        (AnswerBar::Level(*qos), Quantity::Rate(rate.value))
     };
-    let bars = lines.iter().filter_map(bar).collect();
-    Some(rated(low.net.rate()?, AnswerWhat::AtLevel(low.qos), bars))
+    let bars = lines.iter().map(bar).collect();
+    Some(rated(rate, AnswerWhat::AtLevel(low), bars))
 }
 
 /// The ratio of two folders with which the report begins, and the rates of both.
