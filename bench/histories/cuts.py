@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import random
 import re
@@ -59,7 +60,9 @@ def stopped(
         if seen == 0:
             meanwhile()
         seen = len(found)
-        os.kill(int(found[-1]), signal.SIGCONT)
+        # Another thread may have ended the run.
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(int(found[-1]), signal.SIGCONT)
     run = finish(process, words)
     log.unlink(missing_ok=True)
     return run, seen > 0
