@@ -9,22 +9,36 @@ use crate::units::{self, Units};
 /// Files whose times are kept. With more, every other one is dropped.
 const FILES_MAX: usize = 1_000;
 
+/// Readings of the processors that are kept. With more, two of one pace are joined.
+const READINGS_MAX: usize = 400;
+
+/// Changes of the pace that are kept: the latest.
+const SPANS_MAX: usize = 24;
+
 /// What a run did at one pace, from one change to the next.
 #[derive(Clone, Debug)]
-pub struct PaceSpan {
-    /// The pace.
-    pub pace: Pace,
+struct PaceSpan {
+    pace: Pace,
     /// What the whole process used of the processors meanwhile.
-    pub used: CoresUsed,
-    /// Bytes that were read meanwhile.
-    pub bytes: u64,
+    used: CoresUsed,
+    bytes: u64,
+}
+
+/// What was used of the processors between two readings, in nanoseconds.
+#[derive(Clone, Copy, Debug)]
+struct CoresReading {
+    pace: Pace,
+    elapsed_ns: u64,
+    spent_ns: u64,
 }
 
 /// The paces of a run, and the times of its files, in bounded memory.
 #[derive(Clone, Debug, Default)]
 pub struct PaceHistory {
     /// From one change of the pace to the next, in order. Only the latest are kept.
-    pub spans: Vec<PaceSpan>,
+    spans: Vec<PaceSpan>,
+    /// What was used between two readings, in order.
+    readings: Vec<CoresReading>,
     /// Bytes and nanoseconds of files, evenly chosen.
     files: Vec<(u64, u64)>,
     /// Files since the last one that was kept, and how many of them go unkept.
@@ -33,6 +47,25 @@ pub struct PaceHistory {
 }
 
 impl PaceHistory {
+    /// Adds what was used and read at a pace since the last time.
+    pub fn add(&mut self, pace: Pace, used: &CoresUsed, bytes: u64) {
+        if self.spans.last().is_none_or(|span| span.pace != pace) {
+            if self.spans.len() >= SPANS_MAX {
+                self.spans.remove(0);
+            }
+            self.spans.push(PaceSpan { pace, used: CoresUsed::default(), bytes: 0 });
+        }
+        if let Some(span) = self.spans.last_mut() {
+            span.used.join(used);
+            span.bytes += bytes;
+        }
+        let elapsed_ns = u64::try_from(used.elapsed.as_nanos()).unwrap_or(u64::MAX);
+        self.readings.push(CoresReading { pace, elapsed_ns, spent_ns: used.all_spent_ns() });
+        if self.readings.len() > READINGS_MAX {
+            self.readings = join_pairs(&self.readings);
+        }
+    }
+
     /// Adds a file that was read.
     pub fn file(&mut self, bytes: u64, elapsed_ns: u64) {
         self.skipped += 1;
@@ -78,7 +111,7 @@ impl PaceHistory {
             title: "Pace".to_owned(),
             sentences: vec![format!("The pace was {said}.")],
             tables: vec![Table::of("pace", "From one pace to the next", 1, &spans, fields)],
-            charts: self.chart().into_iter().collect(),
+            charts: self.cores_chart().into_iter().chain(self.files_chart()).collect(),
             notes: vec![
                 "Processors are those of the whole program, which serves pages too.".to_owned(),
             ],
@@ -86,8 +119,33 @@ impl PaceHistory {
         })
     }
 
+    /// The processors used over time, before and after each change of the pace.
+    fn cores_chart(&self) -> Option<Chart> {
+        let mut at_ns = 0;
+        let mut layers = Vec::new();
+        for span in self.readings.chunk_by(|one, next| one.pace == next.pace) {
+            let point = |reading: &CoresReading| {
+                let middle_ns = at_ns + reading.elapsed_ns / 2;
+                at_ns += reading.elapsed_ns;
+                let cores = reading.spent_ns as f64 / reading.elapsed_ns.max(1) as f64;
+                Point::at(middle_ns as f64, cores)
+            };
+            let points: Vec<Point> = span.iter().map(point).collect();
+            layers.push(Layer::new(span[0].pace.to_string(), Mark::Line, points.into_iter()));
+        }
+        (self.readings.len() > 1).then(|| {
+            let axes = (
+                Axis::linear("time since the run began", Quantity::Time(0.0)),
+                Axis::linear("processors used", Quantity::Count(0)),
+            );
+            let title = "Processors used over time";
+            let description = "One line for each pace, from one change to the next.";
+            Chart::new("pace-processors", title, description, axes, layers)
+        })
+    }
+
     /// Time against size.
-    fn chart(&self) -> Option<Chart> {
+    fn files_chart(&self) -> Option<Chart> {
         let point = |&(bytes, elapsed_ns): &(u64, u64)| Point {
             x: bytes as f64,
             y: elapsed_ns as f64,
@@ -103,6 +161,18 @@ impl PaceHistory {
     }
 }
 
+/// Joins two neighbours each, if they have the same pace.
+fn join_pairs(readings: &[CoresReading]) -> Vec<CoresReading> {
+    let of_pace = readings.chunk_by(|one, next| one.pace == next.pace);
+    let pairs = of_pace.flat_map(|span| span.chunks(2));
+    let joined = pairs.map(|pair| CoresReading {
+        pace: pair[0].pace,
+        elapsed_ns: pair.iter().map(|one| one.elapsed_ns).sum(),
+        spent_ns: pair.iter().map(|one| one.spent_ns).sum(),
+    });
+    joined.collect()
+}
+
 fn cores(used: &CoresUsed) -> f64 {
     used.cores(used.all_spent_ns())
 }
@@ -113,27 +183,47 @@ mod tests {
 
     use super::*;
 
-    fn span(pace: Pace, seconds: u64, bytes: u64) -> PaceSpan {
-        let used = CoresUsed {
+    fn used(seconds: u64) -> CoresUsed {
+        CoresUsed {
             elapsed: Duration::from_secs(seconds),
             queued_ns: 1_000_000_000,
             spent_ns: [(0, 2_000_000_000), (1, 1_000_000_000)].into(),
-        };
-        PaceSpan { pace, used, bytes }
+        }
     }
 
     #[test]
     fn each_pace_has_its_rate_and_what_it_used() {
         let mut history = PaceHistory::default();
         assert!(history.section(Units::Si).is_none(), "nothing was read");
-        let spans = [(Pace::Bicycle, 2, 4_000_000), (Pace::Walk, 1, 0), (Pace::Tortoise, 6, 600)];
-        history.spans = spans.map(|(pace, seconds, bytes)| span(pace, seconds, bytes)).into();
+        history.add(Pace::Bicycle, &used(2), 4_000_000);
+        history.add(Pace::Walk, &used(1), 0);
+        history.add(Pace::Tortoise, &used(4), 500);
+        history.add(Pace::Tortoise, &used(2), 100);
         let section = history.section(Units::Si).unwrap();
         let said = "The pace was bicycle for 2 s at 2.00 MB/s, then tortoise for 6 s at 100 B/s.";
         assert_eq!(section.sentences, [said]);
         let shown = |at: usize| section.tables[0].rows[0][at].shown(Units::Si);
         assert_eq!((shown(4).as_str(), shown(5).as_str()), ("1.50", "25.0 %"));
-        assert!(section.charts.is_empty());
+        let [chart] = section.charts.as_slice() else { panic!("no file, no time of one") };
+        let last = chart.layers.last().unwrap();
+        assert_eq!(last.label, "tortoise");
+        assert_eq!(last.points, [Point::at(5e9, 0.75), Point::at(8e9, 1.5)]);
+    }
+
+    #[test]
+    fn many_readings_are_joined_and_the_paces_stay_apart() {
+        let mut history = PaceHistory::default();
+        for at in 0..10_001 {
+            let pace = if at < 7_000 { Pace::Walk } else { Pace::Bicycle };
+            history.add(pace, &used(1), 1);
+        }
+        assert!(history.readings.len() <= READINGS_MAX, "{}", history.readings.len());
+        let elapsed_s = |pace| {
+            let of_pace = history.readings.iter().filter(|one| one.pace == pace);
+            of_pace.map(|one| one.elapsed_ns).sum::<u64>() / 1_000_000_000
+        };
+        assert_eq!((elapsed_s(Pace::Walk), elapsed_s(Pace::Bicycle)), (7_000, 3_001));
+        assert!(history.section(Units::Si).unwrap().charts[0].layers.len() == 2);
     }
 
     #[test]

@@ -3,10 +3,7 @@
 use std::time::{Duration, Instant};
 
 use steadfast::qos::{CoresUsed, Pace, Process, ThreadTimes};
-use steadfast_report::pace::{PaceHistory, PaceSpan};
-
-/// Changes of the pace that are kept: the latest.
-const SPANS_MAX: usize = 24;
+use steadfast_report::pace::PaceHistory;
 
 /// Time between two readings: threads change processors in between.
 const READ_EVERY: Duration = Duration::from_millis(200);
@@ -38,17 +35,9 @@ impl SpeedWatch {
         }
         let now = self.process.as_ref().and_then(|process| process.times().ok());
         let now = now.unwrap_or_default();
-        let spans = &mut self.history.spans;
-        if spans.last().is_none_or(|span| span.pace != pace) {
-            if spans.len() >= SPANS_MAX {
-                spans.remove(0);
-            }
-            spans.push(PaceSpan { pace, used: CoresUsed::default(), bytes: 0 });
-        }
-        if let Some(span) = spans.last_mut() {
-            span.used.add(elapsed, &self.before, &now);
-            span.bytes += bytes.saturating_sub(self.bytes);
-        }
+        let mut used = CoresUsed::default();
+        used.add(elapsed, &self.before, &now);
+        self.history.add(pace, &used, bytes.saturating_sub(self.bytes));
         (self.before, self.read, self.bytes) = (now, Instant::now(), bytes);
     }
 }

@@ -29,6 +29,15 @@ impl CoresUsed {
         }
     }
 
+    /// Adds what was used in another time.
+    pub fn join(&mut self, other: &CoresUsed) {
+        self.elapsed += other.elapsed;
+        self.queued_ns += other.queued_ns;
+        for (processor, spent_ns) in &other.spent_ns {
+            *self.spent_ns.entry(*processor).or_default() += spent_ns;
+        }
+    }
+
     /// Returns how many processors some processor time is, on average.
     pub fn cores(&self, spent_ns: u64) -> f64 {
         spent_ns as f64 / self.elapsed.as_nanos().max(1) as f64
