@@ -131,7 +131,7 @@ impl PaceHistory {
                 Point::at(middle_ns as f64, cores)
             };
             let points: Vec<Point> = span.iter().map(point).collect();
-            layers.push(Layer::new(span[0].pace.to_string(), Mark::Line, points.into_iter()));
+            layers.push(Layer::new(span[0].pace.to_string(), Mark::Line, points));
         }
         (self.readings.len() > 1).then(|| {
             let axes = (
