@@ -57,7 +57,14 @@ const OF_A_PROCESSOR: [&str; 2] = ["--package=steadfast-digest", "--package=stea
 const NOT_RUN: &[&str] = &[
     "--config=profile.dev.opt-level=0",
     "--config=profile.dev.debug=false",
+    "--config=profile.dev.package.blake3.opt-level=0",
+    "--config=profile.dev.package.crc-fast.opt-level=0",
     "--config=profile.dev.package.libsqlite3-sys.opt-level=0",
+    "--config=profile.dev.package.ndarray.opt-level=0",
+    "--config=profile.dev.package.steadfast-digest.opt-level=0",
+    "--config=profile.dev.package.steadfast-measure.opt-level=0",
+    "--config=profile.dev.package.steadfast-parity.opt-level=0",
+    "--config=profile.dev.package.wide.opt-level=0",
 ];
 
 /// The path at which cargo puts the command for the tests.
