@@ -104,8 +104,14 @@ impl PaceHistory {
             (">Time", &|of| Cell::Number(Quantity::Time(of.used.elapsed.as_nanos() as f64))),
             (">Read", &|of| Cell::bytes(of.bytes)),
             (">Rate", &|of| Cell::Number(Quantity::Rate(rate(of)))),
-            (">Processors used", &|of| Cell::text(format!("{:.2}", cores(&of.used)))),
-            (">Waited for one", &|of| Cell::Number(Quantity::Share(of.used.waited()))),
+            (">Processors used", &|of| match of.used.all_spent_ns() {
+                0 => Cell::text("not told"),
+                _ => Cell::text(format!("{:.2}", cores(&of.used))),
+            }),
+            (">Waited for one", &|of| match of.used.all_spent_ns() {
+                0 => Cell::text("not told"),
+                _ => Cell::Number(Quantity::Share(of.used.waited())),
+            }),
         ];
         Some(Section {
             title: "Pace".to_owned(),
@@ -133,7 +139,9 @@ impl PaceHistory {
             let points: Vec<Point> = span.iter().map(point).collect();
             layers.push(Layer::new(span[0].pace.to_string(), Mark::Line, points));
         }
-        (self.readings.len() > 1).then(|| {
+        // A system that does not tell the times of threads shows none.
+        let is_told = self.readings.iter().any(|reading| reading.spent_ns > 0);
+        (is_told && self.readings.len() > 1).then(|| {
             let axes = (
                 Axis::linear("time since the run began", Quantity::Time(0.0)),
                 Axis::linear("processors used", Quantity::Count(0)),
@@ -208,6 +216,16 @@ mod tests {
         let last = chart.layers.last().unwrap();
         assert_eq!(last.label, "tortoise");
         assert_eq!(last.points, [Point::at(5e9, 0.75), Point::at(8e9, 1.5)]);
+    }
+
+    #[test]
+    fn a_system_that_tells_no_times_of_threads_shows_none() {
+        let mut history = PaceHistory::default();
+        let untold = CoresUsed { elapsed: Duration::from_secs(1), ..CoresUsed::default() };
+        (0..2).for_each(|_| history.add(Pace::Walk, &untold, 7));
+        let section = history.section(Units::Si).unwrap();
+        assert!(section.charts.is_empty());
+        assert_eq!(section.tables[0].rows[0][4].shown(Units::Si), "not told");
     }
 
     #[test]
