@@ -236,8 +236,9 @@ impl ReaderState {
             return Ok(false);
         };
         let db = &self.catalogue.db;
-        if !std::mem::replace(&mut self.has_followed, true) {
+        if !self.has_followed {
             db.execute_batch(FOLLOWED)?;
+            self.has_followed = true;
         }
         let sql = "SELECT directory, name FROM temp.followed WHERE digest = ?";
         let mut statement = db.prepare_cached(sql)?;
