@@ -74,8 +74,8 @@ pub struct RepairOutcome {
     pub damaged_pages: u64,
     /// What gives contents of the file, apart from the file itself.
     pub sources: Vec<RepairSource>,
-    /// Other names of the file (hard links) that its catalogue knows, beneath the root. They were
-    /// repaired with it.
+    /// Other names of the file (hard links), beneath the root. They were repaired with it. Before
+    /// that, those that its catalogue knows.
     pub other_names: Vec<PathBuf>,
     /// Whether the contents are those of its tag, and the tag alone is or can be given back.
     pub tag_alone: bool,
@@ -248,7 +248,11 @@ impl FileRepair<'_> {
         if !self.request.in_place {
             return replace::replace(target, own, contents, originals, stop);
         }
-        let status = in_place::replace_in_place(target, own, contents, originals, stop)?;
+        let (mut names, status) =
+            in_place::replace_in_place(target, own, contents, originals, stop)?;
+        names.retain(|name| *name != target.relative);
+        names.sort();
+        self.outcome.other_names = names;
         if !target.lacks_tag {
             return Ok(status);
         }

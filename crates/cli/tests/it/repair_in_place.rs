@@ -54,6 +54,18 @@ fn a_file_with_several_names_is_repaired_under_all_of_them() {
 }
 
 #[test]
+fn every_name_under_which_an_edit_is_undone_is_told_without_a_catalogue_too() {
+    let (tree, contents) = without_catalogue(20_000);
+    fs::create_dir(tree.path("data/deep")).unwrap();
+    fs::hard_link(tree.path("data/film"), tree.path("data/deep/film")).unwrap();
+    fs::write(tree.path("data/film"), b"edited").unwrap();
+    let how = ["repair", "--yes", "--in-place", "--to-tag", "--from", "copy", "data/film"];
+    let said = tree.run(how);
+    assert_eq!(fs::read(tree.path("data/deep/film")).unwrap(), contents, "{said:?}");
+    assert!(said.stdout().contains("also as `deep/film`"), "{said:?}");
+}
+
+#[test]
 fn cut_grown_and_wholly_damaged_files_come_back_in_place() {
     type Damage = fn(&mut Vec<u8>);
     let damages: [(&str, Damage); 6] = [

@@ -5,7 +5,7 @@
 
 use std::ffi::OsStr;
 use std::io::{self, BufWriter};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
 use steadfast_manifest::tag::Tag;
@@ -36,19 +36,20 @@ const NAME_LEN_MAX: usize = 255;
 /// Capabilities of a program, which any write takes away.
 const CAPABILITIES: &str = "security.capability";
 
-/// Writes the changed pages into the file. Returns its status then, if that can be told.
+/// Writes the changed pages into the file. Returns its names, and its status then, if that can be
+/// told.
 pub(super) fn replace_in_place(
     target: &RepairTarget,
     own: &Own,
     contents: &MendedContents<'_>,
     originals: &Originals,
     stop: &AtomicBool,
-) -> Result<Option<Status>, FileError> {
+) -> Result<(Vec<PathBuf>, Option<Status>), FileError> {
     let name = target.relative.file_name().ok_or_else(|| refused("it has no name"))?;
     let parent = target.relative.parent().unwrap_or(Path::new(""));
     let dir = beneath::directory(&target.root, parent).map_err(system("open its folder"))?;
     let catalogue = target.catalogue.as_deref();
-    ensure_all_beneath(&target.root, &target.relative, &own.status, catalogue, stop)?;
+    let names = ensure_all_beneath(&target.root, &target.relative, &own.status, catalogue, stop)?;
     drop(own.file.hold_off_writers().map_err(system("change it"))?);
     let file = dir.open_to_change(name).map_err(system("open it to change it"))?;
     ensure_writable(own, &file)?;
@@ -58,7 +59,7 @@ pub(super) fn replace_in_place(
         .map_err(system("write the journal"))?;
     if !differs {
         prove(&own.file, &target.tag, stop)?;
-        return Ok(Some(own.status));
+        return Ok((names, Some(own.status)));
     }
     let done = match work.journal(&journal_name) {
         Ok(journal) => change(&journal, &file, target, own, stop),
@@ -75,7 +76,7 @@ pub(super) fn replace_in_place(
     }
     let now = file.status().ok();
     let kept = keep(work, &journal_name, originals, &target.relative);
-    kept.map_err(system("keep the damaged pages")).map(|()| now)
+    kept.map_err(system("keep the damaged pages")).map(|()| (names, now))
 }
 
 /// Says whether a file with several names is as its tag says already, because another of the names
