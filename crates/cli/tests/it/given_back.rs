@@ -9,7 +9,7 @@ use std::process::Command;
 
 use steadfast_testing::{Need, skip};
 
-use crate::repair::{flip, set_attribute};
+use crate::repair::{copied, decay, flip, set_attribute};
 use crate::tree::{Outcome, Tree};
 
 const ACCESS: &str = "system.posix_acl_access";
@@ -79,6 +79,36 @@ fn withheld(said: &Outcome) -> Vec<String> {
     let objects = said.objects();
     let all = objects.iter().filter_map(|object| object["withheld"].as_array());
     all.flatten().map(|lack| lack["what"].as_str().unwrap().to_owned()).collect()
+}
+
+#[test]
+fn a_file_comes_back_with_the_date_of_its_last_proof() {
+    let losses: [(&str, &[&str], fn(&Tree)); 3] = [
+        ("missing", &[], |tree| fs::remove_file(tree.path("data/film")).unwrap()),
+        ("corrupt", &[], |tree| decay(&tree.path("data/film"), |bytes| bytes[9_000] ^= 1)),
+        ("in place", &["--in-place"], |tree| {
+            decay(&tree.path("data/film"), |bytes| bytes[9_000] ^= 1);
+        }),
+    ];
+    for (loss, how, lose) in losses {
+        for is_told in [true, false] {
+            let tree = copied();
+            let at = std::time::UNIX_EPOCH + std::time::Duration::new(1_700_000_000, 5);
+            let file = fs::File::options().write(true).open(tree.path("data/film")).unwrap();
+            file.set_modified(at).unwrap();
+            drop(file);
+            tree.run(["check", "data"]).succeeds();
+            lose(&tree);
+            if is_told {
+                tree.run(["check", "data"]);
+            }
+            let all = [&["repair", "--yes", "--from", "one"], how, &["data"]].concat();
+            let said = tree.run(all).succeeds();
+            let now = fs::metadata(tree.path("data/film")).unwrap().modified().unwrap();
+            assert_eq!(now, at, "{loss}, {is_told}: {said:?}");
+            tree.run(["check", "data"]).succeeds();
+        }
+    }
 }
 
 #[test]

@@ -150,6 +150,17 @@ impl FileRow {
         }
     }
 
+    /// Returns when the contents of the tag were last modified, as far as a proof shows, which may
+    /// be later than the tag says; `None` if the file may have been written since.
+    pub(super) fn proved_mtime(&self) -> Option<Timestamp> {
+        let is_as_proved = match self.record.standing {
+            // The last run that saw it proved it.
+            FileState::Missing => self.checked_run == self.proved_run && self.proved_run > 0,
+            standing => standing.proves() || standing.keeps_date(),
+        };
+        is_as_proved.then_some(self.record.facts.mtime)
+    }
+
     /// Returns the last proof of the file's contents, as far as it is known. Its change time is
     /// kept until the next proof.
     pub(super) fn last_proof(&self, slice_run: i64) -> Option<LastProof> {

@@ -122,6 +122,23 @@ impl Catalogue {
         former.map_err(|fault| self.wrong(fault))
     }
 
+    /// Returns when the file of a path was last modified when its contents were last proved; `None`
+    /// if it has another tag, or may have been written since.
+    ///
+    /// # Errors
+    ///
+    /// If the catalogue cannot be read.
+    pub(crate) fn proved_mtime(
+        &self,
+        path: &Path,
+        tag: &Tag,
+    ) -> Result<Option<Timestamp>, CatalogueError> {
+        let found = known_at(&self.db, path).map_err(|fault| self.wrong(fault))?;
+        let is_of_tag =
+            |it: &FoundRow| it.known.record.tag.is_some_and(|known| known.same_contents(tag));
+        Ok(found.filter(is_of_tag).and_then(|found| found.known.proved_mtime()))
+    }
+
     /// Returns whether the last file of a path had these contents, and its loss was accepted.
     ///
     /// # Errors

@@ -87,7 +87,7 @@ pub(super) fn is_repaired(
     stop: &AtomicBool,
 ) -> Result<bool, FileError> {
     let may_be = own.status.links > 1
-        && (own.status.length, own.status.mtime) == (target.tag.length, target.tag.mtime);
+        && (own.status.length, own.status.mtime) == (target.tag.length, target.mtime());
     let failed = system("read it");
     Ok(may_be && digest_matches(&own.file, &target.tag, stop).map_err(failed)?)
 }
@@ -177,7 +177,7 @@ fn write_journal(
     if own.file.status()? != own.status {
         return Err(io::Error::other("the file was changed meanwhile"));
     }
-    if differs || own.status.mtime != target.tag.mtime {
+    if differs || own.status.mtime != target.mtime() {
         draft.publish(name, Existing::Keep)?;
         return Ok(true);
     }
@@ -222,7 +222,7 @@ fn change(
         let error = refused("the file was changed meanwhile");
         return Err(Undone { error, is_undone: true });
     }
-    let changed = journal.apply(file, target.tag.mtime).map_err(system("write into it"));
+    let changed = journal.apply(file, target.mtime()).map_err(system("write into it"));
     let Err(error) = changed.and_then(|()| prove(&own.file, &target.tag, stop)) else {
         return Ok(());
     };

@@ -10,7 +10,7 @@ use steadfast_manifest::tag::Tag;
 
 use super::cut_off::notices_of_cut_off;
 use super::parities::Parities;
-use super::target::{RepairTarget, SelectedRoot, add_former_paths, target_of};
+use super::target::{RepairTarget, SelectedRoot, ask_catalogues, target_of};
 use crate::catalogue::Catalogue;
 use crate::error::Error;
 use crate::event::Subject;
@@ -81,7 +81,7 @@ fn count_repairable(
     let targets = damaged.into_iter();
     let targets = targets.filter_map(|(path, verdict, tag)| target_of(&given, path, verdict, tag));
     let mut targets: Vec<RepairTarget> = targets.collect();
-    add_former_paths(&mut targets);
+    ask_catalogues(&mut targets);
     let has_duplicate = with_duplicates(&targets);
     let mut parities = Parities::default();
     let repairable = targets

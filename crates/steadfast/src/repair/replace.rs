@@ -44,7 +44,7 @@ pub(super) fn replace(
     let room = DraftRoom { folder: &target.root.join(parent), is_there: true };
     fill(writer, is_shared, contents, room, stop).map_err(system("write the draft"))?;
     prove(&draft, target, stop)?;
-    give_all(own, &draft, &target.relative, target.tag.mtime)?;
+    give_all(own, &draft, &target.relative, target.mtime())?;
     set_tag(&draft, target)?;
     let file = draft.to_file().map_err(system("open the draft"))?;
     exchange(&target.relative, own, draft, &dir, name, originals)?;
@@ -72,7 +72,7 @@ pub(super) fn make_missing(
     prove(&draft, target, stop)?;
     // Before the mode, which may forbid to write.
     set_tag(&draft, target)?;
-    let mut withheld = give_known(records, &draft, &target.relative, Some(target.tag.mtime))?;
+    let mut withheld = give_known(records, &draft, &target.relative, Some(target.mtime()))?;
     let file = draft.to_file().map_err(system("open the draft"))?;
     let published = draft.publish_in(&made.dir, name, Existing::Keep);
     published.and_then(|()| made.dir.flush()).map_err(system("put it in place"))?;

@@ -63,6 +63,8 @@ pub struct RepairTarget {
     pub(super) lacks_tag: bool,
     /// The parts that the check found damaged or unreadable by the leaves of the file.
     pub(super) damage: Option<ByteRanges>,
+    /// When the file was modified when it was last proved, if the catalogue knows that.
+    pub(super) proved_mtime: Option<Timestamp>,
 }
 
 impl RepairTarget {
@@ -76,6 +78,12 @@ impl RepairTarget {
     /// Returns when the file was last changed, if it may have been edited.
     pub fn changed_at(&self) -> Option<Timestamp> {
         self.status.filter(|_| !self.verdict.is_damage()).map(|status| status.ctime)
+    }
+
+    /// Returns the modification time that the repaired file gets: that of its last proof. The tag
+    /// keeps an earlier one if the date alone was changed since.
+    pub(super) fn mtime(&self) -> Timestamp {
+        self.proved_mtime.unwrap_or(self.tag.mtime)
     }
 
     /// Says whether the file still is what the check read. A file of which the check knows nothing
@@ -174,7 +182,7 @@ pub(super) fn find_targets(
     if !summary.interrupted && matches!(goal, RepairGoal::Tag { .. }) {
         finder.add_missing();
     }
-    add_former_paths(&mut finder.found.targets);
+    ask_catalogues(&mut finder.found.targets);
     Ok(FoundTargets { interrupted: summary.interrupted, ..finder.found })
 }
 
@@ -422,8 +430,9 @@ fn tag_before(target: &RepairTarget) -> Option<Tag> {
     tags.into_iter().find(is_other)
 }
 
-/// Notes the former paths of targets, after the check that recorded where files moved.
-pub(super) fn add_former_paths(targets: &mut [RepairTarget]) {
+/// Notes the former paths and the last dates of targets, after the check that recorded where files
+/// moved.
+pub(super) fn ask_catalogues(targets: &mut [RepairTarget]) {
     let mut open: Option<(PathBuf, Option<Catalogue>)> = None;
     let mut asked = 0;
     for target in targets {
@@ -433,6 +442,9 @@ pub(super) fn add_former_paths(targets: &mut [RepairTarget]) {
             open = Some((file, catalogue));
         }
         let catalogue = open.as_ref().and_then(|(_, catalogue)| catalogue.as_ref());
+        target.proved_mtime = catalogue.and_then(|catalogue| {
+            catalogue.proved_mtime(&target.relative, &target.tag).ok().flatten()
+        });
         // A catalogue that cannot be asked knows no former path.
         let former = catalogue.and_then(|catalogue| catalogue.former_paths(&target.relative).ok());
         let mut former = former.unwrap_or_default();
@@ -471,6 +483,7 @@ pub(super) fn target_of(
             status: None,
             lacks_tag: false,
             damage: None,
+            proved_mtime: None,
         })
     })
 }
