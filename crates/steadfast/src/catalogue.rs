@@ -31,6 +31,7 @@ mod repaired;
 mod slice_cache;
 mod history;
 mod unanswered;
+mod written;
 mod records;
 mod duplicates;
 mod lookup;

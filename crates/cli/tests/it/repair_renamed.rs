@@ -217,7 +217,7 @@ fn protected() -> Tree {
 
 #[test]
 fn a_file_that_was_renamed_and_edited_does_not_come_back_under_its_old_name() {
-    let edits: [fn(&Tree); 3] = [
+    let edits: [fn(&Tree); 5] = [
         // Before the same run.
         |tree| {
             fs::rename(tree.path("data/3"), tree.path("data/new")).unwrap();
@@ -234,14 +234,34 @@ fn a_file_that_was_renamed_and_edited_does_not_come_back_under_its_old_name() {
             tree.run(["check", "data"]).ends(1);
             fs::rename(tree.path("data/3"), tree.path("data/new")).unwrap();
         },
+        // After a run that does not read it.
+        |tree| {
+            save_anew(tree, "data/3", b"edited");
+            tree.run(["tag", "data"]);
+            fs::rename(tree.path("data/3"), tree.path("data/new")).unwrap();
+        },
+        |tree| {
+            drop_tag(&tree.path("data/3"));
+            fs::write(tree.path("data/3"), b"edited").unwrap();
+            tree.run(["tag", "data"]);
+            fs::rename(tree.path("data/3"), tree.path("data/new")).unwrap();
+            fs::rename(tree.path("data/5"), tree.path("data/moved")).unwrap();
+            fs::rename(tree.path("data/new"), tree.path("data/5")).unwrap();
+            tree.run(["check", "data"]);
+            fs::rename(tree.path("data/5"), tree.path("data/new")).unwrap();
+        },
     ];
+    let runs: [&[&str]; 4] =
+        [&["update", "--accept-many", "data"], &["tag", "data"], &["check", "data/new"], &["help"]];
     for (at, edit) in edits.into_iter().enumerate() {
-        let tree = protected();
-        edit(&tree);
-        tree.run(["update", "--accept-many", "data"]);
-        let said = tree.run(["repair", "--yes", "data"]);
-        assert!(!tree.path("data/3").exists(), "{at}: {said:?}");
-        assert_eq!(contents(&tree, "data/new"), b"edited", "{at}");
+        for run in runs {
+            let tree = protected();
+            edit(&tree);
+            tree.run(run);
+            let said = tree.run(["repair", "--yes", "data"]);
+            assert!(!tree.path("data/3").exists(), "{at}, {run:?}: {said:?}");
+            assert_eq!(contents(&tree, "data/new"), b"edited", "{at}, {run:?}");
+        }
     }
 }
 
@@ -308,6 +328,46 @@ fn a_new_name_that_a_run_of_a_part_saw_first_is_that_of_the_old_one() {
     tree.run(["check", "data/link"]).succeeds();
     let history = tree.run(["show", "--history", "data/link"]).succeeds();
     assert!(!history.stdout().contains("log.1"), "{history:?}");
+}
+
+#[test]
+fn a_run_of_one_name_forgets_no_file_that_went_on_to_another() {
+    for (is_new, verb) in [(false, "check"), (false, "tag"), (true, "check"), (true, "tag")] {
+        let (tree, held) = logs();
+        ["data/log", "data/log.1", "data/log.2"].iter().for_each(|name| drop_tag(&tree.path(name)));
+        rotate(&tree);
+        if is_new {
+            fs::rename(tree.path("data/log.3"), tree.path("data/log.4")).unwrap();
+        }
+        let last = if is_new { "data/log.4" } else { "data/log.3" };
+        tree.run([verb, "data/log.2"]);
+        decay(&tree.path(last), |bytes| bytes[5_000] ^= 1);
+        let said = tree.run(["update", "--accept-many", "data"]).ends(3);
+        assert!(said.stdout().contains(&format!("corrupt     {last}")), "{said:?}");
+        let said = tree.run(["repair", "--yes", "--from", "one", "data"]);
+        assert!(contents(&tree, last) == held[2], "{said:?}");
+    }
+}
+
+#[test]
+fn a_file_at_the_name_of_an_equal_one_does_not_come_back_under_its_old_name() {
+    for (held, verb, swaps) in [
+        (&b""[..], "tag", true),
+        (b"", "check", false),
+        (b"equal", "tag", true),
+        (b"equal", "check", false),
+    ] {
+        let tree = Tree::new().file("data/a", held).file("data/b", held).file("data/other", b"o");
+        tree.run(["init", "data"]).succeeds();
+        if swaps {
+            fs::rename(tree.path("data/b"), tree.path("data/new")).unwrap();
+        }
+        fs::rename(tree.path("data/a"), tree.path("data/b")).unwrap();
+        let said = tree.run([verb, "data"]);
+        let repaired = tree.run(["repair", "--yes", "data"]);
+        assert!(!tree.path("data/a").exists(), "{held:?} {verb}: {said:?} {repaired:?}");
+        tree.run(["check", "data"]).succeeds();
+    }
 }
 
 #[test]

@@ -23,6 +23,7 @@ use super::happening::Happening;
 use super::not_visited::{Presence, presence_at};
 use super::observation::ObservedFile;
 use super::recorder::Recorder;
+use super::written::was_met;
 use crate::event::Action;
 use crate::file_state::FileState;
 use crate::verdict::Verdict;
@@ -48,13 +49,13 @@ SELECT d.directory, d.name
 FROM entries AS n CROSS JOIN temp.displaced AS d ON d.inode = n.inode
 WHERE (n.directory <> d.directory OR n.name <> d.name)
   AND (d.own_digest = n.digest
-    OR d.own_digest IS NULL AND n.length = d.length AND n.mtime_ns = d.mtime_ns)
+    OR d.own_digest IS NULL AND (n.length = d.length AND n.mtime_ns = d.mtime_ns OR {met}))
 UNION
 SELECT d.directory, d.name
 FROM temp.departed AS n CROSS JOIN temp.displaced AS d ON d.inode = n.inode
 WHERE (n.directory <> d.directory OR n.name <> d.name)
   AND (d.own_digest = n.digest
-    OR d.own_digest IS NULL AND n.length = d.length AND n.mtime_ns = d.mtime_ns);
+    OR d.own_digest IS NULL AND (n.length = d.length AND n.mtime_ns = d.mtime_ns OR {met}));
 UPDATE temp.displaced SET known = 1
 WHERE (directory, name) IN (SELECT directory, name FROM temp.known_displaced);
 DELETE FROM temp.known_displaced;";
@@ -118,6 +119,26 @@ SELECT c.directory, c.name, c.standing, o.directory, o.name, c.inode, min(o.stan
 FROM entries AS o CROSS JOIN temp.came AS c ON c.inode = o.inode AND c.digest = o.digest
 WHERE o.directory <> c.directory OR o.name <> c.name
 GROUP BY c.directory, c.name";
+
+/// Files whose names other known files took, as far as runs could tell.
+const OVERWRITTEN: &str = "
+CREATE TEMP TABLE overwritten AS
+SELECT digest, tag_length, tag_mtime_ns, directory, name FROM events
+WHERE what = 'overwritten' AND digest IS NOT NULL;
+CREATE INDEX temp.overwritten_digests ON overwritten (digest)";
+
+/// Those of them that a run met at another name. The run that took their names had not visited it.
+const RESURFACED: &str = "
+SELECT n.directory, n.name, n.standing, o.directory, o.name, n.inode
+FROM events AS e
+CROSS JOIN entries AS n ON n.directory = e.directory AND n.name = e.name
+CROSS JOIN temp.overwritten AS o ON o.digest = n.digest
+  AND o.tag_length = n.length AND o.tag_mtime_ns = n.mtime_ns
+WHERE e.run = ?1 AND e.what = 'new' AND (n.directory <> o.directory OR n.name <> o.name)
+  AND NOT EXISTS (
+    SELECT 1 FROM events AS known WHERE known.directory = n.directory AND known.name = n.name
+      AND known.run = ?1 AND known.what = 'moved from')
+GROUP BY n.directory, n.name";
 
 /// A file that waited for the end of the run.
 pub(super) struct DisplacedFile {
@@ -205,7 +226,8 @@ impl Recorder {
         Ok(())
     }
 
-    fn make_displaced(&mut self) -> Result<(), DbError> {
+    /// Makes the tables of displaced files, if there are none yet.
+    pub(super) fn make_displaced(&mut self) -> Result<(), DbError> {
         if !self.tables.displaced {
             self.catalogue.db.execute_batch(&format!(
                 "CREATE TEMP TABLE displaced (directory, {COLUMNS}, {OWN_COLUMNS}, \
@@ -225,7 +247,7 @@ impl Recorder {
             return Ok(());
         }
         let db = &self.catalogue.db;
-        db.execute_batch(BY_INODE)?;
+        db.execute_batch(&BY_INODE.replace("{met}", &was_met("n", "d")))?;
         let rest = "SELECT count(*) FROM temp.displaced WHERE known = 0";
         if db.query_row(rest, (), |row| row.get::<_, i64>(0))? > 0 {
             db.execute_batch(BY_DIGEST)?;
@@ -257,6 +279,21 @@ impl Recorder {
             return Ok(());
         }
         let came = self.came_from(DEPARTED, [self.record.id])?;
+        self.write_origins(came)
+    }
+
+    /// Records where files came from whose former names other files took in an earlier run.
+    pub(super) fn follow_overwritten(&mut self) -> Result<(), DbError> {
+        if !self.mode.writes || self.counts.events == 0 {
+            return Ok(());
+        }
+        let db = &self.catalogue.db;
+        db.execute_batch(OVERWRITTEN)?;
+        let found = "SELECT EXISTS (SELECT 1 FROM temp.overwritten)";
+        if !db.query_row(found, (), |row| row.get::<_, bool>(0))? {
+            return Ok(());
+        }
+        let came = self.came_from(RESURFACED, [self.record.id])?;
         self.write_origins(came)
     }
 

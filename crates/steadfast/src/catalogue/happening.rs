@@ -68,6 +68,8 @@ pub enum Happening {
     /// It was not found, in a run that could not decide whether it is missing.
     #[strum(serialize = "passed by")]
     PassedBy,
+    /// Its own tag is gone and it was written, in a run that did not read it.
+    Written,
 }
 
 impl Happening {

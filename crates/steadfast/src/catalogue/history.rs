@@ -375,7 +375,7 @@ fn events_of(db: &Connection, directory: i64, name: &[u8]) -> Result<Vec<StoredE
 
 fn stored(event: &NewEvent<'_>) -> Result<StoredEvent, DbError> {
     let is_repair = event.what == Happening::Repaired;
-    let path = event.other.filter(|_| !is_repair);
+    let path = event.other.filter(|_| !is_repair && event.what != Happening::Written);
     let sources = event.other.filter(|_| is_repair).unwrap_or_default();
     Ok(StoredEvent {
         run: event.run,

@@ -97,7 +97,8 @@ impl Recorder {
             return Ok(());
         }
         self.follow_departed()?;
-        self.follow_new()
+        self.follow_new()?;
+        self.follow_overwritten()
     }
 
     /// Looks in other catalogued trees for missing files that did not arrive in this one.

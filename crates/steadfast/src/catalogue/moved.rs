@@ -20,6 +20,7 @@ use super::error::DbError;
 use super::history::{covering_runs, former_paths};
 use super::not_visited::other_on_the_way;
 use super::recorder::Recorder;
+use super::written::was_met;
 use crate::file_state::FileState;
 use steadfast_manifest::tag::Tag;
 
@@ -31,17 +32,24 @@ pub(super) struct Arrival {
     pub(super) standing: FileState,
 }
 
-/// Collects the files that a missing one may have become: those that got a tag of its digest since
-/// it was last seen; those that had one and got another since; those of its inode and digest that
-/// were known before, as after a move back; and new ones of its inode, length and time, which were
-/// edited under the old name. In `followed` are those that earlier runs found to have moved, of
-/// which one may have left its name to another file. `whole`: the present tag has the digest, the
-/// contents were last found to match it, and no earlier run found another file to be this one.
-/// `entered_run`: when the file got that tag, 0 for long ago.
+/// Collects the files that a missing one may have become: those of its inode and digest at the name
+/// of another one of the same contents; those that got a tag of its digest since it was last seen;
+/// those that had one and got another since; those of its inode and digest that were known before,
+/// as after a move back; and new ones of its inode, length and time, which were edited under the
+/// old name. In `followed` are those that earlier runs found to have moved, of which one may have
+/// left its name to another file. `whole`: the present tag has the digest, the contents were last
+/// found to match it, and no earlier run found another file to be this one. `entered_run`: when the
+/// file got that tag, 0 for long ago.
 const COLLECT: &str = "
 CREATE INDEX temp.missing_digests ON missing (digest);
 CREATE INDEX temp.missing_inodes ON missing (inode);
 CREATE INDEX temp.missing_targets ON missing (to_directory, to_name);
+INSERT OR IGNORE INTO temp.arrivals
+SELECT n.digest, n.algorithm, coalesce(n.tag_length, n.length), n.name, n.directory, n.inode,
+  n.first_run, {run}, 0
+FROM temp.departed AS d CROSS JOIN entries AS n ON n.directory = d.directory AND n.name = d.name
+WHERE n.standing <> 6 AND n.inode IN (SELECT inode FROM temp.missing)
+  AND n.digest IN (SELECT digest FROM temp.missing);
 INSERT OR IGNORE INTO temp.arrivals
 SELECT n.digest, n.algorithm, coalesce(n.tag_length, n.length), n.name, n.directory, n.inode,
   n.first_run, e.run, n.standing IN (0, 1, 7) AND NOT EXISTS (
@@ -73,8 +81,8 @@ SELECT was.digest, was.algorithm, coalesce(was.tag_length, was.length), n.name, 
 FROM entries AS n
 CROSS JOIN temp.missing AS m ON m.inode = n.inode AND m.seen_run < n.first_run
 CROSS JOIN entries AS was ON was.directory = m.directory AND was.name = m.name
-WHERE n.standing <> 6 AND n.length = was.length AND n.mtime_ns = was.mtime_ns
-  AND was.digest IS NOT NULL;
+WHERE n.standing <> 6 AND was.digest IS NOT NULL
+  AND (n.length = was.length AND n.mtime_ns = was.mtime_ns OR {met});
 CREATE TEMP TABLE followed AS
 SELECT n.digest, n.directory, n.name, n.inode, n.first_run FROM entries AS n
 WHERE n.standing <> 6 AND n.digest IN (SELECT digest FROM temp.missing)
@@ -220,6 +228,7 @@ impl Recorder {
     /// false if the user stopped the run.
     pub(super) fn collect_arrivals(&mut self) -> Result<bool, DbError> {
         self.make_arrivals()?;
+        self.make_displaced()?;
         let stop = self.early_end.flag.clone();
         if stop.is_some() {
             // If a statement is interrupted, SQLite rolls back its whole transaction.
@@ -228,7 +237,8 @@ impl Recorder {
         let db = &mut self.catalogue.db;
         let is_stopped = stop.map(|stop| move || stop.load(Ordering::Relaxed));
         db.progress_handler(STOP_EVERY_OPS, is_stopped)?;
-        let collected = db.execute_batch(COLLECT);
+        let sql = COLLECT.replace("{met}", &was_met("m", "n"));
+        let collected = db.execute_batch(&sql.replace("{run}", &self.record.id.to_string()));
         db.progress_handler(0, None::<fn() -> bool>)?;
         match collected {
             Err(error) if error.sqlite_error_code() == Some(ErrorCode::OperationInterrupted) => {

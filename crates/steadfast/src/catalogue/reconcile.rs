@@ -16,6 +16,7 @@ use super::recorder::Recorder;
 use super::repaired;
 use super::slice::{NameSlice, SLICE_LEN, SLICE_LEN_MAX, Settled, rows_of};
 use super::writes::{self, NewEvent};
+use super::written::{is_written, trace};
 use crate::beneath;
 use crate::file_state::FileState;
 use crate::finding::{FactChange, Finding, Say};
@@ -287,6 +288,7 @@ impl Recorder {
             let before = outcome.what.and(was.tag);
             self.write_event(directory, &settled.known.name, what, standing, before, None)?;
         }
+        self.note_written(directory, &settled.known.name, &record, seen)?;
         if let Some(sources) = repaired.filter(|_| standing.proves()) {
             let sources = repaired::to_bytes(&sources);
             let name = &settled.known.name;
@@ -298,6 +300,27 @@ impl Recorder {
             self.arrive(directory, &settled.known.name, &record, tag, first_run)?;
         }
         Ok((settled, checked))
+    }
+
+    /// Notes a file whose row keeps another length or time than it has.
+    fn note_written(
+        &mut self,
+        directory: i64,
+        name: &[u8],
+        row: &FileRecord,
+        seen: &ObservedFile,
+    ) -> Result<(), DbError> {
+        let met = seen.record.facts;
+        let is_as_kept = (row.facts.length, row.facts.mtime) == (met.length, met.mtime);
+        if is_as_kept || !seen.has_facts || seen.is_checked() || !seen.place.is_loss() {
+            return Ok(());
+        }
+        let Some(trace) = trace(&met) else { return Ok(()) };
+        if is_written(&self.catalogue.db, directory, name, &met)? {
+            return Ok(());
+        }
+        let (what, trace) = (Happening::Written, Some(trace.as_bytes()));
+        self.write_event(directory, name, what, row.standing, None, trace)
     }
 
     /// Returns whether a run of ours replaced the tag and was killed before it recorded that. The

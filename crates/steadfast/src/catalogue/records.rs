@@ -8,14 +8,17 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
+use rusqlite::Connection;
+
 use super::column;
 use super::directory::{Paths, ROOT, beneath, down_from};
-use super::entry::FileRow;
+use super::entry::{FileRecord, FileRow};
 use super::error::DbError;
-use super::history::{KnownFile, former_paths, tags_before};
+use super::history::{KnownFile, former_paths, read_event, select_events, tags_before};
 use super::scope::RunScope;
 use super::slice_cache::{FoundRow, SliceCache, reading};
 use super::volume::TreeVolume;
+use super::written::is_written;
 use super::{Catalogue, CatalogueError};
 use crate::event::FilePath;
 use crate::evidence::LastProof;
@@ -44,6 +47,8 @@ struct ReaderState {
     inodes: Option<bool>,
     /// Whether there is a temporary table of the files that came from other names.
     has_followed: bool,
+    /// Whether there is one of the files whose names other known files took.
+    has_overwritten: bool,
 }
 
 /// Makes an index of the inodes, which the tables lack.
@@ -57,6 +62,13 @@ const FOLLOWED: &str = "CREATE TEMP TABLE followed AS \
     CROSS JOIN entries AS n ON n.directory = e.directory AND n.name = e.name \
     WHERE e.what = 'moved from' AND e.run >= n.first_run AND n.standing IN (0, 1, 7); \
     CREATE INDEX temp.followed_digests ON followed (digest);";
+
+/// Collects the files whose names other known files took. One may have gone on to a name that the
+/// run did not visit.
+const OVERWRITTEN: &str = "CREATE TEMP TABLE overwritten AS \
+    SELECT directory, name, run, number, tag_length, tag_mtime_ns FROM events \
+    WHERE what = 'overwritten' AND digest IS NOT NULL; \
+    CREATE INDEX temp.overwritten_times ON overwritten (tag_mtime_ns, tag_length);";
 
 impl CatalogueReader {
     /// Opens a catalogue for a run over a part of its tree.
@@ -72,6 +84,7 @@ impl CatalogueReader {
             last: None,
             inodes: None,
             has_followed: false,
+            has_overwritten: false,
         };
         Ok(CatalogueReader { scope, reader: Mutex::new(reader) })
     }
@@ -152,9 +165,10 @@ impl CatalogueReader {
     ) -> Result<bool, CatalogueError> {
         let mut reader = self.reader.lock().unwrap_or_else(PoisonError::into_inner);
         let has_tag = |row: &FileRow| row.record.tag.is_some_and(|it| it.same_contents(tag));
+        let mut has_tag = |_: &Connection, _: i64, row: &FileRow| Ok(has_tag(row));
         let found = reader.find(&self.scope, path).and_then(|here| match here {
             Some(here) if here.known.record.facts.inode == status.inode => Ok(None),
-            _ => reader.find_inode(status.inode, &has_tag),
+            _ => reader.find_inode(status.inode, &mut has_tag),
         });
         let found = found.map_err(|fault| fault.at(&reader.catalogue.file))?;
         Ok(found.is_some())
@@ -215,26 +229,54 @@ impl ReaderState {
         };
         // All names of a file share the result of the one that is read first, so a new name is
         // judged as the known one.
-        let Some((mut found, from)) = self.find_inode(status.inode, &is_same)? else {
-            return Ok(here);
+        let mut fits = |db: &Connection, directory: i64, row: &FileRow| {
+            Ok(is_same(row) || is_written(db, directory, &row.name, &status.into())?)
+        };
+        let found = self.find_inode(status.inode, &mut fits)?;
+        let Some((mut found, from)) = found else {
+            return Ok(self.find_overwritten(status)?.or(here));
         };
         // At a name of the same tag, it is an edit as before.
         let tag = found.known.record.tag;
         let is_alike = here.is_some_and(|here| {
             here.known.record.tag.is_some_and(|it| tag.is_some_and(|tag| tag.same_contents(&it)))
         });
-        if !is_alike && self.has_left(&found.known, &from)? {
+        let may_have_left = !is_same(&found.known) || !found.known.record.standing.proves();
+        if !is_alike && may_have_left && self.has_left(&found.known, &from)? {
             found.known.record.tag = None;
         }
         Ok(Some(found))
     }
 
+    /// Finds a file that was at a name before another known file took it, by its length and time.
+    /// A time without a fraction may be that of many files.
+    fn find_overwritten(&mut self, status: &Status) -> Result<Option<FoundRow>, DbError> {
+        if status.mtime.nanoseconds == 0 || status.length == 0 {
+            return Ok(None);
+        }
+        let db = &self.catalogue.db;
+        if !self.has_overwritten {
+            db.execute_batch(OVERWRITTEN)?;
+            self.has_overwritten = true;
+        }
+        let condition = "(directory, name, run, number) = (SELECT directory, name, run, number \
+            FROM temp.overwritten WHERE tag_length = ? AND tag_mtime_ns = ? \
+            ORDER BY run DESC, number DESC LIMIT 1)";
+        let mut statement = db.prepare_cached(&select_events(condition))?;
+        let wanted = (status.length.cast_signed(), column::Moment(status.mtime));
+        let mut rows = statement.query(wanted)?;
+        let Some(row) = rows.next()? else { return Ok(None) };
+        let (name, tag) = read_event(row, |event| (event.name.to_vec(), event.before))?;
+        // Nothing is known of its last proof.
+        let record = FileRecord { facts: status.into(), tag, standing: FileState::Missing };
+        let known = FileRow { name, record, first_run: 0, checked_run: 0, proved_run: 0 };
+        Ok(Some(FoundRow { known, slice_run: 0 }))
+    }
+
     /// Returns whether the tag of a row is that of an earlier file of its name, which is elsewhere
     /// since. A file that differs from such a tag is an edit only as long as it has that name.
     fn has_left(&mut self, row: &FileRow, path: &Path) -> Result<bool, DbError> {
-        let Some(tag) = row.record.tag.filter(|_| !row.record.standing.proves()) else {
-            return Ok(false);
-        };
+        let Some(tag) = row.record.tag else { return Ok(false) };
         let db = &self.catalogue.db;
         if !self.has_followed {
             db.execute_batch(FOLLOWED)?;
@@ -257,7 +299,7 @@ impl ReaderState {
     fn find_inode(
         &mut self,
         inode: u64,
-        fits: &dyn Fn(&FileRow) -> bool,
+        fits: &mut dyn FnMut(&Connection, i64, &FileRow) -> Result<bool, DbError>,
     ) -> Result<Option<(FoundRow, PathBuf)>, DbError> {
         let ReaderState { catalogue, cache, inodes, .. } = self;
         let db = &catalogue.db;
@@ -280,12 +322,13 @@ impl ReaderState {
         while let Some(row) = rows.next()? {
             let (directory, name) = (column::integer(row, 0)?, column::name(row, 1)?);
             let found = cache.find(db, directory, name)?;
-            let is_it = |found: &FoundRow| {
+            let is_there = |found: &FoundRow| {
                 found.known.record.facts.inode == inode
                     && found.known.record.standing != FileState::Missing
-                    && fits(&found.known)
             };
-            if let Some(found) = found.filter(is_it) {
+            if let Some(found) = found.filter(is_there)
+                && fits(db, directory, &found.known)?
+            {
                 let path = Paths::default().file(db, directory, name)?;
                 return Ok(Some((found, path)));
             }

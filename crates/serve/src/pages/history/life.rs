@@ -192,6 +192,7 @@ fn words_of(it: &Happened) -> (&'static str, &'static str, &'static str) {
         It::Overwritten => ("missing", "warn", "Another file took its name"),
         It::Returned => ("new", "info", "There again"),
         It::PassedBy => ("help", "idle", "Not found, and perhaps not mounted"),
+        It::Written => ("changed", "idle", "Written since, and not read yet"),
         It::Tagged => ("recorded", "info", "Recorded"),
         It::Retagged | It::Adopted | It::Accepted => ("check", "idle", "Its change was accepted"),
         It::Refreshed => ("clock", "idle", "Its new date was recorded"),
