@@ -168,7 +168,7 @@ class _Judgement:
             self.fault("wrong bytes", path, "not what this file ever was")
         edited = item is not None and old.digest == item.now.digest and not old.is_corrupt
         if edited and not self._asked(path):
-            if self.killed or self._tells(path):
+            if self.killed or self._tells(path) or self._asked_by_link(path, old):
                 self.outcome.counts["edit undone, told"] += 1
             else:
                 self.fault("edit undone untold", path)
@@ -192,6 +192,11 @@ class _Judgement:
     def _asked(self, path: bytes) -> bool:
         last = self.run.words[-1].encode(errors="surrogateescape")
         return "--to-tag" in self.run.words and last == b"tree/" + path
+
+    def _asked_by_link(self, path: bytes, old: Seen) -> bool:
+        """Whether the undoing was asked for by another name of the file, and this one was told."""
+        links = (name for name, one in self.was.seen.items() if one.inode == old.inode)
+        return any(self._asked(name) for name in links) and self.run.names(path)
 
     def _appeared(self, path: bytes, seen: Seen) -> None:
         if seen.kind == "folder":

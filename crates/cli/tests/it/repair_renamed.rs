@@ -350,6 +350,25 @@ fn a_run_of_one_name_forgets_no_file_that_went_on_to_another() {
 }
 
 #[test]
+fn a_file_whose_new_name_no_run_saw_before_its_old_one_is_known_by_its_length_and_time() {
+    for (reads, verb) in [(false, "tag"), (true, "check"), (false, "update")] {
+        let (tree, held) = logs();
+        drop_tag(&tree.path("data/log"));
+        fs::rename(tree.path("data/log"), tree.path("data/log.old")).unwrap();
+        fs::write(tree.path("data/log"), b"a new log").unwrap();
+        tree.run([if reads { "check" } else { "tag" }, "data/log"]);
+        decay(&tree.path("data/log.old"), |bytes| bytes[5_000] ^= 1);
+        let said = tree.run([verb, "data"]);
+        if verb != "tag" {
+            assert!(said.stdout().contains("corrupt     data/log.old"), "{said:?}");
+        }
+        let said = tree.run(["repair", "--yes", "--from", "one", "data"]);
+        assert!(contents(&tree, "data/log.old") == held[0], "{reads} {verb}: {said:?}");
+        assert!(contents(&tree, "data/log") == b"a new log", "{reads} {verb}: {said:?}");
+    }
+}
+
+#[test]
 fn a_file_at_the_name_of_an_equal_one_does_not_come_back_under_its_old_name() {
     for (held, verb, swaps) in [
         (&b""[..], "tag", true),

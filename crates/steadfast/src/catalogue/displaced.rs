@@ -23,7 +23,7 @@ use super::happening::Happening;
 use super::not_visited::{Presence, presence_at};
 use super::observation::ObservedFile;
 use super::recorder::Recorder;
-use super::written::was_met;
+use super::written::{LEFT, was_met};
 use crate::event::Action;
 use crate::file_state::FileState;
 use crate::verdict::Verdict;
@@ -120,20 +120,14 @@ FROM entries AS o CROSS JOIN temp.came AS c ON c.inode = o.inode AND c.digest = 
 WHERE o.directory <> c.directory OR o.name <> c.name
 GROUP BY c.directory, c.name";
 
-/// Files whose names other known files took, as far as runs could tell.
-const OVERWRITTEN: &str = "
-CREATE TEMP TABLE overwritten AS
-SELECT digest, tag_length, tag_mtime_ns, directory, name FROM events
-WHERE what = 'overwritten' AND digest IS NOT NULL;
-CREATE INDEX temp.overwritten_digests ON overwritten (digest)";
-
-/// Those of them that a run met at another name. The run that took their names had not visited it.
+/// Files that left their names, and that a run met at other ones. The run that met others at their
+/// names had not visited these.
 const RESURFACED: &str = "
 SELECT n.directory, n.name, n.standing, o.directory, o.name, n.inode
 FROM events AS e
 CROSS JOIN entries AS n ON n.directory = e.directory AND n.name = e.name
-CROSS JOIN temp.overwritten AS o ON o.digest = n.digest
-  AND o.tag_length = n.length AND o.tag_mtime_ns = n.mtime_ns
+CROSS JOIN temp.files_left AS o ON o.digest = n.digest
+  AND o.length = n.length AND o.mtime_ns = n.mtime_ns
 WHERE e.run = ?1 AND e.what = 'new' AND (n.directory <> o.directory OR n.name <> o.name)
   AND NOT EXISTS (
     SELECT 1 FROM events AS known WHERE known.directory = n.directory AND known.name = n.name
@@ -282,17 +276,19 @@ impl Recorder {
         self.write_origins(came)
     }
 
-    /// Records where files came from whose former names other files took in an earlier run.
-    pub(super) fn follow_overwritten(&mut self) -> Result<(), DbError> {
+    /// Records where files came from whose former names have other files since an earlier run.
+    pub(super) fn follow_left(&mut self) -> Result<(), DbError> {
         if !self.mode.writes || self.counts.events == 0 {
             return Ok(());
         }
-        let db = &self.catalogue.db;
-        db.execute_batch(OVERWRITTEN)?;
-        let found = "SELECT EXISTS (SELECT 1 FROM temp.overwritten)";
-        if !db.query_row(found, (), |row| row.get::<_, bool>(0))? {
-            return Ok(());
-        }
+        let (db, run) = (&self.catalogue.db, self.record.id);
+        // Of an edited file, this run may have replaced the tag.
+        db.execute_batch(&format!(
+            "CREATE TEMP TABLE files_left AS {LEFT} \
+             UNION ALL SELECT directory, name, run, number, digest, tag_length, tag_mtime_ns \
+             FROM events WHERE run = {run} AND what IN ('retagged', 'accepted'); \
+             CREATE INDEX temp.left_digests ON files_left (digest);"
+        ))?;
         let came = self.came_from(RESURFACED, [self.record.id])?;
         self.write_origins(came)
     }

@@ -351,6 +351,19 @@ pub(super) fn select_events(condition: &str) -> String {
     )
 }
 
+/// Returns the tag of a file before an event, by its run and number.
+pub(super) fn tag_before(
+    db: &Connection,
+    (directory, name): (i64, &[u8]),
+    (run, number): (i64, i64),
+) -> Result<Option<Tag>, DbError> {
+    let condition = "directory = ? AND name = ? AND run = ? AND number = ?";
+    let mut statement = db.prepare_cached(&select_events(condition))?;
+    let mut rows = statement.query((directory, name, run, number))?;
+    let event = rows.next()?.map(|row| read_event(row, |event| event.before));
+    Ok(event.transpose()?.flatten())
+}
+
 /// Returns the previous tags of a file, in the order of time.
 pub(super) fn tags_before(
     db: &Connection,

@@ -98,7 +98,7 @@ impl Recorder {
         }
         self.follow_departed()?;
         self.follow_new()?;
-        self.follow_overwritten()
+        self.follow_left()
     }
 
     /// Looks in other catalogued trees for missing files that did not arrive in this one.

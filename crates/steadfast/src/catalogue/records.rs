@@ -14,11 +14,11 @@ use super::column;
 use super::directory::{Paths, ROOT, beneath, down_from};
 use super::entry::{FileRecord, FileRow};
 use super::error::DbError;
-use super::history::{KnownFile, former_paths, read_event, select_events, tags_before};
+use super::history::{KnownFile, former_paths, tag_before, tags_before};
 use super::scope::RunScope;
 use super::slice_cache::{FoundRow, SliceCache, reading};
 use super::volume::TreeVolume;
-use super::written::is_written;
+use super::written::{LEFT, is_written};
 use super::{Catalogue, CatalogueError};
 use crate::event::FilePath;
 use crate::evidence::LastProof;
@@ -47,8 +47,8 @@ struct ReaderState {
     inodes: Option<bool>,
     /// Whether there is a temporary table of the files that came from other names.
     has_followed: bool,
-    /// Whether there is one of the files whose names other known files took.
-    has_overwritten: bool,
+    /// Whether there is one of the files whose names have other files.
+    has_left: bool,
 }
 
 /// Makes an index of the inodes, which the tables lack.
@@ -62,13 +62,6 @@ const FOLLOWED: &str = "CREATE TEMP TABLE followed AS \
     CROSS JOIN entries AS n ON n.directory = e.directory AND n.name = e.name \
     WHERE e.what = 'moved from' AND e.run >= n.first_run AND n.standing IN (0, 1, 7); \
     CREATE INDEX temp.followed_digests ON followed (digest);";
-
-/// Collects the files whose names other known files took. One may have gone on to a name that the
-/// run did not visit.
-const OVERWRITTEN: &str = "CREATE TEMP TABLE overwritten AS \
-    SELECT directory, name, run, number, tag_length, tag_mtime_ns FROM events \
-    WHERE what = 'overwritten' AND digest IS NOT NULL; \
-    CREATE INDEX temp.overwritten_times ON overwritten (tag_mtime_ns, tag_length);";
 
 impl CatalogueReader {
     /// Opens a catalogue for a run over a part of its tree.
@@ -84,7 +77,7 @@ impl CatalogueReader {
             last: None,
             inodes: None,
             has_followed: false,
-            has_overwritten: false,
+            has_left: false,
         };
         Ok(CatalogueReader { scope, reader: Mutex::new(reader) })
     }
@@ -198,6 +191,12 @@ impl CatalogueReader {
     }
 }
 
+/// Returns whether two rows have a tag of the same contents.
+fn is_alike(here: Option<&FoundRow>, found: &FoundRow) -> bool {
+    let tag = here.and_then(|here| here.known.record.tag);
+    tag.zip(found.known.record.tag).is_some_and(|(here, found)| here.same_contents(&found))
+}
+
 impl ReaderState {
     fn find(&mut self, scope: &RunScope, path: &FilePath) -> Result<Option<FoundRow>, DbError> {
         let Some((directory, name)) = self.locate(scope, path)? else { return Ok(None) };
@@ -234,48 +233,57 @@ impl ReaderState {
         };
         let found = self.find_inode(status.inode, &mut fits)?;
         let Some((mut found, from)) = found else {
-            return Ok(self.find_overwritten(status)?.or(here));
+            let left = self.find_left(status)?;
+            // The row of its own name knows more.
+            return Ok(left.filter(|left| !is_alike(here.as_ref(), left)).or(here));
         };
         // At a name of the same tag, it is an edit as before.
-        let tag = found.known.record.tag;
-        let is_alike = here.is_some_and(|here| {
-            here.known.record.tag.is_some_and(|it| tag.is_some_and(|tag| tag.same_contents(&it)))
-        });
+        let is_alike = is_alike(here.as_ref(), &found);
         let may_have_left = !is_same(&found.known) || !found.known.record.standing.proves();
-        if !is_alike && may_have_left && self.has_left(&found.known, &from)? {
+        if !is_alike && may_have_left && self.is_of_earlier(&found.known, &from)? {
             found.known.record.tag = None;
         }
         Ok(Some(found))
     }
 
-    /// Finds a file that was at a name before another known file took it, by its length and time.
-    /// A time without a fraction may be that of many files.
-    fn find_overwritten(&mut self, status: &Status) -> Result<Option<FoundRow>, DbError> {
+    /// Finds a file that left its name to another one, by its length and time. A time without a
+    /// fraction may be that of many files.
+    fn find_left(&mut self, status: &Status) -> Result<Option<FoundRow>, DbError> {
         if status.mtime.nanoseconds == 0 || status.length == 0 {
             return Ok(None);
         }
-        let db = &self.catalogue.db;
-        if !self.has_overwritten {
-            db.execute_batch(OVERWRITTEN)?;
-            self.has_overwritten = true;
+        let ReaderState { catalogue, cache, has_left, .. } = self;
+        let db = &catalogue.db;
+        if !*has_left {
+            db.execute_batch(&format!(
+                "CREATE TEMP TABLE files_left AS {LEFT}; \
+                 CREATE INDEX temp.left_times ON files_left (mtime_ns, length);"
+            ))?;
+            *has_left = true;
         }
-        let condition = "(directory, name, run, number) = (SELECT directory, name, run, number \
-            FROM temp.overwritten WHERE tag_length = ? AND tag_mtime_ns = ? \
-            ORDER BY run DESC, number DESC LIMIT 1)";
-        let mut statement = db.prepare_cached(&select_events(condition))?;
+        let mut statement = db.prepare_cached(
+            "SELECT directory, name, run, number FROM temp.files_left \
+             WHERE length = ? AND mtime_ns = ? ORDER BY run DESC, number DESC",
+        )?;
         let wanted = (status.length.cast_signed(), column::Moment(status.mtime));
         let mut rows = statement.query(wanted)?;
         let Some(row) = rows.next()? else { return Ok(None) };
-        let (name, tag) = read_event(row, |event| (event.name.to_vec(), event.before))?;
+        let (directory, name) = (column::integer(row, 0)?, column::name(row, 1)?);
+        let (run, number) = (column::integer(row, 2)?, column::integer(row, 3)?);
+        let tag = match run {
+            0 => cache.find(db, directory, name)?.and_then(|found| found.known.record.tag),
+            _ => tag_before(db, (directory, name), (run, number))?,
+        };
         // Nothing is known of its last proof.
         let record = FileRecord { facts: status.into(), tag, standing: FileState::Missing };
+        let name = name.to_vec();
         let known = FileRow { name, record, first_run: 0, checked_run: 0, proved_run: 0 };
         Ok(Some(FoundRow { known, slice_run: 0 }))
     }
 
     /// Returns whether the tag of a row is that of an earlier file of its name, which is elsewhere
     /// since. A file that differs from such a tag is an edit only as long as it has that name.
-    fn has_left(&mut self, row: &FileRow, path: &Path) -> Result<bool, DbError> {
+    fn is_of_earlier(&mut self, row: &FileRow, path: &Path) -> Result<bool, DbError> {
         let Some(tag) = row.record.tag else { return Ok(false) };
         let db = &self.catalogue.db;
         if !self.has_followed {

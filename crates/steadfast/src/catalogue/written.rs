@@ -1,8 +1,9 @@
-//! Files that lost their tag and were written, in runs that did not read them.
+//! Files that left the name by which the catalogue knows them, and the ones that have it now.
 //!
-//! The row of such a file keeps the length and the time of the last reading, so that a comparison
-//! goes on to find the file. What the run met is kept in an event: if the file is renamed before a
-//! run reads it, nothing else says that it is this one.
+//! The row of a file that lost its tag and was written, in a run that did not read it, keeps the
+//! length and the time of the last reading, so that a comparison goes on to find the file. What the
+//! run met is kept in an event: if the file is renamed before a run reads it, nothing else says
+//! that it is this one.
 
 use rusqlite::Connection;
 
@@ -18,6 +19,27 @@ pub(super) fn was_met(row: &str, at: &str) -> String {
          {at}.inode, {at}.length, {at}.mtime_ns) AS BLOB))"
     )
 }
+
+/// Selects what is known of files whose names have other files since, as far as runs could tell:
+/// other known files, of which an event tells (`run`, `number`); edited ones, which may have been
+/// saved as new files; and written ones that no run has read. Their tags are those of the files
+/// that left.
+pub(super) const LEFT: &str = "
+SELECT e.directory, e.name, e.run, e.number, e.digest, e.tag_length AS length,
+  e.tag_mtime_ns AS mtime_ns
+FROM events AS e WHERE e.what = 'overwritten' AND e.digest IS NOT NULL
+UNION ALL
+SELECT n.directory, n.name, 0, 0, n.digest, coalesce(n.tag_length, n.length), n.tag_mtime_ns
+FROM entries AS n
+WHERE n.standing NOT IN (0, 1, 6, 7) AND n.digest IS NOT NULL AND n.tag_mtime_ns IS NOT NULL
+UNION ALL
+SELECT n.directory, n.name, 0, 0, n.digest, coalesce(n.tag_length, n.length),
+  coalesce(n.tag_mtime_ns, n.mtime_ns)
+FROM events AS met
+CROSS JOIN entries AS n ON n.directory = met.directory AND n.name = met.name
+WHERE met.what = 'written' AND n.standing IN (0, 1, 7) AND n.digest IS NOT NULL
+  AND instr(met.other, CAST(printf('%d ', n.inode) AS BLOB)) = 1
+  AND met.other <> CAST(printf('%d %d %d', n.inode, n.length, n.mtime_ns) AS BLOB)";
 
 /// Returns what an event keeps of a file; `None` if its time is beyond the year 2262.
 pub(super) fn trace(facts: &FileFacts) -> Option<String> {
