@@ -88,6 +88,19 @@ class Judged(unittest.TestCase):
         self.item.now = edited
         self.assertEqual(self.faults(edited, seen(A), "repair", 3, b"tree/x edited"), [])
 
+    def test_an_edit_is_undone_by_another_name_if_this_one_is_named(self) -> None:
+        self.keep(B)
+        self.item.now = seen(B, mtime_ns=9, links=2)
+        self.world.know(b"y", self.item)
+        for output, faults in ((b"tree/y also as x", []), (b"", ["edit undone untold"])):
+            self.world.tree = dict.fromkeys((b"x", b"y"), seen(A, links=2))
+            was = Before(dict.fromkeys((b"x", b"y"), self.item.now), {})
+            outcome = Outcome()
+            run = Run(("repair", "--to-tag", "tree/y"), 0, output)
+            judge.judge(self.world, was, run, outcome)
+            self.assertEqual([kind for kind, _ in outcome.faults], faults)
+            self.item.now = seen(B, mtime_ns=9, links=2)
+
     def test_metadata_and_rights(self) -> None:
         self.keep(B)
         less = seen(A, mode=0o600)
