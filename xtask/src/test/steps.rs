@@ -41,9 +41,7 @@ const MACOS_INTEL: &str = "x86_64-apple-darwin";
 pub(crate) const MACOS_UNIVERSAL: &str = "universal2-apple-darwin";
 /// The oldest macOS that a build runs on: the first on Apple silicon.
 pub(crate) const MACOS_OLDEST: &str = "11.0";
-/// The packages with code for single systems and processors. The others are compiled for one Mac,
-/// as parts of the command: compiling their cipher library for each system would take longer than
-/// all else.
+/// The packages with code for single systems and processors, or with tests for them.
 const OF_A_SYSTEM: [&str; 4] = [
     "--package=steadfast",
     "--package=steadfast-codesign",
@@ -52,21 +50,6 @@ const OF_A_SYSTEM: [&str; 4] = [
 ];
 /// Those of them with code for single processors.
 const OF_A_PROCESSOR: [&str; 2] = ["--package=steadfast-digest", "--package=steadfast-sys"];
-/// Build settings for programs that are not run. What the build itself runs, such as macros, stays
-/// as it was built for the tests.
-const NOT_RUN: &[&str] = &[
-    "--config=profile.dev.opt-level=0",
-    "--config=profile.dev.debug=false",
-    "--config=profile.dev.package.blake3.opt-level=0",
-    "--config=profile.dev.package.crc-fast.opt-level=0",
-    "--config=profile.dev.package.libsqlite3-sys.opt-level=0",
-    "--config=profile.dev.package.ndarray.opt-level=0",
-    "--config=profile.dev.package.steadfast-digest.opt-level=0",
-    "--config=profile.dev.package.steadfast-measure.opt-level=0",
-    "--config=profile.dev.package.steadfast-parity.opt-level=0",
-    "--config=profile.dev.package.wide.opt-level=0",
-];
-
 /// The path at which cargo puts the command for the tests.
 pub(super) const PROGRAM: &str = "debug/steadfast";
 
@@ -158,16 +141,19 @@ pub(super) fn arm(session: &mut Session) -> anyhow::Result<()> {
     run_tests(session, &mut command)
 }
 
-/// Compiles what differs on Macs, with its tests, and links the command.
+/// Compiles what differs on Macs, with its tests, and links the command as the main job needs it.
+/// Its companions have no code of a system, and their cipher library would take longer to compile
+/// than all else.
 pub(super) fn macos(session: &mut Session) -> anyhow::Result<()> {
     if session.lacks(&["python3"]) {
         return Ok(());
     }
     check(session, MACOS, &OF_A_SYSTEM)?;
     check(session, MACOS_INTEL, &OF_A_PROCESSOR)?;
-    let link = ["zigbuild", "--target", MACOS, "--package", "steadfast-cli", "--all-features"];
+    let link = ["zigbuild", "--target", MACOS, "--package", "steadfast-cli"];
     let mut command = setup::cross_cargo(&session.root)?;
-    succeed(command.args(link).args(NOT_RUN).env("MACOSX_DEPLOYMENT_TARGET", MACOS_OLDEST))?;
+    command.args(link).args(not_run(&session.root)?);
+    succeed(command.env("MACOSX_DEPLOYMENT_TARGET", MACOS_OLDEST))?;
     let program = target_folder(session)?.join(MACOS).join("debug/steadfast");
     let mut head = [0; 8];
     fs::File::open(&program)?.read_exact(&mut head)?;
@@ -178,8 +164,25 @@ pub(super) fn macos(session: &mut Session) -> anyhow::Result<()> {
 /// Checks packages with their tests for a system that they do not run on here.
 fn check(session: &Session, target: &str, packages: &[&str]) -> anyhow::Result<()> {
     let mut command = setup::cross_cargo(&session.root)?;
-    command.args(["check", "--target", target, "--all-targets"]).args(packages).args(NOT_RUN);
+    command.args(["check", "--target", target, "--all-targets"]).args(packages);
+    command.args(not_run(&session.root)?);
     succeed(command.env("MACOSX_DEPLOYMENT_TARGET", MACOS_OLDEST))
+}
+
+/// Build settings for programs that are not run: nothing is optimised that the tests optimise.
+fn not_run(root: &Path) -> anyhow::Result<Vec<String>> {
+    let manifest = fs::read_to_string(root.join("Cargo.toml")).context("reading `Cargo.toml`")?;
+    let names = optimised(&manifest);
+    let off = names.iter().map(|name| format!("--config=profile.dev.package.{name}.opt-level=0"));
+    Ok(off.chain(["--config=profile.dev.debug=false".to_owned()]).collect())
+}
+
+/// The packages that a manifest optimises in the profile of the tests.
+fn optimised(manifest: &str) -> Vec<&str> {
+    let section = manifest.split("[profile.dev.package]\n").nth(1).unwrap_or("");
+    let section = section.lines().take_while(|line| !line.starts_with('['));
+    let names = section.filter(|line| line.contains("opt-level"));
+    names.filter_map(|line| line.split(' ').next()).collect()
 }
 
 /// Whether a file begins as a program for Macs with 64 bits and Apple silicon (`mach-o/loader.h`).
@@ -302,6 +305,16 @@ mod tests {
         );
         assert_eq!(backends_of("flags\t: avx512f\n"), "portable");
         assert_eq!(backends_of("Features\t: fp asimd sha1 sha2\n"), "portable,aarch64_sha2");
+    }
+
+    #[test]
+    fn packages_that_are_optimised_for_tests_are_known() {
+        let manifest = "[profile.dist.package]\nz = { opt-level = 1 }\n[profile.dev.package]\n\
+            \"*\" = { debug = false }\nwide = { opt-level = 3 }\n[end]\na = { opt-level = 3 }\n";
+        assert_eq!(optimised(manifest), ["wide"]);
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+        let manifest = fs::read_to_string(root.join("Cargo.toml")).unwrap();
+        assert!(optimised(&manifest).contains(&"steadfast-digest"));
     }
 
     #[test]
