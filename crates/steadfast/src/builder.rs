@@ -14,7 +14,9 @@ use crate::error::Error;
 use crate::monitor::{Monitor, Summary};
 use crate::parity::run_and_keep;
 use crate::repair;
-use crate::run::{List, Options, ReadFrom, Verb, ensure_consent, to_be_accepted};
+use crate::run::{
+    List, Options, ProvedFiles, ReadFrom, Verb, ensure_consent, run_proved, to_be_accepted,
+};
 use crate::selection::Selection;
 use crate::unguarded::run;
 
@@ -163,6 +165,18 @@ impl Run {
     /// `TooManyChanges` if `update` or `retag` would accept too many changed files at once. Trouble
     /// with single files is in the events and in the summary's exit status.
     pub fn run(&self, monitor: &mut dyn Monitor) -> Result<Summary, Error> {
+        self.run_after(None, monitor)
+    }
+
+    /// Executes the run over files that were just proved, if there are any.
+    ///
+    /// # Errors
+    /// As [`Run::run`].
+    pub(crate) fn run_after(
+        &self,
+        proved: Option<ProvedFiles>,
+        monitor: &mut dyn Monitor,
+    ) -> Result<Summary, Error> {
         let Run { verb, selection, options } = self;
         match verb {
             Verb::Check(check) => return repair::check(*check, selection, options, monitor),
@@ -187,8 +201,9 @@ impl Run {
         let selection = accepted.as_ref().unwrap_or(selection);
         let allow_empty = options.allow_empty || accepted.is_some();
         let options = &Options { allow_empty, ..options.clone() };
-        run_and_keep(*verb, selection, options, monitor, |monitor| {
-            run(*verb, selection, options, monitor)
+        run_and_keep(*verb, selection, options, monitor, |monitor| match proved {
+            Some(proved) => run_proved(*verb, proved, selection, options, monitor),
+            None => run(*verb, selection, options, monitor),
         })
     }
 }

@@ -35,12 +35,12 @@ use crate::known::{
 };
 use crate::monitor::Progress;
 use crate::repair;
-use crate::run::{CatalogueUse, Options, Verb};
+use crate::run::{CatalogueUse, Options, ProvedFiles, Verb};
 use crate::safe::{Grade, Lack, SafeAnswer, SafeRule, held_folders, left_out};
 use crate::selection::Selection;
 use crate::verb_kind::VerbKind;
 use crate::walk::{Excludes, WalkItem, walk};
-use batch::CopyBatch;
+use batch::{CopyBatch, WrittenFiles};
 use destination::{Absent, Destination};
 use lists::CopyLists;
 pub use lists::ListKind;
@@ -270,7 +270,7 @@ pub fn copy(
     batch.write_lists(&mut summary, monitor);
     tell_risks(&summary, monitor);
     if batch.is_here() {
-        enter((selection, request, options), &copied, &mut summary, monitor);
+        enter((selection, request, options), copied, &mut summary, monitor);
     }
     if let Some(lack) = batch.confirm(selection, &roots, &summary.answer)? {
         summary.answer.note(lack, 1);
@@ -512,18 +512,17 @@ fn tell_risks(summary: &CopySummary, monitor: &mut dyn CopyMonitor) {
     }
 }
 
-/// Enters the copies into the catalogues of their destinations.
+/// Enters the copies into the catalogues of their destinations, as files that were just proved.
 fn enter(
     (of_copy, request, options): (&Selection, &CopyRequest, &Options),
-    copied: &[Vec<PathBuf>],
+    copied: Vec<Option<WrittenFiles>>,
     summary: &mut CopySummary,
     monitor: &mut dyn CopyMonitor,
 ) {
-    for (destination, paths) in request.destinations.iter().zip(copied) {
-        let Some(file) = crate::catalogue::Catalogue::find(destination) else { continue };
-        if paths.is_empty() {
-            continue;
-        }
+    for (destination, written) in request.destinations.iter().zip(copied) {
+        let Some(WrittenFiles { paths, proved }) = written else { continue };
+        let file = crate::catalogue::Catalogue::find(destination);
+        let Some(file) = file.filter(|_| !paths.is_empty()) else { continue };
         let selection = Selection::default().with(|it| {
             it.listed = paths.iter().map(|path| destination.join(path)).collect();
             it.within = match of_copy.within.is_empty() {
@@ -540,7 +539,9 @@ fn enter(
             it.allow_empty = true;
             it.controls.stop = stop;
         });
-        match Run::of(Verb::tag(), selection, options).run(&mut |_: &_| {}) {
+        let proved = ProvedFiles { files: proved, ..ProvedFiles::default() };
+        let run = Run::of(Verb::tag(), selection, options);
+        match run.run_after(Some(proved), &mut |_: &_| {}) {
             Ok(entered) => summary.status.raise(entered.exit_status()),
             Err(error) => {
                 let notice = Notice::of(&error);

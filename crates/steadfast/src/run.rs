@@ -98,35 +98,37 @@ fn task_of(verb: Verb, context: TagContext) -> Arc<dyn Task> {
     }
 }
 
-/// Files that a repair gave their contents again.
-pub(crate) struct RepairedFiles {
-    /// Where the contents of each came from.
+/// Files that a repair or a copy wrote, and read back, just before the run.
+#[derive(Default)]
+pub(crate) struct ProvedFiles {
+    /// Those whose contents were proved.
+    pub(crate) files: Vec<ProvedFile>,
+    /// Where the contents of each repaired file came from.
     pub(crate) repairs: Repairs,
-    /// Those that were read back and proved.
-    pub(crate) proved: Vec<ProvedFile>,
     /// Whether the catalogue accepts tags that differ from its own.
     pub(crate) accepts: bool,
 }
 
-/// Checks repaired files: those that were proved and did not change since are not read again. The
-/// catalogue records the run as a repair, and where the contents of each file came from.
+/// Executes a verb over files that were just proved. Those that did not change since are not read
+/// again, and the catalogue records that they were.
 ///
 /// # Errors
 /// As [`crate::Run::run`].
-pub(crate) fn check_repaired(
+pub(crate) fn run_proved(
+    verb: Verb,
+    proved: ProvedFiles,
     selection: &Selection,
-    repaired: RepairedFiles,
     options: &Options,
     monitor: &mut dyn Monitor,
 ) -> Result<Summary, Error> {
     let engine = engine_of(options);
-    run_as(Verb::check(), Some(repaired), selection, options, engine, Arc::new(Xattr), monitor)
+    run_as(verb, Some(proved), selection, options, engine, Arc::new(Xattr), monitor)
 }
 
-/// Executes a verb with a given engine and store, or the check of repaired files.
+/// Executes a verb with a given engine and store.
 pub(crate) fn run_as(
     verb: Verb,
-    repaired: Option<RepairedFiles>,
+    proved: Option<ProvedFiles>,
     selection: &Selection,
     options: &Options,
     engine: Arc<dyn Engine>,
@@ -157,10 +159,9 @@ pub(crate) fn run_as(
     };
     let settings = RunSettings::of(options, selection)?;
     let backend = settings.lanes.to_string();
-    let accepts = verb.accepts_missing() || repaired.as_ref().is_some_and(|it| it.accepts);
+    let accepts = verb.accepts_missing() || proved.as_ref().is_some_and(|it| it.accepts);
     let accepts = accepts && !options.dry_run;
-    let own = if repaired.is_some() { VerbKind::Repair } else { verb.kind() };
-    let recorded_as = options.catalogue.recorded_as.unwrap_or(own);
+    let recorded_as = options.catalogue.recorded_as.unwrap_or(verb.kind());
     let catalogue = session.as_ref().map(|session| session.catalogue().file());
     let known_proofs = known_proofs(verb, session.as_ref(), options)?;
     let pages = pages_of(verb, catalogue, options)?;
@@ -169,14 +170,13 @@ pub(crate) fn run_as(
     let start = (recorded_as, &*backend, accepts);
     let recording = session.map(|session| RunRecording::start(session, selection, start, options));
     let mut recording = recording.transpose()?;
-    let (repairs, proved) = repaired.map(|it| (it.repairs, it.proved)).unzip();
-    if let (Some(recording), Some(repairs)) = (&mut recording, repairs) {
-        recording.set_repairs(repairs);
+    let mut task = task_of(verb, context.clone());
+    if let Some(proved) = proved {
+        task = Arc::new(check::ProvedTask::new(task, context, proved.files));
+        if let Some(recording) = &mut recording {
+            recording.set_repairs(proved.repairs);
+        }
     }
-    let task: Arc<dyn Task> = match proved {
-        Some(proved) => Arc::new(check::ProvedTask::new(context, proved)),
-        None => task_of(verb, context),
-    };
     let counted = || Survey::new(walked.clone(), Arc::clone(&excludes), options.qos);
     let survey = options.survey.then(counted);
     if let (Verb::Init(InitOptions { tags_only: false, .. }), Some(survey)) = (verb, &survey) {

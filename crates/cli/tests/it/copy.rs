@@ -222,6 +222,22 @@ fn copies_are_entered_in_the_catalogue_of_their_destination() {
 }
 
 #[test]
+fn a_copy_that_was_read_back_counts_as_read_in_its_catalogue() {
+    let tree = card().file("to/other", b"other");
+    fs::hard_link(tree.path("card/a"), tree.path("card/z")).unwrap();
+    tree.run(["init", "to"]).succeeds();
+    let objects =
+        copy(&tree, &["card", "to"], tree.run(["copy", "--copies", "1", "card", "x"]).status);
+    let said = tree.run(["status", "--json", "to"]).succeeds();
+    let folder = &said.objects()[0];
+    assert_eq!(
+        (&folder["files"], &folder["never"]),
+        (&Value::from(5), &Value::from(0)),
+        "{objects:?}"
+    );
+}
+
+#[test]
 fn existing_copies_are_read_before_a_card_is_called_safe() {
     let tree = card();
     let status = tree.run(["copy", "--copies", "1", "card", "to"]).status;

@@ -13,6 +13,7 @@ use steadfast_sys::file::Status;
 use steadfast_sys::machine;
 
 use steadfast_digest::{Algorithm, Digest};
+use steadfast_manifest::tag::Tag;
 
 use super::destination::Destination;
 use super::lists::{CopyLists, ListedCopy};
@@ -24,7 +25,7 @@ use crate::error::Error;
 use crate::event::{FileError, Notice};
 use crate::known::SeenFile;
 use crate::monitor::Progress;
-use crate::run::{Options, engine_of, workers_of};
+use crate::run::{Options, ProvedFile, engine_of, workers_of};
 use crate::safe::{Device, FileIdentity, FileSum, Grade, HeldPath, Lack, SafeAnswer, device_at};
 use crate::selection::Selection;
 use crate::walk::{Entry, WalkItem};
@@ -47,8 +48,8 @@ pub(super) struct CopyBatch<'a> {
     destinations: Vec<Destination>,
     files: Vec<BatchFile>,
     bytes: u64,
-    /// Paths that were written, by destination.
-    written: Vec<Vec<PathBuf>>,
+    /// What was written, by destination; `None` for one without a catalogue.
+    written: Vec<Option<WrittenFiles>>,
     /// The copies of each inode that has several names.
     linked: HashMap<(u64, u64), LinkedFile>,
     /// Devices of the source by the number of their volume; `None` if the system does not tell.
@@ -62,6 +63,15 @@ pub(super) struct CopyBatch<'a> {
     total: (u64, u64),
 }
 
+/// The files that were written at a destination, to be entered in its catalogue.
+#[derive(Default)]
+pub(super) struct WrittenFiles {
+    /// Their paths beneath it.
+    pub(super) paths: Vec<PathBuf>,
+    /// What reading them back proved.
+    pub(super) proved: Vec<ProvedFile>,
+}
+
 /// The first name of a file that has several.
 #[derive(Clone, Default)]
 struct LinkedFile {
@@ -69,6 +79,7 @@ struct LinkedFile {
     /// Its copy at each destination and what that proved, once it is permanent.
     copies: Vec<Option<(Grade, Status)>>,
     digests: Vec<(Algorithm, Digest)>,
+    tag: Option<Tag>,
 }
 
 impl<'a> CopyBatch<'a> {
@@ -87,7 +98,10 @@ impl<'a> CopyBatch<'a> {
                 algorithms: lists.algorithms(),
                 bytes_read: AtomicU64::new(0),
             },
-            written: vec![Vec::new(); destinations.len()],
+            written: destinations
+                .iter()
+                .map(|to| to.is_catalogued().then(Default::default))
+                .collect(),
             copies: vec![FileSum::default(); destinations.len()],
             source: FileSum::default(),
             lists,
@@ -181,12 +195,12 @@ impl<'a> CopyBatch<'a> {
         self.files.is_empty()
     }
 
-    /// Ends the copy. Returns the paths that were written at each destination.
+    /// Ends the copy. Returns what was written at each destination that has a catalogue.
     pub(super) fn finish(
         &mut self,
         selection: &Selection,
         monitor: &mut dyn CopyMonitor,
-    ) -> Vec<Vec<PathBuf>> {
+    ) -> Vec<Option<WrittenFiles>> {
         let within = selection.confines();
         for destination in &mut self.destinations {
             if let Err(error) = destination.finish(&within) {
@@ -361,9 +375,13 @@ impl<'a> CopyBatch<'a> {
         let moves = self.means.request.moves && lack.is_none() && !is_failed;
         let is_there = moves.then(|| self.is_there(&file.relative, &proved));
         let lack = lack.or((is_there == Some(false)).then_some(Lack::OtherVolume));
-        for (written, place) in self.written.iter_mut().zip(&places) {
-            if place.grade.is_some() && !place.was_there {
-                written.push(file.relative.clone());
+        let tag = self.first_tag(identity, copy.tag);
+        for ((written, place), proved) in self.written.iter_mut().zip(&places).zip(&proved) {
+            let is_new = place.grade.is_some() && !place.was_there;
+            if let Some(written) = written.as_mut().filter(|_| is_new) {
+                written.paths.push(file.relative.clone());
+                let proved = proved.zip(tag).map(|(status, tag)| ProvedFile { status, tag });
+                written.proved.extend(proved);
             }
         }
         let removable = file.status.filter(|_| is_there == Some(true));
@@ -406,6 +424,17 @@ impl<'a> CopyBatch<'a> {
             return first.digests.clone();
         }
         read.unwrap_or_else(|| first.digests.clone())
+    }
+
+    /// Returns the tag of a file, which further names have from the first one.
+    fn first_tag(&mut self, identity: Option<(u64, u64)>, tag: Option<Tag>) -> Option<Tag> {
+        match identity.and_then(|it| self.linked.get_mut(&it)) {
+            Some(first) => {
+                first.tag = first.tag.or(tag);
+                first.tag
+            }
+            None => tag,
+        }
     }
 
     /// Returns whether every copy of a file is found by the path of its destination.

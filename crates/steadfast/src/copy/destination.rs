@@ -13,6 +13,7 @@ use steadfast_sys::storage::volume;
 
 use crate::belongings::{Belongings, Trust};
 use crate::beneath::{self, LastDir};
+use crate::catalogue::Catalogue;
 use crate::error::Error;
 use crate::known::SeenFile;
 use crate::manifest::folded;
@@ -258,6 +259,11 @@ impl Destination {
             true => self.flush().map(|()| (now, was_there)),
             false => Err(io::ErrorKind::AlreadyExists.into()),
         }
+    }
+
+    /// Returns whether the destination is in a catalogued tree.
+    pub(super) fn is_catalogued(&self) -> bool {
+        Catalogue::find(&self.path).is_some()
     }
 
     /// Makes everything that was written permanent.

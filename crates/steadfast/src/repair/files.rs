@@ -19,9 +19,10 @@ use crate::event::Notice;
 use crate::exit_status::ExitStatus;
 use crate::monitor::{Event, Monitor};
 use crate::run::{
-    CatalogueOptions, CatalogueUse, Options, ProvedFile, RepairedFiles, check_repaired,
+    CatalogueOptions, CatalogueUse, Options, ProvedFile, ProvedFiles, Verb, run_proved,
 };
 use crate::selection::Selection;
+use crate::verb_kind::VerbKind;
 use crate::verdict::Verdict;
 
 /// Listens to a repair and decides whether it is carried out.
@@ -317,19 +318,20 @@ fn check_again(
     }
     let mut repairs = Repairs::new();
     let mut roots = Vec::new();
-    let mut proved = Vec::new();
+    let mut files = Vec::new();
     let siblings = siblings_of(&done);
     let expected = summary.repaired + siblings.len() as u64;
     // The nearest catalogue of a file may be another one than that of what was selected.
     let catalogue = done.first().and_then(|(target, _)| target.catalogue.clone());
     let choice = catalogue.map_or(CatalogueUse::Off, CatalogueUse::At);
-    let catalogue = CatalogueOptions { choice, ..options.catalogue.clone() };
+    let recorded_as = Some(VerbKind::Repair);
+    let catalogue = CatalogueOptions { choice, recorded_as, ..options.catalogue.clone() };
     let options = &Options { catalogue, ..options.clone() };
     for (target, RepairOutcome { mut sources, proved: status, .. }) in done {
         for source in &mut sources {
             source.path = path_in_record(&target.root, &source.path);
         }
-        proved.extend(status.map(|status| ProvedFile { status, tag: target.tag }));
+        files.extend(status.map(|status| ProvedFile { status, tag: target.tag }));
         roots.push(target.path);
         repairs.insert(target.relative, sources);
     }
@@ -337,8 +339,8 @@ fn check_again(
     let selection = Selection { roots, listed: Vec::new(), ..selection.clone() };
     // A catalogue has the present tag of an earlier version, which is replaced on purpose.
     let accepts = goal == RepairGoal::Previous;
-    let repaired = RepairedFiles { repairs, proved, accepts };
-    let checked = check_repaired(&selection, repaired, options, &mut Silent)?;
+    let proved = ProvedFiles { files, repairs, accepts };
+    let checked = run_proved(Verb::check(), proved, &selection, options, &mut Silent)?;
     let intact = checked.verdicts(Verdict::Intact) + checked.verdicts(Verdict::Touched);
     if intact < expected {
         let lacking = (expected - intact).min(summary.repaired);

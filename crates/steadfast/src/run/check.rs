@@ -3,6 +3,7 @@
 
 use std::collections::HashMap;
 use std::io;
+use std::sync::Arc;
 
 use steadfast_digest::Algorithm;
 use steadfast_manifest::tag::Tag;
@@ -12,8 +13,8 @@ use super::compare::algorithms;
 use super::judge::read_nevertheless;
 use super::tag_context::{TagContext, TagLookup};
 use crate::appledouble;
-use crate::event::{FileError, FileEvent};
-use crate::pipeline::{Algorithms, Contents, Plan, Task};
+use crate::event::{Action, FileError, FileEvent};
+use crate::pipeline::{Algorithms, ByteSink, Contents, Plan, Task};
 use crate::reference::Reference;
 use crate::store::foreign;
 use crate::verdict::Verdict;
@@ -77,18 +78,23 @@ impl ProvedFile {
     }
 }
 
-/// A check that does not read again what was just proved.
+/// A verb that does not read again what was just proved, and records that it was.
 pub(super) struct ProvedTask {
-    check: CheckTask,
+    task: Arc<dyn Task>,
+    context: TagContext,
     /// By device and inode.
     proved: HashMap<(u64, u64), ProvedFile>,
 }
 
 impl ProvedTask {
-    pub(super) fn new(context: TagContext, proved: Vec<ProvedFile>) -> ProvedTask {
+    pub(super) fn new(
+        task: Arc<dyn Task>,
+        context: TagContext,
+        proved: Vec<ProvedFile>,
+    ) -> ProvedTask {
         let by_identity =
             proved.into_iter().map(|file| ((file.status.device, file.status.inode), file));
-        ProvedTask { check: CheckTask { context }, proved: by_identity.collect() }
+        ProvedTask { task, context, proved: by_identity.collect() }
     }
 
     /// Says whether the file of an event is one that was proved by its tag, and is unchanged.
@@ -101,25 +107,28 @@ impl ProvedTask {
 
 impl Task for ProvedTask {
     fn open(&self, file: &File, event: &mut FileEvent) -> Plan {
-        let plan = self.check.open(file, event);
-        let (Plan::Hash { .. }, Some(stored), true) = (plan, event.stored, self.is_proved(event))
-        else {
+        let plan = self.task.open(file, event);
+        let relies = matches!(plan, Plan::Hash { .. }) || event.action == Some(Action::Kept);
+        let (true, Some(stored), true) = (relies, event.stored, self.is_proved(event)) else {
             return plan;
         };
-        let context = &self.check.context;
         let Tag { algorithm, digest, length, mtime, .. } = stored;
-        event.actual = Some(context.tag_of(algorithm, digest, length, mtime));
+        event.actual = Some(self.context.tag_of(algorithm, digest, length, mtime));
         event.verdict = Some(Verdict::Intact);
-        context.check_leaves(event);
+        self.context.check_leaves(event);
         Plan::Done
     }
 
     fn conclude(&self, file: &File, event: &mut FileEvent, contents: Contents) {
-        self.check.conclude(file, event, contents);
+        self.task.conclude(file, event, contents);
     }
 
     fn give_up(&self, file: &File, event: &mut FileEvent) {
-        self.check.give_up(file, event);
+        self.task.give_up(file, event);
+    }
+
+    fn sink(&self, event: &FileEvent) -> Option<Box<dyn ByteSink>> {
+        self.task.sink(event)
     }
 }
 

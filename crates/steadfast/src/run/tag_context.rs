@@ -24,6 +24,7 @@ use crate::verdict::{ChangeEvidence, Reason, Verdict};
 use steadfast_manifest::tag::{Tag, TagPlace};
 
 /// The data that every verb needs.
+#[derive(Clone)]
 pub(super) struct TagContext {
     pub(super) store: Arc<dyn Store>,
     /// The catalogue's records, if the tree has a catalogue.
