@@ -190,7 +190,7 @@ impl Run {
             true => to_be_accepted(selection, options)?,
             false => None,
         };
-        if accepted.as_ref().is_some_and(|accepted| accepted.listed.is_empty()) {
+        if accepted.as_ref().is_some_and(|it| it.selection.listed.is_empty()) {
             let (verb, dry_run) = (verb.kind(), options.dry_run);
             return Ok(Summary { verb, dry_run, catalogued: true, ..Summary::default() });
         }
@@ -198,7 +198,14 @@ impl Run {
             repair::ensure_finished(selection)?;
             ensure_consent(*verb, selection, options)?;
         }
-        let selection = accepted.as_ref().unwrap_or(selection);
+        let mut as_written;
+        let (selection, monitor): (_, &mut dyn Monitor) = match &accepted {
+            Some(accepted) => {
+                as_written = accepted.as_written(monitor);
+                (&accepted.selection, &mut as_written)
+            }
+            None => (selection, monitor),
+        };
         let allow_empty = options.allow_empty || accepted.is_some();
         let options = &Options { allow_empty, ..options.clone() };
         run_and_keep(*verb, selection, options, monitor, |monitor| match proved {

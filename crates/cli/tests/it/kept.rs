@@ -172,6 +172,8 @@ fn a_given_path_that_is_gone_is_missing_if_it_is_known() {
     assert!(text.stdout().contains("update --accept-missing sub"), "{}", text.stdout());
     let said = tree.run(["update", "--accept-missing", "a"]).succeeds();
     assert!(!said.stderr().contains("mounted"), "{}", said.stderr());
+    let said = tree.run(["update", "--dry-run", "--accept-missing", "."]);
+    assert!(said.stdout().contains("  sub/c"), "as the user writes it: {}", said.stdout());
     let said = tree.run(["check", "--json"]).ends(1);
     assert_eq!(verdicts(&said, "missing"), 1, "what was not named stays: {}", said.stdout());
     tree.run(["update", "--accept-missing", "sub"]).succeeds();

@@ -6,6 +6,7 @@ use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use super::recording::ShownPaths;
 use super::renamed::{NewNames, RenamedFile};
 use super::{Options, Verb, engine_of, open_catalogue, run_as};
 use crate::catalogue::{Catalogue, CatalogueReader, MovedElsewhere, TreeList, real_of};
@@ -13,7 +14,7 @@ use crate::error::Error;
 use crate::event::{FileEvent, FilePath};
 use crate::file_state::FileState;
 use crate::finding::Finding;
-use crate::monitor::Event;
+use crate::monitor::{Event, Monitor, Progress};
 use crate::selection::Selection;
 use crate::store::xattr::Xattr;
 
@@ -164,6 +165,45 @@ fn of_catalogue(
     Ok(changes)
 }
 
+/// What a run has to visit that only accepts.
+pub(crate) struct ToBeAccepted {
+    pub(crate) selection: Selection,
+    paths: ShownPaths,
+}
+
+impl ToBeAccepted {
+    /// Passes the events of the run on to a monitor, with paths as the user writes them.
+    pub(crate) fn as_written<'a>(&'a self, monitor: &'a mut dyn Monitor) -> AsWritten<'a> {
+        AsWritten { paths: &self.paths, monitor }
+    }
+}
+
+/// Passes events on with paths as the user writes them.
+pub(crate) struct AsWritten<'a> {
+    paths: &'a ShownPaths,
+    monitor: &'a mut dyn Monitor,
+}
+
+impl Monitor for AsWritten<'_> {
+    fn event(&mut self, event: &Event) -> ControlFlow<()> {
+        let mut event = event.clone();
+        match &mut event {
+            Event::File(file) => {
+                file.path = FilePath::whole(&self.paths.as_written(&file.path.to_path()));
+            }
+            Event::Finding(found) => found.path = self.paths.as_written(&found.path),
+            Event::Notice(notice) => {
+                notice.path = notice.path.as_ref().map(|path| self.paths.as_written(path));
+            }
+        }
+        self.monitor.event(&event)
+    }
+
+    fn progress(&mut self, progress: &Progress) {
+        self.monitor.progress(progress);
+    }
+}
+
 /// Returns what of a selection a run has to visit that only accepts: the names that are gone, and
 /// files whose tags another program replaced. Looks at names, status and tags, and reads no
 /// contents. `None` if the whole selection has to be visited: without a catalogue, or if a part is
@@ -176,7 +216,7 @@ fn of_catalogue(
 pub(crate) fn to_be_accepted(
     selection: &Selection,
     options: &Options,
-) -> Result<Option<Selection>, Error> {
+) -> Result<Option<ToBeAccepted>, Error> {
     let is_gone = |path: &PathBuf| path.symlink_metadata().is_err();
     let all: Vec<PathBuf> = selection.roots.iter().chain(&selection.listed).cloned().collect();
     if all.iter().any(is_gone) {
@@ -222,8 +262,10 @@ pub(crate) fn to_be_accepted(
         all.iter().any(|one| real_of(one).is_some_and(|one| path.starts_with(one)))
     };
     listed.retain(is_selected);
-    let chosen = Selection { roots: Vec::new(), listed, within: vec![root], ..selection.clone() };
-    Ok(Some(chosen).filter(|_| is_whole))
+    let paths = ShownPaths::of(&root, selection);
+    let selection =
+        Selection { roots: Vec::new(), listed, within: vec![root], ..selection.clone() };
+    Ok(Some(ToBeAccepted { selection, paths }).filter(|_| is_whole))
 }
 
 /// Compares files with their tags. What is missing has no tag any more.

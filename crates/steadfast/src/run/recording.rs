@@ -175,6 +175,14 @@ impl ShownPaths {
         down.unwrap_or(real)
     }
 
+    /// Returns a path in the tree as the user writes it, and any other path as it is.
+    pub(super) fn as_written(&self, path: &Path) -> PathBuf {
+        let relative = path.strip_prefix(&self.root);
+        let path = relative.map_or_else(|_| path.to_owned(), |relative| self.shown(relative));
+        // `shown` writes the current directory as an empty path.
+        if path.as_os_str().is_empty() { PathBuf::from(".") } else { path }
+    }
+
     pub(super) fn event(&self, finding: Finding) -> Event {
         let path = self.shown(finding.path());
         match finding {
