@@ -2,7 +2,7 @@
 
 use anstyle::Style;
 use steadfast::catalogue::{FileState, RunRecord, RunState};
-use steadfast::{Origin, Tag, Timestamp, Verdict};
+use steadfast::{Origin, Tag, Timestamp, VerbKind, Verdict};
 
 use crate::document::{Cell, Field, Table};
 use crate::escape;
@@ -138,16 +138,29 @@ pub(crate) fn ending(run: &RunRecord) -> &'static str {
     }
 }
 
+/// Returns what a run did, as the verbs of the command are called: `update` has what was `retag`.
+pub(crate) fn verb_of(run: &RunRecord) -> String {
+    match run.kind() {
+        Some(VerbKind::Retag) => VerbKind::Update.name().to_owned(),
+        _ => escape::text(&run.verb),
+    }
+}
+
+/// Returns the bytes of the files that a run judged; a dash if it judged none.
+fn judged(run: &RunRecord, units: Units) -> String {
+    if run.bytes == 0 { "–".to_owned() } else { units.bytes(run.bytes) }
+}
+
 /// Returns a table of runs.
 pub(crate) fn runs_table(title: &str, runs: &[&RunRecord], units: Units) -> Table {
     let fields: &[Field<'_, &RunRecord>] = &[
         (">run", &|run| Cell::text(run.id.to_string())),
         ("began", &|run| Cell::text(units::moment(run.started))),
-        ("verb", &|run| Cell::words(escape::text(&run.verb))),
+        ("verb", &|run| Cell::words(verb_of(run))),
         ("version", &|run| Cell::words(escape::text(&run.version))),
         ("from", &|run| Cell::words(source(run).to_owned())),
         (">files", &|run| Cell::text(units::count(run.files))),
-        (">bytes", &|run| Cell::text(units.bytes(run.bytes))),
+        (">bytes", &|run| Cell::text(judged(run, units))),
         ("found", &|run| Cell::words(found(run))),
     ];
     Table::of("runs", title, 1, runs, fields)

@@ -8,7 +8,7 @@ use steadfast::catalogue::{
 use steadfast::{Tag, Timestamp};
 
 use super::{HistoryOf, HistoryView, RunOver, tags_after, verdict_of};
-use crate::catalogue::{ago, ending, runs_table, short_digest, source, style_of};
+use crate::catalogue::{ago, ending, runs_table, short_digest, source, style_of, verb_of};
 use crate::document::{Cell, Document, Section, Table, labelled};
 use crate::escape;
 use crate::text::painted;
@@ -165,7 +165,7 @@ fn run_rows(of: &HistoryRun) -> Vec<Vec<String>> {
     let mut rows = vec![vec![
         of.run.id.to_string(),
         units::moment(of.run.started),
-        escape::text(&of.run.verb),
+        verb_of(&of.run),
         escape::text(&of.run.version),
         source(&of.run).to_owned(),
         verdict.map_or("–", |verdict| verdict.name()).to_owned(),
