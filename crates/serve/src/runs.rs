@@ -58,6 +58,11 @@ impl RunVerb {
         self.into()
     }
 
+    /// Returns whether it accepts changes, so that it can be told to accept any number of them.
+    pub(crate) fn accepts(self) -> bool {
+        self == RunVerb::Update || self.answers().is_some()
+    }
+
     /// Returns the kind of the open files of a folder that it answers, if it answers a question.
     pub(crate) fn answers(self) -> Option<StateKind> {
         match self {

@@ -14,7 +14,7 @@ use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 
-use steadfast::{Error, Event, FolderState, Run, Summary, Verb};
+use steadfast::{Error, ErrorKind, Event, FolderState, Run, Summary, Verb};
 use steadfast_serve::{Config, Server};
 
 use steadfast_testing::{Need, skip};
@@ -103,15 +103,22 @@ impl House {
 
     /// Asks a surface.
     fn ask(&self, surface: Surface, wish: Wish) -> Answer {
+        self.ask_after(surface, wish, || {})
+    }
+
+    /// Asks a surface after something happened to the folder. A schedule was added before that.
+    fn ask_after(&self, surface: Surface, wish: Wish, happens: impl FnOnce()) -> Answer {
+        if surface == Surface::Schedule {
+            let mut words = vec!["schedule", "add", "photos", "--timer", "manual", "--cover", "1d"];
+            words.extend(["--name", "photos"]);
+            words.extend((wish == Wish::Update).then_some("--update"));
+            self.run(&words).succeeds();
+        }
+        happens();
         match (surface, wish) {
             (Surface::Command, Wish::Check) => answer(self.run(&["check", "photos"])),
             (Surface::Command, Wish::Update) => answer(self.run(&["update", "photos"])),
-            (Surface::Schedule, wish) => {
-                let mut words =
-                    vec!["schedule", "add", "photos", "--timer", "manual", "--cover", "1d"];
-                words.extend(["--name", "photos"]);
-                words.extend((wish == Wish::Update).then_some("--update"));
-                self.run(&words).succeeds();
+            (Surface::Schedule, _) => {
                 let night = answer(self.run(&["schedule", "run", "--now", "photos"]));
                 self.run(&["schedule", "remove", "photos"]).succeeds();
                 night
@@ -130,7 +137,10 @@ impl House {
                 text.push_str(&notice.to_string());
             }
         };
-        let done: Result<Summary, Error> = Run::new(verb, [self.photos()]).run(&mut listen);
+        let trees = self.tree.state("home/state/steadfast/trees");
+        let run = Run::new(verb, [self.photos()])
+            .options(|options| options.catalogue.trees = Some(trees));
+        let done: Result<Summary, Error> = run.run(&mut listen);
         match done {
             Ok(summary) => Answer { status: Some(summary.exit_status().code().into()), text },
             Err(error) => Answer { status: Some(2), text: error.to_string() },
@@ -354,17 +364,13 @@ fn an_empty_root_is_not_a_mass_deletion() {
 #[test]
 fn a_folder_that_is_gone_is_not_fine() {
     for surface in ALL {
-        let house = House::new();
-        if surface == Surface::Schedule {
-            let words = ["schedule", "add", "photos", "--timer", "manual", "--name", "photos"];
-            house.run(&words).succeeds();
+        for wish in [Wish::Check, Wish::Update] {
+            let house = House::new();
+            let elsewhere = house.tree.path("elsewhere");
+            let said =
+                house.ask_after(surface, wish, || fs::rename(house.photos(), elsewhere).unwrap());
+            assert!(!said.is_fine(), "{surface:?} {wish:?}: {said:?}");
         }
-        fs::rename(house.photos(), house.tree.path("elsewhere")).unwrap();
-        let said = match surface {
-            Surface::Schedule => answer(house.run(&["schedule", "run", "--now", "photos"])),
-            _ => house.ask(surface, Wish::Check),
-        };
-        assert!(!said.is_fine(), "{surface:?}: {said:?}");
     }
 }
 
@@ -373,10 +379,6 @@ fn a_volume_that_is_not_mounted_has_lost_nothing() {
     for surface in ALL {
         for wish in [Wish::Check, Wish::Update] {
             for place in ["photos", "photos/disk"] {
-                // Its folder is added while it has a catalogue.
-                if surface == Surface::Schedule && place == "photos" {
-                    continue;
-                }
                 let house = House::new();
                 fs::remove_dir_all(house.photos()).unwrap();
                 fs::create_dir_all(house.tree.path(place)).unwrap();
@@ -388,8 +390,7 @@ fn a_volume_that_is_not_mounted_has_lost_nothing() {
                 if house.run(&["tag", "photos"]).status != 0 {
                     return skip(Need::System("attributes on tmpfs"), "nothing can be tagged");
                 }
-                drop(mounted);
-                let said = house.ask(surface, wish);
+                let said = house.ask_after(surface, wish, || drop(mounted));
                 assert!(!said.is_fine(), "{surface:?} {wish:?} {place}: {said:?}");
                 for (asked, said) in answers(&house) {
                     let is_root = place == "photos";
@@ -448,18 +449,73 @@ fn the_catalogue_of_another_tree_judges_nothing() {
             fs::create_dir(&other).unwrap();
             fs::write(other.join("0"), "another photograph").unwrap();
             house.run(&["init", "--tags-only", "other"]).succeeds();
-            // Another disk is mounted in the place of the first.
-            fs::rename(house.photos(), house.tree.path("away")).unwrap();
-            fs::create_dir(house.photos()).unwrap();
-            fs::write(house.photos().join("new"), "another disk").unwrap();
-            fs::rename(other.join(".steadfast"), house.photos().join(".steadfast")).unwrap();
-            let said = match surface {
-                // It was added before, for the first tree.
-                Surface::Schedule => continue,
-                _ => house.ask(surface, wish),
-            };
+            // Its catalogue was copied to another disk.
+            let said = house.ask_after(surface, wish, || {
+                other_disk(&house);
+                fs::rename(other.join(".steadfast"), house.photos().join(".steadfast")).unwrap();
+            });
             assert!(!said.is_fine(), "{surface:?} {wish:?}: {said:?}");
         }
+    }
+}
+
+/// Mounts another disk in the place of the folder, which is `away` then.
+fn other_disk(house: &House) {
+    fs::rename(house.photos(), house.tree.path("away")).unwrap();
+    fs::create_dir(house.photos()).unwrap();
+    fs::write(house.photos().join("new"), "another disk").unwrap();
+}
+
+#[test]
+fn another_disk_in_its_place_is_not_fine_and_the_folder_has_lost_nothing() {
+    for surface in ALL {
+        for wish in [Wish::Check, Wish::Update] {
+            let house = House::new();
+            let said = house.ask_after(surface, wish, || other_disk(&house));
+            assert!(!said.is_fine(), "{surface:?} {wish:?}: {said:?}");
+            fs::remove_dir_all(house.photos()).unwrap();
+            fs::rename(house.tree.path("away"), house.photos()).unwrap();
+            house.run(&["check", "photos"]).succeeds();
+            let shown = house.run(&["show", "--history", "photos", "--json"]);
+            assert!(!shown.stdout().contains("dropped"), "{surface:?} {wish:?}");
+        }
+    }
+}
+
+#[test]
+fn an_option_that_a_verb_does_not_have_is_refused_and_not_ignored() {
+    for surface in ALL {
+        let house = House::new();
+        house.overwrite(1);
+        fs::write(house.photos().join("new"), "a new photograph").unwrap();
+        let said = match surface {
+            Surface::Command => answer(house.run(&["check", "--accept-many", "photos"])),
+            Surface::Browser => Answer {
+                status: None,
+                text: house.serve(|client, entrance| client.run(entrance, "check&many=1")),
+            },
+            Surface::Schedule => {
+                let words = ["schedule", "add", "photos", "--timer", "manual", "--accept-many"];
+                answer(house.run(&words))
+            }
+            // What another verb has does not compile; see `Verb`.
+            Surface::Library => {
+                let run = Run::init(house.photos()).dry_run();
+                let error = run.run(&mut |_: &Event| {}).unwrap_err();
+                assert_eq!(error.kind(), ErrorKind::Usage);
+                Answer { status: Some(2), text: error.to_string() }
+            }
+        };
+        let is_refused = match said.status {
+            Some(status) => status == 2,
+            None => said.text.starts_with("HTTP/1.1 400 "),
+        };
+        assert!(is_refused, "{surface:?}: {said:?}");
+        let listed = house.run(&["schedule", "list"]).succeeds();
+        assert!(!listed.stdout().contains("photos"), "{surface:?}: {}", listed.stdout());
+        let known = house.run(&["show", "--history", "photos/new"]);
+        assert_eq!(known.status, 2, "{surface:?}: nothing ran: {}", known.stdout());
+        assert_eq!(house.modified(), 1, "{surface:?}");
     }
 }
 

@@ -143,6 +143,7 @@ fn requested(app: &App, form: &NamedValues) -> Option<RunRequest> {
     let fits = !matches!(verb, RunVerb::Init | RunVerb::Protect) || place.is_root();
     let from_media = form.text("media").is_some();
     let accepts_many = form.text("many").is_some();
+    let fits = fits && (verb.accepts() || !accepts_many);
     fits.then_some(RunRequest { pace, from_media, accepts_many, ..RunRequest::of(verb, place) })
 }
 
