@@ -21,20 +21,19 @@ pub enum ErrorKind {
 
 /// Why a command on a job failed.
 ///
-/// The message includes the path and the cause, so there is no `source()`.
+/// The message says all, also the system's reason, which is the `source` for programs.
 #[derive(Debug, thiserror::Error)]
 #[error("{message}")]
 pub struct Error {
     kind: ErrorKind,
     message: String,
-    /// The kind of the system's error, if a system call failed.
-    system: Option<io::ErrorKind>,
+    source: Option<Box<dyn std::error::Error + Send + Sync>>,
 }
 
 impl Error {
     /// Makes an error.
     pub fn new(kind: ErrorKind, message: impl Into<String>) -> Error {
-        Error { kind, message: message.into(), system: None }
+        Error { kind, message: message.into(), source: None }
     }
 
     /// Makes an error about a wrong request.
@@ -59,8 +58,8 @@ impl Error {
             io::ErrorKind::NotADirectory | io::ErrorKind::AlreadyExists => ErrorKind::Usage,
             _ => ErrorKind::Temporary,
         };
-        let system = Some(cause.kind());
-        Error { system, ..Error::at(kind, path, &format!("cannot {operation}: {cause}")) }
+        let error = Error::at(kind, path, &format!("cannot {operation}: {cause}"));
+        Error { source: Some(cause.into()), ..error }
     }
 
     fn at(kind: ErrorKind, path: &Path, message: &str) -> Error {
@@ -69,7 +68,8 @@ impl Error {
 
     /// Turns a missing file into a wrong request: for names that the user typed.
     pub(crate) fn lasting(self) -> Error {
-        match self.system {
+        let cause = self.source.as_ref().and_then(|cause| cause.downcast_ref::<io::Error>());
+        match cause.map(io::Error::kind) {
             Some(io::ErrorKind::NotFound) => Error { kind: ErrorKind::Usage, ..self },
             _ => self,
         }
@@ -93,7 +93,8 @@ impl From<steadfast::Error> for Error {
             steadfast::ErrorKind::System => ErrorKind::Temporary,
             _ => ErrorKind::Usage,
         };
-        Error::new(kind, error.to_string())
+        let said = Error::new(kind, error.to_string());
+        Error { source: Some(error.into()), ..said }
     }
 }
 
@@ -104,7 +105,8 @@ impl From<CatalogueError> for Error {
             CatalogueErrorKind::InUse => ErrorKind::Temporary,
             _ => ErrorKind::Usage,
         };
-        Error::new(kind, error.to_string())
+        let said = Error::new(kind, error.to_string());
+        Error { source: Some(error.into()), ..said }
     }
 }
 
@@ -113,11 +115,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_cause_is_printed_once() {
+    fn the_cause_is_in_the_message_and_can_be_asked_for() {
         let cause = || io::Error::from(io::ErrorKind::NotFound);
         let error = Error::system(Path::new("job"), "open it", cause());
         assert_eq!(error.to_string(), format!("`job`: cannot open it: {}", cause()));
-        assert!(std::error::Error::source(&error).is_none());
+        let source = std::error::Error::source(&error).and_then(|it| it.downcast_ref());
+        assert_eq!(source.map(io::Error::kind), Some(io::ErrorKind::NotFound));
         assert_eq!(
             (error.kind(), error.lasting().kind()),
             (ErrorKind::Temporary, ErrorKind::Usage)

@@ -20,13 +20,14 @@ pub enum ErrorKind {
 
 /// Why a measurement failed, or a record could not be read.
 ///
-/// The message contains the reason that the system gave, so there is no `source`.
+/// The message says all, also the system's reason, which is the `source` for programs.
 #[derive(Debug, thiserror::Error)]
 #[error("{}{message}", shown(.path.as_deref()))]
 pub struct Error {
     kind: ErrorKind,
     path: Option<PathBuf>,
     message: String,
+    source: Option<Box<dyn std::error::Error + Send + Sync>>,
 }
 
 fn shown(path: Option<&Path>) -> String {
@@ -35,7 +36,7 @@ fn shown(path: Option<&Path>) -> String {
 
 impl Error {
     fn new(kind: ErrorKind, message: impl Into<String>) -> Error {
-        Error { kind, path: None, message: message.into() }
+        Error { kind, path: None, message: message.into(), source: None }
     }
 
     /// Makes an error about an option, or about what this machine cannot do.
@@ -50,7 +51,8 @@ impl Error {
 
     /// Makes an error for a failed system call. `doing` is an infinitive: "write a file".
     pub fn system(doing: &str, source: io::Error) -> Error {
-        Error::new(ErrorKind::System, format!("cannot {doing}: {source}"))
+        let error = Error::new(ErrorKind::System, format!("cannot {doing}: {source}"));
+        Error { source: Some(source.into()), ..error }
     }
 
     /// Makes an error about a place in a record, as `series[2].samples[0].elapsed_ns`.
@@ -85,6 +87,7 @@ impl From<steadfast::Error> for Error {
             steadfast::ErrorKind::Usage => ErrorKind::Usage,
             _ => ErrorKind::System,
         };
-        Error::new(kind, error.to_string())
+        let said = Error::new(kind, error.to_string());
+        Error { source: Some(error.into()), ..said }
     }
 }

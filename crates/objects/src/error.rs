@@ -27,18 +27,19 @@ pub enum ErrorKind {
 
 /// Why a command on a store failed.
 ///
-/// The message includes the path and the cause, so there is no `source()`.
+/// The message says all, also the system's reason, which is the `source` for programs.
 #[derive(Debug, thiserror::Error)]
 #[error("{message}")]
 pub struct Error {
     kind: ErrorKind,
     message: String,
+    source: Option<Box<dyn std::error::Error + Send + Sync>>,
 }
 
 impl Error {
     /// Makes an error.
     pub fn new(kind: ErrorKind, message: impl Into<String>) -> Error {
-        Error { kind, message: message.into() }
+        Error { kind, message: message.into(), source: None }
     }
 
     /// Makes an error about a wrong request.
@@ -54,7 +55,8 @@ impl Error {
 
     /// Makes an error of a failed system call. `operation` is an infinitive: "read it".
     pub(crate) fn system(path: &Path, operation: &str, cause: io::Error) -> Error {
-        Error::document(path, format!("cannot {operation}: {cause}"))
+        let error = Error::document(path, format!("cannot {operation}: {cause}"));
+        Error { source: Some(cause.into()), ..error }
     }
 
     /// Returns the kind of the failure.
@@ -65,13 +67,15 @@ impl Error {
 
 impl From<steadfast::Error> for Error {
     fn from(error: steadfast::Error) -> Error {
-        Error::new(ErrorKind::Document, error.to_string())
+        let said = Error::new(ErrorKind::Document, error.to_string());
+        Error { source: Some(error.into()), ..said }
     }
 }
 
 impl From<CatalogueError> for Error {
     fn from(error: CatalogueError) -> Error {
-        Error::new(ErrorKind::Document, error.to_string())
+        let said = Error::new(ErrorKind::Document, error.to_string());
+        Error { source: Some(error.into()), ..said }
     }
 }
 
@@ -80,10 +84,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_cause_is_printed_once() {
+    fn the_cause_is_in_the_message_and_can_be_asked_for() {
         let cause = || io::Error::from(io::ErrorKind::NotFound);
         let error = Error::system(Path::new("report"), "read it", cause());
         assert_eq!(error.to_string(), format!("`report`: cannot read it: {}", cause()));
-        assert!(std::error::Error::source(&error).is_none());
+        let source = std::error::Error::source(&error).and_then(|it| it.downcast_ref());
+        assert_eq!(source.map(io::Error::kind), Some(io::ErrorKind::NotFound));
     }
 }

@@ -15,22 +15,24 @@ pub enum ErrorKind {
 
 /// Why a server could not start.
 ///
-/// The message includes the cause, so there is no `source()`.
+/// The message says all, also the system's reason, which is the `source` for programs.
 #[derive(Debug, thiserror::Error)]
 #[error("{message}")]
 pub struct Error {
     kind: ErrorKind,
     message: String,
+    source: Option<io::Error>,
 }
 
 impl Error {
     pub(crate) fn usage(message: impl Into<String>) -> Error {
-        Error { kind: ErrorKind::Usage, message: message.into() }
+        Error { kind: ErrorKind::Usage, message: message.into(), source: None }
     }
 
     /// `operation` is an infinitive: "listen".
     pub(crate) fn system(operation: impl Display, cause: io::Error) -> Error {
-        Error { kind: ErrorKind::System, message: format!("cannot {operation}: {cause}") }
+        let message = format!("cannot {operation}: {cause}");
+        Error { kind: ErrorKind::System, message, source: Some(cause) }
     }
 
     /// Returns the kind of the failure.
@@ -44,10 +46,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_cause_is_printed_once() {
+    fn the_cause_is_in_the_message_and_can_be_asked_for() {
         let cause = || io::Error::from(io::ErrorKind::AddrInUse);
         let error = Error::system("listen", cause());
         assert_eq!(error.to_string(), format!("cannot listen: {}", cause()));
-        assert!(std::error::Error::source(&error).is_none());
+        let source = std::error::Error::source(&error).and_then(|it| it.downcast_ref());
+        assert_eq!(source.map(io::Error::kind), Some(io::ErrorKind::AddrInUse));
     }
 }

@@ -27,23 +27,26 @@ pub enum ErrorKind {
 
 /// Why a schedule or an alert cannot be made, read, changed or delivered. The message names the
 /// place and what to do. It never contains a password, a token or the path of a URL, because
-/// messages are logged.
+/// messages are logged. Its `source` is for programs: what failed, which the message says too.
 #[derive(Debug, thiserror::Error)]
 #[error("{message}")]
 pub struct Error {
     kind: ErrorKind,
     message: String,
+    source: Option<Box<dyn std::error::Error + Send + Sync>>,
 }
 
 impl Error {
     pub(crate) fn new(kind: ErrorKind, message: impl Into<String>) -> Error {
-        Error { kind, message: message.into() }
+        Error { kind, message: message.into(), source: None }
     }
 
     /// Makes the error for a failed system call. `doing` is an infinitive: "read".
     pub(crate) fn system(doing: &str, path: &Path, error: &io::Error) -> Error {
         let message = format!("cannot {doing} `{}`: {error}", path.display());
-        Error::new(ErrorKind::System, message)
+        let cause = error.raw_os_error().map(io::Error::from_raw_os_error);
+        let cause = cause.unwrap_or_else(|| io::Error::new(error.kind(), error.to_string()));
+        Error { source: Some(cause.into()), ..Error::new(ErrorKind::System, message) }
     }
 
     /// Returns the kind of the error.
@@ -54,6 +57,7 @@ impl Error {
 
 impl From<CatalogueError> for Error {
     fn from(error: CatalogueError) -> Error {
-        Error::new(ErrorKind::Catalogue, error.to_string())
+        let said = Error::new(ErrorKind::Catalogue, error.to_string());
+        Error { source: Some(error.into()), ..said }
     }
 }

@@ -243,8 +243,8 @@ fn what_is_not_safe_is_not_begun() {
     let records = Some("/nonexist".into());
     let error = Server::bind(Config { records, ..usual() }).err().unwrap();
     assert_eq!(error.kind(), ErrorKind::System);
-    // A cause that the message tells is not told again by who tells all causes.
-    assert!(std::error::Error::source(&error).is_none(), "{error}");
+    let cause = std::error::Error::source(&error).and_then(|it| it.downcast_ref());
+    assert_eq!(cause.map(std::io::Error::kind), Some(std::io::ErrorKind::NotFound), "{error}");
 }
 
 #[test]
