@@ -213,6 +213,16 @@ pub(crate) struct EngineArgs {
     rate_limit: Option<u64>,
 }
 
+/// Whether the environment asks to ignore change times.
+pub(crate) fn ignores_change_times() -> bool {
+    std::env::var_os("STEADFAST_IGNORE_CTIME").is_some()
+}
+
+/// Returns the options that every run of the command has.
+pub(crate) fn usual_options() -> Options {
+    Options::default().with(|options| options.ignore_change_times = ignores_change_times())
+}
+
 impl EngineArgs {
     /// Returns the number of threads that hash.
     pub(crate) fn workers(&self) -> NonZeroUsize {
@@ -221,7 +231,7 @@ impl EngineArgs {
 
     /// Fills in a run's options.
     pub(crate) fn options(&self) -> Options {
-        Options::default().with(|options| {
+        usual_options().with(|options| {
             options.reading.workers = self.workers.map(NonZeroUsize::get);
             options.reading.backend = self.backend;
             options.reading.lanes = self.lanes.map(NonZeroUsize::get);

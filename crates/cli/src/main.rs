@@ -33,9 +33,6 @@ use std::process::ExitCode;
 static ALLOCATOR: dlmalloc::GlobalDlmalloc = dlmalloc::GlobalDlmalloc;
 
 fn main() -> ExitCode {
-    if std::env::var_os("STEADFAST_IGNORE_CTIME").is_some() {
-        steadfast::process::ignore_change_times();
-    }
     let ahead = std::env::var("STEADFAST_AHEAD_S").ok();
     if let Some(seconds) = ahead.and_then(|seconds| seconds.parse().ok()) {
         steadfast::process::set_clock_ahead(seconds);

@@ -279,6 +279,14 @@ impl App {
         self.roots.places().into_iter().map(one).collect()
     }
 
+    /// Returns the options that every run has.
+    pub(crate) fn usual_options(&self) -> Options {
+        Options::default().with(|options| {
+            options.catalogue.trees = self.config.trees.clone();
+            options.ignore_change_times = self.config.ignore_change_times;
+        })
+    }
+
     /// Returns the present time.
     pub(crate) fn now(&self) -> Timestamp {
         (Options::default().now)()

@@ -67,6 +67,7 @@ pub struct PublicAddress {
 
 /// The configuration of a server.
 #[derive(Clone, Debug)]
+// Over 15 fields: each is one setting of the verb that starts it.
 pub struct Config {
     /// The served folders. Nothing outside them is served.
     pub roots: Vec<PathBuf>,
@@ -84,6 +85,8 @@ pub struct Config {
     pub records: Option<PathBuf>,
     /// The list of catalogued trees, by which runs detect a deleted catalogue.
     pub trees: Option<PathBuf>,
+    /// Whether runs ignore change times: `Options::ignore_change_times`.
+    pub ignore_change_times: bool,
     /// Where schedules and alerts are kept, and what timers depend on. `None` offers neither.
     pub automation: Option<Automation>,
     /// Whether pages of a server that others reach may send alerts into its own network.
@@ -111,6 +114,7 @@ impl Default for Config {
             public: PublicAddress::default(),
             records: None,
             trees: None,
+            ignore_change_times: false,
             automation: None,
             alerts_within: false,
             metrics_token: None,

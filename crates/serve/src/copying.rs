@@ -161,7 +161,7 @@ impl ServedJobs<ServedCopy> {
         &self,
         wish: CopyWish,
         roots: &ServedRoots,
-        trees: Option<PathBuf>,
+        usual: Options,
     ) -> Option<(Arc<ServedCopy>, bool)> {
         let mut list = self.list();
         if let Some((_, going)) = list.going().next() {
@@ -171,7 +171,7 @@ impl ServedJobs<ServedCopy> {
         let make = |id| ServedCopy { id, wish, begun, control: LiveControl::default() };
         let roots = roots.clone();
         let copy = list.begin(make, move |copy| {
-            CopyListener::new(copy).execute(&roots, trees);
+            CopyListener::new(copy).execute(&roots, usual);
             steadfast::process::give_back_memory();
         });
         Some((copy?, false))
@@ -198,9 +198,9 @@ impl<'a> CopyListener<'a> {
     }
 
     /// Does what was asked for. Also after a panic, the last snapshot says that it has ended.
-    fn execute(mut self, roots: &ServedRoots, trees: Option<PathBuf>) {
+    fn execute(mut self, roots: &ServedRoots, usual: Options) {
         self.publish(None);
-        let answered = self.answered(roots, trees);
+        let answered = self.answered(roots, usual);
         let found = std::mem::take(&mut self.found);
         let end = match answered {
             Ok(None) => CopyEnd::Planned(found),
@@ -213,7 +213,7 @@ impl<'a> CopyListener<'a> {
     fn answered(
         &mut self,
         roots: &ServedRoots,
-        trees: Option<PathBuf>,
+        usual: Options,
     ) -> Result<Option<SafeAnswer>, String> {
         let CopyWish { task, sources, places, archives, rule } = &self.copy.wish;
         let all = |of: &[ServedPath]| -> Result<Vec<PathBuf>, String> {
@@ -234,9 +234,8 @@ impl<'a> CopyListener<'a> {
             selection.listed = listed;
             selection.within = within;
         });
-        let options = Options::default().with(|options| {
+        let options = usual.with(|options| {
             options.controls.stop = Arc::clone(&self.copy.control.stop);
-            options.catalogue.trees = trees;
         });
         let request = CopyRequest::to(self.places.clone()).with(|it| {
             it.rule = *rule;

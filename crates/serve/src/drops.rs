@@ -173,13 +173,14 @@ impl Drops {
         &self,
         places: Vec<ServedPath>,
         roots: &ServedRoots,
+        usual: Options,
     ) -> Option<Arc<Drop>> {
         let drop = self.begin_of(places, roots);
         let (of_thread, roots) = (Arc::clone(&drop), roots.clone());
         let spawned = std::thread::Builder::new().name("drop".to_owned()).spawn(move || {
             let _end_guard = DropEndGuard(&of_thread);
             for place in &of_thread.places {
-                read_place(&of_thread, place, &roots);
+                read_place(&of_thread, place, &roots, usual.clone());
             }
         });
         spawned.is_ok().then_some(drop)
@@ -235,7 +236,7 @@ pub(crate) fn name_of(path: &[u8]) -> Option<&[u8]> {
 }
 
 /// Reads the files at a path, and checks them by their own tags.
-fn read_place(drop: &Arc<Drop>, place: &ServedPath, roots: &ServedRoots) {
+fn read_place(drop: &Arc<Drop>, place: &ServedPath, roots: &ServedRoots, usual: Options) {
     let read = roots.root(place).map_err(|error| error.to_string()).and_then(|root| {
         let selection = Selection::default().with(|selection| {
             selection.listed = vec![roots.path(place)];
@@ -243,7 +244,7 @@ fn read_place(drop: &Arc<Drop>, place: &ServedPath, roots: &ServedRoots) {
         });
         // Dry: the run neither locks the catalogue nor writes to it.
         let stop = Arc::clone(&drop.stop);
-        let options = Options::default().with(|options| {
+        let options = usual.with(|options| {
             options.controls.stop = stop;
             options.dry_run = true;
         });

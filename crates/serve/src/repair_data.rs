@@ -9,7 +9,7 @@ use steadfast::parity::{
     NotProtected, ParityMade, ParityMonitor, ParityOptions, ParityPlace, make_parity, parity_sets,
     update_parity,
 };
-use steadfast::{Event, Monitor, Progress};
+use steadfast::{Event, Monitor, Options, Progress};
 use steadfast_report::escape;
 
 use crate::jobs::{ServedJob, ServedJobs, UNEXPLAINED};
@@ -88,6 +88,7 @@ impl ServedJobs<ServedRepairData> {
         &self,
         place: ServedPath,
         roots: &ServedRoots,
+        usual: Options,
     ) -> Option<Arc<ServedRepairData>> {
         let mut list = self.list();
         let is_there = |(_, one): &(u64, &Arc<ServedRepairData>)| roots.overlap(&one.place, &place);
@@ -98,7 +99,7 @@ impl ServedJobs<ServedRepairData> {
         let make = |id| ServedRepairData { id, place, control: LiveControl::default() };
         list.begin(make, move |job| {
             let mut listener = RepairDataListener { job, state: RepairDataSnapshot::default() };
-            let end = match listener.make(&roots) {
+            let end = match listener.make(&roots, usual) {
                 Ok(made) => RepairDataEnd::Made(Box::new(made)),
                 Err(why) => RepairDataEnd::Failed(escape::text(&why)),
             };
@@ -113,10 +114,11 @@ struct RepairDataListener<'a> {
 }
 
 impl RepairDataListener<'_> {
-    fn make(&mut self, roots: &ServedRoots) -> Result<ParityMade, String> {
+    fn make(&mut self, roots: &ServedRoots, usual: Options) -> Result<ParityMade, String> {
         let root = roots.root(&self.job.place).map_err(|error| error.to_string())?;
         let place = ParityPlace::new(&root, None).map_err(|error| error.to_string())?;
         let mut options = ParityOptions::default();
+        options.run = usual;
         options.run.controls.stop = Arc::clone(&self.job.control.stop);
         options.run.survey = true;
         let is_there = parity_sets(&place).is_ok_and(|sets| !sets.is_empty());

@@ -143,7 +143,7 @@ impl ServedJobs<ServedRepair> {
         place: ServedPath,
         files: RepairFiles,
         roots: &ServedRoots,
-        trees: Option<PathBuf>,
+        usual: Options,
         wish: RepairWish,
     ) -> Option<Arc<ServedRepair>> {
         let mut list = self.list();
@@ -154,7 +154,7 @@ impl ServedJobs<ServedRepair> {
         let make = |id| ServedRepair { id, place, wish, control: LiveControl::default() };
         let roots = roots.clone();
         list.begin(make, move |repair| {
-            RepairListener::new(repair, files.paths.len()).execute(files, &roots, trees);
+            RepairListener::new(repair, files.paths.len()).execute(files, &roots, usual);
         })
     }
 }
@@ -174,12 +174,12 @@ impl<'a> RepairListener<'a> {
 
     /// Plans the repair of files, or carries it out. Reads them and writes nothing unless that was
     /// agreed to. Also after a panic, the last snapshot says that it has ended.
-    fn execute(mut self, files: RepairFiles, roots: &ServedRoots, trees: Option<PathBuf>) {
+    fn execute(mut self, files: RepairFiles, roots: &ServedRoots, usual: Options) {
         let RepairFiles { paths, more } = files;
         self.publish(None);
         let end = match paths.is_empty() {
             true => RepairEnd::Nothing,
-            false => match self.carry_out(paths, roots, trees) {
+            false => match self.carry_out(paths, roots, usual) {
                 Ok(summary) => {
                     let files = std::mem::take(&mut self.files);
                     RepairEnd::Done(MendedFolder { files, more, summary })
@@ -194,7 +194,7 @@ impl<'a> RepairListener<'a> {
         &mut self,
         paths: Vec<PathBuf>,
         roots: &ServedRoots,
-        trees: Option<PathBuf>,
+        usual: Options,
     ) -> Result<RepairSummary, String> {
         let ServedRepair { place, wish, control, .. } = self.repair;
         let root = roots.root(place).map_err(|error| error.to_string())?;
@@ -203,10 +203,9 @@ impl<'a> RepairListener<'a> {
             selection.within = vec![root.clone()];
         });
         let catalogue = Catalogue::find_beneath(&root, &root);
-        let options = Options::default().with(|options| {
+        let options = usual.with(|options| {
             options.catalogue.choice = catalogue.map_or(CatalogueUse::Off, CatalogueUse::At);
             options.controls.stop = Arc::clone(&control.stop);
-            options.catalogue.trees = trees;
         });
         let mode = if wish.is_agreed { RepairMode::Yes } else { RepairMode::Plan };
         let from = wish.from.as_ref().map(|from| roots.resolve(from)).transpose();

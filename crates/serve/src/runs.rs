@@ -125,8 +125,8 @@ pub(crate) struct ServedRun {
     pub(crate) begun: Timestamp,
     /// The catalogue that it writes to, found at the start without following links.
     catalogue: Option<PathBuf>,
-    /// The list of catalogued trees.
-    trees: Option<PathBuf>,
+    /// The options that every run has.
+    usual: Options,
     findings: Mutex<Findings>,
     /// Changes its pace while it goes on.
     dial: Arc<LevelDial>,
@@ -174,13 +174,13 @@ impl ServedJob for ServedRun {
 impl ServedJobs<ServedRun> {
     /// Starts a run, unless another run or a measurement is in its way. Waits for the disk.
     ///
-    /// `trees` is the list of catalogued trees.
+    /// `usual` are the options that every run has.
     pub(crate) fn begin(
         &self,
         request: RunRequest,
         roots: &ServedRoots,
         measurements: &Measurements,
-        trees: Option<PathBuf>,
+        usual: Options,
     ) -> Result<Arc<ServedRun>, RunRefused> {
         let root = roots.root(&request.place).map_err(|_| RunRefused::Gone)?;
         let path = roots.resolve(&request.place).map_err(|_| RunRefused::Gone)?;
@@ -207,7 +207,7 @@ impl ServedJobs<ServedRun> {
             shown: roots.shown(&request.place).into(),
             begun: (Options::default().now)(),
             catalogue,
-            trees,
+            usual,
             findings,
             dial: Arc::default(),
             control: LiveControl::default(),
@@ -252,14 +252,13 @@ pub(crate) fn selection_of(place: &ServedPath, root: &Path, roots: &ServedRoots)
 }
 
 fn options_of(run: &ServedRun, catalogue: Option<PathBuf>) -> Options {
-    Options::default().with(|options| {
+    run.usual.clone().with(|options| {
         options.qos = run.request.pace.level();
         options.reading.from =
             if run.request.from_media { ReadFrom::Media } else { ReadFrom::Cache };
         options.controls.stop = Arc::clone(&run.control.stop);
         options.controls.hold = Arc::clone(&run.control.hold);
         options.controls.dial = Arc::clone(&run.dial);
-        options.catalogue.trees = run.trees.clone();
         options.survey = true;
         options.catalogue.choice = catalogue.map_or(CatalogueUse::Off, CatalogueUse::At);
     })

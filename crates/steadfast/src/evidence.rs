@@ -39,13 +39,17 @@ impl LastProof {
     }
 }
 
-/// Returns what the change time of a file says about the time since its last proof.
+/// Returns what the change time of a file says about the time since its last proof: nothing if the
+/// user has change times ignored.
 pub(crate) fn evidence_of(
     file: &File,
     status: &Status,
     proof: Option<LastProof>,
+    ignores_change_times: bool,
 ) -> ChangeEvidence {
-    let Some(proof) = proof else { return ChangeEvidence::NotKnown };
+    let Some(proof) = proof.filter(|_| !ignores_change_times) else {
+        return ChangeEvidence::NotKnown;
+    };
     let change_times = file.change_times();
     // Whole seconds are those of a coarse clock: two writes within one are not told apart.
     if change_times == ChangeTimes::Unknown || status.ctime.nanoseconds == 0 {

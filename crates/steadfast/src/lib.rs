@@ -99,9 +99,7 @@ pub use steadfast_sys::qos::{Level, ParseLevelError};
 /// What belongs to a whole process and not to one run: for the command and the server.
 pub mod process {
     pub use steadfast_sys::clock::set_ahead as set_clock_ahead;
-    pub use steadfast_sys::file::{
-        DownloadScope, allow_downloads, ignore_change_times, raise_open_files_limit,
-    };
+    pub use steadfast_sys::file::{DownloadScope, allow_downloads, raise_open_files_limit};
     pub use steadfast_sys::heap::give_back as give_back_memory;
     pub use steadfast_sys::machine::{name as machine_name, user_folder};
     pub use steadfast_sys::streams::stdout_was_closed;

@@ -506,6 +506,7 @@ fn context_of(
         pages: None,
         stop: Arc::clone(&options.controls.stop),
         dry_run: options.dry_run,
+        ignore_change_times: options.ignore_change_times,
         now: options.now,
     }
 }

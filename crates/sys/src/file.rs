@@ -30,7 +30,6 @@ use std::fs;
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::Path;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 use rustix::fs::{FileType, Mode, OFlags};
 use rustix::io::Errno;
@@ -256,15 +255,6 @@ pub enum ChangeTimes {
     Unknown,
 }
 
-/// Whether change times count as unknown in this process.
-static IGNORES_CHANGE_TIMES: AtomicBool = AtomicBool::new(false);
-
-/// Makes change times prove nothing in this process, as on file systems that keep none: for trees
-/// in which another program moves them all the time.
-pub fn ignore_change_times() {
-    IGNORES_CHANGE_TIMES.store(true, Ordering::Relaxed);
-}
-
 /// Describes the file system a file is on.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FileSystem {
@@ -376,10 +366,7 @@ impl File {
     /// Returns what the file's change time proves. If the system does not tell, that is unknown.
     #[must_use]
     pub fn change_times(&self) -> ChangeTimes {
-        match IGNORES_CHANGE_TIMES.load(Ordering::Relaxed) {
-            true => ChangeTimes::Unknown,
-            false => platform::change_times(self.fd.as_fd()).unwrap_or(ChangeTimes::Unknown),
-        }
+        platform::change_times(self.fd.as_fd()).unwrap_or(ChangeTimes::Unknown)
     }
 
     /// Returns the identifier of the volume the file is on (`f_fsid` of `fstatvfs`).

@@ -7,8 +7,8 @@ use clap::{Args, Subcommand};
 use steadfast::ReadFrom;
 use steadfast::parity::{ParityOptions, Redundancy};
 
-use super::named::named;
 use super::{LevelArgs, quantity};
+use super::{named::named, usual_options};
 
 /// Keep parity for a tree, to rebuild damaged and missing files.
 ///
@@ -119,6 +119,7 @@ impl ParityMadeArgs {
     /// Returns how parity is to be made.
     pub(crate) fn options(&self) -> ParityOptions {
         let mut options = ParityOptions::default();
+        options.run = usual_options();
         options.redundancy = self.redundancy;
         options.forget_missing = self.forget_missing;
         options.forget = self.forget.clone();

@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
 use steadfast::ExitStatus;
-use steadfast::{Options, Selection};
+use steadfast::Selection;
 use steadfast_objects::{
     Error, ErrorKind, KnownFiles, ObjectCheckOptions, ObjectFinding, ObjectsSummary,
 };
@@ -18,7 +18,7 @@ use steadfast_report::objects::ObjectsOptions;
 use steadfast_report::{Units, units};
 
 use super::documents::ManifestDocument;
-use crate::args::{ComparedArgs, ObjectsCheckArgs, ObjectsImportArgs, When};
+use crate::args::{ComparedArgs, ObjectsCheckArgs, ObjectsImportArgs, When, usual_options};
 use crate::exit;
 use crate::outlet::Outlet;
 use crate::progress::ProgressLine;
@@ -46,7 +46,7 @@ fn explained(done: anyhow::Result<ExitStatus>) -> anyhow::Result<ExitStatus> {
 
 /// Returns the records that objects are compared with.
 fn known(args: &ComparedArgs, stop: &Arc<AtomicBool>) -> anyhow::Result<KnownFiles> {
-    let options = Options::default().with(|options| {
+    let options = usual_options().with(|options| {
         options.qos = args.level.level();
         options.controls.stop = Arc::clone(stop);
         options.survey = false;

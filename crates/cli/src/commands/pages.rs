@@ -15,7 +15,7 @@ use steadfast::verity::{FileSource, ReadOptions, VerityDigest, VerityParams};
 use steadfast_report::escape;
 use steadfast_report::pages::{write_digest, write_verified_json, write_verified_text};
 
-use crate::args::{CheckArgs, HashArgs};
+use crate::args::{CheckArgs, HashArgs, ignores_change_times};
 use crate::exit;
 use crate::output::answer_part;
 
@@ -57,6 +57,7 @@ pub(super) fn verify(args: &CheckArgs) -> anyhow::Result<ExitStatus> {
     let mut options = PagesOptions::default();
     options.catalogue = args.catalogue.catalogue.clone();
     options.workers = args.engine.workers();
+    options.ignore_change_times = ignores_change_times();
     options.stop = Arc::clone(&stop);
     let write = if args.output.json { write_verified_json } else { write_verified_text };
     each(files, &stop, |path, out| {

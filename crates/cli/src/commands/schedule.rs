@@ -14,6 +14,7 @@ use steadfast_watch::{
 
 use crate::args::{
     ScheduleAddArgs, ScheduleArgs, ScheduleCommand, ScheduleMetricsArgs, ScheduleRunArgs,
+    usual_options,
 };
 use crate::exit;
 use crate::output;
@@ -213,7 +214,7 @@ impl NightSurface for NightOfCommand<'_> {
     type Error = anyhow::Error;
 
     fn options(&self) -> Options {
-        Options::default().with(|options| options.qos = self.args.level.level())
+        usual_options().with(|options| options.qos = self.args.level.level())
     }
 
     fn run(

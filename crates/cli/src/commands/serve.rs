@@ -18,7 +18,7 @@ use steadfast_serve::{Automation, Config, PublicAddress, Server, Tls, hash_passw
 use self::service::{install, uninstall};
 use super::alert;
 use super::measure::made_by;
-use crate::args::{ServeArgs, cipher_worker};
+use crate::args::{ServeArgs, cipher_worker, ignores_change_times};
 use crate::exit::{self, complain};
 use crate::output::write_out;
 use crate::state_folder;
@@ -96,6 +96,7 @@ fn config_of(args: &ServeArgs) -> anyhow::Result<Config> {
         },
         records: args.records.clone(),
         trees: state_folder::trees(),
+        ignore_change_times: ignores_change_times(),
         automation: automation().ok(),
         alerts_within: reach.alerts_within,
         metrics_token: reach.metrics_token.as_deref().map(read_hash).transpose()?,

@@ -2,10 +2,10 @@
 
 use anyhow::ensure;
 use steadfast::ExitStatus;
-use steadfast::{Options, Verb};
+use steadfast::Verb;
 use steadfast_report::Show;
 
-use crate::args::{OutputArgs, ShowArgs};
+use crate::args::{OutputArgs, ShowArgs, usual_options};
 
 use super::{execute, history};
 
@@ -15,7 +15,7 @@ pub(super) fn run(args: &ShowArgs) -> anyhow::Result<ExitStatus> {
     }
     ensure!(!args.document.premis, "--premis is of --history");
     let selection = args.paths.selection()?;
-    let options = Options::default().with(|options| {
+    let options = usual_options().with(|options| {
         options.qos = args.level.level();
         options.catalogue.choice = args.place.choice();
     });

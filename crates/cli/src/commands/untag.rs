@@ -1,15 +1,15 @@
 //! `steadfast untag`: arguments → a run that removes tags → the report.
 
 use steadfast::ExitStatus;
-use steadfast::{Options, Verb};
+use steadfast::Verb;
 
-use crate::args::UntagArgs;
+use crate::args::{UntagArgs, usual_options};
 
 use super::{execute, report};
 
 pub(super) fn run(args: &UntagArgs) -> anyhow::Result<ExitStatus> {
     let selection = args.paths.explicit_selection("untag")?;
-    let options = Options::default().with(|options| {
+    let options = usual_options().with(|options| {
         options.dry_run = args.dry_run.dry_run;
         options.qos = args.level.level();
     });

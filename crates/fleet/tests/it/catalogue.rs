@@ -12,7 +12,7 @@ use crate::folder::{Folder, Heard, run_shard, run_with};
 /// A tagged tree with a catalogue.
 fn catalogued() -> Folder {
     let folder = Folder::tagged(40);
-    let options = Options::default();
+    let options = crate::folder::usual();
     let _ = steadfast::Run::of(
         steadfast::Verb::Init(steadfast::InitOptions {
             tags_only: true,
@@ -94,7 +94,7 @@ fn ten_days_ago() -> Timestamp {
 fn old_job(folder: &Folder) -> Job {
     let mut all = source(folder, None, ten_days_ago());
     let job = folder.plan_of("job", &mut all, Size::Shards(4)).unwrap().job;
-    let options = Options::default().with(|options| options.now = ten_days_ago);
+    let options = crate::folder::usual().with(|options| options.now = ten_days_ago);
     for shard in 0..4 {
         run_with(&job, shard, &options).unwrap();
     }
@@ -128,7 +128,7 @@ fn what_was_judged_since_stays_as_it_was_judged() {
     let check = |folder: &Folder| {
         let roots = vec![folder.tree()];
         let selection = steadfast::Selection::of(roots);
-        let options = Options::default();
+        let options = crate::folder::usual();
         let check = steadfast::Verb::check();
         steadfast::unguarded::run(check, &selection, &options, &mut Heard::default()).unwrap()
     };
@@ -145,8 +145,12 @@ fn a_job_is_read_from_media_if_all_of_it_was() {
     let folder = catalogued();
     let mut all = source(&folder, None, later(0));
     let job = folder.plan_of("job", &mut all, Size::Shards(2)).unwrap().job;
-    run_with(&job, 0, &Options::default().with(|options| options.reading.from = ReadFrom::Media))
-        .unwrap();
+    run_with(
+        &job,
+        0,
+        &crate::folder::usual().with(|options| options.reading.from = ReadFrom::Media),
+    )
+    .unwrap();
     run_shard(&job, 1).unwrap();
     folder.merge(&job, false).unwrap();
     assert_eq!(opened(&folder).runs(i64::MAX, 1).unwrap()[0].read_from, Some(Origin::Cache));
@@ -158,9 +162,13 @@ fn a_shard_with_a_file_that_was_never_judged_comes_first() {
     let roots = vec![folder.tree().join("d1")];
     let selection = steadfast::Selection::of(roots);
     let check = steadfast::Verb::check();
-    let _ =
-        steadfast::unguarded::run(check, &selection, &Options::default(), &mut Heard::default())
-            .unwrap();
+    let _ = steadfast::unguarded::run(
+        check,
+        &selection,
+        &crate::folder::usual(),
+        &mut Heard::default(),
+    )
+    .unwrap();
     let mut all = source(&folder, None, later(0));
     let job = folder.plan_of("job", &mut all, Size::Shards(1)).unwrap().job;
     let mut ages = Vec::new();
@@ -201,7 +209,7 @@ fn what_was_retagged_since_is_not_entered() {
     let job = folder.plan_of("job", &mut all, Size::Shards(2)).unwrap().job;
     fs::write(folder.tree().join("d1/f1"), "edited").unwrap();
     let selection = steadfast::Selection::of([folder.tree()]);
-    let options = Options::default();
+    let options = crate::folder::usual();
     let update = steadfast::Verb::update();
     let _ = steadfast::unguarded::run(update, &selection, &options, &mut Heard::default()).unwrap();
     for shard in 0..job.header().shards {

@@ -65,7 +65,7 @@ fn a_tree_that_is_not_there_is_not_a_tree_of_missing_files() {
     fs::write(elsewhere.join("other"), "other").unwrap();
     let worker = ShardWorker { root: Some(elsewhere), ..worker() };
     let run_as =
-        |worker: &ShardWorker| run(&job, 0, worker, &Options::default(), &mut Heard::default());
+        |worker: &ShardWorker| run(&job, 0, worker, &crate::folder::usual(), &mut Heard::default());
     fails(run_as(&worker), ErrorKind::Temporary, "not one of the files of shard 0 is there");
     assert!(existing(&job, 0).unwrap().is_none());
     let ran = run_as(&ShardWorker { accept_missing: true, ..worker }).unwrap();
@@ -88,7 +88,7 @@ fn a_slip_of_the_pen_is_not_tried_again() {
     run_shard(&job, 0).unwrap();
     let typo = Selection::of([folder.path("tere")]);
     fails(
-        TreeSource::new(&typo, &Options::default()).map(|_| ()),
+        TreeSource::new(&typo, &crate::folder::usual()).map(|_| ()),
         ErrorKind::Usage,
         "cannot find it",
     );
@@ -106,7 +106,7 @@ fn a_slip_of_the_pen_is_not_tried_again() {
     fs::write(folder.path("taken"), "mine").unwrap();
     let size = steadfast_fleet::Size::Shards(1);
     let selection = Selection::of([folder.tree()]);
-    let mut tree = TreeSource::new(&selection, &Options::default()).unwrap();
+    let mut tree = TreeSource::new(&selection, &crate::folder::usual()).unwrap();
     fails(folder.plan_of("taken", &mut tree, size), ErrorKind::Usage, "cannot make it");
 }
 

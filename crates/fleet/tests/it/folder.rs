@@ -14,6 +14,12 @@ use steadfast_fleet::{
 };
 use tempfile::TempDir;
 
+/// Returns options for files that a test damages: decay that is played from above the file system
+/// moves the change time.
+pub(crate) fn usual() -> Options {
+    Options::default().with(|options| options.ignore_change_times = true)
+}
+
 /// Keeps what it hears.
 #[derive(Default)]
 pub(crate) struct Heard {
@@ -78,8 +84,7 @@ impl Folder {
     /// Has the library do a verb on the tree.
     pub(crate) fn run(&self, verb: Verb) -> (Summary, Vec<FileEvent>) {
         let selection = Selection::of([self.tree()]);
-        let options =
-            Options::default().with(|options| options.catalogue.choice = CatalogueUse::Off);
+        let options = usual().with(|options| options.catalogue.choice = CatalogueUse::Off);
         let mut heard = Heard::default();
         let summary = steadfast::unguarded::run(verb, &selection, &options, &mut heard).unwrap();
         (summary, heard.files)
@@ -87,8 +92,6 @@ impl Folder {
 
     /// Flips a bit and puts the modification time back.
     pub(crate) fn corrupt(&self, name: &str) {
-        // Decay that is played from above the file system moves the change time.
-        steadfast::process::ignore_change_times();
         let path = self.tree().join(name);
         let modified = fs::metadata(&path).unwrap().modified().unwrap();
         let mut contents = fs::read(&path).unwrap();
@@ -100,7 +103,7 @@ impl Folder {
     /// Plans the tree.
     pub(crate) fn plan(&self, name: &str, shards: u64) -> Job {
         let selection = Selection::of([self.tree()]);
-        let mut tree = TreeSource::new(&selection, &Options::default()).unwrap();
+        let mut tree = TreeSource::new(&selection, &usual()).unwrap();
         self.plan_of(name, &mut tree, Size::Shards(shards)).unwrap().job
     }
 
@@ -140,7 +143,7 @@ impl Folder {
 }
 
 pub(crate) fn run_shard(job: &Job, shard: u64) -> Result<ShardRun, Error> {
-    run_with(job, shard, &Options::default())
+    run_with(job, shard, &usual())
 }
 
 pub(crate) fn run_with(job: &Job, shard: u64, options: &Options) -> Result<ShardRun, Error> {

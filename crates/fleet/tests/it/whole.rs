@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use steadfast::{Options, Verb, Verdict};
+use steadfast::{Verb, Verdict};
 use steadfast_fleet::{ErrorKind, ShardWorker, existing, run, status};
 
 use crate::folder::{Folder, Heard, names, run_shard, run_with, worker};
@@ -80,8 +80,8 @@ fn a_shard_that_was_run_is_known_and_can_be_run_again() {
 fn a_run_that_is_told_to_stop_leaves_no_part() {
     let folder = Folder::tagged(20);
     let job = folder.plan("job", 1);
-    let options =
-        Options::default().with(|options| options.controls.stop = Arc::new(AtomicBool::new(true)));
+    let options = crate::folder::usual()
+        .with(|options| options.controls.stop = Arc::new(AtomicBool::new(true)));
     let error = run_with(&job, 0, &options).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Interrupted, "{error}");
     assert_eq!(names(&job.folder().join("parts")), [""; 0]);
@@ -96,7 +96,7 @@ fn another_machine_may_see_the_tree_elsewhere() {
     std::os::unix::fs::symlink(folder.tree(), &moved).unwrap();
     for shard in 0..there.header().shards {
         let worker = ShardWorker { root: Some(PathBuf::from(&moved)), ..worker() };
-        run(&there, shard, &worker, &Options::default(), &mut Heard::default()).unwrap();
+        run(&there, shard, &worker, &crate::folder::usual(), &mut Heard::default()).unwrap();
     }
     folder.merge(&there, false).unwrap();
     assert!(fs::read(folder.path("result.jsonl")).unwrap() == expected);

@@ -123,8 +123,7 @@ async fn begin(
     if let Some(measurement) = app.measurements.going() {
         return Ok(Redirect::to(&format!("/measure/{measurement}?busy=1")).into_response());
     }
-    let trees = app.config.trees.clone();
-    let begun = app.copies.begin(wish, &app.roots, trees);
+    let begun = app.copies.begin(wish, &app.roots, app.usual_options());
     let (copy, is_other) = begun.ok_or(Refusal::TooMuch)?;
     if is_other {
         return Ok(Redirect::to(&format!("/copy/{}?busy=1", copy.id)).into_response());

@@ -10,7 +10,7 @@ use axum::response::Response;
 use axum::routing::get;
 use maud::{Markup, html};
 use steadfast::diff::{DiffMonitor, DiffSummary, Difference, FileSide, PathPair, Trees, diff};
-use steadfast::{Notice, Options, Timestamp, Verdict};
+use steadfast::{Notice, Timestamp, Verdict};
 use steadfast_report::{Units, escape, units};
 
 use crate::app::App;
@@ -103,7 +103,7 @@ fn compare(
     let path = |place| app.roots.resolve(place).map_err(|error| error.to_string());
     let trees = Trees::new(path(here)?, path(there)?);
     let mut keeper = PairKeeper::default();
-    let summary = diff(&trees, &Options::default(), &mut keeper);
+    let summary = diff(&trees, &app.usual_options(), &mut keeper);
     let summary = summary.map_err(|error| escape::text(&error.to_string()))?;
     Ok((summary, keeper.pairs))
 }

@@ -157,7 +157,8 @@ async fn begin_at(
     if places.is_empty() {
         return Err(Refusal::Malformed);
     }
-    let begun = app.blocking(|app| app.drops.begin_at(places, &app.roots)).await;
+    let begun =
+        app.blocking(|app| app.drops.begin_at(places, &app.roots, app.usual_options())).await;
     let drop = begun.ok().flatten().ok_or(Refusal::TooMuch)?;
     Ok(Redirect::to(&format!("/drop/{}", drop.id)))
 }

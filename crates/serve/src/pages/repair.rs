@@ -84,7 +84,7 @@ async fn begin(
                 facts.map_or_else(RepairFiles::default, |facts| files_of(facts, &path, kind))
             }
         };
-        app.repairs.begin(place, files, &app.roots, app.config.trees.clone(), wish)
+        app.repairs.begin(place, files, &app.roots, app.usual_options(), wish)
     });
     let repair = begun.await?.ok_or(Refusal::TooMuch)?;
     repair.control.over_within(PATIENCE).await;

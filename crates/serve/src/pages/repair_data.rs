@@ -88,7 +88,8 @@ async fn begin(
     if let Some(run) = app.runs.going_in(&place, &app.roots) {
         return Ok(Redirect::to(&format!("/runs/{}?overlaps=1", run.id)));
     }
-    let begun = app.blocking(move |app| app.repair_data.begin(place, &app.roots));
+    let begun =
+        app.blocking(move |app| app.repair_data.begin(place, &app.roots, app.usual_options()));
     let job = begun.await?.ok_or(Refusal::TooMuch)?;
     job.control.over_within(PATIENCE).await;
     Ok(Redirect::to(&format!("/repair-data/{}", job.id)))

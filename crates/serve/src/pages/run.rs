@@ -119,8 +119,7 @@ fn listed_of(app: &App, request: RunRequest, only_open: bool) -> Result<RunAnswe
 /// Starts a run, and leads to its page or to that of the one in its way.
 pub(super) async fn begun(app: &Arc<App>, request: RunRequest) -> Result<Redirect, Refusal> {
     let begun = app.blocking(|app| {
-        let trees = app.config.trees.clone();
-        app.runs.begin(request, &app.roots, &app.measurements, trees)
+        app.runs.begin(request, &app.roots, &app.measurements, app.usual_options())
     });
     let page = match begun.await {
         Ok(Ok(run)) => format!("/runs/{}", run.id),

@@ -41,7 +41,6 @@ impl Served {
     pub(crate) fn with(wishes: impl FnOnce(Config) -> Config) -> Served {
         // Beside the build, where attributes work; the system's own folder may be in memory.
         // A test that writes bytes as decay would moves the change time, which decay does not.
-        steadfast::process::ignore_change_times();
         let folder = || tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
         let (tree, outside) = (folder(), folder());
         fs::create_dir_all(tree.path().join("photos/2019")).unwrap();
@@ -52,7 +51,9 @@ impl Served {
         symlink(outside.path(), tree.path().join("way-out")).unwrap();
         symlink(outside.path().join(SECRET), tree.path().join("file-out")).unwrap();
         let roots = vec![tree.path().to_owned()];
-        let server = Server::bind(wishes(Config { roots, ..Config::default() })).unwrap();
+        let server =
+            Server::bind(wishes(Config { roots, ignore_change_times: true, ..Config::default() }))
+                .unwrap();
         let (bound, entrance) = (server.bound(), server.address());
         let owner = server.owner_address();
         let stop = Arc::new(AtomicBool::new(false));

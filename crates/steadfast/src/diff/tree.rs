@@ -52,6 +52,7 @@ pub(super) struct DiffSetup {
     /// Whether the user chose the algorithm, so that no other is computed.
     forced: bool,
     read: bool,
+    ignore_change_times: bool,
 }
 
 impl DiffSetup {
@@ -90,6 +91,7 @@ impl DiffSetup {
             algorithm: algorithm.unwrap_or(Algorithm::Sha256),
             forced: trees.algorithm.is_some(),
             read: trees.read,
+            ignore_change_times: options.ignore_change_times,
         })
     }
 
@@ -170,6 +172,7 @@ impl TreeSide {
             algorithm: means.read.then_some(means.algorithm),
             second,
             no_place: AtomicBool::new(false),
+            ignore_change_times: means.ignore_change_times,
             prefix: prefix.clone(),
             other: other.and_then(|other| OtherSide::of(other, &means.selection)),
         });
@@ -310,6 +313,7 @@ struct DiffTask {
     second: bool,
     /// Whether a file cannot have a tag.
     no_place: AtomicBool,
+    ignore_change_times: bool,
     /// The prefix of the walk's paths.
     prefix: PathBuf,
     other: Option<OtherSide>,
@@ -328,11 +332,18 @@ impl DiffTask {
         event.reading.resized = Some(Resized { length, mtime });
         if let Some(stored) = event.stored.filter(|stored| stored.length != length) {
             let reading = Reading::Resized { length, mtime };
-            let evidence = || tag_evidence(file, event);
+            let evidence = || self.evidence(file, event);
             let judged = Judgement::of(Stored::Tag(&stored), reading, evidence);
             event.judged(judged);
         }
         true
+    }
+
+    /// Returns what the change time of a file says about the time since it was tagged.
+    fn evidence(&self, file: &File, event: &FileEvent) -> ChangeEvidence {
+        let Some(status) = event.visit.status else { return ChangeEvidence::NotKnown };
+        let proof = event.stored.map(|stored| LastProof::Tagged(stored.tagged));
+        evidence_of(file, &status, proof, self.ignore_change_times)
     }
 
     fn algorithms(&self, event: &FileEvent) -> Option<Algorithms> {
@@ -371,15 +382,9 @@ impl Task for DiffTask {
         if let Some(stored) = &event.stored
             && stored.algorithm == by_own.algorithm
         {
-            let evidence = || tag_evidence(file, event);
+            let evidence = || self.evidence(file, event);
             let judged = Judgement::of(Stored::Tag(stored), Reading::Whole(&by_own), evidence);
             event.judged(judged);
         }
     }
-}
-
-/// Returns what the change time of a file says about the time since it was tagged.
-fn tag_evidence(file: &File, event: &FileEvent) -> ChangeEvidence {
-    let proof = event.stored.map(|stored| LastProof::Tagged(stored.tagged));
-    event.visit.status.map_or(ChangeEvidence::NotKnown, |status| evidence_of(file, &status, proof))
 }

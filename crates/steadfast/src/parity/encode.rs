@@ -251,7 +251,7 @@ impl<'a> SetMaker<'a> {
             let trouble = FileError::new("protect it", reason);
             return Err((Verdict::Unreadable, Some(trouble)));
         }
-        let open = OpenMember::open(self.task.place, relative)?;
+        let open = OpenMember::open(self.task.place, relative, self.ignores_change_times())?;
         open.ensure_length(tag)?;
         protected(relative.to_owned(), tag, &open.file).map_err(|error| unreadable(&error))
     }
@@ -341,9 +341,19 @@ impl<'a> SetMaker<'a> {
         self.proofs.counted.insert(self.review.keys.of(file));
     }
 
+    fn ignores_change_times(&self) -> bool {
+        self.task.options.run.ignore_change_times
+    }
+
+    /// Opens a file to read it in order and hold it to its tag.
+    fn held(&self, file: &ProtectedFile) -> Result<HeldFile, WhyNot> {
+        let ignores = self.ignores_change_times();
+        HeldFile::open(self.task.place, file, &self.engine, self.lanes, ignores)
+    }
+
     /// Reads a file, and says whether it has the contents of its tag.
     pub(super) fn is_whole(&mut self, file: &ProtectedFile) -> bool {
-        let held = HeldFile::open(self.task.place, file, &self.engine, self.lanes);
+        let held = self.held(file);
         let Ok(mut held) = held else { return false };
         while held.offset < file.length {
             self.look_up();
@@ -366,7 +376,7 @@ impl<'a> SetMaker<'a> {
         place: u64,
         stream: &mut SetStream,
     ) -> Result<(), WhyNot> {
-        let mut held = HeldFile::open(self.task.place, file, &self.engine, self.lanes)?;
+        let mut held = self.held(file)?;
         while held.offset < file.length {
             let at = place + held.offset;
             let (bytes, buffer) = (&mut self.bytes, &mut self.buffer);
@@ -419,7 +429,7 @@ impl<'a> SetMaker<'a> {
         groups: Vec<Vec<PlannedSet>>,
         parts: &mut Vec<SetId>,
     ) -> Result<Result<(), Option<WhyNot>>, Error> {
-        let mut held = match HeldFile::open(self.task.place, file, &self.engine, self.lanes) {
+        let mut held = match self.held(file) {
             Ok(held) => Some(held),
             Err(refusal) => return Ok(Err(Some(refusal))),
         };

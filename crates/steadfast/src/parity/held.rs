@@ -27,19 +27,25 @@ pub(super) fn unreadable(error: &io::Error) -> WhyNot {
 pub(super) struct OpenMember {
     pub(super) file: File,
     status: Status,
+    ignores_change_times: bool,
 }
 
 impl OpenMember {
-    pub(super) fn open(place: &ParityPlace, relative: &Path) -> Result<OpenMember, WhyNot> {
+    pub(super) fn open(
+        place: &ParityPlace,
+        relative: &Path,
+        ignores_change_times: bool,
+    ) -> Result<OpenMember, WhyNot> {
         let file = beneath::file(place.root(), relative).map_err(|error| unreadable(&error))?;
         let status = file.status().map_err(|error| unreadable(&error))?;
-        Ok(OpenMember { file, status })
+        Ok(OpenMember { file, status, ignores_change_times })
     }
 
     /// Judges what was read by the tag.
     fn judge(&self, tag: &Tag, reading: Reading<'_>) -> Verdict {
         let proof = LastProof::Tagged(tag.tagged);
-        let evidence = || evidence_of(&self.file, &self.status, Some(proof));
+        let ignores = self.ignores_change_times;
+        let evidence = || evidence_of(&self.file, &self.status, Some(proof), ignores);
         Judgement::of(Stored::Tag(tag), reading, evidence).verdict
     }
 
@@ -114,8 +120,9 @@ impl HeldFile {
         file: &ProtectedFile,
         engine: &Arc<dyn Engine>,
         lanes: Lanes,
+        ignores_change_times: bool,
     ) -> Result<HeldFile, WhyNot> {
-        let open = OpenMember::open(place, &file.path)?;
+        let open = OpenMember::open(place, &file.path, ignores_change_times)?;
         let tag = Tag::decode(&file.tag).map_err(|error| unreadable(&io::Error::other(error)))?;
         open.ensure_length(&tag)?;
         let origin = engine.prepare(&open.file, &open.status);

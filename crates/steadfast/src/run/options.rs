@@ -349,6 +349,9 @@ pub struct Options {
     pub now: fn() -> Timestamp,
     /// How files are treated whose contents are not on this machine.
     pub dataless: DatalessUse,
+    /// Whether change times prove nothing, as on file systems that keep none: for trees in which
+    /// another program moves them all the time.
+    pub ignore_change_times: bool,
     /// Whether a run that finds no file, or judges none, is still a success.
     pub allow_empty: bool,
     /// Receives what every thread does, job by job; `None` for no tracing, which costs nothing.
@@ -390,6 +393,7 @@ impl Default for Options {
             dry_run: false,
             now: clock::utc_now,
             dataless: DatalessUse::Skip,
+            ignore_change_times: false,
             allow_empty: false,
             trace: None,
             survey: false,

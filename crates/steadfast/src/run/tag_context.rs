@@ -38,6 +38,7 @@ pub(super) struct TagContext {
     /// Set when the run should end.
     pub(super) stop: Arc<AtomicBool>,
     pub(super) dry_run: bool,
+    pub(super) ignore_change_times: bool,
     pub(super) now: fn() -> Timestamp,
 }
 
@@ -200,7 +201,7 @@ impl TagContext {
     /// proved: by the catalogue's entry, otherwise by the time of the tag or of the reference.
     pub(super) fn evidence(&self, file: &File, event: &FileEvent) -> ChangeEvidence {
         let Some(status) = &event.visit.status else { return ChangeEvidence::NotKnown };
-        evidence_of(file, status, self.last_proof(event))
+        evidence_of(file, status, self.last_proof(event), self.ignore_change_times)
     }
 
     /// Returns the last proof of a file's contents: the catalogue's, otherwise the time of the tag.

@@ -33,6 +33,8 @@ pub struct PagesOptions {
     pub catalogue: Option<PathBuf>,
     /// Threads that read and hash.
     pub workers: NonZeroUsize,
+    /// As [`crate::Options::ignore_change_times`].
+    pub ignore_change_times: bool,
     /// Set from outside to end early.
     pub stop: Arc<AtomicBool>,
 }
@@ -40,7 +42,7 @@ pub struct PagesOptions {
 impl Default for PagesOptions {
     fn default() -> PagesOptions {
         let workers = thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);
-        PagesOptions { catalogue: None, workers, stop: Arc::default() }
+        PagesOptions { catalogue: None, workers, ignore_change_times: false, stop: Arc::default() }
     }
 }
 
@@ -105,7 +107,7 @@ pub fn verify_pages(path: &Path, options: &PagesOptions) -> Result<Verified, Err
         _ if after != before => Verdict::Unstable,
         check if check.damaged_pages > 0 || before.length != tag.length => {
             let length = LengthNow::of(Some(tag.length), before.length);
-            let evidence = evidence_of(&file, &before, Some(proof));
+            let evidence = evidence_of(&file, &before, Some(proof), options.ignore_change_times);
             let same_time = same_time || proof.has_mtime(before.mtime);
             Judgement::of_difference(same_time, length, evidence).verdict
         }

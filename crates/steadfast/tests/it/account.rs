@@ -21,7 +21,7 @@ use steadfast::read::{Engine, Origin};
 use steadfast::store::xattr::Xattr;
 use steadfast::store::{Replaces, Store, StoredTag};
 use steadfast::unguarded::run_with;
-use steadfast::{Account, Backend, Bound, Event, Monitor, Options, Stage, Summary, Tag, Verb};
+use steadfast::{Account, Backend, Bound, Event, Monitor, Stage, Summary, Tag, Verb};
 use steadfast_sys::file::{File, Status};
 use steadfast_sys::{clock, machine};
 
@@ -145,7 +145,7 @@ struct Slowness {
 }
 
 fn run(tree: &Tree, verb: Verb, slowness: &Slowness, brake: &Arc<Brake>) -> Summary {
-    let options = Options::default().with(|options| {
+    let options = crate::tree::usual().with(|options| {
         options.reading.workers = Some(2);
         options.reading.queue_depth = Some(slowness.queue_depth.unwrap_or(usize::MAX));
         options.reading.backend = slowness.backend;

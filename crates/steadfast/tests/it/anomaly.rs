@@ -10,7 +10,7 @@ use steadfast::read::buffered::Buffered;
 use steadfast::read::{Engine, Origin};
 use steadfast::store::xattr::Xattr;
 use steadfast::store::{Replaces, Store, StoredTag};
-use steadfast::{Action, HashOptions, Options, Tag, Verb, Verdict};
+use steadfast::{Action, HashOptions, Tag, Verb, Verdict};
 use steadfast_sys::file::{File, Status};
 
 use crate::tree::Tree;
@@ -156,7 +156,7 @@ fn a_read_that_fails_spoils_one_file_only() {
 fn a_file_that_could_not_be_hashed_whole_is_not_judged() {
     let tree = tree();
     tree.run(Verb::tag());
-    let options = Options::default().with(|options| options.reading.workers = Some(1));
+    let options = crate::tree::usual().with(|options| options.reading.workers = Some(1));
     let hash = Verb::Hash(HashOptions { judge: true, ..HashOptions::default() });
     let engine = FaultyEngine { fault: Fault::at(1), how: Read::Error };
     let said = tree.run_by(hash, &options, Arc::new(engine));

@@ -19,7 +19,7 @@ use crate::catalogue_trouble::{Told, catalogued};
 use crate::tree::{Said, Tree, run_on};
 
 fn options() -> Options {
-    Options::default().with(|options| options.catalogue.wait = true)
+    crate::tree::usual().with(|options| options.catalogue.wait = true)
 }
 
 fn due(choice: DueChoice) -> Verb {

@@ -8,7 +8,7 @@ use std::{fs, io};
 
 use rusqlite::config::DbConfig;
 use steadfast::unguarded::run;
-use steadfast::{Advice, CatalogueChange, Event, Monitor, Options, Verb, Verdict};
+use steadfast::{Advice, CatalogueChange, Event, Monitor, Verb, Verdict};
 
 use crate::image::{BTRFS, EXT4, Image, Kind, TMPFS, XFS};
 use crate::tree::{Tree, retag};
@@ -40,7 +40,7 @@ impl Monitor for Told {
 
 pub(crate) fn told(tree: &Tree, verb: Verb) -> Result<Told, steadfast::Error> {
     let mut told = Told::default();
-    let summary = run(verb, &tree.selection(), &Options::default(), &mut told)?;
+    let summary = run(verb, &tree.selection(), &crate::tree::usual(), &mut told)?;
     told.status = summary.exit_status().code();
     Ok(told)
 }
@@ -52,7 +52,7 @@ pub(crate) fn catalogued(tree: &Tree) -> PathBuf {
             ..steadfast::InitOptions::default()
         }),
         steadfast::Selection::of([tree.path()]),
-        Options::default(),
+        crate::tree::usual(),
     )
     .run(&mut Told::default())
     .unwrap();
@@ -211,7 +211,7 @@ fn a_nearly_full_disk_of_small_blocks_answers() {
             let _ = fs::remove_file(&memory);
             shorter.set_len(length - (free_kib << 10)).unwrap();
             // The run before may hold its lock for a moment.
-            let waiting = Options::default().with(|options| options.catalogue.wait = true);
+            let waiting = crate::tree::usual().with(|options| options.catalogue.wait = true);
             let mut said = Told::default();
             let ended = run(Verb::check(), &tree.selection(), &waiting, &mut said).unwrap();
             said.status = ended.exit_status().code();
@@ -324,7 +324,7 @@ fn the_system_s_error_can_be_told_from_another() {
                 ..steadfast::InitOptions::default()
             }),
             steadfast::Selection::of([&path]),
-            Options::default(),
+            crate::tree::usual(),
         )
         .run(&mut |_: &_| {});
         let error = made.unwrap_err();

@@ -7,7 +7,7 @@ use std::sync::atomic::Ordering;
 use steadfast::read::buffered::Buffered;
 use steadfast::run::read_without_hashing;
 use steadfast::tag::TagError;
-use steadfast::{Action, Algorithm, CheckOptions, Options, TagOptions, Verb, VerbKind, Verdict};
+use steadfast::{Action, Algorithm, CheckOptions, TagOptions, Verb, VerbKind, Verdict};
 
 use crate::catalogue_trouble::Told;
 use crate::tree::{Tree, retag, retag_to, run_on};
@@ -203,7 +203,7 @@ fn a_dry_run_writes_nothing_and_says_what_it_would_do() {
     tree.edit("b", "edited");
     tree.write("d", "new");
     let before = tree.run(Verb::Show).files;
-    let options = Options::default().with(|options| options.dry_run = true);
+    let options = crate::tree::usual().with(|options| options.dry_run = true);
     let said = tree.run_as(Verb::update(), &options);
     let actions = [said.action("b"), said.action("d")];
     assert_eq!(actions, [Some(Action::Retagged), Some(Action::Tagged)]);
@@ -298,7 +298,7 @@ fn lengths_around_every_seam_of_the_engine_hash_right() {
     for read_from in [steadfast::ReadFrom::Cache, steadfast::ReadFrom::Media] {
         for (workers, lanes) in [(1, 1), (2, 2), (3, 2)] {
             let lanes = steadfast::Lanes::new(steadfast::Backend::detect(), lanes).map(|_| lanes);
-            let options = Options::default().with(|options| {
+            let options = crate::tree::usual().with(|options| {
                 options.reading.workers = Some(workers);
                 options.reading.lanes = lanes.ok();
                 options.reading.from = read_from;
@@ -319,7 +319,7 @@ fn a_run_told_to_stop_ends_soon_with_a_true_summary() {
     fs::File::options().write(true).open(&path).unwrap().set_len(1 << 40).unwrap();
     tree.write("a", "small");
     tree.write("z", "finished, although it comes after one that is not");
-    let options = Options::default();
+    let options = crate::tree::usual();
     let stop = Arc::clone(&options.controls.stop);
     let stopper = std::thread::spawn(move || {
         std::thread::park_timeout(std::time::Duration::from_millis(300));
@@ -340,7 +340,7 @@ fn a_run_stopped_while_it_still_walks_is_interrupted() {
         fs::create_dir(tree.at(format!("{number}"))).unwrap();
     }
     tree.write("zz/last", "x");
-    let options = Options::default();
+    let options = crate::tree::usual();
     options.controls.stop.store(true, Ordering::Relaxed);
     let said = run_on(Verb::check(), &tree.selection(), &options);
     assert!(said.summary.files == 1 || said.status() == 130, "{:?}", said.summary);
@@ -353,7 +353,7 @@ fn a_file_given_beside_its_folder_is_taken_once_and_its_previous_tag_stays() {
     let old = tree.run(Verb::Show).of("b").stored;
     let selection = steadfast::Selection::of([tree.path()])
         .with(|selection| selection.listed = vec![tree.at("b"), tree.at("a"), tree.at("b")]);
-    let said = run_on(Verb::update(), &selection, &Options::default());
+    let said = run_on(Verb::update(), &selection, &crate::tree::usual());
     assert_eq!(said.files.len(), 4);
     assert_eq!(tree.run(Verb::Show).of("b").previous.as_deref().copied(), old);
 }
@@ -367,7 +367,7 @@ fn the_first_name_in_walk_order_stands_for_a_linked_file() {
         fs::hard_link(path, tree.at(format!("b/{number:03}"))).unwrap();
     }
     for workers in [1, 2, 4, 8] {
-        let options = Options::default().with(|options| options.reading.workers = Some(workers));
+        let options = crate::tree::usual().with(|options| options.reading.workers = Some(workers));
         let said = tree.run_as(Verb::hash(), &options);
         let linked: Vec<bool> = said.files.iter().map(|event| event.reading.linked).collect();
         assert_eq!(linked, [vec![false; 200], vec![true; 200]].concat(), "{workers} workers");
@@ -378,7 +378,7 @@ fn the_first_name_in_walk_order_stands_for_a_linked_file() {
 #[test]
 fn files_can_be_read_and_not_hashed() {
     let tree = tagged();
-    let (options, mut told) = (Options::default(), Told::default());
+    let (options, mut told) = (crate::tree::usual(), Told::default());
     let summary =
         read_without_hashing(&tree.selection(), &options, Arc::new(Buffered), &mut told).unwrap();
     assert_eq!((summary.files, summary.bytes, summary.exit_status().code()), (4, 3_100_014, 0));
@@ -391,7 +391,7 @@ fn a_check_of_nothing_says_so() {
     let tree = Tree::new();
     let said = tree.run(Verb::check());
     assert_eq!((said.status(), said.notices.len()), (2, 1));
-    let options = Options::default().with(|options| options.allow_empty = true);
+    let options = crate::tree::usual().with(|options| options.allow_empty = true);
     let allowed = tree.run_as(Verb::check(), &options);
     assert_eq!((allowed.status(), allowed.notices.len()), (0, 1));
 }

@@ -85,7 +85,7 @@ fn with_catalogue(tree: &Tree) {
             ..steadfast::InitOptions::default()
         }),
         steadfast::Selection::of([tree.path()]),
-        Options::default(),
+        crate::tree::usual(),
     )
     .run(&mut Heard::default())
     .unwrap();
@@ -93,7 +93,7 @@ fn with_catalogue(tree: &Tree) {
 }
 
 fn failing() -> Options {
-    Options::default().with(|options| options.dataless = DatalessUse::Fail)
+    crate::tree::usual().with(|options| options.dataless = DatalessUse::Fail)
 }
 
 /// Puts the placeholder of macOS 11 to 13 in the place of a file.
@@ -116,7 +116,7 @@ fn what_cannot_be_read_here_is_skipped_counted_and_told() {
     let tree = tree();
     tree.run(Verb::tag());
     let engine = Evicting::of(&tree, &["away", "large"]);
-    let said = tree.run_by(Verb::check(), &Options::default(), engine.clone());
+    let said = tree.run_by(Verb::check(), &crate::tree::usual(), engine.clone());
     assert_eq!(skips(&said), ["away", "large"]);
     assert_eq!(said.verdict("here"), Some(Verdict::Intact));
     assert_eq!((said.status(), said.summary.files), (0, 1));
@@ -133,7 +133,7 @@ fn a_run_that_could_read_nothing_is_no_success() {
     let tree = Tree::new();
     tree.write("away", "in a cloud");
     tree.run(Verb::tag());
-    let said = tree.run_by(Verb::check(), &Options::default(), Evicting::of(&tree, &["away"]));
+    let said = tree.run_by(Verb::check(), &crate::tree::usual(), Evicting::of(&tree, &["away"]));
     assert_eq!(said.status(), 2);
     assert!(said.notices.iter().any(|notice| notice.advice == Some(Advice::Download)));
 }
@@ -141,7 +141,7 @@ fn a_run_that_could_read_nothing_is_no_success() {
 #[test]
 fn no_list_of_digests_lacks_a_file_silently() {
     let tree = tree();
-    let said = tree.run_by(Verb::hash(), &Options::default(), Evicting::of(&tree, &["away"]));
+    let said = tree.run_by(Verb::hash(), &crate::tree::usual(), Evicting::of(&tree, &["away"]));
     assert_eq!((said.status(), said.verdict("away")), (2, Some(Verdict::Unreadable)));
 }
 
@@ -149,7 +149,7 @@ fn no_list_of_digests_lacks_a_file_silently() {
 fn tags_are_shown_although_contents_are_elsewhere() {
     let tree = tree();
     tree.run(Verb::tag());
-    let said = tree.run_by(Verb::Show, &Options::default(), Evicting::of(&tree, &["away"]));
+    let said = tree.run_by(Verb::Show, &crate::tree::usual(), Evicting::of(&tree, &["away"]));
     assert!(said.of("away").stored.is_some() && !said.of("away").reading.dataless);
 }
 
@@ -159,7 +159,7 @@ fn the_catalogue_does_not_call_missing_what_is_in_a_cloud() {
     with_catalogue(&tree);
     assert_eq!(tree.run(Verb::tag()).status(), 0);
     // By an error, and then by a placeholder.
-    let said = tree.run_by(Verb::check(), &Options::default(), Evicting::of(&tree, &["away"]));
+    let said = tree.run_by(Verb::check(), &crate::tree::usual(), Evicting::of(&tree, &["away"]));
     assert_eq!((said.status(), skips(&said)), (0, vec!["away".to_owned()]));
     let contents = fs::read(tree.at("away")).unwrap();
     let mtime = fs::metadata(tree.at("away")).unwrap().modified().unwrap();
@@ -168,7 +168,7 @@ fn the_catalogue_does_not_call_missing_what_is_in_a_cloud() {
     assert_eq!((said.status(), skips(&said)), (0, vec![".away.icloud".to_owned()]));
     assert_eq!(said.summary.verdicts(Verdict::Missing), 0);
     let mut heard = Heard::default();
-    let summary = quick(&tree.selection(), &Options::default(), &mut heard).unwrap();
+    let summary = quick(&tree.selection(), &crate::tree::usual(), &mut heard).unwrap();
     assert_eq!((summary.exit_status().code(), summary.skipped.dataless), (0, 1));
     // What is gone with its placeholder is missing.
     fs::remove_file(placeholder).unwrap();
@@ -199,7 +199,7 @@ fn a_listed_file_in_a_cloud_is_not_missing() {
                 .unwrap();
         (summary, heard.files)
     };
-    let (summary, files) = listed(&Options::default());
+    let (summary, files) = listed(&crate::tree::usual());
     assert_eq!((summary.skipped.dataless, summary.verdicts(Verdict::Missing)), (1, 1));
     assert!(files.iter().any(|event| event.reading.dataless && event.subject == Subject::File));
     assert_eq!(listed(&failing()).0.verdicts(Verdict::Unreadable), 1);

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use steadfast::copy::{CopiedFile, CopyMonitor, CopyRequest, copy, plan_copy};
 use steadfast::safe::{Grade, Lack, SafeFile, SafeMonitor, SafeRequest, SafeRule, safe};
-use steadfast::{CatalogueUse, Event, Notice, Options, Run, Selection};
+use steadfast::{CatalogueUse, Event, Notice, Run, Selection};
 
 use crate::tree::Tree;
 
@@ -126,7 +126,7 @@ fn a_copy_is_about_the_paths_that_were_named() {
             let mut disturb = || happen(&root, what);
             let mut monitor = Disturber { disturb: &mut disturb, files: 0, is_proved: true };
             let selection = Selection::of([root.join("card")]);
-            let summary = copy(&selection, &request, &Options::default(), &mut monitor).unwrap();
+            let summary = copy(&selection, &request, &crate::tree::usual(), &mut monitor).unwrap();
             let expected = can_be_yes && monitor.is_proved;
             assert_eq!(summary.answer.is_yes(), expected, "{what} {moves} {summary:?}");
             assert_eq!(summary.exit_status().is_fine(), expected, "{what} {moves}");
@@ -149,7 +149,7 @@ fn a_file_that_changes_before_it_is_removed_stays() {
         let mut disturb = || edit_secretly(&root.join("card/sub/c"));
         let mut monitor = Disturber { disturb: &mut disturb, files: 0, is_proved: true };
         let selection = Selection::of([root.join("card")]);
-        let summary = copy(&selection, &request, &Options::default(), &mut monitor).unwrap();
+        let summary = copy(&selection, &request, &crate::tree::usual(), &mut monitor).unwrap();
         assert!(!summary.answer.is_yes() && !summary.exit_status().is_fine(), "{summary:?}");
         assert_eq!(fs::read(root.join("card/sub/c")).unwrap(), [0; 10]);
         if monitor.is_proved {
@@ -175,7 +175,7 @@ fn paths_that_were_not_typed_follow_no_link_and_a_plan_makes_nothing() {
     let mut quiet = Disturber { disturb: &mut || (), files: 0, is_proved: true };
     let plan = |to: &str, quiet: &mut Disturber<'_>| {
         let request = CopyRequest::to([root.join(to)]);
-        plan_copy(&selection("card"), &request, &Options::default(), quiet)
+        plan_copy(&selection("card"), &request, &crate::tree::usual(), quiet)
     };
     let planned = plan("above/new", &mut quiet).unwrap();
     assert_eq!((planned.files, planned.free_bytes.len()), (4, 1));
@@ -183,18 +183,19 @@ fn paths_that_were_not_typed_follow_no_link_and_a_plan_makes_nothing() {
     for to in ["way-out", "way-out/new", "above/none/new"] {
         assert!(plan(to, &mut quiet).is_err(), "{to}");
         let request = CopyRequest::to([root.join(to)]);
-        let copied = copy(&selection("card"), &request, &Options::default(), &mut quiet);
+        let copied = copy(&selection("card"), &request, &crate::tree::usual(), &mut quiet);
         assert!(copied.is_err(), "{to}");
     }
     let outside_of_all = CopyRequest::to([outside.path().join("new")]);
-    assert!(copy(&selection("card"), &outside_of_all, &Options::default(), &mut quiet).is_err());
+    assert!(copy(&selection("card"), &outside_of_all, &crate::tree::usual(), &mut quiet).is_err());
     assert_eq!(fs::read_dir(outside.path()).unwrap().count(), 1);
     let request = CopyRequest::to([root.join("above/new")]);
     for source in ["way-out", "way-out/secret"] {
-        let summary = copy(&selection(source), &request, &Options::default(), &mut quiet).unwrap();
+        let summary =
+            copy(&selection(source), &request, &crate::tree::usual(), &mut quiet).unwrap();
         assert!(summary.files == 0 && !summary.answer.is_yes(), "{source}: {summary:?}");
     }
-    let summary = copy(&selection("card"), &request, &Options::default(), &mut quiet).unwrap();
+    let summary = copy(&selection("card"), &request, &crate::tree::usual(), &mut quiet).unwrap();
     assert_eq!(summary.copied, 4, "{summary:?}");
 }
 
@@ -207,13 +208,13 @@ fn a_judgement_is_about_the_paths_that_were_named() {
         let request = CopyRequest::to([root.join("above/to")]).with(|it| it.rule = rule);
         let selection = Selection::of([root.join("card")]);
         let mut quiet = Disturber { disturb: &mut || (), files: 0, is_proved: true };
-        let copied = copy(&selection, &request, &Options::default(), &mut quiet).unwrap();
+        let copied = copy(&selection, &request, &crate::tree::usual(), &mut quiet).unwrap();
         assert_eq!(copied.copied, 4, "{copied:?}");
         let archive: PathBuf = root.join("above/to");
         let mut disturb = || happen(&root, what);
         let mut monitor = Disturber { disturb: &mut disturb, files: 0, is_proved: true };
         let request = SafeRequest::new(&[archive], rule);
-        let summary = safe(&selection, &request, &Options::default(), &mut monitor).unwrap();
+        let summary = safe(&selection, &request, &crate::tree::usual(), &mut monitor).unwrap();
         let expected = can_be_yes && monitor.is_proved;
         assert_eq!(summary.answer.is_yes(), expected, "{what} {summary:?}");
     }
@@ -230,14 +231,14 @@ fn a_folder_that_was_looked_at_last_is_looked_at_again() {
         let request = CopyRequest::to([root.join("to")]).with(|it| it.rule = rule);
         let selection = Selection::of([root.join("card")]);
         let mut quiet = Disturber { disturb: &mut || (), files: 0, is_proved: true };
-        assert!(copy(&selection, &request, &Options::default(), &mut quiet).is_ok());
+        assert!(copy(&selection, &request, &crate::tree::usual(), &mut quiet).is_ok());
         let at = CatalogueUse::At(root.join("to.sqlite"));
         let init = Run::init(root.join("to")).options(|options| options.catalogue.choice = at);
         assert!(init.run(&mut |_: &Event| {}).is_ok());
         let mut disturb = || happen(&root, what);
         let mut monitor = Disturber { disturb: &mut disturb, files: 0, is_proved: true };
         let request = SafeRequest::new(&[root.join(named)], rule);
-        let summary = safe(&selection, &request, &Options::default(), &mut monitor).unwrap();
+        let summary = safe(&selection, &request, &crate::tree::usual(), &mut monitor).unwrap();
         let expected = what == "nothing" && monitor.is_proved;
         assert_eq!(summary.answer.is_yes(), expected, "{what} {summary:?}");
     }

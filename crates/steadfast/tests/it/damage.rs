@@ -153,7 +153,7 @@ fn assert_verdicts(tree: &Tree, said: &Said, expected: &Verdicts) {
 }
 
 fn reading_from(read_from: ReadFrom) -> Options {
-    Options::default().with(|options| options.reading.from = read_from)
+    crate::tree::usual().with(|options| options.reading.from = read_from)
 }
 
 fn tag_all(tree: &Tree, files: usize) {
@@ -225,7 +225,7 @@ fn everything_at_once(tree: &Tree, collection: &Collection, mut verdicts: Verdic
     }
     let untagged: Vec<&String> = unhurt.by_ref().take(7).collect();
     let selection = Selection::of(untagged.iter().map(|name| tree.at(name)));
-    let said = run_on(Verb::Untag, &selection, &Options::default());
+    let said = run_on(Verb::Untag, &selection, &crate::tree::usual());
     assert_eq!(said.summary.actions(Action::Removed), 7);
     untagged.into_iter().for_each(|name| expect(name, Verdict::Untagged));
     tree.write("new", "since then");
@@ -234,7 +234,7 @@ fn everything_at_once(tree: &Tree, collection: &Collection, mut verdicts: Verdic
         let name = format!("victim-{len}");
         let path = tree.write(&name, [b"victim".to_vec(), vec![7; len]].concat());
         let selection = Selection::of([path]);
-        run_on(Verb::tag(), &selection, &Options::default());
+        run_on(Verb::tag(), &selection, &crate::tree::usual());
         expect(&name, Verdict::Unstable);
     }
     let paths = [5_000, 3_000_000].map(|len| tree.at(format!("victim-{len}")));
@@ -344,7 +344,7 @@ fn tags_outlive_a_loss_of_power_or_are_absent(kind: Kind, log: Log) {
     collection.write(&image.tree);
     image.sync();
     let early = Selection::of([image.tree.at("a")]);
-    let early = run_on(Verb::tag(), &early, &Options::default()).summary.actions(Action::Tagged);
+    let early = run_on(Verb::tag(), &early, &crate::tree::usual()).summary.actions(Action::Tagged);
     image.sync();
     let late = image.tree.run(Verb::tag()).summary.actions(Action::Tagged);
     assert_eq!((early, early + late), (100, collection.files.len() as u64));

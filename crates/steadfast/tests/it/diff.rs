@@ -47,7 +47,7 @@ impl Two {
         for (name, contents) in files {
             two.tree.write(format!("a/{name}"), contents);
         }
-        two.tag("a", &Options::default());
+        two.tag("a", &crate::tree::usual());
         two.copy();
         two
     }
@@ -76,7 +76,7 @@ impl Two {
     }
 
     fn diff(&self, read: bool) -> Said {
-        compare(&self.trees(read), &Options::default())
+        compare(&self.trees(read), &crate::tree::usual())
     }
 }
 
@@ -125,11 +125,11 @@ fn every_difference_by_tags() {
     let two = Two::copied(&files[..8]);
     two.tree.write("b/shorter", "short");
     two.tree.edit("b/edited", "EDITED");
-    two.run(retag(false), "b/edited", &Options::default());
+    two.run(retag(false), "b/edited", &crate::tree::usual());
     fs::remove_file(two.at("b/here")).unwrap();
     two.tree.write("b/there", "only there");
     fs::rename(two.at("b/moved"), two.at("b/away")).unwrap();
-    two.run(Verb::Untag, "b/lost", &Options::default());
+    two.run(Verb::Untag, "b/lost", &crate::tree::usual());
     two.tree.touch("b/stale");
     let damaged = File::open(&two.at("b/damaged")).unwrap();
     xattr::set(&damaged, xattr::TAG, b"not a tag").unwrap();
@@ -183,7 +183,7 @@ fn each_difference_alone_has_its_status() {
         ("only here", |two| fs::remove_file(two.at("b/x")).unwrap(), 1),
         ("only there", |two| drop(two.tree.write("b/new", "new")), 1),
         ("moved", |two| fs::rename(two.at("b/x"), two.at("b/w")).unwrap(), 1),
-        ("tag lost", |two| two.run(Verb::Untag, "b/x", &Options::default()), 1),
+        ("tag lost", |two| two.run(Verb::Untag, "b/x", &crate::tree::usual()), 1),
         ("stale", |two| two.tree.touch("a/x"), 2),
     ];
     for (what, happen, status) in cases {
@@ -228,18 +228,18 @@ fn the_algorithm_of_the_tags_serves_unless_one_is_forced() {
     let blake3 = Some(Algorithm::Blake3);
     two.tree.write("a/x", "one");
     let tag = Verb::Tag(TagOptions { algorithm: blake3, ..TagOptions::default() });
-    two.run(tag, "a", &Options::default());
+    two.run(tag, "a", &crate::tree::usual());
     two.tree.write("b/x", "one");
     let said = two.diff(true);
     assert_eq!(said.summary.algorithm, Some(Algorithm::Blake3));
     assert_eq!(said.difference("x"), Difference::TagLost);
     let mut forced = two.trees(true);
     forced.algorithm = Some(Algorithm::Sha512);
-    let said = compare(&forced, &Options::default());
+    let said = compare(&forced, &crate::tree::usual());
     assert_eq!(said.summary.algorithm, Some(Algorithm::Sha512));
     let actual = said.of("x").here.as_ref().unwrap().actual.unwrap();
     assert_eq!(actual.algorithm, Algorithm::Sha512);
-    two.tag("b", &Options::default());
+    two.tag("b", &crate::tree::usual());
     assert_eq!(two.diff(false).of("x").doubt, Some(Doubt::Algorithms));
     let said = two.diff(true);
     assert_eq!((said.status(), said.difference("x")), (0, Difference::Same));
@@ -278,7 +278,7 @@ fn links_and_pipes_are_compared_by_name() {
     assert_eq!(said.status(), 1);
     let mut trees = two.trees(false);
     trees.excludes = vec!["o*".to_owned(), "pipe".to_owned()];
-    let said = compare(&trees, &Options::default());
+    let said = compare(&trees, &crate::tree::usual());
     let kinds = said.pairs.iter().filter(|pair| pair.kind != PathKind::File).count();
     assert_eq!(kinds, 1, "excluded on both sides");
 }
@@ -303,8 +303,8 @@ fn times_are_told_and_change_nothing() {
     two.tree.write("a/x", "one");
     two.copy();
     two.tree.touch("b/x");
-    two.tag("a", &Options::default());
-    two.tag("b", &Options::default());
+    two.tag("a", &crate::tree::usual());
+    two.tag("b", &crate::tree::usual());
     for read in [false, true] {
         let said = two.diff(read);
         assert_eq!((said.status(), said.summary.times_differ), (0, 1));
@@ -319,7 +319,7 @@ fn what_could_only_mislead_is_refused() {
     for there in ["a", "alias", "gone", "a/x"] {
         let mut trees = two.trees(false);
         trees.there = two.at(there);
-        let error = diff(&trees, &Options::default(), &mut Said::default()).unwrap_err();
+        let error = diff(&trees, &crate::tree::usual(), &mut Said::default()).unwrap_err();
         assert!(error.to_string().contains(there), "{error}");
     }
     for side in ["a", "b"] {
@@ -334,7 +334,7 @@ fn a_stop_is_heard_and_no_file_is_called_missing_for_it() {
     let files: Vec<String> = (0..300).map(|number| format!("{number:03}")).collect();
     let files: Vec<(&str, &str)> = files.iter().map(|name| (name.as_str(), "x")).collect();
     let two = Two::copied(&files);
-    let options = Options::default();
+    let options = crate::tree::usual();
     options.controls.stop.store(true, Ordering::Relaxed);
     let said = compare(&two.trees(true), &options);
     assert_eq!(said.status(), 130);
@@ -349,7 +349,7 @@ fn names_are_bytes() {
         let name = std::ffi::OsStr::from_bytes(name);
         two.tree.write(Path::new("a").join(name), name.as_bytes());
     }
-    two.tag("a", &Options::default());
+    two.tag("a", &crate::tree::usual());
     two.copy();
     let said = two.diff(false);
     assert_eq!((said.status(), said.pairs.len()), (0, names.len()));
@@ -402,7 +402,7 @@ fn random_trees_agree_with_a_plain_comparison() {
             for (name, content) in files {
                 two.tree.write(format!("{side}/{name}"), content);
             }
-            two.tag(side, &Options::default());
+            two.tag(side, &crate::tree::usual());
         }
         for read in [false, true] {
             check_against(&two.diff(read), &sides, seed);

@@ -12,7 +12,7 @@ use steadfast::store::foreign::{
 use steadfast::store::xattr::Xattr;
 use steadfast::store::{Store, is_sidecar};
 use steadfast::verdict::ChangeEvidence;
-use steadfast::{Action, Algorithm, Options, Selection, Tag, Timestamp, Verb, Verdict};
+use steadfast::{Action, Algorithm, Selection, Tag, Timestamp, Verb, Verdict};
 use steadfast_sys::file::File;
 use steadfast_sys::xattr;
 use steadfast_testing::{Need, skip};
@@ -352,6 +352,6 @@ fn a_sidecar_is_told_from_a_file_that_is_called_like_one() {
     let tags = foreign::read_sidecar(&File::open(&sidecar).unwrap()).unwrap();
     let [Ok(stored)] = tags[..] else { panic!("{tags:?}") };
     assert_eq!(stored.kind, ForeignKind::Dintch);
-    let checked = run_on(Verb::check(), &Selection::of([photo]), &Options::default());
+    let checked = run_on(Verb::check(), &Selection::of([photo]), &crate::tree::usual());
     assert_eq!(checked.verdict("photo.jpg"), Some(Verdict::Intact));
 }

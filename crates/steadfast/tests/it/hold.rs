@@ -84,7 +84,7 @@ fn held(stops: bool) -> (Watching, steadfast::Summary) {
         tree.write(format!("{}/{number}", number % 7), format!("contents {number}"));
     }
     let (reads, hold) = (Arc::<AtomicU64>::default(), Arc::<AtomicBool>::default());
-    let options = Options::default().with(|options| {
+    let options = crate::tree::usual().with(|options| {
         options.reading.workers = Some(2);
         options.controls.hold = Arc::clone(&hold);
     });
@@ -135,7 +135,7 @@ fn what_lies_within_is_reached_by_names_alone() {
             selection.listed = vec![tree.at(path)];
             selection.within = vec![tree.path().to_owned()];
         });
-        run_on(Verb::hash(), &selection, &Options::default())
+        run_on(Verb::hash(), &selection, &crate::tree::usual())
     };
     for inside in ["a", "a/b", "a/b/file"] {
         assert_eq!(hash(inside).of("file").reading.bytes, 6, "{inside}");

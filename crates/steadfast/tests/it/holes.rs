@@ -7,7 +7,7 @@ use std::os::unix::fs::{FileExt as _, MetadataExt as _};
 use steadfast::repair::{
     Copies, RepairMode, RepairMonitor, RepairOutcome, RepairRequest, RepairTarget, repair_files,
 };
-use steadfast::{Event, Monitor, Options, Selection, Verb};
+use steadfast::{Event, Monitor, Selection, Verb};
 
 use crate::image::{Image, XFS};
 
@@ -61,7 +61,7 @@ fn room_that_xfs_reserves_does_not_fill_holes() {
         suspects: false,
     };
     let selection = Selection::of([tree.path().to_owned()]);
-    let summary = repair_files(&selection, &Options::default(), &request, &mut Quiet).unwrap();
+    let summary = repair_files(&selection, &crate::tree::usual(), &request, &mut Quiet).unwrap();
     assert_eq!((summary.repaired, summary.not_repaired), (1, 0));
     assert!(blocks() <= before + 16, "{} and not {before}", blocks());
 }

@@ -80,7 +80,7 @@ fn an_interrupted_init_goes_on_where_it_was() {
         tree.write(format!("{number:03}"), vec![1; 20_000]);
     }
     // So slow that the rest is not read before the run is stopped.
-    let options = Options::default().with(|options| {
+    let options = crate::tree::usual().with(|options| {
         options.reading.rate_limit_bytes_per_s = Some(1_000_000);
     });
     let init = Run::of(INIT, tree.selection(), options);
@@ -135,7 +135,7 @@ fn how_much_is_read_is_told_before() {
     tree.write("a", "alpha");
     tree.run(INIT);
     tree.write("b", "12345678");
-    let options = Options::default().with(|options| options.survey = true);
+    let options = crate::tree::usual().with(|options| options.survey = true);
     let mut first = First::default();
     let said = Run::of(INIT, tree.selection(), options).run(&mut first).unwrap();
     let first = first.0.unwrap();

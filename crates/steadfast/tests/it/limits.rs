@@ -72,7 +72,7 @@ fn tagged(files: usize, len_bytes: u64) -> Tree {
             ..steadfast::InitOptions::default()
         }),
         steadfast::Selection::of([tree.path()]),
-        Options::default(),
+        crate::tree::usual(),
     )
     .run(&mut Deaf)
     .unwrap();
@@ -87,7 +87,7 @@ fn check_for(tree: &Tree, time: Duration, pause: Duration, workers: usize) -> Sa
     // One read at a time, so that the time is known that all of them take.
     let (workers, queue_depth) = (Some(workers), Some(1));
     let check = Verb::Check(CheckOptions { due: Some(due), ..CheckOptions::default() });
-    let options = Options::default().with(|options| {
+    let options = crate::tree::usual().with(|options| {
         options.reading.workers = workers;
         options.reading.queue_depth = queue_depth;
     });
@@ -169,7 +169,7 @@ fn another_length_decides_and_nothing_is_read() {
     resize(&tree, "edited", HUGE_LEN_BYTES, true);
     resize(&tree, "cut", 3, false);
     resize(&tree, "emptied", 0, false);
-    let (said, bytes_read) = counted(&tree, Verb::check(), &Options::default());
+    let (said, bytes_read) = counted(&tree, Verb::check(), &crate::tree::usual());
     assert_eq!(bytes_read, 8, "only the file of the same length has bytes to compare");
     for (name, verdict, length) in [
         ("decayed", Verdict::Corrupt, HUGE_LEN_BYTES),
@@ -193,7 +193,7 @@ fn what_keeps_its_tag_is_not_read_and_what_is_retagged_is() {
         tree.run(Verb::tag());
         resize(&tree, "decayed", HUGE_LEN_BYTES, false);
         resize(&tree, "edited", 3, true);
-        let (said, bytes_read) = counted(&tree, verb, &Options::default());
+        let (said, bytes_read) = counted(&tree, verb, &crate::tree::usual());
         assert_eq!(bytes_read, 3);
         assert_eq!(said.verdict("decayed"), Some(Verdict::Corrupt));
         assert_eq!(said.action("decayed"), None);
@@ -222,7 +222,7 @@ fn the_length_of_a_record_decides_as_that_of_a_tag_does() {
         list,
         Unnamed::Known(Vec::new()),
         false,
-        &Options::default(),
+        &crate::tree::usual(),
         &mut found,
     )
     .unwrap();
@@ -239,7 +239,7 @@ fn another_tools_tag_with_a_length_is_not_replaced_after_reading_all() {
     tree.run(Verb::Untag);
     resize(&tree, "f", HUGE_LEN_BYTES, false);
     for verb in [Verb::check(), Verb::tag(), Verb::update()] {
-        let (said, bytes_read) = counted(&tree, verb, &Options::default());
+        let (said, bytes_read) = counted(&tree, verb, &crate::tree::usual());
         assert_eq!((said.verdict("f"), bytes_read), (Some(Verdict::Corrupt), 0), "{verb:?}");
         assert_eq!(said.action("f"), None);
     }
@@ -282,7 +282,7 @@ fn a_deep_tree_takes_no_more_for_each_folder_than_a_flat_one() {
             ..steadfast::InitOptions::default()
         }),
         steadfast::Selection::of([deep.path()]),
-        Options::default(),
+        crate::tree::usual(),
     )
     .run(&mut Deaf)
     .unwrap();
@@ -317,7 +317,7 @@ fn a_monitor_ends_init_in_a_deep_tree() {
             ..steadfast::InitOptions::default()
         }),
         steadfast::Selection::of([deep.path()]),
-        Options::default(),
+        crate::tree::usual(),
     )
     .run(&mut Impatient)
     .unwrap();

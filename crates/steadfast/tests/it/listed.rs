@@ -87,7 +87,7 @@ fn now() -> Timestamp {
 }
 
 fn options() -> Options {
-    Options::default().with(|options| options.now = now)
+    crate::tree::usual().with(|options| options.now = now)
 }
 
 /// What became of one record: the verdict, whether it became a tag, whether the file was read,

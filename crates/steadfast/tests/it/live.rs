@@ -98,7 +98,7 @@ fn a_failure_is_told_while_a_large_file_before_it_is_read() {
     let door = Arc::<Door>::default();
     let mut early = Early { door: Arc::clone(&door), early: Vec::new(), files: Vec::new() };
     let (options, selection) =
-        (Options::default().with(|options| options.reading.workers = Some(2)), tree.selection());
+        (crate::tree::usual().with(|options| options.reading.workers = Some(2)), tree.selection());
     let (engine, store) = (Arc::new(SlowRest(door)), Arc::new(Xattr));
     let summary = run_with(Verb::check(), &selection, &options, engine, store, &mut early).unwrap();
     assert_eq!(early.early, [("c".to_owned(), Some(Verdict::Corrupt))]);
@@ -177,7 +177,7 @@ fn the_level_of_a_run_is_changed_down_and_up() {
     for number in 0..FILES {
         tree.write(format!("{}/{number}", number % 7), format!("contents {number}"));
     }
-    let options = Options::default().with(|options| options.reading.workers = Some(2));
+    let options = crate::tree::usual().with(|options| options.reading.workers = Some(2));
     let engine = Arc::new(Noting {
         options: options.clone(),
         reads: AtomicU64::new(0),

@@ -52,7 +52,7 @@ fn names() -> Vec<String> {
 }
 
 fn media() -> Options {
-    Options::default().with(|options| options.reading.from = ReadFrom::Media)
+    crate::tree::usual().with(|options| options.reading.from = ReadFrom::Media)
 }
 
 fn cached(tree: &Tree, name: &str) -> u64 {
@@ -336,7 +336,7 @@ fn made_up_bytes_are_hashed_but_never_judged_or_tagged() {
     assert_eq!(said.summary.bytes_from_media, 0);
     let retag = retag(true);
     for verb in [Verb::tag(), Verb::check(), Verb::update(), retag, Verb::Show, Verb::Untag] {
-        let (selection, options) = (tree.selection(), Options::default());
+        let (selection, options) = (tree.selection(), crate::tree::usual());
         let (engine, store) = (Arc::new(Null), Arc::new(Xattr));
         let error = run_with(verb, &selection, &options, engine, store, &mut Deaf).unwrap_err();
         assert!(error.to_string().contains("null"), "{error}");

@@ -8,14 +8,13 @@ use std::sync::atomic::AtomicBool;
 
 use steadfast::par2::{repair_par2, verify_par2};
 use steadfast::parity::{
-    NotProtected, ParityMonitor, ParityOptions, ParityPlace, make_parity, update_parity,
-    verify_parity,
+    NotProtected, ParityMonitor, ParityPlace, make_parity, update_parity, verify_parity,
 };
 use steadfast::repair::{
     Copies, RepairMode, RepairMonitor, RepairOutcome, RepairRequest, RepairSummary, RepairTarget,
     repair_files,
 };
-use steadfast::{Event, ExitStatus, Monitor, Options, Run, Verb, Verdict};
+use steadfast::{Event, ExitStatus, Monitor, Run, Verb, Verdict};
 use steadfast_parity::{PAGE_LEN, ParityPages, SetFile, SetIndex};
 
 use crate::tree::Tree;
@@ -62,7 +61,7 @@ fn repair(tree: &Tree, from: &[PathBuf], mode: RepairMode) -> (RepairSummary, He
         all_lost: false,
     };
     let mut heard = Heard::default();
-    let summary = repair_files(&tree.selection(), &Options::default(), &request, &mut heard);
+    let summary = repair_files(&tree.selection(), &crate::tree::usual(), &request, &mut heard);
     (summary.unwrap(), heard)
 }
 
@@ -124,7 +123,7 @@ fn a_damaged_copy_changes_nothing() {
 fn parity_gives_back_what_decayed_and_what_is_gone() {
     let tree = photographs();
     let place = ParityPlace::new(tree.path(), None).unwrap();
-    let made = make_parity(&place, &ParityOptions::default(), &mut Heard::default()).unwrap();
+    let made = make_parity(&place, &crate::tree::usual_parity(), &mut Heard::default()).unwrap();
     assert_eq!((made.files, made.exit_status()), (3, ExitStatus::Fine));
 
     tree.corrupt("a.jpg", noise(9, 30_000));
@@ -141,7 +140,7 @@ fn parity_gives_back_what_decayed_and_what_is_gone() {
 fn an_edit_that_was_accepted_is_protected_as_it_is_now() {
     let tree = photographs();
     let place = ParityPlace::new(tree.path(), None).unwrap();
-    let made = make_parity(&place, &ParityOptions::default(), &mut Heard::default());
+    let made = make_parity(&place, &crate::tree::usual_parity(), &mut Heard::default());
     assert_eq!(made.unwrap().files, 3);
     tree.edit("b.jpg", noise(7, 20_000));
     let updated = Run::update([tree.path()]);
@@ -159,12 +158,12 @@ fn parity_is_not_forgotten_by_a_tree_that_has_none_of_its_files() {
     other.write("x.jpg", noise(5, 30_000));
     assert_eq!(steadfast::tag(other.path()).unwrap().exit_status(), ExitStatus::Fine);
     let place = ParityPlace::new(tree.path(), None).unwrap();
-    let made = make_parity(&place, &ParityOptions::default(), &mut Heard::default());
+    let made = make_parity(&place, &crate::tree::usual_parity(), &mut Heard::default());
     let sets = made.unwrap().sets_made;
     copy_folder(&tree.at(".steadfast"), &other.at(".steadfast"));
 
     let strange = ParityPlace::new(other.path(), None).unwrap();
-    let (mut named, mut missing) = (ParityOptions::default(), ParityOptions::default());
+    let (mut named, mut missing) = (crate::tree::usual_parity(), crate::tree::usual_parity());
     named.forget = vec!["a.jpg".into()];
     missing.forget_missing = true;
     for options in [named, missing] {
@@ -187,7 +186,7 @@ fn parity_that_names_a_file_of_ours_is_refused() {
     ] {
         let tree = photographs();
         let place = ParityPlace::new(tree.path(), None).unwrap();
-        let _ = make_parity(&place, &ParityOptions::default(), &mut Heard::default()).unwrap();
+        let _ = make_parity(&place, &crate::tree::usual_parity(), &mut Heard::default()).unwrap();
         fs::remove_dir_all(tree.at("c")).unwrap();
         plant(&tree, "c/d.jpg", name);
 

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use steadfast::copy::{CopiedFile, CopyMonitor, CopyRequest, CopySummary, ListKind, copy};
 use steadfast::manifest::mhl::MhlSurroundings;
-use steadfast::{Algorithm, AlgorithmHasher, Notice, Options, Selection};
+use steadfast::{Algorithm, AlgorithmHasher, Notice, Selection};
 use steadfast_manifest::mhl::{NamedList, chain_document};
 
 use crate::tree::Tree;
@@ -45,7 +45,7 @@ fn copied(tree: &Tree, to: &str) -> (CopySummary, Vec<Notice>) {
         request.list = ListKind::Mhl(Algorithm::Xxh64);
     });
     let (selection, mut told) = (Selection::of([tree.at("card")]), Told::default());
-    let summary = copy(&selection, &request, &Options::default(), &mut told).unwrap();
+    let summary = copy(&selection, &request, &crate::tree::usual(), &mut told).unwrap();
     (summary, told.0)
 }
 

@@ -14,12 +14,12 @@ use std::time::Duration;
 use steadfast::Advice;
 use steadfast::fastest_lanes;
 use steadfast::pages::{Kept, PagesUse, SIDECAR_SUFFIX};
-use steadfast::run::{PagesOptions, verify_pages};
+use steadfast::run::verify_pages;
 use steadfast::unguarded::run;
 use steadfast::verity::{ReadOptions, VerityParams};
 use steadfast::{
-    Action, Algorithm, CatalogueUse, CheckOptions, DueChoice, Event, Monitor, Options, ReadFrom,
-    Run, Selection, TagOptions, Verb, Verdict,
+    Action, Algorithm, CatalogueUse, CheckOptions, DueChoice, Event, Monitor, ReadFrom, Run,
+    Selection, TagOptions, Verb, Verdict,
 };
 
 use crate::image::{BLOCK_LEN, EXT4, Image};
@@ -58,7 +58,7 @@ fn catalogued() -> Tree {
             ..steadfast::InitOptions::default()
         }),
         steadfast::Selection::of([tree.path()]),
-        Options::default(),
+        crate::tree::usual(),
     )
     .run(&mut Deaf)
     .unwrap();
@@ -102,7 +102,7 @@ fn kept_in(tree: &Tree) -> Vec<PathBuf> {
 }
 
 fn damaged(path: &Path) -> (Verdict, Vec<Range<u64>>) {
-    let verified = verify_pages(path, &PagesOptions::default()).unwrap();
+    let verified = verify_pages(path, &crate::tree::usual_pages()).unwrap();
     (verified.verdict, verified.damage.check.damaged)
 }
 
@@ -117,7 +117,7 @@ fn exactly_the_flipped_pages_are_named_in_a_catalogued_tree() {
     let said = tree.run(keeping(None, false));
     assert_eq!((said.status(), said.action("long")), (0, Some(Action::Tagged)));
     assert_eq!(kept_in(&tree).len(), 1, "a file of one page has no leaves");
-    let verified = verify_pages(&path, &PagesOptions::default()).unwrap();
+    let verified = verify_pages(&path, &crate::tree::usual_pages()).unwrap();
     assert_eq!((verified.verdict, verified.damage.check.pages), (Verdict::Intact, 2305));
     let workers = NonZeroUsize::new(2).unwrap();
     let reading = ReadOptions { workers, lanes: fastest_lanes(), stop: None };
@@ -128,8 +128,8 @@ fn exactly_the_flipped_pages_are_named_in_a_catalogued_tree() {
     tree.corrupt("folder/long", &all);
     assert_eq!(damaged(&path), (Verdict::Corrupt, vec![0..1, 5..7, 2304..2305]));
     for options in [
-        Options::default(),
-        Options::default().with(|options| options.reading.from = ReadFrom::Media),
+        crate::tree::usual(),
+        crate::tree::usual().with(|options| options.reading.from = ReadFrom::Media),
     ] {
         let said = tree.run_as(Verb::check(), &options);
         let damage = said.of("long").damage.as_ref().unwrap();
@@ -174,7 +174,7 @@ fn a_flipped_bit_beneath_the_file_system_is_located_in_its_page() {
             ..steadfast::InitOptions::default()
         }),
         steadfast::Selection::of([image.tree.path()]),
-        Options::default(),
+        crate::tree::usual(),
     )
     .run(&mut Deaf)
     .unwrap();
@@ -209,14 +209,14 @@ fn update_and_retag_keep_leaves_true_and_the_old_ones_go() {
     tree.write("later", random.bytes(50_000));
     let said = tree.run(Verb::update());
     assert_eq!(said.action("file"), Some(Action::Retagged));
-    let verified = verify_pages(&path, &PagesOptions::default()).unwrap();
+    let verified = verify_pages(&path, &crate::tree::usual_pages()).unwrap();
     assert_eq!((verified.verdict, verified.damage.page_len), (Verdict::Intact, 1024));
     let place = verified.kept.unwrap();
     assert_ne!(old[0], place);
     assert_eq!(damaged(&tree.at("later")), (Verdict::Intact, vec![]), "a new file has leaves too");
     let said = tree.run(retag_to(Algorithm::Blake3));
     assert_eq!(said.status(), 0);
-    let verified = verify_pages(&path, &PagesOptions::default()).unwrap();
+    let verified = verify_pages(&path, &crate::tree::usual_pages()).unwrap();
     let moved = Kept::open(verified.kept.as_deref().unwrap()).unwrap();
     assert_eq!((verified.verdict, moved.header().algorithm), (Verdict::Intact, Algorithm::Blake3));
     assert_eq!(kept_in(&tree).len(), 2, "one for each file: {:?}", kept_in(&tree));
@@ -245,7 +245,7 @@ fn an_empty_file_needs_no_leaves() {
     let tree = catalogued();
     let path = tree.write("empty", "");
     tree.run(keeping(None, false));
-    let verified = verify_pages(&path, &PagesOptions::default()).unwrap();
+    let verified = verify_pages(&path, &crate::tree::usual_pages()).unwrap();
     assert_eq!((verified.verdict, verified.kept), (Verdict::Intact, None));
     let mtime = fs::metadata(&path).unwrap().modified().unwrap();
     fs::write(&path, "grown").unwrap();
@@ -275,7 +275,7 @@ fn tagged_files_are_read_for_their_leaves_once_and_never_retagged() {
     let again = tree.run(keeping(None, false));
     assert_eq!(again.of("fine").reading.bytes, 0);
     assert!(!left.exists(), "no leaves replace this draft");
-    assert!(verify_pages(&tree.at("decayed"), &PagesOptions::default()).is_err());
+    assert!(verify_pages(&tree.at("decayed"), &crate::tree::usual_pages()).is_err());
 }
 
 #[test]
@@ -290,7 +290,7 @@ fn sidecars_are_no_data_and_serve_their_own_file_alone() {
     assert_eq!((said.files.len(), said.summary.skipped.sidecars), (2, 0));
     assert_eq!(said.summary.skipped.leaves, 2);
     fs::copy(sidecar(&one), sidecar(&two)).unwrap();
-    let error = verify_pages(&two, &PagesOptions::default()).unwrap_err();
+    let error = verify_pages(&two, &crate::tree::usual_pages()).unwrap_err();
     assert!(error.to_string().contains("no leaves are kept"), "{error}");
     tree.edit("one", &second);
     assert_eq!(damaged(&one).0, Verdict::Modified);
@@ -317,7 +317,7 @@ fn a_link_that_is_named_has_its_leaves_beside_it() {
     let link = tree.at("link");
     std::os::unix::fs::symlink("file", &link).unwrap();
     let selection = Selection::default().with(|selection| selection.roots = vec![link.clone()]);
-    let said = run_on(keeping(None, true), &selection, &Options::default());
+    let said = run_on(keeping(None, true), &selection, &crate::tree::usual());
     assert!(said.of("link").trouble.is_none(), "{:?}", said.of("link").trouble);
     assert!(sidecar(&link).is_file());
 }
@@ -332,12 +332,12 @@ fn damaged_leaves_are_never_believed() {
     assert_eq!(good.len(), 192 + 3 * 32 + 4);
     for bit in 0..8 * good.len() as u64 {
         fs::write(&place, with_bit(&good, bit)).unwrap();
-        let error = verify_pages(&path, &PagesOptions::default()).unwrap_err();
+        let error = verify_pages(&path, &crate::tree::usual_pages()).unwrap_err();
         assert!(error.to_string().contains("kept leaves"), "bit {bit}: {error}");
     }
     for len in [0, 1, 191, 195, 196, good.len() - 1] {
         fs::write(&place, &good[..len]).unwrap();
-        assert!(verify_pages(&path, &PagesOptions::default()).is_err(), "cut to {len}");
+        assert!(verify_pages(&path, &crate::tree::usual_pages()).is_err(), "cut to {len}");
         assert_eq!(Kept::open(&place).unwrap_err().kind(), io::ErrorKind::InvalidData);
     }
     let said = tree.run(keeping(None, true));
@@ -463,7 +463,8 @@ fn torn_leaves_in_the_tree_s_folder_are_told_and_made_again() {
 fn what_has_no_place_or_no_use_is_refused() {
     let tree = Tree::new();
     tree.write("file", [7; 10_000]);
-    let refused = |verb| run(verb, &tree.selection(), &Options::default(), &mut Deaf).unwrap_err();
+    let refused =
+        |verb| run(verb, &tree.selection(), &crate::tree::usual(), &mut Deaf).unwrap_err();
     let nowhere = refused(keeping(None, false));
     assert_eq!(nowhere.advice(), Some(&Advice::MakeCatalogueOrSidecars), "{nowhere}");
     assert!(refused(keeping(Some(5000), true)).to_string().contains("power of two"));
@@ -473,11 +474,11 @@ fn what_has_no_place_or_no_use_is_refused() {
             ..steadfast::InitOptions::default()
         }),
         steadfast::Selection::of([tree.path()]),
-        Options::default(),
+        crate::tree::usual(),
     )
     .run(&mut Deaf)
     .unwrap();
-    let dry = Options::default().with(|options| options.dry_run = true);
+    let dry = crate::tree::usual().with(|options| options.dry_run = true);
     tree.run_as(keeping(None, false), &dry);
     assert!(kept_in(&tree).is_empty());
     tree.run(with_algorithm(None, false, Some(Algorithm::Crc32c)));
@@ -489,9 +490,9 @@ fn what_has_no_place_or_no_use_is_refused() {
     tree.run(keeping(None, false));
     assert!(refused(keeping(Some(8192), false)).to_string().contains("4096"));
     let untagged = tree.write("untagged", "bytes");
-    let error = verify_pages(&untagged, &PagesOptions::default()).unwrap_err();
+    let error = verify_pages(&untagged, &crate::tree::usual_pages()).unwrap_err();
     assert!(error.to_string().contains("no tag"), "{error}");
-    assert!(verify_pages(tree.path(), &PagesOptions::default()).is_err());
+    assert!(verify_pages(tree.path(), &crate::tree::usual_pages()).is_err());
 }
 
 #[test]
@@ -501,7 +502,7 @@ fn a_catalogue_elsewhere_has_its_leaves_beside_it() {
         let data = Random(8).bytes(30_000);
         let path = tree.write("file", &data);
         let catalogue = other.at(name);
-        let options = Options::default()
+        let options = crate::tree::usual()
             .with(|options| options.catalogue.choice = CatalogueUse::At(catalogue.clone()));
         let _summary = Run::of(
             steadfast::Verb::Init(steadfast::InitOptions {
@@ -514,7 +515,7 @@ fn a_catalogue_elsewhere_has_its_leaves_beside_it() {
         .run(&mut Deaf)
         .unwrap();
         let catalogue_use = steadfast::CatalogueUse::At(catalogue.clone());
-        let options = Options::default().with(|options| options.catalogue.choice = catalogue_use);
+        let options = crate::tree::usual().with(|options| options.catalogue.choice = catalogue_use);
         tree.run_as(keeping(None, false), &options);
         assert!(other.at(format!("{name}.pages/4096")).is_dir(), "{name}");
         tree.corrupt("file", with_bit(&data, 8 * 4096));
@@ -522,10 +523,10 @@ fn a_catalogue_elsewhere_has_its_leaves_beside_it() {
         let check = CheckOptions { due: Some(due), ..CheckOptions::default() };
         let said = tree.run_as(Verb::Check(check), &options);
         assert_eq!(said.of("file").damage.as_ref().unwrap().check.damaged, [1..2]);
-        let mut options = PagesOptions::default();
+        let mut options = crate::tree::usual_pages();
         options.catalogue = Some(catalogue);
         assert_eq!(verify_pages(&path, &options).unwrap().damage.check.damaged, [1..2]);
-        assert!(verify_pages(&path, &PagesOptions::default()).is_err());
+        assert!(verify_pages(&path, &crate::tree::usual_pages()).is_err());
     }
 }
 
@@ -535,7 +536,7 @@ fn leaves_beside_a_file_need_no_catalogue() {
     let path = tree.write("file", [7; 30_000]);
     tree.run(keeping(None, true));
     let verified = |catalogue: PathBuf| {
-        let mut options = PagesOptions::default();
+        let mut options = crate::tree::usual_pages();
         options.catalogue = Some(catalogue);
         verify_pages(&path, &options)
     };

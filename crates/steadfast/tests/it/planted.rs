@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use steadfast::copy::{CopiedFile, CopyMonitor, CopyRequest, copy, plan_copy};
 use steadfast::known::{KnownContents, KnownMonitor, KnownWord, SameFolder, known};
 use steadfast::safe::{SafeFile, SafeMonitor, SafeRequest, SafeRule, safe};
-use steadfast::{CatalogueUse, Event, Notice, Options, Run, Selection, Verb};
+use steadfast::{CatalogueUse, Event, Notice, Run, Selection, Verb};
 
 use crate::tree::Tree;
 
@@ -78,7 +78,7 @@ fn a_folder_exchanged_for_a_link_gives_a_copy_nothing_of_what_it_leads_to() {
     let mut planter = Planter { plant: Some(Box::new(plant)), ..Planter::default() };
     let request = CopyRequest::to([root.join("to")]);
     let selection = Selection::of([root.join("card")]);
-    let copied = copy(&selection, &request, &Options::default(), &mut planter).unwrap();
+    let copied = copy(&selection, &request, &crate::tree::usual(), &mut planter).unwrap();
     assert!(!copied.answer.is_yes(), "{copied:?}");
     let mode = fs::metadata(root.join("to/card/sub")).unwrap().permissions().mode();
     assert_ne!(mode & 0o777, 0o701);
@@ -96,7 +96,7 @@ fn a_file_is_read_where_the_walk_found_it() {
     // It is noticed that a path was given twice after the first was walked.
     let selection = Selection::of([root.join("card"), root.join("card")]);
     let archives = [root.join("archive")];
-    let _ = known(&selection, &archives, &Options::default(), &mut planter).unwrap();
+    let _ = known(&selection, &archives, &crate::tree::usual(), &mut planter).unwrap();
     let word = |name: &str| planter.known.iter().find(|it| it.path.ends_with(name)).unwrap().word;
     assert_eq!((word("a"), word("c")), (KnownWord::Known, KnownWord::Undetermined));
 }
@@ -116,9 +116,9 @@ fn an_archive_is_reached_by_names_from_where_it_must_be() {
     let mut quiet = Planter::default();
     let rule = SafeRule { copies: 1, ..SafeRule::default() };
     let request = SafeRequest::new(std::slice::from_ref(&archive), rule);
-    assert!(safe(&selection, &request, &Options::default(), &mut quiet).is_err());
+    assert!(safe(&selection, &request, &crate::tree::usual(), &mut quiet).is_err());
     let request = CopyRequest::to([root.join("to")]).with(|it| it.unknown_in = vec![archive]);
-    assert!(plan_copy(&selection, &request, &Options::default(), &mut quiet).is_err());
+    assert!(plan_copy(&selection, &request, &crate::tree::usual(), &mut quiet).is_err());
     // The file of a catalogue names a root of its own.
     let catalogue = root.join("planted.sqlite");
     let at = CatalogueUse::At(catalogue.clone());
@@ -128,7 +128,7 @@ fn an_archive_is_reached_by_names_from_where_it_must_be() {
     let typed = Selection::of([root.join("card")]);
     for (selection, places) in [(typed, 1), (selection, 0)] {
         quiet.places = 0;
-        let judged = safe(&selection, &request, &Options::default(), &mut quiet).unwrap();
+        let judged = safe(&selection, &request, &crate::tree::usual(), &mut quiet).unwrap();
         assert_eq!((judged.answer.files(), quiet.places), (1, places), "{judged:?}");
     }
 }

@@ -5,9 +5,9 @@ use std::io;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
+use steadfast::Verb;
 use steadfast::read::buffered::Buffered;
 use steadfast::read::{Engine, Origin};
-use steadfast::{Options, Verb};
 use steadfast_sys::file::{File, Status};
 
 use crate::tree::Tree;
@@ -58,7 +58,7 @@ fn a_queue_of_depth_one_has_one_reader() {
         tree.write(format!("large-{number}"), vec![1; 900_000 + number]);
     }
     let observer = Arc::new(Observer::default());
-    let options = Options::default().with(|options| {
+    let options = crate::tree::usual().with(|options| {
         options.reading.workers = Some(4);
         options.reading.queue_depth = Some(1);
     });
@@ -75,7 +75,7 @@ fn the_largest_file_does_not_wait_for_its_turn() {
     }
     tree.write("z, the last and largest", vec![1; 20_000_000]);
     let observer = Arc::new(Observer::default());
-    let options = Options::default().with(|options| options.reading.workers = Some(1));
+    let options = crate::tree::usual().with(|options| options.reading.workers = Some(1));
     let said = tree.run_by(Verb::hash(), &options, observer.clone());
     assert_eq!(said.files.len(), 91);
     let order = &observer.order.lock().unwrap().1;

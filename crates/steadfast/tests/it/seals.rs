@@ -15,9 +15,7 @@ use steadfast::event::FileError;
 use steadfast::read::buffered::Buffered;
 use steadfast::read::{Engine, Origin};
 use steadfast::store::{Replaces, Store, StoredTag};
-use steadfast::{
-    Action, CheckOptions, Event, Monitor, Options, Selection, Subject, Tag, Verb, Verdict,
-};
+use steadfast::{Action, CheckOptions, Event, Monitor, Selection, Subject, Tag, Verb, Verdict};
 use steadfast_sys::file::{File, Status};
 use steadfast_sys::xattr;
 
@@ -109,9 +107,9 @@ fn a_full_file_system_still_takes_tags() {
 
     let selection =
         image.tree.selection().with(|selection| selection.excludes = vec!["filler".into()]);
-    let said = run_on(Verb::tag(), &selection, &Options::default());
+    let said = run_on(Verb::tag(), &selection, &crate::tree::usual());
     assert_eq!((said.summary.actions(Action::Tagged), said.status()), (301, 0));
-    let said = run_on(Verb::check(), &selection, &Options::default());
+    let said = run_on(Verb::check(), &selection, &crate::tree::usual());
     assert_eq!(said.summary.verdicts(Verdict::Intact), 301);
 }
 
@@ -298,7 +296,7 @@ fn a_server_that_refuses_attributes_is_found_before_anything_is_read() {
             ..steadfast::InitOptions::default()
         }),
         steadfast::Selection::of([tree.path()]),
-        Options::default(),
+        crate::tree::usual(),
     )
     .run(&mut Silent)
     .unwrap();
@@ -369,7 +367,7 @@ fn other_file_systems_are_left_out_when_so_wanted_and_counted() {
     let _other = Mount::tmpfs(&tree.at("0/other"));
     tree.write("0/other/inside", "on another file system");
     let selection = tree.selection().with(|selection| selection.one_file_system = true);
-    let said = run_on(Verb::tag(), &selection, &Options::default());
+    let said = run_on(Verb::tag(), &selection, &crate::tree::usual());
     assert_eq!((said.summary.actions(Action::Tagged), said.status()), (40, 0));
     assert_eq!(said.summary.skipped.other_file_systems, 1);
 
@@ -380,7 +378,7 @@ fn other_file_systems_are_left_out_when_so_wanted_and_counted() {
     // Named as a root of its own, it is what the run is about.
     let roots = vec![tree.path().to_owned(), tree.at("0/other")];
     let selection = Selection::of(roots).with(|selection| selection.one_file_system = true);
-    assert_eq!(run_on(Verb::check(), &selection, &Options::default()).files.len(), 41);
+    assert_eq!(run_on(Verb::check(), &selection, &crate::tree::usual()).files.len(), 41);
 }
 
 /// Removes a folder before it lets anything be read.

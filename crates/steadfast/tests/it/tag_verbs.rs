@@ -156,7 +156,7 @@ fn tree(places: &[&str], store: &Arc<dyn Store>) -> Tree {
             CONTENTS.iter().for_each(|(contents, _)| act(&format!("{place} {contents}")));
         }
     };
-    let plain = Options::default().with(|options| options.catalogue.wait = true);
+    let plain = crate::tree::usual().with(|options| options.catalogue.wait = true);
     each(&["both", "lost", "damaged", "beside both"], &|name| drop(tree.write(name, "first")));
     each(&["other", "beside other"], &|name| drop(tree.write(name, "older")));
     catalogued(&tree);
@@ -227,7 +227,7 @@ fn place_name(place: TagPlace) -> &'static str {
 /// The table of one kind of store: for each verb a line for each file.
 fn table(places: &[&str], store: &Arc<dyn Store>) -> String {
     let mut table = String::new();
-    let plain = Options::default().with(|options| options.catalogue.wait = true);
+    let plain = crate::tree::usual().with(|options| options.catalogue.wait = true);
     for (title, verb, is_dry) in verbs() {
         let options = plain.clone().with(|options| options.dry_run = is_dry);
         let tree = tree(places, store);

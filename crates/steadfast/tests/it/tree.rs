@@ -7,8 +7,10 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use steadfast::parity::ParityOptions;
 use steadfast::read::Engine;
 use steadfast::read::buffered::Buffered;
+use steadfast::run::PagesOptions;
 use steadfast::store::Store;
 use steadfast::store::xattr::Xattr;
 use steadfast::unguarded::{run, run_with};
@@ -47,10 +49,28 @@ impl Monitor for Listener {
     }
 }
 
+/// Returns options for files that a test damages: writing bytes as decay would moves the change
+/// time, which decay does not.
+pub(crate) fn usual() -> Options {
+    Options::default().with(|options| options.ignore_change_times = true)
+}
+
+/// As [`usual`], for parity.
+pub(crate) fn usual_parity() -> ParityOptions {
+    let mut options = ParityOptions::default();
+    options.run = usual();
+    options
+}
+
+/// As [`usual`], for the pages of a file.
+pub(crate) fn usual_pages() -> PagesOptions {
+    let mut options = PagesOptions::default();
+    options.ignore_change_times = true;
+    options
+}
+
 impl Tree {
     pub(crate) fn new() -> Tree {
-        // A test that writes bytes as decay would moves the change time, which decay does not.
-        steadfast::process::ignore_change_times();
         // Beside the build, where attributes work; the system's own folder may be in memory.
         let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
         Tree { folder }
@@ -112,7 +132,7 @@ impl Tree {
     }
 
     pub(crate) fn run(&self, verb: Verb) -> Said {
-        self.run_as(verb, &Options::default())
+        self.run_as(verb, &usual())
     }
 
     pub(crate) fn run_as(&self, verb: Verb, options: &Options) -> Said {
@@ -138,7 +158,7 @@ impl Tree {
         let engine = engine.unwrap_or_else(|| Arc::new(Buffered));
         let store = store.unwrap_or_else(|| Arc::new(Xattr));
         // A process that another test just started may still hold the lock of a catalogue.
-        let options = Options::default().with(|options| {
+        let options = usual().with(|options| {
             options.reading.workers = Some(2);
             options.catalogue.wait = true;
         });

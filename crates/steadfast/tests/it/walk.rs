@@ -7,7 +7,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 
-use steadfast::{Options, Selection, Subject, Verb, Verdict};
+use steadfast::{Selection, Subject, Verb, Verdict};
 
 use crate::tree::{Tree, run_on};
 
@@ -25,7 +25,7 @@ fn the_order_is_that_of_the_names_bytes_whatever_the_workers() {
     tree.write("large", vec![0; 5_000_000]);
     let expected = ["B", "a", "b/a", "b/m/deep", "b/z", "b.txt", "c", "large", "é"];
     for workers in [1, 2, 5] {
-        let options = Options::default().with(|options| options.reading.workers = Some(workers));
+        let options = crate::tree::usual().with(|options| options.reading.workers = Some(workers));
         assert_eq!(names(&tree, &tree.run_as(Verb::hash(), &options)), expected);
     }
 }
@@ -73,9 +73,9 @@ fn a_typed_link_is_followed_and_a_listed_one_is_not() {
     tree.write("folder/inner", "y");
     symlink("folder", tree.at("link")).unwrap();
     let typed = Selection::of([tree.at("link")]);
-    assert_eq!(run_on(Verb::hash(), &typed, &Options::default()).files.len(), 1);
+    assert_eq!(run_on(Verb::hash(), &typed, &crate::tree::usual()).files.len(), 1);
     let listed = Selection::default().with(|selection| selection.listed = vec![tree.at("link")]);
-    let said = run_on(Verb::hash(), &listed, &Options::default());
+    let said = run_on(Verb::hash(), &listed, &crate::tree::usual());
     assert_eq!((said.files.len(), said.summary.skipped.symlinks), (0, 1));
 }
 
@@ -101,12 +101,12 @@ fn a_path_given_twice_is_taken_once_and_named() {
     let folder = tree.at("folder");
     let twice = vec![folder.clone(), folder.join("../folder"), folder.join("a"), folder.join("a")];
     let selection = Selection::of(twice);
-    let said = run_on(Verb::hash(), &selection, &Options::default());
+    let said = run_on(Verb::hash(), &selection, &crate::tree::usual());
     assert_eq!(said.notices.len(), 2);
     assert_eq!(said.notices[0].path, Some(folder.join("../folder")));
     assert_eq!(said.files.len(), 1, "the folder once; the file once, as itself");
     let nested = Selection::of([tree.path().into(), folder]);
-    assert_eq!(run_on(Verb::hash(), &nested, &Options::default()).files.len(), 1);
+    assert_eq!(run_on(Verb::hash(), &nested, &crate::tree::usual()).files.len(), 1);
 }
 
 #[test]
@@ -117,7 +117,7 @@ fn two_links_of_one_name_in_two_folders_are_two_files() {
     fs::hard_link(&path, tree.at("tuesday/photo")).unwrap();
     let roots = vec![path, tree.at("tuesday/photo")];
     let selection = Selection::of(roots);
-    let said = run_on(Verb::hash(), &selection, &Options::default());
+    let said = run_on(Verb::hash(), &selection, &crate::tree::usual());
     assert_eq!((said.files.len(), said.notices.len()), (2, 0));
 }
 
@@ -128,7 +128,7 @@ fn more_troubles_than_the_window_holds_do_not_stop_the_run() {
         (0..100).map(|number| tree.write(format!("{number}"), "x")).collect();
     listed.extend((0..40_000).map(|number| tree.at(format!("absent-{number}"))));
     let selection = Selection::default().with(|selection| selection.listed = listed);
-    let said = run_on(Verb::hash(), &selection, &Options::default());
+    let said = run_on(Verb::hash(), &selection, &crate::tree::usual());
     assert_eq!((said.files.len(), said.status()), (40_100, 2));
 }
 
@@ -143,7 +143,7 @@ fn an_exact_list_yields_one_event_a_path_in_its_order() {
         selection.listed = listed.clone();
         selection.exact = true;
     });
-    let said = run_on(Verb::hash(), &selection, &Options::default());
+    let said = run_on(Verb::hash(), &selection, &crate::tree::usual());
     let paths: Vec<PathBuf> = said.files.iter().map(|event| event.path.to_path()).collect();
     assert_eq!(paths, listed);
     let hashed: Vec<bool> = said.files.iter().map(|event| event.actual.is_some()).collect();
@@ -156,7 +156,7 @@ fn an_absent_path_is_named_and_the_others_are_still_done() {
     let tree = Tree::new();
     let there = tree.write("there", "x");
     let selection = Selection::of([tree.at("absent"), there]);
-    let said = run_on(Verb::tag(), &selection, &Options::default());
+    let said = run_on(Verb::tag(), &selection, &crate::tree::usual());
     let absent = said.of("absent");
     assert_eq!((absent.verdict, absent.subject), (Some(Verdict::Unreadable), Subject::Directory));
     assert_eq!(
@@ -175,7 +175,7 @@ fn excludes_leave_out_files_and_whole_folders() {
     }
     let excludes = vec!["*.tmp".to_owned(), "/build/".to_owned()];
     let selection = tree.selection().with(|selection| selection.excludes = excludes);
-    let said = run_on(Verb::hash(), &selection, &Options::default());
+    let said = run_on(Verb::hash(), &selection, &crate::tree::usual());
     assert_eq!(names(&tree, &said), ["keep", "src/build/y", "src/keep"]);
     assert_eq!(said.summary.skipped.excluded, 2);
 }
@@ -187,7 +187,7 @@ fn what_steadfast_keeps_in_its_folder_is_not_counted_as_excluded() {
         tree.write(Path::new(".steadfast").join(name), "x");
     }
     tree.write("file", "x");
-    let said = run_on(Verb::hash(), &tree.selection(), &Options::default());
+    let said = run_on(Verb::hash(), &tree.selection(), &crate::tree::usual());
     assert_eq!(names(&tree, &said), ["file"]);
     assert_eq!(said.summary.skipped.excluded, 1, "only the notes");
 }

@@ -10,14 +10,14 @@ use steadfast_fleet::{
 use steadfast_report::{Output, Units, fleet, units};
 
 use super::super::documents::ManifestDocument;
-use crate::args::{FleetPlanArgs, When};
+use crate::args::{FleetPlanArgs, When, usual_options};
 use crate::exit;
 use crate::output::answer;
 use crate::progress::ProgressLine;
 
 pub(super) fn run(args: &FleetPlanArgs) -> anyhow::Result<ExitStatus> {
     let stop = exit::stop_on_signals()?;
-    let options = Options::default().with(|options| {
+    let options = usual_options().with(|options| {
         options.qos = args.level.level();
         options.catalogue.choice = CatalogueUse::Off;
         options.controls.stop = std::sync::Arc::clone(&stop);

@@ -7,7 +7,7 @@ use std::time::Duration;
 use anyhow::Context as _;
 use steadfast_serve::{Config, Server};
 
-use crate::args::{ServeArgs, cipher_worker};
+use crate::args::{ServeArgs, cipher_worker, ignores_change_times};
 use steadfast::ExitStatus;
 
 use super::super::measure::made_by;
@@ -33,6 +33,7 @@ pub(super) fn run(args: &ServeArgs) -> anyhow::Result<ExitStatus> {
         roots,
         files,
         trees: state_folder::trees(),
+        ignore_change_times: ignores_change_times(),
         // Timers start checks of their own, so schedules outlive this server.
         automation: automation().ok(),
         made_by: made_by(),

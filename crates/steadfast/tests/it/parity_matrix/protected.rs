@@ -6,7 +6,7 @@ use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
-use steadfast::parity::{ParityOptions, ParityPlace, Redundancy, make_parity, verify_parity};
+use steadfast::parity::{ParityPlace, Redundancy, make_parity, verify_parity};
 use steadfast::repair::RepairSummary;
 use steadfast::{CatalogueUse, Options, Verb};
 use steadfast_parity::{COLUMNS, Losses, PAGE_LEN, PageAt, SetFile, SetIndex, column_of};
@@ -284,7 +284,7 @@ fn saved(tree: &Tree) -> Vec<SavedSet> {
 }
 
 fn options(has_catalogue: bool) -> Options {
-    Options::default().with(|options| {
+    crate::tree::usual().with(|options| {
         options.reading.workers = Some(1);
         // A process that another test just started may still hold the lock of a catalogue.
         options.catalogue.wait = true;
@@ -327,7 +327,7 @@ impl ProtectedTree {
             let run = steadfast::Run::of(Verb::Init(init), tree.selection(), options.clone());
             let _ = run.run(&mut Quiet).unwrap();
         }
-        let mut parity = ParityOptions::default();
+        let mut parity = crate::tree::usual_parity();
         parity.redundancy = Some(Redundancy::new(of.redundancy).unwrap());
         let place = ParityPlace::new(tree.path(), None).unwrap();
         let make = || {
