@@ -9,7 +9,7 @@ use crate::runs::RunVerb;
 use crate::visitor::Visitor;
 use axum::http::{StatusCode, header};
 use axum::response::{Html, IntoResponse as _, Response};
-use maud::{DOCTYPE, Markup, html};
+use maud::{DOCTYPE, Markup, Render, html};
 use steadfast::Timestamp;
 use steadfast_report::document::Document;
 use steadfast_report::{Units, html as report, units};
@@ -228,18 +228,41 @@ pub(crate) fn chip(condition: &FolderCondition) -> Markup {
     }
 }
 
+/// The first of most ways.
+pub(crate) const FOLDERS: (&str, &str) = ("/", "Folders");
+
+/// The way to a page: what it is beneath, by address and name, and the page itself.
+pub(crate) fn trail(above: &[(&str, &str)], last: impl Render) -> Markup {
+    html! {
+        p .trail {
+            @for (address, name) in above { a href=(address) { (name) } (small_icon("chevron")) }
+            span { (last) }
+        }
+    }
+}
+
+/// The way to a page of a folder.
+pub(crate) fn folder_trail(root: usize, name: &str, last: &str) -> Markup {
+    trail(&[FOLDERS, (&format!("/folders/{root}"), name)], last)
+}
+
 /// Makes a page with one sentence.
 pub(crate) fn notice(visitor: &Visitor, status: StatusCode, title: &str, text: &str) -> Response {
+    let is_inside = visitor.session().is_some();
     let content = html! {
-        p { (text) }
-        @if visitor.session().is_some() {
-            p .row {
-                a .button.main href="/" { "To your folders" }
-                a .button href="/activity" { "Activity" }
+        div .panel[is_inside] .empty[is_inside] {
+            @if is_inside { svg .ride viewBox="0 0 32 24" aria-hidden="true" { use href="#r-tortoise" {} } }
+            h1 { (title) }
+            p .soft { (text) }
+            @if is_inside {
+                p .row {
+                    a .button.main href="/" { (icon("folder")) "To your folders" }
+                    a .button href="/activity" { (icon("activity")) "Activity" }
+                }
             }
         }
     };
-    let mut response = page(visitor, None, title, &content);
+    let mut response = framed(visitor, None, title, &html! {}, &content);
     *response.status_mut() = status;
     response
 }
@@ -299,11 +322,8 @@ pub(crate) fn attachment(name: &str, content_type: &str, content: Vec<u8>) -> Re
 
 fn going(verb: RunVerb) -> &'static str {
     match verb {
-        RunVerb::Tag => "Protecting",
         RunVerb::Check | RunVerb::Resume => "Checking",
-        RunVerb::Accept | RunVerb::Keep | RunVerb::Removed => "Accepting",
-        RunVerb::Update => "Updating",
-        RunVerb::Init => "Recording",
-        RunVerb::Protect => "Protecting",
+        RunVerb::Tag | RunVerb::Init | RunVerb::Protect => "Protecting",
+        RunVerb::Update | RunVerb::Accept | RunVerb::Keep | RunVerb::Removed => "Accepting",
     }
 }

@@ -25,6 +25,7 @@ mod repair;
 mod repair_data;
 mod run;
 mod settings;
+mod task;
 mod ticket;
 
 use std::sync::Arc;

@@ -63,13 +63,10 @@ pub(crate) fn measure_status(status: LiveStatus) -> &'static str {
 /// Returns the title of a run.
 pub(crate) fn run_title(verb: RunVerb) -> &'static str {
     match verb {
-        RunVerb::Tag => "Tagging",
         RunVerb::Check | RunVerb::Resume => "Check",
-        RunVerb::Update => "Update",
-        RunVerb::Accept | RunVerb::Keep => "Accepting changes",
+        RunVerb::Update | RunVerb::Accept | RunVerb::Keep => "Accepting changes",
         RunVerb::Removed => "Accepting removed files",
-        RunVerb::Init => "A new catalogue",
-        RunVerb::Protect => "Protecting",
+        RunVerb::Tag | RunVerb::Init | RunVerb::Protect => "Protecting",
     }
 }
 

@@ -10,18 +10,18 @@ use std::time::Duration;
 use axum::Router;
 use axum::extract::{self, State};
 use axum::response::{IntoResponse as _, Redirect, Response};
-use axum::routing::{get, post};
+use axum::routing::get;
 use maud::html;
 
 use self::form::{asked, wished};
 use self::view::CopyView;
+use super::task;
 use crate::app::App;
 use crate::copying::{CopyEnd, CopySnapshot, CopyTask, ServedCopy};
 use crate::dates;
 use crate::fields::NamedValues;
-use crate::icons::small_icon;
-use crate::layout::{Tab, framed, receipt};
-use crate::live::{Live, LiveParts, follow};
+use crate::layout::{FOLDERS, Tab, framed, receipt, trail};
+use crate::live::{Live, LiveParts};
 use crate::refusal::Refusal;
 use crate::visitor::{FormFields, QueryFields, Visitor};
 
@@ -43,9 +43,8 @@ pub(super) fn routes() -> Router<Arc<App>> {
         .route("/copy", get(ask_copy).post(begin_copy))
         .route("/safe", get(ask_safe).post(begin_safe))
         .route("/copy/{id}", get(show))
-        .route("/copy/{id}/events", get(events))
         .route("/copy/{id}/receipt", get(kept))
-        .route("/copy/{id}/stop", post(stop))
+        .merge(task::routes::<ServedCopy>())
 }
 
 /// One of the two tasks, with its words.
@@ -132,39 +131,17 @@ async fn begin(
     Ok(Redirect::to(&format!("/copy/{}", copy.id)).into_response())
 }
 
-/// Finds a copy by the number in an address.
-fn found(app: &App, id: &str) -> Result<Arc<ServedCopy>, Refusal> {
-    id.parse().ok().and_then(|id| app.copies.find(id)).ok_or(Refusal::NotFound)
-}
-
-async fn events(
-    State(app): State<Arc<App>>,
-    visitor: Visitor,
-    extract::Path(id): extract::Path<String>,
-) -> Result<Response, Refusal> {
-    let copy = found(&app, &id)?;
-    Ok(follow(&copy.control, visitor.session().cloned()))
-}
-
 /// The answer with what was proved where, as a text to keep.
 async fn kept(
     State(app): State<Arc<App>>,
     visitor: Visitor,
     extract::Path(id): extract::Path<String>,
 ) -> Result<Response, Refusal> {
-    let copy = found(&app, &id)?;
+    let copy: Arc<ServedCopy> = task::found(&app, &id)?;
     let end = copy.control.snapshot().end.clone();
     let Some(CopyEnd::Done(answer, found)) = end.as_deref() else { return Err(Refusal::NotFound) };
     let view = CopyView { app: &app, visitor: &visitor, copy: &copy };
     Ok(receipt(copy.id, copy.begun, &view.receipt(answer, found)))
-}
-
-async fn stop(
-    State(app): State<Arc<App>>,
-    extract::Path(id): extract::Path<String>,
-) -> Result<Redirect, Refusal> {
-    found(&app, &id)?.control.stop();
-    Ok(Redirect::to(&format!("/copy/{id}")))
 }
 
 async fn show(
@@ -173,25 +150,19 @@ async fn show(
     extract::Path(id): extract::Path<String>,
     QueryFields(query): QueryFields,
 ) -> Result<Response, Refusal> {
-    let copy = found(&app, &id)?;
+    let copy: Arc<ServedCopy> = task::found(&app, &id)?;
     let snapshot = copy.control.snapshot();
     let question = Question::of(copy.wish.task);
     let view = CopyView { app: &app, visitor: &visitor, copy: &copy };
     let (head, content) = match snapshot.end.as_deref() {
-        // Browsers without scripts reload the page.
-        None => (html! { noscript { meta http-equiv="refresh" content="5"; } }, view.going(&query)),
+        None => (task::reload(5), view.going(&query)),
         Some(CopyEnd::Failed(why, found)) => (html! {}, view.failed(why, found)),
         Some(CopyEnd::Planned(found)) => (html! {}, view.planned(found)),
         Some(CopyEnd::Done(answer, found)) => (html! {}, view.answered(answer, found)),
     };
+    let begun = dates::moment(copy.begun, app.now());
     let content = html! {
-        p .trail {
-            a href="/" { "Folders" }
-            (small_icon("chevron"))
-            a href=(question.path()) { (question.title()) }
-            (small_icon("chevron"))
-            span { (dates::moment(copy.begun, app.now())) }
-        }
+        (trail(&[FOLDERS, (question.path(), question.title())], &begun))
         (content)
     };
     Ok(framed(&visitor, Some(Tab::Home), question.title(), &head, &content))

@@ -17,7 +17,7 @@ use crate::app::App;
 use crate::dates;
 use crate::folders::name_of;
 use crate::icons::{disc, drawn, icon, small_icon};
-use crate::layout::{Tab, framed};
+use crate::layout::{Tab, folder_trail, framed};
 use crate::refusal::Refusal;
 use crate::roots::ServedPath;
 use crate::visitor::{QueryFields, Visitor};
@@ -109,15 +109,7 @@ fn compare(
 }
 
 fn trail(place: &ServedPath, name: &str) -> Markup {
-    html! {
-        p .trail {
-            a href="/" { "Folders" }
-            (small_icon("chevron"))
-            a href=(format!("/folders/{}", place.root)) { (name) }
-            (small_icon("chevron"))
-            span { "Compared" }
-        }
-    }
+    folder_trail(place.root, name, "Compared")
 }
 
 /// The choice of the other folder.

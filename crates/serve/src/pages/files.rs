@@ -22,7 +22,7 @@ use crate::fields::{NamedValues, encode};
 use crate::folders::name_of;
 use crate::icons::{icon, small_icon};
 use crate::kinds::StateKind;
-use crate::layout::{Tab, framed};
+use crate::layout::{Tab, folder_trail, framed};
 use crate::refusal::Refusal;
 use crate::roots::ServedPath;
 use crate::visitor::{QueryFields, Visitor};
@@ -114,11 +114,7 @@ async fn show(
     let name = name_of(&app.roots.path(&place));
     let title = format!("Files of {name}");
     let content = html! {
-        p .trail {
-            a href="/" { "Folders" }
-            (small_icon("chevron"))
-            a href=(format!("/folders/{root}")) { (name) }
-        }
+        (folder_trail(root, &name, "Files"))
         h1 { (title) }
         section .panel aria-label=(title) {
             div .cap { (search(root, &filter)) }

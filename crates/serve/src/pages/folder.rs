@@ -24,9 +24,9 @@ use super::repair_data::panel;
 use crate::app::App;
 use crate::fields::NamedValues;
 use crate::folders::{FolderCondition, ServedFolder};
-use crate::icons::{disc, icon, small_icon};
+use crate::icons::{disc, icon};
 use crate::kinds::StateKind;
-use crate::layout::{Tab, condition_word, framed};
+use crate::layout::{FOLDERS, Tab, condition_word, framed, trail};
 use crate::refusal::Refusal;
 use crate::repair_data::StoredRepairData;
 use crate::runs::FileFinding;
@@ -91,11 +91,7 @@ fn head(visitor: &Visitor, folder: &ServedFolder) -> Markup {
     let has_damage = matches!(condition, FolderCondition::Damaged(_));
     html! {
         div .stack.tight {
-            p .trail {
-                a href="/" { "Folders" }
-                (small_icon("chevron"))
-                span { (folder.name) }
-            }
+            (trail(&[FOLDERS], &folder.name))
             div .verdict {
                 (disc(badge.icon, &format!("{} big", badge.class)))
                 div {

@@ -16,9 +16,9 @@ use steadfast_report::{Units, escape, units};
 use crate::app::App;
 use crate::dates;
 use crate::folders::{FolderCondition, ServedFolder};
-use crate::icons::{disc, icon, small_icon};
+use crate::icons::{disc, icon};
 use crate::kinds::StateKind;
-use crate::layout::{Tab, framed};
+use crate::layout::{Tab, folder_trail, framed};
 use crate::refusal::Refusal;
 use crate::roots::ServedPath;
 use crate::runs::{MassChange, RunVerb};
@@ -138,13 +138,7 @@ pub(super) fn shown(visitor: &Visitor, name: &str, plan: &ManyPlan, now: Timesta
         _ => "changed at once",
     };
     html! {
-        p .trail {
-            a href="/" { "Folders" }
-            (small_icon("chevron"))
-            a href=(format!("/folders/{}", plan.place.root)) { (name) }
-            (small_icon("chevron"))
-            span { "Before accepting" }
-        }
+        (folder_trail(plan.place.root, name, "Before accepting"))
         div .verdict {
             (disc(if kind == StateKind::Missing { sign } else { "many" }, "bad big"))
             div {

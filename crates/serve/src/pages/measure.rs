@@ -8,19 +8,20 @@ use std::sync::Arc;
 use axum::Router;
 use axum::extract::{Path, State};
 use axum::response::{Redirect, Response};
-use axum::routing::{get, post};
+use axum::routing::get;
 use maud::{Markup, html};
 use steadfast_measure::record::{self, Record};
 use steadfast_report::document::Document;
 use steadfast_report::{Units, html as report};
 use strum::VariantArray as _;
 
+use super::task;
 use crate::app::App;
 use crate::dates;
 use crate::fields::NamedValues;
 use crate::icons::{icon, small_icon};
-use crate::layout::{HTML, Tab, attachment, documents, framed, page_with};
-use crate::live::{Live, LiveParts, follow, part, section};
+use crate::layout::{HTML, Tab, attachment, documents, framed, page_with, trail};
+use crate::live::{Live, LiveParts, part, section};
 use crate::measuring::{
     MeasureEnd, MeasureKind, MeasureProfile, MeasureRefused, MeasureRequest, MeasureSnapshot,
     Measurement, file_name, is_offered,
@@ -44,8 +45,7 @@ pub(super) fn routes() -> Router<Arc<App>> {
     Router::new()
         .route("/measure", get(form).post(begin))
         .route("/measure/{id}", get(show))
-        .route("/measure/{id}/events", get(events))
-        .route("/measure/{id}/stop", post(stop))
+        .merge(task::routes::<Measurement>())
         .route("/measure/{id}/report", get(save_report))
         .route("/measure/{id}/record", get(save_record))
 }
@@ -223,27 +223,19 @@ fn requested(app: &App, form: &NamedValues) -> Option<(MeasureRequest, Vec<Serve
     fits.then_some((request, places))
 }
 
-/// Finds a measurement by the number in an address.
-fn found(app: &App, id: &str) -> Result<Arc<Measurement>, Refusal> {
-    let id = id.parse().map_err(|_| Refusal::NotFound)?;
-    app.measurements.find(id).ok_or(Refusal::NotFound)
-}
-
 async fn show(
     State(app): State<Arc<App>>,
     visitor: Visitor,
     Path(id): Path<String>,
     QueryFields(query): QueryFields,
 ) -> Result<Response, Refusal> {
-    let one = found(&app, &id)?;
+    let one: Arc<Measurement> = task::found(&app, &id)?;
     let snapshot = one.control.snapshot();
     let title = words::measure_kind(one.request.kind);
     match &snapshot.end {
         None => {
-            // Browsers without scripts reload the page.
-            let head = html! { noscript { meta http-equiv="refresh" content="2"; } };
             let content = going(&visitor, &one, &query);
-            Ok(page_with(&visitor, Some(Tab::Measure), title, &head, &content))
+            Ok(page_with(&visitor, Some(Tab::Measure), title, &task::reload(2), &content))
         }
         Some(end) => {
             let content = over(&app, &one, end);
@@ -280,11 +272,7 @@ fn going(visitor: &Visitor, one: &Measurement, asked: &NamedValues) -> Markup {
 fn over(app: &App, one: &Measurement, end: &MeasureEnd) -> Markup {
     let panel = answer::panel(app, one);
     html! {
-        p .trail {
-            a href="/measure" { "Measure" }
-            (small_icon("chevron"))
-            span { (answer::folder(one)) }
-        }
+        (trail(&[("/measure", "Measure")], answer::folder(one)))
         h1 { (words::measure_kind(one.request.kind)) }
         @if end.stopped {
             p .warnings { "It ended early; what follows is made of the samples until then." }
@@ -317,21 +305,6 @@ fn over(app: &App, one: &Measurement, end: &MeasureEnd) -> Markup {
     }
 }
 
-async fn events(
-    State(app): State<Arc<App>>,
-    visitor: Visitor,
-    Path(id): Path<String>,
-) -> Result<Response, Refusal> {
-    let one = found(&app, &id)?;
-    Ok(follow(&one.control, visitor.session().cloned()))
-}
-
-async fn stop(State(app): State<Arc<App>>, Path(id): Path<String>) -> Result<Redirect, Refusal> {
-    let one = found(&app, &id)?;
-    one.control.stop();
-    Ok(Redirect::to(&format!("/measure/{}", one.id)))
-}
-
 /// The report as one file: the same as `measure report` makes of the record.
 async fn save_report(
     State(app): State<Arc<App>>,
@@ -356,7 +329,7 @@ fn saved(
     content_type: &str,
     write: impl FnOnce(&Record, &Document) -> Vec<u8>,
 ) -> Result<Response, Refusal> {
-    let one = found(app, id)?;
+    let one: Arc<Measurement> = task::found(app, id)?;
     let snapshot = one.control.snapshot();
     let (record, document) = snapshot.made().ok_or(Refusal::Conflict)?;
     let name = file_name(&one.request, one.begun).replace(".json", &format!(".{extension}"));

@@ -13,13 +13,14 @@ use maud::{Markup, html};
 use steadfast::repair::discard;
 use steadfast_report::{Units, escape, units};
 
+use super::task;
 use crate::app::App;
 use crate::fields::NamedValues;
 use crate::folders::name_of;
-use crate::icons::{bar, drawn, icon, small_icon};
+use crate::icons::{drawn, icon, small_icon};
 use crate::kinds::StateKind;
-use crate::layout::{Tab, framed, verdict};
-use crate::live::{Live, LiveParts, follow, part, stand};
+use crate::layout::{Tab, folder_trail, framed, verdict};
+use crate::live::{Live, LiveParts};
 use crate::refusal::Refusal;
 use crate::repairs::{
     MendedFile, MendedFolder, RepairEnd, RepairFiles, RepairSnapshot, RepairWish, ServedRepair,
@@ -27,7 +28,6 @@ use crate::repairs::{
 };
 use crate::roots::ServedPath;
 use crate::visitor::{FormFields, QueryFields, Visitor};
-use crate::words;
 
 /// How long the answer to a form waits for the end, so that a short repair shows no progress.
 const PATIENCE: Duration = Duration::from_secs(1);
@@ -48,8 +48,7 @@ pub(super) fn routes() -> Router<Arc<App>> {
         .route("/repair/discard", post(throw_away))
         .route("/copies", get(copies))
         .route("/repairs/{id}", get(show))
-        .route("/repairs/{id}/events", get(events))
-        .route("/repairs/{id}/stop", post(stop))
+        .merge(task::routes::<ServedRepair>())
 }
 
 /// Starts the plan of a repair, or the repair, and leads to its page.
@@ -161,27 +160,18 @@ async fn copies(
     Ok(framed(&visitor, Some(Tab::Home), "Another copy", &html! {}, &content))
 }
 
-/// Finds a repair by the number in an address.
-fn found(app: &App, id: &str) -> Result<Arc<ServedRepair>, Refusal> {
-    id.parse().ok().and_then(|id| app.repairs.find(id)).ok_or(Refusal::NotFound)
-}
-
 async fn show(
     State(app): State<Arc<App>>,
     visitor: Visitor,
     extract::Path(id): extract::Path<String>,
 ) -> Result<Response, Refusal> {
-    let repair = found(&app, &id)?;
+    let repair: Arc<ServedRepair> = task::found(&app, &id)?;
     let snapshot = repair.control.snapshot();
     let root = repair.place.root;
     app.blocking(move |app| app.folder(root).is_some()).await?;
     let visitor = visitor.with_side(app.side());
     let (head, content) = match snapshot.end.as_deref() {
-        // Browsers without scripts reload the page.
-        None => (
-            html! { noscript { meta http-equiv="refresh" content="2"; } },
-            going(&visitor, &repair, &snapshot),
-        ),
+        None => (task::reload(2), going(&visitor, &repair, &snapshot)),
         Some(end) => (html! {}, over(&app, &visitor, &repair, end)),
     };
     let last = if repair.wish.is_agreed { "Repair" } else { "Repair plan" };
@@ -190,53 +180,20 @@ async fn show(
 }
 
 fn trail(app: &App, place: &ServedPath, last: &str) -> Markup {
-    html! {
-        p .trail {
-            a href="/" { "Folders" }
-            (small_icon("chevron"))
-            a href=(format!("/folders/{}", place.root)) {
-                (name_of(&app.roots.path(&place.with(Path::new("")))))
-            }
-            (small_icon("chevron"))
-            span { (last) }
-        }
-    }
+    let name = name_of(&app.roots.path(&place.with(Path::new(""))));
+    folder_trail(place.root, &name, last)
 }
 
-/// The page while a repair is planned or carried out. Its parts are replaced as they change.
+/// The page while a repair is planned or carried out.
 fn going(visitor: &Visitor, repair: &ServedRepair, snapshot: &RepairSnapshot) -> Markup {
-    let parts = snapshot.parts();
-    html! {
-        div #live .stack data-events=(format!("/repairs/{}/events", repair.id)) {
-            div .head {
-                div {
-                    @if repair.wish.is_agreed {
-                        h1 { "Repairing" }
-                        p .soft { (KEPT) }
-                    } @else {
-                        h1 { "Finding out what can be repaired" }
-                        p .soft {
-                            "Files and what could replace them are read. Nothing is written."
-                        }
-                    }
-                }
-                div .orders {
-                    form method="post" action=(format!("/repairs/{}/stop", repair.id)) {
-                        (visitor.csrf())
-                        button type="submit" { (icon("stop")) "Stop" }
-                    }
-                }
-            }
-            section .panel aria-labelledby="progress" {
-                div .body.stack.tight {
-                    h2 #progress .told { "Progress" }
-                    (part(&parts, "bar"))
-                    (part(&parts, "stand"))
-                }
-            }
-            div .told role="status" aria-live="polite" data-live="say" {}
-        }
-    }
+    let says = match repair.wish.is_agreed {
+        true => ("Repairing", KEPT),
+        false => (
+            "Finding out what can be repaired",
+            "Files and what could replace them are read. Nothing is written.",
+        ),
+    };
+    task::going::<ServedRepair>(visitor, repair.id, says, &snapshot.parts())
 }
 
 const KEPT: &str = "A repaired file takes its place only when it is exactly as recorded. The file \
@@ -247,17 +204,7 @@ fn parts(state: &RepairSnapshot) -> Vec<(&'static str, Markup)> {
     let (done, verb) = if state.told == 0 { (state.seen, "read") } else { (state.told, "settled") };
     let files = units::counted(state.all, "file", "files");
     let say = format!("{} of {files} {verb}", units::count(done));
-    let all = state.all.max(1);
-    let shown = html! {
-        p .say { b { (say) } }
-        (bar(done as f64 / all as f64, "f-info", "tall", &say))
-    };
-    let tenths = (done * 10 / all) as f64 / 10.0;
-    vec![
-        ("stand", stand(state.status, words::run_status(state.status))),
-        ("bar", shown),
-        ("say", html! { (units::percent(tenths)) }),
-    ]
+    task::parts(state.status, Some(done as f64 / state.all.max(1) as f64), None, &say)
 }
 
 /// The page of a repair that has ended.
@@ -276,24 +223,6 @@ fn over(app: &App, visitor: &Visitor, repair: &ServedRepair, end: &RepairEnd) ->
         },
         RepairEnd::Done(mended) => shown(app, visitor, repair, mended),
     }
-}
-
-async fn events(
-    State(app): State<Arc<App>>,
-    visitor: Visitor,
-    extract::Path(id): extract::Path<String>,
-) -> Result<Response, Refusal> {
-    let repair = found(&app, &id)?;
-    Ok(follow(&repair.control, visitor.session().cloned()))
-}
-
-async fn stop(
-    State(app): State<Arc<App>>,
-    extract::Path(id): extract::Path<String>,
-) -> Result<Redirect, Refusal> {
-    let repair = found(&app, &id)?;
-    repair.control.stop();
-    Ok(Redirect::to(&format!("/repairs/{}", repair.id)))
 }
 
 /// Throws the files away that one repair kept.

@@ -10,15 +10,15 @@ use axum::routing::{get, post};
 use maud::{Markup, html};
 use steadfast_report::{Units, progress, units};
 
+use super::task;
 use crate::app::App;
 use crate::folders::{ServedFolder, name_of};
-use crate::icons::{bar, disc, icon, small_icon};
-use crate::layout::{Tab, framed};
-use crate::live::{Live, LiveParts, follow, part, stand};
+use crate::icons::{disc, icon};
+use crate::layout::{Tab, folder_trail, framed};
+use crate::live::{Live, LiveParts};
 use crate::refusal::Refusal;
 use crate::repair_data::{RepairDataEnd, RepairDataSnapshot, ServedRepairData, StoredRepairData};
 use crate::visitor::{FormFields, Visitor};
-use crate::words;
 
 /// How long the answer to the form waits for the end, so that short work shows no progress.
 const PATIENCE: Duration = Duration::from_secs(1);
@@ -40,8 +40,7 @@ pub(super) fn routes() -> Router<Arc<App>> {
     Router::new()
         .route("/repair-data", post(begin))
         .route("/repair-data/{id}", get(show))
-        .route("/repair-data/{id}/events", get(events))
-        .route("/repair-data/{id}/stop", post(stop))
+        .merge(task::routes::<ServedRepairData>())
 }
 
 /// The card on the page of a folder.
@@ -95,83 +94,37 @@ async fn begin(
     Ok(Redirect::to(&format!("/repair-data/{}", job.id)))
 }
 
-fn found(app: &App, id: &str) -> Result<Arc<ServedRepairData>, Refusal> {
-    id.parse().ok().and_then(|id| app.repair_data.find(id)).ok_or(Refusal::NotFound)
-}
-
 async fn show(
     State(app): State<Arc<App>>,
     visitor: Visitor,
     Path(id): Path<String>,
 ) -> Result<Response, Refusal> {
-    let job = found(&app, &id)?;
+    let job: Arc<ServedRepairData> = task::found(&app, &id)?;
     let snapshot = job.control.snapshot();
     let name = name_of(&app.roots.path(&job.place));
     let address = format!("/folders/{}", job.place.root);
     let (head, content) = match snapshot.end.as_deref() {
-        // Browsers without scripts reload the page.
-        None => (
-            html! { noscript { meta http-equiv="refresh" content="2"; } },
-            going(&visitor, &job, &snapshot, &name),
-        ),
+        None => {
+            let title = format!("Making repair data for {name}");
+            let says = "Each file is read once. You can close this page: it goes on.";
+            let says = (title.as_str(), says);
+            let parts = snapshot.parts();
+            (task::reload(2), task::going::<ServedRepairData>(&visitor, job.id, says, &parts))
+        }
         Some(end) => (html! {}, over(end, &snapshot.lacking)),
     };
     let content = html! {
-        p .trail {
-            a href="/" { "Folders" }
-            (small_icon("chevron"))
-            a href=(address) { (name) }
-            (small_icon("chevron"))
-            span { "Repair data" }
-        }
+        (folder_trail(job.place.root, &name, "Repair data"))
         (content)
         p { a .button href=(address) { "To the folder" } }
     };
     Ok(framed(&visitor, Some(Tab::Home), "Repair data", &head, &content))
 }
 
-fn going(
-    visitor: &Visitor,
-    job: &ServedRepairData,
-    snapshot: &RepairDataSnapshot,
-    name: &str,
-) -> Markup {
-    let parts = snapshot.parts();
-    html! {
-        div #live .stack data-events=(format!("/repair-data/{}/events", job.id)) {
-            div .head {
-                div {
-                    h1 { "Making repair data for " (name) }
-                    p .soft { "Each file is read once. You can close this page: it goes on." }
-                }
-                div .orders {
-                    form method="post" action=(format!("/repair-data/{}/stop", job.id)) {
-                        (visitor.csrf())
-                        button type="submit" { (icon("stop")) "Stop" }
-                    }
-                }
-            }
-            section .panel aria-labelledby="progress" {
-                div .body.stack.tight {
-                    h2 #progress .told { "Progress" }
-                    (part(&parts, "bar"))
-                    (part(&parts, "stand"))
-                }
-            }
-            div .told role="status" aria-live="polite" data-live="say" {}
-        }
-    }
-}
-
 fn parts(state: &RepairDataSnapshot) -> Vec<(&'static str, Markup)> {
-    let share = progress::share(&state.progress).unwrap_or(0.0);
-    let read = Units::Si.bytes(state.progress.bytes);
-    let say = format!("{} read", read);
-    vec![
-        ("stand", stand(state.status, words::run_status(state.status))),
-        ("bar", html! { p .say { b { (say) } } (bar(share, "f-info", "tall", &say)) }),
-        ("say", html! { (units::percent((share * 10.0).floor() / 10.0)) }),
-    ]
+    let share = progress::share(&state.progress);
+    let say = format!("{} read", Units::Si.bytes(state.progress.bytes));
+    task::parts(state.status, share, progress::remaining_ns(&state.progress), &say)
 }
 
 fn over(end: &RepairDataEnd, lacking: &[String]) -> Markup {
@@ -204,19 +157,4 @@ fn over(end: &RepairDataEnd, lacking: &[String]) -> Markup {
             }
         }
     }
-}
-
-async fn events(
-    State(app): State<Arc<App>>,
-    visitor: Visitor,
-    Path(id): Path<String>,
-) -> Result<Response, Refusal> {
-    let job = found(&app, &id)?;
-    Ok(follow(&job.control, visitor.session().cloned()))
-}
-
-async fn stop(State(app): State<Arc<App>>, Path(id): Path<String>) -> Result<Redirect, Refusal> {
-    let job = found(&app, &id)?;
-    job.control.stop();
-    Ok(Redirect::to(&format!("/repair-data/{}", job.id)))
 }

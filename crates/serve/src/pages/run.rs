@@ -24,14 +24,15 @@ use steadfast_report::view::{actions, verdicts};
 use steadfast_report::{Units, escape, html, units};
 
 use super::many::{self, ManyPlan};
+use super::task;
 use crate::app::App;
 use crate::dates;
 use crate::fields::NamedValues;
 use crate::folders::name_of;
 use crate::icons::{disc, icon, small_icon};
 use crate::kinds::StateKind;
-use crate::layout::{HTML, Tab, attachment, documents, framed};
-use crate::live::{Live, LiveParts, follow, part, section};
+use crate::layout::{HTML, Tab, attachment, documents, folder_trail, framed};
+use crate::live::{Live, LiveParts, part, section};
 use crate::refusal::Refusal;
 use crate::runs::{RunEnd, RunRefused, RunRequest, RunSnapshot, RunVerb, ServedRun};
 use crate::visitor::{FormFields, QueryFields, Visitor};
@@ -52,7 +53,7 @@ pub(super) fn routes() -> Router<Arc<App>> {
         .route("/run", get(form::form))
         .route("/runs", post(begin))
         .route("/runs/{id}", get(show))
-        .route("/runs/{id}/events", get(events))
+        .merge(task::routes::<ServedRun>())
         .route("/runs/{id}/report", get(report))
         .route("/runs/{id}/pace", post(set_pace))
         .route("/folders/{root}/runs/{id}", get(recorded::show))
@@ -150,19 +151,13 @@ fn pace_of(form: &NamedValues) -> Option<Pace> {
     Pace::ALL.get(usize::try_from(form.number("pace")?).ok()?).copied()
 }
 
-/// Finds a run by the number in an address.
-fn found(app: &App, id: &str) -> Result<Arc<ServedRun>, Refusal> {
-    let id = id.parse().map_err(|_| Refusal::NotFound)?;
-    app.runs.find(id).ok_or(Refusal::NotFound)
-}
-
 async fn show(
     State(app): State<Arc<App>>,
     visitor: Visitor,
     extract::Path(id): extract::Path<String>,
     QueryFields(query): QueryFields,
 ) -> Result<Response, Refusal> {
-    let run = found(&app, &id)?;
+    let run: Arc<ServedRun> = task::found(&app, &id)?;
     let mut visitor = visitor;
     if run.control.is_over() {
         // The side bar must not show what was known before the run.
@@ -172,50 +167,37 @@ async fn show(
     }
     let snapshot = run.control.snapshot();
     let name = name_of(&app.roots.path(&run.request.place));
+    let folder = run.request.place.with(Path::new(""));
+    let trail = {
+        let name = name_of(&app.roots.path(&folder));
+        folder_trail(folder.root, &name, words::run_title(run.request.verb))
+    };
     let title = match &snapshot.end {
         None => words::run_going(run.request.verb, &name),
         Some(_) => format!("{}: {name}", words::run_title(run.request.verb)),
     };
     let (head, content) = match snapshot.end.as_deref() {
-        // Browsers without scripts reload the page.
-        None => (
-            html! { noscript { meta http-equiv="refresh" content="5"; } },
-            going(&visitor, &run, &query, &title),
-        ),
+        None => (task::reload(5), html! { (trail) (going(&visitor, &run, &query, &title)) }),
         Some(RunEnd::TooMany(change)) => {
-            let (place, verb) = (run.request.place.clone(), run.request.verb);
-            let change = change.clone();
-            let plan =
-                app.blocking(move |app| ManyPlan::of(app, place.with(Path::new("")), verb, change));
+            let (verb, change) = (run.request.verb, change.clone());
+            let plan = app.blocking(move |app| ManyPlan::of(app, folder, verb, change));
             (html! {}, many::shown(&visitor, &name, &plan.await?, app.now()))
         }
-        Some(RunEnd::Failed(error)) => (html! {}, failed(&visitor, &run, error, &title)),
+        Some(RunEnd::Failed(error)) => {
+            (html! {}, html! { (trail) (failed(&visitor, &run, error, &title)) })
+        }
         Some(RunEnd::Done(done)) => {
             let view = verdict::RunView {
                 visitor: &visitor,
                 run: &run,
-                name: &name,
-                shown: &app.roots.shown(&run.request.place.with(Path::new(""))),
+                shown: &app.roots.shown(&folder),
                 now: app.now(),
                 offers_automation: app.config.automation.is_some(),
             };
-            (html! {}, over(&view, done, &query))
+            (html! {}, html! { (trail) (over(&view, done, &query)) })
         }
     };
     Ok(framed(&visitor, Some(Tab::Home), &title, &head, &content))
-}
-
-/// The way back to the folder of a run.
-fn trail(root: usize, name: &str, last: &str) -> Markup {
-    html! {
-        p .trail {
-            a href="/" { "Folders" }
-            (small_icon("chevron"))
-            a href=(format!("/folders/{root}")) { (name) }
-            (small_icon("chevron"))
-            span { (last) }
-        }
-    }
 }
 
 /// The page while the run goes on. Its parts are replaced as they change.
@@ -229,7 +211,6 @@ fn going(visitor: &Visitor, run: &ServedRun, asked: &NamedValues, title: &str) -
         }
     };
     let parts = run.control.snapshot().parts();
-    let root = run.request.place.root;
     html! {
         @if asked.text("overlaps").is_some() {
             p .note.warn role="status" {
@@ -240,7 +221,6 @@ fn going(visitor: &Visitor, run: &ServedRun, asked: &NamedValues, title: &str) -
         div #live .stack data-events=(format!("/runs/{}/events", run.id)) {
             div .head {
                 div {
-                    (trail(root, "The folder", words::run_title(run.request.verb)))
                     h1 { (title) }
                     p .soft { (words::run_does(run.request.verb)) }
                 }
@@ -315,7 +295,6 @@ fn again(visitor: &Visitor, run: &ServedRun, label: &str) -> Markup {
 
 fn failed(visitor: &Visitor, run: &ServedRun, error: &str, title: &str) -> Markup {
     html! {
-        (trail(run.request.place.root, "The folder", words::run_title(run.request.verb)))
         div .verdict {
             (disc("help", "bad big"))
             div {
@@ -335,7 +314,6 @@ fn failed(visitor: &Visitor, run: &ServedRun, error: &str, title: &str) -> Marku
 fn over(view: &verdict::RunView<'_>, done: &(Summary, Document), asked: &NamedValues) -> Markup {
     let run = view.run;
     html! {
-        (trail(run.request.place.root, view.name, words::run_title(run.request.verb)))
         (verdict::shown(view, &done.0))
         div .cols {
             div .stack { (results::groups(view, asked)) }
@@ -407,24 +385,14 @@ fn pace(pace: Pace) -> String {
     format!("Speed: {} ({})", words::pace(pace), pace.level())
 }
 
-async fn events(
-    State(app): State<Arc<App>>,
-    visitor: Visitor,
-    extract::Path(id): extract::Path<String>,
-) -> Result<Response, Refusal> {
-    let run = found(&app, &id)?;
-    Ok(follow(&run.control, visitor.session().cloned()))
-}
-
 async fn order(
     State(app): State<Arc<App>>,
     extract::Path((id, order)): extract::Path<(String, String)>,
 ) -> Result<Redirect, Refusal> {
-    let run = found(&app, &id)?;
+    let run: Arc<ServedRun> = task::found(&app, &id)?;
     match order.as_str() {
         "pause" => run.control.hold(true),
         "resume" => run.control.hold(false),
-        "stop" => run.control.stop(),
         _ => return Err(Refusal::NotFound),
     }
     Ok(Redirect::to(&format!("/runs/{}", run.id)))
@@ -436,7 +404,7 @@ async fn set_pace(
     extract::Path(id): extract::Path<String>,
     FormFields(form): FormFields,
 ) -> Result<Redirect, Refusal> {
-    let run = found(&app, &id)?;
+    let run: Arc<ServedRun> = task::found(&app, &id)?;
     run.set_pace(pace_of(&form).ok_or(Refusal::Malformed)?);
     Ok(Redirect::to(&format!("/runs/{}", run.id)))
 }
@@ -446,7 +414,7 @@ async fn report(
     State(app): State<Arc<App>>,
     extract::Path(id): extract::Path<String>,
 ) -> Result<Response, Refusal> {
-    let run = found(&app, &id)?;
+    let run: Arc<ServedRun> = task::found(&app, &id)?;
     let snapshot = run.control.snapshot();
     let Some(RunEnd::Done(done)) = snapshot.end.as_deref() else { return Err(Refusal::Conflict) };
     let name = format!("steadfast-{}-{}.html", run.request.verb.name(), run.id);

@@ -14,7 +14,7 @@ use crate::dates;
 use crate::fields::NamedValues;
 use crate::folders::name_of;
 use crate::icons::{icon, small_icon};
-use crate::layout::{Tab, framed};
+use crate::layout::{FOLDERS, Tab, framed, trail};
 use crate::visitor::Visitor;
 
 /// Sources or places of one copy.
@@ -48,7 +48,7 @@ pub(super) fn asked(
     let rule = rule_of(chosen);
     let earlier: Vec<Arc<ServedCopy>> = app.copies.all();
     let content = html! {
-        p .trail { a href="/" { "Folders" } (small_icon("chevron")) span { (question.title()) } }
+        (trail(&[FOLDERS], question.title()))
         h1 { (question.title()) }
         p .soft { (intro) }
         @if let Some(wrong) = wrong { p .note.bad role="alert" { (wrong) } }

@@ -10,28 +10,20 @@ use crate::copying::{
     CopyFindings, CopySnapshot, CopyTask, LISTED_MAX, LackingFile, PlaceProofs, ServedCopy,
 };
 use crate::fields::{NamedValues, encode};
-use crate::icons::{bar, disc, drawn, icon, small_icon};
+use crate::icons::{disc, drawn, icon, small_icon};
 use crate::layout::verdict;
-use crate::live::{Live as _, part, stand};
+use crate::live::Live as _;
+use crate::pages::task;
 use crate::roots::ServedPath;
 use crate::visitor::Visitor;
-use crate::words;
 
 /// How far it is.
 pub(super) fn parts(state: &CopySnapshot) -> Vec<(&'static str, Markup)> {
     let now = &state.progress;
-    let share = progress::share(now).unwrap_or(0.0);
+    let share = progress::share(now);
     let of_all = now.total.map(|(files, _)| format!(" of {}", units::count(files)));
-    let left = progress::remaining_ns(now).map(units::rough_duration);
-    let left = left.map(|left| format!(", about {left} left")).unwrap_or_default();
-    let files = units::count(now.files);
-    let say = format!("{files}{} files{left}", of_all.unwrap_or_default());
-    let tenth = (share * 10.0).floor() / 10.0;
-    vec![
-        ("stand", stand(state.status, words::run_status(state.status))),
-        ("bar", html! { p .say { b { (say) } } (bar(share, "f-info", "tall", &say)) }),
-        ("say", html! { (units::percent(tenth)) }),
-    ]
+    let say = format!("{}{} files", units::count(now.files), of_all.unwrap_or_default());
+    task::parts(state.status, share, progress::remaining_ns(now), &say)
 }
 
 /// A copy as a visitor sees it.
@@ -42,11 +34,10 @@ pub(super) struct CopyView<'a> {
 }
 
 impl CopyView<'_> {
-    /// The page while it goes on. Its parts are replaced as they change.
+    /// The page while it goes on.
     pub(super) fn going(&self, query: &NamedValues) -> Markup {
         let copy = self.copy;
-        let parts = copy.control.snapshot().parts();
-        let (title, says) = match copy.wish.task {
+        let says = match copy.wish.task {
             CopyTask::Plan => ("Finding out what it comes to", "Nothing is copied yet."),
             CopyTask::Copy => (
                 "Copying",
@@ -55,29 +46,12 @@ impl CopyView<'_> {
             ),
             CopyTask::Judge => ("Reading the copies", "Nothing is written."),
         };
+        let parts = copy.control.snapshot().parts();
         html! {
             @if query.text("busy").is_some() {
                 p .note.warn role="status" { "This one goes on. Begin yours when it has ended." }
             }
-            div #live .stack data-events=(format!("/copy/{}/events", copy.id)) {
-                div .head {
-                    div { h1 { (title) } p .soft { (says) } }
-                    div .orders {
-                        form method="post" action=(format!("/copy/{}/stop", copy.id)) {
-                            (self.visitor.csrf())
-                            button type="submit" { (icon("stop")) "Stop" }
-                        }
-                    }
-                }
-                section .panel aria-labelledby="progress" {
-                    div .body.stack.tight {
-                        h2 #progress .told { "Progress" }
-                        (part(&parts, "bar"))
-                        (part(&parts, "stand"))
-                    }
-                }
-                div .told role="status" aria-live="polite" data-live="say" {}
-            }
+            (task::going::<ServedCopy>(self.visitor, copy.id, says, &parts))
         }
     }
 

@@ -10,10 +10,10 @@ use steadfast_report::units::MomentWords;
 use steadfast_report::view::known_of;
 use steadfast_report::{Units, escape, progress, units};
 
-use crate::icons;
 use crate::kinds::StateKind;
 use crate::live::{LiveStatus, stand};
 use crate::pages::findings::{FindingPage, card};
+use crate::pages::task;
 use crate::runs::{CoreHistory, RunSnapshot};
 use crate::words;
 
@@ -43,24 +43,15 @@ pub(crate) fn parts(state: &RunSnapshot) -> Vec<(&'static str, Markup)> {
 /// How far it is: a figure, the time left, and a bar.
 fn bar(state: &RunSnapshot) -> Markup {
     let share = progress::share(&state.progress);
-    let left = progress::remaining_ns(&state.progress).map(units::rough_duration);
-    let percent = share.map(units::percent);
-    html! {
-        div .hero {
-            @if let Some(percent) = &percent { p .pct data-percent=(percent) { (percent) } }
-            p .say {
-                @match (&left, share) {
-                    (Some(left), _) => b { "About " (left) " left" },
-                    (None, Some(_)) => span .soft { "The time left is not known yet" },
-                    (None, None) => span .soft { "Counting files" },
-                }
-            }
-        }
-        @if let Some(share) = share {
-            (icons::bar(share, "f-info", "tall", &units::percent(share)))
-        } @else {
-            progress aria-labelledby="progress" {}
-        }
+    let elapsed_ns = state.progress.elapsed_ns;
+    let begun = match elapsed_ns / 1_000_000_000 {
+        0 => String::new(),
+        _ => format!("Begun {} ago", units::rough_duration(elapsed_ns)),
+    };
+    match (progress::remaining_ns(&state.progress), share) {
+        (Some(left_ns), _) => task::hero(share, &task::left(left_ns), &begun),
+        (None, Some(_)) => task::hero(share, "The time left is not known yet", &begun),
+        (None, None) => task::hero(None, "Counting files", &begun),
     }
 }
 

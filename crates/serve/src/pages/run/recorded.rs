@@ -11,14 +11,13 @@ use steadfast::Timestamp;
 use steadfast::catalogue::{Catalogue, FailedCheck, RunRecord, RunState};
 use steadfast_report::{Units, units};
 
-use super::trail;
 use super::verdict::{ResultCounts, sentence, tiles};
 use crate::app::App;
 use crate::dates;
 use crate::folders::ServedFolder;
 use crate::icons::{disc, small_icon};
 use crate::kinds::StateKind;
-use crate::layout::{Tab, framed};
+use crate::layout::{Tab, folder_trail, framed};
 use crate::pages::findings::{FindingPage, findings_of, group};
 use crate::refusal::Refusal;
 use crate::runs::FileFinding;
@@ -113,7 +112,7 @@ fn shown(visitor: &Visitor, result: &RecordedResult, now: Timestamp) -> Markup {
         now,
     };
     html! {
-        (trail(folder.place.root, &folder.name, title_of(run)))
+        (folder_trail(folder.place.root, &folder.name, title_of(run)))
         div .verdict {
             (disc(said.icon, &format!("{} big", said.class)))
             div {

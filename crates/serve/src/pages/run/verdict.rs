@@ -18,8 +18,7 @@ use crate::visitor::Visitor;
 pub(super) struct RunView<'a> {
     pub(super) visitor: &'a Visitor,
     pub(super) run: &'a ServedRun,
-    /// The name of what it ran over, and the path of its root.
-    pub(super) name: &'a str,
+    /// The path of its root.
     pub(super) shown: &'a str,
     pub(super) now: Timestamp,
     pub(super) offers_automation: bool,
