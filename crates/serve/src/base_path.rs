@@ -19,10 +19,11 @@ use crate::error::Error;
 
 /// The attributes of pages that begin with an address, and how these begin. No text can contain
 /// them, since quotation marks are escaped.
-const ADDRESSES: [&str; 8] = [
+const ADDRESSES: [&str; 9] = [
     " href=\"/",
     " src=\"/",
     " action=\"/",
+    " formaction=\"/",
     " data-events=\"/",
     " data-more=\"/",
     " data-part=\"/",

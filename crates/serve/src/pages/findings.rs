@@ -93,7 +93,7 @@ pub(super) fn card(page: &FindingPage<'_>, file: &FileFinding) -> Markup {
             p .at { @if let Some(length) = file.length { (Units::Si.bytes(length)) } }
             @if let Some((visitor, root)) = page.actor {
                 @let place = root.with(&file.below);
-                div .row { (acts(visitor, file.kind, &place, &escape::path(last))) }
+                (acts(visitor, file.kind, &place, &escape::path(last)))
             }
             (technical(page, file))
         }
@@ -142,24 +142,47 @@ fn technical(page: &FindingPage<'_>, file: &FileFinding) -> Markup {
     }
 }
 
-/// A button that posts a form. `of` names the file for those who only hear it.
-struct ActionButton<'a> {
-    class: &'a str,
-    icon: &'a str,
-    label: &'a str,
+/// What can be done with one file, or with all of a group, in one form.
+struct FindingActs<'a> {
+    kind: StateKind,
+    /// Names the file for those who only hear the buttons; empty for a group.
     of: &'a str,
 }
 
-impl ActionButton<'_> {
-    fn form(&self, visitor: &Visitor, action: &str, fields: &[(&str, &str)]) -> Markup {
+impl FindingActs<'_> {
+    /// A button that begins a run.
+    fn run(&self, verb: RunVerb, class: &str, sign: &str, label: &str) -> Markup {
         html! {
-            form method="post" action=(action) {
+            button .(class) type="submit" name="verb" value=(verb.name()) {
+                (self.inside(sign, label))
+            }
+        }
+    }
+
+    /// A button that leads to the plan of a repair.
+    fn repair(&self, class: &str, sign: &str, label: &str) -> Markup {
+        html! {
+            button .(class) type="submit" formaction="/repair" { (self.inside(sign, label)) }
+        }
+    }
+
+    fn inside(&self, sign: &str, label: &str) -> Markup {
+        html! { (icon(sign)) (label) @if !self.of.is_empty() { span .told { " " (self.of) } } }
+    }
+
+    /// The form around the buttons.
+    fn form(
+        &self,
+        class: &str,
+        (visitor, place): (&Visitor, &ServedPath),
+        inside: &Markup,
+    ) -> Markup {
+        html! {
+            form .(class) method="post" action="/runs" {
                 (visitor.csrf())
-                @for (name, value) in fields { input type="hidden" name=(name) value=(value); }
-                button .(self.class) type="submit" {
-                    (icon(self.icon)) (self.label)
-                    @if !self.of.is_empty() { span .told { " " (self.of) } }
-                }
+                input type="hidden" name="place" value=(place.token());
+                input type="hidden" name="kind" value=(self.kind.name());
+                (inside)
             }
         }
     }
@@ -167,59 +190,40 @@ impl ActionButton<'_> {
 
 /// What can be done with one file.
 fn acts(visitor: &Visitor, kind: StateKind, place: &ServedPath, of: &str) -> Markup {
-    let token = place.token();
-    let run = |verb: RunVerb, class, icon, label| {
-        let fields = [("place", token.as_str()), ("verb", verb.name())];
-        ActionButton { class, icon, label, of }.form(visitor, "/runs", &fields)
-    };
-    let repair = |class, icon, label| {
-        let fields = [("place", token.as_str()), ("kind", kind.name())];
-        ActionButton { class, icon, label, of }.form(visitor, "/repair", &fields)
-    };
-    html! {
+    let acts = FindingActs { kind, of };
+    let inside = html! {
         @match kind {
-            StateKind::Damaged => { (repair("", "repair", "Repair…")) }
+            StateKind::Damaged | StateKind::Unreadable | StateKind::Record => {
+                (acts.repair("", "repair", "Repair…"))
+                (acts.run(RunVerb::Check, "quiet", "checking", "Check again"))
+            }
             StateKind::Suspect => {
-                (run(RunVerb::Keep, "", "check", "It was me, keep it"))
-                (repair("quiet", "restore", "Restore…"))
+                (acts.run(RunVerb::Keep, "", "check", "It was me, keep it"))
+                (acts.repair("quiet", "restore", "Restore…"))
             }
             StateKind::Missing => {
-                (run(RunVerb::Removed, "", "check", "I removed it"))
-                (repair("quiet", "restore", "Restore…"))
+                (acts.run(RunVerb::Removed, "", "check", "I removed it"))
+                (acts.repair("quiet", "restore", "Restore…"))
             }
             StateKind::Changed => {
-                (run(RunVerb::Accept, "", "check", "It was me, accept it"))
-                (repair("quiet", "restore", "Restore…"))
+                (acts.run(RunVerb::Accept, "", "check", "It was me, accept it"))
+                (acts.repair("quiet", "restore", "Restore…"))
             }
-            StateKind::New => { (run(RunVerb::Tag, "", "intact", "Protect it")) }
-            StateKind::Unreadable | StateKind::Record => {
-                (repair("", "repair", "Repair…"))
-                (run(RunVerb::Check, "quiet", "checking", "Check again"))
-            }
+            StateKind::New => { (acts.run(RunVerb::Tag, "", "intact", "Protect it")) }
             StateKind::Unlike | StateKind::Accepted | StateKind::Date | StateKind::Moved => {}
-        }
-        @if kind == StateKind::Damaged {
-            (run(RunVerb::Check, "quiet", "checking", "Check again"))
         }
         @if kind != StateKind::New {
             a .button.quiet href=(format!("/history?place={}", place.query())) {
-                (icon("clock")) "History" span .told { " " (of) }
+                (acts.inside("clock", "History"))
             }
         }
-    }
+    };
+    acts.form("row", (visitor, place), &inside)
 }
 
 /// What can be done with all files of a group.
 fn answers((visitor, root): (&Visitor, &ServedPath), kind: StateKind, files: u64) -> Markup {
-    let token = root.token();
-    let run = |verb: RunVerb, icon, label: &str| {
-        let fields = [("place", token.as_str()), ("verb", verb.name())];
-        ActionButton { class: "", icon, label, of: "" }.form(visitor, "/runs", &fields)
-    };
-    let repair = |icon, label: &str| {
-        let fields = [("place", token.as_str()), ("kind", kind.name())];
-        ActionButton { class: "", icon, label, of: "" }.form(visitor, "/repair", &fields)
-    };
+    let acts = FindingActs { kind, of: "" };
     let all = |label: &str| match files {
         1 => label.to_owned(),
         files => format!("{label} all {}", units::count(files)),
@@ -228,22 +232,24 @@ fn answers((visitor, root): (&Visitor, &ServedPath), kind: StateKind, files: u64
     let given = html! {
         @match kind {
             StateKind::Damaged | StateKind::Unreadable => {
-                (repair("repair", &format!("{}…", all("Repair"))))
+                (acts.repair("", "repair", &format!("{}…", all("Repair"))))
                 @let copies = format!("/copies?place={}&kind={}", root.query(), kind.name());
                 a .button.quiet href=(copies) {
                     (icon("folder")) "Repair from another copy…"
                 }
             }
-            StateKind::Suspect => (run(RunVerb::Keep, "check", &all("It was me: keep"))),
-            StateKind::Missing => (run(RunVerb::Removed, "check", "I removed them")),
-            StateKind::Changed => (run(RunVerb::Accept, "check", &all("It was me: accept"))),
-            StateKind::New => (run(RunVerb::Protect, "intact", &all("Protect"))),
+            StateKind::Suspect => (acts.run(RunVerb::Keep, "", "check", &all("It was me: keep"))),
+            StateKind::Missing => (acts.run(RunVerb::Removed, "", "check", "I removed them")),
+            StateKind::Changed => {
+                (acts.run(RunVerb::Accept, "", "check", &all("It was me: accept")))
+            }
+            StateKind::New => (acts.run(RunVerb::Protect, "", "intact", &all("Protect"))),
             _ => {}
         }
         @if asks {
-            (repair("restore", &format!("{}…", all("Restore"))))
+            (acts.repair("", "restore", &format!("{}…", all("Restore"))))
             span .soft { "Nothing happens until you answer." }
         }
     };
-    html! { @if !given.0.is_empty() { div .acts { (given) } } }
+    html! { @if !given.0.is_empty() { (acts.form("acts", (visitor, root), &given)) } }
 }
