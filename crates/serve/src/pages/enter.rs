@@ -12,7 +12,7 @@ use maud::{Markup, html};
 
 use crate::app::App;
 use crate::fields::NamedValues;
-use crate::layout::{notice, page, page_with};
+use crate::layout::{framed, notice, page_with};
 use crate::refusal::Refusal;
 use crate::session::{WHOLE_LIFE, is_password};
 use crate::visitor::{ClientAddress, FormFields, QueryFields, Visitor};
@@ -46,7 +46,7 @@ async fn ask(
         return welcome(&app, &visitor, onward(&query));
     }
     match app.config.password_hash.is_some() {
-        true => Ok(form(&visitor, &onward(&query), None)),
+        true => Ok(form(&visitor, SIGN_IN, &onward(&query), None)),
         false => Err(Refusal::NoSession),
     }
 }
@@ -74,7 +74,7 @@ async fn try_password(
         return welcome(&app, &visitor, onward(&posted));
     }
     tokio::time::sleep(WRONG_PASSWORD_DELAY).await;
-    Ok(form(&visitor, &onward(&posted), Some("The password is wrong.")))
+    Ok(form(&visitor, SIGN_IN, &onward(&posted), Some("The password is wrong.")))
 }
 
 /// Returns the page of this server to show after signing in.
@@ -110,14 +110,16 @@ async fn leave(State(app): State<Arc<App>>, visitor: Visitor) -> Response {
         app.access.sessions.end(session);
     }
     let outside = Visitor::outside(visitor.looks);
-    let text = match app.config.password_hash.is_some() {
-        true => "Checks that go on do so without you. To come in again, enter the password.",
+    let title = "You are signed out";
+    let mut response = match app.config.password_hash.is_some() {
+        true => form(&outside, (title, "Checks go on without you; nothing is lost."), "/", None),
         false => {
-            "Checks that go on do so without you. To come in again, run `steadfast serve --open` \
-             on this computer: it opens a new door."
+            let text = "Checks go on without you; nothing is lost. To come in again, run \
+                        `steadfast serve --open` on the computer of the server: it opens this \
+                        page anew.";
+            notice(&outside, StatusCode::OK, title, text)
         }
     };
-    let mut response = notice(&outside, StatusCode::OK, "You are signed out", text);
     set_cookie(&app, &mut response, "", "; Max-Age=0");
     response
 }
@@ -130,9 +132,18 @@ fn set_cookie(app: &App, response: &mut Response, key: &str, end: &str) {
     response.headers_mut().insert(header::SET_COOKIE, line);
 }
 
-fn form(visitor: &Visitor, onward: &str, wrong: Option<&str>) -> Response {
+/// The title of the password page, and the sentence beneath it.
+const SIGN_IN: (&str, &str) = ("Sign in", "Enter the password of this server.");
+
+fn form(
+    visitor: &Visitor,
+    (title, says): (&str, &str),
+    onward: &str,
+    wrong: Option<&str>,
+) -> Response {
     let content: Markup = html! {
-        p .soft { "Enter the password of this server." }
+        h1 { (title) }
+        p .soft { (says) }
         form method="post" action="/enter" {
             @if let Some(wrong) = wrong { p .note.bad role="alert" { (wrong) } }
             input type="hidden" name="to" value=(onward);
@@ -143,8 +154,12 @@ fn form(visitor: &Visitor, onward: &str, wrong: Option<&str>) -> Response {
             }
             button .button.main type="submit" { "Sign in" }
         }
+        p .small.soft {
+            "Forgotten? On the computer of the server, `steadfast serve --hash-password` makes \
+             another one."
+        }
     };
-    let mut response = page(visitor, None, "Sign in", &content);
+    let mut response = framed(visitor, None, title, &html! {}, &content);
     if wrong.is_some() {
         *response.status_mut() = StatusCode::FORBIDDEN;
     }
