@@ -189,6 +189,7 @@ mod tests {
             standing,
             now,
             settled,
+            length: None,
             repaired_run: None,
         }
     }

@@ -291,6 +291,7 @@ mod tests {
             at: Timestamp { seconds: 0, nanoseconds: 0 },
             standing,
             now: Some(standing),
+            length: None,
             settled: false,
             repaired_run: None,
         };

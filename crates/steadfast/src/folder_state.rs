@@ -62,6 +62,8 @@ pub struct FolderFacts {
     pub open: BTreeMap<FileState, u64>,
     /// These files with their latest failure, in walk order, up to a limit.
     pub failures: Vec<FailedCheck>,
+    /// What became of the failures that each run found, by its number.
+    pub found: BTreeMap<i64, FoundByRun>,
     /// Repairs that were cut off, parts that are not mounted, and what cannot be told of either.
     pub unfinished: Vec<Notice>,
     /// Folders that a run could not list, and that still cannot be, from the root.
@@ -69,6 +71,15 @@ pub struct FolderFacts {
     /// Files that were accepted with other contents, or as gone, within [`ACCEPTED_DAYS`]. A little
     /// each night raises no alarm.
     pub accepted: u64,
+}
+
+/// What became of the failures that one run found.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct FoundByRun {
+    /// Files that are open still, by the state in which it found them.
+    pub open: BTreeMap<FileState, u64>,
+    /// Files that were found intact, repaired or accepted since.
+    pub settled: u64,
 }
 
 /// The state of a folder in a word. The worst that applies.
@@ -199,6 +210,7 @@ impl FolderFacts {
             begun_s: 0,
             open: BTreeMap::new(),
             failures: Vec::new(),
+            found: BTreeMap::new(),
             unfinished: Vec::new(),
             unlisted: Vec::new(),
             accepted: 0,
@@ -232,9 +244,12 @@ impl FolderFacts {
     /// Adds a failure if it is open. Of several of one file, which follow each other, only the
     /// last counts.
     fn add(&mut self, failure: FailedCheck, last: &mut Option<(PathBuf, FileState)>) {
+        let found = self.found.entry(failure.run).or_default();
         if failure.settled {
+            found.settled += 1;
             return;
         }
+        *found.open.entry(failure.standing).or_default() += 1;
         if let Some((path, before)) = last.take()
             && path == failure.path
         {

@@ -125,7 +125,9 @@ pub use crate::event::{
 pub use crate::exit_status::ExitStatus;
 pub use crate::file_state::FileState;
 pub use crate::finding::{FactChange, Finding};
-pub use crate::folder_state::{ACCEPTED_DAYS, COVER_DAYS, FolderFacts, FolderState, FolderWord};
+pub use crate::folder_state::{
+    ACCEPTED_DAYS, COVER_DAYS, FolderFacts, FolderState, FolderWord, FoundByRun,
+};
 pub use crate::monitor::{
     Event, EventCounts, FindingEvent, HashingMeans, Monitor, Progress, Summary,
 };

@@ -140,6 +140,7 @@ pub(crate) fn failures() -> Vec<FailedCheck> {
         standing,
         now,
         settled: now.is_none_or(|now| now.proves() && now != standing),
+        length: None,
         repaired_run: None,
     };
     use FileState::{Corrupt, Fine, Missing, Modified, TagLost};

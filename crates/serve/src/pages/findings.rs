@@ -5,7 +5,7 @@ use std::path::Path;
 
 use maud::{Markup, html};
 use steadfast::Timestamp;
-use steadfast::catalogue::{Catalogue, FailedCheck};
+use steadfast::catalogue::FailedCheck;
 use steadfast_report::{Units, escape, units};
 
 use crate::dates;
@@ -24,18 +24,14 @@ pub(super) struct FindingPage<'a> {
     pub(super) now: Timestamp,
 }
 
-/// Returns the findings of failures that a catalogue has, with the lengths that it recorded.
-pub(super) fn findings_of<'a>(
-    catalogue: Option<&Catalogue>,
-    failures: impl Iterator<Item = &'a FailedCheck>,
-) -> Vec<FileFinding> {
-    let length = |path: &Path| Some(catalogue?.tag(path).ok()??.length);
+/// Returns the findings of failures that a catalogue has.
+pub(super) fn findings_of<'a>(failures: impl Iterator<Item = &'a FailedCheck>) -> Vec<FileFinding> {
     let of = |failure: &FailedCheck| {
         Some(FileFinding {
             kind: StateKind::of_state(failure.standing)?,
             name: failure.standing.name(),
             below: failure.path.clone(),
-            length: length(&failure.path),
+            length: failure.length,
             was: None,
             written: None,
             at: Some(failure.at),

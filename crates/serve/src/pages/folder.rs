@@ -11,7 +11,7 @@ use axum::extract::{Path, State};
 use axum::response::Response;
 use axum::routing::get;
 use maud::{Markup, html};
-use steadfast::catalogue::{Catalogue, FailedCheck};
+use steadfast::catalogue::FailedCheck;
 use steadfast::{FolderFacts, Timestamp};
 use steadfast_report::units;
 
@@ -53,7 +53,7 @@ async fn show(
     let asked = query.clone();
     let look = move |app: &Arc<App>| {
         let folder = app.folder(root)?;
-        let groups = folder.facts().map(|facts| open_groups(app, &folder, facts, &asked));
+        let groups = folder.facts().map(|facts| open_groups(facts, &asked));
         let kept = kept::of(app, &folder.place);
         let stored = StoredRepairData::of(&folder.place, &app.roots);
         Some((groups.unwrap_or_default(), (kept, stored), folder))
@@ -141,17 +141,10 @@ fn repair_all(visitor: &Visitor, folder: &ServedFolder, files: u64) -> Markup {
 type OpenGroup = (StateKind, u64, Vec<FileFinding>);
 
 /// Returns what is open, the most severe first: some of each kind, or more of the one that is
-/// asked for. Waits for the disk.
-fn open_groups(
-    app: &App,
-    folder: &ServedFolder,
-    facts: &FolderFacts,
-    asked: &NamedValues,
-) -> Vec<OpenGroup> {
+/// asked for.
+fn open_groups(facts: &FolderFacts, asked: &NamedValues) -> Vec<OpenGroup> {
     let wanted = asked.text("show").and_then(|kind| kind.parse::<StateKind>().ok());
     let skip = usize::try_from(asked.number("skip").unwrap_or(0)).unwrap_or(0);
-    let root = app.roots.root(&folder.place).ok();
-    let catalogue = root.and_then(|root| Catalogue::open_reader(&Catalogue::find(&root)?).ok());
     let is_of = |failure: &&FailedCheck, kind| StateKind::of_state(failure.standing) == Some(kind);
     let counted = counts(facts).into_iter();
     let wanted = counted.filter(|(kind, _)| wanted.is_none_or(|wanted| wanted == *kind));
@@ -160,7 +153,7 @@ fn open_groups(
         .map(|(kind, files)| {
             let all = facts.failures.iter().filter(|failure| is_of(failure, kind));
             let (skip, most) = if is_alone { (skip, SHOWN_MAX) } else { (0, GROUP_MAX) };
-            let shown = findings_of(catalogue.as_ref(), all.skip(skip).take(most));
+            let shown = findings_of(all.skip(skip).take(most));
             (kind, files, shown)
         })
         .collect()

@@ -116,6 +116,8 @@ pub struct FailedCheck {
     pub standing: FileState,
     /// The present state of the file, even if it has moved; `None` if it is no longer known.
     pub now: Option<FileState>,
+    /// The length that is recorded of the file now.
+    pub length: Option<u64>,
     /// Whether it is settled: a later run read the file and found it intact, or met a missing file
     /// under another name, or its loss was accepted. A failure stays open until the file is read
     /// again.
@@ -169,7 +171,20 @@ impl Catalogue {
         &self,
         visit: &mut dyn FnMut(FailedCheck) -> ControlFlow<()>,
     ) -> Result<(), CatalogueError> {
-        reading(&self.db, || failures(&self.db, visit)).map_err(|fault| self.wrong(fault))
+        reading(&self.db, || failures(&self.db, None, visit)).map_err(|fault| self.wrong(fault))
+    }
+
+    /// Visits the failures that one run found, by directory and name.
+    ///
+    /// # Errors
+    ///
+    /// If the catalogue cannot be read.
+    pub fn failures_of(
+        &self,
+        run: i64,
+        visit: &mut dyn FnMut(FailedCheck) -> ControlFlow<()>,
+    ) -> Result<(), CatalogueError> {
+        reading(&self.db, || failures(&self.db, Some(run), visit)).map_err(|it| self.wrong(it))
     }
 
     /// Visits every repair, by directory, name and run.
@@ -336,12 +351,15 @@ fn overdue(
 
 fn failures(
     db: &Connection,
+    of: Option<i64>,
     visit: &mut dyn FnMut(FailedCheck) -> ControlFlow<()>,
 ) -> Result<(), DbError> {
     let mut paths = Paths::default();
     let mut cache = SliceCache::default();
     runs::ensure_past(db)?;
-    let mut statement = db.prepare(&select_events("standing > 1 AND what <> 'dropped'"))?;
+    let of_run = of.map(|run| format!(" AND run = {run}")).unwrap_or_default();
+    let failed = format!("standing > 1 AND what <> 'dropped'{of_run}");
+    let mut statement = db.prepare(&select_events(&failed))?;
     let mut rows = statement.query(())?;
     while let Some(row) = rows.next()? {
         let (mut failed, failure) = read_event(row, |event| {
@@ -351,6 +369,7 @@ fn failures(
                 at: super::seconds(event.at_s),
                 standing: event.standing,
                 now: None,
+                length: None,
                 settled: false,
                 repaired_run: None,
             };
@@ -380,6 +399,7 @@ fn failures(
         let failure = FailedCheck {
             path,
             now: now.as_ref().map(|found| found.known.record.standing),
+            length: now.as_ref().and_then(|found| found.known.record.tag).map(|tag| tag.length),
             settled: dropped
                 || is_found
                 || was_settled

@@ -2,13 +2,14 @@
 //! those before this server was started.
 
 use std::collections::BTreeMap;
+use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use axum::extract::{Path, State};
 use axum::response::Response;
 use maud::{Markup, html};
-use steadfast::Timestamp;
 use steadfast::catalogue::{Catalogue, FailedCheck, RunRecord, RunState};
+use steadfast::{FileState, Timestamp};
 use steadfast_report::{Units, units};
 
 use super::verdict::{ResultCounts, sentence, tiles};
@@ -24,14 +25,17 @@ use crate::runs::FileFinding;
 use crate::visitor::Visitor;
 
 /// Files of one kind that are shown; the page of the folder has the others.
-const GROUP_MAX: usize = 20;
+const GROUP_MAX: u64 = 20;
+
+/// By kind: how many files, and the first of them.
+type OpenFindings = BTreeMap<StateKind, (u64, Vec<FileFinding>)>;
 
 /// What a catalogue has of one run.
 struct RecordedResult {
     folder: ServedFolder,
     run: RunRecord,
-    /// What it found and is still open, by kind: how many files, and the first of them.
-    open: BTreeMap<StateKind, (u64, Vec<FileFinding>)>,
+    /// What it found and is still open.
+    open: OpenFindings,
     /// Files that it found and that are not open any more.
     settled: u64,
     is_latest: bool,
@@ -62,31 +66,45 @@ fn result(app: &App, root: usize, id: i64) -> Result<RecordedResult, Refusal> {
     let before = id.checked_add(1).ok_or(Refusal::NotFound)?;
     let runs = catalogue.runs(before, 1).map_err(|_| Refusal::Conflict)?;
     let run = runs.into_iter().find(|run| run.id == id).ok_or(Refusal::NotFound)?;
-    let mut failures: BTreeMap<StateKind, (u64, Vec<FailedCheck>)> = BTreeMap::new();
-    let mut settled = 0;
-    let each = &mut |failure: FailedCheck| {
-        match StateKind::of_state(failure.standing) {
-            _ if failure.run != id => {}
-            _ if failure.settled => settled += 1,
-            Some(kind) => {
-                let (files, first) = failures.entry(kind).or_default();
-                *files += 1;
-                if first.len() < GROUP_MAX {
-                    first.push(failure);
-                }
-            }
-            None => {}
-        }
-        std::ops::ControlFlow::Continue(())
-    };
-    catalogue.failures(each).map_err(|_| Refusal::Conflict)?;
-    let of_kind = |(kind, (files, first)): (_, (_, Vec<FailedCheck>))| {
-        (kind, (files, findings_of(Some(&catalogue), first.iter())))
-    };
-    let open = failures.into_iter().map(of_kind).collect();
+    let found = folder.facts().and_then(|facts| facts.found.get(&id)).cloned().unwrap_or_default();
+    let open = open_of(&catalogue, id, &found.open)?;
+    let settled = found.settled;
     let latest = folder.facts().and_then(|facts| facts.audit.runs.first());
     let is_latest = latest.is_some_and(|latest| latest.id == id);
     Ok(RecordedResult { is_latest, folder, run, open, settled })
+}
+
+/// Returns what a run found and is still open: how many of each kind, and the first of them.
+fn open_of(
+    catalogue: &Catalogue,
+    run: i64,
+    open: &BTreeMap<FileState, u64>,
+) -> Result<OpenFindings, Refusal> {
+    let mut first: BTreeMap<StateKind, (u64, Vec<FailedCheck>)> = BTreeMap::new();
+    for (state, files) in open {
+        if let Some(kind) = StateKind::of_state(*state) {
+            first.entry(kind).or_default().0 += files;
+        }
+    }
+    // Ends as soon as there are enough: a run may have found very many.
+    let mut lacking: u64 = first.values().map(|(files, _)| (*files).min(GROUP_MAX)).sum();
+    if lacking > 0 {
+        let each = &mut |failure: FailedCheck| {
+            let kind = StateKind::of_state(failure.standing).filter(|_| !failure.settled);
+            if let Some((_, first)) = kind.and_then(|kind| first.get_mut(&kind))
+                && (first.len() as u64) < GROUP_MAX
+            {
+                first.push(failure);
+                lacking -= 1;
+            }
+            if lacking == 0 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        };
+        catalogue.failures_of(run, each).map_err(|_| Refusal::Conflict)?;
+    }
+    let of_kind = |(kind, (files, first)): (_, (_, Vec<FailedCheck>))| {
+        (kind, (files, findings_of(first.iter())))
+    };
+    Ok(first.into_iter().map(of_kind).collect())
 }
 
 /// Returns what a recorded run was, in a word.
