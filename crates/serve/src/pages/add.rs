@@ -9,12 +9,12 @@ use axum::routing::{get, post};
 use maud::{Markup, html};
 use steadfast_report::{Units, escape, progress, units};
 
-use super::browse::{Goal, choice};
+use super::browse::{Goal, open_choice};
 use super::run::begun;
 use crate::app::App;
 use crate::estimates::{ProtectEstimate, estimate};
-use crate::icons::{icon, small_icon};
-use crate::layout::{Tab, framed};
+use crate::icons::icon;
+use crate::layout::{FOLDERS, Tab, framed, trail};
 use crate::refusal::Refusal;
 use crate::roots::ServedPath;
 use crate::runs::{RunRequest, RunVerb};
@@ -43,7 +43,7 @@ async fn show(
                 "A folder beneath those that this server was started with gets a card of its own, \
                  and can be protected by itself."
             }
-            (choice(&app, Goal::Add, "Choose in"))
+            (open_choice(&app, Goal::Add).await?)
         },
         Some(place) => {
             let at = place.clone();
@@ -79,11 +79,7 @@ fn plan(app: &App, visitor: &Visitor, place: &ServedPath, counted: ProtectEstima
         }
     };
     html! {
-        p .trail {
-            a href="/" { "Folders" }
-            (small_icon("chevron"))
-            a href="/add" { "Add a folder" }
-        }
+        (trail(&[FOLDERS, ("/add", "Add a folder")], "Protect"))
         h1 { "Protect " (app.roots.shown(place)) }
         section .panel aria-labelledby="reads" {
             div .cap { (icon("clock")) h2 #reads { "What is read" } }

@@ -94,6 +94,38 @@ pub(super) fn choice(app: &App, goal: Goal, label: &str) -> Markup {
     }
 }
 
+/// The roots with the folders in them, to choose one of these at once.
+pub(super) async fn open_choice(app: &Arc<App>, goal: Goal) -> Result<Markup, Refusal> {
+    let listed = app.blocking(|app| {
+        let of = |place: ServedPath| {
+            (
+                app.roots
+                    .root(&place)
+                    .and_then(|root| beneath::names(&root, &place.below, None, NAMES_MAX)),
+                place,
+            )
+        };
+        app.roots.places().into_iter().map(of).collect::<Vec<_>>()
+    });
+    let listed = listed.await?;
+    Ok(html! {
+        @for (names, place) in &listed {
+            details .fold open {
+                summary {
+                    (small_icon("chevron")) (name_of(&app.roots.path(place)))
+                    span .soft { (app.roots.shown(place)) }
+                }
+                div .body {
+                    @match names {
+                        Ok(names) => (tree(place, names, goal)),
+                        Err(_) => p .soft { "Not connected, or not readable." },
+                    }
+                }
+            }
+        }
+    })
+}
+
 pub(super) fn routes() -> Router<Arc<App>> {
     Router::new().route("/browse", get(whole)).route("/browse/part", get(part))
 }
@@ -110,16 +142,16 @@ async fn whole(
         Goal::Run => "Check this folder",
         Goal::Code => "Code signature",
         Goal::History => "History",
-        Goal::Add => "Choose in",
+        Goal::Add => "Add this folder",
     };
     let content = html! {
         (way(&app, &place, goal))
         p { a .button href=(goal.address(&place)) { (use_this) } }
         @match &names {
-            Ok(names) => {
-                p { (units::counted(names.total, "entry", "entries")) }
-                (tree(&place, names, goal))
-            }
+            Ok(names) => section .panel aria-labelledby="names" {
+                div .cap { h2 #names { (units::counted(names.total, "entry", "entries")) } }
+                div .body { (tree(&place, names, goal)) }
+            },
             Err(error) => p .wrong { "The folder cannot be listed: " (error) }
         }
     };
@@ -203,13 +235,22 @@ pub(super) fn way(app: &App, place: &ServedPath, goal: Goal) -> Markup {
 
 /// The names of a folder as a list. Folders open in place, or on a page if there is no script.
 fn tree(place: &ServedPath, names: &Names, goal: Goal) -> Markup {
+    // Folders come first, so after a file there are none.
+    let is_wanted = |name: &Name| {
+        goal != Goal::Add || !name.is_leaf && name.name != steadfast::catalogue::FOLDER
+    };
+    let last = names.names.last().filter(|last| names.more > 0 && is_wanted(last));
     html! {
         @if names.total == 0 {
             p .soft { "The folder is empty." }
+        } @else if !names.names.iter().any(is_wanted) {
+            p .soft { "There is no folder in it." }
         } @else {
             ul .tree {
-                @for name in &names.names { li { (entry(place, name, goal)) } }
-                @if let (Some(last), true) = (names.names.last(), names.more > 0) {
+                @for name in names.names.iter().filter(|name| is_wanted(name)) {
+                    li { (entry(place, name, goal)) }
+                }
+                @if let Some(last) = last {
                     @let query = format!("{}&after={}", goal.query(place), after(last));
                     @let next = names.more.min(NAMES_MAX as u64);
                     li .more {
@@ -244,9 +285,7 @@ fn entry(place: &ServedPath, name: &Name, goal: Goal) -> Markup {
             }
             NameKind::File => {
                 span .leaf { (shown) }
-                @if goal != Goal::Add {
-                    a .use href=(address) aria-label=(choose) { "choose" }
-                }
+                a .use href=(address) aria-label=(choose) { "choose" }
             }
             NameKind::Link => span .leaf { (shown) " " span .soft { "(a link, not followed)" } }
             NameKind::Other => span .leaf {
