@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use steadfast::{FileState, FolderFacts, FolderState, FolderWord};
 use steadfast_report::progress;
-use steadfast_watch::{CheckSchedule, FolderStatus, SeenFolder};
+use steadfast_watch::{CheckSchedule, FolderStatus, FolderTrouble, SeenFolder, TroubleKind};
 
 use crate::kinds::StateKind;
 use crate::roots::ServedPath;
@@ -134,9 +134,14 @@ impl ServedFolder {
                 // With the schedule, which may have begun later than the catalogue.
                 let status = self.status.as_ref();
                 let found = of_facts(status.and_then(|one| one.state.facts()).unwrap_or(facts));
-                let is_in_trouble = status.is_some_and(|status| !status.troubles().is_empty());
-                match found.rank() > FolderCondition::Endangered.rank() && is_in_trouble {
-                    true => FolderCondition::Endangered,
+                let troubles = status.map(FolderStatus::troubles).unwrap_or_default();
+                let is_late = |it: &FolderTrouble| it.kind == TroubleKind::NotStarted;
+                let worst = match troubles.iter().all(is_late) {
+                    true => FolderCondition::Late,
+                    false => FolderCondition::Endangered,
+                };
+                match found.rank() > worst.rank() && !troubles.is_empty() {
+                    true => worst,
                     false => found,
                 }
             }
@@ -272,10 +277,49 @@ pub(crate) fn facts_for_tests(open: &[(FileState, u64)], late: bool) -> FolderFa
 
 #[cfg(test)]
 mod tests {
+    use std::path::PathBuf;
+
     use super::*;
+    use steadfast_watch::{LastRun, ScheduleFacts};
 
     fn condition(open: &[(FileState, u64)], late: bool) -> FolderCondition {
         of_facts(&facts_for_tests(open, late))
+    }
+
+    /// A folder in which all is well but its schedule.
+    fn scheduled(schedule: ScheduleFacts) -> ServedFolder {
+        let state = FolderState::Known(Box::new(facts_for_tests(&[], false)));
+        let (audit, root) = (Arc::new(state.clone()), PathBuf::from("/nas/photos"));
+        let schedule = Some(schedule);
+        ServedFolder {
+            place: ServedPath { root: 0, below: PathBuf::new() },
+            name: "photos".to_owned(),
+            shown: "/nas/photos".to_owned(),
+            status: Some(FolderStatus { root, state, schedule, drives: Vec::new() }),
+            audit,
+            run: None,
+            schedule: None,
+            seen: None,
+        }
+    }
+
+    #[test]
+    fn a_timer_that_starts_nothing_makes_a_folder_late_and_a_check_that_fails_endangers_it() {
+        let schedule = ScheduleFacts {
+            name: "photos".to_owned(),
+            every: "night".to_owned(),
+            at: "02:00".to_owned(),
+            last_run_s: None,
+            last: LastRun::default(),
+            unstarted_s: None,
+            is_long_away: false,
+        };
+        assert_eq!(scheduled(schedule.clone()).condition(), FolderCondition::Intact);
+        let unstarted = ScheduleFacts { unstarted_s: Some(9 * 86_400), ..schedule.clone() };
+        assert_eq!(scheduled(unstarted).condition(), FolderCondition::Late);
+        let last = LastRun { failure: Some("no room".to_owned()), ..LastRun::default() };
+        let failed = scheduled(ScheduleFacts { last, ..schedule });
+        assert_eq!(failed.condition(), FolderCondition::Endangered);
     }
 
     #[test]

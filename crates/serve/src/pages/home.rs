@@ -390,14 +390,14 @@ fn late(folder: &ServedFolder) -> String {
     let proved = facts.audit.windows.first().map_or(0, |window| window.entries);
     match facts.unrecorded() + facts.audit.never.0 {
         _ if facts.audit.entries == 0 => "Nothing is recorded in it yet.".to_owned(),
-        0 => {
-            let overdue = facts.audit.tagged.saturating_sub(proved);
-            format!(
+        0 => match (facts.audit.tagged.saturating_sub(proved), endangered(folder)) {
+            (0, Some(schedule)) => format!("No damage is known. {}", units::capital(&schedule)),
+            (overdue, _) => format!(
                 "No damage is known. {} not checked within {} days.",
                 units::counted(overdue, "file was", "files were"),
                 facts.cover_days
-            )
-        }
+            ),
+        },
         files => format!(
             "No damage is known. {} never checked.",
             units::counted(files, "file was", "files were")
