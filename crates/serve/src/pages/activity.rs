@@ -17,7 +17,7 @@ use steadfast_report::units;
 use super::run::title_of;
 use crate::app::App;
 use crate::dates;
-use crate::folders::ServedFolder;
+use crate::folders::{ServedFolder, name_of};
 use crate::icons::{drawn, small_icon};
 use crate::kinds::StateKind;
 use crate::layout::{Tab, framed};
@@ -25,6 +25,9 @@ use crate::refusal::Refusal;
 use crate::runs::{RunEnd, ServedRun};
 use crate::visitor::Visitor;
 use crate::words;
+
+/// Seconds after which a run that wrote nothing has ended without saying so.
+const SILENCE_S: i64 = 60;
 
 pub(super) fn routes() -> Router<Arc<App>> {
     Router::new().route("/activity", get(show))
@@ -40,7 +43,11 @@ pub(super) struct RecordedRun<'a> {
 pub(super) fn recorded(folders: &[ServedFolder]) -> Vec<RecordedRun<'_>> {
     let of = |folder| {
         let runs = ServedFolder::facts(folder).map_or(&[][..], |facts| &facts.audit.runs);
-        runs.iter().map(move |run| RecordedRun { folder, run })
+        // What goes on here has a page and a line of its own.
+        let goes_on =
+            move |run: &RunRecord| run.state == RunState::Unfinished && folder.run.is_some();
+        let runs = runs.iter().filter(move |run| !goes_on(run));
+        runs.map(move |run| RecordedRun { folder, run })
     };
     let mut all: Vec<RecordedRun<'_>> = folders.iter().flat_map(of).collect();
     all.sort_by_key(|one| std::cmp::Reverse((one.run.started.seconds, one.run.id)));
@@ -68,7 +75,10 @@ async fn show(State(app): State<Arc<App>>, visitor: Visitor) -> Result<Response,
             @if here.is_empty() && runs.is_empty() { p .body.soft { "There are no runs yet." } }
             @if !here.is_empty() {
                 h2 .day.first { "Now, or not recorded" }
-                ul .event { @for run in &here { (line_here(run, now)) } }
+                ul .event { @for run in &here {
+                    @let name = name_of(&app.roots.path(&run.request.place));
+                    (line_here(&name, run, now))
+                } }
             }
             @for (at, runs) in days.enumerate() {
                 h2 .day.first[at == 0 && here.is_empty()] {
@@ -104,7 +114,7 @@ pub(super) fn event(
     run: &RunRecord,
     now: Timestamp,
 ) -> Markup {
-    let (class, name, words) = outcome(run);
+    let (class, name, words) = outcome(run, now);
     html! {
         li {
             a href=(address) {
@@ -126,7 +136,7 @@ pub(super) fn event(
 }
 
 /// Returns the colour, the icon and the words for the end of a run: all that it found.
-fn outcome(run: &RunRecord) -> (&'static str, &'static str, String) {
+fn outcome(run: &RunRecord, now: Timestamp) -> (&'static str, &'static str, String) {
     let mut kinds: BTreeMap<StateKind, u64> = BTreeMap::new();
     for (name, files) in &run.counts {
         if let Some(kind) = StateKind::of_name(name) {
@@ -140,17 +150,34 @@ fn outcome(run: &RunRecord) -> (&'static str, &'static str, String) {
         _ => true,
     };
     let told: Vec<(&StateKind, &u64)> = kinds.iter().filter(|(kind, _)| is_told(kind)).collect();
-    let words = told.iter().map(|(kind, files)| kind.counted(**files)).collect::<Vec<_>>();
+    let mut words: Vec<String> = told.iter().map(|(kind, files)| kind.counted(**files)).collect();
+    // One that wrote a minute ago may be going on.
+    let is_silent = now.seconds.saturating_sub(run.latest.seconds) > SILENCE_S;
+    let end = match run.state {
+        RunState::Whole => None,
+        RunState::Interrupted => Some(("warn", "stopped", "stopped before its end")),
+        RunState::Unfinished if is_silent => Some(("warn", "clock", "did not end")),
+        RunState::Unfinished => Some(("info", "checking", "not ended yet")),
+    };
+    words.extend(end.map(|(.., words)| words.to_owned()));
     let files = units::counted(run.files, "file", "files");
-    match (told.first(), run.state) {
+    match (told.first(), end) {
         (Some((kind, _)), _) => {
             let (class, name) = kind.class_and_icon();
             (class, name, words.join(", "))
         }
-        (None, RunState::Unfinished) => ("warn", "clock", "did not end".to_owned()),
-        (None, RunState::Interrupted) => ("warn", "stopped", "stopped before its end".to_owned()),
-        (None, RunState::Whole) => match run.kind() {
-            Some(VerbKind::Check) => ("good", "intact", format!("{files}, all intact")),
+        (None, Some((class, name, _))) => (class, name, words.join(", ")),
+        (None, None) => match run.kind() {
+            Some(VerbKind::Check) => match kinds.get(&StateKind::New) {
+                None => ("good", "intact", format!("{files}, all intact")),
+                Some(new) if *new == run.files => {
+                    ("idle", "unprotected", "nothing recorded".into())
+                }
+                Some(new) => {
+                    let intact = units::count(run.files.saturating_sub(*new));
+                    ("info", "new", format!("{intact} intact, {}", StateKind::New.counted(*new)))
+                }
+            },
             Some(VerbKind::Repair) => ("good", "repair", format!("{files} put back")),
             _ if accepts => ("idle", "check", "changes accepted".to_owned()),
             _ => ("info", "recorded", format!("{files} recorded")),
@@ -159,9 +186,9 @@ fn outcome(run: &RunRecord) -> (&'static str, &'static str, String) {
 }
 
 /// One run of this server that goes on, or that no catalogue has.
-fn line_here(run: &ServedRun, now: Timestamp) -> Markup {
+fn line_here(name: &str, run: &ServedRun, now: Timestamp) -> Markup {
     let snapshot = run.control.snapshot();
-    let (class, name) = match snapshot.end.as_deref() {
+    let (class, sign) = match snapshot.end.as_deref() {
         None => ("info", "checking"),
         Some(RunEnd::Failed(_)) => ("bad", "help"),
         Some(RunEnd::TooMany(_)) => ("bad", "many"),
@@ -171,10 +198,10 @@ fn line_here(run: &ServedRun, now: Timestamp) -> Markup {
     html! {
         li {
             a href=(format!("/runs/{}", run.id)) {
-                span .dot.(class) { (drawn(name, &format!("icon {class}"))) }
+                span .dot.(class) { (drawn(sign, &format!("icon {class}"))) }
                 span {
                     b {
-                        (words::run_title(run.request.verb)) ": " (run.shown)
+                        (words::run_title(run.request.verb)) ": " (name)
                         @if damaged > 0 { ", " (StateKind::Damaged.counted(damaged)) }
                     }
                     small { (words::run_status(run.control.status())) }

@@ -4,7 +4,7 @@ use std::fs;
 
 use steadfast_serve::Config;
 
-use crate::browser::Served;
+use crate::browser::{Served, between};
 
 #[test]
 fn a_folder_beneath_a_named_one_is_added_and_removed() {
@@ -45,6 +45,8 @@ fn it_is_told_what_protecting_comes_to() {
     let run = begun.header("location").unwrap().to_owned();
     let page = browser.ended(&run);
     assert!(page.contains("3 files are protected now"), "{page}");
+    let verdict = between(&page, "class=\"verdict\"", "</h1>");
+    assert!(verdict.contains("i-recorded") && !verdict.contains("good"), "not compared: {verdict}");
     assert!(page.contains("href=\"/folders/1\""), "{page}");
     assert!(served.at("photos/.steadfast").is_dir() && !served.at(".steadfast").exists());
     let plan = browser.get("/add?place=0/photos").text();
@@ -99,4 +101,17 @@ fn a_single_file_is_served_alone() {
     }
     let checked = browser.ended(&browser.run("check", "0/plain.txt"));
     assert!(checked.contains("Nothing could be compared"), "{checked}");
+}
+
+#[test]
+fn a_folder_is_chosen_without_opening_another_first() {
+    let served = Served::begin();
+    let page = served.browser().get("/add").text();
+    let listed = between(&page, "class=\"tree\"", "</ul>");
+    assert!(listed.contains("href=\"/add?place=0/photos\""), "{listed}");
+    assert!(!listed.contains("plain.txt") && !listed.contains("way-out"), "{listed}");
+    // Where there is nothing to choose, the page says so.
+    fs::remove_dir_all(served.at("photos")).unwrap();
+    let page = served.browser().get("/add").text();
+    assert!(page.contains("There is no folder in it."), "{page}");
 }

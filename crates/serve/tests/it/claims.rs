@@ -123,6 +123,21 @@ fn damage_that_a_check_finds_is_everywhere_at_once() {
     assert!(browser.get(&run).text().contains("/stop"), "it goes on");
     assert!(side.contains("1 damaged so far"), "{side}");
     assert!(page.contains("1 damaged file in") && page.contains("so far"), "{page}");
+    // What a catalogue has of a run that goes on is no result.
+    let activity = browser.get("/activity").text();
+    let listed = between(&activity, "aria-label=\"Activity\"", "</section>");
+    assert!(!listed.contains("did not end") && !listed.contains("stopped"), "{listed}");
+    let latest: i64 = between(&activity, "href=\"/folders/0/runs/", "\"").parse().unwrap();
+    let since = Instant::now();
+    let recorded = loop {
+        let recorded = browser.get(&format!("/folders/0/runs/{}", latest + 1));
+        // Its first files are written to the catalogue after some seconds.
+        if recorded.status != 404 || since.elapsed() > PATIENCE {
+            break recorded;
+        }
+        std::thread::yield_now();
+    };
+    assert_eq!(recorded.header("location"), Some(run.as_str()), "{}", recorded.text());
     browser.post(&format!("{run}/stop"), "");
     browser.ended(&run);
 }

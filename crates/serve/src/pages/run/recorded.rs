@@ -6,7 +6,7 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use axum::extract::{Path, State};
-use axum::response::Response;
+use axum::response::{IntoResponse as _, Redirect, Response};
 use maud::{Markup, html};
 use steadfast::catalogue::{Catalogue, FailedCheck, RunRecord, RunState};
 use steadfast::{FileState, Timestamp};
@@ -49,6 +49,9 @@ pub(super) async fn show(
     let root: usize = root.parse().map_err(|_| Refusal::NotFound)?;
     let id: i64 = id.parse().map_err(|_| Refusal::NotFound)?;
     let result = app.blocking(move |app| result(app, root, id)).await??;
+    if let (RunState::Unfinished, Some(run)) = (result.run.state, &result.folder.run) {
+        return Ok(Redirect::to(&format!("/runs/{}", run.id)).into_response());
+    }
     let visitor = visitor.with_side(app.side());
     let title = format!("{}: {}", title_of(&result.run), result.folder.name);
     let content = shown(&visitor, &result, app.now());

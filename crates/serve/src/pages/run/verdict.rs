@@ -35,6 +35,8 @@ pub(super) struct ResultCounts {
     is_stopped: bool,
     /// Whether it accepts changes, so that they are no finding.
     accepts: bool,
+    /// Whether it only records what is new, and judges nothing.
+    protects: bool,
     /// Whether something is not fine that has no kind.
     is_doubtful: bool,
 }
@@ -66,6 +68,7 @@ impl ResultCounts {
             files: view.files,
             is_stopped: view.interrupted,
             accepts: verb.answers().is_some() || verb == RunVerb::Update,
+            protects: matches!(verb, RunVerb::Tag | RunVerb::Init | RunVerb::Protect),
             is_doubtful: !view.exit_status().is_fine(),
             kinds,
         }
@@ -94,6 +97,7 @@ impl ResultCounts {
             files: run.files,
             is_stopped: run.state != RunState::Whole,
             accepts: matches!(run.kind(), Some(VerbKind::Update | VerbKind::Retag)),
+            protects: records,
             is_doubtful: false,
             intact,
             kinds,
@@ -129,7 +133,9 @@ pub(super) fn sentence(counts: &ResultCounts) -> ResultSentence {
         () if of(StateKind::Unlike) > 0 => StateKind::Unlike.class_and_icon(),
         () if changed > 0 => StateKind::Changed.class_and_icon(),
         () if counts.is_doubtful && counts.judged > 0 => ("warn", "help"),
-        () if counts.recorded > 0 => ("good", "intact"),
+        // What was only recorded was not compared with anything yet.
+        () if counts.recorded > 0 => ("info", "recorded"),
+        () if counts.protects => ("idle", "recorded"),
         () if counts.judged == 0 => ("idle", "unprotected"),
         () if of(StateKind::New) > 0 => ("info", "new"),
         () => ("good", "intact"),
@@ -155,6 +161,7 @@ fn title_of(counts: &ResultCounts, asked: u64, changed: u64) -> String {
         }
         () if damaged > 0 => files(damaged, "is damaged", "are damaged"),
         () if unreadable > 0 => files(unreadable, "could not be read", "could not be read"),
+        () if counts.is_stopped && counts.protects => "Stopped before its end".to_owned(),
         () if counts.is_stopped => "Stopped before its end. Nothing damaged so far".to_owned(),
         () if asked > 0 => match counts.of(StateKind::Suspect) {
             0 => format!("{}. Was it you?", files(asked, "is gone", "are gone")),
@@ -176,6 +183,7 @@ fn title_of(counts: &ResultCounts, asked: u64, changed: u64) -> String {
             files(counts.recorded, "is protected now", "are protected now")
         }
         () if counts.accepts => "What changed is accepted".to_owned(),
+        () if counts.protects => "There was nothing new to protect".to_owned(),
         () if counts.judged == 0 => "Nothing could be compared".to_owned(),
         () => all_intact(counts.intact.max(counts.judged)),
     }
@@ -197,10 +205,13 @@ fn text_of(counts: &ResultCounts, asked: u64) -> String {
         let intact = units::count(counts.intact);
         said.push(format!("{intact} of {all} are exactly as recorded."));
     }
-    if counts.recorded > 0 && counts.intact == 0 {
+    if counts.protects && counts.is_stopped {
+        let recorded = units::counted(counts.recorded, "file was", "files were");
+        said.push(format!("{recorded} recorded until then. Begin it again to go on."));
+    } else if counts.recorded > 0 && counts.intact == 0 {
         said.push("A check says later whether they are still the same.".to_owned());
     }
-    if counts.judged == 0 && counts.recorded == 0 && !counts.accepts {
+    if counts.judged == 0 && counts.recorded == 0 && !counts.accepts && !counts.protects {
         said.push("None of these files is recorded yet.".to_owned());
     }
     if let new @ 1.. = counts.of(StateKind::New) {
@@ -225,7 +236,7 @@ pub(super) fn shown(view: &RunView<'_>, summary: &Summary) -> Markup {
             }
         }
         (tiles(&counts))
-        @if run.request.verb == RunVerb::Protect { (next(view)) }
+        @if run.request.verb == RunVerb::Protect && !counts.is_stopped { (next(view)) }
     }
 }
 
@@ -287,8 +298,9 @@ fn next(view: &RunView<'_>) -> Markup {
 
 /// How many files there are of each kind that is not empty, and how many are intact.
 pub(super) fn tiles(counts: &ResultCounts) -> Markup {
+    let is_empty = counts.kinds.is_empty() && counts.recorded == 0 && counts.protects;
     html! {
-        dl .tiles {
+        dl .tiles hidden[is_empty] {
             @for (kind, files) in &counts.kinds {
                 @let (class, name) = kind.class_and_icon();
                 div {
@@ -300,7 +312,7 @@ pub(super) fn tiles(counts: &ResultCounts) -> Markup {
                 div { dt .info { (small_icon("recorded")) "Recorded" }
                     dd { (units::count(counts.recorded)) } }
             }
-            @if counts.intact > 0 || counts.recorded == 0 {
+            @if counts.intact > 0 || counts.recorded == 0 && !counts.protects {
                 div {
                     dt .(if counts.intact > 0 { "good" } else { "soft" }) {
                         (small_icon("intact")) "Intact"
