@@ -18,3 +18,4 @@ mod runs;
 mod sealed;
 mod tls;
 mod tree;
+mod year;
