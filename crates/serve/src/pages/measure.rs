@@ -12,7 +12,7 @@ use axum::routing::get;
 use maud::{Markup, html};
 use steadfast_measure::record::{self, Record};
 use steadfast_report::document::Document;
-use steadfast_report::{Units, html as report};
+use steadfast_report::{Units, html as report, units};
 use strum::VariantArray as _;
 
 use super::task;
@@ -20,8 +20,8 @@ use crate::app::App;
 use crate::dates;
 use crate::fields::NamedValues;
 use crate::icons::{icon, small_icon};
-use crate::layout::{HTML, Tab, attachment, documents, framed, page_with, trail};
-use crate::live::{Live, LiveParts, part, section};
+use crate::layout::{HTML, Tab, attachment, documents, framed, trail};
+use crate::live::{Live, LiveParts, part};
 use crate::measuring::{
     MeasureEnd, MeasureKind, MeasureProfile, MeasureRefused, MeasureRequest, MeasureSnapshot,
     Measurement, file_name, is_offered,
@@ -235,7 +235,7 @@ async fn show(
     match &snapshot.end {
         None => {
             let content = going(&visitor, &one, &query);
-            Ok(page_with(&visitor, Some(Tab::Measure), title, &task::reload(2), &content))
+            Ok(framed(&visitor, Some(Tab::Measure), title, &task::reload(2), &content))
         }
         Some(end) => {
             let content = over(&app, &one, end);
@@ -249,20 +249,33 @@ fn going(visitor: &Visitor, one: &Measurement, asked: &NamedValues) -> Markup {
     let parts = one.control.snapshot().parts();
     html! {
         @if asked.text("busy").is_some() {
-            p .warnings role="status" { "Another measurement is running. This is it." }
+            p .note.warn role="status" { "Another measurement is running. This is it." }
         }
-        div #live data-events=(format!("/measure/{}/events", one.id))
-            data-lost="The server does not answer. This page shows its last update." {
-            p .soft { (profile_title(one.request.profile)) }
-            (part(&parts, "stand"))
-            div .orders {
-                form .stop method="post" action=(format!("/measure/{}/stop", one.id)) {
-                    (visitor.csrf())
-                    button type="submit" { "Stop and keep the samples" }
+        div #live .stack data-events=(format!("/measure/{}/events", one.id)) {
+            div .head {
+                div {
+                    h1 { (words::measure_kind(one.request.kind)) }
+                    p .soft { (units::capital(profile_title(one.request.profile))) "." }
+                }
+                div .orders {
+                    form .stop method="post" action=(format!("/measure/{}/stop", one.id)) {
+                        (visitor.csrf())
+                        button type="submit" { (icon("stop")) "Stop and keep the samples" }
+                    }
                 }
             }
-            (section(&parts, "progress", "Progress", &["bar", "figures"]))
-            (section(&parts, "series", "Latest samples", &["series"]))
+            section .panel aria-labelledby="progress" {
+                div .body.stack.tight {
+                    h2 #progress .told { "Progress" }
+                    (part(&parts, "bar"))
+                    (part(&parts, "stand"))
+                }
+                (part(&parts, "figures"))
+            }
+            section .panel aria-labelledby="series" {
+                div .cap { h2 #series { "Latest samples" } }
+                div .body { (part(&parts, "series")) }
+            }
             div .told role="status" aria-live="polite" data-live="say" {}
         }
     }
@@ -275,7 +288,7 @@ fn over(app: &App, one: &Measurement, end: &MeasureEnd) -> Markup {
         (trail(&[("/measure", "Measure")], answer::folder(one)))
         h1 { (words::measure_kind(one.request.kind)) }
         @if end.stopped {
-            p .warnings { "It ended early; what follows is made of the samples until then." }
+            p .note.warn { "It ended early. What follows is made of the samples until then." }
         }
         @for why in &end.failed { p .wrong { "A part could not be measured: " (why) } }
         @match &end.kept {

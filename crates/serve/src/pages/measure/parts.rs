@@ -6,6 +6,7 @@ use steadfast_report::{Units, units};
 
 use crate::live::{LiveStatus, stand};
 use crate::measuring::{MeasureSnapshot, SeriesSoFar};
+use crate::pages::task;
 use crate::words;
 
 /// Size of the graph of a series, in units of its view box.
@@ -24,22 +25,18 @@ pub(crate) fn parts(state: &MeasureSnapshot) -> Vec<(&'static str, Markup)> {
 }
 
 fn bar(state: &MeasureSnapshot) -> Markup {
-    html! {
-        progress max="1000" value=((state.done.clamp(0.0, 1.0) * 1000.0) as u32)
-            aria-labelledby="progress" {}
+    let doing = if state.doing.is_empty() { "Preparing" } else { &state.doing };
+    match state.left_ns.map(task::left) {
+        Some(left) => task::hero(Some(state.done), &left, doing),
+        None => task::hero(Some(state.done), doing, ""),
     }
 }
 
 fn figures(state: &MeasureSnapshot) -> Markup {
-    let left = state.left_ns.map(units::rough_duration);
-    let doing = if state.doing.is_empty() { "Preparing" } else { &state.doing };
     html! {
-        dl .figures {
-            div .broad { dt { "Now" } dd { (doing) } }
-            div { dt { "Progress" } dd { (units::percent(state.done)) } }
-            div { dt { "Left" } dd { (left.as_deref().unwrap_or("–")) } }
-            div { dt { "Time" } dd { (units::duration(state.elapsed_ns)) } }
-            div { dt { "Samples" } dd { (units::count(state.samples)) } }
+        dl .tiles.flat {
+            div { dt .soft { "Time" } dd { (units::rough_duration(state.elapsed_ns)) } }
+            div { dt .soft { "Samples" } dd { (units::count(state.samples)) } }
         }
     }
 }
