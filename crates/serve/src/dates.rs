@@ -26,6 +26,11 @@ pub(crate) fn ago(then_s: i64, now_s: i64) -> String {
     }
 }
 
+/// Returns whether two moments are told in the same words.
+pub(crate) fn is_same(one: Timestamp, other: Timestamp, now: Timestamp) -> bool {
+    ago(one.seconds, now.seconds) == ago(other.seconds, now.seconds)
+}
+
 /// Returns a day: "Today", "Yesterday", or its date as in UTC.
 pub(crate) fn day(then: Timestamp, now: Timestamp) -> String {
     let number = |moment: Timestamp| moment.seconds.div_euclid(86_400);

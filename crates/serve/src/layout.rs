@@ -251,9 +251,11 @@ pub(crate) fn notice(visitor: &Visitor, status: StatusCode, title: &str, text: &
     let is_inside = visitor.session().is_some();
     let content = html! {
         div .panel[is_inside] .empty[is_inside] {
-            @if is_inside { svg .ride viewBox="0 0 32 24" aria-hidden="true" { use href="#r-tortoise" {} } }
+            @if is_inside {
+                svg .ride viewBox="0 0 32 24" aria-hidden="true" { use href="#r-tortoise" {} }
+            }
             h1 { (title) }
-            p .soft { (text) }
+            p .soft { (prose(text)) }
             @if is_inside {
                 p .row {
                     a .button.main href="/" { (icon("folder")) "To your folders" }
@@ -265,6 +267,15 @@ pub(crate) fn notice(visitor: &Visitor, status: StatusCode, title: &str, text: &
     let mut response = framed(visitor, None, title, &html! {}, &content);
     *response.status_mut() = status;
     response
+}
+
+/// A sentence in which what is to be typed stands between backticks.
+pub(crate) fn prose(text: &str) -> Markup {
+    html! {
+        @for (at, piece) in text.split('`').enumerate() {
+            @if at % 2 == 1 { code { (piece) } } @else { (piece) }
+        }
+    }
 }
 
 /// Shows documents of the report.

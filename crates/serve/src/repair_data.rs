@@ -13,6 +13,7 @@ use steadfast::{Event, Monitor, Options, Progress};
 use steadfast_report::escape;
 
 use crate::jobs::{ServedJob, ServedJobs, UNEXPLAINED};
+use crate::kinds::StateKind;
 use crate::live::{LiveControl, LiveStatus, Rendered};
 use crate::roots::{ServedPath, ServedRoots};
 
@@ -154,7 +155,9 @@ impl ParityMonitor for RepairDataListener<'_> {
             self.state.lacking.push(format!(
                 "{}: {}",
                 escape::path(&file.path),
-                file.verdict.name()
+                StateKind::of_verdict(file.verdict)
+                    .map_or("intact", StateKind::word)
+                    .to_lowercase()
             ));
         }
     }

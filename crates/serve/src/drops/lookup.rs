@@ -6,6 +6,7 @@
 
 use std::collections::HashMap;
 use std::ffi::OsStr;
+use std::io::ErrorKind;
 use std::ops::ControlFlow;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::PathBuf;
@@ -147,7 +148,11 @@ impl Lookup {
         for place in roots.places() {
             match roots.root(&place).map(|root| Catalogue::find(&root)) {
                 Err(error) => {
-                    lookup.errors.push(format!("{}: {error}", roots.shown(&place)));
+                    let why = match error.kind() {
+                        ErrorKind::NotFound => "not connected, so it was not searched".to_owned(),
+                        _ => error.to_string(),
+                    };
+                    lookup.errors.push(format!("{}: {why}", roots.shown(&place)));
                 }
                 Ok(None) => lookup.without_catalogue.push(roots.shown(&place)),
                 Ok(Some(file)) => {

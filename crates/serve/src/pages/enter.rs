@@ -155,8 +155,8 @@ fn form(
             button .button.main type="submit" { "Sign in" }
         }
         p .small.soft {
-            "Forgotten? On the computer of the server, `steadfast serve --hash-password` makes \
-             another one."
+            "Forgotten? On the computer of the server, " code { "steadfast serve --hash-password" }
+            " makes another one."
         }
     };
     let mut response = framed(visitor, None, title, &html! {}, &content);

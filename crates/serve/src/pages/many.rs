@@ -148,8 +148,12 @@ pub(super) fn shown(visitor: &Visitor, name: &str, plan: &ManyPlan, now: Timesta
                 }
                 p .soft {
                     @if let Some((first, last)) = plan.saved {
-                        "Saved between " (dates::moment(first, now)) " and "
-                        (dates::moment(last, now)) ". "
+                        @if dates::is_same(first, last, now) {
+                            "All saved " (dates::moment(last, now)) ". "
+                        } @else {
+                            "Saved between " (dates::moment(first, now)) " and "
+                            (dates::moment(last, now)) ". "
+                        }
                     }
                     b { "Nothing was accepted and nothing was overwritten." }
                 }

@@ -263,6 +263,10 @@ fn shown(app: &App, visitor: &Visitor, repair: &ServedRepair, mended: &MendedFol
                 @if summary.is_done { "The others are as they were." }
                 @else { "This is a plan: nothing was written." }
             }
+            @if summary.is_done {
+                @let address = format!("/folders/{}", repair.place.root);
+                p .row { a .button href=(address) { "To the folder" } }
+            }
             @if !summary.is_done && !summary.interrupted && good > 0 {
                 (agree(visitor, repair, good))
             }
@@ -513,9 +517,10 @@ fn done_title(good: u64, bad: u64) -> String {
         _ if good == 0 => planned_title(good, bad),
         0 => format!("{} exactly as recorded again", units::counted(good, "file is", "files are")),
         bad => format!(
-            "{} of {} are exactly as recorded again",
+            "{} of {} {} exactly as recorded again",
             units::count(good),
-            units::counted(good + bad, "file", "files")
+            units::counted(good + bad, "file", "files"),
+            if good == 1 { "is" } else { "are" }
         ),
     }
 }

@@ -25,8 +25,9 @@ pub(super) async fn form(
 ) -> Result<Response, Refusal> {
     let chosen = app.place(&query)?;
     let content = html! {
-        form .sheet method="post" action="/runs" {
+        form .panel method="post" action="/runs" {
             (visitor.csrf())
+            div .body.stack {
             (places(&app, chosen.as_ref()))
             (gears(Pace::Bicycle))
             p .choice {
@@ -45,6 +46,7 @@ pub(super) async fn form(
                         p .soft id=(help) { (verb_help(offered)) }
                     }
                 }
+            }
             }
         }
     };
