@@ -287,14 +287,18 @@ document.addEventListener("click", async ({ target }) => {
 // A page that shows states is loaded anew in place while nobody uses it.
 const refresh = async () => {
   const state = document.querySelector("[data-refresh]");
-  const busy = document.hidden || document.querySelector("main details[open]");
-  if (!state || busy || state.contains(document.activeElement)) return;
+  const busy = () =>
+    document.hidden ||
+    document.querySelector("main details[open]") ||
+    state.contains(document.activeElement);
+  if (!state || busy()) return;
   const answer = await fetch(location.href);
   if (!answer.ok || answer.redirected) return location.reload();
   const other = new DOMParser().parseFromString(await answer.text(), "text/html");
   const [here, there] = ["main > .wrap", "main > .wrap"].map((part, at) =>
     (at ? other : document).querySelector(part));
-  if (here && there && here.innerHTML !== there.innerHTML) {
+  // Somebody may have opened a menu while the answer was on its way.
+  if (here && there && here.innerHTML !== there.innerHTML && !busy()) {
     here.innerHTML = there.innerHTML;
     localize(here);
   }
