@@ -112,8 +112,8 @@ fn plan(app: &App, visitor: &Visitor, place: &ServedPath, counted: ProtectEstima
                     ". On drives without attributes the tags are in that folder too."
                 }
                 p .small.soft {
-                    "Contents, names and dates of your files stay as they are. `steadfast untag` \
-                     removes the tags again."
+                    "Contents, names and dates of your files stay as they are. "
+                    code { "steadfast untag" } " removes the tags again."
                 }
             }
         }

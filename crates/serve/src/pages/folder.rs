@@ -12,7 +12,7 @@ use axum::response::Response;
 use axum::routing::get;
 use maud::{Markup, html};
 use steadfast::catalogue::FailedCheck;
-use steadfast::{FolderFacts, Timestamp};
+use steadfast::{FolderFacts, FolderState, Timestamp};
 use steadfast_report::units;
 
 use super::activity::{line, recorded};
@@ -70,8 +70,11 @@ async fn show(
                     (turn(&folder, facts, &query))
                     (coverage(facts, now))
                 }
-                (runs(&folder, now))
-                (files(&folder))
+                // Of what is away, nothing is known here but how it was.
+                @if !matches!(*folder.audit, FolderState::NotThere(_)) {
+                    (runs(&folder, now))
+                    (files(&folder))
+                }
             }
             div .stack.tight {
                 (beside(&app, &visitor, &folder))

@@ -439,8 +439,8 @@ fn what_now(app: &App, visitor: &Visitor, repair: &ServedRepair) -> Markup {
                     span .no { (icon("check")) }
                     div { h3 { "Keep it as it is" }
                         p {
-                            "Nobody has a copy, and it is good enough? In a terminal, `steadfast \
-                             update --accept` records it as it is now."
+                            "Nobody has a copy, and it is good enough? In a terminal, "
+                            code { "steadfast update --accept" } " records it as it is now."
                         } }
                 }
             }

@@ -8,6 +8,7 @@ use steadfast_watch::WatchPlaces;
 
 use crate::automation::automation_in;
 use crate::browser::{Browser, PATIENCE, Served, between, decay};
+use crate::dropped::looked_up;
 
 /// A server on a protected tree of 54 files that a check found intact.
 fn protected() -> (Served, Browser) {
@@ -176,7 +177,16 @@ fn a_drive_that_is_away_costs_one_card() {
     fs::rename(&root, drive.path().join("away")).unwrap();
     for only in [false, true] {
         let served = serve(only);
-        let page = home(&served.browser());
+        let browser = served.browser();
+        if !only {
+            let begun = browser.post("/drop", "place=0/plain.txt");
+            let looked_up = looked_up(&browser, begun.header("location").unwrap());
+            assert!(looked_up.contains("not connected, so it was not searched"), "{looked_up}");
+            assert!(!looked_up.contains("os error"), "{looked_up}");
+        }
+        let away = browser.get(if only { "/folders/0" } else { "/folders/1" }).text();
+        assert!(!away.contains("no runs yet"), "it has runs, which are not known now: {away}");
+        let page = home(&browser);
         assert!(page.contains("drive is not connected"), "{page}");
         assert!(
             page.contains("last seen just now. Then, its file was exactly as recorded"),
