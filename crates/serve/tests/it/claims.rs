@@ -95,6 +95,10 @@ fn nothing_is_green_before_a_comparison_was_completed() {
         let side = between(page, "aria-labelledby=\"mine\"", "</nav>");
         side.contains("icon good") || page.contains("All 5 files are exactly as recorded.")
     };
+    let again = browser.ended(&browser.run("protect", "0/"));
+    assert!(again.contains("nothing new to protect"), "{again}");
+    assert!(again.contains("5 files recorded already."), "{again}");
+    assert!(!again.contains("None of these files is recorded"), "{again}");
     let page = home(&browser);
     assert!(page.contains("Recorded, not yet checked") && !is_green(&page), "{page}");
     // A check of a part is no comparison of all.

@@ -387,6 +387,21 @@ fn an_audit_says_what_was_proved_when() {
     garden.tree.corrupt("b/d", "b/d");
     garden.check();
     assert_eq!(failures(&garden), [(PathBuf::from("b/d"), 3, true)]);
+    // Another run finds another file, and its failures are told apart.
+    garden.tree.corrupt("a", "x");
+    garden.check();
+    let of = |run: i64| {
+        let mut all = Vec::new();
+        let mut visit = |failure: steadfast::catalogue::FailedCheck| {
+            all.push((failure.path, failure.run, failure.length));
+            ControlFlow::Continue(())
+        };
+        garden.reader().failures_of(run, &mut visit).unwrap();
+        all
+    };
+    assert_eq!(of(3), [(PathBuf::from("b/d"), 3, Some(3))]);
+    assert_eq!(of(5), [(PathBuf::from("a"), 5, Some(1))]);
+    assert_eq!(of(4), []);
 }
 
 #[test]

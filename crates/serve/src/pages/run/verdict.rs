@@ -208,6 +208,8 @@ fn text_of(counts: &ResultCounts, asked: u64) -> String {
     if counts.protects && counts.is_stopped {
         let recorded = units::counted(counts.recorded, "file was", "files were");
         said.push(format!("{recorded} recorded until then. Begin it again to go on."));
+    } else if counts.protects && counts.recorded == 0 && counts.kinds.is_empty() {
+        said.push(format!("{all} recorded already."));
     } else if counts.recorded > 0 && counts.intact == 0 {
         said.push("A check says later whether they are still the same.".to_owned());
     }
