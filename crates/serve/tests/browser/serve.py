@@ -74,7 +74,7 @@ DROP_WORDS = """() => {
 class Served:
     """A server on a small archive, ended at the end."""
 
-    def __init__(self, program, folder, password=None):
+    def __init__(self, program, folder, password=None, sees_writes=False):
         self.tree = folder / LONG_NAME
         (self.tree / "photos").mkdir(parents=True)
         for number in range(12):
@@ -92,8 +92,10 @@ class Served:
         runtime.mkdir(mode=0o700)
         self.program, self.told = program, runtime / "steadfast"
         self.environment = {**os.environ, "XDG_RUNTIME_DIR": str(runtime), "TMPDIR": str(runtime)}
-        # Decay is played from above the file system, which moves the change time.
-        self.environment["STEADFAST_IGNORE_CTIME"] = "1"
+        # Decay is played from above the file system, which moves the change time. A program that
+        # keeps dates moves it too.
+        if not sees_writes:
+            self.environment["STEADFAST_IGNORE_CTIME"] = "1"
         # A home of its own, and none of the machine's timers.
         home = {"HOME": f"{folder}", "XDG_CONFIG_HOME": f"{folder}/c", "XDG_STATE_HOME": f"{folder}/s"}
         self.environment |= {**home, "PATH": "/nowhere"}
@@ -267,11 +269,63 @@ def tasks(visit):
     task("renew repair data", folder, button("Renew it"), says="without a backup")
     task("compare two folders", menu, link("Compare with another folder"), says="with which folder")
     task("protect new files", menu, button("Protect new files"), says="protected now", runs=True)
+    task("add and protect a folder", link("Add a folder"), link("choose photos"),
+         button("Protect this folder"), says="13 files recorded already", runs=True)
     task("reach the last result", link("Activity"), lambda: page.locator(".event a").first.click(),
          says="This run")
     print("\n".join(done))
     # The findings of the first runs are not in memory any more.
     return page.url.removeprefix(visit.served.origin)
+
+
+def questions(browser, program, folder, faults):
+    """What only the owner can know is asked. Both answers are reached from home, one by one."""
+    folder.mkdir()
+    served = Served(program, folder, sees_writes=True)
+    visit = Visit(browser, served, faults, viewport={"width": 1440, "height": 900})
+    page, origin = visit.page, served.origin
+    page.goto(origin + "/add?place=0/")
+    page.get_by_role("button", name="Protect this folder").click()
+    wait_for_end(page)
+    page.goto(origin + "/folders/0")
+    page.get_by_role("button", name="Make repair data").click()
+    expect(page.locator("h1")).to_contain_text("without a backup")
+    names = [f"photos/picture-0{number}.jpg" for number in (5, 6, 7)]
+    before = [(served.tree / name).read_bytes() for name in names]
+    for name in names:
+        served.decay(name)
+    begin_run(page, origin, "Check")
+    wait_for_end(page)
+    expect(page.locator("h1")).not_to_contain_text("damaged")
+
+    def card(number, left):
+        page.goto(origin + "/")
+        expect(page.locator("h1")).to_contain_text("needs your attention")
+        page.get_by_role("link", name=f"Show {left} file").first.click()
+        group = page.locator("section.group", has_text=f"{left} changed and kept")
+        expect(group.locator(".find")).to_have_count(left)
+        return group.locator(".find", has_text=f"picture-0{number}.jpg")
+
+    card(5, 3).get_by_role("button", name="It was me, keep it").click()
+    wait_for_end(page)
+    expect(page.locator("h1")).to_contain_text("1 file is recorded as it is now")
+    # Repair data of before stays, because it may be all that is left of the file.
+    expect(page.locator("main")).to_contain_text("needs a look")
+    expect(page.locator(".document").first).to_contain_text("still needed")
+    card(6, 2).get_by_role("button", name="Restore…").click()
+    page.get_by_role("button", name="Put back 1 file").click()
+    expect(page.locator("h1")).to_contain_text("exactly as recorded again")
+    card(7, 1)
+    page.get_by_role("button", name="It was me: keep").click()
+    wait_for_end(page)
+    begin_run(page, origin, "Check")
+    wait_for_end(page)
+    expect(page.locator("h1")).to_contain_text("exactly as recorded")
+    now = [(served.tree / name).read_bytes() for name in names]
+    if [a == b for a, b in zip(now, before)] != [False, True, False]:
+        faults.append("the answers to “was it you?” did other than they say")
+    visit.context.close()
+    served.end()
 
 
 REACHED = """() => {
@@ -325,6 +379,24 @@ def enlarged_and_printed(visit, path):
     if max(map(int, re.findall(r"\d+", ink)[:3])) > 128:
         visit.faults.append(f"{path}: printed in {ink}")
     page.emulate_media(media="screen", color_scheme="light")
+
+
+def keeps_open(visit):
+    """A menu that was opened while the page asked for its state anew stays open."""
+    page, held = visit.page, []
+    at = visit.served.origin + "/"
+    asks = lambda route: route.request.resource_type == "fetch"
+    page.route(at, lambda route: held.append(route) if asks(route) else route.continue_())
+    visit.go("/")
+    while not held:
+        page.wait_for_timeout(100)
+    page.locator("details.menu > summary").first.click()
+    answer = held[0].fetch()
+    held[0].fulfill(response=answer, body=answer.text().replace("<h1>", "<h1>Anew: "))
+    page.wait_for_timeout(500)
+    expect(page.get_by_role("link", name="Copy to a drive").nth(1)).to_be_visible()
+    page.keyboard.press("Escape")
+    page.unroute_all(behavior="ignoreErrors")
 
 
 def without_script(browser, served, faults):
@@ -526,12 +598,14 @@ def use(browser, served, faults, shots):
     two_tabs(visit)
     dropped = drop(visit)
     reached = tasks(visit)
+    keeps_open(visit)
     measured, compared = measure(visit)
     for path in ["/", "/folders/0", "/run?place=0/", reached, "/copies?place=0/", "/measure",
                  "/settings", "/compare"]:
         by_keyboard(visit, path)
         enlarged_and_printed(visit, path)
     visit.context.close()
+    questions(browser, served.program, served.tree.parent / "questions", faults)
     without_script(browser, served, faults)
     made = {"reached": reached, "dropped": dropped, "measured": measured, "compared": compared}
     paths = PAGES | made

@@ -175,10 +175,10 @@ fn title_of(counts: &ResultCounts, asked: u64, changed: u64) -> String {
             files(counts.of(StateKind::Unlike), is, are)
         }
         () if changed > 0 => files(changed, "was changed", "were changed"),
-        () if counts.is_doubtful && counts.judged > 0 => "Something needs a look".to_owned(),
         () if counts.recorded > 0 && counts.accepts => {
             files(counts.recorded, "is recorded as it is now", "are recorded as they are now")
         }
+        () if counts.is_doubtful && counts.judged > 0 => "Something needs a look".to_owned(),
         () if counts.recorded > 0 => {
             files(counts.recorded, "is protected now", "are protected now")
         }
@@ -215,6 +215,10 @@ fn text_of(counts: &ResultCounts, asked: u64) -> String {
     }
     if counts.judged == 0 && counts.recorded == 0 && !counts.accepts && !counts.protects {
         said.push("None of these files is recorded yet.".to_owned());
+    }
+    let is_told = counts.kinds.keys().any(|kind| *kind != StateKind::New && !counts.accepts);
+    if counts.is_doubtful && !is_told && counts.judged > 0 {
+        said.push("Something on the way needs a look: the technical details say what.".to_owned());
     }
     if let new @ 1.. = counts.of(StateKind::New) {
         let new = units::counted(new, "file is", "files are");
