@@ -8,12 +8,23 @@ use crate::args::UpdateArgs;
 use super::{execute_accepting, report};
 
 pub(super) fn run(args: &UpdateArgs) -> anyhow::Result<ExitStatus> {
+    let selection = match args.accept {
+        true => args.write.paths.explicit_selection("update --accept")?,
+        false => args.write.paths.selection()?,
+    };
+    let (options, output) = (args.write.options(), &args.write.output);
+    execute_accepting(verb(args), &selection, options, output, report(&selection.roots))
+}
+
+fn verb(args: &UpdateArgs) -> Verb {
+    let algorithm = args.write.algorithm.algorithm;
+    // Both replace tags, and tag no new file.
     if args.accept || args.convert {
-        return retag(args);
+        let UpdateArgs { accept, accept_many, .. } = *args;
+        return Verb::Retag(RetagOptions { algorithm, accept, accept_many });
     }
-    let selection = args.write.paths.selection()?;
-    let verb = Verb::Update(UpdateOptions {
-        algorithm: args.write.algorithm.algorithm,
+    Verb::Update(UpdateOptions {
+        algorithm,
         accept_missing: args.accept_missing,
         accept_suspect: match (args.accept_suspect, args.only_suspect) {
             (_, true) => SuspectUse::AcceptAlone,
@@ -22,32 +33,5 @@ pub(super) fn run(args: &UpdateArgs) -> anyhow::Result<ExitStatus> {
         },
         accept_many: args.accept_many,
         restore_tags: args.restore_tags,
-    });
-    execute_accepting(
-        verb,
-        &selection,
-        args.write.options(),
-        &args.write.output,
-        report(&selection.roots),
-    )
-}
-
-/// Replaces tags, and tags no new file.
-fn retag(args: &UpdateArgs) -> anyhow::Result<ExitStatus> {
-    let selection = match args.accept {
-        true => args.write.paths.explicit_selection("update --accept")?,
-        false => args.write.paths.selection()?,
-    };
-    let verb = Verb::Retag(RetagOptions {
-        algorithm: args.write.algorithm.algorithm,
-        accept: args.accept,
-        accept_many: args.accept_many,
-    });
-    execute_accepting(
-        verb,
-        &selection,
-        args.write.options(),
-        &args.write.output,
-        report(&selection.roots),
-    )
+    })
 }

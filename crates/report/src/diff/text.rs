@@ -5,7 +5,7 @@ use std::path::Path;
 use anstyle::Style;
 use steadfast::ExitStatus;
 use steadfast::diff::{DiffSummary, Difference, Doubt, FileSide, PathKind, PathPair};
-use steadfast::{Notice, Skipped, Verdict};
+use steadfast::{Notice, Verdict};
 
 use super::{DiffRenderer, DiffRoots, beneath, decay, finds};
 use crate::escape;
@@ -13,7 +13,7 @@ use crate::output::Output;
 use crate::run::TextOptions;
 use crate::text::{RED, YELLOW, finding_line, throughput, write_counts};
 use crate::units;
-use crate::view::{algorithm_title, counted_parts};
+use crate::view::{self, algorithm_title};
 
 /// Renders text.
 #[derive(Clone, Debug, Default)]
@@ -144,7 +144,7 @@ impl DiffText {
         for (root, skipped) in
             [(&roots.here, &summary.skipped_here), (&roots.there, &summary.skipped_there)]
         {
-            let passed = skipped_words(skipped);
+            let passed = view::skipped(skipped);
             if !passed.is_empty() {
                 let root = escape::path(root);
                 text.push_str(&format!("not compared in {root}: {}\n", passed.join(", ")));
@@ -242,18 +242,4 @@ fn times(pair: &PathPair) -> String {
     };
     let [was, now] = units::moments_apart(here, there);
     format!("modification time {now}, not {was}")
-}
-
-/// Lists what a walk skipped. Links and special files are compared by name only.
-fn skipped_words(skipped: &Skipped) -> Vec<String> {
-    counted_parts(&[
-        ("symbolic link", "symbolic links", skipped.symlinks),
-        ("special file", "special files", skipped.special),
-        ("excluded path", "excluded paths", skipped.excluded),
-        (
-            "directory on another file system",
-            "directories on other file systems",
-            skipped.other_file_systems,
-        ),
-    ])
 }
