@@ -24,7 +24,7 @@ pub(crate) use reading::HashRun;
 use reading::digests_of;
 pub(crate) use worklist::{SeenFile, WantedFile, WantedPlace, Worklist};
 
-use crate::advice::counted;
+use crate::advice::{Advice, counted};
 use crate::error::Error;
 use crate::event::{Notice, Skipped};
 use crate::exit_status::ExitStatus;
@@ -318,10 +318,9 @@ fn searched(
         let unrecorded = archive.list_tags(at, &mut list, (search.within, options))?;
         if unrecorded > 0 {
             let files = counted(unrecorded, "file", "files");
-            let text = format!(
-                "nothing is known of {files} that no record describes: `init` makes records"
-            );
-            monitor.notice(&Notice::new(text).at(&archive.named()));
+            let text = format!("nothing is known of {files} that no record describes");
+            let notice = Notice::new(text).advise(Advice::Tag);
+            monitor.notice(&notice.at(&archive.named()));
         }
     }
     let mut algorithms = list.held_algorithms()?;

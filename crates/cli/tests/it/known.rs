@@ -155,3 +155,11 @@ fn what_cannot_be_told_is_not_known() {
     fs::create_dir(tree.path("empty")).unwrap();
     tree.run(["known", "empty", "--in", "archive"]).ends(2);
 }
+
+#[test]
+fn files_of_an_archive_without_a_record_are_counted_with_what_to_do() {
+    let tree = Tree::new().file("card/a", b"a").file("archive/b", b"b");
+    let said = tree.run(["known", "card", "--in", "archive"]);
+    let told = "nothing is known of 1 file that no record describes: `steadfast init DIR` records";
+    assert!(said.stderr().contains(told), "{}", said.stderr());
+}
