@@ -3,9 +3,7 @@
 //! In comes what cargo says about the workspace. The packages are verified as one set, since each
 //! depends on others of the set that no registry has yet.
 
-use std::env;
 use std::fs;
-use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anyhow::{Context as _, ensure};
@@ -48,49 +46,62 @@ pub(super) fn publish(session: &mut Session) -> anyhow::Result<()> {
     verify(session)
 }
 
-/// Packs each package and builds it from the archive.
+/// Packs each package and compiles it from what its archive contains, with the features that it
+/// has alone. Of the others, a package gets what their archives contain. Nothing is made into
+/// machine code, which the tests have done with the same sources.
 fn verify(session: &Session) -> anyhow::Result<()> {
     if session.offline {
         println!("left out: this machine is offline, and cargo asks the registry");
         return Ok(());
     }
     let target = steps::target_folder(session)?.join("publish");
-    forget_earlier(&target);
+    let packed = target.join("package");
+    let set = target.join("set");
+    for old in [&packed, &set] {
+        // What cannot be removed is in the way of what follows, which says so.
+        let _ = fs::remove_dir_all(old);
+    }
     let mut command = steps::cargo(session);
-    command.args(["publish", "--dry-run", "--allow-dirty", "--target-dir"]).arg(&target);
+    command.args(["package", "--no-verify", "--allow-dirty", "--target-dir"]).arg(&target);
     command.args(PUBLISHED.map(|package| format!("--package={package}")));
-    // Packages are built with Cargo's own profile, and nobody debugs these.
-    command.env("CARGO_PROFILE_DEV_DEBUG", "false");
-    let output = command.output().context("running cargo publish")?;
+    let output = command.output().context("running cargo package")?;
     let said = String::from_utf8_lossy(&output.stderr);
     if !output.status.success() && fixtures::is_offline(&said) {
         println!("left out: this machine is offline, and cargo asks the registry");
         return Ok(());
     }
-    ensure!(output.status.success(), "the dry run failed:\n{said}");
-    println!("`cargo publish --dry-run` builds each package from its archive");
+    ensure!(output.status.success(), "nothing was packed:\n{said}");
+    fs::create_dir_all(&set).with_context(|| format!("making `{}`", set.display()))?;
+    for archive in fs::read_dir(&packed)? {
+        let archive = archive?.path();
+        if archive.extension().is_some_and(|extension| extension == "crate") {
+            steps::succeed(Command::new("tar").arg("-xzf").arg(archive).arg("-C").arg(&set))?;
+        }
+    }
+    let version = &steps::metadata(&session.root, &["--no-deps"])?["packages"][0];
+    let version = version["version"].as_str().context("the workspace has no version")?;
+    fs::write(set.join("Cargo.toml"), workspace_of(version))?;
+    // The versions of all others are those that the tests use.
+    fs::copy(session.root.join("Cargo.lock"), set.join("Cargo.lock"))?;
+    for package in PUBLISHED {
+        let mut check = steps::cargo(session);
+        check.args(["check", "--quiet", "--offline", "--package", package, "--target-dir"]);
+        steps::succeed(check.arg(&target).current_dir(&set))?;
+    }
+    println!("{} packages compile from their archives", PUBLISHED.len());
     Ok(())
 }
 
-/// Removes what an earlier dry run unpacked and built of our packages. Cargo would take it for the
-/// present state, because the versions are the same. Dependencies stay built.
-fn forget_earlier(target: &Path) {
-    let home = env::var_os("CARGO_HOME").map(PathBuf::from);
-    let home = home.or_else(|| Some(PathBuf::from(env::var_os("HOME")?).join(".cargo")));
-    // The folder of a registry on this machine has no name, only a number after a hyphen.
-    let registries = beginning("-", &home.unwrap_or_default().join("registry/src"));
-    let built = beginning("libsteadfast", &target.join("debug/deps"));
-    for path in registries.iter().flat_map(|path| beginning("steadfast", path)).chain(built) {
-        // The build fails on what cannot be removed, and says where it is.
-        drop(if path.is_dir() { fs::remove_dir_all(path) } else { fs::remove_file(path) });
-    }
-}
-
-/// The entries of a folder whose names begin so.
-fn beginning(with: &str, folder: &Path) -> Vec<PathBuf> {
-    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
-    let matches = |entry: &fs::DirEntry| entry.file_name().to_string_lossy().starts_with(with);
-    entries.filter(matches).map(|entry| entry.path()).collect()
+/// The manifest of a workspace of the unpacked packages, in which each stands for what a registry
+/// would have of it.
+fn workspace_of(version: &str) -> String {
+    let folders = PUBLISHED.map(|package| format!("\"{package}-{version}\"")).join(", ");
+    let patches = PUBLISHED.map(|name| format!("{name} = {{ path = \"{name}-{version}\" }}\n"));
+    format!(
+        "[workspace]\nresolver = \"3\"\nmembers = [{folders}]\n\n[profile.dev]\n\
+         debug = false\n\n[patch.crates-io]\n{}",
+        patches.concat()
+    )
 }
 
 /// What is wrong with what the packages state, and with which are published.
@@ -193,6 +204,13 @@ mod tests {
         assert_eq!(with("steadfast-time", "*", Value::Null), 1);
         assert_eq!(with("steadfast-testing", "^0.1.0", Value::Null), 1);
         assert_eq!(with("steadfast-testing", "*", json!("dev")), 0);
+    }
+
+    #[test]
+    fn an_unpacked_package_stands_for_a_published_one() {
+        let manifest = workspace_of("1.2.3");
+        assert!(manifest.contains("members = [\"steadfast-time-1.2.3\", "), "{manifest}");
+        assert!(manifest.ends_with("\nsteadfast = { path = \"steadfast-1.2.3\" }\n"), "{manifest}");
     }
 
     #[test]
