@@ -2,13 +2,14 @@
 //!
 //! In: names of steps to run or to skip. Out: headings with seconds, the output of each tool, a
 //! table of times, what was left out and what failed, and a last line of counts. Must not
-//! know what the tests assert.
+//! know what the tests assert. If all steps run, some run beside the tests of this machine.
 
 mod browser;
 mod count;
 mod fixtures;
 mod fleet;
 mod kernels;
+mod lanes;
 mod lean;
 mod library;
 mod package;
@@ -22,12 +23,15 @@ pub(crate) use setup::{is_ready, search_path, set_up_cross_linker, set_up_target
 pub(crate) use steps::{MACOS_OLDEST, MACOS_UNIVERSAL, build_folder, metadata};
 
 use std::cell::RefCell;
+use std::env;
+use std::fs;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, bail};
 
 use self::count::Counts;
-use self::times::{StepClock, StepTimes};
+use self::lanes::{LANES, Lane, RunOutcome};
+use self::times::{StepClock, TimeTable};
 
 /// One thing that must succeed.
 struct Step {
@@ -62,6 +66,7 @@ const STEPS: &[Step] = &[
         counts: false,
         run: package::package,
     },
+    Step { name: "lean", title: "the command without features", counts: false, run: lean::lean },
     Step { name: "host", title: "tests on this machine", counts: true, run: steps::host },
     Step {
         name: "library",
@@ -76,7 +81,6 @@ const STEPS: &[Step] = &[
         run: browser::browser,
     },
     Step { name: "fleet", title: "a fleet on Dask", counts: false, run: fleet::fleet },
-    Step { name: "lean", title: "the command without features", counts: false, run: lean::lean },
     Step {
         name: "kernels",
         title: "kernels in other profiles",
@@ -100,9 +104,17 @@ struct Session {
     counts: Counts,
     /// What was left out because a program is missing.
     left_out: RefCell<Vec<String>>,
+    /// What runs beside the tests of this machine.
+    lanes: Vec<Lane>,
 }
 
 impl Session {
+    /// Starts what runs beside the tests, unless it was started.
+    fn start_lanes(&mut self, is_built: bool) {
+        let offline = self.offline;
+        self.lanes.iter_mut().for_each(|lane| lane.start(is_built, offline));
+    }
+
     /// Whether a step must be skipped because a tool is missing. Prints that it is skipped.
     ///
     /// If missing tools are not allowed, the answer is no, and the step fails when it needs the
@@ -128,6 +140,8 @@ struct Options {
     skip: Vec<String>,
     allow_missing: bool,
     quick: bool,
+    /// Where to write the outcome, for the run that this one is a lane of.
+    report: Option<PathBuf>,
 }
 
 /// The steps that run only if they are named: the test of a change needs no second build of all.
@@ -144,44 +158,59 @@ pub(crate) fn step_names() -> Vec<&'static str> {
 /// Runs the steps. Returns `Ok(false)` if one failed or if no test was executed.
 pub(crate) fn run(root: &Path, arguments: &[String]) -> anyhow::Result<bool> {
     let options = Options::parse(arguments)?;
+    let clock = StepClock::start();
     let mut session = Session {
         root: root.to_path_buf(),
         allow_missing: options.allow_missing,
         quick: options.quick,
-        offline: false,
+        offline: env::var_os(fixtures::OFFLINE).is_some(),
         counts: Counts::default(),
         left_out: RefCell::default(),
+        lanes: options.lanes(root)?,
     };
-    let mut times = StepTimes::default();
+    let mut outcome = RunOutcome::default();
+    let steps = STEPS.iter().filter(|step| options.wants(step));
     let mut expects_tests = false;
-    let mut failures = Vec::new();
-    for step in STEPS.iter().filter(|step| options.wants(step)) {
-        println!("\n== {}: {}", step.name, step.title);
-        let clock = StepClock::start();
-        let outcome = (step.run)(&mut session);
-        let seconds = clock.elapsed_s();
-        times.add(step.name, &clock);
+    for step in steps.filter(|step| !options.is_beside(step)) {
         expects_tests |= step.counts;
-        if let Err(error) = outcome {
-            println!("== {}: FAILED after {seconds:.1} s", step.name);
-            failures.push(format!("step `{}` failed: {error:#}", step.name));
-            continue;
-        }
-        println!("== {}: {seconds:.1} s", step.name);
+        run_step(step, &mut session, &mut outcome);
     }
-    if failures.is_empty() && expects_tests && session.counts.passed == 0 {
-        failures.push("no test was executed".to_owned());
+    session.start_lanes(false);
+    outcome.counts = session.counts;
+    outcome.left_out = session.left_out.take();
+    session.lanes.into_iter().for_each(|lane| outcome.add(lane.finish()));
+    if !outcome.is_failure() && expects_tests && outcome.counts.passed == 0 {
+        outcome.failures.push("no test was executed".to_owned());
     }
-    print!("\n{times}");
-    for text in session.left_out.borrow().iter().chain(&failures) {
+    if let Some(report) = &options.report {
+        fs::write(report, outcome.to_json()).context("writing the report")?;
+        return Ok(!outcome.is_failure());
+    }
+    print!("\n{}", TimeTable { steps: &outcome.times, elapsed_s: clock.elapsed_s() });
+    for text in outcome.left_out.iter().chain(&outcome.failures) {
         println!("{text}");
     }
-    if !failures.is_empty() {
+    if outcome.is_failure() {
         // If a step failed outside the tests, the last line must not say that nothing failed.
-        session.counts.failed = session.counts.failed.max(1);
+        outcome.counts.failed = outcome.counts.failed.max(1);
     }
-    println!("{}", session.counts);
-    Ok(failures.is_empty())
+    println!("{}", outcome.counts);
+    Ok(!outcome.is_failure())
+}
+
+/// Runs one step. A failure does not end the run.
+fn run_step(step: &Step, session: &mut Session, outcome: &mut RunOutcome) {
+    println!("\n== {}: {}", step.name, step.title);
+    let clock = StepClock::start();
+    let ended = (step.run)(session);
+    let seconds = clock.elapsed_s();
+    outcome.times.add(step.name, &clock);
+    if let Err(error) = ended {
+        println!("== {}: FAILED after {seconds:.1} s", step.name);
+        outcome.failures.push(format!("step `{}` failed: {error:#}", step.name));
+        return;
+    }
+    println!("== {}: {seconds:.1} s", step.name);
 }
 
 impl Options {
@@ -196,6 +225,7 @@ impl Options {
             match flag {
                 "--allow-missing" if value.is_none() => options.allow_missing = true,
                 "--quick" if value.is_none() => options.quick = true,
+                "--report" => options.report = rest.next().map(PathBuf::from),
                 "--only" | "--skip" => {
                     let value = value.or_else(|| rest.next().cloned());
                     let value = value.with_context(|| format!("`{flag}` needs step names"))?;
@@ -220,6 +250,31 @@ impl Options {
             if self.quick { QUICK.contains(&step.name) } else { !NAMED.contains(&step.name) };
         let in_only = if self.only.is_empty() { in_default } else { in_list(&self.only) };
         in_only && !in_list(&self.skip)
+    }
+
+    /// Whether a step runs beside the tests of this machine: if those run, and nothing was named.
+    fn is_beside(&self, step: &Step) -> bool {
+        let is_whole = self.only.is_empty() && !self.quick && !self.skip.contains(&"host".into());
+        is_whole && LANES.iter().any(|(_, _, steps)| steps.contains(&step.name))
+    }
+
+    /// The lanes with the steps that are wanted.
+    fn lanes(&self, root: &Path) -> anyhow::Result<Vec<Lane>> {
+        let wanted: Vec<&str> = STEPS
+            .iter()
+            .filter(|step| self.wants(step) && self.is_beside(step))
+            .map(|step| step.name)
+            .collect();
+        let mut lanes = Vec::new();
+        for (name, nice, steps) in LANES {
+            let steps: Vec<&str> =
+                steps.iter().copied().filter(|step| wanted.contains(step)).collect();
+            let arguments: &[&str] = if self.allow_missing { &["--allow-missing"] } else { &[] };
+            if !steps.is_empty() {
+                lanes.push(Lane::prepare(name, nice, &steps, arguments, &build_folder(root)?)?);
+            }
+        }
+        Ok(lanes)
     }
 }
 
@@ -255,6 +310,20 @@ mod tests {
         assert_eq!(named, QUICK);
         let only = parse(&["--quick", "--only", "host"]).unwrap();
         assert!(only.quick && only.wants(step("host")) && !only.wants(step("fmt")));
+    }
+
+    #[test]
+    fn steps_run_beside_the_tests_only_if_all_run() {
+        let beside = |arguments: &[&str]| {
+            let options = parse(arguments).unwrap();
+            let lanes = options.lanes(Path::new(env!("CARGO_MANIFEST_DIR"))).unwrap();
+            (options.is_beside(step("clippy")), options.is_beside(step("host")), lanes.len())
+        };
+        assert_eq!(beside(&[]), (true, false, 2));
+        assert_eq!(beside(&["--skip", "package,browser,fleet"]), (true, false, 1));
+        assert_eq!(beside(&["--skip", "host"]), (false, false, 0));
+        assert_eq!(beside(&["--only", "clippy,host"]), (false, false, 0));
+        assert_eq!(beside(&["--quick"]), (false, false, 0));
     }
 
     #[test]

@@ -36,7 +36,7 @@ pub(super) fn fleet(session: &mut Session) -> anyhow::Result<()> {
     if setup::is_root() {
         tests.env("STEADFAST_REQUIRE_ROOT_TESTS", "1");
     }
-    let record = skipped::Record::begin(&steps::target_folder(session)?, &mut tests)?;
+    let record = skipped::Record::begin(&steps::target_folder(session)?, "fleet", &mut tests)?;
     steps::succeed(&mut tests)?;
     session.counts.skipped += record.finish(session.allow_missing)?;
     Ok(())

@@ -37,9 +37,14 @@ pub(super) struct Record {
 }
 
 impl Record {
-    /// Begins a record in an existing folder, and sets the variable that names it for a command.
-    pub(super) fn begin(folder: &Path, command: &mut Command) -> anyhow::Result<Record> {
-        let file = folder.join("skipped-tests.tsv");
+    /// Begins a step's record in an existing folder, and sets the variable that names it for a
+    /// command.
+    pub(super) fn begin(
+        folder: &Path,
+        step: &str,
+        command: &mut Command,
+    ) -> anyhow::Result<Record> {
+        let file = folder.join(format!("skipped-{step}.tsv"));
         fs::write(&file, "").with_context(|| format!("writing `{}`", file.display()))?;
         command.env(RECORD, &file);
         Ok(Record { file })
@@ -96,7 +101,7 @@ mod tests {
 
     fn record(lines: &str) -> (tempfile::TempDir, Record) {
         let folder = tempfile::tempdir().unwrap();
-        let record = Record::begin(folder.path(), &mut Command::new("true")).unwrap();
+        let record = Record::begin(folder.path(), "host", &mut Command::new("true")).unwrap();
         fs::write(&record.file, lines).unwrap();
         (folder, record)
     }

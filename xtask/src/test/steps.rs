@@ -9,7 +9,7 @@ use std::process::{Command, Stdio};
 use anyhow::{Context as _, bail, ensure};
 use serde_json::Value;
 
-use super::{Session, fixtures, setup, skipped};
+use super::{Session, fixtures, lanes, setup, skipped};
 
 /// Names the backends that must be tested; a run without one of them fails.
 const REQUIRE_BACKENDS: &str = "STEADFAST_REQUIRE_BACKENDS";
@@ -119,7 +119,7 @@ pub(super) fn host(session: &mut Session) -> anyhow::Result<()> {
     if session.offline {
         command.env(fixtures::OFFLINE, "1");
     }
-    let record = skipped::Record::begin(&target_folder(session)?, &mut command)?;
+    let record = skipped::Record::begin(&target_folder(session)?, "host", &mut command)?;
     let outcome = run_tests(session, &mut command);
     let skipped = record.finish(session.allow_missing || session.quick);
     outcome?;
@@ -214,8 +214,12 @@ fn backends_of(cpuinfo: &str) -> String {
 /// The arguments to cargo are those of the tests: the set of built packages decides the features of
 /// shared dependencies.
 pub(super) fn program(session: &Session) -> anyhow::Result<PathBuf> {
+    let path = target_folder(session)?.join(PROGRAM);
+    if env::var_os(lanes::BUILT).is_some() {
+        return Ok(path);
+    }
     succeed(cargo(session).args(["test", "--workspace", "--all-features", "--no-run", "--quiet"]))?;
-    Ok(target_folder(session)?.join(PROGRAM))
+    Ok(path)
 }
 
 /// The build folder of cargo, which exists.
@@ -264,13 +268,15 @@ pub(super) fn succeed(command: &mut Command) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Runs a command that runs tests. Passes its output on and counts its summaries.
+/// Runs a command that runs tests. Passes its output on and counts its summaries. When the first
+/// line comes, the tests are built, so what runs beside them is started.
 pub(super) fn run_tests(session: &mut Session, command: &mut Command) -> anyhow::Result<()> {
     let mut child = command.stdout(Stdio::piped()).spawn().context("running cargo")?;
     let before = session.counts.passed + session.counts.failed;
     let output = child.stdout.take().context("the tests' output is not piped")?;
     for line in BufReader::new(output).split(b'\n') {
         let line = line.context("reading the tests' output")?;
+        session.start_lanes(true);
         let line = String::from_utf8_lossy(&line);
         println!("{line}");
         session.counts.add_line(&line);
