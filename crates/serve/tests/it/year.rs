@@ -25,7 +25,11 @@ fn past() -> Timestamp {
 /// Runs a verb over paths as if it were so many days ago.
 fn ago(days: i64, verb: Verb, paths: &[&Path]) {
     DAYS_AGO.store(days, Ordering::Relaxed);
-    let options = Options::default().with(|options| options.now = past);
+    let options = Options::default().with(|options| {
+        options.now = past;
+        // Damage is played from above the file system.
+        options.ignore_change_times = true;
+    });
     let selection = Selection::of(paths);
     let done = steadfast::Run::of(verb, selection, options).run(&mut |_: &Event| {});
     assert!(done.is_ok(), "{days} days ago: {done:?}");
@@ -68,11 +72,9 @@ fn live_through(home: &Path) {
 fn after_a_year_the_pages_say_what_is_late_and_how_old_everything_is() {
     let home = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
     let home = home.path().canonicalize().unwrap();
-    // Damage is played from above the file system.
-    steadfast::process::ignore_change_times();
     live_through(&home);
     let roots = FOLDERS.map(|name| home.join(name)).into();
-    let served = Served::with(|config| Config { roots, ..config });
+    let served = Served::with(|config| Config { roots, ignore_change_times: true, ..config });
     let browser = served.browser();
     let page = browser.get("/").text();
     let card = |name: &str| {
