@@ -2,7 +2,7 @@
 
 use std::io;
 use std::ops::ControlFlow;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex};
 use std::time::Duration;
 
@@ -30,13 +30,17 @@ impl Door {
     /// Waits until it is open, but not forever.
     fn pass(&self) {
         let shut = self.0.lock().unwrap();
-        let patience = Duration::from_secs(20);
+        let patience = Duration::from_secs(60);
         drop(self.1.wait_timeout_while(shut, patience, |open| !*open).unwrap());
     }
 }
 
-/// Reads the rest of a large file only when the door is open.
-struct SlowRest(Arc<Door>);
+/// Holds the first read of the rest of a large file until the door is open. Other threads may read
+/// on, so at least one is there for the other files.
+struct SlowRest {
+    door: Arc<Door>,
+    holds: AtomicBool,
+}
 
 impl Engine for SlowRest {
     fn name(&self) -> &'static str {
@@ -48,8 +52,8 @@ impl Engine for SlowRest {
     }
 
     fn read_at(&self, file: &File, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
-        if offset > 0 && !buffer.is_empty() {
-            self.0.pass();
+        if offset > 0 && !buffer.is_empty() && !self.holds.swap(true, Ordering::Relaxed) {
+            self.door.pass();
         }
         Buffered.read_at(file, buffer, offset)
     }
@@ -99,7 +103,8 @@ fn a_failure_is_told_while_a_large_file_before_it_is_read() {
     let mut early = Early { door: Arc::clone(&door), early: Vec::new(), files: Vec::new() };
     let (options, selection) =
         (crate::tree::usual().with(|options| options.reading.workers = Some(2)), tree.selection());
-    let (engine, store) = (Arc::new(SlowRest(door)), Arc::new(Xattr));
+    let engine = Arc::new(SlowRest { door, holds: AtomicBool::new(false) });
+    let store = Arc::new(Xattr);
     let summary = run_with(Verb::check(), &selection, &options, engine, store, &mut early).unwrap();
     assert_eq!(early.early, [("c".to_owned(), Some(Verdict::Corrupt))]);
     let ordered = ["a", "b", "c", "d"].map(|name| (name.to_owned(), 1));
