@@ -181,6 +181,9 @@ mod tests {
         assert_eq!(rule(2).lack(None, &[medium(&a), (&b, Grade::Server)]), Some(Lack::FromServer));
         assert_eq!(rule(1).lack(None, &[(&b, Grade::Cache)]), Some(Lack::FromCache));
         assert_eq!(rule(0).lack(None, &[]), Some(Lack::TooFew), "nothing is never enough");
+        let of_two_reasons = [medium(&a), medium(&a), (&b, Grade::Cache)];
+        let the_same = [(&b, Grade::Cache), medium(&a), medium(&a)];
+        assert_eq!(rule(2).lack(None, &of_two_reasons), rule(2).lack(None, &the_same));
         let three = [medium(&a), medium(&partition), medium(&b)];
         assert_eq!(rule(2).lack(None, &three), None);
         assert_eq!(rule(3).lack(None, &three), Some(Lack::OneDevice));
