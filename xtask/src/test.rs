@@ -106,11 +106,15 @@ struct Session {
     left_out: RefCell<Vec<String>>,
     /// What runs beside the tests of this machine.
     lanes: Vec<Lane>,
+    /// Whether the tests, and the command as they use it, have been built.
+    is_built: bool,
 }
 
 impl Session {
     /// Starts what runs beside the tests, unless it was started.
     fn start_lanes(&mut self, is_built: bool) {
+        // Where there are lanes, the tests of this machine are what was built.
+        self.is_built |= is_built && !self.lanes.is_empty();
         let offline = self.offline;
         self.lanes.iter_mut().for_each(|lane| lane.start(is_built, offline));
     }
@@ -167,6 +171,7 @@ pub(crate) fn run(root: &Path, arguments: &[String]) -> anyhow::Result<bool> {
         counts: Counts::default(),
         left_out: RefCell::default(),
         lanes: options.lanes(root)?,
+        is_built: env::var_os(lanes::BUILT).is_some(),
     };
     let mut outcome = RunOutcome::default();
     let steps = STEPS.iter().filter(|step| options.wants(step));
@@ -319,7 +324,7 @@ mod tests {
             let lanes = options.lanes(Path::new(env!("CARGO_MANIFEST_DIR"))).unwrap();
             (options.is_beside(step("clippy")), options.is_beside(step("host")), lanes.len())
         };
-        assert_eq!(beside(&[]), (true, false, 2));
+        assert_eq!(beside(&[]), (true, false, 1));
         assert_eq!(beside(&["--skip", "package,browser,fleet"]), (true, false, 1));
         assert_eq!(beside(&["--skip", "host"]), (false, false, 0));
         assert_eq!(beside(&["--only", "clippy,host"]), (false, false, 0));

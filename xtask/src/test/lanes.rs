@@ -19,14 +19,11 @@ use super::times::StepTimes;
 /// Set for a lane if the command has been built as the tests use it.
 pub(super) const BUILT: &str = "STEADFAST_TEST_PROGRAM_IS_BUILT";
 
-/// The lanes, each with a nice value and its steps in order. The first compiles; only one step at
-/// a time can use the build folder. The second waits for servers and browsers, and gives up if they
-/// take too long. Both are less urgent than the tests of this machine, some of which look at a
-/// clock: for them the machine is hardly busier than without.
-pub(super) const LANES: [(&str, &str, &[&str]); 2] = [
-    ("compiling", "10", &["clippy", "doc", "library", "publish", "kernels", "arm", "macos"]),
-    ("waiting", "5", &["package", "browser", "fleet"]),
-];
+/// The lanes, each with a nice value and its steps in order. Only one step at a time can use the
+/// build folder, so one lane compiles. It is less urgent than the tests of this machine, some of
+/// which look at a clock: for them, and for browsers, the machine is hardly busier than without.
+pub(super) const LANES: [(&str, &str, &[&str]); 1] =
+    [("compiling", "10", &["clippy", "doc", "library", "publish", "kernels", "arm", "macos"])];
 
 /// What a run of steps came to.
 #[derive(Debug, Default, PartialEq)]
@@ -183,16 +180,16 @@ mod tests {
     fn a_lane_without_a_report_has_failed() {
         let folder = tempfile::tempdir().unwrap();
         let lane = |program: &str| {
-            let mut lane = Lane::prepare("waiting", "1", &["fmt"], &[], folder.path()).unwrap();
+            let mut lane = Lane::prepare("compiling", "1", &["fmt"], &[], folder.path()).unwrap();
             lane.command = Command::new(program);
             lane.start(true, false);
             lane.finish()
         };
         assert!(lane("true").failures[0].contains("no report"));
         assert!(lane("/nowhere").failures[0].contains("running `nice`"));
-        let idle = Lane::prepare("waiting", "1", &["fmt"], &[], folder.path()).unwrap();
+        let idle = Lane::prepare("compiling", "1", &["fmt"], &[], folder.path()).unwrap();
         assert!(idle.finish().failures[0].contains("not started"));
-        let mut failed = Lane::prepare("waiting", "1", &["fmt"], &[], folder.path()).unwrap();
+        let mut failed = Lane::prepare("compiling", "1", &["fmt"], &[], folder.path()).unwrap();
         failed.command = Command::new("false");
         fs::write(&failed.report, RunOutcome::default().to_json()).unwrap();
         failed.start(true, false);

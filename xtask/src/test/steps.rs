@@ -9,7 +9,7 @@ use std::process::{Command, Stdio};
 use anyhow::{Context as _, bail, ensure};
 use serde_json::Value;
 
-use super::{Session, fixtures, lanes, setup, skipped};
+use super::{Session, fixtures, setup, skipped};
 
 /// Names the backends that must be tested; a run without one of them fails.
 const REQUIRE_BACKENDS: &str = "STEADFAST_REQUIRE_BACKENDS";
@@ -215,7 +215,7 @@ fn backends_of(cpuinfo: &str) -> String {
 /// shared dependencies.
 pub(super) fn program(session: &Session) -> anyhow::Result<PathBuf> {
     let path = target_folder(session)?.join(PROGRAM);
-    if env::var_os(lanes::BUILT).is_some() {
+    if session.is_built {
         return Ok(path);
     }
     succeed(cargo(session).args(["test", "--workspace", "--all-features", "--no-run", "--quiet"]))?;

@@ -83,7 +83,8 @@ fn withheld(said: &Outcome) -> Vec<String> {
 
 #[test]
 fn a_file_comes_back_with_the_date_of_its_last_proof() {
-    let losses: [(&str, &[&str], fn(&Tree)); 3] = [
+    type Loss = fn(&Tree);
+    let losses: [(&str, &[&str], Loss); 3] = [
         ("missing", &[], |tree| fs::remove_file(tree.path("data/film")).unwrap()),
         ("corrupt", &[], |tree| decay(&tree.path("data/film"), |bytes| bytes[9_000] ^= 1)),
         ("in place", &["--in-place"], |tree| {
