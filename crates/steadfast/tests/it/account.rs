@@ -420,7 +420,7 @@ fn hashing_binds_by_the_longest_file_or_by_all() {
         attempts(|| {
             let (hashed_len, hashed_ns) = (AtomicU64::new(0), AtomicU64::new(0));
             let engine = Arc::new(HashingEngine { backend, hashed_len, hashed_ns });
-            let options = Options::default().with(|options| {
+            let options = crate::tree::usual().with(|options| {
                 options.reading.workers = Some(2);
                 options.reading.queue_depth = Some(usize::MAX);
                 options.reading.backend = Some(backend);
