@@ -79,15 +79,16 @@ impl Goal {
 /// The roots as trees, to choose a path.
 pub(super) fn choice(app: &App, goal: Goal, label: &str) -> Markup {
     html! {
+        h2 { (label) }
         @for place in app.roots.places() {
             @let query = goal.query(&place);
             details .fold data-part=(format!("/browse/part?{query}")) {
                 summary {
-                    (small_icon("chevron")) (label) " " (name_of(&app.roots.path(&place)))
+                    (small_icon("chevron")) (name_of(&app.roots.path(&place)))
                     span .soft { (app.roots.shown(&place)) }
                 }
                 p .body { a href=(format!("/browse?{query}")) {
-                    (label) " " (app.roots.shown(&place))
+                    "Choose in " (app.roots.shown(&place))
                 } }
             }
         }

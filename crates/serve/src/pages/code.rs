@@ -62,7 +62,7 @@ async fn show(
                      it? Apple is not asked."
                 }
             } }
-            (choice(&app, Goal::Code, "Choose an application or a binary in"))
+            (choice(&app, Goal::Code, "Choose an application or a program"))
         },
         Some(place) => {
             let at = place.clone();
@@ -293,18 +293,11 @@ fn three(one: &CodeAnswers) -> Markup {
         CodeOutcome::Good => (&*one.signers[0], "The signature and its certificate are valid."),
         _ => (&*one.signers[0], "Not all about the signature could be verified."),
     };
-    let policy = match one.policy {
-        CodeOutcome::Good => (
-            "Nothing speaks against it.",
-            "Apple was not asked: that needs a \
-                                                             network.",
-        ),
-        _ => ("Perhaps not.", "Its signature has a form that a Mac may refuse."),
-    };
+    let (opens, opening) = opening(one);
     let questions = [
         ("Was anything changed?", "intact", one.bytes, bytes),
         ("Who signed it?", "lock", one.signer, signer),
-        ("Would a Mac open it?", "app", one.policy, policy),
+        ("Would a Mac open it?", "app", opens, opening),
     ];
     html! {
         div .three {
@@ -316,6 +309,30 @@ fn three(one: &CodeAnswers) -> Markup {
                 }
             }
         }
+    }
+}
+
+/// Whether a Mac would open it, which depends on all that was found.
+fn opening(one: &CodeAnswers) -> (CodeOutcome, (&'static str, &'static str)) {
+    let asks = "A Mac may refuse what nobody answers for.";
+    match (one.bytes, one.policy) {
+        (CodeOutcome::Good, CodeOutcome::Good) if one.signers.is_empty() => {
+            (CodeOutcome::Unverified, ("Perhaps not.", asks))
+        }
+        (CodeOutcome::Good, CodeOutcome::Good) if one.signer != CodeOutcome::Good => {
+            (one.signer, ("Perhaps not.", "Not all about the signature could be verified."))
+        }
+        (CodeOutcome::Good, CodeOutcome::Good) => {
+            let asked = "Apple was not asked: that needs a network.";
+            (CodeOutcome::Good, ("Nothing speaks against it.", asked))
+        }
+        (CodeOutcome::Good, policy) => {
+            (policy, ("Perhaps not.", "Its signature has a form that a Mac may refuse."))
+        }
+        (CodeOutcome::Unverified, _) => {
+            (CodeOutcome::Unverified, ("Not known.", "Not all of it could be verified."))
+        }
+        (bytes, _) => (bytes, ("No.", "A Mac refuses what is not as it was signed.")),
     }
 }
 
@@ -399,5 +416,30 @@ fn ink(mark: MapMark) -> &'static str {
         MapMark::Covered(RangeCover::UnsealedZero) => "map-zero",
         MapMark::Covered(RangeCover::Unsealed) => "map-unsealed",
         MapMark::Damaged => "map-damaged",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_changed_is_not_said_to_open() {
+        use CodeOutcome::{Damaged, Good, Refused, Unverified};
+        let outcomes = [Good, Unverified, Refused, Damaged];
+        for (bytes, signer) in outcomes.iter().flat_map(|one| outcomes.map(|two| (*one, two))) {
+            for (policy, is_signed) in
+                outcomes.iter().flat_map(|one| [true, false].map(|two| (*one, two)))
+            {
+                let signers = if is_signed { vec!["Somebody".to_owned()] } else { Vec::new() };
+                let name = "tool".to_owned();
+                let one = CodeAnswers { name, outcome: Good, bytes, signer, policy, signers };
+                let (outcome, (answer, _)) = opening(&one);
+                let is_well = [bytes, signer, policy] == [Good; 3] && is_signed;
+                assert_eq!(outcome == Good, is_well, "{answer}");
+                assert_eq!(answer == "Nothing speaks against it.", is_well);
+                assert_eq!(answer == "No.", matches!(bytes, Refused | Damaged));
+            }
+        }
     }
 }

@@ -43,7 +43,7 @@ async fn show(
     let Some(place) = app.place(&query)?.or_else(only_root) else {
         let content = html! {
             p { "What happened to each file, and every run." }
-            (choice(&app, Goal::History, "Choose a file or a folder in"))
+            (choice(&app, Goal::History, "Choose a file or a folder"))
         };
         return Ok(page(&visitor, Some(Tab::Home), "History", &content));
     };
@@ -74,7 +74,7 @@ async fn show(
                 (life::shown(&place, &name_of(&app.roots.path(&place)), life, app.now()))
             }
         }
-        @if place.is_root() { (choice(&app, Goal::History, "Choose a file or a folder in")) }
+        @if place.is_root() { (choice(&app, Goal::History, "Choose a file or a folder")) }
     };
     Ok(framed(&visitor, Some(Tab::Home), "History", &html! {}, &content))
 }
