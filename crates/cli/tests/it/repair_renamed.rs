@@ -369,6 +369,28 @@ fn a_file_whose_new_name_no_run_saw_before_its_old_one_is_known_by_its_length_an
 }
 
 #[test]
+fn a_renamed_file_that_was_cut_or_extended_is_not_let_go() {
+    let damages: [fn(&mut Vec<u8>); 2] =
+        [|bytes| bytes.truncate(5_000), |bytes| bytes.extend([7; 100])];
+    for (damage, drops) in damages.into_iter().zip([false, true]) {
+        let tree = protected();
+        let held = contents(&tree, "data/3");
+        decay(&tree.path("data/3"), damage);
+        fs::rename(tree.path("data/3"), tree.path("data/new")).unwrap();
+        if drops {
+            drop_tag(&tree.path("data/new"));
+        }
+        fs::remove_file(tree.path("data/4")).unwrap();
+        let said = tree.run(["update", "--accept-many", "--accept-missing", "data"]);
+        assert!(!said.stdout().contains("data/3"), "{said:?}");
+        assert!(said.stdout().contains("data/4"), "{said:?}");
+        let said = tree.run(["repair", "--yes", "data"]);
+        assert!(contents(&tree, "data/new") == held, "{said:?}");
+        assert!(!tree.path("data/3").exists() && !tree.path("data/4").exists(), "{said:?}");
+    }
+}
+
+#[test]
 fn a_file_at_the_name_of_an_equal_one_does_not_come_back_under_its_old_name() {
     for (held, verb, swaps) in [
         (&b""[..], "tag", true),

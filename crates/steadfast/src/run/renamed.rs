@@ -23,8 +23,8 @@ pub struct RenamedFile {
     pub from: PathBuf,
     /// Its present path, beginning with the root.
     pub to: PathBuf,
-    /// Whether its inode, or the tag at the file, proves it. Otherwise it only has the length, and
-    /// the time or the inode, of the missing file, and must be read.
+    /// Whether its inode and time, or the tag at the file, prove it. Otherwise it only has the
+    /// length, and the time or the inode, of the missing file, and must be read.
     pub is_certain: bool,
 }
 
@@ -32,8 +32,8 @@ pub struct RenamedFile {
 pub(super) struct NewNames<'a> {
     root: &'a Path,
     by_extent: HashMap<(u64, Timestamp), Vec<(PathBuf, u64)>>,
-    /// By inode and length, for files whose time was changed as well.
-    by_inode: HashMap<(u64, u64), PathBuf>,
+    /// By inode, for files of which the length or the time was changed as well.
+    by_inode: HashMap<u64, (PathBuf, u64, Timestamp)>,
     count: usize,
 }
 
@@ -49,7 +49,7 @@ impl<'a> NewNames<'a> {
         {
             self.count += 1;
             let extent = (status.length, status.mtime);
-            self.by_inode.insert((status.inode, status.length), path.clone());
+            self.by_inode.insert(status.inode, (path.clone(), status.length, status.mtime));
             self.by_extent.entry(extent).or_default().push((path, status.inode));
         }
     }
@@ -63,17 +63,32 @@ impl<'a> NewNames<'a> {
             let Ok(StoredTag::Whole(tag)) = tag else { return false };
             facts.length > 0 && known.tag.is_some_and(|known| known.same_contents(&tag))
         };
-        let Some(alike) = self.by_extent.get_mut(&(facts.length, facts.mtime)) else {
-            // The inode of a file that is gone can be that of a new one.
-            let to = self.by_inode.remove(&(facts.inode, facts.length))?;
-            let (is_certain, from) = (has_tag(&to), from.to_owned());
-            let to = self.root.join(to);
-            return (facts.length > 0).then_some(RenamedFile { from, to, is_certain });
+        let extent = (facts.length, facts.mtime);
+        let is_there = |(to, length, mtime): &&(PathBuf, u64, Timestamp)| {
+            // Decay, or a program that keeps dates, cuts or extends a file beneath its time. The
+            // inode of a file that is gone can be that of a new one.
+            let is_beneath = *mtime == facts.mtime && mtime.nanoseconds != 0;
+            (*length, *mtime) != extent && (is_beneath || has_tag(to))
+        };
+        if let Some((to, length, mtime)) = self.by_inode.get(&facts.inode).filter(is_there) {
+            let (to, key) = (to.clone(), (*length, *mtime));
+            self.by_inode.remove(&facts.inode);
+            self.by_extent.entry(key).or_default().retain(|(path, _)| *path != to);
+            let (from, to) = (from.to_owned(), self.root.join(to));
+            return Some(RenamedFile { from, to, is_certain: true });
+        }
+        let alike = self.by_extent.get_mut(&extent).filter(|alike| !alike.is_empty());
+        let Some(alike) = alike else {
+            let (_, length, _) = self.by_inode.get(&facts.inode)?;
+            let may_be = facts.length > 0 && *length == facts.length;
+            let (to, ..) = self.by_inode.remove(&facts.inode).filter(|_| may_be)?;
+            let (from, to) = (from.to_owned(), self.root.join(to));
+            return Some(RenamedFile { from, to, is_certain: false });
         };
         let certain = alike.iter().position(|(_, inode)| *inode == facts.inode);
         let certain = certain.or_else(|| alike.iter().position(|(path, _)| has_tag(path)));
         // Empty files are all alike.
-        let at = certain.or((facts.length > 0 && !alike.is_empty()).then_some(0))?;
+        let at = certain.or((facts.length > 0).then_some(0))?;
         let (to, _) = alike.swap_remove(at);
         let (from, to) = (from.to_owned(), self.root.join(to));
         Some(RenamedFile { from, to, is_certain: certain.is_some() })
