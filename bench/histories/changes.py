@@ -263,8 +263,12 @@ def restore_copy(world: World, source: random.Random) -> str | None:
     copy = os.path.join(os.fsencode(world.base / source.choice(world.copies)), path)
     if not os.path.isfile(copy):
         return None
-    with open(copy, "rb") as file:
-        data = file.read()
+    try:
+        with open(copy, "rb") as file:
+            data = file.read()
+    except OSError:
+        # It shares its blocks with the file, and these are damaged in the image.
+        return None
     name, status = world.path(path), os.stat(copy)
     if os.stat(name).st_mtime_ns == status.st_mtime_ns and not world.is_whole(path):
         # That is a repair by hand, and beneath the time of the file.
