@@ -3,6 +3,7 @@
 //! In: arguments. Out: plain values; `args/verbs.rs` has one struct for each verb, made of the
 //! groups here, so nothing is written twice.
 
+mod usual;
 mod catalogue;
 #[cfg(feature = "companions")]
 mod code;
@@ -75,6 +76,7 @@ pub(crate) use schedule::{
 pub(crate) use selection::NAMES_MANY;
 #[cfg(feature = "serve")]
 pub(crate) use serve::ServeArgs;
+pub(crate) use usual::{ignores_change_times, usual_options};
 pub(crate) use verbs::{
     CheckArgs, Command, DiffArgs, ExportArgs, HashArgs, ImportArgs, InitArgs, ProbeArgs, ShowArgs,
     TagArgs, UntagArgs, UpdateArgs,
@@ -211,16 +213,6 @@ pub(crate) struct EngineArgs {
     /// Read at most RATE per second, for example 50MB
     #[arg(long, value_name = "RATE", value_parser = quantity::rate)]
     rate_limit: Option<u64>,
-}
-
-/// Whether the environment asks to ignore change times.
-pub(crate) fn ignores_change_times() -> bool {
-    std::env::var_os("STEADFAST_IGNORE_CTIME").is_some()
-}
-
-/// Returns the options that every run of the command has.
-pub(crate) fn usual_options() -> Options {
-    Options::default().with(|options| options.ignore_change_times = ignores_change_times())
 }
 
 impl EngineArgs {

@@ -7,8 +7,9 @@ use clap::{Args, Subcommand};
 use steadfast::ReadFrom;
 use steadfast::parity::{ParityOptions, Redundancy};
 
+use super::named::named;
+use super::usual::usual_options;
 use super::{LevelArgs, quantity};
-use super::{named::named, usual_options};
 
 /// Keep parity for a tree, to rebuild damaged and missing files.
 ///
