@@ -5,7 +5,7 @@
 //! hole of a full disk ends the process with a signal (SIGBUS). It is in this crate because it
 //! needs unsafe code (feature `sqlite`).
 
-#![expect(unsafe_code, reason = "SQLite is written in C")]
+#![cfg_attr(target_os = "linux", expect(unsafe_code, reason = "SQLite is written in C"))]
 
 #[cfg_attr(target_os = "linux", path = "sqlite/linux.rs")]
 #[cfg_attr(target_os = "macos", path = "sqlite/macos.rs")]
