@@ -299,7 +299,10 @@ class _Judgement:
             differing.append(f"attributes {[name for name, _ in seen.attributes]}")
         if seen.kind == "file" and seen.mtime_ns not in times:
             differing.append(f"time {seen.mtime_ns}")
-        room = max(one.room for one in wants)
+        # Contents that are given back may need more room than an edit that is undone.
+        versions = (one for item in self.world.past.get(path, []) for one in item.versions)
+        same = [one.room for one in versions if one.digest == seen.digest]
+        room = max([*same, *(one.room for one in wants)])
         if seen.room > room + ROOM_SPARE_BYTES and (
             now := self.world.settled_room(path)
         ) > room + ROOM_SPARE_BYTES:
