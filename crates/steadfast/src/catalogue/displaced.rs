@@ -289,7 +289,12 @@ impl Recorder {
              FROM events WHERE run = {run} AND what IN ('retagged', 'accepted'); \
              CREATE INDEX temp.left_digests ON files_left (digest);"
         ))?;
-        let came = self.came_from(RESURFACED, [self.record.id])?;
+        // Else each new file of the run would be looked at.
+        let found = "SELECT EXISTS (SELECT 1 FROM temp.files_left)";
+        if !db.query_row(found, (), |row| row.get::<_, bool>(0))? {
+            return Ok(());
+        }
+        let came = self.came_from(RESURFACED, [run])?;
         self.write_origins(came)
     }
 
