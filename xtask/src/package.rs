@@ -22,7 +22,7 @@ use std::process::Command;
 
 use anyhow::{Context as _, bail, ensure};
 
-use crate::test::{is_ready, metadata, set_up_cross_linker};
+use crate::test::{is_ready, metadata, set_up_packages};
 
 /// The kinds of packages, each with the program that makes it and the Debian package of that.
 const KINDS: [(&str, (&str, &str)); 5] = [
@@ -174,7 +174,7 @@ impl Release {
     fn make(&self, options: &PackageOptions) -> anyhow::Result<()> {
         require(&options.tools())?;
         if options.builds() || options.wants("wheel") {
-            set_up_cross_linker(&self.root)?;
+            set_up_packages(&self.root)?;
         }
         let notices = notices::write(self)?;
         let programs = build::programs(self, options)?;

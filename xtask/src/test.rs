@@ -2,24 +2,27 @@
 //!
 //! In: names of steps to run or to skip. Out: headings with seconds, the output of each tool, a
 //! table of times, what was left out and what failed, and a last line of counts. Must not
-//! know what the tests assert. If all steps run, some run beside the tests of this machine.
+//! know what the tests assert. Each step is a process of its own, which is ended if it is idle. If
+//! all steps run, some run beside the tests of this machine.
 
 mod browser;
 mod count;
 mod fixtures;
 mod fleet;
+mod gaps;
 mod kernels;
-mod lanes;
 mod lean;
 mod library;
 mod package;
+mod parts;
 mod publish;
 mod setup;
 mod skipped;
 mod steps;
 mod times;
+mod watch;
 
-pub(crate) use setup::{is_ready, search_path, set_up_cross_linker, set_up_targets};
+pub(crate) use setup::{is_ready, search_path, set_up_packages, set_up_targets};
 pub(crate) use steps::{MACOS_OLDEST, MACOS_UNIVERSAL, build_folder, metadata};
 
 use std::cell::RefCell;
@@ -30,7 +33,8 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context as _, bail};
 
 use self::count::Counts;
-use self::lanes::{LANES, Lane, RunOutcome};
+use self::gaps::Gaps;
+use self::parts::{BESIDE, BESIDE_NICE, Lane, Part, RunOutcome};
 use self::times::{StepClock, TimeTable};
 
 /// One thing that must succeed.
@@ -46,7 +50,7 @@ struct Step {
 const STEPS: &[Step] = &[
     Step { name: "tools", title: "system tools", counts: false, run: setup::tools },
     Step { name: "targets", title: "Rust targets", counts: false, run: setup::targets },
-    Step { name: "zig", title: "cross linker", counts: false, run: setup::zig },
+    Step { name: "python", title: "packages of Python", counts: false, run: setup::packages },
     Step { name: "fmt", title: "formatting", counts: false, run: steps::fmt },
     Step { name: "tidy", title: "house style", counts: false, run: steps::tidy },
     Step { name: "bench", title: "the harnesses of bench/", counts: false, run: steps::bench },
@@ -92,48 +96,34 @@ const STEPS: &[Step] = &[
     Step { name: "release", title: "release build", counts: false, run: steps::release },
 ];
 
-/// The state that the steps share.
+/// The state of a step.
 struct Session {
     root: PathBuf,
+    /// The name of the step.
+    step: &'static str,
     /// Whether to continue without tools that cannot be installed.
     allow_missing: bool,
     /// Whether to leave out what takes long, for everyday work.
     quick: bool,
-    /// Whether fixtures are missing, so that their tests are skipped.
-    offline: bool,
     counts: Counts,
-    /// What was left out because a program is missing.
-    left_out: RefCell<Vec<String>>,
-    /// What runs beside the tests of this machine.
-    lanes: Vec<Lane>,
+    /// What was left out because something is missing.
+    gaps: RefCell<Gaps>,
     /// Whether the tests, and the command as they use it, have been built.
     is_built: bool,
 }
 
 impl Session {
-    /// Starts what runs beside the tests, unless it was started.
-    fn start_lanes(&mut self, is_built: bool) {
-        // Where there are lanes, the tests of this machine are what was built.
-        self.is_built |= is_built && !self.lanes.is_empty();
-        let offline = self.offline;
-        self.lanes.iter_mut().for_each(|lane| lane.start(is_built, offline));
-    }
-
-    /// Whether a step must be skipped because a tool is missing. Prints that it is skipped.
-    ///
-    /// If missing tools are not allowed, the answer is no, and the step fails when it needs the
-    /// tool.
+    /// Whether a program is missing; then what follows is left out.
     fn lacks(&self, programs: &[&str]) -> bool {
         let absent = programs.iter().find(|program| !setup::is_ready(program));
-        match absent {
-            Some(program) if self.allow_missing => {
-                let text = format!("left out: no {program}");
-                println!("{text}");
-                self.left_out.borrow_mut().push(text);
-                true
-            }
-            _ => false,
-        }
+        absent.is_some_and(|program| self.leave_out(&format!("program {program}")))
+    }
+
+    /// Notes that the step, or a part of it, is left out because something is missing.
+    fn leave_out(&self, need: &str) -> bool {
+        println!("left out: no {need}");
+        self.gaps.borrow_mut().add(need, &format!("the step `{}`", self.step));
+        true
     }
 }
 
@@ -144,7 +134,7 @@ struct Options {
     skip: Vec<String>,
     allow_missing: bool,
     quick: bool,
-    /// Where to write the outcome, for the run that this one is a lane of.
+    /// Where to write the outcome, for the run that this one is a part of.
     report: Option<PathBuf>,
 }
 
@@ -162,54 +152,69 @@ pub(crate) fn step_names() -> Vec<&'static str> {
 /// Runs the steps. Returns `Ok(false)` if one failed or if no test was executed.
 pub(crate) fn run(root: &Path, arguments: &[String]) -> anyhow::Result<bool> {
     let options = Options::parse(arguments)?;
-    let clock = StepClock::start();
-    let mut session = Session {
-        root: root.to_path_buf(),
-        allow_missing: options.allow_missing,
-        quick: options.quick,
-        offline: env::var_os(fixtures::OFFLINE).is_some(),
-        counts: Counts::default(),
-        left_out: RefCell::default(),
-        lanes: options.lanes(root)?,
-        is_built: env::var_os(lanes::BUILT).is_some(),
-    };
-    let mut outcome = RunOutcome::default();
     let steps = STEPS.iter().filter(|step| options.wants(step));
-    let mut expects_tests = false;
-    for step in steps.filter(|step| !options.is_beside(step)) {
-        expects_tests |= step.counts;
-        run_step(step, &mut session, &mut outcome);
-    }
-    session.start_lanes(false);
-    outcome.counts = session.counts;
-    outcome.left_out = session.left_out.take();
-    session.lanes.into_iter().for_each(|lane| outcome.add(lane.finish()));
-    if !outcome.is_failure() && expects_tests && outcome.counts.passed == 0 {
-        outcome.failures.push("no test was executed".to_owned());
-    }
     if let Some(report) = &options.report {
+        let mut outcome = RunOutcome::default();
+        steps.for_each(|step| run_step(step, root, &options, &mut outcome));
         fs::write(report, outcome.to_json()).context("writing the report")?;
         return Ok(!outcome.is_failure());
     }
+    let clock = StepClock::start();
+    let outcome = run_parts(Vec::from_iter(steps), &setup::build_folder(root)?, &options)?;
     print!("\n{}", TimeTable { steps: &outcome.times, elapsed_s: clock.elapsed_s() });
-    for text in outcome.left_out.iter().chain(&outcome.failures) {
-        println!("{text}");
-    }
-    if outcome.is_failure() {
-        // If a step failed outside the tests, the last line must not say that nothing failed.
-        outcome.counts.failed = outcome.counts.failed.max(1);
-    }
+    outcome.gaps.lines().chain(outcome.failures.clone()).for_each(|line| println!("{line}"));
     println!("{}", outcome.counts);
     Ok(!outcome.is_failure())
 }
 
-/// Runs one step. A failure does not end the run.
-fn run_step(step: &Step, session: &mut Session, outcome: &mut RunOutcome) {
+/// Runs steps, each in a process of its own.
+fn run_parts(steps: Vec<&Step>, folder: &Path, options: &Options) -> anyhow::Result<RunOutcome> {
+    let part = |step: &Step, nice| Part::prepare(step.name, nice, &options.flags(), folder);
+    let (beside, in_turn): (Vec<_>, Vec<_>) =
+        steps.iter().copied().partition(|step: &&Step| options.is_beside(step));
+    let beside: anyhow::Result<_> = beside.iter().map(|step| part(step, BESIDE_NICE)).collect();
+    let mut lane = Lane::Waiting(beside?);
+    let mut is_built = false;
+    let mut outcome = RunOutcome::default();
+    for step in in_turn {
+        let is_host = step.name == "host";
+        outcome.add(part(step, "0")?.run(is_built, |line| {
+            println!("{line}");
+            if is_host && steps::begins_tests(line) {
+                is_built = true;
+                lane.start(true);
+            }
+        }));
+        if step.name == "tools" && outcome.is_failure() {
+            // What is missing has been named, and much would fail for want of it.
+            return Ok(outcome.closed());
+        }
+    }
+    outcome.add(lane.finish());
+    if steps.iter().any(|step| step.counts) {
+        outcome.require_tests();
+    }
+    Ok(outcome.closed())
+}
+
+/// Runs one step in this process.
+fn run_step(step: &Step, root: &Path, options: &Options, outcome: &mut RunOutcome) {
     println!("\n== {}: {}", step.name, step.title);
+    let mut session = Session {
+        root: root.to_path_buf(),
+        step: step.name,
+        allow_missing: options.allow_missing,
+        quick: options.quick,
+        counts: Counts::default(),
+        gaps: RefCell::default(),
+        is_built: env::var_os(parts::BUILT).is_some(),
+    };
     let clock = StepClock::start();
-    let ended = (step.run)(session);
+    let ended = (step.run)(&mut session);
     let seconds = clock.elapsed_s();
     outcome.times.add(step.name, &clock);
+    outcome.counts = session.counts;
+    outcome.gaps = session.gaps.take();
     if let Err(error) = ended {
         println!("== {}: FAILED after {seconds:.1} s", step.name);
         outcome.failures.push(format!("step `{}` failed: {error:#}", step.name));
@@ -257,29 +262,16 @@ impl Options {
         in_only && !in_list(&self.skip)
     }
 
+    /// The flags that each step gets.
+    fn flags(&self) -> Vec<&'static str> {
+        let flags = [(self.allow_missing, "--allow-missing"), (self.quick, "--quick")];
+        flags.into_iter().filter_map(|(is_set, flag)| is_set.then_some(flag)).collect()
+    }
+
     /// Whether a step runs beside the tests of this machine: if those run, and nothing was named.
     fn is_beside(&self, step: &Step) -> bool {
         let is_whole = self.only.is_empty() && !self.quick && !self.skip.contains(&"host".into());
-        is_whole && LANES.iter().any(|(_, _, steps)| steps.contains(&step.name))
-    }
-
-    /// The lanes with the steps that are wanted.
-    fn lanes(&self, root: &Path) -> anyhow::Result<Vec<Lane>> {
-        let wanted: Vec<&str> = STEPS
-            .iter()
-            .filter(|step| self.wants(step) && self.is_beside(step))
-            .map(|step| step.name)
-            .collect();
-        let mut lanes = Vec::new();
-        for (name, nice, steps) in LANES {
-            let steps: Vec<&str> =
-                steps.iter().copied().filter(|step| wanted.contains(step)).collect();
-            let arguments: &[&str] = if self.allow_missing { &["--allow-missing"] } else { &[] };
-            if !steps.is_empty() {
-                lanes.push(Lane::prepare(name, nice, &steps, arguments, &build_folder(root)?)?);
-            }
-        }
-        Ok(lanes)
+        is_whole && BESIDE.contains(&step.name)
     }
 }
 
@@ -321,14 +313,13 @@ mod tests {
     fn steps_run_beside_the_tests_only_if_all_run() {
         let beside = |arguments: &[&str]| {
             let options = parse(arguments).unwrap();
-            let lanes = options.lanes(Path::new(env!("CARGO_MANIFEST_DIR"))).unwrap();
-            (options.is_beside(step("clippy")), options.is_beside(step("host")), lanes.len())
+            assert!(!options.is_beside(step("host")), "{arguments:?}");
+            options.is_beside(step("clippy"))
         };
-        assert_eq!(beside(&[]), (true, false, 1));
-        assert_eq!(beside(&["--skip", "package,browser,fleet"]), (true, false, 1));
-        assert_eq!(beside(&["--skip", "host"]), (false, false, 0));
-        assert_eq!(beside(&["--only", "clippy,host"]), (false, false, 0));
-        assert_eq!(beside(&["--quick"]), (false, false, 0));
+        assert!(beside(&[]) && beside(&["--skip", "package,browser,fleet"]));
+        assert!(!beside(&["--skip", "host"]) && !beside(&["--only", "clippy,host"]));
+        assert!(!beside(&["--quick"]));
+        assert_eq!(parse(&["--quick"]).unwrap().flags(), ["--quick"]);
     }
 
     #[test]

@@ -6,13 +6,9 @@
 //! have a separate environment, because they are large and only this step needs them. Must not know
 //! what the scripts check.
 
-use std::fs;
-use std::path::Path;
 use std::process::Command;
 
-use anyhow::Context as _;
-
-use super::{Session, steps};
+use super::{Session, setup, steps};
 
 /// Pinned versions, which are updated deliberately. The second package contains the checker.
 const PACKAGES: &[&str] = &["playwright==1.65.2", "axe-playwright-python==0.1.8"];
@@ -23,7 +19,11 @@ pub(super) fn browser(session: &mut Session) -> anyhow::Result<()> {
         return Ok(());
     }
     let folder = session.root.join(".venv-browser");
-    environment(&folder)?;
+    if let Err(error) = setup::make_environment(&folder, &PACKAGES.join("\n"), PACKAGES) {
+        println!("{error:#}");
+        session.leave_out("drivers of browsers");
+        return Ok(());
+    }
     let python = |script: &str| {
         let mut command = Command::new(folder.join("bin/python3"));
         command.arg(script).current_dir(&session.root);
@@ -36,21 +36,6 @@ pub(super) fn browser(session: &mut Session) -> anyhow::Result<()> {
         return Ok(());
     }
     steps::succeed(python("crates/serve/tests/browser/firefox.py").arg(program))
-}
-
-/// Sets up the environment unless it exists.
-fn environment(folder: &Path) -> anyhow::Result<()> {
-    let stamp = folder.join("packages");
-    let wanted = PACKAGES.join("\n");
-    if fs::read_to_string(&stamp).is_ok_and(|installed| installed == wanted) {
-        return Ok(());
-    }
-    steps::succeed(Command::new("python3").args(["-m", "venv", "--clear"]).arg(folder))
-        .context("making a virtual environment (Debian: python3-venv)")?;
-    let mut install = Command::new(folder.join("bin/python3"));
-    install.args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check"]);
-    steps::succeed(install.args(PACKAGES))?;
-    fs::write(&stamp, wanted).with_context(|| format!("writing `{}`", stamp.display()))
 }
 
 #[cfg(test)]

@@ -9,6 +9,8 @@ pub(super) struct Counts {
     pub(super) failed: u64,
     /// Tests that passed without checking everything, because something was missing.
     pub(super) skipped: u64,
+    /// What the machine lacks and CI's must have.
+    pub(super) gaps: usize,
 }
 
 impl Counts {
@@ -31,9 +33,13 @@ impl Counts {
 impl fmt::Display for Counts {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} passed, {} failed", self.passed, self.failed)?;
-        match self.skipped {
+        if self.skipped > 0 {
+            write!(f, ", {} skipped", self.skipped)?;
+        }
+        match self.gaps {
             0 => Ok(()),
-            skipped => write!(f, ", {skipped} skipped"),
+            1 => write!(f, ", 1 gap"),
+            gaps => write!(f, ", {gaps} gaps"),
         }
     }
 }
@@ -51,8 +57,9 @@ mod tests {
             finished in 0.00s\n\
             test result: FAILED. 3 passed; 2 failed; 0 ignored; 0 measured; 9 filtered out\n";
         output.lines().for_each(|line| counts.add_line(line));
-        assert_eq!(counts, Counts { passed: 15, failed: 2, skipped: 0 });
+        assert_eq!(counts, Counts { passed: 15, failed: 2, ..Counts::default() });
         assert_eq!(counts.to_string(), "15 passed, 2 failed");
-        assert_eq!(Counts { skipped: 3, ..counts }.to_string(), "15 passed, 2 failed, 3 skipped");
+        let counts = Counts { skipped: 3, gaps: 1, ..counts };
+        assert_eq!(counts.to_string(), "15 passed, 2 failed, 3 skipped, 1 gap");
     }
 }

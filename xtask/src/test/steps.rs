@@ -6,19 +6,13 @@ use std::io::{BufRead as _, BufReader, Read as _};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use anyhow::{Context as _, bail, ensure};
+use anyhow::{Context as _, ensure};
 use serde_json::Value;
 
-use super::{Session, fixtures, setup, skipped};
+use super::{Session, setup, skipped};
 
 /// Names the backends that must be tested; a run without one of them fails.
 const REQUIRE_BACKENDS: &str = "STEADFAST_REQUIRE_BACKENDS";
-
-/// Makes a test that needs root fail, instead of being skipped, if it cannot run.
-const REQUIRE_ROOT_TESTS: &str = "STEADFAST_REQUIRE_ROOT_TESTS";
-
-/// Names other tools; tests against them fail if they are missing.
-const REQUIRE_PEERS: &str = "STEADFAST_REQUIRE_PEERS";
 
 /// How long each parser is tested with damaged documents; 2 seconds unless set.
 const FUZZ_SECONDS: &str = "STEADFAST_FUZZ_SECONDS";
@@ -76,8 +70,7 @@ pub(super) fn bench(session: &mut Session) -> anyhow::Result<()> {
 
 /// Builds the documents as a book. The step `tidy` checks its contents and links on any machine.
 pub(super) fn book(session: &mut Session) -> anyhow::Result<()> {
-    if !setup::is_ready("mdbook") {
-        println!("skipped for want of program mdbook: building the book");
+    if session.lacks(&["mdbook"]) {
         return Ok(());
     }
     succeed(Command::new("mdbook").arg("build").current_dir(&session.root))
@@ -110,25 +103,15 @@ pub(super) fn host(session: &mut Session) -> anyhow::Result<()> {
     } else {
         command.env(FUZZ_SECONDS, "10");
     }
-    if setup::is_root() && !session.quick {
-        command.env(REQUIRE_ROOT_TESTS, "1");
-    }
-    if !session.allow_missing && !session.quick {
-        command.env(REQUIRE_PEERS, setup::PEERS).env("PATH", setup::search_path(&session.root)?);
-    }
-    if session.offline {
-        command.env(fixtures::OFFLINE, "1");
-    }
+    command.env("PATH", setup::search_path(&session.root)?);
     let record = skipped::Record::begin(&target_folder(session)?, "host", &mut command)?;
     let outcome = run_tests(session, &mut command);
-    let skipped = record.finish(session.allow_missing || session.quick);
-    outcome?;
-    session.counts.skipped += skipped?;
-    Ok(())
+    session.counts.skipped += record.finish(session.gaps.get_mut())?;
+    outcome
 }
 
 pub(super) fn arm(session: &mut Session) -> anyhow::Result<()> {
-    if session.lacks(&["python3", "qemu-aarch64"]) {
+    if session.lacks(&["qemu-aarch64"]) || setup::lacks_cross(session, &[ARM, ARM_STATIC]) {
         return Ok(());
     }
     check(session, ARM, &OF_A_PROCESSOR)?;
@@ -145,7 +128,7 @@ pub(super) fn arm(session: &mut Session) -> anyhow::Result<()> {
 /// Its companions have no code of a system, and their cipher library would take longer to compile
 /// than all else.
 pub(super) fn macos(session: &mut Session) -> anyhow::Result<()> {
-    if session.lacks(&["python3"]) {
+    if setup::lacks_cross(session, &[MACOS, MACOS_INTEL]) {
         return Ok(());
     }
     check(session, MACOS, &OF_A_SYSTEM)?;
@@ -268,25 +251,25 @@ pub(super) fn succeed(command: &mut Command) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Runs a command that runs tests. Passes its output on and counts its summaries. When the first
-/// line comes, the tests are built, so what runs beside them is started.
+/// Runs a command that runs tests. Passes its output on and counts its summaries.
 pub(super) fn run_tests(session: &mut Session, command: &mut Command) -> anyhow::Result<()> {
     let mut child = command.stdout(Stdio::piped()).spawn().context("running cargo")?;
-    let before = session.counts.passed + session.counts.failed;
     let output = child.stdout.take().context("the tests' output is not piped")?;
     for line in BufReader::new(output).split(b'\n') {
         let line = line.context("reading the tests' output")?;
-        session.start_lanes(true);
         let line = String::from_utf8_lossy(&line);
         println!("{line}");
         session.counts.add_line(&line);
     }
     let status = child.wait().context("waiting for the tests")?;
     ensure!(status.success(), "{} gave {status}", shown(command));
-    if session.counts.passed + session.counts.failed == before {
-        bail!("no test was executed");
-    }
+    ensure!(session.counts.passed > 0, "no test was executed");
     Ok(())
+}
+
+/// Whether a line is the first of a program of tests. Then all of them have been built.
+pub(super) fn begins_tests(line: &str) -> bool {
+    line.starts_with("running ") && (line.ends_with(" tests") || line.ends_with(" test"))
 }
 
 /// Formats a command as it would be typed.
@@ -321,6 +304,12 @@ mod tests {
         let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
         let manifest = fs::read_to_string(root.join("Cargo.toml")).unwrap();
         assert!(optimised(&manifest).contains(&"steadfast-digest"));
+    }
+
+    #[test]
+    fn tests_begin_with_their_number() {
+        assert!(begins_tests("running 12 tests") && begins_tests("running 1 test"));
+        assert!(!begins_tests("running `rustc`") && !begins_tests("test running ... ok"));
     }
 
     #[test]

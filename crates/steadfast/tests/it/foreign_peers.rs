@@ -1,7 +1,7 @@
 //! The real tools read what Steadfast writes, and Steadfast what they write.
 //!
-//! A test whose tool is not installed is skipped; if `STEADFAST_REQUIRE_PEERS`, a list with commas,
-//! names the tool, the test fails. Both are in no package index: build them from their sources.
+//! A test whose tool is not installed is skipped. Both are in no package index: build them from
+//! their sources.
 
 use std::ffi::OsStr;
 use std::path::Path;

@@ -1,7 +1,6 @@
 //! Other tools check what we write, and we read what they write, on whole and on damaged trees.
 //!
-//! A test whose tool is missing is skipped; if `STEADFAST_REQUIRE_PEERS`, a list with commas, names
-//! the tool, the test fails.
+//! A test whose tool is missing is skipped.
 
 use std::ffi::{OsStr, OsString};
 use std::fs;
