@@ -75,7 +75,7 @@ impl KnownWord {
 pub struct KnownPlace {
     /// The path.
     pub path: PathBuf,
-    /// Whether it is there, with the length and the modification time of its record. False if its
+    /// Whether it is there, with the length, the times and the inode of its record. False if its
     /// volume is not mounted, so the record is all that is known.
     pub is_there: bool,
 }
@@ -266,7 +266,10 @@ fn report(
     }
     if summary.stale > 0 {
         let places = counted(summary.stale, "recorded place", "recorded places");
-        let text = format!("{places} changed since, or are gone: they count for nothing");
+        let text = format!(
+            "{places} changed since, or are gone: they count for nothing until a check has read \
+             them"
+        );
         tell(Notice::new(text), summary, monitor);
     }
     Ok(())

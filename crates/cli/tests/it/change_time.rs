@@ -592,3 +592,33 @@ fn a_schedule_mends_proved_decay_from_a_registered_copy_and_nothing_else() {
     image.run(["repair", "--forget-copy", place, "."]).succeeds();
     assert_eq!(image.run(["repair", "--list-copies", "."]).succeeds().stdout(), "");
 }
+
+#[test]
+fn what_has_the_place_and_the_date_of_a_recorded_file_is_not_called_known() {
+    for replaces in [false, true] {
+        let Some(tree) = catalogued() else { return };
+        let card = Tree::new().file("a", b"alpha");
+        let card_at = card.path("a").display().to_string();
+        let known = ["known", &card_at, "--in", "."];
+        run(&tree, known).succeeds();
+        fs::set_permissions(tree.path("a"), fs::Permissions::from_mode(0o600)).unwrap();
+        let said = run(&tree, known).ends(1);
+        let text = "1 recorded place changed since, or are gone: they count for nothing until a \
+                    check has read them";
+        assert!(said.stderr().contains(text), "{said:?}");
+        run(&tree, ["check", "."]).succeeds();
+        run(&tree, known).succeeds();
+        if replaces {
+            fs::rename(tree.path("a"), tree.path("b")).unwrap();
+            fs::copy(tree.path("b"), tree.path("a")).unwrap();
+            let date = fs::metadata(tree.path("b")).unwrap().modified().unwrap();
+            File::options().write(true).open(tree.path("a")).unwrap().set_modified(date).unwrap();
+            fs::remove_file(tree.path("b")).unwrap();
+        }
+        edit_and_keep_date(&tree.path("a"), |bytes| bytes[0] ^= 1);
+        run(&tree, known).ends(1);
+        let to = tree.path("copied").display().to_string();
+        run(&tree, ["copy", "--unknown", "--in", ".", &card_at, "--to", &to]);
+        assert_eq!(fs::read(tree.path("copied/a")).unwrap(), b"alpha");
+    }
+}

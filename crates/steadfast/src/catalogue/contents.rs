@@ -10,15 +10,13 @@ use std::path::{Path, PathBuf};
 
 use rusqlite::Connection;
 
-use steadfast_digest::Digest;
-use steadfast_manifest::tag::Tag;
-use steadfast_sys::file::Timestamp;
-
 use super::directory::{Paths, at_path};
-use super::entry::state_at;
+use super::entry::{FileFacts, state_at};
 use super::error::DbError;
 use super::slice_cache::reading;
 use super::{Catalogue, CatalogueError, column};
+use steadfast_digest::Digest;
+use steadfast_manifest::tag::Tag;
 
 /// A file and its contents, by the record of a run that proved them.
 #[derive(Clone, Debug)]
@@ -27,8 +25,8 @@ pub(crate) struct RecordedContents {
     pub(crate) path: PathBuf,
     /// The record: algorithm, digest and length of the contents.
     pub(crate) tag: Tag,
-    /// Its modification time when a run saw it last.
-    pub(crate) mtime: Timestamp,
+    /// Its status when a run proved it last: inode, modification time and change time.
+    pub(crate) facts: FileFacts,
 }
 
 impl Catalogue {
@@ -72,7 +70,7 @@ fn contents(
 ) -> Result<(), DbError> {
     let mut statement = db.prepare(
         "SELECT digest, directory, name, standing, length, mtime_ns, \
-         algorithm, digest, tagged_s, tag_length, tag_mtime_ns \
+         algorithm, digest, tagged_s, tag_length, tag_mtime_ns, ctime_ns, inode \
          FROM entries WHERE digest IS NOT NULL",
     )?;
     let mut rows = statement.query(())?;
@@ -82,6 +80,8 @@ fn contents(
             continue;
         }
         let (length, mtime) = (column::unsigned(row, 4)?, column::moment(row, 5)?);
+        let (ctime, inode) = (column::moment(row, 11)?, column::unsigned(row, 12)?);
+        let facts = FileFacts { length, mtime, ctime, inode };
         let tag = column::tag(row, 6, length, mtime)?;
         let tag = tag.ok_or_else(|| DbError::damaged("a digest without an algorithm"))?;
         if tag.length != length {
@@ -89,7 +89,7 @@ fn contents(
         }
         let directory = paths.of(db, column::integer(row, 1)?)?;
         let path = directory.join(OsStr::from_bytes(column::name(row, 2)?));
-        if visit(RecordedContents { path, tag, mtime }).is_break() {
+        if visit(RecordedContents { path, tag, facts }).is_break() {
             break;
         }
     }

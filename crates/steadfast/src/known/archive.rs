@@ -8,10 +8,10 @@ use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
 use steadfast_digest::Algorithm;
-use steadfast_sys::file::{Dir, Status};
+use steadfast_sys::file::{ChangeTimes, Dir, Status};
 
 use super::KnownPlace;
-use super::worklist::{DigestFilter, Worklist};
+use super::worklist::{DigestFilter, HeldPlace, SeenFile, Worklist};
 use crate::beneath::{self, LastDir};
 use crate::catalogue::{Catalogue, RecordedContents, TreeList, real_of};
 use crate::error::Error;
@@ -37,6 +37,7 @@ pub(crate) struct Archive {
     /// That part, if the tree is there.
     dir: Option<Dir>,
     last: RefCell<LastDir>,
+    ignores_change_times: bool,
 }
 
 /// Says whether a path is the file of a catalogue.
@@ -60,18 +61,18 @@ impl Archive {
     ) -> Result<Archive, Error> {
         let real = path.canonicalize();
         if real.as_ref().is_ok_and(|real| real.is_file()) {
-            return Archive::of_catalogue(path, None, within);
+            return Archive::of_catalogue(path, None, (within, options));
         }
         let trees = options.catalogue.trees.as_deref().map(TreeList::at);
         let listed = trees.zip(real_of(path)).and_then(|(it, root)| it.of_root(&root));
         if let Some(tree) = listed.filter(|tree| Catalogue::is_found(&tree.catalogue)) {
-            return Archive::of_catalogue(&tree.catalogue, None, within);
+            return Archive::of_catalogue(&tree.catalogue, None, (within, options));
         }
         let opened = real.and_then(|real| Ok((opened(path, within)?, real)));
         let (dir, real) =
             opened.map_err(|error| Error::system("open the archive", error).at(path))?;
         match Catalogue::find(&real) {
-            Some(file) => Archive::of_catalogue(&file, Some(&real), within),
+            Some(file) => Archive::of_catalogue(&file, Some(&real), (within, options)),
             None => Ok(Archive {
                 root: path.to_owned(),
                 real,
@@ -79,6 +80,7 @@ impl Archive {
                 part: PathBuf::new(),
                 dir: Some(dir),
                 last: RefCell::default(),
+                ignores_change_times: options.ignore_change_times,
             }),
         }
     }
@@ -86,14 +88,16 @@ impl Archive {
     fn of_catalogue(
         file: &Path,
         named: Option<&Path>,
-        within: &[PathBuf],
+        (within, options): (&[PathBuf], &Options),
     ) -> Result<Archive, Error> {
         let catalogue = Catalogue::open_reader(file)?;
         let root = catalogue.root().to_owned();
         let part = named.and_then(|named| named.strip_prefix(&root).ok()).unwrap_or(Path::new(""));
         let dir = catalogue.guard().ok().and_then(|()| opened(&root.join(part), within).ok());
         let (real, part, last) = (root.clone(), part.to_owned(), RefCell::default());
-        Ok(Archive { root, real, catalogue: Some(catalogue), part, dir, last })
+        let ignores_change_times = options.ignore_change_times;
+        let catalogue = Some(catalogue);
+        Ok(Archive { root, real, catalogue, part, dir, last, ignores_change_times })
     }
 
     /// Returns the algorithms of its catalogue.
@@ -148,6 +152,19 @@ impl Archive {
         self.last.borrow_mut().status(dir, below)
     }
 
+    /// Returns whether a file is the recorded one and was not written since, as far as its status
+    /// shows.
+    fn is_as_recorded(&self, place: &HeldPlace, there: &Status) -> bool {
+        let (was, now) = (place.recorded, SeenFile::of(there));
+        let keeps_change_times = || match beneath::file(&self.root, &place.path()) {
+            Ok(file) => file.change_times() != ChangeTimes::Unknown,
+            Err(_) => true,
+        };
+        let is_same = (was.inode, was.changed) == (now.inode, now.changed);
+        (was.length, was.mtime) == (now.length, now.mtime)
+            && (is_same || self.ignores_change_times || !keeps_change_times())
+    }
+
     /// Returns how many files it has beneath a directory, if a catalogue tells.
     pub(super) fn files_beneath(&self, dir: &Path) -> Result<Option<u64>, Error> {
         let Some(catalogue) = &self.catalogue else { return Ok(None) };
@@ -182,7 +199,7 @@ impl Archive {
                 && (tag.length, tag.mtime) == (status.length, status.mtime)
                 && let Ok(path) = full.strip_prefix(&self.root)
             {
-                let it = RecordedContents { path: path.to_owned(), tag, mtime: status.mtime };
+                let it = RecordedContents { path: path.to_owned(), tag, facts: (&status).into() };
                 outcome = list.hold(at, &it);
             } else {
                 unrecorded += 1;
@@ -263,8 +280,7 @@ pub(super) fn remove_stale(
                 continue;
             }
             let there = archive.status_of(&place.path()).ok();
-            let same = |it: &Status| (it.length, it.mtime) == (place.length, place.mtime);
-            let there = there.filter(same);
+            let there = there.filter(|there| archive.is_as_recorded(place, there));
             stale += u64::from(there.is_none());
             list.settle(place.row, there.as_ref())?;
         }

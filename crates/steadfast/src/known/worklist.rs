@@ -15,7 +15,7 @@ use steadfast_manifest::tag::Tag;
 use steadfast_sys::file::{Status, Timestamp};
 
 use super::SoughtContents;
-use crate::catalogue::RecordedContents;
+use crate::catalogue::{FileFacts, RecordedContents};
 use crate::error::Error;
 use crate::store::{StoredTag, tag_at};
 use crate::walk::Entry;
@@ -108,10 +108,14 @@ impl SeenFile {
     };
 
     pub(crate) fn of(status: &Status) -> SeenFile {
-        let Status { device, inode, length, mtime, ctime, .. } = *status;
+        SeenFile { device: status.device, ..SeenFile::recorded(&status.into()) }
+    }
+
+    fn recorded(facts: &FileFacts) -> SeenFile {
+        let FileFacts { inode, length, mtime, ctime } = *facts;
         let seconds_ns = ctime.seconds.wrapping_mul(1_000_000_000);
         let changed = seconds_ns.wrapping_add(i64::from(ctime.nanoseconds));
-        SeenFile { device, inode, length, mtime, changed }
+        SeenFile { inode, length, mtime, changed, ..SeenFile::UNKNOWN }
     }
 
     /// Reads length, device, inode, the two parts of the modification time, and the change time,
@@ -134,8 +138,8 @@ pub(super) struct HeldPlace {
     pub(super) archive: usize,
     pub(super) dir: PathBuf,
     pub(super) name: Vec<u8>,
-    pub(super) length: u64,
-    pub(super) mtime: Timestamp,
+    /// The file by its record, on no device.
+    pub(super) recorded: SeenFile,
 }
 
 impl HeldPlace {
@@ -283,13 +287,14 @@ impl Worklist {
         read().map_err(failed)
     }
 
-    /// Adds a place of an archive. The time is that of the file when it was recorded.
+    /// Adds a place of an archive.
     pub(super) fn hold(&mut self, archive: usize, it: &RecordedContents) -> Result<(), Error> {
         let (dir, name) = split(&it.path);
         let insert = || {
             let sql = "INSERT INTO held \
-                (archive, dir, name, algorithm, digest, length, seconds, nanoseconds) \
-                VALUES (?, ?, ?, ?, ?, ?, ?, ?)";
+                (archive, dir, name, algorithm, digest, length, inode, seconds, nanoseconds, \
+                changed) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
+            let SeenFile { inode, mtime, changed, .. } = SeenFile::recorded(&it.facts);
             self.db.prepare_cached(sql)?.execute(params![
                 archive as i64,
                 dir,
@@ -297,8 +302,10 @@ impl Worklist {
                 it.tag.algorithm.name(),
                 it.tag.digest.as_bytes(),
                 it.tag.length.cast_signed(),
-                it.mtime.seconds,
-                it.mtime.nanoseconds
+                inode.cast_signed(),
+                mtime.seconds,
+                mtime.nanoseconds,
+                changed
             ])
         };
         insert().map(drop).map_err(failed)
@@ -353,7 +360,8 @@ impl Worklist {
     pub(super) fn unchecked(&self, after: i64, most: usize) -> Result<Vec<HeldPlace>, Error> {
         let read = || {
             let mut statement = self.db.prepare_cached(
-                "SELECT rowid, archive, dir, name, length, seconds, nanoseconds FROM held \
+                "SELECT rowid, archive, dir, name, \
+                 length, device, inode, seconds, nanoseconds, changed FROM held \
                  WHERE rowid > ? AND checked = 0 ORDER BY rowid LIMIT ?",
             )?;
             let rows = statement.query_map(params![after, most as i64], |row| {
@@ -362,8 +370,7 @@ impl Worklist {
                     archive: row.get::<_, i64>(1)? as usize,
                     dir: path_at(row, 2)?,
                     name: row.get(3)?,
-                    length: row.get::<_, i64>(4)?.cast_unsigned(),
-                    mtime: Timestamp { seconds: row.get(5)?, nanoseconds: row.get(6)? },
+                    recorded: SeenFile::at(row, 4)?,
                 })
             })?;
             rows.collect::<rusqlite::Result<Vec<_>>>()
