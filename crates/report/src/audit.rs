@@ -190,6 +190,7 @@ mod tests {
             now,
             settled,
             length: None,
+            goes_on: false,
             repaired_run: None,
         }
     }

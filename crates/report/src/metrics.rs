@@ -37,10 +37,10 @@ pub fn write_metrics(folders: &[FolderStatus], out: &mut Vec<u8>) {
     metric("steadfast_bytes", "Bytes of the tagged files.", &|folder| {
         fact(folder, |facts| facts.audit.bytes)
     });
-    metric("steadfast_never_checked_files", "Files that were never checked.", &|folder| {
+    metric("steadfast_never_proved_files", "Files that were never proved.", &|folder| {
         fact(folder, |facts| facts.audit.never.0)
     });
-    metric("steadfast_checked_bytes", "Bytes that were checked within the cover.", &|folder| {
+    metric("steadfast_proved_bytes", "Bytes that were proved within the cover.", &|folder| {
         fact(folder, |facts| facts.proved().1)
     });
     metric("steadfast_overdue", "Whether checks are overdue.", &|folder| {

@@ -130,24 +130,25 @@ fn unfinished(facts: &FolderFacts) -> Vec<String> {
     facts.unfinished.iter().map(said).collect()
 }
 
-/// Returns what was read within the cover, and how long ago the oldest reading was.
+/// Returns what was proved within the cover, and how long ago the oldest proof was.
 fn reading(facts: &FolderFacts, now_s: i64) -> String {
     let share = match facts.audit.bytes {
+        _ if facts.audit.tagged == 0 => return "no file has a tag".to_owned(),
         0 => 100.0,
         bytes => facts.proved().1 as f64 * 100.0 / bytes as f64,
     };
     let oldest = match (facts.audit.never.0, oldest_proof_s(facts)) {
         (0, Some(oldest_s)) => match (now_s - oldest_s).max(0) / 86_400 {
-            0 => return "all of it was read within a day".to_owned(),
+            0 => return "all of it was proved within a day".to_owned(),
             days => {
                 let days = units::counted(days.unsigned_abs(), "day", "days");
-                format!("the oldest reading is {days} ago")
+                format!("the oldest proof is {days} ago")
             }
         },
-        (never, _) => format!("{} never read", units::counted(never, "file was", "files were")),
+        (never, _) => format!("{} never proved", units::counted(never, "file was", "files were")),
     };
     let cover = units::counted(u64::from(facts.cover_days), "day", "days");
-    format!("{share:.1} % read within {cover}; {oldest}")
+    format!("{share:.1} % proved within {cover}; {oldest}")
 }
 
 /// Returns how many files were accepted with other contents lately; `None` if none were.
@@ -289,7 +290,7 @@ pub(crate) mod tests {
         let mut output = Output::default();
         write_text(&folder, 11 * 86_400, Units::Si, &mut output);
         let expected = "trouble    /srv/photos\n           10 files recorded, 2.00 MB\n           \
-                        100.0 % read within 30 days; the oldest reading is 10 days \
+                        100.0 % proved within 30 days; the oldest proof is 10 days \
                         ago\n           \
                         open: 2 corrupt\n             To mend it: steadfast repair \
                         /srv/photos\n             If it finds no copy, add --from and a \

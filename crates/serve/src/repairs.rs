@@ -293,6 +293,7 @@ mod tests {
             now: Some(standing),
             length: None,
             settled: false,
+            goes_on: false,
             repaired_run: None,
         };
         let open = [(Corrupt, 4_000), (Missing, 7), (Modified, 9)];

@@ -250,6 +250,9 @@ impl FolderFacts {
             return;
         }
         *found.open.entry(failure.standing).or_default() += 1;
+        if failure.goes_on {
+            return;
+        }
         if let Some((path, before)) = last.take()
             && path == failure.path
         {

@@ -141,6 +141,7 @@ pub(crate) fn failures() -> Vec<FailedCheck> {
         now,
         settled: now.is_none_or(|now| now.proves() && now != standing),
         length: None,
+        goes_on: false,
         repaired_run: None,
     };
     use FileState::{Corrupt, Fine, Missing, Modified, TagLost};

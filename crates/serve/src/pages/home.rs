@@ -399,7 +399,7 @@ fn late(folder: &ServedFolder) -> String {
             ),
         },
         files => format!(
-            "No damage is known. {} never checked.",
+            "No damage is known. {} never found intact.",
             units::counted(files, "file was", "files were")
         ),
     }

@@ -102,7 +102,7 @@ fn nothing_is_wrong_only_where_all_files_were_judged_and_are_intact() {
     assert!(check("0/photos").contains("Nothing is wrong: 3 files are intact."));
     browser.ended(&browser.run("init", "0/"));
     check("0/");
-    let home = home_says(&browser, "1 file was never checked.");
+    let home = home_says(&browser, "1 file was never found intact.");
     assert!(!home.contains("exactly as recorded"), "{home}");
 }
 

@@ -122,6 +122,9 @@ pub struct FailedCheck {
     /// under another name, or its loss was accepted. A failure stays open until the file is read
     /// again.
     pub settled: bool,
+    /// Whether the file has a failure of its own at the name to which it moved since. Only that one
+    /// counts for the file.
+    pub goes_on: bool,
     /// The first run after it that repaired the file.
     pub repaired_run: Option<i64>,
 }
@@ -371,6 +374,7 @@ fn failures(
                 now: None,
                 length: None,
                 settled: false,
+                goes_on: false,
                 repaired_run: None,
             };
             let (run, number) = (event.run, event.number);
@@ -404,6 +408,7 @@ fn failures(
                 || is_found
                 || was_settled
                 || now.is_some_and(|found| settles(&found, &failure)),
+            goes_on: is_moved && failed.has_failed_there(db)?,
             repaired_run,
             ..failure
         };
@@ -470,6 +475,16 @@ impl PlacedFailure {
             statement.query((self.directory, self.name.as_slice(), self.run, self.number))?;
         let first = rows.next()?.map(|row| read_event(row, |event| event.what)).transpose()?;
         Ok(matches!(first, Some(Happening::Intact | Happening::Repaired)))
+    }
+
+    /// Returns whether the file that is there has failed there.
+    fn has_failed_there(&self, db: &Connection) -> Result<bool, DbError> {
+        let mut statement = db.prepare_cached(
+            "SELECT 1 FROM events WHERE directory = ?1 AND name = ?2 AND standing > 1 \
+             AND what <> 'dropped' AND run >= (SELECT max(run) FROM events \
+             WHERE directory = ?1 AND name = ?2 AND what = 'new')",
+        )?;
+        Ok(statement.exists((self.directory, self.name.as_slice()))?)
     }
 
     /// Follows a file to its present place. Returns whether its loss was accepted on the way.

@@ -9,6 +9,8 @@ use std::path::PathBuf;
 
 use rusqlite::Connection;
 
+use steadfast_sys::file::Timestamp;
+
 use super::column;
 use super::directory::Paths;
 use super::displaced::DisplacedFile;
@@ -42,6 +44,15 @@ struct MissingPlace {
     slice_run: i64,
 }
 
+/// The last proof of a file at its former name, and its present one.
+struct MovedProof {
+    directory: i64,
+    name: Vec<u8>,
+    run: i64,
+    /// Its change time then.
+    ctime: Timestamp,
+}
+
 /// Where missing files are in other trees: their paths from the root, and absolute ones.
 type Elsewhere = HashMap<PathBuf, PathBuf>;
 
@@ -60,12 +71,14 @@ impl Recorder {
         let (name, standing) = (row.name.as_slice(), row.record.standing);
         self.write_event(directory, name, Happening::PassedBy, standing, None, None)?;
         let mut statement = self.catalogue.db.prepare_cached(
-            "INSERT OR IGNORE INTO temp.missing VALUES (?, ?, ?, ?, ?, ?, NULL, NULL)",
+            "INSERT OR IGNORE INTO temp.missing VALUES (?, ?, ?, ?, ?, ?, NULL, NULL, ?, ?)",
         )?;
         let digest = row.record.tag.as_ref().map(|tag| tag.digest.as_bytes());
         let inode = row.record.facts.inode.cast_signed();
         let seen_run = row.last_seen(slice_run);
-        statement.execute((directory, name, digest, inode, row.first_run, seen_run))?;
+        let (proved, ctime) = (row.last_proved(slice_run), column::Moment(row.record.facts.ctime));
+        let first_run = row.first_run;
+        statement.execute((directory, name, digest, inode, first_run, seen_run, proved, ctime))?;
         Ok(())
     }
 
@@ -75,7 +88,8 @@ impl Recorder {
             self.catalogue.db.execute_batch(
                 "CREATE TEMP TABLE missing (directory INTEGER, name BLOB, digest BLOB, \
                  inode INTEGER, first_run INTEGER, seen_run INTEGER, to_directory INTEGER, \
-                 to_name BLOB, PRIMARY KEY (directory, name)) WITHOUT ROWID",
+                 to_name BLOB, proved_run INTEGER, ctime_ns ANY, \
+                 PRIMARY KEY (directory, name)) WITHOUT ROWID",
             )?;
             self.tables.missing = true;
         }
@@ -92,6 +106,7 @@ impl Recorder {
             self.recognise_displaced()?;
             let elsewhere = self.find_elsewhere()?;
             self.settle_each_missing(&elsewhere, say)?;
+            self.carry_proofs()?;
         }
         if self.early_end.cut_short {
             return Ok(());
@@ -145,6 +160,31 @@ impl Recorder {
                 let used = self.settle_slice(head, (rest, elsewhere), &mut paths, say)?;
                 rest = &rest[used..];
             }
+        }
+        Ok(())
+    }
+
+    /// Gives files that moved, and that no run found intact since, the last proof of their former
+    /// names.
+    fn carry_proofs(&mut self) -> Result<(), DbError> {
+        while self.mode.writes {
+            let db = &self.catalogue.db;
+            let page = page_of_proofs(db)?;
+            let Some(MovedProof { directory, name, .. }) = page.first() else { break };
+            let slice = slice_with(db, *directory, name)?;
+            let (slice, next) = slice.ok_or_else(|| DbError::damaged("a file is in no slice"))?;
+            let rows = rows_of(db, *directory, &slice, next.as_deref(), &mut self.buffer)?;
+            let carried = |row: FileRow| {
+                let mut row = Settled::as_was(row, slice.checked_run);
+                let place = (*directory, &row.known.name);
+                if let Ok(at) = page.binary_search_by_key(&place, |it| (it.directory, &it.name)) {
+                    row.known.proved_run = page[at].run;
+                    row.known.record.facts.ctime = page[at].ctime;
+                    row.dirty = true;
+                }
+                row
+            };
+            self.amend(*directory, &slice, rows.into_iter().map(carried).collect())?;
         }
         Ok(())
     }
@@ -354,6 +394,27 @@ impl Recorder {
         }
         Ok(())
     }
+}
+
+/// Returns proofs of former names that files lack at their present ones, in the order of these.
+fn page_of_proofs(db: &Connection) -> Result<Vec<MovedProof>, DbError> {
+    let mut statement = db.prepare_cached(
+        "SELECT n.directory, n.name, m.proved_run, m.ctime_ns FROM temp.missing AS m \
+         CROSS JOIN entries AS n ON n.directory = m.to_directory AND n.name = m.to_name \
+         WHERE m.proved_run > 0 AND n.proved_run = 0 AND n.standing NOT IN (0, 1, 6, 7) \
+         ORDER BY n.directory, n.name LIMIT ?",
+    )?;
+    let mut rows = statement.query((PAGE_LEN,))?;
+    let mut page = Vec::new();
+    while let Some(row) = rows.next()? {
+        page.push(MovedProof {
+            directory: column::integer(row, 0)?,
+            name: column::name(row, 1)?.to_vec(),
+            run: column::integer(row, 2)?,
+            ctime: column::moment(row, 3)?,
+        });
+    }
+    Ok(page)
 }
 
 fn page_of_missing(db: &Connection, after: &(i64, Vec<u8>)) -> Result<Vec<MissingRow>, DbError> {

@@ -1,11 +1,15 @@
 //! `init` makes the catalogue and records every file, once.
 
+use std::fs;
 use std::ops::ControlFlow;
+use std::path::Path;
 
 use steadfast::{
-    Action, COVER_DAYS, Event, FolderState, FolderWord, InitOptions, Monitor, Options, Progress,
-    Run, Timestamp, Verb, Verdict,
+    Action, COVER_DAYS, Event, FileState, FolderState, FolderWord, InitOptions, Monitor, Options,
+    Progress, Run, Timestamp, Verb, Verdict,
 };
+use steadfast_sys::file::{ChangeTimes, File};
+use steadfast_testing::{Need, skip};
 
 use crate::tree::Tree;
 
@@ -158,4 +162,31 @@ fn it_is_of_one_directory_and_of_no_other() {
     let elsewhere = Run::init(other.path())
         .options(|options| options.catalogue.choice = steadfast::CatalogueUse::At(file));
     assert!(refused(elsewhere).contains("this catalogue is of"));
+}
+
+#[test]
+fn a_suspect_file_is_counted_once_under_its_new_name_and_keeps_its_proof() {
+    let tree = Tree::new();
+    let before = tree.write("before", "alpha");
+    if File::open(&before).unwrap().change_times() == ChangeTimes::Unknown {
+        return skip(Need::System("change times"), "those of this file system prove nothing");
+    }
+    let run = |verb: Verb| tree.run_as(verb, &Options::default());
+    assert_eq!(run(INIT).status(), 0);
+    tree.corrupt("before", "alphb");
+    assert_eq!(run(Verb::check()).verdict("before"), Some(Verdict::Suspect));
+    fs::create_dir(tree.at("sub")).unwrap();
+    fs::rename(before, tree.at("sub/after")).unwrap();
+    for _ in 0..2 {
+        assert_eq!(run(Verb::check()).verdict("sub/after"), Some(Verdict::Suspect));
+        let now = (Options::default().now)();
+        let state = FolderState::read(tree.path(), None, COVER_DAYS, now);
+        let facts = state.facts().unwrap();
+        assert_eq!(facts.open, [(FileState::Suspect, 1)].into());
+        let paths: Vec<&Path> = facts.failures.iter().map(|it| it.path.as_path()).collect();
+        assert_eq!((paths, facts.audit.never), (vec![Path::new("sub/after")], (0, 0)));
+    }
+    let file = tree.at(".steadfast/catalogue.sqlite");
+    let catalogue = steadfast::catalogue::Catalogue::open_reader(&file).unwrap();
+    assert_eq!(catalogue.verify().unwrap().problems, [""; 0]);
 }

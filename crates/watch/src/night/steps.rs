@@ -227,7 +227,8 @@ impl<S: NightSurface> Night<'_, S> {
         let root = &self.schedule.directory;
         let mut corrupt = Vec::new();
         Catalogue::open_reader(self.catalogue)?.failures(&mut |failure| {
-            if !failure.settled && failure.standing == FileState::Corrupt {
+            let is_open = !failure.settled && !failure.goes_on;
+            if is_open && failure.standing == FileState::Corrupt {
                 corrupt.push(root.join(failure.path));
             }
             ControlFlow::Continue(())

@@ -70,7 +70,7 @@ pub(super) fn chart(facts: &FolderFacts, now: Timestamp) -> Markup {
         filled.map(|(month, (files, _))| format!("{} {}", name(*month), shown(*files))).collect();
     let rest = [
         ("of the files were last found intact earlier", checked.earlier),
-        ("of the files were never checked", facts.audit.never),
+        ("of the files were never found intact", facts.audit.never),
     ];
     html! {
         div .chart {
