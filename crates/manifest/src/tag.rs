@@ -214,6 +214,9 @@ pub enum TagPlace {
     Damaged,
     /// In the catalogue, because the file system has no attributes.
     CatalogueAlone,
+    /// In the catalogue, because the file takes no attribute now, or took none when its tag was
+    /// made: it was not writable, or on a full or read-only volume.
+    Refused,
 }
 
 impl TagPlace {

@@ -15,6 +15,7 @@ use crate::finding::Finding;
 use crate::read::Origin;
 use crate::verb_kind::VerbKind;
 use crate::verdict::Verdict;
+use steadfast_manifest::tag::TagPlace;
 
 /// Receives the events of a run. Calls come from the thread that called the run, one at a time.
 ///
@@ -187,6 +188,8 @@ pub struct EventCounts {
     pub findings: BTreeMap<&'static str, u64>,
     /// Files whose tag should have been written or removed, which failed.
     pub failed: u64,
+    /// Files that did not take the tag that was made, so that only the catalogue has it.
+    pub catalogue_only: u64,
 }
 
 /// The result of a run in numbers.
@@ -273,6 +276,9 @@ impl Summary {
             self.counts.actions[at] += 1;
         }
         let told = matches!(event.verdict, Some(Verdict::Unreadable | Verdict::Unstable));
+        let place = event.visit.written.as_ref().map(|_| event.tag_place);
+        let is_refused = matches!(place, Some(TagPlace::CatalogueAlone | TagPlace::Refused));
+        self.counts.catalogue_only += u64::from(is_refused && !self.dry_run);
         self.counts.failed += u64::from(event.trouble.is_some() && !told);
         self.raise_status(status);
     }

@@ -29,8 +29,13 @@ use crate::file_state::FileState;
 use crate::verdict::Verdict;
 
 /// Where an observed tag may have been, at the number by which the table has it.
-const PLACES: [TagPlace; 4] =
-    [TagPlace::Attribute, TagPlace::Catalogue, TagPlace::Damaged, TagPlace::CatalogueAlone];
+const PLACES: [TagPlace; 5] = [
+    TagPlace::Attribute,
+    TagPlace::Catalogue,
+    TagPlace::Damaged,
+    TagPlace::CatalogueAlone,
+    TagPlace::Refused,
+];
 
 /// The columns of the table after those of a row: the tag that the file had when the run met it,
 /// what the run said and did, and whether it is another known file.

@@ -70,6 +70,9 @@ pub enum Happening {
     PassedBy,
     /// Its own tag is gone and it was written, in a run that did not read it.
     Written,
+    /// It could not take its tag, which only the catalogue has.
+    #[strum(serialize = "catalogue only")]
+    CatalogueOnly,
 }
 
 impl Happening {

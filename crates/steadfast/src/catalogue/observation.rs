@@ -211,7 +211,8 @@ impl FileBatch {
                 },
             ),
         };
-        let plain = seen.has_facts && !changed && !gone;
+        let is_restored = seen.action == Some(Action::Restored);
+        let plain = seen.has_facts && !changed && !gone && !is_restored;
         self.plain = plain && (self.plain || self.seen.is_empty());
         self.checked += usize::from(seen.is_checked());
         self.names.extend_from_slice(name);

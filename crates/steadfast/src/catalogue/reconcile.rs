@@ -18,6 +18,7 @@ use super::slice::{NameSlice, SLICE_LEN, SLICE_LEN_MAX, Settled, rows_of};
 use super::writes::{self, NewEvent};
 use super::written::{is_written, trace};
 use crate::beneath;
+use crate::event::Action;
 use crate::file_state::FileState;
 use crate::finding::{FactChange, Finding, Say};
 use crate::store::xattr::Xattr;
@@ -193,6 +194,7 @@ impl Recorder {
             // A missing file of that tag may be this one, edited since.
             self.write_event(directory, name, what, standing, Some(before), None)?;
         }
+        self.note_refused(directory, name, seen)?;
         self.medium.require_if(true);
         let known = FileRow {
             name: name.to_vec(),
@@ -288,6 +290,9 @@ impl Recorder {
             let before = outcome.what.and(was.tag);
             self.write_event(directory, &settled.known.name, what, standing, before, None)?;
         }
+        if seen.changed_tag() {
+            self.note_refused(directory, &settled.known.name, seen)?;
+        }
         self.note_written(directory, &settled.known.name, &record, seen)?;
         if let Some(sources) = repaired.filter(|_| standing.proves()) {
             let sources = repaired::to_bytes(&sources);
@@ -300,6 +305,20 @@ impl Recorder {
             self.arrive(directory, &settled.known.name, &record, tag, first_run)?;
         }
         Ok((settled, checked))
+    }
+
+    /// Notes a file that could not take its tag, so that it has not lost it.
+    fn note_refused(
+        &mut self,
+        directory: i64,
+        name: &[u8],
+        seen: &ObservedFile,
+    ) -> Result<(), DbError> {
+        if seen.place != TagPlace::Refused || seen.record.tag.is_none() {
+            return Ok(());
+        }
+        let (what, standing) = (Happening::CatalogueOnly, seen.record.standing);
+        self.write_event(directory, name, what, standing, None, None)
     }
 
     /// Notes a file whose row keeps another length or time than it has.
@@ -519,6 +538,10 @@ fn tag_after(was: &FileRecord, seen: &ObservedFile, accepts: bool) -> TagOutcome
         (None, None) => kept,
         (None, Some(_)) => {
             TagOutcome { tag: seen.record.tag, what: Some(Happening::Adopted), ..kept }
+        }
+        // From here on, a tag that is not there is lost.
+        (Some(_), Some(_)) if seen.action == Some(Action::Restored) => {
+            TagOutcome { what: Some(Happening::Adopted), ..kept }
         }
         (Some(was), Some(now)) if was == now || seen.place != TagPlace::Attribute => kept,
         (Some(was), Some(now)) if was.same_contents(&now) => {

@@ -18,7 +18,7 @@ use super::history::{KnownFile, former_paths, tag_before, tags_before};
 use super::scope::RunScope;
 use super::slice_cache::{FoundRow, SliceCache, reading};
 use super::volume::TreeVolume;
-use super::written::{LEFT, is_written};
+use super::written::{LEFT, is_catalogue_only, is_written};
 use super::{Catalogue, CatalogueError};
 use crate::event::FilePath;
 use crate::evidence::LastProof;
@@ -165,6 +165,22 @@ impl CatalogueReader {
         });
         let found = found.map_err(|fault| fault.at(&reader.catalogue.file))?;
         Ok(found.is_some())
+    }
+
+    /// Returns whether a file could not take its tag when a run made it, and no run has given it
+    /// the tag since.
+    ///
+    /// # Errors
+    ///
+    /// As [`CatalogueReader::tag`].
+    pub(crate) fn was_refused(
+        &self,
+        path: &FilePath,
+        status: &Status,
+    ) -> Result<bool, CatalogueError> {
+        let mut reader = self.reader.lock().unwrap_or_else(PoisonError::into_inner);
+        let refused = reader.was_refused(&self.scope, path, status);
+        refused.map_err(|fault| fault.at(&reader.catalogue.file))
     }
 
     /// Returns the present and previous tags of a file, the latest first.
@@ -342,6 +358,25 @@ impl ReaderState {
             }
         }
         Ok(None)
+    }
+
+    fn was_refused(
+        &mut self,
+        scope: &RunScope,
+        path: &FilePath,
+        status: &Status,
+    ) -> Result<bool, DbError> {
+        let here = self.find(scope, path)?;
+        let is_here = here.is_some_and(|here| here.known.record.facts.inode == status.inode);
+        let mut fits =
+            |db: &Connection, at, row: &FileRow| is_catalogue_only(db, at, row.name.as_slice());
+        if !is_here && self.find_inode(status.inode, &mut fits)?.is_some() {
+            return Ok(true);
+        }
+        match self.locate(scope, path)?.filter(|_| is_here || self.inodes == Some(false)) {
+            Some((at, name)) => is_catalogue_only(&self.catalogue.db, at, name.as_bytes()),
+            None => Ok(false),
+        }
     }
 
     fn tags_so_far(&mut self, scope: &RunScope, path: &FilePath) -> Result<Vec<Tag>, DbError> {

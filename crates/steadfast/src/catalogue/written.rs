@@ -61,3 +61,18 @@ pub(super) fn is_written(
     )?;
     Ok(statement.exists((directory, name, trace.as_bytes()))?)
 }
+
+/// Returns whether only the catalogue has the tag of a name, because the file could not take it.
+pub(super) fn is_catalogue_only(
+    db: &Connection,
+    directory: i64,
+    name: &[u8],
+) -> Result<bool, DbError> {
+    let mut statement = db.prepare_cached(
+        "SELECT what = 'catalogue only' FROM events WHERE directory = ? AND name = ? AND what IN \
+         ('catalogue only', 'new', 'tagged', 'retagged', 'refreshed', 'adopted', 'accepted') \
+         ORDER BY run DESC, number DESC LIMIT 1",
+    )?;
+    let mut rows = statement.query((directory, name))?;
+    Ok(rows.next()?.map(|row| row.get(0)).transpose()?.unwrap_or(false))
+}

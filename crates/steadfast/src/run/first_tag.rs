@@ -1,5 +1,7 @@
 //! The first tag of a file: planned, judged by another tool's tag if there is one, and written.
 
+use std::io;
+
 use steadfast_sys::file::File;
 
 use super::check::first_foreign;
@@ -8,7 +10,6 @@ use super::tag_context::TagContext;
 use crate::event::{Action, FileError, FileEvent};
 use crate::pipeline::{Algorithms, Contents, Plan};
 use crate::store::Replaces;
-use crate::store::xattr::NO_ATTRIBUTES;
 use crate::verdict::Verdict;
 use steadfast_manifest::tag::TagPlace;
 
@@ -51,14 +52,10 @@ impl TagContext {
             return true;
         }
         let Err(trouble) = self.store.ready(file) else { return true };
-        event.visit.has_no_place = trouble.reason == NO_ATTRIBUTES;
-        if event.visit.has_no_place
-            && let Some(records) = &self.records
-            && records.covers(&event.path)
-        {
-            (event.tag_place, event.visit.has_no_place) = (TagPlace::CatalogueAlone, false);
+        if self.place_in_catalogue(event, &trouble) {
             return true;
         }
+        event.visit.has_no_place = trouble.kind == Some(io::ErrorKind::Unsupported);
         event.trouble = Some(trouble);
         false
     }

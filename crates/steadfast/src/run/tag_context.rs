@@ -70,10 +70,8 @@ impl TagContext {
         let trouble = match self.store.tag(file) {
             Ok(StoredTag::Absent) => {
                 let found = self.tag_beside_or_known(event, TagPlace::Catalogue);
-                // A server may show no attributes and refuse to set any. In that case none was
-                // lost.
-                if event.tag_place == TagPlace::Catalogue && self.has_no_place(file) {
-                    event.tag_place = TagPlace::CatalogueAlone;
+                if event.tag_place == TagPlace::Catalogue {
+                    event.tag_place = self.place_without_attribute(file, event);
                 }
                 return found;
             }
@@ -247,13 +245,18 @@ impl TagContext {
                 .is_some_and(|status| is_renamed(status).unwrap_or(false))
     }
 
-    /// Restores a lost attribute, if the contents still match it.
+    /// Gives a file the attribute that it lost or could not take, if the contents still match it.
     pub(super) fn restore(&self, file: &File, event: &mut FileEvent) {
-        let Some(stored) = event.stored else { return };
-        if event.tag_place.is_loss() && matches!(event.verdict, Some(Verdict::Intact)) {
+        let (Some(stored), place) = (event.stored, event.tag_place) else { return };
+        let is_due =
+            place.is_loss() || place == TagPlace::Refused && self.store.ready(file).is_ok();
+        if is_due && matches!(event.verdict, Some(Verdict::Intact)) {
             self.write(file, event, &stored, Replaces::Nothing, Action::Restored);
-            if event.action.is_some() && !self.dry_run {
+            if event.tag_place.is_loss() && event.action.is_some() && !self.dry_run {
                 event.tag_place = TagPlace::Attribute;
+            }
+            if event.tag_place == TagPlace::Refused && !self.dry_run {
+                (event.action, event.visit.written) = (None, None);
             }
         }
     }
@@ -352,9 +355,29 @@ impl TagContext {
         }
     }
 
-    /// Returns whether the file system refuses attributes.
-    fn has_no_place(&self, file: &File) -> bool {
-        self.store.ready(file).is_err_and(|trouble| trouble.reason == NO_ATTRIBUTES)
+    /// Returns where the tag is of a file that has no attribute, but a tag in the catalogue. None
+    /// was lost if the file takes none (a server may show no attributes and refuse to set any), or
+    /// took none when its tag was made.
+    fn place_without_attribute(&self, file: &File, event: &FileEvent) -> TagPlace {
+        let (records, status) = (self.records.as_ref(), event.visit.status.as_ref());
+        let was_refused = || {
+            let asked = records.zip(status).map(|(it, status)| it.was_refused(&event.path, status));
+            asked.is_some_and(|answer| answer.unwrap_or(false))
+        };
+        match self.store.ready(file) {
+            Err(trouble) => place_after(&trouble).unwrap_or(TagPlace::Catalogue),
+            Ok(()) if was_refused() => TagPlace::Refused,
+            Ok(()) => TagPlace::Catalogue,
+        }
+    }
+
+    /// Makes the catalogue the place of a tag that a file does not take. Returns false if no
+    /// catalogue covers the file, or the error says nothing about its attributes.
+    pub(super) fn place_in_catalogue(&self, event: &mut FileEvent, trouble: &FileError) -> bool {
+        let covers = self.records.as_ref().is_some_and(|records| records.covers(&event.path));
+        let Some(place) = place_after(trouble).filter(|_| covers) else { return false };
+        event.tag_place = place;
+        true
     }
 
     /// Replaces a tag, unless this is a dry run, and notes what was done.
@@ -371,7 +394,7 @@ impl TagContext {
             TagPlace::Attribute if event.visit.is_beside => Replaces::Nothing,
             TagPlace::Attribute => replaces,
             TagPlace::Damaged => Replaces::DamagedKept,
-            TagPlace::Catalogue => match replaces {
+            TagPlace::Catalogue | TagPlace::Refused => match replaces {
                 // If the run is killed before the catalogue has the new tag, the next run
                 // recognises it by this one.
                 Replaces::TagKept(lost) => Replaces::LostKept(lost),
@@ -379,13 +402,21 @@ impl TagContext {
             },
             TagPlace::CatalogueAlone => Replaces::Nothing,
         };
-        if !self.dry_run
-            && event.tag_place != TagPlace::CatalogueAlone
-            && let Err(trouble) = self.store.write(file, tag, replaces)
-        {
-            event.visit.has_no_place = trouble.reason == NO_ATTRIBUTES;
-            event.trouble = Some(trouble);
-            return;
+        if !self.dry_run && event.tag_place != TagPlace::CatalogueAlone {
+            let had_none = match event.tag_place {
+                TagPlace::Attribute => event.stored.is_none() && replaces == Replaces::Nothing,
+                place => place == TagPlace::Refused,
+            };
+            match self.store.write(file, tag, replaces) {
+                Ok(()) if had_none => event.tag_place = TagPlace::Attribute,
+                Ok(()) => {}
+                Err(trouble) if had_none && self.place_in_catalogue(event, &trouble) => {}
+                Err(trouble) => {
+                    event.visit.has_no_place = trouble.kind == Some(io::ErrorKind::Unsupported);
+                    event.trouble = Some(trouble);
+                    return;
+                }
+            }
         }
         if replaces == Replaces::DamagedKept && !self.dry_run {
             // The new tag repairs whatever was wrong with the attribute.
@@ -413,6 +444,21 @@ impl ByteSink for Leaves {
         if let Err(trouble) = self.keep(tag, replaces) {
             event.trouble.get_or_insert(trouble);
         }
+    }
+}
+
+/// Returns where the tag of a file is to be that cannot be set, for this reason, in its attribute.
+/// `None` if the reason may not concern attributes.
+fn place_after(trouble: &FileError) -> Option<TagPlace> {
+    use io::ErrorKind::{
+        PermissionDenied, QuotaExceeded, ReadOnlyFilesystem, StorageFull, Unsupported,
+    };
+    match trouble.kind? {
+        Unsupported => Some(TagPlace::CatalogueAlone),
+        PermissionDenied | ReadOnlyFilesystem | StorageFull | QuotaExceeded => {
+            Some(TagPlace::Refused)
+        }
+        _ => None,
     }
 }
 

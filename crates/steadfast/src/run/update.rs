@@ -12,7 +12,7 @@ use crate::pipeline::{Algorithms, ByteSink, Contents, Plan, Task};
 use crate::store::Replaces;
 use crate::verdict::Verdict;
 use steadfast_digest::Algorithm;
-use steadfast_manifest::tag::Tag;
+use steadfast_manifest::tag::{Tag, TagPlace};
 
 pub(super) struct UpdateTask {
     context: TagContext,
@@ -102,7 +102,7 @@ impl Task for UpdateTask {
             Verdict::Intact if self.accepts_all && event.trouble.is_some() => {
                 (Replaces::DamagedKept, Action::Retagged)
             }
-            Verdict::Intact if moved.is_none() && self.restores => {
+            Verdict::Intact if moved.is_none() && self.may_restore(event) => {
                 return self.context.restore(file, event);
             }
             Verdict::Intact if moved.is_none() => {
@@ -128,6 +128,13 @@ impl Task for UpdateTask {
 impl UpdateTask {
     fn suspects_alone(&self) -> bool {
         self.suspects == SuspectUse::AcceptAlone
+    }
+
+    /// Returns whether a file may get its attribute from the catalogue: one that could not take it
+    /// gets it unasked.
+    fn may_restore(&self, event: &FileEvent) -> bool {
+        let is_asked = !self.is_retag && !self.suspects_alone();
+        self.restores || is_asked && event.tag_place == TagPlace::Refused
     }
 
     /// Returns whether a file of this verdict keeps its tag whatever it contains.

@@ -85,6 +85,7 @@ pub(super) fn execute(
     let walked = *walked.lock().unwrap_or_else(PoisonError::into_inner);
     collector.summary.skipped = walked.skipped.with_files_of(collector.summary.skipped);
     notices.extend(notice_of_dataless(&collector.summary.skipped));
+    notices.extend(notice_of_refused(collector.summary.counts.catalogue_only));
     collector.summary.means.backend = lanes.to_string();
     let cut_short = halt.filter(|_| !(walked.whole && pipeline.is_complete()));
     collector.summary.interrupted |= cut_short == Some(Halt::Asked);
@@ -164,6 +165,13 @@ fn notice_of_origin(from_media: bool, summary: &Summary) -> Option<Notice> {
             summary.bytes
         ))
     })
+}
+
+/// Returns a notice if files did not take their tags.
+fn notice_of_refused(files: u64) -> Option<Notice> {
+    let files = (files > 0).then(|| counted(files, "file", "files"))?;
+    let text = format!("only the catalogue has the tag of {files}, which cannot take one");
+    Some(Notice::new(text))
 }
 
 /// Returns a notice if contents were not on this machine, because they were not verified.

@@ -15,12 +15,15 @@ use steadfast::event::FileError;
 use steadfast::read::buffered::Buffered;
 use steadfast::read::{Engine, Origin};
 use steadfast::store::{Replaces, Store, StoredTag};
-use steadfast::{Action, CheckOptions, Event, Monitor, Selection, Subject, Tag, Verb, Verdict};
+use steadfast::{
+    Action, CatalogueUse, CheckOptions, Event, InitOptions, Monitor, Selection, Subject, Tag, Verb,
+    Verdict,
+};
 use steadfast_sys::file::{File, Status};
 use steadfast_sys::xattr;
 
 use crate::image::{BLOCK_LEN, EXT4, Image, Kind, Mount, RAMFS, TMPFS, command};
-use crate::tree::{Said, Tree, run_on};
+use crate::tree::{Said, Tree, run_on, usual};
 
 /// As `mkfs` makes it unasked.
 const EXT4_BY_DEFAULT: Kind =
@@ -267,8 +270,7 @@ impl Store for Refusing {
     }
 
     fn ready(&self, _file: &File) -> Result<(), FileError> {
-        let reason = "this file system keeps no extended attributes".to_owned();
-        Err(FileError::new("set the tag", reason))
+        Err(FileError::from_io("set the tag", &io::ErrorKind::Unsupported.into()))
     }
 
     fn write(&self, _file: &File, _tag: &Tag, _replaces: Replaces) -> Result<(), FileError> {
@@ -333,6 +335,57 @@ fn what_is_mounted_read_only_is_checked_and_not_tagged() {
     assert_eq!(said.summary.verdicts(Verdict::Intact), 49);
     assert_eq!(said.verdict("new"), Some(Verdict::Untagged));
     assert_eq!((said.verdict("0/0008"), said.status()), (Some(Verdict::Modified), 1));
+}
+
+#[test]
+fn what_takes_no_tag_is_recorded_in_the_catalogue_alone_until_it_takes_one() {
+    let Some(image) = Image::make(EXT4) else { return };
+    let (tree, outside) = (&image.tree, tempfile::tempdir().unwrap());
+    let options = usual().with(|options| {
+        options.catalogue.choice = CatalogueUse::At(outside.path().join("catalogue.sqlite"));
+    });
+    let run = |verb: Verb, files: u64, status: u8| {
+        let said = tree.run_as(verb, &options);
+        assert_eq!((said.summary.counts.catalogue_only, said.status()), (files, status));
+        let text = "only the catalogue has the tag of";
+        let told = said.notices.iter().filter(|notice| notice.text.starts_with(text)).count();
+        assert_eq!(told, usize::from(files > 0));
+        said
+    };
+    let has_tag = |name: &str| {
+        let names = attributes(&tree.at(name)).into_iter().map(|(name, _)| name);
+        names.filter(|name| *name == xattr::TAG).count() == 1
+    };
+    let is_fine = |said: &Said, files: u64| {
+        assert_eq!(said.summary.verdicts(Verdict::Intact), files);
+        assert!(!said.summary.counts.findings.keys().any(|name| name.starts_with("tag")));
+    };
+    tree.write("a", "alpha");
+    tree.write("b", "beta");
+    image.remount("remount,ro");
+    run(Verb::Init(InitOptions::default()), 2, 0);
+    is_fine(&run(Verb::check(), 0, 0), 2);
+    is_fine(&run(Verb::update(), 0, 0), 2);
+    image.remount("remount,rw");
+    fs::rename(tree.at("b"), tree.at("c")).unwrap();
+    for _ in 0..2 {
+        is_fine(&run(Verb::check(), 0, 0), 2);
+    }
+    assert_eq!(run(Verb::update(), 0, 0).summary.actions(Action::Restored), 2);
+    assert!(has_tag("a") && has_tag("c"));
+    xattr::remove(&File::open(&tree.at("a")).unwrap(), xattr::TAG).unwrap();
+    assert_eq!(run(Verb::check(), 0, 1).summary.counts.findings["tag lost"], 1, "it had one");
+
+    tree.write("fixed", "for now");
+    let chattr = |mark: &str| command(Command::new("chattr").arg(mark).arg(tree.at("fixed")));
+    chattr("+i").unwrap();
+    assert_eq!(run(Verb::update(), 1, 1).action("fixed"), Some(Action::Tagged));
+    chattr("-i").unwrap();
+    tree.edit("fixed", "edited");
+    assert_eq!(run(Verb::check(), 0, 1).verdict("fixed"), Some(Verdict::Modified));
+    assert_eq!(run(Verb::update(), 0, 1).action("fixed"), Some(Action::Retagged));
+    assert!(has_tag("fixed"));
+    assert_eq!(run(Verb::check(), 0, 1).verdict("fixed"), Some(Verdict::Intact));
 }
 
 #[test]

@@ -221,6 +221,7 @@ fn place_name(place: TagPlace) -> &'static str {
         TagPlace::Catalogue => "catalogue",
         TagPlace::Damaged => "damaged",
         TagPlace::CatalogueAlone => "no-place",
+        TagPlace::Refused => "refused",
     }
 }
 
