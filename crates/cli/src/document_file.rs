@@ -56,7 +56,7 @@ impl DocumentFile {
             }
         };
         // Dropped at once. It shows whether a file can be created there.
-        Draft::new(&dir).with_context(|| format!("cannot write `{shown}`"))?;
+        Draft::document(&dir).with_context(|| format!("cannot write `{shown}`"))?;
         Ok(DocumentFile { path: path.to_owned(), dir, name, replaces })
     }
 
@@ -87,7 +87,7 @@ impl DocumentFile {
 
     fn write_as(&self, name: &OsStr, document: &[u8], existing: Existing) -> anyhow::Result<()> {
         let put = || {
-            let mut draft = Draft::new(&self.dir)?;
+            let mut draft = Draft::document(&self.dir)?;
             draft.write_all(document)?;
             draft.publish(name, existing)
         };

@@ -79,7 +79,7 @@ impl TraceFile {
         state.writer.flush()?;
         let file = state.writer.get_mut();
         file.rewind()?;
-        let mut draft = Draft::new(&self.dir)?;
+        let mut draft = Draft::document(&self.dir)?;
         io::copy(file, &mut draft)?;
         draft.publish(&self.name, Existing::Keep)
     }

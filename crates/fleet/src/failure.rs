@@ -49,7 +49,7 @@ pub(crate) fn note(path: &Path, failure: &FailureNote) {
 fn write(path: &Path, text: &[u8]) -> io::Result<()> {
     let (Some(folder), Some(name)) = (path.parent(), path.file_name()) else { return Ok(()) };
     let (above, folder) = Dir::parent_of(folder)?;
-    let mut draft = Draft::new(&Arc::new(above.make_dir(&folder)?))?;
+    let mut draft = Draft::document(&Arc::new(above.make_dir(&folder)?))?;
     draft.write_all(text)?;
     draft.publish(name, Existing::Replace)
 }

@@ -49,7 +49,7 @@ impl SealedWriter {
     pub(crate) fn create(path: &Path, header: &impl Serialize) -> Result<SealedWriter, Error> {
         let draft = || {
             let (dir, name) = Dir::parent_of(path)?;
-            Ok((Draft::new(&Arc::new(dir))?, name))
+            Ok((Draft::document(&Arc::new(dir))?, name))
         };
         let (draft, name) = draft().map_err(|error| Error::system(path, "write it", error))?;
         let mut writer = SealedWriter {

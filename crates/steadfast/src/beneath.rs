@@ -12,7 +12,7 @@ use std::path::{Component, Path, PathBuf};
 
 pub use steadfast_sys::file::{
     ChangedFile, Dir, DirEntry, DirectAlignment, Displaced, Draft, Existing, File, FileExtent,
-    FileKind, FileSystem, Ownership, Protection, Status, WriterGuard, write_whole,
+    FileKind, FileSystem, Ownership, Protection, Status, WriterGuard, write_private, write_whole,
 };
 
 /// A name in a directory. Directories sort first, then names by their bytes.

@@ -10,6 +10,7 @@
 mod batch;
 mod contents;
 mod destination;
+mod draft_names;
 mod lists;
 mod one_file;
 mod replica;
@@ -224,7 +225,7 @@ pub fn copy(
     monitor: &mut dyn CopyMonitor,
 ) -> Result<CopySummary, Error> {
     let start = Instant::now();
-    let mut destinations = opened(selection, request, Absent::Made)?;
+    let mut destinations = opened(selection, request, (Absent::Made, options))?;
     let roots = held_folders(selection.roots.iter().chain(&selection.listed));
     let mut summary = CopySummary::default();
     let known = known_files(selection, request, options, monitor)?;
@@ -293,7 +294,7 @@ pub fn plan_copy(
     options: &Options,
     monitor: &mut dyn CopyMonitor,
 ) -> Result<CopyPlan, Error> {
-    let mut destinations = opened(selection, request, Absent::Foreseen)?;
+    let mut destinations = opened(selection, request, (Absent::Foreseen, options))?;
     let known = known_files(selection, request, options, monitor)?;
     let is_known = |path: &Path| known.as_ref().is_some_and(|known| known.is_found(path));
     let mut lists = CopyLists::new(selection, request);
@@ -308,8 +309,9 @@ pub fn plan_copy(
 fn opened(
     selection: &Selection,
     request: &CopyRequest,
-    absent: Absent,
+    (absent, options): (Absent, &Options),
 ) -> Result<Vec<Destination>, Error> {
+    let absent = (absent, options.catalogue.trees.as_deref());
     ensure_sensible(selection, request)?;
     let mut destinations = Vec::new();
     for path in &request.destinations {

@@ -2,10 +2,11 @@
 
 use std::fs::{self, File, TryLockError};
 use std::io;
+use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
-use steadfast_sys::file::{age_s, write_private};
+use steadfast_sys::file::{age_s, make_private_folder, write_private};
 
 use crate::error::{Error, ErrorKind};
 use crate::schedule::CheckSchedule;
@@ -144,8 +145,9 @@ impl Journal {
     pub fn lock(&self) -> Result<Option<File>, Error> {
         let path = self.file("lock");
         let failed = |error: &io::Error| Error::system("lock", &path, error);
-        fs::create_dir_all(&self.folder).map_err(|error| failed(&error))?;
-        let file = File::options().create(true).append(true).open(&path);
+        make_private_folder(&self.folder).map_err(|error| failed(&error))?;
+        // Whoever can read a lock can take it.
+        let file = File::options().create(true).append(true).mode(0o600).open(&path);
         let file = file.map_err(|error| failed(&error))?;
         match file.try_lock() {
             Ok(()) => Ok(Some(file)),
@@ -169,7 +171,6 @@ impl Journal {
     fn write(&self, run: &LastRun) -> Result<(), Error> {
         let path = self.file("toml");
         let failed = |error: &io::Error| Error::system("write", &path, error);
-        fs::create_dir_all(&self.folder).map_err(|error| failed(&error))?;
         let text = toml::to_string(run)
             .map_err(|error| Error::new(ErrorKind::Config, error.to_string()))?;
         write_private(&path, text.as_bytes()).map_err(|error| failed(&error))

@@ -197,9 +197,6 @@ impl ScheduleList {
 
     fn write(&self) -> Result<(), Error> {
         let failed = |error: &io::Error| Error::system("write", &self.file, error);
-        if let Some(folder) = self.file.parent() {
-            fs::create_dir_all(folder).map_err(|error| failed(&error))?;
-        }
         let document =
             ScheduleDocument { metrics: self.metrics.clone(), schedules: self.schedules.clone() };
         let text = toml::to_string(&document)

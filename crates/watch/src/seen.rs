@@ -58,9 +58,7 @@ impl WatchPlaces {
         }
         all.insert(name, now);
         if let Ok(text) = toml::to_string(&all) {
-            let file = self.seen_file();
-            let made = file.parent().map(std::fs::create_dir_all);
-            let _ = made.map(|_| write_private(&file, text.as_bytes()));
+            let _ = write_private(&self.seen_file(), text.as_bytes());
         }
     }
 

@@ -4,7 +4,7 @@
 //! lines are ignored, and an error with the list never fails a run.
 
 use std::ffi::OsString;
-use std::fs::{self, File};
+use std::fs::File;
 use std::io::{self, Read as _};
 use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
 use std::path::{Path, PathBuf};
@@ -156,9 +156,6 @@ impl TreeList {
     fn store(&self, trees: &[CataloguedTree]) -> io::Result<()> {
         let mut text = format!("{HEAD}\n");
         trees.iter().for_each(|tree| text.push_str(&print(tree)));
-        if let Some(folder) = self.file.parent() {
-            fs::create_dir_all(folder)?;
-        }
         write_private(&self.file, text.as_bytes())
     }
 }
@@ -214,6 +211,7 @@ pub(crate) fn decode(word: &str) -> Option<Vec<u8>> {
 mod tests {
     use super::*;
     use std::ffi::OsStr;
+    use std::fs;
     use std::os::unix::fs::PermissionsExt as _;
 
     fn tree(root: &Path) -> CataloguedTree {

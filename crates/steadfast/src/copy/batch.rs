@@ -171,8 +171,9 @@ impl<'a> CopyBatch<'a> {
                 ..Progress::default()
             });
         };
-        let files =
-            self.each(files, &mut tick, &|batch, file| file.copy = batch.means.copy_one(file));
+        let files = self.each(files, &mut tick, &|batch, file| {
+            file.copy = batch.means.copy_one(file, &batch.destinations);
+        });
         // One flush for all is quicker than one for each, which then finds little to do.
         for destination in &self.destinations {
             let _ = destination.flush();

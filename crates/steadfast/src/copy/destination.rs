@@ -1,7 +1,7 @@
 //! A destination: its open root, its device, and which names it can hold.
 
-use std::collections::{HashMap, HashSet};
-use std::ffi::OsStr;
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::ffi::{OsStr, OsString};
 use std::hash::{BuildHasher as _, RandomState};
 use std::io;
 use std::os::unix::ffi::OsStrExt as _;
@@ -11,9 +11,10 @@ use std::sync::Arc;
 use steadfast_sys::file::{Dir, Draft, Status};
 use steadfast_sys::storage::volume;
 
-use crate::belongings::{Belongings, Trust};
+use super::draft_names::DraftNames;
+use crate::belongings::{Belongings, Trust, disinherit};
 use crate::beneath::{self, LastDir};
-use crate::catalogue::Catalogue;
+use crate::catalogue::{Catalogue, real_of};
 use crate::error::Error;
 use crate::known::SeenFile;
 use crate::manifest::folded;
@@ -25,6 +26,9 @@ const DOS_REFUSED: &[u8] = b"\"*:<>?\\|";
 
 /// The longest file of vfat.
 const VFAT_LENGTH_MAX: u64 = u32::MAX as u64;
+
+/// Marks a folder that a run made and has not given its rights and times yet.
+const UNFINISHED: &str = "folder";
 
 /// The longest name of nearly every file system, in bytes.
 const NAME_LEN_MAX: usize = 255;
@@ -39,10 +43,11 @@ pub(super) struct Destination {
     pub(super) free_bytes: u64,
     folds_case: bool,
     folds_form: bool,
+    draft_names: DraftNames,
     /// The directories that were opened last.
     dirs: HashMap<PathBuf, Arc<Dir>>,
-    /// Directories that were made, in this order, with their sources.
-    made: Vec<(PathBuf, PathBuf)>,
+    /// Directories that were made, with their sources.
+    made: BTreeMap<PathBuf, PathBuf>,
     /// Names so far, without case or normal form, as hashes.
     names: HashSet<u64>,
     hasher: RandomState,
@@ -96,14 +101,14 @@ const DIRS_MAX: usize = 64;
 
 impl Destination {
     /// Opens a destination. It is reached by names alone from one of the directories `within`, if
-    /// there are any.
+    /// there are any. `trees` is the list of catalogued trees, beside which a secret is kept.
     ///
     /// # Errors
     /// If it is no directory, or nothing can be written there.
     pub(super) fn open(
         path: &Path,
         within: &[PathBuf],
-        absent: Absent,
+        (absent, trees): (Absent, Option<&Path>),
     ) -> Result<Destination, Error> {
         let open = || {
             let (root, opened) = root_of(path, within, absent)?;
@@ -114,23 +119,26 @@ impl Destination {
             if !held.is_here() {
                 return Err(io::Error::other("another folder is there by now"));
             }
+            let real = real_of(path).unwrap_or_else(|| path.to_owned());
+            let draft_names = DraftNames::at(&real, trees.filter(|_| absent == Absent::Made))?;
+            let takes_for_one = |one: &str, other: &str| {
+                let name = draft_names.name("test", Path::new(""));
+                let name = |part: &str| format!(".steadfast-{part}{}", name.display());
+                takes_for_one(&root, &name(one), &name(other))
+            };
             Ok::<_, io::Error>(Destination {
                 path: path.to_owned(),
                 device,
                 held,
                 file_system: volume.file_system,
                 free_bytes: volume.free_bytes,
-                folds_case: takes_for_one(&root, ".steadfast-case.draft", ".STEADFAST-case.draft")?,
+                folds_case: takes_for_one("a", "A")?,
                 // A file system that refuses such names says so of each file.
-                folds_form: takes_for_one(
-                    &root,
-                    ".steadfast-\u{e9}.draft",
-                    ".steadfast-e\u{301}.draft",
-                )
-                .unwrap_or(false),
+                folds_form: takes_for_one("\u{e9}", "e\u{301}").unwrap_or(false),
+                draft_names,
                 root,
                 dirs: HashMap::new(),
-                made: Vec::new(),
+                made: BTreeMap::new(),
                 names: HashSet::new(),
                 hasher: RandomState::new(),
             })
@@ -199,8 +207,13 @@ impl Destination {
         matches!(&*self.file_system, "vfat" | "msdos")
     }
 
-    /// Opens the directory of a path beneath the root, and makes what of it is missing. `source`
-    /// is the directory that it is a copy of.
+    /// Returns the name of the draft of a file.
+    pub(super) fn draft_name(&self, relative: &Path) -> OsString {
+        self.draft_names.name("file", relative)
+    }
+
+    /// Opens the directory of a path beneath the root, and makes what of it is missing, so that
+    /// nobody else can enter it yet. `source` is the directory that it is a copy of.
     pub(super) fn directory(&mut self, relative: &Path, source: &Path) -> io::Result<Arc<Dir>> {
         if let Some(dir) = self.dirs.get(relative) {
             return Ok(Arc::clone(dir));
@@ -209,13 +222,17 @@ impl Destination {
             return Ok(Arc::clone(&self.root));
         };
         let above = self.directory(above, source.parent().unwrap_or(source))?;
+        let mark = self.draft_names.name(UNFINISHED, relative);
         let dir = match above.open_dir(name) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                self.made.push((relative.to_owned(), source.to_owned()));
-                above.make_dir(name)?
+                make_marked(&above, name, &mark)?
             }
             opened => opened?,
         };
+        // It is there too if a run was killed that made the folder.
+        if dir.status_of(&mark).is_ok() {
+            self.made.insert(relative.to_owned(), source.to_owned());
+        }
         if self.dirs.len() >= DIRS_MAX {
             self.dirs.clear();
         }
@@ -276,16 +293,53 @@ impl Destination {
     /// afterwards. The sources are reached by names alone from one of the directories `within`.
     pub(super) fn finish(&mut self, within: &[PathBuf]) -> io::Result<()> {
         for (relative, source) in std::mem::take(&mut self.made).iter().rev() {
-            let from = beneath::directory_within(within, source).and_then(|dir| dir.to_file());
-            let to = self.open_dir(relative).and_then(|it| it.to_file());
-            if let (Ok(from), Ok(to)) = (from, to)
-                && let Ok(all) = Belongings::of(&from)
-            {
-                let _ = all.give_to(&to, relative, Trust::Own);
-            }
+            // One that was removed meanwhile gets nothing.
+            let _ = self.finish_folder(relative, (source, within));
         }
         self.flush()
     }
+
+    fn finish_folder(
+        &self,
+        relative: &Path,
+        (source, within): (&Path, &[PathBuf]),
+    ) -> io::Result<()> {
+        let dir = self.open_dir(relative)?;
+        let to = dir.to_file()?;
+        let from = beneath::directory_within(within, source).and_then(|dir| dir.to_file());
+        let mark = self.draft_names.name(UNFINISHED, relative);
+        let Ok(all) = from.and_then(|from| Belongings::of(&from)) else {
+            // The folder above is the only sign of who should enter it.
+            let above = self.open_dir(relative.parent().unwrap_or(Path::new("")))?;
+            to.set_mode(above.status()?.mode & 0o755)?;
+            return dir.remove_file(&mark);
+        };
+        // Twice, so that a run that is killed between leaves the mark or all of it. The second time
+        // gives the times again, and a mode that may forbid to remove the mark.
+        let mut open = all.clone();
+        open.ownership.mode |= 0o700;
+        open.give_to(&to, relative, Trust::Own);
+        dir.remove_file(&mark)?;
+        all.give_to(&to, relative, Trust::Own);
+        Ok(())
+    }
+}
+
+/// Makes a folder that nobody else can enter, with a mark in it until it has its rights and times.
+/// It never has its name without the mark.
+fn make_marked(above: &Dir, name: &OsStr, mark: &OsStr) -> io::Result<Dir> {
+    let dir = match above.create_dir(mark) {
+        // A run that was killed left it.
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => above.open_dir(mark)?,
+        made => made?,
+    };
+    disinherit(&dir.to_file()?)?;
+    match dir.create_file(mark) {
+        Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error),
+        _ => {}
+    }
+    above.rename(mark, name)?;
+    Ok(dir)
 }
 
 /// Finds out whether a directory takes two names for one.
@@ -301,4 +355,52 @@ fn takes_for_one(dir: &Arc<Dir>, name: &str, other: &str) -> io::Result<bool> {
         let _ = dir.remove_file(name);
     }
     Ok(is_one)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs;
+    use std::os::unix::fs::PermissionsExt as _;
+
+    #[test]
+    fn a_folder_is_private_until_a_run_comes_to_its_end() {
+        let root = tempfile::tempdir().unwrap();
+        let path = |name: &str| root.path().join(name);
+        let mode = |name: &str| fs::metadata(path(name)).unwrap().permissions().mode() & 0o7777;
+        let set = |name: &str, mode| {
+            fs::set_permissions(path(name), fs::Permissions::from_mode(mode)).unwrap();
+        };
+        fs::create_dir_all(path("from/open/closed")).unwrap();
+        fs::create_dir_all(path("to/there")).unwrap();
+        set("from/open", 0o755);
+        set("from/open/closed", 0o500);
+        set("to/there", 0o750);
+        let within = [path("from")];
+        let begin = || {
+            let trees = path("state/trees");
+            let mut to = Destination::open(&path("to"), &[], (Absent::Made, Some(&trees))).unwrap();
+            to.directory(Path::new("open/closed"), &path("from/open/closed")).unwrap();
+            to.directory(Path::new("there"), &path("from/open")).unwrap();
+            to
+        };
+        // As if it were killed.
+        drop(begin());
+        assert_eq!((mode("to/open"), mode("to/open/closed")), (0o700, 0o700));
+        begin().finish(&within).unwrap();
+        assert_eq!((mode("to/open"), mode("to/open/closed")), (0o755, 0o500));
+        assert_eq!(mode("to/there"), 0o750, "it was there before");
+        assert_eq!(fs::read_dir(path("to/open/closed")).unwrap().count(), 0);
+        assert_eq!(fs::read_dir(path("to")).unwrap().count(), 2);
+        let time = |name: &str| fs::metadata(path(name)).unwrap().modified().unwrap();
+        assert_eq!(time("to/open/closed"), time("from/open/closed"));
+        // Killed before the folder had its name.
+        let mark = begin().draft_names.name(UNFINISHED, Path::new("new"));
+        fs::create_dir(path("to").join(mark)).unwrap();
+        let mut to = begin();
+        to.directory(Path::new("new"), &path("absent")).unwrap();
+        to.finish(&within).unwrap();
+        assert_eq!(mode("to/new"), mode("to") & 0o755, "without a source");
+        assert_eq!(fs::read_dir(path("to")).unwrap().count(), 3);
+    }
 }

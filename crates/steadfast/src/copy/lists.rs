@@ -422,7 +422,7 @@ fn write_generation(
 }
 
 fn put(dir: &Arc<Dir>, name: &str, bytes: &[u8], existing: Existing) -> io::Result<()> {
-    let mut draft = Draft::new(dir)?;
+    let mut draft = Draft::document(dir)?;
     draft.write_all(bytes)?;
     draft.publish(name.as_ref(), existing)
 }

@@ -60,12 +60,12 @@ pub(super) struct FileCopy {
 
 impl CopyMeans<'_> {
     /// Reads a file once, and writes it to every destination.
-    pub(super) fn copy_one(&self, file: &mut BatchFile) -> FileCopy {
+    pub(super) fn copy_one(&self, file: &mut BatchFile, destinations: &[Destination]) -> FileCopy {
         let mut copy = FileCopy::default();
         if file.is_link {
             return copy;
         }
-        if let Err((lack, trouble)) = self.read_and_write(file, &mut copy) {
+        if let Err((lack, trouble)) = self.read_and_write((file, destinations), &mut copy) {
             copy.replicas.clear();
             copy.source = None;
             (copy.lack, copy.trouble) = (Some(lack), Some(trouble));
@@ -75,7 +75,7 @@ impl CopyMeans<'_> {
 
     fn read_and_write(
         &self,
-        file: &mut BatchFile,
+        (file, destinations): (&mut BatchFile, &[Destination]),
         copy: &mut FileCopy,
     ) -> Result<(), (Lack, FileError)> {
         let cannot = |operation: &'static str| {
@@ -93,7 +93,10 @@ impl CopyMeans<'_> {
         let algorithm = record.map_or(self.algorithm(), |tag| tag.algorithm);
         let name = name_of(&file.relative);
         let dirs = std::mem::take(&mut file.dirs).into_iter();
-        copy.replicas = dirs.map(|dir| Replica::begin(dir, name, &status)).collect();
+        let begin = |(dir, to): (_, &Destination)| {
+            Replica::begin(dir, (name, &to.draft_name(&file.relative)), &status)
+        };
+        copy.replicas = dirs.zip(destinations).map(begin).collect();
         self.engine.prepare(&source, &status).map_err(cannot("read"))?;
         let contents = self.write_all((&source, &status), algorithm, &mut copy.replicas);
         let contents = contents.map_err(cannot("read"))?;

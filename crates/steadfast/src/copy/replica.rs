@@ -75,7 +75,11 @@ fn system(operation: &'static str) -> impl Fn(io::Error) -> FileError {
 
 impl Replica {
     /// Begins the copy of a file in a directory.
-    pub(super) fn begin(dir: io::Result<Arc<Dir>>, name: &OsStr, source: &Status) -> Replica {
+    pub(super) fn begin(
+        dir: io::Result<Arc<Dir>>,
+        (name, draft_name): (&OsStr, &OsStr),
+        source: &Status,
+    ) -> Replica {
         let begin = || {
             let dir = dir.map_err(system("open the folder"))?;
             match dir.status_of(name) {
@@ -88,9 +92,9 @@ impl Replica {
                     Ok(Replica::There(file))
                 }
                 Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                    let draft = Draft::resumable(&dir, name).map_err(system("make a draft"))?;
+                    let draft =
+                        Draft::resumable(&dir, draft_name).map_err(system("make a draft"))?;
                     let private = || {
-                        draft.set_private()?;
                         disinherit(&draft.to_file()?)?;
                         draft.set_length(source.length)
                     };

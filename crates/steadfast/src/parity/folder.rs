@@ -172,7 +172,6 @@ impl ParityFolder {
         origin: SetOrigin,
     ) -> io::Result<(SetId, bool)> {
         let draft = Draft::new(&self.dir)?;
-        draft.set_private()?;
         let mut out = BufWriter::with_capacity(1 << 20, draft);
         let id = SetFile::write(index, parity, origin, &mut out)?.set();
         out.flush()?;
@@ -269,7 +268,6 @@ impl ParityFolder {
     /// The error of the system.
     pub(super) fn write_text(&self, name: &str, text: &[u8]) -> io::Result<()> {
         let mut draft = Draft::new(&self.dir)?;
-        draft.set_private()?;
         draft.write_all(text)?;
         draft.publish(OsStr::new(name), Existing::Replace)
     }

@@ -498,7 +498,6 @@ fn read_record(dir: &Dir, name: &str) -> io::Result<Option<PlaceRecord>> {
 
 fn write_record(dir: &Arc<Dir>, name: &str, record: &PlaceRecord) -> io::Result<()> {
     let mut draft = Draft::new(dir)?;
-    draft.set_private()?;
     draft.write_all(hex(&record.number).as_bytes())?;
     draft.write_all(b"\n")?;
     draft.write_all(record.path.as_os_str().as_bytes())?;

@@ -217,7 +217,6 @@ impl ParitySource {
         let root = Arc::new(Dir::open(self.place.root())?);
         let folder = root.open_dir(OsStr::new(FOLDER)).map_or(root, Arc::new);
         let draft = Draft::new(&folder)?;
-        draft.set_private()?;
         let file = draft.to_file()?;
         let out = draft.into_nameless()?;
         // Pages of zeros are left out, as in a sparse file.

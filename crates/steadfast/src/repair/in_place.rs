@@ -138,7 +138,6 @@ fn write_journal(
         new_length,
     };
     let mut draft = Draft::new(work.dir())?;
-    draft.set_private()?;
     let mut journal = JournalWriter::begin(BufWriter::new(&mut draft), &subject)?;
     let source = Descriptor { file: &own.file, len_bytes: old_length };
     let mut old = AlignedBuffer::new(SPAN_LEN);

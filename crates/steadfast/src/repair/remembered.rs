@@ -89,9 +89,6 @@ impl CopyList {
         let word = |path: &Path| encode(path.as_os_str().as_bytes());
         let lines = all.iter().map(|(root, copy)| format!("{} {}\n", word(root), word(copy)));
         let text = format!("{HEAD}\n{}", lines.collect::<String>());
-        if let Some(folder) = self.file.parent() {
-            fs::create_dir_all(folder)?;
-        }
         write_private(&self.file, text.as_bytes())
     }
 }

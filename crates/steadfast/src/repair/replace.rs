@@ -84,8 +84,7 @@ pub(super) fn make_missing(
 /// the damaged file, and belongs to its owner, from the first byte on.
 pub(crate) fn make_private(draft: &Draft, own: Option<&Own>) -> Result<(), FileError> {
     let file = draft.to_file().map_err(system("open the draft"))?;
-    let private = draft.set_private().and_then(|()| disinherit(&file));
-    private.map_err(system("make the draft private"))?;
+    disinherit(&file).map_err(system("make the draft private"))?;
     let Some(own) = own else { return Ok(()) };
     // Some can be set while it is empty only.
     draft.copy_flags(&own.file).map_err(system("restore its flags (`chattr`)"))?;

@@ -15,7 +15,7 @@ use super::directory::component;
 use super::{Dir, FileKind, Status, platform, retry_on_intr};
 
 /// Flags of a new file: written and read back.
-const NEW: OFlags = OFlags::RDWR
+pub(super) const NEW: OFlags = OFlags::RDWR
     .union(OFlags::CREATE)
     .union(OFlags::EXCL)
     .union(OFlags::NOFOLLOW)
@@ -30,7 +30,7 @@ const OWN: OFlags = OFlags::RDWR
     .union(OFlags::CLOEXEC);
 
 /// Readable and writable by its owner alone.
-const OWNERS: Mode = Mode::RUSR.union(Mode::WUSR);
+pub(super) const OWNERS: Mode = Mode::RUSR.union(Mode::WUSR);
 
 impl Dir {
     /// Creates a file in this directory that only its owner can read.
@@ -77,7 +77,8 @@ impl Dir {
         }
     }
 
-    /// Opens a file of a program's own to read and write it, and creates it if it is absent.
+    /// Opens a file of a program's own to read and write it. If it is absent, creates one that only
+    /// its owner can read.
     ///
     /// # Errors
     /// `InvalidInput` if the existing file is not a regular file or has another name: somebody may
@@ -85,8 +86,7 @@ impl Dir {
     pub fn open_own(&self, name: &OsStr) -> io::Result<fs::File> {
         // Checked before opening, because opening a device may change its state.
         self.status_of_own(name)?;
-        let mode = Mode::from_raw_mode(0o666);
-        let fd = retry_on_intr(|| rustix::fs::openat(self, name, OWN, mode))?;
+        let fd = retry_on_intr(|| rustix::fs::openat(self, name, OWN, OWNERS))?;
         ensure_own(&platform::status(&rustix::fs::fstat(&fd)?))?;
         Ok(fs::File::from(fd))
     }

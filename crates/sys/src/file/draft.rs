@@ -8,17 +8,17 @@
 use std::ffi::{OsStr, OsString};
 use std::fmt;
 use std::fs;
-use std::hash::{BuildHasher as _, BuildHasherDefault, DefaultHasher, RandomState};
+use std::hash::{BuildHasher as _, RandomState};
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::os::fd::AsFd as _;
-use std::os::unix::ffi::OsStrExt as _;
-use std::os::unix::fs::PermissionsExt as _;
+use std::os::unix::fs::DirBuilderExt as _;
 use std::path::Path;
 use std::sync::Arc;
 
-use rustix::fs::{AtFlags, Mode, OFlags, RenameFlags};
+use rustix::fs::{AtFlags, Mode, RenameFlags};
 use rustix::io::Errno;
 
+use super::create::{NEW, OWNERS};
 use super::directory::component;
 use super::{Dir, File, platform, retry_on_intr};
 
@@ -28,13 +28,6 @@ const TRIES: usize = 8;
 /// Errors of file systems that do not support a flag or a call.
 pub(super) const UNSUPPORTED: [Errno; 4] =
     [Errno::INVAL, Errno::NOSYS, Errno::NOTSUP, Errno::OPNOTSUPP];
-
-/// Flags of a draft: a new file, written and read back.
-const NEW: OFlags = OFlags::RDWR
-    .union(OFlags::CREATE)
-    .union(OFlags::EXCL)
-    .union(OFlags::NOFOLLOW)
-    .union(OFlags::CLOEXEC);
 
 /// What happens to an existing file with the final name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -54,16 +47,29 @@ pub struct Draft {
 }
 
 impl Draft {
-    /// Creates a draft in a directory, under a random name: `.steadfast-<16 hex digits>.draft`.
+    /// Creates a draft that only its owner can read, under a random name:
+    /// `.steadfast-<16 hex digits>.draft`.
     ///
     /// # Errors
     /// Whatever the system says.
     pub fn new(dir: &Arc<Dir>) -> io::Result<Draft> {
+        Draft::by_chance(dir, OWNERS)
+    }
+
+    /// Creates the draft of a document that the user named, which gets no other rights later: the
+    /// umask of the process applies.
+    ///
+    /// # Errors
+    /// Whatever the system says.
+    pub fn document(dir: &Arc<Dir>) -> io::Result<Draft> {
+        Draft::by_chance(dir, Mode::from_raw_mode(0o666))
+    }
+
+    fn by_chance(dir: &Arc<Dir>, mode: Mode) -> io::Result<Draft> {
         let mut outcome = Err(io::ErrorKind::AlreadyExists.into());
         for number in 0..TRIES {
-            let chance = RandomState::new().hash_one(number);
-            let name = OsString::from(format!(".steadfast-{chance:016x}.draft"));
-            outcome = Draft::named(dir, &name);
+            let name = draft_name(RandomState::new().hash_one(number));
+            outcome = Draft::create(dir, &name, mode);
             match &outcome {
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
                 _ => break,
@@ -72,36 +78,37 @@ impl Draft {
         outcome
     }
 
-    /// Creates a draft in a directory under a given name. The umask of the process applies.
+    /// Creates a draft that only its owner can read, under a given name.
     ///
     /// # Errors
     /// `AlreadyExists` if anything has the name; `InvalidInput` if the name is not one component;
     /// otherwise whatever the system says.
     pub fn named(dir: &Arc<Dir>, name: &OsStr) -> io::Result<Draft> {
-        let mode = Mode::from_raw_mode(0o666);
+        Draft::create(dir, name, OWNERS)
+    }
+
+    fn create(dir: &Arc<Dir>, name: &OsStr, mode: Mode) -> io::Result<Draft> {
         let name = component(name)?;
         let fd = retry_on_intr(|| rustix::fs::openat(&**dir, name, NEW, mode))?;
         let (dir, name) = (Arc::clone(dir), name.to_owned());
         Ok(Draft { file: fs::File::from(fd), dir, name, published: false })
     }
 
-    /// Creates the draft of a copy, under a name that follows from the final name, and locks it.
-    /// Removes one that a process left there which was killed.
+    /// Creates a draft that only its owner can read, under a name that the next run finds again,
+    /// and locks it. Removes one that a process left there which was killed.
     ///
     /// # Errors
     /// `AlreadyExists` if another process is writing the same file; otherwise whatever the system
     /// says.
     pub fn resumable(dir: &Arc<Dir>, name: &OsStr) -> io::Result<Draft> {
-        let number = BuildHasherDefault::<DefaultHasher>::default().hash_one(name.as_bytes());
-        let name = OsString::from(format!(".steadfast-{number:016x}.draft"));
-        let draft = match Draft::named(dir, &name) {
+        let draft = match Draft::named(dir, name) {
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
-                let left = fs::File::from(dir.open_file(&name)?.into_fd());
+                let left = fs::File::from(dir.open_file(name)?.into_fd());
                 if matches!(left.try_lock(), Err(fs::TryLockError::WouldBlock)) {
                     return Err(error);
                 }
-                dir.remove_file(&name)?;
-                Draft::named(dir, &name)?
+                dir.remove_file(name)?;
+                Draft::named(dir, name)?
             }
             draft => draft?,
         };
@@ -199,15 +206,6 @@ impl Draft {
         }
     }
 
-    /// Makes the file one that only its owner can read. Called before the first byte is written, so
-    /// that nobody else can ever read one.
-    ///
-    /// # Errors
-    /// Whatever the system says.
-    pub fn set_private(&self) -> io::Result<()> {
-        self.file.set_permissions(fs::Permissions::from_mode(0o600))
-    }
-
     /// Returns another handle of the file, for its attributes.
     ///
     /// # Errors
@@ -264,33 +262,51 @@ impl fmt::Debug for Draft {
     }
 }
 
-/// Writes a file as a whole, by a draft in the same directory.
+/// Returns the name of a draft with this number.
+pub fn draft_name(number: u64) -> OsString {
+    OsString::from(format!(".steadfast-{number:016x}.draft"))
+}
+
+/// Writes a document that the user named as a whole, by a draft in the same directory.
 ///
 /// # Errors
-/// As those of [`Draft::new`] and [`Draft::publish`].
+/// As those of [`Draft::document`] and [`Draft::publish`].
 pub fn write_whole(path: &Path, contents: &[u8], existing: Existing) -> io::Result<()> {
     let (dir, name) = Dir::parent_of(path)?;
-    let mut draft = Draft::new(&Arc::new(dir))?;
+    let mut draft = Draft::document(&Arc::new(dir))?;
     draft.write_all(contents)?;
     draft.publish(&name, existing)
 }
 
-/// Replaces a file as a whole with one that only its owner can read.
+/// Replaces a file of configuration or state as a whole, so that only its owner can read it. Makes
+/// its folder, which nobody else can enter, if that is absent.
 ///
 /// # Errors
-/// As those of [`Draft::new`] and [`Draft::publish`].
+/// As those of [`Draft::new`] and [`Draft::publish`]; also if the folder cannot be made.
 pub fn write_private(path: &Path, contents: &[u8]) -> io::Result<()> {
+    make_private_folder(path.parent().unwrap_or(Path::new("")))?;
     let (dir, name) = Dir::parent_of(path)?;
     let mut draft = Draft::new(&Arc::new(dir))?;
-    draft.set_private()?;
     draft.write_all(contents)?;
     draft.publish(&name, Existing::Replace)
+}
+
+/// Makes a folder for configuration or state that nobody else can enter, and those above it, unless
+/// they are there.
+///
+/// # Errors
+/// Whatever the system says.
+pub fn make_private_folder(path: &Path) -> io::Result<()> {
+    match path.as_os_str().is_empty() {
+        true => Ok(()),
+        false => fs::DirBuilder::new().recursive(true).mode(0o700).create(path),
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::os::unix::fs::symlink;
+    use std::os::unix::fs::{PermissionsExt as _, symlink};
 
     /// A directory with a victim outside and, inside, what may have been planted under `name`.
     fn planted(kind: &str) -> (tempfile::TempDir, Arc<Dir>) {
@@ -361,8 +377,9 @@ mod tests {
     fn a_draft_that_was_left_is_replaced_and_one_in_use_is_not() {
         let (root, dir) = planted("nothing");
         let name = OsStr::new("name");
-        let first = Draft::resumable(&dir, name).unwrap();
-        let error = Draft::resumable(&dir, name).unwrap_err();
+        let number = draft_name(1);
+        let first = Draft::resumable(&dir, &number).unwrap();
+        let error = Draft::resumable(&dir, &number).unwrap_err();
         assert_eq!(error.kind(), io::ErrorKind::AlreadyExists);
         let other = Draft::resumable(&dir, OsStr::new("other")).unwrap();
         drop(other);
@@ -370,10 +387,24 @@ mod tests {
         left.write_all(b"half").unwrap();
         left.keep();
         drop(left);
-        let again = Draft::resumable(&dir, name).unwrap();
+        let again = Draft::resumable(&dir, &number).unwrap();
         assert_eq!(again.to_file().unwrap().status().unwrap().length, 0);
         again.publish_flushed(&dir, name, Existing::Keep).unwrap();
         assert_eq!(fs::read_dir(root.path().join("in")).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn nobody_else_can_ever_read_a_draft() {
+        let (root, dir) = planted("nothing");
+        let mode = |draft: Draft| draft.to_file().unwrap().status().unwrap().mode & 0o777;
+        assert_eq!(mode(Draft::new(&dir).unwrap()), 0o600);
+        assert_eq!(mode(Draft::named(&dir, OsStr::new("name")).unwrap()), 0o600);
+        assert_eq!(mode(Draft::resumable(&dir, OsStr::new("name")).unwrap()), 0o600);
+        let state = root.path().join("state/of/it");
+        write_private(&state, b"state").unwrap();
+        let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
+        assert_eq!(mode(&state), 0o600);
+        assert_eq!(mode(state.parent().unwrap()), 0o700);
     }
 
     #[test]

@@ -419,9 +419,6 @@ impl AlertList {
 
     fn write(&self) -> Result<(), Error> {
         let failed = |error: &io::Error| Error::system("write", &self.file, error);
-        if let Some(folder) = self.file.parent() {
-            fs::create_dir_all(folder).map_err(|error| failed(&error))?;
-        }
         let snooze = self.snooze.clone();
         let document =
             AlertDocument { snooze, alerts: self.alerts.iter().map(Alert::entry).collect() };

@@ -194,9 +194,6 @@ impl Memory {
     /// If the file cannot be written.
     pub fn write(&self, file: &Path) -> Result<(), Error> {
         let failed = |error: &io::Error| Error::system("write", file, error);
-        if let Some(folder) = file.parent() {
-            fs::create_dir_all(folder).map_err(|error| failed(&error))?;
-        }
         let text = serde_json::to_string(self)
             .map_err(|error| Error::new(ErrorKind::Config, error.to_string()))?;
         write_private(file, text.as_bytes()).map_err(|error| failed(&error))

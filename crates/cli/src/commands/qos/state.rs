@@ -15,7 +15,7 @@ use std::io;
 use std::path::PathBuf;
 
 use anyhow::{Context as _, bail, ensure};
-use steadfast::beneath::{self, Existing};
+use steadfast::beneath;
 use steadfast::qos::{Process, ThreadChange, ThreadIdentity};
 use steadfast_report::escape;
 
@@ -75,9 +75,7 @@ impl ProcessState {
                 _ => Ok(()),
             };
         }
-        fs::create_dir_all(&folder)
-            .with_context(|| format!("cannot make `{}`", escape::path(&folder)))?;
-        beneath::write_whole(&file, self.print().as_bytes(), Existing::Replace)
+        beneath::write_private(&file, self.print().as_bytes())
             .with_context(|| format!("cannot write `{}`", escape::path(&file)))
     }
 
