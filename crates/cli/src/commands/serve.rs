@@ -150,11 +150,12 @@ fn read_password() -> anyhow::Result<String> {
 /// How long to wait for an opener to fail. After that it is assumed to show the page.
 const OPENER_PATIENCE: Duration = Duration::from_secs(3);
 
-/// Asks the desktop to open an address.
+/// Asks the desktop to open a page that leads to an address with a ticket.
 fn open_browser(address: &str) -> io::Result<()> {
+    let page = running::page(address)?;
     let opener = if std::env::consts::OS == "macos" { "open" } else { "xdg-open" };
     let mut child = Command::new(opener)
-        .arg(address)
+        .arg(page)
         .stdin(Stdio::null())
         .stdout(Stdio::null())
         .stderr(Stdio::null())

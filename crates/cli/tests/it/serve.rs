@@ -208,6 +208,36 @@ fn desktop(tree: &Tree) -> [(&'static str, std::ffi::OsString); 2] {
 }
 
 #[test]
+fn the_ticket_stands_in_a_private_page_and_not_in_arguments() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let tree = Tree::small();
+    let desktop = desktop(&tree);
+    for opener in ["xdg-open", "open"] {
+        let script = "#!/bin/sh\necho \"$@\" > \"$(dirname \"$0\")/arguments\"\n";
+        std::fs::write(tree.path("programs").join(opener), script).unwrap();
+    }
+    let mut command = tree.command(["serve", "--open", "a"]);
+    let mut serving = Serving::of(command.envs(desktop).stdout(Stdio::piped()));
+    let arguments = tree.path("programs/arguments");
+    let page = loop {
+        let path = std::fs::read_to_string(&arguments).unwrap_or_default();
+        if path.ends_with('\n') {
+            break std::path::PathBuf::from(path.trim_end());
+        }
+        std::thread::yield_now();
+    };
+    assert!(page.starts_with(tree.path("runtime/steadfast")), "{}", page.display());
+    assert_eq!(std::fs::metadata(&page).unwrap().permissions().mode() & 0o777, 0o600);
+    let text = std::fs::read_to_string(&page).unwrap();
+    let bound = serving.address.split("/enter").next().unwrap().to_owned();
+    assert!(text.contains(&format!("content=\"0;url={bound}/enter?ticket=")), "{text}");
+    let pid = serving.child.id().to_string();
+    assert!(Command::new("kill").arg(pid).status().unwrap().success());
+    assert_eq!(serving.child.wait().unwrap().code(), Some(0));
+    assert!(!page.exists());
+}
+
+#[test]
 fn a_browser_that_does_not_open_is_said_and_two_signals_at_once_are_one() {
     let tree = Tree::small();
     let desktop = desktop(&tree);

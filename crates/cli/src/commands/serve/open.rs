@@ -47,13 +47,9 @@ pub(super) fn run(args: &ServeArgs) -> anyhow::Result<ExitStatus> {
 
 /// Prints an address, or has a browser open it.
 fn show(address: &str, opens: bool) -> anyhow::Result<ExitStatus> {
-    let opened = opens.then(|| open_browser(address));
-    if let Some(Ok(())) = opened {
-        return Ok(ExitStatus::Fine);
-    }
-    // The address is valid for a minute, for a user who opens it by hand.
+    // Valid for a minute, for a user who opens it by hand: not every browser may read the page.
     write_out(format!("{address}\n").as_bytes()).context("cannot write to stdout")?;
-    if let Some(Err(error)) = opened {
+    if let Some(Err(error)) = opens.then(|| open_browser(address)) {
         complain(&format!("no browser could be opened ({error}): open the address above"));
     }
     Ok(ExitStatus::Fine)

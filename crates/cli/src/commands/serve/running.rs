@@ -25,24 +25,52 @@ impl Drop for AddressFile {
     fn drop(&mut self) {
         // A file left behind names a server that does not answer.
         let _ = fs::remove_file(&self.0);
+        let name = self.0.file_name().unwrap_or_default().to_string_lossy();
+        let _ = fs::remove_file(self.0.with_file_name(page_name(&name)));
     }
 }
 
 /// Publishes the address of a server to other commands of this user, if the system has a folder for
 /// that.
 pub(crate) fn publish(bound: SocketAddr, address: &str) -> Option<AddressFile> {
+    write(&name_of(&bound.to_string()), address).map(AddressFile)
+}
+
+/// Returns the name of the file about a server.
+fn name_of(server: &str) -> String {
+    format!("serve-{}", server.replace([':', '[', ']'], "-"))
+}
+
+fn page_name(name: &str) -> String {
+    format!("{name}.html")
+}
+
+/// Writes a page that leads a browser to an address with a ticket: everybody can see the arguments
+/// of a browser. It is of no use after a minute.
+pub(crate) fn page(address: &str) -> io::Result<PathBuf> {
+    let name = page_name(&name_of(address.split('/').nth(2).unwrap_or_default()));
+    let address = address.replace('&', "&amp;");
+    let page = format!(
+        "<!DOCTYPE html><meta charset=\"utf-8\"><title>Steadfast</title>\n\
+         <meta http-equiv=\"refresh\" content=\"0;url={address}\">\n"
+    );
+    let none = || io::Error::other("there is no folder for a page that only this user can read");
+    write(&name, &page).ok_or_else(none)
+}
+
+/// Writes a file that only this user can read.
+fn write(name: &str, text: &str) -> Option<PathBuf> {
     let folder = folder()?;
     let made = DirBuilder::new().mode(0o700).create(&folder);
     if made.is_err_and(|error| error.kind() != io::ErrorKind::AlreadyExists) || !is_ours(&folder) {
         return None;
     }
-    let path = folder.join(format!("serve-{}-{}", bound.ip(), bound.port()));
-    // Only one server has this address and port, so an existing file is of one that has ended.
+    let path = folder.join(name);
+    // Only one server has an address and port, so an existing file is of one that has ended.
     let _ = fs::remove_file(&path);
     let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&path).ok()?;
-    let told = AddressFile(path);
-    file.write_all(address.as_bytes()).ok()?;
-    Some(told)
+    file.write_all(text.as_bytes()).ok()?;
+    Some(path)
 }
 
 /// Finds a server that shows these paths, and returns the address to open.
