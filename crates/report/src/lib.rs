@@ -9,7 +9,6 @@
 
 #![forbid(unsafe_code)]
 
-pub mod escape;
 pub mod units;
 pub mod advice;
 mod output;
@@ -57,6 +56,7 @@ pub mod machines;
 pub use csv::for_terminal;
 pub use output::Output;
 pub use run::{Renderer, RunLines, Show, Text, TextOptions};
+pub use steadfast::escape;
 pub use sums::Sums;
 pub use units::Units;
 pub use view::FindingRule;

@@ -144,9 +144,9 @@ impl Sender {
                     Priority::High => 8,
                 },
             }),
-            WebhookForm::Slack => json!({ "text": text }),
+            WebhookForm::Slack => json!({ "text": entities(&verbatim(&text)) }),
             WebhookForm::Discord => {
-                json!({ "content": text, "allowed_mentions": { "parse": [] } })
+                json!({ "content": verbatim(&text), "allowed_mentions": { "parse": [] } })
             }
         };
         self.post(url, &[], document.to_string().as_bytes(), "application/json")
@@ -221,8 +221,13 @@ impl Sender {
             ),
             _ => ("notify-send", &["--app-name=Steadfast", "--"]),
         };
+        let body = match program {
+            // It replaces escapes such as `\n`, and desktops interpret markup.
+            "notify-send" => &entities(&message.body).replace('\\', r"\\"),
+            _ => &message.body,
+        };
         let mut command = Command::new(program);
-        command.args(words).args([&message.subject, &message.body]);
+        command.args(words).args([&message.subject, body]);
         self.run(command, program, b"")
     }
 
@@ -308,6 +313,18 @@ fn cut(text: &str, len_max: usize) -> &str {
     &text[..text.floor_char_boundary(len_max)]
 }
 
+/// Returns a text as a block in which services interpret neither Markdown nor mentions.
+fn verbatim(text: &str) -> String {
+    // Nothing in it ends the block.
+    let text = text.replace("``", r"`\u{60}");
+    format!("```\n{}\n```", cut(&text, TEXT_LEN_MAX))
+}
+
+/// Escapes what begins a mention or an element: `<!channel>` would ring everybody.
+fn entities(text: &str) -> String {
+    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
+}
+
 /// Returns a title for a header, which holds ASCII only.
 fn ascii_title(text: &str) -> String {
     let plain = |letter: char| if (' '..='~').contains(&letter) { letter } else { '?' };
@@ -359,5 +376,14 @@ mod tests {
         let long = encoded_header(&"é".repeat(200));
         assert!(long.lines().all(|line| line.trim().len() <= 75), "{long}");
         assert_eq!(ascii_title("Bücher\n"), "B?cher?");
+    }
+
+    #[test]
+    fn nothing_in_a_name_is_interpreted_or_ends_its_block() {
+        let text = verbatim("a `b` ```` @here");
+        assert_eq!(text, "```\na `b` `\\u{60}`\\u{60} @here\n```");
+        assert_eq!(text.matches("```").count(), 2);
+        assert!(verbatim(&"`".repeat(9_000)).len() < 2_000, "Discord takes no more");
+        assert_eq!(entities("<!channel> &lt;"), "&lt;!channel&gt; &amp;lt;");
     }
 }

@@ -4,6 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Value, json};
+use steadfast::escape::visible;
 use steadfast::{Notice, Timestamp};
 use strum::{Display, IntoStaticStr};
 
@@ -406,9 +407,9 @@ fn priority(kind: TroubleKind) -> Priority {
     }
 }
 
-/// Returns a text in one line, without what a terminal or a mail header would obey.
+/// Returns a text in one line. What moves or hides the text around it is shown as in a terminal.
 fn plain(text: &str) -> String {
-    text.replace(char::is_control, "\u{fffd}")
+    visible(text).into_owned()
 }
 
 /// Returns a text that begins with a capital letter.
@@ -420,9 +421,10 @@ fn capital(text: &str) -> String {
 
 /// Quotes a path for a shell if it needs that.
 fn quoted(path: &str) -> String {
+    let path = visible(path);
     let is_plain = |letter: char| letter.is_alphanumeric() || "/._-+".contains(letter);
     match path.chars().all(is_plain) {
-        true => path.to_owned(),
+        true => path.into_owned(),
         false => format!("'{}'", path.replace('\'', r"'\''")),
     }
 }
@@ -564,7 +566,7 @@ pub(crate) mod tests {
         assert_eq!(message.subject, "nas: /srv/my photos: 2 files are damaged");
         let expected = "2 files are damaged.\n\
                         The contents changed, and nothing is known to have written them.\n\
-                        Noticed on day 3.\n  2019/a\u{fffd}.jpg\n  2019/b.jpg\n\
+                        Noticed on day 3.\n  2019/a\\x07.jpg\n  2019/b.jpg\n\
                         To mend it: steadfast repair '/srv/my photos'\n\
                         If it finds no copy, add --from and a folder that holds a good one.";
         assert_eq!(message.body, expected);

@@ -126,8 +126,8 @@ fn each_service_gets_its_form() {
         (WebhookForm::Ntfy, "priority: high"),
         (WebhookForm::Json, "\"open\":{\"corrupt\":1}"),
         (WebhookForm::Gotify, "\"priority\":8"),
-        (WebhookForm::Slack, "{\"text\":\"nas: /srv/Büro: 1 file is damaged\\n1 file"),
-        (WebhookForm::Discord, "\"content\":\"nas: /srv/Büro: 1 file is damaged"),
+        (WebhookForm::Slack, "{\"text\":\"```\\nnas: /srv/Büro: 1 file is damaged\\n1 file"),
+        (WebhookForm::Discord, "\"content\":\"```\\nnas: /srv/Büro: 1 file is damaged"),
     ];
     for (form, expected) in rows {
         let (url, requests) = server(OK);
@@ -277,6 +277,28 @@ fn mail_and_desktop_go_through_the_systems_programs() {
         words.starts_with("--app-name=Steadfast|--|nas: /srv/Büro: 1 file is damaged|"),
         "{words}"
     );
+}
+
+#[test]
+fn no_channel_interprets_a_name() {
+    let folder = tempfile::tempdir().unwrap();
+    let name = r"<!channel> @here **b** ``` <b>\342\200\256 [x](http://x)";
+    let message = AlertMessage { body: name.to_owned(), ..bad_news() };
+    for (form, expected) in [
+        (WebhookForm::Slack, r"&lt;!channel&gt; @here **b** `\\u{60}` &lt;b&gt;\\342"),
+        (WebhookForm::Discord, r"<!channel> @here **b** `\\u{60}` <b>\\342"),
+    ] {
+        let (url, requests) = server(OK);
+        sender(folder.path()).send(&Channel::Webhook { url, form }, &message).unwrap();
+        let request = requests.recv().unwrap();
+        assert!(request.contains(expected), "{form}: {request}");
+        assert_eq!(request.matches("```").count(), 2, "{form}: {request}");
+    }
+    let out = folder.path().join("out");
+    program(folder.path(), "notify-send", &format!("printf '%s|' \"$@\" > '{}'\n", out.display()));
+    sender(folder.path()).send(&Channel::Desktop, &message).unwrap();
+    let words = fs::read_to_string(&out).unwrap();
+    assert!(words.contains(r"|&lt;!channel&gt; @here **b** ``` &lt;b&gt;\\342\\200"), "{words}");
 }
 
 #[test]
