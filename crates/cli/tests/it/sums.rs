@@ -132,6 +132,34 @@ fn checking_speaks_and_ends_as_coreutils_do() {
 }
 
 #[test]
+fn a_list_leads_neither_out_of_the_working_directory_nor_through_links() {
+    let tree = Tree::small();
+    let inner = tree.path("inner");
+    std::fs::create_dir(&inner).unwrap();
+    std::fs::copy(tree.path("a"), inner.join("mine")).unwrap();
+    std::os::unix::fs::symlink("../a", inner.join("link")).unwrap();
+    std::os::unix::fs::symlink("..", inner.join("folder")).unwrap();
+    let outside = tree.path("a");
+    let names = ["../a", "link", "folder/a", "mine/../../a", outside.to_str().unwrap()];
+    let own = inner.join("mine");
+    let names = names.into_iter().chain(["mine", "./mine", own.to_str().unwrap()]);
+    let lines: String = names.map(|name| format!("{ALPHA}  {name}\n")).collect();
+    std::fs::write(inner.join("list"), &lines).unwrap();
+    let mut command = tree.command(["hash", "--check", "list"]);
+    let checked = command.current_dir(&inner).output().unwrap();
+    let shown = String::from_utf8(checked.stdout).unwrap();
+    let wrong = shown.lines().take(5).all(|line| line.ends_with(": FAILED open or read"));
+    assert!(wrong && shown.lines().skip(5).all(|line| line.ends_with(": OK")), "{shown}");
+    assert_eq!((checked.status.code(), shown.lines().count()), (Some(1), 8), "{shown}");
+    let told = String::from_utf8(checked.stderr).unwrap();
+    assert!(told.contains("../a: not read, because it is not beneath"), "{told}");
+    let list = inner.join("list");
+    let above = tree.command(["hash", "--check", list.to_str().unwrap()]).output().unwrap();
+    let shown = String::from_utf8(above.stdout).unwrap();
+    assert!(shown.contains(&format!("{}: OK", outside.display())), "{shown}");
+}
+
+#[test]
 fn a_dash_in_a_list_is_stdin() {
     let tree = Tree::small();
     std::fs::write(tree.path("list"), format!("{ALPHA}  a\n{ALPHA}  -\n")).unwrap();

@@ -112,7 +112,7 @@ fn service(schedule: &CheckSchedule, host: &TimerHost) -> String {
         let private = if is_temporary { "" } else { "PrivateTmp=yes\n" };
         let written = std::iter::once(&schedule.directory).chain(&host.state);
         let written: Vec<String> =
-            written.map(|path| quoted(&format!("-{}", path.to_string_lossy()))).collect();
+            written.map(|path| quoted_setting(&format!("-{}", path.to_string_lossy()))).collect();
         text.push_str(&format!(
             "NoNewPrivileges=yes\n\
              {private}\
@@ -167,12 +167,12 @@ fn escaped(text: &str) -> String {
     text.replace('%', "%%")
 }
 
-/// Quotes a word of a command line or of a list of paths.
+/// Quotes a word of a command line.
 fn quoted(text: &str) -> String {
     quoted_setting(&text.replace('$', "$$"))
 }
 
-/// Quotes a word of a setting in which no variable is replaced.
+/// Quotes a word of a setting in which no variable is replaced, such as a list of paths.
 fn quoted_setting(text: &str) -> String {
     let text = text.replace('\\', "\\\\").replace('"', "\\\"");
     format!("\"{}\"", escaped(&text))

@@ -14,7 +14,7 @@ use steadfast_watch::{
 fn schedule(timer: TimerKind) -> CheckSchedule {
     CheckSchedule {
         name: "photos".into(),
-        directory: "/srv/100 % of \"my\" photos & <more>".into(),
+        directory: "/srv/100 % of \"my\" photos & <more> $1".into(),
         every: Every::Night,
         at: TimeOfDay { hour: 2, minute: 5 },
         cover_days: 30,
@@ -88,11 +88,11 @@ fn units_say_when_and_what() {
     let lines: Vec<&str> = service.text.lines().collect();
     for line in [
         r#"ExecStart="/opt/my tools/steadfast" schedule run photos"#,
-        r#"Description=Check /srv/100 %% of "my" photos & <more> for silent corruption"#,
+        r#"Description=Check /srv/100 %% of "my" photos & <more> $1 for silent corruption"#,
         &format!(r#"Environment="HOME={}""#, folder.path().join("home").display()),
         r#"Environment="XDG_STATE_HOME=/var/lib""#,
         "PrivateTmp=yes",
-        r#"ReadWritePaths="-/srv/100 %% of \"my\" photos & <more>" "-/var/lib/steadfast""#,
+        r#"ReadWritePaths="-/srv/100 %% of \"my\" photos & <more> $1" "-/var/lib/steadfast""#,
         "ProtectSystem=strict",
         "SuccessExitStatus=1",
     ] {

@@ -3,9 +3,10 @@
 //! In: documents. Out: a line for each file, and 0 or 1. A document is read in batches of lines of
 //! one algorithm, each of them one run, so that memory is bounded whatever its length.
 
+use std::env;
 use std::fs::{self, File};
 use std::io::{self, BufRead, BufReader, IsTerminal as _, Write as _};
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -13,8 +14,8 @@ use steadfast::ExitStatus;
 use steadfast::manifest::algorithm_hint;
 use steadfast::manifest::sums::{Line, Lines};
 use steadfast::{Algorithm, Digest, HashOptions, Run, Selection, Verb};
-use steadfast_report::Output;
 use steadfast_report::sums::{Comparison, ComparisonOptions, SumsTally};
+use steadfast_report::{Output, escape};
 
 use crate::args::HashArgs;
 use crate::exit;
@@ -34,6 +35,7 @@ pub(super) fn run(args: &HashArgs) -> anyhow::Result<ExitStatus> {
     let mut check = ListCheck {
         args,
         stop: exit::stop_on_signals()?,
+        within: [PathBuf::from(".")].into_iter().chain(env::current_dir()).collect(),
         comparison: Comparison::new(ComparisonOptions {
             quiet: args.output.quiet,
             silent: args.compare.status,
@@ -54,9 +56,29 @@ struct ListCheck<'a> {
     args: &'a HashArgs,
     stop: Arc<AtomicBool>,
     comparison: Comparison,
+    /// The working directory, by both its names: a list is of files beneath it.
+    within: Vec<PathBuf>,
 }
 
 impl ListCheck<'_> {
+    fn is_outside(&self, path: &Path) -> bool {
+        let is_beneath = |root: &PathBuf| path.is_relative() || path.starts_with(root);
+        !self.within.iter().any(is_beneath)
+            || path.components().any(|it| it == Component::ParentDir)
+    }
+
+    /// Counts a file as one that could not be read, because a list gives no orders.
+    fn refuse(&mut self, line: &Line, output: &mut Output) {
+        if !self.args.compare.status {
+            let path = escape::path(&line.path);
+            exit::complain(&format!(
+                "{path}: not read, because it is not beneath the working directory: go to a folder \
+                 above it"
+            ));
+        }
+        self.comparison.settle(line, None, output);
+    }
+
     /// Checks one document and returns its status.
     fn document(&mut self, document: &Path) -> anyhow::Result<ExitStatus> {
         let from_stdin = document.as_os_str() == "-";
@@ -87,10 +109,14 @@ impl ListCheck<'_> {
             let full = batch.len() == BATCH_LINES;
             let other = batch.last().is_some_and(|last| last.algorithm != line.algorithm);
             let stdin = line.path == Path::new("-");
-            if (full || other || stdin) && !self.batch(&mut batch)? {
+            let outside = self.is_outside(&line.path);
+            if (full || other || stdin || outside) && !self.batch(&mut batch)? {
                 return Ok(ExitStatus::Interrupted);
             }
-            if stdin {
+            if outside {
+                self.refuse(&line, &mut output);
+                write(&mut output)?;
+            } else if stdin {
                 // What gives the lines cannot give contents as well.
                 let digest = if from_stdin { None } else { digest_of_stdin(line.algorithm) };
                 self.comparison.settle(&line, digest, &mut output);
@@ -124,6 +150,7 @@ impl ListCheck<'_> {
         let selection = Selection::default().with(|selection| {
             selection.listed = listed;
             selection.exact = true;
+            selection.within.clone_from(&self.within);
         });
         for line in batch.drain(..) {
             self.comparison.expect(line);
