@@ -151,17 +151,32 @@ impl CopyDocument {
                 let devices = counted(self.rule.copies as u64, "device", "devices");
                 format!("the copies of {of} are on one device, and not on {devices}")
             }
+            Lack::OnePlace => format!(
+                "the copies of {of} are, or may be, the source itself or each other under another \
+                 name: one place shows the other"
+            ),
+            Lack::FromDeleted => format!(
+                "the copies of {of} are in an image whose file was deleted: they are gone when it \
+                 is unmounted"
+            ),
+            Lack::FromMemory => format!(
+                "the copies of {of} are in memory: they are gone when the machine is switched off"
+            ),
             Lack::NotTold => format!(
-                "the system does not tell whether the copies of {of} are on different devices (if \
-                 you know that they are: --apart)"
+                "the system does not tell whether the places of {of} are two, on different devices \
+                 (if you know that they are: --apart)"
             ),
             Lack::FromServer => format!(
-                "the copies of {of} were read from a server, which may have answered from its \
-                 memory (if that is enough: --trust-servers)"
+                "the copies of {of} were read from a server or a FUSE program, which may have \
+                 answered from its memory (if that is enough: --trust-servers)"
             ),
             Lack::FromCache => {
                 format!("the copies of {of} were read through a cache, not from the medium")
             }
+            Lack::FromTree => format!(
+                "the copies of {of} are kept in the file system's tree, which was not read past \
+                 its cache (as root, it is; if that is enough: --trust-tree)"
+            ),
             Lack::NotSeen => "not everything was seen".to_owned(),
         }
     }

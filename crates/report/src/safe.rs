@@ -130,10 +130,14 @@ fn short(lack: Lack) -> &'static str {
     match lack {
         Lack::NotCopied => "unreadable",
         Lack::TooFew => "too few copies",
+        Lack::OnePlace => "one place",
         Lack::OneDevice => "one device",
+        Lack::FromDeleted => "in a deleted file",
+        Lack::FromMemory => "in memory",
         Lack::NotTold => "not told apart",
         Lack::FromServer => "from a server",
         Lack::FromCache => "from a cache",
+        Lack::FromTree => "from the tree",
         other => other.name(),
     }
 }

@@ -60,9 +60,8 @@ impl CopyWish {
 /// How many files were proved at a place, by what the reading proved.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct PlaceProofs {
-    pub(crate) medium: u64,
-    pub(crate) server: u64,
-    pub(crate) cache: u64,
+    /// By [`Grade::ALL`].
+    pub(crate) proved: [u64; Grade::ALL.len()],
     /// Files that are not there, or with other contents.
     pub(crate) none: u64,
     pub(crate) were_there: u64,
@@ -73,9 +72,7 @@ pub(crate) struct PlaceProofs {
 impl PlaceProofs {
     fn count(&mut self, grade: Option<Grade>) {
         *match grade {
-            Some(Grade::Medium) => &mut self.medium,
-            Some(Grade::Server) => &mut self.server,
-            Some(Grade::Cache) => &mut self.cache,
+            Some(grade) => &mut self.proved[grade as usize],
             None => &mut self.none,
         } += 1;
     }
@@ -318,7 +315,7 @@ impl CopyMonitor for CopyListener<'_> {
                 Some(trouble) if file.trouble.is_none() => {
                     format!("{shown}: {}", error_text(trouble))
                 }
-                _ => format!("{shown}: {}", proof_words(place.grade)),
+                _ => format!("{shown}: {}", place.grade.map_or("no copy", proof_words)),
             });
         }
         if let Some(lack) = file.lack {
@@ -340,19 +337,13 @@ impl SafeMonitor for CopyListener<'_> {
         let of_place = self.places.iter().zip(&mut self.found.places);
         for (path, proofs) in of_place {
             let here = file.places.iter().filter(|place| place.path.starts_with(path));
-            let grades: Vec<Option<Grade>> = here.map(|place| place.grade).collect();
-            let best = [Grade::Medium, Grade::Server, Grade::Cache].map(Some);
-            let best = best.into_iter().find(|grade| grades.contains(grade)).flatten();
-            proofs.count(best);
+            proofs.count(here.filter_map(|place| place.grade).min());
         }
         let Some(lack) = file.lack else { return };
         let places = file.places.iter();
         let mut lines: Vec<String> = file.trouble.iter().map(|why| escape::text(why)).collect();
         lines.extend(places.map(|place| {
-            let word = match place.grade {
-                None => "other contents",
-                grade => proof_words(grade),
-            };
+            let word = place.grade.map_or("other contents", proof_words);
             format!("{}: {word}", escape::path(&place.path))
         }));
         self.add(lack, &file.path, file.length, lines);
@@ -372,12 +363,14 @@ fn error_text(trouble: &steadfast::event::FileError) -> String {
 }
 
 /// Returns what a reading proved.
-fn proof_words(grade: Option<Grade>) -> &'static str {
+pub(crate) fn proof_words(grade: Grade) -> &'static str {
     match grade {
-        Some(Grade::Medium) => "read back from the drive itself",
-        Some(Grade::Server) => "read from a server, which may have answered from its memory",
-        Some(Grade::Cache) => "read through a cache, which proves nothing of the drive",
-        None => "no copy",
+        Grade::Medium => "read back from the drive itself",
+        Grade::Tree => "kept in the file system's tree, and read through its cache",
+        Grade::Server => "as a server answers, maybe from its memory",
+        Grade::Cache => "read through a cache, not from the drive",
+        Grade::Memory => "in memory, gone when the machine is switched off",
+        Grade::Deleted => "in an image that was deleted, gone when it is unmounted",
     }
 }
 

@@ -14,6 +14,7 @@ mod draft_names;
 mod lists;
 mod one_file;
 mod replica;
+mod seen_draft;
 
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
@@ -37,7 +38,7 @@ use crate::known::{
 use crate::monitor::Progress;
 use crate::repair;
 use crate::run::{CatalogueUse, Options, ProvedFiles, Verb};
-use crate::safe::{Grade, Lack, SafeAnswer, SafeRule, held_folders, left_out};
+use crate::safe::{Devices, Grade, Lack, SafeAnswer, SafeRule, held_folders, left_out};
 use crate::selection::Selection;
 use crate::verb_kind::VerbKind;
 use crate::walk::{Excludes, WalkItem, walk};
@@ -234,7 +235,10 @@ pub fn copy(
     let run = (selection, request, options);
     let plan = foresee(run, (&mut destinations, &mut lists), &is_known, monitor)?;
     let total = (plan.files, plan.bytes);
-    let mut batch = CopyBatch::new((request, options), destinations, lists, start, total);
+    let mut devices = Devices::beneath(sources(selection).map(|(path, _)| path));
+    seen_draft::note_views(&mut destinations, &mut devices);
+    let places = (destinations, devices);
+    let mut batch = CopyBatch::new((request, options), places, lists, start, total);
     let mut failed = 0;
     let skipped = each_file(selection, request, options, &mut |item, relative| match item {
         WalkItem::File(entry) | WalkItem::Leaves(entry) => {

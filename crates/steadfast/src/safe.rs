@@ -10,10 +10,10 @@ mod held_path;
 
 use strum::{IntoStaticStr, VariantArray};
 
-pub(crate) use device::UncachedFile;
 pub use device::{Apartness, Device, Grade};
+pub(crate) use device::{Devices, UncachedFile};
+pub(crate) use existing::left_out;
 pub use existing::{SafeFile, SafeMonitor, SafePlace, SafeRequest, SafeSummary, safe};
-pub(crate) use existing::{device_at, left_out};
 pub(crate) use held_path::{FileIdentity, FileSum, HeldPath, held_folders};
 
 use crate::exit_status::ExitStatus;
@@ -36,21 +36,29 @@ pub enum Lack {
     OtherVolume,
     /// It is in too few places.
     TooFew,
+    /// A place is the source itself, or another place, under another name.
+    OnePlace,
     /// Its places are on one device.
     OneDevice,
-    /// The system does not tell whether its places are on different devices.
+    /// A place is in a file without a name.
+    FromDeleted,
+    /// A place is in memory.
+    FromMemory,
+    /// The system does not tell whether its places are two, or on different devices.
     NotTold,
     /// A server may have answered from its memory.
     FromServer,
     /// It was read through a cache, which proves nothing about the medium.
     FromCache,
+    /// It is kept in the tree of the file system, which was not read past its cache.
+    FromTree,
     /// The run was stopped, or found no file.
     NotSeen,
 }
 
 impl Lack {
     /// Every lack, the most serious first.
-    pub const ALL: [Lack; 12] = *Lack::VARIANTS.as_array().expect("there are twelve lacks");
+    pub const ALL: [Lack; 16] = *Lack::VARIANTS.as_array().expect("there are sixteen lacks");
 
     /// Returns the name in lower case, as in JSON.
     pub fn name(self) -> &'static str {
@@ -60,7 +68,7 @@ impl Lack {
     fn exit_status(self) -> ExitStatus {
         match self {
             Lack::Corrupt => ExitStatus::Corrupt,
-            Lack::LeftOut | Lack::TooFew | Lack::OneDevice => ExitStatus::Changed,
+            Lack::LeftOut | Lack::TooFew | Lack::OnePlace | Lack::OneDevice => ExitStatus::Changed,
             _ => ExitStatus::Undetermined,
         }
     }
@@ -112,37 +120,47 @@ impl SafeAnswer {
 pub struct SafeRule {
     /// Places on different devices, the source not counted.
     pub copies: usize,
-    /// Whether the user knows that devices are different which the system does not tell apart.
+    /// Whether the user knows that places are two which the system does not tell apart.
     pub apart: bool,
     /// Whether what a server answers counts.
     pub servers: bool,
+    /// Whether what is kept in the tree of a file system counts.
+    pub tree: bool,
 }
 
 impl Default for SafeRule {
     fn default() -> SafeRule {
-        SafeRule { copies: 2, apart: false, servers: false }
+        SafeRule { copies: 2, apart: false, servers: false, tree: false }
     }
 }
 
 impl SafeRule {
     /// Returns what is lacking of a file, by the proved places of its contents.
     ///
-    /// Places are counted one by one: each counts if it is apart from all that were counted before.
-    /// A place on the device of the source does not count, because whoever formats that erases
-    /// both; only who asks for a single copy may have it there.
+    /// Places are counted one by one: each counts if it is apart from the source and from all that
+    /// were counted before. A place on the device of the source does not count, because whoever
+    /// formats that erases both; only who asks for a single copy may have it there, as another
+    /// file.
     pub fn lack(&self, source: Option<&Device>, proofs: &[(&Device, Grade)]) -> Option<Lack> {
-        let source = source.filter(|_| self.copies > 1);
+        let apartness = |a: &Device, b: &Device| match self.copies > 1 {
+            true => a.apartness(b),
+            false => a.files_apart(b),
+        };
         let (mut counted, mut lack): (Vec<&Device>, Lack) = (Vec::new(), Lack::TooFew);
         for (device, grade) in proofs {
-            let apartness = counted.iter().map(|one| one.apartness(device)).max();
-            let reason = match (grade, apartness) {
+            let others = source.iter().chain(&counted);
+            let (files, devices) = others.fold((Apartness::Apart, Apartness::Apart), |most, it| {
+                (most.0.max(it.files_apart(device)), most.1.max(apartness(it, device)))
+            });
+            let reason = match (grade, devices) {
+                _ if files == Apartness::Same => Lack::OnePlace,
+                (_, Apartness::Same) => Lack::OneDevice,
+                (Grade::Deleted, _) => Lack::FromDeleted,
+                (Grade::Memory, _) => Lack::FromMemory,
                 (Grade::Cache, _) => Lack::FromCache,
                 (Grade::Server, _) if !self.servers => Lack::FromServer,
-                (_, Some(Apartness::Same)) => Lack::OneDevice,
-                _ if source.is_some_and(|it| it.apartness(device) == Apartness::Same) => {
-                    Lack::OneDevice
-                }
-                (_, Some(Apartness::Untold)) if !self.apart => Lack::NotTold,
+                (Grade::Tree, _) if !self.tree => Lack::FromTree,
+                (_, Apartness::Untold) if !self.apart => Lack::NotTold,
                 _ => {
                     counted.push(device);
                     continue;
@@ -190,6 +208,33 @@ mod tests {
         let beside = [medium(&a), medium(&b)];
         assert_eq!(rule(2).lack(Some(&partition), &beside), Some(Lack::OneDevice));
         assert_eq!(rule(1).lack(Some(&partition), &beside[..1]), None, "one copy was asked for");
+    }
+
+    #[test]
+    fn what_is_proved_to_be_one_stays_one_whatever_the_user_says() {
+        let view = || (Device::untold(1, &[]).viewing(), Device::untold(2, &["sda"]));
+        let told = |copies| SafeRule { copies, apart: true, servers: true, tree: true };
+        let (mut pool, mut branch) = view();
+        for copies in [1, 2] {
+            let lack = rule(copies).lack(Some(&pool), &[(&branch, Grade::Medium)]);
+            assert_eq!(lack, Some(Lack::NotTold), "an untold source is as an untold copy");
+        }
+        assert_eq!(told(1).lack(Some(&pool), &[(&branch, Grade::Medium)]), None);
+        pool.note_shown(&mut branch, "a draft");
+        for copies in [1, 2] {
+            let lack = told(copies).lack(Some(&pool), &[(&branch, Grade::Medium)]);
+            assert_eq!(lack, Some(Lack::OnePlace));
+        }
+        let [a, b] = [1, 2].map(|number| Device::real(number, &[&format!("sd{number}")]));
+        for (grade, lack) in [
+            (Grade::Tree, Some(Lack::FromTree)),
+            (Grade::Memory, Some(Lack::FromMemory)),
+            (Grade::Deleted, Some(Lack::FromDeleted)),
+        ] {
+            assert_eq!(rule(2).lack(None, &[(&a, Grade::Medium), (&b, grade)]), lack);
+            let lack = lack.filter(|it| *it != Lack::FromTree);
+            assert_eq!(told(2).lack(None, &[(&a, Grade::Medium), (&b, grade)]), lack);
+        }
     }
 
     #[test]

@@ -1,12 +1,20 @@
 //! The table of mounts on Linux: an identifier in, the mount out.
 
+use std::ffi::OsString;
 use std::fs;
+use std::os::unix::ffi::OsStringExt as _;
+use std::path::PathBuf;
 
 use rustix::fs::{Statx, StatxFlags};
 
 /// A line of the table of mounts.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Mount {
+    pub(crate) id: u64,
+    /// The folder of the file system that is mounted.
+    pub(crate) root: PathBuf,
+    /// Where it is mounted.
+    pub(crate) point: PathBuf,
     pub(crate) file_system: String,
     pub(crate) source: String,
     pub(crate) options: String,
@@ -17,36 +25,67 @@ pub(crate) struct Mount {
 ///
 /// Only the table tells ext4 from ext3, and which program is behind FUSE.
 pub(crate) fn mount_of(facts: &Statx) -> Option<Mount> {
-    if facts.stx_mask & StatxFlags::MNT_ID.bits() == 0 {
-        return None;
-    }
-    mount_in(&fs::read("/proc/self/mountinfo").ok()?, facts.stx_mnt_id)
+    mount_in(&fs::read(TABLE).ok()?, id_of(facts)?)
 }
 
+/// Returns all mounts; none without `/proc`.
+pub(crate) fn mounts() -> Vec<Mount> {
+    let table = fs::read(TABLE).unwrap_or_default();
+    table.split(|byte| *byte == b'\n').filter_map(parsed).collect()
+}
+
+/// Returns the identifier of the mount of a file, if `statx` has it.
+pub(crate) fn id_of(facts: &Statx) -> Option<u64> {
+    (facts.stx_mask & StatxFlags::MNT_ID.bits() != 0).then_some(facts.stx_mnt_id)
+}
+
+const TABLE: &str = "/proc/self/mountinfo";
+
 /// Finds a mount by its identifier.
-///
-/// Source: `proc_pid_mountinfo(5)`: the identifier is the first field and the mount's own options
-/// are the sixth. File system, source and the options of all its mounts follow a lone hyphen.
-/// Spaces within fields are escaped.
 pub(crate) fn mount_in(table: &[u8], mount_id: u64) -> Option<Mount> {
-    let table = String::from_utf8_lossy(table);
-    let mount_id = mount_id.to_string();
-    let line = table.lines().find(|line| line.split(' ').next() == Some(&mount_id))?;
-    let own = line.split(' ').nth(5)?;
-    let mut rest = line.split(' ').skip_while(|&field| field != "-").skip(1);
-    let (file_system, source, of_all) = (rest.next()?, rest.next()?, rest.next()?);
+    table.split(|byte| *byte == b'\n').filter_map(parsed).find(|mount| mount.id == mount_id)
+}
+
+/// Reads a line.
+///
+/// Source: `proc_pid_mountinfo(5)`: identifier, root and point are the first, the fourth and the
+/// fifth field; the mount's own options are the sixth. File system, source and the options of all
+/// its mounts follow a lone hyphen. Blanks within fields are escaped.
+fn parsed(line: &[u8]) -> Option<Mount> {
+    let mut fields = line.split(|byte| *byte == b' ');
+    let text = |field: &[u8]| String::from_utf8_lossy(field).into_owned();
+    let id = text(fields.next()?).parse().ok()?;
+    let [root, point] = [fields.nth(2)?, fields.next()?].map(unescaped);
+    let own = text(fields.next()?);
+    let mut rest = fields.skip_while(|field| *field != b"-").skip(1);
+    let (file_system, source, of_all) = (rest.next()?, rest.next()?, text(rest.next()?));
     let further = of_all.split(',').filter(|option| !own.split(',').any(|known| known == *option));
     let options: Vec<&str> = own.split(',').chain(further).collect();
     (!file_system.is_empty()).then(|| Mount {
-        file_system: file_system.to_owned(),
-        source: source.to_owned(),
+        id,
+        root: PathBuf::from(root),
+        point: PathBuf::from(point),
+        file_system: text(file_system),
+        source: unescaped(source).to_string_lossy().into_owned(),
         options: options.join(","),
     })
 }
 
+/// Replaces escapes of three octal digits by their bytes.
+fn unescaped(field: &[u8]) -> OsString {
+    let (mut bytes, mut rest) = (Vec::new(), field);
+    while let Some((first, after)) = rest.split_first() {
+        let octal = after.get(..3).filter(|_| *first == b'\\');
+        let byte = octal.and_then(|it| u8::from_str_radix(str::from_utf8(it).ok()?, 8).ok());
+        bytes.push(byte.unwrap_or(*first));
+        rest = if byte.is_some() { &after[3..] } else { after };
+    }
+    OsString::from_vec(bytes)
+}
+
 #[cfg(test)]
 mod tests {
-    use super::mount_in;
+    use super::*;
 
     const TABLE: &[u8] = b"\
 22 1 254:0 / / rw,relatime - ext4 /dev/vda rw\n\
@@ -75,6 +114,13 @@ mod tests {
         assert_eq!(name(TABLE, 37), None);
         assert_eq!(name(b"", 37), None);
         assert_eq!(name(b"37 1 0:1 / / rw - ", 37), None);
+    }
+
+    #[test]
+    fn escaped_blanks_are_blanks() {
+        let mount = mount_in(TABLE, 36).unwrap();
+        assert_eq!((mount.root, mount.point), ("/mnt1".into(), "/mnt - two".into()));
+        assert_eq!(unescaped(br"\040a\\9\0").as_encoded_bytes(), br" a\\9\0");
     }
 
     #[test]

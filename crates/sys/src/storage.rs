@@ -1,11 +1,15 @@
-//! Storage: the kind of medium of a device, and the volume of a folder.
+//! Storage: the kind of medium of a device, the volume of a folder, and where a folder lies.
 
 #[cfg_attr(target_os = "linux", path = "storage/linux.rs")]
 #[cfg_attr(target_os = "macos", path = "storage/macos.rs")]
 mod platform;
+mod place;
+mod tree;
 mod volume;
 
-pub use volume::{Disks, Layer, Link, Volume, disks, volume};
+pub use place::{PlacedFolder, StoragePlace, storage_place};
+pub use tree::{bytes_in_tree, is_in_tree};
+pub use volume::{Layer, Link, Volume, volume};
 
 /// The kind of medium of a device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -73,19 +73,24 @@ pub(crate) struct SafeArgs {
     /// Ask for N copies on different devices, the source not counted
     #[arg(long, value_name = "N", default_value = "2")]
     copies: NonZeroUsize,
-    /// Count devices as different where the system does not tell. It does not tell of virtual disks
-    /// and network volumes. What it knows to be one device stays one
+    /// Count places as two where the system does not tell. It does not tell of virtual disks, of
+    /// network volumes, and of what FUSE or an overlay shows. What it knows to be one stays one
     #[arg(long)]
     apart: bool,
-    /// Accept what a server answers. It may come from its memory and not from its medium
+    /// Accept what a server or a FUSE program answers. It may come from its memory and not from
+    /// its medium
     #[arg(long)]
     trust_servers: bool,
+    /// Accept small files that Btrfs keeps in its tree, if they cannot be read past its cache
+    #[arg(long)]
+    trust_tree: bool,
 }
 
 impl SafeArgs {
     /// Returns the rule.
     pub(crate) fn rule(self) -> SafeRule {
-        SafeRule { copies: self.copies.get(), apart: self.apart, servers: self.trust_servers }
+        let SafeArgs { copies, apart, trust_servers: servers, trust_tree: tree } = self;
+        SafeRule { copies: copies.get(), apart, servers, tree }
     }
 }
 

@@ -51,7 +51,7 @@ const OTHERS: [(&str, &[&str]); 5] = [
 ];
 
 /// Options that `-h` does not show.
-const RARE: [&str; 70] = [
+const RARE: [&str; 71] = [
     "against",
     "alerts-within",
     "algorithm",
@@ -117,6 +117,7 @@ const RARE: [&str; 70] = [
     "trace",
     "trust",
     "trust-servers",
+    "trust-tree",
     "units",
     "wait",
     "warn",

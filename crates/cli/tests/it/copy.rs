@@ -70,7 +70,7 @@ fn a_copy_is_whole_and_two_destinations_on_one_disk_are_one_place() {
     let lacks = because(&objects);
     assert!(
         lacks.iter().any(|(lack, files)| {
-            *files == 3 && matches!(lack.as_str(), "one_device" | "from_cache")
+            *files == 3 && matches!(lack.as_str(), "one_device" | "from_memory")
         }),
         "{lacks:?}"
     );
@@ -270,7 +270,7 @@ fn an_empty_file_in_memory_is_no_copy() {
     let memory = tempfile::TempDir::new_in("/dev/shm").unwrap();
     let to = memory.path().to_str().unwrap();
     let objects = copy(&tree, &["card", to], 2);
-    assert_eq!(because(&objects), [("from_cache".to_owned(), 1)]);
+    assert_eq!(because(&objects), [("from_memory".to_owned(), 1)]);
     tree.run(["move", "--copies", "1", "card", to]).ends(2);
     assert_eq!(names(&tree, "card"), ["empty"]);
 }

@@ -26,7 +26,7 @@ use crate::event::{FileError, Notice};
 use crate::known::SeenFile;
 use crate::monitor::Progress;
 use crate::run::{Options, ProvedFile, engine_of, workers_of};
-use crate::safe::{Device, FileIdentity, FileSum, Grade, HeldPath, Lack, SafeAnswer, device_at};
+use crate::safe::{Device, Devices, FileIdentity, FileSum, Grade, HeldPath, Lack, SafeAnswer};
 use crate::selection::Selection;
 use crate::walk::{Entry, WalkItem};
 
@@ -52,8 +52,8 @@ pub(super) struct CopyBatch<'a> {
     written: Vec<Option<WrittenFiles>>,
     /// The copies of each inode that has several names.
     linked: HashMap<(u64, u64), LinkedFile>,
-    /// Devices of the source by the number of their volume; `None` if the system does not tell.
-    sources: HashMap<u64, Option<Device>>,
+    /// Devices of the source.
+    sources: Devices,
     /// The files of the source that were judged and are still there.
     source: FileSum,
     /// Their copies, by destination.
@@ -85,7 +85,7 @@ struct LinkedFile {
 impl<'a> CopyBatch<'a> {
     pub(super) fn new(
         (request, options): (&'a CopyRequest, &'a Options),
-        destinations: Vec<Destination>,
+        (destinations, devices): (Vec<Destination>, Devices),
         lists: CopyLists,
         start: Instant,
         total: (u64, u64),
@@ -109,7 +109,7 @@ impl<'a> CopyBatch<'a> {
             files: Vec::new(),
             bytes: 0,
             linked: HashMap::new(),
-            sources: HashMap::new(),
+            sources: devices,
             start,
             total,
         }
@@ -282,7 +282,7 @@ impl<'a> CopyBatch<'a> {
     }
 
     fn source_identity(&self, status: &Status) -> FileIdentity {
-        let device = self.sources.get(&status.device).and_then(Option::as_ref);
+        let device = self.sources.known(status.device);
         let identity = FileIdentity::of(SeenFile::of(status), device);
         let loses_names = self.means.request.moves && status.links > 1;
         if loses_names { identity.of_linked() } else { identity }
@@ -364,13 +364,8 @@ impl<'a> CopyBatch<'a> {
         let proofs: Vec<(&Device, Grade)> =
             proofs.filter_map(|(to, place)| Some((&to.device, place.grade?))).collect();
         let is_failed = places.iter().any(|place| place.grade.is_none());
-        let source = file.status.and_then(|status| {
-            let path = file.entry.path.to_path();
-            self.sources
-                .entry(status.device)
-                .or_insert_with(|| device_at(&path, status.device))
-                .as_ref()
-        });
+        let path = file.entry.path.to_path();
+        let source = file.status.and_then(|status| self.sources.of(&path, status.device));
         let short = self.means.request.rule.lack(source, &proofs);
         let lack = copy.lack.or(short.map(|lack| if is_failed { Lack::NotCopied } else { lack }));
         let moves = self.means.request.moves && lack.is_none() && !is_failed;

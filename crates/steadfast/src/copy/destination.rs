@@ -146,6 +146,17 @@ impl Destination {
         open().map_err(|error| Error::system("use the destination", error).at(path))
     }
 
+    /// Makes a draft beneath it. What a killed process left of that name is removed.
+    pub(super) fn draft(&self, name: &OsStr) -> io::Result<Draft> {
+        match Draft::named(&self.root, name) {
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+                self.root.remove_file(name)?;
+                Draft::named(&self.root, name)
+            }
+            draft => draft,
+        }
+    }
+
     /// Returns whether its path still leads to the directory that was opened.
     pub(super) fn is_here(&self) -> bool {
         self.held.is_here()

@@ -87,7 +87,7 @@ pub(crate) struct WantedPlace {
 }
 
 /// What was known of a file when it was listed.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) struct SeenFile {
     pub(crate) device: u64,
     pub(crate) inode: u64,

@@ -1,56 +1,56 @@
 //! The device that a place is on, and how far a reading of it proves what is on the medium.
 
-use std::collections::BTreeSet;
+use std::collections::HashMap;
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use steadfast_sys::cache;
-use steadfast_sys::file::{File, Status};
-use steadfast_sys::storage::disks;
-use strum::IntoStaticStr;
+use steadfast_sys::file::{AlignedBuffer, File, Status};
+use steadfast_sys::storage::{
+    PlacedFolder, StoragePlace, bytes_in_tree, is_in_tree, storage_place,
+};
+use strum::{IntoStaticStr, VariantArray};
 
 use crate::catalogue::keeps_inodes;
 use crate::read::direct::Direct;
 use crate::read::{Engine as _, Origin};
 
-/// File systems whose contents come from a server, which may answer from its memory, or from
-/// another program.
-const SERVERS: [&str; 12] = [
-    "nfs", "nfs4", "cifs", "smb2", "smb3", "smbfs", "afpfs", "webdav", "9p", "ceph", "afs",
-    "virtiofs",
-];
-
-/// File systems in memory, or on top of others. Of an empty file nothing is read that would
-/// show it.
-const NOT_ON_A_MEDIUM: [&str; 4] = ["tmpfs", "ramfs", "devtmpfs", "overlay"];
-
-/// What a reading of a copy proves.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, IntoStaticStr)]
+/// What a reading of a copy proves, the best first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, IntoStaticStr, VariantArray)]
 #[strum(serialize_all = "lowercase")]
 pub enum Grade {
     /// The bytes came from the medium.
     Medium,
+    /// They are kept in the tree of the file system, which has a cache of its own.
+    Tree,
     /// They came from a server or another program, past the cache of this machine.
     Server,
     /// They may have come from a cache.
     Cache,
+    /// They are in memory, and gone when the machine is switched off.
+    Memory,
+    /// They are in a file without a name, and gone when it is closed.
+    Deleted,
 }
 
 impl Grade {
+    /// Every grade, the best first.
+    pub const ALL: [Grade; 6] = *Grade::VARIANTS.as_array().expect("there are six grades");
+
     /// Returns the name in lower case, as in JSON.
     pub fn name(self) -> &'static str {
         self.into()
     }
 }
 
-/// Whether two places are on different devices.
+/// Whether two places are two.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Apartness {
-    /// They share no device.
+    /// They are.
     Apart,
     /// The system does not tell.
     Untold,
-    /// They share one.
+    /// They are one.
     Same,
 }
 
@@ -59,10 +59,7 @@ pub enum Apartness {
 pub struct Device {
     /// The number of its volume, while that is mounted.
     number: u64,
-    names: BTreeSet<String>,
-    are_real: bool,
-    is_cached: bool,
-    is_server: bool,
+    place: StoragePlace,
     keeps_inodes: bool,
 }
 
@@ -73,49 +70,73 @@ impl Device {
     /// If the system refuses.
     pub(crate) fn of(folder: &Path) -> io::Result<Device> {
         let file = File::open(folder)?;
-        let name = file.file_system()?.name;
-        let disks = disks(folder)?;
         Ok(Device {
             number: file.status()?.device,
-            names: disks.names,
-            are_real: disks.are_real,
-            is_cached: disks.are_cached || NOT_ON_A_MEDIUM.contains(&&*name),
-            is_server: SERVERS.contains(&&*name) || name.starts_with("fuse"),
-            keeps_inodes: keeps_inodes(&name),
+            place: storage_place(folder)?,
+            keeps_inodes: keeps_inodes(&file.file_system()?.name),
         })
     }
 
     #[cfg(test)]
     pub(super) fn real(number: u64, names: &[&str]) -> Device {
-        Device { are_real: true, ..Device::untold(number, names) }
+        let mut device = Device::untold(number, names);
+        device.place.are_real = true;
+        device
     }
 
     #[cfg(test)]
     pub(super) fn untold(number: u64, names: &[&str]) -> Device {
-        let names = names.iter().map(|name| (*name).to_owned()).collect();
-        Device {
-            number,
-            names,
-            are_real: false,
-            is_cached: false,
-            is_server: false,
-            keeps_inodes: true,
-        }
+        let devices = names.iter().map(|name| (*name).to_owned()).collect();
+        let place = StoragePlace { devices, ..StoragePlace::default() };
+        Device { number, place, keeps_inodes: true }
+    }
+
+    #[cfg(test)]
+    pub(super) fn viewing(mut self) -> Device {
+        self.place.is_view = true;
+        self
     }
 
     /// Returns whether a place on this device is apart from one on another.
     pub fn apartness(&self, other: &Device) -> Apartness {
-        match self.number == other.number || !self.names.is_disjoint(&other.names) {
+        let (a, b) = (&self.place, &other.place);
+        let are_real = a.are_real && b.are_real;
+        match self.number == other.number || !a.devices.is_disjoint(&b.devices) {
             true => Apartness::Same,
-            false if self.are_real && other.are_real => Apartness::Apart,
-            false => Apartness::Untold,
+            false if are_real => self.files_apart(other),
+            false => self.files_apart(other).max(Apartness::Untold),
+        }
+    }
+
+    /// Returns whether a file here is another than one there, on whatever devices they are, if
+    /// their device numbers and inodes differ.
+    pub fn files_apart(&self, other: &Device) -> Apartness {
+        let (a, b) = (&self.place, &other.place);
+        match () {
+            () if a.shares_files(b) => Apartness::Same,
+            () if self.number == other.number || a.is_one_mount(b) => Apartness::Apart,
+            () if a.is_view || b.is_view || a.has_uuid_of(b) => Apartness::Untold,
+            () => Apartness::Apart,
+        }
+    }
+
+    /// Notes that what was written at one of two places was found at the other.
+    pub(crate) fn note_shown(&mut self, other: &mut Device, token: &str) {
+        for (device, side) in [(self, "written"), (other, "found")] {
+            device.place.folders.push(PlacedFolder {
+                file_system: token.to_owned(),
+                mounted_as: side.to_owned(),
+                path: PathBuf::new(),
+                is_own: false,
+            });
         }
     }
 
     /// Returns what is known of the device of a file on the volume of this number, whose folder is
     /// on this device: if that is another volume, no more than that.
-    pub(super) fn of_volume(self, number: u64) -> Device {
-        Device { number, are_real: self.are_real && self.number == number, ..self }
+    fn of_volume(mut self, number: u64) -> Device {
+        self.place.are_real &= self.number == number;
+        Device { number, ..self }
     }
 
     /// Returns whether files there keep their inodes.
@@ -125,23 +146,103 @@ impl Device {
 
     /// Returns whether files there have a change time that only a change sets.
     pub(super) fn keeps_change_times(&self) -> bool {
-        self.keeps_inodes && !self.is_server
+        self.keeps_inodes && !self.place.is_served
     }
 
-    /// Returns the names of the devices, for a report.
-    pub fn names(&self) -> impl Iterator<Item = &str> {
-        self.names.iter().map(String::as_str)
+    /// Returns what a reading of a whole file proved, which came from `origin`: what is kept in the
+    /// tree of the file system is read through its cache, and compared with the medium.
+    pub(super) fn grade_of(&self, file: &File, origin: Origin) -> Grade {
+        let grade = self.grade(origin);
+        let may_be_in_tree = grade == Grade::Cache && self.grade(Origin::Media) == Grade::Medium;
+        if !may_be_in_tree || !is_in_tree(file) {
+            return grade;
+        }
+        let compare = || {
+            let device = self.place.folders.first().map(|own| own.mounted_as.as_str())?;
+            let on_medium = bytes_in_tree(file, device).ok()??;
+            // The file may be read past its page cache.
+            let alignment = AlignedBuffer::ALIGNMENT;
+            let mut bytes = AlignedBuffer::new((on_medium.len() + 1).next_multiple_of(alignment));
+            let length = file.read_at(&mut bytes, 0).ok()?;
+            Some(bytes[..length] == *on_medium)
+        };
+        match compare() {
+            Some(true) => Grade::Medium,
+            // What the medium has is something else.
+            Some(false) => Grade::Cache,
+            None => Grade::Tree,
+        }
     }
 
     /// Returns what a reading proves that came from `origin`.
     pub(crate) fn grade(&self, origin: Origin) -> Grade {
         match origin {
-            _ if self.is_cached => Grade::Cache,
-            _ if self.is_server => Grade::Server,
+            _ if self.place.is_deleted => Grade::Deleted,
+            _ if self.place.in_memory => Grade::Memory,
+            _ if self.place.is_cached => Grade::Cache,
+            _ if self.place.is_served => Grade::Server,
             Origin::Media => Grade::Medium,
             Origin::Cache => Grade::Cache,
         }
     }
+}
+
+/// The devices of files that are found beneath some folders.
+#[derive(Default)]
+pub(crate) struct Devices {
+    roots: Vec<(PathBuf, Option<Device>)>,
+    /// By the root and the number of the volume; `None` if the system does not tell.
+    known: HashMap<(usize, u64), Option<Device>>,
+}
+
+impl Devices {
+    /// Takes the folders. A path that leads nowhere is trouble of whoever walks it.
+    pub(crate) fn beneath<'a>(roots: impl IntoIterator<Item = &'a PathBuf>) -> Devices {
+        let device = |root: &PathBuf| match root.is_dir() {
+            true => Device::of(root).ok(),
+            false => device_above(root),
+        };
+        let roots = roots.into_iter().map(|root| (root.clone(), device(root))).collect();
+        Devices { roots, known: HashMap::new() }
+    }
+
+    /// Returns the folders that were named, with their devices.
+    pub(crate) fn named(&mut self) -> impl Iterator<Item = (&Path, &mut Device)> {
+        self.roots.iter_mut().filter_map(|(root, device)| Some((&**root, device.as_mut()?)))
+    }
+
+    /// Returns the device of a file that was found at a path, on the volume of a number.
+    ///
+    /// It is that of the folder that was named: whether one folder shows the other is known of
+    /// these. A volume that is mounted beneath it may show what that folder shows.
+    pub(crate) fn of(&mut self, path: &Path, number: u64) -> Option<&Device> {
+        let root = self.roots.iter().position(|(root, _)| path.starts_with(root));
+        let at = (root.unwrap_or(usize::MAX), number);
+        if !self.known.contains_key(&at) {
+            let named = root.and_then(|root| self.roots[root].1.as_ref());
+            let device = match named.filter(|named| named.number == number) {
+                Some(named) => Some(named.clone()),
+                None => device_above(path).map(|mut device| {
+                    let further = named.map(|named| named.place.folders.clone());
+                    device.place.folders.extend(further.unwrap_or_default());
+                    device.of_volume(number)
+                }),
+            };
+            self.known.insert(at, device);
+        }
+        self.known.get(&at)?.as_ref()
+    }
+
+    /// Returns the device of a volume, if it was looked up.
+    pub(crate) fn known(&self, number: u64) -> Option<&Device> {
+        self.known.iter().find(|((_, it), _)| *it == number)?.1.as_ref()
+    }
+}
+
+/// Returns the device of the folder of a file.
+fn device_above(path: &Path) -> Option<Device> {
+    let parent = path.parent().filter(|it| !it.as_os_str().is_empty());
+    Device::of(parent.unwrap_or(Path::new("."))).ok()
 }
 
 /// A file that is prepared to be read past the cache.
@@ -173,7 +274,7 @@ impl UncachedFile<'_> {
         if self.status.length == 0 {
             return device.grade(Origin::Media);
         }
-        match device.grade(self.origin()) {
+        match device.grade_of(self.file, self.origin()) {
             Grade::Server if !self.is_uncached => Grade::Cache,
             grade => grade,
         }

@@ -10,10 +10,11 @@ use std::sync::atomic::Ordering;
 use std::time::Instant;
 
 use steadfast_digest::{Algorithm, Digest};
-use steadfast_sys::file::Status;
+use steadfast_sys::file::{File, Status};
 
 use super::{
-    Device, FileIdentity, FileSum, Grade, HeldPath, Lack, SafeAnswer, SafeRule, held_folders,
+    Device, Devices, FileIdentity, FileSum, Grade, HeldPath, Lack, SafeAnswer, SafeRule,
+    held_folders,
 };
 use crate::error::Error;
 use crate::event::{Notice, Skipped};
@@ -23,6 +24,7 @@ use crate::known::{
     WantedFile, WantedPlace, Worklist, matched,
 };
 use crate::monitor::Progress;
+use crate::read::Origin;
 use crate::run::{Options, ReadFrom};
 use crate::selection::Selection;
 use crate::walk::{Excludes, WalkItem, walk};
@@ -143,7 +145,9 @@ pub fn safe(
         true => archives.iter().map(Archive::named).collect(),
         false => within.clone(),
     };
-    let mut proof = Proving { request, options: &media, within, devices: HashMap::new() };
+    let named: Vec<PathBuf> = archives.iter().map(Archive::named).collect();
+    let devices = Devices::beneath(selection.roots.iter().chain(&selection.listed).chain(&named));
+    let mut proof = Proving { request, options: &media, within, devices };
     let mut waiting = Vec::new();
     let mut outcome = Ok(());
     list.each_file(PLACES_MAX, &mut |mut file| {
@@ -194,15 +198,14 @@ struct Proving<'a> {
     options: &'a Options,
     /// Directories from which places are reached by names alone.
     within: Vec<PathBuf>,
-    /// Devices by the number of their volume; `None` if the system does not tell.
-    devices: HashMap<u64, Option<Device>>,
+    devices: Devices,
 }
 
 /// What reading a place gave.
 struct ReadPlace {
     digest: Digest,
     length: u64,
-    origin: crate::read::Origin,
+    origin: Origin,
 }
 
 impl Proving<'_> {
@@ -229,7 +232,7 @@ impl Proving<'_> {
                 file: &mut |event| {
                     let facts = (&event.actual, event.reading.origin, &event.trouble);
                     if let (Some(tag), origin, None) = facts {
-                        let origin = origin.unwrap_or(crate::read::Origin::Media);
+                        let origin = origin.unwrap_or(Origin::Media);
                         let (digest, length) = (tag.digest, tag.length);
                         read.insert(event.path.to_path(), ReadPlace { digest, length, origin });
                     }
@@ -260,9 +263,7 @@ impl Proving<'_> {
         if !is_here() {
             return Ok(Some(Lack::OtherVolume));
         }
-        let identity = |seen: SeenFile| {
-            FileIdentity::of(seen, self.devices.get(&seen.device).and_then(Option::as_ref))
-        };
+        let identity = |seen: SeenFile| FileIdentity::of(seen, self.devices.known(seen.device));
         let (mut seen, mut are_there) = (FileSum::default(), true);
         list.each_file(PLACES_MAX, &mut |file| {
             seen.add(&file.path, identity(file.seen));
@@ -290,11 +291,6 @@ impl Proving<'_> {
         })
     }
 
-    fn device_of(&mut self, path: &Path, seen: SeenFile) -> Option<Device> {
-        let known = self.devices.entry(seen.device);
-        known.or_insert_with(|| device_at(path, seen.device)).clone()
-    }
-
     fn judge(&mut self, file: WantedFile, read: &HashMap<PathBuf, ReadPlace>) -> SafeFile {
         let mut proofs = Vec::new();
         let mut places = Vec::new();
@@ -303,11 +299,12 @@ impl Proving<'_> {
                 let wanted = file.found_by.as_ref().map(|(_, digest)| digest);
                 place.length == file.seen.length && wanted == Some(&place.digest)
             });
-            let device = place.and_then(|_| self.device_of(&path, seen));
+            let device = place.and_then(|_| self.devices.of(&path, seen.device).cloned());
             let proof = place.zip(device).map(|(place, device)| {
-                let grade = match place.length {
-                    0 => device.grade(crate::read::Origin::Media),
-                    _ => device.grade(place.origin),
+                let grade = match (place.length, place.origin) {
+                    (0, _) => device.grade(Origin::Media),
+                    (_, Origin::Cache) => read_through_cache(&path, seen, &device),
+                    (_, origin) => device.grade(origin),
                 };
                 (device, grade)
             });
@@ -315,21 +312,23 @@ impl Proving<'_> {
             proofs.extend(proof);
         }
         let proofs: Vec<(&Device, Grade)> = proofs.iter().map(|(it, grade)| (it, *grade)).collect();
-        let source = self.device_of(&file.path, file.seen);
+        let source = self.devices.of(&file.path, file.seen.device);
         let lack = match &file.trouble {
             Some(_) => Some(Lack::NotCopied),
-            None => self.request.rule.lack(source.as_ref(), &proofs),
+            None => self.request.rule.lack(source, &proofs),
         };
         let WantedFile { path, seen: SeenFile { length, .. }, trouble, .. } = file;
         SafeFile { path, length, places, lack, trouble }
     }
 }
 
-/// Returns the device of a file that was found at a path on the volume of a number; `None` if the
-/// system does not tell.
-pub(crate) fn device_at(path: &Path, number: u64) -> Option<Device> {
-    let parent = path.parent().filter(|it| !it.as_os_str().is_empty());
-    Some(Device::of(parent.unwrap_or(Path::new("."))).ok()?.of_volume(number))
+/// Returns what reading a place through a cache proved.
+fn read_through_cache(path: &Path, seen: SeenFile, device: &Device) -> Grade {
+    let opened = File::open(path).and_then(|file| Ok((file.status()?, file)));
+    match opened {
+        Ok((now, file)) if SeenFile::of(&now) == seen => device.grade_of(&file, Origin::Cache),
+        _ => device.grade(Origin::Cache),
+    }
 }
 
 /// Passes on what a search says, without its results.

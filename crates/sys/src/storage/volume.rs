@@ -8,8 +8,6 @@
 #[cfg_attr(target_os = "macos", path = "volume/macos.rs")]
 mod platform;
 
-use std::collections::BTreeSet;
-use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -65,65 +63,9 @@ pub fn volume(folder: &Path) -> io::Result<Volume> {
     platform::volume(folder)
 }
 
-/// The devices that a folder is stored on.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Disks {
-    /// Names of all of them, from the mounted one to the lowest. Two folders that share one may be
-    /// lost together.
-    pub names: BTreeSet<String>,
-    /// Whether the system knows at least one as a device and not only as a disk that was made up,
-    /// for example for a virtual machine. Otherwise two names can be one device.
-    pub are_real: bool,
-    /// Whether a device is a file that is read through the page cache, so that reading it past the
-    /// cache of its own file system proves nothing.
-    pub are_cached: bool,
-}
-
-/// How many files within files are followed.
-const IMAGES_MAX: usize = 4;
-
-/// Returns the devices that a folder is stored on. A device that is a file is stored on those of
-/// that file.
-///
-/// # Errors
-/// The error of the system for the folder.
-pub fn disks(folder: &Path) -> io::Result<Disks> {
-    let mut disks = Disks::default();
-    let mut folders = vec![(folder.to_owned(), 0)];
-    while let Some((folder, depth)) = folders.pop() {
-        let layers = volume(&folder)?.layers;
-        // A file that cannot be found is somewhere: nothing is real then.
-        disks.are_real = !layers.iter().all(|layer| layer.made_up) && !spans_several(&layers);
-        for layer in layers {
-            if let Some((file, is_direct)) = layer.backing {
-                disks.are_cached |= !is_direct;
-                if depth < IMAGES_MAX
-                    && let Some(folder) = file.parent().filter(|_| file.exists())
-                {
-                    folders.push((folder.to_owned(), depth + 1));
-                }
-            }
-            disks.names.insert(controller(&layer.name).to_owned());
-        }
-    }
-    Ok(disks)
-}
-
-/// Says whether a device is one of several of a btrfs, which names only one of them.
-fn spans_several(layers: &[Layer]) -> bool {
-    let Some(first) = layers.first() else { return false };
-    let names = |volume: fs::DirEntry| {
-        let devices = fs::read_dir(volume.path().join("devices")).into_iter().flatten().flatten();
-        let names = devices.map(|device| device.file_name().to_string_lossy().into_owned());
-        names.collect::<Vec<String>>()
-    };
-    let mut volumes = fs::read_dir("/sys/fs/btrfs").into_iter().flatten().flatten().map(names);
-    volumes.any(|names| names.len() > 1 && names.iter().any(|it| it.starts_with(&first.name)))
-}
-
 /// Returns the name of an NVMe device without the number of a namespace: those of one device are
 /// lost together.
-fn controller(name: &str) -> &str {
+pub(super) fn controller(name: &str) -> &str {
     let namespace = name.strip_prefix("nvme").and_then(|rest| rest.find('n'));
     namespace.map_or(name, |at| &name[.."nvme".len() + at])
 }

@@ -134,19 +134,25 @@ fn strictness(rule: SafeRule) -> Markup {
             input #copies type="number" name="copies" min="1" max=(COPIES_MAX) required
                 value=(rule.copies);
         }
-        details .fold open[rule.apart || rule.servers] {
+        details .fold open[rule.apart || rule.servers || rule.tree] {
             summary { (small_icon("chevron")) "What only you can know" }
             div .body.stack.tight {
                 label .tick {
                     input type="checkbox" name="apart" value="1" checked[rule.apart];
                     span { "My places are on different drives"
-                        small { "Counts where the system does not tell: of virtual disks and \
-                                 network volumes. What it knows to be one drive stays one." } }
+                        small { "Counts where the system does not tell: of virtual disks, \
+                                 network volumes, and what FUSE or an overlay shows. What it \
+                                 knows to be one stays one." } }
                 }
                 label .tick {
                     input type="checkbox" name="servers" value="1" checked[rule.servers];
                     span { "What a server answers is enough"
                         small { "It may come from its memory and not from its drive." } }
+                }
+                label .tick {
+                    input type="checkbox" name="tree" value="1" checked[rule.tree];
+                    span { "What Btrfs keeps in its tree is enough"
+                        small { "Small files are read through a cache there." } }
                 }
             }
         }
@@ -182,6 +188,7 @@ fn rule_of(form: &NamedValues) -> SafeRule {
         copies: copies as usize,
         apart: form.text("apart").is_some(),
         servers: form.text("servers").is_some(),
+        tree: form.text("tree").is_some(),
     }
 }
 

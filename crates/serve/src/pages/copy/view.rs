@@ -1,13 +1,14 @@
 //! A copy or a judgement as its page shows it, and as a text to keep.
 
 use maud::{Markup, html};
-use steadfast::safe::{Lack, SafeAnswer, SafeRule};
+use steadfast::safe::{Grade, Lack, SafeAnswer, SafeRule};
 use steadfast_report::{Units, advice, progress, units};
 
 use super::Question;
 use crate::app::App;
 use crate::copying::{
     CopyFindings, CopySnapshot, CopyTask, LISTED_MAX, LackingFile, PlaceProofs, ServedCopy,
+    proof_words,
 };
 use crate::fields::{NamedValues, encode};
 use crate::icons::{disc, drawn, icon, small_icon};
@@ -208,8 +209,9 @@ impl CopyView<'_> {
 
     /// A place, with what was proved there.
     fn proved(&self, place: &ServedPath, proofs: &PlaceProofs) -> Markup {
-        let PlaceProofs { medium, server, cache, none, .. } = *proofs;
-        let class = if medium > 0 && none + cache + server == 0 { "good" } else { "warn" };
+        let medium = proofs.proved[Grade::Medium as usize];
+        let all = proofs.none + proofs.proved.iter().sum::<u64>();
+        let class = if medium > 0 && medium == all { "good" } else { "warn" };
         let list = html! {
             ul .proof {
                 @for (files, class, sign, says) in proof_lines(proofs) {
@@ -224,7 +226,6 @@ impl CopyView<'_> {
     /// The fields of the same wish, and a button.
     fn again(&self, label: &str, what: &str) -> Markup {
         let wish = &self.copy.wish;
-        let SafeRule { copies, apart, servers } = wish.rule;
         let hidden = |name: &str, value: &str| {
             html! { input type="hidden" name=(name) value=(value); }
         };
@@ -234,9 +235,8 @@ impl CopyView<'_> {
                 @for place in &wish.sources { (hidden("from", &place.token())) }
                 @for place in &wish.places { (hidden("to", &place.token())) }
                 @for place in &wish.archives { (hidden("in", &place.token())) }
-                (hidden("copies", &copies.to_string()))
-                @if apart { (hidden("apart", "1")) }
-                @if servers { (hidden("servers", "1")) }
+                (hidden("copies", &wish.rule.copies.to_string()))
+                @for (field, _) in known_to_user(wish.rule) { (hidden(field, "1")) }
                 button .main type="submit" name="agreed" value="1" {
                     (icon(if wish.task == CopyTask::Judge { "checking" } else { "copy" }))
                     (label) (what)
@@ -248,16 +248,14 @@ impl CopyView<'_> {
     /// The way back to the form, with what was chosen.
     fn change(&self) -> Markup {
         let wish = &self.copy.wish;
-        let SafeRule { copies, apart, servers } = wish.rule;
         let field = |name: &'static str| {
             move |place: &ServedPath| format!("&{name}={}", encode(place.token().as_bytes()))
         };
-        let mut query = format!("copies={copies}");
+        let mut query = format!("copies={}", wish.rule.copies);
         query.extend(wish.sources.iter().map(field("from")));
         query.extend(wish.places.iter().map(field("to")));
         query.extend(wish.archives.iter().map(field("in")));
-        query.push_str(if apart { "&apart=1" } else { "" });
-        query.push_str(if servers { "&servers=1" } else { "" });
+        query.extend(known_to_user(wish.rule).map(|(field, _)| format!("&{field}=1")));
         let path = Question::of(wish.task).path();
         html! { a .button href=(format!("{path}?{query}")) { "Choose otherwise…" } }
     }
@@ -274,8 +272,7 @@ impl CopyView<'_> {
         if wish.rule.copies != SafeRule::default().copies {
             words.push(format!("--copies {}", wish.rule.copies));
         }
-        words.extend(wish.rule.apart.then(|| "--apart".to_owned()));
-        words.extend(wish.rule.servers.then(|| "--trust-servers".to_owned()));
+        words.extend(known_to_user(wish.rule).map(|(_, option)| option.to_owned()));
         if !wish.archives.is_empty() {
             words.push("--unknown".to_owned());
             words.extend(wish.archives.iter().map(|place| format!("--in {}", typed(place))));
@@ -286,6 +283,17 @@ impl CopyView<'_> {
     }
 }
 
+/// What only the user can know, as far as it was chosen: the field of the form and the option.
+fn known_to_user(rule: SafeRule) -> impl Iterator<Item = (&'static str, &'static str)> {
+    let SafeRule { apart, servers, tree, .. } = rule;
+    let all = [
+        (apart, ("apart", "--apart")),
+        (servers, ("servers", "--trust-servers")),
+        (tree, ("tree", "--trust-tree")),
+    ];
+    all.into_iter().filter_map(|(is_chosen, names)| is_chosen.then_some(names))
+}
+
 fn place_word(task: CopyTask) -> &'static str {
     if task == CopyTask::Judge { "In" } else { "To" }
 }
@@ -294,16 +302,17 @@ fn place_word(task: CopyTask) -> &'static str {
 fn proof_lines(
     proofs: &PlaceProofs,
 ) -> impl Iterator<Item = (u64, &'static str, &'static str, &'static str)> {
-    let PlaceProofs { medium, server, cache, none, were_there, rewritten, .. } = *proofs;
-    let lines = [
-        (medium, "good", "check", "read back from the drive itself"),
-        (server, "warn", "help", "as a server answers, maybe from its memory"),
-        (cache, "warn", "help", "read through a cache, not from the drive"),
+    let PlaceProofs { proved, none, were_there, rewritten, .. } = *proofs;
+    let of_grades = proved.into_iter().zip(Grade::ALL).map(|(files, grade)| match grade {
+        Grade::Medium => (files, "good", "check", proof_words(grade)),
+        _ => (files, "warn", "help", proof_words(grade)),
+    });
+    let others = [
         (none, "warn", "missing", "not there, or not proved"),
         (rewritten, "info", "copy", "written again, because they were read back wrong"),
         (were_there, "info", "file", "were there before"),
     ];
-    lines.into_iter().filter(|(files, ..)| *files > 0)
+    of_grades.chain(others).filter(|(files, ..)| *files > 0)
 }
 
 /// What was said on the way.
