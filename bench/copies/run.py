@@ -169,7 +169,7 @@ class Trial:
 
     def words(self):
         words = ["move" if self.moves else "copy", "--json", "--copies", "2" if self.two else "1"]
-        words += ["--apart", *self.workers, str(self.source) + "/."]
+        words += ["--apart", "--trust-servers", *self.workers, str(self.source) + "/."]
         for place in self.places:
             words += ["--to", str(place)]
         return words
