@@ -185,7 +185,7 @@ def chmod(world: World, source: random.Random) -> str | None:
     name, kind = world.path(path), source.choice(("mode", "acl", "attribute", "owner"))
     if kind == "mode":
         clear_acl(name)
-        os.chmod(name, source.choice((0o600, 0o644, 0o750)))
+        os.chmod(name, source.choice((0o600, 0o644, 0o750, 0o444)))
     elif kind == "acl":
         os.setxattr(name, ACCESS, acl(6, {4321: 4}, 4, 4, 0))
     elif kind == "attribute":

@@ -115,6 +115,8 @@ class _Judgement:
                 self.fault("status 0 with open damage", path)
             elif seen.has_tag and seen.tag is None:
                 self.fault("status 0 with open damage", path, "a damaged tag")
+            elif self._takes_none(seen) and self._is_decayed(path, seen):
+                self.fault("status 0 with open damage", path, "it takes no tag")
         if not self.world.manner.catalogue or any(word in run.words for word in ACCEPTING):
             return
         there = {seen.digest for seen in self.now.values()}
@@ -125,6 +127,20 @@ class _Judgement:
                     continue
                 if self._is_selected(path) and not item.accepted:
                     self.fault("status 0 with open damage", path, "missing")
+
+    def _takes_none(self, seen: Seen) -> bool:
+        """Whether only the catalogue can have the tag of a file."""
+        user = self.world.manner.user
+        is_closed = seen.kind == "file" and not seen.mode & 0o200 and not seen.has_tag
+        return is_closed and user != 0 and self.world.manner.catalogue
+
+    def _is_decayed(self, path: bytes, seen: Seen) -> bool:
+        """Whether a file differs beneath its time from what is recorded of it."""
+        item = self.world.at.get(path)
+        recorded = item.recorded if item is not None else None
+        if recorded is None or recorded.digest != item.now.digest:
+            return False
+        return seen.digest != recorded.digest and seen.mtime_ns == recorded.mtime_ns
 
     def _is_selected(self, path: bytes) -> bool:
         """Whether the run was of the whole tree, or of this file."""
@@ -469,6 +485,11 @@ class _Judgement:
                     # An edit was undone; from now on that is the truth.
                     item.now = seen
                     item.versions.append(seen)
+            if self._takes_none(seen) and seen.digest == item.now.digest:
+                # A run of the whole tree that ends well has every file in the catalogue.
+                if self.run.verb in ("init", "tag", "update") and self.run.status == 0:
+                    item.recorded = item.now if self.run.words[-1] == "tree" else item.recorded
+                self.outcome.counts["without room for a tag"] += 1
             if seen.tag is None:
                 continue
             if seen.tag.digest == item.now.digest:

@@ -19,7 +19,8 @@ STRANGER = 1001
 ACCESS = "system.posix_acl_access"
 DEFAULT = "system.posix_acl_default"
 LENGTHS = (0, 1, 700, 4_095, 4_096, 4_097, 6_000, 9_000, 20_000, 40_000)
-MODES = (0o600, 0o640, 0o644, 0o664, 0o700, 0o755)
+# The last one lets its owner set no attribute, unless that is root.
+MODES = (0o600, 0o640, 0o644, 0o664, 0o700, 0o755, 0o444)
 SET_ID_MODES = (0o4755, 0o2755, 0o6711)
 ODD = (b"", b"", b"", b" b", b"\xff", b"'", b'"', b"\xc3\xa9", b"\n", b"\\")
 CREATED_NS = 1_600_000_000_000_000_000
