@@ -204,7 +204,7 @@ fn widened<const N: usize>(bytes: &[u8], fill: u8) -> [u8; N] {
 }
 
 /// The place of the tag by which a file was judged.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, strum::VariantArray)]
 pub enum TagPlace {
     /// In the file's attribute. Also if no tag was found.
     Attribute,

@@ -28,15 +28,6 @@ use crate::event::Action;
 use crate::file_state::FileState;
 use crate::verdict::Verdict;
 
-/// Where an observed tag may have been, at the number by which the table has it.
-const PLACES: [TagPlace; 5] = [
-    TagPlace::Attribute,
-    TagPlace::Catalogue,
-    TagPlace::Damaged,
-    TagPlace::CatalogueAlone,
-    TagPlace::Refused,
-];
-
 /// The columns of the table after those of a row: the tag that the file had when the run met it,
 /// what the run said and did, and whether it is another known file.
 const OWN_COLUMNS: &str = "own_algorithm, own_digest, own_tagged_s, own_length, own_mtime_ns, \
@@ -155,7 +146,7 @@ impl DisplacedFile {
         let at = |at: usize| Ok::<_, DbError>(usize::try_from(column::integer(row, at)?).ok());
         let verdict = at(own_at + 5)?.and_then(|at| Verdict::ALL.get(at)).copied();
         let action = at(own_at + 6)?.and_then(|at| Action::VARIANTS.get(at)).copied();
-        let place = at(own_at + 7)?.and_then(|at| PLACES.get(at)).copied();
+        let place = at(own_at + 7)?.and_then(|at| TagPlace::VARIANTS.get(at)).copied();
         let place = place.unwrap_or(TagPlace::Attribute);
         let is_known = column::integer(row, own_at + 8)? != 0;
         let seen = ObservedFile::waited(record, verdict, action, place, own);
@@ -192,7 +183,7 @@ impl Recorder {
         let number = |found: Option<usize>| found.map_or(-1, |at| at as i64);
         let verdict = seen.verdict.and_then(|it| Verdict::ALL.iter().position(|of| *of == it));
         let action = seen.action.and_then(|it| Action::VARIANTS.iter().position(|of| *of == it));
-        let place = PLACES.iter().position(|of| *of == seen.place);
+        let place = TagPlace::VARIANTS.iter().position(|of| *of == seen.place);
         statement.raw_bind_parameter(own_at + 5, number(verdict))?;
         statement.raw_bind_parameter(own_at + 6, number(action))?;
         statement.raw_bind_parameter(own_at + 7, number(place))?;

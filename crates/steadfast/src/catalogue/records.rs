@@ -91,6 +91,16 @@ impl CatalogueReader {
         CatalogueReader::open(&catalogue.file, RunScope::files_beneath(&catalogue.root))
     }
 
+    /// Asks the catalogue. An error says nothing about the file.
+    fn ask<T>(
+        &self,
+        answer: impl FnOnce(&mut ReaderState, &RunScope) -> Result<T, DbError>,
+    ) -> Result<T, CatalogueError> {
+        let mut reader = self.reader.lock().unwrap_or_else(PoisonError::into_inner);
+        let answer = answer(&mut reader, &self.scope);
+        answer.map_err(|fault| fault.at(&reader.catalogue.file))
+    }
+
     /// Returns whether a path is in the catalogued tree.
     pub fn covers(&self, path: &FilePath) -> bool {
         self.scope.locate(path).is_some()
@@ -102,9 +112,7 @@ impl CatalogueReader {
     ///
     /// If the catalogue cannot be read. This says nothing about the file.
     pub fn tag(&self, path: &FilePath) -> Result<Option<Tag>, CatalogueError> {
-        let mut reader = self.reader.lock().unwrap_or_else(PoisonError::into_inner);
-        let found = reader.find(&self.scope, path);
-        let found = found.map_err(|fault| fault.at(&reader.catalogue.file))?;
+        let found = self.ask(|reader, scope| reader.find(scope, path))?;
         Ok(found.and_then(|found| found.known.record.tag))
     }
 
@@ -120,9 +128,7 @@ impl CatalogueReader {
         status: Option<&Status>,
         tag: &Tag,
     ) -> Result<Option<LastProof>, CatalogueError> {
-        let mut reader = self.reader.lock().unwrap_or_else(PoisonError::into_inner);
-        let found = reader.find_file(&self.scope, path, status);
-        let found = found.map_err(|fault| fault.at(&reader.catalogue.file))?;
+        let found = self.ask(|reader, scope| reader.find_file(scope, path, status))?;
         let found = found.filter(|found| found.known.record.tag.as_ref() == Some(tag));
         Ok(found.and_then(|found| found.known.last_proof(found.slice_run)))
     }
@@ -139,9 +145,7 @@ impl CatalogueReader {
         path: &FilePath,
         status: Option<&Status>,
     ) -> Result<Option<Tag>, CatalogueError> {
-        let mut reader = self.reader.lock().unwrap_or_else(PoisonError::into_inner);
-        let found = reader.find_file(&self.scope, path, status);
-        let found = found.map_err(|fault| fault.at(&reader.catalogue.file))?;
+        let found = self.ask(|reader, scope| reader.find_file(scope, path, status))?;
         Ok(found.and_then(|found| found.known.record.tag))
     }
 
@@ -156,15 +160,12 @@ impl CatalogueReader {
         status: &Status,
         tag: &Tag,
     ) -> Result<bool, CatalogueError> {
-        let mut reader = self.reader.lock().unwrap_or_else(PoisonError::into_inner);
         let has_tag = |row: &FileRow| row.record.tag.is_some_and(|it| it.same_contents(tag));
         let mut has_tag = |_: &Connection, _: i64, row: &FileRow| Ok(has_tag(row));
-        let found = reader.find(&self.scope, path).and_then(|here| match here {
-            Some(here) if here.known.record.facts.inode == status.inode => Ok(None),
-            _ => reader.find_inode(status.inode, &mut has_tag),
-        });
-        let found = found.map_err(|fault| fault.at(&reader.catalogue.file))?;
-        Ok(found.is_some())
+        self.ask(|reader, scope| match reader.find(scope, path)? {
+            Some(here) if here.known.record.facts.inode == status.inode => Ok(false),
+            _ => Ok(reader.find_inode(status.inode, &mut has_tag)?.is_some()),
+        })
     }
 
     /// Returns whether a file could not take its tag when a run made it, and no run has given it
@@ -178,9 +179,7 @@ impl CatalogueReader {
         path: &FilePath,
         status: &Status,
     ) -> Result<bool, CatalogueError> {
-        let mut reader = self.reader.lock().unwrap_or_else(PoisonError::into_inner);
-        let refused = reader.was_refused(&self.scope, path, status);
-        refused.map_err(|fault| fault.at(&reader.catalogue.file))
+        self.ask(|reader, scope| reader.was_refused(scope, path, status))
     }
 
     /// Returns the present and previous tags of a file, the latest first.
@@ -189,9 +188,7 @@ impl CatalogueReader {
     ///
     /// As [`CatalogueReader::tag`].
     pub(crate) fn tags_so_far(&self, path: &FilePath) -> Result<Vec<Tag>, CatalogueError> {
-        let mut reader = self.reader.lock().unwrap_or_else(PoisonError::into_inner);
-        let tags = reader.tags_so_far(&self.scope, path);
-        tags.map_err(|fault| fault.at(&reader.catalogue.file))
+        self.ask(|reader, scope| reader.tags_so_far(scope, path))
     }
 
     /// Returns the present knowledge about a file; `None` also outside the tree.
@@ -200,9 +197,7 @@ impl CatalogueReader {
     ///
     /// As [`CatalogueReader::tag`].
     pub fn known_file(&self, path: &FilePath) -> Result<Option<KnownFile>, CatalogueError> {
-        let mut reader = self.reader.lock().unwrap_or_else(PoisonError::into_inner);
-        let found = reader.find(&self.scope, path);
-        let found = found.map_err(|fault| fault.at(&reader.catalogue.file))?;
+        let found = self.ask(|reader, scope| reader.find(scope, path))?;
         Ok(found.map(|found| KnownFile::of(&found)))
     }
 }

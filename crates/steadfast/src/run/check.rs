@@ -27,7 +27,7 @@ impl Task for CheckTask {
     fn open(&self, file: &File, event: &mut FileEvent) -> Plan {
         match self.context.look_up(file, event) {
             TagLookup::Tag(tag) => self.plan(file, event, &tag),
-            TagLookup::Nothing | TagLookup::NoPlace => foreign_plan(&self.context, file, event),
+            TagLookup::Nothing => foreign_plan(&self.context, file, event),
             TagLookup::Unreadable => Plan::Done,
         }
     }

@@ -37,17 +37,17 @@ impl TagContext {
         let its = reference.and_then(|reference| reference.digests.first()).map(|(its, _)| *its);
         match its {
             Some(its) => self.plan(Algorithms::two(new, its)),
+            None if !self.is_ready(file, event) => Plan::Done,
             None if self.dry_run => {
                 event.action = Some(Action::Tagged);
                 Plan::Done
             }
-            None if !self.is_ready(file, event) => Plan::Done,
             None => self.plan(Algorithms::one(new)),
         }
     }
 
     /// Returns whether a first tag could be stored, so that no file is read in vain.
-    fn is_ready(&self, file: &File, event: &mut FileEvent) -> bool {
+    pub(super) fn is_ready(&self, file: &File, event: &mut FileEvent) -> bool {
         if event.tag_place == TagPlace::CatalogueAlone {
             return true;
         }

@@ -78,7 +78,7 @@ impl HashTask {
                 let unknown = || FileError::new("read the tag", "unknown");
                 return Err(event.trouble.take().unwrap_or_else(unknown));
             }
-            TagLookup::Nothing | TagLookup::NoPlace => {}
+            TagLookup::Nothing => {}
         }
         event.reference = first_foreign(file, event)?.map(Box::new);
         let digests = event.reference.as_deref().map(|reference| &reference.digests);

@@ -27,13 +27,10 @@ pub(super) struct ImportTask {
 impl Task for ImportTask {
     fn open(&self, file: &File, event: &mut FileEvent) -> Plan {
         match self.context.look_up(file, event) {
-            TagLookup::Nothing => {}
+            TagLookup::Nothing if self.context.is_ready(file, event) => {}
+            TagLookup::Nothing => return Plan::Done,
             TagLookup::Tag(tag) => {
                 keep(event, &tag);
-                return Plan::Done;
-            }
-            TagLookup::NoPlace => {
-                self.context.refuse(event);
                 return Plan::Done;
             }
             TagLookup::Unreadable => return Plan::Done,
@@ -146,7 +143,7 @@ impl Task for ExportTask {
                     Err(trouble) => event.trouble = Some(trouble),
                 }
             }
-            TagLookup::Nothing | TagLookup::NoPlace => {
+            TagLookup::Nothing => {
                 event.verdict = Some(Verdict::Untagged);
                 event.trouble = Some(FileError::new("export its tag", "it has none"));
             }

@@ -24,10 +24,6 @@ impl Task for InitTask {
             }
             TagLookup::Tag(tag) => self.check.plan(file, event, &tag),
             TagLookup::Nothing => context.plan_first(file, event),
-            TagLookup::NoPlace => {
-                context.refuse(event);
-                Plan::Done
-            }
             TagLookup::Unreadable => Plan::Done,
         }
     }

@@ -26,7 +26,6 @@ impl Task for TagTask {
                 event.verdict = Some(Verdict::Unreadable);
             }
             TagLookup::Tag(_) => event.action = Some(Action::Kept),
-            TagLookup::NoPlace => self.context.refuse(event),
             TagLookup::Unreadable => {}
             TagLookup::Nothing => return self.context.plan_first(file, event),
         }

@@ -18,7 +18,6 @@ use crate::pages::{self, Descriptor};
 use crate::pipeline::{Algorithms, ByteSink, Plan};
 use crate::store::carried::SidecarTags;
 use crate::store::pages::{Leaves, PageKeeper};
-use crate::store::xattr::NO_ATTRIBUTES;
 use crate::store::{self, Replaces, Store, StoredTag};
 use crate::verdict::{ChangeEvidence, Reason, Verdict};
 use steadfast_manifest::tag::{Tag, TagPlace};
@@ -46,8 +45,6 @@ pub(super) struct TagContext {
 pub(super) enum TagLookup {
     /// No tag.
     Nothing,
-    /// No tag, and no place for one.
-    NoPlace,
     /// A tag, which is also in the event.
     Tag(Tag),
     /// The tag could not be read. The event is judged and complete.
@@ -132,10 +129,10 @@ impl TagContext {
     fn tag_beside_or_known(&self, event: &mut FileEvent, place: TagPlace) -> TagLookup {
         let beside = SidecarTags::of(&event.path.to_path()).map(|beside| beside.tag);
         let found = self.tag_from_catalogue(event, place);
-        event.visit.has_no_place = matches!(found, TagLookup::NoPlace);
+        event.visit.has_no_place = place == TagPlace::CatalogueAlone && event.tag_place != place;
         let reason = match (beside, &found) {
             (Ok(StoredTag::Absent | StoredTag::Impossible), _) => return found,
-            (Ok(StoredTag::Whole(tag)), TagLookup::Nothing | TagLookup::NoPlace) => {
+            (Ok(StoredTag::Whole(tag)), TagLookup::Nothing) => {
                 (event.tag_place, event.visit.is_beside) = (TagPlace::Attribute, true);
                 (event.stored, event.visit.has_no_place) = (Some(tag), false);
                 return TagLookup::Tag(tag);
@@ -157,7 +154,7 @@ impl TagContext {
             let operation = "read the tag in the AppleDouble file beside it";
             event.trouble = Some(FileError::new(operation, reason));
         }
-        if matches!(found, TagLookup::Nothing | TagLookup::NoPlace) {
+        if matches!(found, TagLookup::Nothing) {
             (event.tag_place, event.visit.is_beside) = (TagPlace::Attribute, true);
             event.verdict = Some(Verdict::Unreadable);
             return TagLookup::Unreadable;
@@ -169,26 +166,19 @@ impl TagContext {
     ///
     /// `place` says whether the file could have one.
     fn tag_from_catalogue(&self, event: &mut FileEvent, place: TagPlace) -> TagLookup {
-        let Some(records) = &self.records else {
-            return match place {
-                TagPlace::CatalogueAlone => TagLookup::NoPlace,
-                _ => TagLookup::Nothing,
-            };
-        };
+        let Some(records) = &self.records else { return TagLookup::Nothing };
         let trouble = match records.tag_of(&event.path, event.visit.status.as_ref()) {
             Ok(Some(tag)) => {
                 event.tag_place = place;
                 event.stored = Some(tag);
                 return TagLookup::Tag(tag);
             }
-            Ok(None) if place == TagPlace::CatalogueAlone => {
-                if !records.covers(&event.path) {
-                    return TagLookup::NoPlace;
+            Ok(None) => {
+                if place == TagPlace::CatalogueAlone && records.covers(&event.path) {
+                    event.tag_place = place;
                 }
-                event.tag_place = place;
                 return TagLookup::Nothing;
             }
-            Ok(None) => return TagLookup::Nothing,
             Err(error) => FileError::new("ask the catalogue", error),
         };
         event.fail(trouble);
@@ -259,11 +249,6 @@ impl TagContext {
                 (event.action, event.visit.written) = (None, None);
             }
         }
-    }
-
-    /// Reports an error for a file system that cannot keep tags.
-    pub(super) fn refuse(&self, event: &mut FileEvent) {
-        event.trouble = Some(FileError::new("set the tag", NO_ATTRIBUTES));
     }
 
     /// Makes the tag of the present contents.

@@ -71,11 +71,10 @@ impl Task for UpdateTask {
                 return self.context.plan(Algorithms::one(self.context.new_algorithm()));
             }
             TagLookup::Unreadable => {}
-            TagLookup::Nothing | TagLookup::NoPlace if self.is_retag || self.suspects_alone() => {
+            TagLookup::Nothing if self.is_retag || self.suspects_alone() => {
                 event.verdict = Some(Verdict::Untagged);
             }
             TagLookup::Nothing => return self.context.plan_first(file, event),
-            TagLookup::NoPlace => self.context.refuse(event),
         }
         Plan::Done
     }

@@ -112,8 +112,9 @@ impl Store for NoPlace {
     }
 
     fn remove(&self, _file: &File) -> Result<bool, FileError> {
-        let reason = "this file system keeps no extended attributes".to_owned();
-        Err(FileError::new("set the tag", reason))
+        let reason = "this file system keeps no extended attributes";
+        let kind = Some(io::ErrorKind::Unsupported);
+        Err(FileError { kind, ..FileError::new("set the tag", reason) })
     }
 }
 
