@@ -116,6 +116,18 @@ fn typed_with_place(advice: &Advice) -> String {
                  init --forget {root}`"
             )
         }
+        Advice::OpenCatalogue(file) => {
+            let own = file.parent().filter(|_| file.ends_with(".steadfast/catalogue.sqlite"));
+            let place = match own.and_then(Path::parent) {
+                Some(root) => root.display().to_string(),
+                None => format!("--catalogue {} DIR", file.display()),
+            };
+            format!(
+                "its owner opens it with `steadfast init --readers all {place}`; or take it over \
+                 with `sudo chown \"$USER\" {}*`",
+                file.display()
+            )
+        }
         Advice::Catalogue { change, root, file } => {
             catalogue(*change, root.as_deref().unwrap_or(Path::new("DIR")), file)
         }

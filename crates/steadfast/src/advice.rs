@@ -77,6 +77,8 @@ pub enum Advice {
     CatalogueOutside,
     /// Remove a folder that is not trusted, or use no catalogue.
     RemoveOrUseNoCatalogue,
+    /// Have the owner of this catalogue open it, or take it over.
+    OpenCatalogue(PathBuf),
     /// Take one tree at a time, or use no catalogue.
     OneTree,
     /// Download contents that are elsewhere.
@@ -146,6 +148,7 @@ impl fmt::Display for Advice {
             Advice::LocalCatalogue => "keep the catalogue on a local disk",
             Advice::CatalogueOutside => "name no place, or one outside",
             Advice::RemoveOrUseNoCatalogue => "remove it, or use no catalogue",
+            Advice::OpenCatalogue(_) => "its owner can open it to others, or it can be taken over",
             Advice::OneTree => "take one at a time, or use no catalogue",
             Advice::Download => "download them first",
             Advice::MoreTime => "allow more time",

@@ -21,6 +21,7 @@ mod writes;
 mod coverage;
 mod directory;
 mod home;
+mod rights;
 mod place;
 mod schema;
 mod volume;
@@ -87,6 +88,8 @@ pub use recorder::{Recorder, RunStart};
 pub use records::CatalogueReader;
 pub use repaired::RepairSource;
 pub(crate) use repaired::Repairs;
+pub(crate) use rights::DOS;
+pub use rights::Readers;
 pub use runs::{RunRecord, RunState};
 pub use scope::RunScope;
 pub use session::CatalogueSession;
@@ -295,6 +298,24 @@ impl Catalogue {
         place::is_found(file)
     }
 
+    /// Opens a catalogue to readers, or closes it.
+    ///
+    /// # Errors
+    ///
+    /// If another process writes to it, or it belongs to another user.
+    pub fn set_readers(
+        file: &Path,
+        readers: Readers,
+        writer: &LockRequest<'_>,
+    ) -> Result<(), CatalogueError> {
+        let set = || {
+            let home = there(file)?;
+            let _lock = Lock::take(&home, writer)?;
+            readers.give_to(&home)
+        };
+        set().map_err(|fault: DbError| fault.at(file))
+    }
+
     /// Renames a damaged catalogue to make room for a new one, and returns its new path.
     ///
     /// # Errors
@@ -406,7 +427,7 @@ impl Catalogue {
 fn there(file: &Path) -> Result<Home, DbError> {
     let absent = |message| DbError::new(CatalogueErrorKind::Absent, message);
     match Home::open(file) {
-        Ok(home) if home.has("") => Ok(home),
+        Ok(home) if home.has("") => home.ensure_readable(file).map(|()| home),
         Ok(home) if place::is_lost(file) && place::is_unfinished(&home) => {
             let message = "the making of a catalogue began here and did not finish";
             Err(DbError::new(CatalogueErrorKind::Unfinished, message))
@@ -418,7 +439,10 @@ fn there(file: &Path) -> Result<Home, DbError> {
         Err(fault) if fault.kind() == CatalogueErrorKind::Absent => {
             Err(absent("there is no catalogue"))
         }
-        Err(fault) => Err(fault),
+        Err(fault) => match rights::closed_folder(file) {
+            Some(folder) => Err(rights::unreadable(&folder, file)),
+            None => Err(fault),
+        },
     }
 }
 

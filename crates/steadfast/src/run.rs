@@ -150,12 +150,12 @@ pub(crate) fn run_as(
         }
         (session, _) => session,
     };
-    let notices = open_catalogue::notices(verb, selection, options, session.is_some());
+    let mut notices = open_catalogue::notices(verb, selection, options, session.is_some());
     let excludes = Arc::new(Excludes::new(&selection.excludes)?);
     let session = session.map(|session| session.covering(selection)).transpose()?;
     let records = match &session {
         Some(session) => Some(Arc::new(session.reader()?)),
-        None => open_catalogue::records(verb, selection, options, monitor)?,
+        None => open_catalogue::records(verb, selection, options, &mut notices)?,
     };
     let settings = RunSettings::of(options, selection)?;
     let backend = settings.lanes.to_string();

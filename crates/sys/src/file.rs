@@ -23,7 +23,7 @@ pub use directory::{Dir, DirEntry};
 pub use draft::{Draft, Existing, draft_name, make_private_folder, write_private, write_whole};
 pub use replace::{Displaced, FileExtent, Ownership};
 pub use steadfast_time::{Timestamp, age_s};
-pub use trust::{Stranger, TrustedUsers};
+pub use trust::{Stranger, TrustedUsers, user_name};
 
 use std::fmt;
 use std::fs;

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
+use steadfast::catalogue::Readers;
 use steadfast::{FileState, FolderFacts, FolderWord};
 use steadfast_sys::file::write_private;
 
@@ -60,6 +61,21 @@ impl WatchPlaces {
         if let Ok(text) = toml::to_string(&all) {
             let _ = write_private(&self.seen_file(), text.as_bytes());
         }
+    }
+
+    /// Returns whether others can read a catalogue and this was not noted before, and notes it.
+    pub fn notes_readers(&self, catalogue: &Path) -> bool {
+        if matches!(Readers::of(catalogue), None | Some(Readers::Owner)) {
+            return false;
+        }
+        let file = self.state.join("readers");
+        let line = format!("{catalogue:?}\n");
+        let noted = std::fs::read_to_string(&file).unwrap_or_default();
+        let is_new = !noted.lines().any(|one| one == line.trim_end());
+        if is_new {
+            let _ = write_private(&file, (noted + &line).as_bytes());
+        }
+        is_new
     }
 
     fn seen_file(&self) -> PathBuf {

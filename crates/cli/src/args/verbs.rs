@@ -4,13 +4,14 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 use steadfast::Options;
+use steadfast::catalogue::Readers;
 use steadfast::manifest::Format;
 use steadfast::store::foreign::ForeignKind;
 
 use super::{
     AlgorithmArg, AllowEmptyArg, CatalogueArgs, CatalogueFileArg, DocumentArgs, DryRunArg, DueArgs,
     EngineArgs, FsVerityArgs, KeepPagesArgs, LevelArgs, OutputArgs, ParityArgs, PathArgs, QosArgs,
-    RepairArgs, WalkArgs,
+    RepairArgs, WalkArgs, named,
 };
 
 /// The verbs.
@@ -115,8 +116,12 @@ pub(crate) struct InitArgs {
     /// Accept that the tree is in another place, for example after a copy to a new disk
     #[arg(long, conflicts_with = "rebuild")]
     pub(crate) rebind: bool,
+    /// Who can read the names and digests in the catalogue [default: owner]. Of an existing one,
+    /// changes only that
+    #[arg(long, value_name = "WHO", value_parser = named::<Readers>(), conflicts_with = "rebind")]
+    pub(crate) readers: Option<Readers>,
     /// Forget that the tree had a catalogue, after you deleted it
-    #[arg(long, conflicts_with_all = ["rebuild", "rebind", "catalogue"])]
+    #[arg(long, conflicts_with_all = ["rebuild", "rebind", "catalogue", "readers"])]
     pub(crate) forget: bool,
     #[command(flatten)]
     pub(crate) walk: WalkArgs,

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, ensure};
 use steadfast::ExitStatus;
-use steadfast::catalogue::{Catalogue, FILE, FOLDER, LockRequest, TreeList};
+use steadfast::catalogue::{Catalogue, FILE, FOLDER, LockRequest, Readers, TreeList};
 use steadfast::{CatalogueUse, InitOptions, Verb, VerbKind};
 use steadfast_report::escape;
 
@@ -32,6 +32,13 @@ pub(super) fn run(args: &InitArgs) -> anyhow::Result<ExitStatus> {
         catalogue.rebind(&args.root)?;
         return Ok(ExitStatus::Fine);
     }
+    let set_readers = || match args.readers {
+        Some(readers) => set_readers(&file_of(args), readers, &writer),
+        None => Ok(()),
+    };
+    if args.readers.is_some() && !args.rebuild && Catalogue::is_found(&file_of(args)) {
+        return set_readers().map(|()| ExitStatus::Fine);
+    }
     if args.rebuild && Catalogue::is_found(&file_of(args)) {
         let aside = Catalogue::set_aside(&file_of(args), &writer)?;
         complain(&format!("the previous catalogue is now `{}`", aside.display()));
@@ -41,11 +48,23 @@ pub(super) fn run(args: &InitArgs) -> anyhow::Result<ExitStatus> {
     let (algorithm, tags_only) = (args.algorithm.algorithm, args.tags_only);
     let verb = Verb::Init(InitOptions { algorithm, tags_only });
     let status = execute(verb, &selection, options, &args.output, report(&selection.roots))?;
+    if Catalogue::is_found(&file_of(args)) {
+        set_readers()?;
+    }
     let output = &args.output;
     if !(output.json || output.csv || output.quiet) {
         answer(next_steps(args, status).as_bytes())?;
     }
     Ok(status)
+}
+
+/// Opens a catalogue to readers, which `status` then need not mention.
+fn set_readers(file: &Path, readers: Readers, writer: &LockRequest<'_>) -> anyhow::Result<()> {
+    Catalogue::set_readers(file, readers, writer)?;
+    if let (Ok(places), Ok(file)) = (super::alert::places(), file.canonicalize()) {
+        places.notes_readers(&file);
+    }
+    Ok(())
 }
 
 /// Says what to type next.

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use anyhow::ensure;
 use steadfast::ExitStatus;
 use steadfast::Options;
+use steadfast_report::escape;
 use steadfast_report::metrics::{METRICS_BEGINNING, write_metrics};
 use steadfast_report::status::{write_json, write_text};
 use steadfast_watch::{FolderStatus, ScheduleList, WatchPlaces};
@@ -48,6 +49,13 @@ pub(super) fn run(args: &StatusArgs) -> anyhow::Result<ExitStatus> {
     for tree in &trees {
         let folder = places.folder_with_drives(tree, &schedules, now_s);
         status.raise(folder.exit_status());
+        if places.notes_readers(&tree.catalogue) {
+            let place = escape::path(&tree.root);
+            exit::complain(&format!(
+                "{place}: others can read the names and digests in its catalogue; `steadfast init \
+                 --readers owner {place}` ends that"
+            ));
+        }
         match (&args.prometheus, document.json) {
             (Some(_), _) => folders.push(folder),
             (_, true) => write_json(&folder, &mut outlet.pending),

@@ -1,6 +1,10 @@
 //! `steadfast init`: one command that makes the catalogue and records every file.
 
-use crate::tree::Tree;
+use std::fs;
+use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
+use std::os::unix::process::CommandExt as _;
+
+use crate::tree::{Outcome, Tree};
 
 fn state(tree: &Tree) -> String {
     let said = tree.run(["status", "--json"]);
@@ -59,5 +63,83 @@ fn the_order_of_tags_and_catalogue_does_not_matter() {
             tree.run([verb, "."]).succeeds();
         }
         assert_eq!(state(&tree), "recorded", "{verbs:?}");
+    }
+}
+
+#[test]
+fn a_catalogue_is_its_owners_alone_until_a_person_opens_it() {
+    let tree = Tree::small();
+    let mode = |name: &str| {
+        let path = tree.path(&format!(".steadfast/catalogue.sqlite{name}"));
+        fs::metadata(path).unwrap().permissions().mode() & 0o777
+    };
+    tree.run(["init", "."]).succeeds();
+    assert_eq!((mode(""), mode(".lock")), (0o600, 0o600));
+    let told = "others can read the names";
+    assert!(!tree.run(["status"]).stderr().contains(told));
+    for (readers, expected) in [("group", 0o640), ("all", 0o644), ("owner", 0o600)] {
+        let said = tree.run(["init", "--readers", readers, "."]).succeeds();
+        assert_eq!((mode(""), said.stdout()), (expected, ""));
+        assert_eq!(mode(".lock"), 0o600, "who may only read keeps nobody from writing");
+        assert!(!tree.run(["status"]).stderr().contains(told), "it was asked for");
+    }
+    // One that exists keeps its rights, and one that takes its place gets them.
+    let catalogue = tree.path(".steadfast/catalogue.sqlite");
+    fs::set_permissions(&catalogue, fs::Permissions::from_mode(0o660)).unwrap();
+    tree.run(["check", "--quiet", "."]).succeeds();
+    assert_eq!((mode(""), mode(".lock")), (0o660, 0o660));
+    tree.run(["init", "--rebuild", "."]).succeeds();
+    assert_eq!(mode(""), 0o660);
+
+    let tree = Tree::small();
+    tree.run(["init", "--readers", "group", "."]).succeeds();
+    let catalogue = tree.path(".steadfast/catalogue.sqlite");
+    assert_eq!(fs::metadata(&catalogue).unwrap().permissions().mode() & 0o777, 0o640);
+    let tree = Tree::small();
+    tree.run(["init", "."]).succeeds();
+    let catalogue = tree.path(".steadfast/catalogue.sqlite");
+    fs::set_permissions(&catalogue, fs::Permissions::from_mode(0o644)).unwrap();
+    let first = tree.run(["status"]);
+    assert!(first.stderr().contains(told), "{}", first.stderr());
+    assert!(!tree.run(["status"]).stderr().contains(told), "once is enough");
+}
+
+#[test]
+fn a_catalogue_that_this_user_may_not_read_is_named_and_not_taken_for_none() {
+    let tree = Tree::small();
+    tree.run(["init", "."]).succeeds();
+    let own = fs::metadata("/proc/self").map_or(u32::MAX, |own| own.uid());
+    let close = |name: &str, mode: u32| {
+        fs::set_permissions(tree.path(name), fs::Permissions::from_mode(mode)).unwrap();
+    };
+    let run = |arguments: &[&str]| {
+        let mut command = tree.command(arguments);
+        if own == 0 {
+            command.uid(12_345).gid(12_345);
+        }
+        Outcome::of(&mut command)
+    };
+    close("", 0o755);
+    for (name, opened, closed) in
+        [(".steadfast/catalogue.sqlite", 0o600, 0o000), (".steadfast", 0o755, 0o000)]
+    {
+        close(name, closed);
+        for arguments in [
+            &["check", "--quiet", "."][..],
+            &["update", "--quiet", "."],
+            &["init", "."],
+            &["show", "a"],
+            &["show", "--history", "a"],
+            &["known", "a", "--in", "."],
+            &["safe", "a", "--in", "."],
+        ] {
+            let told = run(arguments).ends(2);
+            let words = ["it belongs to ", "may not read it", "--readers all ", "sudo chown "];
+            for words in words {
+                assert!(told.stderr().contains(words), "{arguments:?}: {}", told.stderr());
+            }
+            assert!(own != 0 || told.stderr().contains("`root`"), "{}", told.stderr());
+        }
+        close(name, opened);
     }
 }

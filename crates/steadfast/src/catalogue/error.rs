@@ -34,6 +34,8 @@ pub enum CatalogueErrorKind {
     EmptyRoot,
     /// It cannot be written to.
     ReadOnly,
+    /// This user may not read it.
+    Unreadable,
     /// Its volume is full.
     Full,
     /// A link, or something else that is not a file of a catalogue, has its name.

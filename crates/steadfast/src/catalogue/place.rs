@@ -18,6 +18,7 @@ use steadfast_sys::file::{Draft, Existing, Timestamp};
 
 use super::error::{CatalogueErrorKind, DbError};
 use super::home::{Home, PARTS, is_blocked, planted};
+use super::rights;
 use super::schema::APPLICATION_ID;
 use crate::advice::Advice;
 use crate::error::copied;
@@ -81,6 +82,7 @@ impl Lock {
                 },
             }
         }
+        rights::fit_lock(home, &file);
         // The text is only for people, so a full disk must not prevent the lock.
         let text = format!("{} {} {}\n", std::process::id(), writer.now.seconds, writer.verb);
         let _ = file.set_len(0).and_then(|()| file.rewind());
@@ -224,6 +226,8 @@ pub(super) fn abandon(home: &Home) {
 
 /// Renames a finished draft to the catalogue's name.
 pub(super) fn publish(draft: Draft, home: &Home) -> Result<(), DbError> {
+    // Otherwise its owner alone can read it.
+    let _ = draft.to_file().and_then(|file| rights::inherit(&file, home));
     let published = draft.publish(&home.name(""), Existing::Keep);
     published.map_err(|error| DbError::io("store it", &error))
 }
@@ -271,7 +275,8 @@ pub(super) fn is_lost(file: &Path) -> bool {
 /// then reports which.
 pub(super) fn is_found(file: &Path) -> bool {
     let folder = file.parent().filter(|folder| folder.ends_with(FOLDER));
-    folder.is_some_and(is_blocked) || file.symlink_metadata().is_ok() || is_lost(file)
+    let is_here = file.symlink_metadata().is_ok() || rights::closed_folder(file).is_some();
+    folder.is_some_and(is_blocked) || is_here || is_lost(file)
 }
 
 /// Returns whether an absent catalogue never existed: the first `init` was interrupted before it

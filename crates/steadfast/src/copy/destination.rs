@@ -14,14 +14,13 @@ use steadfast_sys::storage::volume;
 use super::draft_names::DraftNames;
 use crate::belongings::{Belongings, Trust, disinherit};
 use crate::beneath::{self, LastDir};
-use crate::catalogue::{Catalogue, real_of};
+use crate::catalogue::{Catalogue, DOS, real_of};
 use crate::error::Error;
 use crate::known::SeenFile;
 use crate::manifest::folded;
 use crate::safe::{Device, FileIdentity, HeldPath};
 
-/// File systems that refuse these characters, and names that end with a dot or a space.
-const DOS: [&str; 6] = ["vfat", "msdos", "exfat", "ntfs", "ntfs3", "fuseblk"];
+/// Characters that some file systems refuse, and names that end with a dot or a space.
 const DOS_REFUSED: &[u8] = b"\"*:<>?\\|";
 
 /// The longest file of vfat.

@@ -16,7 +16,7 @@ use steadfast_sys::file::{Dir, Draft, Existing, File, Timestamp, TrustedUsers};
 use steadfast_sys::source::ReadAt as _;
 
 use super::identity::{SetId, hex, id_of, names_of};
-use super::place::{ParityPlace, open_private, remove_empty, system};
+use super::place::{ParityPlace, remove_empty, system};
 use super::superseded::{SetEnding, Superseded};
 use crate::error::Error;
 use crate::pages::Descriptor;
@@ -177,7 +177,7 @@ impl ParityFolder {
         out.flush()?;
         let draft = out.into_inner().map_err(io::IntoInnerError::into_error)?;
         let (above, name) = names_of(&id);
-        let dir = open_private(&self.dir, &above)?;
+        let dir = self.dir.make_private_dir(&above)?;
         let is_new = dir.status_of(&name).is_err();
         // A file of the same identity has the same pages and files, or is damaged.
         if let Err(SetFault::OtherSet(of)) = self.set(&id) {
@@ -206,7 +206,7 @@ impl ParityFolder {
             return dir.remove_file(&name);
         }
         set_time(&dir.open_file(&name)?, now)?;
-        let earlier = open_private(&open_private(&self.dir, OsStr::new(EARLIER))?, &above)?;
+        let earlier = self.dir.make_private_dir(OsStr::new(EARLIER))?.make_private_dir(&above)?;
         dir.replace_in(&name, &earlier)
     }
 

@@ -328,7 +328,7 @@ impl ParityPlace {
     /// Opens the folder of parity in the tree, and makes it if it is absent.
     fn make_own_folder(&self) -> io::Result<Dir> {
         let folder = Dir::open(&self.root)?.make_own_dir(OsStr::new(FOLDER))?;
-        open_private(&folder, OsStr::new(PARITY))?;
+        folder.make_private_dir(OsStr::new(PARITY))?;
         self.own_folder()
     }
 
@@ -556,12 +556,4 @@ pub(super) fn system(operation: &str, error: io::Error, place: &ParityPlace) -> 
 /// Makes the error of a tree without parity.
 pub(super) fn none_at(place: &ParityPlace) -> Error {
     Error::usage("there is no parity").advise(Advice::MakeParity).at(&place.folder())
-}
-
-/// Opens a directory, and makes one that only its owner can enter if it is absent.
-pub(super) fn open_private(above: &Dir, name: &OsStr) -> io::Result<Dir> {
-    match above.open_dir(name) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => above.create_dir(name),
-        opened => opened,
-    }
 }

@@ -13,7 +13,6 @@ use crate::catalogue::{
 };
 use crate::error::Error;
 use crate::event::Notice;
-use crate::monitor::Monitor;
 use crate::selection::Selection;
 use crate::verb_kind::VerbKind;
 
@@ -89,7 +88,7 @@ pub(super) fn records(
     verb: Verb,
     selection: &Selection,
     options: &Options,
-    monitor: &mut dyn Monitor,
+    notices: &mut Vec<Notice>,
 ) -> Result<Option<Arc<CatalogueReader>>, Error> {
     let reader = || -> Result<Option<Arc<CatalogueReader>>, Error> {
         let session = open_to_ask(verb, selection, options)?;
@@ -97,9 +96,14 @@ pub(super) fn records(
         Ok(Some(Arc::new(session.covering(selection)?.reader()?)))
     };
     match reader() {
+        // It is there, so its tags are known to somebody.
+        Err(error) if matches!(error.advice(), Some(Advice::OpenCatalogue(_))) => {
+            notices.push(Notice::of(&error));
+            Ok(None)
+        }
         Err(error) if !matches!(verb, Verb::Hash(_)) => {
             let text = format!("{error}: only tags at the files themselves are known");
-            monitor.notice(Notice::new(text));
+            notices.push(Notice::new(text));
             Ok(None)
         }
         reader => reader,

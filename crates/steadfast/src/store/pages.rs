@@ -404,6 +404,12 @@ impl Leaves {
             let (dir, name) = folder.make_for(self.keeper.params.page_len(), tag)?;
             return draft.publish_in(&dir, &name, Existing::Replace);
         }
+        if let Some(status) = &self.status {
+            // Whoever may read the file may read its leaves, as root leaves them too.
+            let (of, file) = (status.ownership(), draft.to_file()?);
+            let _ = file.set_owner(Some(of.uid), Some(of.gid));
+            let _ = file.set_mode(of.mode & 0o666);
+        }
         let dir = Arc::clone(draft.dir());
         let mut name = self.path.file_name().unwrap_or_default().to_owned();
         name.push(SIDECAR_SUFFIX);

@@ -65,6 +65,17 @@ impl Dir {
         }
     }
 
+    /// Opens a directory in this one, and creates one that only its owner can enter if it is absent.
+    ///
+    /// # Errors
+    /// As those of [`Dir::open_dir`].
+    pub fn make_private_dir(&self, name: &OsStr) -> io::Result<Dir> {
+        match self.open_dir(name) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => self.create_dir(name),
+            opened => opened,
+        }
+    }
+
     /// Opens a directory of a program's own in this one, and creates it if it is absent: nobody but
     /// its owner can change what is in it.
     ///

@@ -8,7 +8,7 @@
 use std::ffi::{OsStr, OsString};
 use std::fmt;
 use std::fs;
-use std::hash::{BuildHasher as _, RandomState};
+use std::hash::{BuildHasher as _, BuildHasherDefault, DefaultHasher, RandomState};
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::os::fd::AsFd as _;
 use std::os::unix::fs::DirBuilderExt as _;
@@ -28,6 +28,9 @@ const TRIES: usize = 8;
 /// Errors of file systems that do not support a flag or a call.
 pub(super) const UNSUPPORTED: [Errno; 4] =
     [Errno::INVAL, Errno::NOSYS, Errno::NOTSUP, Errno::OPNOTSUPP];
+
+/// Hashes the same in every process.
+type FixedHasher = BuildHasherDefault<DefaultHasher>;
 
 /// What happens to an existing file with the final name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -101,10 +104,11 @@ impl Draft {
     /// `AlreadyExists` if another process is writing the same file; otherwise whatever the system
     /// says.
     pub fn resumable(dir: &Arc<Dir>, name: &OsStr) -> io::Result<Draft> {
-        let draft = match Draft::named(dir, name) {
+        let mut draft = match Draft::named(dir, name) {
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
                 let left = fs::File::from(dir.open_file(name)?.into_fd());
-                if matches!(left.try_lock(), Err(fs::TryLockError::WouldBlock)) {
+                let is_locked = matches!(left.try_lock(), Err(fs::TryLockError::WouldBlock));
+                if is_locked || !is_named(dir, name, &left)? {
                     return Err(error);
                 }
                 dir.remove_file(name)?;
@@ -114,7 +118,14 @@ impl Draft {
         };
         // File systems without locks are used by one process at a time, or not protected.
         let _ = draft.file.try_lock();
-        Ok(draft)
+        match is_named(dir, name, &draft.file)? {
+            true => Ok(draft),
+            false => {
+                // Another process took it for one that was left, before it was locked.
+                draft.published = true;
+                Err(io::ErrorKind::AlreadyExists.into())
+            }
+        }
     }
 
     /// Returns the directory that the draft is in.
@@ -262,6 +273,16 @@ impl fmt::Debug for Draft {
     }
 }
 
+/// Says whether a name still leads to a file.
+fn is_named(dir: &Dir, name: &OsStr, file: &fs::File) -> io::Result<bool> {
+    let status = platform::status(&rustix::fs::fstat(file)?);
+    match dir.status_of(name) {
+        Ok(there) => Ok((there.device, there.inode) == (status.device, status.inode)),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
+        Err(error) => Err(error),
+    }
+}
+
 /// Returns the name of a draft with this number.
 pub fn draft_name(number: u64) -> OsString {
     OsString::from(format!(".steadfast-{number:016x}.draft"))
@@ -286,7 +307,10 @@ pub fn write_whole(path: &Path, contents: &[u8], existing: Existing) -> io::Resu
 pub fn write_private(path: &Path, contents: &[u8]) -> io::Result<()> {
     make_private_folder(path.parent().unwrap_or(Path::new("")))?;
     let (dir, name) = Dir::parent_of(path)?;
-    let mut draft = Draft::new(&Arc::new(dir))?;
+    let (dir, number) = (Arc::new(dir), FixedHasher::default().hash_one(&name));
+    // What a killed process left is removed. Only the owner can make names there.
+    let draft = Draft::resumable(&dir, &draft_name(number));
+    let mut draft = draft.or_else(|_| Draft::new(&dir))?;
     draft.write_all(contents)?;
     draft.publish(&name, Existing::Replace)
 }
@@ -404,6 +428,11 @@ mod tests {
         write_private(&state, b"state").unwrap();
         let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
         assert_eq!(mode(&state), 0o600);
+        let folder = Arc::new(Dir::open(state.parent().unwrap()).unwrap());
+        let number = FixedHasher::default().hash_one(OsStr::new("it"));
+        Draft::named(&folder, &draft_name(number)).unwrap().keep();
+        write_private(&state, b"again").unwrap();
+        assert_eq!(fs::read_dir(root.path().join("state/of")).unwrap().count(), 1);
         assert_eq!(mode(state.parent().unwrap()), 0o700);
     }
 

@@ -1,6 +1,7 @@
 //! Who can change a file or a directory besides the user of this process and root.
 
 use std::fmt;
+use std::fs;
 use std::io;
 use std::os::fd::AsFd;
 
@@ -36,6 +37,18 @@ impl fmt::Display for Stranger {
             Stranger::Anyone => write!(f, "anyone can write to it (`chmod o-w` ends that)"),
         }
     }
+}
+
+/// Returns the name of a user; the number if the system's file of users does not have it.
+pub fn user_name(uid: u32) -> String {
+    let users = fs::read_to_string("/etc/passwd").unwrap_or_default();
+    let number = uid.to_string();
+    let mut named = users.lines().map(|line| line.split(':'));
+    let name = named.find_map(|mut line| {
+        let name = line.next()?;
+        (line.nth(1) == Some(&*number)).then_some(name)
+    });
+    name.map_or_else(|| format!("user {uid}"), |name| format!("`{name}`"))
 }
 
 /// Users who are trusted: the user of this process, root, and those that are added.

@@ -74,7 +74,8 @@ impl LeavesFolder {
 
     /// Opens the directory of the leaves of one page length, and creates it if it is absent.
     pub(super) fn make(&self, page_len: usize) -> io::Result<Arc<Dir>> {
-        let folder = self.above.make_dir(self.name())?;
+        // It has digests of private files.
+        let folder = self.above.make_private_dir(self.name())?;
         Ok(Arc::new(folder.make_dir(OsStr::new(&page_len.to_string()))?))
     }
 
