@@ -118,9 +118,13 @@ impl AuditTally {
         self.overdue_bytes = self.overdue_bytes.saturating_add(overdue.length);
     }
 
-    /// Counts a failure.
+    /// Counts a failure, unless it counts under another name of its file.
     pub fn count_failure(&mut self, failure: &FailedCheck) {
-        let by_standing = if failure.settled { &mut self.settled } else { &mut self.open };
+        let by_standing = match failure.settled {
+            true => &mut self.settled,
+            false if failure.goes_on => return,
+            false => &mut self.open,
+        };
         *by_standing.entry(failure.standing).or_default() += 1;
     }
 

@@ -622,3 +622,24 @@ fn what_has_the_place_and_the_date_of_a_recorded_file_is_not_called_known() {
         assert_eq!(fs::read(tree.path("copied/a")).unwrap(), b"alpha");
     }
 }
+
+#[test]
+fn a_suspect_file_counts_once_on_every_surface_after_it_was_renamed() {
+    let Some(tree) = catalogued() else { return };
+    edit_and_keep_date(&tree.path("a"), |bytes| bytes[0] ^= 1);
+    run(&tree, ["check", "."]).ends(3);
+    fs::rename(tree.path("a"), tree.path("renamed")).unwrap();
+    run(&tree, ["check", "."]).ends(3);
+    let said = run(&tree, ["status"]).ends(3);
+    assert!(said.stdout().contains("all of it was proved within a day"), "{said:?}");
+    assert!(said.stdout().contains("open: 1 suspect"), "{said:?}");
+    let json = run(&tree, ["status", "--json"]).ends(3).objects().remove(0);
+    assert_eq!((&json["open"]["suspect"], &json["never"]), (&1.into(), &0.into()), "{json}");
+    let audit = run(&tree, ["status", "--audit", "."]).ends(3);
+    assert!(audit.stdout().contains("1 failure is not settled."), "{audit:?}");
+    let audit = run(&tree, ["status", "--audit", "--json", "."]).ends(3).objects();
+    let open: Vec<_> = audit.iter().filter(|it| it["settled"] == false).collect();
+    let counted: Vec<_> = open.iter().filter(|it| it["goes_on"].is_null()).collect();
+    assert_eq!((open.len(), counted.len()), (2, 1), "{audit:?}");
+    assert_eq!(counted[0]["path"], "renamed");
+}

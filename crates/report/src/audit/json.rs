@@ -72,6 +72,7 @@ pub(super) fn failure_object(failure: &FailedCheck) -> JsonObject<'_> {
         .field("standing", standing_key(failure.standing))
         .field("now", failure.now.map(standing_key))
         .field("settled", failure.settled)
+        .optional("goes_on", failure.goes_on.then_some(true))
         .optional("repaired_run", failure.repaired_run)
 }
 

@@ -247,7 +247,7 @@ impl AuditRenderer for AuditText {
     }
 
     fn failure(&mut self, failure: &FailedCheck, output: &mut Output) {
-        let settled = failure.settled;
+        let settled = failure.settled || failure.goes_on;
         if settled && !self.options.verbose {
             return;
         }
@@ -261,6 +261,7 @@ impl AuditRenderer for AuditText {
         text.push_str(&format!("  {name}  {moment}  run {run}  {path}"));
         let repaired = failure.repaired_run.filter(|_| settled);
         let now = match failure.now {
+            _ if !failure.settled && settled => Some("open at its present name".to_owned()),
             _ if repaired.is_some() => {
                 repaired.map(|run| format!("settled: repaired by run {run}"))
             }
