@@ -36,7 +36,8 @@ const TOOLS: &[(&str, &str, &str)] = &[
     ("mkfs.ext4", "e2fsprogs", "tests on ext4"),
     ("mkfs.vfat", "dosfstools", "tests on FAT"),
     ("mkfs.xfs", "xfsprogs", "tests on XFS"),
-    ("chromium", "chromium fonts-liberation", "the step `browser`"),
+    ("chromium", "chromium", "the step `browser`"),
+    (ARIAL, "fonts-liberation", "the widths of letters in the step `browser`"),
     ("firefox-esr", "firefox-esr", "the step `browser` in Firefox"),
     ("objdump", "binutils", "the test that plain loops are plain"),
     ("openssl", "openssl", "tests that compare digests with OpenSSL"),
@@ -45,6 +46,9 @@ const TOOLS: &[(&str, &str, &str)] = &[
     ("python3", "python3 python3-venv", "what comes as packages of Python"),
     ("systemd-analyze", "systemd", "reading the units"),
 ];
+
+/// A font as wide as Arial, which pictures name.
+const ARIAL: &str = "/usr/share/fonts/truetype/liberation/LiberationSans-Regular.ttf";
 
 /// How packages are installed: only they, and without a question.
 const INSTALL: [&str; 3] = ["install", "--yes", "--no-install-recommends"];

@@ -1,8 +1,9 @@
 //! Widths of letters: how much room words need in a picture, in any viewer.
 //!
 //! In: text. Out: widths in the picture's own units, and text that fits a width. The font depends
-//! on the viewer, so the widths are those of the widest common font: text that fits in it fits in
-//! any.
+//! on the viewer, so the widths are those of the widest common font. Pictures name two fonts that
+//! nearly all systems have or replace by one as wide: with few fonts, what a system takes for
+//! `sans-serif` can be a monospaced one, whose narrow letters are twice as wide.
 
 /// Size of letters in a picture.
 pub(super) const SIZE: f64 = 12.5;
