@@ -1,4 +1,5 @@
-//! What the tests of all crates share: skipping by name, and files that several of them make.
+//! What the tests of all crates share: skipping by name, bounds of time, and files that several of
+//! them make.
 //!
 //! A test that returns early passes, and the harness hides what a passing test prints. So each
 //! such test calls [`skip`]. It adds a line to the file that `cargo xtask test` counts and prints,
@@ -10,6 +11,9 @@ use std::fmt;
 use std::fs::File;
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use rustix::time::{ClockId, clock_gettime};
 
 /// The file that takes one line for each skipped test.
 const SKIPPED: &str = "STEADFAST_SKIPPED_TESTS";
@@ -54,6 +58,25 @@ pub fn program(name: &str) -> Option<PathBuf> {
         skip(Need::Program(name), "it is not on PATH");
     }
     found
+}
+
+/// Whether what began then has taken at most as long as it may on an idle machine. On a busy one, or
+/// for a process of low priority, it may take longer, by as much as a computation does here and now.
+pub fn took_at_most(begun: Instant, limit: Duration) -> bool {
+    let elapsed = begun.elapsed();
+    elapsed <= limit || elapsed.as_secs_f64() <= limit.as_secs_f64() * slowness()
+}
+
+/// How much longer than its processor time a computation takes.
+fn slowness() -> f64 {
+    const WORK_S: f64 = 0.02;
+    let processor_s = || {
+        let time = clock_gettime(ClockId::ThreadCPUTime);
+        time.tv_sec as f64 + time.tv_nsec as f64 / 1e9
+    };
+    let (begun, before) = (Instant::now(), processor_s());
+    while processor_s() - before < WORK_S {}
+    begun.elapsed().as_secs_f64() / WORK_S
 }
 
 /// Makes an AppleDouble file with a tag of ours: a header, one entry of Finder information, and
@@ -107,6 +130,14 @@ fn append(file: &Path, line: &str) -> io::Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_limit_holds_for_an_idle_machine() {
+        let begun = Instant::now();
+        assert!(slowness() >= 1.0);
+        assert!(took_at_most(begun, Duration::from_secs(3600)));
+        assert!(!took_at_most(begun, Duration::ZERO));
+    }
 
     #[test]
     fn each_skip_is_one_line_of_the_record() {

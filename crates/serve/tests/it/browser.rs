@@ -11,6 +11,7 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use steadfast_serve::{Config, Server};
+use steadfast_testing::took_at_most;
 use tempfile::TempDir;
 
 /// How long anything may take before a test fails.
@@ -263,7 +264,7 @@ impl Events {
     pub(crate) fn next(&mut self) -> Option<(String, String)> {
         let mut name = String::new();
         loop {
-            assert!(self.begun.elapsed() < PATIENCE, "the run tells no end");
+            assert!(took_at_most(self.begun, PATIENCE), "the run tells no end");
             let mut line = String::new();
             if self.lines.read_line(&mut line).unwrap() == 0 {
                 return None;

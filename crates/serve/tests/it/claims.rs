@@ -4,6 +4,7 @@ use std::fs;
 use std::time::Instant;
 
 use steadfast_serve::{Automation, Config};
+use steadfast_testing::took_at_most;
 use steadfast_watch::WatchPlaces;
 
 use crate::automation::automation_in;
@@ -137,7 +138,7 @@ fn damage_that_a_check_finds_is_everywhere_at_once() {
     let recorded = loop {
         let recorded = browser.get(&format!("/folders/0/runs/{}", latest + 1));
         // Its first files are written to the catalogue after some seconds.
-        if recorded.status != 404 || since.elapsed() > PATIENCE {
+        if recorded.status != 404 || !took_at_most(since, PATIENCE) {
             break recorded;
         }
         std::thread::yield_now();
@@ -204,7 +205,7 @@ fn a_drive_that_is_away_costs_one_card() {
     fs::rename(drive.path().join("away"), &root).unwrap();
     let since = Instant::now();
     while !home(&browser).contains("The only file is exactly as recorded.") {
-        assert!(since.elapsed() < PATIENCE, "{}", home(&browser));
+        assert!(took_at_most(since, PATIENCE), "{}", home(&browser));
         std::thread::yield_now();
     }
 }

@@ -39,7 +39,7 @@ pub(crate) fn looked_up(browser: &Browser, at: &str) -> String {
         if !page.contains("http-equiv=\"refresh\"") {
             return page;
         }
-        assert!(since.elapsed() < PATIENCE);
+        assert!(steadfast_testing::took_at_most(since, PATIENCE));
         std::thread::yield_now();
     }
 }

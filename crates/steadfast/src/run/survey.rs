@@ -114,6 +114,8 @@ mod tests {
     use std::fs;
     use std::time::Instant;
 
+    use steadfast_testing::took_at_most;
+
     use super::*;
 
     #[test]
@@ -127,8 +129,8 @@ mod tests {
         let selection = Selection { roots: vec![folder.path().into()], ..Selection::default() };
         let excludes = Arc::new(Excludes::new(&[]).unwrap());
         let survey = Survey::new(selection, excludes, Level::Default);
-        let patience = Instant::now() + Duration::from_secs(60);
-        while survey.total().is_none() && Instant::now() < patience {
+        let begun = Instant::now();
+        while survey.total().is_none() && took_at_most(begun, Duration::from_secs(60)) {
             thread::yield_now();
         }
         assert_eq!(survey.total(), Some((files, 3 * files)));

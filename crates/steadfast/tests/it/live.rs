@@ -4,7 +4,6 @@ use std::io;
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex};
-use std::time::Duration;
 
 use steadfast::qos::Trial;
 use steadfast::read::buffered::Buffered;
@@ -27,11 +26,10 @@ impl Door {
         self.1.notify_all();
     }
 
-    /// Waits until it is open, but not forever.
+    /// Waits until it is open.
     fn pass(&self) {
         let shut = self.0.lock().unwrap();
-        let patience = Duration::from_secs(60);
-        drop(self.1.wait_timeout_while(shut, patience, |open| !*open).unwrap());
+        drop(self.1.wait_while(shut, |open| !*open).unwrap());
     }
 }
 
