@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from distributed import Client
 
 from steadfast_fleet import Job
 
@@ -100,6 +101,15 @@ class Cluster:
     scheduler: subprocess.Popen[bytes]
     workers: list[subprocess.Popen[bytes]]
 
+    def wait(self, client: Client) -> None:
+        """Waits for the workers, and fails if one of them has ended instead."""
+
+        def ready() -> bool:
+            assert all(worker.poll() is None for worker in self.workers), "a worker has ended"
+            return len(client.nthreads()) == len(self.workers)
+
+        until(ready)
+
     def close(self) -> None:
         """Ends them all."""
         for process in [*self.workers, self.scheduler]:
@@ -140,18 +150,28 @@ def cluster(tree: Tree) -> Iterator[Callable[..., Cluster]]:
         one.close()
 
 
+def patience(seconds: float) -> float:
+    """Returns seconds of an idle machine as seconds of this one."""
+    begun, worked = time.monotonic(), time.thread_time() + 0.02
+    while time.thread_time() < worked:
+        pass
+    return seconds * (time.monotonic() - begun) / 0.02
+
+
 def until(holds: Callable[[], bool], seconds: float = 30.0) -> None:
     """Waits until something holds, and fails if it does not."""
-    end = time.monotonic() + seconds
+    begun = time.monotonic()
     while not holds():
-        assert time.monotonic() < end, "it did not come to be"
+        took = time.monotonic() - begun
+        assert took < seconds or took < patience(seconds), "it did not come to be"
         time.sleep(0.01)
 
 
 def needs_root() -> None:
-    """Skips a test that needs root."""
-    if os.geteuid() != 0:
-        why = "it needs root, to mount a small disk"
+    """Skips a test that needs root, and a root folder in which mounts can be private."""
+    tried = subprocess.run(["unshare", "--mount", "true"], capture_output=True, text=True)
+    if tried.returncode != 0:
+        why = f"it mounts a small disk: {tried.stderr.strip()}"
         record = os.environ.get("STEADFAST_SKIPPED_TESTS")
         if record:
             # The test's id, and " (call)" or another stage behind it.

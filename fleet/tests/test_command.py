@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import COMMAND, Cluster, Tree, steadfast, until
+from conftest import COMMAND, Cluster, Tree, patience, steadfast, until
 
 from steadfast_fleet import Dispatch, Job, Options
 from steadfast_fleet.command import parser, size
@@ -24,7 +24,7 @@ def ended(*words: object, status: int, **more: str) -> str:
         [*WORDS, *map(str, words)],
         capture_output=True,
         text=True,
-        timeout=100,
+        timeout=patience(100),
         env={**os.environ, **more},
     )
     assert done.returncode == status, f"{words}: {done.returncode}\n{done.stderr}"
@@ -143,7 +143,7 @@ def test_an_interrupted_run_leaves_nothing_behind(tree: Tree, number: signal.Sig
 
     until(lambda: drafts() == 2)
     running.send_signal(number)
-    said = running.communicate(timeout=60)[1]
+    said = running.communicate(timeout=patience(60))[1]
     assert running.returncode == 130, said
     assert "run the same again" in said and "Traceback" not in said, said
     assert len(said.splitlines()) < 6, said

@@ -7,7 +7,7 @@ import sys
 import threading
 from collections.abc import Callable
 
-from conftest import COMMAND, Cluster, Tree, needs_root, steadfast, until
+from conftest import COMMAND, Cluster, Tree, needs_root, patience, steadfast, until
 from distributed import Client
 
 from steadfast_fleet import Dispatch, Job, Options, Report
@@ -16,10 +16,10 @@ SLOW = ("--rate-limit", "40M", "--workers", "1")
 """So that a kill comes while shards are under way."""
 
 
-def dispatch(address: str, job: Job, **options: object) -> Report:
-    """Runs a job with three workers."""
-    with Client(address) as client:
-        client.wait_for_workers(3)
+def dispatch(there: Cluster, job: Job, **options: object) -> Report:
+    """Runs a job with all workers."""
+    with Client(there.address) as client:
+        there.wait(client)
         given = Options(command=(COMMAND,), pause_s=0.2, **options)  # type: ignore[arg-type]
         return Dispatch(client, job, given).run()
 
@@ -28,8 +28,9 @@ def test_without_a_fault(tree: Tree, cluster: Callable[..., Cluster]) -> None:
     """Three workers make what one process makes."""
     job = tree.plan("plain", 24)
     running: list[int] = []
-    with Client(cluster().address) as client:
-        client.wait_for_workers(3)
+    there = cluster()
+    with Client(there.address) as client:
+        there.wait(client)
         options = Options(command=(COMMAND,), per_device=2)
         listen = lambda dispatch: running.append(len(dispatch.running))  # noqa: E731
         report = Dispatch(client, job, options).run(listen)
@@ -55,7 +56,7 @@ def test_a_worker_is_killed(tree: Tree, cluster: Callable[..., Cluster]) -> None
 
     killer = threading.Thread(target=kill)
     killer.start()
-    report = dispatch(there.address, job, extra=SLOW)
+    report = dispatch(there, job, extra=SLOW)
     killer.join()
     assert sorted(report.done) == list(range(24)) and report.failed == {}
     assert tree.merged(job) == tree.expected
@@ -72,14 +73,17 @@ def test_the_scheduler_is_killed(tree: Tree, cluster: Callable[..., Cluster]) ->
     )
     until(lambda: len(job.done()) >= 6)
     there.scheduler.kill()
-    said = first.communicate(timeout=60)[1]
+    said = first.communicate(timeout=patience(60))[1]
     assert first.returncode == 75, said
     assert "run the same again" in said
     there.close()
     kept = {number: (job.folder / f"parts/{number:05}.jsonl").stat() for number in job.done()}
     assert 6 <= len(kept) < 24
     second = subprocess.run(
-        [*words, "--scheduler", cluster().address], capture_output=True, text=True, timeout=60
+        [*words, "--scheduler", cluster().address],
+        capture_output=True,
+        text=True,
+        timeout=patience(60),
     )
     assert second.returncode in (0, 3), second.stderr
     for number, before in kept.items():
@@ -97,7 +101,7 @@ def test_a_worker_has_a_full_disk(tree: Tree, cluster: Callable[..., Cluster]) -
     def wrap(number: int) -> list[str]:
         return ["unshare", "--mount", "sh", "-c", small, "sh"] if number == 1 else []
 
-    report = dispatch(cluster(wrap).address, job)
+    report = dispatch(cluster(wrap), job)
     assert sorted(report.done) == list(range(24)) and report.failed == {}
     assert report.again >= 3 and len(report.retired) == 1
     assert tree.merged(job) == tree.expected
@@ -116,7 +120,7 @@ def test_a_shard_vanishes_and_comes_back(tree: Tree, cluster: Callable[..., Clus
 
     helper = threading.Thread(target=bring_back)
     helper.start()
-    report = dispatch(cluster().address, job, attempts=3)
+    report = dispatch(cluster(), job, attempts=3)
     helper.join()
     assert list(report.failed) == [11] and len(report.done) == 23
     assert "cannot open it" in report.failed[11]
@@ -124,6 +128,6 @@ def test_a_shard_vanishes_and_comes_back(tree: Tree, cluster: Callable[..., Clus
     steadfast("fleet", "merge", job.folder, "--out", result, status=75)
     assert not result.exists()
     (shards / "00011.away").rename(shards / "00011.jsonl")
-    again = dispatch(cluster().address, Job.open(job.folder))
+    again = dispatch(cluster(), Job.open(job.folder))
     assert again.done == [11]
     assert tree.merged(job) == tree.expected

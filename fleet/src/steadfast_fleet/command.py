@@ -146,7 +146,7 @@ def reached(arguments: argparse.Namespace, stack: contextlib.ExitStack) -> Clien
     try:
         ours = {"n_workers": arguments.workers, "threads_per_worker": 1, "dashboard_address": ":0"}
         # What workers say of being interrupted is no news.
-        return Client(stack.enter_context(LocalCluster(**ours, silence_logs=logging.ERROR)))
+        return Client(stack.enter_context(LocalCluster(**ours, silence_logs=logging.CRITICAL)))
     finally:
         signal.signal(signal.SIGINT, before)
 
