@@ -5,7 +5,7 @@
 //! meanwhile. Knows nothing of tags.
 
 use std::collections::BinaryHeap;
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::io;
 use std::ops::ControlFlow;
 use std::path::{Component, Path, PathBuf};
@@ -14,6 +14,8 @@ pub use steadfast_sys::file::{
     ChangedFile, Dir, DirEntry, DirectAlignment, Displaced, Draft, Existing, File, FileExtent,
     FileKind, FileSystem, Ownership, Protection, Status, WriterGuard, write_private, write_whole,
 };
+
+use crate::placeholder;
 
 /// A name in a directory. Directories sort first, then names by their bytes.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -48,6 +50,73 @@ pub struct Names {
     pub more: u64,
     /// How many the directory has in total.
     pub total: u64,
+}
+
+/// What is at a path beneath a root, never through a link.
+#[derive(Debug)]
+pub enum Presence {
+    /// This. A placeholder is there for contents that were taken off this machine.
+    There(Status),
+    /// Something of this kind is in place of it, or of a directory on the way.
+    Replaced(FileKind),
+    /// Nothing.
+    Gone,
+    /// The system does not tell, for this reason.
+    Unknown(io::Error),
+}
+
+impl Presence {
+    /// Returns it for something that was of a kind: what is of another one has replaced it.
+    #[must_use]
+    pub fn of_kind(self, kind: FileKind) -> Presence {
+        match self {
+            Presence::There(status) if status.kind != kind => Presence::Replaced(status.kind),
+            presence => presence,
+        }
+    }
+
+    /// Returns whether it is certain that it is not there.
+    pub fn is_lost(&self) -> bool {
+        matches!(self, Presence::Gone | Presence::Replaced(_))
+    }
+
+    /// Returns the status of what is there.
+    pub fn status(self) -> Option<Status> {
+        match self {
+            Presence::There(status) => Some(status),
+            _ => None,
+        }
+    }
+
+    fn of_name(dir: &Dir, name: &OsStr) -> Presence {
+        match dir.status_of(name) {
+            Ok(status) => Presence::There(status),
+            Err(error) => match placeholder::standing_for(dir, name) {
+                Some(status) if error.kind() == io::ErrorKind::NotFound => Presence::There(status),
+                _ => error.into(),
+            },
+        }
+    }
+}
+
+impl From<io::Error> for Presence {
+    fn from(error: io::Error) -> Presence {
+        match error.kind() {
+            io::ErrorKind::NotFound => Presence::Gone,
+            io::ErrorKind::NotADirectory => Presence::Replaced(FileKind::Regular),
+            _ => Presence::Unknown(error),
+        }
+    }
+}
+
+/// Finds out what is at a path beneath a root, which links may lead to.
+pub fn presence(root: &Path, path: &Path) -> Presence {
+    Places::beneath(root).map_or_else(Presence::from, |mut places| places.presence(path))
+}
+
+/// Finds out what is at a path as somebody wrote it: links may lead to its directory.
+pub fn presence_of(path: &Path) -> Presence {
+    Status::of_link(path).map_or_else(Presence::from, Presence::There)
 }
 
 /// Opens a directory beneath a root; an empty path is the root itself.
@@ -156,7 +225,7 @@ pub fn names(root: &Path, path: &Path, after: Option<&Name>, limit: usize) -> io
 }
 
 /// Splits a path into its parent and its name; `None` for the root itself.
-pub(crate) fn split(path: &Path) -> io::Result<Option<(&Path, &std::ffi::OsStr)>> {
+pub(crate) fn split(path: &Path) -> io::Result<Option<(&Path, &OsStr)>> {
     match (path.parent(), path.file_name()) {
         _ if path.as_os_str().is_empty() => Ok(None),
         (Some(parent), Some(name)) => Ok(Some((parent, name))),
@@ -173,14 +242,60 @@ impl LastDir {
     /// does.
     pub(crate) fn status(&mut self, root: &Dir, path: &Path) -> io::Result<Status> {
         let (parent, name) = split(path)?.ok_or_else(not_names)?;
-        if parent.as_os_str().is_empty() {
-            return root.status_of(name);
+        self.open(root, parent)?.status_of(name)
+    }
+
+    fn open<'a>(&'a mut self, root: &'a Dir, path: &Path) -> io::Result<&'a Dir> {
+        if path.as_os_str().is_empty() {
+            return Ok(root);
         }
-        if self.0.as_ref().is_none_or(|(last, _)| last != parent) {
-            self.0 = Some((parent.to_owned(), directory_in(root, parent)?));
+        if self.0.as_ref().is_none_or(|(last, _)| last != path) {
+            self.0 = Some((path.to_owned(), directory_in(root, path)?));
         }
-        let (_, dir) = self.0.as_ref().ok_or_else(not_names)?;
-        dir.status_of(name)
+        self.0.as_ref().map(|(_, dir)| dir).ok_or_else(not_names)
+    }
+}
+
+/// The places beneath an open root. While it is open, its volume cannot be unmounted.
+#[derive(Debug)]
+pub struct Places {
+    root: Dir,
+    last: LastDir,
+}
+
+impl Places {
+    /// Opens the root.
+    ///
+    /// # Errors
+    /// The error of the system.
+    pub fn beneath(root: &Path) -> io::Result<Places> {
+        Ok(Places { root: Dir::open(root)?, last: LastDir::default() })
+    }
+
+    /// Returns the root.
+    pub fn root(&self) -> &Dir {
+        &self.root
+    }
+
+    /// Finds out what is at a path.
+    pub fn presence(&mut self, path: &Path) -> Presence {
+        let (parent, name) = match split(path) {
+            Ok(Some(split)) => split,
+            Ok(None) => return self.root.status().map_or_else(Presence::from, Presence::There),
+            Err(error) => return error.into(),
+        };
+        match self.last.open(&self.root, parent) {
+            Ok(dir) => Presence::of_name(dir, name),
+            Err(error) => match self.presence(parent).of_kind(FileKind::Directory) {
+                Presence::There(_) => Presence::Unknown(error),
+                of_parent => of_parent,
+            },
+        }
+    }
+
+    /// Opens directories anew from now on, because they may have been renamed.
+    pub fn renew(&mut self) {
+        self.last = LastDir::default();
     }
 }
 
@@ -215,6 +330,39 @@ mod tests {
         assert!(file(root.path(), Path::new("a/file")).is_ok());
         assert!(file(root.path(), Path::new("a")).is_err());
         assert!(directory(root.path(), Path::new("")).is_ok());
+    }
+
+    #[test]
+    fn what_is_there_is_told_from_what_is_gone_or_replaced_and_no_link_is_followed() {
+        let outside = tempfile::tempdir().unwrap();
+        fs::write(outside.path().join("file"), "f").unwrap();
+        let root = tempfile::tempdir().unwrap();
+        fs::create_dir_all(root.path().join("a/b")).unwrap();
+        fs::write(root.path().join("a/b/file"), "f").unwrap();
+        symlink(outside.path(), root.path().join("link")).unwrap();
+        symlink("itself", root.path().join("itself")).unwrap();
+        let places = &mut Places::beneath(root.path()).unwrap();
+        let mut told = |path: &str| match places.presence(Path::new(path)) {
+            Presence::There(status) => format!("there {:?}", status.kind),
+            Presence::Replaced(kind) => format!("replaced {kind:?}"),
+            Presence::Gone => "gone".to_owned(),
+            Presence::Unknown(error) => format!("unknown {:?}", error.kind()),
+        };
+        assert_eq!(told(""), "there Directory");
+        assert_eq!(told("a/b/file"), "there Regular");
+        assert_eq!(told("link"), "there Symlink");
+        assert_eq!(told("a/b/c/d/e"), "gone");
+        for path in ["link/file", "link/none", "itself/file", "itself/b/file"] {
+            assert_eq!(told(path), "replaced Symlink", "{path}");
+        }
+        assert_eq!(told("a/b/file/c/d"), "replaced Regular");
+        assert_eq!(told("a/../a"), "unknown InvalidInput");
+        let file = presence(root.path(), Path::new("a/b/file"));
+        let other = file.of_kind(FileKind::Directory);
+        assert!(matches!(other, Presence::Replaced(FileKind::Regular)) && other.is_lost());
+        assert!(presence(&root.path().join("none"), Path::new("a")).is_lost());
+        assert!(presence_of(&root.path().join("itself/a")).status().is_none());
+        assert!(!presence_of(&root.path().join("itself/a")).is_lost(), "unknown");
     }
 
     #[test]

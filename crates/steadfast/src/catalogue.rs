@@ -59,6 +59,7 @@ mod missing;
 mod quick;
 mod session;
 
+use std::cell::RefCell;
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
@@ -79,6 +80,7 @@ pub use error::{CatalogueError, CatalogueErrorKind};
 pub use happening::Happening;
 pub use history::{Happened, History, HistoryRun, KnownFile};
 pub use listing::ListedFile;
+pub(crate) use lookup::LOOKUP_MAX;
 pub use lookup::LookupMatch;
 pub use observation::Observation;
 pub use place::LockRequest;
@@ -106,7 +108,7 @@ use home::Home;
 pub(crate) use home::folder;
 use place::Lock;
 use schema::Access;
-use slice_cache::reading;
+use slice_cache::{SliceCache, reading};
 use volume::Recognised;
 
 use crate::beneath;
@@ -124,6 +126,8 @@ pub struct Catalogue {
     root: PathBuf,
     writes: bool,
     lock: Option<Lock>,
+    /// Rows that were read last, and the version of the data that they are of.
+    rows: RefCell<((i64, u64), SliceCache)>,
 }
 
 impl Catalogue {
@@ -168,7 +172,8 @@ impl Catalogue {
         lock.note_published();
         let db = schema::connect(&home, Access::Write)?;
         let (file, root) = (file.to_owned(), root.to_owned());
-        Ok(Catalogue { db, file, root, writes: true, lock: Some(lock) })
+        let rows = RefCell::default();
+        Ok(Catalogue { db, file, root, writes: true, lock: Some(lock), rows })
     }
 
     /// Writes an empty catalogue into its draft.
@@ -257,7 +262,8 @@ impl Catalogue {
             let root = root_of(&db, &home)?;
             directory::ensure_all(&db)?;
             runs::ensure_slices(&db)?;
-            Ok(Catalogue { db, file: file.to_owned(), root, writes: true, lock: Some(lock) })
+            let (file, rows) = (file.to_owned(), RefCell::default());
+            Ok(Catalogue { db, file, root, writes: true, lock: Some(lock), rows })
         };
         open().map_err(|fault: DbError| fault.at(file))
     }
@@ -288,7 +294,8 @@ impl Catalogue {
             };
             let root = root_of(&db, &home)?;
             reading(&db, || directory::ensure_all(&db))?;
-            Ok(Catalogue { db, file: file.to_owned(), root, writes: false, lock })
+            let (file, rows) = (file.to_owned(), RefCell::default());
+            Ok(Catalogue { db, file, root, writes: false, lock, rows })
         };
         open().map_err(|fault: DbError| fault.at(file))
     }
@@ -408,8 +415,17 @@ impl Catalogue {
     /// # Errors
     /// If the catalogue cannot be read.
     pub fn tag(&self, path: &Path) -> Result<Option<Tag>, CatalogueError> {
-        let found = slice_cache::known_at(&self.db, path).map_err(|fault| self.wrong(fault))?;
+        let found = self.known_at(path).map_err(|fault| self.wrong(fault))?;
         Ok(found.and_then(|found| found.known.record.tag))
+    }
+
+    /// Returns the inode that a file had when a run saw it last, by its path from the root.
+    ///
+    /// # Errors
+    /// If the catalogue cannot be read.
+    pub(crate) fn inode_of(&self, path: &Path) -> Result<Option<u64>, CatalogueError> {
+        let found = self.known_at(path).map_err(|fault| self.wrong(fault))?;
+        Ok(found.map(|found| found.known.record.facts.inode))
     }
 
     /// Returns the SQL statements that make the tables of this version, as documented in

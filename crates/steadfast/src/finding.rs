@@ -44,6 +44,13 @@ pub enum Finding {
         /// Its tag.
         tag: Tag,
     },
+    /// The system does not tell whether a file is there.
+    Unreadable {
+        /// Its path.
+        path: PathBuf,
+        /// Why, a lower-case fragment.
+        why: String,
+    },
     /// A file that was missing exists again.
     Returned {
         /// Its path.
@@ -119,6 +126,7 @@ impl Finding {
             Finding::New { path, .. }
             | Finding::Missing { path, .. }
             | Finding::Moved { from: path, .. }
+            | Finding::Unreadable { path, .. }
             | Finding::Returned { path }
             | Finding::TagLost { path, .. }
             | Finding::TagReplaced { path, .. }
@@ -153,7 +161,7 @@ impl Finding {
             | Finding::Overwritten { .. }
             | Finding::Extra { .. }
             | Finding::Changed { .. } => ExitStatus::Changed,
-            Finding::Unmounted { .. } => ExitStatus::Undetermined,
+            Finding::Unreadable { .. } | Finding::Unmounted { .. } => ExitStatus::Undetermined,
             Finding::FileState { standing, .. } => match standing {
                 FileState::TagLost | FileState::TagReplaced => ExitStatus::Changed,
                 other => other.verdict(true).exit_status(false),

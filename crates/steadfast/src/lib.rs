@@ -52,6 +52,7 @@ mod evidence;
 mod file_state;
 mod finding;
 pub mod appledouble;
+mod placeholder;
 pub mod beneath;
 pub mod manifest;
 pub mod reference;

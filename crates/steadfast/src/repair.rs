@@ -163,9 +163,7 @@ impl FileRepair<'_> {
                 ControlFlow::Continue(()) => self.with_contents(Some(&own), None, parities),
             };
         }
-        let parity = parities.belongings_of(target);
-        let records =
-            MissingRecords::of_missing(target, &request.copies, parity, request.with_special);
+        let records = MissingRecords::of_missing(target, request, parities);
         records.ensure_mounted(&target.relative)?;
         match missing_link::link(target, &records, self.originals, self.stop)? {
             Some(linked) => {

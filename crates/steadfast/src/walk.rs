@@ -8,7 +8,6 @@ mod exclude;
 mod given;
 mod listed;
 mod names;
-pub(crate) mod placeholder;
 mod sidecar;
 pub(crate) mod volume;
 

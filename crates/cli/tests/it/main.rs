@@ -50,6 +50,7 @@ mod repair_harm;
 mod repair_in_place;
 mod repair_record;
 mod repair_renamed;
+mod replaced;
 mod rings;
 mod schedule;
 mod schedule_changes;

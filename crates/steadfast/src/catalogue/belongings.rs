@@ -11,19 +11,19 @@ use std::path::{Path, PathBuf};
 
 use rusqlite::Connection;
 
-use steadfast_sys::file::{File, Ownership, Status, Timestamp};
+use steadfast_sys::file::{File, Ownership, Timestamp};
 
 use super::column;
-use super::directory::{Directory, Paths, ROOT, at_path};
+use super::directory::{Directory, ROOT, at_path};
 use super::entry::RowSum;
 use super::error::DbError;
 use super::observation::{FileBatch, ObservedFile};
 use super::open_dir::OpenDir;
 use super::recorder::Recorder;
-use super::slice_cache::{FoundRow, known_at};
+use super::slice_cache::FoundRow;
 use super::{Catalogue, CatalogueError, schema};
 use crate::belongings::{ATTRIBUTES_LEN_MAX, Attributes, Belongings};
-use crate::beneath;
+use crate::beneath::{self, Presence};
 use crate::file_state::FileState;
 use crate::verdict::Verdict;
 
@@ -233,8 +233,7 @@ impl Recorder {
         if self.stop_is_requested() {
             return Ok(());
         }
-        let path = self.catalogue.root.join(&level.relative);
-        let Ok(now) = Status::of_link(&path) else { return Ok(()) };
+        let Presence::There(now) = self.places.presence(&level.relative) else { return Ok(()) };
         let mounted = Some(now.device) != self.descent.root_device;
         if level.id != ROOT && mounted != level.mounted {
             Directory::set_mounted(&self.catalogue.db, level.id, mounted)?;
@@ -326,33 +325,33 @@ pub(crate) struct SameInode {
 }
 
 impl Catalogue {
-    /// Returns the other names of the file at a path from the root: those of the same inode and
-    /// the same tag that the catalogue had before it saw the path last.
+    /// Returns the other names of the file at a path from the root, among those of the same inode:
+    /// those of the same tag that the catalogue had before it saw the path last.
     ///
     /// # Errors
     /// If the catalogue cannot be read.
-    pub(crate) fn same_inode(&self, path: &Path) -> Result<Option<SameInode>, CatalogueError> {
+    pub(crate) fn same_inode(
+        &self,
+        path: &Path,
+        others: &[PathBuf],
+    ) -> Result<Option<SameInode>, CatalogueError> {
         let Some(known) = self.belongings_of_file(path)? else { return Ok(None) };
-        same_inode(&self.db, path, known.links).map_err(|fault| self.wrong(fault))
+        same_inode(self, path, others, known.links).map_err(|fault| self.wrong(fault))
     }
 }
 
-/// The most names of one file that are asked for.
-const NAMES_MAX: i64 = 64;
-
-fn same_inode(db: &Connection, path: &Path, mut links: u64) -> Result<Option<SameInode>, DbError> {
-    let Some(FoundRow { known, slice_run }) = known_at(db, path)? else { return Ok(None) };
+fn same_inode(
+    catalogue: &Catalogue,
+    path: &Path,
+    others: &[PathBuf],
+    mut links: u64,
+) -> Result<Option<SameInode>, DbError> {
+    let Some(FoundRow { known, slice_run }) = catalogue.known_at(path)? else { return Ok(None) };
     let (inode, tag) = (known.record.facts.inode, known.record.tag);
     let seen = known.last_seen(slice_run);
-    let mut statement =
-        db.prepare("SELECT directory, name FROM entries WHERE inode = ? LIMIT ?")?;
-    let mut rows = statement.query((inode.cast_signed(), NAMES_MAX))?;
-    let mut paths = Paths::default();
     let mut names = Vec::new();
-    while let Some(row) = rows.next()? {
-        let (directory, name) = (column::integer(row, 0)?, column::name(row, 1)?);
-        let other = paths.file(db, directory, name)?;
-        let Some(found) = known_at(db, &other)?.filter(|_| other != path) else { continue };
+    for other in others {
+        let Some(found) = catalogue.known_at(other)? else { continue };
         let record = found.known.record;
         let same_tag = match (&record.tag, &tag) {
             (Some(one), Some(two)) => one.same_contents(two) && one.mtime == two.mtime,
@@ -361,9 +360,9 @@ fn same_inode(db: &Connection, path: &Path, mut links: u64) -> Result<Option<Sam
         // A file that is new since may have the number of the inode by chance.
         if same_tag && found.known.first_run <= seen {
             // The path may have been seen last while another of its names was missing.
-            let of_other = KnownBelongings::find(db, directory, name)?;
+            let of_other = catalogue.belongings_of_file(other).ok().flatten();
             links = links.max(of_other.map_or(0, |known| known.links));
-            names.push((other, record.standing == FileState::Missing));
+            names.push((other.clone(), record.standing == FileState::Missing));
         }
     }
     Ok(Some(SameInode { inode, links, names }))

@@ -16,7 +16,6 @@ use super::error::DbError;
 use super::open_dir::OpenDir;
 use super::recorder::Recorder;
 use super::slice::{SLICE_LEN, slices_of};
-use super::slice_cache::SliceCache;
 use super::writes;
 use crate::finding::Say;
 
@@ -31,7 +30,7 @@ impl Recorder {
     ) -> Result<(), DbError> {
         // Coverage is written in the order of names.
         self.settle(level, say)?;
-        let found = SliceCache::default().find(self.db(), level.id, name)?;
+        let found = self.rows.find(&self.catalogue.db, level.id, name)?;
         let Some(found) = found.filter(|_| self.mode.writes && !level.unmounted) else {
             return Ok(());
         };

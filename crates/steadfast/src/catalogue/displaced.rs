@@ -13,17 +13,16 @@ use rusqlite::{OptionalExtension as _, Params, Row};
 use strum::VariantArray as _;
 
 use steadfast_manifest::tag::TagPlace;
-use steadfast_sys::file::Status;
 
 use super::column;
 use super::directory::Paths;
 use super::entry::{COLUMNS, FileRow};
 use super::error::DbError;
 use super::happening::Happening;
-use super::not_visited::{Presence, presence_at};
 use super::observation::ObservedFile;
 use super::recorder::Recorder;
 use super::written::{LEFT, was_met};
+use crate::beneath::Presence;
 use crate::event::Action;
 use crate::file_state::FileState;
 use crate::verdict::Verdict;
@@ -309,15 +308,10 @@ impl Recorder {
             return Ok(());
         }
         let mut came = self.came_from(CAME_FROM, [])?;
-        let root = &self.catalogue.root;
         // It is a further name of the file if the other one still leads to it, or may do so.
-        came.retain(|origin| match presence_at(root, &origin.from) {
-            Presence::Gone(_) => true,
-            Presence::Hidden => {
-                let now = Status::of_link(&root.join(&origin.from));
-                now.is_ok_and(|now| now.inode != origin.inode)
-            }
-            Presence::Unreadable => false,
+        came.retain(|origin| match self.presence_of_file(&origin.from) {
+            Presence::There(now) => now.inode != origin.inode,
+            presence => presence.is_lost(),
         });
         self.write_origins(came)
     }

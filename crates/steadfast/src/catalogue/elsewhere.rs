@@ -8,10 +8,11 @@ use std::ops::ControlFlow;
 use std::path::PathBuf;
 
 use steadfast_manifest::tag::Tag;
-use steadfast_sys::file::{FileKind, Status};
+use steadfast_sys::file::FileKind;
 
 use super::runs::{RunRecord, RunState};
 use super::{Catalogue, CatalogueError, CatalogueReader, CataloguedTree};
+use crate::beneath::presence_of;
 use crate::event::FilePath;
 
 /// Missing files that are looked for at a time.
@@ -113,7 +114,7 @@ fn arrivals(
         let first_run = reader.known_file(&FilePath::whole(&path))?.map(|known| known.first_run);
         let runs = first_run.map(|run| catalogue.runs(run + 1, 1)).transpose()?;
         let met = runs.and_then(|mut runs| runs.pop()).map(|run| run.started.seconds);
-        let is_there = Status::of_link(&path).is_ok_and(|status| {
+        let is_there = presence_of(&path).status().is_some_and(|status| {
             let extent = (status.kind, status.length, status.mtime);
             extent == (FileKind::Regular, tag.length, tag.mtime)
         });

@@ -20,7 +20,7 @@ use super::error::DbError;
 use super::happening::Happening;
 use super::repaired::{self, RepairSource};
 use super::runs::{self, RunRecord};
-use super::slice_cache::{FoundRow, known_at, reading};
+use super::slice_cache::{FoundRow, reading};
 use super::writes::{self, NewEvent};
 use super::{Catalogue, CatalogueError};
 use crate::file_state::FileState;
@@ -108,7 +108,7 @@ impl Catalogue {
     ///
     /// If the catalogue cannot be read.
     pub fn history(&self, path: &Path) -> Result<History, CatalogueError> {
-        let history = reading(&self.db, || history(&self.db, path));
+        let history = reading(&self.db, || history(self, path));
         history.map_err(|fault| self.wrong(fault))
     }
 
@@ -133,7 +133,7 @@ impl Catalogue {
         path: &Path,
         tag: &Tag,
     ) -> Result<Option<Timestamp>, CatalogueError> {
-        let found = known_at(&self.db, path).map_err(|fault| self.wrong(fault))?;
+        let found = self.known_at(path).map_err(|fault| self.wrong(fault))?;
         let is_of_tag =
             |it: &FoundRow| it.known.record.tag.is_some_and(|known| known.same_contents(tag));
         Ok(found.filter(is_of_tag).and_then(|found| found.known.proved_mtime()))
@@ -184,13 +184,14 @@ struct StoredEvent {
     happened: Happened,
 }
 
-fn history(db: &Connection, path: &Path) -> Result<History, DbError> {
+fn history(catalogue: &Catalogue, path: &Path) -> Result<History, DbError> {
+    let db = &catalogue.db;
     let mut history = History { path: path.to_owned(), now: None, runs: Vec::new() };
     let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else { return Ok(history) };
     runs::ensure_past(db)?;
     let Some(parent) = at_path(db, parent)? else { return Ok(history) };
     ensure_events(db)?;
-    let known = known_at(db, path)?;
+    let known = catalogue.known_at(path)?;
     let first_run = known.as_ref().map_or(1, |found| found.known.first_run);
     history.now = known.as_ref().map(KnownFile::of);
     let events = events_of(db, parent.id, name.as_bytes())?;

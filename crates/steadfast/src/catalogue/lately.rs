@@ -3,8 +3,6 @@
 
 use std::path::PathBuf;
 
-use steadfast_sys::file::Status;
-
 use super::column;
 use super::directory::{Paths, directory};
 use super::not_visited::entries_beneath;
@@ -43,7 +41,7 @@ impl Catalogue {
     /// If the catalogue cannot be read.
     pub(crate) fn unmounted_parts(&self) -> Result<Vec<(PathBuf, u64)>, CatalogueError> {
         let find = || {
-            let root_device = Status::of_link(&self.root).map(|status| status.device).ok();
+            let mut places = self.places()?;
             let mut statement = self.db.prepare_cached(
                 "SELECT part.id FROM directories part JOIN directories above \
                  ON above.id = part.parent WHERE part.mounted AND NOT above.mounted",
@@ -54,8 +52,7 @@ impl Catalogue {
                 let part = directory(&self.db, column::integer(row, 0)?)?;
                 let path = paths.of(&self.db, part.id)?.to_owned();
                 let files = entries_beneath(&self.db, part.id)?;
-                let real = self.root.join(&path);
-                if files > 0 && is_unmounted(&self.db, &part, &real, root_device)? {
+                if files > 0 && is_unmounted(&self.db, &part, &path, &mut places)? {
                     found.push((path, files));
                 }
             }

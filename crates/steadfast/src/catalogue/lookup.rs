@@ -22,7 +22,7 @@ use crate::file_state::FileState;
 use steadfast_manifest::tag::Tag;
 
 /// The most digests, and the most names, in one statement: SQLite allows 32,766 parameters.
-const LOOKUP_MAX: usize = 16_000;
+pub(crate) const LOOKUP_MAX: usize = 16_000;
 
 /// A file that a lookup found.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -31,6 +31,8 @@ pub struct LookupMatch {
     pub path: PathBuf,
     /// Its name.
     pub name: OsString,
+    /// Its inode.
+    pub inode: u64,
     /// Its tag.
     pub tag: Tag,
     /// Its state when it was last judged.
@@ -90,7 +92,7 @@ fn look_up(
     let places = |count: usize| vec!["?"; count].join(",");
     let mut statement = db.prepare(&format!(
         "SELECT directory, name, standing, length, mtime_ns, \
-         algorithm, digest, tagged_s, tag_length, tag_mtime_ns \
+         algorithm, digest, tagged_s, tag_length, tag_mtime_ns, inode \
          FROM entries WHERE digest IN ({}) OR digest IS NOT NULL AND name IN ({})",
         places(digests.len()),
         places(names.len()),
@@ -106,6 +108,7 @@ fn look_up(
         let found = LookupMatch {
             path: paths.file(db, column::integer(row, 0)?, &name)?,
             name: OsString::from_vec(name),
+            inode: column::unsigned(row, 10)?,
             tag: tag.ok_or_else(|| DbError::damaged("a digest without an algorithm"))?,
             standing: state_at(row, 2)?,
         };

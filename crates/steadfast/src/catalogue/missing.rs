@@ -18,11 +18,11 @@ use super::elsewhere::SOUGHT_MAX;
 use super::entry::FileRow;
 use super::error::DbError;
 use super::happening::Happening;
-use super::not_visited::{Presence, presence_at};
 use super::observation::ObservedFile;
 use super::recorder::Recorder;
 use super::slice::{Settled, rows_of, slice_with};
 use super::{Catalogue, writes};
+use crate::beneath::Presence;
 use crate::file_state::FileState;
 use crate::finding::{Finding, Say};
 use crate::verb_kind::VerbKind;
@@ -99,6 +99,8 @@ impl Recorder {
     /// Decides for each missing file what became of it. If the user stops the run, the next run
     /// decides for the rest.
     pub(super) fn settle_missing(&mut self, say: &mut Say<'_>) -> Result<(), DbError> {
+        // Directories may have been renamed since the walk.
+        self.places.renew();
         if self.tables.missing {
             if !self.collect_arrivals()? {
                 return Ok(());
@@ -130,10 +132,7 @@ impl Recorder {
         let (mut gone, mut paths) = (Vec::new(), Paths::default());
         while let Some(row) = rows.next()? {
             let (directory, name) = (column::integer(row, 0)?, column::name(row, 1)?);
-            let path = paths.file(&catalogue.db, directory, name)?;
-            if matches!(presence_at(&catalogue.root, &path), Presence::Gone(_)) {
-                gone.push(path);
-            }
+            gone.push(paths.file(&catalogue.db, directory, name)?);
         }
         // Of what was stored before this run. If that cannot be read, they are missing.
         let found = Catalogue::open_reader(&catalogue.file)
@@ -334,9 +333,17 @@ impl Recorder {
         say: &mut Say<'_>,
     ) -> Result<Option<Settled>, DbError> {
         let directory = place.directory;
-        // The file may have returned since the walk.
-        let Presence::Gone(instead) = presence_at(&self.catalogue.root, &place.path) else {
-            return Ok(Some(row));
+        let instead = match self.presence_of_file(&place.path) {
+            Presence::Gone => None,
+            Presence::Replaced(kind) => Some(kind),
+            // It returned since the walk.
+            Presence::There(_) => return Ok(Some(row)),
+            Presence::Unknown(error) => {
+                self.judge_after_all(directory, &row.known)?;
+                let (place, run) = ((directory, place.path), place.slice_run);
+                let settled = self.settle_unreadable(place, row.known, run, Some(&error), say)?;
+                return Ok(Some(settled.0));
+            }
         };
         let record = row.known.record;
         self.judge_after_all(directory, &row.known)?;

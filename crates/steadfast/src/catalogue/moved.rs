@@ -18,9 +18,9 @@ use super::directory::Paths;
 use super::entry::{FileRecord, FileRow};
 use super::error::DbError;
 use super::history::{covering_runs, former_paths};
-use super::not_visited::other_on_the_way;
 use super::recorder::Recorder;
 use super::written::was_met;
+use crate::beneath::Places;
 use crate::file_state::FileState;
 use steadfast_manifest::tag::Tag;
 
@@ -164,7 +164,7 @@ impl Candidate {
     /// Returns whether it is on the disk, as far as its status shows. It may have been renamed or
     /// edited since a run saw it, and this run may cover another part of the tree. A new empty file
     /// may have the inode of a deleted one, so its time must be the same, or its name, or its tag.
-    fn is_there(&self, root: &Path, path: &Path, row: &FileRow, tag: &Tag) -> bool {
+    fn is_there(&self, places: &mut Places, path: &Path, row: &FileRow, tag: &Tag) -> bool {
         let fits = |status: Status| {
             let is_it = tag.length > 0
                 || self.name == row.name
@@ -175,7 +175,7 @@ impl Candidate {
                 && (self.same && status.inode == self.inode
                     || self.copy && status.length == tag.length)
         };
-        Status::of_link(&root.join(path)).is_ok_and(fits) && other_on_the_way(root, path).is_none()
+        places.presence(path).status().is_some_and(fits)
     }
 }
 
@@ -274,7 +274,7 @@ impl Recorder {
                 let waiting = waiting.filter(|waiting| waiting.is_known);
                 let row = match &waiting {
                     Some(_) => None,
-                    None => self.arrived.find(&self.catalogue.db, there.directory, &there.name)?,
+                    None => self.rows.find(&self.catalogue.db, there.directory, &there.name)?,
                 };
                 let known = row.map(|found| found.known.record);
                 let known = known.or(waiting.map(|waiting| waiting.seen.record));
@@ -299,13 +299,13 @@ impl Recorder {
 
     /// Returns where an earlier run found the file of a name that another one had since.
     fn followed(
-        &self,
+        &mut self,
         directory: i64,
         row: &FileRow,
         tag: &Tag,
         paths: &mut Paths,
     ) -> Result<Option<(Candidate, PathBuf)>, DbError> {
-        let db = &self.catalogue.db;
+        let (db, places) = (&self.catalogue.db, &mut self.places);
         let from = paths.file(db, directory, &row.name)?;
         let mut statement = db.prepare_cached(
             "SELECT directory, name, inode, 1, 0, 1, 0 FROM temp.followed \
@@ -315,9 +315,7 @@ impl Recorder {
         while let Some(next) = found.next()? {
             let there = Candidate::read(next)?;
             let path = paths.file(db, there.directory, &there.name)?;
-            if there.is_there(&self.catalogue.root, &path, row, tag)
-                && former_paths(db, &path)?.contains(&from)
-            {
+            if there.is_there(places, &path, row, tag) && former_paths(db, &path)?.contains(&from) {
                 return Ok(Some((there, path)));
             }
         }
@@ -326,14 +324,14 @@ impl Recorder {
 
     /// Returns the first candidate that is on the disk, with its path.
     fn candidate(
-        &self,
+        &mut self,
         sql: &str,
         row: &FileRow,
         tag: &Tag,
         seen: &RangeInclusive<i64>,
         paths: &mut Paths,
     ) -> Result<Option<(Candidate, PathBuf)>, DbError> {
-        let db = &self.catalogue.db;
+        let (db, places) = (&self.catalogue.db, &mut self.places);
         let mut statement = db.prepare_cached(sql)?;
         let mut found = statement.query((
             tag.digest.as_bytes(),
@@ -349,7 +347,7 @@ impl Recorder {
         while let Some(next) = found.next()? {
             let there = Candidate::read(next)?;
             let path = paths.file(db, there.directory, &there.name)?;
-            if !there.is_there(&self.catalogue.root, &path, row, tag) {
+            if !there.is_there(places, &path, row, tag) {
                 continue;
             }
             // A file that was known earlier, and was judged while the missing one existed, is a

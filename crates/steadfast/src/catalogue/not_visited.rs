@@ -7,12 +7,13 @@
 use std::cmp::Ordering;
 use std::collections::HashSet;
 use std::ffi::OsStr;
+use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use rusqlite::Connection;
 
-use steadfast_sys::file::{FileKind, Status};
+use steadfast_sys::file::FileKind;
 
 use super::directory::{Children, Directory, at_path, child};
 use super::entry::FileRow;
@@ -22,55 +23,12 @@ use super::open_dir::OpenDir;
 use super::place::real_of;
 use super::recorder::Recorder;
 use super::slice::{Settled, rows_of, slices_of};
-use super::slice_cache::known_at;
-use super::unmounted::{FolderVolume, is_absence, is_unmounted, volume_at};
+use super::unmounted::{FolderVolume, is_unmounted, volume_at};
 use super::{Catalogue, CatalogueError};
-use crate::beneath;
+use crate::beneath::{Places, Presence};
+use crate::event::FileError;
+use crate::file_state::FileState;
 use crate::finding::{Finding, Say};
-use crate::walk::placeholder;
-
-/// Whether a file is at its recorded place.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Presence {
-    /// It is.
-    Hidden,
-    /// The system does not say, because it cannot read a directory on the way, or its entry.
-    Unreadable,
-    /// It is not. Something else may be in its place.
-    Gone(Option<FileKind>),
-}
-
-/// Checks whether a file is at exactly this path beneath the root. A file behind a link does not
-/// count: the link is in its place.
-pub(super) fn presence_at(root: &Path, relative: &Path) -> Presence {
-    match Status::of_link(&root.join(relative)) {
-        Ok(status) => match other_on_the_way(root, relative) {
-            Some(other) => Presence::Gone(Some(other)),
-            None if status.kind == FileKind::Regular => Presence::Hidden,
-            None => Presence::Gone(Some(status.kind)),
-        },
-        Err(error) if is_absence(&error) => match is_in_cloud(root, relative) {
-            true => Presence::Hidden,
-            false => Presence::Gone(other_on_the_way(root, relative)),
-        },
-        Err(_) => Presence::Unreadable,
-    }
-}
-
-/// Returns whether a placeholder stands for a file whose contents were taken off this machine.
-fn is_in_cloud(root: &Path, relative: &Path) -> bool {
-    let (Some(parent), Some(name)) = (relative.parent(), relative.file_name()) else {
-        return false;
-    };
-    beneath::directory(root, parent).is_ok_and(|dir| placeholder::stands_for(&dir, name))
-}
-
-/// Returns what exists on the path to a file in place of a directory, if anything does.
-pub(super) fn other_on_the_way(root: &Path, relative: &Path) -> Option<FileKind> {
-    let above = relative.ancestors().skip(1).take_while(|above| !above.as_os_str().is_empty());
-    let kinds = above.filter_map(|above| Status::of_link(&root.join(above)).ok());
-    kinds.map(|status| status.kind).find(|kind| *kind != FileKind::Directory)
-}
 
 /// A directory that was not visited, and the state of its files.
 struct PassedDirectory {
@@ -81,33 +39,42 @@ struct PassedDirectory {
 }
 
 impl Catalogue {
-    /// Returns the place in the tree of a path that is known and does not exist; `None` for any
-    /// other.
+    /// Returns the place in the tree of a path where known files are lost; `None` if they are not,
+    /// or none is known. Also returns whether something is there that a walk can visit.
     ///
     /// # Errors
     ///
     /// If the catalogue cannot be read.
-    pub(crate) fn known_missing_path(
+    pub(crate) fn lost_path(
         &self,
         path: &Path,
-    ) -> Result<Option<PathBuf>, CatalogueError> {
-        if !Status::of(path).is_err_and(|error| is_absence(&error)) {
-            return Ok(None);
-        }
-        let relative =
-            real_of(path).and_then(|real| Some(real.strip_prefix(&self.root).ok()?.to_owned()));
+        places: &mut Places,
+    ) -> Result<Option<(PathBuf, bool)>, CatalogueError> {
+        let is_plain =
+            |path: &PathBuf| path.starts_with(&self.root) && !path.iter().any(|name| name == "..");
+        // The catalogue knows nothing behind a link, so one is in place of what it knows there.
+        let absolute = std::path::absolute(path).ok().filter(is_plain);
+        let real = absolute.or_else(|| real_of(path));
+        let relative = real.and_then(|real| Some(real.strip_prefix(&self.root).ok()?.to_owned()));
         let Some(relative) = relative.filter(|relative| !relative.as_os_str().is_empty()) else {
             return Ok(None);
         };
+        let (was_file, was_folder, is_walked) = match places.presence(&relative) {
+            Presence::There(status) if status.kind == FileKind::Regular => (false, true, true),
+            Presence::There(status) if status.kind == FileKind::Directory => (true, false, true),
+            Presence::There(_) | Presence::Replaced(_) | Presence::Gone => (true, true, false),
+            Presence::Unknown(_) => return Ok(None),
+        };
         let is_known = || {
-            Ok(known_at(&self.db, &relative)?.is_some()
-                || match at_path(&self.db, &relative)? {
-                    Some(directory) => entries_beneath(&self.db, directory.id)? > 0,
-                    None => false,
-                })
+            if was_file && self.known_at(&relative)?.is_some() {
+                return Ok(true);
+            }
+            let folder = if was_folder { at_path(&self.db, &relative)? } else { None };
+            let entries = folder.map(|folder| entries_beneath(&self.db, folder.id)).transpose()?;
+            Ok(entries.is_some_and(|entries| entries > 0))
         };
         let is_known = is_known().map_err(|fault: DbError| fault.at(&self.file))?;
-        Ok(is_known.then_some(relative))
+        Ok(is_known.then_some((relative, is_walked)))
     }
 }
 
@@ -118,7 +85,7 @@ impl Recorder {
         for path in self.scope.absent().to_vec() {
             let (Some(above), Some(name)) = (path.parent(), path.file_name()) else { continue };
             let Some(parent) = at_path(self.db(), above)? else { continue };
-            let volume = volume_at(self.db(), &self.catalogue.root, &path)?;
+            let volume = volume_at(&self.catalogue.db, &mut self.places, &path)?;
             if let FolderVolume::Unmounted(path) = volume {
                 if unmounted.insert(path.clone()) {
                     let directory = at_path(self.db(), &path)?;
@@ -126,8 +93,8 @@ impl Recorder {
                 }
                 continue;
             }
-            if let Some(found) = known_at(self.db(), &path)?
-                && matches!(presence_at(&self.catalogue.root, &path), Presence::Gone(_))
+            if let Some(found) = self.rows.find(&self.catalogue.db, parent.id, name.as_bytes())?
+                && self.presence_of_file(&path).is_lost()
             {
                 self.note_missing(parent.id, &found.known, found.slice_run)?;
             }
@@ -136,6 +103,11 @@ impl Recorder {
             }
         }
         Ok(())
+    }
+
+    /// Finds out what is in the place of a known file.
+    pub(super) fn presence_of_file(&mut self, path: &Path) -> Presence {
+        self.places.presence(path).of_kind(FileKind::Regular)
     }
 
     /// Settles a known file that was not visited. One that cannot be reached is unreadable: where a
@@ -148,29 +120,46 @@ impl Recorder {
         say: &mut Say<'_>,
     ) -> Result<Settled, DbError> {
         let path = level.relative.join(OsStr::from_bytes(&row.name));
-        let presence = match level.walked {
-            true => presence_at(&self.catalogue.root, &path),
-            false => Presence::Hidden,
-        };
         let listed = !self.descent.troubled.contains(&level.relative);
-        let is_out_of_reach = match presence {
-            Presence::Unreadable => true,
-            Presence::Gone(instead) => !listed && instead.is_none(),
-            Presence::Hidden => false,
+        let presence = level.walked.then(|| self.presence_of_file(&path));
+        let (settled, covered) = match presence {
+            Some(Presence::Unknown(error)) => {
+                // That the directory cannot be listed is told once.
+                let error = Some(&error).filter(|_| listed);
+                self.settle_unreadable((level.id, path), row, slice_run, error, say)?
+            }
+            Some(Presence::Gone) if !listed => {
+                self.settle_unreadable((level.id, path), row, slice_run, None, say)?
+            }
+            Some(Presence::Gone | Presence::Replaced(_)) => {
+                self.note_missing(level.id, &row, slice_run)?;
+                (Settled::as_was(row, slice_run), true)
+            }
+            Some(Presence::There(_)) | None => (Settled::as_was(row, slice_run), false),
         };
-        if is_out_of_reach && self.mode.writes {
-            let seen = ObservedFile::unreadable(&row.record);
-            let (settled, checked) =
-                self.settle_known(level.id, path, row, slice_run, &seen, say)?;
-            self.cover(level, &settled.known.name, checked)?;
-            return Ok(settled);
+        self.cover(level, &settled.known.name, covered)?;
+        Ok(settled)
+    }
+
+    /// Settles a known file that cannot be reached; `error` is why, if that is to be told. A missing
+    /// one stays missing. Also returns whether it was checked.
+    pub(super) fn settle_unreadable(
+        &mut self,
+        (directory, path): (i64, PathBuf),
+        row: FileRow,
+        slice_run: i64,
+        error: Option<&io::Error>,
+        say: &mut Say<'_>,
+    ) -> Result<(Settled, bool), DbError> {
+        if let Some(error) = error {
+            let why = FileError::from_io("look at", error).reason;
+            self.report(say, Finding::Unreadable { path: path.clone(), why });
         }
-        let gone = listed && matches!(presence, Presence::Gone(_));
-        if gone {
-            self.note_missing(level.id, &row, slice_run)?;
+        if !self.mode.writes || row.record.standing == FileState::Missing {
+            return Ok((Settled::as_was(row, slice_run), false));
         }
-        self.cover(level, &row.name, gone)?;
-        Ok(Settled::as_was(row, slice_run))
+        let seen = ObservedFile::unreadable(&row.record);
+        self.settle_known(directory, path, row, slice_run, &seen, say)
     }
 
     /// Handles known subdirectories up to `name` and returns the one of that name; without a name,
@@ -227,7 +216,6 @@ impl Recorder {
                 complete &= entries_beneath(self.db(), directory.id)? == 0;
                 if !self.scope.begins_at(&path) {
                     // Each of its files is settled by itself.
-                    self.descent.troubled.insert(path.clone());
                     self.enter(Some(directory), path, say)?;
                     self.leave(say)?;
                 }
@@ -245,19 +233,19 @@ impl Recorder {
 
     /// Returns whether a directory is gone; `None` if its files cannot be judged, or must not be
     /// judged here.
-    fn presence_of(&self, path: &Path, gone: bool) -> Option<bool> {
+    fn presence_of(&mut self, path: &Path, gone: bool) -> Option<bool> {
         if self.scope.begins_at(path) || self.descent.troubled.contains(path) {
             return None;
         }
-        if gone {
-            return Some(true);
-        }
-        match Status::of_link(&self.catalogue.root.join(path)) {
-            Ok(status) if status.kind == FileKind::Directory => Some(false),
-            // A directory behind a link does not count.
-            Ok(_) => Some(true),
-            Err(error) if is_absence(&error) && !self.is_in_unlisted(path) => Some(true),
-            Err(_) => None,
+        match self.places.presence(path).of_kind(FileKind::Directory) {
+            _ if gone => Some(true),
+            Presence::There(_) => Some(false),
+            Presence::Gone if self.is_in_unlisted(path) => {
+                self.descent.troubled.insert(path.to_owned());
+                None
+            }
+            Presence::Gone | Presence::Replaced(_) => Some(true),
+            Presence::Unknown(_) => None,
         }
     }
 
@@ -267,9 +255,12 @@ impl Recorder {
     }
 
     /// Returns whether a directory used to be another volume and no longer is.
-    pub(super) fn is_unmounted(&self, directory: &Directory, path: &Path) -> Result<bool, DbError> {
-        let real = self.catalogue.root.join(path);
-        is_unmounted(self.db(), directory, &real, self.descent.root_device)
+    pub(super) fn is_unmounted(
+        &mut self,
+        directory: &Directory,
+        path: &Path,
+    ) -> Result<bool, DbError> {
+        is_unmounted(&self.catalogue.db, directory, path, &mut self.places)
     }
 
     /// Reports the files of a directory whose volume is not mounted. Returns how many.
@@ -298,17 +289,13 @@ impl Recorder {
         let slices = slices_of(self.db(), directory)?;
         for (at, slice) in slices.iter().enumerate().filter(|(_, slice)| slice.entries > 0) {
             let next = slices.get(at + 1).map(|next| next.first.as_slice());
-            let db = &self.catalogue.db;
-            for row in rows_of(db, directory, slice, next, &mut self.buffer)? {
+            let rows = rows_of(&self.catalogue.db, directory, slice, next, &mut self.buffer)?;
+            for row in rows {
                 if self.is_stopped() {
                     return Ok(false);
                 }
-                let file = || path.join(OsStr::from_bytes(&row.name));
-                let is_gone = |file: &Path| {
-                    matches!(presence_at(&self.catalogue.root, file), Presence::Gone(_))
-                        && !self.is_in_unlisted(file)
-                };
-                if gone || is_gone(&file()) {
+                let file = path.join(OsStr::from_bytes(&row.name));
+                if gone || self.presence_of_file(&file).is_lost() && !self.is_in_unlisted(&file) {
                     self.note_missing(directory, &row, slice.checked_run)?;
                 } else {
                     complete = false;

@@ -21,6 +21,7 @@ use super::home::{Home, PARTS, is_blocked, planted};
 use super::rights;
 use super::schema::APPLICATION_ID;
 use crate::advice::Advice;
+use crate::beneath::Presence;
 use crate::error::copied;
 use crate::tree_folder::DRAFT;
 use crate::tree_folder::{FILE, FOLDER, LOCK, is_left_of};
@@ -334,11 +335,11 @@ pub(crate) fn real_of(path: &Path) -> Option<PathBuf> {
         let there = if above.as_os_str().is_empty() { Path::new(".") } else { above };
         match there.canonicalize() {
             Ok(real) => return Some(names.iter().rev().fold(real, |real, name| real.join(name))),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            Err(error) => {
+                Some(Presence::from(error)).filter(Presence::is_lost)?;
                 names.push(above.file_name()?);
                 above = above.parent()?;
             }
-            Err(_) => return None,
         }
     }
 }

@@ -13,7 +13,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use rusqlite::Connection;
 
-use steadfast_sys::file::{Status, Timestamp};
+use steadfast_sys::file::Timestamp;
 
 use super::error::{CatalogueErrorKind, DbError};
 use super::flushing::VolumeFlush;
@@ -25,6 +25,7 @@ use super::scope::RunScope;
 use super::slice_cache::SliceCache;
 use super::unlisted;
 use super::{Catalogue, CatalogueError, CataloguedTree, runs, schema, volume};
+use crate::beneath::Places;
 use crate::event::{FileEvent, Subject};
 use crate::finding::{Finding, Say};
 use crate::read::Origin;
@@ -108,6 +109,7 @@ pub(super) struct EarlyEnd {
 #[derive(Debug)]
 pub struct Recorder {
     pub(super) catalogue: Catalogue,
+    pub(super) places: Places,
     pub(super) scope: RunScope,
     pub(super) mode: RecorderMode,
     /// The row of the run, so far.
@@ -117,8 +119,8 @@ pub struct Recorder {
     pub(super) counts: RunCounts,
     pub(super) descent: Descent,
     pub(super) tables: TemporaryTables,
-    /// Rows of files that arrived, to be read again.
-    pub(super) arrived: SliceCache,
+    /// Rows that no longer change in this run: of files that left their names, or arrived.
+    pub(super) rows: SliceCache,
     /// A buffer for sealing.
     pub(super) buffer: Vec<u8>,
     pub(super) medium: VolumeFlush,
@@ -181,9 +183,11 @@ impl Recorder {
             // Read in one transaction, so another writer's changes are not seen half.
             catalogue.db.execute_batch("BEGIN")?;
         }
-        let root_device = Status::of(&catalogue.root).ok().map(|status| status.device);
+        let places = catalogue.places()?;
+        let root_device = places.root().status().ok().map(|status| status.device);
         Ok(Recorder {
             catalogue,
+            places,
             scope,
             mode,
             record,
@@ -196,7 +200,7 @@ impl Recorder {
             counts: RunCounts::default(),
             descent: Descent { root_device, ..Descent::default() },
             tables: TemporaryTables::default(),
-            arrived: SliceCache::default(),
+            rows: SliceCache::default(),
             buffer: Vec::new(),
             medium: VolumeFlush::new(begin.now),
             early_end: EarlyEnd::default(),
@@ -403,11 +407,8 @@ impl Recorder {
         if self.mode.writes && self.descent.levels.last().is_some_and(|level| level.id == 0) {
             self.number_levels(observation.status.as_ref())?;
         }
-        if let Some(at) = observation
-            .verdict
-            .and_then(|verdict| Verdict::ALL.iter().position(|other| *other == verdict))
-        {
-            self.counts.verdicts[at] += 1;
+        if let Some(verdict) = observation.verdict {
+            self.count(verdict);
             self.record.bytes += observation.status.map_or(0, |status| status.length);
         }
         self.record.files += 1;
@@ -486,9 +487,17 @@ impl Recorder {
         Ok(())
     }
 
+    fn count(&mut self, verdict: Verdict) {
+        let at = Verdict::ALL.iter().position(|other| *other == verdict);
+        at.into_iter().for_each(|at| self.counts.verdicts[at] += 1);
+    }
+
     /// Counts a finding and reports it.
     pub(super) fn report(&mut self, say: &mut Say<'_>, finding: Finding) {
-        *self.counts.findings.entry(finding.name()).or_default() += 1;
+        match &finding {
+            Finding::Unreadable { .. } => self.count(Verdict::Unreadable),
+            finding => *self.counts.findings.entry(finding.name()).or_default() += 1,
+        }
         say(finding);
     }
 }

@@ -7,8 +7,6 @@
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
-use steadfast_sys::file::Status;
-
 use super::place::real_of;
 use super::recorder::{Recorder, RunStart};
 use super::{
@@ -119,18 +117,22 @@ impl CatalogueSession {
         let is_hidden_later =
             |real: &PathBuf| parts.iter().any(|part| real.starts_with(part) && real != part);
         let paths = selection.roots.iter().chain(&selection.listed);
+        let places = self.catalogue.places();
+        let mut places = places.map_err(|fault| fault.at(self.catalogue.file()))?;
         for path in paths.filter(|_| !selection.exact) {
             let hidden = || {
                 let real = real_of(path).filter(|_| !parts.is_empty()).filter(is_hidden_later)?;
-                real.strip_prefix(root).ok().map(Path::to_owned)
+                Some((real.strip_prefix(root).ok()?.to_owned(), false))
             };
-            if let Some(known) = self.catalogue.known_missing_path(path)?.or_else(hidden) {
-                gone.insert(path.clone());
+            let lost = self.catalogue.lost_path(path, &mut places)?;
+            if let Some((known, is_walked)) = lost.or_else(hidden) {
+                gone.extend(Some(path.clone()).filter(|_| !is_walked));
                 relative.push(known);
             }
         }
         let scope = RunScope::of(root, selection).with_absent(relative);
-        let unmounted = parts.iter().filter_map(|part| Status::of_link(part).ok());
+        let parts = parts.iter().filter_map(|part| part.strip_prefix(root).ok());
+        let unmounted = parts.filter_map(|part| places.presence(part).status());
         let unmounted = unmounted.map(|status| (status.device, status.inode)).collect();
         Ok(CatalogueSession { scope, gone, unmounted, ..self })
     }

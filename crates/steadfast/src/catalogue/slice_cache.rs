@@ -8,6 +8,7 @@ use std::path::Path;
 
 use rusqlite::Connection;
 
+use super::Catalogue;
 use super::directory::at_path;
 use super::entry::FileRow;
 use super::error::DbError;
@@ -99,9 +100,19 @@ pub(super) fn reading<T>(
     result
 }
 
-/// Finds a file's row by its path from the root.
-pub(super) fn known_at(db: &Connection, path: &Path) -> Result<Option<FoundRow>, DbError> {
-    let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else { return Ok(None) };
-    let Some(directory) = at_path(db, parent)? else { return Ok(None) };
-    SliceCache::default().find(db, directory.id, name.as_bytes())
+impl Catalogue {
+    /// Finds a file's row by its path from the root.
+    pub(super) fn known_at(&self, path: &Path) -> Result<Option<FoundRow>, DbError> {
+        let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else { return Ok(None) };
+        let Some(directory) = at_path(&self.db, parent)? else { return Ok(None) };
+        // It differs if this connection, or another one, wrote since.
+        let mut version = self.db.prepare_cached("PRAGMA data_version")?;
+        let other = version.query_row((), |row| row.get::<_, i64>(0))?;
+        let version = (other, self.db.total_changes());
+        let mut rows = self.rows.borrow_mut();
+        if rows.0 != version {
+            *rows = (version, SliceCache::default());
+        }
+        rows.1.find(&self.db, directory.id, name.as_bytes())
+    }
 }

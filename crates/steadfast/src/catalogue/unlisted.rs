@@ -4,13 +4,15 @@
 
 use std::collections::BTreeSet;
 use std::ffi::OsString;
-use std::fs;
+use std::ops::ControlFlow;
 use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
 use std::path::PathBuf;
 
+use steadfast_sys::file::FileKind;
+
 use super::error::DbError;
-use super::unmounted::is_absence;
 use super::{Catalogue, CatalogueError, meta};
+use crate::beneath;
 
 /// The key of the list: paths from the root, each ended by a zero.
 const KEY: &str = "unlisted";
@@ -52,11 +54,12 @@ fn read(catalogue: &Catalogue) -> Result<Vec<PathBuf>, DbError> {
     let paths = list.split(|byte| *byte == 0).filter(|path| !path.is_empty());
     let paths = paths.map(|path| PathBuf::from(OsString::from_vec(path.to_vec())));
     let is_closed = |path: &PathBuf| {
-        let listed = fs::read_dir(catalogue.root.join(path)).map(|mut names| names.next());
-        match listed {
-            Err(error) | Ok(Some(Err(error))) => !is_absence(&error),
-            Ok(_) => false,
-        }
+        let presence = beneath::presence(&catalogue.root, path).of_kind(FileKind::Directory);
+        let list = || {
+            let dir = beneath::directory(&catalogue.root, path)?;
+            dir.entries(&mut |_| ControlFlow::Break(()))
+        };
+        !presence.is_lost() && list().is_err()
     };
     Ok(paths.filter(is_closed).collect())
 }

@@ -2,18 +2,16 @@
 //! files.
 
 use std::ffi::OsStr;
-use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use rusqlite::Connection;
 
-use steadfast_sys::file::Status;
-
 use super::column;
 use super::directory::{Directory, ROOT, child};
 use super::error::DbError;
 use super::{Catalogue, CatalogueError};
+use crate::beneath::{Places, Presence};
 
 /// How many known names of a directory are looked for.
 const SAMPLE_LEN: i64 = 32;
@@ -36,17 +34,22 @@ impl Catalogue {
     ///
     /// If the catalogue cannot be read.
     pub(crate) fn volume_of(&self, folder: &Path) -> Result<FolderVolume, CatalogueError> {
-        volume_at(&self.db, &self.root, folder).map_err(|fault| fault.at(&self.file))
+        let find = || volume_at(&self.db, &mut self.places()?, folder);
+        find().map_err(|fault| fault.at(&self.file))
+    }
+
+    /// Opens the root of the tree.
+    pub(super) fn places(&self) -> Result<Places, DbError> {
+        Places::beneath(&self.root).map_err(|error| DbError::io("open its root", &error))
     }
 }
 
 /// Says whether the volume of a folder, by its path from the root, is there.
 pub(super) fn volume_at(
     db: &Connection,
-    root: &Path,
+    places: &mut Places,
     folder: &Path,
 ) -> Result<FolderVolume, DbError> {
-    let root_device = Status::of_link(root).map(|status| status.device).ok();
     let mut id = ROOT;
     let mut path = PathBuf::new();
     for name in folder {
@@ -54,7 +57,7 @@ pub(super) fn volume_at(
             return Ok(FolderVolume::NotKnown);
         };
         path.push(name);
-        if is_unmounted(db, &found, &root.join(&path), root_device)? {
+        if is_unmounted(db, &found, &path, places)? {
             return Ok(FolderVolume::Unmounted(path));
         }
         id = found.id;
@@ -68,15 +71,15 @@ pub(super) fn is_unmounted(
     db: &Connection,
     directory: &Directory,
     path: &Path,
-    root_device: Option<u64>,
+    places: &mut Places,
 ) -> Result<bool, DbError> {
     if !directory.mounted {
         return Ok(false);
     }
-    match Status::of_link(path) {
-        Ok(status) if Some(status.device) == root_device => {}
-        Ok(_) => return Ok(false),
-        Err(error) => return Ok(is_absence(&error)),
+    let root_device = places.root().status().map(|status| status.device).ok();
+    match places.presence(path) {
+        Presence::There(status) if Some(status.device) == root_device => {}
+        presence => return Ok(presence.is_lost()),
     }
     let mut statement = db.prepare_cached(
         "SELECT * FROM (SELECT name FROM entries WHERE directory = ?1 LIMIT ?2) UNION ALL \
@@ -87,12 +90,7 @@ pub(super) fn is_unmounted(
     while let Some(row) = rows.next()? {
         known += 1;
         let name = OsStr::from_bytes(column::name(row, 0)?);
-        there += u32::from(Status::of_link(&path.join(name)).is_ok());
+        there += u32::from(places.presence(&path.join(name)).status().is_some());
     }
     Ok(there == 0 || 2 * there < known)
-}
-
-/// Returns whether an error means that the name does not exist.
-pub(super) fn is_absence(error: &io::Error) -> bool {
-    matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
 }

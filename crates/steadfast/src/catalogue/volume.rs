@@ -9,12 +9,13 @@ use std::path::Path;
 
 use rusqlite::Connection;
 
-use steadfast_sys::file::{Dir, File, FileKind, Status};
+use steadfast_sys::file::{Dir, File, FileKind};
 
 use super::directory::{Paths, ROOT};
 use super::error::{CatalogueErrorKind, DbError};
 use super::{column, meta};
 use crate::advice::{Advice, CatalogueChange};
+use crate::beneath::Places;
 use crate::tree_folder::FOLDER;
 use crate::walk::volume::is_own_name;
 
@@ -173,7 +174,8 @@ pub(super) fn is_empty(root: &Path) -> Result<bool, DbError> {
 
 /// Returns whether a sample of files is still in the same places and inodes.
 fn has_same_files(db: &Connection, root: &Path) -> Result<bool, DbError> {
-    let mut paths = Paths::default();
+    let places = Places::beneath(root).map_err(|error| DbError::io("open its root", &error));
+    let (mut places, mut paths) = (places?, Paths::default());
     let mut statement = db.prepare(
         "SELECT directory, name, inode, length FROM entries WHERE directory >= ? LIMIT ?",
     )?;
@@ -181,10 +183,10 @@ fn has_same_files(db: &Connection, root: &Path) -> Result<bool, DbError> {
     let (mut looked_at, mut same) = (0, 0);
     while let Some(row) = rows.next()? {
         let directory = column::integer(row, 0)?;
-        let path = root.join(paths.file(db, directory, column::name(row, 1)?)?);
+        let path = paths.file(db, directory, column::name(row, 1)?)?;
         let known = (column::unsigned(row, 2)?, column::unsigned(row, 3)?);
         looked_at += 1;
-        if let Ok(status) = Status::of_link(&path) {
+        if let Some(status) = places.presence(&path).status() {
             same += u32::from((status.inode, status.length) == known);
         }
     }

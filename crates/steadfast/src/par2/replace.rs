@@ -2,6 +2,7 @@
 
 use std::io;
 use std::path::{Path, PathBuf};
+use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
@@ -84,7 +85,8 @@ impl<'a> Replacer<'a> {
         originals: Originals,
         stop: &'a AtomicBool,
     ) -> Replacer<'a> {
-        let records = MissingRecords::of(&root, Catalogue::find(&root).as_deref(), false);
+        let catalogue = Catalogue::find(&root).and_then(|it| Catalogue::open_reader(&it).ok());
+        let records = MissingRecords::of(&root, catalogue.map(Rc::new));
         Replacer { loaded, survey, originals, records, root, stop }
     }
 

@@ -2,7 +2,6 @@
 //! files of the catalogue with the same digest. Nothing that is found there is trusted.
 
 use std::io;
-use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
 use steadfast_sys::file::{File, FileKind, Status};
@@ -19,9 +18,6 @@ use crate::verdict::Verdict;
 
 /// Names of one file that are asked of a catalogue.
 const NAMES_MAX: usize = 8;
-
-/// Files with the same digest that are asked of a catalogue for each target.
-const DUPLICATES_MAX: usize = 8;
 
 /// The file that is to be repaired, if it is there.
 pub(crate) struct Own {
@@ -174,7 +170,8 @@ impl Copies {
         // Of a file that may have been edited, a file elsewhere with its former contents says
         // nothing.
         if target.verdict.is_damage() {
-            places.extend(duplicates(target));
+            let duplicates = target.duplicates.iter();
+            places.extend(duplicates.map(|(path, _)| (target.root.clone(), path.clone())));
         }
         places
     }
@@ -193,22 +190,4 @@ fn open_copy(root: &Path, relative: &Path) -> Option<(OpenCopy, (u64, u64))> {
     read_past_cache(&file);
     let copy = OpenCopy { path: root.join(relative), file, length: status.length };
     Some((copy, (status.device, status.inode)))
-}
-
-/// Returns files of the same tree that have the same digest, as far as its catalogue knows.
-fn duplicates(target: &RepairTarget) -> Vec<(PathBuf, PathBuf)> {
-    let mut found = Vec::new();
-    let catalogue = target.catalogue.as_deref().map(Catalogue::open_reader);
-    let Some(Ok(catalogue)) = catalogue else { return found };
-    // A catalogue that cannot be asked gives no copies.
-    let _ = catalogue.look_up(&[target.tag.digest], &[], &mut |entry| {
-        if entry.tag.same_contents(&target.tag) && entry.path != target.relative {
-            found.push((target.root.clone(), entry.path));
-        }
-        match found.len() < DUPLICATES_MAX {
-            true => ControlFlow::Continue(()),
-            false => ControlFlow::Break(()),
-        }
-    });
-    found
 }

@@ -103,7 +103,7 @@ fn same_inode(target: &RepairTarget, records: &MissingRecords) -> Option<SameIno
     if catalogue.root() != target.root {
         return None;
     }
-    catalogue.same_inode(path).ok().flatten().filter(|others| others.links > 1)
+    catalogue.same_inode(path, &target.names).ok().flatten().filter(|others| others.links > 1)
 }
 
 /// Finds a name that still leads to the file, or to what was repaired in its place, and proves it.

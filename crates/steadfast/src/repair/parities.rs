@@ -2,12 +2,14 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::rc::Rc;
 use std::sync::atomic::AtomicBool;
 
 use super::copies::{OpenCopy, Own};
 use super::target::RepairTarget;
 use crate::advice::Advice;
 use crate::byte_ranges::ByteRanges;
+use crate::catalogue::Catalogue;
 use crate::event::FileError;
 use crate::parity::{ParityPlace, ParitySource, ProtectedBelongings};
 
@@ -22,6 +24,8 @@ fn beneath(source: &ParitySource, target: &RepairTarget, path: &Path) -> Option<
 #[derive(Default)]
 pub(super) struct Parities {
     sources: BTreeMap<PathBuf, Result<ParitySource, String>>,
+    /// The catalogue that was opened last.
+    catalogue: Option<(PathBuf, Option<Rc<Catalogue>>)>,
 }
 
 impl Parities {
@@ -50,6 +54,14 @@ impl Parities {
             file: copy.file,
             length: target.tag.length,
         }))
+    }
+
+    /// Opens the catalogue of a tree. `None` if there is none, or it cannot be read.
+    pub(super) fn catalogue(&mut self, file: Option<&Path>) -> Option<Rc<Catalogue>> {
+        let file = file?;
+        let last = self.catalogue.take().filter(|(last, _)| last == file);
+        let open = || (file.to_owned(), Catalogue::open_reader(file).ok().map(Rc::new));
+        self.catalogue.insert(last.unwrap_or_else(open)).1.clone()
     }
 
     /// Returns what belonged to a file when it was protected.

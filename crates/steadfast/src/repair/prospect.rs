@@ -2,8 +2,6 @@
 //! reading further contents: parity of the file, or another file of the same contents. It also says
 //! which repairs were cut off.
 
-use std::collections::{BTreeMap, HashMap};
-use std::ops::ControlFlow;
 use std::path::PathBuf;
 
 use steadfast_manifest::tag::Tag;
@@ -11,7 +9,6 @@ use steadfast_manifest::tag::Tag;
 use super::cut_off::notices_of_cut_off;
 use super::parities::Parities;
 use super::target::{RepairTarget, SelectedRoot, ask_catalogues, target_of};
-use crate::catalogue::Catalogue;
 use crate::error::Error;
 use crate::event::Subject;
 use crate::monitor::{Event, Monitor, Overheard, Summary};
@@ -82,40 +79,9 @@ fn count_repairable(
     let targets = targets.filter_map(|(path, verdict, tag)| target_of(&given, path, verdict, tag));
     let mut targets: Vec<RepairTarget> = targets.collect();
     ask_catalogues(&mut targets);
-    let has_duplicate = with_duplicates(&targets);
     let mut parities = Parities::default();
-    let repairable = targets
-        .iter()
-        .zip(has_duplicate)
-        .filter(|(target, has_duplicate)| *has_duplicate || parities.has(target));
-    repairable.count() as u64
-}
-
-/// Says for each file whether its catalogue knows an intact one of the same contents.
-fn with_duplicates(targets: &[RepairTarget]) -> Vec<bool> {
-    let mut found = vec![false; targets.len()];
-    let mut by_catalogue: BTreeMap<&PathBuf, Vec<usize>> = BTreeMap::new();
-    for (at, target) in targets.iter().enumerate() {
-        if let Some(catalogue) = &target.catalogue {
-            by_catalogue.entry(catalogue).or_default().push(at);
-        }
-    }
-    for (file, numbers) in by_catalogue {
-        // A catalogue that cannot be asked knows none.
-        let Ok(catalogue) = Catalogue::open_reader(file) else { continue };
-        let mut by_digest: HashMap<&[u8], Vec<usize>> = HashMap::new();
-        for at in &numbers {
-            by_digest.entry(targets[*at].tag.digest.as_bytes()).or_default().push(*at);
-        }
-        let digests: Vec<_> = numbers.iter().map(|at| targets[*at].tag.digest).collect();
-        let _ = catalogue.look_up(&digests, &[], &mut |entry| {
-            let same = by_digest.get(entry.tag.digest.as_bytes()).into_iter().flatten();
-            for at in same.filter(|_| entry.standing.proves()) {
-                let target = &targets[*at];
-                found[*at] |= entry.tag.same_contents(&target.tag) && entry.path != target.relative;
-            }
-            ControlFlow::Continue(())
-        });
-    }
-    found
+    let is_known = |target: &RepairTarget| {
+        target.duplicates.first().is_some_and(|(_, proves)| *proves) || parities.has(target)
+    };
+    targets.iter().map(is_known).filter(|is_known| *is_known).count() as u64
 }

@@ -5,17 +5,17 @@
 //! everybody can run.
 
 use std::path::{Path, PathBuf};
+use std::rc::Rc;
 
 use steadfast_sys::file::File;
 
-use super::copies::Copies;
-use super::refused;
+use super::parities::Parities;
 use super::target::RepairTarget;
+use super::{RepairRequest, refused};
 use crate::belongings::{Belongings, Trust, is_ours_alone};
 use crate::beneath;
 use crate::catalogue::{Catalogue, FolderVolume};
 use crate::event::FileError;
-use crate::parity::ProtectedBelongings;
 
 /// What belonged to a file or a folder, and how far that is followed.
 #[derive(Clone, Debug)]
@@ -29,7 +29,7 @@ pub(crate) struct BelongingsRecord {
 pub(crate) struct MissingRecords {
     /// The real path of the tree.
     root: PathBuf,
-    catalogue: Option<Catalogue>,
+    catalogue: Option<Rc<Catalogue>>,
     /// What parity has of the file that is to be made.
     parity: Option<BelongingsRecord>,
     /// Whether parity says that it had other names (hard links).
@@ -44,25 +44,20 @@ pub(crate) struct MissingRecords {
 
 impl MissingRecords {
     /// Takes what the catalogue of a tree knows, if there is one.
-    pub(crate) fn of(root: &Path, catalogue: Option<&Path>, with_special: bool) -> MissingRecords {
-        let catalogue = catalogue.and_then(|file| Catalogue::open_reader(file).ok());
-        MissingRecords {
-            root: root.to_owned(),
-            catalogue,
-            with_special,
-            ..MissingRecords::default()
-        }
+    pub(crate) fn of(root: &Path, catalogue: Option<Rc<Catalogue>>) -> MissingRecords {
+        MissingRecords { root: root.to_owned(), catalogue, ..MissingRecords::default() }
     }
 
     /// Takes all that is known of a missing file.
     pub(super) fn of_missing(
         target: &RepairTarget,
-        copies: &Copies,
-        parity: Option<ProtectedBelongings>,
-        with_special: bool,
+        request: &RepairRequest,
+        parities: &mut Parities,
     ) -> MissingRecords {
-        let mut records =
-            MissingRecords::of(&target.root, target.catalogue.as_deref(), with_special);
+        let catalogue = parities.catalogue(target.catalogue.as_deref());
+        let (copies, parity) = (&request.copies, parities.belongings_of(target));
+        let mut records = MissingRecords::of(&target.root, catalogue);
+        records.with_special = request.with_special;
         records.had_links = parity.as_ref().is_some_and(|known| known.has_links);
         records.parity = parity.map(|known| records.record(known.belongings, known.is_ours));
         for root in copies.roots_of(&target.root) {
@@ -96,7 +91,7 @@ impl MissingRecords {
     /// If the volume is not there.
     pub(crate) fn ensure_mounted(&self, relative: &Path) -> Result<(), FileError> {
         let real = self.root.join(relative);
-        let nearest = || Catalogue::open_reader(&Catalogue::find(&self.root)?).ok();
+        let nearest = || Catalogue::open_reader(&Catalogue::find(&self.root)?).ok().map(Rc::new);
         let found = if self.catalogue.is_some() { None } else { nearest() };
         let Some(catalogue) = self.catalogue.as_ref().or(found.as_ref()) else { return Ok(()) };
         let within = real.strip_prefix(catalogue.root()).ok().and_then(Path::parent);
@@ -114,7 +109,7 @@ impl MissingRecords {
     }
 
     pub(crate) fn catalogue(&self) -> Option<&Catalogue> {
-        self.catalogue.as_ref()
+        self.catalogue.as_deref()
     }
 
     /// Returns what belonged to a file beneath the root, as far as something knows it.

@@ -2,16 +2,20 @@
 //!
 //! Files that were edited, or may have been, are among them only if they are asked for.
 
+use std::collections::HashMap;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
+use steadfast_digest::Digest;
 use steadfast_manifest::tag::Tag;
 use steadfast_sys::file::{Status, Timestamp};
 
 use super::gone::GoneFiles;
 use crate::beneath;
 use crate::byte_ranges::ByteRanges;
-use crate::catalogue::{Catalogue, CatalogueReader, real_of};
+use crate::catalogue::{
+    Catalogue, CatalogueError, CatalogueReader, LOOKUP_MAX, LookupMatch, real_of,
+};
 use crate::error::Error;
 use crate::event::{FileEvent, FilePath, Notice, Subject};
 use crate::finding::Finding;
@@ -31,6 +35,12 @@ const DAMAGED_PARTS_MAX: usize = 64;
 
 /// Targets whose former names are looked for by inode, which reads all entries of the catalogue.
 const BY_INODE_MAX: usize = 64;
+
+/// Files with the contents of a target that are opened.
+const DUPLICATES_MAX: usize = 8;
+
+/// Other names of a file that are kept in memory.
+const NAMES_MAX: usize = 64;
 
 /// Names of one inode that are asked for.
 const FORMER_NAMES_MAX: usize = 8;
@@ -55,6 +65,11 @@ pub struct RepairTarget {
     pub(super) former: Vec<PathBuf>,
     /// The catalogue, if the tree has one.
     pub(super) catalogue: Option<PathBuf>,
+    /// Paths beneath the root that the catalogue has of files with the contents, and whether they
+    /// were found so: these come first.
+    pub(super) duplicates: Vec<(PathBuf, bool)>,
+    /// Those of the inode that it has of the file, which may be other names of it.
+    pub(super) names: Vec<PathBuf>,
     /// What the file was when the check had read it. A file that is anything else by now was
     /// changed since, and is left alone. `None` if it is missing, or could not be opened.
     pub(super) status: Option<Status>,
@@ -430,33 +445,63 @@ fn tag_before(target: &RepairTarget) -> Option<Tag> {
     tags.into_iter().find(is_other)
 }
 
-/// Notes the former paths and the last dates of targets, after the check that recorded where files
-/// moved.
+/// Notes what catalogues know of targets, after the check that recorded where files moved. One that
+/// cannot be asked knows nothing.
 pub(super) fn ask_catalogues(targets: &mut [RepairTarget]) {
-    let mut open: Option<(PathBuf, Option<Catalogue>)> = None;
     let mut asked = 0;
-    for target in targets {
-        let Some(file) = target.catalogue.clone() else { continue };
-        if open.as_ref().is_none_or(|(of, _)| *of != file) {
-            let catalogue = Catalogue::open_reader(&file).ok();
-            open = Some((file, catalogue));
+    for targets in targets.chunk_by_mut(|one, next| one.catalogue == next.catalogue) {
+        let catalogue = targets[0].catalogue.as_deref().map(Catalogue::open_reader);
+        let Some(Ok(catalogue)) = catalogue else { continue };
+        for target in targets.iter_mut() {
+            let proved = catalogue.proved_mtime(&target.relative, &target.tag);
+            target.proved_mtime = proved.ok().flatten();
+            let mut former = catalogue.former_paths(&target.relative).unwrap_or_default();
+            let inode = target.status.filter(|_| former.is_empty() && asked < BY_INODE_MAX);
+            if let Some(status) = inode {
+                // The name that it came from may be outside of what was checked.
+                asked += 1;
+                let names = catalogue.names_of_inode(status.inode, FORMER_NAMES_MAX);
+                former.extend(names.unwrap_or_default());
+            }
+            target.former.extend(former.into_iter().filter(|path| *path != target.relative));
         }
-        let catalogue = open.as_ref().and_then(|(_, catalogue)| catalogue.as_ref());
-        target.proved_mtime = catalogue.and_then(|catalogue| {
-            catalogue.proved_mtime(&target.relative, &target.tag).ok().flatten()
-        });
-        // A catalogue that cannot be asked knows no former path.
-        let former = catalogue.and_then(|catalogue| catalogue.former_paths(&target.relative).ok());
-        let mut former = former.unwrap_or_default();
-        let inode = target.status.filter(|_| former.is_empty() && asked < BY_INODE_MAX);
-        if let (Some(status), Some(catalogue)) = (inode, catalogue) {
-            // The name that it came from may be outside of what was checked.
-            asked += 1;
-            let names = catalogue.names_of_inode(status.inode, FORMER_NAMES_MAX);
-            former.extend(names.unwrap_or_default());
+        for targets in targets.chunks_mut(LOOKUP_MAX) {
+            let _ = find_alike(&catalogue, targets);
         }
-        target.former.extend(former.into_iter().filter(|path| *path != target.relative));
     }
+}
+
+/// Notes the other files with the contents of targets. Reads the catalogue once for all of them.
+fn find_alike(catalogue: &Catalogue, targets: &mut [RepairTarget]) -> Result<(), CatalogueError> {
+    let mut inodes = Vec::with_capacity(targets.len());
+    for target in targets.iter() {
+        inodes.push(catalogue.inode_of(&target.relative)?);
+    }
+    let mut by_digest: HashMap<Digest, Vec<LookupMatch>> = HashMap::new();
+    let mut by_inode: HashMap<u64, Vec<PathBuf>> = HashMap::new();
+    by_digest.extend(targets.iter().map(|target| (target.tag.digest, Vec::new())));
+    by_inode.extend(inodes.iter().flatten().map(|inode| (*inode, Vec::new())));
+    let digests: Vec<Digest> = by_digest.keys().copied().collect();
+    catalogue.look_up(&digests, &[], &mut |entry| {
+        let names = by_inode.get_mut(&entry.inode).filter(|names| names.len() < NAMES_MAX);
+        names.into_iter().for_each(|names| names.push(entry.path.clone()));
+        if let Some(alike) = by_digest.get_mut(&entry.tag.digest) {
+            let proved = alike.partition_point(|one| one.standing.proves());
+            alike.insert(if entry.standing.proves() { proved } else { alike.len() }, entry);
+            // One may be the target itself.
+            alike.truncate(DUPLICATES_MAX + 1);
+        }
+        ControlFlow::Continue(())
+    })?;
+    for (target, inode) in targets.iter_mut().zip(inodes) {
+        let names = inode.and_then(|inode| by_inode.get(&inode)).into_iter().flatten();
+        target.names = names.filter(|path| **path != target.relative).cloned().collect();
+        let alike = by_digest.get(&target.tag.digest).into_iter().flatten();
+        let alike = alike.filter(|entry| entry.tag.same_contents(&target.tag));
+        let alike = alike.map(|entry| (entry.path.clone(), entry.standing.proves()));
+        target.duplicates = alike.filter(|(path, _)| *path != target.relative).collect();
+    }
+    Ok(())
 }
 
 /// Makes the target of a file that a check found; `None` if it is beneath nothing that was given.
@@ -480,6 +525,8 @@ pub(super) fn target_of(
             selected,
             former: Vec::new(),
             catalogue: given.catalogue.clone(),
+            duplicates: Vec::new(),
+            names: Vec::new(),
             status: None,
             lacks_tag: false,
             damage: None,
@@ -493,7 +540,7 @@ mod tests {
     use super::super::files::Silent;
     use super::*;
     use crate::verdict::Judgement;
-    use steadfast_digest::{Algorithm, Digest};
+    use steadfast_digest::Algorithm;
 
     #[test]
     fn an_edited_file_that_cannot_be_read_is_no_target_unless_asked_for() {

@@ -9,6 +9,7 @@ use std::sync::Arc;
 use super::recording::ShownPaths;
 use super::renamed::{NewNames, RenamedFile};
 use super::{Options, Verb, engine_of, open_catalogue, run_as};
+use crate::beneath::presence_of;
 use crate::catalogue::{Catalogue, CatalogueReader, MovedElsewhere, TreeList, real_of};
 use crate::error::Error;
 use crate::event::{FileEvent, FilePath};
@@ -132,6 +133,7 @@ fn of_catalogue(
         Finding::FileState { path, standing: FileState::Modified } => {
             changes.edited.push(root.join(path));
         }
+        Finding::Unreadable { path, .. } => changes.unreadable.push(root.join(path)),
         _ => {}
     };
     let now = (options.now)();
@@ -142,7 +144,7 @@ fn of_catalogue(
         }
     };
     let _ = catalogue.quick(selection, now, &options.controls.stop, &mut say, &mut trouble)?;
-    changes.unreadable = unreadable;
+    changes.unreadable.append(&mut unreadable);
     if gone.is_empty() {
         return Ok(changes);
     }
@@ -217,7 +219,7 @@ pub(crate) fn to_be_accepted(
     selection: &Selection,
     options: &Options,
 ) -> Result<Option<ToBeAccepted>, Error> {
-    let is_gone = |path: &PathBuf| path.symlink_metadata().is_err();
+    let is_gone = |path: &PathBuf| presence_of(path).is_lost();
     let all: Vec<PathBuf> = selection.roots.iter().chain(&selection.listed).cloned().collect();
     if all.iter().any(is_gone) {
         // A name that is gone needs no reading.
@@ -244,8 +246,6 @@ pub(crate) fn to_be_accepted(
     let mut listed = Vec::new();
     for path in gone {
         let whole = root.join(&path);
-        // Something else in its place, or a link above it, has to be walked.
-        is_whole &= whole.symlink_metadata().is_err();
         let known = reader.known_file(&FilePath::whole(&whole))?;
         let renamed = known.and_then(|known| new.take(&path, &known));
         if !renamed.is_some_and(|renamed| renamed.is_certain) {
@@ -258,10 +258,8 @@ pub(crate) fn to_be_accepted(
         }
         ControlFlow::Continue(())
     })?;
-    let is_selected = |path: &PathBuf| {
-        all.iter().any(|one| real_of(one).is_some_and(|one| path.starts_with(one)))
-    };
-    listed.retain(is_selected);
+    let all: Vec<PathBuf> = all.iter().filter_map(|one| real_of(one)).collect();
+    listed.retain(|path: &PathBuf| all.iter().any(|one| path.starts_with(one)));
     let paths = ShownPaths::of(&root, selection);
     let selection =
         Selection { roots: Vec::new(), listed, within: vec![root], ..selection.clone() };

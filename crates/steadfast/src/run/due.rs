@@ -4,16 +4,16 @@
 //! Takes a choice. Returns files, the longest unchecked first, and whether the catalogue could be
 //! read to the end of that choice.
 
-use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
-use steadfast_sys::file::{Status, Timestamp};
+use steadfast_sys::file::Timestamp;
 
 use super::DueChoice;
 use crate::advice::Advice;
+use crate::beneath::Places;
 use crate::catalogue::{Catalogue, CatalogueError, Due, DueOptions};
 use crate::error::Error;
 use crate::event::Notice;
@@ -31,7 +31,7 @@ pub(super) struct TimeLimit {
 /// Files that are due.
 pub(super) struct DueList {
     due: Due,
-    root: PathBuf,
+    places: Places,
     /// Parts that are not mounted, by their paths from the root. Their files stay due.
     unmounted: Vec<PathBuf>,
     outcome: ListEnd,
@@ -63,8 +63,10 @@ impl DueList {
         };
         let due = reader.due(&options, now)?;
         let outcome = ListEnd::default();
-        let root = catalogue.root().to_owned();
-        Ok((DueList { due, root, unmounted, outcome: outcome.clone() }, outcome))
+        let root = catalogue.root();
+        let places = Places::beneath(root);
+        let places = places.map_err(|error| Error::system("open", error).at(root))?;
+        Ok((DueList { due, places, unmounted, outcome: outcome.clone() }, outcome))
     }
 
     /// Returns the total number of due files.
@@ -103,7 +105,7 @@ impl Iterator for DueList {
                 Ok(Some(entry)) if self.is_unmounted(&entry.path) => self.due.give_back(&entry),
                 Ok(entry) => {
                     let entry = entry?;
-                    if is_gone(&self.root.join(&entry.path)) {
+                    if self.places.presence(&entry.path).is_lost() {
                         self.due.give_back(&entry);
                     }
                     return Some(Listed::File { path: entry.path, reference: None });
@@ -124,8 +126,4 @@ impl ListEnd {
         let error = self.error.lock().unwrap_or_else(PoisonError::into_inner).take();
         error.map_or(Ok(()), |error| Err(error.into()))
     }
-}
-
-fn is_gone(path: &Path) -> bool {
-    Status::of_link(path).is_err_and(|error| error.kind() == io::ErrorKind::NotFound)
 }

@@ -17,7 +17,7 @@ use crate::catalogue::{
     RunState, TreeList,
 };
 use crate::error::Error;
-use crate::event::{FileEvent, FilePath, Notice};
+use crate::event::{FileError, FileEvent, FilePath, Notice, Subject};
 use crate::monitor::{Event, FindingEvent};
 use crate::pipeline::AttributesOf;
 use crate::read::Origin;
@@ -190,6 +190,10 @@ impl ShownPaths {
                 let mut event = FileEvent::new(FilePath::whole(&path));
                 (event.verdict, event.stored) = (Some(Verdict::Missing), tag);
                 Event::File(Box::new(event))
+            }
+            Finding::Unreadable { ref why, .. } => {
+                let (path, why) = (FilePath::whole(&path), FileError::new("look at", why));
+                Event::File(Box::new(FileEvent::unreadable(path, Subject::File, why)))
             }
             Finding::Moved { ref to, tag, .. } => {
                 let mut event = FileEvent::new(FilePath::whole(&path));

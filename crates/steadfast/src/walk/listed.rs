@@ -12,8 +12,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use steadfast_sys::file::{Dataless, Dir, FileKind};
 
-use super::{Entry, EntryPlace, Sink, WalkItem, placeholder};
+use super::{Entry, EntryPlace, Sink, WalkItem};
 use crate::event::{FileError, FileEvent, FilePath, Subject};
+use crate::placeholder;
 use crate::reference::Reference;
 
 /// One line of a list.
@@ -113,7 +114,7 @@ impl Beneath {
         }
         let dir = Arc::clone(self.chain.last().map_or(&self.root, |(_, dir)| dir));
         let status = dir.status_of(name).map_err(|error| match error.kind() {
-            io::ErrorKind::NotFound if placeholder::stands_for(&dir, name) => {
+            io::ErrorKind::NotFound if placeholder::standing_for(&dir, name).is_some() => {
                 io::Error::other(Dataless)
             }
             _ => error,

@@ -5,8 +5,7 @@ use std::io::ErrorKind;
 
 use steadfast_sys::file::{Dir, File, FileKind, Status};
 
-use super::placeholder;
-use crate::{appledouble, pages};
+use crate::{appledouble, pages, placeholder};
 
 /// Returns whether a file has a tag of ours. The walk does not know where tags are kept.
 pub(crate) type IsTagged = fn(&File) -> bool;

@@ -7,7 +7,7 @@
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
 
-use steadfast_sys::file::{Dir, FileKind};
+use steadfast_sys::file::{Dir, FileKind, Status};
 
 /// The first bytes of a binary property list.
 const MAGIC: &[u8] = b"bplist00";
@@ -24,23 +24,22 @@ pub(crate) fn companion(name: &OsStr) -> Option<&OsStr> {
 /// Returns whether a name is that of a placeholder. A file that only has such a name is data, and
 /// so is one beside the file that it would stand for.
 pub(crate) fn is_placeholder(dir: &Dir, name: &OsStr) -> bool {
-    companion(name).is_some_and(|companion| dir.status_of(companion).is_err() && is_one(dir, name))
+    companion(name).is_some_and(|companion| dir.status_of(companion).is_err())
+        && status_of(dir, name).is_some()
 }
 
-/// Returns whether a placeholder stands for a file that is not there.
-pub(crate) fn stands_for(dir: &Dir, absent: &OsStr) -> bool {
+/// Returns the status of the placeholder that stands for a file that is not there.
+pub(crate) fn standing_for(dir: &Dir, absent: &OsStr) -> Option<Status> {
     let name = [b".", absent.as_bytes(), b".icloud"].concat();
-    is_one(dir, &OsString::from_vec(name))
+    status_of(dir, &OsString::from_vec(name))
 }
 
-fn is_one(dir: &Dir, name: &OsStr) -> bool {
-    let fits = |length, kind| kind == FileKind::Regular && length <= LEN_MAX;
-    if !dir.status_of(name).is_ok_and(|status| fits(status.length, status.kind)) {
-        return false;
-    }
+fn status_of(dir: &Dir, name: &OsStr) -> Option<Status> {
+    let fits = |status: &Status| status.kind == FileKind::Regular && status.length <= LEN_MAX;
+    let status = dir.status_of(name).ok().filter(fits)?;
     let mut head = [0; MAGIC.len()];
-    let read = dir.open_file(name).and_then(|file| file.read_at(&mut head, 0));
-    read.is_ok_and(|length| length == MAGIC.len()) && head == MAGIC
+    let length = dir.open_file(name).and_then(|file| file.read_at(&mut head, 0)).ok()?;
+    (length == MAGIC.len() && head == MAGIC).then_some(status)
 }
 
 #[cfg(test)]
@@ -65,7 +64,8 @@ mod tests {
         for data in [".b.icloud", ".c.icloud", ".d.icloud", ".icloud", "c", ".e.icloud"] {
             assert!(!is(data), "{data}");
         }
-        assert!(stands_for(&dir, OsStr::new("a.mov")) && !stands_for(&dir, OsStr::new("b")));
+        let stands_for = |name: &str| standing_for(&dir, OsStr::new(name)).is_some();
+        assert!(stands_for("a.mov") && !stands_for("b"));
         assert_eq!(companion(OsStr::new(".a.mov.icloud")), Some(OsStr::new("a.mov")));
     }
 }
