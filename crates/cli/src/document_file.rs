@@ -23,8 +23,8 @@ pub(crate) struct DocumentFile {
     path: PathBuf,
     dir: Arc<Dir>,
     name: OsString,
-    /// Whether an earlier document is replaced.
-    replaces: bool,
+    /// The mode of an earlier document, which is replaced.
+    replaces: Option<u32>,
 }
 
 impl DocumentFile {
@@ -41,7 +41,7 @@ impl DocumentFile {
         let parent = Dir::parent_of(path).with_context(|| format!("cannot write `{shown}`"));
         let (dir, name) = parent.map(|(dir, name)| (Arc::new(dir), name))?;
         let replaces = match dir.status_of(&name) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => false,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => None,
             Err(error) => return Err(error).with_context(|| format!("cannot look at `{shown}`")),
             Ok(there) => {
                 let is_regular = there.kind == FileKind::Regular;
@@ -52,7 +52,7 @@ impl DocumentFile {
                     ours(&beginning),
                     "`{shown}` was not written by steadfast, and is not overwritten"
                 );
-                true
+                Some(there.mode & 0o777)
             }
         };
         // Dropped at once. It shows whether a file can be created there.
@@ -65,7 +65,7 @@ impl DocumentFile {
     /// # Errors
     /// Those of the system; also if a file has appeared since the place was reserved.
     pub(crate) fn write(self, document: &[u8]) -> anyhow::Result<()> {
-        let existing = if self.replaces { Existing::Replace } else { Existing::Keep };
+        let existing = self.replaces.map_or(Existing::Keep, |_| Existing::Replace);
         self.write_as(&self.name, document, existing)
     }
 
@@ -76,7 +76,7 @@ impl DocumentFile {
     /// The system's.
     #[cfg(feature = "companions")]
     pub(crate) fn write_partial(self, document: &[u8]) -> anyhow::Result<Option<PathBuf>> {
-        if !self.replaces {
+        if self.replaces.is_none() {
             return self.write(document).map(|()| None);
         }
         let mut name = self.name.clone();
@@ -87,8 +87,15 @@ impl DocumentFile {
 
     fn write_as(&self, name: &OsStr, document: &[u8], existing: Existing) -> anyhow::Result<()> {
         let put = || {
-            let mut draft = Draft::document(&self.dir)?;
+            let Some(mode) = self.replaces else {
+                let mut draft = Draft::document(&self.dir)?;
+                draft.write_all(document)?;
+                return draft.publish(name, existing);
+            };
+            let mut draft = Draft::new(&self.dir)?;
             draft.write_all(document)?;
+            // Not every volume has rights.
+            let _ = draft.to_file()?.set_mode(mode);
             draft.publish(name, existing)
         };
         put()
@@ -125,6 +132,7 @@ pub(crate) fn is_record(beginning: &[u8]) -> bool {
 mod tests {
     use super::*;
     use std::fs;
+    use std::os::unix::fs::PermissionsExt as _;
 
     fn listed(folder: &Path) -> Vec<String> {
         let entries = fs::read_dir(folder).expect("it is there").flatten();
@@ -162,6 +170,9 @@ mod tests {
         let path = folder.path().join("one.json");
         let whole = b"{\n  \"format\": \"steadfast record\", whole";
         DocumentFile::claim(&path, is_record).expect("a place").write(whole).expect("written");
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o640)).expect("changed");
+        DocumentFile::claim(&path, is_record).expect("a place").write(whole).expect("written");
+        assert_eq!(fs::metadata(&path).expect("there").permissions().mode() & 0o777, 0o640);
         let file = DocumentFile::claim(&path, is_record).expect("it is ours");
         let beside = file.write_partial(b"part").expect("written").expect("beside it");
         assert_eq!(fs::read(&path).expect("read"), whole);

@@ -2,7 +2,7 @@
 
 use std::fs::{self, File, TryLockError};
 use std::io;
-use std::os::unix::fs::OpenOptionsExt as _;
+use std::os::unix::fs::{OpenOptionsExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
@@ -149,6 +149,8 @@ impl Journal {
         // Whoever can read a lock can take it.
         let file = File::options().create(true).append(true).mode(0o600).open(&path);
         let file = file.map_err(|error| failed(&error))?;
+        // One of an earlier version could be read.
+        let _ = file.set_permissions(fs::Permissions::from_mode(0o600));
         match file.try_lock() {
             Ok(()) => Ok(Some(file)),
             Err(TryLockError::WouldBlock) => Ok(None),

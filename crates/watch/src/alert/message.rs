@@ -561,12 +561,12 @@ pub(crate) mod tests {
 
     #[test]
     fn a_message_says_where_what_since_when_and_what_to_do() {
-        let news = news(TroubleKind::Corrupt, &["2019/a\u{7}.jpg", "2019/b.jpg"], "");
+        let news = news(TroubleKind::Corrupt, &["2019/a\u{7}.jpg", "2019/b\u{202e}.jpg"], "");
         let message = said(&news, Details::Paths, |subject, news| subject.trouble(news));
         assert_eq!(message.subject, "nas: /srv/my photos: 2 files are damaged");
         let expected = "2 files are damaged.\n\
                         The contents changed, and nothing is known to have written them.\n\
-                        Noticed on day 3.\n  2019/a\\x07.jpg\n  2019/b.jpg\n\
+                        Noticed on day 3.\n  2019/a\\x07.jpg\n  2019/b\\u{202e}.jpg\n\
                         To mend it: steadfast repair '/srv/my photos'\n\
                         If it finds no copy, add --from and a folder that holds a good one.";
         assert_eq!(message.body, expected);
