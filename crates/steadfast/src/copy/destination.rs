@@ -324,14 +324,16 @@ impl Destination {
             to.set_mode(above.status()?.mode & 0o755)?;
             return dir.remove_file(&mark);
         };
-        // Twice, so that a run that is killed between leaves the mark or all of it. The second time
-        // gives the times again, and a mode that may forbid to remove the mark.
+        // A run that is killed meanwhile leaves the mark. Its removal needs the right to write, and
+        // changes the time.
         let mut open = all.clone();
         open.ownership.mode |= 0o700;
         open.give_to(&to, relative, Trust::Own);
         dir.remove_file(&mark)?;
-        all.give_to(&to, relative, Trust::Own);
-        Ok(())
+        if open != all {
+            to.set_mode(to.ownership()?.mode & (all.ownership.mode | !0o700))?;
+        }
+        to.set_times(all.atime, all.mtime)
     }
 }
 
