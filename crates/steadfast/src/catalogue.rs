@@ -443,7 +443,7 @@ impl Catalogue {
 fn there(file: &Path) -> Result<Home, DbError> {
     let absent = |message| DbError::new(CatalogueErrorKind::Absent, message);
     match Home::open(file) {
-        Ok(home) if home.has("") => home.ensure_readable(file).map(|()| home),
+        Ok(home) if home.has("") => rights::ensure_readable(&home, file).map(|()| home),
         Ok(home) if place::is_lost(file) && place::is_unfinished(&home) => {
             let message = "the making of a catalogue began here and did not finish";
             Err(DbError::new(CatalogueErrorKind::Unfinished, message))

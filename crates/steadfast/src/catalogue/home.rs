@@ -13,7 +13,6 @@ use std::sync::Arc;
 use steadfast_sys::file::{Dir, FileKind, Status};
 
 use super::error::{CatalogueErrorKind, DbError};
-use super::rights;
 use crate::advice::Advice;
 use crate::error::copied;
 use crate::tree_folder::FOLDER;
@@ -70,22 +69,6 @@ impl Home {
     /// Returns whether anything has that name.
     pub(super) fn has(&self, suffix: &str) -> bool {
         self.dir.status_of(&self.name(suffix)).is_ok()
-    }
-
-    /// Fails if this user may not read the catalogue, with the name of its owner.
-    pub(super) fn ensure_readable(&self, file: &Path) -> Result<(), DbError> {
-        let name = self.name("");
-        match self.dir.status_of_own(&name) {
-            Ok(Some(owner))
-                if self
-                    .dir
-                    .open_file(&name)
-                    .is_err_and(|error| error.kind() == io::ErrorKind::PermissionDenied) =>
-            {
-                Err(rights::unreadable(&owner, file))
-            }
-            _ => Ok(()),
-        }
     }
 
     /// Checks the files that SQLite would open for a database: each must be absent, or a regular

@@ -39,8 +39,8 @@ pub enum Readers {
 }
 
 impl Readers {
-    /// Returns who can read the catalogue in a file; `None` if it is not there, or its volume has no
-    /// rights of its own.
+    /// Returns who can read the catalogue in a file; `None` if it is not there, or its volume has
+    /// no rights of its own.
     pub fn of(file: &Path) -> Option<Readers> {
         let status = Status::of_link(file).ok().filter(|it| it.kind == FileKind::Regular)?;
         let volume = volume(file.parent().filter(|it| !it.as_os_str().is_empty())?).ok()?;
@@ -84,8 +84,8 @@ impl Readers {
     }
 }
 
-/// Opens a locked lock to those who may write the catalogue, and to nobody else: whoever can open it
-/// can keep others from writing.
+/// Opens a locked lock to those who may write the catalogue, and to nobody else: whoever can open
+/// it can keep others from writing.
 pub(super) fn fit_lock(home: &Home, lock: &fs::File) {
     let writers = home.dir().status_of(&home.name("")).map_or(0, |it| it.mode & 0o022);
     let mode = OWNERS | writers | writers << 1;
@@ -114,6 +114,18 @@ pub(super) fn inherit(draft: &File, home: &Home) -> io::Result<()> {
     match (former.uid, former.gid) == (own.uid, own.gid) {
         true => draft.set_mode(former.mode & 0o666 | OWNERS),
         false => Ok(()),
+    }
+}
+
+/// Fails if this user may not read a catalogue, with the name of its owner.
+pub(super) fn ensure_readable(home: &Home, file: &Path) -> Result<(), DbError> {
+    let name = home.name("");
+    let Ok(Some(owner)) = home.dir().status_of_own(&name) else { return Ok(()) };
+    match home.dir().open_file(&name) {
+        Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
+            Err(unreadable(&owner, file))
+        }
+        _ => Ok(()),
     }
 }
 

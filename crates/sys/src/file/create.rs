@@ -65,7 +65,7 @@ impl Dir {
         }
     }
 
-    /// Opens a directory in this one, and creates one that only its owner can enter if it is absent.
+    /// Opens a directory in this one. If it is absent, creates one that only its owner can enter.
     ///
     /// # Errors
     /// As those of [`Dir::open_dir`].
