@@ -245,12 +245,13 @@ class Trial:
             if kind:
                 where.mkdir()
                 self.undo.append(["umount", where])
-                program = {"ntfs": "ntfs-3g", "exfat": "mount.exfat-fuse"}.get(kind)
+                program = {"ntfs": "ntfs-3g", "exfat": "mount.exfat-fuse"}.get(kind, "mount")
                 more = ",nouuid,norecovery" if kind == "xfs" else ""
-                offset = ",offset=8388608" if kind == "second" else ""
-                mount = ["mount", "-o", f"loop,ro{more}{offset}"]
+                offset = ["--offset", 8 << 20] if kind == "second" else []
                 with contextlib.suppress(subprocess.CalledProcessError):
-                    call(*([program, "-o", "ro"] if program else mount), path, where)
+                    device = self.loop(path, *offset)
+                    self.undo.append(self.undo.pop(-2))
+                    call(program, "-o", f"ro{more}", device, where)
             else:
                 where = path
             for found in files_in(where).values():
@@ -270,8 +271,9 @@ class Trial:
         self.close()
 
     def is_ground(self):
-        """Whether the source would have outlived the power."""
-        return "memory" not in self.kind and "deleted" not in self.kind
+        """Whether the source would have outlived the power, and a second mount of its image."""
+        harms = ("memory", "deleted", "two devices", "device of the device", "on a view")
+        return not any(it in self.kind for it in harms)
 
     def fault(self, what):
         words = " ".join(map(str, getattr(self, "words", [])))

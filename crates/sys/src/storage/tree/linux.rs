@@ -69,7 +69,7 @@ pub(super) fn bytes_in_tree(file: &File, device: &str) -> io::Result<Option<Vec<
     let subvolume = subvolume_of(file)?;
     let device = File::open(&Path::new("/dev").join(device))?;
     device.set_uncached()?;
-    let mut medium = Medium { device, node_length: 4096, chunks: Vec::new() };
+    let mut medium = TreeDevice { device, node_length: 4096, chunks: Vec::new() };
     let head = medium.read(SUPERBLOCK.0, SUPERBLOCK.1)?;
     if head.get(0x40..0x48) != Some(MAGIC) || word(&head, 0x88)? != 1 {
         return Ok(None);
@@ -103,14 +103,14 @@ pub(super) fn bytes_in_tree(file: &File, device: &str) -> io::Result<Option<Vec<
 }
 
 /// The device of a Btrfs.
-struct Medium {
+struct TreeDevice {
     device: File,
     node_length: usize,
     /// Logical offset, length and offset on the device.
     chunks: Vec<(u64, u64, u64)>,
 }
 
-impl Medium {
+impl TreeDevice {
     fn read(&self, offset: u64, length: usize) -> io::Result<Vec<u8>> {
         let mut buffer = AlignedBuffer::new(length);
         match self.device.read_at(&mut buffer, offset)? {
