@@ -226,7 +226,7 @@ pub fn copy(
     monitor: &mut dyn CopyMonitor,
 ) -> Result<CopySummary, Error> {
     let start = Instant::now();
-    let mut destinations = opened(selection, request, (Absent::Made, options))?;
+    let (mut destinations, mut devices) = opened(selection, request, (Absent::Made, options))?;
     let roots = held_folders(selection.roots.iter().chain(&selection.listed));
     let mut summary = CopySummary::default();
     let known = known_files(selection, request, options, monitor)?;
@@ -235,7 +235,6 @@ pub fn copy(
     let run = (selection, request, options);
     let plan = foresee(run, (&mut destinations, &mut lists), &is_known, monitor)?;
     let total = (plan.files, plan.bytes);
-    let mut devices = Devices::beneath(sources(selection).map(|(path, _)| path));
     seen_draft::note_views(&mut destinations, &mut devices);
     let places = (destinations, devices);
     let mut batch = CopyBatch::new((request, options), places, lists, start, total);
@@ -298,7 +297,7 @@ pub fn plan_copy(
     options: &Options,
     monitor: &mut dyn CopyMonitor,
 ) -> Result<CopyPlan, Error> {
-    let mut destinations = opened(selection, request, (Absent::Foreseen, options))?;
+    let (mut destinations, _) = opened(selection, request, (Absent::Foreseen, options))?;
     let known = known_files(selection, request, options, monitor)?;
     let is_known = |path: &Path| known.as_ref().is_some_and(|known| known.is_found(path));
     let mut lists = CopyLists::new(selection, request);
@@ -314,18 +313,23 @@ fn opened(
     selection: &Selection,
     request: &CopyRequest,
     (absent, options): (Absent, &Options),
-) -> Result<Vec<Destination>, Error> {
+) -> Result<(Vec<Destination>, Devices), Error> {
     let absent = (absent, options.catalogue.trees.as_deref());
     ensure_sensible(selection, request)?;
+    let devices = Devices::beneath(sources(selection).map(|(path, _)| path));
     let mut destinations = Vec::new();
     for path in &request.destinations {
         if request.list == ListKind::Bag {
             lists::ensure_own_bag(path)?;
         }
-        destinations.push(Destination::open(path, &selection.within, absent)?);
+        let destination = Destination::open(path, &selection.within, absent)?;
+        if devices.have_beneath(&destination.device) {
+            return Err(Error::usage("the source shows the destination").at(path));
+        }
+        destinations.push(destination);
         repair::ensure_finished(&Selection::of([path]))?;
     }
-    Ok(destinations)
+    Ok((destinations, devices))
 }
 
 /// Refuses what makes no sense: no destination, one that is named twice, one in the source.

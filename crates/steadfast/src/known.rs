@@ -17,9 +17,11 @@ use std::sync::atomic::Ordering;
 use std::time::Instant;
 
 use steadfast_digest::{Algorithm, Digest};
+use steadfast_sys::storage::storage_place;
 use strum::{IntoStaticStr, VariantArray};
 
 pub(crate) use archive::Archive;
+use archive::OwnPlaces;
 pub(crate) use reading::HashRun;
 use reading::digests_of;
 pub(crate) use worklist::{SeenFile, WantedFile, WantedPlace, Worklist};
@@ -216,8 +218,9 @@ pub fn known_contents(
         list.add_sought(contents)?;
     }
     list.index_files()?;
+    let own = OwnPlaces::default();
     for algorithm in strong {
-        find_places((&mut list, &archives), algorithm, &[], &mut summary)?;
+        find_places((&mut list, &archives), algorithm, &own, &mut summary)?;
     }
     report(&(list, archives), &[PathBuf::new()], (options, &mut summary), monitor)?;
     summary.elapsed_ns = start.elapsed().as_nanos() as u64;
@@ -297,7 +300,11 @@ pub(crate) fn matched(
     list_selection(selection, options, &mut list, summary, monitor)?;
     list.index_files()?;
     let own = selection.roots.iter().chain(&selection.listed);
-    let own: Vec<PathBuf> = own.filter_map(|path| path.canonicalize().ok()).collect();
+    let paths = own.filter_map(|path| path.canonicalize().ok()).collect();
+    // Who asks whether a source may be erased is told that one place shows the other.
+    let roots = selection.roots.iter().filter(|root| root.is_dir() && !search.reads_all);
+    let shown = roots.filter_map(|root| storage_place(root).ok()).collect();
+    let own = OwnPlaces { paths, shown };
     let reading = (&*selection.confines(), options);
     for algorithm in strong {
         summary.bytes_read +=
@@ -346,7 +353,7 @@ fn searched(
 fn find_places(
     (list, archives): (&mut Worklist, &[Archive]),
     algorithm: Algorithm,
-    own: &[PathBuf],
+    own: &OwnPlaces,
     summary: &mut KnownSummary,
 ) -> Result<(), Error> {
     let filter = list.filter(algorithm)?;

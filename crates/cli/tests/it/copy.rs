@@ -2,8 +2,12 @@
 
 use std::fs;
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, symlink};
+#[cfg(target_os = "linux")]
+use std::process::Command;
 
 use serde_json::Value;
+#[cfg(target_os = "linux")]
+use steadfast_testing::{Need, skip};
 
 use crate::tree::Tree;
 
@@ -273,6 +277,30 @@ fn an_empty_file_in_memory_is_no_copy() {
     assert_eq!(because(&objects), [("from_memory".to_owned(), 1)]);
     tree.run(["move", "--copies", "1", "card", to]).ends(2);
     assert_eq!(names(&tree, "card"), ["empty"]);
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn an_overlay_and_its_upper_folder_are_one_place() {
+    let tree = card().file("lower/x", b"x").file("upper/card/a", b"alpha");
+    for folder in ["work", "merged"] {
+        fs::create_dir(tree.path(folder)).unwrap();
+    }
+    let [lower, upper, work] = ["lower", "upper", "work"].map(|it| tree.path(it));
+    let [lower, upper, work] = [&lower, &upper, &work].map(|it| it.to_str().unwrap());
+    let options = format!("lowerdir={lower},upperdir={upper},workdir={work}");
+    let mut mount = Command::new("mount");
+    mount.args(["-t", "overlay", "overlay", "-o", &options]).arg(tree.path("merged"));
+    if !mount.output().is_ok_and(|done| done.status.success()) {
+        return skip(Need::Root, "no overlay can be mounted");
+    }
+    let said = tree.run(["move", "--json", "--copies", "1", "--apart", "merged/card", "upper"]);
+    let left = names(&tree, "upper/card");
+    let shown = tree.run(["copy", "upper", "merged/card/to"]);
+    Command::new("umount").arg(tree.path("merged")).status().unwrap();
+    assert_eq!(because(&said.objects()), [("one_place".to_owned(), 1)], "{said:?}");
+    assert_eq!((said.status, left), (1, vec!["a".to_owned()]));
+    assert!(shown.stderr().contains("the source shows the destination"), "{shown:?}");
 }
 
 #[test]

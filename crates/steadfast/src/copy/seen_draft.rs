@@ -21,7 +21,7 @@ pub(super) fn note_views(destinations: &mut [Destination], sources: &mut Devices
         let Some((own, after)) = rest.split_first_mut() else { return };
         let others = before.iter_mut().chain(after).map(|it| (&*it.path, &mut it.device));
         let others: Vec<(&Path, &mut Device)> = others
-            .chain(sources.named())
+            .chain(sources.folders())
             .filter(|(_, device)| own.device.files_apart(device) == Apartness::Untold)
             .collect();
         if others.is_empty() {

@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 
 use steadfast_digest::Algorithm;
 use steadfast_sys::file::{ChangeTimes, Dir, Status};
+use steadfast_sys::storage::{StoragePlace, storage_place};
 
 use super::KnownPlace;
 use super::worklist::{DigestFilter, HeldPlace, SeenFile, Worklist};
@@ -256,15 +257,27 @@ fn opened(path: &Path, within: &[PathBuf]) -> io::Result<Dir> {
     if within.is_empty() { Dir::open(path) } else { beneath::directory_within(within, path) }
 }
 
+/// What is asked about: the real paths, and where their folders lie.
+#[derive(Default)]
+pub(super) struct OwnPlaces {
+    pub(super) paths: Vec<PathBuf>,
+    pub(super) shown: Vec<StoragePlace>,
+}
+
 /// Compares the listed places of mounted archives with what is there, and removes those whose
-/// record describes another file. Returns how many. What is beneath one of `own`, the real paths
-/// that are asked about, is no other place, and is removed too.
+/// record describes another file. Returns how many. What is beneath what is asked about, or is shown
+/// by it, is no other place, and is removed too.
 pub(super) fn remove_stale(
     archives: &[Archive],
-    own: &[PathBuf],
+    own: &OwnPlaces,
     list: &Worklist,
 ) -> Result<u64, Error> {
     let (mut after, mut stale) = (0, 0);
+    let shown = archives.iter().map(|archive| match own.shown.is_empty() {
+        true => None,
+        false => storage_place(&archive.named()).ok(),
+    });
+    let shown: Vec<Option<StoragePlace>> = shown.collect();
     loop {
         let places = list.unchecked(after, BATCH_LEN)?;
         let Some(last) = places.last() else { return Ok(stale) };
@@ -275,7 +288,13 @@ pub(super) fn remove_stale(
                 continue;
             }
             let path = archive.real.join(place.path());
-            if own.iter().any(|own| path.starts_with(own)) {
+            let is_own = || {
+                let below = place.path();
+                let below = below.strip_prefix(&archive.part).unwrap_or(&below);
+                let lies = shown[place.archive].as_ref();
+                lies.is_some_and(|it| own.shown.iter().any(|own| it.is_beneath(below, own)))
+            };
+            if own.paths.iter().any(|own| path.starts_with(own)) || is_own() {
                 list.settle(place.row, None)?;
                 continue;
             }

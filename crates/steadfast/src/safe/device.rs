@@ -1,6 +1,6 @@
 //! The device that a place is on, and how far a reading of it proves what is on the medium.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -77,6 +77,12 @@ impl Device {
         })
     }
 
+    /// Returns the device of a folder; an empty path is the working directory.
+    fn of_path(folder: &Path) -> Option<Device> {
+        let is_empty = folder.as_os_str().is_empty();
+        Device::of(if is_empty { Path::new(".") } else { folder }).ok()
+    }
+
     #[cfg(test)]
     pub(super) fn real(number: u64, names: &[&str]) -> Device {
         let mut device = Device::untold(number, names);
@@ -113,8 +119,8 @@ impl Device {
     pub fn files_apart(&self, other: &Device) -> Apartness {
         let (a, b) = (&self.place, &other.place);
         match () {
-            () if a.shares_files(b) => Apartness::Same,
             () if self.number == other.number || a.is_one_mount(b) => Apartness::Apart,
+            () if a.shares_files(b) => Apartness::Same,
             () if a.is_view || b.is_view || a.has_uuid_of(b) => Apartness::Untold,
             () => Apartness::Apart,
         }
@@ -190,25 +196,38 @@ impl Device {
 /// The devices of files that are found beneath some folders.
 #[derive(Default)]
 pub(crate) struct Devices {
-    roots: Vec<(PathBuf, Option<Device>)>,
-    /// By the root and the number of the volume; `None` if the system does not tell.
-    known: HashMap<(usize, u64), Option<Device>>,
+    folders: HashMap<PathBuf, Option<Device>>,
+    /// Those of them that were named, and not a file in them.
+    named: HashSet<PathBuf>,
+    /// By the folder and the number of the volume; `None` if the system does not tell.
+    known: HashMap<(PathBuf, u64), Option<Device>>,
 }
 
 impl Devices {
-    /// Takes the folders. A path that leads nowhere is trouble of whoever walks it.
-    pub(crate) fn beneath<'a>(roots: impl IntoIterator<Item = &'a PathBuf>) -> Devices {
-        let device = |root: &PathBuf| match root.is_dir() {
-            true => Device::of(root).ok(),
-            false => device_above(root),
-        };
-        let roots = roots.into_iter().map(|root| (root.clone(), device(root))).collect();
-        Devices { roots, known: HashMap::new() }
+    /// Takes the paths that were named. One that leads nowhere is trouble of whoever walks it.
+    pub(crate) fn beneath<'a>(paths: impl IntoIterator<Item = &'a PathBuf>) -> Devices {
+        let mut devices = Devices::default();
+        for path in paths {
+            let folder = match path.is_dir() {
+                true => path,
+                false => path.parent().unwrap_or(path),
+            };
+            let known = devices.folders.entry(folder.to_owned());
+            known.or_insert_with(|| Device::of_path(folder));
+            devices.named.extend((folder == path).then(|| path.clone()));
+        }
+        devices
     }
 
-    /// Returns the folders that were named, with their devices.
-    pub(crate) fn named(&mut self) -> impl Iterator<Item = (&Path, &mut Device)> {
-        self.roots.iter_mut().filter_map(|(root, device)| Some((&**root, device.as_mut()?)))
+    /// Returns the folders, with their devices.
+    pub(crate) fn folders(&mut self) -> impl Iterator<Item = (&Path, &mut Device)> {
+        self.folders.iter_mut().filter_map(|(path, device)| Some((&**path, device.as_mut()?)))
+    }
+
+    /// Returns whether a folder that was named has or shows another, so that it grows by copies.
+    pub(crate) fn have_beneath(&self, other: &Device) -> bool {
+        let devices = self.named.iter().filter_map(|path| self.folders.get(path)?.as_ref());
+        devices.into_iter().any(|device| other.place.is_beneath(Path::new(""), &device.place))
     }
 
     /// Returns the device of a file that was found at a path, on the volume of a number.
@@ -216,19 +235,19 @@ impl Devices {
     /// It is that of the folder that was named: whether one folder shows the other is known of
     /// these. A volume that is mounted beneath it may show what that folder shows.
     pub(crate) fn of(&mut self, path: &Path, number: u64) -> Option<&Device> {
-        let root = self.roots.iter().position(|(root, _)| path.starts_with(root));
-        let at = (root.unwrap_or(usize::MAX), number);
+        let folder = path.ancestors().find(|it| self.folders.contains_key(*it));
+        let at = (folder.unwrap_or(Path::new("")).to_owned(), number);
         if !self.known.contains_key(&at) {
-            let named = root.and_then(|root| self.roots[root].1.as_ref());
-            let device = match named.filter(|named| named.number == number) {
-                Some(named) => Some(named.clone()),
-                None => device_above(path).map(|mut device| {
-                    let further = named.map(|named| named.place.folders.clone());
+            let above = folder.and_then(|folder| self.folders.get(folder)?.as_ref());
+            let device = match above.filter(|above| above.number == number) {
+                Some(above) => Some(above.clone()),
+                None => Device::of_path(path.parent().unwrap_or(path)).map(|mut device| {
+                    let further = above.map(|above| above.place.folders.clone());
                     device.place.folders.extend(further.unwrap_or_default());
                     device.of_volume(number)
                 }),
             };
-            self.known.insert(at, device);
+            self.known.insert(at.clone(), device);
         }
         self.known.get(&at)?.as_ref()
     }
@@ -237,12 +256,6 @@ impl Devices {
     pub(crate) fn known(&self, number: u64) -> Option<&Device> {
         self.known.iter().find(|((_, it), _)| *it == number)?.1.as_ref()
     }
-}
-
-/// Returns the device of the folder of a file.
-fn device_above(path: &Path) -> Option<Device> {
-    let parent = path.parent().filter(|it| !it.as_os_str().is_empty());
-    Device::of(parent.unwrap_or(Path::new("."))).ok()
 }
 
 /// A file that is prepared to be read past the cache.

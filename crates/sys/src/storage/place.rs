@@ -66,6 +66,18 @@ impl StoragePlace {
         self.is_own_share || other.is_own_share || self.folders.iter().any(any)
     }
 
+    /// Returns whether a path beneath this folder is, or shows, what another folder has or shows.
+    #[must_use]
+    pub fn is_beneath(&self, below: &Path, other: &StoragePlace) -> bool {
+        let shows = |it: &PlacedFolder| {
+            let path = it.path.join(below);
+            let has =
+                |of: &PlacedFolder| it.file_system == of.file_system && path.starts_with(&of.path);
+            other.folders.iter().any(has)
+        };
+        self.folders.iter().any(shows)
+    }
+
     /// Returns whether both are one file system as it is mounted, so that device and inode tell
     /// their files apart.
     #[must_use]
@@ -114,6 +126,10 @@ mod tests {
             assert_eq!(view.shares_files(&own(folder)), shares, "{folder}");
             assert_eq!(own(folder).shares_files(&view), shares, "{folder}");
         }
+        assert!(own("/").is_beneath(Path::new("photos/card/x"), &view));
+        assert!(view.is_beneath(Path::new("x"), &own("/photos/card")));
+        assert!(!own("/").is_beneath(Path::new("photos/x"), &view));
+        assert!(own("/photos/card/in").is_beneath(Path::new(""), &view));
         assert!(!own("/a").shares_files(&own("/a")), "inodes tell these apart");
         let again = place(&[("sda+0", "loop1", "/b", true)]);
         assert!(again.shares_files(&own("/a")), "one file system by two devices");
