@@ -72,9 +72,6 @@ pub fn typed(advice: &Advice) -> String {
         Advice::TagInCatalogue => "`steadfast init DIR` keeps tags in a catalogue instead",
         Advice::MakeCatalogue => "`steadfast init DIR` makes one",
         Advice::SetLogAside => "--rebuild sets it aside",
-        Advice::LocalCatalogue => {
-            "keep the catalogue on a local disk with --catalogue FILE, for `init` and for each run"
-        }
         Advice::CatalogueOutside => "leave --catalogue out, or name a place outside",
         Advice::RemoveOrUseNoCatalogue => "remove it, or leave it out with --no-catalogue",
         Advice::OneTree => "take one at a time, or leave the catalogues out with --no-catalogue",

@@ -71,8 +71,6 @@ pub enum Advice {
     RestoreCatalogue(PathBuf),
     /// Set aside the log of a catalogue that is gone.
     SetLogAside,
-    /// Keep the catalogue on a local disk.
-    LocalCatalogue,
     /// Keep the catalogue outside of the tree.
     CatalogueOutside,
     /// Remove a folder that is not trusted, or use no catalogue.
@@ -145,7 +143,6 @@ impl fmt::Display for Advice {
                 "restore it from a backup, mount the volume that has it, or make another"
             }
             Advice::SetLogAside => "making the catalogue from the tags sets it aside",
-            Advice::LocalCatalogue => "keep the catalogue on a local disk",
             Advice::CatalogueOutside => "name no place, or one outside",
             Advice::RemoveOrUseNoCatalogue => "remove it, or use no catalogue",
             Advice::OpenCatalogue(_) => "its owner can open it to others, or it can be taken over",

@@ -23,6 +23,7 @@ mod directory;
 mod home;
 mod rights;
 mod place;
+mod work;
 mod schema;
 mod volume;
 mod runs;
@@ -63,11 +64,13 @@ use std::cell::RefCell;
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use rusqlite::Connection;
 
 use steadfast_manifest::tag::Tag;
 use steadfast_sys::file::Timestamp;
+use steadfast_sys::sqlite::HeldDatabase;
 
 pub use audit::{Audit, AuditWindow, FailedCheck, LastProofs, Overdue, RepairedFile};
 pub(crate) use belongings::SameInode;
@@ -107,7 +110,7 @@ use error::DbError;
 use home::Home;
 pub(crate) use home::folder;
 use place::Lock;
-use schema::Access;
+use schema::{Access, Merged};
 use slice_cache::{SliceCache, reading};
 use volume::Recognised;
 
@@ -118,16 +121,28 @@ pub use crate::finding::{FactChange, Finding, Say};
 pub use crate::tree_folder::{FILE, FOLDER};
 use crate::trust::{Distrusted, ensure_trusted, trusted_with};
 
+/// The length of a log that is merged during a run, in bytes: a thousand pages.
+const LOG_LEN_MAX: u64 = 4 << 20;
+
+/// How long a run waits at its end for those who read.
+const MERGE_PATIENCE: Duration = Duration::from_secs(2);
+
 /// An open catalogue.
 #[derive(Debug)]
 pub struct Catalogue {
     db: Connection,
+    /// What SQLite reaches by a path, which outlives the connection.
+    _held: HeldDatabase,
+    home: Home,
     file: PathBuf,
     root: PathBuf,
     writes: bool,
+    /// That of a writer.
     lock: Option<Lock>,
     /// Rows that were read last, and the version of the data that they are of.
     rows: RefCell<((i64, u64), SliceCache)>,
+    /// That of a reader, or that of a writer who has merged the log and not emptied it.
+    readers: Option<Lock>,
 }
 
 impl Catalogue {
@@ -170,10 +185,10 @@ impl Catalogue {
             return Err(fault);
         }
         lock.note_published();
-        let db = schema::connect(&home, Access::Write)?;
+        let (db, _held) = schema::connect(&home, Access::Write)?;
         let (file, root) = (file.to_owned(), root.to_owned());
-        let rows = RefCell::default();
-        Ok(Catalogue { db, file, root, writes: true, lock: Some(lock), rows })
+        let (lock, readers, rows) = (Some(lock), None, RefCell::default());
+        Ok(Catalogue { db, _held, home, file, root, writes: true, lock, readers, rows })
     }
 
     /// Writes an empty catalogue into its draft.
@@ -184,7 +199,7 @@ impl Catalogue {
         volume: &TreeVolume,
         writer: &LockRequest<'_>,
     ) -> Result<(), DbError> {
-        let db = schema::connect(home, Access::Create)?;
+        let (db, _held) = schema::connect(home, Access::Create)?;
         let directory = Directory { id: ROOT, parent: 0, name: Vec::new(), mounted: false };
         db.execute_batch("BEGIN IMMEDIATE")?;
         meta::put(&db, "root", if inside { &[][..] } else { root.as_os_str().as_bytes() })?;
@@ -258,12 +273,14 @@ impl Catalogue {
             let home = there(file)?;
             let lock = Lock::take(&home, writer)?;
             lock.ensure_room()?;
-            let db = schema::connect(&home, Access::Write)?;
+            let (db, _held) = schema::connect(&home, Access::Write)?;
+            place::remove_shared_memory(&home);
             let root = root_of(&db, &home)?;
             directory::ensure_all(&db)?;
             runs::ensure_slices(&db)?;
-            let (file, rows) = (file.to_owned(), RefCell::default());
-            Ok(Catalogue { db, file, root, writes: true, lock: Some(lock), rows })
+            let (file, lock, readers) = (file.to_owned(), Some(lock), None);
+            let rows = RefCell::default();
+            Ok(Catalogue { db, _held, home, file, root, writes: true, lock, readers, rows })
         };
         open().map_err(|fault: DbError| fault.at(file))
     }
@@ -274,30 +291,50 @@ impl Catalogue {
     ///
     /// If it is absent, damaged, or of a later version.
     pub fn open_reader(file: &Path) -> Result<Catalogue, CatalogueError> {
-        let open = || {
-            let home = there(file)?;
-            // A copy has no writer, and reading it as if it had one would leave SQLite's files
-            // beside it.
-            let access = if place::is_copy(&home) { Access::ReadFrozen } else { Access::Read };
-            let (db, lock) = match schema::connect(&home, access) {
-                Ok(db) => (db, None),
-                // Beside a writer, readers need a file of shared memory, which cannot be made here.
-                Err(_) if !place::has_log(&home) => {
-                    let lock = Lock::keep_writers_out(&home)?;
-                    (schema::connect(&home, Access::ReadFrozen)?, lock)
-                }
-                Err(fault) if fault.kind() == CatalogueErrorKind::Full => {
-                    let lock = Lock::keep_writers_out(&home)?;
-                    (schema::connect(&home, Access::ReadAlone)?, lock)
-                }
-                Err(fault) => return Err(fault),
-            };
-            let root = root_of(&db, &home)?;
-            reading(&db, || directory::ensure_all(&db))?;
-            let (file, rows) = (file.to_owned(), RefCell::default());
-            Ok(Catalogue { db, file, root, writes: false, lock, rows })
-        };
+        let open = || Catalogue::read_in(there(file)?, file);
         open().map_err(|fault: DbError| fault.at(file))
+    }
+
+    /// Opens a catalogue for reading in its open folder. As long as it is open, what it reads stays
+    /// as it is: a run beside it merges no log.
+    fn read_in(home: Home, file: &Path) -> Result<Catalogue, DbError> {
+        let readers = Lock::reading(&home)?;
+        let access = if place::has_log(&home) { Access::ReadLog } else { Access::Read };
+        let (db, _held) = schema::connect(&home, access)?;
+        let root = root_of(&db, &home)?;
+        reading(&db, || directory::ensure_all(&db))?;
+        let (file, lock, rows) = (file.to_owned(), None, RefCell::default());
+        Ok(Catalogue { db, _held, home, file, root, writes: false, lock, readers, rows })
+    }
+
+    /// Opens it once more for reading, in the same folder. Beside a writer, it reads what was
+    /// stored last, and does not keep the log from being merged.
+    pub(crate) fn beside(&self) -> Result<Catalogue, CatalogueError> {
+        let open = || {
+            let (home, file) = (self.home.clone(), self.file.clone());
+            if !self.writes {
+                return Catalogue::read_in(home, &file);
+            }
+            let (root, (lock, readers)) = (self.root.clone(), (None, None));
+            let rows = RefCell::default();
+            let (db, _held) = schema::connect(&home, Access::Beside)?;
+            Ok(Catalogue { db, _held, home, file, root, writes: false, lock, readers, rows })
+        };
+        open().map_err(|fault| self.wrong(fault))
+    }
+
+    /// Merges the log into the file, unless somebody reads for longer than `patience`. Then
+    /// everything is stored, too, and a later call or run merges it.
+    fn merge_log(&mut self, patience: Duration) -> Merged {
+        self.readers = self.readers.take().or_else(|| Lock::merging(&self.home, patience));
+        let merged = match self.readers {
+            Some(_) => schema::merge_log(&self.db),
+            None => Merged::Part,
+        };
+        if merged != Merged::Kept {
+            self.readers = None;
+        }
+        merged
     }
 
     /// Returns whether there is a catalogue, remains of one, or something else in its place.
@@ -436,6 +473,30 @@ impl Catalogue {
 
     fn wrong(&self, fault: DbError) -> CatalogueError {
         fault.at(&self.file)
+    }
+}
+
+impl Catalogue {
+    /// Merges the log if it has grown, and nobody reads. What was stored since the last merging
+    /// keeps the log from being begun anew, so readers may come.
+    fn merge_grown_log(&mut self) {
+        self.readers = None;
+        let log = self.home.dir().status_of(&self.home.name("-wal"));
+        if log.is_ok_and(|log| log.length > LOG_LEN_MAX) {
+            self.merge_log(Duration::ZERO);
+        }
+    }
+}
+
+impl Drop for Catalogue {
+    /// Merges the log, so that the file alone is the whole catalogue, and removes it.
+    fn drop(&mut self) {
+        if self.writes {
+            let _ = self.db.execute_batch("ROLLBACK");
+            if self.merge_log(MERGE_PATIENCE) == Merged::Whole {
+                let _ = self.home.dir().remove_file(&self.home.name("-wal"));
+            }
+        }
     }
 }
 

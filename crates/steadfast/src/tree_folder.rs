@@ -29,6 +29,9 @@ pub(crate) const DRAFT: &str = ".new";
 /// Suffix of the lock of a catalogue.
 pub(crate) const LOCK: &str = ".lock";
 
+/// Suffix of the lock of those who read a catalogue.
+pub(crate) const READERS: &str = ".readers";
+
 /// Says whether a path leads through a directory of this name. What is there is ours, so nothing
 /// that names it from outside (parity, PAR2 sets, journals) may be written. Some file systems do
 /// not tell upper case from lower case.

@@ -31,6 +31,7 @@ pub mod cores;
 pub mod storage;
 pub mod awake;
 pub mod qos;
+pub mod process;
 #[cfg(feature = "crypto")]
 pub mod crypto;
 #[cfg(feature = "sqlite")]

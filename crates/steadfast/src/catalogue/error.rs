@@ -6,8 +6,7 @@ use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use rusqlite::ffi::{ErrorCode, SQLITE_IOERR_SHMMAP, SQLITE_IOERR_SHMSIZE};
-use steadfast_sys::sqlite::was_full;
+use rusqlite::ffi::ErrorCode;
 
 use crate::advice::{Advice, with_advice};
 use crate::error::{BoxedError, Error, copied};
@@ -176,13 +175,16 @@ impl From<rusqlite::Error> for DbError {
                 return DbError::damaged(error);
             }
             Some(ErrorCode::DiskFull) => return DbError::full(),
-            // The file of the shared memory could not grow, or not be allocated whole.
-            Some(_) if is_extended(&error, SQLITE_IOERR_SHMSIZE) => return DbError::full(),
-            Some(_) if is_extended(&error, SQLITE_IOERR_SHMMAP) && was_full() => {
-                return DbError::full();
+            // More than the bounds of `schema.rs` and `work.rs`.
+            Some(ErrorCode::TooBig | ErrorCode::OperationInterrupted) => {
+                return DbError::damaged(error);
             }
             Some(ErrorCode::ReadOnly) => CatalogueErrorKind::ReadOnly,
-            Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => CatalogueErrorKind::InUse,
+            Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => {
+                let message = "in use: another program has it open, and has not closed it for 10 s";
+                let fault = DbError::new(CatalogueErrorKind::InUse, message);
+                return fault.caused_by(error.into());
+            }
             // A table or a column differs from the schema, or has another type.
             None | Some(ErrorCode::Unknown | ErrorCode::TypeMismatch) => {
                 return DbError::damaged(error);
@@ -192,9 +194,4 @@ impl From<rusqlite::Error> for DbError {
         let message = format!("cannot use the catalogue: {error}");
         DbError::new(kind, message).caused_by(error.into())
     }
-}
-
-/// Returns whether an error of SQLite has this extended code.
-fn is_extended(error: &rusqlite::Error, code: i32) -> bool {
-    error.sqlite_error().is_some_and(|error| error.extended_code == code)
 }

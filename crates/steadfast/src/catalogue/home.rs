@@ -21,9 +21,11 @@ use crate::tree_folder::FOLDER;
 pub(super) const PARTS: [&str; 4] = ["", "-wal", "-shm", "-journal"];
 
 /// The folder of a catalogue, and the catalogue's name in it.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Home {
     dir: Arc<Dir>,
+    /// The root of the tree, if the folder is in one.
+    above: Option<Arc<Dir>>,
     /// Its path, without links.
     folder: PathBuf,
     name: OsString,
@@ -32,21 +34,17 @@ pub(super) struct Home {
 impl Home {
     /// Opens the folder of a catalogue. The catalogue itself need not exist.
     pub(super) fn open(file: &Path) -> Result<Home, DbError> {
-        let Some(name) = file.file_name() else {
-            return Err(DbError::new(CatalogueErrorKind::System, "the path names no file"));
-        };
-        let (dir, folder) = hold(folder_of(file))?;
-        Ok(Home { dir: Arc::new(dir), folder, name: name.to_owned() })
+        hold(file, false)
     }
 
     /// Opens the folder for a new catalogue, and makes it if it is absent.
     pub(super) fn make(file: &Path) -> Result<Home, DbError> {
-        match fs::create_dir(folder_of(file)) {
-            Err(error) if error.kind() != io::ErrorKind::AlreadyExists => {
-                Err(DbError::io("make its folder", &error))
-            }
-            _ => Home::open(file),
-        }
+        hold(file, true)
+    }
+
+    /// Removes the folder from its tree, if nothing is in it.
+    pub(super) fn remove_if_empty(&self) {
+        let _ = self.above.as_ref().map(|above| above.remove_dir(OsStr::new(FOLDER)));
     }
 
     /// Returns the open folder.
@@ -71,29 +69,24 @@ impl Home {
         self.dir.status_of(&self.name(suffix)).is_ok()
     }
 
-    /// Checks the files that SQLite would open for a database: each must be absent, or a regular
-    /// file with a single name. `suffix` is that of the database. Returns the path to open.
-    pub(super) fn ensure_plain(&self, suffix: &str) -> Result<PathBuf, DbError> {
-        for part in PARTS {
-            let name = self.name(&format!("{suffix}{part}"));
-            self.dir.status_of_own(&name).map_err(|error| planted(&name, &error))?;
-        }
-        Ok(self.folder.join(self.name(suffix)))
+    /// Returns the length of the catalogue and its log.
+    pub(super) fn length(&self) -> u64 {
+        let length = |suffix| self.dir.status_of(&self.name(suffix)).map_or(0, |it| it.length);
+        length("") + length("-wal")
     }
 
-    /// Checks that the path of the folder still leads to the open folder, because SQLite opens
-    /// files by path.
-    pub(super) fn ensure_here(&self) -> Result<(), DbError> {
-        let identity = |dir: Dir| dir.status().map(|status| (status.device, status.inode));
-        let held = self.dir.status().map(|status| (status.device, status.inode));
-        match (held, Dir::open_itself(&self.folder).and_then(identity)) {
-            (Ok(held), Ok(there)) if held == there => Ok(()),
-            (Err(error), _) | (_, Err(error)) => Err(DbError::io("look at its folder", &error)),
-            _ => {
-                let message = "its folder was replaced while it was opened";
-                Err(DbError::new(CatalogueErrorKind::System, message))
+    /// Checks the files that SQLite would open for a database: each must be absent, or a regular
+    /// file with a single name, and there is no journal. `suffix` is that of the database.
+    pub(super) fn ensure_plain(&self, suffix: &str) -> Result<(), DbError> {
+        for part in PARTS {
+            let name = self.name(&format!("{suffix}{part}"));
+            let found = self.dir.status_of_own(&name).map_err(|error| planted(&name, &error))?;
+            if found.is_some() && part == "-journal" {
+                let reason = "it is not of a catalogue, and other programs would apply it";
+                return Err(planted(&name, &io::Error::new(io::ErrorKind::InvalidInput, reason)));
             }
         }
+        Ok(())
     }
 }
 
@@ -103,25 +96,47 @@ fn folder_of(file: &Path) -> &Path {
     folder.unwrap_or(Path::new("."))
 }
 
-/// Opens a folder with a catalogue and returns its path without links. The folder in a tree must
-/// not be a link itself; a folder that the user named may be one.
-fn hold(folder: &Path) -> Result<(Dir, PathBuf), DbError> {
-    let is_of_tree = folder.file_name() == Some(OsStr::new(FOLDER));
-    let real = match is_of_tree {
-        true => folder_of(folder).canonicalize().map(|above| above.join(FOLDER)),
-        false => folder.canonicalize(),
+/// Opens a folder with a catalogue, by its path without links. The folder in a tree must not be a
+/// link itself; a folder that the user named may be one. `makes`: whether the folder is made if it
+/// is absent.
+fn hold(file: &Path, makes: bool) -> Result<Home, DbError> {
+    let Some(name) = file.file_name() else {
+        return Err(DbError::new(CatalogueErrorKind::System, "the path names no file"));
     };
-    let real = real.map_err(|error| DbError::io("find its folder", &error))?;
-    if is_of_tree && is_blocked(&real) {
+    let folder = folder_of(file);
+    let is_of_tree = folder.file_name() == Some(OsStr::new(FOLDER));
+    let outer = if is_of_tree { folder_of(folder) } else { folder };
+    let find = |error| DbError::io("find its folder", &error);
+    if makes && !is_of_tree {
+        match fs::create_dir(outer) {
+            Err(error) if error.kind() != io::ErrorKind::AlreadyExists => {
+                return Err(DbError::io("make its folder", &error));
+            }
+            _ => {}
+        }
+    }
+    let real = outer.canonicalize().map_err(find)?;
+    let opened = Dir::open_real(&real).map_err(|error| DbError::io("open its folder", &error))?;
+    let name = name.to_owned();
+    if !is_of_tree {
+        return Ok(Home { dir: Arc::new(opened), above: None, folder: real, name });
+    }
+    let folder = real.join(FOLDER);
+    let there = opened.status_of(OsStr::new(FOLDER));
+    if there.is_ok_and(|status| status.kind != FileKind::Directory) {
         let message = format!(
             "`{FOLDER}` is a symbolic link or another thing that is no directory: nothing is read \
              or written there; remove it"
         );
         return Err(DbError::new(CatalogueErrorKind::System, message));
     }
-    let dir = Dir::open_itself(&real).map_err(|error| DbError::io("open its folder", &error))?;
+    let dir = match makes {
+        true => opened.make_dir(OsStr::new(FOLDER)),
+        false => opened.open_dir(OsStr::new(FOLDER)),
+    };
+    let dir = dir.map_err(|error| DbError::io("open its folder", &error))?;
     let strange = dir.is_strangers().map_err(|error| DbError::io("look at its folder", &error))?;
-    if is_of_tree && strange {
+    if strange {
         let message = format!(
             "`{FOLDER}` belongs to another user, and anyone could have put it there: nothing is \
              read or written in it"
@@ -129,7 +144,7 @@ fn hold(folder: &Path) -> Result<(Dir, PathBuf), DbError> {
         let error = DbError::new(CatalogueErrorKind::System, message);
         return Err(error.advise(Advice::RemoveOrUseNoCatalogue));
     }
-    Ok((dir, real))
+    Ok(Home { dir: Arc::new(dir), above: Some(Arc::new(opened)), folder, name })
 }
 
 /// Opens the folder of a catalogue.

@@ -21,7 +21,7 @@ use super::happening::Happening;
 use super::observation::ObservedFile;
 use super::recorder::Recorder;
 use super::slice::{Settled, rows_of, slice_with};
-use super::{Catalogue, writes};
+use super::writes;
 use crate::beneath::Presence;
 use crate::file_state::FileState;
 use crate::finding::{Finding, Say};
@@ -135,7 +135,8 @@ impl Recorder {
             gone.push(paths.file(&catalogue.db, directory, name)?);
         }
         // Of what was stored before this run. If that cannot be read, they are missing.
-        let found = Catalogue::open_reader(&catalogue.file)
+        let found = catalogue
+            .beside()
             .and_then(|before| before.moved_elsewhere(&gone, &self.others, before.last_walk_s()?));
         Ok(found.into_iter().flatten().map(|moved| (moved.from, moved.to)).collect())
     }

@@ -9,26 +9,31 @@ use std::fs::{self, File, TryLockError};
 use std::io::{self, Read as _, Seek as _, Write as _};
 use std::ops::ControlFlow;
 use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use steadfast_sys::file::{Draft, Existing, Timestamp};
+use steadfast_sys::file::{Draft, Existing, Status, Timestamp, TrustedUsers};
+use steadfast_sys::process::is_alive;
 
 use super::error::{CatalogueErrorKind, DbError};
 use super::home::{Home, PARTS, is_blocked, planted};
 use super::rights;
-use super::schema::APPLICATION_ID;
+use super::schema::{APPLICATION_ID, PATIENCE};
 use crate::advice::Advice;
 use crate::beneath::Presence;
 use crate::error::copied;
 use crate::tree_folder::DRAFT;
-use crate::tree_folder::{FILE, FOLDER, LOCK, is_left_of};
+use crate::tree_folder::{FILE, FOLDER, LOCK, READERS, is_left_of};
 use crate::verb_kind::VerbKind;
 
 /// Interval at which a waiting writer tries again.
 const LOOK_AGAIN: Duration = Duration::from_millis(50);
+
+/// The same for a lock that is held for one question.
+const LOOK_AGAIN_SOON: Duration = Duration::from_millis(2);
 
 /// The longest text of a lock. It is for people.
 const LOCK_LEN_MAX: u64 = 256;
@@ -66,29 +71,65 @@ pub(super) struct Lock {
     file: File,
 }
 
-/// Free space that a disk must have, in bytes: SQLite's log and shared memory take 64 KiB.
+/// Free space that a disk must have, in bytes: SQLite's log of a small run takes 64 KiB.
 const ROOM_LEN: usize = 128 << 10;
 
 impl Lock {
     /// Takes the lock of a catalogue.
     pub(super) fn take(home: &Home, writer: &LockRequest<'_>) -> Result<Lock, DbError> {
-        let mut file = home.dir().open_own(&home.name(LOCK)).map_err(|error| unusable(&error))?;
+        let mut file = open_lock(home, LOCK)?;
         loop {
             match file.try_lock() {
-                Ok(()) => break,
+                Ok(()) if is_present(home, &file) => break,
+                // Another process has replaced it meanwhile.
+                Ok(()) => file = open_lock(home, LOCK)?,
                 Err(TryLockError::Error(error)) => return Err(DbError::io("lock it", &error)),
-                Err(TryLockError::WouldBlock) => match writer.wait {
-                    Some(stop) if !stop.load(Ordering::Relaxed) => thread::sleep(LOOK_AGAIN),
-                    _ => return Err(in_use(&mut file, writer.now)),
-                },
+                Err(TryLockError::WouldBlock) => {
+                    let holder = holder_of(&mut file);
+                    if holder.as_ref().is_some_and(|holder| !holder.lives) {
+                        // It is held by somebody who may only read, since it was open to all.
+                        let _ = home.dir().remove_file(&home.name(LOCK));
+                        file = open_lock(home, LOCK)?;
+                        continue;
+                    }
+                    match writer.wait {
+                        Some(stop) if !stop.load(Ordering::Relaxed) => thread::sleep(LOOK_AGAIN),
+                        _ => return Err(in_use(holder, writer.now)),
+                    }
+                }
             }
         }
-        rights::fit_lock(home, &file);
         // The text is only for people, so a full disk must not prevent the lock.
         let text = format!("{} {} {}\n", std::process::id(), writer.now.seconds, writer.verb);
         let _ = file.set_len(0).and_then(|()| file.rewind());
         let _ = file.write_all(text.as_bytes());
+        // Readers that find no lock of theirs read without one.
+        let _ = open_lock(home, READERS)?;
         Ok(Lock { file })
+    }
+
+    /// Keeps the file and its log as they are while somebody reads them. `None` if he may not write
+    /// either, or if nothing has been written yet: then nobody is kept from writing.
+    pub(super) fn reading(home: &Home) -> Result<Option<Lock>, DbError> {
+        let name = home.name(READERS);
+        home.dir().status_of_own(&name).map_err(|error| unusable(&error))?;
+        let Ok(file) = home.dir().open_file(&name) else { return Ok(None) };
+        let file = File::from(file.into_fd());
+        match wait_for(PATIENCE, || file.try_lock_shared()) {
+            Ok(()) => Ok(Some(Lock { file })),
+            Err(TryLockError::Error(_)) => Ok(None),
+            Err(TryLockError::WouldBlock) => {
+                let message = "in use: another process has been merging its log for 10 s";
+                Err(DbError::new(CatalogueErrorKind::InUse, message))
+            }
+        }
+    }
+
+    /// Keeps readers out while the log is merged. `None` if one reads longer than that.
+    pub(super) fn merging(home: &Home, patience: Duration) -> Option<Lock> {
+        let file = open_lock(home, READERS).ok()?;
+        wait_for(patience, || file.try_lock()).ok()?;
+        Some(Lock { file })
     }
 
     /// Notes in the lock that an `init` has published the catalogue.
@@ -113,23 +154,6 @@ impl Lock {
             _ => Ok(()),
         }
     }
-
-    /// Keeps writers out while a file is read as if it never changed. `None` if no process can
-    /// write, because the lock cannot be made.
-    pub(super) fn keep_writers_out(home: &Home) -> Result<Option<Lock>, DbError> {
-        let name = home.name(LOCK);
-        home.dir().status_of_own(&name).map_err(|error| unusable(&error))?;
-        let Ok(file) = home.dir().open_file(&name) else { return Ok(None) };
-        let file = File::from(file.into_fd());
-        match file.try_lock_shared() {
-            Ok(()) => Ok(Some(Lock { file })),
-            Err(TryLockError::Error(_)) => Ok(None),
-            Err(TryLockError::WouldBlock) => {
-                let message = "somebody is writing to it, and it cannot be read beside that";
-                Err(DbError::new(CatalogueErrorKind::InUse, message))
-            }
-        }
-    }
 }
 
 impl Drop for Lock {
@@ -151,17 +175,75 @@ fn unusable(error: &io::Error) -> DbError {
     }
 }
 
-fn in_use(file: &mut File, now: Timestamp) -> DbError {
+/// Opens a lock, and makes it if it is absent. Those can open it who may write to the catalogue:
+/// whoever can open it can keep others out.
+fn open_lock(home: &Home, suffix: &str) -> Result<File, DbError> {
+    let name = home.name(suffix);
+    let database = home.dir().status_of(&home.name("")).ok();
+    let is_own = |it: Status| TrustedUsers::own().stranger_owning(&it).is_none();
+    let file = match home.dir().open_own(&name) {
+        // Root made it in a tree of another user, and gives no file away.
+        Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
+            match database.is_some_and(is_own) && home.dir().remove_file(&name).is_ok() {
+                true => home.dir().open_own(&name),
+                false => Err(error),
+            }
+        }
+        opened => opened,
+    };
+    let file = file.map_err(|error| unusable(&error))?;
+    rights::fit_lock(home, &file);
+    Ok(file)
+}
+
+/// Returns whether a lock still has its name.
+fn is_present(home: &Home, lock: &File) -> bool {
+    let named = home.dir().status_of(&home.name(LOCK)).map(|named| (named.device, named.inode));
+    let own = lock.metadata().map(|own| (own.dev(), own.ino()));
+    matches!((named, own), (Ok(named), Ok(own)) if named == own)
+}
+
+/// Tries to lock until that succeeds, fails, or takes too long.
+fn wait_for(
+    patience: Duration,
+    lock: impl Fn() -> Result<(), TryLockError>,
+) -> Result<(), TryLockError> {
+    let begin = Instant::now();
+    loop {
+        match lock() {
+            Err(TryLockError::WouldBlock) if begin.elapsed() < patience => {
+                thread::sleep(LOOK_AGAIN_SOON);
+            }
+            done => return done,
+        }
+    }
+}
+
+/// The process that a lock names.
+struct Holder {
+    process: String,
+    since_s: i64,
+    verb: String,
+    lives: bool,
+}
+
+/// Returns the process that took a lock last; `None` if it does not name one.
+fn holder_of(file: &mut File) -> Option<Holder> {
     let mut text = String::new();
-    let read = file.rewind().and_then(|()| file.take(LOCK_LEN_MAX).read_to_string(&mut text));
-    let words: Vec<&str> = text.split_whitespace().collect();
-    let message = match (read, words.as_slice()) {
-        (Ok(_), [process, since, verb, ..]) => {
-            let since = since.parse().unwrap_or(now.seconds);
-            let seconds = now.seconds.saturating_sub(since).max(0);
+    file.rewind().and_then(|()| file.take(LOCK_LEN_MAX).read_to_string(&mut text)).ok()?;
+    let mut words = text.split_whitespace().map(str::to_owned);
+    let (process, since_s, verb) = (words.next()?, words.next()?.parse().ok()?, words.next()?);
+    let lives = is_alive(process.parse().ok()?);
+    Some(Holder { process, since_s, verb, lives })
+}
+
+fn in_use(holder: Option<Holder>, now: Timestamp) -> DbError {
+    let message = match holder {
+        Some(Holder { process, since_s, verb, .. }) => {
+            let seconds = now.seconds.saturating_sub(since_s).max(0);
             format!("in use: `{verb}`, process {process}, has been writing to it for {seconds} s")
         }
-        _ => "in use: another process is writing to it".to_owned(),
+        None => "in use: another process is writing to it".to_owned(),
     };
     DbError::new(CatalogueErrorKind::InUse, message)
 }
@@ -220,8 +302,8 @@ pub(super) fn abandon(home: &Home) {
     }
     if !home.has("") {
         let _ = home.dir().remove_file(&home.name(LOCK));
-        // The folder stays if it contains anything else.
-        let _ = Some(home.folder()).filter(|folder| folder.ends_with(FOLDER)).map(fs::remove_dir);
+        let _ = home.dir().remove_file(&home.name(READERS));
+        home.remove_if_empty();
     }
 }
 
@@ -256,9 +338,10 @@ pub(super) fn set_aside(home: &Home, now: Timestamp) -> Result<String, DbError> 
     Ok(aside)
 }
 
-/// Returns whether a file was never written in its present place: it has neither a lock nor a log.
-pub(super) fn is_copy(home: &Home) -> bool {
-    ![LOCK, "-wal", "-shm"].iter().any(|part| home.has(part))
+/// Removes the shared memory that an earlier version or another program left. The caller has locked
+/// the database, so nobody uses it.
+pub(super) fn remove_shared_memory(home: &Home) {
+    let _ = home.dir().remove_file(&home.name("-shm"));
 }
 
 /// Returns whether a catalogue was here and is gone: the files beside it still exist.
@@ -289,7 +372,7 @@ pub(super) fn is_unfinished(home: &Home) -> bool {
         if let Some(rest) = entry.name.as_bytes().strip_prefix(name.as_bytes()) {
             let is_draft = rest.starts_with(DRAFT.as_bytes());
             has_draft |= is_draft;
-            only_begun &= is_draft || rest == LOCK.as_bytes();
+            only_begun &= is_draft || [LOCK.as_bytes(), READERS.as_bytes()].contains(&rest);
         }
         ControlFlow::Continue(())
     });

@@ -24,7 +24,7 @@ use super::runs::{RunRecord, RunState};
 use super::scope::RunScope;
 use super::slice_cache::SliceCache;
 use super::unlisted;
-use super::{Catalogue, CatalogueError, CataloguedTree, runs, schema, volume};
+use super::{Catalogue, CatalogueError, CataloguedTree, runs, volume, work};
 use crate::beneath::Places;
 use crate::event::{FileEvent, Subject};
 use crate::finding::{Finding, Say};
@@ -350,6 +350,7 @@ impl Recorder {
         if self.early_end.broken.is_some() {
             return Ok(());
         }
+        work::begin();
         work(self).map_err(|fault| {
             let fault = match &self.catalogue.lock {
                 Some(lock) if fault.kind() == CatalogueErrorKind::System => {
@@ -443,7 +444,11 @@ impl Recorder {
         self.record.totals.coverage =
             db.query_row("SELECT count(*) FROM coverage", (), |row| row.get(0))?;
         self.record.put(db)?;
-        db.execute_batch(if go_on { "COMMIT; BEGIN IMMEDIATE" } else { "COMMIT" })?;
+        db.execute_batch("COMMIT")?;
+        if go_on {
+            self.catalogue.merge_grown_log();
+            self.catalogue.db.execute_batch("BEGIN IMMEDIATE")?;
+        }
         Ok(())
     }
 
@@ -480,11 +485,7 @@ impl Recorder {
         }
         let whole = whole && !self.early_end.cut_short;
         self.record.state = if whole { RunState::Whole } else { RunState::Interrupted };
-        self.commit(false)?;
-        if self.mode.writes {
-            schema::merge_log(self.db());
-        }
-        Ok(())
+        self.commit(false)
     }
 
     fn count(&mut self, verdict: Verdict) {

@@ -64,14 +64,14 @@ const FOLLOWED: &str = "CREATE TEMP TABLE followed AS \
     CREATE INDEX temp.followed_digests ON followed (digest);";
 
 impl CatalogueReader {
-    /// Opens a catalogue for a run over a part of its tree.
+    /// Opens a catalogue again, for a run over a part of its tree.
     ///
     /// # Errors
     ///
     /// As [`Catalogue::open_reader`].
-    pub fn open(file: &Path, scope: RunScope) -> Result<CatalogueReader, CatalogueError> {
+    pub fn open(catalogue: &Catalogue, scope: RunScope) -> Result<CatalogueReader, CatalogueError> {
         let reader = ReaderState {
-            catalogue: Catalogue::open_reader(file)?,
+            catalogue: catalogue.beside()?,
             cache: SliceCache::default(),
             directories: VecDeque::new(),
             last: None,
@@ -88,7 +88,7 @@ impl CatalogueReader {
     ///
     /// As [`Catalogue::open_reader`].
     pub fn beside(catalogue: &Catalogue) -> Result<CatalogueReader, CatalogueError> {
-        CatalogueReader::open(&catalogue.file, RunScope::files_beneath(&catalogue.root))
+        CatalogueReader::open(catalogue, RunScope::files_beneath(&catalogue.root))
     }
 
     /// Asks the catalogue. An error says nothing about the file.

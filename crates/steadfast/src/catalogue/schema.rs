@@ -4,17 +4,16 @@
 //! migration if they were older. `docs/formats/catalogue.md` specifies the columns and is
 //! authoritative.
 
-use std::os::unix::ffi::OsStrExt;
-use std::path::Path;
 use std::time::Duration;
 
 use rusqlite::config::DbConfig;
-use rusqlite::{Connection, OpenFlags};
-use steadfast_sys::sqlite::allocate_shared_memory;
+use rusqlite::limits::Limit;
+use rusqlite::{Connection, OpenFlags, Row};
+use steadfast_sys::sqlite::HeldDatabase;
 
 use super::error::{CatalogueErrorKind, DbError};
 use super::home::Home;
-use crate::advice::Advice;
+use super::work;
 use crate::tree_folder::DRAFT;
 
 /// The version of the tables, kept as `user_version`.
@@ -160,8 +159,21 @@ fn version_of(db: &Connection) -> Result<i64, DbError> {
     Ok(db.query_row("PRAGMA user_version", (), |row| row.get(0))?)
 }
 
-/// How long to wait for a lock that SQLite holds briefly.
-const PATIENCE: Duration = Duration::from_secs(10);
+/// How long to wait for a lock that is held briefly.
+pub(super) const PATIENCE: Duration = Duration::from_secs(10);
+
+/// The longest value or row in bytes: extended attributes and paths take 64 KiB.
+const VALUE_LEN_MAX: i32 = 1 << 20;
+
+/// The longest statement in bytes, and the longest of a table.
+const SQL_LEN_MAX: i32 = 1 << 16;
+const TABLE_LEN_MAX: i32 = 2048;
+
+/// Memory that SQLite takes at most in the whole process. A connection's pages take 16 MiB.
+const HEAP_LEN_MAX: i64 = 512 << 20;
+
+/// Temporary tables are in memory if the catalogue is shorter. They have fewer rows than it has.
+const TEMPORARY_LEN_MAX: u64 = 32 << 20;
 
 /// The purpose of a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -170,92 +182,127 @@ pub(super) enum Access {
     Create,
     /// Read and write.
     Write,
-    /// Read beside a writer.
+    /// Read in the process that writes.
+    Beside,
+    /// Read a file and its log.
+    ReadLog,
+    /// Read a file that has no log.
     Read,
-    /// Read a file that has no writer.
-    ReadFrozen,
-    /// Read a file and its log where there is no room for shared memory. Keeps other processes out.
-    ReadAlone,
 }
 
-/// Connects to a catalogue, or to the draft of one.
+impl Access {
+    fn writes(self) -> bool {
+        matches!(self, Access::Create | Access::Write | Access::Beside)
+    }
+}
+
+/// Connects to a catalogue, or to the draft of one. The connection ends before the held database.
 ///
-/// SQLite opens files by path. It is told to follow no links, and hard links, fifos and devices are
-/// refused before. The folder is checked again once SQLite has opened its files.
-pub(super) fn connect(home: &Home, access: Access) -> Result<Connection, DbError> {
-    let flags = match access {
-        // What reads alone writes nothing; it needs the right to lock the file.
-        Access::Create | Access::Write | Access::ReadAlone => OpenFlags::SQLITE_OPEN_READ_WRITE,
-        Access::Read => OpenFlags::SQLITE_OPEN_READ_ONLY,
-        Access::ReadFrozen => OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI,
-    };
-    let flags = flags | OpenFlags::SQLITE_OPEN_NO_MUTEX | OpenFlags::SQLITE_OPEN_NOFOLLOW;
-    let path = home.ensure_plain(if access == Access::Create { DRAFT } else { "" })?;
-    allocate_shared_memory();
-    let db = match access {
-        Access::ReadFrozen => Connection::open_with_flags(frozen_uri(&path), flags)?,
-        // This one keeps the index of the log in its own memory.
-        Access::ReadAlone => Connection::open_with_flags_and_vfs(path, flags, c"unix-excl")?,
-        _ => Connection::open_with_flags(path, flags)?,
+/// The index of the log is in the memory of each process, and never in the folder, where others
+/// could cut it.
+pub(super) fn connect(home: &Home, access: Access) -> Result<(Connection, HeldDatabase), DbError> {
+    let draft = if access == Access::Create { DRAFT } else { "" };
+    home.ensure_plain(draft)?;
+    let held = HeldDatabase::new(home.dir(), &home.name(draft), access.writes());
+    let flags = OpenFlags::SQLITE_OPEN_NO_MUTEX | OpenFlags::SQLITE_OPEN_URI;
+    let path = format!("file:{}", held.path());
+    let mut db = match access {
+        // One process writes, and its connections share an index in its memory.
+        Access::Create | Access::Write | Access::Beside => {
+            let flags = flags | OpenFlags::SQLITE_OPEN_READ_WRITE;
+            Connection::open_with_flags_and_vfs(path, flags, c"unix-excl")?
+        }
+        // What keeps writers out is the lock of the readers.
+        Access::ReadLog | Access::Read => {
+            let flags = flags | OpenFlags::SQLITE_OPEN_READ_ONLY;
+            let query = if access == Access::Read { "?immutable=1" } else { "" };
+            Connection::open_with_flags_and_vfs(path + query, flags, c"unix-none")?
+        }
     };
     db.busy_timeout(PATIENCE)?;
     // Otherwise SQLite makes a new plan for each lower bound of a range.
     db.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
     db.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true)?;
+    // The log is merged only while nobody reads: `Catalogue::merge_log`.
+    db.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, access != Access::Create)?;
     db.set_prepared_statement_cache_capacity(64);
-    // A hostile file must not execute anything through its schema.
-    db.execute_batch(
-        "PRAGMA trusted_schema = OFF; PRAGMA cell_size_check = ON; PRAGMA cache_size = -16384; \
-         PRAGMA mmap_size = 0;",
-    )?;
-    if access == Access::ReadAlone {
-        db.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
-        db.execute_batch("PRAGMA query_only = ON;")?;
-    }
+    bound(&mut db, access)?;
     if access == Access::Create {
         create(&db)?;
     } else {
         recognise(&db)?;
+        ensure_tables(&db)?;
+        db.set_limit(Limit::SQLITE_LIMIT_SQL_LENGTH, SQL_LEN_MAX)?;
+        work::bound(&mut db, home)?;
     }
+    let temporary = if home.length() < TEMPORARY_LEN_MAX { "MEMORY" } else { "FILE" };
+    db.execute_batch(&format!(
+        "PRAGMA cell_size_check = ON; PRAGMA cache_size = -16384; PRAGMA mmap_size = 0; \
+         PRAGMA temp_store = {temporary};"
+    ))?;
     if matches!(access, Access::Create | Access::Write) {
-        bring_up(&db)?;
-        let mode: String = db.query_row("PRAGMA journal_mode = WAL", (), |row| row.get(0))?;
-        if mode != "wal" {
-            let message = no_shared_memory(&mode);
-            let error = DbError::new(CatalogueErrorKind::System, message);
-            return Err(error.advise(Advice::LocalCatalogue));
-        }
-        // On macOS, a flush goes to the drive only, and its cache is lost with the power, unless
-        // SQLite asks for a full one. Other systems ignore that.
-        db.execute_batch(
-            "PRAGMA fullfsync = ON; PRAGMA checkpoint_fullfsync = ON; PRAGMA synchronous = FULL; \
-             PRAGMA journal_size_limit = 16777216;",
-        )?;
+        prepare_to_write(&db)?;
+    }
+    Ok((db, held))
+}
+
+/// Bounds what SQLite does to read the tables, before it reads anything: a hostile file executes
+/// nothing through its schema, and has no more of it than a catalogue.
+fn bound(db: &mut Connection, access: Access) -> Result<(), DbError> {
+    let sql = if access == Access::Create { SQL_LEN_MAX } else { TABLE_LEN_MAX };
+    for (limit, most) in [
+        (Limit::SQLITE_LIMIT_LENGTH, VALUE_LEN_MAX),
+        (Limit::SQLITE_LIMIT_SQL_LENGTH, sql),
+        (Limit::SQLITE_LIMIT_ATTACHED, 0),
+        (Limit::SQLITE_LIMIT_WORKER_THREADS, 0),
+    ] {
+        db.set_limit(limit, most)?;
     }
     if access != Access::Create {
-        ensure_tables(&db)?;
+        work::bound_schema(db)?;
     }
-    home.ensure_here()?;
-    Ok(db)
+    let locking = if access == Access::ReadLog { "EXCLUSIVE" } else { "NORMAL" };
+    Ok(db.execute_batch(&format!(
+        "PRAGMA trusted_schema = OFF; PRAGMA hard_heap_limit = {HEAP_LEN_MAX}; \
+         PRAGMA locking_mode = {locking};"
+    ))?)
 }
 
-/// Says why a file system holds no catalogue, and where one can be.
-fn no_shared_memory(mode: &str) -> String {
-    format!(
-        "this file system cannot share memory between programs (journal mode `{mode}`), as network \
-         volumes cannot"
-    )
+fn prepare_to_write(db: &Connection) -> Result<(), DbError> {
+    bring_up(db)?;
+    // On macOS, a flush goes to the drive only, and its cache is lost with the power, unless
+    // SQLite asks for a full one. Other systems ignore that.
+    Ok(db.execute_batch(
+        "PRAGMA fullfsync = ON; PRAGMA checkpoint_fullfsync = ON; PRAGMA synchronous = FULL; \
+         PRAGMA wal_autocheckpoint = 0;",
+    )?)
 }
 
-/// Merges the log into the file, so the file alone is the whole catalogue and can be copied. Other
-/// connections would keep SQLite from merging when this one closes.
-///
-/// A busy reader may keep a part in the log. That is not an error: everything is stored, and the
-/// next run merges it.
-pub(super) fn merge_log(db: &Connection) {
+/// How much of a log was merged into the file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Merged {
+    /// All of it, and the log is empty.
+    Whole,
+    /// All of it, but a connection of this process keeps the log: the next writing may begin it
+    /// anew.
+    Kept,
+    /// Not all of it.
+    Part,
+}
+
+/// Merges the log into the file, so the file alone is the whole catalogue and can be copied. The
+/// caller keeps readers out.
+pub(super) fn merge_log(db: &Connection) -> Merged {
     let _ = db.busy_timeout(Duration::ZERO);
-    let _ = db.query_row("PRAGMA wal_checkpoint(TRUNCATE)", (), |_| Ok(()));
+    let row = |row: &Row<'_>| Ok((row.get(0)?, row.get(1)?, row.get(2)?));
+    let merged: Result<(i64, i64, i64), _> =
+        db.query_row("PRAGMA wal_checkpoint(TRUNCATE)", (), row);
     let _ = db.busy_timeout(PATIENCE);
+    match merged {
+        Ok((0, ..)) => Merged::Whole,
+        Ok((_, log, done)) if log == done => Merged::Kept,
+        _ => Merged::Part,
+    }
 }
 
 /// Fails if a file is not a catalogue, or one of a later version.
@@ -279,7 +326,9 @@ fn recognise(db: &Connection) -> Result<(), DbError> {
 }
 
 fn create(db: &Connection) -> Result<(), DbError> {
-    db.execute_batch("PRAGMA page_size = 4096;")?;
+    // A log, and no journal, also while the tables are made.
+    db.execute_batch("PRAGMA page_size = 4096; PRAGMA journal_mode = MEMORY;")?;
+    db.execute_batch("PRAGMA journal_mode = WAL;")?;
     let mut script = String::from("BEGIN IMMEDIATE;\n");
     for table in tables(VERSION) {
         script.push_str(table);
@@ -304,47 +353,34 @@ fn bring_up(db: &Connection) -> Result<(), DbError> {
     Ok(())
 }
 
-/// Checks that the tables are exactly those of the file's version.
+/// Checks that the tables are exactly those of the file's version, before any is used.
 ///
 /// Otherwise a trigger or an additional index in a planted file would be executed on writing.
 fn ensure_tables(db: &Connection) -> Result<(), DbError> {
-    let mut statement = db.prepare(
-        "SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL AND name NOT LIKE 'sqlite_%'",
-    )?;
-    let mut rows = statement.query(())?;
-    let mut expected: Vec<&str> = tables(version_of(db)?).collect();
-    while let Some(row) = rows.next()? {
-        let sql = row.get_ref(0)?.as_str().map_err(DbError::damaged)?;
-        let Some(at) = expected.iter().position(|table| *table == sql) else {
-            return Err(DbError::damaged("its tables are not those that this program makes"));
-        };
-        expected.swap_remove(at);
+    let own = Connection::open_in_memory()?;
+    tables(version_of(db)?).try_for_each(|table| own.execute_batch(table))?;
+    if objects(db)? != objects(&own)? {
+        return Err(DbError::damaged("its tables are not those that this program makes"));
     }
-    if expected.is_empty() { Ok(()) } else { Err(DbError::damaged("a table is missing")) }
+    let shared = "SELECT count(*) - count(DISTINCT rootpage) FROM sqlite_schema WHERE rootpage > 1";
+    match db.query_row(shared, (), |row| row.get::<_, i64>(0))? {
+        0 => Ok(()),
+        _ => Err(DbError::damaged("two of its tables are in one place")),
+    }
 }
 
-/// Returns the URI of a file that does not change while it is read. Its path may have any bytes.
-fn frozen_uri(path: &Path) -> String {
-    let mut uri = String::from("file:");
-    for &byte in path.as_os_str().as_bytes() {
-        if byte.is_ascii_alphanumeric() || b"/-._~".contains(&byte) {
-            uri.push(char::from(byte));
-        } else {
-            uri.push_str(&format!("%{byte:02X}"));
-        }
-    }
-    uri + "?immutable=1"
+/// Returns the type, the name, the table and the text of everything in a schema.
+fn objects(db: &Connection) -> Result<Vec<[Option<String>; 4]>, DbError> {
+    let mut statement =
+        db.prepare("SELECT type, name, tbl_name, sql FROM sqlite_schema ORDER BY name")?;
+    let row = |row: &Row<'_>| Ok([row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?]);
+    let objects = statement.query_map((), row)?.collect::<Result<_, _>>()?;
+    Ok(objects)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_path_of_any_bytes_becomes_a_uri() {
-        let path = Path::new(std::ffi::OsStr::from_bytes(b"/a b/%?#\xff.sqlite"));
-        assert_eq!(frozen_uri(path), "file:/a%20b/%25%3F%23%FF.sqlite?immutable=1");
-    }
 
     #[test]
     fn versions_follow_one_another() {

@@ -189,7 +189,7 @@ impl CatalogueSession {
     ///
     /// As [`CatalogueReader::open`].
     pub fn reader(&self) -> Result<CatalogueReader, CatalogueError> {
-        CatalogueReader::open(&self.catalogue.file, self.scope.clone())
+        CatalogueReader::open(&self.catalogue, self.scope.clone())
     }
 
     /// Starts to record a run.

@@ -13,6 +13,7 @@ use super::directory::at_path;
 use super::entry::FileRow;
 use super::error::DbError;
 use super::slice::{rows_of, slice_with};
+use super::work;
 
 /// The most slices in the cache: 8 of at most 8192 rows take 16 MB.
 const SLICES_MAX: usize = 8;
@@ -91,6 +92,7 @@ pub(super) fn reading<T>(
     db: &Connection,
     read: impl FnOnce() -> Result<T, DbError>,
 ) -> Result<T, DbError> {
+    work::begin();
     if !db.is_autocommit() {
         return read();
     }

@@ -51,7 +51,7 @@ impl DueList {
         (beneath, unmounted): (PathBuf, Vec<PathBuf>),
         now: Timestamp,
     ) -> Result<(DueList, ListEnd), Error> {
-        let reader = Catalogue::open_reader(catalogue.file())?;
+        let reader = catalogue.beside()?;
         let before_run = if choice.resume { reader.unfinished_run()? } else { None };
         let seconds =
             |duration: std::time::Duration| i64::try_from(duration.as_secs()).unwrap_or(i64::MAX);

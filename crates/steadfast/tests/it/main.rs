@@ -9,6 +9,7 @@ mod catalogue_choice;
 mod catalogue_damage;
 mod catalogue_due;
 mod catalogue_format;
+mod catalogue_held;
 mod catalogue_kill;
 mod catalogue_moved;
 mod catalogue_opened;

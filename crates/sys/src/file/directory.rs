@@ -120,6 +120,16 @@ impl Dir {
         Ok(Self::new(open_at(rustix::fs::CWD, path, DIRECTORY | OFlags::NOFOLLOW)?))
     }
 
+    /// Opens the directory at a path that leads through no symlink, as a real path does: one that
+    /// was planted since is not followed.
+    ///
+    /// # Errors
+    /// "Too many levels of symbolic links" if there is one; otherwise as those of [`Dir::open_dir`].
+    pub fn open_real(path: &Path) -> io::Result<Self> {
+        let open = || platform::open_through_no_link(path, DIRECTORY);
+        Ok(Self::new(super::retry_on_intr(open).map_err(failed)?))
+    }
+
     /// Returns whether another user may have put this directory where it is: anyone can create
     /// names in its parent, and it belongs neither to the user of this process, nor to root, nor to
     /// the owner of the parent.

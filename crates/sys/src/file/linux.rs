@@ -5,12 +5,13 @@ use std::ffi::OsStr;
 use std::io;
 use std::mem::MaybeUninit;
 use std::ops::ControlFlow;
-use std::os::fd::{AsRawFd as _, BorrowedFd};
+use std::os::fd::{AsRawFd as _, BorrowedFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
 
 use rustix::fs::{
-    Advice, AtFlags, FileType, IFlags, OFlags, RawDir, SeekFrom, Stat, StatVfsMountFlags,
-    StatxAttributes, StatxFlags,
+    Advice, AtFlags, FileType, IFlags, Mode, OFlags, RawDir, ResolveFlags, SeekFrom, Stat,
+    StatVfsMountFlags, StatxAttributes, StatxFlags,
 };
 use rustix::io::Errno;
 
@@ -34,6 +35,18 @@ type ListingBuffer = Box<[MaybeUninit<u8>]>;
 thread_local! {
     /// The buffer of the last listing on this thread, so that a directory costs no allocation.
     static LISTING: Cell<Option<ListingBuffer>> = const { Cell::new(None) };
+}
+
+/// Opens a path that leads through no symlink. Before Linux 5.6, and where containers forbid the
+/// call, only its last name is no symlink.
+pub(super) fn open_through_no_link(path: &Path, flags: OFlags) -> Result<OwnedFd, Errno> {
+    let (flags, resolve) = (flags | OFlags::NOFOLLOW, ResolveFlags::NO_SYMLINKS);
+    match rustix::fs::openat2(rustix::fs::CWD, path, flags, Mode::empty(), resolve) {
+        Err(Errno::NOSYS | Errno::PERM) => {
+            rustix::fs::openat(rustix::fs::CWD, path, flags, Mode::empty())
+        }
+        opened => opened,
+    }
 }
 
 /// Translates `struct stat`.

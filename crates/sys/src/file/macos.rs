@@ -3,10 +3,11 @@
 use std::ffi::{CStr, OsStr};
 use std::io;
 use std::ops::ControlFlow;
-use std::os::fd::{AsRawFd, BorrowedFd};
+use std::os::fd::{AsRawFd, BorrowedFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
 
-use rustix::fs::{FileType, OFlags, Stat};
+use rustix::fs::{FileType, Mode, OFlags, Stat};
 use rustix::io::Errno;
 
 use super::{
@@ -18,6 +19,12 @@ use crate::sysctl;
 
 /// Empty: a policy of the thread prevents recording the access ([`keep_access_times`]).
 pub(super) const NO_ACCESS_TIME: OFlags = OFlags::empty();
+
+/// Opens a path that leads through no symlink.
+pub(super) fn open_through_no_link(path: &Path, flags: OFlags) -> Result<OwnedFd, Errno> {
+    let flags = flags | OFlags::from_bits_retain(libc::O_NOFOLLOW_ANY.cast_unsigned());
+    rustix::fs::openat(rustix::fs::CWD, path, flags, Mode::empty())
+}
 
 /// The longest read of one call. The system refuses more than `INT_MAX` bytes.
 pub(super) const READ_LENGTH_MAX: usize = i32::MAX as usize;

@@ -1,63 +1,68 @@
-//! Linux: SQLite calls `mmap` by a table, whose entry is replaced.
+//! Linux: the lock of a held database stays although another file of the process is closed, and
+//! somebody who may only read cannot keep a writer out.
 
-use std::cell::Cell;
-use std::ffi::{c_int, c_void};
+use std::ffi::{CStr, OsStr, c_int, c_void};
 use std::io;
-use std::mem;
-use std::ptr;
-use std::sync::Once;
+use std::os::unix::ffi::OsStrExt as _;
+use std::sync::PoisonError;
 
-use libsqlite3_sys::{sqlite3_syscall_ptr, sqlite3_vfs_find};
+use libsqlite3_sys::sqlite3_syscall_ptr;
 
-thread_local! {
-    static WAS_FULL: Cell<bool> = const { Cell::new(false) };
+use super::{HELD, system_call};
+
+pub(super) fn set_errno(error: c_int) {
+    // SAFETY: the function has no conditions.
+    let place = unsafe { libc::__errno_location() };
+    // SAFETY: the place is that of this thread.
+    unsafe { place.write(error) };
 }
 
-/// The signature of `mmap`. SQLite is compiled with offsets of 64 bits on every system.
-type Mmap =
-    unsafe extern "C" fn(*mut c_void, libc::size_t, c_int, c_int, c_int, i64) -> *mut c_void;
-
-pub(super) fn allocate_shared_memory() {
-    static ONCE: Once = Once::new();
-    ONCE.call_once(|| {
-        // SAFETY: no name is that of the default file system, which lives as long as the process.
-        let vfs = unsafe { sqlite3_vfs_find(ptr::null()) };
-        // SAFETY: the pointer is null or that of a file system.
-        let Some(found) = (unsafe { vfs.as_ref() }) else { return };
-        let Some(set) = found.xSetSystemCall else { return };
-        let mmap: Mmap = allocate_and_map;
-        // SAFETY: SQLite keeps all functions as this type, and calls `mmap` by its own signature.
-        let call = unsafe { mem::transmute::<Mmap, sqlite3_syscall_ptr>(mmap) };
-        // SAFETY: the function is that of this file system, and no connection is open.
-        let _ = unsafe { set(vfs, c"mmap".as_ptr(), call) };
-    });
+pub(super) fn locking() -> Option<(&'static CStr, sqlite3_syscall_ptr)> {
+    type Fcntl = unsafe extern "C" fn(c_int, c_int, *mut c_void) -> c_int;
+    Some(system_call!(c"fcntl", fcntl, Fcntl))
 }
 
-pub(super) fn was_full() -> bool {
-    WAS_FULL.take()
-}
-
-/// Maps a file as `mmap`, after its blocks are allocated if it can be written to.
-unsafe extern "C" fn allocate_and_map(
-    address: *mut c_void,
-    length: libc::size_t,
-    protection: c_int,
-    flags: c_int,
-    file: c_int,
-    offset: i64,
-) -> *mut c_void {
-    let start = offset as libc::off_t;
-    if protection & libc::PROT_WRITE != 0 {
-        let keeps = libc::FALLOC_FL_KEEP_SIZE;
-        // SAFETY: it takes numbers alone; allocation changes no byte of the file.
-        let done = unsafe { libc::fallocate(file, keeps, start, length as libc::off_t) };
-        let error = io::Error::last_os_error().raw_os_error();
-        // Other errors are those of file systems that cannot allocate in advance.
-        if done != 0 && matches!(error, Some(libc::ENOSPC | libc::EDQUOT)) {
-            WAS_FULL.set(true);
-            return libc::MAP_FAILED;
+/// Locks a database that is held by the open file, so that no other file of the process ends that
+/// when it is closed.
+///
+/// Whoever can read a file can keep others from locking it alone, for ever. He is passed over
+/// unless there is a file of shared memory, which only those make who can write in the folder: then
+/// another SQLite may write. The database is still locked against writers.
+unsafe extern "C" fn fcntl(fd: c_int, command: c_int, argument: *mut c_void) -> c_int {
+    let beside = if command == libc::F_SETLK { has_beside(fd, "-shm") } else { None };
+    let Some(is_shared) = beside else {
+        // SAFETY: the arguments are those that SQLite gives to `fcntl`.
+        return unsafe { libc::fcntl(fd, command, argument) };
+    };
+    // SAFETY: SQLite gives a whole structure with this command.
+    let mut lock = unsafe { argument.cast::<libc::flock>().read() };
+    lock.l_pid = 0;
+    let set = |lock: &libc::flock| {
+        // SAFETY: the structure lives as long as the call.
+        match unsafe { libc::fcntl(fd, libc::F_OFD_SETLK, lock) } {
+            // SAFETY: the same.
+            -1 if is_error(&[libc::EINVAL]) => unsafe { libc::fcntl(fd, libc::F_SETLK, lock) },
+            done => done,
         }
+    };
+    let done = set(&lock);
+    let is_refused = done == -1 && is_error(&[libc::EAGAIN, libc::EACCES]);
+    if is_refused && !is_shared && i32::from(lock.l_type) == libc::F_WRLCK {
+        lock.l_type = libc::F_RDLCK as libc::c_short;
+        return set(&lock);
     }
-    // SAFETY: the arguments are those that SQLite gives to `mmap`.
-    unsafe { libc::mmap(address, length, protection, flags, file, start) }
+    done
+}
+
+/// Says whether something stands beside the database that is open as `fd`. `None` if it is another
+/// file.
+fn has_beside(fd: c_int, suffix: &str) -> Option<bool> {
+    let all = HELD.read().unwrap_or_else(PoisonError::into_inner);
+    let held = all.values().find(|held| held.opened.contains(&fd))?;
+    let name = [held.name.as_slice(), suffix.as_bytes()].concat();
+    Some(held.dir.status_of(OsStr::from_bytes(&name)).is_ok())
+}
+
+fn is_error(errors: &[c_int]) -> bool {
+    io::Error::last_os_error().raw_os_error().is_some_and(|error| errors.contains(&error))
 }
