@@ -169,29 +169,35 @@ pub(crate) fn run(root: &Path, arguments: &[String]) -> anyhow::Result<bool> {
 
 /// Runs steps, each in a process of its own.
 fn run_parts(steps: Vec<&Step>, folder: &Path, options: &Options) -> anyhow::Result<RunOutcome> {
-    let part = |step: &Step, nice| Part::prepare(step.name, nice, &options.flags(), folder);
-    let (beside, in_turn): (Vec<_>, Vec<_>) =
-        steps.iter().copied().partition(|step: &&Step| options.is_beside(step));
-    let beside: anyhow::Result<_> = beside.iter().map(|step| part(step, BESIDE_NICE)).collect();
-    let mut lane = Lane::Waiting(beside?);
+    let expects_tests = steps.iter().any(|step| step.counts);
+    // Prepared before anything is built: cargo may put another file in the place of this program.
+    let (mut in_turn, mut beside) = (Vec::new(), Vec::new());
+    for step in steps {
+        let (list, nice) = match options.is_beside(step) {
+            true => (&mut beside, BESIDE_NICE),
+            false => (&mut in_turn, "0"),
+        };
+        list.push(Part::prepare(step.name, nice, &options.flags(), folder)?);
+    }
+    let mut lane = Lane::Waiting(beside);
     let mut is_built = false;
     let mut outcome = RunOutcome::default();
-    for step in in_turn {
-        let is_host = step.name == "host";
-        outcome.add(part(step, "0")?.run(is_built, |line| {
+    for part in in_turn {
+        let name = part.name;
+        outcome.add(part.run(is_built, |line| {
             println!("{line}");
-            if is_host && steps::begins_tests(line) {
+            if name == "host" && steps::begins_tests(line) {
                 is_built = true;
                 lane.start(true);
             }
         }));
-        if step.name == "tools" && outcome.is_failure() {
+        if name == "tools" && outcome.is_failure() {
             // What is missing has been named, and much would fail for want of it.
             return Ok(outcome.closed());
         }
     }
     outcome.add(lane.finish());
-    if steps.iter().any(|step| step.counts) {
+    if expects_tests {
         outcome.require_tests();
     }
     Ok(outcome.closed())

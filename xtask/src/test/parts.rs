@@ -43,7 +43,7 @@ pub(super) struct RunOutcome {
 
 /// A step that a process of its own runs.
 pub(super) struct Part {
-    name: &'static str,
+    pub(super) name: &'static str,
     command: Command,
     report: PathBuf,
 }
