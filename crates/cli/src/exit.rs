@@ -6,7 +6,6 @@
 use std::fs::File;
 use std::io::{self, Write as _};
 use std::os::fd::AsFd as _;
-use std::os::unix::fs::MetadataExt as _;
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, LazyLock};
@@ -15,6 +14,7 @@ use std::time::{Duration, Instant};
 
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
+use steadfast::beneath;
 use steadfast::catalogue::CatalogueError;
 use steadfast::{ExitStatus, with_advice};
 use steadfast_report::{advice, escape};
@@ -78,8 +78,8 @@ pub(crate) fn complain(message: &str) {
 /// Returns the device and inode of the regular file that stdout is written to, if it is one.
 pub(crate) fn stdout_file() -> Option<(u64, u64)> {
     let file = File::from(io::stdout().as_fd().try_clone_to_owned().ok()?);
-    let status = file.metadata().ok()?;
-    status.is_file().then(|| (status.dev(), status.ino()))
+    let status = beneath::File::of(&file).ok()?.status().ok()?;
+    (status.kind == beneath::FileKind::Regular).then_some((status.device, status.inode))
 }
 
 /// Set by the first signal only.

@@ -1,8 +1,6 @@
 //! Finds the code that a path names: a bundle, a file, or what a folder or an archive contains.
 
 use std::cell::Cell;
-use std::ffi::OsStr;
-use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
 use crate::archive::ArchiveTree;
@@ -14,6 +12,7 @@ use crate::bundle::{
 use crate::code::Code;
 use crate::error::{Error, ErrorKind};
 use crate::ticket::Ticket;
+use steadfast_sys::names::NameBytes as _;
 use steadfast_sys::source::{FileSource, ReadAt};
 
 /// How many archives may lie in each other, and how long the contents of one within a folder or an
@@ -63,7 +62,7 @@ fn try_each_code_at(
 
 /// Returns the path of what is inside of something; of the thing itself if that is empty.
 fn below(path: &Path, inner: &[u8]) -> PathBuf {
-    if inner.is_empty() { path.to_owned() } else { path.join(OsStr::from_bytes(inner)) }
+    if inner.is_empty() { path.to_owned() } else { path.join(Path::from_bytes(inner)) }
 }
 
 /// Opens each piece of code in a file, and passes it on with its path: an archive is searched as by

@@ -5,8 +5,9 @@
 //! does.
 
 use std::cmp::Ordering;
-use std::os::unix::ffi::OsStrExt as _;
 use std::path::Path;
+
+use steadfast_sys::names::NameBytes as _;
 
 /// Compares two paths relative to the same root, as bytes.
 pub(crate) fn compare(a: &[u8], b: &[u8]) -> Ordering {
@@ -19,12 +20,12 @@ pub(crate) fn compare(a: &[u8], b: &[u8]) -> Ordering {
 
 /// Compares two paths relative to the same root.
 pub(crate) fn compare_paths(a: &Path, b: &Path) -> Ordering {
-    compare(a.as_os_str().as_bytes(), b.as_os_str().as_bytes())
+    compare(a.as_bytes(), b.as_bytes())
 }
 
 /// Returns bytes that sort as the path does in a walk.
 pub(crate) fn key(path: &Path) -> Vec<u8> {
-    path.as_os_str().as_bytes().iter().copied().map(place).collect()
+    path.as_bytes().iter().copied().map(place).collect()
 }
 
 /// Returns the path of a key.

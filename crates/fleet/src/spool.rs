@@ -6,13 +6,12 @@
 //! processor time, and ten if they arrive scattered, little beside the check of a file.
 
 use std::collections::VecDeque;
-use std::ffi::OsString;
-use std::os::unix::ffi::OsStringExt as _;
 use std::path::{Path, PathBuf};
 
 use rusqlite::{Connection, Row, params};
 use steadfast::manifest::{Mtime, Record, Step};
 use steadfast::{Algorithm, Digest, Timestamp};
+use steadfast_sys::names::NameBuf as _;
 
 use crate::error::Error;
 use crate::order;
@@ -155,7 +154,7 @@ fn entry_of(row: &Row<'_>) -> rusqlite::Result<JobFile> {
         rest = more;
     }
     let record = Record {
-        path: PathBuf::from(OsString::from_vec(order::path_bytes(row.get(1)?))),
+        path: PathBuf::from_vec(order::path_bytes(row.get(1)?)),
         digests,
         length: row.get::<_, Option<i64>>(5)?.map(i64::cast_unsigned),
         mtime,

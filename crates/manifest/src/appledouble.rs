@@ -9,7 +9,8 @@
 //! Finder information in the same entry.
 
 use std::ffi::OsStr;
-use std::os::unix::ffi::OsStrExt as _;
+
+use steadfast_time::names::NameBytes as _;
 
 /// Bytes of a file that [`is_appledouble`] needs.
 pub const MAGIC_LEN: usize = 26;

@@ -9,11 +9,11 @@
 mod vis;
 
 use std::io::{BufRead, Write};
-use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Component, Path, PathBuf};
 
 use steadfast_digest::{Algorithm, Digest};
 use steadfast_time::Timestamp;
+use steadfast_time::names::NameBytes as _;
 
 use crate::lines::{LINE_LEN_MAX, LineReader, skip_blanks};
 use crate::sums::digest_of;
@@ -325,5 +325,5 @@ impl Put for EntryWriter {
 
 fn write_name(path: &Path, out: &mut dyn Write) -> Result<(), Error> {
     out.write_all(b"./")?;
-    Ok(vis::encode(path.as_os_str().as_bytes(), out)?)
+    Ok(vis::encode(path.as_bytes(), out)?)
 }

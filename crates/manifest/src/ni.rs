@@ -7,11 +7,11 @@
 //! (`sha-256-128`) fit many contents and are refused.
 
 use std::io::{BufRead, Write};
-use std::os::unix::ffi::OsStrExt as _;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD as BASE64;
 use steadfast_digest::{Algorithm, Digest};
+use steadfast_time::names::NameBytes as _;
 
 use crate::lines::{TextLine, line_records, skip_blanks};
 use crate::sums::{digest_of, unescape, write_name};
@@ -148,7 +148,7 @@ impl Put for NiLines {
             let why = "no digest has a name in RFC 6920's registry";
             return Err(Error::unwritable(&record.path, why));
         }
-        let path = record.path.as_os_str().as_bytes();
+        let path = record.path.as_bytes();
         let escaped = path.iter().any(|byte| b"\\\n\r".contains(byte));
         for name in names {
             let mark = if escaped { "\\" } else { "" };

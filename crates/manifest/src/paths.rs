@@ -3,9 +3,9 @@
 //! Does not access the file system: code that opens such a path must not follow links.
 
 use std::ffi::OsString;
-use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
 use std::path::{Component, Path, PathBuf};
 
+use steadfast_time::names::{NameBuf as _, NameBytes as _};
 use unicode_normalization::UnicodeNormalization as _;
 
 use crate::Format;
@@ -42,7 +42,7 @@ pub enum PathFault {
 pub fn confine(path: &Path, format: Format) -> Result<PathBuf, PathFault> {
     let confined = confine_unix(path)?;
     if format.is_windows() {
-        let bytes = path.as_os_str().as_bytes();
+        let bytes = path.as_bytes();
         if let [letter, b':', ..] = bytes
             && letter.is_ascii_alphabetic()
         {
@@ -59,7 +59,7 @@ pub fn confine(path: &Path, format: Format) -> Result<PathBuf, PathFault> {
 }
 
 fn confine_unix(path: &Path) -> Result<PathBuf, PathFault> {
-    if path.as_os_str().as_bytes().contains(&0) {
+    if path.as_bytes().contains(&0) {
         return Err(PathFault::Nul);
     }
     let mut confined = PathBuf::new();
@@ -81,7 +81,7 @@ fn confine_unix(path: &Path) -> Result<PathBuf, PathFault> {
 /// different path and the format comes from Windows. To be tried if no file has the path as
 /// written.
 pub fn windows_spelling(path: &Path, format: Format) -> Option<PathBuf> {
-    let bytes = path.as_os_str().as_bytes();
+    let bytes = path.as_bytes();
     let slashes = |byte: &u8| if *byte == b'\\' { b'/' } else { *byte };
     let spelt: Vec<u8> = bytes.trim_ascii_end().iter().map(slashes).collect();
     let changed = format.is_windows() && spelt != bytes && !spelt.is_empty();

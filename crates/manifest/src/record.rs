@@ -1,11 +1,10 @@
 //! The record of one file in a document.
 
-use std::ffi::OsString;
-use std::os::unix::ffi::OsStringExt as _;
 use std::path::PathBuf;
 
 use steadfast_digest::{Algorithm, Digest};
 use steadfast_time::Timestamp;
+use steadfast_time::names::NameBuf as _;
 
 use crate::tag::Tag;
 
@@ -28,7 +27,7 @@ pub struct Record {
 
 impl Record {
     pub(crate) fn new(path: Vec<u8>) -> Record {
-        let path = PathBuf::from(OsString::from_vec(path));
+        let path = PathBuf::from_vec(path);
         Record { path, digests: Vec::new(), length: None, mtime: None, tagged: None }
     }
 

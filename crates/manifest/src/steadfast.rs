@@ -4,12 +4,12 @@
 //! nothing. Specified in `docs/formats/manifests.md`.
 
 use std::io::{BufRead, Write};
-use std::os::unix::ffi::OsStrExt as _;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
 use steadfast_digest::{Algorithm, AlgorithmHasher, Digest};
 use steadfast_time::Timestamp;
+use steadfast_time::names::NameBytes as _;
 
 use crate::json::{self, Json};
 use crate::lines::LineReader;
@@ -292,7 +292,7 @@ fn write_record(
     line.extend_from_slice(b"{\"path\":");
     json::write_string(&record.path.to_string_lossy(), line)?;
     if record.path.to_str().is_none() {
-        let base64 = BASE64.encode(record.path.as_os_str().as_bytes());
+        let base64 = BASE64.encode(record.path.as_bytes());
         write!(line, ",\"path_b64\":\"{base64}\"")?;
     }
     if let [(algorithm, digest), others @ ..] = digests {

@@ -10,10 +10,10 @@
 
 use std::ffi::OsString;
 use std::io::{self, BufRead, Write};
-use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
 use std::path::{Path, PathBuf};
 
 use steadfast_digest::{Algorithm, Digest};
+use steadfast_time::names::{NameBuf as _, NameBytes as _};
 
 pub use crate::lines::LINE_LEN_MAX;
 use crate::lines::{LineReader, line_records, skip_blanks};
@@ -183,7 +183,7 @@ pub fn write_line(
     ending: Ending,
     out: &mut dyn Write,
 ) -> io::Result<()> {
-    let name = path.as_os_str().as_bytes();
+    let name = path.as_bytes();
     let escaped = ending == Ending::Newline && name.iter().any(|byte| b"\\\n\r".contains(byte));
     if escaped {
         out.write_all(b"\\")?;

@@ -3,10 +3,10 @@
 //! A record that the format cannot represent is refused with its path and the reason.
 
 use std::io::Write;
-use std::os::unix::ffi::OsStrExt as _;
 use std::path::PathBuf;
 
 use steadfast_digest::{Algorithm, Digest};
+use steadfast_time::names::NameBytes as _;
 
 use crate::{Error, Format, Record, Step, confine};
 
@@ -93,7 +93,7 @@ pub(crate) fn wanted(
 
 /// Returns the path as bytes, for formats without escapes, which cannot represent a line feed.
 pub(crate) fn one_line(record: &Record) -> Result<&[u8], Error> {
-    let name = record.path.as_os_str().as_bytes();
+    let name = record.path.as_bytes();
     match name.contains(&b'\n') {
         true => Err(Error::unwritable(&record.path, "the name has a line feed")),
         false => Ok(name),

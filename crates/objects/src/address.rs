@@ -4,10 +4,10 @@
 //! name that no file beneath a root can have, instead of changing it.
 
 use std::fmt;
-use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
 use steadfast::manifest::{Format, PathFault, confine};
+use steadfast_sys::names::NameBytes as _;
 
 use crate::error::Error;
 
@@ -97,7 +97,7 @@ impl Address {
         }
         let path = confine(Path::new(name), Format::Steadfast).map_err(NameFault::Path)?;
         // A path that normalizes to another one would map two objects to one file.
-        match path.as_os_str().as_bytes() == name.as_bytes() {
+        match path.as_bytes() == name.as_bytes() {
             true => Ok(path),
             false => Err(NameFault::Unnatural),
         }

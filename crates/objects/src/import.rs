@@ -4,11 +4,11 @@
 //! report is of all objects, of the files that it does not name. Sends no request.
 
 use std::collections::HashSet;
-use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
 use steadfast::Verdict;
 use steadfast_digest::sha256;
+use steadfast_sys::names::NameBytes as _;
 
 use crate::address::{Address, NameFault};
 use crate::check::{ObjectCheckOptions, PartsSource, compare, end};
@@ -108,7 +108,7 @@ pub fn import(
 
 /// Returns 16 bytes of a path's SHA-256, which identify it within a report.
 fn mark(path: &Path) -> [u8; 16] {
-    let digest = sha256(path.as_os_str().as_bytes());
+    let digest = sha256(path.as_bytes());
     digest.as_bytes()[..16].try_into().expect("a digest of SHA-256 has 32 bytes")
 }
 

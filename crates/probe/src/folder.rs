@@ -5,7 +5,6 @@
 
 use std::fs::{self, File};
 use std::io::{self, Write as _};
-use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::process;
 use std::time::SystemTime;
@@ -108,7 +107,7 @@ fn make_new(directory: &Path) -> io::Result<PathBuf> {
 
 /// Removes folders of dead processes. Those that cannot be removed stay.
 fn remove_stale(directory: &Path, own: &Path) {
-    let Ok(owner) = fs::symlink_metadata(own).map(|own| own.uid()) else { return };
+    let Ok(owner) = sys::Status::of_link(own).map(|own| own.uid) else { return };
     let Ok(entries) = fs::read_dir(directory) else { return };
     for path in entries.flatten().map(|entry| entry.path()) {
         let name = path.file_name().and_then(|name| name.to_str());
@@ -123,14 +122,17 @@ fn remove_stale(directory: &Path, own: &Path) {
 
 /// Returns whether a folder's process is dead: no process holds its lock.
 fn is_stale(path: &Path, owner: u32) -> bool {
-    let ours = |path: &Path| fs::symlink_metadata(path).ok().filter(|found| found.uid() == owner);
-    if !ours(path).is_some_and(|found| found.is_dir()) {
+    let ours = |path: &Path| {
+        let found = sys::Status::of_link(path).ok().filter(|found| found.uid == owner);
+        found.map(|found| found.kind)
+    };
+    if ours(path) != Some(sys::FileKind::Directory) {
         return false;
     }
     let lock = path.join(LOCK);
     match ours(&lock) {
         // The probe must not block on a fifo that has taken its place.
-        Some(found) if found.is_file() => {
+        Some(sys::FileKind::Regular) => {
             let lock = sys::File::open(&lock).map(|lock| File::from(lock.into_fd()));
             lock.is_ok_and(|lock| lock.try_lock().is_ok())
         }

@@ -2,12 +2,10 @@
 //!
 //! Properties that could not be determined are `None`.
 
-use std::ffi::OsStr;
 use std::fs;
 use std::io;
-use std::os::unix::ffi::OsStrExt as _;
-use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
+use steadfast_sys::names::NameBytes as _;
 use strum::IntoStaticStr;
 
 use steadfast::event::FileError;
@@ -120,7 +118,7 @@ impl Traits {
             mtime_step_ns: mtime_step(&drawer, sample),
             case_sensitive: case_sensitive(&drawer),
             normalisation: normalisation(&folder.drawer("spellings")?),
-            any_bytes: folder::write_new(&drawer.join(OsStr::from_bytes(b"\xff")), b"", None)
+            any_bytes: folder::write_new(&drawer.join(Path::from_bytes(b"\xff")), b"", None)
                 .map(|()| true)
                 .or_else(|error| refused(&error))
                 .ok(),
@@ -177,10 +175,10 @@ fn longest(max: u64, mut works: impl FnMut(u64) -> bool) -> Option<u64> {
 fn tag_space(drawer: &Path, sample: &ProbeSample) -> io::Result<u64> {
     let path = drawer.join("space");
     folder::write_new(&path, b"some contents", None)?;
-    let occupied = || fs::symlink_metadata(&path).map(|found| 512 * found.blocks());
-    let before = occupied()?;
-    folder::set_attribute(&File::open(&path)?, xattr::TAG, sample.tag_value())?;
-    Ok(occupied()?.saturating_sub(before))
+    let file = File::open(&path)?;
+    let before = file.allocated_bytes()?;
+    folder::set_attribute(&file, xattr::TAG, sample.tag_value())?;
+    Ok(file.allocated_bytes()?.saturating_sub(before))
 }
 
 /// Determines the precision of modification times from a time that no coarser step divides.

@@ -160,15 +160,14 @@ fn catalogue(change: CatalogueChange, root: &Path, file: &Path) -> String {
 
 #[cfg(test)]
 mod tests {
-    use std::ffi::OsStr;
-    use std::os::unix::ffi::OsStrExt as _;
+    use steadfast::names::NameBytes as _;
 
     use super::*;
 
     #[test]
     fn paths_can_be_typed_again_or_are_not_named() {
         let typed = |paths: &[&[u8]]| {
-            let paths = paths.iter().map(|path| PathBuf::from(OsStr::from_bytes(path)));
+            let paths = paths.iter().map(|path| PathBuf::from(Path::from_bytes(path)));
             typed_paths(&paths.collect::<Vec<_>>())
         };
         assert_eq!(typed(&[b"."]), ".");

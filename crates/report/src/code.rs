@@ -51,9 +51,9 @@ pub struct VerifiedCode<'a> {
 
 /// Returns the path of a place within some code.
 fn within(path: &Path, inner: &[u8]) -> PathBuf {
-    use std::os::unix::ffi::OsStrExt as _;
+    use steadfast::names::NameBytes as _;
     match inner.is_empty() {
         true => path.to_owned(),
-        false => path.join(std::ffi::OsStr::from_bytes(inner)),
+        false => path.join(Path::from_bytes(inner)),
     }
 }

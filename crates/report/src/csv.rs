@@ -3,12 +3,11 @@
 //! Rows are made of the same serde types as JSON lines: [`write_row`] picks the fields that have a
 //! column. So both forms have the same values.
 
-use std::ffi::OsStr;
-use std::os::unix::ffi::OsStrExt as _;
 use std::path::Path;
 
 use serde::Serialize;
 use serde_json::Value;
+use steadfast::names::NameBytes as _;
 
 use crate::escape;
 
@@ -72,7 +71,7 @@ pub fn for_terminal(rows: &[u8]) -> Vec<u8> {
     let mut writer = ::csv::WriterBuilder::new().flexible(true).from_writer(Vec::new());
     for row in reader.byte_records() {
         let row = row.expect("memory can be read");
-        let fields = row.iter().map(|field| escape::path(Path::new(OsStr::from_bytes(field))));
+        let fields = row.iter().map(|field| escape::path(Path::from_bytes(field)));
         writer.write_record(fields).expect("memory takes all bytes");
     }
     writer.into_inner().expect("memory takes all bytes")

@@ -10,12 +10,11 @@
 
 use std::collections::HashMap;
 use std::ffi::OsString;
-use std::fs::Metadata;
-use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
+use steadfast::beneath::{FileKind, Status};
 use steadfast::catalogue::{Catalogue, CataloguedTree};
 use steadfast::{FolderState, Notice, Options, Timestamp};
 
@@ -129,20 +128,16 @@ impl AuditSubject {
 }
 
 fn stamp(file: &Path) -> FileStamp {
-    let of = |found: Metadata| {
-        [
-            found.dev().cast_signed(),
-            found.ino().cast_signed(),
-            found.len().cast_signed(),
-            found.mtime(),
-            found.mtime_nsec(),
-            found.ctime(),
-            found.ctime_nsec(),
-        ]
+    let of = |found: Status| {
+        let [device, inode, length] = [found.device, found.inode, found.length];
+        let [mtime, ctime] = [found.mtime, found.ctime];
+        let [mtime_ns, ctime_ns] = [mtime, ctime].map(|time| i64::from(time.nanoseconds));
+        let [device, inode, length] = [device, inode, length].map(u64::cast_signed);
+        [device, inode, length, mtime.seconds, mtime_ns, ctime.seconds, ctime_ns]
     };
     // A reader leaves an empty log behind, or takes it away.
-    let found = file.symlink_metadata().ok().filter(|found| found.len() > 0 || found.is_dir());
-    found.map_or([0; 7], of)
+    let is_of_use = |found: &Status| found.length > 0 || found.kind == FileKind::Directory;
+    Status::of_link(file).ok().filter(is_of_use).map_or([0; 7], of)
 }
 
 /// Returns whether a file was last written so long before `now` that a later change shows.

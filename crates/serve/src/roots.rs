@@ -8,12 +8,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::{OsStr, OsString};
 use std::io;
-use std::os::unix::ffi::OsStrExt as _;
-use std::os::unix::fs::MetadataExt as _;
 use std::path::{Component, Path, PathBuf};
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
-use steadfast::beneath::{self, FileKind};
+use steadfast::beneath::{self, FileKind, Status};
+use steadfast::names::NameBytes as _;
 use steadfast_report::escape;
 
 use crate::error::Error;
@@ -79,7 +78,7 @@ impl ServedRoot {
 }
 
 fn identity(path: &Path) -> io::Result<(u64, u64)> {
-    path.metadata().map(|found| (found.dev(), found.ino()))
+    Status::of(path).map(|found| (found.device, found.inode))
 }
 
 /// A root and a path of plain names beneath it. An empty path is the root itself.
@@ -226,7 +225,7 @@ impl ServedRoots {
         let roots = self.read();
         let within = roots.iter().enumerate().filter_map(|(root, above)| {
             let below = path.strip_prefix(&above.path).ok()?;
-            let below = names_of(below.as_os_str().as_bytes())?;
+            let below = names_of(below.as_bytes())?;
             above.serves(&below).then_some(ServedPath { root, below })
         });
         // Of nested roots, the innermost.
@@ -302,7 +301,7 @@ impl ServedPath {
 
     /// Encodes the path for addresses and forms, in ASCII.
     pub(crate) fn token(&self) -> String {
-        format!("{}/{}", self.root, encode(self.below.as_os_str().as_bytes()))
+        format!("{}/{}", self.root, encode(self.below.as_bytes()))
     }
 
     /// Encodes the token as the value of a query.
@@ -347,7 +346,7 @@ fn names_of(path: &[u8]) -> Option<PathBuf> {
         return None;
     }
     let mut names = PathBuf::new();
-    for component in Path::new(OsStr::from_bytes(path)).components() {
+    for component in Path::from_bytes(path).components() {
         let Component::Normal(name) = component else { return None };
         names.push(name);
     }
@@ -371,7 +370,7 @@ mod tests {
     fn a_place_is_names_beneath_a_root() {
         let roots = roots();
         let place = roots.place("0/x%20y/%FF").unwrap();
-        assert_eq!(roots.path(&place), Path::new(OsStr::from_bytes(b"/a/x y/\xff")));
+        assert_eq!(roots.path(&place), Path::from_bytes(b"/a/x y/\xff"));
         assert_eq!(roots.place(&place.token()), Some(place.clone()));
         assert_eq!(roots.path(&roots.place("1/").unwrap()), Path::new("/a/b"));
         let way: Vec<PathBuf> = place.way().iter().map(|place| roots.path(place)).collect();

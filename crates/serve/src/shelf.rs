@@ -120,9 +120,9 @@ impl Shelf {
                 return published::records().into_iter().nth(at).map(Arc::new);
             }
             "file" => {
-                use std::os::unix::ffi::OsStrExt as _;
+                use steadfast::names::NameBytes as _;
                 let name = decode(rest.as_bytes())?;
-                let name = Path::new(std::ffi::OsStr::from_bytes(&name));
+                let name = Path::from_bytes(&name);
                 (escape::path(name), read(folder?, name).ok()?)
             }
             _ => return None,

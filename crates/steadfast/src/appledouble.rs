@@ -5,11 +5,11 @@
 
 use std::ffi::OsStr;
 use std::io;
-use std::os::unix::ffi::OsStrExt as _;
 use std::path::Path;
 
 use steadfast_manifest::appledouble::{PREFIX, check_header};
 use steadfast_sys::file::{Dir, File, FileKind, Status};
+use steadfast_sys::names::NameBytes as _;
 
 pub use steadfast_manifest::appledouble::{
     AppleDouble, AppleDoubleAttribute, AppleDoubleEntry, AppleDoubleFault, AppleDoubleSpan,

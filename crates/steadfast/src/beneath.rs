@@ -12,7 +12,8 @@ use std::path::{Component, Path, PathBuf};
 
 pub use steadfast_sys::file::{
     ChangedFile, Dir, DirEntry, DirectAlignment, Displaced, Draft, Existing, File, FileExtent,
-    FileKind, FileSystem, Ownership, Protection, Status, WriterGuard, write_private, write_whole,
+    FileKind, FileSystem, Ownership, Protection, Status, WriterGuard, make_private_folder,
+    write_private, write_whole,
 };
 
 use crate::placeholder;

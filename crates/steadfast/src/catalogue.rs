@@ -61,12 +61,11 @@ mod quick;
 mod session;
 
 use std::cell::RefCell;
-use std::ffi::OsStr;
-use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use rusqlite::Connection;
+use steadfast_sys::names::NameBytes as _;
 
 use steadfast_manifest::tag::Tag;
 use steadfast_sys::file::Timestamp;
@@ -202,7 +201,7 @@ impl Catalogue {
         let (db, _held) = schema::connect(home, Access::Create)?;
         let directory = Directory { id: ROOT, parent: 0, name: Vec::new(), mounted: false };
         db.execute_batch("BEGIN IMMEDIATE")?;
-        meta::put(&db, "root", if inside { &[][..] } else { root.as_os_str().as_bytes() })?;
+        meta::put(&db, "root", if inside { &[][..] } else { root.as_bytes() })?;
         meta::put(&db, "created_s", writer.now.seconds)?;
         volume.store(&db)?;
         directory.put(&db)?;
@@ -429,7 +428,7 @@ impl Catalogue {
             self.db.execute_batch("BEGIN IMMEDIATE")?;
             volume.store(&self.db)?;
             if place::inside(&real) != self.file {
-                meta::put(&self.db, "root", real.as_os_str().as_bytes())?;
+                meta::put(&self.db, "root", real.as_bytes())?;
             }
             self.db.execute_batch("COMMIT")?;
             Ok(real)
@@ -527,7 +526,7 @@ fn there(file: &Path) -> Result<Home, DbError> {
 fn root_of(db: &Connection, home: &Home) -> Result<PathBuf, DbError> {
     let root = meta::bytes(db, "root")?;
     if !root.is_empty() {
-        return Ok(PathBuf::from(OsStr::from_bytes(&root)));
+        return Ok(PathBuf::from(Path::from_bytes(&root)));
     }
     let root = home.folder().parent();
     let root =

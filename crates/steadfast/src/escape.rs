@@ -5,15 +5,16 @@
 
 use std::borrow::Cow;
 use std::fmt::Write as _;
-use std::os::unix::ffi::OsStrExt as _;
 use std::path::Path;
+
+use steadfast_sys::names::NameBytes as _;
 
 /// Escapes a path for text.
 ///
 /// Escaped are control characters (`\n`, `\x1b`, `\u{9b}`), bytes that are not UTF-8 (`\xff`),
 /// characters that reorder or hide text (`\u{202e}`), and the backslash (`\\`).
 pub fn path(path: &Path) -> String {
-    let bytes = path.as_os_str().as_bytes();
+    let bytes = path.as_bytes();
     let mut text = String::with_capacity(bytes.len());
     for chunk in bytes.utf8_chunks() {
         for letter in chunk.valid().chars() {
@@ -105,7 +106,6 @@ pub fn misleads(letter: char) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::ffi::OsStr;
 
     #[test]
     fn what_a_terminal_would_obey_is_spelt_out() {
@@ -118,7 +118,7 @@ mod tests {
             (b"\xffa\xc3", "\\xffa\\xc3"),
             (b"\xe2\x80\xaegpj.exe", "\\u{202e}gpj.exe"),
         ] {
-            assert_eq!(path(Path::new(OsStr::from_bytes(name))), escaped);
+            assert_eq!(path(Path::from_bytes(name)), escaped);
         }
         assert_eq!(text("a\x1bb"), "a\\x1bb");
     }

@@ -5,9 +5,7 @@
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
-use std::ffi::OsString;
 use std::io;
-use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
 use std::path::{Path, PathBuf};
 
 use crate::{Reference, Tag, Timestamp};
@@ -15,6 +13,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::ser::{CharEscape, CompactFormatter, Formatter};
+use steadfast_sys::names::{NameBuf as _, NameBytes as _};
 
 /// Appends a value as compact JSON. Characters that a terminal would interpret are written as
 /// `\u….`; `escaped` decides which they are. The text that readers decode is the same either way.
@@ -71,7 +70,7 @@ impl PathText {
     pub fn of(path: &Path) -> PathText {
         PathText {
             path: path.to_string_lossy().into_owned(),
-            path_b64: path.to_str().is_none().then(|| BASE64.encode(path.as_os_str().as_bytes())),
+            path_b64: path.to_str().is_none().then(|| BASE64.encode(path.as_bytes())),
         }
     }
 
@@ -87,7 +86,7 @@ impl PathText {
 /// Decodes the bytes of a path; `None` if the base64 cannot be decoded.
 pub fn path_of_base64(base64: &str) -> Option<PathBuf> {
     let bytes = BASE64.decode(base64).ok()?;
-    Some(PathBuf::from(OsString::from_vec(bytes)))
+    Some(PathBuf::from_vec(bytes))
 }
 
 /// A time in nanoseconds since 1970: a number if it fits in 64 bits (the years 1677 to 2262),
@@ -195,7 +194,6 @@ impl ReferenceText {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::ffi::OsStr;
 
     fn text(value: &impl Serialize) -> String {
         let mut out = Vec::new();
@@ -206,7 +204,7 @@ mod tests {
     #[test]
     fn any_name_comes_back() {
         for bytes in [&b"plain"[..], b"\xff\xfe", b"a\nb\"\\", "e\u{202e}a\u{85}".as_bytes()] {
-            let path = Path::new(OsStr::from_bytes(bytes));
+            let path = Path::from_bytes(bytes);
             let line = text(&PathText::of(path));
             assert!(!line.contains(|letter: char| letter.is_control()), "{line}");
             let read: PathText = serde_json::from_str(&line).expect("what was written is read");

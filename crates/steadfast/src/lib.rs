@@ -96,6 +96,7 @@ pub use steadfast_manifest::tag;
 pub use steadfast_manifest::tag::Tag;
 pub use steadfast_sys::awake::Wakefulness;
 pub use steadfast_sys::file::{ChangeTimes, Dataless, Timestamp};
+pub use steadfast_sys::names;
 pub use steadfast_sys::qos::{Level, ParseLevelError};
 
 /// What belongs to a whole process and not to one run: for the command and the server.

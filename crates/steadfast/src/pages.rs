@@ -101,7 +101,7 @@ pub enum PagesUse {
 
 /// Returns the file whose leaves, or draft of leaves, a name belongs to; `None` for other names.
 pub(crate) fn companion(name: &OsStr) -> Option<&OsStr> {
-    use std::os::unix::ffi::OsStrExt as _;
+    use steadfast_sys::names::NameBytes as _;
     let bytes = name.as_bytes();
     let bytes = bytes.strip_suffix(DRAFT_SUFFIX.as_bytes()).unwrap_or(bytes);
     let bytes = bytes.strip_suffix(SIDECAR_SUFFIX.as_bytes())?;

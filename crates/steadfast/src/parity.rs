@@ -42,15 +42,12 @@ pub use steadfast_parity::{
     Error as RedundancyError, ErrorKind as RedundancyErrorKind, Geometry, Redundancy,
 };
 
-use std::fs;
 use std::io;
-use std::os::fd::AsFd as _;
-use std::os::unix::fs::MetadataExt as _;
 use std::path::PathBuf;
 
 use steadfast_manifest::tag::Tag;
 use steadfast_parity::ProtectedFile;
-use steadfast_sys::file::File;
+use steadfast_sys::file::{File, Status};
 
 use crate::belongings::Attributes;
 use crate::tree_folder::is_within_ours;
@@ -63,15 +60,15 @@ fn protected(path: PathBuf, tag: &Tag, file: &File) -> io::Result<ProtectedFile>
     if is_within_ours(&path) {
         return Err(io::Error::other("it is in a folder that has the name of Steadfast's own"));
     }
-    let facts = fs::File::from(file.as_fd().try_clone_to_owned()?).metadata()?;
+    let Status { mode, uid, gid, links, .. } = file.status()?;
     Ok(ProtectedFile {
         path,
         length: tag.length,
-        mode: facts.mode() & PERMISSIONS,
-        uid: facts.uid(),
-        gid: facts.gid(),
+        mode: mode & PERMISSIONS,
+        uid,
+        gid,
         tag: tag.encode().as_bytes().to_vec(),
         attributes: Attributes::for_record(file).map(|attributes| attributes.encode()),
-        has_links: facts.nlink() > 1,
+        has_links: links > 1,
     })
 }

@@ -5,9 +5,9 @@
 //! keeps its name and has a flag.
 
 use std::ffi::{OsStr, OsString};
-use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
 
 use steadfast_sys::file::{Dir, FileKind, Status};
+use steadfast_sys::names::{NameBuf as _, NameBytes as _};
 
 /// The first bytes of a binary property list.
 const MAGIC: &[u8] = b"bplist00";

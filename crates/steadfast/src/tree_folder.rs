@@ -3,10 +3,10 @@
 
 use std::ffi::OsStr;
 use std::ops::ControlFlow;
-use std::os::unix::ffi::OsStrExt as _;
 use std::path::Path;
 
 use steadfast_sys::file::{Dir, FileKind};
+use steadfast_sys::names::NameBytes as _;
 
 /// The folder at the root of a tree that holds its catalogue. A walk leaves it out.
 pub const FOLDER: &str = ".steadfast";

@@ -20,7 +20,9 @@ mod trust;
 pub use buffer::AlignedBuffer;
 pub use change::{ChangedFile, WriterGuard};
 pub use directory::{Dir, DirEntry};
-pub use draft::{Draft, Existing, draft_name, make_private_folder, write_private, write_whole};
+pub use draft::{
+    Draft, Existing, draft_name, make_private_folder, open_private, write_private, write_whole,
+};
 pub use replace::{Displaced, FileExtent, Ownership};
 pub use steadfast_time::{Timestamp, age_s};
 pub use trust::{Stranger, TrustedUsers, user_name};

@@ -17,6 +17,7 @@ mod kernel_files;
 #[cfg(target_os = "linux")]
 mod mounts;
 pub mod file;
+pub use steadfast_time::names;
 pub mod xattr;
 pub mod streams;
 pub mod cache;

@@ -2,10 +2,10 @@
 
 use std::ffi::OsString;
 use std::fs;
-use std::os::unix::ffi::OsStringExt as _;
 use std::path::PathBuf;
 
 use rustix::fs::{Statx, StatxFlags};
+use steadfast_time::names::NameBuf as _;
 
 /// A line of the table of mounts.
 #[derive(Debug, PartialEq, Eq)]

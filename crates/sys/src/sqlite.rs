@@ -13,12 +13,12 @@ use std::ffi::{CStr, CString, OsStr, c_char, c_int};
 use std::io;
 use std::mem;
 use std::os::fd::{AsFd as _, AsRawFd as _, FromRawFd as _, IntoRawFd, OwnedFd};
-use std::os::unix::ffi::OsStrExt as _;
 use std::ptr;
 use std::sync::{Arc, Once, OnceLock, PoisonError, RwLock};
 
 use libsqlite3_sys::{SQLITE_CANTOPEN, SQLITE_OK, sqlite3_syscall_ptr, sqlite3_vfs_find};
 use rustix::fs::FileType;
+use steadfast_time::names::NameBytes as _;
 
 use crate::file::Dir;
 

@@ -9,10 +9,10 @@ mod platform;
 use std::ffi::{OsStr, OsString};
 use std::io;
 use std::os::fd::AsFd;
-use std::os::unix::ffi::OsStrExt;
 
 use rustix::fs::XattrFlags;
 use rustix::io::Errno;
+use steadfast_time::names::NameBytes as _;
 
 use crate::file::File;
 

@@ -1,9 +1,11 @@
-//! A time as files record it: seconds and nanoseconds since 1970, as one ordered value.
+//! What files record, as `sys`, which makes system calls, and crates that must not both need it: a
+//! time as seconds and nanoseconds since 1970, as one ordered value, and names as bytes.
 //!
-//! This crate has no calendar, no clock and no dependency. It is a separate crate because `sys`,
-//! which makes system calls, and `manifest`, which must not, both need this type.
+//! This crate has no calendar, no clock and no dependency.
 
 #![forbid(unsafe_code)]
+
+pub mod names;
 
 /// Nanoseconds in a second.
 const SECOND_NS: i128 = 1_000_000_000;

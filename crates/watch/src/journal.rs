@@ -2,11 +2,10 @@
 
 use std::fs::{self, File, TryLockError};
 use std::io;
-use std::os::unix::fs::{OpenOptionsExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
-use steadfast_sys::file::{age_s, make_private_folder, write_private};
+use steadfast_sys::file::{age_s, make_private_folder, open_private, write_private};
 
 use crate::error::{Error, ErrorKind};
 use crate::schedule::CheckSchedule;
@@ -147,10 +146,7 @@ impl Journal {
         let failed = |error: &io::Error| Error::system("lock", &path, error);
         make_private_folder(&self.folder).map_err(|error| failed(&error))?;
         // Whoever can read a lock can take it.
-        let file = File::options().create(true).append(true).mode(0o600).open(&path);
-        let file = file.map_err(|error| failed(&error))?;
-        // One of an earlier version could be read.
-        let _ = file.set_permissions(fs::Permissions::from_mode(0o600));
+        let file = open_private(&path).map_err(|error| failed(&error))?;
         match file.try_lock() {
             Ok(()) => Ok(Some(file)),
             Err(TryLockError::WouldBlock) => Ok(None),

@@ -8,14 +8,14 @@ mod launchd;
 mod service;
 mod systemd;
 
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsString;
 use std::fs;
 use std::io::{self, Write as _};
-use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use steadfast_sys::file::{Existing, write_whole};
+use steadfast_sys::names::NameBytes as _;
 
 use crate::error::{Error, ErrorKind};
 use crate::schedule::{CheckSchedule, TimeOfDay, TimerKind};
@@ -88,7 +88,7 @@ impl TimerHost {
         let path = self.search_path.clone().unwrap_or_else(|| "/usr/bin:/bin:/usr/sbin".into());
         let mut folders = path.as_encoded_bytes().split(|&byte| byte == b':');
         folders.find_map(|folder| {
-            let path = Path::new(OsStr::from_bytes(folder)).join(program);
+            let path = Path::from_bytes(folder).join(program);
             path.is_file().then_some(path)
         })
     }

@@ -106,6 +106,20 @@ const BORDERS: &[Border] = &[
         message: "what differs between systems belongs in crates/sys",
     },
     Border {
+        names: &["MetadataExt", "PermissionsExt", "OpenOptionsExt"],
+        within: "",
+        homes: &["crates/sys/", "xtask/"],
+        tests: true,
+        message: "what systems say of files belongs in crates/sys: see `Status`",
+    },
+    Border {
+        names: &["OsStrExt", "OsStringExt"],
+        within: "",
+        homes: &["crates/time/src/names.rs", "xtask/"],
+        tests: true,
+        message: "names are bytes by `NameBytes` and `NameBuf`",
+    },
+    Border {
         names: &["target_arch"],
         within: "",
         homes: &["crates/digest/src/backend", "crates/sys/src/crypto/words.rs"],

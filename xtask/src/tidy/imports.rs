@@ -16,7 +16,7 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
     ("digest", &[]),
     ("sys", &["time"]),
     ("manifest", &["digest", "time"]),
-    ("parity", &["digest"]),
+    ("parity", &["digest", "time"]),
     ("codesign", &["digest", "sys"]),
     ("steadfast", &["manifest", "parity", "digest", "sys"]),
     ("measure", &["steadfast", "codesign", "digest", "sys"]),

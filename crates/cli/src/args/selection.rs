@@ -5,11 +5,11 @@
 use std::ffi::OsString;
 use std::fs;
 use std::io::{self, Read as _};
-use std::os::unix::ffi::OsStringExt as _;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, bail, ensure};
 use steadfast::Selection;
+use steadfast::names::NameBuf as _;
 use steadfast_report::units;
 
 /// Names of a list of which at least one is expected to be there. Fewer may all be missing.

@@ -1,9 +1,9 @@
 //! `steadfast check`: arguments → a run that judges → the report.
 
-use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
 use anyhow::ensure;
+use steadfast::beneath::Status;
 use steadfast::run::Unnamed;
 use steadfast::{CheckOptions, ExitStatus, Verb};
 
@@ -62,7 +62,7 @@ fn print_drive_errors(root: Option<&PathBuf>) {
 
 /// Returns the device and the inode of a file.
 fn identity_of(path: &Path) -> Option<(u64, u64)> {
-    path.metadata().ok().map(|status| (status.dev(), status.ino()))
+    Status::of(path).ok().map(|status| (status.device, status.inode))
 }
 
 /// Checks the files of a manifest.

@@ -6,10 +6,10 @@
 use std::ffi::OsStr;
 use std::io;
 use std::ops::ControlFlow;
-use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
 use std::path::{Path, PathBuf};
 
 use steadfast_sys::file::{Dir, FileKind};
+use steadfast_sys::names::{NameBuf as _, NameBytes as _};
 use unicode_normalization::UnicodeNormalization as _;
 
 use steadfast_sys::source::{FileSource, ReadAt};
@@ -138,8 +138,8 @@ impl BundleTree for FolderTree {
     fn read_link(&self, path: &[u8]) -> io::Result<Vec<u8>> {
         // This is the only access by path. A target is compared and never followed, so if folders
         // are moved meanwhile, the worst case is a wrong target, which the seal rejects.
-        let target = std::fs::read_link(self.path.join(OsStr::from_bytes(path)))?;
-        Ok(target.into_os_string().into_vec())
+        let target = std::fs::read_link(self.path.join(Path::from_bytes(path)))?;
+        Ok(target.into_vec())
     }
 
     fn fork(&self, path: &[u8]) -> io::Result<Option<Vec<u8>>> {

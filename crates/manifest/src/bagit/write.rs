@@ -4,9 +4,9 @@
 //! files of a bag. Does not move the payload.
 
 use std::io::Write;
-use std::os::unix::ffi::OsStrExt as _;
 
 use steadfast_digest::{Algorithm, AlgorithmHasher};
+use steadfast_time::names::NameBytes as _;
 
 use super::Oxum;
 use crate::write::{Put, chosen, confined, known_length};
@@ -21,7 +21,7 @@ impl Put for BagitLines {
     fn put(&mut self, record: &Record, out: &mut dyn Write) -> Result<(), Error> {
         let (algorithm, digest) = chosen(record, self.algorithm)?;
         let path = confined(record, Format::Bagit)?;
-        let path = path.as_os_str().as_bytes();
+        let path = path.as_bytes();
         if path.starts_with(b"*") || path.starts_with(b" ") || path.starts_with(b"\t") {
             let why = "a path that begins with a blank or `*` is lost in a manifest";
             return Err(Error::unwritable(&record.path, why));

@@ -1,6 +1,6 @@
 //! The records of members, in the index.
 
-use std::os::unix::ffi::OsStrExt as _;
+use steadfast_time::names::NameBytes as _;
 
 use crate::error::{Error, ErrorKind};
 use crate::geometry::PAGE_LEN;
@@ -52,7 +52,7 @@ pub(super) fn invalid(what: &'static str) -> Error {
 /// `Usage` if its path or tag is longer than the format allows.
 pub(super) fn encode(member: &Member, bytes: &mut Vec<u8>) -> Result<(), Error> {
     let file = &member.file;
-    let path = file.path.as_os_str().as_bytes();
+    let path = file.path.as_bytes();
     let too_long = |what| Error::new(ErrorKind::Usage, what);
     let path_len = u16::try_from(path.len()).ok().filter(|len| usize::from(*len) <= PATH_LEN_MAX);
     let path_len = path_len.ok_or_else(|| too_long("a path has 4096 bytes at most"))?;

@@ -5,8 +5,9 @@
 //! and their kind says so.
 
 use std::fmt::Write as _;
-use std::os::unix::ffi::OsStrExt as _;
 use std::path::Path;
+
+use steadfast::names::NameBytes as _;
 
 use super::xml::{Xml, is_carried};
 
@@ -46,7 +47,7 @@ fn is_plain(text: &str) -> bool {
 /// Source: RFC 3986, sections 2.1 and 2.3.
 pub(super) fn encoded(path: &Path) -> String {
     let mut text = String::new();
-    for &byte in path.as_os_str().as_bytes() {
+    for &byte in path.as_bytes() {
         match byte {
             b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' | b'/' => {
                 text.push(byte.into());
@@ -63,7 +64,6 @@ pub(super) fn encoded(path: &Path) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::ffi::OsStr;
 
     #[test]
     fn only_names_that_xml_would_change_are_encoded() {
@@ -81,7 +81,7 @@ mod tests {
             (b"a ", "a%20"),
             ("\u{85}\u{fffe}".as_bytes(), "%C2%85%EF%BF%BE"),
         ] {
-            let name = PremisName::of(Path::new(OsStr::from_bytes(bytes)));
+            let name = PremisName::of(Path::from_bytes(bytes));
             assert_eq!((name.kind, name.value.as_str()), ("path, percent-encoded", value));
         }
     }

@@ -5,10 +5,10 @@
 //! Source: GNU coreutils 9.1, `digest.c`.
 
 use std::collections::VecDeque;
-use std::os::unix::ffi::OsStrExt as _;
 use std::path::Path;
 
 use steadfast::manifest::sums::{self, Line, LineError};
+use steadfast::names::NameBytes as _;
 use steadfast::{Digest, Event, FileEvent};
 
 use super::{shown, write_trouble};
@@ -81,7 +81,7 @@ impl Comparison {
             return;
         }
         let path = shown(&line.path, self.options.for_terminal);
-        let name = path.as_os_str().as_bytes();
+        let name = path.as_bytes();
         // As in coreutils, only a line break makes the line an escaped one.
         let escaped = name.contains(&b'\n');
         let out = &mut output.answer;

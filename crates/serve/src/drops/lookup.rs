@@ -8,13 +8,13 @@ use std::collections::HashMap;
 use std::ffi::OsStr;
 use std::io::ErrorKind;
 use std::ops::ControlFlow;
-use std::os::unix::ffi::OsStrExt as _;
 use std::path::PathBuf;
 
 use steadfast::catalogue::{Catalogue, CatalogueError, FileState, LookupMatch};
 use steadfast::known::{
     KnownContents, KnownMonitor, KnownWord, SameFolder, SoughtContents, known_contents,
 };
+use steadfast::names::NameBytes as _;
 use steadfast::{Digest, Notice, Options, Timestamp, Verdict};
 use steadfast_report::known::KnownDocument;
 use steadfast_report::{Units, advice, escape};

@@ -1,7 +1,6 @@
 //! The tree of a folder: names in order, several hundred at a time. Folders open in place.
 
 use std::ffi::{OsStr, OsString};
-use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -11,6 +10,7 @@ use axum::response::{Html, Response};
 use axum::routing::get;
 use maud::{Markup, html};
 use steadfast::beneath::{self, Name, NameKind, Names};
+use steadfast::names::{NameBuf as _, NameBytes as _};
 use steadfast_report::{escape, units};
 
 use crate::app::App;

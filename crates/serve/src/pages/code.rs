@@ -1,8 +1,6 @@
 //! The signature of an application or a binary: three verdicts, findings, and a map of its bytes.
 
-use std::ffi::OsStr;
 use std::io;
-use std::os::unix::ffi::OsStrExt as _;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::{Instant, SystemTime};
@@ -13,6 +11,7 @@ use axum::response::Response;
 use axum::routing::get;
 use maud::{Markup, html};
 use steadfast::beneath::{self, FileKind};
+use steadfast::names::NameBytes as _;
 use steadfast_codesign::bundle::{self, FolderTree};
 use steadfast_codesign::{
     Aspect, Code, CodeOutcome, CodeVerification, Coverage, Error, FileSource, OpenedCode,
@@ -150,7 +149,7 @@ fn verify_each(
     find(&mut |inner, code| {
         let path = match inner {
             [] => path.to_owned(),
-            inner => path.join(OsStr::from_bytes(inner)),
+            inner => path.join(Path::from_bytes(inner)),
         };
         let name = escape::path(&path);
         if all.documents.len() + all.failed.len() >= CODES_MAX {

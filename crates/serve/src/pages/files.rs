@@ -1,9 +1,7 @@
 //! The files of a folder as its catalogue knows them: searched by name and state, with size and
 //! dates, some at a time.
 
-use std::ffi::OsString;
 use std::ops::ControlFlow;
-use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -13,6 +11,7 @@ use axum::response::{Html, IntoResponse as _, Response};
 use axum::routing::get;
 use maud::{Markup, html};
 use steadfast::catalogue::{Catalogue, ListedFile};
+use steadfast::names::{NameBuf as _, NameBytes as _};
 use steadfast::{FileState, Timestamp};
 use steadfast_report::{Units, escape};
 
@@ -58,7 +57,7 @@ impl FileFilter {
         let wanted = query.text("state").unwrap_or("");
         let state = states().find(|name| *name == wanted);
         let after = query.bytes("after").filter(|path| !path.is_empty());
-        let after = after.map(|path| PathBuf::from(OsString::from_vec(path.to_vec())));
+        let after = after.map(|path| PathBuf::from_vec(path.to_vec()));
         FileFilter { words, state, after }
     }
 
@@ -78,7 +77,7 @@ impl FileFilter {
             "words={}&state={}&after={}",
             encode(self.words.as_bytes()),
             self.state.unwrap_or(""),
-            encode(last.as_os_str().as_bytes())
+            encode(last.as_bytes())
         )
     }
 }
@@ -251,7 +250,7 @@ mod tests {
     #[test]
     fn a_page_goes_on_after_any_name() {
         for name in [&b"a b/c&d=e"[..], b"%41", b"\xff?\n", b"d"] {
-            let last = PathBuf::from(OsString::from_vec(name.to_vec()));
+            let last = PathBuf::from_vec(name.to_vec());
             let filter = FileFilter { words: "ä&b".to_owned(), state: Some(NEW), after: None };
             let query = NamedValues::parse(filter.after(&last).as_bytes()).unwrap();
             assert_eq!(FileFilter::of(&query), FileFilter { after: Some(last), ..filter });

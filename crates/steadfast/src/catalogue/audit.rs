@@ -6,12 +6,11 @@
 //! earlier than the reading, never later.
 
 use std::collections::BTreeMap;
-use std::ffi::{OsStr, OsString};
 use std::ops::ControlFlow;
-use std::os::unix::ffi::{OsStrExt, OsStringExt};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use rusqlite::Connection;
+use steadfast_sys::names::{NameBuf as _, NameBytes as _};
 
 use steadfast_sys::file::Timestamp;
 
@@ -367,7 +366,7 @@ fn failures(
     while let Some(row) = rows.next()? {
         let (mut failed, failure) = read_event(row, |event| {
             let failure = FailedCheck {
-                path: PathBuf::from(OsStr::from_bytes(event.name)),
+                path: PathBuf::from(Path::from_bytes(event.name)),
                 run: event.run,
                 at: super::seconds(event.at_s),
                 standing: event.standing,
@@ -430,7 +429,7 @@ fn repairs(
     while let Some(row) = rows.next()? {
         let (directory, file) = read_event(row, |event| {
             let file = RepairedFile {
-                path: PathBuf::from(OsStr::from_bytes(event.name)),
+                path: PathBuf::from(Path::from_bytes(event.name)),
                 run: event.run,
                 at: super::seconds(event.at_s),
                 sources: repaired::of_bytes(event.other.unwrap_or_default())?,
@@ -501,7 +500,7 @@ impl PlacedFailure {
             let Some(row) = rows.next()? else { return Ok(false) };
             let (run, to) = read_event(row, |event| (event.run, event.other.map(<[u8]>::to_vec)))?;
             let Some(to) = to else { return Ok(true) };
-            let to = PathBuf::from(OsString::from_vec(to));
+            let to = PathBuf::from_vec(to);
             let (Some(parent), Some(name)) = (to.parent(), to.file_name()) else {
                 return Err(DbError::damaged("a file moved to no name"));
             };

@@ -3,12 +3,11 @@
 //! Takes a filter of digests; visits the files that pass it. Only the rows of these have their path
 //! put together, so ten million rows take seconds.
 
-use std::ffi::OsStr;
 use std::ops::ControlFlow;
-use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
 use rusqlite::Connection;
+use steadfast_sys::names::NameBytes as _;
 
 use super::directory::{Paths, at_path};
 use super::entry::{FileFacts, state_at};
@@ -88,7 +87,7 @@ fn contents(
             continue;
         }
         let directory = paths.of(db, column::integer(row, 1)?)?;
-        let path = directory.join(OsStr::from_bytes(column::name(row, 2)?));
+        let path = directory.join(Path::from_bytes(column::name(row, 2)?));
         if visit(RecordedContents { path, tag, facts }).is_break() {
             break;
         }

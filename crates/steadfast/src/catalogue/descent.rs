@@ -4,10 +4,10 @@
 //! files are settled slice by slice, in the order of their names.
 
 use std::ffi::OsStr;
-use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use rusqlite::Connection;
+use steadfast_sys::names::NameBytes as _;
 
 use steadfast_sys::file::Status;
 

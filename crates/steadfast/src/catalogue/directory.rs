@@ -5,11 +5,11 @@
 //! reused, because runs and events refer to it.
 
 use std::collections::{HashMap, VecDeque};
-use std::ffi::{OsStr, OsString};
-use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::ffi::OsString;
 use std::path::{Component, Path, PathBuf};
 
 use rusqlite::{Connection, Row};
+use steadfast_sys::names::{NameBuf as _, NameBytes as _};
 
 use super::column;
 use super::entry::RowSum;
@@ -173,12 +173,12 @@ pub(super) fn beneath(db: &Connection, above: i64, down: &Path) -> Result<Option
 /// Compares bytes: comparing the components of each directory of a deep tree would take most of the
 /// time of a walk.
 pub(super) fn down_from<'a>(above: &Path, path: &'a Path) -> Option<&'a Path> {
-    let (above, bytes) = (above.as_os_str().as_bytes(), path.as_os_str().as_bytes());
+    let (above, bytes) = (above.as_bytes(), path.as_bytes());
     let down = bytes.strip_prefix(above)?;
     match down.first() {
-        Some(b'/') if !above.is_empty() => Some(Path::new(OsStr::from_bytes(&down[1..]))),
+        Some(b'/') if !above.is_empty() => Some(Path::from_bytes(&down[1..])),
         Some(_) if !above.is_empty() => None,
-        _ => Some(Path::new(OsStr::from_bytes(down))),
+        _ => Some(Path::from_bytes(down)),
     }
 }
 
@@ -272,6 +272,6 @@ impl Paths {
         id: i64,
         name: &[u8],
     ) -> Result<PathBuf, DbError> {
-        Ok(self.of(db, id)?.join(OsStr::from_bytes(name)))
+        Ok(self.of(db, id)?.join(Path::from_bytes(name)))
     }
 }

@@ -6,10 +6,10 @@
 //! tables, because millions may have been renamed, and because the name that a file came from may
 //! be visited later. An interrupted run leaves the rows as they were.
 
-use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
 use rusqlite::{OptionalExtension as _, Params, Row};
+use steadfast_sys::names::NameBytes as _;
 use strum::VariantArray as _;
 
 use steadfast_manifest::tag::TagPlace;
@@ -341,7 +341,7 @@ impl Recorder {
     fn write_origins(&mut self, came: Vec<CameFrom>) -> Result<(), DbError> {
         for CameFrom { directory, name, standing, from, .. } in came {
             let standing = standing.unwrap_or(FileState::Fine);
-            let from = Some(from.as_os_str().as_bytes());
+            let from = Some(from.as_bytes());
             self.write_event(directory, &name, Happening::MovedFrom, standing, None, from)?;
         }
         Ok(())

@@ -9,10 +9,10 @@
 
 use std::collections::{BTreeMap, VecDeque};
 use std::ffi::OsStr;
-use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
 use steadfast_sys::file::Timestamp;
+use steadfast_sys::names::NameBytes as _;
 
 use super::directory::Paths;
 use super::entry::FileRow;

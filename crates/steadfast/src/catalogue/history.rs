@@ -5,11 +5,10 @@
 //! events.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::ffi::OsStr;
-use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use rusqlite::{Connection, Row};
+use steadfast_sys::names::NameBytes as _;
 
 use steadfast_sys::file::Timestamp;
 
@@ -398,7 +397,7 @@ fn stored(event: &NewEvent<'_>) -> Result<StoredEvent, DbError> {
             what: event.what,
             standing: event.standing,
             before: event.before,
-            other: path.map(|path| PathBuf::from(OsStr::from_bytes(path))),
+            other: path.map(|path| PathBuf::from(Path::from_bytes(path))),
             sources: repaired::of_bytes(sources)?,
         },
     })

@@ -5,10 +5,10 @@
 
 use std::ffi::{OsStr, OsString};
 use std::ops::ControlFlow;
-use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
 use std::path::PathBuf;
 
 use rusqlite::{Connection, params_from_iter};
+use steadfast_sys::names::{NameBuf as _, NameBytes as _};
 
 use steadfast_digest::{Algorithm, Digest};
 

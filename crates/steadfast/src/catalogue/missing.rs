@@ -4,10 +4,10 @@
 //! `moved.rs` finds where they are now.
 
 use std::collections::HashMap;
-use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 
 use rusqlite::Connection;
+use steadfast_sys::names::NameBytes as _;
 
 use steadfast_sys::file::Timestamp;
 
@@ -258,10 +258,10 @@ impl Recorder {
         let arrival = self.find_arrival(*directory, row, *slice_run, paths)?;
         let Some(arrival) = arrival else { return Ok(false) };
         let to = arrival.path;
-        let (standing, to_bytes) = (FileState::Fine, Some(to.as_os_str().as_bytes()));
+        let (standing, to_bytes) = (FileState::Fine, Some(to.as_bytes()));
         self.write_event(*directory, &row.name, Happening::MovedTo, standing, Some(tag), to_bytes)?;
         let (there, name_there) = (arrival.directory, arrival.name.as_slice());
-        let came = Some(path.as_os_str().as_bytes());
+        let came = Some(path.as_bytes());
         self.write_event(there, name_there, Happening::MovedFrom, arrival.standing, None, came)?;
         self.report(say, Finding::Moved { from: path.clone(), to, tag });
         Ok(true)

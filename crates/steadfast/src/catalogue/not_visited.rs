@@ -6,12 +6,11 @@
 
 use std::cmp::Ordering;
 use std::collections::HashSet;
-use std::ffi::OsStr;
 use std::io;
-use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use rusqlite::Connection;
+use steadfast_sys::names::NameBytes as _;
 
 use steadfast_sys::file::FileKind;
 
@@ -119,7 +118,7 @@ impl Recorder {
         slice_run: i64,
         say: &mut Say<'_>,
     ) -> Result<Settled, DbError> {
-        let path = level.relative.join(OsStr::from_bytes(&row.name));
+        let path = level.relative.join(Path::from_bytes(&row.name));
         let listed = !self.descent.troubled.contains(&level.relative);
         let presence = level.walked.then(|| self.presence_of_file(&path));
         let (settled, covered) = match presence {
@@ -200,7 +199,7 @@ impl Recorder {
         above: &Path,
         say: &mut Say<'_>,
     ) -> Result<bool, DbError> {
-        let path = above.join(OsStr::from_bytes(&directory.name));
+        let path = above.join(Path::from_bytes(&directory.name));
         let mut complete = true;
         let mut stack = vec![PassedDirectory { directory, path, gone: false }];
         while let Some(PassedDirectory { directory, path, gone }) = stack.pop() {
@@ -224,7 +223,7 @@ impl Recorder {
             complete &= self.settle_unvisited_files(directory.id, &path, gone)?;
             let mut children = Children::of(directory.id);
             while let Some(directory) = children.next(&self.catalogue.db)? {
-                let path = path.join(OsStr::from_bytes(&directory.name));
+                let path = path.join(Path::from_bytes(&directory.name));
                 stack.push(PassedDirectory { directory, path, gone });
             }
         }
@@ -294,7 +293,7 @@ impl Recorder {
                 if self.is_stopped() {
                     return Ok(false);
                 }
-                let file = path.join(OsStr::from_bytes(&row.name));
+                let file = path.join(Path::from_bytes(&row.name));
                 if gone || self.presence_of_file(&file).is_lost() && !self.is_in_unlisted(&file) {
                     self.note_missing(directory, &row, slice.checked_run)?;
                 } else {

@@ -8,7 +8,6 @@ use std::ffi::OsString;
 use std::fs::{self, File, TryLockError};
 use std::io::{self, Read as _, Seek as _, Write as _};
 use std::ops::ControlFlow;
-use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -16,6 +15,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use steadfast_sys::file::{Draft, Existing, Status, Timestamp, TrustedUsers};
+use steadfast_sys::names::NameBytes as _;
 use steadfast_sys::process::is_alive;
 
 use super::error::{CatalogueErrorKind, DbError};

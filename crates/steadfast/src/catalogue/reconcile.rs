@@ -3,8 +3,6 @@
 //! Compares a batch with the slice in its place, and writes rows, events and coverage. If nothing
 //! changed, the seals are equal and no row is written.
 
-use std::ffi::OsStr;
-use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use super::entry::{FileFacts, FileRecord, FileRow};
@@ -27,6 +25,7 @@ use crate::verdict::Verdict;
 use steadfast_manifest::tag::Tag;
 use steadfast_manifest::tag::TagPlace;
 use steadfast_sys::file::age_s;
+use steadfast_sys::names::NameBytes as _;
 
 /// The outcome for the tag of a known file.
 struct TagOutcome {
@@ -160,7 +159,7 @@ impl Recorder {
         }
         let tag = seen.record.tag;
         if !self.before.nothing_whole {
-            let path = level.relative.join(OsStr::from_bytes(name));
+            let path = level.relative.join(Path::from_bytes(name));
             self.report(say, Finding::New { path, tag });
         }
         if let Some(tag) = tag.filter(|_| run > 1) {
@@ -221,7 +220,7 @@ impl Recorder {
             self.cover(level, &row.name, seen.is_checked())?;
             return Ok(Settled::as_was(row, slice_run));
         }
-        let path = level.relative.join(OsStr::from_bytes(&row.name));
+        let path = level.relative.join(Path::from_bytes(&row.name));
         if self.mode.quick {
             if row.record.standing == FileState::Missing {
                 self.report(say, Finding::Returned { path: path.clone() });

@@ -6,12 +6,12 @@
 //! `moved.rs` decide at the end what became of those.
 
 use std::collections::BTreeMap;
-use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use rusqlite::Connection;
+use steadfast_sys::names::NameBytes as _;
 
 use steadfast_sys::file::Timestamp;
 

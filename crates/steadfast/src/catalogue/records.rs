@@ -4,11 +4,11 @@
 
 use std::collections::VecDeque;
 use std::ffi::OsString;
-use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use rusqlite::Connection;
+use steadfast_sys::names::NameBytes as _;
 
 use super::column;
 use super::directory::{Paths, ROOT, beneath, down_from};

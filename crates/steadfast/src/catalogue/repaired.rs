@@ -3,10 +3,10 @@
 //! One event `repaired` has all sources of a file. `docs/formats/catalogue.md` specifies its bytes.
 
 use std::collections::HashMap;
-use std::ffi::OsStr;
 use std::ops::Range;
-use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
+
+use steadfast_sys::names::NameBytes as _;
 
 use super::error::DbError;
 
@@ -52,7 +52,7 @@ pub(super) fn to_bytes(sources: &[RepairSource]) -> Vec<u8> {
         let ranges = source.ranges.iter().map(|range| format!("{}-{}", range.start, range.end));
         let ranges = ranges.collect::<Vec<_>>().join(",");
         bytes.extend_from_slice(format!("{} {ranges}\0", source.pages).as_bytes());
-        bytes.extend_from_slice(source.path.as_os_str().as_bytes());
+        bytes.extend_from_slice(source.path.as_bytes());
         bytes.push(0);
     }
     bytes
@@ -75,7 +75,7 @@ pub(super) fn of_bytes(bytes: &[u8]) -> Result<Vec<RepairSource>, DbError> {
         };
         let ranges = ranges.split(',').filter(|range| !range.is_empty()).map(range);
         sources.push(RepairSource {
-            path: PathBuf::from(OsStr::from_bytes(fields.next().ok_or_else(damaged)?)),
+            path: PathBuf::from(Path::from_bytes(fields.next().ok_or_else(damaged)?)),
             pages: pages.parse().map_err(DbError::damaged)?,
             ranges: ranges.collect::<Option<_>>().ok_or_else(damaged)?,
         });
@@ -88,7 +88,7 @@ mod tests {
 
     #[test]
     fn sources_are_read_as_they_were_written() {
-        let mut one = RepairSource::at(Path::new(OsStr::from_bytes(b"/mnt/a b\xff")));
+        let mut one = RepairSource::at(Path::from_bytes(b"/mnt/a b\xff"));
         for page in [0, 1, 2, 5] {
             one.give(page * 4096..(page + 1) * 4096);
         }

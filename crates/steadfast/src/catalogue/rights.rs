@@ -4,14 +4,13 @@
 //! a person opens it to others.
 
 use std::ffi::OsString;
-use std::fs::{self, Permissions};
+use std::fs;
 use std::io;
 use std::ops::ControlFlow;
-use std::os::unix::ffi::OsStrExt as _;
-use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 
 use steadfast_sys::file::{File, FileKind, Status, user_name};
+use steadfast_sys::names::NameBytes as _;
 use steadfast_sys::storage::volume;
 use strum::{EnumMessage, IntoStaticStr, VariantArray};
 
@@ -89,9 +88,10 @@ impl Readers {
 pub(super) fn fit_lock(home: &Home, lock: &fs::File) {
     let writers = home.dir().status_of(&home.name("")).map_or(0, |it| it.mode & 0o022);
     let mode = OWNERS | writers | writers << 1;
-    if lock.metadata().is_ok_and(|lock| lock.permissions().mode() & 0o777 != mode) {
+    let Ok(lock) = File::of(lock) else { return };
+    if lock.status().is_ok_and(|lock| lock.mode & 0o777 != mode) {
         // Only its owner can, and not on every volume.
-        let _ = lock.set_permissions(Permissions::from_mode(mode));
+        let _ = lock.set_mode(mode);
     }
 }
 

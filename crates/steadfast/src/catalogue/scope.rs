@@ -7,8 +7,9 @@
 use std::collections::{BTreeSet, HashMap};
 use std::ffi::{OsStr, OsString};
 use std::io;
-use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
+
+use steadfast_sys::names::NameBytes as _;
 
 use super::place::real_of;
 use crate::event::FilePath;
@@ -188,14 +189,14 @@ impl<V> Above<V> {
     /// Finds the deepest of the directories that contains or equals a path, and the rest of the
     /// path.
     fn nearest<'a>(&self, path: &'a Path) -> Option<(&V, &'a Path)> {
-        let bytes = path.as_os_str().as_bytes();
+        let bytes = path.as_bytes();
         let (mut rest, mut found) = (path.components(), None);
         for depth in 0..=*self.depths.last()? {
             let down = rest.as_path();
             // A path that begins with `/` is not in the current directory.
             if self.depths.contains(&depth) && (depth > 0 || path.is_relative()) {
                 let above = &bytes[..bytes.len() - down.as_os_str().len()];
-                let value = self.values.get(Path::new(OsStr::from_bytes(above)));
+                let value = self.values.get(Path::from_bytes(above));
                 found = value.map(|value| (value, down)).or(found);
             }
             if rest.next().is_none() {

@@ -3,10 +3,10 @@
 //! Files of one directory come together, so what was read for one serves the next.
 
 use std::collections::VecDeque;
-use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
 use rusqlite::Connection;
+use steadfast_sys::names::NameBytes as _;
 
 use super::Catalogue;
 use super::directory::at_path;

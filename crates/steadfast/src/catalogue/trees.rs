@@ -3,13 +3,12 @@
 //! The caller chooses the place of the list. `docs/formats/trees.md` specifies its format. Invalid
 //! lines are ignored, and an error with the list never fails a run.
 
-use std::ffi::OsString;
 use std::fs::File;
 use std::io::{self, Read as _};
-use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
 use std::path::{Path, PathBuf};
 
 use steadfast_sys::file::{Timestamp, write_private};
+use steadfast_sys::names::{NameBuf as _, NameBytes as _};
 
 use super::volume::is_empty;
 use super::{Catalogue, CatalogueError, TreeVolume, meta};
@@ -173,7 +172,7 @@ fn parse(line: &str) -> Option<CataloguedTree> {
     let [made_s, file_system, id, root_inode, root, catalogue] = words.as_slice() else {
         return None;
     };
-    let path = |word: &str| Some(PathBuf::from(OsString::from_vec(decode(word)?)));
+    let path = |word: &str| Some(PathBuf::from_vec(decode(word)?));
     Some(CataloguedTree {
         root: path(root).filter(|root| root.is_absolute())?,
         catalogue: path(catalogue).filter(|catalogue| catalogue.is_absolute())?,
@@ -210,7 +209,6 @@ pub(crate) fn decode(word: &str) -> Option<Vec<u8>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::ffi::OsStr;
     use std::fs;
     use std::os::unix::fs::PermissionsExt as _;
 
@@ -229,7 +227,7 @@ mod tests {
         let file = folder.path().join("steadfast/trees");
         let list = TreeList::at(&file);
         assert!(list.read().is_empty());
-        let hostile = tree(Path::new(OsStr::from_bytes(b"/a b/%41\n\xff\x1b")));
+        let hostile = tree(Path::from_bytes(b"/a b/%41\n\xff\x1b"));
         let plain = tree(Path::new("/b"));
         list.enter(&plain).unwrap();
         list.enter(&hostile).unwrap();

@@ -3,10 +3,10 @@
 //! A check records what is missing and asks nobody. So a run that accepts changes counts these
 //! files as newly missing, until one that was allowed to go on has covered their paths.
 
-use std::os::unix::ffi::OsStrExt as _;
 use std::path::Path;
 
 use rusqlite::Connection;
+use steadfast_sys::names::NameBytes as _;
 
 use super::error::DbError;
 use super::history::covering_runs;

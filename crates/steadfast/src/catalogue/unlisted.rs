@@ -3,12 +3,11 @@
 //! They stay until they can be listed or are gone. A folder whose files are known is told by these.
 
 use std::collections::BTreeSet;
-use std::ffi::OsString;
 use std::ops::ControlFlow;
-use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
 use std::path::PathBuf;
 
 use steadfast_sys::file::FileKind;
+use steadfast_sys::names::{NameBuf as _, NameBytes as _};
 
 use super::error::DbError;
 use super::{Catalogue, CatalogueError, meta};
@@ -34,7 +33,7 @@ impl Catalogue {
 pub(super) fn add(catalogue: &Catalogue, new: Vec<PathBuf>) -> Result<(), DbError> {
     let known = stored(catalogue)?;
     let all: BTreeSet<PathBuf> = read(catalogue)?.into_iter().chain(new).collect();
-    let paths = all.iter().take(KEPT_MAX).map(|path| [path.as_os_str().as_bytes(), b"\0"].concat());
+    let paths = all.iter().take(KEPT_MAX).map(|path| [path.as_bytes(), b"\0"].concat());
     let list = paths.collect::<Vec<_>>().concat();
     match list == known {
         true => Ok(()),
@@ -52,7 +51,7 @@ fn stored(catalogue: &Catalogue) -> Result<Vec<u8>, DbError> {
 fn read(catalogue: &Catalogue) -> Result<Vec<PathBuf>, DbError> {
     let list = stored(catalogue)?;
     let paths = list.split(|byte| *byte == 0).filter(|path| !path.is_empty());
-    let paths = paths.map(|path| PathBuf::from(OsString::from_vec(path.to_vec())));
+    let paths = paths.map(|path| PathBuf::from_vec(path.to_vec()));
     let is_closed = |path: &PathBuf| {
         let presence = beneath::presence(&catalogue.root, path).of_kind(FileKind::Directory);
         let list = || {

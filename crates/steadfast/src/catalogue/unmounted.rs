@@ -2,10 +2,10 @@
 //! files.
 
 use std::ffi::OsStr;
-use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use rusqlite::Connection;
+use steadfast_sys::names::NameBytes as _;
 
 use super::column;
 use super::directory::{Directory, ROOT, child};

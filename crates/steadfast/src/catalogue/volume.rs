@@ -4,10 +4,10 @@
 //! Takes the open root; returns its identity, or the reason why it is not the tree's root.
 
 use std::ops::ControlFlow;
-use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
 use rusqlite::Connection;
+use steadfast_sys::names::NameBytes as _;
 
 use steadfast_sys::file::{Dir, File, FileKind};
 

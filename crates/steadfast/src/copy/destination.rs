@@ -4,11 +4,11 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use std::ffi::{OsStr, OsString};
 use std::hash::{BuildHasher as _, RandomState};
 use std::io;
-use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use steadfast_sys::file::{Dir, Draft, Status};
+use steadfast_sys::names::NameBytes as _;
 use steadfast_sys::storage::volume;
 
 use super::draft_names::DraftNames;

@@ -3,12 +3,12 @@
 use std::ffi::OsString;
 use std::fs::{self, File};
 use std::io::{self, Read as _, Write as _};
-use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use steadfast_digest::{Algorithm, AlgorithmHasher};
 use steadfast_sys::file::{Dir, Draft, Existing, draft_name, make_private_folder};
+use steadfast_sys::names::NameBytes as _;
 
 /// As many bytes as the digest that the names are taken from.
 const SECRET_LEN: usize = 32;
@@ -34,7 +34,7 @@ impl DraftNames {
     /// Returns the name of something that belongs to a path beneath the destination.
     pub(super) fn name(&self, what: &str, relative: &Path) -> OsString {
         let mut hasher = AlgorithmHasher::new(Algorithm::Sha256);
-        let paths = [&*self.destination, relative].map(|path| path.as_os_str().as_bytes());
+        let paths = [&*self.destination, relative].map(|path| path.as_bytes());
         for part in [&*self.secret, what.as_bytes(), paths[0], paths[1]] {
             hasher.update(&(part.len() as u64).to_le_bytes());
             hasher.update(part);

@@ -3,12 +3,11 @@
 //! SQLite keeps it in a file without a name, which is gone when it is closed, and at most 32 MB of
 //! it in memory.
 
-use std::ffi::OsStr;
 use std::io;
-use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
 use rusqlite::{Connection, Row, params};
+use steadfast_sys::names::NameBytes as _;
 
 use steadfast_digest::{Algorithm, Digest};
 use steadfast_manifest::tag::Tag;
@@ -145,7 +144,7 @@ pub(super) struct HeldPlace {
 impl HeldPlace {
     /// Returns its path in the archive.
     pub(super) fn path(&self) -> PathBuf {
-        self.dir.join(OsStr::from_bytes(&self.name))
+        self.dir.join(Path::from_bytes(&self.name))
     }
 }
 
@@ -170,7 +169,7 @@ pub(super) fn failed(error: rusqlite::Error) -> Error {
 }
 
 pub(super) fn path_at(row: &Row<'_>, at: usize) -> rusqlite::Result<PathBuf> {
-    Ok(PathBuf::from(OsStr::from_bytes(row.get_ref(at)?.as_bytes()?)))
+    Ok(PathBuf::from(Path::from_bytes(row.get_ref(at)?.as_bytes()?)))
 }
 
 impl Worklist {
@@ -475,7 +474,7 @@ fn digest_of(tag: Option<&Tag>) -> Option<(Algorithm, &Digest)> {
 }
 
 fn split(path: &Path) -> (&[u8], &[u8]) {
-    let dir = path.parent().unwrap_or(Path::new("")).as_os_str().as_bytes();
+    let dir = path.parent().unwrap_or(Path::new("")).as_bytes();
     (dir, path.file_name().unwrap_or_default().as_bytes())
 }
 

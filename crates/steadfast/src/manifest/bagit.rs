@@ -10,10 +10,10 @@ use std::fmt;
 use std::fs::File;
 use std::io::{self, BufReader};
 use std::ops::ControlFlow;
-use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
 use std::path::{Path, PathBuf};
 
 use steadfast_digest::Algorithm;
+use steadfast_sys::names::{NameBuf as _, NameBytes as _};
 
 use steadfast_manifest::bagit::{algorithm_of, declaration, encode, fetched, oxum, records};
 
@@ -293,7 +293,7 @@ impl BagReader<'_> {
         if self.present.contains_key(&path) || !path.starts_with("data") {
             return path;
         }
-        let encoded = PathBuf::from(OsString::from_vec(encode(path.as_os_str().as_bytes())));
+        let encoded = PathBuf::from_vec(encode(path.as_bytes()));
         if self.present.contains_key(&encoded) {
             return encoded;
         }

@@ -11,11 +11,11 @@ use std::ffi::{OsStr, OsString};
 use std::hash::{BuildHasher as _, RandomState};
 use std::io::{self, Write as _};
 use std::ops::ControlFlow;
-use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use steadfast_sys::file::{Dir, Draft, Existing, TrustedUsers};
+use steadfast_sys::names::{NameBuf as _, NameBytes as _};
 use steadfast_sys::source::ReadAt as _;
 
 use super::identity::{hex, id_of};
@@ -489,7 +489,7 @@ fn read_record(dir: &Dir, name: &str) -> io::Result<Option<PlaceRecord>> {
         Some((id_of(OsStr::from_bytes(digits))?, rest.strip_prefix(b"\n")?))
     });
     let (number, path) = parts.ok_or_else(|| invalid("the record is damaged"))?;
-    let path = PathBuf::from(OsString::from_vec(path.to_vec()));
+    let path = PathBuf::from_vec(path.to_vec());
     match path.is_absolute() {
         true => Ok(Some(PlaceRecord { number, path })),
         false => Err(invalid("the path in the record is not absolute")),
@@ -500,7 +500,7 @@ fn write_record(dir: &Arc<Dir>, name: &str, record: &PlaceRecord) -> io::Result<
     let mut draft = Draft::new(dir)?;
     draft.write_all(hex(&record.number).as_bytes())?;
     draft.write_all(b"\n")?;
-    draft.write_all(record.path.as_os_str().as_bytes())?;
+    draft.write_all(record.path.as_bytes())?;
     draft.publish(OsStr::new(name), Existing::Replace)
 }
 

@@ -6,11 +6,11 @@
 use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::io::{self, BufReader, Read, Seek as _, SeekFrom};
-use std::os::unix::ffi::OsStrExt as _;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use steadfast_digest::{Algorithm, AlgorithmHasher};
 use steadfast_sys::file::{AlignedBuffer, ChangedFile, Timestamp};
+use steadfast_sys::names::NameBytes as _;
 use steadfast_sys::source::ReadAt as _;
 
 use crate::pages::Descriptor;
@@ -103,7 +103,7 @@ impl<W: io::Write> JournalWriter<W> {
     pub(super) fn begin(out: W, subject: &JournalSubject) -> io::Result<JournalWriter<W>> {
         let mut writer =
             JournalWriter { out, sum: AlgorithmHasher::new(Algorithm::Sha256), last: None };
-        let path = subject.relative.as_os_str().as_bytes();
+        let path = subject.relative.as_bytes();
         let JournalSubject { inode, old_length, old_mtime, new_length, .. } = subject;
         writer.put(&MAGIC)?;
         for number in [*inode, *old_length, *new_length, old_mtime.seconds.cast_unsigned()] {
@@ -179,7 +179,7 @@ impl RepairJournal {
         }
         let mut path = vec![0; len];
         input.read_exact(&mut path)?;
-        let relative = PathBuf::from(OsStr::from_bytes(&path));
+        let relative = PathBuf::from(Path::from_bytes(&path));
         let old_mtime = Timestamp { seconds, nanoseconds };
         let subject = JournalSubject { relative, inode, old_length, old_mtime, new_length };
         let start = 8 + 4 * 8 + 2 * 4 + len as u64;
@@ -348,7 +348,7 @@ mod tests {
 
     fn subject() -> JournalSubject {
         JournalSubject {
-            relative: PathBuf::from(OsStr::from_bytes(b"a/b\xff")),
+            relative: PathBuf::from(Path::from_bytes(b"a/b\xff")),
             inode: 7,
             old_length: 8192,
             old_mtime: Timestamp { seconds: -5, nanoseconds: 6 },

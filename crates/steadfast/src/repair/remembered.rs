@@ -3,13 +3,12 @@
 //! The list is beside that of the catalogued trees, in the user's own state folder: what lies in a
 //! tree must name no place outside of it. `docs/formats/trees.md` specifies its format.
 
-use std::ffi::OsString;
 use std::fs;
 use std::io;
-use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
 use std::path::{Path, PathBuf};
 
 use steadfast_sys::file::write_private;
+use steadfast_sys::names::{NameBuf as _, NameBytes as _};
 
 use crate::catalogue::{decode, encode};
 
@@ -76,7 +75,7 @@ impl CopyList {
             return Err(io::Error::other("the list of copies is damaged or of a later version"));
         }
         let path = |word| {
-            let path = PathBuf::from(OsString::from_vec(decode(word)?));
+            let path = PathBuf::from_vec(decode(word)?);
             Some(path).filter(|path| path.is_absolute())
         };
         Ok(lines
@@ -86,7 +85,7 @@ impl CopyList {
     }
 
     fn store(&self, all: &[(PathBuf, PathBuf)]) -> io::Result<()> {
-        let word = |path: &Path| encode(path.as_os_str().as_bytes());
+        let word = |path: &Path| encode(path.as_bytes());
         let lines = all.iter().map(|(root, copy)| format!("{} {}\n", word(root), word(copy)));
         let text = format!("{HEAD}\n{}", lines.collect::<String>());
         write_private(&self.file, text.as_bytes())
@@ -96,13 +95,12 @@ impl CopyList {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::ffi::OsStr;
 
     #[test]
     fn copies_are_kept_for_each_tree_and_forgotten_by_name() {
         let folder = tempfile::tempdir().unwrap();
         let list = CopyList::beside(&folder.path().join("new/trees"));
-        let hostile = Path::new(OsStr::from_bytes(b"/a b\n%/\xff"));
+        let hostile = Path::from_bytes(b"/a b\n%/\xff");
         assert!(list.of(hostile).unwrap().is_empty());
         for _ in 0..2 {
             list.add(hostile, Path::new("/copy one")).unwrap();

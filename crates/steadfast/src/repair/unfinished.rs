@@ -15,12 +15,11 @@ use std::fs;
 use std::io::{self, Write as _};
 use std::ops::ControlFlow;
 use std::os::fd::AsFd as _;
-use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
-use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use steadfast_sys::file::{Dir, Draft, Existing, FileKind, Stranger, TrustedUsers};
+use steadfast_sys::file::{Dir, Draft, Existing, File, FileKind, Stranger, TrustedUsers};
+use steadfast_sys::names::{NameBuf as _, NameBytes as _};
 use steadfast_sys::source::ReadAt as _;
 
 use super::journal::{PATH_LEN_MAX, RepairJournal};
@@ -105,7 +104,7 @@ impl Unfinished {
     pub(super) fn note(&self, inode: u64, relative: &Path, by: &Draft) -> io::Result<()> {
         let mut draft = Draft::new(&self.dir)?;
         draft.write_all(&by.to_file()?.status()?.inode.to_le_bytes())?;
-        draft.write_all(relative.as_os_str().as_bytes())?;
+        draft.write_all(relative.as_bytes())?;
         draft.publish(&name_of(inode, PATH), Existing::Replace)
     }
 
@@ -121,7 +120,7 @@ impl Unfinished {
     pub(super) fn note_away(&self, device: u64, relative: &Path) -> io::Result<()> {
         let mut draft = Draft::new(&self.dir)?;
         draft.write_all(&device.to_le_bytes())?;
-        draft.write_all(relative.as_os_str().as_bytes())?;
+        draft.write_all(relative.as_bytes())?;
         draft.publish(&name_of(device, AWAY), Existing::Replace)
     }
 
@@ -139,7 +138,7 @@ impl Unfinished {
         let mut bytes = vec![0; len_bytes as usize];
         Descriptor { file: &file, len_bytes }.read_exact_at(&mut bytes, 0).ok()?;
         let (inode, path) = bytes.split_first_chunk()?;
-        let path = PathBuf::from(OsString::from_vec(path.to_vec()));
+        let path = PathBuf::from_vec(path.to_vec());
         Some((u64::from_le_bytes(*inode), path))
     }
 
@@ -252,7 +251,7 @@ fn lock(damaged: &Dir) -> io::Result<fs::File> {
         Err(fs::TryLockError::Error(error)) => return Err(error),
     }
     // The other repair may have removed it when it ended.
-    let inode = file.metadata()?.ino();
+    let inode = File::of(&file)?.status()?.inode;
     let is_there = damaged.status_of(OsStr::new(LOCK)).is_ok_and(|status| status.inode == inode);
     if is_there { Ok(file) } else { Err(busy()) }
 }

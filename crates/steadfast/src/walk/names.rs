@@ -7,9 +7,9 @@
 use std::ffi::OsStr;
 use std::io;
 use std::ops::ControlFlow;
-use std::os::unix::ffi::OsStrExt;
 
 use steadfast_sys::file::{Dir, FileKind};
+use steadfast_sys::names::NameBytes as _;
 
 /// Memory for the names of all open directories of a walk together, in bytes.
 const BUDGET_BYTES: usize = 12 << 20;

@@ -7,12 +7,12 @@ use std::fmt;
 use std::io;
 use std::ops::ControlFlow;
 use std::os::fd::{AsFd, OwnedFd};
-use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 
 use rustix::fs::{AtFlags, Mode, OFlags};
 use rustix::io::Errno;
+use steadfast_time::names::NameBytes as _;
 
 use super::{FILE, File, FileKind, Status, failed, open_at, platform};
 

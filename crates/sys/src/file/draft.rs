@@ -11,7 +11,7 @@ use std::fs;
 use std::hash::{BuildHasher as _, BuildHasherDefault, DefaultHasher, RandomState};
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::os::fd::AsFd as _;
-use std::os::unix::fs::DirBuilderExt as _;
+use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _, PermissionsExt as _};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -315,6 +315,18 @@ pub fn write_private(path: &Path, contents: &[u8]) -> io::Result<()> {
     draft.publish(&name, Existing::Replace)
 }
 
+/// Opens a file of state to append to it, and makes it if it is absent. Only its owner can read it
+/// afterwards.
+///
+/// # Errors
+/// Whatever the system says.
+pub fn open_private(path: &Path) -> io::Result<fs::File> {
+    let file = fs::File::options().create(true).append(true).mode(0o600).open(path)?;
+    // One of an earlier version could be read.
+    let _ = file.set_permissions(fs::Permissions::from_mode(0o600));
+    Ok(file)
+}
+
 /// Makes a folder for configuration or state that nobody else can enter, and those above it, unless
 /// they are there.
 ///
@@ -330,7 +342,7 @@ pub fn make_private_folder(path: &Path) -> io::Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::os::unix::fs::{PermissionsExt as _, symlink};
+    use std::os::unix::fs::symlink;
 
     /// A directory with a victim outside and, inside, what may have been planted under `name`.
     fn planted(kind: &str) -> (tempfile::TempDir, Arc<Dir>) {

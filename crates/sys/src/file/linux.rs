@@ -6,7 +6,6 @@ use std::io;
 use std::mem::MaybeUninit;
 use std::ops::ControlFlow;
 use std::os::fd::{AsRawFd as _, BorrowedFd, OwnedFd};
-use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
 use rustix::fs::{
@@ -14,6 +13,7 @@ use rustix::fs::{
     StatVfsMountFlags, StatxAttributes, StatxFlags,
 };
 use rustix::io::Errno;
+use steadfast_time::names::NameBytes as _;
 
 use super::{
     ChangeTimes, DirEntry, DirectAlignment, DownloadScope, File, FileKind, FileSystem, Flush,

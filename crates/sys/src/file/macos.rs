@@ -4,11 +4,11 @@ use std::ffi::{CStr, OsStr};
 use std::io;
 use std::ops::ControlFlow;
 use std::os::fd::{AsRawFd, BorrowedFd, OwnedFd};
-use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
 use rustix::fs::{FileType, Mode, OFlags, Stat};
 use rustix::io::Errno;
+use steadfast_time::names::NameBytes as _;
 
 use super::{
     ChangeTimes, DirEntry, DirectAlignment, DownloadScope, File, FileKind, FileSystem, Flush,

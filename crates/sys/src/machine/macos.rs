@@ -1,9 +1,9 @@
 //! The machine on macOS: `sysctl` and `getrusage`.
 
-use std::ffi::OsStr;
 use std::mem::MaybeUninit;
-use std::os::unix::ffi::OsStrExt as _;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+
+use steadfast_time::names::NameBytes as _;
 
 use crate::sysctl;
 
@@ -98,7 +98,7 @@ pub(super) fn user_folder() -> Option<PathBuf> {
     };
     // The length counts the NUL; a longer path would be cut.
     let path = path.get(..length.checked_sub(1)?)?;
-    Some(PathBuf::from(OsStr::from_bytes(path)))
+    Some(PathBuf::from(Path::from_bytes(path)))
 }
 
 /// Returns nothing: the unified log is for administrators, and slow to search.

@@ -3,10 +3,10 @@
 
 use std::ffi::{CStr, OsStr, c_int, c_void};
 use std::io;
-use std::os::unix::ffi::OsStrExt as _;
 use std::sync::PoisonError;
 
 use libsqlite3_sys::sqlite3_syscall_ptr;
+use steadfast_time::names::NameBytes as _;
 
 use super::{HELD, system_call};
 

@@ -4,13 +4,14 @@
 //! can read and that is removed with the server, or an address to open. The file of a server that
 //! does not answer is ignored.
 
-use std::fs::{self, DirBuilder, OpenOptions};
+use std::fs;
 use std::io::{self, Read as _, Write as _};
 use std::net::{SocketAddr, TcpStream};
-use std::os::unix::ffi::OsStrExt as _;
-use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
+
+use steadfast::beneath::{FileKind, Status, make_private_folder, write_private};
+use steadfast::names::NameBytes as _;
 
 /// How long a server may take to answer.
 const PATIENCE: Duration = Duration::from_secs(3);
@@ -61,15 +62,10 @@ pub(crate) fn page(address: &str) -> io::Result<PathBuf> {
 /// Writes a file that only this user can read.
 fn write(name: &str, text: &str) -> Option<PathBuf> {
     let folder = folder()?;
-    let made = DirBuilder::new().mode(0o700).create(&folder);
-    if made.is_err_and(|error| error.kind() != io::ErrorKind::AlreadyExists) || !is_ours(&folder) {
-        return None;
-    }
+    make_private_folder(&folder).ok().filter(|()| is_ours(&folder))?;
     let path = folder.join(name);
     // Only one server has an address and port, so an existing file is of one that has ended.
-    let _ = fs::remove_file(&path);
-    let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&path).ok()?;
-    file.write_all(text.as_bytes()).ok()?;
+    write_private(&path, text.as_bytes()).ok()?;
     Some(path)
 }
 
@@ -101,7 +97,7 @@ fn ask(file: &Path, paths: &[PathBuf]) -> Option<String> {
     let mut query = format!("token={token}");
     for path in paths {
         query.push_str("&path=");
-        query.push_str(&encoded(path.as_os_str().as_bytes()));
+        query.push_str(&encoded(path.as_bytes()));
     }
     let request =
         format!("GET /ticket?{query} HTTP/1.1\r\nhost: {bound}\r\nconnection: close\r\n\r\n");
@@ -138,9 +134,9 @@ fn folder() -> Option<PathBuf> {
 /// Returns whether this is a folder of this user that is closed to all others.
 fn is_ours(folder: &Path) -> bool {
     let temporary = || steadfast::process::user_folder().unwrap_or_else(std::env::temp_dir);
-    let own = fs::metadata("/proc/self").or_else(|_| fs::metadata(temporary()));
-    let (Ok(there), Ok(own)) = (fs::symlink_metadata(folder), own) else { return false };
-    there.is_dir() && there.uid() == own.uid() && there.mode() & 0o077 == 0
+    let own = Status::of(Path::new("/proc/self")).or_else(|_| Status::of(&temporary()));
+    let (Ok(there), Ok(own)) = (Status::of_link(folder), own) else { return false };
+    there.kind == FileKind::Directory && there.uid == own.uid && there.mode & 0o077 == 0
 }
 
 #[cfg(test)]
@@ -172,10 +168,10 @@ mod tests {
     fn a_folder_that_others_can_open_is_not_ours() {
         let folder = tempfile::tempdir().unwrap();
         let at = folder.path().join("steadfast");
-        DirBuilder::new().mode(0o755).create(&at).unwrap();
+        fs::create_dir(&at).unwrap();
         assert!(!is_ours(&at));
         fs::remove_dir(&at).unwrap();
-        DirBuilder::new().mode(0o700).create(&at).unwrap();
+        make_private_folder(&at).unwrap();
         assert!(is_ours(&at));
         assert!(!is_ours(&folder.path().join("absent")));
     }

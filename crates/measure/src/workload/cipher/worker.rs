@@ -7,7 +7,6 @@ use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::ffi::{OsStr, OsString};
 use std::io::{self, BufRead, BufReader, Write};
-use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
 use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
@@ -15,6 +14,7 @@ use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
+use steadfast_sys::names::{NameBuf as _, NameBytes as _};
 use steadfast_sys::{clock, crypto};
 
 use super::file;
@@ -110,7 +110,7 @@ fn answer(request: Request, prepared: &mut Prepared) -> Result<Value, Error> {
             timed(&mut **work, *times).map(|timed| json!(timed))
         }
         Request::File { algorithm, from, to } => {
-            let path = |bytes: Vec<u8>| PathBuf::from(OsString::from_vec(bytes));
+            let path = |bytes: Vec<u8>| PathBuf::from_vec(bytes);
             file::encipher(&algorithm, &path(from), &path(to)).map(|filed| json!(filed))
         }
     }

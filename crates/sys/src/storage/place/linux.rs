@@ -3,12 +3,12 @@
 use std::fs;
 use std::io;
 use std::net::{IpAddr, UdpSocket};
-use std::os::unix::ffi::OsStringExt as _;
 use std::os::unix::fs::{FileTypeExt as _, MetadataExt as _};
 use std::path::{Path, PathBuf};
 
 use rustix::fs::{AtFlags, CWD, StatxFlags, major, makedev, minor};
 use rustix::ioctl::{Getter, Opcode, ioctl, opcode};
+use steadfast_time::names::NameBuf as _;
 
 use super::super::platform::{STACK_DEPTH_MAX, disk_of, stands_on};
 use super::super::volume::controller;
