@@ -15,6 +15,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use steadfast::catalogue::{FileState, RepairSource, RunRecord};
+use steadfast::names::NameBytes as _;
 use steadfast::{Algorithm, Origin, Tag, Timestamp};
 
 use crate::units;
@@ -22,7 +23,7 @@ use crate::view::algorithm_title;
 
 pub use of_history::write_premis;
 
-use name::{PremisName, encoded};
+use name::PremisName;
 use xml::{Term, Xml};
 
 /// The vocabularies of the Library of Congress.
@@ -176,7 +177,7 @@ impl PremisEvents {
         let xml = &mut self.xml;
         let (event_type, name) = (happening.term(), PremisName::of(path));
         let kind = event_type.text.replace(' ', "-");
-        let identifier = format!("run-{}/{kind}/{}", run.id, encoded(path));
+        let identifier = format!("run-{}/{kind}/{}", run.id, path.percent_encoded());
         xml.open("event", &[], out);
         write_identifier(xml, "eventIdentifier", "local", &identifier, out);
         xml.term("eventType", &event_type, out);

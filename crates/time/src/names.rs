@@ -14,6 +14,22 @@ pub trait NameBytes {
 
     /// Returns the bytes.
     fn as_bytes(&self) -> &[u8];
+
+    /// Returns the bytes as a part of a URI: letters, digits, `-._~` and the slash as they are, and
+    /// all others percent-encoded.
+    ///
+    /// Source: RFC 3986, sections 2.1 and 2.3.
+    fn percent_encoded(&self) -> String {
+        let mut text = String::new();
+        for &byte in self.as_bytes() {
+            if byte.is_ascii_alphanumeric() || b"/-._~".contains(&byte) {
+                text.push(byte.into());
+            } else {
+                text.push_str(&format!("%{byte:02X}"));
+            }
+        }
+        text
+    }
 }
 
 /// An owned name or path.
@@ -62,5 +78,18 @@ impl NameBuf for PathBuf {
 
     fn into_vec(self) -> Vec<u8> {
         NameBuf::into_vec(self.into_os_string())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn any_name_is_a_part_of_a_uri() {
+        assert_eq!(
+            Path::from_bytes(b"/a b-._~/%?#\xff").percent_encoded(),
+            "/a%20b-._~/%25%3F%23%FF"
+        );
     }
 }

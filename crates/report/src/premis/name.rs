@@ -4,7 +4,6 @@
 //! not UTF-8, and its readers normalise white space. Names with any of these are percent-encoded,
 //! and their kind says so.
 
-use std::fmt::Write as _;
 use std::path::Path;
 
 use steadfast::names::NameBytes as _;
@@ -23,7 +22,7 @@ impl PremisName {
     pub(super) fn of(path: &Path) -> PremisName {
         match path.to_str().filter(|text| is_plain(text)) {
             Some(text) => PremisName { kind: "path", value: text.to_owned() },
-            None => PremisName { kind: "path, percent-encoded", value: encoded(path) },
+            None => PremisName { kind: "path, percent-encoded", value: path.percent_encoded() },
         }
     }
 
@@ -40,25 +39,6 @@ fn is_plain(text: &str) -> bool {
     let carried = |letter: char| is_carried(letter) && !letter.is_control();
     let blank_ended = text.starts_with(' ') || text.ends_with(' ');
     !text.is_empty() && text.chars().all(carried) && !blank_ended && !text.contains("  ")
-}
-
-/// Percent-encodes a path, except letters, digits, `-._~` and the slash.
-///
-/// Source: RFC 3986, sections 2.1 and 2.3.
-pub(super) fn encoded(path: &Path) -> String {
-    let mut text = String::new();
-    for &byte in path.as_bytes() {
-        match byte {
-            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' | b'/' => {
-                text.push(byte.into());
-            }
-            _ => {
-                // Writing to a `String` cannot fail.
-                let _ = write!(text, "%{byte:02X}");
-            }
-        }
-    }
-    text
 }
 
 #[cfg(test)]

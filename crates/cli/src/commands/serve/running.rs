@@ -97,7 +97,7 @@ fn ask(file: &Path, paths: &[PathBuf]) -> Option<String> {
     let mut query = format!("token={token}");
     for path in paths {
         query.push_str("&path=");
-        query.push_str(&encoded(path.as_bytes()));
+        query.push_str(&path.percent_encoded());
     }
     let request =
         format!("GET /ticket?{query} HTTP/1.1\r\nhost: {bound}\r\nconnection: close\r\n\r\n");
@@ -109,17 +109,6 @@ fn ask(file: &Path, paths: &[PathBuf]) -> Option<String> {
     let is_address =
         head.starts_with("HTTP/1.1 200 ") && body.starts_with(&format!("http://{bound}/enter?"));
     is_address.then(|| body.trim().to_owned())
-}
-
-/// Encodes bytes for a query.
-fn encoded(bytes: &[u8]) -> String {
-    let letter = |&byte: &u8| match byte {
-        b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'/' => {
-            char::from(byte).to_string()
-        }
-        _ => format!("%{byte:02X}"),
-    };
-    bytes.iter().map(letter).collect()
 }
 
 /// The folder of the system for files that last as long as a login.
@@ -142,11 +131,6 @@ fn is_ours(folder: &Path) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn any_path_goes_through_a_query() {
-        assert_eq!(encoded(b"/a b/\xff&path=c"), "/a%20b/%FF%26path%3Dc");
-    }
 
     #[test]
     fn what_does_not_answer_is_passed_by() {
