@@ -347,7 +347,7 @@ pub(crate) struct ShowArgs {
 #[command(after_long_help = "\
 Examples:
   steadfast hash *.iso > SHA256SUMS
-  steadfast hash --check SHA256SUMS       names are relative to the working directory
+  steadfast hash --check SHA256SUMS       names are beneath the working directory
   steadfast hash --fs-verity base.apk     as `fsverity digest` prints it
   tar c photos | tee photos.tar | steadfast hash
   find . -name '*.jpg' -print0 | steadfast hash -0 --files-from - --algorithm blake3

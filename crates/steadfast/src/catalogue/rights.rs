@@ -73,7 +73,11 @@ impl Readers {
                     Err(error) if error.kind() == io::ErrorKind::NotFound => {}
                     file => {
                         let file = file?;
-                        file.set_mode(self.mode(file.status()?.mode))?;
+                        let mode = self.mode(file.status()?.mode);
+                        file.set_mode(mode)?;
+                        if file.status()?.mode & 0o777 != mode {
+                            return Err(io::Error::other("its volume has no rights of its own"));
+                        }
                     }
                 }
             }
