@@ -155,6 +155,14 @@ fn catalogue(change: CatalogueChange, root: &Path, file: &Path) -> String {
              --rebind {place}`",
             root.display()
         ),
+        CatalogueChange::KeepElsewhere => format!(
+            "if the tree was copied or restored to `{0}`, keep a catalogue of it elsewhere: \
+             `steadfast init --catalogue FILE {0}`, and name it for each run",
+            root.display()
+        ),
+        CatalogueChange::List => {
+            format!("if it is the right one, enter it: `steadfast init {place}`")
+        }
     }
 }
 

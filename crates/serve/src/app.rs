@@ -178,7 +178,7 @@ impl App {
         let cover_days = schedule.as_ref().map_or(COVER_DAYS, |schedule| schedule.cover_days);
         let list = self.config.trees.as_deref();
         let tree = match (&self.config.automation, &schedule) {
-            (Some(automation), Some(schedule)) => automation.places.tree_of(schedule).ok(),
+            (Some(automation), Some(schedule)) => automation.places.tree_of(schedule),
             _ => list.and_then(|list| TreeList::at(list).of_root(&path)),
         };
         let audit = match self.root_of(&place, tree.as_ref()) {

@@ -93,10 +93,8 @@ impl Automation {
         let mut list = self.places.schedules()?;
         let ScheduleWish { every, at, cover_days, update, repair } = wish;
         let draft = list.draft(&folder, self.host.detect(self.sender.os), now_s);
-        let tree_made_s = self.places.tree(&folder).ok().map(|tree| tree.made.seconds);
-        let wished = CheckSchedule { every, at, cover_days, update, repair, ..draft };
-        let schedule = CheckSchedule { tree_made_s, ..wished };
-        list.establish(schedule, &self.host)
+        let schedule = CheckSchedule { every, at, cover_days, update, repair, ..draft };
+        list.establish(schedule.made_for(&self.places.enter(&folder)?), &self.host)
     }
 
     /// Removes the schedule of a folder, its timer and its journal.

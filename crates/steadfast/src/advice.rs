@@ -96,6 +96,10 @@ pub enum CatalogueChange {
     Replace,
     /// Bind it to the tree, which was copied or restored.
     Rebind,
+    /// Make another one elsewhere, as this one cannot be written.
+    KeepElsewhere,
+    /// Enter its tree in the list of trees.
+    List,
 }
 
 impl fmt::Display for Advice {
@@ -138,6 +142,12 @@ impl fmt::Display for Advice {
             }
             Advice::Catalogue { change: CatalogueChange::Rebind, .. } => {
                 "if the tree was copied or restored here, bind the catalogue to it"
+            }
+            Advice::Catalogue { change: CatalogueChange::KeepElsewhere, .. } => {
+                "if the tree was copied or restored here, make a catalogue of it in another place"
+            }
+            Advice::Catalogue { change: CatalogueChange::List, .. } => {
+                "if it is the right one, its catalogue can be made again"
             }
             Advice::RestoreCatalogue(_) => {
                 "restore it from a backup, mount the volume that has it, or make another"

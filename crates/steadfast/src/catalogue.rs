@@ -68,7 +68,7 @@ use rusqlite::Connection;
 use steadfast_sys::names::NameBytes as _;
 
 use steadfast_manifest::tag::Tag;
-use steadfast_sys::file::Timestamp;
+use steadfast_sys::file::{Timestamp, may_write};
 use steadfast_sys::sqlite::HeldDatabase;
 
 pub use audit::{Audit, AuditWindow, FailedCheck, LastProofs, Overdue, RepairedFile};
@@ -86,7 +86,7 @@ pub(crate) use lookup::LOOKUP_MAX;
 pub use lookup::LookupMatch;
 pub use observation::Observation;
 pub use place::LockRequest;
-pub(crate) use place::{inside as catalogue_in, real_of};
+pub(crate) use place::{inside as catalogue_in, is_inside, real_of};
 pub use quick::QuickSummary;
 pub use recorder::{Recorder, RunStart};
 pub use records::CatalogueReader;
@@ -113,6 +113,7 @@ use schema::{Access, Merged};
 use slice_cache::{SliceCache, reading};
 use volume::Recognised;
 
+use crate::advice::{Advice, CatalogueChange};
 use crate::beneath;
 use crate::event::Notice;
 pub use crate::file_state::FileState;
@@ -159,24 +160,18 @@ impl Catalogue {
     ) -> Result<Catalogue, CatalogueError> {
         let real = root.canonicalize();
         let real = real.map_err(|error| DbError::io("find the tree's root", &error).at(root))?;
-        let inside = place::inside(&real);
-        let file = file.map_or_else(|| inside.clone(), Path::to_owned);
-        Catalogue::create_at(&real, &file, file == inside, writer).map_err(|fault| fault.at(&file))
+        let file = file.map_or_else(|| place::inside(&real), Path::to_owned);
+        Catalogue::create_at(&real, &file, writer).map_err(|fault| fault.at(&file))
     }
 
-    fn create_at(
-        root: &Path,
-        file: &Path,
-        inside: bool,
-        writer: &LockRequest<'_>,
-    ) -> Result<Catalogue, DbError> {
+    fn create_at(root: &Path, file: &Path, writer: &LockRequest<'_>) -> Result<Catalogue, DbError> {
         let volume = TreeVolume::of(root)?;
         place::ensure_apart(root, file)?;
         let home = Home::make(file)?;
         place::ensure_none(&home)?;
         let mut lock = Lock::take(&home, writer)?;
         let made = lock.ensure_room().and_then(|()| place::prepare(&home)).and_then(|draft| {
-            Catalogue::draft(&home, root, inside, &volume, writer)?;
+            Catalogue::draft(&home, root, &volume, writer)?;
             place::publish(draft, &home)
         });
         if let Err(fault) = made {
@@ -194,14 +189,13 @@ impl Catalogue {
     fn draft(
         home: &Home,
         root: &Path,
-        inside: bool,
         volume: &TreeVolume,
         writer: &LockRequest<'_>,
     ) -> Result<(), DbError> {
         let (db, _held) = schema::connect(home, Access::Create)?;
         let directory = Directory { id: ROOT, parent: 0, name: Vec::new(), mounted: false };
         db.execute_batch("BEGIN IMMEDIATE")?;
-        meta::put(&db, "root", if inside { &[][..] } else { root.as_bytes() })?;
+        put_root(&db, home, root)?;
         meta::put(&db, "created_s", writer.now.seconds)?;
         volume.store(&db)?;
         directory.put(&db)?;
@@ -405,36 +399,76 @@ impl Catalogue {
     /// Does the same. `believes_empty`: whether an empty root has lost its files.
     pub(crate) fn guard_as(&self, believes_empty: bool) -> Result<(), CatalogueError> {
         let guard = || {
-            let recognised = volume::recognise(&self.db, &self.root, &self.file, believes_empty)?;
+            let recognised = volume::recognise(&self.db, &self.root, believes_empty)?;
             if recognised == Recognised::Renumbered && self.writes {
                 TreeVolume::of(&self.root)?.store(&self.db)?;
             }
             Ok(())
         };
-        guard().map_err(|fault| self.wrong(fault))
+        guard().map_err(|fault| self.wrong(self.with_way_on(fault)))
     }
 
-    /// Accepts the current volume of the tree, after the tree was copied there. `root` is the place
-    /// of the tree, for a catalogue that is stored elsewhere.
+    /// Adds to the error about another tree how to go on from there.
+    fn with_way_on(&self, fault: DbError) -> DbError {
+        let change = match self.writes || may_write(&self.file) {
+            true => CatalogueChange::Rebind,
+            false => CatalogueChange::KeepElsewhere,
+        };
+        let root = match fault.kind() {
+            CatalogueErrorKind::OtherVolume => Some(self.root.clone()),
+            CatalogueErrorKind::EmptyRoot if !self.root.is_dir() => None,
+            _ => return fault,
+        };
+        fault.advise(Advice::Catalogue { change, root, file: self.file.clone() })
+    }
+
+    /// Checks that it is the catalogue of a listed tree, whose folder is still at its place.
     ///
     /// # Errors
     ///
-    /// If the root cannot be opened, or the catalogue cannot be written.
-    pub fn rebind(&mut self, root: &Path) -> Result<(), CatalogueError> {
+    /// `OtherVolume` if a link, another folder or another volume is there, or another catalogue.
+    pub(crate) fn ensure_is(&self, listed: &CataloguedTree) -> Result<(), CatalogueError> {
+        let fault = |message| DbError::new(CatalogueErrorKind::OtherVolume, message);
+        if self.root != listed.root {
+            let (place, root) = (listed.root.display(), self.root.display());
+            let text = format!("a link leads from `{place}` to `{root}`, which is another folder");
+            return Err(self.wrong(fault(text)));
+        }
+        let found = self.tree()?;
+        let text = match found.made == listed.made {
+            true if found.volume.may_be(&listed.volume) => return Ok(()),
+            true => format!("{}.", found.volume.differs_from(&listed.volume, &self.root)),
+            false => {
+                "another disk or folder is in its place, with a catalogue of its own.".to_owned()
+            }
+        };
+        let (root, file) = (Some(listed.root.clone()), self.file.clone());
+        let advice = Advice::Catalogue { change: CatalogueChange::List, root, file };
+        Err(self.wrong(fault(text).advise(advice)))
+    }
+
+    /// Accepts the present folder of the tree, after the tree was copied or restored there. `root`
+    /// is that folder; a catalogue in a tree is always of the folder above it. Returns the former
+    /// folder.
+    ///
+    /// # Errors
+    ///
+    /// If the root cannot be opened, the catalogue is in another tree, or it cannot be written.
+    pub fn rebind(&mut self, root: &Path) -> Result<TreeVolume, CatalogueError> {
         let rebind = || {
             let real = root.canonicalize();
             let real = real.map_err(|error| DbError::io("find the tree's root", &error))?;
-            let volume = TreeVolume::of(&real)?;
+            place::ensure_apart(&real, &self.file)?;
+            let (volume, former) = (TreeVolume::of(&real)?, TreeVolume::load(&self.db)?);
             self.db.execute_batch("BEGIN IMMEDIATE")?;
             volume.store(&self.db)?;
-            if place::inside(&real) != self.file {
-                meta::put(&self.db, "root", real.as_bytes())?;
-            }
+            put_root(&self.db, &self.home, &real)?;
             self.db.execute_batch("COMMIT")?;
-            Ok(real)
+            Ok((real, former))
         };
-        self.root = rebind().map_err(|fault: DbError| fault.at(&self.file))?;
-        Ok(())
+        let (real, former) = rebind().map_err(|fault: DbError| fault.at(&self.file))?;
+        self.root = real;
+        Ok(former)
     }
 
     /// Returns runs before run `before`, the latest first; `i64::MAX` starts with the last one.
@@ -522,16 +556,25 @@ fn there(file: &Path) -> Result<Home, DbError> {
     }
 }
 
-/// The root of the tree: the folder above the catalogue, or the one stored in it.
+/// Returns the root of the tree. A catalogue in a tree is of the folder above it, whatever it says
+/// itself; only one that is kept elsewhere stores its root.
 fn root_of(db: &Connection, home: &Home) -> Result<PathBuf, DbError> {
-    let root = meta::bytes(db, "root")?;
-    if !root.is_empty() {
-        return Ok(PathBuf::from(Path::from_bytes(&root)));
+    let stored = PathBuf::from(Path::from_bytes(&meta::bytes(db, "root")?));
+    match home.tree() {
+        Some(root) => Ok(root.to_owned()),
+        None if stored.is_absolute() => Ok(stored),
+        None => {
+            let root = home.folder().parent();
+            let moved = || DbError::damaged("it is not in the folder that it was made in");
+            root.map(Path::to_owned).ok_or_else(moved)
+        }
     }
-    let root = home.folder().parent();
-    let root =
-        root.ok_or_else(|| DbError::damaged("it is not in the folder that it was made in"))?;
-    Ok(root.to_owned())
+}
+
+/// Stores the root of the tree, of a catalogue that is kept elsewhere.
+fn put_root(db: &Connection, home: &Home, root: &Path) -> Result<(), DbError> {
+    let stored = if home.tree().is_some() { Path::new("") } else { root };
+    meta::put(db, "root", stored.as_bytes())
 }
 
 /// Returns a time of whole seconds.

@@ -128,17 +128,14 @@ impl FolderState {
             }
             _ => return FolderState::not_there("there is no such folder: is its disk mounted?"),
         }
-        let file = tree.map(|tree| tree.catalogue.clone()).or_else(|| Catalogue::find(root));
-        let Some(file) = file else { return FolderState::Unrecorded };
         let read = || {
-            let catalogue = Catalogue::open_reader(&file)?;
+            let catalogue = match (tree, Catalogue::find(root)) {
+                (Some(tree), _) => tree.open()?,
+                (None, Some(file)) => Catalogue::open_reader(&file)?,
+                (None, None) => return Ok(FolderState::Unrecorded),
+            };
             if real_of(root).is_some_and(|real| real != catalogue.root()) {
                 return Ok(FolderState::PartOf(catalogue.root().to_owned()));
-            }
-            let found = catalogue.tree()?;
-            if tree.is_some_and(|tree| tree.is_another(&found)) {
-                let reason = "another disk is in its place, with a catalogue of its own";
-                return Ok(FolderState::not_there(reason));
             }
             catalogue.guard()?;
             FolderFacts::read(&catalogue, cover_days, now).map(Box::new).map(FolderState::Known)

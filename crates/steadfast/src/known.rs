@@ -325,6 +325,11 @@ fn searched(
     let archives = search.archives.iter().map(open).collect::<Result<Vec<Archive>, Error>>()?;
     let mut list = Worklist::new(search.reads_all)?;
     for (at, archive) in archives.iter().enumerate() {
+        if archive.is_other {
+            let text =
+                "the catalogue there is of another tree: only the tags of its files are used";
+            monitor.notice(&Notice::new(text).at(&archive.named()));
+        }
         let unrecorded = archive.list_tags(at, &mut list, (search.within, options))?;
         if unrecorded > 0 {
             let files = counted(unrecorded, "file", "files");

@@ -415,7 +415,11 @@ fn run_listed(
         require_tags: verb.requires_tags(),
         time_limit: None,
         recording,
-        source: Box::new(ListSource { root: root.to_owned(), list: Box::new(list) }),
+        source: Box::new(ListSource {
+            root: root.to_owned(),
+            is_real: false,
+            list: Box::new(list),
+        }),
         notices: Vec::new(),
         if_empty: Notice::failure("the list names no file"),
     };
@@ -458,7 +462,7 @@ fn check_due(
         require_tags,
         time_limit,
         recording: Some(recording.recording_missing(!choice.leaves_missing)),
-        source: Box::new(ListSource { root, list: Box::new(list) }),
+        source: Box::new(ListSource { root, is_real: true, list: Box::new(list) }),
         notices: Vec::new(),
         if_empty,
     };

@@ -226,6 +226,12 @@ pub struct DirectAlignment {
     pub offset: u32,
 }
 
+/// Returns whether the user of this process may write to the file at a path, and its volume is not
+/// read-only.
+pub fn may_write(path: &Path) -> bool {
+    rustix::fs::access(path, rustix::fs::Access::WRITE_OK).is_ok()
+}
+
 /// A request for bytes of a file, and its outcome.
 #[derive(Debug)]
 pub struct PositionedRead<'a> {

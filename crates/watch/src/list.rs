@@ -94,6 +94,7 @@ impl ScheduleList {
             timer,
             made_s: now_s,
             tree_made_s: None,
+            tree_volume: None,
         })
     }
 

@@ -54,11 +54,17 @@ pub fn run_schedule<S: NightSurface>(
         forced,
     };
     match (decide(schedule, &conditions), tree, state) {
-        (ScheduleDecision::Run { max_bytes, max_time_s }, Ok(tree), FolderState::Known(facts)) => {
+        (
+            ScheduleDecision::Run { max_bytes, max_time_s },
+            Some(tree),
+            FolderState::Known(facts),
+        ) => {
             surface.delivered(&sender.begin(places.alerts()?.alerts(), &schedule.name));
             let end = max_time_s.map(|limit_s| Instant::now() + Duration::from_secs(limit_s));
-            let (catalogue, failures) = (&*tree.catalogue, &*facts.failures);
-            let mut night = Night { places, schedule, catalogue, failures, last, surface, end };
+            // Its volume may be mounted elsewhere now.
+            let schedule = &CheckSchedule { directory: tree.root.clone(), ..schedule.clone() };
+            let (tree, failures) = (&tree, &*facts.failures);
+            let mut night = Night { places, schedule, tree, failures, last, surface, end };
             let outcome = night.steps(max_bytes);
             night.finish(sender, &journal, now_s, outcome)
         }
@@ -79,9 +85,8 @@ pub fn run_schedule<S: NightSurface>(
             let is_unjudged = is_away || matches!(reason, SkipReason::Unknown(_));
             Ok(ExitStatus::Undetermined.only_if(is_unjudged))
         }
-        (ScheduleDecision::Run { .. }, Err(error), _) => Err(error.into()),
         // It is there and known, so this cannot be.
-        (ScheduleDecision::Run { .. }, Ok(_), _) => Ok(ExitStatus::Undetermined),
+        (ScheduleDecision::Run { .. }, ..) => Ok(ExitStatus::Undetermined),
     }
 }
 

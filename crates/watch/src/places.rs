@@ -6,7 +6,7 @@ use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use steadfast::catalogue::{Catalogue, CataloguedTree, TreeList};
-use steadfast::{COVER_DAYS, FolderState, Timestamp};
+use steadfast::{COVER_DAYS, FolderState, Notice, Timestamp};
 use steadfast_sys::clock;
 
 use crate::alert::config::{Alert, AlertList};
@@ -74,32 +74,42 @@ impl WatchPlaces {
         TreeList::at(&self.tree_list()).read()
     }
 
-    /// Returns the catalogued tree at a root, from the list or from what is there.
+    /// Returns the catalogued tree at a root that a person names, and enters it in the list.
     ///
     /// # Errors
-    /// If it has no catalogue of its own.
-    pub fn tree(&self, root: &Path) -> Result<CataloguedTree, Error> {
-        let listed = TreeList::at(&self.tree_list()).of_root(root);
-        let found = || {
-            let catalogue = Catalogue::open_reader(&Catalogue::find(root)?).ok()?;
-            catalogue.tree().ok().filter(|tree| tree.root == root)
+    /// If it has no catalogue of its own, or that is of another tree.
+    pub fn enter(&self, root: &Path) -> Result<CataloguedTree, Error> {
+        let list = TreeList::at(&self.tree_list());
+        let listed = list.of_root(root).map(|tree| tree.catalogue);
+        let catalogue = match listed.or_else(|| Catalogue::find(root)) {
+            Some(file) => Some(Catalogue::open_reader(&file)?).filter(|it| it.root() == root),
+            None => None,
         };
-        listed.or_else(found).ok_or_else(|| {
+        let catalogue = catalogue.ok_or_else(|| {
             let message = "`{}` has no catalogue of its own: `steadfast init {}` makes one"
                 .replace("{}", &root.display().to_string());
             Error::new(ErrorKind::Catalogue, message)
-        })
+        })?;
+        catalogue.guard()?;
+        let tree = catalogue.tree()?;
+        list.enter(&tree).map_err(|error| Error::system("write", &self.tree_list(), &error))?;
+        Ok(tree)
     }
 
-    /// Returns the tree of a schedule. If several disks have their turn at its place, it is the one
-    /// for which the schedule was made.
-    ///
-    /// # Errors
-    /// As [`WatchPlaces::tree`].
-    pub fn tree_of(&self, schedule: &CheckSchedule) -> Result<CataloguedTree, Error> {
-        let mut trees = self.trees();
-        trees.retain(|tree| tree.root == schedule.directory && schedule.is_made_for(tree));
-        trees.pop().map_or_else(|| self.tree(&schedule.directory), Ok)
+    /// Returns the tree for which a schedule was made, wherever it is mounted now. One that is not
+    /// listed is looked for at the place of the schedule.
+    pub fn tree_of(&self, schedule: &CheckSchedule) -> Option<CataloguedTree> {
+        let fits = |tree: CataloguedTree| Some((schedule.fitness_of(&tree)?, tree));
+        let listed = self.trees().into_iter().filter_map(fits);
+        let found = || {
+            let catalogue = Catalogue::open_reader(&Catalogue::find(&schedule.directory)?).ok()?;
+            let tree = catalogue.tree().ok()?;
+            let volume = tree.volume.to_string();
+            let is_folder = schedule.tree_volume.as_ref().is_none_or(|listed| *listed == volume);
+            (is_folder && schedule.fitness_of(&tree).is_some()).then_some(tree)
+        };
+        let best = listed.max_by_key(|(fitness, _)| *fitness).map(|(_, tree)| tree);
+        best.or_else(found)
     }
 
     /// Returns how a tree is, without what its drives say.
@@ -123,9 +133,13 @@ impl WatchPlaces {
 
     /// Returns how the folder of a schedule is, without what its drives say.
     pub(crate) fn state_of(&self, schedule: &CheckSchedule, now_s: i64) -> FolderStatus {
-        let tree = self.tree_of(schedule).ok();
-        let (root, now) = (&schedule.directory, Timestamp { seconds: now_s, nanoseconds: 0 });
-        let state = FolderState::read(root, tree.as_ref(), schedule.cover_days, now);
+        let tree = self.tree_of(schedule);
+        let root = tree.as_ref().map_or(&schedule.directory, |tree| &tree.root);
+        let now = Timestamp { seconds: now_s, nanoseconds: 0 };
+        let state = match FolderState::read(root, tree.as_ref(), schedule.cover_days, now) {
+            FolderState::Known(_) if tree.is_none() => FolderState::NotThere(other_tree(root)),
+            state => state,
+        };
         self.status_of(root, state, Some(schedule), now_s)
     }
 
@@ -154,14 +168,20 @@ impl WatchPlaces {
         schedules: &ScheduleList,
         now_s: i64,
     ) -> FolderStatus {
-        let is_its_own = |schedule: &&CheckSchedule| match self.tree_of(schedule) {
-            Ok(found) => found == *tree,
-            Err(_) => true,
-        };
-        let schedule = schedules.of_folder(&tree.root).filter(is_its_own);
+        let is_of_tree = |schedule: &&CheckSchedule| self.tree_of(schedule).as_ref() == Some(tree);
+        let schedule = schedules.schedules().iter().find(is_of_tree);
         let folder = self.folder(tree, schedule, now_s);
         FolderStatus { drives: drives(&tree.root), ..folder }
     }
+}
+
+/// Returns what to say if a schedule was made for another tree than the one that is there.
+fn other_tree(root: &Path) -> Notice {
+    let root = root.display();
+    Notice::failure(format!(
+        "the schedule was made for another tree than the one that is there. If it is meant: \
+         steadfast schedule add {root}"
+    ))
 }
 
 /// How long what drives say holds for pages and metrics that ask again and again.

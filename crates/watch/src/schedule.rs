@@ -153,10 +153,12 @@ pub struct CheckSchedule {
     pub timer: TimerKind,
     /// When it was made, in seconds since 1970.
     pub made_s: i64,
-    /// When the catalogue of its folder was made: the disk that is meant, if several have their
-    /// turn at its place.
+    /// When the catalogue of its folder was made: with the next value, the tree that is meant.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tree_made_s: Option<i64>,
+    /// The folder of that tree and its volume, as in the list of trees.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tree_volume: Option<String>,
 }
 
 impl CheckSchedule {
@@ -211,12 +213,29 @@ impl CheckSchedule {
             timer: TimerKind::Manual,
             made_s: 0,
             tree_made_s: None,
+            tree_volume: None,
         }
     }
 
-    /// Returns whether it was made for a tree.
-    pub(crate) fn is_made_for(&self, tree: &CataloguedTree) -> bool {
-        self.tree_made_s == Some(tree.made.seconds)
+    /// Makes it one for a tree.
+    #[must_use]
+    pub fn made_for(self, tree: &CataloguedTree) -> CheckSchedule {
+        let (made_s, volume) = (tree.made.seconds, tree.volume.to_string());
+        CheckSchedule { tree_made_s: Some(made_s), tree_volume: Some(volume), ..self }
+    }
+
+    /// Returns how well a tree of the list fits it: `None` if it was made for another one. At its
+    /// place, the catalogue may have been made anew, or bound to a folder that was restored.
+    pub(crate) fn fitness_of(&self, tree: &CataloguedTree) -> Option<u8> {
+        let is_place = tree.root == self.directory;
+        let has_mark = self.tree_made_s.map(|made_s| made_s == tree.made.seconds);
+        let has_folder = self.tree_volume.as_ref().map(|volume| *volume == tree.volume.to_string());
+        match (has_mark, has_folder) {
+            (Some(true), _) if is_place => Some(3),
+            (Some(true), Some(true)) => Some(2),
+            (_, Some(true)) | (_, None) if is_place => Some(1),
+            _ => None,
+        }
     }
 
     /// Returns the cover in seconds.

@@ -29,7 +29,11 @@ pub(super) fn run(args: &InitArgs) -> anyhow::Result<ExitStatus> {
     let writer = LockRequest { verb: VerbKind::Init, now: (options.now)(), wait: None };
     if args.rebind {
         let mut catalogue = Catalogue::open_writer(&file_of(args), &writer)?;
-        catalogue.rebind(&args.root)?;
+        let former = catalogue.rebind(&args.root)?;
+        if let Some(trees) = &options.catalogue.trees {
+            let entered = TreeList::at(trees).enter_bound(&catalogue.tree()?, &former);
+            entered.with_context(|| format!("cannot change `{}`", trees.display()))?;
+        }
         return Ok(ExitStatus::Fine);
     }
     let set_readers = || match args.readers {
@@ -110,7 +114,8 @@ fn is_empty(root: &Path) -> bool {
 fn forget(root: &Path, trees: Option<PathBuf>) -> anyhow::Result<ExitStatus> {
     let trees =
         trees.context("there is no list of trees: neither XDG_STATE_HOME nor HOME is set")?;
-    let real = root.canonicalize();
+    // The folder may be gone.
+    let real = root.canonicalize().or_else(|_| std::path::absolute(root));
     let real = real.with_context(|| format!("cannot find `{}`", root.display()))?;
     let removed = TreeList::at(&trees).remove(&real);
     let removed = removed.with_context(|| format!("cannot change `{}`", trees.display()))?;

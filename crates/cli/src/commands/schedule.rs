@@ -52,7 +52,7 @@ fn add(
 ) -> anyhow::Result<ExitStatus> {
     let root = args.directory.canonicalize();
     let root = root.with_context(|| format!("cannot find `{}`", args.directory.display()))?;
-    let tree = places.tree(&root)?;
+    let tree = places.enter(&root)?;
     let host = alert::host()?;
     ensure!(
         !args.parity || ParityPlace::nearest(&root)?.is_some_and(|place| place.root() == root),
@@ -73,9 +73,9 @@ fn add(
         repair: args.repair,
         from_medium: args.read_from.map(|from| from == ReadFrom::Media),
         timer,
-        tree_made_s: Some(tree.made.seconds),
         ..schedules.draft(&root, timer, now_s)
     };
+    schedule = schedule.made_for(&tree);
     schedule.name = args.name.clone().unwrap_or(schedule.name);
     schedules.establish(schedule.clone(), &host)?;
     let mut text = described(&schedule) + "\n" + &outlook(&schedule, &tree.catalogue)?;

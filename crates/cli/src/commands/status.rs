@@ -3,8 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::ensure;
-use steadfast::ExitStatus;
-use steadfast::Options;
+use steadfast::{COVER_DAYS, ExitStatus, FolderState, Options, Timestamp};
 use steadfast_report::escape;
 use steadfast_report::metrics::{METRICS_BEGINNING, write_metrics};
 use steadfast_report::status::{write_json, write_text};
@@ -27,16 +26,31 @@ pub(super) fn run(args: &StatusArgs) -> anyhow::Result<ExitStatus> {
     let places = places()?;
     let schedules = places.schedules()?;
     let mut trees = places.trees();
+    let (mut folders, mut unlisted): (Vec<FolderStatus>, Vec<PathBuf>) = Default::default();
     if !args.directories.is_empty() {
         let real = |path: &PathBuf| path.canonicalize().unwrap_or_else(|_| path.clone());
         let wanted: Vec<PathBuf> = args.directories.iter().map(real).collect();
-        let unknown = wanted.iter().find(|path| trees.iter().all(|tree| tree.root != **path));
-        if let Some(path) = unknown {
-            anyhow::bail!("`{}` has no catalogue: `steadfast init` makes one", path.display());
-        }
         trees.retain(|tree| wanted.contains(&tree.root));
+        unlisted.extend(wanted);
+        unlisted.retain(|path| trees.iter().all(|tree| tree.root != *path));
     }
-    if trees.is_empty() {
+    // What is not listed may have a catalogue all the same, such as a tree that was copied.
+    for root in unlisted {
+        let now = Timestamp { seconds: now_s, nanoseconds: 0 };
+        let state = FolderState::read(&root, None, COVER_DAYS, now);
+        let shown = root.display();
+        match &state {
+            FolderState::Unrecorded => {
+                anyhow::bail!("`{shown}` has no catalogue: `steadfast init` makes one")
+            }
+            FolderState::PartOf(tree) => {
+                let tree = tree.display();
+                anyhow::bail!("`{shown}` is a part of `{tree}`: name that")
+            }
+            _ => folders.push(places.status_of(&root, state, None, now_s)),
+        }
+    }
+    if trees.is_empty() && folders.is_empty() {
         exit::complain("no folder is known: `steadfast init DIR` makes a catalogue of one");
         return Ok(ExitStatus::Undetermined);
     }
@@ -45,10 +59,8 @@ pub(super) fn run(args: &StatusArgs) -> anyhow::Result<ExitStatus> {
     let place = place.map(metrics_place).transpose()?;
     let mut outlet = Outlet::new(false);
     let mut status = ExitStatus::Fine;
-    let mut folders = Vec::new();
     for tree in &trees {
-        let folder = places.folder_with_drives(tree, &schedules, now_s);
-        status.raise(folder.exit_status());
+        folders.push(places.folder_with_drives(tree, &schedules, now_s));
         if places.notes_readers(&tree.catalogue) {
             let place = escape::path(&tree.root);
             exit::complain(&format!(
@@ -56,10 +68,13 @@ pub(super) fn run(args: &StatusArgs) -> anyhow::Result<ExitStatus> {
                  --readers owner {place}` ends that"
             ));
         }
+    }
+    for folder in &folders {
+        status.raise(folder.exit_status());
         match (&args.prometheus, document.json) {
-            (Some(_), _) => folders.push(folder),
-            (_, true) => write_json(&folder, &mut outlet.pending),
-            (_, false) => write_text(&folder, now_s, document.units, &mut outlet.pending),
+            (Some(_), _) => {}
+            (_, true) => write_json(folder, &mut outlet.pending),
+            (_, false) => write_text(folder, now_s, document.units, &mut outlet.pending),
         }
     }
     if args.prometheus.is_some() {

@@ -1,7 +1,9 @@
 //! The catalogue's own file, and paths: whole at rest, missed when it is gone, of no other tree.
 
+use std::ffi::OsStr;
 use std::fs;
 use std::os::unix::fs::symlink;
+use std::path::Path;
 
 use steadfast::Timestamp;
 use steadfast::catalogue::Catalogue;
@@ -137,6 +139,94 @@ fn a_copied_tree_is_told_how_to_bind_its_catalogue() {
     assert!(said.stderr().contains("steadfast init --rebind /"), "{}", said.stderr());
     copy.run(["init", "--rebind", "t"]).succeeds();
     copy.run(["check", "t"]).succeeds();
+}
+
+/// Whatever form of the path its catalogue was bound by, it is not that of the copy which was
+/// copied back after the disk died.
+#[test]
+fn a_tree_that_was_copied_back_is_another_one_until_its_catalogue_is_bound_to_it() {
+    let copied = |from: &Path, to: &Path| {
+        let status = std::process::Command::new("cp").arg("-a").args([from, to]).status();
+        assert!(status.unwrap().success());
+    };
+    for (number, form) in ["t", "./t", "link", "../t"].into_iter().enumerate() {
+        let tree = Tree::new().file("t/a", b"alpha").file("t/b", b"beta").file("u/x", b"x");
+        symlink("t", tree.path("link")).unwrap();
+        tree.run(["init", "t"]).succeeds();
+        let folder = if form == "../t" { "u" } else { "." };
+        let bound =
+            tree.command(["init", "--rebind", form]).current_dir(tree.path(folder)).status();
+        assert!(bound.unwrap().success());
+        tree.run(["check", "t"]).succeeds();
+        copied(&tree.path("t"), &tree.path("backup"));
+        // While the original is there, too.
+        copied(&tree.path("t"), &tree.path("copy"));
+        fs::remove_file(tree.path("copy/a")).unwrap();
+        let said = tree.run(["check", "copy"]).ends(2);
+        assert!(said.stderr().contains("steadfast init --rebind /"), "{}", said.stderr());
+        // Its inode is not free for another folder.
+        fs::rename(tree.path("t"), tree.path("dead")).unwrap();
+        copied(&tree.path("backup"), &tree.path("t"));
+        fs::remove_file(tree.path("t/a")).unwrap();
+        for verb in [
+            &["check", "t"][..],
+            &["check", "--json", "t"],
+            &["update", "t"],
+            &["tag", "t"],
+            &["init", "t"],
+            &["repair", "--from", "backup", "t"],
+            &["repair", "--dry-run", "t"],
+            &["parity", "make", "t"],
+            &["status"],
+            &["status", "backup"],
+        ] {
+            let said = tree.run(verb).ends(2);
+            let text = format!("{}{}", said.stdout(), said.stderr());
+            assert!(text.contains("steadfast init --rebind /"), "{form}: {verb:?}: {text}");
+        }
+        // A folder that only gives files is read without it, and says so.
+        let said = tree.run(["known", "u", "backup", "--in", "t"]);
+        let text = "the catalogue there is of another tree: only the tags";
+        assert!(said.stderr().contains(text), "{}", said.stderr());
+        assert!(said.stdout().contains("backup/b  = t/b"), "{}", said.stdout());
+        tree.run(["diff", "backup", "t"]).ends(1);
+        if number == 0 {
+            tree.run(["init", "--rebind", "t"]).succeeds();
+            let said = tree.run(["check", "t"]).ends(1);
+            assert!(said.stdout().contains("1 missing"), "{}", said.stdout());
+            tree.run(["status"]).ends(1);
+            tree.run(["repair", "--yes", "--from", "backup", "t"]).succeeds();
+            tree.run(["status"]).succeeds();
+        }
+    }
+}
+
+/// The old place no longer counts.
+#[test]
+fn a_tree_that_was_restored_elsewhere_is_listed_there_alone() {
+    let tree = Tree::new().file("old/a", b"alpha");
+    tree.run(["init", "old"]).succeeds();
+    let status = std::process::Command::new("cp")
+        .args([OsStr::new("-a"), tree.path("old").as_os_str(), tree.path("new").as_os_str()])
+        .status();
+    assert!(status.unwrap().success());
+    fs::remove_dir_all(tree.path("old")).unwrap();
+    tree.run(["status"]).ends(2);
+    tree.run(["init", "--rebind", "new"]).succeeds();
+    let said = tree.run(["status"]).succeeds();
+    assert!(!said.stdout().contains("/old\n"), "{}", said.stdout());
+    // A catalogue that is kept elsewhere is bound to the path that is typed.
+    tree.run(["init", "--catalogue", "kept.sqlite", "new"]).succeeds();
+    fs::rename(tree.path("new"), tree.path("newer")).unwrap();
+    let said = tree.run(["check", "--catalogue", "kept.sqlite", "newer"]).ends(2);
+    let command = "steadfast init --rebind --catalogue kept.sqlite DIR";
+    assert!(said.stderr().contains(command), "{}", said.stderr());
+    tree.run(["init", "--rebind", "--catalogue", "kept.sqlite", "newer"]).succeeds();
+    tree.run(["check", "--catalogue", "kept.sqlite", "newer"]).succeeds();
+    let inside = "newer/.steadfast/catalogue.sqlite";
+    fs::create_dir(tree.path("other")).unwrap();
+    let said = tree.run(["init", "--rebind", "--catalogue", inside, "other"]).ends(2);
+    assert!(said.stderr().contains("in another tree"), "{}", said.stderr());
 }
 
 #[test]

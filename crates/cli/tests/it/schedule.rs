@@ -205,6 +205,37 @@ fn a_folder_that_is_not_there_is_told_and_not_judged() {
     assert_eq!(messages(&log).last().unwrap()["settled"], 1);
 }
 
+/// A schedule is of the tree that it was made for.
+#[test]
+fn a_schedule_follows_no_link_that_took_its_folders_place_and_its_folder_elsewhere() {
+    let household = Household::new(3);
+    household.add(&["--update"]).succeeds();
+    let (photos, other) = (household.tree.path("photos"), household.tree.path("other"));
+    let elsewhere = household.tree.path("elsewhere");
+    fs::create_dir(&other).unwrap();
+    fs::write(other.join("old"), "old").unwrap();
+    household.run(&["init", "other"]).succeeds();
+    let before = fs::read(other.join(".steadfast/catalogue.sqlite")).unwrap();
+    fs::write(other.join("new"), "new").unwrap();
+    fs::rename(&photos, &elsewhere).unwrap();
+    std::os::unix::fs::symlink("other", &photos).unwrap();
+    let night = household.night().ends(2);
+    assert!(night.stderr().contains("a link leads from"), "{}", night.stderr());
+    assert_eq!(fs::read(other.join(".steadfast/catalogue.sqlite")).unwrap(), before);
+    let file = steadfast_sys::file::File::open(&other.join("new")).unwrap();
+    let tag = steadfast_sys::xattr::get(&file, steadfast_sys::xattr::TAG, &mut [0; 256]);
+    assert_eq!(tag.unwrap(), None);
+    // A run at its new path finds it, with its schedule.
+    fs::write(elsewhere.join("new"), "new").unwrap();
+    household.run(&["check", "elsewhere"]).succeeds();
+    let night = household.night().succeeds();
+    assert!(night.stdout().contains("1 tagged"), "{}", night.stdout());
+    assert_eq!(
+        household.run(&["status"]).succeeds().stdout().matches("schedule photos").count(),
+        1
+    );
+}
+
 #[test]
 fn open_trouble_is_told_again_after_a_week_and_not_settled_by_an_absence() {
     let household = Household::new(60);

@@ -49,17 +49,29 @@ fn another_catalogue_settles_it() {
 }
 
 #[test]
-fn a_run_that_opens_a_catalogue_enters_its_tree() {
+fn only_what_a_person_does_enters_a_tree() {
     let tree = kept();
     let list = tree.state("steadfast/trees");
     let before = fs::read_to_string(&list).unwrap();
     assert!(before.starts_with("steadfast trees 1\n") && before.lines().count() == 2, "{before}");
     fs::remove_file(&list).unwrap();
-    tree.run(["check", "--quiet"]).succeeds();
-    assert_eq!(fs::read_to_string(&list).unwrap(), before);
-    fs::write(&list, b"\xff\0 no list\n\n").unwrap();
-    tree.run(["check", "--quiet"]).succeeds();
-    assert_eq!(fs::read_to_string(&list).unwrap(), before);
+    for verb in [&["check"][..], &["update"], &["tag"], &["status", "."], &["repair", "--dry-run"]]
+    {
+        tree.run(verb).succeeds();
+        assert!(!list.exists(), "{verb:?}");
+    }
+    let config = tree.state("config");
+    let timer = ["schedule", "add", ".", "--timer", "manual"];
+    for verb in [&["init"][..], &["init", "--rebind", "."], &timer] {
+        Outcome::of(tree.command(verb).env("XDG_CONFIG_HOME", &config)).succeeds();
+        assert_eq!(fs::read_to_string(&list).unwrap(), before, "{verb:?}");
+        fs::write(&list, b"\xff\0 no list\n\n").unwrap();
+    }
+    let gone = tree.path("gone");
+    fs::create_dir(&gone).unwrap();
+    tree.run(["init", "gone"]).succeeds();
+    fs::remove_dir_all(&gone).unwrap();
+    tree.run(["init", "--forget", "gone"]).succeeds();
 }
 
 #[test]

@@ -98,8 +98,7 @@ fn arrivals(
     since_s: i64,
     sought: &[(PathBuf, Tag)],
 ) -> Result<Vec<(PathBuf, Tag)>, CatalogueError> {
-    let catalogue = Catalogue::open_reader(&other.catalogue)?;
-    catalogue.guard()?;
+    let catalogue = other.open()?;
     let digests: Vec<_> = sought.iter().map(|(_, tag)| tag.digest).collect();
     let mut found = Vec::new();
     catalogue.look_up(&digests, &[], &mut |entry| {

@@ -57,6 +57,11 @@ impl Home {
         &self.folder
     }
 
+    /// Returns the root of the tree that it is in, if it is the folder of a tree.
+    pub(super) fn tree(&self) -> Option<&Path> {
+        self.folder.parent().filter(|_| self.folder.ends_with(FOLDER))
+    }
+
     /// Returns the name of a file beside the catalogue, in the folder.
     pub(super) fn name(&self, suffix: &str) -> OsString {
         let mut name = self.name.clone();

@@ -57,6 +57,11 @@ pub(crate) fn inside(root: &Path) -> PathBuf {
     root.join(FOLDER).join(FILE)
 }
 
+/// Returns whether a file is in that place.
+pub(crate) fn is_inside(root: &Path, file: &Path) -> bool {
+    real_of(file).is_some_and(|real| real == inside(root))
+}
+
 /// Returns a file's path with a suffix.
 pub(super) fn beside(file: &Path, suffix: &str) -> PathBuf {
     let mut name = OsString::from(file);
@@ -249,12 +254,15 @@ fn in_use(holder: Option<Holder>, now: Timestamp) -> DbError {
 }
 
 /// Refuses a place in the tree that a walk would visit: runs would tag the catalogue, and then
-/// always find it modified.
+/// always find it modified. In another tree it would be of that one.
 pub(super) fn ensure_apart(root: &Path, file: &Path) -> Result<(), DbError> {
-    match real_of(file) {
-        Some(real) if real.starts_with(root) && real != inside(root) => {
+    let is_in_other = |real: &Path| real.parent().is_some_and(|folder| folder.ends_with(FOLDER));
+    match real_of(file).filter(|real| *real != inside(root)) {
+        Some(real) if real.starts_with(root) || is_in_other(&real) => {
+            let which = if real.starts_with(root) { "the tree itself" } else { "another tree" };
             let message = format!(
-                "it would be in the tree itself, which a catalogue is only as `{FOLDER}/{FILE}`"
+                "it would be in {which}: a catalogue in a tree is only `{FOLDER}/{FILE}`, and of \
+                 the folder above"
             );
             let error = DbError::new(CatalogueErrorKind::Outside, message);
             Err(error.advise(Advice::CatalogueOutside))

@@ -14,7 +14,7 @@ use steadfast_sys::file::{Dir, File, FileKind};
 use super::directory::{Paths, ROOT};
 use super::error::{CatalogueErrorKind, DbError};
 use super::{column, meta};
-use crate::advice::{Advice, CatalogueChange};
+use crate::advice::Advice;
 use crate::beneath::Places;
 use crate::tree_folder::FOLDER;
 use crate::walk::volume::is_own_name;
@@ -33,6 +33,9 @@ pub struct TreeVolume {
 /// File systems that number inodes anew: on each mount, or when a file was not used for a while.
 const PASSING_INODES: [&str; 10] =
     ["vfat", "msdos", "exfat", "ntfs", "ntfs3", "fuse", "cifs", "smb3", "smbfs", "9p"];
+
+/// File systems whose identifier is stored in them. Others are numbered anew, by their device.
+const STORED_IDS: [&str; 5] = ["ext2", "ext3", "ext4", "btrfs", "zfs"];
 
 /// Files that are compared if the identifier differs.
 const SAMPLE_LEN: i64 = 32;
@@ -72,13 +75,20 @@ impl TreeVolume {
         (&self.file_system, self.id) == (&other.file_system, other.id)
     }
 
+    /// Returns whether it is the same folder, or may be on a volume that was numbered anew.
+    pub(super) fn may_be(&self, other: &TreeVolume) -> bool {
+        let has_inode = self.root_inode == other.root_inode || !self.keeps_inodes();
+        let has_id = self.id == other.id || !STORED_IDS.contains(&&*self.file_system);
+        self.file_system == other.file_system && has_inode && has_id
+    }
+
     /// Returns whether a file keeps its inode as long as it exists.
     pub(super) fn keeps_inodes(&self) -> bool {
         keeps_inodes(&self.file_system)
     }
 
     /// Returns how a root differs from that of the catalogue, and what to check.
-    fn differs_from(&self, expected: &TreeVolume, root: &Path) -> String {
+    pub(super) fn differs_from(&self, expected: &TreeVolume, root: &Path) -> String {
         let root = root.display();
         if self.is_same(expected) {
             return format!(
@@ -120,11 +130,10 @@ pub(super) enum Recognised {
 /// # Errors
 ///
 /// If it is another tree, or empty although it should not be and the user did not say so. The
-/// message says what to do.
+/// message says which.
 pub(super) fn recognise(
     db: &Connection,
     root: &Path,
-    file: &Path,
     believes_empty: bool,
 ) -> Result<Recognised, DbError> {
     let found = TreeVolume::of(root)?;
@@ -138,16 +147,15 @@ pub(super) fn recognise(
         let error = DbError::new(CatalogueErrorKind::EmptyRoot, message);
         return Err(error.advise(Advice::RestoreAll(root.to_owned())));
     }
-    if found == expected {
-        return Ok(Recognised::Same);
-    }
-    if found.file_system == expected.file_system && has_same_files(db, root)? {
-        return Ok(Recognised::Renumbered);
+    match found.may_be(&expected) {
+        true if found.is_same(&expected) => return Ok(Recognised::Same),
+        true if has_same_files(db, root, found.keeps_inodes())? => {
+            return Ok(Recognised::Renumbered);
+        }
+        _ => {}
     }
     let message = format!("{}.", found.differs_from(&expected, root));
-    let (root, file) = (Some(root.to_owned()), file.to_owned());
-    let advice = Advice::Catalogue { change: CatalogueChange::Rebind, root, file };
-    Err(DbError::new(CatalogueErrorKind::OtherVolume, message).advise(advice))
+    Err(DbError::new(CatalogueErrorKind::OtherVolume, message))
 }
 
 /// Returns the number of files that the catalogue knows.
@@ -172,22 +180,25 @@ pub(super) fn is_empty(root: &Path) -> Result<bool, DbError> {
     Ok(empty)
 }
 
-/// Returns whether a sample of files is still in the same places and inodes.
-fn has_same_files(db: &Connection, root: &Path) -> Result<bool, DbError> {
+/// Returns whether a sample of files is still in the same places, with their inodes if the file
+/// system `keeps` them, otherwise with their times.
+fn has_same_files(db: &Connection, root: &Path, keeps: bool) -> Result<bool, DbError> {
     let places = Places::beneath(root).map_err(|error| DbError::io("open its root", &error));
     let (mut places, mut paths) = (places?, Paths::default());
     let mut statement = db.prepare(
-        "SELECT directory, name, inode, length FROM entries WHERE directory >= ? LIMIT ?",
+        "SELECT directory, name, length, inode, mtime_ns FROM entries WHERE directory >= ? LIMIT ?",
     )?;
     let mut rows = statement.query((ROOT, SAMPLE_LEN))?;
     let (mut looked_at, mut same) = (0, 0);
     while let Some(row) = rows.next()? {
         let directory = column::integer(row, 0)?;
         let path = paths.file(db, directory, column::name(row, 1)?)?;
-        let known = (column::unsigned(row, 2)?, column::unsigned(row, 3)?);
+        let (length, inode) = (column::unsigned(row, 2)?, column::unsigned(row, 3)?);
+        let mtime = column::moment(row, 4)?;
         looked_at += 1;
         if let Some(status) = places.presence(&path).status() {
-            same += u32::from((status.inode, status.length) == known);
+            let is_it = if keeps { status.inode == inode } else { status.mtime == mtime };
+            same += u32::from(is_it && status.length == length);
         }
     }
     Ok(same > 0 && 2 * same >= looked_at)
@@ -196,6 +207,22 @@ fn has_same_files(db: &Connection, root: &Path) -> Result<bool, DbError> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_folder_is_the_recorded_one_by_its_inode_and_volume() {
+        let of = |file_system: &str, id, root_inode| TreeVolume {
+            file_system: file_system.to_owned(),
+            id,
+            root_inode,
+        };
+        let ext4 = of("ext4", 0xab, 7);
+        assert!(ext4.may_be(&ext4) && !ext4.may_be(&of("xfs", 0xab, 7)));
+        assert!(!ext4.may_be(&of("ext4", 0xab, 8)), "a copy on the same volume");
+        assert!(!ext4.may_be(&of("ext4", 0xac, 7)), "its identifier is stored on it");
+        assert!(of("xfs", 1, 128).may_be(&of("xfs", 2, 128)), "numbered by its device");
+        assert!(!of("xfs", 1, 128).may_be(&of("xfs", 2, 131)));
+        assert!(of("exfat", 1, 5).may_be(&of("exfat", 1, 9)), "its inodes are numbered anew");
+    }
 
     #[test]
     fn only_another_volume_is_called_another_volume() {

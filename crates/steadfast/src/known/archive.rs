@@ -14,7 +14,9 @@ use steadfast_sys::storage::{StoragePlace, storage_place};
 use super::KnownPlace;
 use super::worklist::{DigestFilter, HeldPlace, SeenFile, Worklist};
 use crate::beneath::{self, LastDir};
-use crate::catalogue::{Catalogue, RecordedContents, TreeList, real_of};
+use crate::catalogue::{
+    Catalogue, CatalogueError, CatalogueErrorKind, RecordedContents, TreeList, is_inside, real_of,
+};
 use crate::error::Error;
 use crate::run::Options;
 use crate::selection::Selection;
@@ -33,6 +35,8 @@ pub(crate) struct Archive {
     real: PathBuf,
     /// The catalogue of the root, if there is one.
     catalogue: Option<Catalogue>,
+    /// Whether the catalogue that is there is of another tree. It is not used.
+    pub(super) is_other: bool,
     /// The part of the tree that was named.
     part: PathBuf,
     /// That part, if the tree is there.
@@ -66,24 +70,28 @@ impl Archive {
         }
         let trees = options.catalogue.trees.as_deref().map(TreeList::at);
         let listed = trees.zip(real_of(path)).and_then(|(it, root)| it.of_root(&root));
-        if let Some(tree) = listed.filter(|tree| Catalogue::is_found(&tree.catalogue)) {
-            return Archive::of_catalogue(&tree.catalogue, None, (within, options));
+        let listed = listed.map(|tree| tree.catalogue).filter(|file| Catalogue::is_found(file));
+        let found = listed.or_else(|| Catalogue::find(real.as_ref().ok()?));
+        let archive =
+            found.map(|file| Archive::of_catalogue(&file, real.as_deref().ok(), (within, options)));
+        let archive = archive.transpose()?;
+        let is_other = archive.as_ref().is_some_and(|archive| archive.is_other);
+        if let Some(archive) = archive.filter(|archive| !archive.is_other) {
+            return Ok(archive);
         }
         let opened = real.and_then(|real| Ok((opened(path, within)?, real)));
         let (dir, real) =
             opened.map_err(|error| Error::system("open the archive", error).at(path))?;
-        match Catalogue::find(&real) {
-            Some(file) => Archive::of_catalogue(&file, Some(&real), (within, options)),
-            None => Ok(Archive {
-                root: path.to_owned(),
-                real,
-                catalogue: None,
-                part: PathBuf::new(),
-                dir: Some(dir),
-                last: RefCell::default(),
-                ignores_change_times: options.ignore_change_times,
-            }),
-        }
+        Ok(Archive {
+            root: path.to_owned(),
+            real,
+            catalogue: None,
+            is_other,
+            part: PathBuf::new(),
+            dir: Some(dir),
+            last: RefCell::default(),
+            ignores_change_times: options.ignore_change_times,
+        })
     }
 
     fn of_catalogue(
@@ -94,11 +102,15 @@ impl Archive {
         let catalogue = Catalogue::open_reader(file)?;
         let root = catalogue.root().to_owned();
         let part = named.and_then(|named| named.strip_prefix(&root).ok()).unwrap_or(Path::new(""));
-        let dir = catalogue.guard().ok().and_then(|()| opened(&root.join(part), within).ok());
+        let guarded = catalogue.guard();
+        let is_refused = |error: CatalogueError| error.kind() == CatalogueErrorKind::OtherVolume;
+        let dir = guarded.as_ref().ok().and_then(|()| opened(&root.join(part), within).ok());
+        // That of a tree which is not mounted is kept elsewhere.
+        let is_other = guarded.is_err_and(is_refused) && is_inside(&root, file);
         let (real, part, last) = (root.clone(), part.to_owned(), RefCell::default());
         let ignores_change_times = options.ignore_change_times;
         let catalogue = Some(catalogue);
-        Ok(Archive { root, real, catalogue, part, dir, last, ignores_change_times })
+        Ok(Archive { root, real, catalogue, is_other, part, dir, last, ignores_change_times })
     }
 
     /// Returns the algorithms of its catalogue.

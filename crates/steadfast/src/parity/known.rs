@@ -10,7 +10,10 @@ use steadfast_parity::ProtectedFile;
 use super::place::ParityPlace;
 use crate::advice::Advice;
 use crate::beneath;
-use crate::catalogue::{Catalogue, CatalogueError, CatalogueReader, FolderVolume};
+use crate::catalogue::{
+    Catalogue, CatalogueError, CatalogueErrorKind, CatalogueReader, FolderVolume,
+};
+use crate::error::Error;
 use crate::event::{FileError, FilePath};
 use crate::run::{CatalogueUse, Options};
 
@@ -22,18 +25,28 @@ pub(super) struct CataloguedFiles {
 
 impl CataloguedFiles {
     /// Opens the catalogue that a run with these options uses.
-    pub(super) fn of(place: &ParityPlace, options: &Options) -> CataloguedFiles {
+    ///
+    /// # Errors
+    /// If it is of another tree.
+    pub(super) fn of(place: &ParityPlace, options: &Options) -> Result<CataloguedFiles, Error> {
         let file = match &options.catalogue.choice {
             CatalogueUse::Off => None,
             CatalogueUse::At(file) => Some(file.clone()),
             CatalogueUse::Nearest => Catalogue::find(place.root()),
         };
-        let open = |file: PathBuf| {
+        let open = |file: PathBuf| -> Result<_, CatalogueError> {
             let catalogue = Catalogue::open_reader(&file)?;
+            catalogue.guard_as(true)?;
             let reader = CatalogueReader::beside(&catalogue)?;
             Ok((catalogue, reader))
         };
-        CataloguedFiles { root: place.root().to_owned(), catalogue: file.map(open) }
+        let root = place.root().to_owned();
+        match file.map(open) {
+            Some(Err(error)) if error.kind() == CatalogueErrorKind::OtherVolume => {
+                Err(error.into())
+            }
+            catalogue => Ok(CataloguedFiles { root, catalogue }),
+        }
     }
 
     /// Returns the tag that the catalogue has of a file; `None` if it cannot tell.

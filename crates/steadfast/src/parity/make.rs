@@ -114,7 +114,7 @@ fn bring_up_to_date(
     }
     let keep_earlier = keep_time(folder, options.keep_earlier)
         .map_err(|error| system("record how long earlier sets are kept", error, place))?;
-    let known = CataloguedFiles::of(place, &options.run);
+    let known = CataloguedFiles::of(place, &options.run)?;
     let forgetting =
         Forgetting { root: place.root().to_owned(), missing, named: options.forget.clone() };
     let rule = ReviewRule {

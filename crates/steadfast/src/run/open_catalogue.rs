@@ -47,10 +47,11 @@ pub(super) fn open(
         (false, _) => CatalogueSession::write(&file, &lock),
     };
     let session = session.map_err(advised)?;
-    if !options.dry_run {
-        enter(session.catalogue(), options);
-    }
     ensure_within(&session, selection, options)?;
+    if let Some(list) = options.catalogue.trees.as_ref().filter(|_| !options.dry_run) {
+        // A failure is ignored, because the run does not need the list.
+        let _ = session.catalogue().tree().map(|tree| TreeList::at(list).follow(&tree));
+    }
     Ok(Some(session))
 }
 
@@ -72,11 +73,16 @@ fn make(selection: &Selection, options: &Options) -> Result<CatalogueSession, Er
         Err(_) => CatalogueSession::create(root, file, &lock)?,
         Ok(_) => CatalogueSession::write(place, &lock).map_err(advised)?,
     };
-    if catalogue::real_of(root).is_none_or(|real| real != session.catalogue().root()) {
-        let tree = session.catalogue().root().display();
-        return Err(Error::usage(format!("this catalogue is of `{tree}`")).at(place));
+    let (of, real) = (session.catalogue().root(), catalogue::real_of(root));
+    if real.as_deref() != Some(of) {
+        let text = format!("this catalogue is of `{}`.", of.display());
+        let (change, file) = (CatalogueChange::Rebind, place.to_owned());
+        let advice = Advice::Catalogue { change, root: real, file };
+        return Err(Error::usage(text).at(place).advise(advice));
     }
-    enter(session.catalogue(), options);
+    if let (Some(list), Ok(tree)) = (&options.catalogue.trees, session.catalogue().tree()) {
+        let _ = TreeList::at(list).enter(&tree);
+    }
     Ok(session)
 }
 
@@ -134,13 +140,16 @@ fn open_to_ask(
     Ok(Some(session))
 }
 
-/// Refuses a named catalogue of another tree. It knows nothing of the paths, and a run that reports
-/// nothing missing would look like a success.
+/// Refuses a catalogue of another tree, if it was named, or if its tree was. It knows nothing of
+/// the paths, and a run that reports nothing missing would look like a success.
 fn ensure_within(
     session: &CatalogueSession,
     selection: &Selection,
     options: &Options,
 ) -> Result<(), Error> {
+    if let Some(tree) = &options.catalogue.tree {
+        session.catalogue().ensure_is(tree)?;
+    }
     match (&options.catalogue.choice, RunScope::outside(session.catalogue().root(), selection)) {
         (CatalogueUse::At(_), Some(path)) => Err(Error::usage(NOT_IN_TREE).at(&path)),
         _ => Ok(()),
@@ -158,14 +167,6 @@ pub(super) fn has_due(session: &CatalogueSession, choice: DueChoice) -> Result<b
 /// Returns whether runs of a verb are recorded in the catalogue.
 fn is_recorded(verb: Verb) -> bool {
     !matches!(verb, Verb::Show | Verb::Hash(_) | Verb::Export(_))
-}
-
-/// Adds the tree of a catalogue to the list of catalogued trees. A failure is ignored, because the
-/// run does not need the list.
-pub(super) fn enter(catalogue: &Catalogue, options: &Options) {
-    if let (Some(list), Ok(tree)) = (&options.catalogue.trees, catalogue.tree()) {
-        let _ = TreeList::at(list).enter(&tree);
-    }
 }
 
 /// Returns what to say of the catalogues that a verb would use but does not; `is_open` if it uses

@@ -13,6 +13,7 @@ use steadfast_sys::file::Timestamp;
 use steadfast_sys::qos::Level;
 use strum::{EnumMessage, IntoStaticStr, VariantArray};
 
+use crate::catalogue::CataloguedTree;
 use crate::cost::SpanSink;
 use crate::pages::PagesUse;
 use crate::qos::LevelDial;
@@ -312,8 +313,10 @@ pub struct Controls {
 pub struct CatalogueOptions {
     /// Which one.
     pub choice: CatalogueUse,
+    /// The tree that it must be of, by its identity; `None` for any that has the selection.
+    pub tree: Option<CataloguedTree>,
     /// The list of catalogued trees, by which a deleted catalogue is noticed; `None` for none.
-    /// Trees whose catalogue is opened or created are added to it.
+    /// `init` enters its tree. Of a tree that is mounted elsewhere now, any run enters the path.
     pub trees: Option<PathBuf>,
     /// Whether to wait if another run has the catalogue locked, instead of failing.
     pub wait: bool,

@@ -67,12 +67,14 @@ fn torn(entry: &Entry, stop: &AtomicBool) -> Option<FileEvent> {
 /// The files of a list, beneath one root.
 pub(super) struct ListSource {
     pub(super) root: PathBuf,
+    /// Whether the path of the root has no link. One that was planted meanwhile is not followed.
+    pub(super) is_real: bool,
     pub(super) list: Box<dyn Iterator<Item = Listed> + Send>,
 }
 
 impl EntrySource for ListSource {
     fn find(mut self: Box<Self>, stop: &AtomicBool, sink: &mut Sink<'_>) -> WalkEnd {
-        let whole = match Beneath::new(&self.root) {
+        let whole = match Beneath::new(&self.root, self.is_real) {
             Ok(mut beneath) => beneath.each(&mut self.list, stop, sink),
             Err(error) => {
                 let error = FileError::from_io("open", &error);

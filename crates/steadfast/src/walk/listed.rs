@@ -13,6 +13,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use steadfast_sys::file::{Dataless, Dir, FileKind};
 
 use super::{Entry, EntryPlace, Sink, WalkItem};
+use crate::beneath;
 use crate::event::{FileError, FileEvent, FilePath, Subject};
 use crate::placeholder;
 use crate::reference::Reference;
@@ -42,14 +43,18 @@ pub(crate) struct Beneath {
 }
 
 impl Beneath {
-    /// Opens the root.
+    /// Opens the root; by names alone if its path `is_real`, without links.
     ///
     /// # Errors
     /// If the root cannot be opened.
-    pub(crate) fn new(root: &Path) -> io::Result<Beneath> {
+    pub(crate) fn new(root: &Path, is_real: bool) -> io::Result<Beneath> {
         let shown = if root == Path::new(".") { PathBuf::new() } else { root.to_owned() };
         let parent = Arc::from(shown.as_path());
-        Ok(Beneath { root: Arc::new(Dir::open(root)?), shown, chain: Vec::new(), parent })
+        let dir = match root.strip_prefix("/") {
+            Ok(names) if is_real => beneath::directory(Path::new("/"), names)?,
+            _ => Dir::open(root)?,
+        };
+        Ok(Beneath { root: Arc::new(dir), shown, chain: Vec::new(), parent })
     }
 
     /// Passes every file of a list to the sink. Returns whether it reached the end of the list.
@@ -151,4 +156,21 @@ fn absent(path: FilePath, reference: Option<Box<Reference>>, error: &io::Error) 
 fn faulty(list: &Path, reason: String) -> FileEvent {
     let trouble = FileError::new("read the list", reason);
     FileEvent::unreadable(FilePath::whole(list), Subject::Directory, trouble)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_root_without_links_is_not_reached_through_one_that_was_planted() {
+        let folder = tempfile::tempdir().unwrap();
+        let real = folder.path().canonicalize().unwrap();
+        std::fs::create_dir_all(real.join("a/root")).unwrap();
+        assert!(Beneath::new(&real.join("a/root"), true).is_ok());
+        std::fs::rename(real.join("a"), real.join("b")).unwrap();
+        std::os::unix::fs::symlink("b", real.join("a")).unwrap();
+        assert!(Beneath::new(&real.join("a/root"), false).is_ok());
+        assert!(Beneath::new(&real.join("a/root"), true).is_err());
+    }
 }

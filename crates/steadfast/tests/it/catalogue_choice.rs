@@ -5,6 +5,7 @@ use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use steadfast::catalogue::{Catalogue, CatalogueErrorKind, TreeList};
 use steadfast::run::quick;
 use steadfast::store::foreign::ForeignKind;
 use steadfast::unguarded::run;
@@ -72,16 +73,15 @@ fn a_named_catalogue_of_another_tree_is_refused() {
 }
 
 #[test]
-fn trees_are_listed_when_their_catalogue_is_opened_and_missed_when_it_is_gone() {
+fn trees_are_listed_by_init_and_missed_when_their_catalogue_is_gone() {
     let (tree, lists) = (tagged(), Tree::new());
     let trees = Some(lists.at("trees"));
     let run_with_list = |verb, options: Options, selection: &Selection| -> Said {
         run_on(verb, selection, &options.with(|options| options.catalogue.trees = trees.clone()))
     };
-    let dry = options().with(|options| options.dry_run = true);
-    run_with_list(Verb::check(), dry, &tree.selection());
-    assert!(!lists.at("trees").exists(), "a dry run writes nothing");
     run_with_list(Verb::check(), options(), &tree.selection());
+    assert!(!lists.at("trees").exists(), "a check enters no tree");
+    run_with_list(Verb::init(), options(), &tree.selection());
     assert!(lists.at("trees").exists());
     fs::remove_dir_all(tree.at(".steadfast")).unwrap();
     let roots =
@@ -106,6 +106,70 @@ fn trees_are_listed_when_their_catalogue_is_opened_and_missed_when_it_is_gone() 
     assert_eq!(missed(Verb::Show, options(), &tree.selection()), 0);
     let off = options().with(|options| options.catalogue.choice = CatalogueUse::Off);
     assert_eq!(missed(Verb::check(), off, &tree.selection()), 0);
+}
+
+/// The catalogue of a stranger's drive says that it is of another folder, which is listed.
+#[test]
+fn what_a_catalogue_says_of_itself_leads_nowhere_and_changes_no_entry() {
+    let (own, drive, lists) = (tagged(), Tree::new(), Tree::new());
+    let options = options().with(|options| options.catalogue.trees = Some(lists.at("trees")));
+    run_on(Verb::init(), &own.selection(), &options);
+    let before = fs::read(lists.at("trees")).unwrap();
+    let own_tree = TreeList::at(&lists.at("trees")).read().remove(0);
+    drive.write("file", "contents");
+    catalogued(&drive);
+    let catalogue = drive.at(".steadfast/catalogue.sqlite");
+    let real = own.path().canonicalize().unwrap();
+    let db = rusqlite::Connection::open(&catalogue).unwrap();
+    let set = "UPDATE meta SET value = ? WHERE key = ?";
+    db.execute(set, (real.as_os_str().as_encoded_bytes(), "root")).unwrap();
+    db.execute(set, (own_tree.made.seconds, "created_s")).unwrap();
+    for is_forged in [false, true] {
+        if is_forged {
+            db.execute(set, (own_tree.volume.root_inode.cast_signed(), "root_inode")).unwrap();
+        }
+        let opened = Catalogue::open_reader(&catalogue).unwrap();
+        assert_eq!(opened.root(), drive.path().canonicalize().unwrap());
+        let ended = run(Verb::check(), &drive.selection(), &options, &mut Told::default());
+        assert_eq!(ended.is_err(), is_forged, "{ended:?}");
+        assert_eq!(fs::read(lists.at("trees")).unwrap(), before);
+    }
+}
+
+/// The folder and the mark of the catalogue are those that were listed: its volume was mounted
+/// elsewhere, or its folder renamed.
+#[test]
+fn a_listed_tree_is_found_at_another_path_while_the_old_one_does_not_lead_to_it() {
+    let (tree, lists) = (tagged(), Tree::new());
+    let (list, old) = (TreeList::at(&lists.at("trees")), tree.path().canonicalize().unwrap());
+    let options = options().with(|options| options.catalogue.trees = Some(lists.at("trees")));
+    run_on(Verb::init(), &tree.selection(), &options);
+    let before = list.read();
+    let at =
+        |root: &Path| Selection::default().with(|selection| selection.roots = vec![root.into()]);
+    let new = old.with_extension("new");
+    fs::rename(&old, &new).unwrap();
+    fs::create_dir(&old).unwrap();
+    run_on(Verb::check(), &at(&new), &options);
+    let moved = list.read().remove(0);
+    assert_eq!((&moved.root, moved.made, &moved.volume), (&new, before[0].made, &before[0].volume));
+    assert_eq!(moved.catalogue, new.join(".steadfast/catalogue.sqlite"));
+    moved.open().unwrap();
+    // A link in its place leads elsewhere, even to a tree.
+    let other = tagged();
+    fs::remove_dir(&old).unwrap();
+    fs::rename(&new, &old).unwrap();
+    run_on(Verb::check(), &at(&old), &options);
+    fs::rename(&old, &new).unwrap();
+    std::os::unix::fs::symlink(other.path(), &old).unwrap();
+    let refused = before[0].open().unwrap_err();
+    assert_eq!(refused.kind(), CatalogueErrorKind::OtherVolume);
+    assert!(refused.to_string().contains("a link leads from"), "{refused}");
+    let pinned = options.clone().with(|options| options.catalogue.tree = Some(before[0].clone()));
+    assert!(run(Verb::check(), &at(&old), &pinned, &mut Told::default()).is_err());
+    fs::remove_file(&old).unwrap();
+    fs::rename(&new, &old).unwrap();
+    assert!(run(Verb::check(), &at(&old), &pinned, &mut Told::default()).is_ok());
 }
 
 #[test]

@@ -3,11 +3,13 @@
 use std::collections::{BTreeSet, HashSet};
 use std::io;
 use std::ops::ControlFlow;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use steadfast::catalogue::{Catalogue, FailedCheck, LockRequest, MovedElsewhere, RunRecord};
+use steadfast::catalogue::{
+    Catalogue, CataloguedTree, FailedCheck, LockRequest, MovedElsewhere, RunRecord,
+};
 use steadfast::parity::{ParityPlace, make_room};
 use steadfast::{
     CatalogueUse, CheckOptions, DueChoice, ExitStatus, FileState, Options, ReadFrom, RenamedFile,
@@ -62,7 +64,7 @@ pub(super) struct NightOutcome {
 pub(super) struct Night<'a, S> {
     pub(super) places: &'a WatchPlaces,
     pub(super) schedule: &'a CheckSchedule,
-    pub(super) catalogue: &'a Path,
+    pub(super) tree: &'a CataloguedTree,
     /// The open failures before it.
     pub(super) failures: &'a [FailedCheck],
     pub(super) last: LastRun,
@@ -74,10 +76,11 @@ impl<S: NightSurface> Night<'_, S> {
     /// Checks what is due, then tags, then protects. A step begins only if there is time left, and
     /// if the steps before it found no reason against it.
     pub(super) fn steps(&mut self, max_bytes: u64) -> Result<NightOutcome, S::Error> {
-        let CheckSchedule { directory, update, parity, .. } = self.schedule;
+        let CheckSchedule { update, parity, .. } = self.schedule;
+        let whole = self.listed(vec![self.schedule.directory.clone()]);
         self.make_room();
         // Before the check, which records what it finds.
-        let changes = steadfast::changes(&Selection::of([directory]), &self.options())?;
+        let changes = steadfast::changes(&whole, &self.options())?;
         let mut changes = changes.unwrap_or_default();
         changes.leave_out_unreadable();
         let moved = self.follow_elsewhere(&changes.missing)?;
@@ -100,7 +103,7 @@ impl<S: NightSurface> Night<'_, S> {
             choice.leaves_missing = alarm.is_some();
         });
         let check = Verb::Check(CheckOptions { due: Some(due), ..CheckOptions::default() });
-        let selection = Selection::of([directory]);
+        let selection = Selection::of([&self.schedule.directory]);
         let before = self.last_record()?.map_or(0, |record| record.id);
         outcome.status.raise(self.surface.run(check, &selection, self.reading())?);
         outcome.checked = self.record_after(before)?;
@@ -147,14 +150,14 @@ impl<S: NightSurface> Night<'_, S> {
             let (now, wait) = ((options.now)(), Some(&*options.controls.stop));
             let writer = LockRequest { verb: VerbKind::Check, now, wait };
             // It says why not.
-            Catalogue::open_writer(self.catalogue, &writer)?;
+            Catalogue::open_writer(&self.tree.catalogue, &writer)?;
         }
         Ok(record)
     }
 
     /// Returns the record of the last run.
     fn last_record(&self) -> Result<Option<RunRecord>, S::Error> {
-        Ok(Catalogue::open_reader(self.catalogue)?.runs(i64::MAX, 1)?.pop())
+        Ok(self.tree.open()?.runs(i64::MAX, 1)?.pop())
     }
 
     /// Makes room for what the run records, if repair data that only serves to undo edits fills the
@@ -212,7 +215,7 @@ impl<S: NightSurface> Night<'_, S> {
     fn follow_elsewhere(&mut self, missing: &[PathBuf]) -> Result<Vec<MovedElsewhere>, S::Error> {
         let root = &self.schedule.directory;
         let seen_s = self.last.began_s.unwrap_or(self.schedule.made_s);
-        let catalogue = Catalogue::open_reader(self.catalogue)?;
+        let catalogue = self.tree.open()?;
         let moved = catalogue.moved_elsewhere(missing, &self.places.trees(), seen_s)?;
         let listed = moved.iter().map(|one| root.join(&one.from)).collect();
         let accepts = UpdateOptions { accept_missing: true, ..UpdateOptions::default() };
@@ -226,7 +229,7 @@ impl<S: NightSurface> Night<'_, S> {
     fn mend(&mut self) -> Result<(Vec<PathBuf>, u64), S::Error> {
         let root = &self.schedule.directory;
         let mut corrupt = Vec::new();
-        Catalogue::open_reader(self.catalogue)?.failures(&mut |failure| {
+        self.tree.open()?.failures(&mut |failure| {
             let is_open = !failure.settled && !failure.goes_on;
             if is_open && failure.standing == FileState::Corrupt {
                 corrupt.push(root.join(failure.path));
@@ -283,12 +286,12 @@ impl<S: NightSurface> Night<'_, S> {
     /// Tags new files, and edited ones anew. Reads no other file.
     fn update(&mut self, status: ExitStatus, edited: Vec<PathBuf>) -> Result<ExitStatus, S::Error> {
         let mut worst = status.only_if(status != ExitStatus::Changed);
-        let whole = Selection::of([&self.schedule.directory]);
+        let whole = self.listed(vec![self.schedule.directory.clone()]);
         worst.raise(self.run_for(Verb::tag(), &whole, self.time_left())?);
         worst.raise(self.run_on(Verb::update(), edited, self.time_left())?);
         // Files that the check found modified are tagged now; missing ones are still missing.
         let mut is_open = false;
-        Catalogue::open_reader(self.catalogue)?.failures(&mut |failure| {
+        self.tree.open()?.failures(&mut |failure| {
             is_open |= !failure.settled;
             ControlFlow::Continue(())
         })?;
@@ -339,11 +342,12 @@ impl<S: NightSurface> Night<'_, S> {
         Ok(limit.status(done, self.surface.was_stopped()))
     }
 
-    /// Returns the selection of files of the folder.
+    /// Returns the selection of files of the folder, reached by names alone: a link in the place of
+    /// the folder, or of one above it, is not followed.
     fn listed(&self, files: Vec<PathBuf>) -> Selection {
         Selection::default().with(|selection| {
             selection.listed = files;
-            selection.within = vec![self.schedule.directory.clone()];
+            selection.within = vec![PathBuf::from("/")];
         })
     }
 
@@ -355,7 +359,8 @@ impl<S: NightSurface> Night<'_, S> {
 
     fn options(&self) -> Options {
         self.surface.options().with(|options| {
-            options.catalogue.choice = CatalogueUse::At(self.catalogue.to_owned());
+            options.catalogue.choice = CatalogueUse::At(self.tree.catalogue.clone());
+            options.catalogue.tree = Some(self.tree.clone());
             options.catalogue.trees = Some(self.places.tree_list());
             options.catalogue.wait = true;
         })

@@ -26,6 +26,7 @@ fn schedule(timer: TimerKind) -> CheckSchedule {
         timer,
         made_s: 1_700_000_000,
         tree_made_s: None,
+        tree_volume: None,
     }
 }
 

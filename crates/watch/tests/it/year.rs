@@ -54,6 +54,7 @@ fn schedule() -> CheckSchedule {
         timer: TimerKind::Manual,
         made_s: 0,
         tree_made_s: None,
+        tree_volume: None,
     }
 }
 
