@@ -126,7 +126,7 @@ class Trial:
     # The source.
 
     def fill(self):
-        self.truth, self.sort = {}, self.chance.choice(SOURCES)
+        self.truth, self.sort = {}, self.chance.choice(self.options.sources)
         for at in range(self.chance.randint(1, 3)):
             path = self.source / self.chance.choice(["", "sub/"]) / f"file {at}"
             path.parent.mkdir(exist_ok=True)
@@ -583,6 +583,14 @@ def _(trial):
     trial.set(trial.folder("from"), trial.mount(trial.zram(), "zram"))
 
 
+@pair("folder to names without case")
+def _(trial):
+    _, volume = trial.image(kind="folded")
+    (volume / "to").mkdir()
+    call("chattr", "+F", volume / "to")
+    trial.set(trial.folder("from"), volume / "to")
+
+
 # Btrfs, links and mounts.
 
 @pair("subvolume to its snapshot")
@@ -685,6 +693,7 @@ def blanks(folder):
     made = {}
     for kind, size, words in [
         ("ext4", "8M", ["mkfs.ext4", "-q"]), ("big", "40M", ["mkfs.ext4", "-q"]),
+        ("folded", "8M", ["mkfs.ext4", "-q", "-O", "casefold"]),
         ("xfs", "320M", ["mkfs.xfs", "-q"]), ("btrfs", "128M", ["mkfs.btrfs", "-q"]),
         ("ntfs", "8M", ["mkfs.ntfs", "-q", "-F"]), ("exfat", "8M", ["mkfs.exfat"]),
     ]:
@@ -703,6 +712,7 @@ def main():
     parser.add_argument("--steadfast", required=True)
     parser.add_argument("--prefix", required=True, help="a folder on a disk")
     parser.add_argument("--pairs", nargs="+", default=list(PAIRS), choices=list(PAIRS), metavar="PAIR")
+    parser.add_argument("--sources", nargs="+", default=SOURCES, choices=SOURCES, metavar="SOURCE")
     parser.add_argument("--trials", type=int, default=300)
     parser.add_argument("--first", type=int, default=0)
     parser.add_argument("--seed", default="1")
@@ -710,6 +720,8 @@ def main():
     options = parser.parse_args()
     options.steadfast = str(Path(options.steadfast).resolve())
     options.blank, options.server = blanks(Path(options.prefix) / "blank")
+    if not Path("/sys/fs/ext4/features/casefold").exists():
+        options.pairs = [it for it in options.pairs if it != "folder to names without case"]
     answers, reasons, faults = Counter(), {}, []
     for number in range(options.first, options.first + options.trials):
         trial = Trial(options, number)

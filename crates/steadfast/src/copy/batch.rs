@@ -365,7 +365,7 @@ impl<'a> CopyBatch<'a> {
             proofs.filter_map(|(to, place)| Some((&to.device, place.grade?))).collect();
         let is_failed = places.iter().any(|place| place.grade.is_none());
         let path = file.entry.path.to_path();
-        let source = file.status.and_then(|status| self.sources.of(&path, status.device));
+        let source = file.status.map(|status| self.sources.of(&path, status.device));
         let short = self.means.request.rule.lack(source, &proofs);
         let lack = copy.lack.or(short.map(|lack| if is_failed { Lack::NotCopied } else { lack }));
         let moves = self.means.request.moves && lack.is_none() && !is_failed;

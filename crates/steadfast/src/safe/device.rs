@@ -83,6 +83,17 @@ impl Device {
         Device::of(if is_empty { Path::new(".") } else { folder }).ok()
     }
 
+    /// Returns a device of which the system tells nothing.
+    fn unknown() -> Device {
+        let place = StoragePlace {
+            is_view: true,
+            is_served: true,
+            is_cached: true,
+            ..StoragePlace::default()
+        };
+        Device { number: 0, place, keeps_inodes: false }
+    }
+
     #[cfg(test)]
     pub(super) fn real(number: u64, names: &[&str]) -> Device {
         let mut device = Device::untold(number, names);
@@ -199,8 +210,8 @@ pub(crate) struct Devices {
     folders: HashMap<PathBuf, Option<Device>>,
     /// Those of them that were named, and not a file in them.
     named: HashSet<PathBuf>,
-    /// By the folder and the number of the volume; `None` if the system does not tell.
-    known: HashMap<(PathBuf, u64), Option<Device>>,
+    /// By the folder and the number of the volume.
+    known: HashMap<(PathBuf, u64), Device>,
 }
 
 impl Devices {
@@ -234,27 +245,25 @@ impl Devices {
     ///
     /// It is that of the folder that was named: whether one folder shows the other is known of
     /// these. A volume that is mounted beneath it may show what that folder shows.
-    pub(crate) fn of(&mut self, path: &Path, number: u64) -> Option<&Device> {
+    pub(crate) fn of(&mut self, path: &Path, number: u64) -> &Device {
         let folder = path.ancestors().find(|it| self.folders.contains_key(*it));
         let at = (folder.unwrap_or(Path::new("")).to_owned(), number);
-        if !self.known.contains_key(&at) {
-            let above = folder.and_then(|folder| self.folders.get(folder)?.as_ref());
-            let device = match above.filter(|above| above.number == number) {
-                Some(above) => Some(above.clone()),
-                None => Device::of_path(path.parent().unwrap_or(path)).map(|mut device| {
-                    let further = above.map(|above| above.place.folders.clone());
-                    device.place.folders.extend(further.unwrap_or_default());
-                    device.of_volume(number)
-                }),
-            };
-            self.known.insert(at.clone(), device);
-        }
-        self.known.get(&at)?.as_ref()
+        let above = folder.and_then(|folder| self.folders.get(folder)?.as_ref());
+        self.known.entry(at).or_insert_with(|| {
+            if let Some(above) = above.filter(|above| above.number == number) {
+                return above.clone();
+            }
+            let device = Device::of_path(path.parent().unwrap_or(path));
+            let mut device = device.unwrap_or_else(Device::unknown);
+            let further = above.map(|above| above.place.folders.clone());
+            device.place.folders.extend(further.unwrap_or_default());
+            device.of_volume(number)
+        })
     }
 
     /// Returns the device of a volume, if it was looked up.
     pub(crate) fn known(&self, number: u64) -> Option<&Device> {
-        self.known.iter().find(|((_, it), _)| *it == number)?.1.as_ref()
+        Some(self.known.iter().find(|((_, it), _)| *it == number)?.1)
     }
 }
 

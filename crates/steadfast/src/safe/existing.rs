@@ -299,7 +299,7 @@ impl Proving<'_> {
                 let wanted = file.found_by.as_ref().map(|(_, digest)| digest);
                 place.length == file.seen.length && wanted == Some(&place.digest)
             });
-            let device = place.and_then(|_| self.devices.of(&path, seen.device).cloned());
+            let device = place.map(|_| self.devices.of(&path, seen.device).clone());
             let proof = place.zip(device).map(|(place, device)| {
                 let grade = match (place.length, place.origin) {
                     (0, _) => device.grade(Origin::Media),
@@ -315,7 +315,7 @@ impl Proving<'_> {
         let source = self.devices.of(&file.path, file.seen.device);
         let lack = match &file.trouble {
             Some(_) => Some(Lack::NotCopied),
-            None => self.request.rule.lack(source, &proofs),
+            None => self.request.rule.lack(Some(source), &proofs),
         };
         let WantedFile { path, seen: SeenFile { length, .. }, trouble, .. } = file;
         SafeFile { path, length, places, lack, trouble }

@@ -246,6 +246,29 @@ impl Image {
     }
 }
 
+impl Image {
+    /// Changes bytes of the medium wherever a block has them, and returns how often that was.
+    pub(crate) fn change(&self, from: &[u8], to: &[u8]) -> usize {
+        let bytes = fs::read(self.backing_path()).unwrap();
+        let image = fs::File::options().write(true).open(self.backing_path()).unwrap();
+        let mut count = 0;
+        for (block, bytes) in bytes.chunks(BLOCK_LEN).enumerate() {
+            // Most of them are holes, which are compared quickly.
+            let is_hole = *bytes == [0; BLOCK_LEN][..bytes.len()];
+            if is_hole {
+                continue;
+            }
+            let found = bytes.windows(from.len()).enumerate();
+            for (at, _) in found.filter(|(_, window)| *window == from) {
+                image.write_all_at(to, (block * BLOCK_LEN + at) as u64).unwrap();
+                count += 1;
+            }
+        }
+        image.sync_all().unwrap();
+        count
+    }
+}
+
 /// A loop device, detached when dropped.
 struct Device {
     path: PathBuf,

@@ -17,6 +17,8 @@ use steadfast::unguarded::run_with;
 use steadfast::{Event, Monitor, Options, ReadFrom, Verb, Verdict};
 use steadfast_sys::cache::{cached_bytes, drop_cached};
 use steadfast_sys::file::{AlignedBuffer, File, Status};
+#[cfg(target_os = "linux")]
+use steadfast_sys::storage::{bytes_in_tree, is_in_tree, storage_place};
 use steadfast_testing::{Need, skip};
 
 use crate::image::{BTRFS, EXT4, Image, Kind, TMPFS, XFS, command};
@@ -53,6 +55,25 @@ fn names() -> Vec<String> {
 
 fn media() -> Options {
     crate::tree::usual().with(|options| options.reading.from = ReadFrom::Media)
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn what_btrfs_keeps_in_its_tree_is_read_from_the_device() {
+    let Some(image) = Image::make(BTRFS) else { return };
+    let (kept, changed) = (b"kept in the tree".as_slice(), b"Kept in the tree".as_slice());
+    image.tree.write("small", kept);
+    image.tree.write("large", contents(65_536));
+    image.sync();
+    let place = storage_place(image.tree.path()).unwrap();
+    let device = &place.folders[0].mounted_as;
+    let [small, large] = ["small", "large"].map(|name| File::open(&image.tree.at(name)).unwrap());
+    assert!(is_in_tree(&small) && !is_in_tree(&large));
+    assert_eq!(bytes_in_tree(&small, device).unwrap().as_deref(), Some(kept));
+    assert_eq!(bytes_in_tree(&large, device).unwrap(), None);
+    assert!(image.change(kept, changed) > 0);
+    assert_eq!(fs::read(image.tree.at("small")).unwrap(), kept, "the tree has a cache");
+    assert_eq!(bytes_in_tree(&small, device).unwrap().as_deref(), Some(changed));
 }
 
 fn cached(tree: &Tree, name: &str) -> u64 {

@@ -62,24 +62,3 @@ pub struct Link {
 pub fn volume(folder: &Path) -> io::Result<Volume> {
     platform::volume(folder)
 }
-
-/// Returns the name of an NVMe device without the number of a namespace: those of one device are
-/// lost together.
-pub(super) fn controller(name: &str) -> &str {
-    let namespace = name.strip_prefix("nvme").and_then(|rest| rest.find('n'));
-    namespace.map_or(name, |at| &name[.."nvme".len() + at])
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn namespaces_are_parts_of_one_device() {
-        for (name, device) in
-            [("nvme0n1", "nvme0"), ("nvme12n2", "nvme12"), ("sda", "sda"), ("nvme0", "nvme0")]
-        {
-            assert_eq!(controller(name), device);
-        }
-    }
-}

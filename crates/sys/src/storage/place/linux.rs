@@ -11,7 +11,6 @@ use rustix::ioctl::{Getter, Opcode, ioctl, opcode};
 use steadfast_time::names::NameBuf as _;
 
 use super::super::platform::{STACK_DEPTH_MAX, disk_of, stands_on};
-use super::super::volume::controller;
 use super::{PlacedFolder, StoragePlace};
 use crate::file::File;
 use crate::kernel_files;
@@ -47,20 +46,23 @@ pub(super) fn storage_place(folder: &Path) -> io::Result<StoragePlace> {
     }
     let beneath = |it: &&Mount| it.point.starts_with(&real) && it.point != real;
     for mount in finder.mounts.iter().filter(beneath) {
+        // Files there are on another volume, which is followed when one is met.
         let mut other = StoragePlace::default();
         if !is_remote(mount)
             && let Ok((_, folder)) = finder.followed(&mount.point, &mut other, 0)
         {
-            place.folders.push(PlacedFolder { is_own: true, ..folder });
+            other.folders.push(PlacedFolder { is_own: true, ..folder });
         }
-        finder.shown(mount, Path::new(""), &mut place, 0);
+        finder.shown(mount, Path::new(""), &mut other, 0);
+        place.folders.extend(other.folders);
     }
     Ok(place)
 }
 
 /// Says whether looking at a mount may wait for a server.
 fn is_remote(mount: &Mount) -> bool {
-    SERVERS.contains(&&*mount.file_system) || mount.file_system.starts_with("fuse")
+    let name = mount.file_system.as_str();
+    SERVERS.contains(&name) || name.starts_with("fuse") || name == "autofs"
 }
 
 /// Returns a path of a file system as one beneath the point where it is mounted.
@@ -324,6 +326,13 @@ fn is_this_machine(host: &str, mount: &Mount) -> bool {
         || of_mount.map(str::to_owned).chain(listed).any(|it| is_own(&it))
 }
 
+/// Returns the name of an NVMe device without the number of a namespace: those of one device are
+/// lost together.
+fn controller(name: &str) -> &str {
+    let namespace = name.strip_prefix("nvme").and_then(|rest| rest.find('n'));
+    namespace.map_or(name, |at| &name[.."nvme".len() + at])
+}
+
 /// Returns the folder of a block device in `/sys`.
 fn sysfs_of(number: u64) -> Option<PathBuf> {
     let name = format!("/sys/dev/block/{}:{}", major(number), minor(number));
@@ -405,5 +414,14 @@ mod tests {
     fn a_folder_in_memory_is_on_no_disk() {
         let place = storage_place(Path::new("/dev/shm")).unwrap();
         assert!(place.in_memory && !place.are_real && place.devices.is_empty(), "{place:?}");
+    }
+
+    #[test]
+    fn namespaces_are_parts_of_one_device() {
+        for (name, device) in
+            [("nvme0n1", "nvme0"), ("nvme12n2", "nvme12"), ("sda", "sda"), ("nvme0", "nvme0")]
+        {
+            assert_eq!(controller(name), device);
+        }
     }
 }
