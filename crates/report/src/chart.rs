@@ -93,7 +93,8 @@ pub fn standalone(chart: &Chart, origin: &str, units: Units) -> String {
     let (title, style, ground) = (described(chart), picture::dark_style(), Ink::Ground.color());
     format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" role=\"img\" \
-         font-family=\"Arial,Helvetica,sans-serif\" font-size=\"{}\" width=\"{width}\" height=\"{height}\" \
+         font-family=\"Arial,Helvetica,sans-serif\" font-size=\"{}\" \
+         width=\"{width}\" height=\"{height}\" \
          viewBox=\"0 0 {width} {height}\"><!-- steadfast report -->{title}\
          <style>{style}</style><rect width=\"{width}\" height=\"{height}\" fill=\"{ground}\"/>\
          {}<g transform=\"translate({MARGIN} {top})\">{elements}</g></svg>\n",

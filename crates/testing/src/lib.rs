@@ -60,8 +60,9 @@ pub fn program(name: &str) -> Option<PathBuf> {
     found
 }
 
-/// Whether what began then has taken at most as long as it may on an idle machine. On a busy one, or
-/// for a process of low priority, it may take longer, by as much as a computation does here and now.
+/// Whether what began then has taken at most as long as it may on an idle machine. On a busy one,
+/// or for a process of low priority, it may take longer, by as much as a computation does here and
+/// now.
 pub fn took_at_most(begun: Instant, limit: Duration) -> bool {
     let elapsed = begun.elapsed();
     elapsed <= limit || elapsed.as_secs_f64() <= limit.as_secs_f64() * slowness()
