@@ -74,12 +74,14 @@ fn the_price_of_a_long_file_is_that_of_its_parts() {
         // Waiting for bytes takes far longer than hashing them: how long is known.
         let floor_ns = (24 << 10) * 10_000 / workers as u64;
         assert!(estimate.hashing_ns >= floor_ns * 9 / 10, "{estimate:?}");
-        let begun = Instant::now();
-        assert_eq!(code.verify(&verify_options(workers)).unwrap().exit_status(), 0);
-        let took_ns = begun.elapsed().as_nanos() as f64;
-        let share = estimate.predicted_ns() as f64 / took_ns;
-        // By itself it is within a fifth; other tests run meanwhile here.
-        assert!((0.4..2.5).contains(&share), "{workers}: {share} of {took_ns} ns");
+        // By itself it is within a fifth; whatever else runs may take its turn in one of the two.
+        let share = || {
+            let estimate = code.estimate(&verify_options(workers)).unwrap();
+            let begun = Instant::now();
+            assert_eq!(code.verify(&verify_options(workers)).unwrap().exit_status(), 0);
+            estimate.predicted_ns() as f64 / begun.elapsed().as_nanos() as f64
+        };
+        assert!((0..10).any(|_| (0.4..2.5).contains(&share())), "{workers}: {}", share());
     }
 }
 
