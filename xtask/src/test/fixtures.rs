@@ -116,15 +116,19 @@ pub(super) fn fixtures(session: &mut Session) -> anyhow::Result<()> {
     if missing().next().is_some() {
         setup::packages(session)?;
     }
+    let has_clients = setup::environment(&session.root).join("bin/npm").exists();
     for artifact in missing() {
-        match fetch_into(artifact, &home, &session.root) {
-            Ok(()) => println!("fetched {}: {}", artifact.name, artifact.origin),
-            // Everything else is wrong here or there, and a reason to look.
-            Err(error) if is_offline(&format!("{error:#}")) => {
+        let lacking = format!("fixture {}", artifact.name);
+        let fetched = has_clients.then(|| fetch_into(artifact, &home, &session.root));
+        match fetched {
+            Some(Ok(())) => println!("fetched {}: {}", artifact.name, artifact.origin),
+            None => drop(session.leave_out(&lacking)),
+            Some(Err(error)) if is_offline(&format!("{error:#}")) => {
                 println!("{}: {error:#}", artifact.origin);
-                session.leave_out(&format!("fixture {}", artifact.name));
+                session.leave_out(&lacking);
             }
-            Err(error) => return Err(error).context(artifact.origin.to_string()),
+            // Everything else is wrong here or there, and a reason to look.
+            Some(Err(error)) => return Err(error).context(artifact.origin.to_string()),
         }
     }
     println!("fixtures are in `{}`", home.display());
