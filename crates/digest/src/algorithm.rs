@@ -63,6 +63,26 @@ impl Algorithm {
         }
     }
 
+    /// Returns whether equal digests prove that contents are the same, also contents that somebody
+    /// made to be mistaken: at least 256 bits, and no collision is known.
+    pub const fn proves_sameness(self) -> bool {
+        match self {
+            Algorithm::Sha256
+            | Algorithm::Sha384
+            | Algorithm::Sha512
+            | Algorithm::Blake2b
+            | Algorithm::Blake3 => true,
+            Algorithm::Sha1
+            | Algorithm::Md5
+            | Algorithm::Xxh3_128
+            | Algorithm::Xxh64
+            | Algorithm::Xxh3_64
+            | Algorithm::Crc32c
+            | Algorithm::Crc32
+            | Algorithm::Fletcher64 => false,
+        }
+    }
+
     /// Returns other spellings of the name, in lower case with letters and digits only.
     const fn aliases(self) -> &'static [&'static str] {
         match self {

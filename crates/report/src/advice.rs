@@ -40,7 +40,6 @@ pub fn typed(advice: &Advice) -> String {
     let fixed = match advice {
         Advice::Repair => "`steadfast repair` finishes it",
         Advice::RepairAsOwner => "run `steadfast repair` as the user who repaired",
-        Advice::RepairInPlace => "repair it with --in-place",
         Advice::RepairNotInPlace => "repair it without --in-place",
         Advice::ClearUp => {
             "the next `steadfast repair` clears up what it left in .steadfast/damaged/unfinished"
@@ -101,6 +100,10 @@ fn typed_with_place(advice: &Advice) -> String {
                  it is a copy, give it a folder of its own",
                 folder.display()
             )
+        }
+        Advice::AcceptAsIs(file) => {
+            let file = typed_paths(std::slice::from_ref(file));
+            format!("if it is right as it is, `steadfast update --accept {file}` records it so")
         }
         Advice::ForgetFolder(folder) => {
             format!("if not, `--forget {}` ends its protection", folder.display())

@@ -2,10 +2,10 @@
 //!
 //! Every name is escaped in text. `docs/reference/copy.md` specifies the JSON form.
 
-use steadfast::Notice;
 use steadfast::copy::{CopiedFile, CopiedPlace, CopySummary};
 use steadfast::json::TagText;
 use steadfast::safe::{Grade, Lack, SafeAnswer, SafeRule};
+use steadfast::{Notice, Verdict};
 
 use crate::json::{JsonObject, write_notice, write_object, write_summary};
 use crate::output::Output;
@@ -42,8 +42,16 @@ impl CopyDocument {
             format!("{}: {}", escape::path(&file.path), escape::text(&advice::of_error(trouble)))
         });
         for line in source.chain(places) {
-            let word = if file.lack == Some(Lack::Corrupt) { "corrupt" } else { "failed" };
+            let word = file.verdict.filter(|it| it.is_alarm()).map_or("failed", Verdict::name);
             output.answer.extend_from_slice(format!("{word:<8}  {line}\n").as_bytes());
+        }
+        if let Some(mended) = &file.mended {
+            let by: Vec<_> = mended.iter().map(|it| escape::path(&it.path)).collect();
+            let (path, by) = (escape::path(&file.path), by.join(", "));
+            let verdict = file.verdict.map_or("damaged", Verdict::name);
+            let line =
+                format!("mended    {path}: it is {verdict}, the copies are right, by {by}\n");
+            output.answer.extend_from_slice(line.as_bytes());
         }
         for place in file.places.iter().filter(|place| place.rewrites > 0 && !self.quiet) {
             let times = counted(place.rewrites.into(), "time", "times");
@@ -73,6 +81,7 @@ impl CopyDocument {
                 .field("copied", summary.copied)
                 .field("were_there", summary.were_there)
                 .field("removed", summary.removed)
+                .field("mended", summary.mended)
                 .field("unproved", summary.unproved)
                 .field("elapsed_ns", summary.elapsed_ns);
             return write_summary(&object, &mut output.answer);
@@ -121,6 +130,11 @@ impl CopyDocument {
         if answer.is_yes() {
             return "safe to erase: yes".to_owned();
         }
+        if answer.is_yes_but() {
+            let lacking = answer.lacks().map(|(lack, files)| self.reason(lack, files));
+            let lacking: Vec<String> = lacking.collect();
+            return format!("safe to erase: yes, but for {}", lacking.join("; "));
+        }
         let reasons = answer.lacks().map(|(lack, files)| self.reason(lack, files));
         let mut reasons: Vec<String> = reasons.collect();
         if reasons.is_empty() {
@@ -135,7 +149,7 @@ impl CopyDocument {
         let (is, are) = (if files == 1 { "is" } else { "are" }, counted(files, "entry", "entries"));
         let copies = counted(self.rule.copies as u64, "place", "places");
         match lack {
-            Lack::Corrupt => format!("{of} of the source {is} corrupt by the record"),
+            Lack::Corrupt => format!("{of} of the source {is} corrupt or suspect by the record"),
             Lack::Changed => format!("{of} changed meanwhile, or could not be read twice the same"),
             Lack::NotCopied => format!("{of} could not be read or written"),
             Lack::LeftOut => {
@@ -178,6 +192,9 @@ impl CopyDocument {
                  its cache (as root, it is; if that is enough: --trust-tree)"
             ),
             Lack::NotSeen => "not everything was seen".to_owned(),
+            Lack::Belongings => {
+                format!("dates, owner, rights or attributes of {of}, which no copy has")
+            }
         }
     }
 }
@@ -194,10 +211,16 @@ fn copied_object(file: &CopiedFile) -> JsonObject<'_> {
         let lacks = withheld_json(&it.withheld);
         place(it).optional("lacks", (!lacks.is_empty()).then_some(lacks))
     });
+    let mended = file
+        .mended
+        .as_ref()
+        .map(|from| from.iter().map(|it| JsonObject::at(&it.path)).collect::<Vec<_>>());
     JsonObject::at(&file.path)
         .field("length", file.length)
         .optional("tag", file.tag.as_ref().map(TagText::of))
         .field("proved", file.is_proved)
+        .optional("verdict", file.verdict.map(Verdict::name))
+        .optional("mended_by", mended)
         .field("copies", places.collect::<Vec<_>>())
         .field("lack", file.lack.map(Lack::name))
         .optional("removed", file.was_removed.then_some(true))

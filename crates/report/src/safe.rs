@@ -5,13 +5,14 @@
 
 use std::path::{Path, PathBuf};
 
-use steadfast::Notice;
 use steadfast::safe::{Grade, Lack, SafeFile, SafePlace, SafeSummary};
+use steadfast::{Notice, Verdict};
 
 use crate::copy::CopyDocument;
 use crate::escape;
 use crate::json::{JsonObject, write_object, write_summary};
 use crate::output::Output;
+use crate::repair::withheld_json;
 use crate::units::counted;
 
 /// Appends what is said of copies that exist.
@@ -38,6 +39,9 @@ struct LackingAlike {
     /// The folders of the places, and what was proved there.
     places: Vec<(PathBuf, Option<Grade>)>,
     trouble: Option<String>,
+    verdict: Option<Verdict>,
+    /// What no place has of what belongs to the files.
+    lacking: Vec<String>,
 }
 
 impl LackingAlike {
@@ -48,6 +52,8 @@ impl LackingAlike {
             folder: folder_of(&file.path).to_owned(),
             places: file.places.iter().map(place).collect(),
             trouble: file.trouble.clone(),
+            verdict: file.verdict,
+            lacking: file.withheld.iter().map(|it| it.what.clone()).collect(),
         })
     }
 }
@@ -61,10 +67,13 @@ impl SafeDocument {
     /// Appends a file whose copies were looked for.
     pub fn file(&mut self, file: &SafeFile, output: &mut Output) {
         if self.words.json {
+            let lacks = withheld_json(&file.withheld);
             let object = JsonObject::at(&file.path)
                 .field("length", file.length)
                 .field("places", file.places.iter().map(place_object).collect::<Vec<_>>())
                 .field("lack", file.lack.map(Lack::name))
+                .optional("verdict", file.verdict.map(Verdict::name))
+                .optional("lacks", (!lacks.is_empty()).then_some(lacks))
                 .optional("error", file.trouble.as_deref());
             return write_object(&object, &mut output.answer);
         }
@@ -108,13 +117,17 @@ impl SafeDocument {
             1 => escape::path(path),
             _ => format!("{}/", escape::path(folder_of(path))),
         };
-        let mut text = format!("{:<14}  {}", short(alike.lack), shown(&first.path));
+        let word = alike.verdict.map_or(short(alike.lack), Verdict::name);
+        let mut text = format!("{word:<14}  {}", shown(&first.path));
         if files > 1 {
             text.push_str(&format!(" ({})", counted(files, "file", "files")));
         }
         for place in &first.places {
             let proof = place.grade.map_or("other contents", Grade::name);
             text.push_str(&format!("\n                  {} ({proof})", shown(&place.path)));
+        }
+        if !alike.lacking.is_empty() {
+            text.push_str(&format!("  ({})", escape::text(&alike.lacking.join(", "))));
         }
         text.extend(first.trouble.iter().map(|it| format!("  ({})", escape::text(it))));
         text.push('\n');

@@ -13,8 +13,8 @@ pub enum Advice {
     Repair,
     /// Repair as the user who began it.
     RepairAsOwner,
-    /// Repair a file with several names in place.
-    RepairInPlace,
+    /// Record a file as it is now, since nothing has what it was.
+    AcceptAsIs(PathBuf),
     /// Repair a file with special rights, but not in place.
     RepairNotInPlace,
     /// Let the next repair remove what an earlier one left.
@@ -107,7 +107,7 @@ impl fmt::Display for Advice {
         f.write_str(match self {
             Advice::Repair => "a repair finishes it",
             Advice::RepairAsOwner => "the user who repaired can repair again",
-            Advice::RepairInPlace => "repair it in place",
+            Advice::AcceptAsIs(_) => "if it is right as it is, it can be recorded so",
             Advice::RepairNotInPlace => "repair it, but not in place",
             Advice::ClearUp => {
                 "the next repair clears up what it left in .steadfast/damaged/unfinished"

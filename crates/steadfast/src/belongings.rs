@@ -11,6 +11,8 @@ use std::path::{Path, PathBuf};
 use steadfast_sys::file::{Dir, File, Ownership, Status, Timestamp};
 use steadfast_sys::xattr;
 
+use crate::verdict::same_mtime;
+
 /// The most bytes of the attributes of a file that a record has, as [`Attributes::encode`] writes
 /// them.
 pub(crate) const ATTRIBUTES_LEN_MAX: usize = 64 << 10;
@@ -24,6 +26,10 @@ const VALUE_LEN_MAX: usize = 1 << 20;
 
 /// Attributes of ours, which records of attributes leave out.
 const TAGS: [&str; 3] = [xattr::TAG, xattr::TAG_PREVIOUS, xattr::LEAVES];
+
+/// File systems that keep no owner and no mode: what they show is made up.
+const WITHOUT_RIGHTS: [&str; 8] =
+    ["vfat", "msdos", "exfat", "ntfs", "ntfs3", "fuseblk", "iso9660", "udf"];
 
 /// The rights that a program has whoever runs it.
 const CAPABILITIES: &str = "security.capability";
@@ -192,6 +198,44 @@ impl Belongings {
             all.retain(|name, _| !TAGS.contains(&name.as_str()));
         }
         self
+    }
+
+    /// Returns all but our tag; what else is of ours stays.
+    pub(crate) fn without_tag(mut self) -> Belongings {
+        if let Some(Attributes(all)) = &mut self.attributes {
+            all.remove(xattr::TAG);
+        }
+        self
+    }
+
+    /// Returns what a file that was there does not have of what belongs to a file. What the file
+    /// system of that one makes up is not compared, nor are our tags and labels of the system.
+    pub(crate) fn lacking_of(&self, there: &Belongings, of: &File, path: &Path) -> Vec<Withheld> {
+        let reason = "the file that was there has another";
+        let mut lacking = Vec::new();
+        let mut lack = |what: String| {
+            lacking.push(Withheld { path: path.to_owned(), what, reason: reason.to_owned() });
+        };
+        let same_time = |(this, other)| same_mtime(this, other) || same_mtime(other, this);
+        if self.mtime.zip(there.mtime).is_some_and(|times| !same_time(times)) {
+            lack("modification time".to_owned());
+        }
+        let (own, other) = (&self.ownership, &there.ownership);
+        if of.file_system().is_ok_and(|it| !WITHOUT_RIGHTS.contains(&&*it.name)) {
+            // Rights to act as the owner are not for whoever has a copy.
+            let [mode, mode_there] = [own.mode, other.mode].map(|mode| mode & 0o777);
+            let facts = [("mode", mode == mode_there), ("owner", own.uid == other.uid)];
+            let facts = facts.into_iter().chain([("group", own.gid == other.gid)]);
+            facts.filter(|(_, is_same)| !is_same).for_each(|(what, _)| lack(what.to_owned()));
+        }
+        let none = Attributes::default();
+        let [all, others] = [self, there].map(|it| it.attributes.as_ref().unwrap_or(&none));
+        let is_compared = |name: &str| !TAGS.contains(&name) && !name.starts_with("security.");
+        let all = all.0.iter().filter(|(name, _)| is_compared(name));
+        for (name, _) in all.filter(|(name, value)| others.0.get(*name) != Some(*value)) {
+            lack(format!("attribute `{name}`"));
+        }
+        lacking
     }
 
     /// Returns what a record has of an open file or folder.

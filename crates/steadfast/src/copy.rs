@@ -36,11 +36,12 @@ use crate::known::{
     KnownContents, KnownMonitor, KnownSummary, SameFolder, Search, Worklist, matched,
 };
 use crate::monitor::Progress;
-use crate::repair;
+use crate::repair::{self, RepairSource};
 use crate::run::{CatalogueUse, Options, ProvedFiles, Verb};
 use crate::safe::{Devices, Grade, Lack, SafeAnswer, SafeRule, held_folders, left_out};
 use crate::selection::Selection;
 use crate::verb_kind::VerbKind;
+use crate::verdict::Verdict;
 use crate::walk::{Excludes, WalkItem, walk};
 use batch::{CopyBatch, WrittenFiles};
 use destination::{Absent, Destination};
@@ -117,6 +118,10 @@ pub struct CopiedFile {
     pub tag: Option<Tag>,
     /// Whether its record was proved, or it was read twice.
     pub is_proved: bool,
+    /// What a check says of it, if it was judged.
+    pub verdict: Option<Verdict>,
+    /// What gave the contents of its copies, if the file itself is damaged.
+    pub mended: Option<Vec<RepairSource>>,
     /// Its copies, in the order of the destinations.
     pub places: Vec<CopiedPlace>,
     /// What is lacking before it may be erased.
@@ -162,6 +167,8 @@ pub struct CopySummary {
     pub removed: u64,
     /// Bytes of the source.
     pub bytes: u64,
+    /// Damaged files whose copies have what their records say.
+    pub mended: u64,
     /// Files without a record that were read once only.
     pub unproved: u64,
     /// What copies lack that belongs to the source, by name.
@@ -188,6 +195,7 @@ impl CopySummary {
         self.copied += u64::from(file.places.iter().all(|place| place.grade.is_some()));
         self.were_there += u64::from(file.places.iter().all(|place| place.was_there));
         self.removed += u64::from(file.was_removed);
+        self.mended += u64::from(file.mended.is_some());
         self.unproved += u64::from(file.tag.is_some() && !file.is_proved);
         self.answer.count(file.lack);
         // A place that was asked for and is not there, although others may be enough.
@@ -237,7 +245,7 @@ pub fn copy(
     let total = (plan.files, plan.bytes);
     seen_draft::note_views(&mut destinations, &mut devices);
     let places = (destinations, devices);
-    let mut batch = CopyBatch::new((request, options), places, lists, start, total);
+    let mut batch = CopyBatch::new(run, places, lists, start, total);
     let mut failed = 0;
     let skipped = each_file(selection, request, options, &mut |item, relative| match item {
         WalkItem::File(entry) | WalkItem::Leaves(entry) => {
@@ -271,6 +279,10 @@ pub fn copy(
     summary.answer.note(Lack::LeftOut, left_out(&summary.skipped));
     summary.answer.note(Lack::NotCopied, failed);
     summary.answer.note(Lack::KnownOnly, summary.known);
+    for notice in batch.take_troubles() {
+        summary.answer.note(Lack::NotSeen, 1);
+        monitor.notice(&notice);
+    }
     batch.write_lists(&mut summary, monitor);
     tell_risks(&summary, monitor);
     if batch.is_here() {

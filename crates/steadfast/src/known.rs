@@ -35,10 +35,6 @@ use crate::run::Options;
 use crate::selection::Selection;
 use crate::walk::{Excludes, WalkItem, walk};
 
-/// The shortest digest by which files are called the same. Digests of 32 or 64 bits coincide
-/// among millions of files.
-const DIGEST_LEN_MIN: usize = 16;
-
 /// The most places that are reported of one file.
 const PLACES_MAX: usize = 16;
 
@@ -345,7 +341,7 @@ fn searched(
     algorithms.sort_by_key(|algorithm| algorithm.name());
     algorithms.dedup();
     let (weak, strong): (Vec<Algorithm>, Vec<Algorithm>) =
-        algorithms.into_iter().partition(|it| it.digest_len() < DIGEST_LEN_MIN);
+        algorithms.into_iter().partition(|it| !search.reads_all && !it.proves_sameness());
     for algorithm in weak {
         let text =
             format!("records of {} do not prove that contents are the same", algorithm.name());

@@ -27,6 +27,7 @@ mod in_place;
 mod cut_off;
 mod files;
 mod prospect;
+mod mender;
 
 use std::ops::ControlFlow;
 use std::path::PathBuf;
@@ -48,6 +49,7 @@ pub(crate) use cut_off::{
     end as end_unfinished, ensure_finished, notices_of_cut_off as unfinished_repairs,
 };
 pub(crate) use mend::digest_matches;
+pub(crate) use mender::{MendedFile, Mender};
 pub(crate) use originals::Originals;
 pub(crate) use prospect::check;
 pub(crate) use records::MissingRecords;
@@ -64,6 +66,7 @@ use crate::advice::Advice;
 pub use crate::belongings::Withheld;
 pub use crate::catalogue::RepairSource;
 use crate::event::FileError;
+use crate::verdict::Verdict;
 
 /// What the copies of a file can give, or gave.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -156,11 +159,15 @@ impl FileRepair<'_> {
     /// Returns the status of the repaired file, if that can be told.
     fn carry_out(&mut self, parities: &mut Parities) -> Result<Option<Status>, FileError> {
         let (target, request) = (self.target, self.request);
-        if let Some(own) = Own::open(target, request.in_place || target.lacks_tag)? {
+        if let Some(own) = Own::open(target)? {
             self.outcome.other_names = own.other_names(target);
             return match self.without_contents(&own)? {
                 ControlFlow::Break(status) => Ok(status),
-                ControlFlow::Continue(()) => self.with_contents(Some(&own), None, parities),
+                ControlFlow::Continue(()) => {
+                    self.with_contents(Some(&own), parities, &mut |repair, contents| {
+                        repair.finish(Some(&own), None, contents)
+                    })
+                }
             };
         }
         let records = MissingRecords::of_missing(target, request, parities);
@@ -171,7 +178,9 @@ impl FileRepair<'_> {
                 self.outcome.withheld = linked.withheld;
                 Ok(linked.status)
             }
-            None => self.with_contents(None, Some(&records), parities),
+            None => self.with_contents(None, parities, &mut |repair, contents| {
+                repair.finish(None, Some(&records), contents)
+            }),
         }
     }
 
@@ -191,37 +200,35 @@ impl FileRepair<'_> {
             let give = |_| tag_back::give_tag_back(target, own);
             return self.originals.map_or(Ok(()), give).map(|()| ControlFlow::Break(None));
         }
-        match own.status.links > 1 && !self.request.in_place {
-            true => Err(refused("it has several names (hard links)").advise(Advice::RepairInPlace)),
-            false => Ok(ControlFlow::Continue(())),
-        }
+        Ok(ControlFlow::Continue(()))
     }
 
-    /// Puts the contents together from what is left of the file, its copies and parity. `records`
-    /// say what belongs to a missing file.
-    fn with_contents(
+    /// Puts the contents together from what is left of the file, its copies and parity.
+    fn with_contents<T>(
         &mut self,
         own: Option<&Own>,
-        records: Option<&MissingRecords>,
         parities: &mut Parities,
-    ) -> Result<Option<Status>, FileError> {
+        finish: &mut dyn FnMut(&mut Self, &MendedContents<'_>) -> Result<T, FileError>,
+    ) -> Result<T, FileError> {
         let (target, stop) = (self.target, self.stop);
         let mut copies = self.request.copies.open(target, own);
         let mut lacking = target.damage.clone().filter(|_| own.is_some());
         let outcome = &mut self.outcome;
         let lack = match MendedContents::find(target, own, &copies, &mut lacking, stop, outcome) {
-            Ok(contents) => return self.finish(own, records, &contents),
+            Ok(contents) => return finish(self, &contents),
             Err(lack) => lack,
         };
         // Without leaves, only a whole copy can be proved.
         let wanted = lacking.as_ref().filter(|_| self.outcome.pages.is_some());
         let Some(rebuilt) = parities.copy_of(target, own, wanted, stop)? else {
-            return Err(lack);
+            let is_there = matches!(target.verdict, Verdict::Corrupt | Verdict::Suspect);
+            let accept = || Advice::AcceptAsIs(target.path.clone());
+            return Err(if is_there { lack.advise(accept()) } else { lack });
         };
         copies.push(rebuilt);
         let outcome = &mut self.outcome;
         let contents = MendedContents::find(target, own, &copies, &mut lacking, stop, outcome)?;
-        self.finish(own, records, &contents)
+        finish(self, &contents)
     }
 
     /// Writes the contents into the file or in its place, unless this is a plan.
@@ -243,7 +250,8 @@ impl FileRepair<'_> {
             self.outcome.withheld.extend(missing_link::lost_links(target, records));
             return Ok(status);
         };
-        if !self.request.in_place {
+        // Replacing a file would part its names.
+        if !self.request.in_place && own.status.links < 2 {
             return replace::replace(target, own, contents, originals, stop);
         }
         let (mut names, status) =
@@ -254,7 +262,7 @@ impl FileRepair<'_> {
         if !target.lacks_tag {
             return Ok(status);
         }
-        let mended = Own::open(target, true)?.ok_or_else(|| refused("it is gone meanwhile"))?;
+        let mended = Own::open(target)?.ok_or_else(|| refused("it is gone meanwhile"))?;
         tag_back::give_tag_back(target, &mended)?;
         Ok(mended.file.status().ok())
     }

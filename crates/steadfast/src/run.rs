@@ -8,6 +8,7 @@ mod check;
 mod collector;
 mod compare;
 mod due;
+mod file_judge;
 mod first_tag;
 mod hash;
 mod import;
@@ -44,6 +45,7 @@ pub use changes::{TreeChanges, changes};
 pub(crate) use changes::{are_alarming, are_many, ensure_consent, to_be_accepted};
 pub(crate) use check::ProvedFile;
 use due::{DueList, TimeLimit};
+pub(crate) use file_judge::{FileJudge, FileTrial};
 pub use hash::digest_of;
 pub(crate) use leaves::leaves_folder;
 pub(crate) use open_catalogue::advised;
@@ -535,6 +537,6 @@ fn pages_of(
 }
 
 /// Returns the time of a tag, in whole seconds.
-fn whole_seconds(now: Timestamp) -> Timestamp {
+pub(crate) fn whole_seconds(now: Timestamp) -> Timestamp {
     Timestamp { seconds: now.seconds, nanoseconds: 0 }
 }

@@ -17,12 +17,13 @@ pub use existing::{SafeFile, SafeMonitor, SafePlace, SafeRequest, SafeSummary, s
 pub(crate) use held_path::{FileIdentity, FileSum, HeldPath, held_folders};
 
 use crate::exit_status::ExitStatus;
+use crate::verdict::Verdict;
 
 /// What is lacking before a file may be erased.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, IntoStaticStr, VariantArray)]
 #[strum(serialize_all = "snake_case")]
 pub enum Lack {
-    /// Its contents differ from its record.
+    /// Its contents are not those of its record: a check calls it corrupt or suspect.
     Corrupt,
     /// It changed during the run, or two readings of it differ.
     Changed,
@@ -54,21 +55,35 @@ pub enum Lack {
     FromTree,
     /// The run was stopped, or found no file.
     NotSeen,
+    /// No copy has all that belongs to it: dates, owner, rights and attributes.
+    Belongings,
 }
 
 impl Lack {
     /// Every lack, the most serious first.
-    pub const ALL: [Lack; 16] = *Lack::VARIANTS.as_array().expect("there are sixteen lacks");
+    pub const ALL: [Lack; 17] = *Lack::VARIANTS.as_array().expect("there are seventeen lacks");
 
     /// Returns the name in lower case, as in JSON.
     pub fn name(self) -> &'static str {
         self.into()
     }
 
+    /// Returns what is lacking of a file that a check calls corrupt, suspect or unreadable.
+    pub(crate) fn of_damage(verdict: Verdict) -> Lack {
+        match verdict {
+            Verdict::Corrupt | Verdict::Suspect => Lack::Corrupt,
+            _ => Lack::NotCopied,
+        }
+    }
+
     fn exit_status(self) -> ExitStatus {
         match self {
             Lack::Corrupt => ExitStatus::Corrupt,
-            Lack::LeftOut | Lack::TooFew | Lack::OnePlace | Lack::OneDevice => ExitStatus::Changed,
+            Lack::LeftOut
+            | Lack::TooFew
+            | Lack::OnePlace
+            | Lack::OneDevice
+            | Lack::Belongings => ExitStatus::Changed,
             _ => ExitStatus::Undetermined,
         }
     }
@@ -85,6 +100,12 @@ impl SafeAnswer {
     /// Returns whether the source may be erased.
     pub fn is_yes(&self) -> bool {
         self.files > 0 && self.lacks.iter().all(|count| *count == 0)
+    }
+
+    /// Returns whether the contents are safe, and something that belongs to them is not.
+    pub fn is_yes_but(&self) -> bool {
+        let is_beside = |(lack, _): (Lack, u64)| lack == Lack::Belongings;
+        self.files > 0 && !self.is_yes() && self.lacks().all(is_beside)
     }
 
     /// Returns what is lacking, with the number of files, the most serious first.

@@ -9,6 +9,7 @@ mod catalogue;
 mod change_time;
 mod cipher;
 mod copy;
+mod copy_verdict;
 mod code;
 mod diff;
 mod empty;

@@ -269,14 +269,32 @@ fn duplicates_in_the_catalogue_are_copies() {
 }
 
 #[test]
-fn files_with_several_names_are_refused() {
+fn a_file_with_several_names_keeps_them_as_the_check_advised() {
     let tree = copied();
+    let right = fs::read(tree.path("data/film")).unwrap();
     fs::hard_link(tree.path("data/film"), tree.path("data/sub/film")).unwrap();
     flip(&tree.path("data/film"), &[5]);
-    let before = facts(&tree.path("data/film"));
+    tree.run(["repair", "--yes", "--from", "one", "data"]).succeeds();
+    for name in ["data/film", "data/sub/film"] {
+        assert_eq!(fs::read(tree.path(name)).unwrap(), right);
+        assert_eq!(fs::metadata(tree.path(name)).unwrap().nlink(), 2);
+    }
+    // One of its names is outside of the tree.
+    fs::hard_link(tree.path("data/film"), tree.path("outside")).unwrap();
+    flip(&tree.path("data/film"), &[5]);
     let said = tree.run(["repair", "--yes", "--from", "one", "data"]).ends(3);
-    assert!(said.stdout().contains("it has 2 names (hard links)"), "{}", said.stdout());
-    assert_eq!(facts(&tree.path("data/film")), before);
+    assert!(said.stdout().contains("3 names (hard links), of which 2"), "{}", said.stdout());
+}
+
+#[test]
+fn a_damaged_file_that_is_nowhere_else_can_be_accepted_as_the_command_says() {
+    let tree = Tree::new().file("data/a", b"alpha");
+    tree.run(["tag", "data"]).succeeds();
+    tree.corrupt("data/a");
+    let said = tree.run(["repair", "--yes", "data"]).ends(3);
+    assert!(said.stdout().contains("`steadfast update --accept data/a`"), "{}", said.stdout());
+    tree.run(["update", "--accept", "data/a"]).succeeds();
+    tree.run(["check", "data"]).succeeds();
 }
 
 #[test]

@@ -178,7 +178,7 @@ impl Outcome {
     }
 }
 
-fn set_modified(path: &Path, modified: SystemTime) {
+pub(crate) fn set_modified(path: &Path, modified: SystemTime) {
     let file = File::options().write(true).open(path).unwrap();
     file.set_times(FileTimes::new().set_modified(modified)).unwrap();
 }

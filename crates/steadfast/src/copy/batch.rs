@@ -20,12 +20,14 @@ use super::lists::{CopyLists, ListedCopy};
 use super::one_file::{BatchFile, CopyMeans, FileCopy, name_of};
 use super::replica::{ProvedReplica, Replica};
 use super::{CopiedFile, CopiedPlace, CopyMonitor, CopyRequest, CopySummary, each_file};
+use crate::belongings::Withheld;
 use crate::beneath::LastDir;
 use crate::error::Error;
 use crate::event::{FileError, Notice};
 use crate::known::SeenFile;
 use crate::monitor::Progress;
-use crate::run::{Options, ProvedFile, engine_of, workers_of};
+use crate::repair::Mender;
+use crate::run::{FileJudge, Options, ProvedFile, engine_of, workers_of};
 use crate::safe::{Device, Devices, FileIdentity, FileSum, Grade, HeldPath, Lack, SafeAnswer};
 use crate::selection::Selection;
 use crate::walk::{Entry, WalkItem};
@@ -78,13 +80,17 @@ struct LinkedFile {
     relative: PathBuf,
     /// Its copy at each destination and what that proved, once it is permanent.
     copies: Vec<Option<(Grade, Status)>>,
+    /// What each of them lacks of what belongs to the file.
+    withheld: Vec<Vec<Withheld>>,
     digests: Vec<(Algorithm, Digest)>,
     tag: Option<Tag>,
+    /// What is lacking of the file itself.
+    lack: Option<Lack>,
 }
 
 impl<'a> CopyBatch<'a> {
     pub(super) fn new(
-        (request, options): (&'a CopyRequest, &'a Options),
+        (selection, request, options): (&Selection, &'a CopyRequest, &'a Options),
         (destinations, devices): (Vec<Destination>, Devices),
         lists: CopyLists,
         start: Instant,
@@ -97,6 +103,8 @@ impl<'a> CopyBatch<'a> {
                 engine: engine_of(options),
                 algorithms: lists.algorithms(),
                 bytes_read: AtomicU64::new(0),
+                judge: FileJudge::new(selection, options),
+                mender: Mutex::new(Mender::new(selection, options)),
             },
             written: destinations
                 .iter()
@@ -238,6 +246,11 @@ impl<'a> CopyBatch<'a> {
         }
     }
 
+    /// Returns which catalogues of the source could not be used.
+    pub(super) fn take_troubles(&self) -> Vec<Notice> {
+        self.means.judge.take_troubles()
+    }
+
     /// Walks the source again, and returns what is lacking because a path leads elsewhere by now:
     /// the answer is about the files that the user finds there.
     ///
@@ -343,7 +356,7 @@ impl<'a> CopyBatch<'a> {
             };
             file.copy.replicas = links;
         }
-        let copy = file.copy;
+        let mut copy = file.copy;
         let read = copy.source.as_ref().map(|(_, _, contents)| contents.digests.clone());
         let mut replicas = copy.replicas;
         replicas.resize_with(self.destinations.len(), || {
@@ -355,7 +368,8 @@ impl<'a> CopyBatch<'a> {
             .map(|((it, to), is_kept)| CopiedPlace::of(it, *is_kept, to.path.join(&file.relative)))
             .collect();
         let kept = places.iter().zip(&proved).map(|(place, it)| Some((place.grade?, (*it)?)));
-        let digests = self.note_first(identity, &file.relative, kept.collect(), read);
+        let kept = (kept.collect(), &places[..]);
+        let digests = self.note_first((identity, &file.relative), kept, read, &mut copy.lack);
         if let Some(status) = file.status {
             let places = places.iter().map(|place| place.grade.is_some()).collect();
             self.lists.add(ListedCopy { relative: file.relative.clone(), status, digests, places });
@@ -367,7 +381,10 @@ impl<'a> CopyBatch<'a> {
         let path = file.entry.path.to_path();
         let source = file.status.map(|status| self.sources.of(&path, status.device));
         let short = self.means.request.rule.lack(source, &proofs);
-        let lack = copy.lack.or(short.map(|lack| if is_failed { Lack::NotCopied } else { lack }));
+        let short = short.map(|lack| if is_failed { Lack::NotCopied } else { lack });
+        let has_all = |place: &CopiedPlace| place.grade.is_some() && place.withheld.is_empty();
+        let is_bare = !places.iter().any(has_all);
+        let lack = copy.lack.or(short).or(is_bare.then_some(Lack::Belongings));
         let moves = self.means.request.moves && lack.is_none() && !is_failed;
         let is_there = moves.then(|| self.is_there(&file.relative, &proved));
         let lack = lack.or((is_there == Some(false)).then_some(Lack::OtherVolume));
@@ -395,6 +412,8 @@ impl<'a> CopyBatch<'a> {
             length: file.status.map_or(0, |status| status.length),
             tag: copy.tag,
             is_proved: copy.is_proved || file.is_link,
+            verdict: copy.verdict,
+            mended: copy.mended.map(|mended| mended.sources),
             places,
             lack,
             was_removed,
@@ -406,16 +425,19 @@ impl<'a> CopyBatch<'a> {
     /// digests of a file, which further names have from the first one.
     fn note_first(
         &mut self,
-        identity: Option<(u64, u64)>,
-        relative: &Path,
-        copies: Vec<Option<(Grade, Status)>>,
+        (identity, relative): (Option<(u64, u64)>, &Path),
+        (copies, places): (Vec<Option<(Grade, Status)>>, &[CopiedPlace]),
         read: Option<Vec<(Algorithm, Digest)>>,
+        lack: &mut Option<Lack>,
     ) -> Vec<(Algorithm, Digest)> {
         let Some(first) = identity.and_then(|it| self.linked.get_mut(&it)) else {
             return read.unwrap_or_default();
         };
+        *lack = lack.or(first.lack);
         if first.relative == relative {
+            first.lack = *lack;
             first.copies = copies;
+            first.withheld = places.iter().map(|place| place.withheld.clone()).collect();
             first.digests = read.unwrap_or_default();
             return first.digests.clone();
         }
@@ -456,9 +478,14 @@ impl<'a> CopyBatch<'a> {
         let dirs = std::mem::take(&mut file.dirs);
         let copies = first.copies.iter().copied().collect::<Option<Vec<_>>>()?;
         let mut links = Vec::new();
-        for ((dir, to), (grade, copy)) in dirs.into_iter().zip(&self.destinations).zip(copies) {
+        let copies = copies.into_iter().zip(&first.withheld);
+        for ((dir, to), ((grade, copy), withheld)) in
+            dirs.into_iter().zip(&self.destinations).zip(copies)
+        {
             let (status, was_there) = to.link((&first.relative, &copy), &*dir.ok()?, name).ok()?;
-            links.push(Replica::Proved(ProvedReplica::linked(grade, status, was_there)));
+            let withheld = withheld.clone();
+            let linked = ProvedReplica { grade, status, was_there, rewrites: 0, withheld };
+            links.push(Replica::Proved(linked));
         }
         (links.len() == self.destinations.len()).then_some(links)
     }

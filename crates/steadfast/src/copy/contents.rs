@@ -7,7 +7,8 @@ use std::sync::mpsc::sync_channel;
 use std::thread;
 
 use steadfast_digest::{Algorithm, AlgorithmHasher, Digest};
-use steadfast_sys::file::{AlignedBuffer, File, Status};
+use steadfast_manifest::tag::Tag;
+use steadfast_sys::file::{AlignedBuffer, File, Status, Timestamp};
 
 use crate::read::Engine;
 
@@ -35,6 +36,24 @@ impl ReadContents {
     pub(super) fn digest(&self, algorithm: Algorithm) -> Option<Digest> {
         let found = self.digests.iter().find(|(of, _)| *of == algorithm);
         found.map(|(_, digest)| *digest)
+    }
+
+    /// Returns a digest that proves that other contents are the same.
+    pub(super) fn proof(&self) -> (Algorithm, Digest) {
+        let mut digests = self.digests.iter().filter(|(algorithm, _)| algorithm.proves_sameness());
+        *digests.next().expect("every reading has one such algorithm")
+    }
+
+    /// Returns the tag of the contents.
+    pub(super) fn tag(
+        &self,
+        algorithm: Algorithm,
+        mtime: Timestamp,
+        tagged: Timestamp,
+    ) -> Option<Tag> {
+        let found = self.digest(algorithm).map(|digest| (algorithm, digest));
+        let (algorithm, digest) = found.unwrap_or_else(|| self.proof());
+        Some(Tag { algorithm, digest, length: self.length, mtime, tagged })
     }
 }
 

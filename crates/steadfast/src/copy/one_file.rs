@@ -4,23 +4,24 @@
 use std::ffi::OsStr;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 
-use steadfast_digest::Algorithm;
+use steadfast_digest::{Algorithm, AlgorithmHasher};
 use steadfast_manifest::tag::Tag;
 use steadfast_sys::file::{Dir, File, Status};
 
 use super::CopyRequest;
-use super::contents::{ReadContents, read_whole};
+use super::contents::{PieceSink, ReadContents, read_whole};
 use super::destination::Destination;
 use super::replica::{Original, Replica};
 use crate::event::FileError;
 use crate::read::direct::Direct;
 use crate::read::{Engine, Origin};
-use crate::run::Options;
+use crate::repair::{MendedFile, Mender, digest_matches};
+use crate::run::{FileJudge, FileTrial, Options, whole_seconds};
 use crate::safe::{Lack, UncachedFile};
-use crate::store::{StoredTag, tag_at};
+use crate::verdict::Verdict;
 use crate::walk::Entry;
 
 /// By what files are copied.
@@ -32,6 +33,8 @@ pub(super) struct CopyMeans<'a> {
     pub(super) algorithms: Vec<Algorithm>,
     /// Bytes of the source that were read.
     pub(super) bytes_read: AtomicU64,
+    pub(super) judge: FileJudge,
+    pub(super) mender: Mutex<Mender>,
 }
 
 /// A file of the batch.
@@ -50,12 +53,29 @@ pub(super) struct BatchFile {
 #[derive(Default)]
 pub(super) struct FileCopy {
     pub(super) source: Option<(File, Status, ReadContents)>,
+    /// The tag of the contents that were written.
     pub(super) tag: Option<Tag>,
-    pub(super) is_tagged: bool,
+    pub(super) use_of_tag: UseOfTag,
     pub(super) is_proved: bool,
+    /// The verdict of the source.
+    pub(super) verdict: Option<Verdict>,
+    /// What gave the contents, if the source is damaged.
+    pub(super) mended: Option<MendedFile>,
     pub(super) lack: Option<Lack>,
     pub(super) trouble: Option<FileError>,
     pub(super) replicas: Vec<Replica>,
+}
+
+/// Which tag a copy gets.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum UseOfTag {
+    /// A new one, because the source has none of these contents.
+    #[default]
+    New,
+    /// That of the source, which was proved just now.
+    Proved,
+    /// That of the source as it is, which shows that the contents are others.
+    Evidence,
 }
 
 impl CopyMeans<'_> {
@@ -84,77 +104,200 @@ impl CopyMeans<'_> {
         let source = file.entry.open().map_err(cannot("open"))?;
         let status = source.status().map_err(cannot("open"))?;
         file.status = Some(status);
-        let stored = tag_at(&source, &file.entry.path.to_path());
-        let record = match stored.map_err(cannot("read the tag"))? {
-            StoredTag::Whole(tag) => Some(tag),
-            _ => None,
-        };
-        let record = record.filter(|it| (it.length, it.mtime) == (status.length, status.mtime));
-        let algorithm = record.map_or(self.algorithm(), |tag| tag.algorithm);
+        let path = file.entry.path.to_path();
+        let mut trial = self.judge.begin(&source, &path, status);
         let name = name_of(&file.relative);
         let dirs = std::mem::take(&mut file.dirs).into_iter();
         let begin = |(dir, to): (_, &Destination)| {
             Replica::begin(dir, (name, &to.draft_name(&file.relative)), &status)
         };
         copy.replicas = dirs.zip(destinations).map(begin).collect();
-        self.engine.prepare(&source, &status).map_err(cannot("read"))?;
-        let contents = self.write_all((&source, &status), algorithm, &mut copy.replicas);
-        let contents = contents.map_err(cannot("read"))?;
-        let changed = || (Lack::Changed, FileError::new("copy", "it changed meanwhile"));
+        let is_decided = trial.damage().is_some() && !self.request.with_corrupt;
+        let contents = match is_decided {
+            true => None,
+            false => self.read_source((&source, &status), &mut trial, &mut copy.replicas)?,
+        };
         let now = source.status().map_err(cannot("read"))?;
-        if now != status || contents.length != status.length {
-            return Err(changed());
+        if now != status || contents.as_ref().is_some_and(|it| it.length != status.length) {
+            return Err((Lack::Changed, FileError::new("copy", "it changed meanwhile")));
         }
-        let digest = contents.digest(algorithm).ok_or_else(changed)?;
-        let now = (self.options.now)();
-        let own =
-            Tag { algorithm, digest, length: status.length, mtime: status.mtime, tagged: now };
-        if record.is_some_and(|tag| tag.digest != digest) {
-            if !self.request.with_corrupt {
-                let reason = "its contents are not those of its tag: it was not copied";
-                return Err((Lack::Corrupt, FileError::new("copy", reason)));
+        if let Some(contents) = &contents {
+            self.judge_contents(&path, (&source, &status), &mut trial, contents)?;
+        }
+        copy.verdict = trial.event.verdict;
+        let now = whole_seconds((self.options.now)());
+        if let Some(verdict) = trial.damage() {
+            let lack = Lack::of_damage(verdict);
+            copy.lack = Some(lack);
+            match contents.filter(|_| self.request.with_corrupt) {
+                Some(contents) => {
+                    copy.tag = contents.tag(self.algorithm(), status.mtime, now);
+                    copy.use_of_tag = UseOfTag::Evidence;
+                    copy.source = Some((source, status, contents));
+                }
+                None => {
+                    let mended = self.write_mended(&path, &trial, &mut copy.replicas);
+                    let (mended, contents) = mended.map_err(|fault| (lack, fault))?;
+                    copy.tag = Some(Tag { tagged: now, ..mended.tag });
+                    copy.use_of_tag = UseOfTag::Proved;
+                    (copy.mended, copy.is_proved) = (Some(mended), true);
+                    copy.source = Some((source, status, contents));
+                }
             }
-            copy.lack = Some(Lack::Corrupt);
+            return Ok(());
         }
-        // A corrupt file keeps the tag that says so.
-        copy.is_tagged = record.is_some();
-        copy.is_proved = copy.is_tagged || self.reads_the_same(file, &own)?;
-        copy.tag = Some(own);
+        let Some(contents) = contents else { return Ok(()) };
+        let is_recorded = matches!(copy.verdict, Some(Verdict::Intact | Verdict::Touched));
+        let stored = trial.event.stored.filter(|_| is_recorded);
+        (copy.tag, copy.use_of_tag) = match stored {
+            Some(stored) => (Some(Tag { tagged: now, ..stored }), UseOfTag::Proved),
+            None => (contents.tag(self.algorithm(), status.mtime, now), UseOfTag::New),
+        };
+        copy.is_proved = is_recorded || self.reads_the_same(file, &contents)?;
         copy.source = Some((source, status, contents));
         Ok(())
+    }
+
+    /// Reads a source, writes it to the drafts, and judges it. `None` if it cannot be read.
+    fn read_source(
+        &self,
+        (source, status): (&File, &Status),
+        trial: &mut FileTrial,
+        replicas: &mut [Replica],
+    ) -> Result<Option<ReadContents>, (Lack, FileError)> {
+        let recorded: Vec<Algorithm> = trial.algorithms().collect();
+        let mut algorithms = self.algorithms.clone();
+        algorithms.extend(&recorded);
+        if recorded.is_empty() {
+            algorithms.push(self.algorithm());
+        }
+        if !algorithms.iter().any(|it| it.proves_sameness()) {
+            algorithms.push(Algorithm::Sha256);
+        }
+        let prepared = self.engine.prepare(source, status);
+        let read = prepared.and_then(|_| {
+            self.write_all(replicas, source, &mut |sink| {
+                let stop = &self.options.controls.stop;
+                read_whole((source, status), &*self.engine, &algorithms, stop, &mut |bytes, at| {
+                    self.bytes_read.fetch_add(bytes.len() as u64, Ordering::Relaxed);
+                    sink(bytes, at)
+                })
+            })
+        });
+        match read {
+            Ok(contents) => Ok(Some(contents)),
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {
+                Err((Lack::NotCopied, FileError::from_io("read", &error)))
+            }
+            Err(error) => {
+                trial.fail(source, FileError::from_io("read", &error));
+                Ok(None)
+            }
+        }
+    }
+
+    /// Compares contents with the record of the file, or else with that of its parity.
+    fn judge_contents(
+        &self,
+        path: &Path,
+        (source, status): (&File, &Status),
+        trial: &mut FileTrial,
+        contents: &ReadContents,
+    ) -> Result<(), (Lack, FileError)> {
+        trial.conclude(source, &contents.digests, (status.length, status.mtime));
+        if trial.event.verdict != Some(Verdict::Untagged) {
+            return Ok(());
+        }
+        let mut mender = self.mender.lock().unwrap_or_else(PoisonError::into_inner);
+        let Some(tag) = mender.recorded(path, status) else { return Ok(()) };
+        let same = match contents.digest(tag.algorithm) {
+            Some(digest) => Ok(digest == tag.digest),
+            None => digest_matches(source, &tag, &self.options.controls.stop),
+        };
+        let same = same.map_err(|error| (Lack::NotCopied, FileError::from_io("read", &error)))?;
+        if !same || tag.length != status.length {
+            (trial.event.verdict, trial.event.stored) = (Some(Verdict::Corrupt), Some(tag));
+        }
+        Ok(())
+    }
+
+    /// Writes what a damaged file should be to the drafts, if something has that.
+    fn write_mended(
+        &self,
+        path: &Path,
+        trial: &FileTrial,
+        replicas: &mut [Replica],
+    ) -> Result<(MendedFile, ReadContents), FileError> {
+        let mut mender = self.mender.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut algorithms = self.algorithms.clone();
+        algorithms.extend(trial.event.stored.map(|tag| tag.algorithm));
+        algorithms.push(Algorithm::Sha256);
+        for replica in &mut *replicas {
+            replica.empty();
+        }
+        let mut mended = None;
+        let written = self.write_all(replicas, None, &mut |sink| {
+            let mut hashers: Vec<AlgorithmHasher> =
+                algorithms.iter().map(|it| AlgorithmHasher::new(*it)).collect();
+            let mut length = 0;
+            let stop = &self.options.controls.stop;
+            mended = Some(mender.mend(path, &trial.event, stop, &mut |bytes, at| {
+                hashers.iter_mut().for_each(|it| it.update(bytes));
+                length = at + bytes.len() as u64;
+                sink(bytes, at)
+            }));
+            let digests =
+                algorithms.iter().copied().zip(hashers.into_iter().map(|it| it.finalize()));
+            Ok(ReadContents { digests: digests.collect(), length })
+        });
+        let verdict = trial.event.verdict.map_or("damaged", Verdict::name);
+        let failed = |reason: String| {
+            let why = trial.event.trouble.as_ref().map(|it| format!(": {}", it.message()));
+            let why = why.unwrap_or_default();
+            FileError::new("copy", format!("it is {verdict}{why}. It was not copied, as {reason}"))
+        };
+        let mended = mended.unwrap_or_else(|| Err(FileError::new("copy", "nothing was written")));
+        let mended = mended.map_err(|fault| {
+            let advice = fault.advice.clone();
+            FileError { advice, ..failed(fault.reason) }
+        })?;
+        let contents = written.map_err(|error| failed(error.to_string()))?;
+        let is_right = contents.length == mended.tag.length
+            && contents.digest(mended.tag.algorithm).is_none_or(|it| it == mended.tag.digest);
+        match is_right {
+            true => {
+                replicas.iter_mut().for_each(|it| it.set_length(mended.tag.length));
+                Ok((mended, contents))
+            }
+            false => Err(failed("what could mend it changed meanwhile".to_owned())),
+        }
     }
 
     fn algorithm(&self) -> Algorithm {
         self.request.algorithm.unwrap_or(Algorithm::Sha256)
     }
 
-    /// Reads a source, and writes it to every draft. A draft that cannot be written fails alone.
-    fn write_all(
+    /// Writes what `read` passes on to every draft. A draft that cannot be written fails alone.
+    fn write_all<'s>(
         &self,
-        source: (&File, &Status),
-        algorithm: Algorithm,
         replicas: &mut [Replica],
+        like: impl Into<Option<&'s File>>,
+        read: &mut dyn FnMut(&mut PieceSink<'_>) -> io::Result<ReadContents>,
     ) -> io::Result<ReadContents> {
-        let mut algorithms = self.algorithms.clone();
-        if !algorithms.contains(&algorithm) {
-            algorithms.push(algorithm);
-        }
+        let like = like.into();
         let mut failures: Vec<(usize, FileError)> = Vec::new();
-        let stop = &self.options.controls.stop;
-        let mut writers: Vec<_> = replicas.iter().map(|replica| replica.writer(source.0)).collect();
-        let contents =
-            read_whole(source, &*self.engine, &algorithms, stop, &mut |bytes, offset| {
-                self.bytes_read.fetch_add(bytes.len() as u64, Ordering::Relaxed);
-                for (at, slot) in writers.iter_mut().enumerate() {
-                    if let Some(writer) = slot
-                        && let Err(error) = writer.write(bytes, offset)
-                    {
-                        failures.push((at, FileError::from_io("write the copy", &error)));
-                        *slot = None;
-                    }
+        let mut writers: Vec<_> = replicas.iter().map(|replica| replica.writer(like)).collect();
+        let contents = read(&mut |bytes, offset| {
+            for (at, slot) in writers.iter_mut().enumerate() {
+                if let Some(writer) = slot
+                    && let Err(error) = writer.write(bytes, offset)
+                {
+                    failures.push((at, FileError::from_io("write the copy", &error)));
+                    *slot = None;
                 }
-                Ok(())
-            });
+            }
+            Ok(())
+        });
         drop(writers);
         for (at, error) in failures {
             replicas[at] = Replica::Failed(error);
@@ -164,19 +307,23 @@ impl CopyMeans<'_> {
 
     /// Reads a source without a record a second time, from its medium. Returns false if it was not
     /// read, or not from the medium.
-    fn reads_the_same(&self, file: &BatchFile, own: &Tag) -> Result<bool, (Lack, FileError)> {
+    fn reads_the_same(
+        &self,
+        file: &BatchFile,
+        first: &ReadContents,
+    ) -> Result<bool, (Lack, FileError)> {
         if self.request.reads_once {
             return Ok(false);
         }
+        let (algorithm, digest) = first.proof();
         let read = || -> io::Result<(bool, Origin)> {
             let source = file.entry.open()?;
             let status = source.status()?;
             let uncached = UncachedFile::prepare(&source)?;
             let stop = &self.options.controls.stop;
-            let algorithms = [own.algorithm];
             let read =
-                read_whole((&source, &status), &Direct, &algorithms, stop, &mut |_, _| Ok(()))?;
-            Ok((read.digest(own.algorithm) == Some(own.digest), uncached.origin()))
+                read_whole((&source, &status), &Direct, &[algorithm], stop, &mut |_, _| Ok(()))?;
+            Ok((read.digest(algorithm) == Some(digest), uncached.origin()))
         };
         match read() {
             Ok((true, origin)) => Ok(origin == Origin::Media),
@@ -191,17 +338,15 @@ impl CopyMeans<'_> {
     /// Proves and names the copies of a file.
     pub(super) fn prove_one(&self, file: &mut BatchFile, destinations: &[Destination]) {
         let copy = &mut file.copy;
-        let (Some((source, status, contents)), Some(tag)) = (&copy.source, copy.tag) else {
-            return;
-        };
+        let Some((source, status, contents)) = &copy.source else { return };
         let original = Original {
             file: source,
             status: *status,
             relative: &file.relative,
             contents,
-            tag,
-            is_tagged: copy.is_tagged,
-            now: self.options.now,
+            tag: copy.tag.filter(|_| copy.use_of_tag != UseOfTag::Evidence),
+            keeps_tags: copy.use_of_tag != UseOfTag::New,
+            mended_mtime: copy.mended.as_ref().map(|mended| mended.mtime),
             stop: &self.options.controls.stop,
         };
         let replicas = std::mem::take(&mut copy.replicas).into_iter().zip(destinations);

@@ -49,23 +49,18 @@ pub(super) struct ProvedReplica {
     pub(super) withheld: Vec<Withheld>,
 }
 
-impl ProvedReplica {
-    /// Makes a further name of a copy that was proved.
-    pub(super) fn linked(grade: Grade, status: Status, was_there: bool) -> ProvedReplica {
-        ProvedReplica { grade, status, was_there, rewrites: 0, withheld: Vec::new() }
-    }
-}
-
 /// What every replica of one file is made by.
 pub(super) struct Original<'a> {
     pub(super) file: &'a File,
     pub(super) status: Status,
     pub(super) relative: &'a Path,
     pub(super) contents: &'a ReadContents,
-    pub(super) tag: Tag,
-    /// Whether the source has this tag itself.
-    pub(super) is_tagged: bool,
-    pub(super) now: fn() -> Timestamp,
+    /// The tag that a copy gets; `None` for that of the source as it is.
+    pub(super) tag: Option<Tag>,
+    /// Whether the source's further attributes of ours are those of these contents.
+    pub(super) keeps_tags: bool,
+    /// The modification time of contents that are not those of the source, which is damaged.
+    pub(super) mended_mtime: Option<Timestamp>,
     pub(super) stop: &'a AtomicBool,
 }
 
@@ -107,10 +102,24 @@ impl Replica {
         begin().unwrap_or_else(Replica::Failed)
     }
 
-    /// Returns the writer of a draft, which keeps the holes of the source.
-    pub(super) fn writer<'a>(&'a self, source: &'a File) -> Option<SparseWriter<'a>> {
+    /// Takes away what was written to a draft, because the source is damaged.
+    pub(super) fn empty(&mut self) {
+        self.set_length(0);
+    }
+
+    /// Gives a draft a length.
+    pub(super) fn set_length(&mut self, length: u64) {
+        if let Replica::Draft(draft) = self
+            && let Err(error) = draft.set_length(length)
+        {
+            *self = Replica::Failed(system("write the copy")(error));
+        }
+    }
+
+    /// Returns the writer of a draft, which keeps the holes of a file, if there is one like it.
+    pub(super) fn writer<'a>(&'a self, like: Option<&'a File>) -> Option<SparseWriter<'a>> {
         match self {
-            Replica::Draft(draft) => Some(SparseWriter::new(draft, Some(source))),
+            Replica::Draft(draft) => Some(SparseWriter::new(draft, like)),
             _ => None,
         }
     }
@@ -138,11 +147,10 @@ impl Replica {
 fn reads_as(original: &Original<'_>, file: &File, device: &Device) -> io::Result<(bool, Grade)> {
     let uncached = UncachedFile::prepare(file)?;
     let status = file.status()?;
-    let algorithms = [original.tag.algorithm];
+    let (algorithm, digest) = original.contents.proof();
     let read =
-        read_whole((file, &status), &Direct, &algorithms, original.stop, &mut |_, _| Ok(()))?;
-    let is_same = read.length == original.contents.length
-        && read.digest(original.tag.algorithm) == Some(original.tag.digest);
+        read_whole((file, &status), &Direct, &[algorithm], original.stop, &mut |_, _| Ok(()))?;
+    let is_same = read.length == original.contents.length && read.digest(algorithm) == Some(digest);
     Ok((is_same, uncached.grade(device)))
 }
 
@@ -165,7 +173,12 @@ fn prove_there(
     if now != status {
         return Err(FileError::new("prove the file that is there", "it changed meanwhile"));
     }
-    Ok(ProvedReplica { grade, status, was_there: true, rewrites: 0, withheld: Vec::new() })
+    let differing = || {
+        let there = Belongings::of(file)?;
+        Ok(Belongings::of(original.file)?.lacking_of(&there, original.file, original.relative))
+    };
+    let withheld = differing().map_err(system("compare what belongs to it"))?;
+    Ok(ProvedReplica { grade, status, was_there: true, rewrites: 0, withheld })
 }
 
 fn prove_draft(
@@ -179,8 +192,8 @@ fn prove_draft(
         let file = draft.flush_and_open().map_err(system("flush the copy"))?;
         match reads_as(original, &file, device).map_err(system("read the copy back"))? {
             (true, grade) => break grade,
-            (false, _) if rewrites == REWRITES_MAX => {
-                let reason = "what the medium returns is not what was written, three times";
+            (false, _) if rewrites == REWRITES_MAX || original.mended_mtime.is_some() => {
+                let reason = "what the medium returns is not what was written";
                 return Err(FileError::new("prove the copy", reason));
             }
             (false, _) => {}
@@ -204,12 +217,12 @@ fn write_again(draft: &Draft, original: &Original<'_>) -> io::Result<()> {
     draft.set_length(original.contents.length)?;
     let mut writer = SparseWriter::new(draft, Some(original.file));
     let source = (original.file, &original.status);
-    let algorithms = [original.tag.algorithm];
+    let (algorithm, digest) = original.contents.proof();
     let engine = crate::read::buffered::Buffered;
-    let read = read_whole(source, &engine, &algorithms, original.stop, &mut |bytes, offset| {
+    let read = read_whole(source, &engine, &[algorithm], original.stop, &mut |bytes, offset| {
         writer.write(bytes, offset)
     })?;
-    match read.digest(original.tag.algorithm) == Some(original.tag.digest) {
+    match read.digest(algorithm) == Some(digest) {
         true => Ok(()),
         false => Err(io::Error::other("the source has other contents by now")),
     }
@@ -219,19 +232,18 @@ fn write_again(draft: &Draft, original: &Original<'_>) -> io::Result<()> {
 fn give(draft: &Draft, original: &Original<'_>) -> Result<Vec<Withheld>, FileError> {
     let file = draft.to_file().map_err(system("open the copy"))?;
     let all = Belongings::of(original.file).map_err(system("read the source's attributes"))?;
-    let mut withheld = Vec::new();
-    let all = match original.is_tagged {
-        true => all,
-        false => {
-            // Before the mode, which may forbid to write.
-            let stored = Xattr.tag(&file).map_err(system("read its tag"))?;
-            if stored != StoredTag::Impossible {
-                let tag = Tag { tagged: (original.now)(), ..original.tag };
-                Xattr.write(&file, &tag, Replaces::Nothing)?;
-            }
-            all.without_tags()
-        }
+    let all = match (original.tag, original.keeps_tags) {
+        (None, _) => all,
+        (Some(_), true) => all.without_tag(),
+        (Some(_), false) => all.without_tags(),
     };
-    withheld.extend(all.give_to(&file, original.relative, UNASKED));
-    Ok(withheld)
+    if let Some(tag) = &original.tag {
+        // Before the mode, which may forbid to write.
+        let stored = Xattr.tag(&file).map_err(system("read its tag"))?;
+        if stored != StoredTag::Impossible {
+            Xattr.write(&file, tag, Replaces::Nothing)?;
+        }
+    }
+    let all = Belongings { mtime: original.mended_mtime.or(all.mtime), ..all };
+    Ok(all.give_to(&file, original.relative, UNASKED))
 }

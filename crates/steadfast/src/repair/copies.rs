@@ -4,12 +4,11 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use steadfast_sys::file::{File, FileKind, Status};
+use steadfast_sys::file::{File, Status};
 
 use super::remembered::CopyList;
 use super::target::RepairTarget;
 use super::{refused, system};
-use crate::advice::Advice;
 use crate::beneath;
 use crate::catalogue::Catalogue;
 use crate::error::Error;
@@ -26,9 +25,8 @@ pub(crate) struct Own {
 }
 
 impl Own {
-    /// Opens the file of a target; `None` if it is missing. A file with several names is refused
-    /// unless it is repaired in place.
-    pub(super) fn open(target: &RepairTarget, in_place: bool) -> Result<Option<Own>, FileError> {
+    /// Opens the file of a target; `None` if it is missing.
+    pub(super) fn open(target: &RepairTarget) -> Result<Option<Own>, FileError> {
         let file = match beneath::file(&target.root, &target.relative) {
             Ok(file) => file,
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
@@ -40,27 +38,11 @@ impl Own {
             Err(error) => return Err(FileError::from_io("open it", &error)),
         };
         let status = file.status().map_err(system("look at it"))?;
-        match status {
-            _ if target.verdict == Verdict::Missing => Err(refused("it is there again")),
-            Status { kind: FileKind::Regular, links, .. } if links < 2 || in_place => {
-                read_past_cache(&file);
-                Ok(Some(Own { file, status }))
-            }
-            Status { links, .. } => {
-                let own = Own { file, status };
-                let names = own.other_names(target);
-                let names = names.iter().map(|name| name.display().to_string());
-                let names: Vec<String> =
-                    names.map(|name| format!("`{}`", name.escape_debug())).collect();
-                let also = match names.is_empty() {
-                    true => String::new(),
-                    false => format!(" (also {})", names.join(" and ")),
-                };
-                let reason =
-                    format!("it has {links} names (hard links), which a repair would part{also}.");
-                Err(refused(reason).advise(Advice::RepairInPlace))
-            }
+        if target.verdict == Verdict::Missing {
+            return Err(refused("it is there again"));
         }
+        read_past_cache(&file);
+        Ok(Some(Own { file, status }))
     }
 
     /// Returns the other names of the file, as far as its catalogue knows them.

@@ -109,7 +109,7 @@ impl RepairTarget {
 }
 
 /// Returns the damage that the event of a check has; `None` if it has none, or too many parts.
-fn damage_of(event: &FileEvent) -> Option<ByteRanges> {
+pub(super) fn damage_of(event: &FileEvent) -> Option<ByteRanges> {
     let damage = event.damage.as_deref().filter(|_| event.visit.status.is_some())?;
     let parts: ByteRanges = damage.damaged().chain(damage.unreadable()).collect();
     (parts.count() <= DAMAGED_PARTS_MAX).then_some(parts)
@@ -223,7 +223,7 @@ impl SelectedRoot {
 
     /// Returns the tag that the parity recorded of a file without a readable tag. A file with
     /// another modification time was edited since.
-    fn recorded(&self, path: &Path, status: &Status) -> Option<Tag> {
+    pub(super) fn recorded(&self, path: &Path, status: &Status) -> Option<Tag> {
         let selected = path.strip_prefix(&self.shown).ok()?;
         let is_given = selected.as_os_str().is_empty();
         let real = if is_given { self.real.clone() } else { self.real.join(selected) };

@@ -4,6 +4,7 @@
 //! is read from its medium. A record alone proves nothing.
 
 use std::collections::HashMap;
+use std::io;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
@@ -16,8 +17,10 @@ use super::{
     Device, Devices, FileIdentity, FileSum, Grade, HeldPath, Lack, SafeAnswer, SafeRule,
     held_folders,
 };
+use crate::belongings::{Belongings, Withheld};
+use crate::beneath;
 use crate::error::Error;
-use crate::event::{Notice, Skipped};
+use crate::event::{FileError, Notice, Skipped};
 use crate::exit_status::ExitStatus;
 use crate::known::{
     Archive, HashRun, KnownContents, KnownMonitor, KnownSummary, SameFolder, Search, SeenFile,
@@ -25,8 +28,10 @@ use crate::known::{
 };
 use crate::monitor::Progress;
 use crate::read::Origin;
-use crate::run::{Options, ReadFrom};
+use crate::repair::{Mender, digest_matches};
+use crate::run::{FileJudge, Options, ReadFrom, digest_of};
 use crate::selection::Selection;
+use crate::verdict::Verdict;
 use crate::walk::{Excludes, WalkItem, walk};
 
 /// The most places of one file that are read.
@@ -73,6 +78,10 @@ pub struct SafeFile {
     pub places: Vec<SafePlace>,
     /// What is lacking; `None` if it may be erased.
     pub lack: Option<Lack>,
+    /// What a check says of it, if that is why it may not be erased.
+    pub verdict: Option<Verdict>,
+    /// What no place has of what belongs to it, by the place that has most.
+    pub withheld: Vec<Withheld>,
     /// Why it could not be read.
     pub trouble: Option<String>,
 }
@@ -147,7 +156,15 @@ pub fn safe(
     };
     let named: Vec<PathBuf> = archives.iter().map(Archive::named).collect();
     let devices = Devices::beneath(selection.roots.iter().chain(&selection.listed).chain(&named));
-    let mut proof = Proving { request, options: &media, within, devices };
+    let mut proof = Proving {
+        request,
+        options: &media,
+        within,
+        sources: selection.confines(),
+        devices,
+        judge: FileJudge::new(selection, &media),
+        mender: Mender::new(selection, &media),
+    };
     let mut waiting = Vec::new();
     let mut outcome = Ok(());
     list.each_file(PLACES_MAX, &mut |mut file| {
@@ -166,6 +183,10 @@ pub fn safe(
     proof.prove(waiting, &mut summary, monitor)?;
     summary.answer.note(Lack::LeftOut, left_out(&summary.skipped));
     summary.answer.note(Lack::NotCopied, u64::from(failed));
+    for notice in proof.judge.take_troubles() {
+        summary.answer.note(Lack::NotSeen, 1);
+        monitor.notice(&notice);
+    }
     if summary.answer.is_yes()
         && let Some(lack) = proof.confirm(&list, &archives, selection, &held)?
     {
@@ -199,6 +220,10 @@ struct Proving<'a> {
     /// Directories from which places are reached by names alone.
     within: Vec<PathBuf>,
     devices: Devices,
+    /// Directories from which files of the source are reached by names alone.
+    sources: Vec<PathBuf>,
+    judge: FileJudge,
+    mender: Mender,
 }
 
 /// What reading a place gave.
@@ -217,9 +242,12 @@ impl Proving<'_> {
     ) -> Result<(), Error> {
         let mut by_algorithm: HashMap<Algorithm, Vec<PathBuf>> = HashMap::new();
         for file in &files {
-            let Some(tag) = &file.found_by else { continue };
+            let Some((algorithm, _)) = &file.found_by else { continue };
             let paths = file.places.iter().map(|place| place.path.clone());
-            by_algorithm.entry(tag.0).or_default().extend(paths);
+            let found = by_algorithm.entry(proving(*algorithm)).or_default();
+            found.extend(paths);
+            // A digest that proves nothing found the places, so all are read for another one.
+            found.extend((!algorithm.proves_sameness()).then(|| file.path.clone()));
         }
         let mut read: HashMap<PathBuf, ReadPlace> = HashMap::new();
         for (algorithm, mut paths) in by_algorithm {
@@ -292,13 +320,16 @@ impl Proving<'_> {
     }
 
     fn judge(&mut self, file: WantedFile, read: &HashMap<PathBuf, ReadPlace>) -> SafeFile {
-        let mut proofs = Vec::new();
-        let mut places = Vec::new();
+        let found_by = file.found_by.map(|(algorithm, digest)| match algorithm.proves_sameness() {
+            true => Some(digest),
+            false => read.get(&file.path).map(|own| own.digest),
+        });
+        let wanted = found_by.flatten();
+        let (mut proofs, mut places) = (Vec::new(), Vec::new());
         for WantedPlace { path, seen, .. } in file.places {
-            let place = read.get(&path).filter(|place| {
-                let wanted = file.found_by.as_ref().map(|(_, digest)| digest);
-                place.length == file.seen.length && wanted == Some(&place.digest)
-            });
+            let place = read
+                .get(&path)
+                .filter(|place| place.length == file.seen.length && wanted == Some(place.digest));
             let device = place.map(|_| self.devices.of(&path, seen.device).clone());
             let proof = place.zip(device).map(|(place, device)| {
                 let grade = match (place.length, place.origin) {
@@ -317,9 +348,83 @@ impl Proving<'_> {
             Some(_) => Some(Lack::NotCopied),
             None => self.request.rule.lack(Some(source), &proofs),
         };
-        let WantedFile { path, seen: SeenFile { length, .. }, trouble, .. } = file;
-        SafeFile { path, length, places, lack, trouble }
+        let WantedFile { path, seen, trouble, .. } = file;
+        let mut judged = SafeFile {
+            path,
+            length: seen.length,
+            places,
+            lack,
+            verdict: None,
+            withheld: Vec::new(),
+            trouble,
+        };
+        let digest = file.found_by.zip(wanted).map(|((it, _), digest)| (proving(it), digest));
+        if judged.trouble.is_none()
+            && let Err(error) = self.compare_source(&mut judged, seen, digest)
+        {
+            judged.lack = Some(Lack::NotCopied);
+            judged.trouble = Some(FileError::from_io("read", &error).message());
+        }
+        judged
     }
+
+    /// Judges a file of the source as a check does, and compares what belongs to it with what its
+    /// places have. `known` is its digest, if it was read.
+    fn compare_source(
+        &mut self,
+        judged: &mut SafeFile,
+        seen: SeenFile,
+        known: Option<(Algorithm, Digest)>,
+    ) -> io::Result<()> {
+        let open = |within: &[PathBuf], path: &Path| match beneath::innermost(within, path) {
+            Some((root, below)) => beneath::file(root, below),
+            None => File::open(path),
+        };
+        let file = open(&self.sources, &judged.path)?;
+        let status = file.status()?;
+        if SeenFile::of(&status) != seen {
+            judged.lack = Some(Lack::Changed);
+            return Ok(());
+        }
+        let mut trial = self.judge.begin(&file, &judged.path, status);
+        let mut digests: Vec<(Algorithm, Digest)> = known.into_iter().collect();
+        // A file that is nowhere is not read again: the answer is no in any case.
+        for algorithm in trial.algorithms().filter(|_| known.is_some()) {
+            if digests.iter().all(|(it, _)| *it != algorithm) {
+                let again = open(&self.sources, &judged.path)?;
+                let mut reader = std::fs::File::from(again.into_fd());
+                digests.push((algorithm, digest_of(&mut reader, algorithm)?));
+            }
+        }
+        trial.conclude(&file, &digests, (status.length, status.mtime));
+        if trial.event.verdict == Some(Verdict::Untagged)
+            && let Some(tag) = self.mender.recorded(&judged.path, &status)
+            && !digest_matches(&file, &tag, &self.options.controls.stop)?
+        {
+            trial.event.verdict = Some(Verdict::Corrupt);
+        }
+        if let Some(verdict) = trial.damage() {
+            (judged.verdict, judged.lack) = (Some(verdict), Some(Lack::of_damage(verdict)));
+            return Ok(());
+        }
+        if judged.lack.is_some() {
+            return Ok(());
+        }
+        let own = Belongings::of(&file)?;
+        let proved = judged.places.iter().filter(|place| place.grade.is_some());
+        let lacking = proved.filter_map(|place| {
+            let there = Belongings::of(&open(&self.within, &place.path).ok()?).ok()?;
+            Some(own.lacking_of(&there, &file, &judged.path))
+        });
+        judged.withheld = lacking.min_by_key(Vec::len).unwrap_or_default();
+        judged.lack = (!judged.withheld.is_empty()).then_some(Lack::Belongings);
+        Ok(())
+    }
+}
+
+/// Returns the algorithm whose digests prove what places have that were found by another one.
+fn proving(found_by: Algorithm) -> Algorithm {
+    if found_by.proves_sameness() { found_by } else { Algorithm::Sha256 }
 }
 
 /// Returns what reading a place through a cache proved.

@@ -338,8 +338,9 @@ fn group(lack: Lack, title: &str, files: u64, listed: &[&LackingFile]) -> Markup
                 div .cap { (icon("damaged")) h2 id=(lack.name()) { (units::capital(title)) } }
                 @if lack == Lack::Corrupt {
                     p .say {
-                        "They were not copied: a copy would only spread the damage. Repair them \
-                         first, or look for a good copy."
+                        "Copies have what the record says, if parity or another copy gave that; \
+                         otherwise nothing was copied, since a copy would only spread the damage. \
+                         Repair them first, or look for a good copy."
                     }
                 }
                 @for file in listed {
