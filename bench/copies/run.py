@@ -29,7 +29,7 @@ CALLS = [
 ERRORS = ["EIO", "ENOSPC", "EACCES", "EINVAL", "EINTR", "ESTALE", "ENODEV", "EROFS"]
 KINDS = [
     "kill", "error", "lie", "medium", "full", "edit", "rot", "swap", "vanish", "present", "alias",
-    "shared",
+    "shared", "removal",
 ]
 
 # What is swapped: the destination for an empty folder or for an older copy, by mount, the folder
@@ -42,6 +42,10 @@ VANISHING = ["gone", "unmounted", "other volume", "card", "back"]
 
 # Calls that come before the last look at the paths, so a swap at one of them is always in time.
 STOPS = ["pwrite64", "ftruncate", "fdatasync", "syncfs", "renameat2", "fsetxattr", "utimensat"]
+
+# Calls between the change of a name, the look at the copies and the removal, and how often there are
+# about so many.
+REMOVING = {"renameat2": 24, "unlinkat": 12, "fsync": 16, "openat": 220, "pread64": 90, "newfstatat": 200}
 
 BLOCK = 4096
 FIBMAP = 1
@@ -116,6 +120,7 @@ class Trial:
         self.faults, self.answers, self.note = [], [], ""
         self.how, self.swapped, self.mounted, self.has_ended = "", None, [], False
         self.aliased, self.by_stop, self.workers = False, False, []
+        self.renamed = 0
 
     def make(self):
         for place in [self.root, self.other, self.card]:
@@ -151,7 +156,7 @@ class Trial:
         self.places = [self.root / "above/to" if self.kind == "swap" else self.root / "to"]
         self.places += [self.other / "to"] if self.two else []
         self.places[0].parent.mkdir(exist_ok=True)
-        self.moves = self.chance.random() < 0.3
+        self.moves = self.chance.random() < 0.3 or self.kind == "removal"
         # Source files whose contents the fault changed, with the contents that it gave them.
         self.spoiled = {}
 
@@ -209,6 +214,12 @@ class Trial:
             self.alias()
         elif self.kind == "shared":
             self.share()
+        elif self.kind == "removal":
+            if self.chance.random() < 0.5:
+                self.run(["init", str(self.source)])
+            call = self.chance.choice(list(REMOVING))
+            when = self.chance.randint(1, REMOVING[call])
+            return self.inject(call, f"{call}:signal=KILL:when={when}"), None
         return (), None
 
     def play(self):
@@ -238,9 +249,41 @@ class Trial:
             (self.places[0].parent / "filler").unlink(missing_ok=True)
         if self.kind == "swap":
             self.unmount()
+        if self.kind == "removal":
+            self.give_names_back()
         again = self.run(self.words())
         self.judge(again, "again")
         self.left_over(again)
+
+    def give_names_back(self):
+        """Looks at what a kill left, by verbs that change nothing, and lets a repair clear it up."""
+        def left():
+            return {name: path.stat().st_ino for name, path in files_in(self.source).items()}
+
+        before = left()
+        temporary = [name for name in before if name.endswith(".moving")]
+        self.how = f"{len(temporary)} names"
+        self.renamed += len(temporary)
+        found = self.run(["check", "--json", str(self.source)])
+        if left() != before:
+            self.fault("a check changed names")
+        if temporary and found.returncode != 1:
+            self.fault(f"a check of temporary names ends with {found.returncode}")
+        gone = {name for name in self.truth if (self.places[0] / name).exists()}
+        for line in found.stdout.splitlines():
+            it = json.loads(line)
+            path = it.get("path", "").removeprefix(f"{self.source}/")
+            is_bad = it.get("verdict") == "missing" and path not in gone
+            if is_bad or ".moving" in path or it.get("finding") == "new":
+                self.fault(f"a check says {line[:200]}")
+        if self.chance.random() < 0.5:
+            self.run(["repair", "--yes", str(self.source)])
+            here = files_in(self.source)
+            if any(name.endswith((".moving", "-moving")) for name in here):
+                self.fault("a repair gave not every name back")
+            for name, path in here.items():
+                if name in self.truth and digest(path) != self.truth[name]:
+                    self.fault(f"`{name}` has other contents")
 
     def at_a_call(self):
         """A kill, an error or a lie at a system call."""
@@ -463,7 +506,7 @@ class Trial:
         yes = bool(answer and answer.get("safe_to_erase"))
         self.answers.append("yes" if yes else "no" if answer else "none")
         # 127 is that of the loader, which meets the first calls of a process.
-        if done.returncode not in ((0, 2) if yes else (1, 2, 3, -9, 127)) and self.kind != "kill":
+        if done.returncode not in ((0, 2) if yes else (1, 2, 3, -9, 127)) and self.kind not in ("kill", "removal"):
             self.fault(f"{when}: safe_to_erase {yes} with status {done.returncode}")
         if b"panicked" in done.stderr:
             self.fault(f"{when}: {done.stderr[-300:]}")
@@ -474,6 +517,7 @@ class Trial:
         if any((self.root / "trap").glob("*")):
             self.fault(f"{when}: it wrote through a link")
         everywhere = [*self.places, *self.places_elsewhere()]
+        held = {digest(path) for name, path in here.items() if name.endswith(".moving")}
         for name, truth in self.truth.items():
             copies = []
             for place in everywhere:
@@ -490,7 +534,7 @@ class Trial:
             is_known = name not in self.spoiled or self.by_stop
             latest = self.spoiled.get(name, truth)
             keeps = {truth, latest} if self.how == "raw" else {latest}
-            if name not in here and not keeps & set(copies) and is_known:
+            if name not in here and not keeps & {*copies, *held} and is_known:
                 self.fault(f"{when}: `{name}` is lost")
             wanted = len(self.places)
             if yes and is_known:
@@ -516,11 +560,14 @@ class Trial:
     def left_over(self, done):
         if done.returncode not in (0, 1, 2, 3):
             self.fault(f"again: status {done.returncode}")
+        for name in files_in(self.source):
+            if name.endswith((".moving", "-moving")):
+                self.fault(f"again: `{name}` is left over")
         for place in self.places:
             for name in files_in(place):
                 if re.search(r"\.steadfast-.*\.draft$", name) and self.kind != "swap":
                     self.fault(f"again: `{name}` is left over")
-        quiet = self.kind in ("kill", "error", "lie", "medium", "full", "vanish")
+        quiet = self.kind in ("kill", "error", "lie", "medium", "full", "vanish", "removal")
         if quiet and done.returncode != 0 and not (self.moves and not files_in(self.source)):
             self.fault(f"again: status {done.returncode} without a fault: {done.stdout[-300:]}")
 
@@ -564,7 +611,7 @@ def main():
 
 
 def play_all(options):
-    faults, answers = [], Counter()
+    faults, answers, renamed = [], Counter(), 0
     for number in range(options.first, options.first + options.trials):
         trial = Trial(options, number)
         try:
@@ -575,6 +622,7 @@ def play_all(options):
         for fault in trial.faults:
             print(fault, flush=True)
         faults += trial.faults
+        renamed += trial.renamed
         trial.unmount()
         for volume in options.volumes.values():
             empty(volume.path)
@@ -583,6 +631,7 @@ def play_all(options):
         if number % 500 == 499:
             print_table(options, answers, faults)
     print_table(options, answers, faults)
+    print(f"{renamed} files had temporary names when a move was killed")
     return 1 if faults else 0
 
 

@@ -101,6 +101,10 @@ fn typed_with_place(advice: &Advice) -> String {
                 folder.display()
             )
         }
+        Advice::GiveNamesBack(folder) => {
+            let folder = typed_paths(std::slice::from_ref(folder));
+            format!("`steadfast repair {folder}` gives them back")
+        }
         Advice::AcceptAsIs(file) => {
             let file = typed_paths(std::slice::from_ref(file));
             format!("if it is right as it is, `steadfast update --accept {file}` records it so")

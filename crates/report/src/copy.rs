@@ -4,7 +4,7 @@
 
 use steadfast::copy::{CopiedFile, CopiedPlace, CopySummary};
 use steadfast::json::TagText;
-use steadfast::safe::{Grade, Lack, SafeAnswer, SafeRule};
+use steadfast::safe::{Grade, Lack, OwnFolders, SafeAnswer, SafeRule};
 use steadfast::{Notice, Verdict};
 
 use crate::json::{JsonObject, write_notice, write_object, write_summary};
@@ -113,10 +113,16 @@ impl CopyDocument {
                 JsonObject::default().field("lack", lack.name()).field("files", files)
             })
             .collect();
+        let own = answer.own_folders();
+        let own_folders = JsonObject::default()
+            .field("catalogues", own.catalogues)
+            .field("parity", own.parity)
+            .field("kept", own.kept);
         JsonObject::default()
             .field("verb", self.verb)
             .field("safe_to_erase", answer.is_yes())
             .field("because", lacks)
+            .optional("only_here", (own != OwnFolders::default()).then_some(own_folders))
             .field("copies", self.rule.copies)
             .field("bytes", bytes)
     }
@@ -127,6 +133,23 @@ impl CopyDocument {
 
     /// Returns the answer in a line.
     pub fn last_line(self, answer: &SafeAnswer) -> String {
+        let line = self.answer_line(answer);
+        let OwnFolders { catalogues, parity, kept, .. } = answer.own_folders();
+        let parts = [
+            (catalogues, "history", "histories"),
+            (parity, "file of parity", "files of parity"),
+            (kept, "kept file", "kept files"),
+        ];
+        let parts = parts.into_iter().filter(|(number, ..)| *number > 0);
+        let parts: Vec<String> =
+            parts.map(|(number, one, many)| counted(number, one, many)).collect();
+        if parts.is_empty() {
+            return line;
+        }
+        format!("{line} (only in .steadfast of the source: {})", parts.join(", "))
+    }
+
+    fn answer_line(self, answer: &SafeAnswer) -> String {
         if answer.is_yes() {
             return "safe to erase: yes".to_owned();
         }
@@ -149,6 +172,10 @@ impl CopyDocument {
         let (is, are) = (if files == 1 { "is" } else { "are" }, counted(files, "entry", "entries"));
         let copies = counted(self.rule.copies as u64, "place", "places");
         match lack {
+            Lack::CopyGone => format!(
+                "a copy of {of} was gone when {} another name: source and copy are one file",
+                if files == 1 { "that had" } else { "these had" }
+            ),
             Lack::Corrupt => format!("{of} of the source {is} corrupt or suspect by the record"),
             Lack::Changed => format!("{of} changed meanwhile, or could not be read twice the same"),
             Lack::NotCopied => format!("{of} could not be read or written"),
@@ -195,6 +222,10 @@ impl CopyDocument {
             Lack::Belongings => {
                 format!("dates, owner, rights or attributes of {of}, which no copy has")
             }
+            Lack::Kept => format!(
+                "{of} in .steadfast/damaged of the source (to remove what you do not need: \
+                 steadfast repair --discard)"
+            ),
         }
     }
 }

@@ -13,6 +13,8 @@ pub enum Advice {
     Repair,
     /// Repair as the user who began it.
     RepairAsOwner,
+    /// Give the files of this folder their names back.
+    GiveNamesBack(PathBuf),
     /// Record a file as it is now, since nothing has what it was.
     AcceptAsIs(PathBuf),
     /// Repair a file with special rights, but not in place.
@@ -107,6 +109,7 @@ impl fmt::Display for Advice {
         f.write_str(match self {
             Advice::Repair => "a repair finishes it",
             Advice::RepairAsOwner => "the user who repaired can repair again",
+            Advice::GiveNamesBack(_) => "a repair of this folder gives them back",
             Advice::AcceptAsIs(_) => "if it is right as it is, it can be recorded so",
             Advice::RepairNotInPlace => "repair it, but not in place",
             Advice::ClearUp => {

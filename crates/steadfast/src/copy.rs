@@ -14,6 +14,7 @@ mod draft_names;
 mod lists;
 mod one_file;
 mod replica;
+mod removal;
 mod seen_draft;
 
 use std::ops::ControlFlow;
@@ -25,7 +26,7 @@ use std::time::Instant;
 use steadfast_digest::Algorithm;
 use steadfast_manifest::tag::Tag;
 
-use crate::advice::counted;
+use crate::advice::{Advice, counted};
 use crate::belongings::Withheld;
 use crate::builder::Run;
 use crate::catalogue::real_of;
@@ -38,7 +39,7 @@ use crate::known::{
 use crate::monitor::Progress;
 use crate::repair::{self, RepairSource};
 use crate::run::{CatalogueUse, Options, ProvedFiles, Verb};
-use crate::safe::{Devices, Grade, Lack, SafeAnswer, SafeRule, held_folders, left_out};
+use crate::safe::{Devices, Grade, Lack, OwnFolders, SafeAnswer, SafeRule, held_folders, left_out};
 use crate::selection::Selection;
 use crate::verb_kind::VerbKind;
 use crate::verdict::Verdict;
@@ -241,12 +242,19 @@ pub fn copy(
     let is_known = |path: &Path| known.as_ref().is_some_and(|known| known.is_found(path));
     let mut lists = CopyLists::new(selection, request);
     let run = (selection, request, options);
-    let plan = foresee(run, (&mut destinations, &mut lists), &is_known, monitor)?;
+    let (plan, moving) = foresee(run, (&mut destinations, &mut lists), &is_known, monitor)?;
+    if request.moves {
+        for notice in repair::give_names_back(&moving, selection, options) {
+            summary.status.raise(notice.status);
+            monitor.notice(&notice);
+        }
+        repair::clear_marks(selection);
+    }
     let total = (plan.files, plan.bytes);
     seen_draft::note_views(&mut destinations, &mut devices);
     let places = (destinations, devices);
     let mut batch = CopyBatch::new(run, places, lists, start, total);
-    let mut failed = 0;
+    let (mut failed, mut own_folders) = (0, OwnFolders::default());
     let skipped = each_file(selection, request, options, &mut |item, relative| match item {
         WalkItem::File(entry) | WalkItem::Leaves(entry) => {
             if batch.is_chain(&relative) {
@@ -269,7 +277,11 @@ pub fn copy(
                 monitor.notice(&notice);
             }
         }
-        WalkItem::Notice(notice) => monitor.notice(&notice),
+        WalkItem::Notice(notice) => {
+            summary.status.raise(notice.status);
+            monitor.notice(&notice);
+        }
+        WalkItem::Ours(dir) => own_folders.add(&dir),
     })?;
     summary.skipped = skipped;
     while !batch.is_empty() {
@@ -279,8 +291,17 @@ pub fn copy(
     summary.answer.note(Lack::LeftOut, left_out(&summary.skipped));
     summary.answer.note(Lack::NotCopied, failed);
     summary.answer.note(Lack::KnownOnly, summary.known);
+    summary.answer.note_own_folders(own_folders);
+    for notice in batch.missing_files(selection) {
+        monitor.notice(&notice);
+    }
     for notice in batch.take_troubles() {
         summary.answer.note(Lack::NotSeen, 1);
+        monitor.notice(&notice);
+    }
+    if let Err(error) = batch.renew(selection) {
+        let notice = Notice::of(&error);
+        summary.status.raise(notice.status);
         monitor.notice(&notice);
     }
     batch.write_lists(&mut summary, monitor);
@@ -314,7 +335,7 @@ pub fn plan_copy(
     let is_known = |path: &Path| known.as_ref().is_some_and(|known| known.is_found(path));
     let mut lists = CopyLists::new(selection, request);
     let run = (selection, request, options);
-    let mut plan = foresee(run, (&mut destinations, &mut lists), &is_known, monitor)?;
+    let (mut plan, _) = foresee(run, (&mut destinations, &mut lists), &is_known, monitor)?;
     plan.free_bytes = destinations.iter().map(|destination| destination.free_bytes).collect();
     plan.interrupted = options.controls.stop.load(Ordering::Relaxed);
     Ok(plan)
@@ -385,8 +406,7 @@ fn each_file(
         let [mut roots, mut listed] = [Vec::new(), Vec::new()];
         if is_followed { &mut roots } else { &mut listed }.push(root.clone());
         let one = Selection { roots, listed, with_sidecars: true, ..selection.clone() };
-        let name = root.file_name().filter(|_| !is_bare(root)).map(PathBuf::from);
-        let name = name.unwrap_or_default();
+        let name = name_at_destination(root);
         let stop = &options.controls.stop;
         let (skipped, _) = walk(&one, &excludes, crate::store::has_tag, stop, &mut |item| {
             let relative = match &item {
@@ -407,6 +427,11 @@ fn each_file(
         all.other_file_systems += skipped.other_file_systems;
     }
     Ok(all)
+}
+
+/// Returns the name that what was selected gets beneath a destination.
+fn name_at_destination(root: &Path) -> PathBuf {
+    root.file_name().filter(|_| !is_bare(root)).map(PathBuf::from).unwrap_or_default()
 }
 
 /// Returns whether a path is copied without a name: `a/.` and `a` are the same path to this
@@ -462,7 +487,7 @@ impl KnownMonitor for CopyNotices<'_> {
 }
 
 /// Walks once before anything is copied, and says what the destinations cannot hold. Returns what
-/// there is to copy.
+/// there is to copy, and folders in which a move was cut off.
 ///
 /// # Errors
 /// If one cannot hold some files, and they were not to be left out.
@@ -471,9 +496,14 @@ fn foresee(
     (destinations, lists): (&mut [Destination], &mut CopyLists),
     is_known: &dyn Fn(&Path) -> bool,
     monitor: &mut dyn CopyMonitor,
-) -> Result<CopyPlan, Error> {
+) -> Result<(CopyPlan, Vec<PathBuf>), Error> {
     let (mut plan, mut empty, mut refused) = (CopyPlan::default(), 0, 0);
+    let mut moving = Vec::new();
     each_file(selection, request, options, &mut |item, relative| {
+        if let WalkItem::Notice(Notice { advice: Some(Advice::GiveNamesBack(folder)), .. }) = &item
+        {
+            moving.push(folder.clone());
+        }
         let (WalkItem::File(entry) | WalkItem::Leaves(entry)) = item else { return };
         if is_known(&entry.path.to_path()) {
             plan.known += 1;
@@ -515,7 +545,7 @@ fn foresee(
         let text = format!("no place for the names or lengths of {what}: nothing was copied");
         return Err(Error::usage(text));
     }
-    Ok(plan)
+    Ok((plan, moving))
 }
 
 /// Says what the copies do not prove, or lack.

@@ -18,6 +18,7 @@ use crate::catalogue::{
 use crate::event::Notice;
 use crate::exit_status::ExitStatus;
 use crate::file_state::FileState;
+use crate::moving::notice_of_mark;
 use crate::repair::unfinished_repairs;
 use crate::run::{advised, are_many};
 use crate::selection::Selection;
@@ -64,7 +65,7 @@ pub struct FolderFacts {
     pub failures: Vec<FailedCheck>,
     /// What became of the failures that each run found, by its number.
     pub found: BTreeMap<i64, FoundByRun>,
-    /// Repairs that were cut off, parts that are not mounted, and what cannot be told of either.
+    /// Repairs and moves that were cut off, parts that are not mounted, and what cannot be told of either.
     pub unfinished: Vec<Notice>,
     /// Folders that a run could not list, and that still cannot be, from the root.
     pub unlisted: Vec<PathBuf>,
@@ -228,6 +229,7 @@ impl FolderFacts {
             ControlFlow::Continue(())
         })?;
         facts.unfinished = unfinished_repairs(&Selection::of([catalogue.root()]));
+        facts.unfinished.extend(notice_of_mark(catalogue.root()));
         for (path, files) in catalogue.unmounted_parts()? {
             let files = counted(files, "file", "files");
             let text = format!("nothing is there, where {files} used to be: not mounted?");
@@ -320,7 +322,7 @@ impl FolderFacts {
         self.audit.entries.saturating_sub(self.audit.tagged)
     }
 
-    /// Returns whether a repair in place was cut off, a part is not mounted, or that cannot be
+    /// Returns whether a repair in place or a move was cut off, a part is not mounted, or that cannot be
     /// told.
     pub fn has_unfinished(&self) -> bool {
         self.unfinished.iter().any(|notice| !notice.status.is_fine())
@@ -351,10 +353,10 @@ impl FolderFacts {
             _ => ExitStatus::Changed,
         };
         let is_amiss = matches!(self.word(), FolderWord::Overdue | FolderWord::Empty);
-        let begun = match self.is_unknown_in_part() {
-            true => ExitStatus::Undetermined,
-            false => ExitStatus::Changed.only_if(is_amiss),
-        };
+        let unlisted = ExitStatus::Undetermined.only_if(!self.unlisted.is_empty());
+        let unfinished = self.unfinished.iter().map(|notice| notice.status);
+        let begun = unfinished.fold(unlisted, ExitStatus::max);
+        let begun = begun.max(ExitStatus::Changed.only_if(is_amiss));
         self.open.keys().map(of).fold(begun, ExitStatus::max)
     }
 }

@@ -33,6 +33,7 @@ use crate::exit_status::ExitStatus;
 use crate::monitor::Progress;
 use crate::run::Options;
 use crate::selection::Selection;
+use crate::tree_folder::OwnFolders;
 use crate::walk::{Excludes, WalkItem, walk};
 
 /// The most places that are reported of one file.
@@ -126,6 +127,8 @@ pub struct KnownSummary {
     pub stale: u64,
     /// What the walk skipped.
     pub skipped: Skipped,
+    /// What the folders of ours have that it met.
+    pub(crate) own_folders: OwnFolders,
     /// Time that it took, in nanoseconds.
     pub elapsed_ns: u64,
     /// Whether it was stopped before its end.
@@ -395,6 +398,7 @@ fn list_selection(
                 monitor.notice(&Notice::failure(text).at(Path::new(&path)));
             }
             WalkItem::EmptyFolder(_) => {}
+            WalkItem::Ours(dir) => summary.own_folders.add(&dir),
             WalkItem::Notice(notice) => {
                 summary.status.raise(notice.status);
                 monitor.notice(&notice);

@@ -69,6 +69,7 @@ mod tree_folder;
 mod byte_ranges;
 mod belongings;
 mod trust;
+mod moving;
 mod walk;
 mod pipeline;
 pub mod store;

@@ -489,7 +489,7 @@ impl Feeder {
         match found {
             WalkItem::File(entry) => self.entries.push((number, entry)),
             WalkItem::Failed(event) => self.troubles.push((number, event)),
-            WalkItem::Leaves(_) | WalkItem::EmptyFolder(_) => return true,
+            WalkItem::Leaves(_) | WalkItem::EmptyFolder(_) | WalkItem::Ours(..) => return true,
             WalkItem::Notice(notice) => {
                 locked(&self.thread.shared.notices).push(notice);
                 return true;

@@ -28,6 +28,7 @@ mod cut_off;
 mod files;
 mod prospect;
 mod mender;
+mod names_back;
 
 use std::ops::ControlFlow;
 use std::path::PathBuf;
@@ -49,7 +50,8 @@ pub(crate) use cut_off::{
     end as end_unfinished, ensure_finished, notices_of_cut_off as unfinished_repairs,
 };
 pub(crate) use mend::digest_matches;
-pub(crate) use mender::{MendedFile, Mender};
+pub(crate) use mender::{MendedCopy, Mender};
+pub(crate) use names_back::{NamedAgain, clear_marks, give_name_back, give_names_back, renew};
 pub(crate) use originals::Originals;
 pub(crate) use prospect::check;
 pub(crate) use records::MissingRecords;

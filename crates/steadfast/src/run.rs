@@ -315,7 +315,7 @@ fn unnamed_beneath(
                 failures.push(Notice::failure(why).at(&event.path.to_path()));
             }
             WalkItem::Notice(notice) => failures.push(notice),
-            WalkItem::Leaves(_) | WalkItem::EmptyFolder(_) => {}
+            WalkItem::Leaves(_) | WalkItem::EmptyFolder(_) | WalkItem::Ours(..) => {}
         }
         ControlFlow::Continue(())
     });

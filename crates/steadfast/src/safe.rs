@@ -7,6 +7,7 @@
 mod device;
 mod existing;
 mod held_path;
+mod missing;
 
 use strum::{IntoStaticStr, VariantArray};
 
@@ -15,14 +16,18 @@ pub(crate) use device::{Devices, UncachedFile};
 pub(crate) use existing::left_out;
 pub use existing::{SafeFile, SafeMonitor, SafePlace, SafeRequest, SafeSummary, safe};
 pub(crate) use held_path::{FileIdentity, FileSum, HeldPath, held_folders};
+pub(crate) use missing::missing_files;
 
 use crate::exit_status::ExitStatus;
+pub use crate::tree_folder::OwnFolders;
 use crate::verdict::Verdict;
 
 /// What is lacking before a file may be erased.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, IntoStaticStr, VariantArray)]
 #[strum(serialize_all = "snake_case")]
 pub enum Lack {
+    /// A copy of it was gone when it had another name: both were one file.
+    CopyGone,
     /// Its contents are not those of its record: a check calls it corrupt or suspect.
     Corrupt,
     /// It changed during the run, or two readings of it differ.
@@ -57,11 +62,13 @@ pub enum Lack {
     NotSeen,
     /// No copy has all that belongs to it: dates, owner, rights and attributes.
     Belongings,
+    /// It was kept in `.steadfast/damaged` of the source, and was not looked for elsewhere.
+    Kept,
 }
 
 impl Lack {
     /// Every lack, the most serious first.
-    pub const ALL: [Lack; 17] = *Lack::VARIANTS.as_array().expect("there are seventeen lacks");
+    pub const ALL: [Lack; 19] = *Lack::VARIANTS.as_array().expect("there are nineteen lacks");
 
     /// Returns the name in lower case, as in JSON.
     pub fn name(self) -> &'static str {
@@ -78,12 +85,13 @@ impl Lack {
 
     fn exit_status(self) -> ExitStatus {
         match self {
-            Lack::Corrupt => ExitStatus::Corrupt,
+            Lack::CopyGone | Lack::Corrupt => ExitStatus::Corrupt,
             Lack::LeftOut
             | Lack::TooFew
             | Lack::OnePlace
             | Lack::OneDevice
-            | Lack::Belongings => ExitStatus::Changed,
+            | Lack::Belongings
+            | Lack::Kept => ExitStatus::Changed,
             _ => ExitStatus::Undetermined,
         }
     }
@@ -94,6 +102,7 @@ impl Lack {
 pub struct SafeAnswer {
     lacks: [u64; Lack::ALL.len()],
     files: u64,
+    own_folders: OwnFolders,
 }
 
 impl SafeAnswer {
@@ -102,9 +111,19 @@ impl SafeAnswer {
         self.files > 0 && self.lacks.iter().all(|count| *count == 0)
     }
 
+    /// Returns what the source's folders of ours have, which was not copied.
+    pub fn own_folders(&self) -> OwnFolders {
+        self.own_folders
+    }
+
+    pub(crate) fn note_own_folders(&mut self, found: OwnFolders) {
+        self.own_folders = found;
+        self.note(Lack::Kept, found.kept);
+    }
+
     /// Returns whether the contents are safe, and something that belongs to them is not.
     pub fn is_yes_but(&self) -> bool {
-        let is_beside = |(lack, _): (Lack, u64)| lack == Lack::Belongings;
+        let is_beside = |(lack, _): (Lack, u64)| matches!(lack, Lack::Belongings | Lack::Kept);
         self.files > 0 && !self.is_yes() && self.lacks().all(is_beside)
     }
 

@@ -2,6 +2,7 @@
 //! it.
 
 use std::ffi::OsStr;
+use std::io;
 use std::ops::ControlFlow;
 use std::path::Path;
 
@@ -31,6 +32,49 @@ pub(crate) const LOCK: &str = ".lock";
 
 /// Suffix of the lock of those who read a catalogue.
 pub(crate) const READERS: &str = ".readers";
+
+/// What folders of this name have, counted: it is copied nowhere.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct OwnFolders {
+    /// Catalogues, which have the history of their trees.
+    pub catalogues: u64,
+    /// Files of parity.
+    pub parity: u64,
+    /// Files that a repair or an undone edit replaced, and that were kept.
+    pub kept: u64,
+}
+
+impl OwnFolders {
+    /// Adds what a folder has. What cannot be listed counts as one file.
+    pub(crate) fn add(&mut self, dir: &Dir) {
+        let files = |name: &str| match dir.open_dir(OsStr::new(name)) {
+            Ok(dir) => files_beneath(&dir).unwrap_or(1),
+            Err(_) => 0,
+        };
+        self.catalogues += u64::from(dir.status_of(OsStr::new(FILE)).is_ok());
+        self.parity += files(PARITY);
+        self.kept += files(DAMAGED);
+    }
+}
+
+/// Counts files beneath a directory, without locks and work that is not finished.
+fn files_beneath(dir: &Dir) -> io::Result<u64> {
+    let (mut files, mut folders) = (0, Vec::new());
+    dir.entries(&mut |entry| {
+        let is_ours = entry.name == "lock" || entry.name == "unfinished";
+        match entry.kind {
+            _ if is_ours => {}
+            Some(FileKind::Directory) => folders.push(entry.name.to_owned()),
+            _ => files += 1,
+        }
+        ControlFlow::Continue(())
+    })?;
+    for folder in folders {
+        files += files_beneath(&dir.open_dir(&folder)?)?;
+    }
+    Ok(files)
+}
 
 /// Says whether a path leads through a directory of this name. What is there is ours, so nothing
 /// that names it from outside (parity, PAR2 sets, journals) may be written. Some file systems do

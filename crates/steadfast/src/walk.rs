@@ -11,7 +11,7 @@ mod names;
 mod sidecar;
 pub(crate) mod volume;
 
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
 use std::io;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
@@ -26,8 +26,11 @@ pub(crate) use listed::{Beneath, Listed};
 use names::NameRun;
 pub(crate) use sidecar::{IsTagged, Sidecar};
 
+use crate::advice::{Advice, counted};
 use crate::beneath;
 use crate::event::{FileEvent, FilePath, Notice, Skipped, Subject};
+use crate::exit_status::ExitStatus;
+use crate::moving::{self, MovingFiles};
 use crate::reference::Reference;
 use crate::selection::Selection;
 use crate::tree_folder;
@@ -48,6 +51,8 @@ pub(crate) struct Entry {
 enum EntryPlace {
     /// By name beneath an open directory; a link is refused.
     Beneath(Arc<Dir>),
+    /// As `Beneath`, by the temporary name that a move gave it.
+    Moving(Arc<Dir>, Box<OsStr>),
     /// As the user typed it; a link is followed.
     Typed,
 }
@@ -60,6 +65,7 @@ impl Entry {
     pub(crate) fn open(&self) -> io::Result<File> {
         match &self.place {
             EntryPlace::Beneath(dir) => dir.open_file(&self.path.name),
+            EntryPlace::Moving(dir, name) => dir.open_file(name),
             EntryPlace::Typed => File::open(&self.path.to_path()),
         }
     }
@@ -68,32 +74,25 @@ impl Entry {
     pub(crate) fn status(&self) -> io::Result<Status> {
         match &self.place {
             EntryPlace::Beneath(dir) => dir.status_of(&self.path.name),
+            EntryPlace::Moving(dir, name) => dir.status_of(name),
             EntryPlace::Typed => self.open()?.status(),
         }
     }
 
-    /// Removes the file, if it still has this status. Returns false if it changed. A link that was
-    /// typed is not removed.
+    /// Opens the folder of the file, and returns it with the name there. Of a link that was typed,
+    /// that is the folder of the link.
     ///
     /// # Errors
     /// If the system refuses.
-    pub(crate) fn remove(&self, seen: &Status) -> io::Result<bool> {
-        let (typed, name);
-        let (dir, name): (&Dir, &OsStr) = match &self.place {
-            EntryPlace::Beneath(dir) => (dir, &self.path.name),
+    pub(crate) fn folder(&self) -> io::Result<(Arc<Dir>, OsString)> {
+        Ok(match &self.place {
+            EntryPlace::Beneath(dir) => (Arc::clone(dir), self.path.name.clone()),
+            EntryPlace::Moving(dir, name) => (Arc::clone(dir), name.to_os_string()),
             EntryPlace::Typed => {
-                (typed, name) = Dir::parent_of(&self.path.to_path())?;
-                (&typed, &name)
+                let (dir, name) = Dir::parent_of(&self.path.to_path())?;
+                (Arc::new(dir), name)
             }
-        };
-        let now = dir.status_of(name)?;
-        // Removing another name of it moved its change time.
-        let facts = |it: &Status| (it.device, it.inode, it.length, it.mtime);
-        let is_same = now == *seen || (now.links < seen.links && facts(&now) == facts(seen));
-        if is_same {
-            dir.remove_file(name)?;
-        }
-        Ok(is_same)
+        })
     }
 }
 
@@ -107,6 +106,8 @@ pub(crate) enum WalkItem {
     Leaves(Entry),
     /// A directory without entries.
     EmptyFolder(Arc<Path>),
+    /// The folder of a tree with its catalogue, its parity and what it keeps. It is not walked.
+    Ours(Dir),
     /// A notice for the user.
     Notice(Notice),
 }
@@ -172,6 +173,8 @@ struct OpenDirectory {
     identity: Identity,
     names: NameRun,
     next: usize,
+    /// The files that a move gave temporary names.
+    moving: Option<MovingFiles>,
 }
 
 /// A given path with its status.
@@ -289,9 +292,14 @@ impl Walk<'_, '_> {
                 continue;
             };
             level.next += 1;
+            let moving = level.moving.as_ref();
+            if moving.is_some() && name == moving::RECORD {
+                continue;
+            }
+            let temporary = moving.and_then(|moving| moving.temporary_of(name));
             let kind = match kind {
                 Some(kind) => kind,
-                None => match level.dir.status_of(name) {
+                None => match level.dir.status_of(temporary.unwrap_or(name)) {
                     Ok(status) => status.kind,
                     Err(error) => {
                         let path = level.path.join(name);
@@ -322,7 +330,11 @@ impl Walk<'_, '_> {
                         false => None,
                     };
                     let path = FilePath { parent: Arc::clone(&level.path), name: name.to_owned() };
-                    let place = EntryPlace::Beneath(Arc::clone(&level.dir));
+                    let dir = Arc::clone(&level.dir);
+                    let place = match temporary {
+                        Some(temporary) => EntryPlace::Moving(dir, temporary.into()),
+                        None => EntryPlace::Beneath(dir),
+                    };
                     let entry = Entry { path, inode, place, reference: None };
                     match sidecar {
                         None => (self.sink)(WalkItem::File(entry))?,
@@ -356,10 +368,20 @@ impl Walk<'_, '_> {
             self.stack.pop();
             return ControlFlow::Continue(());
         }
-        let (names, error) = level.names.following(&level.dir, in_use);
+        let moving = level.moving.as_ref();
+        let (mut names, mut error) = level.names.following(&level.dir, in_use, moving);
+        let path = Arc::clone(&level.path);
+        if names.has_record() && level.moving.is_none() {
+            level.moving = MovingFiles::of(&level.dir);
+            (names, error) = level.names.following(&level.dir, in_use, level.moving.as_ref());
+        }
+        let is_first = level.names.is_before_first();
         level.names = names;
         level.next = 0;
-        let path = Arc::clone(&level.path);
+        let moving = level.moving.as_ref().filter(|_| is_first);
+        if let Some(notice) = moving.map(|it| cut_off_notice(it, &path)) {
+            (self.sink)(WalkItem::Notice(notice))?;
+        }
         match error {
             Some(error) => self.trouble(shown(&path), Subject::Directory, "list", &error),
             None => ControlFlow::Continue(()),
@@ -389,7 +411,7 @@ impl Walk<'_, '_> {
         {
             // A run does not report the files that it writes itself.
             self.skipped.excluded += others;
-            return ControlFlow::Continue(());
+            return (self.sink)(WalkItem::Ours(dir));
         }
         let identity = identity(&status);
         if self.stack.iter().any(|above| above.identity == identity) {
@@ -417,6 +439,7 @@ impl Walk<'_, '_> {
             identity,
             names,
             next: 0,
+            moving: None,
         });
         self.refill()?;
         match self.stack.last().is_some_and(|level| level.names.get(0).is_none()) {
@@ -435,6 +458,21 @@ impl Walk<'_, '_> {
         let event = FileEvent::unread(FilePath::whole(path), subject, operation, error);
         (self.sink)(WalkItem::Failed(Box::new(event)))
     }
+}
+
+/// Returns what to say of a folder whose files a move gave temporary names.
+fn cut_off_notice(moving: &MovingFiles, folder: &Path) -> Notice {
+    let files = moving.files.len() as u64 + moving.others;
+    let notice = match files {
+        0 => Notice::new("a move left the record of its names here"),
+        files => {
+            let names = counted(files, "name is", "names are");
+            let text = format!("a move of this folder was cut off, or goes on: {names} temporary");
+            Notice { status: ExitStatus::Changed, ..Notice::new(text) }
+        }
+    };
+    let folder = shown(folder);
+    notice.advise(Advice::GiveNamesBack(folder.to_owned())).at(folder)
 }
 
 /// Returns whether a name in a directory leads to this file, if there is one.

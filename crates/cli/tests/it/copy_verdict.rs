@@ -75,17 +75,17 @@ fn what_a_check_calls_damaged_is_not_copied_as_it_is_nor_moved_nor_called_safe()
             fs::copy(tree.path("card/other"), tree.path("copy/other")).unwrap();
             tree.run(["tag", "copy"]);
             let before = fs::read(tree.path("card/film")).unwrap();
-            let moved = tree.run(["move", "--json", "--copies", "1", "card/.", "to"]);
+            let moved = tree.run(["move", "--json", "--copies", "1", "card", "to"]);
             let film = of(&moved, "card/film");
             assert_eq!(film["lack"], "corrupt", "{what} {film}");
             assert_eq!(fs::read(tree.path("card/film")).unwrap(), before, "{what}");
             match record {
                 "parity alone" => {
-                    assert_eq!(fs::read(tree.path("to/film")).unwrap(), RIGHT, "{what}");
+                    assert_eq!(fs::read(tree.path("to/card/film")).unwrap(), RIGHT, "{what}");
                     assert!(film["mended_by"][0]["path"].is_string(), "{film}");
                     tree.run(["check", "to"]).succeeds();
                 }
-                _ => assert!(!tree.path("to/film").exists(), "{what}"),
+                _ => assert!(!tree.path("to/card/film").exists(), "{what}"),
             }
             assert_eq!(moved.status, 3, "{what} {moved:?}");
             let safe = tree.run(["safe", "--json", "--copies", "1", "card/film", "--in", "copy"]);
@@ -101,12 +101,12 @@ fn another_copy_of_the_catalogue_mends_the_destination_and_not_the_source() {
     let tree = card().file("card/sub/same", RIGHT);
     tree.run(["init", "card"]).succeeds();
     tree.corrupt("card/film");
-    let said = tree.run(["move", "--copies", "1", "card/.", "to"]).ends(3);
+    let said = tree.run(["move", "--copies", "1", "card", "to"]).ends(3);
     assert!(said.stdout().contains("mended    card/film: it is corrupt"), "{said:?}");
-    assert_eq!(fs::read(tree.path("to/film")).unwrap(), RIGHT);
+    assert_eq!(fs::read(tree.path("to/card/film")).unwrap(), RIGHT);
     assert!(tree.path("card/film").exists() && !tree.path("card/sub/same").exists());
     // What is there already is compared with what the record says.
-    let again = tree.run(["copy", "--json", "--copies", "1", "card/.", "to"]).ends(3);
+    let again = tree.run(["copy", "--json", "--copies", "1", "card", "to"]).ends(3);
     assert_eq!(of(&again, "card/film")["lack"], "corrupt");
 }
 
@@ -114,10 +114,10 @@ fn another_copy_of_the_catalogue_mends_the_destination_and_not_the_source() {
 fn weak_digests_prove_no_copy() {
     let tree = card();
     tree.run(["tag", "--algorithm", "md5", "card"]).succeeds();
-    tree.run(["copy", "--copies", "1", "card/.", "to"]).succeeds();
+    tree.run(["copy", "--copies", "1", "card", "to"]).succeeds();
     // Whoever has a collision writes such a tag: the contents are others, the digest is the same.
-    fs::write(tree.path("to/film"), [8; 20_000]).unwrap();
-    let (from, to) = (tree.path("card/film"), tree.path("to/film"));
+    fs::write(tree.path("to/card/film"), [8; 20_000]).unwrap();
+    let (from, to) = (tree.path("card/film"), tree.path("to/card/film"));
     set_modified(&to, fs::metadata(&from).unwrap().modified().unwrap());
     let said = tree.run(["safe", "--json", "--copies", "1", "card", "--in", "to"]).ends(1);
     assert_eq!(of(&said, "card/film")["lack"], "too_few");
@@ -129,14 +129,15 @@ fn weak_digests_prove_no_copy() {
 #[test]
 fn dates_and_rights_that_no_copy_has_keep_the_source() {
     let tree = card();
-    tree.run(["copy", "--copies", "1", "card/.", "to"]).succeeds();
-    set_modified(&tree.path("to/film"), SystemTime::UNIX_EPOCH + Duration::from_secs(1_000));
-    tree.run(["tag", "to"]);
+    tree.run(["copy", "--copies", "1", "card", "to"]).succeeds();
+    set_modified(&tree.path("to/card/film"), SystemTime::UNIX_EPOCH + Duration::from_secs(1_000));
+    tree.run(["untag", "to"]).succeeds();
+    tree.run(["tag", "to"]).succeeds();
     let rule = ["--copies", "1"];
     let safe = tree.run(["safe"].iter().chain(&rule).chain(&["card", "--in", "to"])).ends(1);
     let line = "safe to erase: yes, but for dates, owner, rights or attributes of 1 file";
     assert!(safe.stdout().contains(line), "{safe:?}");
-    let moved = tree.run(["move"].iter().chain(&rule).chain(&["card/.", "to"])).ends(1);
+    let moved = tree.run(["move"].iter().chain(&rule).chain(&["card", "to"])).ends(1);
     assert!(moved.stdout().contains(line), "{moved:?}");
     assert!(moved.stderr().contains("modification time"), "{moved:?}");
     assert!(tree.path("card/film").exists() && !tree.path("card/other").exists());

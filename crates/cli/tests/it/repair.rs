@@ -176,7 +176,8 @@ fn what_no_copy_has_leaves_the_file_untouched() {
         (facts(&tree.path("data/film")), fs::metadata(tree.path("data/film")).unwrap().ino());
     let said = tree.run(["repair", "--yes", "--from", "one", "data"]).ends(3);
     let why = "1 of 11 pages; cannot repair it: 1 of 11 pages are damaged in the file and in no \
-               copy. The file is untouched";
+               copy: if it is right as it is, `steadfast update --accept data/film` records it \
+               so. The file is untouched";
     assert!(said.stdout().contains(why), "{}", said.stdout());
     let after =
         (facts(&tree.path("data/film")), fs::metadata(tree.path("data/film")).unwrap().ino());

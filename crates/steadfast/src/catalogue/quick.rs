@@ -76,7 +76,10 @@ impl Catalogue {
             let event = match found {
                 WalkItem::File(entry) => status_event(&entry),
                 WalkItem::Failed(event) => *event,
-                WalkItem::Leaves(_) | WalkItem::EmptyFolder(_) | WalkItem::Notice(_) => {
+                WalkItem::Leaves(_)
+                | WalkItem::EmptyFolder(_)
+                | WalkItem::Ours(..)
+                | WalkItem::Notice(_) => {
                     return ControlFlow::Continue(());
                 }
             };

@@ -1,7 +1,7 @@
 //! A batch of files on their way: read and written, flushed together, proved, named, flushed again,
 //! and only then reported.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, sync_channel};
@@ -18,18 +18,25 @@ use steadfast_manifest::tag::Tag;
 use super::destination::Destination;
 use super::lists::{CopyLists, ListedCopy};
 use super::one_file::{BatchFile, CopyMeans, FileCopy, name_of};
+use super::removal::{Removal, remove_all};
 use super::replica::{ProvedReplica, Replica};
-use super::{CopiedFile, CopiedPlace, CopyMonitor, CopyRequest, CopySummary, each_file};
+use super::{
+    CopiedFile, CopiedPlace, CopyMonitor, CopyRequest, CopySummary, each_file, name_at_destination,
+};
 use crate::belongings::Withheld;
 use crate::beneath::LastDir;
 use crate::error::Error;
 use crate::event::{FileError, Notice};
 use crate::known::SeenFile;
 use crate::monitor::Progress;
-use crate::repair::Mender;
+use crate::moving::unmark;
+use crate::repair::{Mender, NamedAgain, renew};
 use crate::run::{FileJudge, Options, ProvedFile, engine_of, workers_of};
-use crate::safe::{Device, Devices, FileIdentity, FileSum, Grade, HeldPath, Lack, SafeAnswer};
+use crate::safe::{
+    Device, Devices, FileIdentity, FileSum, Grade, HeldPath, Lack, SafeAnswer, missing_files,
+};
 use crate::selection::Selection;
+use crate::verb_kind::VerbKind;
 use crate::walk::{Entry, WalkItem};
 
 /// The most files of a batch, each of which has as many open files as there are destinations.
@@ -61,6 +68,12 @@ pub(super) struct CopyBatch<'a> {
     /// Their copies, by destination.
     copies: Vec<FileSum>,
     lists: CopyLists,
+    /// Whether nothing of the source is removed any more, because a copy was gone.
+    keeps_source: bool,
+    /// Files that had other names for a while.
+    stay: Vec<NamedAgain>,
+    /// Roots of catalogued trees that are marked because files are removed from them.
+    marked: BTreeSet<PathBuf>,
     start: Instant,
     total: (u64, u64),
 }
@@ -118,6 +131,9 @@ impl<'a> CopyBatch<'a> {
             bytes: 0,
             linked: HashMap::new(),
             sources: devices,
+            keeps_source: false,
+            stay: Vec::new(),
+            marked: BTreeSet::new(),
             start,
             total,
         }
@@ -191,12 +207,38 @@ impl<'a> CopyBatch<'a> {
         });
         let is_kept = |to: &Destination| to.flush().is_ok() && to.is_here();
         let kept: Vec<bool> = self.destinations.iter().map(is_kept).collect();
-        for file in files {
-            if let Some(file) = self.settle(file, &kept) {
-                summary.count(&file);
-                monitor.file(&file);
+        let settled = files.into_iter().filter_map(|file| self.settle(file, &kept));
+        let mut settled: Vec<(CopiedFile, Option<Removal>)> = settled.collect();
+        self.remove(&mut settled);
+        for (file, _) in settled {
+            summary.count(&file);
+            monitor.file(&file);
+        }
+    }
+
+    /// Removes files that may be, unless a copy was gone before.
+    fn remove(&mut self, settled: &mut [(CopiedFile, Option<Removal>)]) {
+        let stop = &self.means.options.controls.stop;
+        let of = settled.iter_mut().filter_map(|(file, removal)| Some((removal.as_ref()?, file)));
+        let of: Vec<_> = of.collect();
+        if !of.is_empty() && !self.keeps_source {
+            self.keeps_source =
+                !remove_all(of, &self.destinations, stop, (&mut self.stay, &mut self.marked));
+        }
+        for (file, removal) in settled {
+            let Some(removal) = removal.as_ref().filter(|_| !file.was_removed) else { continue };
+            let copies: Vec<_> = removal.copies.iter().copied().map(Some).collect();
+            if let Ok(status) = removal.entry.status() {
+                self.add_up(&removal.relative, &status, &copies);
             }
         }
+    }
+
+    /// Records anew the files that stayed although they had other names for a while.
+    pub(super) fn renew(&mut self, selection: &Selection) -> Result<(), Error> {
+        let (stay, options) = (std::mem::take(&mut self.stay), self.means.options);
+        std::mem::take(&mut self.marked).iter().for_each(|root| unmark(root));
+        renew(stay, &selection.confines(), options, VerbKind::Move)
     }
 
     /// Returns whether nothing waits.
@@ -249,6 +291,16 @@ impl<'a> CopyBatch<'a> {
     /// Returns which catalogues of the source could not be used.
     pub(super) fn take_troubles(&self) -> Vec<Notice> {
         self.means.judge.take_troubles()
+    }
+
+    /// Names the files that catalogues of the source miss and that no destination has: an earlier
+    /// move may have taken them there.
+    pub(super) fn missing_files(&self, selection: &Selection) -> Vec<Notice> {
+        missing_files(selection, self.means.options, &|root, below| {
+            let relative = name_at_destination(root).join(below);
+            let has = |to: &Destination| to.status_of(&relative, &mut LastDir::default()).is_ok();
+            self.destinations.iter().all(has)
+        })
     }
 
     /// Walks the source again, and returns what is lacking because a path leads elsewhere by now:
@@ -343,11 +395,15 @@ impl<'a> CopyBatch<'a> {
             .collect()
     }
 
-    /// Judges a file after its copies are permanent, makes further names of it, and removes it if
-    /// it is to be moved.
+    /// Judges a file after its copies are permanent, and makes further names of it. Returns also
+    /// how it is removed, if it is to be moved.
     ///
     /// Returns nothing for a further name that cannot be made: the file goes into the next batch.
-    fn settle(&mut self, mut file: BatchFile, kept: &[bool]) -> Option<CopiedFile> {
+    fn settle(
+        &mut self,
+        mut file: BatchFile,
+        kept: &[bool],
+    ) -> Option<(CopiedFile, Option<Removal>)> {
         let identity = file.status.and_then(|status| identity_of(&status));
         if file.is_link {
             let Some(links) = self.link(&mut file, identity) else {
@@ -397,17 +453,12 @@ impl<'a> CopyBatch<'a> {
                 written.proved.extend(proved);
             }
         }
-        let removable = file.status.filter(|_| is_there == Some(true));
-        let removed = removable.map(|status| file.entry.remove(&status));
-        let lack = lack.or(matches!(removed, Some(Ok(false))).then_some(Lack::Changed));
-        let not_removed = removed.as_ref().and_then(|it| it.as_ref().err());
-        let not_removed =
-            not_removed.map(|error| FileError::from_io("remove it after copying", error));
-        let was_removed = matches!(removed, Some(Ok(true)));
-        if let Some(status) = file.status.filter(|_| !was_removed) {
+        let all: Option<Vec<Status>> = proved.iter().copied().collect();
+        let of_move = file.status.zip(tag).zip(all).filter(|_| is_there == Some(true));
+        if let Some(status) = file.status.filter(|_| of_move.is_none()) {
             self.add_up(&file.relative, &status, &proved);
         }
-        Some(CopiedFile {
+        let report = CopiedFile {
             path: file.entry.path.to_path(),
             length: file.status.map_or(0, |status| status.length),
             tag: copy.tag,
@@ -416,9 +467,13 @@ impl<'a> CopyBatch<'a> {
             mended: copy.mended.map(|mended| mended.sources),
             places,
             lack,
-            was_removed,
-            trouble: copy.trouble.or(not_removed),
-        })
+            was_removed: false,
+            trouble: copy.trouble,
+        };
+        let BatchFile { entry, relative, .. } = file;
+        let removal =
+            of_move.map(|((status, tag), copies)| Removal { entry, relative, status, tag, copies });
+        Some((report, removal))
     }
 
     /// Notes the copies of a file that has several names, for the names that follow. Returns the

@@ -6,8 +6,9 @@ use std::hash::{BuildHasher as _, RandomState};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
-use steadfast_sys::file::{Dir, Draft, Status};
+use steadfast_sys::file::{AlignedBuffer, Dir, Draft, File, Status};
 use steadfast_sys::names::NameBytes as _;
 use steadfast_sys::storage::volume;
 
@@ -18,10 +19,13 @@ use crate::catalogue::{Catalogue, DOS, real_of};
 use crate::error::Error;
 use crate::known::SeenFile;
 use crate::manifest::folded;
-use crate::safe::{Device, FileIdentity, HeldPath};
+use crate::safe::{Device, FileIdentity, HeldPath, UncachedFile};
 
 /// Characters that some file systems refuse, and names that end with a dot or a space.
 const DOS_REFUSED: &[u8] = b"\"*:<>?\\|";
+
+/// What is compared of the ends of a copy: file systems read such blocks past their caches.
+const BLOCK_LEN: usize = 4096;
 
 /// The longest file of vfat.
 const VFAT_LENGTH_MAX: u64 = u32::MAX as u64;
@@ -165,6 +169,37 @@ impl Destination {
     pub(super) fn has(&self, relative: &Path, proved: &Status) -> bool {
         let same = |now: Status| self.identity(&now) == self.identity(proved);
         self.is_here() && beneath::status(&self.path, relative).is_ok_and(same)
+    }
+
+    /// Opens a copy anew by its path, and reads its beginning and its end past caches. Returns
+    /// whether it is the copy that was proved, of a source that is open. A status alone proves
+    /// nothing: a file system on top of others may remember it.
+    pub(super) fn still_has(
+        &self,
+        relative: &Path,
+        (copy, of): (&Status, &Status),
+        source: &File,
+    ) -> bool {
+        let look = || {
+            let file = beneath::file(&self.path, relative)?;
+            let status = file.status()?;
+            let is_same = self.copy_identity(&status, of) == self.copy_identity(copy, of);
+            Ok::<bool, io::Error>(is_same && has_same_ends(source, &file, status.length)?)
+        };
+        self.is_here() && look().unwrap_or(false)
+    }
+
+    /// Returns for how long names and contents that are gone may still be shown.
+    pub(super) fn cached_for(&self) -> Duration {
+        let seconds = match &*self.file_system {
+            // The longest times that these use unless they are told otherwise.
+            "nfs" | "nfs4" | "afpfs" | "webdav" => 60,
+            "fuse.sshfs" => 21,
+            "cifs" | "smb2" | "smb3" | "smbfs" | "9p" | "ceph" | "afs" | "virtiofs" => 2,
+            name if name.starts_with("fuse") => 2,
+            _ => 0,
+        };
+        Duration::from_secs(seconds)
     }
 
     /// Returns the status of what is at a path beneath it.
@@ -352,6 +387,25 @@ fn make_marked(above: &Dir, name: &OsStr, mark: &OsStr) -> io::Result<Dir> {
     }
     above.rename(mark, name)?;
     Ok(dir)
+}
+
+/// Returns whether two files of a length have the same first and last block. The second one is read
+/// past the cache where the system can.
+fn has_same_ends(one: &File, other: &File, length: u64) -> io::Result<bool> {
+    let uncached = UncachedFile::prepare(other)?;
+    let mut buffers = [AlignedBuffer::new(BLOCK_LEN), AlignedBuffer::new(BLOCK_LEN)];
+    for offset in [0, length.saturating_sub(1) / BLOCK_LEN as u64 * BLOCK_LEN as u64] {
+        let [first, second] = &mut buffers;
+        let wanted = (length - offset.min(length)).min(BLOCK_LEN as u64) as usize;
+        let found = uncached.read_at(second, offset)?;
+        if one.read_at(first, offset)? < wanted || found < wanted {
+            return Ok(false);
+        }
+        if first[..wanted] != second[..wanted] {
+            return Ok(false);
+        }
+    }
+    Ok(true)
 }
 
 /// Finds out whether a directory takes two names for one.

@@ -18,7 +18,7 @@ use super::replica::{Original, Replica};
 use crate::event::FileError;
 use crate::read::direct::Direct;
 use crate::read::{Engine, Origin};
-use crate::repair::{MendedFile, Mender, digest_matches};
+use crate::repair::{MendedCopy, Mender, digest_matches};
 use crate::run::{FileJudge, FileTrial, Options, whole_seconds};
 use crate::safe::{Lack, UncachedFile};
 use crate::verdict::Verdict;
@@ -60,7 +60,7 @@ pub(super) struct FileCopy {
     /// The verdict of the source.
     pub(super) verdict: Option<Verdict>,
     /// What gave the contents, if the source is damaged.
-    pub(super) mended: Option<MendedFile>,
+    pub(super) mended: Option<MendedCopy>,
     pub(super) lack: Option<Lack>,
     pub(super) trouble: Option<FileError>,
     pub(super) replicas: Vec<Replica>,
@@ -211,11 +211,12 @@ impl CopyMeans<'_> {
         let mut mender = self.mender.lock().unwrap_or_else(PoisonError::into_inner);
         let Some(tag) = mender.recorded(path, status) else { return Ok(()) };
         let same = match contents.digest(tag.algorithm) {
+            _ if tag.length != status.length => Ok(false),
             Some(digest) => Ok(digest == tag.digest),
             None => digest_matches(source, &tag, &self.options.controls.stop),
         };
         let same = same.map_err(|error| (Lack::NotCopied, FileError::from_io("read", &error)))?;
-        if !same || tag.length != status.length {
+        if !same {
             (trial.event.verdict, trial.event.stored) = (Some(Verdict::Corrupt), Some(tag));
         }
         Ok(())
@@ -227,7 +228,7 @@ impl CopyMeans<'_> {
         path: &Path,
         trial: &FileTrial,
         replicas: &mut [Replica],
-    ) -> Result<(MendedFile, ReadContents), FileError> {
+    ) -> Result<(MendedCopy, ReadContents), FileError> {
         let mut mender = self.mender.lock().unwrap_or_else(PoisonError::into_inner);
         let mut algorithms = self.algorithms.clone();
         algorithms.extend(trial.event.stored.map(|tag| tag.algorithm));

@@ -9,6 +9,7 @@ use std::sync::atomic::Ordering;
 use steadfast_sys::file::Status;
 
 use super::cut_off::{end, notices_of_cut_off};
+use super::names_back::{clear_marks, give_names_back};
 use super::originals::Originals;
 use super::parities::Parities;
 use super::target::{LeftAlone, RepairGoal, RepairTarget, find_targets};
@@ -206,12 +207,23 @@ fn repair_towards(
     // To look at a plan is no check of the folder.
     let is_plan = mode == RepairMode::Plan;
     let checking = Options { dry_run: options.dry_run || is_plan, ..options.clone() };
-    let found = find_targets(selection, &checking, (goal, request.all_lost), monitor)?;
+    let goal_of = (goal, request.all_lost);
+    let mut found = find_targets(selection, &checking, goal_of, monitor)?;
+    let mut is_half_moved = !found.moving.is_empty();
+    if is_half_moved && !is_plan {
+        let told = give_names_back(&found.moving, selection, options);
+        is_half_moved = told.iter().any(|notice| !notice.status.is_fine());
+        told.into_iter().for_each(|notice| monitor.notice(notice));
+        found = find_targets(selection, &checking, goal_of, &mut Silent)?;
+    }
+    if !is_half_moved && !is_plan {
+        clear_marks(selection);
+    }
     let mut summary = RepairSummary {
         not_repaired: found.more,
         interrupted: found.interrupted,
         left: found.left,
-        is_incomplete: found.is_incomplete,
+        is_incomplete: found.is_incomplete || is_half_moved,
         may_be_half_written: is_cut_off,
         originals: places(&originals),
         ..RepairSummary::default()

@@ -33,7 +33,7 @@ pub(crate) struct Mender {
 
 /// What a damaged file should be, and what gave it.
 #[derive(Debug)]
-pub(crate) struct MendedFile {
+pub(crate) struct MendedCopy {
     pub(crate) tag: Tag,
     /// The modification time of its last proof.
     pub(crate) mtime: Timestamp,
@@ -81,7 +81,7 @@ impl Mender {
         event: &FileEvent,
         stop: &Arc<AtomicBool>,
         sink: &mut ContentsSink<'_>,
-    ) -> Result<MendedFile, FileError> {
+    ) -> Result<MendedCopy, FileError> {
         let lacks_tag = event.stored.is_none() || event.tag_place.is_loss();
         let status = event.visit.status;
         let parts = damage_of(event);
@@ -105,7 +105,7 @@ impl Mender {
                 copied.map_err(system("write what it should be"))?;
                 Ok(contents.sources())
             })?;
-        Ok(MendedFile { tag, mtime: target.mtime(), sources })
+        Ok(MendedCopy { tag, mtime: target.mtime(), sources })
     }
 
     /// Returns what is known of the tree of a file: that of its catalogue, or else what was

@@ -11,6 +11,7 @@ use steadfast_manifest::tag::Tag;
 use steadfast_sys::file::{Status, Timestamp};
 
 use super::gone::GoneFiles;
+use crate::advice::Advice;
 use crate::beneath;
 use crate::byte_ranges::ByteRanges;
 use crate::catalogue::{
@@ -149,6 +150,8 @@ pub(super) struct FoundTargets {
     pub(super) undecided: Vec<PathBuf>,
     /// What is not as the tags say, and is left alone.
     pub(super) left: LeftAlone,
+    /// Folders in which a move was cut off.
+    pub(super) moving: Vec<PathBuf>,
     /// Whether something kept the check from telling all.
     pub(super) is_incomplete: bool,
     /// Whether the check was told to stop before its end.
@@ -269,6 +272,10 @@ impl Monitor for Finder<'_> {
     fn event(&mut self, event: &Event) -> ControlFlow<()> {
         match event {
             Event::File(file) => self.file(file),
+            Event::Notice(Notice { advice: Some(Advice::GiveNamesBack(folder)), .. }) => {
+                self.found.moving.push(folder.clone());
+                return self.monitor.event(event);
+            }
             Event::Notice(notice) => {
                 self.found.is_incomplete |= !notice.status.is_fine();
                 return self.monitor.event(event);

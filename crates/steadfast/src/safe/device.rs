@@ -286,6 +286,11 @@ impl UncachedFile<'_> {
         Ok(UncachedFile { file, status, prepared, is_uncached })
     }
 
+    /// Reads from an offset, which is that of a block, into whole blocks.
+    pub(crate) fn read_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
+        Direct.read_at(self.file, buffer, offset)
+    }
+
     /// Returns where the bytes came from, after the whole file was read.
     pub(crate) fn origin(&self) -> Origin {
         Direct.confirm(self.file, &self.status, self.prepared)

@@ -15,7 +15,7 @@ use steadfast_sys::file::{File, Status};
 
 use super::{
     Device, Devices, FileIdentity, FileSum, Grade, HeldPath, Lack, SafeAnswer, SafeRule,
-    held_folders,
+    held_folders, missing_files,
 };
 use crate::belongings::{Belongings, Withheld};
 use crate::beneath;
@@ -183,6 +183,10 @@ pub fn safe(
     proof.prove(waiting, &mut summary, monitor)?;
     summary.answer.note(Lack::LeftOut, left_out(&summary.skipped));
     summary.answer.note(Lack::NotCopied, u64::from(failed));
+    summary.answer.note_own_folders(found.own_folders);
+    for notice in missing_files(selection, options, &|_, _| false) {
+        monitor.notice(&notice);
+    }
     for notice in proof.judge.take_troubles() {
         summary.answer.note(Lack::NotSeen, 1);
         monitor.notice(&notice);
@@ -399,7 +403,8 @@ impl Proving<'_> {
         trial.conclude(&file, &digests, (status.length, status.mtime));
         if trial.event.verdict == Some(Verdict::Untagged)
             && let Some(tag) = self.mender.recorded(&judged.path, &status)
-            && !digest_matches(&file, &tag, &self.options.controls.stop)?
+            && (tag.length != status.length
+                || !digest_matches(&file, &tag, &self.options.controls.stop)?)
         {
             trial.event.verdict = Some(Verdict::Corrupt);
         }

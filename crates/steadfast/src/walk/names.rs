@@ -11,6 +11,8 @@ use std::ops::ControlFlow;
 use steadfast_sys::file::{Dir, FileKind};
 use steadfast_sys::names::NameBytes as _;
 
+use crate::moving::{MovingFiles, RECORD};
+
 /// Memory for the names of all open directories of a walk together, in bytes.
 const BUDGET_BYTES: usize = 12 << 20;
 
@@ -24,6 +26,8 @@ pub(super) struct NameRun {
     spans: Vec<NameSpan>,
     /// Whether these are the last names of the directory.
     last: bool,
+    /// Whether the directory has the record of a move.
+    has_record: bool,
 }
 
 struct NameSpan {
@@ -50,6 +54,16 @@ impl NameRun {
         self.last
     }
 
+    /// Returns whether this is the part before the first name.
+    pub(super) fn is_before_first(&self) -> bool {
+        self.spans.is_empty() && !self.last
+    }
+
+    /// Returns whether the directory has a file with the name of the record of a move.
+    pub(super) fn has_record(&self) -> bool {
+        self.has_record
+    }
+
     /// Returns the memory that these names use, in bytes.
     pub(super) fn len_bytes(&self) -> usize {
         self.bytes.capacity() + self.spans.capacity() * size_of::<NameSpan>()
@@ -57,18 +71,31 @@ impl NameRun {
 
     /// Reads the names that follow these. `in_use` is the present memory of all parts, in bytes.
     ///
-    /// On an error, also returns the names that were read before it.
-    pub(super) fn following(&self, dir: &Dir, in_use: usize) -> (NameRun, Option<io::Error>) {
+    /// Files that are `moving` have the names that they had. On an error, also returns the names
+    /// that were read before it.
+    pub(super) fn following(
+        &self,
+        dir: &Dir,
+        in_use: usize,
+        moving: Option<&MovingFiles>,
+    ) -> (NameRun, Option<io::Error>) {
         let budget = (BUDGET_BYTES.saturating_sub(in_use) / 2).max(BUDGET_BYTES_MIN);
-        self.following_within(dir, budget)
+        self.following_within(dir, budget, moving)
     }
 
-    fn following_within(&self, dir: &Dir, budget: usize) -> (NameRun, Option<io::Error>) {
+    fn following_within(
+        &self,
+        dir: &Dir,
+        budget: usize,
+        moving: Option<&MovingFiles>,
+    ) -> (NameRun, Option<io::Error>) {
         let after = self.spans.last().map(|span| self.name(span));
         let mut names = NameRun { last: true, ..NameRun::default() };
         let mut ceiling: Option<Vec<u8>> = None;
         let result = dir.entries(&mut |entry| {
-            let name = entry.name.as_bytes();
+            names.has_record |= entry.name == RECORD;
+            let had = moving.and_then(|moving| moving.name_of(entry.name));
+            let name = had.unwrap_or(entry.name).as_bytes();
             let wanted = after.is_none_or(|after| name > after)
                 && ceiling.as_deref().is_none_or(|ceiling| name <= ceiling);
             if wanted {
@@ -144,7 +171,7 @@ mod tests {
             let mut names = NameRun::before_first();
             let mut passes = 0;
             while !names.is_last() {
-                let (next, error) = names.following_within(&dir, budget);
+                let (next, error) = names.following_within(&dir, budget, None);
                 assert!(error.is_none());
                 let shown = (0..).map_while(|index| next.get(index));
                 found.extend(shown.map(|(name, _, _)| name.to_str().unwrap().to_owned()));

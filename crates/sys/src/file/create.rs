@@ -12,6 +12,7 @@ use rustix::fs::{AtFlags, Mode, OFlags, RenameFlags};
 use rustix::io::Errno;
 
 use super::directory::component;
+use super::draft::UNSUPPORTED;
 use super::{Dir, FileKind, Status, platform, retry_on_intr};
 
 /// Flags of a new file: written and read back.
@@ -132,6 +133,34 @@ impl Dir {
         rustix::fs::renameat_with(self, component(from)?, dir, component(to)?, flags)?;
         dir.flush()?;
         self.flush()
+    }
+
+    /// Renames an entry, in this directory or to another one of the same volume, to a name that
+    /// nothing has yet.
+    ///
+    /// # Errors
+    /// `AlreadyExists` if the name is taken; otherwise whatever the system says.
+    pub fn rename_to_new(&self, from: &OsStr, dir: &Dir, to: &OsStr) -> io::Result<()> {
+        let (from, to) = (component(from)?, component(to)?);
+        match rustix::fs::renameat_with(self, from, dir, to, RenameFlags::NOREPLACE) {
+            // NFS and some FUSE file systems do not support the flag. A link does not replace
+            // either.
+            Err(error) if UNSUPPORTED.contains(&error) => {}
+            renamed => return Ok(renamed?),
+        }
+        match rustix::fs::linkat(self, from, dir, to, AtFlags::empty()) {
+            Ok(()) => return self.remove_file(from),
+            // Without hard links, the name can only be checked before the rename.
+            Err(error) if error == Errno::PERM || UNSUPPORTED.contains(&error) => {}
+            Err(error) => return Err(error.into()),
+        }
+        match dir.status_of(to) {
+            Ok(_) => Err(io::ErrorKind::AlreadyExists.into()),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                Ok(rustix::fs::renameat(self, from, dir, to)?)
+            }
+            Err(error) => Err(error),
+        }
     }
 
     /// Moves an entry to another directory of the same volume, over anything that has its name

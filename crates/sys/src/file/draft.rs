@@ -15,7 +15,7 @@ use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _, PermissionsExt 
 use std::path::Path;
 use std::sync::Arc;
 
-use rustix::fs::{AtFlags, Mode, RenameFlags};
+use rustix::fs::Mode;
 use rustix::io::Errno;
 
 use super::create::{NEW, OWNERS};
@@ -187,34 +187,10 @@ impl Draft {
         let name = component(name)?;
         match existing {
             Existing::Replace => rustix::fs::renameat(&*self.dir, &*self.name, dir, name)?,
-            Existing::Keep => self.rename_to_new(dir, name)?,
+            Existing::Keep => self.dir.rename_to_new(&self.name, dir, name)?,
         }
         self.published = true;
         Ok(())
-    }
-
-    /// Renames the draft unless the name is taken.
-    fn rename_to_new(&self, dir: &Dir, name: &OsStr) -> io::Result<()> {
-        let (from, old) = (&*self.dir, &*self.name);
-        match rustix::fs::renameat_with(from, old, dir, name, RenameFlags::NOREPLACE) {
-            // NFS and some FUSE file systems do not support the flag. A link does not replace
-            // either.
-            Err(error) if UNSUPPORTED.contains(&error) => {}
-            renamed => return Ok(renamed?),
-        }
-        match rustix::fs::linkat(from, old, dir, name, AtFlags::empty()) {
-            Ok(()) => return from.remove_file(old),
-            // Without hard links, the name can only be checked before the rename.
-            Err(error) if error == Errno::PERM || UNSUPPORTED.contains(&error) => {}
-            Err(error) => return Err(error.into()),
-        }
-        match dir.status_of(name) {
-            Ok(_) => Err(io::ErrorKind::AlreadyExists.into()),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                Ok(rustix::fs::renameat(from, old, dir, name)?)
-            }
-            Err(error) => Err(error),
-        }
     }
 
     /// Returns another handle of the file, for its attributes.
