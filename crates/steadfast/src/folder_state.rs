@@ -65,7 +65,8 @@ pub struct FolderFacts {
     pub failures: Vec<FailedCheck>,
     /// What became of the failures that each run found, by its number.
     pub found: BTreeMap<i64, FoundByRun>,
-    /// Repairs and moves that were cut off, parts that are not mounted, and what cannot be told of either.
+    /// Repairs and moves that were cut off, parts that are not mounted, and what cannot be told of
+    /// either.
     pub unfinished: Vec<Notice>,
     /// Folders that a run could not list, and that still cannot be, from the root.
     pub unlisted: Vec<PathBuf>,
@@ -322,8 +323,8 @@ impl FolderFacts {
         self.audit.entries.saturating_sub(self.audit.tagged)
     }
 
-    /// Returns whether a repair in place or a move was cut off, a part is not mounted, or that cannot be
-    /// told.
+    /// Returns whether a repair in place or a move was cut off, a part is not mounted, or that
+    /// cannot be told.
     pub fn has_unfinished(&self) -> bool {
         self.unfinished.iter().any(|notice| !notice.status.is_fine())
     }

@@ -25,7 +25,7 @@ use crate::tree_folder::FOLDER;
 pub(crate) const RECORD: &str = ".steadfast-moving";
 
 /// The mark beside the catalogue.
-const MARK: &str = "catalogue.sqlite.moving";
+pub(crate) const MARK: &str = "catalogue.sqlite.moving";
 
 /// The first bytes of a record.
 const MAGIC: &[u8] = b"steadfast moving 1\n";
@@ -146,24 +146,6 @@ fn decode(bytes: &[u8]) -> Option<Vec<MovingFile>> {
     Some(
         named.map(|(name, tag)| MovingFile { name: OsStr::from_bytes(name).into(), tag }).collect(),
     )
-}
-
-/// Marks a catalogued tree from which a move removes files, for those who do not walk it.
-///
-/// # Errors
-/// Whatever the system says.
-pub(crate) fn mark(root: &Path) -> io::Result<()> {
-    let dir = Dir::open(root)?.open_dir(OsStr::new(FOLDER))?;
-    match dir.create_file(OsStr::new(MARK)) {
-        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
-        made => made.and_then(|_| dir.flush()),
-    }
-}
-
-/// Removes what [`mark`] made.
-pub(crate) fn unmark(root: &Path) {
-    let dir = Dir::open(root).and_then(|dir| dir.open_dir(OsStr::new(FOLDER)));
-    let _ = dir.and_then(|dir| dir.remove_file(OsStr::new(MARK)));
 }
 
 /// Says that a move of a catalogued tree was cut off, if it is marked so.

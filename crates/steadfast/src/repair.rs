@@ -51,7 +51,9 @@ pub(crate) use cut_off::{
 };
 pub(crate) use mend::digest_matches;
 pub(crate) use mender::{MendedCopy, Mender};
-pub(crate) use names_back::{NamedAgain, clear_marks, give_name_back, give_names_back, renew};
+pub(crate) use names_back::{
+    NamedAgain, clear_marks, give_name_back, give_names_back, mark, renew, unmark,
+};
 pub(crate) use originals::Originals;
 pub(crate) use prospect::check;
 pub(crate) use records::MissingRecords;

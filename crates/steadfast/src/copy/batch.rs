@@ -29,8 +29,7 @@ use crate::error::Error;
 use crate::event::{FileError, Notice};
 use crate::known::SeenFile;
 use crate::monitor::Progress;
-use crate::moving::unmark;
-use crate::repair::{Mender, NamedAgain, renew};
+use crate::repair::{Mender, NamedAgain, renew, unmark};
 use crate::run::{FileJudge, Options, ProvedFile, engine_of, workers_of};
 use crate::safe::{
     Device, Devices, FileIdentity, FileSum, Grade, HeldPath, Lack, SafeAnswer, missing_files,

@@ -21,8 +21,8 @@ use super::CopiedFile;
 use super::destination::Destination;
 use crate::catalogue::Catalogue;
 use crate::event::FileError;
-use crate::moving::{MovingFile, MovingFiles, RECORD, encode, mark};
-use crate::repair::{NamedAgain, give_name_back};
+use crate::moving::{MovingFile, MovingFiles, RECORD, encode};
+use crate::repair::{NamedAgain, give_name_back, mark};
 use crate::safe::Lack;
 use crate::walk::Entry;
 
@@ -257,7 +257,7 @@ mod tests {
             fs::write(path("from").join(name), &contents).unwrap();
             fs::write(path("to").join(name), &contents).unwrap();
         }
-        let to = vec![Destination::open(&path("to"), &[], Absent::Made).unwrap()];
+        let to = vec![Destination::open(&path("to"), &[], (Absent::Made, None)).unwrap()];
         let (mut removals, excludes) = (Vec::new(), Excludes::new(&[]).unwrap());
         let from = Selection::of([path("from")]);
         walk(&from, &excludes, |_| false, &AtomicBool::new(false), &mut |item| {

@@ -2,6 +2,7 @@
 //! was gone when they had another name.
 
 use std::ffi::{OsStr, OsString};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -16,11 +17,12 @@ use crate::beneath;
 use crate::catalogue::{Catalogue, real_of};
 use crate::error::Error;
 use crate::event::{FileError, Notice};
-use crate::moving::{MovingFile, MovingFiles, RECORD, unmark};
+use crate::moving::{MARK, MovingFile, MovingFiles, RECORD};
 use crate::run::{CatalogueUse, Options, ProvedFile, ProvedFiles, Verb, run_proved, whole_seconds};
 use crate::selection::Selection;
 use crate::store::xattr::Xattr;
 use crate::store::{Replaces, Store as _, StoredTag};
+use crate::tree_folder::FOLDER;
 use crate::verb_kind::VerbKind;
 
 /// A file that has its name again, and the tag of its contents, which were just proved.
@@ -35,6 +37,24 @@ pub(crate) struct NamedAgain {
 /// Whatever the system says; `AlreadyExists` if the name is taken.
 pub(crate) fn give_name_back(dir: &Dir, file: &MovingFile) -> Result<(), FileError> {
     dir.rename_to_new(&file.temporary(), dir, &file.name).map_err(system("give its name back"))
+}
+
+/// Marks a catalogued tree from which a move removes files, for those who do not walk it.
+///
+/// # Errors
+/// Whatever the system says.
+pub(crate) fn mark(root: &Path) -> io::Result<()> {
+    let dir = Dir::open(root)?.open_dir(OsStr::new(FOLDER))?;
+    match dir.create_file(OsStr::new(MARK)) {
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
+        made => made.and_then(|_| dir.flush()),
+    }
+}
+
+/// Removes what [`mark`] made.
+pub(crate) fn unmark(root: &Path) {
+    let dir = Dir::open(root).and_then(|dir| dir.open_dir(OsStr::new(FOLDER)));
+    let _ = dir.and_then(|dir| dir.remove_file(OsStr::new(MARK)));
 }
 
 /// Removes the marks of moves from the trees that a selection covers.

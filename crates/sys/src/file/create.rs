@@ -12,7 +12,6 @@ use rustix::fs::{AtFlags, Mode, OFlags, RenameFlags};
 use rustix::io::Errno;
 
 use super::directory::component;
-use super::draft::UNSUPPORTED;
 use super::{Dir, FileKind, Status, platform, retry_on_intr};
 
 /// Flags of a new file: written and read back.
@@ -29,6 +28,10 @@ const OWN: OFlags = OFlags::RDWR
     .union(OFlags::NONBLOCK)
     .union(OFlags::NOCTTY)
     .union(OFlags::CLOEXEC);
+
+/// Errors of file systems that do not support a flag or a call.
+pub(super) const UNSUPPORTED: [Errno; 4] =
+    [Errno::INVAL, Errno::NOSYS, Errno::NOTSUP, Errno::OPNOTSUPP];
 
 /// Readable and writable by its owner alone.
 pub(super) const OWNERS: Mode = Mode::RUSR.union(Mode::WUSR);

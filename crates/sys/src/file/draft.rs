@@ -16,7 +16,6 @@ use std::path::Path;
 use std::sync::Arc;
 
 use rustix::fs::Mode;
-use rustix::io::Errno;
 
 use super::create::{NEW, OWNERS};
 use super::directory::component;
@@ -24,10 +23,6 @@ use super::{Dir, File, platform, retry_on_intr};
 
 /// How many random names are tried before creating a draft fails.
 const TRIES: usize = 8;
-
-/// Errors of file systems that do not support a flag or a call.
-pub(super) const UNSUPPORTED: [Errno; 4] =
-    [Errno::INVAL, Errno::NOSYS, Errno::NOTSUP, Errno::OPNOTSUPP];
 
 /// Hashes the same in every process.
 type FixedHasher = BuildHasherDefault<DefaultHasher>;

@@ -195,7 +195,7 @@ impl Draft {
         platform::flush(self.handle().as_fd())?;
         let dir = Arc::clone(self.dir());
         rustix::fs::renameat_with(&*dir, self.name(), &**place, name, RenameFlags::EXCHANGE)
-            .map_err(|error| match super::draft::UNSUPPORTED.contains(&error) {
+            .map_err(|error| match super::create::UNSUPPORTED.contains(&error) {
                 true => io::Error::new(
                     io::ErrorKind::Unsupported,
                     "the file system cannot exchange the names of two files",
