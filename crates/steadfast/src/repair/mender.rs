@@ -25,7 +25,6 @@ pub(crate) struct Mender {
     roots: Vec<PathBuf>,
     options: Options,
     request: RepairRequest,
-    parities: Parities,
     /// The folder of the last file, what its records are found from, and these.
     last: Option<(PathBuf, PathBuf)>,
     given: Option<(PathBuf, SelectedRoot)>,
@@ -58,7 +57,6 @@ impl Mender {
             roots: selection.roots.iter().chain(&selection.listed).cloned().collect(),
             options: options.clone(),
             request,
-            parities: Parities::default(),
             last: None,
             given: None,
         }
@@ -99,7 +97,7 @@ impl Mender {
         let (request, outcome) = (&self.request, RepairOutcome::default());
         let mut repair = FileRepair { target: &target, request, originals: None, stop, outcome };
         let sources =
-            repair.with_contents(own.as_ref(), &mut self.parities, &mut |_, contents| {
+            repair.with_contents(own.as_ref(), &mut Parities::default(), &mut |_, contents| {
                 let copied = contents
                     .copy_to(WantedSpans::All, stop, &mut |span| sink(span.bytes, span.offset));
                 copied.map_err(system("write what it should be"))?;
