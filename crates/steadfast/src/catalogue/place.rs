@@ -8,7 +8,6 @@ use std::ffi::OsString;
 use std::fs::{self, File, TryLockError};
 use std::io::{self, Read as _, Seek as _, Write as _};
 use std::ops::ControlFlow;
-use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
@@ -23,7 +22,7 @@ use super::home::{Home, PARTS, is_blocked, planted};
 use super::rights;
 use super::schema::{APPLICATION_ID, PATIENCE};
 use crate::advice::Advice;
-use crate::beneath::Presence;
+use crate::beneath::{self, Presence};
 use crate::error::copied;
 use crate::tree_folder::DRAFT;
 use crate::tree_folder::{FILE, FOLDER, LOCK, READERS, is_left_of};
@@ -203,8 +202,9 @@ fn open_lock(home: &Home, suffix: &str) -> Result<File, DbError> {
 
 /// Returns whether a lock still has its name.
 fn is_present(home: &Home, lock: &File) -> bool {
-    let named = home.dir().status_of(&home.name(LOCK)).map(|named| (named.device, named.inode));
-    let own = lock.metadata().map(|own| (own.dev(), own.ino()));
+    let identity = |of: Status| (of.device, of.inode);
+    let named = home.dir().status_of(&home.name(LOCK)).map(identity);
+    let own = beneath::File::of(lock).and_then(|own| own.status()).map(identity);
     matches!((named, own), (Ok(named), Ok(own)) if named == own)
 }
 
