@@ -251,7 +251,7 @@ pub(super) fn ensure_slices(db: &Connection) -> Result<(), DbError> {
 pub(super) fn ensure_past(db: &Connection) -> Result<(), DbError> {
     let (_, totals) = last(db)?;
     let mut statement =
-        db.prepare_cached("SELECT (SELECT count(*) FROM coverage), (SELECT count(*) FROM events)")?;
+        db.prepare_cached("SELECT (SELECT count(1) FROM coverage), (SELECT count(1) FROM events)")?;
     let found: (i64, i64) = statement.query_row((), |row| Ok((row.get(0)?, row.get(1)?)))?;
     let expected = (totals.coverage, totals.events);
     if found == expected {

@@ -233,7 +233,7 @@ pub(super) fn connect(home: &Home, access: Access) -> Result<(Connection, HeldDa
         recognise(&db)?;
         ensure_tables(&db)?;
         db.set_limit(Limit::SQLITE_LIMIT_SQL_LENGTH, SQL_LEN_MAX)?;
-        work::bound(&mut db, home)?;
+        work::bound(&mut db, home, None)?;
     }
     let temporary = if home.length() < TEMPORARY_LEN_MAX { "MEMORY" } else { "FILE" };
     db.execute_batch(&format!(

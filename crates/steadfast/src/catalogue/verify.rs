@@ -92,7 +92,7 @@ fn directories(db: &Connection, verification: &mut CatalogueVerification) -> Res
             stack.push(child.id);
         }
     }
-    let known: i64 = db.query_row("SELECT count(*) FROM directories", (), |row| row.get(0))?;
+    let known: i64 = db.query_row("SELECT count(1) FROM directories", (), |row| row.get(0))?;
     if known.cast_unsigned() != verification.directories {
         return Err(DbError::damaged("some directories cannot be reached from the root"));
     }
@@ -117,7 +117,7 @@ fn entries(db: &Connection, verification: &mut CatalogueVerification) -> Result<
         let Some((id, slice)) = page.into_iter().last() else { break };
         after = Some((id, slice.first));
     }
-    let known: i64 = db.query_row("SELECT count(*) FROM entries", (), |row| row.get(0))?;
+    let known: i64 = db.query_row("SELECT count(1) FROM entries", (), |row| row.get(0))?;
     if verification.is_sound() && known.cast_unsigned() != verification.entries {
         return Err(DbError::damaged("some files are in no slice"));
     }

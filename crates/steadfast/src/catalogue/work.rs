@@ -1,9 +1,13 @@
 //! How much work SQLite does for one question.
 //!
 //! A page of a hostile file can be a part of many others, so that reading it never ends. The work
-//! is bounded by the length of the file, which holds for every file that this program made.
+//! is bounded by the length of the file, which holds for every file that this program made. SQLite
+//! does `count(*)` of a table in one operation, which nothing bounds; `count(1)` takes one for each
+//! row.
 
 use std::cell::Cell;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use rusqlite::Connection;
 
@@ -34,28 +38,34 @@ pub(super) fn begin() {
 
 /// Bounds the reading of the tables.
 pub(super) fn bound_schema(db: &mut Connection) -> Result<(), DbError> {
-    bound_by(db, SCHEMA_STEP, || SCHEMA_STEPS)
+    bound_by(db, SCHEMA_STEP, |done| done > SCHEMA_STEPS)
 }
 
-/// Bounds every question by the present length of the file and its log.
-pub(super) fn bound(db: &mut Connection, home: &Home) -> Result<(), DbError> {
+/// Bounds every question by the present length of the file and its log. Once the run is stopped, a
+/// question gets no more than what any gets.
+pub(super) fn bound(
+    db: &mut Connection,
+    home: &Home,
+    stop: Option<Arc<AtomicBool>>,
+) -> Result<(), DbError> {
     let home = home.clone();
-    bound_by(db, STEP, move || STEPS + home.length() / BYTES_PER_STEP)
+    let is_stopped = move || stop.as_ref().is_some_and(|stop| stop.load(Ordering::Relaxed));
+    let more = move || if is_stopped() { 0 } else { home.length() / BYTES_PER_STEP };
+    bound_by(db, STEP, move |done| done > STEPS && done > STEPS + more())
 }
 
 fn bound_by(
     db: &mut Connection,
     step: i32,
-    most: impl Fn() -> u64 + Send + 'static,
+    is_over: impl Fn(u64) -> bool + Send + 'static,
 ) -> Result<(), DbError> {
     begin();
-    let mut known = 0;
-    let is_over = move || {
+    let mut was_over = false;
+    let count = move || {
         DONE.set(DONE.get() + 1);
-        if DONE.get() > known {
-            known = most();
-        }
-        DONE.get() > known
+        // What was too much once would be so again for each file.
+        was_over |= is_over(DONE.get());
+        was_over
     };
-    Ok(db.progress_handler(step, Some(is_over))?)
+    Ok(db.progress_handler(step, Some(count))?)
 }

@@ -124,7 +124,7 @@ impl Dir {
     /// was planted since is not followed.
     ///
     /// # Errors
-    /// "Too many levels of symbolic links" if there is one; otherwise as those of [`Dir::open_dir`].
+    /// "Too many levels of symbolic links" if there is one; otherwise those of [`Dir::open_dir`].
     pub fn open_real(path: &Path) -> io::Result<Self> {
         let open = || platform::open_through_no_link(path, DIRECTORY);
         Ok(Self::new(super::retry_on_intr(open).map_err(failed)?))
