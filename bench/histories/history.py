@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import random
+import shutil
+import subprocess
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -91,12 +93,43 @@ def step(world: World, place: Place, source: random.Random, outcome: Outcome) ->
         said = change(world, source)
         if said is not None:
             world.steps.append(said)
+    if not world.manner.part and source.random() < 0.08:
+        restore_all(world, source, outcome)
     if world.manner.part and source.random() < 0.3:
         mount_or_unmount(world)
     elif source.random() < (0.3 if world.manner.ctime else 0.004) and not world.manner.part and not world.copies:
         # A copy in the same image has the same bytes.
         rot_unmounted(world, place, source)
     run_step(world, source, outcome)
+
+
+def restore_all(world: World, source: random.Random, outcome: Outcome) -> None:
+    """The tree is lost, and its backup is copied back: every inode is another one.
+
+    Its catalogue must be refused until it is bound to the folder.
+    """
+    lost = world.root + b".lost"
+    os.rename(world.root, lost)
+    subprocess.run(["cp", "-a", lost, world.root], check=True)
+    for path, item in world.at.items():
+        if world.is_there(path):
+            seen = look.look_at(world.path(path))
+            item.now = replace(item.now, room=seen.room, inode=seen.inode)
+            item.versions.append(item.now)
+    shutil.rmtree(lost)
+    world.steps.append("lose the tree, and copy its backup back")
+    outcome.counts["trees copied back"] += 1
+    if not world.manner.catalogue:
+        return
+    for words in (["check", "tree"], ["update", "tree"], ["repair", "--yes", "tree"]):
+        run = world.program.run(*words)
+        if run.status != 2 or b"--rebind" not in run.output:
+            outcome.fault("another tree believed", f"{words[0]} -> {run.status}: {run.output[-300:]!r}")
+    form = source.choice(("tree", "./tree", "home/../tree"))
+    run = world.program.run("init", "--rebind", form)
+    world.steps.append(f"steadfast init --rebind {form} -> {run.status}")
+    if run.status != 0:
+        outcome.fault("another tree believed", f"--rebind -> {run.status}: {run.output[-300:]!r}")
 
 
 def mount_or_unmount(world: World) -> None:
