@@ -7,11 +7,11 @@
 
 use std::ffi::{OsStr, OsString};
 use std::io;
-use std::os::unix::ffi::OsStrExt as _;
 use std::path::Path;
 
 use steadfast_manifest::tag::Tag;
 use steadfast_sys::file::{Dir, FileKind, Status};
+use steadfast_sys::names::NameBytes as _;
 use steadfast_sys::source::ReadAt as _;
 
 use crate::advice::Advice;
