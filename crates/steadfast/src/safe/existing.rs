@@ -11,6 +11,7 @@ use std::sync::atomic::Ordering;
 use std::time::Instant;
 
 use steadfast_digest::{Algorithm, Digest};
+use steadfast_sys::cache;
 use steadfast_sys::file::{File, Status};
 
 use super::{
@@ -257,6 +258,10 @@ impl Proving<'_> {
         for (algorithm, mut paths) in by_algorithm {
             paths.sort();
             paths.dedup();
+            // Not every file system tells that a reading passes by what is cached already.
+            for file in paths.iter().filter_map(|path| File::open(path).ok()) {
+                let _ = cache::drop_cached(&file);
+            }
             let mut batch = HashRun {
                 within: &self.within,
                 before: summary.bytes_read,
