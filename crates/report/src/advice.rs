@@ -91,7 +91,8 @@ fn typed_with_place(advice: &Advice) -> String {
             let root = root.display();
             format!(
                 "if all files are lost, restore them: `steadfast repair --all-lost --from COPY \
-                 {root}`; if you removed them, end its checks: `steadfast init --forget {root}`"
+                 {root}`; if you removed them, remove `{root}/.steadfast` too, and end its checks: \
+                 `steadfast init --forget {root}`"
             )
         }
         Advice::MakeParityAt(folder) => {

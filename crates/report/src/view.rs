@@ -172,6 +172,8 @@ pub fn known_of(
     known.extend(rollback(event));
     let may_be_edit = event.verdict.is_some_and(|it| it.differs() && it != Verdict::Corrupt);
     known.extend(event.damage.as_deref().map(|damage| damage_detail(damage, may_be_edit)));
+    let instead = event.instead();
+    known.extend(instead.map(|it| format!("a {it} is in its place, or in that of a folder above")));
     known.extend(event.moved_to.as_ref().map(|to| format!("now {}", escape::path(to))));
     let source = event.reference.as_ref().map(|reference| escape::text(reference.source));
     known.extend(source.map(|source| format!("by {source}")));
@@ -255,12 +257,12 @@ pub fn finding_detail(finding: &Finding) -> Option<String> {
         Finding::TagLost { damaged, fits, .. } => Some(format!(
             "its attribute is {}; the catalogue has the tag{}",
             if *damaged { "damaged" } else { "gone" },
-            if *fits { ": `steadfast update --restore-tags` puts it back" } else { "" }
+            if *fits { " and can put it back" } else { "" }
         )),
         Finding::TagReplaced { accepted, .. } => {
             let end = match accepted {
                 true => "; accepted",
-                false => ": if these are right, `steadfast update --accept-missing` accepts them",
+                false => "",
             };
             Some(format!("its attribute is a tag of other contents than the catalogue's{end}"))
         }

@@ -11,7 +11,7 @@ use std::io;
 use std::path::{Component, Path, PathBuf};
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
-use steadfast::beneath::{self, FileKind, Status};
+use steadfast::beneath::{self, FileKind, Status, presence_of};
 use steadfast::names::NameBytes as _;
 use steadfast_report::escape;
 
@@ -118,7 +118,7 @@ impl ServedRoots {
         for path in paths {
             let found = real(path);
             let path = found.as_ref().map_or_else(|_| lexical(path), Clone::clone);
-            let may_come = is_away(&path) || paths.len() > 1 && is_absent(&path);
+            let may_come = is_away(&path) || paths.len() > 1 && presence_of(&path).is_lost();
             if !roots.iter().any(|other| other.path == path) {
                 roots.push(match found {
                     _ if may_come => ServedRoot::away(path),
@@ -328,11 +328,6 @@ impl ServedPath {
             .map(|below| ServedPath { root: self.root, below: below.to_owned() })
             .collect()
     }
-}
-
-/// Returns whether nothing is at a path.
-fn is_absent(path: &Path) -> bool {
-    path.symlink_metadata().is_err_and(|error| error.kind() == io::ErrorKind::NotFound)
 }
 
 /// Returns an absolute path without looking at the disk.

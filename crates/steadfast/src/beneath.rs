@@ -92,10 +92,8 @@ impl Presence {
     fn of_name(dir: &Dir, name: &OsStr) -> Presence {
         match dir.status_of(name) {
             Ok(status) => Presence::There(status),
-            Err(error) => match placeholder::standing_for(dir, name) {
-                Some(status) if error.kind() == io::ErrorKind::NotFound => Presence::There(status),
-                _ => error.into(),
-            },
+            Err(error) if error.kind() != io::ErrorKind::NotFound => Presence::Unknown(error),
+            Err(_) => placeholder::standing_for(dir, name).map_or(Presence::Gone, Presence::There),
         }
     }
 }

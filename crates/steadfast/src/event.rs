@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use steadfast_digest::{Algorithm, Digest};
-use steadfast_sys::file::{self, Dataless, Status, Timestamp};
+use steadfast_sys::file::{self, Dataless, FileKind, Status, Timestamp};
 use strum::{IntoStaticStr, VariantArray};
 
 use crate::advice::{Advice, with_advice};
@@ -222,6 +222,8 @@ pub(crate) struct Visit {
     /// Whether the error applies to the whole file system, and was already reported for another
     /// file.
     pub(crate) repeats_trouble: bool,
+    /// What is in place of a missing file, or of a directory above it.
+    pub(crate) instead: Option<FileKind>,
 }
 
 impl FileEvent {
@@ -339,6 +341,11 @@ impl FileEvent {
     /// another file.
     pub fn repeats_trouble(&self) -> bool {
         self.visit.repeats_trouble
+    }
+
+    /// Returns what is in place of a missing file, or of a directory above it, if anything is.
+    pub fn instead(&self) -> Option<FileKind> {
+        self.visit.instead
     }
 
     /// Returns the length that the file had at the end of the run's work on it, in bytes.

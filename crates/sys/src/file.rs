@@ -42,15 +42,19 @@ const FILE: OFlags =
     OFlags::RDONLY.union(OFlags::NONBLOCK).union(OFlags::NOCTTY).union(OFlags::CLOEXEC);
 
 /// The kind of an entry of a directory.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, strum::Display)]
 pub enum FileKind {
     /// A regular file.
+    #[strum(serialize = "file")]
     Regular,
     /// A directory.
+    #[strum(serialize = "folder")]
     Directory,
     /// A symbolic link.
+    #[strum(serialize = "symbolic link")]
     Symlink,
     /// A fifo, a socket or a device. Its contents cannot be kept.
+    #[strum(serialize = "special file")]
     Other,
 }
 

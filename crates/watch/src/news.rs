@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use steadfast::beneath::presence;
 use steadfast::{ExitStatus, FileState, FolderState, Timestamp};
 
 use crate::alert::channel::{Delivery, Sender, side_by_side};
@@ -119,7 +120,7 @@ impl FolderNews<'_> {
             facts: self.facts,
             words: &self.sender.words,
             details: alert.details,
-            is_there: &|path| schedule.directory.join(path).symlink_metadata().is_ok(),
+            is_there: &|path| !presence(&schedule.directory, Path::new(path)).is_lost(),
         };
         if !news.new.is_empty() && told.send(&subject.trouble(&news))? {
             told.memory.remember_open(&folder, open, *now_s);

@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, bail, ensure};
 use steadfast::Selection;
+use steadfast::beneath::presence_of;
 use steadfast::names::NameBuf as _;
 use steadfast_report::units;
 
@@ -28,7 +29,7 @@ impl PathArgs {
                 let separator = if self.null { 0 } else { b'\n' };
                 let paths = listed_paths(list, separator)
                     .with_context(|| format!("cannot read the list `{}`", list.display()))?;
-                let is_there = |path: &PathBuf| path.symlink_metadata().is_ok();
+                let is_there = |path: &PathBuf| !presence_of(path).is_lost();
                 ensure!(
                     paths.len() < NAMES_MANY || paths.iter().any(is_there),
                     "none of the {} paths in `{}` is there: are they relative to another folder?",

@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, ensure};
 use steadfast::Reference;
+use steadfast::beneath::presence;
 use steadfast::manifest::bagit::{Bag, Problem};
 use steadfast::manifest::mhl::MhlSurroundings;
 use steadfast::manifest::{self, Format, confine};
@@ -138,9 +139,8 @@ impl ManifestDocument {
         let mut list = std::mem::replace(&mut self.list, Box::new(std::iter::empty()));
         let mut head: Vec<_> = list.by_ref().take(NAMES_TRIED).collect();
         let names: Vec<&Path> = head.iter().flatten().map(|(path, _)| path.as_path()).collect();
-        let found = |root: &Path| {
-            names.iter().filter(|name| root.join(name).symlink_metadata().is_ok()).count()
-        };
+        let found =
+            |root: &Path| names.iter().filter(|name| !presence(root, name).is_lost()).count();
         let in_first = found(&first);
         let second = given.is_none() && !is_same_folder(&first, here);
         let in_second = if second && in_first < names.len() { found(here) } else { 0 };
@@ -161,7 +161,7 @@ impl ManifestDocument {
             let is_long = names.len() >= NAMES_MANY;
             head.extend(list.by_ref().take(if is_long { usize::MAX } else { 0 }));
             let mut rest = head.iter().skip(NAMES_TRIED).flatten();
-            let is_there = |name: &PathBuf| first.join(name).symlink_metadata().is_ok();
+            let is_there = |name: &PathBuf| !presence(&first, name).is_lost();
             ensure!(!is_long || rest.any(|(name, _)| is_there(name)), "{text}");
             complain(&text);
         } else if in_second > in_first {

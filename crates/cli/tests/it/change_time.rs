@@ -496,7 +496,7 @@ fn a_tag_that_went_with_a_save_is_put_back_only_where_it_fits() {
     assert!(!lost.stdout().contains("--restore-tags"), "{}", lost.stdout());
     save("b", &old);
     let lost = run(&tree, ["check", "."]).ends(1);
-    let lines = lost.stdout().lines().filter(|line| line.contains("puts it back"));
+    let lines = lost.stdout().lines().filter(|line| line.contains("can put it back"));
     let lines: Vec<&str> = lines.collect();
     assert!(lines.len() == 1 && lines[0].contains("b "), "{lines:?}");
 }

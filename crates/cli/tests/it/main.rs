@@ -3,6 +3,7 @@
 #![allow(clippy::print_stdout, reason = "how often a race was met is shown")]
 #![allow(clippy::unwrap_used, reason = "in a test, a panic is the report")]
 
+mod advised;
 mod audit;
 mod carried;
 mod catalogue;

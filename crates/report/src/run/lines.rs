@@ -102,6 +102,7 @@ fn file_object(event: &FileEvent) -> JsonObject<'_> {
         .optional("elapsed_ns", read.then_some(event.reading.elapsed_ns))
         .optional("from", event.reading.origin.map(Origin::name))
         .optional("linked", event.reading.linked.then_some(true))
+        .optional("instead", event.instead().map(|kind| kind.to_string()))
         .optional("moved_to", event.moved_to.as_deref().map(JsonObject::at))
         .optional("reference", event.reference.as_deref().map(ReferenceText::of))
         .optional("damage", event.damage.as_deref().map(damage_object))

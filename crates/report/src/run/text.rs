@@ -52,6 +52,8 @@ pub struct Text {
     damaged_tags: u64,
     /// Whether a lost tag can be put back.
     restores_tags: bool,
+    /// Whether something is in place of a missing file.
+    has_replaced: bool,
     algorithms: HashedBy,
     /// The paths of the run as they are typed; empty if they are not known.
     paths: String,
@@ -95,6 +97,7 @@ impl Text {
         };
         let is_damaged = event.tag_error.is_some() && event.stored.is_none();
         self.damaged_tags += u64::from(is_damaged && event.action.is_none());
+        self.has_replaced |= event.instead().is_some();
         let finding = self.options.rule.finds(event);
         let told = event.verdict == Some(Verdict::Moved) || self.options.rule.retags(event);
         if !finding && (self.options.quiet || !(self.options.verbose || told)) {

@@ -5,7 +5,6 @@
 //! files is proved whole under another set (`superseded.rs`). A file that was renamed costs no
 //! reading: its set is written anew with the other path.
 
-use std::io;
 use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::time::Instant;
@@ -21,6 +20,7 @@ use super::made::{ParityMade, ParityMonitor, ParityOptions};
 use super::place::{ParityPlace, system};
 use super::review::{Review, ReviewRule};
 use super::scope::ParityScope;
+use crate::beneath::presence;
 use crate::error::Error;
 use crate::event::Notice;
 use crate::monitor::{Event, Monitor, Progress};
@@ -138,12 +138,8 @@ fn bring_up_to_date(
     };
     walk(&selection, &mut maker, &mut planner)?;
     // What is gone is known from the review.
-    let is_gone = |path: &PathBuf| {
-        let found = path.symlink_metadata();
-        found.is_err_and(|error| error.kind() == io::ErrorKind::NotFound)
-    };
-    let listed = stale_paths.into_iter().map(|path| place.root().join(path));
-    let listed: Vec<PathBuf> = listed.filter(|path| !is_gone(path)).collect();
+    let listed = stale_paths.into_iter().filter(|path| !presence(place.root(), path).is_lost());
+    let listed: Vec<PathBuf> = listed.map(|path| place.root().join(path)).collect();
     if !listed.is_empty() {
         let within = vec![place.root().to_owned()];
         walk(&Selection { listed, within, ..Selection::default() }, &mut maker, &mut planner)?;

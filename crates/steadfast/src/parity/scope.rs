@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
+use crate::beneath::presence;
 use crate::selection::Selection;
 
 /// Paths beneath the root of a tree, with everything in them.
@@ -26,9 +27,8 @@ impl ParityScope {
 
     /// Returns what there is to walk.
     pub(super) fn selection(&self) -> Selection {
-        let paths = self.paths.iter().map(|path| self.root.join(path));
-        let mut roots: Vec<PathBuf> =
-            paths.filter(|path| path.symlink_metadata().is_ok()).collect();
+        let paths = self.paths.iter().filter(|path| !presence(&self.root, path).is_lost());
+        let mut roots: Vec<PathBuf> = paths.map(|path| self.root.join(path)).collect();
         roots.sort_unstable();
         Selection::of(roots)
     }

@@ -1,15 +1,14 @@
 //! Where the contents of a file may be found again: what is left of it, copies of the tree, and
 //! files of the catalogue with the same digest. Nothing that is found there is trusted.
 
-use std::io;
 use std::path::{Path, PathBuf};
 
-use steadfast_sys::file::{File, Status};
+use steadfast_sys::file::{File, FileKind, Status};
 
 use super::remembered::CopyList;
 use super::target::RepairTarget;
 use super::{refused, system};
-use crate::beneath;
+use crate::beneath::{self, Presence};
 use crate::catalogue::Catalogue;
 use crate::error::Error;
 use crate::event::FileError;
@@ -29,13 +28,17 @@ impl Own {
     pub(super) fn open(target: &RepairTarget) -> Result<Option<Own>, FileError> {
         let file = match beneath::file(&target.root, &target.relative) {
             Ok(file) => file,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                return match target.verdict {
-                    Verdict::Missing => Ok(None),
-                    _ => Err(refused("it is gone meanwhile")),
+            Err(error) => {
+                let presence = beneath::presence(&target.root, &target.relative);
+                return match presence.of_kind(FileKind::Regular) {
+                    Presence::Gone if target.verdict == Verdict::Missing => Ok(None),
+                    Presence::Gone => Err(refused("it is gone meanwhile")),
+                    Presence::Replaced(kind) => Err(refused(format!(
+                        "a {kind} is in its place, or in that of a folder above: move it away"
+                    ))),
+                    _ => Err(FileError::from_io("open it", &error)),
                 };
             }
-            Err(error) => return Err(FileError::from_io("open it", &error)),
         };
         let status = file.status().map_err(system("look at it"))?;
         if target.verdict == Verdict::Missing {

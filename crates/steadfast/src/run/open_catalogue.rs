@@ -7,6 +7,7 @@ use steadfast_sys::clock;
 
 use super::{CatalogueUse, DueChoice, Options, Verb};
 use crate::advice::{Advice, CatalogueChange};
+use crate::beneath::presence_of;
 use crate::catalogue::{
     self, Catalogue, CatalogueError, CatalogueErrorKind, CatalogueReader, CatalogueSession, FILE,
     FOLDER, LockRequest, RunScope, TreeList,
@@ -69,9 +70,9 @@ fn make(selection: &Selection, options: &Options) -> Result<CatalogueSession, Er
     let wait = options.catalogue.wait.then_some(&*options.controls.stop);
     let lock = LockRequest { verb: VerbKind::Init, now: (options.now)(), wait };
     let place = file.map_or(inside.as_path(), |file| file);
-    let session = match place.symlink_metadata() {
-        Err(_) => CatalogueSession::create(root, file, &lock)?,
-        Ok(_) => CatalogueSession::write(place, &lock).map_err(advised)?,
+    let session = match presence_of(place).is_lost() {
+        true => CatalogueSession::create(root, file, &lock)?,
+        false => CatalogueSession::write(place, &lock).map_err(advised)?,
     };
     let (of, real) = (session.catalogue().root(), catalogue::real_of(root));
     if real.as_deref() != Some(of) {

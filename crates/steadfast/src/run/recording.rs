@@ -186,9 +186,10 @@ impl ShownPaths {
     pub(super) fn event(&self, finding: Finding) -> Event {
         let path = self.shown(finding.path());
         match finding {
-            Finding::Missing { tag, accepted: false, .. } => {
+            Finding::Missing { tag, instead, accepted: false, .. } => {
                 let mut event = FileEvent::new(FilePath::whole(&path));
                 (event.verdict, event.stored) = (Some(Verdict::Missing), tag);
+                event.visit.instead = instead;
                 Event::File(Box::new(event))
             }
             Finding::Unreadable { ref why, .. } => {

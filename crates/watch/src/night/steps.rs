@@ -1,12 +1,12 @@
 //! The steps of a run: check, mend, tag, protect.
 
 use std::collections::{BTreeSet, HashSet};
-use std::io;
 use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use steadfast::beneath::{FileKind, presence};
 use steadfast::catalogue::{
     Catalogue, CataloguedTree, FailedCheck, LockRequest, MovedElsewhere, RunRecord,
 };
@@ -272,11 +272,10 @@ impl<S: NightSurface> Night<'_, S> {
             new.extend(missing.map(|path| root.join(path)));
             again.extend(changes.edited.iter().cloned());
         }
-        let is_there = |path: &PathBuf| match path.symlink_metadata() {
-            Ok(found) => found.is_file(),
-            Err(error) => !is_absence(&error),
-        };
-        again.retain(is_there);
+        again.retain(|path| {
+            let below = path.strip_prefix(root).unwrap_or(path);
+            !presence(root, below).of_kind(FileKind::Regular).is_lost()
+        });
         // New ones alone, because a limit of time must not end their run.
         let mut status = self.run_on(Verb::check(), new, None)?;
         status.raise(self.run_on(Verb::check(), again.into_iter().collect(), self.time_left())?);
@@ -376,9 +375,4 @@ impl<S: NightSurface> Night<'_, S> {
     fn time_left(&self) -> Option<Duration> {
         self.end.map(|end| end.saturating_duration_since(Instant::now()))
     }
-}
-
-/// Returns whether an error means that the name does not exist.
-fn is_absence(error: &io::Error) -> bool {
-    matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
 }

@@ -218,6 +218,11 @@ impl Text {
             let files = units::counted(files, "file is missing", "files are missing");
             // A catalogue need not contain the files that another list misses.
             return Some(match run.catalogued && run.verb != VerbKind::Import {
+                true if self.has_replaced => format!(
+                    "{files}, and something else is in place of some. If that was you: steadfast \
+                     update --accept-missing {}; if not, move that away, and check again",
+                    self.paths()
+                ),
                 true => format!(
                     "{files}. Bring back: {}; if that was you: steadfast update --accept-missing \
                      {}",
