@@ -3,6 +3,7 @@
 //! Runs end with an [`ExitStatus`]. Jobs of a fleet also end with 75, for work that may succeed if
 //! it is retried, and `qos run` ends as the program that it started.
 
+use std::error::Error as _;
 use std::fs::File;
 use std::io::{self, Write as _};
 use std::os::fd::AsFd as _;
@@ -56,7 +57,9 @@ pub(crate) fn words(error: &anyhow::Error) -> String {
     let said = |cause: &(dyn std::error::Error + 'static)| {
         let known = cause.downcast_ref::<steadfast::Error>();
         let known = known.map(|error| (error.message(), error.advice()));
-        let of_catalogue = cause.downcast_ref::<CatalogueError>();
+        // An error of the schedules has that of the catalogue, whose advice is in words of the library.
+        let within = cause.downcast_ref::<steadfast_watch::Error>().and_then(|it| it.source());
+        let of_catalogue = within.unwrap_or(cause).downcast_ref::<CatalogueError>();
         let of_catalogue = of_catalogue.map(|error| (error.message(), error.advice()));
         match known.or(of_catalogue) {
             Some((message, next)) => with_advice(&message, next.map(advice::typed)),
