@@ -57,7 +57,7 @@ pub(crate) fn words(error: &anyhow::Error) -> String {
     let said = |cause: &(dyn std::error::Error + 'static)| {
         let known = cause.downcast_ref::<steadfast::Error>();
         let known = known.map(|error| (error.message(), error.advice()));
-        // An error of the schedules has that of the catalogue, whose advice is in words of the library.
+        // An error of the schedules repeats that of the catalogue in the words of the library.
         let within = cause.downcast_ref::<steadfast_watch::Error>().and_then(|it| it.source());
         let of_catalogue = within.unwrap_or(cause).downcast_ref::<CatalogueError>();
         let of_catalogue = of_catalogue.map(|error| (error.message(), error.advice()));

@@ -140,8 +140,8 @@ impl Recorder {
         Ok(settled)
     }
 
-    /// Settles a known file that cannot be reached; `error` is why, if that is to be told. A missing
-    /// one stays missing. Also returns whether it was checked.
+    /// Settles a known file that cannot be reached; `error` is why, if that is to be reported. A
+    /// missing one stays missing. Also returns whether it was checked.
     pub(super) fn settle_unreadable(
         &mut self,
         (directory, path): (i64, PathBuf),

@@ -107,6 +107,7 @@ pub(super) struct EarlyEnd {
 
 /// Records one run.
 #[derive(Debug)]
+// Over 15 fields: each is one part of the state of a run, and settling a slice needs most of them.
 pub struct Recorder {
     pub(super) catalogue: Catalogue,
     pub(super) places: Places,

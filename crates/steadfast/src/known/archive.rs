@@ -277,8 +277,8 @@ pub(super) struct OwnPlaces {
 }
 
 /// Compares the listed places of mounted archives with what is there, and removes those whose
-/// record describes another file. Returns how many. What is beneath what is asked about, or is shown
-/// by it, is no other place, and is removed too.
+/// record describes another file. Returns how many. What is beneath what is asked about, or is
+/// shown by it, is no other place, and is removed too.
 pub(super) fn remove_stale(
     archives: &[Archive],
     own: &OwnPlaces,
