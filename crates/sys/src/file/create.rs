@@ -74,9 +74,10 @@ impl Dir {
     /// # Errors
     /// As those of [`Dir::open_dir`].
     pub fn make_private_dir(&self, name: &OsStr) -> io::Result<Dir> {
-        match self.open_dir(name) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => self.create_dir(name),
-            opened => opened,
+        match self.create_dir(name) {
+            // It was there, or another thread made it meanwhile.
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => self.open_dir(name),
+            made => made,
         }
     }
 
