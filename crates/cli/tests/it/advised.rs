@@ -84,7 +84,9 @@ fn lose_all(tree: &Tree) {
     for name in ["a", "b"] {
         remove(tree, &format!("photos/{name}"));
     }
-    ["sub", "many"].map(|name| fs::remove_dir_all(tree.path("photos").join(name)).unwrap());
+    for name in ["sub", "many"] {
+        fs::remove_dir_all(tree.path("photos").join(name)).unwrap();
+    }
 }
 
 fn lose_catalogue(tree: &Tree) {
@@ -171,9 +173,11 @@ fn every_advised_command_leads_to_a_tree_that_is_fine_or_asks_something_else() {
     for state in STATES {
         let (status, text, advised) = check(&tree_in(state));
         assert!(status == 0 || !advised.is_empty(), "{}: {text}", state.name);
-        for command in &advised {
+        for at in 0..advised.len() {
             let tree = tree_in(state);
             let (_, _, before) = check(&tree);
+            // Some name the folder by its whole path.
+            let command = before.iter().nth(at).unwrap();
             let done = type_in(&tree, command);
             let (status, text, after) = check(&tree);
             let asks_else = !after.contains(command) && after != before;
