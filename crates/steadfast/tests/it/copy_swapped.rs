@@ -2,6 +2,7 @@
 //! named: whatever takes their place during the run is noticed.
 
 use std::fs;
+use std::os::unix::fs::FileExt as _;
 use std::path::{Path, PathBuf};
 
 use steadfast::copy::{CopiedFile, CopyMonitor, CopyRequest, copy, plan_copy};
@@ -146,7 +147,13 @@ fn a_file_that_changes_before_it_is_removed_stays() {
             request.rule = SafeRule { copies: 1, ..SafeRule::default() };
             request.moves = true;
         });
-        let mut disturb = || edit_secretly(&root.join("card/sub/c"));
+        // The file has a temporary name then: whoever has it open can still write to it.
+        let open = fs::File::options().write(true).open(root.join("card/sub/c")).unwrap();
+        let modified = open.metadata().unwrap().modified().unwrap();
+        let mut disturb = || {
+            open.write_all_at(&[0; 10], 0).unwrap();
+            open.set_modified(modified).unwrap();
+        };
         let mut monitor = Disturber { disturb: &mut disturb, files: 0, is_proved: true };
         let selection = Selection::of([root.join("card")]);
         let summary = copy(&selection, &request, &crate::tree::usual(), &mut monitor).unwrap();
