@@ -228,7 +228,7 @@ fn measure(size: usize) {
     let audit = reader().audit(&[1, 30], moment(3)).expect("it can be read");
     assert_eq!(audit.tagged, size as u64);
     let audit = start.elapsed().as_secs_f64();
-    let records = CatalogueReader::open(&file, RunScope::whole(&root)).expect("it is there");
+    let records = CatalogueReader::open(&reader(), RunScope::whole(&root)).expect("it is there");
     let start = Instant::now();
     let asked = size.min(100_000);
     for made in Maker::new(&root, asked) {

@@ -190,6 +190,20 @@ impl CopySummary {
         status.max(ExitStatus::Interrupted.only_if(self.interrupted))
     }
 
+    fn raise_each(&mut self, notices: &[Notice], monitor: &mut dyn CopyMonitor) {
+        for notice in notices {
+            self.status.raise(notice.status);
+            monitor.notice(notice);
+        }
+    }
+
+    fn close(&mut self, options: &Options, start: Instant) {
+        self.interrupted = options.controls.stop.load(Ordering::Relaxed);
+        let is_unseen = self.interrupted || (self.files == 0 && self.known == 0);
+        self.answer.note(Lack::NotSeen, u64::from(is_unseen));
+        self.elapsed_ns = start.elapsed().as_nanos() as u64;
+    }
+
     fn count(&mut self, file: &CopiedFile) {
         self.files += 1;
         self.bytes += file.length;
@@ -244,15 +258,12 @@ pub fn copy(
     let run = (selection, request, options);
     let (plan, moving) = foresee(run, (&mut destinations, &mut lists), &is_known, monitor)?;
     if request.moves {
-        for notice in repair::give_names_back(&moving, selection, options) {
-            summary.status.raise(notice.status);
-            monitor.notice(&notice);
-        }
+        let notices = repair::give_names_back(&moving, selection, options);
+        summary.raise_each(&notices, monitor);
         repair::clear_marks(selection);
     }
-    let total = (plan.files, plan.bytes);
     seen_draft::note_views(&mut destinations, &mut devices);
-    let places = (destinations, devices);
+    let (places, total) = ((destinations, devices), (plan.files, plan.bytes));
     let mut batch = CopyBatch::new(run, places, lists, start, total);
     let (mut failed, mut own_folders) = (0, OwnFolders::default());
     let skipped = each_file(selection, request, options, &mut |item, relative| match item {
@@ -277,10 +288,7 @@ pub fn copy(
                 monitor.notice(&notice);
             }
         }
-        WalkItem::Notice(notice) => {
-            summary.status.raise(notice.status);
-            monitor.notice(&notice);
-        }
+        WalkItem::Notice(notice) => summary.raise_each(&[notice], monitor),
         WalkItem::Ours(dir) => own_folders.add(&dir),
     })?;
     summary.skipped = skipped;
@@ -292,17 +300,13 @@ pub fn copy(
     summary.answer.note(Lack::NotCopied, failed);
     summary.answer.note(Lack::KnownOnly, summary.known);
     summary.answer.note_own_folders(own_folders);
-    for notice in batch.missing_files(selection) {
-        monitor.notice(&notice);
-    }
+    batch.missing_files(selection).iter().for_each(|notice| monitor.notice(notice));
     for notice in batch.take_troubles() {
         summary.answer.note(Lack::NotSeen, 1);
         monitor.notice(&notice);
     }
     if let Err(error) = batch.renew(selection) {
-        let notice = Notice::of(&error);
-        summary.status.raise(notice.status);
-        monitor.notice(&notice);
+        summary.raise_each(&[Notice::of(&error)], monitor);
     }
     batch.write_lists(&mut summary, monitor);
     tell_risks(&summary, monitor);
@@ -312,10 +316,7 @@ pub fn copy(
     if let Some(lack) = batch.confirm(selection, &roots, &summary.answer)? {
         summary.answer.note(lack, 1);
     }
-    summary.interrupted = options.controls.stop.load(Ordering::Relaxed);
-    let is_unseen = summary.interrupted || (summary.files == 0 && summary.known == 0);
-    summary.answer.note(Lack::NotSeen, u64::from(is_unseen));
-    summary.elapsed_ns = start.elapsed().as_nanos() as u64;
+    summary.close(options, start);
     Ok(summary)
 }
 

@@ -335,19 +335,7 @@ impl Walk<'_, '_> {
                         Some(temporary) => EntryPlace::Moving(dir, temporary.into()),
                         None => EntryPlace::Beneath(dir),
                     };
-                    let entry = Entry { path, inode, place, reference: None };
-                    match sidecar {
-                        None => (self.sink)(WalkItem::File(entry))?,
-                        Some(Sidecar::AppleDouble) => self.skipped.sidecars += 1,
-                        Some(Sidecar::Placeholder) => {
-                            let event = FileEvent::dataless(entry.path, Subject::File);
-                            (self.sink)(WalkItem::Failed(Box::new(event)))?;
-                        }
-                        Some(Sidecar::Leaves) => {
-                            self.skipped.leaves += 1;
-                            (self.sink)(WalkItem::Leaves(entry))?;
-                        }
-                    }
+                    self.file(Entry { path, inode, place, reference: None }, sidecar)?;
                 }
                 FileKind::Directory => {
                     let name = name.to_owned();
@@ -358,6 +346,25 @@ impl Walk<'_, '_> {
             }
         }
         ControlFlow::Continue(())
+    }
+
+    /// Hands on a file that was found, by what it is beside another one.
+    fn file(&mut self, entry: Entry, sidecar: Option<Sidecar>) -> ControlFlow<()> {
+        match sidecar {
+            None => (self.sink)(WalkItem::File(entry)),
+            Some(Sidecar::AppleDouble) => {
+                self.skipped.sidecars += 1;
+                ControlFlow::Continue(())
+            }
+            Some(Sidecar::Placeholder) => {
+                let event = FileEvent::dataless(entry.path, Subject::File);
+                (self.sink)(WalkItem::Failed(Box::new(event)))
+            }
+            Some(Sidecar::Leaves) => {
+                self.skipped.leaves += 1;
+                (self.sink)(WalkItem::Leaves(entry))
+            }
+        }
     }
 
     /// Reads the next names of the deepest directory, or leaves it.

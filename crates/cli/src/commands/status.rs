@@ -57,8 +57,7 @@ pub(super) fn run(args: &StatusArgs) -> anyhow::Result<ExitStatus> {
     // Before the catalogues are read, which may take a while.
     let place = args.prometheus.as_deref().filter(|file| *file != Path::new("-"));
     let place = place.map(metrics_place).transpose()?;
-    let mut outlet = Outlet::new(false);
-    let mut status = ExitStatus::Fine;
+    let (mut outlet, mut status) = (Outlet::new(false), ExitStatus::Fine);
     for tree in &trees {
         folders.push(places.folder_with_drives(tree, &schedules, now_s));
         if places.notes_readers(&tree.catalogue) {

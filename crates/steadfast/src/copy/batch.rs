@@ -86,12 +86,15 @@ pub(super) struct WrittenFiles {
     pub(super) proved: Vec<ProvedFile>,
 }
 
+/// What the reading of each copy proved, and what it found there, by destination.
+type ProvedCopies = Vec<Option<(Grade, Status)>>;
+
 /// The first name of a file that has several.
 #[derive(Clone, Default)]
 struct LinkedFile {
     relative: PathBuf,
     /// Its copy at each destination and what that proved, once it is permanent.
-    copies: Vec<Option<(Grade, Status)>>,
+    copies: ProvedCopies,
     /// What each of them lacks of what belongs to the file.
     withheld: Vec<Vec<Withheld>>,
     digests: Vec<(Algorithm, Digest)>,
@@ -480,7 +483,7 @@ impl<'a> CopyBatch<'a> {
     fn note_first(
         &mut self,
         (identity, relative): (Option<(u64, u64)>, &Path),
-        (copies, places): (Vec<Option<(Grade, Status)>>, &[CopiedPlace]),
+        (copies, places): (ProvedCopies, &[CopiedPlace]),
         read: Option<Vec<(Algorithm, Digest)>>,
         lack: &mut Option<Lack>,
     ) -> Vec<(Algorithm, Digest)> {
