@@ -68,8 +68,11 @@ pub(crate) fn ensure_trusted(
     // A link is not opened, and its owner put it there.
     let status = Dir::open(root)?.status_of(folder.as_ref())?;
     refuse(&path, Ok(trusted.stranger_owning(&status)))?;
-    let file_in = open_trusted(root, &[folder], trusted)?.open_file(file.as_ref())?;
-    refuse(&path.join(file), trusted.stranger_in(&file_in))
+    let dir = open_trusted(root, &[folder], trusted)?;
+    let path = path.join(file);
+    // A stranger's file need not be readable.
+    refuse(&path, Ok(trusted.stranger_owning(&dir.status_of(file.as_ref())?)))?;
+    refuse(&path, trusted.stranger_in(&dir.open_file(file.as_ref())?))
 }
 
 /// Opens a folder beneath a root, one name at a time and through no link, each of which nobody else
