@@ -6,7 +6,8 @@ use rustix::process::{Pid, test_kill_process};
 /// Returns whether a process of this number exists, also one of another user.
 #[must_use]
 pub fn is_alive(process: i32) -> bool {
-    let found = Pid::from_raw(process).map(test_kill_process);
+    // `Pid` takes no number below zero.
+    let found = Pid::from_raw(process.max(0)).map(test_kill_process);
     matches!(found, Some(Ok(()) | Err(Errno::PERM)))
 }
 
