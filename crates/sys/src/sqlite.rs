@@ -2,7 +2,7 @@
 //!
 //! SQLite opens a database, its log and its lock by their paths, which others can exchange
 //! meanwhile, and as root it gives new files away. It calls the system by a table. The entries that
-//! take a path are replaced in the whole process: a path that begins with [`PREFIX`] is a name in a
+//! take a path are replaced in the whole process: a path that begins with `PREFIX` is a name in a
 //! directory that is open. All others go to the system as before. It is in this crate because it
 //! needs unsafe code (feature `sqlite`).
 
