@@ -102,7 +102,8 @@ fn a_corrupt_source_is_told_and_not_spread() {
     browser.ended(&browser.run("tag", "0/card"));
     decay(&served.at("card/a"));
     let page = ended(&browser, &browser.post("/copy", "from=0/card&to=0/one&copies=1&agreed=1"));
-    assert!(last_line(&page).contains("1 file of the source is corrupt or suspect by the record"), "{page}");
+    let why = "1 file of the source is corrupt or suspect by the record";
+    assert!(last_line(&page).contains(why), "{page}");
     assert!(page.contains("would only spread the damage") && page.contains("</span>a</h3>"));
     assert!(!served.at("one/card/a").exists() && served.at("one/card/sub/b").exists());
 }
