@@ -47,6 +47,8 @@ struct Renamed<'a> {
     report: &'a mut CopiedFile,
     dir: Arc<Dir>,
     file: MovingFile,
+    /// What it was once it had that name; `None` until then, and if it had changed.
+    status: Option<Status>,
 }
 
 /// Removes files whose copies are permanent, in one go. Returns whether every copy was seen: if
@@ -123,7 +125,9 @@ impl<'a> RenamedFolder<'a> {
         let mut opened = Vec::new();
         for (removal, report) in files {
             match removal.open() {
-                Ok(Some((dir, file))) => opened.push(Renamed { removal, report, dir, file }),
+                Ok(Some((dir, file))) => {
+                    opened.push(Renamed { removal, report, dir, file, status: None })
+                }
                 Ok(None) => report.lack = Some(Lack::Changed),
                 Err(error) => fail(report, &error),
             }
@@ -136,10 +140,14 @@ impl<'a> RenamedFolder<'a> {
             return RenamedFolder { dir: None, files: Vec::new() };
         }
         let mut files = Vec::new();
-        for renamed in opened {
+        for mut renamed in opened {
             let file = &renamed.file;
             match dir.rename_to_new(&file.name, &dir, &file.temporary()) {
-                Ok(()) => files.push(renamed),
+                Ok(()) => {
+                    let now = dir.status_of(&file.temporary()).ok();
+                    renamed.status = now.filter(|now| renamed.removal.is_same(now));
+                    files.push(renamed);
+                }
                 Err(error) => fail(renamed.report, &error),
             }
         }
@@ -150,9 +158,14 @@ impl<'a> RenamedFolder<'a> {
     fn finish(self, removes: bool, stay: &mut Vec<NamedAgain>) {
         let Some(dir) = self.dir else { return };
         let mut is_clear = true;
-        for Renamed { removal, report, dir, file } in self.files {
+        for Renamed { removal, report, dir, file, status } in self.files {
             let temporary = file.temporary();
-            let same = dir.status_of(&temporary).is_ok_and(|now| removal.is_same(&now));
+            // What was written and kept its date moved the change time; so did the removal of
+            // another name.
+            let same = status.is_some_and(|renamed| {
+                let is_same = |now| now == renamed || (renamed.links > 1 && removal.is_same(&now));
+                dir.status_of(&temporary).is_ok_and(is_same)
+            });
             let removed = (removes && same).then(|| dir.remove_file(&temporary));
             if let Some(Ok(())) = removed {
                 report.was_removed = true;
@@ -165,9 +178,10 @@ impl<'a> RenamedFolder<'a> {
                 fail(report, &error);
             }
             match give_name_back(&dir, &file) {
-                Ok(()) => {
+                Ok(()) if same => {
                     stay.push(NamedAgain { path: removal.entry.path.to_path(), tag: file.tag });
                 }
+                Ok(()) => {}
                 Err(trouble) => {
                     is_clear = false;
                     report.trouble = Some(trouble);
@@ -277,9 +291,9 @@ mod tests {
         (folder, removals, to)
     }
 
-    fn removed(removals: &[Removal], to: &[Destination]) -> (bool, Vec<CopiedFile>, usize) {
-        let report = |it: &Removal| CopiedFile {
-            path: it.entry.path.to_path(),
+    fn report(removal: &Removal) -> CopiedFile {
+        CopiedFile {
+            path: removal.entry.path.to_path(),
             length: 0,
             tag: None,
             is_proved: true,
@@ -289,7 +303,10 @@ mod tests {
             lack: None,
             was_removed: false,
             trouble: None,
-        };
+        }
+    }
+
+    fn removed(removals: &[Removal], to: &[Destination]) -> (bool, Vec<CopiedFile>, usize) {
         let mut reports: Vec<CopiedFile> = removals.iter().map(report).collect();
         let (files, mut stay) = (removals.iter().zip(&mut reports).collect(), Vec::new());
         let is_seen =
@@ -354,5 +371,29 @@ mod tests {
         assert!(reports[3].trouble.is_some(), "{:?}", reports[3]);
         assert_eq!(names(&folder.path().join("from")), ["b", "sub"]);
         assert_eq!(names(&folder.path().join("from/sub")), [RECORD, "c"]);
+    }
+
+    #[test]
+    fn a_file_that_is_written_under_its_temporary_name_stays() {
+        let (folder, removals, _) = copied();
+        let mut reports: Vec<CopiedFile> = removals.iter().map(report).collect();
+        let of_b = removals.iter().zip(&mut reports).filter(|it| it.0.relative == Path::new("b"));
+        let renamed = RenamedFolder::rename(of_b.collect());
+        let path = folder.path().join("from").join(renamed.files[0].file.temporary());
+        let modified = fs::metadata(&path).unwrap().modified().unwrap();
+        let changed = || Status::of(&path).unwrap().ctime;
+        let before = changed();
+        // The clock of a file system may stand still for some milliseconds.
+        while changed() == before {
+            fs::write(&path, "x".repeat(5_000)).unwrap();
+            fs::File::options().write(true).open(&path).unwrap().set_modified(modified).unwrap();
+        }
+        let mut stay = Vec::new();
+        renamed.finish(true, &mut stay);
+        // Its contents were not proved.
+        assert!(stay.is_empty());
+        assert_eq!(names(&folder.path().join("from")), ["a", "b", "empty", "sub"]);
+        assert_eq!(fs::read(folder.path().join("from/b")).unwrap(), vec![b'x'; 5_000]);
+        assert_eq!(reports[1].lack, Some(Lack::Changed));
     }
 }
