@@ -34,7 +34,7 @@ pub(crate) struct NamedAgain {
 /// Gives a file its name back, which nothing may have meanwhile.
 ///
 /// # Errors
-/// Whatever the system says; `AlreadyExists` if the name is taken.
+/// Any I/O error of the system; `AlreadyExists` if the name is taken.
 pub(crate) fn give_name_back(dir: &Dir, file: &MovingFile) -> Result<(), FileError> {
     dir.rename_to_new(&file.temporary(), dir, &file.name).map_err(system("give its name back"))
 }
@@ -42,7 +42,7 @@ pub(crate) fn give_name_back(dir: &Dir, file: &MovingFile) -> Result<(), FileErr
 /// Marks a catalogued tree from which a move removes files, for those who do not walk it.
 ///
 /// # Errors
-/// Whatever the system says.
+/// Any I/O error of the system.
 pub(crate) fn mark(root: &Path) -> io::Result<()> {
     let dir = Dir::open(root)?.open_dir(OsStr::new(FOLDER))?;
     match dir.create_file(OsStr::new(MARK)) {
