@@ -47,6 +47,7 @@ mod error;
 mod exit_status;
 mod verb_kind;
 pub mod verdict;
+mod identity;
 pub mod escape;
 mod evidence;
 mod file_state;

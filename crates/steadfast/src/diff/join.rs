@@ -167,7 +167,7 @@ impl<'a> Join<'a> {
         let Some(contents) = contents_of(&file).copied() else {
             return reporter.report(&only(side, path, file));
         };
-        if let Some(other) = self.moves.take(side.other(), &contents) {
+        if let Some(other) = self.moves.take(side.other(), (&path, &contents)) {
             return reporter.report(&moved(side, (path, file), other));
         }
         if let Err((path, file)) = self.moves.keep(side, path, file, &contents) {

@@ -12,6 +12,7 @@ use steadfast_digest::{Algorithm, Digest};
 use steadfast_sys::file::Timestamp;
 
 use super::pair::FileSide;
+use crate::identity::{CandidateFile, FileTraits, NameState, Observed, WhichFile, identity};
 use steadfast_manifest::tag::Tag;
 
 /// Memory for unmatched files of both sides, in bytes: about fifty thousand files.
@@ -20,6 +21,9 @@ const KEPT_LEN_BYTES_MAX: usize = 24 << 20;
 /// Measured memory of a kept file without its path: key, list, and its share of the table's free
 /// space.
 const KEPT_LEN_BYTES: usize = 448;
+
+/// Kept files of the same contents that are compared with one.
+const ALIKE_MAX: usize = 64;
 
 /// A side of the comparison.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -73,16 +77,31 @@ impl Moves {
         Moves { here, there, len_bytes: 0, len_bytes_max, passed: 0 }
     }
 
-    /// Removes and returns the first kept file of `side` with these contents.
+    /// Removes and returns the kept file of `side` that a file of the other side is. Files with
+    /// the same contents, time and last part of the name are interchangeable: the first one.
     pub(super) fn take(
         &mut self,
         side: WhichSide,
-        contents: &Tag,
+        (path, contents): (&Path, &Tag),
     ) -> Option<(PathBuf, Box<FileSide>)> {
         let key = key_of(contents);
         let files = self.files(side);
         let list = files.get_mut(&key)?;
-        let kept = list.pop_front()?;
+        let tagged = |kept: &UnmatchedFile| Tag { mtime: kept.mtime, ..*contents };
+        let tags: Vec<Tag> = list.iter().take(ALIKE_MAX).map(tagged).collect();
+        let candidates = list.iter().zip(&tags).map(|(kept, tag)| CandidateFile {
+            traits: FileTraits::default(),
+            tag: Some(tag),
+            is_proved: true,
+            names: NameState::Gone,
+            is_namesake: kept.path.file_name() == path.file_name(),
+            seen_together: false,
+        });
+        let candidates: Vec<CandidateFile<'_>> = candidates.collect();
+        let (traits, alike) = (FileTraits::default(), candidates.len());
+        let observed = Observed { traits, tag: Some(contents), read: None, alike };
+        let WhichFile::Moved(at) = identity(&observed, &candidates).answer else { return None };
+        let kept = list.remove(at)?;
         if list.is_empty() {
             files.remove(&key);
         }
@@ -193,18 +212,27 @@ mod tests {
         moves.keep(side, path.into(), Box::new(file), &tag).is_ok()
     }
 
+    fn take(moves: &mut Moves, path: &str, tag: Tag) -> Option<(PathBuf, Box<FileSide>)> {
+        moves.take(WhichSide::Here, (Path::new(path), &tag))
+    }
+
     #[test]
-    fn equal_contents_come_out_in_the_order_they_came_and_keep_their_tag() {
+    fn equal_contents_are_matched_by_time_and_name_then_in_order_and_keep_their_tag() {
         let mut moves = Moves::new();
-        for path in ["a", "b"] {
-            assert!(keep(&mut moves, WhichSide::Here, path, tag(1, 9)));
+        let later = Tag { mtime: Timestamp { seconds: 8, nanoseconds: 0 }, ..tag(1, 9) };
+        let here = [("a", tag(1, 9)), ("b", tag(1, 9)), ("c", later), ("d/x", tag(1, 9))];
+        for (path, tag) in here {
+            assert!(keep(&mut moves, WhichSide::Here, path, tag));
         }
-        assert!(moves.take(WhichSide::There, &tag(1, 9)).is_none(), "only A has them");
-        assert!(moves.take(WhichSide::Here, &tag(1, 8)).is_none(), "another length");
-        let (path, side) = moves.take(WhichSide::Here, &tag(1, 9)).unwrap();
+        let there = moves.take(WhichSide::There, (Path::new("n"), &tag(1, 9)));
+        assert!(there.is_none(), "only A has them");
+        assert!(take(&mut moves, "n", tag(1, 8)).is_none(), "another length");
+        assert_eq!(take(&mut moves, "x", tag(1, 9)).unwrap().0, PathBuf::from("d/x"));
+        assert_eq!(take(&mut moves, "n", later).unwrap().0, PathBuf::from("c"));
+        let (path, side) = take(&mut moves, "n", tag(1, 9)).unwrap();
         assert_eq!((path, side.tag, side.actual), (PathBuf::from("a"), Some(tag(1, 9)), None));
-        assert_eq!(moves.take(WhichSide::Here, &tag(1, 9)).unwrap().0, PathBuf::from("b"));
-        assert!(moves.take(WhichSide::Here, &tag(1, 9)).is_none());
+        assert_eq!(take(&mut moves, "n", later).unwrap().0, PathBuf::from("b"));
+        assert!(take(&mut moves, "n", tag(1, 9)).is_none());
         assert_eq!(moves.len_bytes, 0);
     }
 

@@ -1,6 +1,6 @@
 //! Missing files that parity alone knows of: without a catalogue, a check does not miss them.
 
-use std::collections::HashSet;
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 use steadfast_digest::Digest;
@@ -10,18 +10,17 @@ use steadfast_sys::file::Status;
 use crate::advice::Advice;
 use crate::error::Error;
 use crate::event::Notice;
+use crate::identity::{CandidateFile, FileTraits, NameState, Observed, WhichFile, identity};
 use crate::parity::{ParityPlace, ParitySource};
 
 /// The files of the parity of a tree that are gone from it.
 #[derive(Default)]
 pub(super) struct GoneFiles {
     source: Option<ParitySource>,
-    /// Paths beneath the root of the parity, and tags.
-    files: Vec<(PathBuf, Tag)>,
-    /// Their digests.
-    digests: HashSet<Digest>,
-    /// Digests that new files of the tree have: these files were moved.
-    moved: HashSet<Digest>,
+    /// Paths beneath the root of the parity, and tags, by digest.
+    files: HashMap<Digest, Vec<(PathBuf, Tag)>>,
+    /// New files of the tree with these digests, at most as many as are gone.
+    arrived: HashMap<Digest, Vec<(PathBuf, Tag)>>,
     /// Why others may be gone, of which nothing is known.
     pub(super) doubt: Option<Notice>,
     /// What is said of parity above the tree that is not used.
@@ -45,33 +44,43 @@ impl GoneFiles {
             return Ok(GoneFiles { passed, ..GoneFiles::default() });
         };
         let source = ParitySource::open(&place)?;
-        let (mut files, is_incomplete) = source.missing()?;
-        files.retain(|(file, _)| place.root().join(file).starts_with(path));
-        let digests = files.iter().map(|(_, tag)| tag.digest).collect();
+        let (missing, is_incomplete) = source.missing()?;
+        let mut files: HashMap<Digest, Vec<(PathBuf, Tag)>> = HashMap::new();
+        for (file, tag) in missing {
+            if place.root().join(&file).starts_with(path) {
+                files.entry(tag.digest).or_default().push((file, tag));
+            }
+        }
         let doubt = is_incomplete.then(|| {
             let text =
                 "a set of the parity cannot be read, and files that only it has may be missing";
             Notice::failure(text).advise(Advice::VerifyParity)
         });
-        Ok(GoneFiles { source: Some(source), files, digests, moved: HashSet::new(), doubt, passed })
+        let arrived = HashMap::new();
+        Ok(GoneFiles { source: Some(source), files, arrived, doubt, passed })
     }
 
     /// Notes that the file at a real path is as its tag says.
     pub(super) fn see(&mut self, path: &Path, tag: &Tag) {
-        let Some(source) = self.source.as_ref().filter(|_| self.digests.contains(&tag.digest))
-        else {
+        let Some((source, gone)) = self.source.as_ref().zip(self.files.get(&tag.digest)) else {
             return;
         };
         let relative = path.strip_prefix(source.place().root());
-        if relative.is_ok_and(|relative| !source.protects(relative)) {
-            self.moved.insert(tag.digest);
+        if let Ok(relative) = relative.map(Path::to_owned)
+            && !source.protects(&relative)
+        {
+            let arrived = self.arrived.entry(tag.digest).or_default();
+            if arrived.len() < gone.len() {
+                arrived.push((relative, *tag));
+            }
         }
     }
 
     /// Returns the real paths that files of these contents are gone from.
     pub(super) fn paths_of(&self, tag: &Tag) -> impl Iterator<Item = PathBuf> {
         let root = self.source.as_ref().map(|source| source.place().root().to_owned());
-        let files = self.files.iter().filter(|(_, of)| of.same_contents(tag));
+        let files = self.files.get(&tag.digest).into_iter().flatten();
+        let files = files.filter(|(_, of)| of.same_contents(tag));
         files.filter_map(move |(file, _)| Some(root.as_ref()?.join(file)))
     }
 
@@ -83,11 +92,32 @@ impl GoneFiles {
         source.tags(relative).into_iter().find(|tag| tag.mtime == status.mtime)
     }
 
-    /// Returns the real paths and the tags of the files that are nowhere in the tree.
+    /// Returns the real paths and the tags of the files that are nowhere in the tree, in the order
+    /// of the paths.
     pub(super) fn missing(self) -> Vec<(PathBuf, Tag)> {
-        let GoneFiles { source, files, moved, .. } = self;
+        let GoneFiles { source, mut files, arrived, .. } = self;
         let Some(source) = source else { return Vec::new() };
-        let files = files.into_iter().filter(|(_, tag)| !moved.contains(&tag.digest));
-        files.map(|(file, tag)| (source.place().root().join(file), tag)).collect()
+        for (digest, arrived) in arrived {
+            let gone = files.entry(digest).or_default();
+            for (at, (path, tag)) in arrived.iter().enumerate() {
+                let candidates = gone.iter().map(|(file, of)| CandidateFile {
+                    traits: FileTraits::default(),
+                    tag: Some(of),
+                    is_proved: true,
+                    names: NameState::Gone,
+                    is_namesake: file.file_name() == path.file_name(),
+                    seen_together: false,
+                });
+                let candidates: Vec<CandidateFile<'_>> = candidates.collect();
+                let (traits, alike) = (FileTraits::default(), arrived.len() - at);
+                let observed = Observed { traits, tag: Some(tag), read: None, alike };
+                if let WhichFile::Moved(at) = identity(&observed, &candidates).answer {
+                    gone.remove(at);
+                }
+            }
+        }
+        let mut files: Vec<_> = files.into_values().flatten().collect();
+        files.sort_unstable_by(|one, next| one.0.cmp(&next.0));
+        files.into_iter().map(|(file, tag)| (source.place().root().join(file), tag)).collect()
     }
 }

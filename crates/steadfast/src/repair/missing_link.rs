@@ -15,6 +15,7 @@ use crate::belongings::Withheld;
 use crate::beneath;
 use crate::catalogue::SameInode;
 use crate::event::FileError;
+use crate::identity::{CandidateFile, FileTraits, NameState, Observed, WhichFile, identity};
 
 /// What became of a missing name.
 pub(super) struct LinkedName {
@@ -119,9 +120,11 @@ fn find(
         let Ok(dir) = beneath::directory(&target.root, parent) else { continue };
         let Ok(file) = dir.open_file(name) else { continue };
         let Ok(status) = file.status() else { continue };
-        let is_it = status.inode == others.inode
-            || originals.is_some_and(|originals| originals.has_repaired(path));
-        if status.kind != FileKind::Regular || status.length != target.tag.length || !is_it {
+        if status.kind != FileKind::Regular || status.length != target.tag.length {
+            continue;
+        }
+        let is_repaired = originals.is_some_and(|originals| originals.has_repaired(path));
+        if !is_repaired && !may_be(&status, target, others) {
             continue;
         }
         let _ = file.set_uncached();
@@ -134,4 +137,23 @@ fn find(
         }
     }
     Ok(None)
+}
+
+/// Returns whether the file at another name may be that of the missing name, before it is read.
+fn may_be(status: &Status, target: &RepairTarget, others: &SameInode) -> bool {
+    let traits = |inode, length, mtime| {
+        let (inode, length, mtime) = (Some(inode), Some(length), Some(mtime));
+        FileTraits { inode, length, mtime, birth: None }
+    };
+    let known = CandidateFile {
+        traits: traits(others.inode, target.tag.length, target.mtime()),
+        tag: Some(&target.tag),
+        is_proved: true,
+        names: NameState::Unknown,
+        is_namesake: false,
+        seen_together: false,
+    };
+    let traits = traits(status.inode, status.length, status.mtime);
+    let observed = Observed { traits, tag: None, read: None, alike: 1 };
+    identity(&observed, &[known]).answer != WhichFile::New
 }
