@@ -15,15 +15,19 @@ use crate::parity::{ParityPlace, ParitySource, ProtectedBelongings};
 
 /// Returns a path of the tree of a target as its parity has it.
 fn beneath(source: &ParitySource, target: &RepairTarget, path: &Path) -> Option<PathBuf> {
-    let root = target.root.canonicalize().ok()?;
-    root.join(path).strip_prefix(source.place().root()).map(Path::to_owned).ok()
+    target.root.join(path).strip_prefix(source.place().root()).map(Path::to_owned).ok()
 }
+
+/// The parity of a tree, and what is said of parity that is not used.
+type FoundPlace = Result<Option<ParityPlace>, (String, Option<Advice>)>;
 
 /// The parity of the trees of a repair, by root. Each is opened once, because that reads the index
 /// of every set.
 #[derive(Default)]
 pub(super) struct Parities {
     sources: BTreeMap<PathBuf, Result<ParitySource, String>>,
+    /// The place that was found last, the folder of its targets, and what was selected above it.
+    place: Option<((PathBuf, PathBuf), FoundPlace)>,
     /// The catalogue that was opened last.
     catalogue: Option<(PathBuf, Option<Rc<Catalogue>>)>,
 }
@@ -91,22 +95,18 @@ impl Parities {
             advice: advice.map(Box::new),
             ..FileError::new("use its parity", reason)
         };
-        let Ok(root) = target.root.canonicalize() else { return Ok(None) };
-        let path = root.join(&target.relative);
-        // The folder of a missing file may be missing too.
-        let mut above = path.ancestors().skip(1).filter(|above| above.starts_with(&root));
-        let Some(folder) = above.find(|above| above.is_dir()) else { return Ok(None) };
-        let mut passed = None;
-        let place = ParityPlace::find(folder, &target.selected_path(), &mut |notice| {
-            passed = Some(notice);
-        });
-        let place = match (
-            place.map_err(|error| unusable(error.message(), error.advice().cloned()))?,
-            passed,
-        ) {
-            (Some(place), _) => place,
-            (None, Some(notice)) => return Err(unusable(notice.text, notice.advice)),
-            (None, None) => return Ok(None),
+        // A tree is at its real path, and its files are beneath it.
+        let path = target.root.join(&target.relative);
+        let folder = path.parent().unwrap_or(&target.root).to_owned();
+        let above = target.selected.components().count().max(1);
+        let selected = path.ancestors().nth(above).unwrap_or(&target.root).to_owned();
+        let key = (folder, selected);
+        let last = self.place.take().filter(|(last, _)| *last == key);
+        let (_, place) = self.place.insert(last.unwrap_or_else(|| (key, find_place(target))));
+        let place = match place {
+            Ok(Some(place)) => place.clone(),
+            Ok(None) => return Ok(None),
+            Err((reason, advice)) => return Err(unusable(reason.clone(), advice.clone())),
         };
         let Ok(relative) = path.strip_prefix(place.root()) else { return Ok(None) };
         let source = self.sources.entry(place.root().to_owned());
@@ -116,5 +116,22 @@ impl Parities {
             Ok(source) => Ok(Some((source, relative.to_owned()))),
             Err(reason) => Err(unusable(reason.clone(), None)),
         }
+    }
+}
+
+/// Finds the parity of the tree that a file is in.
+fn find_place(target: &RepairTarget) -> FoundPlace {
+    let path = target.root.join(&target.relative);
+    // The folder of a missing file may be missing too.
+    let mut above = path.ancestors().skip(1).filter(|above| above.starts_with(&target.root));
+    let Some(folder) = above.find(|above| above.is_dir()) else { return Ok(None) };
+    let mut passed = None;
+    let place = ParityPlace::find(folder, &target.selected_path(), &mut |notice| {
+        passed = Some(notice);
+    });
+    match (place.map_err(|error| (error.message(), error.advice().cloned()))?, passed) {
+        (Some(place), _) => Ok(Some(place)),
+        (None, Some(notice)) => Err((notice.text, notice.advice)),
+        (None, None) => Ok(None),
     }
 }
