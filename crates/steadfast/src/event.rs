@@ -281,7 +281,7 @@ impl FileEvent {
 
     /// Turns contents that are not on this machine into a failure, or into an event without a
     /// verdict.
-    pub(crate) fn settle_dataless(&mut self, fails: bool) {
+    pub(crate) fn apply_dataless(&mut self, fails: bool) {
         if self.reading.dataless && !fails {
             (self.verdict, self.trouble) = (None, None);
         }
@@ -474,14 +474,14 @@ mod tests {
             skipped.trouble.as_ref().map(ToString::to_string).as_deref(),
             Some("cannot read: its contents are not on this machine")
         );
-        skipped.settle_dataless(false);
+        skipped.apply_dataless(false);
         assert_eq!(
             (skipped.verdict, &skipped.trouble, skipped.reading.dataless),
             (None, &None, true)
         );
         let mut failed = FileEvent::new(path());
         failed.note_dataless();
-        failed.settle_dataless(true);
+        failed.apply_dataless(true);
         assert_eq!((failed.verdict, failed.reading.dataless), (Some(Verdict::Unreadable), false));
         let denied = io::Error::from_raw_os_error(13);
         assert!(!FileEvent::unread(path(), Subject::File, "open", &denied).reading.dataless);

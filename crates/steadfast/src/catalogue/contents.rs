@@ -53,7 +53,7 @@ impl Catalogue {
             let sql = "WITH RECURSIVE down(id) AS (SELECT ? UNION \
                        SELECT it.id FROM directories AS it JOIN down ON it.parent = down.id) \
                        SELECT count(*) FROM down JOIN entries ON directory = down.id \
-                       WHERE standing <> 6";
+                       WHERE NOT is_missing(standing)";
             let count: i64 =
                 self.db.prepare_cached(sql)?.query_row([directory.id], |it| it.get(0))?;
             Ok(count.cast_unsigned())

@@ -29,7 +29,7 @@ impl Recorder {
         say: &mut Say<'_>,
     ) -> Result<(), DbError> {
         // Coverage is written in the order of names.
-        self.settle(level, say)?;
+        self.apply(level, say)?;
         let found = self.rows.find(&self.catalogue.db, level.id, name)?;
         let Some(found) = found.filter(|_| self.mode.writes && !level.unmounted) else {
             return Ok(());
@@ -54,7 +54,7 @@ impl Recorder {
         for name in down.components() {
             let name = name.as_os_str();
             let mut level = self.descent.levels.pop().expect("the root's stays");
-            let child = self.settle_children_up_to(&mut level, Some(name.as_bytes()), say);
+            let child = self.resolve_children_up_to(&mut level, Some(name.as_bytes()), say);
             let path = level.relative.join(name);
             self.descent.levels.push(level);
             self.enter(child?, path, say)?;
@@ -105,12 +105,12 @@ impl Recorder {
     pub(super) fn leave(&mut self, say: &mut Say<'_>) -> Result<(), DbError> {
         let Some(mut level) = self.descent.levels.pop() else { return Ok(()) };
         self.descent.parent = None;
-        self.settle(&mut level, say)?;
+        self.apply(&mut level, say)?;
         while level.walked && level.at + 1 < level.slices.len() {
             level.at += 1;
-            self.settle(&mut level, say)?;
+            self.apply(&mut level, say)?;
         }
-        self.settle_children_up_to(&mut level, None, say)?;
+        self.resolve_children_up_to(&mut level, None, say)?;
         if !self.mode.writes {
             return Ok(());
         }
@@ -177,20 +177,20 @@ impl Recorder {
             after.saturating_sub(1)
         };
         if disorder {
-            self.settle(level, say)?;
+            self.apply(level, say)?;
             level.fresh &= level.slices.is_empty();
             level.at = index(level);
             return Ok(());
         }
         while level.slices.get(level.at + 1).is_some_and(|next| next.first.as_slice() <= name) {
-            self.settle(level, say)?;
+            self.apply(level, say)?;
             level.at = if level.walked { level.at + 1 } else { index(level) };
         }
         if level.batch.len() >= SLICE_LEN {
             if !level.fresh && !level.slices.is_empty() {
                 self.split(level, name)?;
             }
-            self.settle(level, say)?;
+            self.apply(level, say)?;
             if !level.fresh {
                 level.at = index(level);
             }
@@ -199,9 +199,9 @@ impl Recorder {
     }
 
     /// Settles the files of the batch, and the known files of their slice that were not visited.
-    fn settle(&mut self, level: &mut OpenDir, say: &mut Say<'_>) -> Result<(), DbError> {
+    fn apply(&mut self, level: &mut OpenDir, say: &mut Say<'_>) -> Result<(), DbError> {
         let mut batch = std::mem::take(&mut level.batch);
-        let settled = self.settle_batch(level, &batch, say);
+        let settled = self.apply_batch(level, &batch, say);
         let settled = settled.and_then(|()| self.keep_belongings(level, &batch));
         if let Some(last) = batch.last() {
             level.last.clear();

@@ -47,7 +47,7 @@ WHERE (n.directory <> d.directory OR n.name <> d.name)
     OR d.own_digest IS NULL AND (n.length = d.length AND n.mtime_ns = d.mtime_ns OR {met}))
 UNION
 SELECT d.directory, d.name
-FROM temp.departed AS n CROSS JOIN temp.displaced AS d ON d.inode = n.inode
+FROM temp.inode_changes AS n CROSS JOIN temp.displaced AS d ON d.inode = n.inode
 WHERE (n.directory <> d.directory OR n.name <> d.name)
   AND (d.own_digest = n.digest
     OR d.own_digest IS NULL AND (n.length = d.length AND n.mtime_ns = d.mtime_ns OR {met}));
@@ -67,7 +67,7 @@ UNION
 SELECT d.directory, d.name
 FROM entries AS n CROSS JOIN temp.displaced AS d ON d.own_digest = n.digest
 WHERE d.known = 0 AND d.own_length > 0 AND (n.directory <> d.directory OR n.name <> d.name)
-  AND n.standing NOT IN (0, 1, 7)
+  AND NOT proves(n.standing)
 UNION
 SELECT d.directory, d.name
 FROM events AS n CROSS JOIN temp.displaced AS d ON d.own_digest = n.digest
@@ -76,9 +76,9 @@ WHERE d.known = 0 AND d.own_length > 0 AND (n.directory <> d.directory OR n.name
 CREATE TEMP TABLE held AS
 SELECT DISTINCT d.own_digest AS digest
 FROM entries AS n CROSS JOIN temp.displaced AS d ON d.own_digest = n.digest
-WHERE d.known = 0 AND n.standing IN (0, 1, 7)
+WHERE d.known = 0 AND proves(n.standing)
   AND (n.directory, n.name) NOT IN (SELECT directory, name FROM temp.missing)
-  AND (n.directory, n.name) NOT IN (SELECT directory, name FROM temp.departed);
+  AND (n.directory, n.name) NOT IN (SELECT directory, name FROM temp.inode_changes);
 UPDATE temp.displaced SET known = 1
 WHERE (directory, name) IN (SELECT directory, name FROM temp.known_displaced)
   AND own_digest NOT IN (SELECT digest FROM temp.held);";
@@ -87,37 +87,37 @@ WHERE (directory, name) IN (SELECT directory, name FROM temp.known_displaced)
 const ARRIVE: &str = "
 INSERT OR IGNORE INTO temp.arrivals
 SELECT own_digest, own_algorithm, own_length, name, directory, inode, first_run, first_run,
-  standing IN (0, 1, 7)
+  proves(standing)
 FROM temp.displaced WHERE known = 1 AND own_digest IS NOT NULL;";
 
 /// Finds files that came in this run from a name that has another file now and keeps its row, as
 /// after an edit by an editor that keeps a backup, or a log that was rotated.
-const DEPARTED: &str = "
+const MOVED_AWAY: &str = "
 SELECT n.directory, n.name, n.standing, d.directory, d.name, n.inode
 FROM events AS e
 CROSS JOIN entries AS n ON n.directory = e.directory AND n.name = e.name
-CROSS JOIN temp.departed AS d ON d.inode = n.inode AND d.digest = n.digest
+CROSS JOIN temp.inode_changes AS d ON d.inode = n.inode AND d.digest = n.digest
 WHERE e.run = ? AND e.what = 'new' AND (n.directory <> d.directory OR n.name <> d.name)
 GROUP BY n.directory, n.name";
 
 /// The files that came in a run.
-const CAME: &str = "
-INSERT INTO temp.came
+const NEW_FILES: &str = "
+INSERT INTO temp.new_files
 SELECT n.directory, n.name, n.standing, n.inode, n.digest FROM events AS e
 CROSS JOIN entries AS n ON n.directory = e.directory AND n.name = e.name
 WHERE e.run = ? AND e.what = 'new' AND n.digest IS NOT NULL";
 
 /// Those that have the inode and the contents of another row, which the run may not have visited;
 /// rather of one whose file was there than of a missing one.
-const CAME_FROM: &str = "
-SELECT c.directory, c.name, c.standing, o.directory, o.name, c.inode, min(o.standing = 6)
-FROM entries AS o CROSS JOIN temp.came AS c ON c.inode = o.inode AND c.digest = o.digest
+const NEW_FILE_ORIGINS: &str = "
+SELECT c.directory, c.name, c.standing, o.directory, o.name, c.inode, min(is_missing(o.standing))
+FROM entries AS o CROSS JOIN temp.new_files AS c ON c.inode = o.inode AND c.digest = o.digest
 WHERE o.directory <> c.directory OR o.name <> c.name
 GROUP BY c.directory, c.name";
 
 /// Files that left their names, and that a run met at other ones. The run that met others at their
 /// names had not visited these.
-const RESURFACED: &str = "
+const FOUND_AGAIN: &str = "
 SELECT n.directory, n.name, n.standing, o.directory, o.name, n.inode
 FROM events AS e
 CROSS JOIN entries AS n ON n.directory = e.directory AND n.name = e.name
@@ -168,6 +168,7 @@ impl Recorder {
         seen: &ObservedFile,
     ) -> Result<(), DbError> {
         self.make_displaced()?;
+        self.tables.has_displaced = true;
         self.note_missing(directory, row, slice_run)?;
         let (name, first_run) = (row.name.clone(), self.record.id);
         let here = FileRow { name, record: seen.record, first_run, checked_run: 0, proved_run: 0 };
@@ -193,7 +194,7 @@ impl Recorder {
 
     /// Notes that the file of a known name has another inode. The row keeps the name; the file that
     /// it was may have been renamed.
-    pub(super) fn note_departed(
+    pub(super) fn record_inode_change(
         &mut self,
         directory: i64,
         row: &FileRow,
@@ -207,7 +208,7 @@ impl Recorder {
         let mut statement = self
             .catalogue
             .db
-            .prepare_cached("INSERT OR IGNORE INTO temp.departed VALUES (?, ?, ?, ?, ?, ?)")?;
+            .prepare_cached("INSERT OR IGNORE INTO temp.inode_changes VALUES (?, ?, ?, ?, ?, ?)")?;
         let digest = row.record.tag.as_ref().map(|tag| tag.digest.as_bytes());
         let (inode, length) = (was.inode.cast_signed(), was.length.cast_signed());
         let mtime = column::Moment(was.mtime);
@@ -221,8 +222,8 @@ impl Recorder {
             self.catalogue.db.execute_batch(&format!(
                 "CREATE TEMP TABLE displaced (directory, {COLUMNS}, {OWN_COLUMNS}, \
                  PRIMARY KEY (directory, name)) WITHOUT ROWID; \
-                 CREATE TEMP TABLE departed (directory, name, inode, digest, length, mtime_ns, \
-                 PRIMARY KEY (inode, directory, name)) WITHOUT ROWID"
+                 CREATE TEMP TABLE inode_changes (directory, name, inode, digest, length, \
+                 mtime_ns, PRIMARY KEY (inode, directory, name)) WITHOUT ROWID"
             ))?;
             self.tables.displaced = true;
         }
@@ -232,7 +233,7 @@ impl Recorder {
     /// Finds out which displaced files are known, and makes them places of missing ones. The tables
     /// of missing files and of arrivals exist.
     pub(super) fn recognise_displaced(&mut self) -> Result<(), DbError> {
-        if !self.tables.displaced {
+        if !self.tables.has_displaced {
             return Ok(());
         }
         let db = &self.catalogue.db;
@@ -251,7 +252,7 @@ impl Recorder {
         directory: i64,
         name: &[u8],
     ) -> Result<Option<DisplacedFile>, DbError> {
-        if !self.tables.displaced {
+        if !self.tables.has_displaced {
             return Ok(None);
         }
         let sql = format!(
@@ -263,16 +264,16 @@ impl Recorder {
     }
 
     /// Records where files came from whose former names have another file and keep their rows.
-    pub(super) fn follow_departed(&mut self) -> Result<(), DbError> {
+    pub(super) fn link_moved_away(&mut self) -> Result<(), DbError> {
         if !self.tables.displaced || !self.mode.writes {
             return Ok(());
         }
-        let came = self.came_from(DEPARTED, [self.record.id])?;
+        let came = self.origins_of(MOVED_AWAY, [self.record.id])?;
         self.write_origins(came)
     }
 
     /// Records where files came from whose former names have other files since an earlier run.
-    pub(super) fn follow_left(&mut self) -> Result<(), DbError> {
+    pub(super) fn link_files_found_again(&mut self) -> Result<(), DbError> {
         if !self.mode.writes || self.counts.events == 0 {
             return Ok(());
         }
@@ -289,25 +290,25 @@ impl Recorder {
         if !db.query_row(found, (), |row| row.get::<_, bool>(0))? {
             return Ok(());
         }
-        let came = self.came_from(RESURFACED, [run])?;
+        let came = self.origins_of(FOUND_AGAIN, [run])?;
         self.write_origins(came)
     }
 
     /// Records where files came from that a run of a part of the tree met first. Otherwise they
     /// may be edited before another run misses the former name, and that file would count as lost.
-    pub(super) fn follow_new(&mut self) -> Result<(), DbError> {
+    pub(super) fn link_new_files(&mut self) -> Result<(), DbError> {
         if self.scope.begins_at(Path::new("")) || !self.mode.writes || self.counts.events == 0 {
             return Ok(());
         }
         let db = &self.catalogue.db;
         db.execute_batch(
-            "CREATE TEMP TABLE came (directory, name, standing, inode, digest); \
-             CREATE INDEX temp.came_inodes ON came (inode)",
+            "CREATE TEMP TABLE new_files (directory, name, standing, inode, digest); \
+             CREATE INDEX temp.new_file_inodes ON new_files (inode)",
         )?;
-        if db.execute(CAME, [self.record.id])? == 0 {
+        if db.execute(NEW_FILES, [self.record.id])? == 0 {
             return Ok(());
         }
-        let mut came = self.came_from(CAME_FROM, [])?;
+        let mut came = self.origins_of(NEW_FILE_ORIGINS, [])?;
         // It is a further name of the file if the other one still leads to it, or may do so.
         came.retain(|origin| match self.presence_of_file(&origin.from) {
             Presence::There(now) => now.inode != origin.inode,
@@ -316,14 +317,14 @@ impl Recorder {
         self.write_origins(came)
     }
 
-    fn came_from(&self, sql: &str, bound: impl Params) -> Result<Vec<CameFrom>, DbError> {
+    fn origins_of(&self, sql: &str, bound: impl Params) -> Result<Vec<FileOrigin>, DbError> {
         let mut paths = Paths::default();
         let mut statement = self.catalogue.db.prepare(sql)?;
         let mut rows = statement.query(bound)?;
         let mut came = Vec::new();
         while let Some(row) = rows.next()? {
             let standing = usize::try_from(column::integer(row, 2)?).ok();
-            came.push(CameFrom {
+            came.push(FileOrigin {
                 directory: column::integer(row, 0)?,
                 name: column::name(row, 1)?.to_vec(),
                 standing: standing.and_then(|at| FileState::ALL.get(at).copied()),
@@ -338,8 +339,8 @@ impl Recorder {
         Ok(came)
     }
 
-    fn write_origins(&mut self, came: Vec<CameFrom>) -> Result<(), DbError> {
-        for CameFrom { directory, name, standing, from, .. } in came {
+    fn write_origins(&mut self, came: Vec<FileOrigin>) -> Result<(), DbError> {
+        for FileOrigin { directory, name, standing, from, .. } in came {
             let standing = standing.unwrap_or(FileState::Fine);
             let from = Some(from.as_bytes());
             self.write_event(directory, &name, Happening::MovedFrom, standing, None, from)?;
@@ -349,7 +350,7 @@ impl Recorder {
 }
 
 /// A file, and the name that it had before.
-struct CameFrom {
+struct FileOrigin {
     directory: i64,
     name: Vec<u8>,
     standing: Option<FileState>,

@@ -196,7 +196,7 @@ fn history(catalogue: &Catalogue, path: &Path) -> Result<History, DbError> {
     let events = events_of(db, parent.id, name.as_bytes())?;
     let lives = lives(&events, first_run);
     let tags = tags_after(&events, history.now.as_ref().and_then(|now| now.tag));
-    let covered = covering_runs(db, parent.id, name.as_bytes())?;
+    let covered = CoveringRuns::of(db, parent.id)?.at(name.as_bytes());
     let is_alive = |run: i64| lives.iter().any(|(from, to)| (*from..=*to).contains(&run));
     let covered: BTreeSet<i64> = covered.into_iter().filter(|run| is_alive(*run)).collect();
     let all: BTreeSet<i64> =
@@ -414,37 +414,68 @@ fn ensure_events(db: &Connection) -> Result<(), DbError> {
     Ok(())
 }
 
-/// Returns the runs that covered a file, if it existed.
-pub(super) fn covering_runs(
-    db: &Connection,
-    parent: i64,
-    name: &[u8],
-) -> Result<BTreeSet<i64>, DbError> {
-    let mut runs = BTreeSet::new();
-    let mut statement = db.prepare_cached(
-        "SELECT run, first, last, beneath, sum FROM coverage WHERE directory = ?",
-    )?;
-    let mut at = parent;
-    loop {
-        let mut rows = statement.query((at,))?;
-        while let Some(row) = rows.next()? {
-            let (run, beneath) = (column::integer(row, 0)?, column::integer(row, 3)? != 0);
-            let first = column::bytes(row, 1, column::NAME_LEN_MAX)?;
-            let last = match column::is_null(row, 2)? {
-                true => None,
-                false => Some(column::bytes(row, 2, column::NAME_LEN_MAX)?),
-            };
-            let sum = writes::coverage_sum(run, at, first, last, beneath);
-            sum.ensure(column::integer(row, 4)?, "coverage")?;
-            let within = first <= name && last.is_none_or(|last| name <= last);
-            if beneath || at == parent && within {
-                runs.insert(run);
+/// The runs that covered the names of one directory.
+pub(super) struct CoveringRuns {
+    /// Those that covered all of it.
+    whole: BTreeSet<i64>,
+    /// Others, and what each covered.
+    ranges: Vec<(i64, NameRange)>,
+}
+
+impl CoveringRuns {
+    pub(super) fn of(db: &Connection, directory_id: i64) -> Result<CoveringRuns, DbError> {
+        let mut covering = CoveringRuns { whole: BTreeSet::new(), ranges: Vec::new() };
+        let mut statement = db.prepare_cached(
+            "SELECT run, first, last, beneath, sum FROM coverage WHERE directory = ?",
+        )?;
+        let mut at = directory_id;
+        loop {
+            let mut rows = statement.query((at,))?;
+            while let Some(row) = rows.next()? {
+                let (run, beneath) = (column::integer(row, 0)?, column::integer(row, 3)? != 0);
+                let first = column::bytes(row, 1, column::NAME_LEN_MAX)?;
+                let last = match column::is_null(row, 2)? {
+                    true => None,
+                    false => Some(column::bytes(row, 2, column::NAME_LEN_MAX)?),
+                };
+                let sum = writes::coverage_sum(run, at, first, last, beneath);
+                sum.ensure(column::integer(row, 4)?, "coverage")?;
+                if beneath {
+                    covering.whole.insert(run);
+                } else if at == directory_id {
+                    let (first, last) = (first.to_vec(), last.map(<[u8]>::to_vec));
+                    covering.ranges.push((run, NameRange { first, last }));
+                }
             }
+            if at == ROOT {
+                return Ok(covering);
+            }
+            at = directory(db, at)?.parent;
         }
-        if at == ROOT {
-            return Ok(runs);
-        }
-        at = directory(db, at)?.parent;
+    }
+
+    /// Returns the runs that covered a name.
+    pub(super) fn at(&self, name: &[u8]) -> BTreeSet<i64> {
+        let ranges = self.ranges.iter().filter(|(_, range)| range.has(name));
+        self.whole.iter().copied().chain(ranges.map(|(run, _)| *run)).collect()
+    }
+
+    /// Returns whether a run covered a name.
+    pub(super) fn has(&self, run: i64, name: &[u8]) -> bool {
+        let has = |(of, range): &(i64, NameRange)| *of == run && range.has(name);
+        self.whole.contains(&run) || self.ranges.iter().any(has)
+    }
+}
+
+/// Names from a first one to a last one, or to the end.
+struct NameRange {
+    first: Vec<u8>,
+    last: Option<Vec<u8>>,
+}
+
+impl NameRange {
+    fn has(&self, name: &[u8]) -> bool {
+        self.first.as_slice() <= name && self.last.as_deref().is_none_or(|last| name <= last)
     }
 }
 

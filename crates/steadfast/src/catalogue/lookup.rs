@@ -120,8 +120,9 @@ fn look_up(
 }
 
 fn names_of_inode(db: &Connection, inode: u64, most: usize) -> Result<Vec<PathBuf>, DbError> {
-    let mut statement = db
-        .prepare("SELECT directory, name FROM entries WHERE inode = ? AND standing <> 6 LIMIT ?")?;
+    let mut statement = db.prepare(
+        "SELECT directory, name FROM entries WHERE inode = ? AND NOT is_missing(standing) LIMIT ?",
+    )?;
     let mut rows = statement.query((inode.cast_signed(), most as i64))?;
     let mut paths = Paths::default();
     let mut found = Vec::new();

@@ -20,7 +20,7 @@ use super::error::DbError;
 use super::happening::Happening;
 use super::observation::ObservedFile;
 use super::recorder::Recorder;
-use super::slice::{Settled, rows_of, slice_with};
+use super::slice::{UpdatedRow, rows_of, slice_with};
 use super::writes;
 use crate::beneath::Presence;
 use crate::file_state::FileState;
@@ -98,7 +98,7 @@ impl Recorder {
 
     /// Decides for each missing file what became of it. If the user stops the run, the next run
     /// decides for the rest.
-    pub(super) fn settle_missing(&mut self, say: &mut Say<'_>) -> Result<(), DbError> {
+    pub(super) fn resolve_missing(&mut self, say: &mut Say<'_>) -> Result<(), DbError> {
         // Directories may have been renamed since the walk.
         self.places.renew();
         if self.tables.missing {
@@ -107,15 +107,15 @@ impl Recorder {
             }
             self.recognise_displaced()?;
             let elsewhere = self.find_elsewhere()?;
-            self.settle_each_missing(&elsewhere, say)?;
+            self.resolve_each_missing(&elsewhere, say)?;
             self.carry_proofs()?;
         }
         if self.early_end.cut_short {
             return Ok(());
         }
-        self.follow_departed()?;
-        self.follow_new()?;
-        self.follow_left()
+        self.link_moved_away()?;
+        self.link_new_files()?;
+        self.link_files_found_again()
     }
 
     /// Looks in other catalogued trees for missing files that did not arrive in this one.
@@ -141,7 +141,7 @@ impl Recorder {
         Ok(found.into_iter().flatten().map(|moved| (moved.from, moved.to)).collect())
     }
 
-    fn settle_each_missing(
+    fn resolve_each_missing(
         &mut self,
         elsewhere: &Elsewhere,
         say: &mut Say<'_>,
@@ -157,7 +157,8 @@ impl Recorder {
                 if self.is_stopped() {
                     return Ok(());
                 }
-                let used = self.settle_slice(head, (rest, elsewhere), &mut paths, say)?;
+                let used =
+                    self.resolve_missing_in_slice(head, (rest, elsewhere), &mut paths, say)?;
                 rest = &rest[used..];
             }
         }
@@ -175,7 +176,7 @@ impl Recorder {
             let (slice, next) = slice.ok_or_else(|| DbError::damaged("a file is in no slice"))?;
             let rows = rows_of(db, *directory, &slice, next.as_deref(), &mut self.buffer)?;
             let carried = |row: FileRow| {
-                let mut row = Settled::as_was(row, slice.checked_run);
+                let mut row = UpdatedRow::as_was(row, slice.checked_run);
                 let place = (*directory, &row.known.name);
                 if let Ok(at) = page.binary_search_by_key(&place, |it| (it.directory, &it.name)) {
                     row.known.proved_run = page[at].run;
@@ -190,7 +191,7 @@ impl Recorder {
     }
 
     /// Settles the missing files that are in the same slice as the first. Returns how many.
-    fn settle_slice(
+    fn resolve_missing_in_slice(
         &mut self,
         head: &MissingRow,
         (absent, elsewhere): (&[MissingRow], &Elsewhere),
@@ -213,7 +214,7 @@ impl Recorder {
         // together.
         let mut gone = Vec::new();
         for row in rows {
-            let row = Settled::as_was(row, slice.checked_run);
+            let row = UpdatedRow::as_was(row, slice.checked_run);
             let is_missing = mine_next.next_if(|other| other.name == row.known.name).is_some();
             // After a stop, the file keeps its state and the event that this run did not decide.
             if !is_missing || self.is_stopped() {
@@ -226,11 +227,11 @@ impl Recorder {
             let row = match displaced {
                 Some(here) => {
                     let place = MissingPlace { directory, path, slice_run: slice.checked_run };
-                    Some(self.settle_displaced(place, row, here, paths, say)?)
+                    Some(self.resolve_displaced(place, row, here, paths, say)?)
                 }
                 None => {
                     let place = MissingPlace { directory, path, slice_run: slice.checked_run };
-                    self.settle_one(place, row, elsewhere, paths, say)?
+                    self.resolve_missing_file(place, row, elsewhere, paths, say)?
                 }
             };
             match row {
@@ -270,23 +271,23 @@ impl Recorder {
     /// Settles a name where another file is than the one that was known there. If that is a known
     /// file as well, it gets the name, and the one that was there has moved or was overwritten.
     /// Otherwise the file of the name was replaced.
-    fn settle_displaced(
+    fn resolve_displaced(
         &mut self,
         place: MissingPlace,
-        row: Settled,
+        row: UpdatedRow,
         here: DisplacedFile,
         paths: &mut Paths,
         say: &mut Say<'_>,
-    ) -> Result<Settled, DbError> {
+    ) -> Result<UpdatedRow, DbError> {
         let directory = place.directory;
-        self.judge_after_all(directory, &row.known)?;
+        self.delete_unjudged_event(directory, &row.known)?;
         let DisplacedFile { seen, is_known } = here;
         let path = place.path.clone();
         let settled = match is_known {
             true => self.overwrite(place, row, &seen, paths, say)?,
             false => {
                 let MissingPlace { path, slice_run, .. } = place;
-                self.settle_known(directory, path, row.known, slice_run, &seen, say)?.0
+                self.apply_observation(directory, path, row.known, slice_run, &seen, say)?.0
             }
         };
         if self.mode.writes && settled.known.record.tag == seen.record.tag {
@@ -299,11 +300,11 @@ impl Recorder {
     fn overwrite(
         &mut self,
         place: MissingPlace,
-        row: Settled,
+        row: UpdatedRow,
         seen: &ObservedFile,
         paths: &mut Paths,
         say: &mut Say<'_>,
-    ) -> Result<Settled, DbError> {
+    ) -> Result<UpdatedRow, DbError> {
         let directory = place.directory;
         if !self.follow(&place, &row.known, paths, say)? {
             let (tag, path) = (row.known.record.tag, place.path);
@@ -321,18 +322,18 @@ impl Recorder {
                 self.report(say, Finding::Overwritten { path, tag, accepted });
             }
         }
-        self.begin_life(directory, &row.known.name, seen)
+        self.insert_file(directory, &row.known.name, seen)
     }
 
     /// Settles one missing file. `None` if its row is removed.
-    fn settle_one(
+    fn resolve_missing_file(
         &mut self,
         place: MissingPlace,
-        mut row: Settled,
+        mut row: UpdatedRow,
         elsewhere: &Elsewhere,
         paths: &mut Paths,
         say: &mut Say<'_>,
-    ) -> Result<Option<Settled>, DbError> {
+    ) -> Result<Option<UpdatedRow>, DbError> {
         let directory = place.directory;
         let instead = match self.presence_of_file(&place.path) {
             Presence::Gone => None,
@@ -340,14 +341,14 @@ impl Recorder {
             // It returned since the walk.
             Presence::There(_) => return Ok(Some(row)),
             Presence::Unknown(error) => {
-                self.judge_after_all(directory, &row.known)?;
+                self.delete_unjudged_event(directory, &row.known)?;
                 let (place, run) = ((directory, place.path), place.slice_run);
-                let settled = self.settle_unreadable(place, row.known, run, Some(&error), say)?;
+                let settled = self.apply_unreadable(place, row.known, run, Some(&error), say)?;
                 return Ok(Some(settled.0));
             }
         };
         let record = row.known.record;
-        self.judge_after_all(directory, &row.known)?;
+        self.delete_unjudged_event(directory, &row.known)?;
         if self.follow(&place, &row.known, paths, say)? {
             return Ok(None);
         }
@@ -383,7 +384,7 @@ impl Recorder {
     }
 
     /// Removes the event that the run did not judge a file.
-    fn judge_after_all(&mut self, directory: i64, row: &FileRow) -> Result<(), DbError> {
+    fn delete_unjudged_event(&mut self, directory: i64, row: &FileRow) -> Result<(), DbError> {
         if self.mode.writes {
             let mut statement = self.catalogue.db.prepare_cached(
                 "DELETE FROM events WHERE directory = ? AND name = ? AND run = ? AND what = ?",
@@ -409,7 +410,8 @@ fn page_of_proofs(db: &Connection) -> Result<Vec<MovedProof>, DbError> {
     let mut statement = db.prepare_cached(
         "SELECT n.directory, n.name, m.proved_run, m.ctime_ns FROM temp.missing AS m \
          CROSS JOIN entries AS n ON n.directory = m.to_directory AND n.name = m.to_name \
-         WHERE m.proved_run > 0 AND n.proved_run = 0 AND n.standing NOT IN (0, 1, 6, 7) \
+         WHERE m.proved_run > 0 AND n.proved_run = 0 \
+         AND NOT (proves(n.standing) OR is_missing(n.standing)) \
          ORDER BY n.directory, n.name LIMIT ?",
     )?;
     let mut rows = statement.query((PAGE_LEN,))?;

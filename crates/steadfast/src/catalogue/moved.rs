@@ -17,7 +17,7 @@ use super::column;
 use super::directory::Paths;
 use super::entry::{FileRecord, FileRow};
 use super::error::DbError;
-use super::history::{covering_runs, former_paths};
+use super::history::{CoveringRuns, former_paths};
 use super::recorder::Recorder;
 use super::written::was_met;
 use crate::beneath::Places;
@@ -47,16 +47,17 @@ CREATE INDEX temp.missing_targets ON missing (to_directory, to_name);
 INSERT OR IGNORE INTO temp.arrivals
 SELECT n.digest, n.algorithm, coalesce(n.tag_length, n.length), n.name, n.directory, n.inode,
   n.first_run, {run}, 0
-FROM temp.departed AS d CROSS JOIN entries AS n ON n.directory = d.directory AND n.name = d.name
-WHERE n.standing <> 6 AND n.inode IN (SELECT inode FROM temp.missing)
+FROM temp.inode_changes AS d
+CROSS JOIN entries AS n ON n.directory = d.directory AND n.name = d.name
+WHERE NOT is_missing(n.standing) AND n.inode IN (SELECT inode FROM temp.missing)
   AND n.digest IN (SELECT digest FROM temp.missing);
 INSERT OR IGNORE INTO temp.arrivals
 SELECT n.digest, n.algorithm, coalesce(n.tag_length, n.length), n.name, n.directory, n.inode,
-  n.first_run, e.run, n.standing IN (0, 1, 7) AND NOT EXISTS (
+  n.first_run, e.run, proves(n.standing) AND NOT EXISTS (
     SELECT 1 FROM events AS taken WHERE taken.directory = n.directory AND taken.name = n.name
       AND taken.run >= n.first_run AND taken.what = 'moved from')
 FROM events AS e CROSS JOIN entries AS n ON n.directory = e.directory AND n.name = e.name
-WHERE e.run > (SELECT min(seen_run) FROM temp.missing) AND n.standing <> 6
+WHERE e.run > (SELECT min(seen_run) FROM temp.missing) AND NOT is_missing(n.standing)
   AND (e.what = 'new'
     OR e.what IN ('tagged', 'retagged', 'adopted', 'accepted') AND e.digest IS NOT n.digest)
   AND n.digest IN (SELECT digest FROM temp.missing)
@@ -64,7 +65,7 @@ ORDER BY e.run DESC;
 INSERT OR IGNORE INTO temp.arrivals
 SELECT e.digest, e.algorithm, e.tag_length, n.name, n.directory, n.inode, n.first_run, e.run, 0
 FROM events AS e CROSS JOIN entries AS n ON n.directory = e.directory AND n.name = e.name
-WHERE e.run > (SELECT min(seen_run) FROM temp.missing) AND n.standing <> 6
+WHERE e.run > (SELECT min(seen_run) FROM temp.missing) AND NOT is_missing(n.standing)
   AND e.what IN ('retagged', 'removed', 'accepted')
   AND e.digest IN (SELECT digest FROM temp.missing)
 ORDER BY e.run DESC;
@@ -72,7 +73,7 @@ INSERT OR IGNORE INTO temp.arrivals
 SELECT n.digest, n.algorithm, coalesce(n.tag_length, n.length), n.name, n.directory, n.inode,
   n.first_run, 0, 0
 FROM entries AS n
-WHERE (SELECT max(first_run) FROM temp.missing) > 1 AND n.standing <> 6
+WHERE (SELECT max(first_run) FROM temp.missing) > 1 AND NOT is_missing(n.standing)
   AND n.inode IN (SELECT inode FROM temp.missing)
   AND n.digest IN (SELECT digest FROM temp.missing);
 INSERT OR IGNORE INTO temp.arrivals
@@ -81,11 +82,11 @@ SELECT was.digest, was.algorithm, coalesce(was.tag_length, was.length), n.name, 
 FROM entries AS n
 CROSS JOIN temp.missing AS m ON m.inode = n.inode AND m.seen_run < n.first_run
 CROSS JOIN entries AS was ON was.directory = m.directory AND was.name = m.name
-WHERE n.standing <> 6 AND was.digest IS NOT NULL
+WHERE NOT is_missing(n.standing) AND was.digest IS NOT NULL
   AND (n.length = was.length AND n.mtime_ns = was.mtime_ns OR {met});
 CREATE TEMP TABLE followed AS
 SELECT n.digest, n.directory, n.name, n.inode, n.first_run FROM entries AS n
-WHERE n.standing <> 6 AND n.digest IN (SELECT digest FROM temp.missing)
+WHERE NOT is_missing(n.standing) AND n.digest IN (SELECT digest FROM temp.missing)
   AND EXISTS (SELECT 1 FROM events AS e WHERE e.directory = n.directory AND e.name = n.name
     AND e.run >= n.first_run AND e.what = 'moved from');
 CREATE INDEX temp.followed_digests ON followed (digest);";
@@ -120,7 +121,7 @@ WHERE n.digest = ?1 AND n.algorithm = ?2 AND n.length = ?3 AND (same OR copy)
     SELECT 1 FROM temp.missing AS later
     CROSS JOIN entries AS e ON e.directory = later.directory AND e.name = later.name
     WHERE later.inode = ?4 AND later.digest = ?1 AND later.to_directory IS NULL
-      AND later.first_run <= ?7 AND e.standing <> 6))
+      AND later.first_run <= ?7 AND NOT is_missing(e.standing)))
   AND (n.inode = ?4 OR NOT EXISTS (
     SELECT 1 FROM temp.missing AS other
     WHERE other.inode = n.inode AND other.digest = n.digest
@@ -260,6 +261,9 @@ impl Recorder {
         paths: &mut Paths,
     ) -> Result<Option<Arrival>, DbError> {
         let Some(tag) = row.record.tag else { return Ok(None) };
+        if !self.may_have_arrived(&tag)? {
+            return Ok(None);
+        }
         let seen = row.first_run..=row.last_seen(slice_run);
         let followed = self.followed(directory, row, &tag, paths)?;
         for step in [None].into_iter().chain(STEPS.map(Some)) {
@@ -295,6 +299,15 @@ impl Recorder {
             return Ok(Some(Arrival { directory: to_directory, name, path, standing }));
         }
         Ok(None)
+    }
+
+    /// Returns whether any file has the contents of a missing one. Most that are deleted have none.
+    fn may_have_arrived(&self, tag: &Tag) -> Result<bool, DbError> {
+        let mut statement = self.catalogue.db.prepare_cached(
+            "SELECT EXISTS (SELECT 1 FROM temp.arrivals WHERE digest = ?1) \
+             OR EXISTS (SELECT 1 FROM temp.followed WHERE digest = ?1)",
+        )?;
+        Ok(statement.query_row((tag.digest.as_bytes(),), |row| row.get(0))?)
     }
 
     /// Returns where an earlier run found the file of a name that another one had since.
@@ -353,7 +366,7 @@ impl Recorder {
             // A file that was known earlier, and was judged while the missing one existed, is a
             // different file.
             let judged = |runs: BTreeSet<i64>| runs.range(seen.clone()).next().is_some();
-            if there.earlier && judged(covering_runs(db, there.directory, &there.name)?) {
+            if there.earlier && judged(CoveringRuns::of(db, there.directory)?.at(&there.name)) {
                 continue;
             }
             return Ok(Some((there, path)));

@@ -21,7 +21,7 @@ use super::observation::ObservedFile;
 use super::open_dir::OpenDir;
 use super::place::real_of;
 use super::recorder::Recorder;
-use super::slice::{Settled, rows_of, slices_of};
+use super::slice::{UpdatedRow, rows_of, slices_of};
 use super::unmounted::{FolderVolume, is_unmounted, volume_at};
 use super::{Catalogue, CatalogueError};
 use crate::beneath::{Places, Presence};
@@ -79,7 +79,7 @@ impl Catalogue {
 
 impl Recorder {
     /// Looks for the known files at selected paths that do not exist.
-    pub(super) fn settle_absent_selections(&mut self, say: &mut Say<'_>) -> Result<(), DbError> {
+    pub(super) fn resolve_absent_selections(&mut self, say: &mut Say<'_>) -> Result<(), DbError> {
         let mut unmounted = HashSet::new();
         for path in self.scope.absent().to_vec() {
             let (Some(above), Some(name)) = (path.parent(), path.file_name()) else { continue };
@@ -98,7 +98,7 @@ impl Recorder {
                 self.note_missing(parent.id, &found.known, found.slice_run)?;
             }
             if let Some(directory) = child(self.db(), parent.id, name.as_bytes())? {
-                self.settle_unvisited(directory, above, say)?;
+                self.resolve_unvisited(directory, above, say)?;
             }
         }
         Ok(())
@@ -111,13 +111,13 @@ impl Recorder {
 
     /// Settles a known file that was not visited. One that cannot be reached is unreadable: where a
     /// directory cannot be listed, a damaged file system may say that the file does not exist.
-    pub(super) fn settle_not_visited(
+    pub(super) fn resolve_not_visited(
         &mut self,
         level: &mut OpenDir,
         row: FileRow,
         slice_run: i64,
         say: &mut Say<'_>,
-    ) -> Result<Settled, DbError> {
+    ) -> Result<UpdatedRow, DbError> {
         let path = level.relative.join(Path::from_bytes(&row.name));
         let listed = !self.descent.troubled.contains(&level.relative);
         let presence = level.walked.then(|| self.presence_of_file(&path));
@@ -125,16 +125,16 @@ impl Recorder {
             Some(Presence::Unknown(error)) => {
                 // That the directory cannot be listed is told once.
                 let error = Some(&error).filter(|_| listed);
-                self.settle_unreadable((level.id, path), row, slice_run, error, say)?
+                self.apply_unreadable((level.id, path), row, slice_run, error, say)?
             }
             Some(Presence::Gone) if !listed => {
-                self.settle_unreadable((level.id, path), row, slice_run, None, say)?
+                self.apply_unreadable((level.id, path), row, slice_run, None, say)?
             }
             Some(Presence::Gone | Presence::Replaced(_)) => {
                 self.note_missing(level.id, &row, slice_run)?;
-                (Settled::as_was(row, slice_run), true)
+                (UpdatedRow::as_was(row, slice_run), true)
             }
-            Some(Presence::There(_)) | None => (Settled::as_was(row, slice_run), false),
+            Some(Presence::There(_)) | None => (UpdatedRow::as_was(row, slice_run), false),
         };
         self.cover(level, &settled.known.name, covered)?;
         Ok(settled)
@@ -142,28 +142,28 @@ impl Recorder {
 
     /// Settles a known file that cannot be reached; `error` is why, if that is to be reported. A
     /// missing one stays missing. Also returns whether it was checked.
-    pub(super) fn settle_unreadable(
+    pub(super) fn apply_unreadable(
         &mut self,
         (directory, path): (i64, PathBuf),
         row: FileRow,
         slice_run: i64,
         error: Option<&io::Error>,
         say: &mut Say<'_>,
-    ) -> Result<(Settled, bool), DbError> {
+    ) -> Result<(UpdatedRow, bool), DbError> {
         if let Some(error) = error {
             let why = FileError::from_io("look at", error).reason;
             self.report(say, Finding::Unreadable { path: path.clone(), why });
         }
         if !self.mode.writes || row.record.standing == FileState::Missing {
-            return Ok((Settled::as_was(row, slice_run), false));
+            return Ok((UpdatedRow::as_was(row, slice_run), false));
         }
         let seen = ObservedFile::unreadable(&row.record);
-        self.settle_known(directory, path, row, slice_run, &seen, say)
+        self.apply_observation(directory, path, row, slice_run, &seen, say)
     }
 
     /// Handles known subdirectories up to `name` and returns the one of that name; without a name,
     /// handles all.
-    pub(super) fn settle_children_up_to(
+    pub(super) fn resolve_children_up_to(
         &mut self,
         level: &mut OpenDir,
         name: Option<&[u8]>,
@@ -184,7 +184,7 @@ impl Recorder {
             let Some(passed) = level.children.next(&self.catalogue.db)? else { break };
             // A directory that this run found first has been visited.
             if passed.id <= self.before.last_directory {
-                level.complete &= self.settle_unvisited(passed, &level.relative, say)?;
+                level.complete &= self.resolve_unvisited(passed, &level.relative, say)?;
             }
         }
         // A directory may be visited twice, if it was also selected by itself.
@@ -193,7 +193,7 @@ impl Recorder {
 
     /// Looks for the files beneath a directory that was not visited. Returns whether none is
     /// hidden.
-    fn settle_unvisited(
+    fn resolve_unvisited(
         &mut self,
         directory: Directory,
         above: &Path,
@@ -220,7 +220,7 @@ impl Recorder {
                 }
                 continue;
             };
-            complete &= self.settle_unvisited_files(directory.id, &path, gone)?;
+            complete &= self.resolve_unvisited_files(directory.id, &path, gone)?;
             let mut children = Children::of(directory.id);
             while let Some(directory) = children.next(&self.catalogue.db)? {
                 let path = path.join(Path::from_bytes(&directory.name));
@@ -278,7 +278,7 @@ impl Recorder {
     }
 
     /// Looks for the files of one directory. Returns whether none is hidden.
-    fn settle_unvisited_files(
+    fn resolve_unvisited_files(
         &mut self,
         directory: i64,
         path: &Path,

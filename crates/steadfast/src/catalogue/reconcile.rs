@@ -12,7 +12,7 @@ use super::observation::{FileBatch, ObservedFile};
 use super::open_dir::OpenDir;
 use super::recorder::Recorder;
 use super::repaired;
-use super::slice::{NameSlice, SLICE_LEN, SLICE_LEN_MAX, Settled, rows_of};
+use super::slice::{NameSlice, SLICE_LEN, SLICE_LEN_MAX, UpdatedRow, rows_of};
 use super::writes::{self, NewEvent};
 use super::written::{is_written, trace};
 use crate::beneath;
@@ -39,7 +39,7 @@ struct TagOutcome {
 }
 
 impl Recorder {
-    pub(super) fn settle_batch(
+    pub(super) fn apply_batch(
         &mut self,
         level: &mut OpenDir,
         batch: &FileBatch,
@@ -127,7 +127,7 @@ impl Recorder {
         let mut known = rows.into_iter().peekable();
         for (name, seen) in batch.iter() {
             while let Some(row) = known.next_if(|row| row.name.as_slice() < name) {
-                settled.push(self.settle_not_visited(level, row, slice.checked_run, say)?);
+                settled.push(self.resolve_not_visited(level, row, slice.checked_run, say)?);
             }
             match known.next_if(|row| row.name.as_slice() == name) {
                 Some(row) => {
@@ -137,7 +137,7 @@ impl Recorder {
             }
         }
         for row in known {
-            settled.push(self.settle_not_visited(level, row, slice.checked_run, say)?);
+            settled.push(self.resolve_not_visited(level, row, slice.checked_run, say)?);
         }
         if self.mode.writes {
             self.store(level, Some(slice), Vec::new(), settled)?;
@@ -152,7 +152,7 @@ impl Recorder {
         name: &[u8],
         seen: &ObservedFile,
         say: &mut Say<'_>,
-    ) -> Result<Option<Settled>, DbError> {
+    ) -> Result<Option<UpdatedRow>, DbError> {
         let run = self.record.id;
         if !seen.has_facts {
             return Ok(None);
@@ -169,16 +169,16 @@ impl Recorder {
             return Ok(None);
         }
         self.cover(level, name, seen.is_checked())?;
-        self.begin_life(level.id, name, seen).map(Some)
+        self.insert_file(level.id, name, seen).map(Some)
     }
 
     /// Makes the row of a file that came to a name, and writes its events.
-    pub(super) fn begin_life(
+    pub(super) fn insert_file(
         &mut self,
         directory: i64,
         name: &[u8],
         seen: &ObservedFile,
-    ) -> Result<Settled, DbError> {
+    ) -> Result<UpdatedRow, DbError> {
         let (run, standing) = (self.record.id, seen.record.standing);
         // The first run writes no event: its files were there before.
         if run > 1 {
@@ -203,7 +203,7 @@ impl Recorder {
             proved_run: 0,
         };
         let last_checked = if seen.is_checked() { run } else { 0 };
-        Ok(Settled { known, last_checked, dirty: true })
+        Ok(UpdatedRow { known, last_checked, dirty: true })
     }
 
     /// Settles a known file that was observed.
@@ -214,11 +214,11 @@ impl Recorder {
         slice_run: i64,
         seen: &ObservedFile,
         say: &mut Say<'_>,
-    ) -> Result<Settled, DbError> {
+    ) -> Result<UpdatedRow, DbError> {
         if !self.mode.quick && may_be_another(&row.record, seen) {
             self.note_displaced(level.id, &row, slice_run, seen)?;
             self.cover(level, &row.name, seen.is_checked())?;
-            return Ok(Settled::as_was(row, slice_run));
+            return Ok(UpdatedRow::as_was(row, slice_run));
         }
         let path = level.relative.join(Path::from_bytes(&row.name));
         if self.mode.quick {
@@ -226,16 +226,17 @@ impl Recorder {
                 self.report(say, Finding::Returned { path: path.clone() });
             }
             self.compare(path, &row.record, &seen.record.facts, say);
-            return Ok(Settled::as_was(row, slice_run));
+            return Ok(UpdatedRow::as_was(row, slice_run));
         }
-        self.note_departed(level.id, &row, seen)?;
-        let (settled, checked) = self.settle_known(level.id, path, row, slice_run, seen, say)?;
+        self.record_inode_change(level.id, &row, seen)?;
+        let (settled, checked) =
+            self.apply_observation(level.id, path, row, slice_run, seen, say)?;
         self.cover(level, &settled.known.name, checked)?;
         Ok(settled)
     }
 
     /// Settles a file at its known name. Also returns whether it was checked.
-    pub(super) fn settle_known(
+    pub(super) fn apply_observation(
         &mut self,
         directory: i64,
         path: PathBuf,
@@ -243,7 +244,7 @@ impl Recorder {
         slice_run: i64,
         seen: &ObservedFile,
         say: &mut Say<'_>,
-    ) -> Result<(Settled, bool), DbError> {
+    ) -> Result<(UpdatedRow, bool), DbError> {
         let was = row.record;
         let proved = row.last_proved(slice_run);
         let path = || path.clone();
@@ -267,7 +268,7 @@ impl Recorder {
         };
         let is_repair = !self.before.repairs.is_empty();
         let repaired = is_repair.then(|| self.before.repairs.remove(&path())).flatten();
-        let mut settled = Settled::as_was(row, slice_run);
+        let mut settled = UpdatedRow::as_was(row, slice_run);
         if checked {
             settled.last_checked = self.record.id;
         } else if was.standing == FileState::Missing || !same_contents {
@@ -407,7 +408,7 @@ impl Recorder {
         level: &mut OpenDir,
         old: Option<NameSlice>,
         first: Vec<u8>,
-        mut rows: Vec<Settled>,
+        mut rows: Vec<UpdatedRow>,
     ) -> Result<(), DbError> {
         let mut first = old.as_ref().map_or(first, |slice| slice.first.clone());
         let len = if rows.len() > SLICE_LEN_MAX { SLICE_LEN } else { SLICE_LEN_MAX };
@@ -445,7 +446,7 @@ impl Recorder {
         let next = level.slices.get(level.at + 1).map(|next| next.first.clone());
         let db = &self.catalogue.db;
         let rows = rows_of(db, level.id, &slice, next.as_deref(), &mut self.buffer)?;
-        let rows = rows.into_iter().map(|row| Settled::as_was(row, slice.checked_run));
+        let rows = rows.into_iter().map(|row| UpdatedRow::as_was(row, slice.checked_run));
         let (mut head, mut tail): (Vec<_>, Vec<_>) =
             rows.partition(|row| row.known.name.as_slice() < name);
         let head_slice = NameSlice::of(level.id, slice.first, &mut head, &mut self.buffer);
@@ -513,7 +514,7 @@ impl Recorder {
         &mut self,
         directory: i64,
         slice: &NameSlice,
-        mut rows: Vec<Settled>,
+        mut rows: Vec<UpdatedRow>,
     ) -> Result<(), DbError> {
         let amended = NameSlice::of(directory, slice.first.clone(), &mut rows, &mut self.buffer);
         let db = &self.catalogue.db;

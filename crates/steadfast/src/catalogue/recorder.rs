@@ -92,6 +92,8 @@ pub(super) struct TemporaryTables {
     pub(super) arrivals: bool,
     /// Those of displaced files.
     pub(super) displaced: bool,
+    /// Whether a file waits in them.
+    pub(super) has_displaced: bool,
 }
 
 /// What ends a run before its end.
@@ -480,8 +482,8 @@ impl Recorder {
             self.leave(say)?;
         }
         if whole {
-            self.settle_absent_selections(say)?;
-            self.settle_missing(say)?;
+            self.resolve_absent_selections(say)?;
+            self.resolve_missing(say)?;
         }
         if self.mode.writes {
             unlisted::add(&self.catalogue, std::mem::take(&mut self.unlisted))?;

@@ -60,7 +60,7 @@ const INODES: &str = "CREATE TEMP TABLE inodes (inode INTEGER, directory INTEGER
 const FOLLOWED: &str = "CREATE TEMP TABLE followed AS \
     SELECT DISTINCT n.digest, n.directory, n.name FROM events AS e \
     CROSS JOIN entries AS n ON n.directory = e.directory AND n.name = e.name \
-    WHERE e.what = 'moved from' AND e.run >= n.first_run AND n.standing IN (0, 1, 7); \
+    WHERE e.what = 'moved from' AND e.run >= n.first_run AND proves(n.standing); \
     CREATE INDEX temp.followed_digests ON followed (digest);";
 
 impl CatalogueReader {

@@ -7,6 +7,7 @@
 use std::time::Duration;
 
 use rusqlite::config::DbConfig;
+use rusqlite::functions::FunctionFlags;
 use rusqlite::limits::Limit;
 use rusqlite::{Connection, OpenFlags, Row};
 use steadfast_sys::sqlite::HeldDatabase;
@@ -14,6 +15,7 @@ use steadfast_sys::sqlite::HeldDatabase;
 use super::error::{CatalogueErrorKind, DbError};
 use super::home::Home;
 use super::work;
+use crate::file_state::FileState;
 use crate::tree_folder::DRAFT;
 
 /// The version of the tables, kept as `user_version`.
@@ -227,6 +229,7 @@ pub(super) fn connect(home: &Home, access: Access) -> Result<(Connection, HeldDa
     db.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, access != Access::Create)?;
     db.set_prepared_statement_cache_capacity(64);
     bound(&mut db, access)?;
+    name_states(&db)?;
     if access == Access::Create {
         create(&db)?;
     } else {
@@ -266,6 +269,23 @@ fn bound(db: &mut Connection, access: Access) -> Result<(), DbError> {
         "PRAGMA trusted_schema = OFF; PRAGMA hard_heap_limit = {HEAP_LEN_MAX}; \
          PRAGMA locking_mode = {locking};"
     ))?)
+}
+
+/// Lets statements ask what a state means, by its number in a row.
+fn name_states(db: &Connection) -> Result<(), DbError> {
+    let flags = FunctionFlags::SQLITE_DETERMINISTIC | FunctionFlags::SQLITE_DIRECTONLY;
+    let questions: [(&str, fn(FileState) -> bool); 3] = [
+        ("proves", FileState::proves),
+        ("is_missing", |state| state == FileState::Missing),
+        ("is_bad", |state| !matches!(state, FileState::Fine | FileState::Touched)),
+    ];
+    for (name, question) in questions {
+        db.create_scalar_function(name, 1, flags, move |row| {
+            let state = usize::try_from(row.get::<i64>(0)?).ok();
+            Ok(state.and_then(|at| FileState::ALL.get(at)).copied().is_some_and(question))
+        })?;
+    }
+    Ok(())
 }
 
 fn prepare_to_write(db: &Connection) -> Result<(), DbError> {

@@ -121,7 +121,8 @@ impl CatalogueSession {
         let mut places = places.map_err(|fault| fault.at(self.catalogue.file()))?;
         for path in paths.filter(|_| !selection.exact) {
             let hidden = || {
-                let real = real_of(path).filter(|_| !parts.is_empty()).filter(is_hidden_later)?;
+                let typed = Some(path).filter(|_| !parts.is_empty())?;
+                let real = real_of(typed).filter(is_hidden_later)?;
                 Some((real.strip_prefix(root).ok()?.to_owned(), false))
             };
             let lost = self.catalogue.lost_path(path, &mut places)?;

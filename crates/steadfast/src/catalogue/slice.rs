@@ -101,10 +101,10 @@ impl NameSlice {
     pub(super) fn of(
         directory: i64,
         first: Vec<u8>,
-        rows: &mut [Settled],
+        rows: &mut [UpdatedRow],
         buffer: &mut Vec<u8>,
     ) -> NameSlice {
-        let judged = |row: &&mut Settled| row.known.record.tag.is_some() && !row.is_missing();
+        let judged = |row: &&mut UpdatedRow| row.known.record.tag.is_some() && !row.is_missing();
         let checked_run =
             rows.iter_mut().filter(judged).map(|row| row.last_checked).min().unwrap_or(0);
         let (mut tagged, mut bytes, mut apart) = (0, 0_u64, 0);
@@ -156,7 +156,7 @@ impl NameSlice {
 
 /// A row after a run.
 #[derive(Clone, Debug)]
-pub(super) struct Settled {
+pub(super) struct UpdatedRow {
     pub(super) known: FileRow,
     /// The run that last judged it, by itself or with its slice.
     pub(super) last_checked: i64,
@@ -164,18 +164,18 @@ pub(super) struct Settled {
     pub(super) dirty: bool,
 }
 
-impl Settled {
+impl UpdatedRow {
     fn is_missing(&self) -> bool {
         self.known.record.standing == FileState::Missing
     }
 
     /// Takes the previous row of a slice that `slice_run` judged.
-    pub(super) fn as_was(known: FileRow, slice_run: i64) -> Settled {
+    pub(super) fn as_was(known: FileRow, slice_run: i64) -> UpdatedRow {
         let last_checked = match known.record.tag {
             Some(_) if known.record.standing != FileState::Missing => known.last_checked(slice_run),
             _ => known.checked_run,
         };
-        Settled { known, last_checked, dirty: false }
+        UpdatedRow { known, last_checked, dirty: false }
     }
 }
 

@@ -3,14 +3,16 @@
 //! A check records what is missing and asks nobody. So a run that accepts changes counts these
 //! files as newly missing, until one that was allowed to go on has covered their paths.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-use rusqlite::Connection;
+use rusqlite::{Connection, params};
 use steadfast_sys::names::NameBytes as _;
 
 use super::error::DbError;
-use super::history::covering_runs;
+use super::happening::Happening;
+use super::history::CoveringRuns;
 use super::runs::RunState;
+use super::slice_cache::reading;
 use super::{Catalogue, CatalogueError, directory};
 use crate::beneath;
 use crate::verb_kind::VerbKind;
@@ -19,30 +21,47 @@ use crate::verb_kind::VerbKind;
 const ASKING: [VerbKind; 2] = [VerbKind::Update, VerbKind::Retag];
 
 impl Catalogue {
-    /// Returns whether no whole run of a verb that asks has covered a missing file since a run
-    /// recorded it as missing. `path` is relative to the root.
+    /// Counts the missing files that no whole run of a verb that asks has covered since a run
+    /// recorded them as missing. `paths` are relative to the root; those of one folder follow each
+    /// other.
     ///
     /// # Errors
     /// If the catalogue cannot be read.
-    pub(crate) fn is_unanswered(&self, path: &Path) -> Result<bool, CatalogueError> {
-        is_unanswered(&self.db, path).map_err(|fault| fault.at(&self.file))
+    pub(crate) fn unanswered(&self, paths: &[PathBuf]) -> Result<u64, CatalogueError> {
+        let count = || unanswered(&self.db, paths);
+        reading(&self.db, count).map_err(|fault| fault.at(&self.file))
     }
 }
 
-fn is_unanswered(db: &Connection, path: &Path) -> Result<bool, DbError> {
-    let Ok(Some((parent, name))) = beneath::split(path) else { return Ok(true) };
-    let Some(parent) = directory::at_path(db, parent)? else { return Ok(true) };
-    let mut recorded = db.prepare_cached(
-        "SELECT max(run) FROM events WHERE directory = ? AND name = ? AND what = 'missing'",
-    )?;
-    let since: Option<i64> = recorded.query_row((parent.id, name.as_bytes()), |row| row.get(0))?;
-    let Some(since) = since else { return Ok(true) };
-    let mut asked =
-        db.prepare_cached("SELECT 1 FROM runs WHERE id = ? AND state = ? AND verb IN (?, ?)")?;
-    for run in covering_runs(db, parent.id, name.as_bytes())?.range(since..) {
-        if asked.exists((run, RunState::Whole as i64, ASKING[0].name(), ASKING[1].name()))? {
-            return Ok(false);
+fn unanswered(db: &Connection, paths: &[PathBuf]) -> Result<u64, DbError> {
+    let mut asked = db.prepare("SELECT id FROM runs WHERE state = ? AND verb IN (?, ?)")?;
+    let verbs = ASKING.map(VerbKind::name);
+    let asked = asked.query_map((RunState::Whole as i64, verbs[0], verbs[1]), |row| row.get(0))?;
+    let asked: Vec<i64> = asked.collect::<Result<_, _>>()?;
+    let mut recorded =
+        db.prepare("SELECT max(run) FROM events WHERE directory = ? AND name = ? AND what = ?")?;
+    let mut count = 0;
+    let mut folder: Option<(&Path, Option<(i64, CoveringRuns)>)> = None;
+    for path in paths {
+        let Ok(Some((parent, name))) = beneath::split(path) else {
+            count += 1;
+            continue;
+        };
+        if folder.as_ref().is_none_or(|(last, _)| *last != parent) {
+            let known = directory::at_path(db, parent)?;
+            let runs = known.map(|it| Ok::<_, DbError>((it.id, CoveringRuns::of(db, it.id)?)));
+            folder = Some((parent, runs.transpose()?));
         }
+        let is_answered = match &folder {
+            Some((_, Some((id, runs)))) => {
+                let named = params![id, name.as_bytes(), Happening::Missing.name()];
+                let since: Option<i64> = recorded.query_row(named, |row| row.get(0))?;
+                let is_after = |run: &&i64| since.is_some_and(|since| **run >= since);
+                asked.iter().filter(is_after).any(|run| runs.has(*run, name.as_bytes()))
+            }
+            _ => false,
+        };
+        count += u64::from(!is_answered);
     }
-    Ok(true)
+    Ok(count)
 }

@@ -31,13 +31,14 @@ FROM events AS e WHERE e.what = 'overwritten' AND e.digest IS NOT NULL
 UNION ALL
 SELECT n.directory, n.name, 0, 0, n.digest, coalesce(n.tag_length, n.length), n.tag_mtime_ns
 FROM entries AS n
-WHERE n.standing NOT IN (0, 1, 6, 7) AND n.digest IS NOT NULL AND n.tag_mtime_ns IS NOT NULL
+WHERE NOT (proves(n.standing) OR is_missing(n.standing))
+  AND n.digest IS NOT NULL AND n.tag_mtime_ns IS NOT NULL
 UNION ALL
 SELECT n.directory, n.name, 0, 0, n.digest, coalesce(n.tag_length, n.length),
   coalesce(n.tag_mtime_ns, n.mtime_ns)
 FROM events AS met
 CROSS JOIN entries AS n ON n.directory = met.directory AND n.name = met.name
-WHERE met.what = 'written' AND n.standing IN (0, 1, 7) AND n.digest IS NOT NULL
+WHERE met.what = 'written' AND proves(n.standing) AND n.digest IS NOT NULL
   AND instr(met.other, CAST(printf('%d ', n.inode) AS BLOB)) = 1
   AND met.other <> CAST(printf('%d %d %d', n.inode, n.length, n.mtime_ns) AS BLOB)";
 

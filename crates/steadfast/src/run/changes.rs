@@ -150,6 +150,7 @@ fn of_catalogue(
     }
     let catalogue = Catalogue::open_reader(&file)?;
     let reader = CatalogueReader::beside(&catalogue)?;
+    let mut recorded = Vec::new();
     for (path, is_recorded) in gone {
         let known = reader.known_file(&FilePath::whole(&root.join(&path)))?;
         let renamed = known.and_then(|known| new.take(&path, &known));
@@ -159,11 +160,12 @@ fn of_catalogue(
             continue;
         }
         match is_recorded {
-            true => changes.unanswered += u64::from(catalogue.is_unanswered(&path)?),
+            true => recorded.push(path.clone()),
             false => changes.newly_missing += 1,
         }
         changes.missing.push(path);
     }
+    changes.unanswered = catalogue.unanswered(&recorded)?;
     Ok(changes)
 }
 

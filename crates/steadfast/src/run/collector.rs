@@ -240,7 +240,7 @@ impl<'a> Collector<'a> {
                 (event.reading.bytes, event.reading.elapsed_ns) = (0, 0);
             }
         }
-        event.settle_dataless(self.require_local);
+        event.apply_dataless(self.require_local);
         if event.visit.has_no_place {
             self.report_volume_once(&mut event);
         }

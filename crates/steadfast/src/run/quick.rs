@@ -55,7 +55,7 @@ fn compare(
     let tell = |mut event: Event| {
         let (summary, monitor) = &mut *listeners.borrow_mut();
         if let Event::File(event) = &mut event {
-            event.settle_dataless(fails);
+            event.apply_dataless(fails);
         }
         match &event {
             Event::File(event) => summary.count(event, judge::exit_status(event, false, false)),
