@@ -32,6 +32,12 @@ def pair(name):
     return add
 
 
+def has_tag(path):
+    with contextlib.suppress(OSError):
+        return "user.steadfast" in os.listxattr(path)
+    return False
+
+
 def call(*words, **more):
     return subprocess.run([str(it) for it in words], check=True, capture_output=True, **more)
 
@@ -150,6 +156,9 @@ class Trial:
             self.run("init", "-q", self.source)
         elif self.sort != "bare":
             self.run("tag", "-q", self.source)
+            # Rot of what has no record is no rot to anybody.
+            if self.sort in ROTTEN and not has_tag(first):
+                self.run("init", "-q", self.source)
         if self.sort == "moved":
             first.rename(first.with_name("moved"))
 
@@ -192,6 +201,9 @@ class Trial:
             self.truth[path], self.unchanged = digest(path), False
         else:
             os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
+            # A file with another length that was written later is an edit, by the table of verdicts.
+            if self.sort in ("cut", "emptied") and path.stat().st_ctime_ns > before.st_ctime_ns and not self.unchanged:
+                self.truth[path] = digest(path)
 
     # The run.
 
