@@ -15,7 +15,7 @@ use crate::catalogue::{
 };
 use crate::error::Error;
 use crate::event::{FileError, FilePath};
-use crate::run::{CatalogueUse, Options};
+use crate::run::Options;
 
 /// The catalogue of a tree with parity, if there is one.
 pub(super) struct CataloguedFiles {
@@ -29,11 +29,7 @@ impl CataloguedFiles {
     /// # Errors
     /// If it is of another tree.
     pub(super) fn of(place: &ParityPlace, options: &Options) -> Result<CataloguedFiles, Error> {
-        let file = match &options.catalogue.choice {
-            CatalogueUse::Off => None,
-            CatalogueUse::At(file) => Some(file.clone()),
-            CatalogueUse::Nearest => Catalogue::find(place.root()),
-        };
+        let file = options.catalogue.choice.of(place.root());
         let open = |file: PathBuf| -> Result<_, CatalogueError> {
             let catalogue = Catalogue::open_reader(&file)?;
             catalogue.guard_as(true)?;

@@ -198,12 +198,7 @@ fn end_journal(
     work: &Unfinished,
     originals: &Originals,
 ) -> io::Result<bool> {
-    let catalogue = match catalogue {
-        CatalogueUse::Off => None,
-        CatalogueUse::At(file) => Some(file.clone()),
-        CatalogueUse::Nearest => Catalogue::find(root),
-    };
-    let is_finished = finish(root, catalogue.as_deref(), journal, stop)?;
+    let is_finished = finish(root, catalogue.of(root).as_deref(), journal, stop)?;
     keep(work, &journal.name, originals, &journal.subject.relative)?;
     Ok(is_finished)
 }

@@ -21,7 +21,7 @@ use crate::error::Error;
 use crate::event::{FileEvent, FilePath, Notice, Subject};
 use crate::finding::Finding;
 use crate::monitor::{Event, Monitor, Progress};
-use crate::run::{CatalogueUse, CheckOptions, Options, Verb};
+use crate::run::{CheckOptions, Options, Verb};
 use crate::selection::Selection;
 use crate::store::xattr::Xattr;
 use crate::store::{Store as _, StoredTag};
@@ -236,11 +236,7 @@ impl SelectedRoot {
     pub(super) fn of(path: &Path, options: &Options) -> Result<SelectedRoot, Error> {
         let nowhere = || Error::usage("there is no such folder").at(path);
         let real = real_of(path).ok_or_else(nowhere)?;
-        let catalogue = match &options.catalogue.choice {
-            CatalogueUse::Off => None,
-            CatalogueUse::At(file) => Some(file.clone()),
-            CatalogueUse::Nearest => Catalogue::find(&real),
-        };
+        let catalogue = options.catalogue.choice.of(&real);
         let root = match &catalogue {
             Some(file) => Some(Catalogue::open_reader(file)?.root().to_owned()),
             None => None,

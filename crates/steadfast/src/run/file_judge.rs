@@ -72,11 +72,9 @@ impl FileJudge {
         let shown = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
         let real = shown.canonicalize().unwrap_or_else(|_| shown.to_owned());
         let catalogue = match (&self.options.catalogue.choice, &self.within[..]) {
-            (CatalogueUse::Off, _) => None,
-            (CatalogueUse::At(file), _) => Some(file.clone()),
-            (CatalogueUse::Nearest, []) => Catalogue::find(&real),
-            (CatalogueUse::Nearest, within) => beneath::innermost(within, shown)
+            (CatalogueUse::Nearest, within @ [_, ..]) => beneath::innermost(within, shown)
                 .and_then(|(root, _)| Catalogue::find_beneath(root, shown)),
+            (choice, _) => choice.of(&real),
         };
         let task = match known.by_catalogue.get(&catalogue) {
             Some(task) => Arc::clone(task),

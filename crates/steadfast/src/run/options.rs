@@ -2,7 +2,7 @@
 //!
 //! Plain values with usable defaults. Knows nothing of stages.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
@@ -13,7 +13,7 @@ use steadfast_sys::file::Timestamp;
 use steadfast_sys::qos::Level;
 use strum::{EnumMessage, IntoStaticStr, VariantArray};
 
-use crate::catalogue::CataloguedTree;
+use crate::catalogue::{Catalogue, CataloguedTree};
 use crate::cost::SpanSink;
 use crate::pages::PagesUse;
 use crate::qos::LevelDial;
@@ -249,6 +249,17 @@ pub enum CatalogueUse {
     At(PathBuf),
     /// None.
     Off,
+}
+
+impl CatalogueUse {
+    /// Returns the catalogue that is used for a path.
+    pub(crate) fn of(&self, path: &Path) -> Option<PathBuf> {
+        match self {
+            CatalogueUse::Off => None,
+            CatalogueUse::At(file) => Some(file.clone()),
+            CatalogueUse::Nearest => Catalogue::find(path),
+        }
+    }
 }
 
 /// Which files of a catalogue are checked.

@@ -1,11 +1,11 @@
 //! Files of a source that its catalogue knows, and that are gone.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use crate::advice::counted;
 use crate::catalogue::{Catalogue, real_of};
 use crate::event::Notice;
-use crate::run::{CatalogueUse, Options, changes};
+use crate::run::{Options, changes};
 use crate::selection::Selection;
 
 /// The most missing files that are named.
@@ -20,21 +20,18 @@ pub(crate) fn missing_files(
 ) -> Vec<Notice> {
     let (mut told, mut more) = (Vec::new(), 0);
     for root in selection.roots.iter().chain(&selection.listed).filter(|root| root.is_dir()) {
-        let is_catalogued = match options.catalogue.choice {
-            CatalogueUse::Off => false,
-            CatalogueUse::At(_) => true,
-            CatalogueUse::Nearest => Catalogue::find(root).is_some(),
-        };
-        let Some(real) = real_of(root).filter(|_| is_catalogued) else { continue };
+        let Some(catalogue) = options.catalogue.choice.of(root) else { continue };
+        let Some(real) = real_of(root) else { continue };
         let is_typed = selection.roots.contains(root);
         let only = vec![root.clone()];
         let (roots, listed) = if is_typed { (only, Vec::new()) } else { (Vec::new(), only) };
         let one = Selection { roots, listed, ..selection.clone() };
         // A catalogue that cannot be used is reported where files are judged.
         let Ok(Some(changes)) = changes(&one, options) else { continue };
-        let Some(tree) = tree_of(root, options) else { continue };
+        let Ok(catalogue) = Catalogue::open_reader(&catalogue) else { continue };
         for missing in changes.missing {
-            let Ok(below) = tree.join(&missing).strip_prefix(&real).map(Path::to_owned) else {
+            let Ok(below) = catalogue.root().join(&missing).strip_prefix(&real).map(Path::to_owned)
+            else {
                 continue;
             };
             if is_copied(root, &below) {
@@ -52,14 +49,4 @@ pub(crate) fn missing_files(
         told.push(Notice::new(format!("{files} of the source's catalogue are missing")));
     }
     told
-}
-
-/// Returns the root of the tree of a path.
-fn tree_of(root: &Path, options: &Options) -> Option<PathBuf> {
-    let file = match &options.catalogue.choice {
-        CatalogueUse::Off => None,
-        CatalogueUse::At(file) => Some(file.clone()),
-        CatalogueUse::Nearest => Catalogue::find(root),
-    };
-    Some(Catalogue::open_reader(&file?).ok()?.root().to_owned())
 }
