@@ -6,29 +6,29 @@
 //! next move or repair gives these back.
 
 use std::ffi::{OsStr, OsString};
-use std::io;
-use std::path::Path;
+use std::io::{self, Cursor, Read as _};
+use std::path::{Component, Path, PathBuf};
 
 use steadfast_manifest::tag::Tag;
-use steadfast_sys::file::{Dir, FileKind, Status};
+use steadfast_manifest::{Format, Record};
+use steadfast_sys::file::{Dir, FileKind, Status, Timestamp};
 use steadfast_sys::names::NameBytes as _;
-use steadfast_sys::source::ReadAt as _;
 
-use crate::advice::Advice;
+use crate::advice::{Advice, counted};
 use crate::beneath;
 use crate::event::Notice;
 use crate::exit_status::ExitStatus;
-use crate::pages::Descriptor;
+use crate::manifest;
 use crate::tree_folder::FOLDER;
 
-/// The record in a folder.
+/// The record in a folder: a manifest of ours.
 pub(crate) const RECORD: &str = ".steadfast-moving";
 
 /// The mark beside the catalogue.
 pub(crate) const MARK: &str = "catalogue.sqlite.moving";
 
 /// The first bytes of a record.
-const MAGIC: &[u8] = b"steadfast moving 1\n";
+const MAGIC: &[u8] = b"{\"steadfast_manifest\":";
 
 /// No folder of a batch has a longer record.
 const RECORD_LEN_MAX: u64 = 1 << 20;
@@ -57,11 +57,21 @@ impl MovingFile {
     }
 }
 
+/// A file of a record that has its temporary name.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct RenamedFile {
+    pub(crate) file: MovingFile,
+    pub(crate) temporary: OsString,
+    /// Whether it has its former name too: where a rename may replace files, a file gets a name by
+    /// a link, and loses the other one afterwards.
+    pub(crate) has_both: bool,
+}
+
 /// The files of a folder that have names of their own.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct MovingFiles {
-    /// Those that are as recorded, with their temporary names. Nothing has the names that they had.
-    pub(crate) files: Vec<(MovingFile, OsString)>,
+    /// Those that are as recorded. No other file has the names that they had.
+    pub(crate) files: Vec<RenamedFile>,
     /// How many others there are.
     pub(crate) others: u64,
 }
@@ -70,89 +80,105 @@ impl MovingFiles {
     /// Reads the record of a folder; `None` if it has none that we wrote.
     pub(crate) fn of(dir: &Dir) -> Option<MovingFiles> {
         let mut found = MovingFiles::default();
-        for file in decode(&read(dir).ok()?)? {
+        for file in decode(read(dir).ok()?)? {
             let temporary = file.temporary();
             let Ok(status) = dir.status_of(&temporary) else { continue };
-            let is_free = dir.status_of(&file.name).is_err_and(|it| is_absent(&it));
-            match is_free && file.is_like(&status) {
-                true => found.files.push((file, temporary)),
-                false => found.others += 1,
+            let has_both = match dir.status_of(&file.name) {
+                Ok(named) => {
+                    let is_it = (named.device, named.inode) == (status.device, status.inode);
+                    is_it.then_some(true)
+                }
+                Err(error) => (error.kind() == io::ErrorKind::NotFound).then_some(false),
+            };
+            match has_both.filter(|_| file.is_like(&status)) {
+                Some(has_both) => found.files.push(RenamedFile { file, temporary, has_both }),
+                None => found.others += 1,
             }
         }
         Some(found)
     }
 
     /// Returns the name that a file had which has a temporary one.
-    pub(crate) fn name_of(&self, temporary: &OsStr) -> Option<&OsStr> {
-        let found = self.files.iter().find(|(_, name)| name == temporary);
-        found.map(|(file, _)| file.name.as_os_str())
+    pub(crate) fn renamed(&self, temporary: &OsStr) -> Option<&RenamedFile> {
+        self.files.iter().find(|it| it.temporary == temporary)
     }
 
-    /// Returns the temporary name of a file.
+    /// Returns the temporary name of a file that has no other one.
     pub(crate) fn temporary_of(&self, name: &OsStr) -> Option<&OsStr> {
-        let found = self.files.iter().find(|(file, _)| file.name == name);
-        found.map(|(_, temporary)| temporary.as_os_str())
+        let found = self.files.iter().find(|it| it.file.name == name && !it.has_both);
+        found.map(|it| it.temporary.as_os_str())
+    }
+
+    /// Returns what to say of the folder.
+    pub(crate) fn notice(&self, folder: &Path) -> Notice {
+        let files = self.files.len() as u64 + self.others;
+        let names = counted(files, "name is", "names are");
+        let notice = match files {
+            0 => Notice::new("a move left the record of its names here"),
+            _ => {
+                cut_off(format!("a move of this folder was cut off, or goes on: {names} temporary"))
+            }
+        };
+        notice.advise(Advice::GiveNamesBack(folder.to_owned())).at(folder)
     }
 }
 
-fn is_absent(error: &io::Error) -> bool {
-    error.kind() == io::ErrorKind::NotFound
+/// Returns whether a move gave the file at a path a temporary name.
+pub(crate) fn is_renamed(path: &Path) -> bool {
+    let parent = path.parent().filter(|it| !it.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let moving = Dir::open(parent).ok().and_then(|dir| MovingFiles::of(&dir));
+    let name = path.file_name().unwrap_or_default();
+    moving.is_some_and(|moving| moving.temporary_of(name).is_some())
+}
+
+fn cut_off(text: String) -> Notice {
+    Notice { status: ExitStatus::Changed, ..Notice::new(text) }
 }
 
 fn read(dir: &Dir) -> io::Result<Vec<u8>> {
     let file = dir.open_file(OsStr::new(RECORD))?;
-    let status = file.status()?;
-    if status.kind != FileKind::Regular || status.length > RECORD_LEN_MAX {
+    if file.status()?.kind != FileKind::Regular {
         return Err(io::ErrorKind::InvalidData.into());
     }
-    let mut bytes = vec![0; status.length as usize];
-    Descriptor { file: &file, len_bytes: status.length }.read_exact_at(&mut bytes, 0)?;
+    let mut bytes = Vec::new();
+    std::fs::File::from(file.into_fd()).take(RECORD_LEN_MAX).read_to_end(&mut bytes)?;
     Ok(bytes)
 }
 
-/// Writes a record: for each file the length of its name (2 bytes) and of its tag (1), the name
-/// and the tag.
-pub(crate) fn encode<'a>(files: impl IntoIterator<Item = &'a MovingFile>) -> Vec<u8> {
-    let mut bytes = MAGIC.to_vec();
-    for MovingFile { name, tag } in files {
-        let tag = tag.encode();
-        bytes.extend_from_slice(&(name.len() as u16).to_le_bytes());
-        bytes.push(tag.as_bytes().len() as u8);
-        bytes.extend_from_slice(name.as_bytes());
-        bytes.extend_from_slice(tag.as_bytes());
-    }
-    bytes
+/// Writes a record.
+///
+/// # Errors
+/// If a name cannot be written.
+pub(crate) fn encode<'a>(files: impl IntoIterator<Item = &'a MovingFile>) -> io::Result<Vec<u8>> {
+    let record = |it: &MovingFile| Record::of_tag(PathBuf::from(&it.name), &it.tag);
+    let (records, mut bytes): (Vec<Record>, _) =
+        (files.into_iter().map(record).collect(), Vec::new());
+    manifest::write(Format::Steadfast, &records, &mut bytes).map_err(io::Error::other)?;
+    Ok(bytes)
 }
 
 /// Reads a record; `None` if it is none. One that was not written to its end has no file that was
 /// renamed; what names something else than a file of the folder is left out.
-fn decode(bytes: &[u8]) -> Option<Vec<MovingFile>> {
-    if MAGIC.starts_with(bytes) {
-        return Some(Vec::new());
+fn decode(bytes: Vec<u8>) -> Option<Vec<MovingFile>> {
+    if !bytes.starts_with(MAGIC) && !MAGIC.starts_with(&bytes) {
+        return None;
     }
-    let mut rest = bytes.strip_prefix(MAGIC)?;
-    let mut next = || {
-        let (name_len, after) = rest.split_first_chunk()?;
-        let (tag_len, after) = after.split_first()?;
-        let (name, after) = after.split_at_checked(u16::from_le_bytes(*name_len).into())?;
-        let (tag, after) = after.split_at_checked((*tag_len).into())?;
-        rest = after;
-        Some((name, Tag::decode(tag).ok()?))
+    let records = manifest::read(Format::Steadfast, None, Cursor::new(bytes));
+    let records: Vec<Record> = records.collect::<Result<_, _>>().unwrap_or_default();
+    let file = |record: Record| {
+        let [Component::Normal(name)] = record.path.components().collect::<Vec<_>>()[..] else {
+            return None;
+        };
+        let tag = record.to_tag(Timestamp { seconds: 0, nanoseconds: 0 })?;
+        Some(MovingFile { name: name.to_owned(), tag })
     };
-    let all = std::iter::from_fn(&mut next);
-    let is_name =
-        |name: &[u8]| !name.is_empty() && !name.contains(&b'/') && name != b"." && name != b"..";
-    let named = all.filter(|(name, _)| is_name(name));
-    Some(
-        named.map(|(name, tag)| MovingFile { name: OsStr::from_bytes(name).into(), tag }).collect(),
-    )
+    Some(records.into_iter().filter_map(file).collect())
 }
 
 /// Says that a move of a catalogued tree was cut off, if it is marked so.
 pub(crate) fn notice_of_mark(root: &Path) -> Option<Notice> {
     beneath::status(root, &Path::new(FOLDER).join(MARK)).ok()?;
-    let notice = Notice::new("a move from this folder was cut off, or goes on");
-    let notice = Notice { status: ExitStatus::Changed, ..notice };
+    let notice = cut_off("a move from this folder was cut off, or goes on".to_owned());
     Some(notice.advise(Advice::GiveNamesBack(root.to_owned())).at(root))
 }
 
@@ -171,19 +197,16 @@ mod tests {
 
     #[test]
     fn a_record_is_read_as_it_was_written_and_nothing_else_is_one() {
-        let files = [file("a"), file("b \n")];
-        let bytes = encode(&files);
-        assert_eq!(decode(&bytes).as_deref(), Some(&files[..]));
-        for len in 0..bytes.len() {
-            let part = decode(&bytes[..len]);
-            assert!(
-                part.is_some_and(|part| part.len() < 2),
-                "{len}: it was not written to its end"
-            );
+        let files = [file("a"), file("b \n"), file("\u{e9} \\\"")];
+        let bytes = encode(&files).unwrap();
+        assert_eq!(decode(bytes.clone()).as_deref(), Some(&files[..]));
+        for len in 0..bytes.len() - 1 {
+            let part = decode(bytes[..len].to_vec());
+            assert_eq!(part, Some(Vec::new()), "{len}: it was not written to its end");
         }
-        for name in ["", "..", "../a", "/etc/passwd"] {
-            assert_eq!(decode(&encode(&[file(name)])), Some(Vec::new()), "{name}");
+        for name in ["..", "../a", "/etc/passwd", "a/b"] {
+            assert_eq!(decode(encode(&[file(name)]).unwrap()), Some(Vec::new()), "{name}");
         }
-        assert_eq!(decode(b"another's"), None);
+        assert_eq!(decode(b"another's".to_vec()), None);
     }
 }

@@ -26,10 +26,8 @@ pub(crate) use listed::{Beneath, Listed};
 use names::NameRun;
 pub(crate) use sidecar::{IsTagged, Sidecar};
 
-use crate::advice::{Advice, counted};
 use crate::beneath;
 use crate::event::{FileEvent, FilePath, Notice, Skipped, Subject};
-use crate::exit_status::ExitStatus;
 use crate::moving::{self, MovingFiles};
 use crate::reference::Reference;
 use crate::selection::Selection;
@@ -182,6 +180,8 @@ struct GivenRoot {
     status: Status,
     /// Its parent and name, unless the user typed it: then it may be a link.
     place: Option<Parent>,
+    /// The temporary name that a move gave it, and what to say of that.
+    moving: Option<(Box<OsStr>, Box<Notice>)>,
     key: u128,
 }
 
@@ -220,7 +220,12 @@ impl Walk<'_, '_> {
         let is_confined = confined.is_some_and(|(_, below)| !below.as_os_str().is_empty());
         let found = match is_confined {
             true => self.given.root_at(path, false),
-            false => Status::of(path).map(|status| GivenRoot { status, place: None, key: 0 }),
+            false => Status::of(path).map(|status| GivenRoot {
+                status,
+                place: None,
+                moving: None,
+                key: 0,
+            }),
         };
         match found.map(|root| (root.status.kind, root)) {
             Ok((FileKind::Regular, root)) => self.given_file(path, root),
@@ -237,10 +242,9 @@ impl Walk<'_, '_> {
     }
 
     fn root(&mut self, path: &Path, root: GivenRoot) -> ControlFlow<()> {
-        let GivenRoot { status, place, key } = root;
-        match status.kind {
+        match root.status.kind {
             FileKind::Directory => {
-                let opened = match &place {
+                let opened = match &root.place {
                     Some(parent) => parent.dir.open_dir(&parent.name),
                     None => Dir::open(path),
                 };
@@ -259,7 +263,7 @@ impl Walk<'_, '_> {
                     Err(error) => self.trouble(path, Subject::Directory, "open", &error),
                 }
             }
-            FileKind::Regular => self.given_file(path, GivenRoot { status, place, key }),
+            FileKind::Regular => self.given_file(path, root),
             FileKind::Symlink => {
                 self.skipped.symlinks += 1;
                 ControlFlow::Continue(())
@@ -274,7 +278,14 @@ impl Walk<'_, '_> {
     fn given_file(&mut self, path: &Path, root: GivenRoot) -> ControlFlow<()> {
         let (path, inode, place) = match root.place {
             Some(Parent { dir, path, name, .. }) => {
-                (FilePath { parent: path, name }, root.status.inode, EntryPlace::Beneath(dir))
+                let place = match root.moving {
+                    Some((temporary, notice)) => {
+                        (self.sink)(WalkItem::Notice(*notice))?;
+                        EntryPlace::Moving(dir, temporary)
+                    }
+                    None => EntryPlace::Beneath(dir),
+                };
+                (FilePath { parent: path, name }, root.status.inode, place)
             }
             None => (FilePath::whole(path), 0, EntryPlace::Typed),
         };
@@ -386,7 +397,7 @@ impl Walk<'_, '_> {
         level.names = names;
         level.next = 0;
         let moving = level.moving.as_ref().filter(|_| is_first);
-        if let Some(notice) = moving.map(|it| cut_off_notice(it, &path)) {
+        if let Some(notice) = moving.map(|it| it.notice(shown(&path))) {
             (self.sink)(WalkItem::Notice(notice))?;
         }
         match error {
@@ -465,21 +476,6 @@ impl Walk<'_, '_> {
         let event = FileEvent::unread(FilePath::whole(path), subject, operation, error);
         (self.sink)(WalkItem::Failed(Box::new(event)))
     }
-}
-
-/// Returns what to say of a folder whose files a move gave temporary names.
-fn cut_off_notice(moving: &MovingFiles, folder: &Path) -> Notice {
-    let files = moving.files.len() as u64 + moving.others;
-    let notice = match files {
-        0 => Notice::new("a move left the record of its names here"),
-        files => {
-            let names = counted(files, "name is", "names are");
-            let text = format!("a move of this folder was cut off, or goes on: {names} temporary");
-            Notice { status: ExitStatus::Changed, ..Notice::new(text) }
-        }
-    };
-    let folder = shown(folder);
-    notice.advise(Advice::GiveNamesBack(folder.to_owned())).at(folder)
 }
 
 /// Returns whether a name in a directory leads to this file, if there is one.

@@ -13,6 +13,7 @@ use super::{
     Catalogue, CatalogueError, CatalogueErrorKind, CatalogueReader, LockRequest, RunScope,
 };
 use crate::event::Notice;
+use crate::moving::is_renamed;
 use crate::selection::Selection;
 
 /// An open catalogue and the part of its tree that a run covers.
@@ -126,6 +127,9 @@ impl CatalogueSession {
                 Some((real.strip_prefix(root).ok()?.to_owned(), false))
             };
             let lost = self.catalogue.lost_path(path, &mut places)?;
+            if lost.is_some() && is_renamed(path) {
+                continue;
+            }
             if let Some((known, is_walked)) = lost.or_else(hidden) {
                 gone.extend(Some(path.clone()).filter(|_| !is_walked));
                 relative.push(known);

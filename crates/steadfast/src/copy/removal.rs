@@ -212,7 +212,7 @@ fn record<'f>(dir: &Arc<Dir>, files: impl Iterator<Item = &'f MovingFile>) -> io
         _ => error,
     });
     let mut made = made?;
-    made.write_all(&encode(files))?;
+    made.write_all(&encode(files)?)?;
     made.sync_all()?;
     dir.flush()
 }

@@ -17,7 +17,7 @@ use crate::beneath;
 use crate::catalogue::{Catalogue, real_of};
 use crate::error::Error;
 use crate::event::{FileError, Notice};
-use crate::moving::{MARK, MovingFile, MovingFiles, RECORD};
+use crate::moving::{MARK, MovingFile, MovingFiles, RECORD, RenamedFile};
 use crate::run::{CatalogueUse, Options, ProvedFile, ProvedFiles, Verb, run_proved, whole_seconds};
 use crate::selection::Selection;
 use crate::store::xattr::Xattr;
@@ -31,12 +31,21 @@ pub(crate) struct NamedAgain {
     pub(crate) tag: Tag,
 }
 
-/// Gives a file its name back, which nothing may have meanwhile.
+/// Gives a file its name back, which no other file may have meanwhile.
 ///
 /// # Errors
 /// Any I/O error of the system; `AlreadyExists` if the name is taken.
 pub(crate) fn give_name_back(dir: &Dir, file: &MovingFile) -> Result<(), FileError> {
-    dir.rename_to_new(&file.temporary(), dir, &file.name).map_err(system("give its name back"))
+    let (name, temporary) = (&file.name, file.temporary());
+    let is_it = |status: Status| {
+        let now = dir.status_of(&temporary)?;
+        Ok::<_, io::Error>((status.device, status.inode) == (now.device, now.inode))
+    };
+    match dir.status_of(name).and_then(is_it) {
+        Ok(true) => dir.remove_file(&temporary),
+        _ => dir.rename_to_new(&temporary, dir, name),
+    }
+    .map_err(system("give its name back"))
 }
 
 /// Marks a catalogued tree from which a move removes files, for those who do not walk it.
@@ -119,7 +128,7 @@ fn give_back_in(
 ) -> Result<(u64, u64), FileError> {
     let Some(MovingFiles { files, mut others }) = MovingFiles::of(dir) else { return Ok((0, 0)) };
     let mut given = 0;
-    for (file, temporary) in files {
+    for RenamedFile { file, temporary, .. } in files {
         let opened = dir.open_file(&temporary).map_err(system("open it"))?;
         if !digest_matches(&opened, &file.tag, stop).map_err(system("read it"))? {
             others += 1;
@@ -149,12 +158,7 @@ pub(crate) fn renew(
 ) -> Result<(), Error> {
     let mut by_catalogue: std::collections::BTreeMap<PathBuf, Vec<NamedAgain>> = Default::default();
     for file in files {
-        let catalogue = match &options.catalogue.choice {
-            CatalogueUse::Off => None,
-            CatalogueUse::At(catalogue) => Some(catalogue.clone()),
-            CatalogueUse::Nearest => Catalogue::find(&file.path),
-        };
-        match catalogue {
+        match options.catalogue.choice.of(&file.path) {
             Some(catalogue) => by_catalogue.entry(catalogue).or_default().push(file),
             None => renew_tag(&file, options),
         }
@@ -226,7 +230,7 @@ mod tests {
         let algorithm = steadfast_digest::Algorithm::Sha256;
         let tag = Tag { algorithm, digest, length, mtime, tagged: mtime };
         let file = MovingFile { name: "a".into(), tag };
-        fs::write(folder.path().join(RECORD), encode([&file])).unwrap();
+        fs::write(folder.path().join(RECORD), encode([&file]).unwrap()).unwrap();
         fs::rename(folder.path().join("a"), folder.path().join(file.temporary())).unwrap();
         (folder, file)
     }
@@ -254,20 +258,37 @@ mod tests {
 
     #[test]
     fn files_of_a_killed_move_are_neither_new_nor_missing_and_get_their_names_back() {
-        for has_catalogue in [true, false] {
-            let (folder, _) = cut_off(has_catalogue);
-            let (folder, before) = (folder.path(), names(folder.path()));
+        for (has_catalogue, is_linked) in [(true, false), (false, false), (true, true)] {
+            let (folder, file) = cut_off(has_catalogue);
+            let (folder, options) = (folder.path(), Options::default());
+            if is_linked {
+                // Killed between the new name and the removal of the other one.
+                fs::hard_link(folder.join(file.temporary()), folder.join("a")).unwrap();
+            }
+            let before = names(folder);
             let all = ["a", "b"].map(|name| (folder.join(name), Verdict::Intact));
             let (files, advised, status) = checked(folder);
             assert_eq!((files, status), (all.to_vec(), ExitStatus::Changed));
             assert_eq!((&advised[..], names(folder)), (&[folder.to_owned()][..], before));
-            let (selection, options) = (Selection::of([folder]), Options::default());
-            let told = give_names_back(&advised, &selection, &options);
+            let told = give_names_back(&advised, &Selection::of([folder]), &options);
             assert!(told.iter().all(|it| it.status.is_fine()), "{told:?}");
             assert_eq!(names(folder), ["a", "b"]);
             let (files, advised, status) = checked(folder);
             assert_eq!((files, status, advised.len()), (all.to_vec(), ExitStatus::Fine, 0));
         }
+    }
+
+    #[test]
+    fn a_file_of_a_killed_move_is_found_by_its_path() {
+        let (folder, _) = cut_off(true);
+        let (folder, path) = (folder.path(), folder.path().join("a"));
+        let (files, advised, status) = checked(&path);
+        assert_eq!(files, [(path.clone(), Verdict::Intact)]);
+        assert_eq!((&advised[..], status), (&[folder.to_owned()][..], ExitStatus::Changed));
+        let listed = Selection::default().with(|it| it.listed = vec![path.clone()]);
+        let summary =
+            Run::of(Verb::check(), listed, Options::default()).run(&mut |_: &Event| {}).unwrap();
+        assert_eq!((summary.exit_status(), summary.verdicts(Verdict::Intact)), (status, 1));
     }
 
     #[test]

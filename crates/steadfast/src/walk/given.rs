@@ -13,8 +13,10 @@ use std::sync::Arc;
 
 use steadfast_sys::file::{Dir, FileKind, Status};
 
-use super::{GivenRoot, Identity, identity};
+use super::{GivenRoot, Identity, identity, shown};
 use crate::beneath;
+use crate::event::Notice;
+use crate::moving::MovingFiles;
 
 /// The paths given so far.
 #[derive(Default)]
@@ -39,6 +41,16 @@ pub(super) struct Parent {
     identity: Identity,
 }
 
+impl Parent {
+    /// Returns the file that a move gave a temporary name, with that and what to say of it.
+    fn renamed(&self) -> Option<(Status, (Box<OsStr>, Box<Notice>))> {
+        let moving = MovingFiles::of(&self.dir)?;
+        let temporary = moving.temporary_of(&self.name)?;
+        let notice = moving.notice(shown(&self.path));
+        Some((self.dir.status_of(temporary).ok()?, (temporary.into(), Box::new(notice))))
+    }
+}
+
 impl Given {
     /// Makes an empty set of paths.
     pub(super) fn new(within: &[PathBuf]) -> Given {
@@ -56,9 +68,15 @@ impl Given {
             parent => parent.and_then(Result::ok),
         };
         let status = match &parent {
-            Some(parent) if !followed => parent.dir.status_of(&parent.name)?,
-            None if !followed => Status::of_link(path)?,
-            _ => Status::of(path)?,
+            Some(parent) if !followed => parent.dir.status_of(&parent.name),
+            None if !followed => Status::of_link(path),
+            _ => Status::of(path),
+        };
+        let (status, moving) = match (status, &parent) {
+            (Err(error), Some(parent)) if error.kind() == io::ErrorKind::NotFound => {
+                parent.renamed().ok_or(error).map(|(status, moving)| (status, Some(moving)))?
+            }
+            (status, _) => (status?, None),
         };
         let key = match &parent {
             Some(parent) if status.kind != FileKind::Directory => {
@@ -66,7 +84,8 @@ impl Given {
             }
             _ => self.key(identity(&status), OsStr::new("")),
         };
-        Ok(GivenRoot { status, place: parent.filter(|_| !followed), key })
+        let place = parent.filter(|_| !followed || moving.is_some());
+        Ok(GivenRoot { status, place, moving, key })
     }
 
     /// Adds a given path, before the walk begins.

@@ -94,8 +94,11 @@ impl NameRun {
         let mut ceiling: Option<Vec<u8>> = None;
         let result = dir.entries(&mut |entry| {
             names.has_record |= entry.name == RECORD;
-            let had = moving.and_then(|moving| moving.name_of(entry.name));
-            let name = had.unwrap_or(entry.name).as_bytes();
+            let renamed = moving.and_then(|moving| moving.renamed(entry.name));
+            if renamed.is_some_and(|it| it.has_both) {
+                return ControlFlow::Continue(());
+            }
+            let name = renamed.map_or(entry.name, |it| &it.file.name).as_bytes();
             let wanted = after.is_none_or(|after| name > after)
                 && ceiling.as_deref().is_none_or(|ceiling| name <= ceiling);
             if wanted {
