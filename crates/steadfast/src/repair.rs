@@ -50,7 +50,7 @@ pub(crate) use cut_off::{
     end as end_unfinished, ensure_finished, notices_of_cut_off as unfinished_repairs,
 };
 pub(crate) use mend::digest_matches;
-pub(crate) use mender::{MendedCopy, Mender};
+pub(crate) use mender::{MendedCopy, Mender, judge_contents};
 pub(crate) use names_back::{
     NamedAgain, clear_marks, give_name_back, give_names_back, mark, renew, unmark,
 };

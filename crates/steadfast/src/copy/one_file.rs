@@ -18,7 +18,7 @@ use super::replica::{Original, Replica};
 use crate::event::FileError;
 use crate::read::direct::Direct;
 use crate::read::{Engine, Origin};
-use crate::repair::{MendedCopy, Mender, digest_matches};
+use crate::repair::{MendedCopy, Mender, judge_contents};
 use crate::run::{FileJudge, FileTrial, Options, whole_seconds};
 use crate::safe::{Lack, UncachedFile};
 use crate::verdict::Verdict;
@@ -122,7 +122,11 @@ impl CopyMeans<'_> {
             return Err((Lack::Changed, FileError::new("copy", "it changed meanwhile")));
         }
         if let Some(contents) = &contents {
-            self.judge_contents(&path, (&source, &status), &mut trial, contents)?;
+            let mender = || self.mender.lock().unwrap_or_else(PoisonError::into_inner);
+            let recorded = &mut || mender().recorded(&path, &status);
+            let stop = &self.options.controls.stop;
+            judge_contents(&mut trial, (&source, &status), &contents.digests, recorded, stop)
+                .map_err(cannot("read"))?;
         }
         copy.verdict = trial.event.verdict;
         let now = whole_seconds((self.options.now)());
@@ -194,32 +198,6 @@ impl CopyMeans<'_> {
                 Ok(None)
             }
         }
-    }
-
-    /// Compares contents with the record of the file, or else with that of its parity.
-    fn judge_contents(
-        &self,
-        path: &Path,
-        (source, status): (&File, &Status),
-        trial: &mut FileTrial,
-        contents: &ReadContents,
-    ) -> Result<(), (Lack, FileError)> {
-        trial.conclude(source, &contents.digests, (status.length, status.mtime));
-        if trial.event.verdict != Some(Verdict::Untagged) {
-            return Ok(());
-        }
-        let mut mender = self.mender.lock().unwrap_or_else(PoisonError::into_inner);
-        let Some(tag) = mender.recorded(path, status) else { return Ok(()) };
-        let same = match contents.digest(tag.algorithm) {
-            _ if tag.length != status.length => Ok(false),
-            Some(digest) => Ok(digest == tag.digest),
-            None => digest_matches(source, &tag, &self.options.controls.stop),
-        };
-        let same = same.map_err(|error| (Lack::NotCopied, FileError::from_io("read", &error)))?;
-        if !same {
-            (trial.event.verdict, trial.event.stored) = (Some(Verdict::Corrupt), Some(tag));
-        }
-        Ok(())
     }
 
     /// Writes what a damaged file should be to the drafts, if something has that.

@@ -1,22 +1,24 @@
 //! Gives the right contents of damaged files to whoever copies them elsewhere: from the parity of
 //! their tree, and from copies that are registered or that its catalogue knows. Writes nothing.
 
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
+use steadfast_digest::{Algorithm, Digest};
 use steadfast_manifest::tag::Tag;
-use steadfast_sys::file::{Status, Timestamp};
+use steadfast_sys::file::{File, Status, Timestamp};
 
 use super::copies::{Copies, Own};
 use super::files::{RepairMode, RepairRequest};
-use super::mend::WantedSpans;
-use super::parities::Parities;
+use super::mend::{WantedSpans, digest_matches};
+use super::parities::{OpenParity, Parities};
 use super::target::{RepairTarget, SelectedRoot, ask_catalogues, damage_of, target_of};
 use super::{FileRepair, RepairOutcome, RepairSource, refused, system};
 use crate::catalogue::Catalogue;
 use crate::event::{FileError, FileEvent};
-use crate::run::{CatalogueUse, Options};
+use crate::run::{CatalogueUse, FileTrial, Options};
 use crate::selection::Selection;
 use crate::verdict::Verdict;
 
@@ -28,6 +30,7 @@ pub(crate) struct Mender {
     /// The folder of the last file, what its records are found from, and these.
     last: Option<(PathBuf, PathBuf)>,
     given: Option<(PathBuf, SelectedRoot)>,
+    parity: OpenParity,
 }
 
 /// What a damaged file should be, and what gave it.
@@ -40,7 +43,7 @@ pub(crate) struct MendedCopy {
 }
 
 /// Receives contents, in order.
-pub(crate) type ContentsSink<'a> = dyn FnMut(&[u8], u64) -> std::io::Result<()> + 'a;
+pub(crate) type ContentsSink<'a> = dyn FnMut(&[u8], u64) -> io::Result<()> + 'a;
 
 impl Mender {
     pub(crate) fn new(selection: &Selection, options: &Options) -> Mender {
@@ -59,6 +62,7 @@ impl Mender {
             request,
             last: None,
             given: None,
+            parity: OpenParity::default(),
         }
     }
 
@@ -96,14 +100,15 @@ impl Mender {
         let own = Own::open(&target)?;
         let (request, outcome) = (&self.request, RepairOutcome::default());
         let mut repair = FileRepair { target: &target, request, originals: None, stop, outcome };
-        let sources =
-            repair.with_contents(own.as_ref(), &mut Parities::default(), &mut |_, contents| {
-                let copied = contents
-                    .copy_to(WantedSpans::All, stop, &mut |span| sink(span.bytes, span.offset));
-                copied.map_err(system("write what it should be"))?;
-                Ok(contents.sources())
-            })?;
-        Ok(MendedCopy { tag, mtime: target.mtime(), sources })
+        let mut parities = Parities::of(std::mem::take(&mut self.parity));
+        let sources = repair.with_contents(own.as_ref(), &mut parities, &mut |_, contents| {
+            let copied =
+                contents.copy_to(WantedSpans::All, stop, &mut |span| sink(span.bytes, span.offset));
+            copied.map_err(system("write what it should be"))?;
+            Ok(contents.sources())
+        });
+        self.parity = parities.into_open();
+        Ok(MendedCopy { tag, mtime: target.mtime(), sources: sources? })
     }
 
     /// Returns what is known of the tree of a file: that of its catalogue, or else what was
@@ -127,4 +132,33 @@ impl Mender {
         }
         self.given.as_ref().map(|(_, root)| root)
     }
+}
+
+/// Compares contents, which have these digests, with the record of the file, or else with what is
+/// `recorded` in its parity.
+///
+/// # Errors
+/// If the file has to be read again for that, and cannot be.
+pub(crate) fn judge_contents(
+    trial: &mut FileTrial,
+    (file, status): (&File, &Status),
+    digests: &[(Algorithm, Digest)],
+    recorded: &mut dyn FnMut() -> Option<Tag>,
+    stop: &AtomicBool,
+) -> io::Result<()> {
+    trial.conclude(file, digests, (status.length, status.mtime));
+    if trial.event.verdict != Some(Verdict::Untagged) {
+        return Ok(());
+    }
+    let Some(tag) = recorded() else { return Ok(()) };
+    let known = digests.iter().find(|(algorithm, _)| *algorithm == tag.algorithm);
+    let is_same = tag.length == status.length
+        && match known {
+            Some((_, digest)) => *digest == tag.digest,
+            None => digest_matches(file, &tag, stop)?,
+        };
+    if !is_same {
+        (trial.event.verdict, trial.event.stored) = (Some(Verdict::Corrupt), Some(tag));
+    }
+    Ok(())
 }

@@ -25,14 +25,27 @@ type FoundPlace = Result<Option<ParityPlace>, (String, Option<Advice>)>;
 /// of every set.
 #[derive(Default)]
 pub(super) struct Parities {
-    sources: BTreeMap<PathBuf, Result<ParitySource, String>>,
+    sources: OpenParity,
     /// The place that was found last, the folder of its targets, and what was selected above it.
     place: Option<((PathBuf, PathBuf), FoundPlace)>,
     /// The catalogue that was opened last.
     catalogue: Option<(PathBuf, Option<Rc<Catalogue>>)>,
 }
 
+/// Parity that was opened, or why it could not be, by root.
+pub(super) type OpenParity = BTreeMap<PathBuf, Result<ParitySource, String>>;
+
 impl Parities {
+    /// Goes on with what was opened before.
+    pub(super) fn of(sources: OpenParity) -> Parities {
+        Parities { sources, ..Parities::default() }
+    }
+
+    /// Returns what was opened.
+    pub(super) fn into_open(self) -> OpenParity {
+        self.sources
+    }
+
     /// Rebuilds a file from parity; `None` if no parity has it. The copy has what is not right in
     /// the parts that the file is `lacking`, or all pages if these are not given.
     ///
