@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use steadfast_sys::file::{AlignedBuffer, Dir, Draft, File, Status};
 use steadfast_sys::names::NameBytes as _;
-use steadfast_sys::storage::volume;
+use steadfast_sys::storage::{Volume, volume};
 
 use super::draft_names::DraftNames;
 use crate::belongings::{Belongings, Trust, disinherit};
@@ -43,6 +43,7 @@ pub(super) struct Destination {
     root: Arc<Dir>,
     held: HeldPath,
     file_system: String,
+    cached_for: Duration,
     pub(super) free_bytes: u64,
     folds_case: bool,
     folds_form: bool,
@@ -133,6 +134,7 @@ impl Destination {
                 path: path.to_owned(),
                 device,
                 held,
+                cached_for: cached_for(&volume),
                 file_system: volume.file_system,
                 free_bytes: volume.free_bytes,
                 folds_case: takes_for_one("a", "A")?,
@@ -191,15 +193,7 @@ impl Destination {
 
     /// Returns for how long names and contents that are gone may still be shown.
     pub(super) fn cached_for(&self) -> Duration {
-        let seconds = match &*self.file_system {
-            // The longest times that these use unless they are told otherwise.
-            "nfs" | "nfs4" | "afpfs" | "webdav" => 60,
-            "fuse.sshfs" => 21,
-            "cifs" | "smb2" | "smb3" | "smbfs" | "9p" | "ceph" | "afs" | "virtiofs" => 2,
-            name if name.starts_with("fuse") => 2,
-            _ => 0,
-        };
-        Duration::from_secs(seconds)
+        self.cached_for
     }
 
     /// Returns the status of what is at a path beneath it.
@@ -372,6 +366,35 @@ impl Destination {
     }
 }
 
+/// Returns for how long a file system may show names and contents that are gone: as its mount
+/// options say, or else the longest time that it uses by itself.
+fn cached_for(volume: &Volume) -> Duration {
+    let options = volume.options.as_deref().unwrap_or_default().split(',');
+    let mut told = None;
+    for option in options {
+        match option.split_once('=') {
+            Some(("acregmax" | "acdirmax" | "actimeo" | "closetimeo", seconds)) => {
+                told = told.max(seconds.parse().ok());
+            }
+            None if option == "noac" => return Duration::ZERO,
+            _ => {}
+        }
+    }
+    let (is_told, seconds) = match &*volume.file_system {
+        "nfs" | "nfs4" => (true, 60),
+        "cifs" | "smb2" | "smb3" => (true, 2),
+        "afpfs" | "webdav" => (false, 60),
+        // Its own cache, of which the table of mounts does not tell.
+        "fuse.sshfs" => (false, 21),
+        "smbfs" | "9p" | "ceph" | "afs" | "virtiofs" => (false, 2),
+        name if name.starts_with("fuse") => (false, 2),
+        _ => (false, 0),
+    };
+    // The time may have begun a moment before, and is counted in ticks.
+    let told = told.filter(|_| is_told).map(|told: u64| told + 1);
+    Duration::from_secs(told.unwrap_or(seconds))
+}
+
 /// Makes a folder that nobody else can enter, with a mark in it until it has its rights and times.
 /// It never has its name without the mark.
 fn make_marked(above: &Dir, name: &OsStr, mark: &OsStr) -> io::Result<Dir> {
@@ -428,6 +451,21 @@ mod tests {
     use super::*;
     use std::fs;
     use std::os::unix::fs::PermissionsExt as _;
+
+    #[test]
+    fn waits_are_those_of_the_mount_where_it_tells_them() {
+        let wait = |name: &str, options: &str| {
+            let (file_system, options) = (name.to_owned(), Some(options.to_owned()));
+            cached_for(&Volume { file_system, options, ..Volume::default() }).as_secs()
+        };
+        assert_eq!(wait("nfs4", "rw,vers=4.2,hard"), 60);
+        assert_eq!(wait("nfs4", "rw,acregmin=1,acregmax=3,acdirmax=600"), 601);
+        assert_eq!(wait("nfs", "rw,noac"), 0);
+        assert_eq!(wait("cifs", "rw,actimeo=1"), 2);
+        assert_eq!(wait("cifs", "rw,acdirmax=30,acregmax=1"), 31);
+        assert_eq!(wait("fuse.sshfs", "rw,acregmax=1"), 21, "not one of its options");
+        assert_eq!((wait("fuse.mergerfs", ""), wait("ext4", "rw")), (2, 0));
+    }
 
     #[test]
     fn a_folder_is_private_until_a_run_comes_to_its_end() {

@@ -41,6 +41,8 @@ pub(super) fn note_views(destinations: &mut [Destination], sources: &mut Devices
 fn written(to: &Destination, token: &str) -> io::Result<(Draft, PathBuf)> {
     let draft = to.draft(OsStr::new(NAME))?;
     draft.write_at(token.as_bytes(), 0)?;
+    // A server gets it late otherwise.
+    draft.flush_and_open()?;
     Ok((draft, to.path.canonicalize()?))
 }
 
