@@ -11,16 +11,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use steadfast::ExitStatus;
 use steadfast::Wakefulness;
-use steadfast::copy::{CopiedFile, CopyMonitor, CopySummary};
 use steadfast::diff::{DiffMonitor, DiffSummary, PathPair};
-use steadfast::known::{KnownContents, KnownMonitor, KnownSummary, SameFolder};
-use steadfast::safe::{SafeFile, SafeMonitor, SafeSummary};
+use steadfast::monitor::{NoticeMonitor, ResultMonitor};
 use steadfast::{Event, Monitor, Notice, Progress, Summary};
-use steadfast_report::copy::CopyDocument;
 use steadfast_report::diff::DiffRenderer;
-use steadfast_report::known::KnownDocument;
-use steadfast_report::safe::SafeDocument;
-use steadfast_report::{Output, Renderer};
+use steadfast_report::{Output, Renderer, ResultDocument};
 
 use crate::args::OutputArgs;
 use crate::exit;
@@ -193,91 +188,29 @@ impl DiffMonitor for Console<'_, dyn DiffRenderer + '_> {
     }
 }
 
-impl Console<'_, KnownDocument> {
-    /// Writes the end and returns the exit status.
-    ///
-    /// # Errors
-    /// If the search failed, or the answer could not be written.
-    pub(crate) fn finish(
-        mut self,
-        result: Result<KnownSummary, steadfast::Error>,
-    ) -> anyhow::Result<ExitStatus> {
-        let summary =
-            self.end(result, |document, summary, output| document.end(summary, output))?;
-        self.outlet.finish()?;
-        Ok(summary.exit_status())
-    }
-}
-
-impl KnownMonitor for Console<'_, KnownDocument> {
-    fn file(&mut self, file: &KnownContents) {
-        self.render(|document, output| document.file(file, output));
-    }
-
-    fn folder(&mut self, folder: &SameFolder) {
-        self.render(|document, output| document.folder(folder, output));
-    }
-
-    fn notice(&mut self, notice: &Notice) {
-        self.render(|document, output| document.notice(notice, output));
-    }
-
-    fn progress(&mut self, progress: &Progress) {
-        self.show(progress);
-    }
-}
-
-impl Console<'_, CopyDocument> {
+impl<D: ResultDocument> Console<'_, D> {
     /// Writes the end and returns the exit status.
     ///
     /// # Errors
     /// If it could not begin, or the answer could not be written.
-    pub(crate) fn finish(
+    pub(crate) fn finish_results(
         mut self,
-        result: Result<CopySummary, steadfast::Error>,
+        result: Result<D::Summary, steadfast::Error>,
     ) -> anyhow::Result<ExitStatus> {
-        let summary =
-            self.end(result, |document, summary, output| document.end_of_copy(summary, output))?;
+        let mut status = ExitStatus::Fine;
+        self.end(result, |document, summary, output| status = document.end(summary, output))?;
         self.outlet.finish()?;
-        Ok(summary.exit_status())
+        Ok(status)
     }
 }
 
-impl CopyMonitor for Console<'_, CopyDocument> {
-    fn file(&mut self, file: &CopiedFile) {
-        self.render(|document, output| document.copied(file, output));
-    }
-
-    fn notice(&mut self, notice: &Notice) {
-        self.render(|document, output| document.notice(notice, output));
-    }
-
-    fn progress(&mut self, progress: &Progress) {
-        self.show(progress);
+impl<D: ResultDocument> ResultMonitor<D::Result> for Console<'_, D> {
+    fn result(&mut self, result: &D::Result) {
+        self.render(|document, output| document.result(result, output));
     }
 }
 
-impl Console<'_, SafeDocument> {
-    /// Writes the end and returns the exit status.
-    ///
-    /// # Errors
-    /// If it could not begin, or the answer could not be written.
-    pub(crate) fn finish(
-        mut self,
-        result: Result<SafeSummary, steadfast::Error>,
-    ) -> anyhow::Result<ExitStatus> {
-        let summary =
-            self.end(result, |document, summary, output| document.end(summary, output))?;
-        self.outlet.finish()?;
-        Ok(summary.exit_status())
-    }
-}
-
-impl SafeMonitor for Console<'_, SafeDocument> {
-    fn file(&mut self, file: &SafeFile) {
-        self.render(|document, output| document.file(file, output));
-    }
-
+impl<D: ResultDocument> NoticeMonitor for Console<'_, D> {
     fn notice(&mut self, notice: &Notice) {
         self.render(|document, output| document.notice(notice, output));
     }

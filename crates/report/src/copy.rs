@@ -5,10 +5,10 @@
 use steadfast::copy::{CopiedFile, CopiedPlace, CopySummary};
 use steadfast::json::TagText;
 use steadfast::safe::{Grade, Lack, OwnFolders, SafeAnswer, SafeRule};
-use steadfast::{Notice, Verdict};
+use steadfast::{ExitStatus, Verdict};
 
-use crate::json::{JsonObject, write_notice, write_object, write_summary};
-use crate::output::Output;
+use crate::json::{JsonObject, write_object, write_summary};
+use crate::output::{Output, ResultDocument};
 use crate::repair::withheld_json;
 use crate::units::{Units, count, counted, duration};
 use crate::{advice, escape};
@@ -28,9 +28,11 @@ pub struct CopyDocument {
     pub rule: SafeRule,
 }
 
-impl CopyDocument {
-    /// Appends a file that was copied.
-    pub fn copied(self, file: &CopiedFile, output: &mut Output) {
+impl ResultDocument for CopyDocument {
+    type Result = CopiedFile;
+    type Summary = CopySummary;
+
+    fn result(&mut self, file: &CopiedFile, output: &mut Output) {
         if self.json {
             return write_object(&copied_object(file), &mut output.answer);
         }
@@ -62,21 +64,17 @@ impl CopyDocument {
         }
     }
 
-    /// Appends a notice.
-    pub fn notice(self, notice: &Notice, output: &mut Output) {
-        match self.json {
-            true => write_notice(notice, &mut output.answer),
-            false => output.write_notice(notice),
-        }
+    fn is_json(&self) -> bool {
+        self.json
     }
 
-    /// Appends the end of a copy.
-    pub fn end_of_copy(self, summary: &CopySummary, output: &mut Output) {
+    fn end(&mut self, summary: &CopySummary, output: &mut Output) -> ExitStatus {
+        let status = summary.exit_status();
         if self.json {
             let object = self
                 .summary_object(&summary.answer, summary.bytes)
                 .field("interrupted", summary.interrupted)
-                .field("exit_status", summary.exit_status())
+                .field("exit_status", status)
                 .field("files", summary.files)
                 .field("copied", summary.copied)
                 .field("were_there", summary.were_there)
@@ -84,7 +82,8 @@ impl CopyDocument {
                 .field("mended", summary.mended)
                 .field("unproved", summary.unproved)
                 .field("elapsed_ns", summary.elapsed_ns);
-            return write_summary(&object, &mut output.answer);
+            write_summary(&object, &mut output.answer);
+            return status;
         }
         if !self.quiet {
             let files = counted(summary.files, "file", "files");
@@ -104,8 +103,11 @@ impl CopyDocument {
             output.answer.extend_from_slice(format!("{text}\n").as_bytes());
         }
         self.write_last_line(&summary.answer, output);
+        status
     }
+}
 
+impl CopyDocument {
     pub(crate) fn summary_object(self, answer: &SafeAnswer, bytes: u64) -> JsonObject<'static> {
         let lacks: Vec<JsonObject<'static>> = answer
             .lacks()
@@ -153,80 +155,100 @@ impl CopyDocument {
         if answer.is_yes() {
             return "safe to erase: yes".to_owned();
         }
-        if answer.is_yes_but() {
-            let lacking = answer.lacks().map(|(lack, files)| self.reason(lack, files));
-            let lacking: Vec<String> = lacking.collect();
-            return format!("safe to erase: yes, but for {}", lacking.join("; "));
-        }
-        let reasons = answer.lacks().map(|(lack, files)| self.reason(lack, files));
-        let mut reasons: Vec<String> = reasons.collect();
+        let mut reasons: Vec<String> =
+            answer.lacks().map(|(lack, files)| self.reason(lack, files)).collect();
         if reasons.is_empty() {
             reasons.push("no file was found".to_owned());
         }
-        format!("safe to erase: no, because {}", reasons.join("; "))
+        let word = if answer.is_yes_but() { "yes, but for" } else { "no, because" };
+        format!("safe to erase: {word} {}", reasons.join("; "))
     }
 
     /// Returns why so many files may not be erased.
     pub fn reason(self, lack: Lack, files: u64) -> String {
-        let of = counted(files, "file", "files");
-        let (is, are) = (if files == 1 { "is" } else { "are" }, counted(files, "entry", "entries"));
-        let copies = counted(self.rule.copies as u64, "place", "places");
-        match lack {
-            Lack::CopyGone => format!(
-                "a copy of {of} was gone when {} another name: source and copy are one file",
-                if files == 1 { "that had" } else { "these had" }
-            ),
-            Lack::Corrupt => format!("{of} of the source {is} corrupt or suspect by the record"),
-            Lack::Changed => format!("{of} changed meanwhile, or could not be read twice the same"),
-            Lack::NotCopied => format!("{of} could not be read or written"),
-            Lack::LeftOut => {
-                format!("{are} of the source {is} no regular file on this machine, or excluded")
-            }
-            Lack::KnownOnly => format!(
-                "{of} {is} known by records and {was} not copied: `safe` reads the copies",
-                was = if files == 1 { "was" } else { "were" }
-            ),
-            Lack::OtherVolume => "a copy is no longer where it was proved".to_owned(),
-            Lack::TooFew => format!("{of} {is} not in {copies}"),
-            Lack::OneDevice => {
-                let devices = counted(self.rule.copies as u64, "device", "devices");
-                format!("the copies of {of} are on one device, and not on {devices}")
-            }
-            Lack::OnePlace => format!(
-                "the copies of {of} are, or may be, the source itself or each other under another \
-                 name: one place shows the other"
-            ),
-            Lack::FromDeleted => format!(
-                "the copies of {of} are in an image whose file was deleted: they are gone when it \
-                 is unmounted"
-            ),
-            Lack::FromMemory => format!(
-                "the copies of {of} are in memory: they are gone when the machine is switched off"
-            ),
-            Lack::NotTold => format!(
-                "the system does not tell whether the places of {of} are two, on different devices \
-                 (if you know that they are: --apart)"
-            ),
-            Lack::FromServer => format!(
-                "the copies of {of} were read from a server or a FUSE program, which may have \
-                 answered from its memory (if that is enough: --trust-servers)"
-            ),
-            Lack::FromCache => {
-                format!("the copies of {of} were read through a cache, not from the medium")
-            }
-            Lack::FromTree => format!(
-                "the copies of {of} are kept in the file system's tree, which was not read past \
-                 its cache (as root, it is; if that is enough: --trust-tree)"
-            ),
-            Lack::NotSeen => "not everything was seen".to_owned(),
-            Lack::Belongings => {
-                format!("dates, owner, rights or attributes of {of}, which no copy has")
-            }
-            Lack::Kept => format!(
-                "{of} in .steadfast/damaged of the source (to remove what you do not need: \
-                 steadfast repair --discard)"
-            ),
+        let one_of = |one: &'static str, many: &'static str| if files == 1 { one } else { many };
+        let copies = self.rule.copies as u64;
+        words(lack)
+            .1
+            .replace("{files}", &counted(files, "file", "files"))
+            .replace("{entries}", &counted(files, "entry", "entries"))
+            .replace("{is}", one_of("is", "are"))
+            .replace("{was}", one_of("was", "were"))
+            .replace("{these}", one_of("that", "these"))
+            .replace("{places}", &counted(copies, "place", "places"))
+            .replace("{devices}", &counted(copies, "device", "devices"))
+    }
+}
+
+/// Returns the word for a file that lacks something, and the sentence for several.
+pub(crate) fn words(lack: Lack) -> (&'static str, &'static str) {
+    match lack {
+        Lack::CopyGone => (
+            lack.name(),
+            "a copy of {files} was gone when {these} had another name: source and copy are one \
+             file",
+        ),
+        Lack::Corrupt => {
+            (lack.name(), "{files} of the source {is} corrupt or suspect by the record")
         }
+        Lack::Changed => {
+            (lack.name(), "{files} changed meanwhile, or could not be read twice the same")
+        }
+        Lack::NotCopied => ("unreadable", "{files} could not be read or written"),
+        Lack::LeftOut => (
+            lack.name(),
+            "{entries} of the source {is} no regular file on this machine, or excluded",
+        ),
+        Lack::KnownOnly => (
+            lack.name(),
+            "{files} {is} known by records and {was} not copied: `safe` reads the copies",
+        ),
+        Lack::OtherVolume => (lack.name(), "a copy is no longer where it was proved"),
+        Lack::TooFew => ("too few copies", "{files} {is} not in {places}"),
+        Lack::OnePlace => (
+            "one place",
+            "the copies of {files} are, or may be, the source itself or each other under another \
+             name: one place shows the other",
+        ),
+        Lack::OneDevice => {
+            ("one device", "the copies of {files} are on one device, and not on {devices}")
+        }
+        Lack::FromDeleted => (
+            "in a deleted file",
+            "the copies of {files} are in an image whose file was deleted: they are gone when it \
+             is unmounted",
+        ),
+        Lack::FromMemory => (
+            "in memory",
+            "the copies of {files} are in memory: they are gone when the machine is switched off",
+        ),
+        Lack::NotTold => (
+            "not told apart",
+            "the system does not tell whether the places of {files} are two, on different devices \
+             (if you know that they are: --apart)",
+        ),
+        Lack::FromServer => (
+            "from a server",
+            "the copies of {files} were read from a server or a FUSE program, which may have \
+             answered from its memory (if that is enough: --trust-servers)",
+        ),
+        Lack::FromCache => {
+            ("from a cache", "the copies of {files} were read through a cache, not from the medium")
+        }
+        Lack::FromTree => (
+            "from the tree",
+            "the copies of {files} are kept in the file system's tree, which was not read past \
+             its cache (as root, it is; if that is enough: --trust-tree)",
+        ),
+        Lack::NotSeen => (lack.name(), "not everything was seen"),
+        Lack::Belongings => {
+            (lack.name(), "dates, owner, rights or attributes of {files}, which no copy has")
+        }
+        Lack::Kept => (
+            lack.name(),
+            "{files} in .steadfast/damaged of the source (to remove what you do not need: \
+             steadfast repair --discard)",
+        ),
     }
 }
 

@@ -2,12 +2,14 @@
 //!
 //! Every name is escaped in text. `docs/reference/copy.md` specifies the JSON form.
 
-use steadfast::Notice;
-use steadfast::known::{KnownContents, KnownPlace, KnownSummary, KnownWord, SameFolder};
+use steadfast::ExitStatus;
+use steadfast::known::{
+    KnownContents, KnownPlace, KnownResult, KnownSummary, KnownWord, SameFolder,
+};
 
 use crate::escape;
-use crate::json::{CountsByName, JsonObject, write_notice, write_object, write_summary};
-use crate::output::Output;
+use crate::json::{CountsByName, JsonObject, write_object, write_summary};
+use crate::output::{Output, ResultDocument};
 use crate::units::{Units, count, counted};
 
 /// Appends what is said of a search for known contents.
@@ -21,9 +23,50 @@ pub struct KnownDocument {
     pub units: Units,
 }
 
+impl ResultDocument for KnownDocument {
+    type Result = KnownResult;
+    type Summary = KnownSummary;
+
+    fn result(&mut self, result: &KnownResult, output: &mut Output) {
+        match result {
+            KnownResult::File(file) => self.file(file, output),
+            KnownResult::Folder(folder) => self.folder(folder, output),
+        }
+    }
+
+    fn is_json(&self) -> bool {
+        self.json
+    }
+
+    fn end(&mut self, summary: &KnownSummary, output: &mut Output) -> ExitStatus {
+        let status = summary.exit_status();
+        if self.json {
+            let counts = |of: [u64; 3]| {
+                CountsByName(KnownWord::ALL.into_iter().map(KnownWord::name).zip(of).collect())
+            };
+            let object = JsonObject::default()
+                .field("verb", "known")
+                .field("interrupted", summary.interrupted)
+                .field("exit_status", status)
+                .field("files", counts(summary.files))
+                .field("bytes", counts(summary.bytes))
+                .field("bytes_read", summary.bytes_read)
+                .field("stale_places", summary.stale)
+                .field("elapsed_ns", summary.elapsed_ns);
+            write_summary(&object, &mut output.answer);
+            return status;
+        }
+        let end = match summary.interrupted {
+            true => "Interrupted: nothing is known.".to_owned(),
+            false => self.last_line(summary.files, summary.bytes),
+        };
+        output.answer.extend_from_slice(format!("{end}\n").as_bytes());
+        status
+    }
+}
+
 impl KnownDocument {
-    /// Appends a file.
-    pub fn file(self, file: &KnownContents, output: &mut Output) {
+    fn file(self, file: &KnownContents, output: &mut Output) {
         if self.quiet && file.word == KnownWord::Known {
             return;
         }
@@ -67,8 +110,7 @@ impl KnownDocument {
         line
     }
 
-    /// Appends a folder.
-    pub fn folder(self, folder: &SameFolder, output: &mut Output) {
+    fn folder(self, folder: &SameFolder, output: &mut Output) {
         if self.json {
             let object = JsonObject::default()
                 .field("folder", JsonObject::at(&folder.path))
@@ -87,38 +129,6 @@ impl KnownDocument {
             let line = format!("folder      {path}: {files} in {there}{whole}\n");
             output.answer.extend_from_slice(line.as_bytes());
         }
-    }
-
-    /// Appends a notice.
-    pub fn notice(self, notice: &Notice, output: &mut Output) {
-        match self.json {
-            true => write_notice(notice, &mut output.answer),
-            false => output.write_notice(notice),
-        }
-    }
-
-    /// Appends the end.
-    pub fn end(self, summary: &KnownSummary, output: &mut Output) {
-        if self.json {
-            let counts = |of: [u64; 3]| {
-                CountsByName(KnownWord::ALL.into_iter().map(KnownWord::name).zip(of).collect())
-            };
-            let object = JsonObject::default()
-                .field("verb", "known")
-                .field("interrupted", summary.interrupted)
-                .field("exit_status", summary.exit_status())
-                .field("files", counts(summary.files))
-                .field("bytes", counts(summary.bytes))
-                .field("bytes_read", summary.bytes_read)
-                .field("stale_places", summary.stale)
-                .field("elapsed_ns", summary.elapsed_ns);
-            return write_summary(&object, &mut output.answer);
-        }
-        let end = match summary.interrupted {
-            true => "Interrupted: nothing is known.".to_owned(),
-            false => self.last_line(summary.files, summary.bytes),
-        };
-        output.answer.extend_from_slice(format!("{end}\n").as_bytes());
     }
 
     /// Returns how many files, and bytes, have each word.

@@ -54,7 +54,7 @@ pub mod measure;
 pub mod machines;
 
 pub use csv::for_terminal;
-pub use output::Output;
+pub use output::{Output, ResultDocument};
 pub use run::{Renderer, RunLines, Show, Text, TextOptions};
 pub use steadfast::escape;
 pub use sums::Sums;

@@ -6,12 +6,12 @@
 use std::path::{Path, PathBuf};
 
 use steadfast::safe::{Grade, Lack, SafeFile, SafePlace, SafeSummary};
-use steadfast::{Notice, Verdict};
+use steadfast::{ExitStatus, Notice, Verdict};
 
-use crate::copy::CopyDocument;
+use crate::copy::{CopyDocument, words};
 use crate::escape;
 use crate::json::{JsonObject, write_object, write_summary};
-use crate::output::Output;
+use crate::output::{Output, ResultDocument};
 use crate::repair::withheld_json;
 use crate::units::counted;
 
@@ -64,8 +64,35 @@ impl SafeDocument {
         SafeDocument { words, finding: None }
     }
 
-    /// Appends a file whose copies were looked for.
-    pub fn file(&mut self, file: &SafeFile, output: &mut Output) {
+    fn end_finding(&mut self, output: &mut Output) {
+        let Some(LackFinding { alike, first, files }) = self.finding.take() else { return };
+        let shown = |path: &Path| match files {
+            1 => escape::path(path),
+            _ => format!("{}/", escape::path(folder_of(path))),
+        };
+        let word = alike.verdict.map_or(words(alike.lack).0, Verdict::name);
+        let mut text = format!("{word:<14}  {}", shown(&first.path));
+        if files > 1 {
+            text.push_str(&format!(" ({})", counted(files, "file", "files")));
+        }
+        for place in &first.places {
+            let proof = place.grade.map_or("other contents", Grade::name);
+            text.push_str(&format!("\n                  {} ({proof})", shown(&place.path)));
+        }
+        if !alike.lacking.is_empty() {
+            text.push_str(&format!("  ({})", escape::text(&alike.lacking.join(", "))));
+        }
+        text.extend(first.trouble.iter().map(|it| format!("  ({})", escape::text(it))));
+        text.push('\n');
+        output.answer.extend_from_slice(text.as_bytes());
+    }
+}
+
+impl ResultDocument for SafeDocument {
+    type Result = SafeFile;
+    type Summary = SafeSummary;
+
+    fn result(&mut self, file: &SafeFile, output: &mut Output) {
         if self.words.json {
             let lacks = withheld_json(&file.withheld);
             let object = JsonObject::at(&file.path)
@@ -88,14 +115,16 @@ impl SafeDocument {
         }
     }
 
-    /// Appends a notice.
-    pub fn notice(&mut self, notice: &Notice, output: &mut Output) {
+    fn is_json(&self) -> bool {
+        self.words.json
+    }
+
+    fn notice(&mut self, notice: &Notice, output: &mut Output) {
         self.end_finding(output);
         self.words.notice(notice, output);
     }
 
-    /// Appends the end.
-    pub fn end(&mut self, summary: &SafeSummary, output: &mut Output) {
+    fn end(&mut self, summary: &SafeSummary, output: &mut Output) -> ExitStatus {
         self.end_finding(output);
         if self.words.json {
             let object = self
@@ -106,53 +135,16 @@ impl SafeDocument {
                 .field("files", summary.answer.files())
                 .field("bytes_read", summary.bytes_read)
                 .field("elapsed_ns", summary.elapsed_ns);
-            return write_summary(&object, &mut output.answer);
+            write_summary(&object, &mut output.answer);
+        } else {
+            self.words.write_last_line(&summary.answer, output);
         }
-        self.words.write_last_line(&summary.answer, output);
-    }
-
-    fn end_finding(&mut self, output: &mut Output) {
-        let Some(LackFinding { alike, first, files }) = self.finding.take() else { return };
-        let shown = |path: &Path| match files {
-            1 => escape::path(path),
-            _ => format!("{}/", escape::path(folder_of(path))),
-        };
-        let word = alike.verdict.map_or(short(alike.lack), Verdict::name);
-        let mut text = format!("{word:<14}  {}", shown(&first.path));
-        if files > 1 {
-            text.push_str(&format!(" ({})", counted(files, "file", "files")));
-        }
-        for place in &first.places {
-            let proof = place.grade.map_or("other contents", Grade::name);
-            text.push_str(&format!("\n                  {} ({proof})", shown(&place.path)));
-        }
-        if !alike.lacking.is_empty() {
-            text.push_str(&format!("  ({})", escape::text(&alike.lacking.join(", "))));
-        }
-        text.extend(first.trouble.iter().map(|it| format!("  ({})", escape::text(it))));
-        text.push('\n');
-        output.answer.extend_from_slice(text.as_bytes());
+        summary.exit_status()
     }
 }
 
 fn folder_of(path: &Path) -> &Path {
     path.parent().filter(|it| !it.as_os_str().is_empty()).unwrap_or(Path::new("."))
-}
-
-fn short(lack: Lack) -> &'static str {
-    match lack {
-        Lack::NotCopied => "unreadable",
-        Lack::TooFew => "too few copies",
-        Lack::OnePlace => "one place",
-        Lack::OneDevice => "one device",
-        Lack::FromDeleted => "in a deleted file",
-        Lack::FromMemory => "in memory",
-        Lack::NotTold => "not told apart",
-        Lack::FromServer => "from a server",
-        Lack::FromCache => "from a cache",
-        Lack::FromTree => "from the tree",
-        other => other.name(),
-    }
 }
 
 fn place_object(place: &SafePlace) -> JsonObject<'_> {

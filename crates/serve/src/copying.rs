@@ -8,10 +8,9 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use steadfast::copy::{CopiedFile, CopyMonitor, CopyRequest, copy, plan_copy};
-use steadfast::safe::{
-    Grade, Lack, SafeAnswer, SafeFile, SafeMonitor, SafeRequest, SafeRule, safe,
-};
+use steadfast::copy::{CopiedFile, CopyRequest, copy, plan_copy};
+use steadfast::monitor::{NoticeMonitor, ResultMonitor};
+use steadfast::safe::{Grade, Lack, SafeAnswer, SafeFile, SafeRequest, SafeRule, safe};
 use steadfast::{ExitStatus, Notice, Options, Progress, Selection, Timestamp};
 use steadfast_report::copy::CopyDocument;
 use steadfast_report::{Units, advice, escape};
@@ -278,7 +277,16 @@ impl<'a> CopyListener<'a> {
         }
     }
 
-    fn note(&mut self, notice: &Notice) {
+    fn publish(&self, end: Option<Arc<CopyEnd>>) {
+        let control = &self.copy.control;
+        let status = if end.is_some() { LiveStatus::Ended } else { control.status() };
+        let (progress, rendered) = (self.progress, Rendered::default());
+        control.publish(CopySnapshot { status, progress, end, rendered });
+    }
+}
+
+impl NoticeMonitor for CopyListener<'_> {
+    fn notice(&mut self, notice: &Notice) {
         if self.found.notices.len() >= NOTICES_MAX {
             self.found.more_notices += 1;
             return;
@@ -288,23 +296,16 @@ impl<'a> CopyListener<'a> {
         self.found.notices.push(format!("{}{text}", place.unwrap_or_default()));
     }
 
-    fn on_progress(&mut self, progress: &Progress) {
+    fn progress(&mut self, progress: &Progress) {
         self.progress = *progress;
         if self.copy.control.is_due() {
             self.publish(None);
         }
     }
-
-    fn publish(&self, end: Option<Arc<CopyEnd>>) {
-        let control = &self.copy.control;
-        let status = if end.is_some() { LiveStatus::Ended } else { control.status() };
-        let (progress, rendered) = (self.progress, Rendered::default());
-        control.publish(CopySnapshot { status, progress, end, rendered });
-    }
 }
 
-impl CopyMonitor for CopyListener<'_> {
-    fn file(&mut self, file: &CopiedFile) {
+impl ResultMonitor<CopiedFile> for CopyListener<'_> {
+    fn result(&mut self, file: &CopiedFile) {
         let mut lines: Vec<String> = file.trouble.iter().map(error_text).collect();
         for (place, proofs) in file.places.iter().zip(&mut self.found.places) {
             proofs.count(place.grade);
@@ -322,18 +323,10 @@ impl CopyMonitor for CopyListener<'_> {
             self.add(lack, &file.path, file.length, lines);
         }
     }
-
-    fn notice(&mut self, notice: &Notice) {
-        self.note(notice);
-    }
-
-    fn progress(&mut self, progress: &Progress) {
-        self.on_progress(progress);
-    }
 }
 
-impl SafeMonitor for CopyListener<'_> {
-    fn file(&mut self, file: &SafeFile) {
+impl ResultMonitor<SafeFile> for CopyListener<'_> {
+    fn result(&mut self, file: &SafeFile) {
         let of_place = self.places.iter().zip(&mut self.found.places);
         for (path, proofs) in of_place {
             let here = file.places.iter().filter(|place| place.path.starts_with(path));
@@ -347,14 +340,6 @@ impl SafeMonitor for CopyListener<'_> {
             format!("{}: {word}", escape::path(&place.path))
         }));
         self.add(lack, &file.path, file.length, lines);
-    }
-
-    fn notice(&mut self, notice: &Notice) {
-        self.note(notice);
-    }
-
-    fn progress(&mut self, progress: &Progress) {
-        self.on_progress(progress);
     }
 }
 

@@ -33,10 +33,8 @@ use crate::catalogue::real_of;
 use crate::error::Error;
 use crate::event::{FileError, Notice, Skipped};
 use crate::exit_status::ExitStatus;
-use crate::known::{
-    KnownContents, KnownMonitor, KnownSummary, SameFolder, Search, Worklist, matched,
-};
-use crate::monitor::Progress;
+use crate::known::{KnownSummary, Search, Worklist, matched};
+use crate::monitor::{NoticeMonitor, Progress, ResultMonitor};
 use crate::repair::{self, RepairSource};
 use crate::run::{CatalogueUse, Options, ProvedFiles, Verb};
 use crate::safe::{Devices, Grade, Lack, OwnFolders, SafeAnswer, SafeRule, held_folders, left_out};
@@ -190,7 +188,7 @@ impl CopySummary {
         status.max(ExitStatus::Interrupted.only_if(self.interrupted))
     }
 
-    fn raise_each(&mut self, notices: &[Notice], monitor: &mut dyn CopyMonitor) {
+    fn raise_each(&mut self, notices: &[Notice], monitor: &mut CopyMonitor<'_>) {
         for notice in notices {
             self.status.raise(notice.status);
             monitor.notice(notice);
@@ -223,19 +221,8 @@ impl CopySummary {
     }
 }
 
-/// Receives the results. Calls come one at a time, from the calling thread.
-pub trait CopyMonitor {
-    /// Receives one file, in the order of the walk.
-    fn file(&mut self, file: &CopiedFile);
-
-    /// Receives a notice.
-    fn notice(&mut self, notice: &Notice);
-
-    /// Receives the progress.
-    fn progress(&mut self, progress: &Progress) {
-        let _ = progress;
-    }
-}
+/// Receives what became of each file.
+type CopyMonitor<'a> = dyn ResultMonitor<CopiedFile> + 'a;
 
 /// Copies, or moves.
 ///
@@ -246,7 +233,7 @@ pub fn copy(
     selection: &Selection,
     request: &CopyRequest,
     options: &Options,
-    monitor: &mut dyn CopyMonitor,
+    monitor: &mut CopyMonitor<'_>,
 ) -> Result<CopySummary, Error> {
     let start = Instant::now();
     let (mut destinations, mut devices) = opened(selection, request, (Absent::Made, options))?;
@@ -329,7 +316,7 @@ pub fn plan_copy(
     selection: &Selection,
     request: &CopyRequest,
     options: &Options,
-    monitor: &mut dyn CopyMonitor,
+    monitor: &mut CopyMonitor<'_>,
 ) -> Result<CopyPlan, Error> {
     let (mut destinations, _) = opened(selection, request, (Absent::Foreseen, options))?;
     let known = known_files(selection, request, options, monitor)?;
@@ -456,7 +443,7 @@ fn known_files(
     selection: &Selection,
     request: &CopyRequest,
     options: &Options,
-    monitor: &mut dyn CopyMonitor,
+    monitor: &mut CopyMonitor<'_>,
 ) -> Result<Option<Worklist>, Error> {
     if request.unknown_in.is_empty() {
         return Ok(None);
@@ -469,13 +456,9 @@ fn known_files(
 }
 
 /// Passes on the notices of a search. The walk that copies meets what it could not open again.
-struct CopyNotices<'a>(&'a mut dyn CopyMonitor);
+struct CopyNotices<'a>(&'a mut CopyMonitor<'a>);
 
-impl KnownMonitor for CopyNotices<'_> {
-    fn file(&mut self, _: &KnownContents) {}
-
-    fn folder(&mut self, _: &SameFolder) {}
-
+impl NoticeMonitor for CopyNotices<'_> {
     fn notice(&mut self, notice: &Notice) {
         if notice.status.is_fine() {
             self.0.notice(notice);
@@ -496,7 +479,7 @@ fn foresee(
     (selection, request, options): (&Selection, &CopyRequest, &Options),
     (destinations, lists): (&mut [Destination], &mut CopyLists),
     is_known: &dyn Fn(&Path) -> bool,
-    monitor: &mut dyn CopyMonitor,
+    monitor: &mut CopyMonitor<'_>,
 ) -> Result<(CopyPlan, Vec<PathBuf>), Error> {
     let (mut plan, mut empty, mut refused) = (CopyPlan::default(), 0, 0);
     let mut moving = Vec::new();
@@ -550,7 +533,7 @@ fn foresee(
 }
 
 /// Says what the copies do not prove, or lack.
-fn tell_risks(summary: &CopySummary, monitor: &mut dyn CopyMonitor) {
+fn tell_risks(summary: &CopySummary, monitor: &mut CopyMonitor<'_>) {
     if summary.unproved > 0 {
         let files = counted(summary.unproved, "file", "files");
         let text = format!(
@@ -570,7 +553,7 @@ fn enter(
     (of_copy, request, options): (&Selection, &CopyRequest, &Options),
     copied: Vec<Option<WrittenFiles>>,
     summary: &mut CopySummary,
-    monitor: &mut dyn CopyMonitor,
+    monitor: &mut CopyMonitor<'_>,
 ) {
     for (destination, written) in request.destinations.iter().zip(copied) {
         let Some(WrittenFiles { paths, proved }) = written else { continue };

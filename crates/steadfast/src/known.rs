@@ -30,7 +30,7 @@ use crate::advice::{Advice, counted};
 use crate::error::Error;
 use crate::event::{Notice, Skipped};
 use crate::exit_status::ExitStatus;
-use crate::monitor::Progress;
+use crate::monitor::{NoticeMonitor, ResultMonitor};
 use crate::run::Options;
 use crate::selection::Selection;
 use crate::tree_folder::OwnFolders;
@@ -133,7 +133,7 @@ pub struct KnownSummary {
     pub elapsed_ns: u64,
     /// Whether it was stopped before its end.
     pub interrupted: bool,
-    status: ExitStatus,
+    pub(crate) status: ExitStatus,
 }
 
 impl KnownSummary {
@@ -150,22 +150,17 @@ impl KnownSummary {
     }
 }
 
-/// Receives the results. Calls come one at a time, from the calling thread.
-pub trait KnownMonitor {
-    /// Receives one file, in the order of the walk.
-    fn file(&mut self, file: &KnownContents);
-
-    /// Receives one folder, in the order of paths, after all files.
-    fn folder(&mut self, folder: &SameFolder);
-
-    /// Receives a notice.
-    fn notice(&mut self, notice: &Notice);
-
-    /// Receives the progress of reading, about ten times a second.
-    fn progress(&mut self, progress: &Progress) {
-        let _ = progress;
-    }
+/// A result of a search.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum KnownResult {
+    /// A file, in the order of the walk.
+    File(KnownContents),
+    /// A folder, in the order of paths, after all files.
+    Folder(SameFolder),
 }
+
+/// Receives the results of a search.
+type KnownMonitor<'a> = dyn ResultMonitor<KnownResult> + 'a;
 
 /// Finds out which contents of a selection are in archives. An archive is a directory, with a
 /// catalogue at or above it or with tags, or the file of a catalogue, whose volume need not be
@@ -177,7 +172,7 @@ pub fn known(
     selection: &Selection,
     archives: &[PathBuf],
     options: &Options,
-    monitor: &mut dyn KnownMonitor,
+    monitor: &mut KnownMonitor<'_>,
 ) -> Result<KnownSummary, Error> {
     let start = Instant::now();
     let mut summary = KnownSummary::default();
@@ -207,7 +202,7 @@ pub fn known_contents(
     sought: &[SoughtContents],
     archives: &[PathBuf],
     options: &Options,
-    monitor: &mut dyn KnownMonitor,
+    monitor: &mut KnownMonitor<'_>,
 ) -> Result<KnownSummary, Error> {
     let start = Instant::now();
     let mut summary = KnownSummary::default();
@@ -231,9 +226,9 @@ fn report(
     (list, archives): &(Worklist, Vec<Archive>),
     roots: &[PathBuf],
     (options, summary): (&Options, &mut KnownSummary),
-    monitor: &mut dyn KnownMonitor,
+    monitor: &mut KnownMonitor<'_>,
 ) -> Result<(), Error> {
-    let tell = |notice: Notice, summary: &mut KnownSummary, to: &mut dyn KnownMonitor| {
+    let tell = |notice: Notice, summary: &mut KnownSummary, to: &mut KnownMonitor<'_>| {
         summary.status.raise(notice.status);
         to.notice(&notice);
     };
@@ -257,9 +252,11 @@ fn report(
                 trouble: file.trouble,
             };
             summary.count(&file);
-            monitor.file(&file);
+            monitor.result(&KnownResult::File(file));
         })?;
-        folders::each(list, archives, roots, &mut |folder| monitor.folder(&folder))?;
+        folders::each(list, archives, roots, &mut |folder| {
+            monitor.result(&KnownResult::Folder(folder));
+        })?;
     }
     if summary.files.iter().sum::<u64>() == 0 && !summary.interrupted {
         let notice = Notice::failure("no file was found");
@@ -293,7 +290,7 @@ pub(crate) fn matched(
     search: &Search<'_>,
     options: &Options,
     summary: &mut KnownSummary,
-    monitor: &mut dyn KnownMonitor,
+    monitor: &mut dyn NoticeMonitor,
 ) -> Result<(Worklist, Vec<Archive>), Error> {
     let (mut list, archives, strong) = searched(search, options, monitor)?;
     list_selection(selection, options, &mut list, summary, monitor)?;
@@ -318,7 +315,7 @@ pub(crate) fn matched(
 fn searched(
     search: &Search<'_>,
     options: &Options,
-    monitor: &mut dyn KnownMonitor,
+    monitor: &mut dyn NoticeMonitor,
 ) -> Result<(Worklist, Vec<Archive>, Vec<Algorithm>), Error> {
     let open = |path: &PathBuf| Archive::open(path, search.within, options);
     let archives = search.archives.iter().map(open).collect::<Result<Vec<Archive>, Error>>()?;
@@ -375,7 +372,7 @@ fn list_selection(
     options: &Options,
     list: &mut Worklist,
     summary: &mut KnownSummary,
-    monitor: &mut dyn KnownMonitor,
+    monitor: &mut dyn NoticeMonitor,
 ) -> Result<(), Error> {
     let excludes = Arc::new(Excludes::new(&selection.excludes)?);
     let is_catalogue = |path: &&PathBuf| archive::is_catalogue_file(path);

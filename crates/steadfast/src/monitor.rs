@@ -62,6 +62,24 @@ pub trait Monitor {
     }
 }
 
+/// Receives what is said beside the results of `copy`, `move`, `safe` and `known`. Calls come one
+/// at a time, from the calling thread.
+pub trait NoticeMonitor {
+    /// Receives a notice.
+    fn notice(&mut self, notice: &Notice);
+
+    /// Receives the progress, about ten times a second.
+    fn progress(&mut self, progress: &Progress) {
+        let _ = progress;
+    }
+}
+
+/// Receives results: those of files in the order of the walk.
+pub trait ResultMonitor<T>: NoticeMonitor {
+    /// Receives one result.
+    fn result(&mut self, result: &T);
+}
+
 impl<F: FnMut(&Event) -> R, R: Answer> Monitor for F {
     fn event(&mut self, event: &Event) -> ControlFlow<()> {
         self(event).flow()

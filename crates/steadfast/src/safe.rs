@@ -14,7 +14,7 @@ use strum::{IntoStaticStr, VariantArray};
 pub use device::{Apartness, Device, Grade};
 pub(crate) use device::{Devices, UncachedFile};
 pub(crate) use existing::left_out;
-pub use existing::{SafeFile, SafeMonitor, SafePlace, SafeRequest, SafeSummary, safe};
+pub use existing::{SafeFile, SafePlace, SafeRequest, SafeSummary, safe};
 pub(crate) use held_path::{FileIdentity, FileSum, HeldPath, held_folders};
 pub(crate) use missing::missing_files;
 

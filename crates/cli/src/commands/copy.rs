@@ -38,7 +38,7 @@ pub(super) fn run(args: &CopyPathArgs, moves: bool) -> anyhow::Result<ExitStatus
     let mut document = document(if moves { "move" } else { "copy" }, args.answer, request.rule);
     let mut console = Console::new(&mut document, &output, None);
     let result = copy(&selection, &request, &options, &mut console);
-    console.finish(result)
+    console.finish_results(result)
 }
 
 /// Returns options of a run that a signal stops.

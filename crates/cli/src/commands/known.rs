@@ -23,5 +23,5 @@ pub(super) fn run(args: &KnownArgs) -> anyhow::Result<ExitStatus> {
     let mut document = KnownDocument { json, quiet, units };
     let mut console = Console::new(&mut document, &output, Some(stop));
     let result = known(&selection, &args.archives, &options, &mut console);
-    console.finish(result)
+    console.finish_results(result)
 }

@@ -19,5 +19,5 @@ pub(super) fn run(args: &SafeVerbArgs) -> anyhow::Result<ExitStatus> {
     let stop = Arc::clone(&options.controls.stop);
     let mut console = Console::new(&mut document, &output, Some(stop));
     let result = safe(&args.paths.selection()?, &request, &options, &mut console);
-    console.finish(result)
+    console.finish_results(result)
 }

@@ -11,9 +11,8 @@ use std::ops::ControlFlow;
 use std::path::PathBuf;
 
 use steadfast::catalogue::{Catalogue, CatalogueError, FileState, LookupMatch};
-use steadfast::known::{
-    KnownContents, KnownMonitor, KnownWord, SameFolder, SoughtContents, known_contents,
-};
+use steadfast::known::{KnownContents, KnownResult, KnownWord, SoughtContents, known_contents};
+use steadfast::monitor::{NoticeMonitor, ResultMonitor};
 use steadfast::names::NameBytes as _;
 use steadfast::{Digest, Notice, Options, Timestamp, Verdict};
 use steadfast_report::known::KnownDocument;
@@ -114,13 +113,15 @@ struct PlacesFound {
     notices: Vec<String>,
 }
 
-impl KnownMonitor for PlacesFound {
-    fn file(&mut self, file: &KnownContents) {
-        self.files.push(file.clone());
+impl ResultMonitor<KnownResult> for PlacesFound {
+    fn result(&mut self, result: &KnownResult) {
+        if let KnownResult::File(file) = result {
+            self.files.push(file.clone());
+        }
     }
+}
 
-    fn folder(&mut self, _: &SameFolder) {}
-
+impl NoticeMonitor for PlacesFound {
     fn notice(&mut self, notice: &Notice) {
         self.notices.push(escape::text(&advice::of_notice(notice)));
     }

@@ -23,7 +23,6 @@ use super::replica::{ProvedReplica, Replica};
 use super::{
     CopiedFile, CopiedPlace, CopyMonitor, CopyRequest, CopySummary, each_file, name_at_destination,
 };
-use crate::belongings::Withheld;
 use crate::beneath::LastDir;
 use crate::error::Error;
 use crate::event::{FileError, Notice};
@@ -86,17 +85,12 @@ pub(super) struct WrittenFiles {
     pub(super) proved: Vec<ProvedFile>,
 }
 
-/// What the reading of each copy proved, and what it found there, by destination.
-type ProvedCopies = Vec<Option<(Grade, Status)>>;
-
 /// The first name of a file that has several.
 #[derive(Clone, Default)]
 struct LinkedFile {
     relative: PathBuf,
-    /// Its copy at each destination and what that proved, once it is permanent.
-    copies: ProvedCopies,
-    /// What each of them lacks of what belongs to the file.
-    withheld: Vec<Vec<Withheld>>,
+    /// Its copy at each destination, once it is permanent.
+    copies: Vec<Option<ProvedReplica>>,
     digests: Vec<(Algorithm, Digest)>,
     tag: Option<Tag>,
     /// What is lacking of the file itself.
@@ -147,7 +141,7 @@ impl<'a> CopyBatch<'a> {
         entry: Entry,
         relative: PathBuf,
         summary: &mut CopySummary,
-        monitor: &mut dyn CopyMonitor,
+        monitor: &mut CopyMonitor<'_>,
     ) {
         let status = entry.status().ok();
         let identity = status.and_then(|status| identity_of(&status));
@@ -185,7 +179,7 @@ impl<'a> CopyBatch<'a> {
     }
 
     /// Copies what is in the batch, and reports it.
-    pub(super) fn run(&mut self, summary: &mut CopySummary, monitor: &mut dyn CopyMonitor) {
+    pub(super) fn run(&mut self, summary: &mut CopySummary, monitor: &mut CopyMonitor<'_>) {
         let files = std::mem::take(&mut self.files);
         self.bytes = 0;
         let mut tick = |batch: &Self| {
@@ -214,7 +208,7 @@ impl<'a> CopyBatch<'a> {
         self.remove(&mut settled);
         for (file, _) in settled {
             summary.count(&file);
-            monitor.file(&file);
+            monitor.result(&file);
         }
     }
 
@@ -252,7 +246,7 @@ impl<'a> CopyBatch<'a> {
     pub(super) fn finish(
         &mut self,
         selection: &Selection,
-        monitor: &mut dyn CopyMonitor,
+        monitor: &mut CopyMonitor<'_>,
     ) -> Vec<Option<WrittenFiles>> {
         let within = selection.confines();
         for destination in &mut self.destinations {
@@ -275,7 +269,7 @@ impl<'a> CopyBatch<'a> {
     }
 
     /// Writes the lists of every destination.
-    pub(super) fn write_lists(&self, summary: &mut CopySummary, monitor: &mut dyn CopyMonitor) {
+    pub(super) fn write_lists(&self, summary: &mut CopySummary, monitor: &mut CopyMonitor<'_>) {
         for destination in self.destinations.iter().enumerate() {
             let (notices, differ) = self.lists.write(destination, (self.means.options.now)());
             for notice in notices {
@@ -420,14 +414,32 @@ impl<'a> CopyBatch<'a> {
         replicas.resize_with(self.destinations.len(), || {
             Replica::Failed(FileError::new("copy", "the source was not copied"))
         });
-        let proved: Vec<Option<Status>> = replicas.iter().map(Replica::proved).collect();
+        let copies: Vec<Option<ProvedReplica>> = replicas
+            .iter()
+            .zip(kept)
+            .map(|(it, is_kept)| it.proved().filter(|_| *is_kept).cloned())
+            .collect();
+        let proved: Vec<Option<Status>> =
+            copies.iter().map(|it| Some(it.as_ref()?.status)).collect();
         let of = replicas.into_iter().zip(&self.destinations).zip(kept);
         let places: Vec<CopiedPlace> = of
             .map(|((it, to), is_kept)| CopiedPlace::of(it, *is_kept, to.path.join(&file.relative)))
             .collect();
-        let kept = places.iter().zip(&proved).map(|(place, it)| Some((place.grade?, (*it)?)));
-        let kept = (kept.collect(), &places[..]);
-        let digests = self.note_first((identity, &file.relative), kept, read, &mut copy.lack);
+        let mut tag = copy.tag;
+        let digests = match identity.and_then(|it| self.linked.get_mut(&it)) {
+            None => read.unwrap_or_default(),
+            // Further names have lacks, digests and tag from the first one.
+            Some(first) => {
+                copy.lack = copy.lack.or(first.lack);
+                first.tag = first.tag.or(tag);
+                tag = first.tag;
+                if first.relative == file.relative {
+                    first.lack = copy.lack;
+                    (first.copies, first.digests) = (copies, read.clone().unwrap_or_default());
+                }
+                read.unwrap_or_else(|| first.digests.clone())
+            }
+        };
         if let Some(status) = file.status {
             let places = places.iter().map(|place| place.grade.is_some()).collect();
             self.lists.add(ListedCopy { relative: file.relative.clone(), status, digests, places });
@@ -446,7 +458,6 @@ impl<'a> CopyBatch<'a> {
         let moves = self.means.request.moves && lack.is_none() && !is_failed;
         let is_there = moves.then(|| self.is_there(&file.relative, &proved));
         let lack = lack.or((is_there == Some(false)).then_some(Lack::OtherVolume));
-        let tag = self.first_tag(identity, copy.tag);
         for ((written, place), proved) in self.written.iter_mut().zip(&places).zip(&proved) {
             let is_new = place.grade.is_some() && !place.was_there;
             if let Some(written) = written.as_mut().filter(|_| is_new) {
@@ -478,40 +489,6 @@ impl<'a> CopyBatch<'a> {
         Some((report, removal))
     }
 
-    /// Notes the copies of a file that has several names, for the names that follow. Returns the
-    /// digests of a file, which further names have from the first one.
-    fn note_first(
-        &mut self,
-        (identity, relative): (Option<(u64, u64)>, &Path),
-        (copies, places): (ProvedCopies, &[CopiedPlace]),
-        read: Option<Vec<(Algorithm, Digest)>>,
-        lack: &mut Option<Lack>,
-    ) -> Vec<(Algorithm, Digest)> {
-        let Some(first) = identity.and_then(|it| self.linked.get_mut(&it)) else {
-            return read.unwrap_or_default();
-        };
-        *lack = lack.or(first.lack);
-        if first.relative == relative {
-            first.lack = *lack;
-            first.copies = copies;
-            first.withheld = places.iter().map(|place| place.withheld.clone()).collect();
-            first.digests = read.unwrap_or_default();
-            return first.digests.clone();
-        }
-        read.unwrap_or_else(|| first.digests.clone())
-    }
-
-    /// Returns the tag of a file, which further names have from the first one.
-    fn first_tag(&mut self, identity: Option<(u64, u64)>, tag: Option<Tag>) -> Option<Tag> {
-        match identity.and_then(|it| self.linked.get_mut(&it)) {
-            Some(first) => {
-                first.tag = first.tag.or(tag);
-                first.tag
-            }
-            None => tag,
-        }
-    }
-
     /// Returns whether every copy of a file is found by the path of its destination.
     fn is_there(&self, relative: &Path, proved: &[Option<Status>]) -> bool {
         let mut of = self.destinations.iter().zip(proved);
@@ -533,16 +510,12 @@ impl<'a> CopyBatch<'a> {
         let first = self.linked.get(&identity?)?;
         let name = name_of(&file.relative);
         let dirs = std::mem::take(&mut file.dirs);
-        let copies = first.copies.iter().copied().collect::<Option<Vec<_>>>()?;
+        let copies = first.copies.iter().cloned().collect::<Option<Vec<_>>>()?;
         let mut links = Vec::new();
-        let copies = copies.into_iter().zip(&first.withheld);
-        for ((dir, to), ((grade, copy), withheld)) in
-            dirs.into_iter().zip(&self.destinations).zip(copies)
-        {
-            let (status, was_there) = to.link((&first.relative, &copy), &*dir.ok()?, name).ok()?;
-            let withheld = withheld.clone();
-            let linked = ProvedReplica { grade, status, was_there, rewrites: 0, withheld };
-            links.push(Replica::Proved(linked));
+        for ((dir, to), copy) in dirs.into_iter().zip(&self.destinations).zip(copies) {
+            let first = (&*first.relative, &copy.status);
+            let (status, was_there) = to.link(first, &*dir.ok()?, name).ok()?;
+            links.push(Replica::Proved(ProvedReplica { status, was_there, rewrites: 0, ..copy }));
         }
         (links.len() == self.destinations.len()).then_some(links)
     }

@@ -39,6 +39,7 @@ pub(super) enum Replica {
 }
 
 /// A proved copy.
+#[derive(Clone)]
 pub(super) struct ProvedReplica {
     pub(super) grade: Grade,
     pub(super) status: Status,
@@ -124,10 +125,10 @@ impl Replica {
         }
     }
 
-    /// Returns the status of a copy that was proved.
-    pub(super) fn proved(&self) -> Option<Status> {
+    /// Returns a copy that was proved.
+    pub(super) fn proved(&self) -> Option<&ProvedReplica> {
         match self {
-            Replica::Proved(proved) => Some(proved.status),
+            Replica::Proved(proved) => Some(proved),
             _ => None,
         }
     }

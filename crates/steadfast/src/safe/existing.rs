@@ -21,15 +21,14 @@ use super::{
 use crate::belongings::{Belongings, Withheld};
 use crate::beneath;
 use crate::error::Error;
-use crate::event::{FileError, Notice, Skipped};
+use crate::event::{FileError, Skipped};
 use crate::exit_status::ExitStatus;
 use crate::known::{
-    Archive, HashRun, KnownContents, KnownMonitor, KnownSummary, SameFolder, Search, SeenFile,
-    WantedFile, WantedPlace, Worklist, matched,
+    Archive, HashRun, KnownSummary, Search, SeenFile, WantedFile, WantedPlace, Worklist, matched,
 };
-use crate::monitor::Progress;
+use crate::monitor::ResultMonitor;
 use crate::read::Origin;
-use crate::repair::{Mender, digest_matches};
+use crate::repair::{Mender, judge_contents};
 use crate::run::{FileJudge, Options, ReadFrom, digest_of};
 use crate::selection::Selection;
 use crate::verdict::Verdict;
@@ -115,19 +114,8 @@ impl SafeSummary {
     }
 }
 
-/// Receives the results. Calls come one at a time, from the calling thread.
-pub trait SafeMonitor {
-    /// Receives one file, in the order of the walk.
-    fn file(&mut self, file: &SafeFile);
-
-    /// Receives a notice.
-    fn notice(&mut self, notice: &Notice);
-
-    /// Receives the progress of reading, about ten times a second.
-    fn progress(&mut self, progress: &Progress) {
-        let _ = progress;
-    }
-}
+/// Receives what was found of each file.
+type SafeMonitor<'a> = dyn ResultMonitor<SafeFile> + 'a;
 
 /// Finds out whether a source may be erased.
 ///
@@ -137,18 +125,16 @@ pub fn safe(
     selection: &Selection,
     request: &SafeRequest,
     options: &Options,
-    monitor: &mut dyn SafeMonitor,
+    monitor: &mut SafeMonitor<'_>,
 ) -> Result<SafeSummary, Error> {
     let start = Instant::now();
     let mut found = KnownSummary::default();
-    let mut failed = false;
-    let mut listener = NoticesOnly { monitor, failed: &mut failed };
     let within = &selection.within;
     let search = Search { archives: &request.archives, within, reads_all: true };
     let media = options.clone().with(|options| options.reading.from = ReadFrom::Media);
     let sources = selection.roots.iter().chain(&selection.listed);
     let held = held_folders(sources.chain(&request.archives));
-    let (list, archives) = matched(selection, &search, &media, &mut found, &mut listener)?;
+    let (list, archives) = matched(selection, &search, &media, &mut found, monitor)?;
     let mut summary =
         SafeSummary { skipped: found.skipped, bytes_read: found.bytes_read, ..Default::default() };
     let within = match within.is_empty() {
@@ -183,7 +169,7 @@ pub fn safe(
     outcome?;
     proof.prove(waiting, &mut summary, monitor)?;
     summary.answer.note(Lack::LeftOut, left_out(&summary.skipped));
-    summary.answer.note(Lack::NotCopied, u64::from(failed));
+    summary.answer.note(Lack::NotCopied, u64::from(!found.status.is_fine()));
     summary.answer.note_own_folders(found.own_folders);
     for notice in missing_files(selection, options, &|_, _| false) {
         monitor.notice(&notice);
@@ -243,7 +229,7 @@ impl Proving<'_> {
         &mut self,
         files: Vec<WantedFile>,
         summary: &mut SafeSummary,
-        monitor: &mut dyn SafeMonitor,
+        monitor: &mut SafeMonitor<'_>,
     ) -> Result<(), Error> {
         let mut by_algorithm: HashMap<Algorithm, Vec<PathBuf>> = HashMap::new();
         for file in &files {
@@ -281,7 +267,7 @@ impl Proving<'_> {
             let file = self.judge(file, &read);
             summary.bytes += file.length;
             summary.answer.count(file.lack);
-            monitor.file(&file);
+            monitor.result(&file);
         }
         Ok(())
     }
@@ -405,14 +391,9 @@ impl Proving<'_> {
                 digests.push((algorithm, digest_of(&mut reader, algorithm)?));
             }
         }
-        trial.conclude(&file, &digests, (status.length, status.mtime));
-        if trial.event.verdict == Some(Verdict::Untagged)
-            && let Some(tag) = self.mender.recorded(&judged.path, &status)
-            && (tag.length != status.length
-                || !digest_matches(&file, &tag, &self.options.controls.stop)?)
-        {
-            trial.event.verdict = Some(Verdict::Corrupt);
-        }
+        let recorded = &mut || self.mender.recorded(&judged.path, &status);
+        let stop = &self.options.controls.stop;
+        judge_contents(&mut trial, (&file, &status), &digests, recorded, stop)?;
         if let Some(verdict) = trial.damage() {
             (judged.verdict, judged.lack) = (Some(verdict), Some(Lack::of_damage(verdict)));
             return Ok(());
@@ -443,26 +424,5 @@ fn read_through_cache(path: &Path, seen: SeenFile, device: &Device) -> Grade {
     match opened {
         Ok((now, file)) if SeenFile::of(&now) == seen => device.grade_of(&file, Origin::Cache),
         _ => device.grade(Origin::Cache),
-    }
-}
-
-/// Passes on what a search says, without its results.
-struct NoticesOnly<'a> {
-    monitor: &'a mut dyn SafeMonitor,
-    failed: &'a mut bool,
-}
-
-impl KnownMonitor for NoticesOnly<'_> {
-    fn file(&mut self, _: &KnownContents) {}
-
-    fn folder(&mut self, _: &SameFolder) {}
-
-    fn notice(&mut self, notice: &Notice) {
-        *self.failed |= notice.status > ExitStatus::Fine;
-        self.monitor.notice(notice);
-    }
-
-    fn progress(&mut self, progress: &Progress) {
-        self.monitor.progress(progress);
     }
 }

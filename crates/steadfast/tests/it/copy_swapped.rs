@@ -4,8 +4,9 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use steadfast::copy::{CopiedFile, CopyMonitor, CopyRequest, copy, plan_copy};
-use steadfast::safe::{Grade, SafeFile, SafeMonitor, SafeRequest, SafeRule, safe};
+use steadfast::copy::{CopiedFile, CopyRequest, copy, plan_copy};
+use steadfast::monitor::{NoticeMonitor, ResultMonitor};
+use steadfast::safe::{Grade, SafeFile, SafeRequest, SafeRule, safe};
 use steadfast::{CatalogueUse, Event, Notice, Run, Selection};
 
 use crate::tree::Tree;
@@ -27,19 +28,19 @@ impl Disturber<'_> {
     }
 }
 
-impl CopyMonitor for Disturber<'_> {
-    fn file(&mut self, file: &CopiedFile) {
+impl ResultMonitor<CopiedFile> for Disturber<'_> {
+    fn result(&mut self, file: &CopiedFile) {
         self.judged(file.places[0].grade);
     }
-
-    fn notice(&mut self, _: &Notice) {}
 }
 
-impl SafeMonitor for Disturber<'_> {
-    fn file(&mut self, file: &SafeFile) {
+impl ResultMonitor<SafeFile> for Disturber<'_> {
+    fn result(&mut self, file: &SafeFile) {
         self.judged(file.places.first().and_then(|place| place.grade));
     }
+}
 
+impl NoticeMonitor for Disturber<'_> {
     fn notice(&mut self, _: &Notice) {}
 }
 

@@ -3,8 +3,9 @@
 use std::fs;
 use std::path::PathBuf;
 
-use steadfast::copy::{CopiedFile, CopyMonitor, CopyRequest, CopySummary, ListKind, copy};
+use steadfast::copy::{CopiedFile, CopyRequest, CopySummary, ListKind, copy};
 use steadfast::manifest::mhl::MhlSurroundings;
+use steadfast::monitor::{NoticeMonitor, ResultMonitor};
 use steadfast::{Algorithm, AlgorithmHasher, Notice, Selection};
 use steadfast_manifest::mhl::{NamedList, chain_document};
 
@@ -14,9 +15,11 @@ use crate::tree::Tree;
 #[derive(Default)]
 struct Told(Vec<Notice>);
 
-impl CopyMonitor for Told {
-    fn file(&mut self, _: &CopiedFile) {}
+impl ResultMonitor<CopiedFile> for Told {
+    fn result(&mut self, _: &CopiedFile) {}
+}
 
+impl NoticeMonitor for Told {
     fn notice(&mut self, notice: &Notice) {
         self.0.push(notice.clone());
     }

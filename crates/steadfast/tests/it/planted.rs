@@ -4,9 +4,10 @@ use std::fs;
 use std::os::unix::fs::{PermissionsExt as _, symlink};
 use std::path::PathBuf;
 
-use steadfast::copy::{CopiedFile, CopyMonitor, CopyRequest, copy, plan_copy};
-use steadfast::known::{KnownContents, KnownMonitor, KnownWord, SameFolder, known};
-use steadfast::safe::{SafeFile, SafeMonitor, SafeRequest, SafeRule, safe};
+use steadfast::copy::{CopiedFile, CopyRequest, copy, plan_copy};
+use steadfast::known::{KnownContents, KnownResult, KnownWord, known};
+use steadfast::monitor::{NoticeMonitor, ResultMonitor};
+use steadfast::safe::{SafeFile, SafeRequest, SafeRule, safe};
 use steadfast::{CatalogueUse, Event, Notice, Run, Selection, Verb};
 
 use crate::tree::Tree;
@@ -27,32 +28,29 @@ impl Planter<'_> {
     }
 }
 
-impl CopyMonitor for Planter<'_> {
-    fn file(&mut self, _: &CopiedFile) {
+impl ResultMonitor<CopiedFile> for Planter<'_> {
+    fn result(&mut self, _: &CopiedFile) {
         self.heard();
     }
-
-    fn notice(&mut self, _: &Notice) {}
 }
 
-impl KnownMonitor for Planter<'_> {
-    fn file(&mut self, file: &KnownContents) {
+impl ResultMonitor<KnownResult> for Planter<'_> {
+    fn result(&mut self, result: &KnownResult) {
+        let KnownResult::File(file) = result else { return };
         self.known.push(file.clone());
     }
+}
 
-    fn folder(&mut self, _: &SameFolder) {}
+impl ResultMonitor<SafeFile> for Planter<'_> {
+    fn result(&mut self, file: &SafeFile) {
+        self.places += file.places.len();
+    }
+}
 
+impl NoticeMonitor for Planter<'_> {
     fn notice(&mut self, _: &Notice) {
         self.heard();
     }
-}
-
-impl SafeMonitor for Planter<'_> {
-    fn file(&mut self, file: &SafeFile) {
-        self.places += file.places.len();
-    }
-
-    fn notice(&mut self, _: &Notice) {}
 }
 
 fn card() -> Tree {
