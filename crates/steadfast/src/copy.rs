@@ -15,211 +15,33 @@ mod lists;
 mod one_file;
 mod replica;
 mod removal;
+mod result;
 mod seen_draft;
+mod sources;
 
-use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Instant;
 
-use steadfast_digest::Algorithm;
-use steadfast_manifest::tag::Tag;
-
 use crate::advice::{Advice, counted};
-use crate::belongings::Withheld;
 use crate::builder::Run;
 use crate::catalogue::real_of;
 use crate::error::Error;
-use crate::event::{FileError, Notice, Skipped};
-use crate::exit_status::ExitStatus;
+use crate::event::{FileError, Notice};
 use crate::known::{KnownSummary, Search, Worklist, matched};
 use crate::monitor::{NoticeMonitor, Progress, ResultMonitor};
-use crate::repair::{self, RepairSource};
+use crate::repair;
 use crate::run::{CatalogueUse, Options, ProvedFiles, Verb};
-use crate::safe::{Devices, Grade, Lack, OwnFolders, SafeAnswer, SafeRule, held_folders, left_out};
+use crate::safe::{Devices, Lack, OwnFolders, held_folders, left_out};
 use crate::selection::Selection;
 use crate::verb_kind::VerbKind;
-use crate::verdict::Verdict;
-use crate::walk::{Excludes, WalkItem, walk};
+use crate::walk::WalkItem;
 use batch::{CopyBatch, WrittenFiles};
 use destination::{Absent, Destination};
 use lists::CopyLists;
-pub use lists::ListKind;
-
-/// What is copied, and how.
-#[derive(Clone, Debug, Default)]
-#[non_exhaustive]
-pub struct CopyRequest {
-    /// Directories that get a copy of each path of the selection, under its own name. A path that
-    /// ends with `.` is copied without a name: its contents are.
-    pub destinations: Vec<PathBuf>,
-    /// How much is asked of copies before the source may be erased.
-    pub rule: SafeRule,
-    /// Whether each file of the source is removed as soon as it may be erased.
-    pub moves: bool,
-    /// Whether files are copied that differ from their record.
-    pub with_corrupt: bool,
-    /// Whether a file without a record is read once only, so that a wrong reading is copied.
-    pub reads_once: bool,
-    /// Whether to copy the rest if a destination cannot hold some files.
-    pub anyway: bool,
-    /// The algorithm of new tags; `None` for SHA-256.
-    pub algorithm: Option<Algorithm>,
-    /// The lists that each destination gets.
-    pub list: ListKind,
-    /// Archives: files whose contents one of them has by its record are not copied.
-    pub unknown_in: Vec<PathBuf>,
-}
-
-impl CopyRequest {
-    /// Returns the request after `change`.
-    #[must_use]
-    pub fn with(mut self, change: impl FnOnce(&mut Self)) -> Self {
-        change(&mut self);
-        self
-    }
-
-    /// Copies to these directories.
-    pub fn to(destinations: impl IntoIterator<Item: Into<PathBuf>>) -> CopyRequest {
-        let destinations = destinations.into_iter().map(Into::into).collect();
-        CopyRequest { destinations, ..CopyRequest::default() }
-    }
-}
-
-/// A copy of a file.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct CopiedPlace {
-    /// Its path.
-    pub path: PathBuf,
-    /// What reading it back proved; `None` if there is no copy.
-    pub grade: Option<Grade>,
-    /// Whether it was there before.
-    pub was_there: bool,
-    /// How often it was written again, because it was read back wrong.
-    pub rewrites: u32,
-    /// What it lacks of what belongs to the source.
-    pub withheld: Vec<Withheld>,
-    /// Why there is no copy.
-    pub trouble: Option<FileError>,
-}
-
-/// The result for one file of the source.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct CopiedFile {
-    /// Its path, as the user would write it.
-    pub path: PathBuf,
-    /// Its length in bytes.
-    pub length: u64,
-    /// The tag of its contents, if it was read.
-    pub tag: Option<Tag>,
-    /// Whether its record was proved, or it was read twice.
-    pub is_proved: bool,
-    /// What a check says of it, if it was judged.
-    pub verdict: Option<Verdict>,
-    /// What gave the contents of its copies, if the file itself is damaged.
-    pub mended: Option<Vec<RepairSource>>,
-    /// Its copies, in the order of the destinations.
-    pub places: Vec<CopiedPlace>,
-    /// What is lacking before it may be erased.
-    pub lack: Option<Lack>,
-    /// Whether it was removed after it was copied.
-    pub was_removed: bool,
-    /// Why it was not copied at all.
-    pub trouble: Option<FileError>,
-}
-
-/// What a copy comes to.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct CopyPlan {
-    /// Files that would be copied.
-    pub files: u64,
-    /// Bytes of them.
-    pub bytes: u64,
-    /// Files that would not be copied because archives have them.
-    pub known: u64,
-    /// Bytes that are free at each destination.
-    pub free_bytes: Vec<u64>,
-    /// Whether it was stopped before its end.
-    pub interrupted: bool,
-}
-
-/// The result.
-#[derive(Clone, Debug, Default)]
-#[must_use]
-#[non_exhaustive]
-pub struct CopySummary {
-    /// Whether the source may be erased.
-    pub answer: SafeAnswer,
-    /// Files of the source.
-    pub files: u64,
-    /// Files that are at every destination, and proved there.
-    pub copied: u64,
-    /// Files of these that were at every destination before.
-    pub were_there: u64,
-    /// Files that were not copied because archives have them.
-    pub known: u64,
-    /// Files that were removed.
-    pub removed: u64,
-    /// Bytes of the source.
-    pub bytes: u64,
-    /// Damaged files whose copies have what their records say.
-    pub mended: u64,
-    /// Files without a record that were read once only.
-    pub unproved: u64,
-    /// What copies lack that belongs to the source, by name.
-    pub withheld: std::collections::BTreeMap<String, u64>,
-    /// What the walk left out.
-    pub skipped: Skipped,
-    /// Time that it took, in nanoseconds.
-    pub elapsed_ns: u64,
-    /// Whether it was stopped before its end.
-    pub interrupted: bool,
-    pub(crate) status: ExitStatus,
-}
-
-impl CopySummary {
-    /// Returns how it ended: `Fine` if the source may be erased.
-    pub fn exit_status(&self) -> ExitStatus {
-        let status = self.status.max(self.answer.exit_status());
-        status.max(ExitStatus::Interrupted.only_if(self.interrupted))
-    }
-
-    fn raise_each(&mut self, notices: &[Notice], monitor: &mut CopyMonitor<'_>) {
-        for notice in notices {
-            self.status.raise(notice.status);
-            monitor.notice(notice);
-        }
-    }
-
-    fn close(&mut self, options: &Options, start: Instant) {
-        self.interrupted = options.controls.stop.load(Ordering::Relaxed);
-        let is_unseen = self.interrupted || (self.files == 0 && self.known == 0);
-        self.answer.note(Lack::NotSeen, u64::from(is_unseen));
-        self.elapsed_ns = start.elapsed().as_nanos() as u64;
-    }
-
-    fn count(&mut self, file: &CopiedFile) {
-        self.files += 1;
-        self.bytes += file.length;
-        self.copied += u64::from(file.places.iter().all(|place| place.grade.is_some()));
-        self.were_there += u64::from(file.places.iter().all(|place| place.was_there));
-        self.removed += u64::from(file.was_removed);
-        self.mended += u64::from(file.mended.is_some());
-        self.unproved += u64::from(file.tag.is_some() && !file.is_proved);
-        self.answer.count(file.lack);
-        // A place that was asked for and is not there, although others may be enough.
-        let is_short = file.places.iter().any(|place| place.trouble.is_some());
-        let is_trouble = is_short || file.trouble.is_some();
-        self.status.raise(ExitStatus::Undetermined.only_if(is_trouble));
-        for lacking in file.places.iter().flat_map(|place| &place.withheld) {
-            *self.withheld.entry(lacking.what.clone()).or_default() += 1;
-        }
-    }
-}
+pub use result::{CopiedFile, CopiedPlace, CopyPlan, CopyRequest, CopySummary, ListKind};
+use sources::{each_file, sources};
 
 /// Receives what became of each file.
 type CopyMonitor<'a> = dyn ResultMonitor<CopiedFile> + 'a;
@@ -372,70 +194,6 @@ fn ensure_sensible(selection: &Selection, request: &CopyRequest) -> Result<(), E
         }
     }
     Ok(())
-}
-
-/// Returns the paths that are copied, and whether a link is followed.
-fn sources(selection: &Selection) -> impl Iterator<Item = (&PathBuf, bool)> {
-    let roots = selection.roots.iter().map(|root| (root, true));
-    roots.chain(selection.listed.iter().map(|path| (path, false)))
-}
-
-/// Walks every root, and passes each item with the path that it gets beneath a destination.
-fn each_file(
-    selection: &Selection,
-    request: &CopyRequest,
-    options: &Options,
-    visit: &mut dyn FnMut(WalkItem, PathBuf),
-) -> Result<Skipped, Error> {
-    let excludes = Excludes::new(&selection.excludes)?;
-    let mut all = Skipped::default();
-    let within = Path::new(if request.list == ListKind::Bag { "data" } else { "" });
-    for (root, is_followed) in sources(selection) {
-        let [mut roots, mut listed] = [Vec::new(), Vec::new()];
-        if is_followed { &mut roots } else { &mut listed }.push(root.clone());
-        let one = Selection { roots, listed, with_sidecars: true, ..selection.clone() };
-        let name = name_at_destination(root);
-        let stop = &options.controls.stop;
-        let (skipped, _) = walk(&one, &excludes, crate::store::has_tag, stop, &mut |item| {
-            let relative = match &item {
-                WalkItem::File(entry) | WalkItem::Leaves(entry) => {
-                    relative_of(&entry.path.to_path(), root, &name)
-                }
-                WalkItem::EmptyFolder(path) => relative_of(path, root, &name),
-                _ => PathBuf::new(),
-            };
-            visit(item, within.join(relative));
-            ControlFlow::Continue(())
-        });
-        all.symlinks += skipped.symlinks;
-        all.special += skipped.special;
-        all.excluded += skipped.excluded;
-        all.dataless += skipped.dataless;
-        all.dataless_directories += skipped.dataless_directories;
-        all.other_file_systems += skipped.other_file_systems;
-    }
-    Ok(all)
-}
-
-/// Returns the name that what was selected gets beneath a destination.
-fn name_at_destination(root: &Path) -> PathBuf {
-    root.file_name().filter(|_| !is_bare(root)).map(PathBuf::from).unwrap_or_default()
-}
-
-/// Returns whether a path is copied without a name: `a/.` and `a` are the same path to this
-/// system's names, and not to the user.
-fn is_bare(root: &Path) -> bool {
-    root.as_os_str().as_encoded_bytes().ends_with(b"/.") && !root.is_file()
-}
-
-fn relative_of(path: &Path, root: &Path, name: &Path) -> PathBuf {
-    match path.strip_prefix(root) {
-        Ok(down) if down.as_os_str().is_empty() && path.is_file() => {
-            PathBuf::from(path.file_name().unwrap_or_default())
-        }
-        Ok(down) => name.join(down),
-        Err(_) => name.join(path),
-    }
 }
 
 /// Finds the files that archives have already, if such are not to be copied.

@@ -183,9 +183,6 @@ pub(crate) struct CopyPathArgs {
     /// With --unknown, an archive: a directory or the file of a catalogue. Repeatable
     #[arg(long = "in", id = "archives", value_name = "TREE", requires = "unknown")]
     pub(crate) archives: Vec<PathBuf>,
-    /// Also copy files that are corrupt by their tag. They keep it, so a check reports them
-    #[arg(long)]
-    pub(crate) with_corrupt: bool,
     /// Read files without a tag only once. Otherwise they are read again, from the medium, and
     /// compared
     #[arg(long)]

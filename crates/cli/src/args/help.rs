@@ -51,7 +51,7 @@ const OTHERS: [(&str, &[&str]); 5] = [
 ];
 
 /// Options that `-h` does not show.
-const RARE: [&str; 71] = [
+const RARE: [&str; 70] = [
     "against",
     "alerts-within",
     "algorithm",
@@ -121,7 +121,6 @@ const RARE: [&str; 71] = [
     "units",
     "wait",
     "warn",
-    "with-corrupt",
     "workers",
 ];
 

@@ -22,7 +22,6 @@ pub(super) fn run(args: &CopyPathArgs, moves: bool) -> anyhow::Result<ExitStatus
     let request = CopyRequest::to(destinations).with(|request| {
         request.rule = args.safe.rule();
         request.moves = moves;
-        request.with_corrupt = args.with_corrupt;
         request.reads_once = args.once;
         request.anyway = args.anyway;
         request.algorithm = args.algorithm.algorithm;

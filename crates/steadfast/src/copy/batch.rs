@@ -4,7 +4,6 @@
 use std::collections::{BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
-use std::sync::mpsc::{RecvTimeoutError, sync_channel};
 use std::sync::{Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -15,14 +14,14 @@ use steadfast_sys::machine;
 use steadfast_digest::{Algorithm, Digest};
 use steadfast_manifest::tag::Tag;
 
+use super::CopyMonitor;
 use super::destination::Destination;
 use super::lists::{CopyLists, ListedCopy};
 use super::one_file::{BatchFile, CopyMeans, FileCopy, name_of};
 use super::removal::{Removal, remove_all};
 use super::replica::{ProvedReplica, Replica};
-use super::{
-    CopiedFile, CopiedPlace, CopyMonitor, CopyRequest, CopySummary, each_file, name_at_destination,
-};
+use super::result::{CopiedFile, CopiedPlace, CopyRequest, CopySummary};
+use super::sources::{each_file, name_at_destination};
 use crate::beneath::LastDir;
 use crate::error::Error;
 use crate::event::{FileError, Notice};
@@ -358,37 +357,34 @@ impl<'a> CopyBatch<'a> {
     ) -> Vec<BatchFile> {
         let workers =
             workers_of(self.means.options, machine::logical_cpus(), "a copy").unwrap_or(1);
+        let count = workers.min(files.len());
         let files: Vec<Mutex<BatchFile>> = files.into_iter().map(Mutex::new).collect();
-        let next = AtomicUsize::new(0);
-        let (working, ended) = sync_channel::<()>(1);
+        let (next, ended, caller) = (AtomicUsize::new(0), AtomicUsize::new(0), thread::current());
         let work_on = || {
             while let Some(file) = files.get(next.fetch_add(1, Ordering::Relaxed)) {
                 work(self, &mut file.lock().unwrap_or_else(PoisonError::into_inner));
             }
         };
         thread::scope(|scope| {
-            let mut threads = 0;
-            for _ in 0..workers.min(files.len()) {
-                let working = working.clone();
-                let begin = move || {
-                    work_on();
-                    drop(working);
-                };
-                threads += usize::from(thread::Builder::new().spawn_scoped(scope, begin).is_ok());
-            }
+            let work_and_tell = || {
+                work_on();
+                ended.fetch_add(1, Ordering::Release);
+                caller.unpark();
+            };
+            let begin =
+                |_: &usize| thread::Builder::new().spawn_scoped(scope, work_and_tell).is_ok();
+            let threads = (0..count).filter(begin).count();
             // The system may refuse threads.
             if threads == 0 {
                 work_on();
             }
-            drop(working);
-            while ended.recv_timeout(PROGRESS_EVERY) == Err(RecvTimeoutError::Timeout) {
+            while ended.load(Ordering::Acquire) < threads {
+                thread::park_timeout(PROGRESS_EVERY);
                 tick(self);
             }
         });
-        files
-            .into_iter()
-            .map(|it| it.into_inner().unwrap_or_else(PoisonError::into_inner))
-            .collect()
+        let owned = |it: Mutex<BatchFile>| it.into_inner().unwrap_or_else(PoisonError::into_inner);
+        files.into_iter().map(owned).collect()
     }
 
     /// Judges a file after its copies are permanent, and makes further names of it. Returns also

@@ -45,15 +45,10 @@ impl ReadContents {
     }
 
     /// Returns the tag of the contents.
-    pub(super) fn tag(
-        &self,
-        algorithm: Algorithm,
-        mtime: Timestamp,
-        tagged: Timestamp,
-    ) -> Option<Tag> {
+    pub(super) fn tag(&self, algorithm: Algorithm, mtime: Timestamp, tagged: Timestamp) -> Tag {
         let found = self.digest(algorithm).map(|digest| (algorithm, digest));
         let (algorithm, digest) = found.unwrap_or_else(|| self.proof());
-        Some(Tag { algorithm, digest, length: self.length, mtime, tagged })
+        Tag { algorithm, digest, length: self.length, mtime, tagged }
     }
 }
 

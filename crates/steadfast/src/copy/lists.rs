@@ -15,8 +15,8 @@ use steadfast_manifest::mhl::{chain_document, list_name};
 use steadfast_sys::file::{Dir, Draft, Existing, Status, Timestamp};
 use steadfast_sys::machine;
 
-use super::CopyRequest;
 use super::destination::Destination;
+use super::result::{CopyRequest, ListKind};
 use crate::advice::counted;
 use crate::beneath;
 use crate::error::Error;
@@ -29,18 +29,6 @@ use crate::walk::{Entry, Excludes};
 
 /// What a bag of ours says in `bag-info.txt`.
 const AGENT: &str = "Bag-Software-Agent: steadfast\n";
-
-/// The lists of a copy.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum ListKind {
-    /// None.
-    #[default]
-    None,
-    /// Each destination becomes a BagIt bag, with the copies in `data`.
-    Bag,
-    /// Each folder gets a generation of ASC MHL, with digests of this algorithm.
-    Mhl(Algorithm),
-}
 
 /// What is gathered for the lists.
 pub(super) struct CopyLists {
@@ -68,7 +56,7 @@ pub(super) struct ListedCopy {
 
 impl CopyLists {
     pub(super) fn new(selection: &Selection, request: &CopyRequest) -> CopyLists {
-        let is_named = |root: &&PathBuf| !super::is_bare(root) && root.is_dir();
+        let is_named = |root: &&PathBuf| !super::sources::is_bare(root) && root.is_dir();
         let tops = selection.roots.iter().filter(is_named);
         CopyLists {
             kind: request.list,

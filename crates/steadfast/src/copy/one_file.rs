@@ -11,10 +11,10 @@ use steadfast_digest::{Algorithm, AlgorithmHasher};
 use steadfast_manifest::tag::Tag;
 use steadfast_sys::file::{Dir, File, Status};
 
-use super::CopyRequest;
 use super::contents::{PieceSink, ReadContents, read_whole};
 use super::destination::Destination;
 use super::replica::{Original, Replica};
+use super::result::CopyRequest;
 use crate::event::FileError;
 use crate::read::direct::Direct;
 use crate::read::{Engine, Origin};
@@ -55,7 +55,8 @@ pub(super) struct FileCopy {
     pub(super) source: Option<(File, Status, ReadContents)>,
     /// The tag of the contents that were written.
     pub(super) tag: Option<Tag>,
-    pub(super) use_of_tag: UseOfTag,
+    /// Whether the further attributes of ours that the source has are those of the contents.
+    pub(super) keeps_tags: bool,
     pub(super) is_proved: bool,
     /// The verdict of the source.
     pub(super) verdict: Option<Verdict>,
@@ -64,18 +65,6 @@ pub(super) struct FileCopy {
     pub(super) lack: Option<Lack>,
     pub(super) trouble: Option<FileError>,
     pub(super) replicas: Vec<Replica>,
-}
-
-/// Which tag a copy gets.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) enum UseOfTag {
-    /// A new one, because the source has none of these contents.
-    #[default]
-    New,
-    /// That of the source, which was proved just now.
-    Proved,
-    /// That of the source as it is, which shows that the contents are others.
-    Evidence,
 }
 
 impl CopyMeans<'_> {
@@ -112,8 +101,7 @@ impl CopyMeans<'_> {
             Replica::begin(dir, (name, &to.draft_name(&file.relative)), &status)
         };
         copy.replicas = dirs.zip(destinations).map(begin).collect();
-        let is_decided = trial.damage().is_some() && !self.request.with_corrupt;
-        let contents = match is_decided {
+        let contents = match trial.damage().is_some() {
             true => None,
             false => self.read_source((&source, &status), &mut trial, &mut copy.replicas)?,
         };
@@ -133,30 +121,19 @@ impl CopyMeans<'_> {
         if let Some(verdict) = trial.damage() {
             let lack = Lack::of_damage(verdict);
             copy.lack = Some(lack);
-            match contents.filter(|_| self.request.with_corrupt) {
-                Some(contents) => {
-                    copy.tag = contents.tag(self.algorithm(), status.mtime, now);
-                    copy.use_of_tag = UseOfTag::Evidence;
-                    copy.source = Some((source, status, contents));
-                }
-                None => {
-                    let mended = self.write_mended(&path, &trial, &mut copy.replicas);
-                    let (mended, contents) = mended.map_err(|fault| (lack, fault))?;
-                    copy.tag = Some(Tag { tagged: now, ..mended.tag });
-                    copy.use_of_tag = UseOfTag::Proved;
-                    (copy.mended, copy.is_proved) = (Some(mended), true);
-                    copy.source = Some((source, status, contents));
-                }
-            }
+            let mended = self.write_mended(&path, &trial, &mut copy.replicas);
+            let (mended, contents) = mended.map_err(|fault| (lack, fault))?;
+            copy.tag = Some(Tag { tagged: now, ..mended.tag });
+            (copy.keeps_tags, copy.mended, copy.is_proved) = (true, Some(mended), true);
+            copy.source = Some((source, status, contents));
             return Ok(());
         }
         let Some(contents) = contents else { return Ok(()) };
         let is_recorded = matches!(copy.verdict, Some(Verdict::Intact | Verdict::Touched));
         let stored = trial.event.stored.filter(|_| is_recorded);
-        (copy.tag, copy.use_of_tag) = match stored {
-            Some(stored) => (Some(Tag { tagged: now, ..stored }), UseOfTag::Proved),
-            None => (contents.tag(self.algorithm(), status.mtime, now), UseOfTag::New),
-        };
+        copy.keeps_tags = stored.is_some();
+        let proved = stored.map(|stored| Tag { tagged: now, ..stored });
+        copy.tag = proved.or_else(|| Some(contents.tag(self.algorithm(), status.mtime, now)));
         copy.is_proved = is_recorded || self.reads_the_same(file, &contents)?;
         copy.source = Some((source, status, contents));
         Ok(())
@@ -317,14 +294,16 @@ impl CopyMeans<'_> {
     /// Proves and names the copies of a file.
     pub(super) fn prove_one(&self, file: &mut BatchFile, destinations: &[Destination]) {
         let copy = &mut file.copy;
-        let Some((source, status, contents)) = &copy.source else { return };
+        let (Some((source, status, contents)), Some(tag)) = (&copy.source, copy.tag) else {
+            return;
+        };
         let original = Original {
             file: source,
             status: *status,
             relative: &file.relative,
             contents,
-            tag: copy.tag.filter(|_| copy.use_of_tag != UseOfTag::Evidence),
-            keeps_tags: copy.use_of_tag != UseOfTag::New,
+            tag,
+            keeps_tags: copy.keeps_tags,
             mended_mtime: copy.mended.as_ref().map(|mended| mended.mtime),
             stop: &self.options.controls.stop,
         };

@@ -17,8 +17,8 @@ use std::time::{Duration, Instant};
 use steadfast_manifest::tag::Tag;
 use steadfast_sys::file::{Dir, Status};
 
-use super::CopiedFile;
 use super::destination::Destination;
+use super::result::CopiedFile;
 use crate::catalogue::Catalogue;
 use crate::event::FileError;
 use crate::moving::{MovingFile, MovingFiles, RECORD, encode};

@@ -56,8 +56,8 @@ pub(super) struct Original<'a> {
     pub(super) status: Status,
     pub(super) relative: &'a Path,
     pub(super) contents: &'a ReadContents,
-    /// The tag that a copy gets; `None` for that of the source as it is.
-    pub(super) tag: Option<Tag>,
+    /// The tag that a copy gets.
+    pub(super) tag: Tag,
     /// Whether the source's further attributes of ours are those of these contents.
     pub(super) keeps_tags: bool,
     /// The modification time of contents that are not those of the source, which is damaged.
@@ -233,17 +233,10 @@ fn write_again(draft: &Draft, original: &Original<'_>) -> io::Result<()> {
 fn give(draft: &Draft, original: &Original<'_>) -> Result<Vec<Withheld>, FileError> {
     let file = draft.to_file().map_err(system("open the copy"))?;
     let all = Belongings::of(original.file).map_err(system("read the source's attributes"))?;
-    let all = match (original.tag, original.keeps_tags) {
-        (None, _) => all,
-        (Some(_), true) => all.without_tag(),
-        (Some(_), false) => all.without_tags(),
-    };
-    if let Some(tag) = &original.tag {
-        // Before the mode, which may forbid to write.
-        let stored = Xattr.tag(&file).map_err(system("read its tag"))?;
-        if stored != StoredTag::Impossible {
-            Xattr.write(&file, tag, Replaces::Nothing)?;
-        }
+    let all = if original.keeps_tags { all.without_tag() } else { all.without_tags() };
+    // Before the mode, which may forbid to write.
+    if Xattr.tag(&file).map_err(system("read its tag"))? != StoredTag::Impossible {
+        Xattr.write(&file, &original.tag, Replaces::Nothing)?;
     }
     let all = Belongings { mtime: original.mended_mtime.or(all.mtime), ..all };
     Ok(all.give_to(&file, original.relative, UNASKED))
