@@ -40,8 +40,8 @@ impl Live for CopySnapshot {
 
 pub(super) fn routes() -> Router<Arc<App>> {
     Router::new()
-        .route("/copy", get(ask_copy).post(begin_copy))
-        .route("/safe", get(ask_safe).post(begin_safe))
+        .route("/copy", get(|a, v, q| ask(Question::Copy, a, v, q)).post(begin_copy))
+        .route("/safe", get(|a, v, q| ask(Question::Safe, a, v, q)).post(begin_safe))
         .route("/copy/{id}", get(show))
         .route("/copy/{id}/receipt", get(kept))
         .merge(task::routes::<ServedCopy>())
@@ -68,20 +68,13 @@ impl Question {
     }
 }
 
-async fn ask_copy(
+async fn ask(
+    question: Question,
     State(app): State<Arc<App>>,
     visitor: Visitor,
     QueryFields(query): QueryFields,
 ) -> Response {
-    asked(&app, &visitor, Question::Copy, &query, None)
-}
-
-async fn ask_safe(
-    State(app): State<Arc<App>>,
-    visitor: Visitor,
-    QueryFields(query): QueryFields,
-) -> Response {
-    asked(&app, &visitor, Question::Safe, &query, None)
+    asked(&app, &visitor, question, &query, None)
 }
 
 async fn begin_copy(

@@ -7,8 +7,8 @@ use steadfast_report::{Units, advice, progress, units};
 use super::Question;
 use crate::app::App;
 use crate::copying::{
-    CopyFindings, CopySnapshot, CopyTask, LISTED_MAX, LackingFile, PlaceProofs, ServedCopy,
-    proof_words,
+    CopyFindings, CopySnapshot, CopyTask, CopyWish, LISTED_MAX, LackingFile, PlaceProofs,
+    ServedCopy, proof_words,
 };
 use crate::fields::{NamedValues, encode};
 use crate::icons::{disc, drawn, icon, small_icon};
@@ -226,17 +226,12 @@ impl CopyView<'_> {
     /// The fields of the same wish, and a button.
     fn again(&self, label: &str, what: &str) -> Markup {
         let wish = &self.copy.wish;
-        let hidden = |name: &str, value: &str| {
-            html! { input type="hidden" name=(name) value=(value); }
-        };
         html! {
             form method="post" action=(Question::of(wish.task).path()) {
                 (self.visitor.csrf())
-                @for place in &wish.sources { (hidden("from", &place.token())) }
-                @for place in &wish.places { (hidden("to", &place.token())) }
-                @for place in &wish.archives { (hidden("in", &place.token())) }
-                (hidden("copies", &wish.rule.copies.to_string()))
-                @for (field, _) in known_to_user(wish.rule) { (hidden(field, "1")) }
+                @for (name, value) in fields(wish) {
+                    input type="hidden" name=(name) value=(value);
+                }
                 button .main type="submit" name="agreed" value="1" {
                     (icon(if wish.task == CopyTask::Judge { "checking" } else { "copy" }))
                     (label) (what)
@@ -248,14 +243,8 @@ impl CopyView<'_> {
     /// The way back to the form, with what was chosen.
     fn change(&self) -> Markup {
         let wish = &self.copy.wish;
-        let field = |name: &'static str| {
-            move |place: &ServedPath| format!("&{name}={}", encode(place.token().as_bytes()))
-        };
-        let mut query = format!("copies={}", wish.rule.copies);
-        query.extend(wish.sources.iter().map(field("from")));
-        query.extend(wish.places.iter().map(field("to")));
-        query.extend(wish.archives.iter().map(field("in")));
-        query.extend(known_to_user(wish.rule).map(|(field, _)| format!("&{field}=1")));
+        let query = fields(wish).map(|(name, it)| format!("{name}={}", encode(it.as_bytes())));
+        let query = query.collect::<Vec<_>>().join("&");
         let path = Question::of(wish.task).path();
         html! { a .button href=(format!("{path}?{query}")) { "Choose otherwise…" } }
     }
@@ -281,6 +270,16 @@ impl CopyView<'_> {
         words.extend(wish.places.iter().map(|place| format!("{option} {}", typed(place))));
         words.join(" ")
     }
+}
+
+/// The fields of the form, with what was chosen.
+fn fields(wish: &CopyWish) -> impl Iterator<Item = (&'static str, String)> {
+    let of = |name: &'static str| move |place: &ServedPath| (name, place.token());
+    let places = wish.sources.iter().map(of("from")).chain(wish.places.iter().map(of("to")));
+    let places = places.chain(wish.archives.iter().map(of("in")));
+    let copies = ("copies", wish.rule.copies.to_string());
+    let known = known_to_user(wish.rule).map(|(field, _)| (field, "1".to_owned()));
+    places.chain([copies]).chain(known)
 }
 
 /// What only the user can know, as far as it was chosen: the field of the form and the option.
