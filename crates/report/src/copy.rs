@@ -8,8 +8,9 @@ use steadfast::safe::{Grade, Lack, OwnFolders, SafeAnswer, SafeRule};
 use steadfast::{ExitStatus, Verdict};
 
 use crate::json::{JsonObject, write_object, write_summary};
-use crate::output::{Output, ResultDocument};
+use crate::output::Output;
 use crate::repair::withheld_json;
+use crate::result_document::ResultDocument;
 use crate::units::{Units, count, counted, duration};
 use crate::{advice, escape};
 

@@ -9,7 +9,8 @@ use steadfast::known::{
 
 use crate::escape;
 use crate::json::{CountsByName, JsonObject, write_object, write_summary};
-use crate::output::{Output, ResultDocument};
+use crate::output::Output;
+use crate::result_document::ResultDocument;
 use crate::units::{Units, count, counted};
 
 /// Appends what is said of a search for known contents.

@@ -13,6 +13,7 @@ pub mod units;
 pub mod advice;
 mod output;
 mod json;
+mod result_document;
 mod csv;
 mod lines;
 pub mod document;
@@ -54,7 +55,8 @@ pub mod measure;
 pub mod machines;
 
 pub use csv::for_terminal;
-pub use output::{Output, ResultDocument};
+pub use output::Output;
+pub use result_document::ResultDocument;
 pub use run::{Renderer, RunLines, Show, Text, TextOptions};
 pub use steadfast::escape;
 pub use sums::Sums;

@@ -1,8 +1,7 @@
 //! The output of a renderer: bytes for standard output and bytes for standard error.
 
-use steadfast::{ExitStatus, Notice};
+use steadfast::Notice;
 
-use crate::json::write_notice;
 use crate::{advice, escape};
 
 /// Rendered bytes that the caller has not written yet.
@@ -22,29 +21,4 @@ impl Output {
         let line = format!("steadfast: {place}{}\n", escape::text(&advice::of_notice(notice)));
         self.trouble.extend_from_slice(line.as_bytes());
     }
-}
-
-/// Renders the results of `copy`, `move`, `safe` or `known`.
-pub trait ResultDocument {
-    /// A result.
-    type Result;
-    /// The result of the run.
-    type Summary;
-
-    /// Appends one result.
-    fn result(&mut self, result: &Self::Result, output: &mut Output);
-
-    /// Returns whether it is JSON.
-    fn is_json(&self) -> bool;
-
-    /// Appends a notice.
-    fn notice(&mut self, notice: &Notice, output: &mut Output) {
-        match self.is_json() {
-            true => write_notice(notice, &mut output.answer),
-            false => output.write_notice(notice),
-        }
-    }
-
-    /// Appends the end, and returns the exit status.
-    fn end(&mut self, summary: &Self::Summary, output: &mut Output) -> ExitStatus;
 }

@@ -11,8 +11,9 @@ use steadfast::{ExitStatus, Notice, Verdict};
 use crate::copy::{CopyDocument, words};
 use crate::escape;
 use crate::json::{JsonObject, write_object, write_summary};
-use crate::output::{Output, ResultDocument};
+use crate::output::Output;
 use crate::repair::withheld_json;
+use crate::result_document::ResultDocument;
 use crate::units::counted;
 
 /// Appends what is said of copies that exist.

@@ -59,7 +59,7 @@ impl MovingFile {
 
 /// A file of a record that has its temporary name.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct RenamedFile {
+pub(crate) struct MovedName {
     pub(crate) file: MovingFile,
     pub(crate) temporary: OsString,
     /// Whether it has its former name too: where a rename may replace files, a file gets a name by
@@ -71,7 +71,7 @@ pub(crate) struct RenamedFile {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct MovingFiles {
     /// Those that are as recorded. No other file has the names that they had.
-    pub(crate) files: Vec<RenamedFile>,
+    pub(crate) files: Vec<MovedName>,
     /// How many others there are.
     pub(crate) others: u64,
 }
@@ -91,7 +91,7 @@ impl MovingFiles {
                 Err(error) => (error.kind() == io::ErrorKind::NotFound).then_some(false),
             };
             match has_both.filter(|_| file.is_like(&status)) {
-                Some(has_both) => found.files.push(RenamedFile { file, temporary, has_both }),
+                Some(has_both) => found.files.push(MovedName { file, temporary, has_both }),
                 None => found.others += 1,
             }
         }
@@ -99,7 +99,7 @@ impl MovingFiles {
     }
 
     /// Returns the name that a file had which has a temporary one.
-    pub(crate) fn renamed(&self, temporary: &OsStr) -> Option<&RenamedFile> {
+    pub(crate) fn renamed(&self, temporary: &OsStr) -> Option<&MovedName> {
         self.files.iter().find(|it| it.temporary == temporary)
     }
 

@@ -17,7 +17,7 @@ use crate::beneath;
 use crate::catalogue::{Catalogue, real_of};
 use crate::error::Error;
 use crate::event::{FileError, Notice};
-use crate::moving::{MARK, MovingFile, MovingFiles, RECORD, RenamedFile};
+use crate::moving::{MARK, MovedName, MovingFile, MovingFiles, RECORD};
 use crate::run::{CatalogueUse, Options, ProvedFile, ProvedFiles, Verb, run_proved, whole_seconds};
 use crate::selection::Selection;
 use crate::store::xattr::Xattr;
@@ -128,7 +128,7 @@ fn give_back_in(
 ) -> Result<(u64, u64), FileError> {
     let Some(MovingFiles { files, mut others }) = MovingFiles::of(dir) else { return Ok((0, 0)) };
     let mut given = 0;
-    for RenamedFile { file, temporary, .. } in files {
+    for MovedName { file, temporary, .. } in files {
         let opened = dir.open_file(&temporary).map_err(system("open it"))?;
         if !digest_matches(&opened, &file.tag, stop).map_err(system("read it"))? {
             others += 1;
