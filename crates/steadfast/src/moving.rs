@@ -62,8 +62,8 @@ impl MovingFile {
 pub(crate) struct MovedName {
     pub(crate) file: MovingFile,
     pub(crate) temporary: OsString,
-    /// Whether it has its former name too: where a rename may replace files, a file gets a name by
-    /// a link, and loses the other one afterwards.
+    /// Whether a file like it has its former name: where every rename may replace files, a file
+    /// gets a name by a link, and loses the other one afterwards.
     pub(crate) has_both: bool,
 }
 
@@ -84,10 +84,8 @@ impl MovingFiles {
             let temporary = file.temporary();
             let Ok(status) = dir.status_of(&temporary) else { continue };
             let has_both = match dir.status_of(&file.name) {
-                Ok(named) => {
-                    let is_it = (named.device, named.inode) == (status.device, status.inode);
-                    is_it.then_some(true)
-                }
+                // A server may show one file with two inodes: whoever repairs reads both.
+                Ok(named) => file.is_like(&named).then_some(true),
                 Err(error) => (error.kind() == io::ErrorKind::NotFound).then_some(false),
             };
             match has_both.filter(|_| file.is_like(&status)) {

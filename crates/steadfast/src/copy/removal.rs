@@ -142,7 +142,7 @@ impl<'a> RenamedFolder<'a> {
         let mut files = Vec::new();
         for mut renamed in opened {
             let file = &renamed.file;
-            match dir.rename_to_new(&file.name, &dir, &file.temporary()) {
+            match rename(&dir, &file.name, &file.temporary()) {
                 Ok(()) => {
                     let now = dir.status_of(&file.temporary()).ok();
                     renamed.status = now.filter(|now| renamed.removal.is_same(now));
@@ -192,6 +192,15 @@ impl<'a> RenamedFolder<'a> {
         if is_clear {
             let _ = dir.remove_file(OsStr::new(RECORD));
         }
+    }
+}
+
+/// Gives a file a temporary name, which is ours alone. A rename that replaces nothing would be a
+/// link on most FUSE file systems, with another inode on some.
+fn rename(dir: &Dir, name: &OsStr, temporary: &OsStr) -> io::Result<()> {
+    match dir.status_of(temporary) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => dir.rename(name, temporary),
+        found => found.and(Err(io::ErrorKind::AlreadyExists.into())),
     }
 }
 

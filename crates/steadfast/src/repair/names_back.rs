@@ -8,11 +8,12 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use steadfast_manifest::tag::Tag;
-use steadfast_sys::file::{Dir, Status};
+use steadfast_sys::file::{Dir, File, Status};
 
 use super::mend::digest_matches;
 use super::system;
 use crate::advice::counted;
+use crate::belongings::Belongings;
 use crate::beneath;
 use crate::catalogue::{Catalogue, real_of};
 use crate::error::Error;
@@ -31,21 +32,12 @@ pub(crate) struct NamedAgain {
     pub(crate) tag: Tag,
 }
 
-/// Gives a file its name back, which no other file may have meanwhile.
+/// Gives a file its name back, which nothing may have meanwhile.
 ///
 /// # Errors
 /// Any I/O error of the system; `AlreadyExists` if the name is taken.
 pub(crate) fn give_name_back(dir: &Dir, file: &MovingFile) -> Result<(), FileError> {
-    let (name, temporary) = (&file.name, file.temporary());
-    let is_it = |status: Status| {
-        let now = dir.status_of(&temporary)?;
-        Ok::<_, io::Error>((status.device, status.inode) == (now.device, now.inode))
-    };
-    match dir.status_of(name).and_then(is_it) {
-        Ok(true) => dir.remove_file(&temporary),
-        _ => dir.rename_to_new(&temporary, dir, name),
-    }
-    .map_err(system("give its name back"))
+    dir.rename_to_new(&file.temporary(), dir, &file.name).map_err(system("give its name back"))
 }
 
 /// Marks a catalogued tree from which a move removes files, for those who do not walk it.
@@ -128,13 +120,27 @@ fn give_back_in(
 ) -> Result<(u64, u64), FileError> {
     let Some(MovingFiles { files, mut others }) = MovingFiles::of(dir) else { return Ok((0, 0)) };
     let mut given = 0;
-    for MovedName { file, temporary, .. } in files {
+    for MovedName { file, temporary, has_both } in files {
         let opened = dir.open_file(&temporary).map_err(system("open it"))?;
-        if !digest_matches(&opened, &file.tag, stop).map_err(system("read it"))? {
+        let is_right = |opened: &File| digest_matches(opened, &file.tag, stop);
+        let is_twice = || {
+            let named = dir.open_file(&file.name)?;
+            let lacks = Belongings::of(&opened)?.lacking_of(
+                &Belongings::of(&named)?,
+                &opened,
+                Path::new(&file.name),
+            );
+            Ok::<bool, io::Error>(lacks.is_empty() && is_right(&named)?)
+        };
+        let is_given = is_right(&opened).and_then(|it| Ok(it && (!has_both || is_twice()?)));
+        if !is_given.map_err(system("read it"))? {
             others += 1;
             continue;
         }
-        give_name_back(dir, &file)?;
+        match has_both {
+            true => dir.remove_file(&temporary).map_err(system("remove its other name"))?,
+            false => give_name_back(dir, &file)?,
+        }
         given += 1;
         named.push(NamedAgain { path: folder.join(&file.name), tag: file.tag });
     }
@@ -293,12 +299,18 @@ mod tests {
 
     #[test]
     fn no_name_is_given_over_a_file_or_to_other_contents() {
-        for kind in ["taken", "edited", "rotten"] {
+        for kind in ["taken", "alike", "edited", "rotten"] {
             let (folder, file) = cut_off(true);
             let (folder, temporary) = (folder.path(), folder.path().join(file.temporary()));
             match kind {
                 "taken" => fs::write(folder.join("a"), "new").unwrap(),
                 "edited" => fs::write(&temporary, "edited").unwrap(),
+                "alike" => {
+                    let modified = fs::metadata(&temporary).unwrap().modified().unwrap();
+                    fs::write(folder.join("a"), "c").unwrap();
+                    let opened = fs::File::options().write(true).open(folder.join("a")).unwrap();
+                    opened.set_modified(modified).unwrap();
+                }
                 _ => {
                     let modified = fs::metadata(&temporary).unwrap().modified().unwrap();
                     fs::write(&temporary, "c").unwrap();
