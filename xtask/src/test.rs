@@ -171,15 +171,16 @@ pub(crate) fn run(root: &Path, arguments: &[String]) -> anyhow::Result<bool> {
 fn run_parts(steps: Vec<&Step>, folder: &Path, options: &Options) -> anyhow::Result<RunOutcome> {
     let expects_tests = steps.iter().any(|step| step.counts);
     // Prepared before anything is built: cargo may put another file in the place of this program.
-    let (mut in_turn, mut beside) = (Vec::new(), Vec::new());
+    let mut in_turn = Vec::new();
+    let mut lanes = BESIDE.map(|_| Vec::new());
     for step in steps {
-        let (list, nice) = match options.is_beside(step) {
-            true => (&mut beside, BESIDE_NICE),
-            false => (&mut in_turn, "0"),
+        let (list, nice) = match options.lane(step) {
+            Some(lane) => (&mut lanes[lane], BESIDE_NICE),
+            None => (&mut in_turn, "0"),
         };
         list.push(Part::prepare(step.name, nice, &options.flags(), folder)?);
     }
-    let mut lane = Lane::Waiting(beside);
+    let mut lanes = lanes.map(Lane::Waiting);
     let mut is_built = false;
     let mut outcome = RunOutcome::default();
     for part in in_turn {
@@ -188,7 +189,7 @@ fn run_parts(steps: Vec<&Step>, folder: &Path, options: &Options) -> anyhow::Res
             println!("{line}");
             if name == "host" && steps::begins_tests(line) {
                 is_built = true;
-                lane.start(true);
+                lanes.iter_mut().for_each(|lane| lane.start(true));
             }
         }));
         if name == "tools" && outcome.is_failure() {
@@ -196,7 +197,7 @@ fn run_parts(steps: Vec<&Step>, folder: &Path, options: &Options) -> anyhow::Res
             return Ok(outcome.closed());
         }
     }
-    outcome.add(lane.finish());
+    lanes.into_iter().for_each(|lane| outcome.add(lane.finish()));
     if expects_tests {
         outcome.require_tests();
     }
@@ -274,10 +275,11 @@ impl Options {
         flags.into_iter().filter_map(|(is_set, flag)| is_set.then_some(flag)).collect()
     }
 
-    /// Whether a step runs beside the tests of this machine: if those run, and nothing was named.
-    fn is_beside(&self, step: &Step) -> bool {
+    /// In which lane a step runs beside the tests of this machine: if those run, and nothing was
+    /// named.
+    fn lane(&self, step: &Step) -> Option<usize> {
         let is_whole = self.only.is_empty() && !self.quick && !self.skip.contains(&"host".into());
-        is_whole && BESIDE.contains(&step.name)
+        BESIDE.iter().position(|lane| is_whole && lane.contains(&step.name))
     }
 }
 
@@ -319,8 +321,8 @@ mod tests {
     fn steps_run_beside_the_tests_only_if_all_run() {
         let beside = |arguments: &[&str]| {
             let options = parse(arguments).unwrap();
-            assert!(!options.is_beside(step("host")), "{arguments:?}");
-            options.is_beside(step("clippy"))
+            assert!(options.lane(step("host")).is_none(), "{arguments:?}");
+            options.lane(step("clippy")).is_some()
         };
         assert!(beside(&[]) && beside(&["--skip", "package,browser,fleet"]));
         assert!(!beside(&["--skip", "host"]) && !beside(&["--only", "clippy,host"]));

@@ -2,7 +2,7 @@
 //! beside the tests of this machine, which wait more than they work.
 //!
 //! A lane is what runs beside the tests: less urgent than they are, and its output is shown when it
-//! has ended. It starts when the tests have been built: before that both would wait for cargo's
+//! has ended. Lanes start when the tests have been built: before that they would wait for cargo's
 //! lock, and later nobody builds the command that they use.
 
 use std::env;
@@ -24,12 +24,13 @@ use super::watch;
 /// Set if the command has been built as the tests use it.
 pub(super) const BUILT: &str = "STEADFAST_TEST_PROGRAM_IS_BUILT";
 
-/// The steps beside the tests, in order. Only one step at a time can use the build folder.
-pub(super) const BESIDE: &[&str] =
-    &["clippy", "doc", "library", "publish", "kernels", "arm", "macos"];
+/// The steps beside the tests: lanes, each of steps in order. Only the first lane builds where the
+/// tests were built, which one step at a time can do.
+pub(super) const BESIDE: [&[&str]; 2] =
+    [&["clippy", "doc", "library", "arm", "macos"], &["browser", "fleet", "publish", "kernels"]];
 
-/// How much less urgent they are than the tests of this machine: for them, and for browsers, the
-/// machine is hardly busier than without.
+/// How much less urgent they are than the tests of this machine, for which it is hardly busier than
+/// without.
 pub(super) const BESIDE_NICE: &str = "10";
 
 /// What a run of steps came to.
@@ -191,7 +192,7 @@ mod tests {
 
     #[test]
     fn steps_beside_the_tests_exist() {
-        assert!(BESIDE.iter().all(|step| step_names().contains(step)));
+        assert!(BESIDE.concat().iter().all(|step| step_names().contains(step)));
     }
 
     #[test]

@@ -5,6 +5,7 @@ use std::fs;
 use std::io::{BufRead as _, BufReader, Read as _};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::thread;
 
 use anyhow::{Context as _, ensure};
 use serde_json::Value;
@@ -16,6 +17,10 @@ const REQUIRE_BACKENDS: &str = "STEADFAST_REQUIRE_BACKENDS";
 
 /// How long each parser is tested with damaged documents; 2 seconds unless set.
 const FUZZ_SECONDS: &str = "STEADFAST_FUZZ_SECONDS";
+
+/// How many tests run at a time. Most wait for programs, disks or the time, so more of them than
+/// there are processors keep these busy.
+const THREADS: &str = "RUST_TEST_THREADS";
 
 /// Each backend and the processor flags of `/proc/cpuinfo` that it needs.
 const BACKENDS: &[(&str, &[&str])] = &[
@@ -104,6 +109,9 @@ pub(super) fn host(session: &mut Session) -> anyhow::Result<()> {
         command.env(FUZZ_SECONDS, "10");
     }
     command.env("PATH", setup::search_path(&session.root)?);
+    if env::var_os(THREADS).is_none() {
+        command.env(THREADS, (2 * thread::available_parallelism()?.get()).to_string());
+    }
     let record = skipped::Record::begin(&target_folder(session)?, "host", &mut command)?;
     let outcome = run_tests(session, &mut command);
     session.counts.skipped += record.finish(session.gaps.get_mut())?;
