@@ -25,6 +25,11 @@ pub fn typed_paths(paths: &[PathBuf]) -> String {
         .map_or("PATH".to_owned(), |some| some.join(" "))
 }
 
+/// Returns a path as a shell reads it, or `PATH` if it cannot be printed.
+pub fn typed_path(path: &Path) -> String {
+    typed_paths(&[path.to_owned()])
+}
+
 /// Returns the text of a notice with what to type.
 pub fn of_notice(notice: &Notice) -> String {
     with_advice(&notice.text, notice.advice.as_ref().map(typed))
@@ -88,33 +93,35 @@ pub fn typed(advice: &Advice) -> String {
 fn typed_with_place(advice: &Advice) -> String {
     match advice {
         Advice::RestoreAll(root) => {
-            let root = root.display();
+            let own = root.join(".steadfast");
+            let root = typed_path(root);
             format!(
                 "if all files are lost, restore them: `steadfast repair --all-lost --from COPY \
-                 {root}`; if you removed them, remove `{root}/.steadfast` too, and end its checks: \
-                 `steadfast init --forget {root}`"
+                 {root}`; if you removed them, remove `{}` too, and end its checks: `steadfast \
+                 init --forget {root}`",
+                own.display()
             )
         }
         Advice::MakeParityAt(folder) => {
             format!(
                 "if the tree was moved here, run `steadfast parity make --parity-at {}` once; if \
                  it is a copy, give it a folder of its own",
-                folder.display()
+                typed_path(folder)
             )
         }
         Advice::GiveNamesBack(folder) => {
-            let folder = typed_paths(std::slice::from_ref(folder));
+            let folder = typed_path(folder);
             format!("`steadfast repair {folder}` gives them back")
         }
         Advice::AcceptAsIs(file) => {
-            let file = typed_paths(std::slice::from_ref(file));
+            let file = typed_path(file);
             format!("if it is right as it is, `steadfast update --accept {file}` records it so")
         }
         Advice::ForgetFolder(folder) => {
-            format!("if not, `--forget {}` ends its protection", folder.display())
+            format!("if not, `--forget {}` ends its protection", typed_path(folder))
         }
         Advice::RestoreCatalogue(root) => {
-            let root = root.display();
+            let root = typed_path(root);
             format!(
                 "mount the volume that has it, restore it from a backup, or make another: \
                  `steadfast init {root}` ({LOST_WITH_A_CATALOGUE}). If you want none: `steadfast \
@@ -124,13 +131,13 @@ fn typed_with_place(advice: &Advice) -> String {
         Advice::OpenCatalogue(file) => {
             let own = file.parent().filter(|_| file.ends_with(".steadfast/catalogue.sqlite"));
             let place = match own.and_then(Path::parent) {
-                Some(root) => root.display().to_string(),
-                None => format!("--catalogue {} DIR", file.display()),
+                Some(root) => typed_path(root),
+                None => format!("--catalogue {} DIR", typed_path(file)),
             };
             format!(
                 "its owner opens it with `steadfast init --readers all {place}`; or take it over \
                  with `sudo chown \"$USER\" {}*`",
-                file.display()
+                typed_path(file)
             )
         }
         Advice::Catalogue { change, root, file } => {
@@ -146,8 +153,8 @@ const LOST_WITH_A_CATALOGUE: &str =
 
 fn catalogue(change: CatalogueChange, root: &Path, file: &Path) -> String {
     let place = match file.ends_with(".steadfast/catalogue.sqlite") {
-        true => root.display().to_string(),
-        false => format!("--catalogue {} {}", file.display(), root.display()),
+        true => typed_path(root),
+        false => format!("--catalogue {} {}", typed_path(file), typed_path(root)),
     };
     match change {
         CatalogueChange::Finish => format!("`steadfast init {place}` makes the catalogue"),
@@ -164,9 +171,10 @@ fn catalogue(change: CatalogueChange, root: &Path, file: &Path) -> String {
             root.display()
         ),
         CatalogueChange::KeepElsewhere => format!(
-            "if the tree was copied or restored to `{0}`, keep a catalogue of it elsewhere: \
-             `steadfast init --catalogue FILE {0}`, and name it for each run",
-            root.display()
+            "if the tree was copied or restored to `{}`, keep a catalogue of it elsewhere: \
+             `steadfast init --catalogue FILE {}`, and name it for each run",
+            root.display(),
+            typed_path(root)
         ),
         CatalogueChange::List => {
             format!("if it is the right one, enter it: `steadfast init {place}`")

@@ -11,6 +11,7 @@ use steadfast_sys::clock;
 
 use crate::alert::config::{Alert, AlertList};
 use crate::alert::memory::Memory;
+use crate::alert::message::quoted;
 use crate::drive::{DriveProbe, DriveReport};
 use crate::error::{Error, ErrorKind};
 use crate::folder::{FolderStatus, ScheduleFacts};
@@ -86,8 +87,11 @@ impl WatchPlaces {
             None => None,
         };
         let catalogue = catalogue.ok_or_else(|| {
-            let message = "`{}` has no catalogue of its own: `steadfast init {}` makes one"
-                .replace("{}", &root.display().to_string());
+            let root = root.display().to_string();
+            let message = format!(
+                "`{root}` has no catalogue of its own: `steadfast init {}` makes one",
+                quoted(&root)
+            );
             Error::new(ErrorKind::Catalogue, message)
         })?;
         catalogue.guard()?;
@@ -177,7 +181,7 @@ impl WatchPlaces {
 
 /// Returns what to say if a schedule was made for another tree than the one that is there.
 fn other_tree(root: &Path) -> Notice {
-    let root = root.display();
+    let root = quoted(&root.display().to_string());
     Notice::failure(format!(
         "the schedule was made for another tree than the one that is there. If it is meant: \
          steadfast schedule add {root}"

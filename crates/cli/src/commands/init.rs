@@ -6,7 +6,7 @@ use anyhow::{Context as _, ensure};
 use steadfast::ExitStatus;
 use steadfast::catalogue::{Catalogue, FILE, FOLDER, LockRequest, Readers, TreeList};
 use steadfast::{CatalogueUse, InitOptions, Verb, VerbKind};
-use steadfast_report::escape;
+use steadfast_report::advice::typed_path;
 
 use crate::args::InitArgs;
 use crate::exit::complain;
@@ -73,10 +73,10 @@ fn set_readers(file: &Path, readers: Readers, writer: &LockRequest<'_>) -> anyho
 
 /// Says what to type next.
 fn next_steps(args: &InitArgs, status: ExitStatus) -> String {
-    let place = escape::path(&args.root);
+    let place = typed_path(&args.root);
     let place = match &args.catalogue {
-        Some(file) => format!("--catalogue {} {place}", escape::path(file)),
-        None => place.to_string(),
+        Some(file) => format!("--catalogue {} {place}", typed_path(file)),
+        None => place,
     };
     let command = |verb: &str, what: &str| format!("  {:<40}  {what}\n", format!("{verb} {place}"));
     match status {

@@ -6,6 +6,7 @@ use anyhow::{Context as _, ensure};
 use steadfast::parity::ParityPlace;
 use steadfast::{ExitStatus, Options, ReadFrom, Selection, Verb};
 use steadfast_report::Units;
+use steadfast_report::advice::typed_path;
 use steadfast_report::units::{counted, rough_duration};
 use steadfast_watch::{
     CheckSchedule, CoverForecast, Delivery, NightSurface, ScheduleList, TimerKind, WatchPlaces,
@@ -56,8 +57,9 @@ fn add(
     let host = alert::host()?;
     ensure!(
         !args.parity || ParityPlace::nearest(&root)?.is_some_and(|place| place.root() == root),
-        "`{0}` has no parity: `steadfast parity make {0}` makes it",
-        root.display()
+        "`{}` has no parity: `steadfast parity make {}` makes it",
+        root.display(),
+        typed_path(&root)
     );
     let now_s = (Options::default().now)().seconds;
     let days = args.cover.as_secs().div_ceil(86_400);

@@ -3,6 +3,7 @@
 use std::fs;
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 use std::os::unix::process::CommandExt as _;
+use std::process::Command;
 
 use crate::tree::{Outcome, Tree};
 
@@ -23,6 +24,28 @@ fn it_records_every_file_and_says_what_is_next() {
     assert_eq!(again.stderr(), "3 files are recorded already; 0 to read, 0 B\n");
     tree.run(["check", "."]).succeeds();
     assert_eq!(state(&tree), "fine");
+}
+
+#[test]
+fn what_is_next_can_be_typed_as_printed() {
+    let name = "l'été à deux";
+    let tree = Tree::new().file(format!("{name}/a"), b"alpha");
+    let said = tree.run(["init", name]).succeeds();
+    let next = said.stdout().split_once("Next:\n").unwrap().1;
+    let commands: Vec<&str> = next.lines().map(|line| line.rsplit_once("  ").unwrap().0).collect();
+    let verbs = ["check", "update", "schedule add"];
+    for (command, verb) in commands.iter().zip(verbs) {
+        let words = format!("steadfast {verb} 'l'\\''été à deux'");
+        assert_eq!(command.trim(), words);
+        if verb != "schedule add" {
+            let program = tree.command([""; 0]).get_program().to_owned();
+            let mut shell = Command::new("sh");
+            shell.args(["-c", &format!("steadfast() {{ \"$0\" \"$@\"; }}; {command}")]);
+            shell.arg(program).current_dir(tree.path("")).env("XDG_STATE_HOME", tree.state(""));
+            Outcome::of(&mut shell).succeeds();
+        }
+    }
+    assert_eq!(commands.len(), verbs.len());
 }
 
 #[test]

@@ -420,7 +420,7 @@ fn capital(text: &str) -> String {
 }
 
 /// Quotes a path for a shell if it needs that.
-fn quoted(path: &str) -> String {
+pub(crate) fn quoted(path: &str) -> String {
     let path = visible(path);
     let is_plain = |letter: char| letter.is_alphanumeric() || "/._-+".contains(letter);
     match path.chars().all(is_plain) {

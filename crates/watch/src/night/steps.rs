@@ -20,6 +20,7 @@ use steadfast_sys::file::File;
 use super::limit::StepLimit;
 use super::repair_data::{RepairData, verify_due_sets};
 use super::surface::NightSurface;
+use crate::alert::message::quoted;
 use crate::folder::outermost;
 use crate::journal::{KEPT_MAX, LastRun};
 use crate::places::WatchPlaces;
@@ -182,7 +183,7 @@ impl<S: NightSurface> Night<'_, S> {
             false if changes.are_alarming() => changes.newly_missing + changes.newly_edited,
             false => return None,
         };
-        let (files, folder) = (changes.files, directory.display());
+        let (files, folder) = (changes.files, quoted(&directory.display().to_string()));
         Some(format!(
             "{changed} of {files} files are missing or modified at once: nothing was updated. Is \
              the right disk mounted? If it was you: steadfast update --accept-many {folder}"

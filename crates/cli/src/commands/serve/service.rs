@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
+use steadfast_report::advice::typed_path;
 use steadfast_watch::TimerKind;
 use steadfast_watch::timer::UserService;
 
@@ -20,8 +21,9 @@ pub(super) fn install(args: &ServeArgs, roots: &[PathBuf]) -> anyhow::Result<Exi
     let file = service.install(&host()?)?;
     let first = real(&roots[0])?;
     let text = format!(
-        "started, and again at each login: {}\nto open it: steadfast serve --open {first}\n",
-        file.path.display()
+        "started, and again at each login: {}\nto open it: steadfast serve --open {}\n",
+        file.path.display(),
+        typed_path(Path::new(&first))
     );
     write_out(text.as_bytes()).context("cannot write to stdout")?;
     Ok(ExitStatus::Fine)
