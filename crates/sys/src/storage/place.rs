@@ -43,7 +43,7 @@ pub struct PlacedFolder {
     pub file_system: String,
     /// The device or the number by which it is mounted.
     pub mounted_as: String,
-    /// The path within it.
+    /// The path within it. Relative in a root of which the system does not tell where it is.
     pub path: PathBuf,
     /// Whether files there are those of the place itself, with their inodes, and not shown by it
     /// under other numbers.
@@ -56,7 +56,7 @@ impl StoragePlace {
     #[must_use]
     pub fn shares_files(&self, other: &StoragePlace) -> bool {
         let is_one = |a: &PlacedFolder, b: &PlacedFolder| {
-            let is_nested = a.path.starts_with(&b.path) || b.path.starts_with(&a.path);
+            let is_nested = is_within(&a.path, &b.path) || is_within(&b.path, &a.path);
             let by_numbers = a.mounted_as == b.mounted_as && a.is_own && b.is_own;
             a.file_system == b.file_system
                 && !by_numbers
@@ -72,7 +72,7 @@ impl StoragePlace {
         let shows = |it: &PlacedFolder| {
             let path = it.path.join(below);
             let has =
-                |of: &PlacedFolder| it.file_system == of.file_system && path.starts_with(&of.path);
+                |of: &PlacedFolder| it.file_system == of.file_system && is_within(&path, &of.path);
             other.folders.iter().any(has)
         };
         self.folders.iter().any(shows)
@@ -94,6 +94,11 @@ impl StoragePlace {
     pub fn has_uuid_of(&self, other: &StoragePlace) -> bool {
         self.uuid.is_some() && self.uuid == other.uuid
     }
+}
+
+/// Returns whether a folder of a file system may have a path. A root whose place is unknown has any.
+fn is_within(path: &Path, folder: &Path) -> bool {
+    path.starts_with(folder) || (path.is_absolute() && folder.is_relative())
 }
 
 /// Follows a folder down to the devices that it lies on.
@@ -134,6 +139,12 @@ mod tests {
         let again = place(&[("sda+0", "loop1", "/b", true)]);
         assert!(again.shares_files(&own("/a")), "one file system by two devices");
         assert!(!again.is_one_mount(&own("/a")) && own("/b").is_one_mount(&own("/a")));
+        let shown = |path| place(&[("sda+0", "sda", path, false)]);
+        assert!(!own("root/a").is_beneath(Path::new(""), &own("root/b")), "both in one root");
+        assert!(own("root/a/b").is_beneath(Path::new("x"), &own("root/a")));
+        assert!(!own("root/a").shares_files(&shown("root/b")) && own("a").shares_files(&shown("")));
+        assert!(own("/a").is_beneath(Path::new(""), &own("a")), "that root may have it");
+        assert!(own("/a").shares_files(&shown("a")) && own("a").shares_files(&shown("/a")));
         let share = StoragePlace { is_own_share: true, ..place(&[("30", "30", "/", true)]) };
         assert!(share.shares_files(&own("/a")) && own("/a").shares_files(&share));
     }

@@ -87,11 +87,14 @@ impl PlaceFinder {
         let facts = rustix::fs::statx(CWD, there, AtFlags::empty(), StatxFlags::MNT_ID)?;
         let mount = id_of(&facts).and_then(|id| self.mounts.iter().find(|mount| mount.id == id));
         let real = there.canonicalize()?.join(folder.strip_prefix(there).unwrap_or(folder));
-        let path = match mount.map(|mount| (mount, real.strip_prefix(&mount.point))) {
-            Some((mount, Ok(below))) => mount.root.join(below),
-            // Something is mounted over it: it may be any folder.
-            _ => PathBuf::from("/"),
+        let path = match mount {
+            Some(mount) => real.strip_prefix(&mount.point).ok().map(|below| mount.root.join(below)),
+            // The one mount that a table lacks is that of a root which is no mount (`chroot`).
+            None if !self.mounts.is_empty() => real.strip_prefix("/").ok().map(Path::to_owned),
+            None => None,
         };
+        // Something is mounted over it, or there is no table: it may be any folder.
+        let path = path.unwrap_or_else(|| PathBuf::from("/"));
         let name = match mount {
             Some(mount) => mount.file_system.clone(),
             None => File::open(there)?.file_system()?.name,
