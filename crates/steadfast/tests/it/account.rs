@@ -281,7 +281,12 @@ fn reading_that_sleeps_is_waiting_for_the_storage() {
                 let slept = |thread: &&ThreadCost| thread.cost.storage_wait_ns() > 0;
                 let threads = account.threads.iter().filter(slept).count();
                 let found_ns = threads as u64 * account.storage_ns;
-                let known_ns = found_ns.clamp(brake.elapsed_ns(), brake.whole_ns());
+                // Where threads wait for processors, some begin late, and few sleep in company.
+                let waits = |it: &Limit| it.part_ns * 20 > account.elapsed_ns;
+                let is_busy =
+                    account.limits().iter().any(|it| it.bound == Bound::Queue && waits(it));
+                let most_ns = brake.whole_ns() * if is_busy { threads as u64 } else { 1 };
+                let known_ns = found_ns.clamp(brake.elapsed_ns(), most_ns);
                 fits("storage", found_ns, known_ns)
             });
         (account, result)
