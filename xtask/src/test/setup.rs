@@ -199,7 +199,22 @@ pub(super) fn make_environment(
     let mut install = Command::new(folder.join("bin/python3"));
     install.args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check"]);
     super::steps::succeed(install.args(packages))?;
+    find_by_search_path(&folder.join("bin"))?;
     fs::write(&stamp, wanted).with_context(|| format!("writing `{}`", stamp.display()))
+}
+
+/// Has scripts find their interpreter by the search path. Some name it by its path, in which the
+/// system takes a blank for the end.
+fn find_by_search_path(folder: &Path) -> anyhow::Result<()> {
+    let named = format!("#!{}\n", folder.join("python3").display());
+    for entry in fs::read_dir(folder)? {
+        let script = entry?.path();
+        let text = fs::read(&script).unwrap_or_default();
+        if let Some(rest) = text.strip_prefix(named.as_bytes()) {
+            fs::write(&script, [b"#!/usr/bin/env python3\n", rest].concat())?;
+        }
+    }
+    Ok(())
 }
 
 /// Cargo with the cross linker. The virtual environment is first in the search path, where the
@@ -273,4 +288,26 @@ fn has_program(name: &str) -> bool {
 pub(super) fn is_root() -> bool {
     let output = Command::new("id").arg("-u").output();
     output.is_ok_and(|output| output.stdout == b"0\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn scripts_run_from_a_path_with_blanks() {
+        let place = tempfile::tempdir().unwrap();
+        let folder = place.path().join("a b/bin");
+        fs::create_dir_all(&folder).unwrap();
+        let write = |name: &str, interpreter: &Path| {
+            let line = format!("#!{}\nrest\n", interpreter.display());
+            fs::write(folder.join(name), line).unwrap();
+        };
+        write("bagit.py", &folder.join("python3"));
+        write("other", Path::new("/bin/sh"));
+        find_by_search_path(&folder).unwrap();
+        let read = |name: &str| fs::read_to_string(folder.join(name)).unwrap();
+        assert_eq!(read("bagit.py"), "#!/usr/bin/env python3\nrest\n");
+        assert_eq!(read("other"), "#!/bin/sh\nrest\n");
+    }
 }
