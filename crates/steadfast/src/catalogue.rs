@@ -377,6 +377,11 @@ impl Catalogue {
         &self.file
     }
 
+    /// Returns whether the files of the tree keep their inodes as long as they exist.
+    pub(crate) fn keeps_inodes(&self) -> bool {
+        TreeVolume::load(&self.db).is_ok_and(|volume| volume.keeps_inodes())
+    }
+
     /// Returns the number of known files.
     ///
     /// # Errors

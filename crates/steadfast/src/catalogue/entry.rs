@@ -12,6 +12,7 @@ use super::column;
 use super::error::DbError;
 use crate::evidence::LastProof;
 use crate::file_state::FileState;
+use crate::identity::FileTraits;
 use steadfast_manifest::tag::Tag;
 
 /// What the file system said of a file.
@@ -25,6 +26,18 @@ pub struct FileFacts {
     pub ctime: Timestamp,
     /// The inode's number.
     pub inode: u64,
+}
+
+impl FileFacts {
+    /// Returns what identifies the file, on a volume where files keep their inodes or not.
+    pub(crate) fn traits(&self, keeps_inodes: bool) -> FileTraits {
+        FileTraits {
+            inode: Some(self.inode).filter(|_| keeps_inodes),
+            birth: None,
+            length: Some(self.length),
+            mtime: Some(self.mtime),
+        }
+    }
 }
 
 impl From<&Status> for FileFacts {

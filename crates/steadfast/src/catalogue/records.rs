@@ -12,7 +12,7 @@ use steadfast_sys::names::NameBytes as _;
 
 use super::column;
 use super::directory::{Paths, ROOT, beneath, down_from};
-use super::entry::{FileRecord, FileRow};
+use super::entry::{FileFacts, FileRecord, FileRow};
 use super::error::DbError;
 use super::history::{KnownFile, former_paths, tag_before, tags_before};
 use super::scope::RunScope;
@@ -23,6 +23,7 @@ use super::{Catalogue, CatalogueError};
 use crate::event::FilePath;
 use crate::evidence::LastProof;
 use crate::file_state::FileState;
+use crate::identity::{CandidateFile, NameState, Observed, WhichFile, identity};
 use steadfast_manifest::tag::Tag;
 use steadfast_sys::file::Status;
 
@@ -230,12 +231,18 @@ impl ReaderState {
         if scope.locate(path).is_none() {
             return Ok(None);
         }
-        // A new file may get the inode of a deleted one, and a time without a fraction may be that
-        // of many files. A file of another length was cut or extended beneath its time.
+        let now = FileFacts::from(status).traits(true);
+        let observed = Observed { traits: now, tag: None, read: None, alike: 1 };
         let is_same = |row: &FileRow| {
-            let facts = row.record.facts;
-            let is_exact = facts.length == status.length || status.mtime.nanoseconds != 0;
-            facts.mtime == status.mtime && is_exact
+            let known = CandidateFile {
+                traits: row.record.facts.traits(true),
+                tag: row.record.tag.as_ref(),
+                is_proved: row.record.standing.proves(),
+                names: NameState::Unknown,
+                is_namesake: false,
+                seen_together: false,
+            };
+            matches!(identity(&observed, &[known]).answer, WhichFile::Same(_))
         };
         // All names of a file share the result of the one that is read first, so a new name is
         // judged as the known one.

@@ -119,7 +119,7 @@ fn of_catalogue(
 ) -> Result<TreeChanges, Error> {
     let (root, file) = (catalogue.root().to_owned(), catalogue.file().to_owned());
     let mut changes = TreeChanges { files: catalogue.entries()?, ..TreeChanges::default() };
-    let (mut gone, mut new) = (Vec::new(), NewNames::beneath(&root));
+    let (mut gone, mut new) = (Vec::new(), NewNames::of(&catalogue, &root));
     let mut say = |finding: Finding| match finding {
         Finding::Missing { path, known, .. } => gone.push((path, known)),
         Finding::New { path, .. } => new.add(path),
@@ -233,7 +233,7 @@ pub(crate) fn to_be_accepted(
     };
     let catalogue = session.into_catalogue();
     let (root, file) = (catalogue.root().to_owned(), catalogue.file().to_owned());
-    let (mut gone, mut new, mut is_whole) = (Vec::new(), NewNames::beneath(&root), true);
+    let (mut gone, mut new, mut is_whole) = (Vec::new(), NewNames::of(&catalogue, &root), true);
     let mut say = |finding: Finding| match finding {
         Finding::Missing { path, .. } => gone.push(path),
         Finding::New { path, .. } => new.add(path),

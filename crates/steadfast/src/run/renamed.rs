@@ -1,7 +1,7 @@
 //! Missing files that are there under other names, found without reading them.
 //!
 //! Takes the names that a look at the tree found new, and what is known of a missing file; returns
-//! the new name of that file.
+//! the new name of that file. `identity` decides.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -9,11 +9,16 @@ use std::path::{Path, PathBuf};
 use steadfast_sys::file::{Status, Timestamp};
 
 use crate::beneath;
-use crate::catalogue::KnownFile;
+use crate::catalogue::{Catalogue, FileFacts, KnownFile};
+use crate::identity::{CandidateFile, NameState, Observed, WhichFile, identity};
 use crate::store::{StoredTag, tag_at};
+use steadfast_manifest::tag::Tag;
 
 /// The most new names that are compared. Files beyond are found when they are read.
 const NEW_MAX: usize = 100_000;
+
+/// The most new names of one length and time that are opened for their tags.
+const OPENED_MAX: usize = 64;
 
 /// A file that was renamed.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -31,66 +36,83 @@ pub struct RenamedFile {
 /// New names of a tree.
 pub(super) struct NewNames<'a> {
     root: &'a Path,
-    by_extent: HashMap<(u64, Timestamp), Vec<(PathBuf, u64)>>,
-    /// By inode, for files of which the length or the time was changed as well.
-    by_inode: HashMap<u64, (PathBuf, u64, Timestamp)>,
-    count: usize,
+    keeps_inodes: bool,
+    /// Paths beneath the root, and what is there. `None` once a missing file was found to be it.
+    files: Vec<Option<(PathBuf, Status)>>,
+    by_extent: HashMap<(u64, Timestamp), Vec<usize>>,
+    by_inode: HashMap<u64, usize>,
 }
 
 impl<'a> NewNames<'a> {
-    pub(super) fn beneath(root: &'a Path) -> NewNames<'a> {
-        NewNames { root, by_extent: HashMap::new(), by_inode: HashMap::new(), count: 0 }
+    /// Takes names of the tree of a catalogue.
+    pub(super) fn of(catalogue: &Catalogue, root: &'a Path) -> NewNames<'a> {
+        let keeps_inodes = catalogue.keeps_inodes();
+        let (files, by_extent, by_inode) = (Vec::new(), HashMap::new(), HashMap::new());
+        NewNames { root, keeps_inodes, files, by_extent, by_inode }
     }
 
     /// Adds a path, relative to the root.
     pub(super) fn add(&mut self, path: PathBuf) {
-        if self.count < NEW_MAX
+        if self.files.len() < NEW_MAX
             && let Ok(status) = Status::of_link(&self.root.join(&path))
         {
-            self.count += 1;
-            let extent = (status.length, status.mtime);
-            self.by_inode.insert(status.inode, (path.clone(), status.length, status.mtime));
-            self.by_extent.entry(extent).or_default().push((path, status.inode));
+            let at = self.files.len();
+            self.by_inode.insert(status.inode, at);
+            self.by_extent.entry((status.length, status.mtime)).or_default().push(at);
+            self.files.push(Some((path, status)));
         }
     }
 
     /// Takes the name that a missing file has now, if there is one.
     pub(super) fn take(&mut self, from: &Path, known: &KnownFile) -> Option<RenamedFile> {
         let facts = known.facts;
-        let has_tag = |path: &Path| {
-            let file = beneath::file(self.root, path);
-            let tag = file.and_then(|file| tag_at(&file, &self.root.join(path)));
-            let Ok(StoredTag::Whole(tag)) = tag else { return false };
-            facts.length > 0 && known.tag.is_some_and(|known| known.same_contents(&tag))
+        let of_inode = self.by_inode.get(&facts.inode).filter(|_| self.keeps_inodes);
+        let alike = self.by_extent.entry((facts.length, facts.mtime)).or_default();
+        alike.retain(|at| self.files[*at].is_some());
+        let places = of_inode.into_iter().chain(alike.iter()).copied();
+        let places: Vec<usize> = places.filter(|at| self.files[*at].is_some()).collect();
+        let decide = |at: usize, is_opened: bool| {
+            let (path, status) = self.files[at].as_ref()?;
+            let tag = if is_opened { self.tag_of(path) } else { None };
+            Some(self.which(from, known, (path, status), tag.as_ref()))
         };
-        let extent = (facts.length, facts.mtime);
-        let is_there = |(to, length, mtime): &&(PathBuf, u64, Timestamp)| {
-            // Decay, or a program that keeps dates, cuts or extends a file beneath its time. The
-            // inode of a file that is gone can be that of a new one.
-            let is_beneath = *mtime == facts.mtime && mtime.nanoseconds != 0;
-            (*length, *mtime) != extent && (is_beneath || has_tag(to))
+        let is_it = |answer: &Option<WhichFile>| matches!(answer, Some(WhichFile::Moved(_)));
+        let is_perhaps = |at: &usize| matches!(decide(*at, false), Some(WhichFile::Ambiguous(_)));
+        let certain = places.iter().find(|at| is_it(&decide(**at, false)));
+        let certain = certain
+            .or_else(|| places.iter().take(OPENED_MAX).find(|at| is_it(&decide(**at, true))));
+        let is_certain = certain.is_some();
+        let at = *certain.or_else(|| places.iter().find(|at| is_perhaps(at)))?;
+        let (to, _) = self.files[at].take()?;
+        Some(RenamedFile { from: from.to_owned(), to: self.root.join(to), is_certain })
+    }
+
+    /// Decides whether a new name is that of a missing file.
+    fn which(
+        &self,
+        from: &Path,
+        known: &KnownFile,
+        (path, status): (&Path, &Status),
+        tag: Option<&Tag>,
+    ) -> WhichFile {
+        let missing = CandidateFile {
+            traits: known.facts.traits(self.keeps_inodes),
+            tag: known.tag.as_ref(),
+            is_proved: known.standing.proves(),
+            names: NameState::Gone,
+            is_namesake: path.file_name() == from.file_name(),
+            seen_together: false,
         };
-        if let Some((to, length, mtime)) = self.by_inode.get(&facts.inode).filter(is_there) {
-            let (to, key) = (to.clone(), (*length, *mtime));
-            self.by_inode.remove(&facts.inode);
-            self.by_extent.entry(key).or_default().retain(|(path, _)| *path != to);
-            let (from, to) = (from.to_owned(), self.root.join(to));
-            return Some(RenamedFile { from, to, is_certain: true });
+        let traits = FileFacts::from(status).traits(self.keeps_inodes);
+        identity(&Observed { traits, tag, read: None, alike: 1 }, &[missing]).answer
+    }
+
+    /// Returns the tag that a file has itself.
+    fn tag_of(&self, path: &Path) -> Option<Tag> {
+        let file = beneath::file(self.root, path);
+        match file.and_then(|file| tag_at(&file, &self.root.join(path))) {
+            Ok(StoredTag::Whole(tag)) => Some(tag),
+            _ => None,
         }
-        let alike = self.by_extent.get_mut(&extent).filter(|alike| !alike.is_empty());
-        let Some(alike) = alike else {
-            let (_, length, _) = self.by_inode.get(&facts.inode)?;
-            let may_be = facts.length > 0 && *length == facts.length;
-            let (to, ..) = self.by_inode.remove(&facts.inode).filter(|_| may_be)?;
-            let (from, to) = (from.to_owned(), self.root.join(to));
-            return Some(RenamedFile { from, to, is_certain: false });
-        };
-        let certain = alike.iter().position(|(_, inode)| *inode == facts.inode);
-        let certain = certain.or_else(|| alike.iter().position(|(path, _)| has_tag(path)));
-        // Empty files are all alike.
-        let at = certain.or((facts.length > 0).then_some(0))?;
-        let (to, _) = alike.swap_remove(at);
-        let (from, to) = (from.to_owned(), self.root.join(to));
-        Some(RenamedFile { from, to, is_certain: certain.is_some() })
     }
 }
