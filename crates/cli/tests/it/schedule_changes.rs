@@ -224,10 +224,21 @@ fn moves_between_catalogued_folders_are_moves_in_every_command() {
     let check = household.run(&["check", "--json", "photos"]).succeeds();
     assert_eq!(check.summary()["verdicts"]["missing"], 0, "{}", check.stdout());
     assert_eq!(status_of(&household)["open"], serde_json::json!({}));
+    household.age(1);
     fs::rename(household.photo(20), other.join("20")).unwrap();
     household.run(&["tag", "music"]).succeeds();
     let check = household.run(&["check", "--json", "photos"]).succeeds();
     assert_eq!(check.summary()["verdicts"]["moved"], 1, "{}", check.stdout());
+    // A copy that was met in the second of the last check was there before it: that is no move.
+    let copied = fs::metadata(household.photo(21)).unwrap().modified().unwrap();
+    fs::copy(household.photo(21), other.join("21")).unwrap();
+    let copy = fs::File::options().write(true).open(other.join("21")).unwrap();
+    copy.set_modified(copied).unwrap();
+    household.run(&["tag", "music"]).succeeds();
+    household.run(&["check", "photos"]).succeeds();
+    fs::remove_file(household.photo(21)).unwrap();
+    let check = household.run(&["check", "--json", "photos"]).ends(1);
+    assert_eq!(check.summary()["verdicts"]["missing"], 1, "{}", check.stdout());
 }
 
 #[test]

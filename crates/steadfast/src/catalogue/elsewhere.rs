@@ -92,10 +92,10 @@ impl Catalogue {
     }
 }
 
-/// Returns files of another tree with some contents that are there, and that it met since a time.
+/// Returns files of another tree with some contents that are there, and that it met after a time.
 fn arrivals(
     other: &CataloguedTree,
-    since_s: i64,
+    after_s: i64,
     sought: &[(PathBuf, Tag)],
 ) -> Result<Vec<(PathBuf, Tag)>, CatalogueError> {
     let catalogue = other.open()?;
@@ -117,7 +117,7 @@ fn arrivals(
             let extent = (status.kind, status.length, status.mtime);
             extent == (FileKind::Regular, tag.length, tag.mtime)
         });
-        if is_there && met.is_some_and(|met_s| met_s >= since_s) {
+        if is_there && met.is_some_and(|met_s| met_s > after_s) {
             arrived.push((path, tag));
         }
     }
