@@ -24,8 +24,8 @@ use super::watch;
 /// Set if the command has been built as the tests use it.
 pub(super) const BUILT: &str = "STEADFAST_TEST_PROGRAM_IS_BUILT";
 
-/// The steps beside the tests, by lanes. Only the first lane builds where the tests were built, which
-/// one step at a time can do.
+/// The steps beside the tests, by lanes. Only the first lane builds where the tests were built,
+/// which one step at a time can do.
 pub(super) const BESIDE: [&[&str]; 2] =
     [&["clippy", "doc", "library", "arm", "macos"], &["browser", "fleet", "publish", "kernels"]];
 

@@ -17,6 +17,8 @@ from playwright.sync_api import sync_playwright
 PAGES = pathlib.Path(__file__).resolve().parents[4] / "testdata/golden/report/page"
 BROWSERS = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"]
 PAGE_BYTES_MAX = 500_000
+# On a busy machine, a page takes a minute.
+PATIENCE_MS = 300_000
 WIDTHS = [390, 1440]
 SCHEMES = ["light", "dark"]
 
@@ -51,6 +53,7 @@ def look(browser, path, width, scheme, faults):
     context = browser.new_context(
         viewport={"width": width, "height": 900}, color_scheme=scheme, bypass_csp=True
     )
+    context.set_default_timeout(PATIENCE_MS)
     page = context.new_page()
     requests = []
     page.on("request", lambda request: requests.append(request.url))
@@ -83,6 +86,7 @@ def shoot(browser, path, folder):
         context = browser.new_context(
             viewport={"width": width, "height": 900}, color_scheme=scheme
         )
+        context.set_default_timeout(PATIENCE_MS)
         page = context.new_page()
         page.goto(path.as_uri())
         if kind == "print":

@@ -22,7 +22,8 @@ from serve import PAGES, SCHEMES, WIDTHS, Served
 
 PROGRAMS = ["firefox-esr", "firefox"]
 PASSWORD = "a password of thirty letters ok"
-PATIENCE_S = 30
+# On a busy machine, Firefox takes a minute to start.
+PATIENCE_S = 300
 
 # What Firefox says of pages; the messages of its own windows are not ours.
 COMPLAINTS = """

@@ -49,7 +49,8 @@ PAGES = {
     "safe": "/safe",
     "gone": "/nowhere",
 }
-PATIENCE_MS = 20_000
+# On a busy machine, a page takes a minute.
+PATIENCE_MS = 300_000
 # Wider than a telephone in every font, and nowhere to break it.
 LONG_NAME = "archive" * 12
 

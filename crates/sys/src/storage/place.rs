@@ -96,7 +96,7 @@ impl StoragePlace {
     }
 }
 
-/// Returns whether a folder of a file system may have a path. A root whose place is unknown has any.
+/// Returns whether a folder of a file system may have a path. A root of unknown place may have any.
 fn is_within(path: &Path, folder: &Path) -> bool {
     path.starts_with(folder) || (path.is_absolute() && folder.is_relative())
 }
