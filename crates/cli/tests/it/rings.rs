@@ -50,6 +50,7 @@ fn without_rings_a_run_from_the_medium_says_so_once_and_gives_the_same_verdicts(
     let plain = tree.command(arguments);
     command.args(["--bounding-set", "-sys_admin", "--inh-caps", "-sys_admin"]);
     command.arg(plain.get_program()).args(plain.get_args()).current_dir(tree.path(""));
+    command.envs(plain.get_envs().filter_map(|(name, value)| Some((name, value?))));
     let without_rings = Outcome::of(&mut command).ends(3);
 
     let notices = |outcome: &Outcome| {
