@@ -17,7 +17,6 @@ mod code;
 mod set;
 mod format;
 mod decode;
-mod search;
 pub mod par2;
 
 pub use code::{ParityEncoder, ParityPages, RunBuffer};
@@ -28,5 +27,4 @@ pub use geometry::{
     COLUMNS, DATA_SHARDS_MAX, Geometry, PAGE_LEN, PARITY_SHARDS_MAX, RUN_LEN, RUN_PAGES,
     SHARD_PAGES, column_of,
 };
-pub use search::PageSearch;
 pub use set::{Member, MemberSpan, PlannedSet, ProtectedFile, Redundancy, SetPlanner};
