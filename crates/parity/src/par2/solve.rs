@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use super::field::{ORDER, inverse, multiply, power_of_2};
 use crate::error::{Error, ErrorKind};
 
-/// The most blocks that are rebuilt: their equations take 32 MiB.
+/// The most blocks that are rebuilt: their equations take 64 MiB.
 pub const MISSING_MAX: usize = 4096;
 
 /// Returns the logarithms of the constants of the blocks, in order.
@@ -50,31 +50,40 @@ impl Solution {
             let of = |block: &usize| u64::from(logarithms[*block]) * u64::from(exponent);
             lost.iter().map(|block| power_of_2(of(block))).collect()
         };
-        // Equations that follow from those before them are left out.
-        let (mut used, mut echelon) = (Vec::new(), Vec::<(usize, Vec<u16>)>::new());
+        // By Gauss and Jordan: the row of a used recovery block has a 1 for one lost block and zeros
+        // for those of the other rows, and behind these the factors of the used recovery blocks.
+        let (mut used, mut rows) = (Vec::new(), Vec::<(usize, Vec<u16>)>::new());
         for (number, exponent) in exponents.iter().enumerate() {
             if used.len() == count {
                 break;
             }
             go_on(stop)?;
             let mut row = row_of(*exponent);
-            for (pivot, other) in &echelon {
+            row.resize(count + used.len(), 0);
+            row.push(1);
+            for (pivot, other) in &rows {
                 let factor = row[*pivot];
                 add_row(&mut row, other, factor);
             }
-            if let Some(pivot) = row.iter().position(|value| *value != 0) {
-                let factor = inverse(row[pivot]);
-                row.iter_mut().for_each(|value| *value = multiply(*value, factor));
-                echelon.push((pivot, row));
-                used.push((number, *exponent));
+            // An equation that follows from those before it is left out.
+            let Some(pivot) = row[..count].iter().position(|value| *value != 0) else { continue };
+            let factor = inverse(row[pivot]);
+            row.iter_mut().for_each(|value| *value = multiply(*value, factor));
+            for (_, other) in &mut rows {
+                let factor = other[pivot];
+                other.resize(row.len(), 0);
+                add_row(other, &row, factor);
             }
+            rows.push((pivot, row));
+            used.push((number, *exponent));
         }
         if used.len() < count {
             let message = format!("{count} blocks are lost, and {} can be rebuilt", used.len());
             return Err(too_many(message));
         }
-        let matrix = used.iter().flat_map(|(_, exponent)| row_of(*exponent)).collect();
-        Ok(Solution { logarithms, used, inverse: inverted(matrix, count, stop)? })
+        rows.sort_unstable_by_key(|(pivot, _)| *pivot);
+        let inverse = rows.into_iter().flat_map(|(_, row)| row.into_iter().skip(count)).collect();
+        Ok(Solution { logarithms, used, inverse })
     }
 
     /// Returns the numbers of the recovery blocks that are used.
@@ -106,37 +115,6 @@ fn add_row(to: &mut [u16], from: &[u16], factor: u16) {
     if factor != 0 {
         to.iter_mut().zip(from).for_each(|(to, from)| *to ^= multiply(*from, factor));
     }
-}
-
-/// Inverts a square matrix that has an inverse, by Gauss and Jordan, in place.
-fn inverted(mut matrix: Vec<u16>, count: usize, stop: &AtomicBool) -> Result<Vec<u16>, Error> {
-    let mut swaps = Vec::new();
-    for at in 0..count {
-        go_on(stop)?;
-        let pivot = (at..count).find(|row| matrix[row * count + at] != 0);
-        let pivot = pivot.expect("the rows are independent");
-        swaps.push((at, pivot));
-        for column in 0..count {
-            matrix.swap(at * count + column, pivot * count + column);
-        }
-        let factor = inverse(matrix[at * count + at]);
-        matrix[at * count + at] = 1;
-        let mut own: Vec<u16> = matrix[at * count..(at + 1) * count].to_vec();
-        own.iter_mut().for_each(|value| *value = multiply(*value, factor));
-        matrix[at * count..(at + 1) * count].copy_from_slice(&own);
-        for (row, values) in matrix.chunks_mut(count).enumerate() {
-            let factor = std::mem::take(&mut values[at]);
-            match row == at {
-                true => values[at] = factor,
-                false => add_row(values, &own, factor),
-            }
-        }
-    }
-    // Rows that were exchanged are columns of the inverse that must be exchanged back.
-    for (one, other) in swaps.into_iter().rev() {
-        matrix.chunks_mut(count).for_each(|row| row.swap(one, other));
-    }
-    Ok(matrix)
 }
 
 #[cfg(test)]
