@@ -70,6 +70,12 @@ impl AlgorithmHasher {
         self.state.update(data);
     }
 
+    /// Returns the hasher of SHA-256, which can share lanes with other messages; `None` for other
+    /// algorithms.
+    pub fn as_sha256(&mut self) -> Option<&mut Sha256> {
+        if let AlgorithmState::Sha256(hasher) = &mut self.state { Some(hasher) } else { None }
+    }
+
     /// Ends the message and returns its digest, [`Algorithm::digest_len`] bytes long.
     pub fn finalize(self) -> Digest {
         match self.state {

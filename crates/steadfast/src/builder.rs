@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 
 use crate::error::Error;
 use crate::monitor::{Monitor, Summary};
-use crate::parity::run_and_keep;
+use crate::parity::run_with_parity;
 use crate::repair;
 use crate::run::{
     List, Options, ProvedFiles, ReadFrom, Verb, ensure_consent, run_proved, to_be_accepted,
@@ -208,7 +208,7 @@ impl Run {
         };
         let allow_empty = options.allow_empty || accepted.is_some();
         let options = &Options { allow_empty, ..options.clone() };
-        run_and_keep(*verb, selection, options, monitor, |monitor| match proved {
+        run_with_parity(*verb, selection, options, monitor, |monitor| match proved {
             Some(proved) => run_proved(*verb, proved, selection, options, monitor),
             None => run(*verb, selection, options, monitor),
         })
@@ -235,7 +235,7 @@ pub fn import(
     if !options.dry_run {
         repair::ensure_finished(&selection)?;
     }
-    run_and_keep(Verb::Import, &selection, options, monitor, |monitor| {
+    run_with_parity(Verb::Import, &selection, options, monitor, |monitor| {
         crate::run::import(root, list, extra, trust, options, monitor)
     })
 }

@@ -9,29 +9,29 @@
 //! Nothing in a parity file is believed: its paths are opened beneath the root only.
 
 mod identity;
-mod superseded;
+mod needed;
 mod place;
 mod folder;
-mod known;
-mod member;
+mod recorded;
+mod protection;
 mod earlier;
-mod held;
+mod tagged_file;
 mod stream;
 mod scope;
-mod forgetting;
-mod review;
 mod made;
+mod review;
 mod encode;
 mod finish;
 mod make;
-mod keep;
+mod after_verb;
+mod data_pages;
 mod sets;
 mod rebuild;
 
 pub use crate::byte_ranges::ByteRanges;
+pub(crate) use after_verb::run_with_parity;
 pub use earlier::make_room;
 pub use folder::{drop_parity, drop_set};
-pub(crate) use keep::run_and_keep;
 pub use made::{NeededFile, NeededSet, NotProtected, ParityMade, ParityMonitor, ParityOptions};
 pub use make::{make_parity, update_parity};
 pub use place::ParityPlace;

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::path::Path;
 
-use steadfast_digest::{Backend, Lanes, LastPage, Message, Sha256, page_digests, sha256};
+use steadfast_digest::{Backend, Lanes, Message, Sha256, sha256};
 
 use super::records::{self, RecordBytes, invalid};
 use crate::error::{Error, ErrorKind};
@@ -32,52 +32,38 @@ pub struct PageMark {
 }
 
 impl PageMark {
-    /// Returns the mark of a page. A shorter one is filled with zeros.
-    pub fn of(page: &[u8]) -> PageMark {
-        if page.len() < PAGE_LEN {
-            let mut full = [0; PAGE_LEN];
-            full[..page.len()].copy_from_slice(page);
-            return PageMark::of(&full);
-        }
-        PageMark { digest: half(sha256(page).as_bytes()), check: crc32c::crc32c(page) }
-    }
-
-    /// Returns the marks of pages that follow each other; the last one is filled with zeros.
-    pub fn of_all(lanes: Lanes, pages: &[u8]) -> Vec<PageMark> {
-        let page_len = std::num::NonZeroUsize::new(PAGE_LEN).expect("a page has bytes");
-        let digests = page_digests(lanes, page_len, LastPage::ZeroPadded, pages);
-        let marks = digests.iter().zip(pages.chunks(PAGE_LEN)).map(|(digest, page)| {
-            let zeros = [0; PAGE_LEN];
-            let check = crc32c::crc32c_append(crc32c::crc32c(page), &zeros[page.len()..]);
-            PageMark { digest: half(digest.as_bytes()), check }
-        });
-        marks.collect()
-    }
-
     /// Returns the marks of whole pages that follow each other, and adds the same bytes to a digest
-    /// of more. Both are computed at once in lanes, in less time than one after the other.
+    /// of more, if there is one. All are computed at once in lanes, in less time than one after the
+    /// other.
     ///
     /// # Panics
     /// If the last page is not whole.
-    pub fn of_all_beside(lanes: Lanes, pages: &[u8], whole: &mut Sha256) -> Vec<PageMark> {
+    pub fn of_all(lanes: Lanes, pages: &[u8], whole: Option<&mut Sha256>) -> Vec<PageMark> {
         assert!(pages.len().is_multiple_of(PAGE_LEN), "whole pages");
         // The digest of more has as much to do as all pages together. Of two lanes it fills one; of
         // three or four, the others would be empty before it ends.
         let lanes = match lanes.count() {
-            3 | 4 => Lanes::new(lanes.backend(), 2).unwrap_or(lanes),
+            3 | 4 if whole.is_some() => Lanes::new(lanes.backend(), 2).unwrap_or(lanes),
             _ => lanes,
         };
-        let fresh = Sha256::new(lanes.backend_alone());
-        let mut hashers = vec![fresh; pages.len() / PAGE_LEN];
-        let own = hashers.iter_mut().zip(pages.chunks_exact(PAGE_LEN));
-        let own = own.map(|(hasher, data)| Message { hasher, data, last: true });
-        let all = std::iter::once(Message { hasher: whole, data: pages, last: false });
-        lanes.update(&mut all.chain(own).collect::<Vec<_>>());
-        let marks = hashers.into_iter().zip(pages.chunks_exact(PAGE_LEN)).map(|(hasher, page)| {
-            PageMark { digest: half(hasher.finalize().as_bytes()), check: crc32c::crc32c(page) }
-        });
-        marks.collect()
+        let whole = whole.map(|hasher| Message { hasher, data: pages, last: false });
+        let digests = digests(lanes, pages.chunks_exact(PAGE_LEN), whole);
+        let marks = digests.zip(pages.chunks_exact(PAGE_LEN));
+        marks.map(|(digest, page)| PageMark { digest, check: crc32c::crc32c(page) }).collect()
     }
+}
+
+/// Returns the digests of pages, and advances another message beside them.
+fn digests<'a>(
+    lanes: Lanes,
+    pages: impl ExactSizeIterator<Item = &'a [u8]>,
+    beside: Option<Message<'_>>,
+) -> impl Iterator<Item = [u8; DIGEST_LEN]> {
+    let mut hashers = vec![Sha256::new(lanes.backend_alone()); pages.len()];
+    let own = hashers.iter_mut().zip(pages);
+    let own = own.map(|(hasher, data)| Message { hasher, data, last: true });
+    lanes.update(&mut beside.into_iter().chain(own).collect::<Vec<_>>());
+    hashers.into_iter().map(|hasher| half(hasher.finalize().as_bytes()))
 }
 
 fn half(digest: &[u8]) -> [u8; DIGEST_LEN] {
@@ -110,13 +96,8 @@ impl SetIndex {
     ) -> Result<SetIndex, Error> {
         assert_eq!(pages.len(), geometry.pages() as usize, "a mark for each page");
         let lanes = Lanes::best(Backend::detect());
-        let mut hashers = vec![Sha256::new(lanes.backend()); geometry.parity_pages() as usize];
-        let messages = hashers.iter_mut().zip(0..);
-        let messages =
-            messages.map(|(hasher, page)| Message { hasher, data: parity(page), last: true });
-        lanes.update(&mut messages.collect::<Vec<_>>());
-        let parity = hashers.into_iter().map(|hasher| half(hasher.finalize().as_bytes()));
-        let index = SetIndex { geometry, members, pages, parity: parity.collect() };
+        let parity = digests(lanes, (0..geometry.parity_pages()).map(parity), None).collect();
+        let index = SetIndex { geometry, members, pages, parity };
         // What a reader would refuse is not written.
         SetIndex::decode(geometry, &index.encode()?)
     }
@@ -146,14 +127,6 @@ impl SetIndex {
     /// Returns the marks of all data pages, in order.
     pub fn marks(&self) -> &[PageMark] {
         &self.pages
-    }
-
-    /// Returns what a data page is recognised by.
-    ///
-    /// # Panics
-    /// If the set has no such page.
-    pub fn mark(&self, page: u32) -> PageMark {
-        self.pages[page as usize]
     }
 
     /// Says whether bytes are a data page.

@@ -50,8 +50,8 @@ impl Solution {
             let of = |block: &usize| u64::from(logarithms[*block]) * u64::from(exponent);
             lost.iter().map(|block| power_of_2(of(block))).collect()
         };
-        // By Gauss and Jordan: the row of a used recovery block has a 1 for one lost block and zeros
-        // for those of the other rows, and behind these the factors of the used recovery blocks.
+        // By Gauss and Jordan: the row of a used recovery block has a 1 for one lost block and
+        // zeros for those of the other rows, and behind these the factors of the used ones.
         let (mut used, mut rows) = (Vec::new(), Vec::<(usize, Vec<u16>)>::new());
         for (number, exponent) in exponents.iter().enumerate() {
             if used.len() == count {

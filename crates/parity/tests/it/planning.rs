@@ -105,7 +105,7 @@ fn ensure_sound(files: &[ProtectedFile], sets: &[PlannedSet]) {
     let mut covered: HashMap<PathBuf, Vec<(u64, u64)>> = HashMap::new();
     for set in sets {
         let geometry = set.geometry;
-        let marks = vec![PageMark::of(&[]); geometry.pages() as usize];
+        let marks = vec![PageMark { digest: [0; 16], check: 0 }; geometry.pages() as usize];
         let index = SetIndex::new(geometry, set.members.clone(), marks, |_| &[0; PAGE_LEN]);
         let index = index.unwrap();
         for member in index.members() {

@@ -102,7 +102,7 @@ pub(crate) fn set_of(len: usize, parity_shards: u32, seed: u64) -> SetSample {
 pub(crate) fn set_with(geometry: Geometry, members: Vec<Member>, mut data: Vec<u8>) -> SetSample {
     data.resize(geometry.pages() as usize * PAGE_LEN, 0);
     let parity = encode(geometry, &data);
-    let marks = PageMark::of_all(Lanes::best(Backend::detect()), &data);
+    let marks = PageMark::of_all(Lanes::best(Backend::detect()), &data, None);
     let index = SetIndex::new(geometry, members, marks, |page| parity.page(page)).unwrap();
     let mut file = Vec::new();
     let header = SetFile::write(&index, &parity, ORIGIN, &mut file).unwrap();

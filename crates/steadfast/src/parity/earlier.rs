@@ -5,15 +5,15 @@ use std::collections::HashMap;
 use std::io;
 use std::time::Duration;
 
-use steadfast_parity::Member;
+use steadfast_parity::{Member, ProtectedFile};
 use steadfast_sys::file::Timestamp;
 use steadfast_sys::storage::volume;
 
 use super::folder::{KEEP_EARLIER, ParityFolder, SetFault};
 use super::identity::SetId;
-use super::member::FileKeys;
-use super::place::{ParityPlace, system};
-use super::superseded::Superseded;
+use super::needed::Unneeded;
+use super::place::{ParityPlace, read_small, system, write_small};
+use super::protection::SetProtection;
 use crate::error::Error;
 use crate::event::Notice;
 
@@ -25,7 +25,7 @@ const FREE_SHARE: u64 = 20;
 const FREE_MAX_BYTES: u64 = 1 << 30;
 
 /// What is said when earlier sets are removed before their time.
-pub(super) const GAVE_WAY: &str =
+pub(super) const EARLIER_REMOVED: &str =
     "the disk is nearly full: the oldest sets of parity that only serve to undo edits are removed";
 
 /// The longest record of a time in bytes: the digits of a number.
@@ -37,14 +37,14 @@ const TIME_LEN_MAX: u64 = 20;
 /// # Errors
 /// If the folder cannot be read or written.
 pub(super) fn keep_time(folder: &ParityFolder, given: Option<Duration>) -> io::Result<Duration> {
-    let recorded = folder.read_text(KEEP_EARLIER, TIME_LEN_MAX)?.and_then(|text| {
+    let recorded = read_small(&folder.dir, KEEP_EARLIER, TIME_LEN_MAX)?.and_then(|text| {
         let seconds = std::str::from_utf8(&text).ok()?.trim_end().parse().ok()?;
         Some(Duration::from_secs(seconds))
     });
     if let Some(given) = given
         && recorded != Some(given)
     {
-        folder.write_text(KEEP_EARLIER, given.as_secs().to_string().as_bytes())?;
+        write_small(&folder.dir, KEEP_EARLIER, given.as_secs().to_string().as_bytes())?;
     }
     Ok(given.or(recorded).unwrap_or(Duration::from_secs(KEPT_S)))
 }
@@ -59,12 +59,12 @@ pub(super) fn prune(
     keep: Duration,
     now: Timestamp,
     proves: bool,
-    is_protected: &dyn Fn(&Member) -> bool,
+    is_protected: &dyn Fn(&ProtectedFile) -> bool,
 ) -> io::Result<u64> {
     let Some(folder) = folder.earlier()? else { return Ok(0) };
-    let remove = |id| folder.give_up(&Superseded::as_outlived(id), now, false);
+    let remove = |id| folder.remove(&Unneeded::by_decision(id), now, false);
     let mut damaged = 0;
-    let keys = FileKeys::default();
+    let keys = SetProtection::default();
     // The latest contents of each path. A file that is cut has them in several sets.
     let mut latest: HashMap<u64, u64> = HashMap::new();
     let keep_s = i64::try_from(keep.as_secs()).unwrap_or(i64::MAX);
@@ -88,11 +88,11 @@ pub(super) fn prune(
             continue;
         };
         let members = stored.set.index().members().iter();
-        let edited = members.filter(|member| !is_protected(member));
+        let edited = members.filter(|member| !is_protected(&member.file));
         let mut is_latest = false;
         for Member { file, .. } in edited {
-            let tag = keys.of_tag(&file.tag);
-            is_latest |= *latest.entry(keys.of_parts(&file.path, &[])).or_insert(tag) == tag;
+            let tag = keys.digest(&*file.tag);
+            is_latest |= *latest.entry(keys.digest(&*file.path)).or_insert(tag) == tag;
         }
         if !is_latest {
             remove(id)?;
@@ -120,10 +120,10 @@ pub(super) fn is_full(error: &io::Error) -> bool {
 ///
 /// # Errors
 /// If the folder cannot be read or changed.
-pub(super) fn give_way(folder: &ParityFolder) -> io::Result<bool> {
+pub(super) fn remove_oldest_earlier(folder: &ParityFolder) -> io::Result<bool> {
     let Some(earlier) = folder.earlier()? else { return Ok(false) };
     let Some((_, id)) = by_time(&earlier)?.into_iter().next() else { return Ok(false) };
-    earlier.give_up(&Superseded::as_outlived(id), Timestamp::MIN, false)?;
+    earlier.remove(&Unneeded::by_decision(id), Timestamp::MIN, false)?;
     Ok(true)
 }
 
@@ -131,13 +131,13 @@ pub(super) fn give_way(folder: &ParityFolder) -> io::Result<bool> {
 ///
 /// # Errors
 /// If the folder cannot be read or changed.
-pub(super) fn leave_room(place: &ParityPlace, folder: &ParityFolder) -> io::Result<u64> {
+pub(super) fn make_room_in(place: &ParityPlace, folder: &ParityFolder) -> io::Result<u64> {
     let is_short = || {
         let found = volume(&place.folder());
         found.is_ok_and(|at| at.free_bytes < (at.total_bytes / FREE_SHARE).min(FREE_MAX_BYTES))
     };
     let mut removed = 0;
-    while is_short() && give_way(folder)? {
+    while is_short() && remove_oldest_earlier(folder)? {
         removed += 1;
     }
     Ok(removed)
@@ -151,7 +151,7 @@ pub(super) fn leave_room(place: &ParityPlace, folder: &ParityFolder) -> io::Resu
 pub fn make_room(place: &ParityPlace) -> Result<Option<Notice>, Error> {
     let folder = ParityFolder::open_to_change(place)?;
     let _lock = folder.lock(place)?;
-    let removed = leave_room(place, &folder);
+    let removed = make_room_in(place, &folder);
     let removed = removed.map_err(|error| system("remove earlier sets", error, place))?;
-    Ok((removed > 0).then(|| Notice::new(GAVE_WAY).at(&place.folder())))
+    Ok((removed > 0).then(|| Notice::new(EARLIER_REMOVED).at(&place.folder())))
 }

@@ -16,8 +16,8 @@ use steadfast_sys::file::{Dir, Draft, Existing, File, Timestamp, TrustedUsers};
 use steadfast_sys::source::ReadAt as _;
 
 use super::identity::{SetId, hex, id_of, names_of};
-use super::place::{ParityPlace, remove_empty, system};
-use super::superseded::{SetEnding, Superseded};
+use super::needed::Unneeded;
+use super::place::{ParityPlace, remove_empty, remove_small, system};
 use crate::error::Error;
 use crate::pages::Descriptor;
 use crate::tree_folder::is_within_ours;
@@ -34,7 +34,7 @@ pub(super) const KEEP_EARLIER: &str = "keep-earlier";
 
 /// The open folder of a tree's parity.
 pub(super) struct ParityFolder {
-    dir: Arc<Dir>,
+    pub(super) dir: Arc<Dir>,
     /// Who is trusted with what is in it.
     trusted: TrustedUsers,
 }
@@ -74,20 +74,6 @@ impl ParityFolder {
         Ok(folder)
     }
 
-    /// Makes the tree remember a folder that the user named. Only for who has the lock. Returns
-    /// what the user should know of the folder.
-    ///
-    /// # Errors
-    /// If the folder cannot be written.
-    pub(super) fn remember(&self, place: &ParityPlace) -> Result<Vec<String>, Error> {
-        place.remember(&self.dir)
-    }
-
-    /// Removes what earlier runs did not finish, as [`ParityPlace::remove_drafts`].
-    pub(super) fn remove_drafts(&self, place: &ParityPlace) -> io::Result<()> {
-        place.remove_drafts(&self.dir)
-    }
-
     /// Locks the folder until the file is closed.
     ///
     /// # Errors
@@ -110,27 +96,19 @@ impl ParityFolder {
     /// The error of the system.
     pub(super) fn ids(&self) -> io::Result<Vec<SetId>> {
         let mut ids = Vec::new();
-        self.each_folder(&mut |dir| {
-            dir.entries(&mut |entry| {
-                ids.extend(id_of(entry.name));
-                ControlFlow::Continue(())
-            })
-        })?;
-        ids.sort_unstable();
-        ids.dedup();
-        Ok(ids)
-    }
-
-    /// Calls a function for each folder of parity files.
-    fn each_folder(&self, f: &mut dyn FnMut(&Dir) -> io::Result<()>) -> io::Result<()> {
         for number in 0..=u8::MAX {
             match self.dir.open_dir(OsStr::new(&format!("{number:02x}"))) {
-                Ok(dir) => f(&dir)?,
+                Ok(dir) => dir.entries(&mut |entry| {
+                    ids.extend(id_of(entry.name));
+                    ControlFlow::Continue(())
+                })?,
                 Err(error) if error.kind() == io::ErrorKind::NotFound => {}
                 Err(error) => return Err(error),
             }
         }
-        Ok(())
+        ids.sort_unstable();
+        ids.dedup();
+        Ok(ids)
     }
 
     /// Opens a set and reads its index.
@@ -189,20 +167,20 @@ impl ParityFolder {
         Ok((id, is_new))
     }
 
-    /// Takes a set away that is superseded: it is removed, or moved to the earlier sets, with the
-    /// time from which it is one as its modification time.
+    /// Removes a set that is not needed, or moves it to the earlier sets if it can undo an edit and
+    /// those are kept. Its modification time is then when it became one.
     ///
     /// # Errors
     /// The error of the system.
-    pub(super) fn give_up(
+    pub(super) fn remove(
         &self,
-        superseded: &Superseded,
+        unneeded: &Unneeded,
         now: Timestamp,
         keeps_earlier: bool,
     ) -> io::Result<()> {
-        let (above, name) = names_of(superseded.id());
+        let (above, name) = names_of(unneeded.id());
         let dir = self.dir.open_dir(&above)?;
-        if superseded.ending() == SetEnding::Removed || !keeps_earlier {
+        if !unneeded.is_to_undo() || !keeps_earlier {
             return dir.remove_file(&name);
         }
         set_time(&dir.open_file(&name)?, now)?;
@@ -243,44 +221,6 @@ impl ParityFolder {
     pub(super) fn set_earlier_since(&self, id: &SetId, now: Timestamp) -> io::Result<()> {
         let (above, name) = names_of(id);
         set_time(&self.dir.open_dir(&above)?.open_file(&name)?, now)
-    }
-
-    /// Reads a short text that [`ParityFolder::write_text`] wrote; `None` if there is none.
-    ///
-    /// # Errors
-    /// The error of the system; `InvalidData` if it is longer than `most` bytes.
-    pub(super) fn read_text(&self, name: &str, most: u64) -> io::Result<Option<Vec<u8>>> {
-        let name = OsStr::new(name);
-        let Some(status) = self.dir.status_of_own(name)? else { return Ok(None) };
-        if status.length > most {
-            return Err(io::ErrorKind::InvalidData.into());
-        }
-        let file = self.dir.open_file(name)?;
-        let len_bytes = file.status()?.length.min(most);
-        let mut bytes = vec![0; len_bytes as usize];
-        Descriptor { file: &file, len_bytes }.read_exact_at(&mut bytes, 0)?;
-        Ok(Some(bytes))
-    }
-
-    /// Writes a short text, whole or not at all.
-    ///
-    /// # Errors
-    /// The error of the system.
-    pub(super) fn write_text(&self, name: &str, text: &[u8]) -> io::Result<()> {
-        let mut draft = Draft::new(&self.dir)?;
-        draft.write_all(text)?;
-        draft.publish(OsStr::new(name), Existing::Replace)
-    }
-
-    /// Removes a text, if it is there.
-    ///
-    /// # Errors
-    /// The error of the system.
-    pub(super) fn remove_text(&self, name: &str) -> io::Result<()> {
-        match self.dir.remove_file(OsStr::new(name)) {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
-            _ => Ok(()),
-        }
     }
 
     /// Removes the folders of sets that are empty.
@@ -369,8 +309,8 @@ pub fn drop_parity(place: &ParityPlace) -> Result<u64, Error> {
         remove_empty(&folder.dir, EARLIER).map_err(failed)?;
     }
     let sets = remove_all(&folder).map_err(failed)?;
-    folder.remove_drafts(place).map_err(failed)?;
-    folder.remove_text(KEEP_EARLIER).map_err(failed)?;
+    place.remove_drafts(&folder.dir).map_err(failed)?;
+    remove_small(&folder.dir, KEEP_EARLIER).map_err(failed)?;
     folder.dir.remove_file(OsStr::new(LOCK)).map_err(failed)?;
     drop(lock);
     place.forget(&folder.dir).map_err(failed)?;
@@ -381,7 +321,7 @@ pub fn drop_parity(place: &ParityPlace) -> Result<u64, Error> {
 fn remove_all(folder: &ParityFolder) -> io::Result<u64> {
     let ids = folder.ids()?;
     for id in &ids {
-        folder.give_up(&Superseded::as_asked(*id), Timestamp::MIN, false)?;
+        folder.remove(&Unneeded::by_decision(*id), Timestamp::MIN, false)?;
     }
     folder.remove_empty_folders()?;
     Ok(ids.len() as u64)
@@ -396,7 +336,7 @@ pub fn drop_set(place: &ParityPlace, set: &str) -> Result<(), Error> {
     let _lock = folder.lock(place)?;
     let none = || Error::usage(format!("there is no set `{set}`")).at(&place.folder());
     let id = id_of(OsStr::new(set)).ok_or_else(none)?;
-    match folder.give_up(&Superseded::as_asked(id), Timestamp::MIN, false) {
+    match folder.remove(&Unneeded::by_decision(id), Timestamp::MIN, false) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Err(none()),
         removed => removed.map_err(|error| system("remove the set", error, place)),
     }
@@ -428,7 +368,7 @@ mod tests {
             };
             let member = Member { file, start: 0, length: 1, sets: 1, page: 0, offset: 0 };
             let parity = ParityPages::zeros(Geometry::new(1, 16).unwrap());
-            let marks = PageMark::of_all(fastest_lanes(), &[0; PAGE_LEN]);
+            let marks = PageMark::of_all(fastest_lanes(), &[0; PAGE_LEN], None);
             let index =
                 SetIndex::new(parity.geometry(), vec![member], marks, |page| parity.page(page));
             let origin =

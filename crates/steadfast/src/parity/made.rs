@@ -9,7 +9,7 @@ use steadfast_parity::Redundancy;
 use crate::advice::Advice;
 use crate::event::{FileError, Notice};
 use crate::exit_status::ExitStatus;
-use crate::monitor::Monitor;
+use crate::monitor::{Event, Monitor, Overheard};
 use crate::run::Options;
 use crate::verdict::Verdict;
 
@@ -47,8 +47,16 @@ pub struct NotProtected {
 
 /// Listens while parity is made.
 pub trait ParityMonitor: Monitor {
-    /// Hears of a file that is not protected as it should be.
-    fn not_protected(&mut self, file: &NotProtected);
+    /// Hears of a file that is not protected as it should be. Unless this is overridden, it is a
+    /// notice.
+    fn not_protected(&mut self, file: &NotProtected) {
+        let notice = match (&file.trouble, file.verdict) {
+            (Some(trouble), _) => Notice::failure(format!("not protected by parity: {trouble}")),
+            (None, Verdict::Missing) => Notice::failure("gone").advise(Advice::RestoreOrForget),
+            (None, verdict) => Notice::failure(format!("not protected by parity: {verdict}")),
+        };
+        self.notice(notice.at(&file.path));
+    }
 
     /// Hears of a set that stays although it is not as the tree is, or cannot be used. Unless this
     /// is overridden, it is a notice.
@@ -57,6 +65,8 @@ pub trait ParityMonitor: Monitor {
         self.notice(notice);
     }
 }
+
+impl<F: FnMut(&Event)> ParityMonitor for Overheard<'_, F> {}
 
 /// A set that stays although it is not as the tree is, or cannot be used.
 #[derive(Clone, Debug)]

@@ -1,9 +1,10 @@
-//! Makes parity: what is tagged and not yet protected is read once, held to its tag, and encoded.
+//! Makes parity: what is tagged and not yet protected is read once, compared with its tag, and
+//! encoded.
 //!
 //! A set stays as long as its files have their tags. Files of sets that do not stay, and new ones,
-//! go into new sets. An old set goes after the new ones are on the medium, and only if each of its
-//! files is proved whole under another set (`superseded.rs`). A file that was renamed costs no
-//! reading: its set is written anew with the other path.
+//! go into new sets. An old set is removed after the new ones are on the medium, and only if it is
+//! not needed (`needed.rs`). A file that was renamed costs no reading: its set is written anew with
+//! the other path.
 
 use std::ops::ControlFlow;
 use std::path::PathBuf;
@@ -12,13 +13,12 @@ use std::time::Instant;
 use steadfast_parity::SetPlanner;
 
 use super::earlier::keep_time;
-use super::encode::{MakerLimits, MakerTask, SetMaker};
+use super::encode::SetMaker;
 use super::folder::ParityFolder;
-use super::forgetting::{Forgetting, ForgottenMissing};
-use super::known::CataloguedFiles;
 use super::made::{ParityMade, ParityMonitor, ParityOptions};
 use super::place::{ParityPlace, system};
-use super::review::{Review, ReviewRule};
+use super::recorded::{ReleasedMissing, TreeRecords};
+use super::review::{ParityTask, Review};
 use super::scope::ParityScope;
 use crate::beneath::presence;
 use crate::error::Error;
@@ -42,8 +42,9 @@ pub fn make_parity(
     monitor: &mut dyn ParityMonitor,
 ) -> Result<ParityMade, Error> {
     let folder = ParityFolder::make(place)?;
-    let extent = UpdateExtent { proves: true, scope: None };
-    bring_up_to_date(place, &folder, options, extent, missing_of(options), monitor)
+    let missing = ReleasedMissing::by(options);
+    let records = TreeRecords::open(place, (&options.run, place.root()), missing, &options.forget)?;
+    bring_up_to_date((place, &folder, &records), options, true, None, monitor)
 }
 
 /// Makes parity for what is new or changed since it was made. Sets that are there are looked at and
@@ -56,9 +57,7 @@ pub fn update_parity(
     options: &ParityOptions,
     monitor: &mut dyn ParityMonitor,
 ) -> Result<ParityMade, Error> {
-    let folder = ParityFolder::open_to_change(place)?;
-    let extent = UpdateExtent { proves: false, scope: None };
-    bring_up_to_date(place, &folder, options, extent, missing_of(options), monitor)
+    update_part(place, None, options, ReleasedMissing::by(options), monitor)
 }
 
 /// Makes parity for what is new or changed in a part of a tree; in all of it if the parity was away
@@ -68,102 +67,65 @@ pub fn update_parity(
 /// As [`update_parity`].
 pub(super) fn update_part(
     place: &ParityPlace,
-    scope: &ParityScope,
+    scope: Option<&ParityScope>,
     options: &ParityOptions,
-    missing: ForgottenMissing,
+    missing: ReleasedMissing,
     monitor: &mut dyn ParityMonitor,
 ) -> Result<ParityMade, Error> {
     let folder = ParityFolder::open_to_change(place)?;
+    let path = scope.map_or_else(|| place.root().to_owned(), ParityScope::first);
+    let records = TreeRecords::open(place, (&options.run, &path), missing, &options.forget)?;
     // What was tagged without the parity is anywhere in the tree.
-    let scope = Some(scope).filter(|_| !place.is_behind());
-    let extent = UpdateExtent { proves: false, scope };
-    bring_up_to_date(place, &folder, options, extent, missing, monitor)
+    let scope = scope.filter(|_| !place.is_behind());
+    bring_up_to_date((place, &folder, &records), options, false, scope, monitor)
 }
 
-/// Returns which missing files are let go of if no catalogue was asked.
-fn missing_of(options: &ParityOptions) -> ForgottenMissing {
-    match options.forget_missing {
-        true => ForgottenMissing::All,
-        false => ForgottenMissing::None,
+impl ReleasedMissing {
+    fn by(options: &ParityOptions) -> ReleasedMissing {
+        match options.forget_missing {
+            true => ReleasedMissing::All,
+            false => ReleasedMissing::Accepted,
+        }
     }
-}
-
-/// How much is looked at.
-#[derive(Clone, Copy)]
-struct UpdateExtent<'a> {
-    /// Whether the parity that is there is read.
-    proves: bool,
-    /// The part of the tree; `None` for all of it.
-    scope: Option<&'a ParityScope>,
 }
 
 fn bring_up_to_date(
-    place: &ParityPlace,
-    folder: &ParityFolder,
+    (place, folder, records): (&ParityPlace, &ParityFolder, &TreeRecords<'_>),
     options: &ParityOptions,
-    extent: UpdateExtent<'_>,
-    missing: ForgottenMissing,
+    proves: bool,
+    scope: Option<&ParityScope>,
     monitor: &mut dyn ParityMonitor,
 ) -> Result<ParityMade, Error> {
     let begun = Instant::now();
-    let limits = MakerLimits { begun, deadline: options.max_time.map(|time| begun + time) };
+    let failed = |what: &'static str| move |error| system(what, error, place);
     let _lock = folder.lock(place)?;
-    folder.remove_drafts(place).map_err(|error| system("remove old drafts", error, place))?;
-    for text in folder.remember(place)? {
+    place.remove_drafts(&folder.dir).map_err(failed("remove old drafts"))?;
+    for text in place.remember(&folder.dir)? {
         monitor.notice(Notice::new(text).at(&place.folder()));
     }
     let keep_earlier = keep_time(folder, options.keep_earlier)
-        .map_err(|error| system("record how long earlier sets are kept", error, place))?;
-    let known = CataloguedFiles::of(place, &options.run)?;
-    let forgetting =
-        Forgetting { root: place.root().to_owned(), missing, named: options.forget.clone() };
-    let rule = ReviewRule {
-        redundancy: options.redundancy,
-        proves: extent.proves,
-        forgetting: &forgetting,
-        known: &known,
-        scope: extent.scope,
-    };
-    let review = Review::of(place, folder, rule, &options.run.controls.stop)?;
-    let stale_paths = review.paths_outside(extent.scope, folder);
-    let (forgetting, known) = (&forgetting, &known);
-    let proves = extent.proves;
-    let task =
-        MakerTask { place, folder, options, forgetting, known, keep_earlier, proves, limits };
-    let mut maker = SetMaker::new(task, review, monitor);
-    let mut planner = SetPlanner::new(maker.redundancy(), INTERLEAVED);
-    let selection = match extent.scope {
-        None => Selection::of([place.root()]),
-        Some(scope) => scope.selection(),
-    };
-    walk(&selection, &mut maker, &mut planner)?;
+        .map_err(failed("record how long earlier sets are kept"))?;
+    let task = ParityTask { place, folder, options, records, scope, keep_earlier, proves, begun };
+    let review = Review::of(&task)?;
     // What is gone is known from the review.
-    let listed = stale_paths.into_iter().filter(|path| !presence(place.root(), path).is_lost());
-    let listed: Vec<PathBuf> = listed.map(|path| place.root().join(path)).collect();
-    if !listed.is_empty() {
-        let within = vec![place.root().to_owned()];
-        walk(&Selection { listed, within, ..Selection::default() }, &mut maker, &mut planner)?;
-    }
+    let outside = review.paths_outside(&task).into_iter();
+    let outside = outside.filter(|path| !presence(place.root(), path).is_lost());
+    let listed: Vec<PathBuf> = outside.map(|path| place.root().join(path)).collect();
+    let roots = scope.map_or_else(|| vec![place.root().to_owned()], ParityScope::roots);
+    let within = if listed.is_empty() { Vec::new() } else { vec![place.root().to_owned()] };
+    let selection = Selection { roots, listed, within, ..Selection::default() };
+    let mut maker = SetMaker::new(task, review, monitor);
+    let mut planner = SetPlanner::new(maker.origin.redundancy, INTERLEAVED);
+    let options = maker.walk_options();
+    let mut walk = MakerWalk { maker: &mut maker, planner: &mut planner, outcome: Ok(()) };
+    // What the walk did not reach because it was ended, the maker knows.
+    let _ = run(Verb::Show, &selection, &options, &mut walk)?;
+    walk.outcome?;
     let made = maker.end(planner)?;
-    if extent.scope.is_none() && !made.interrupted && !made.time_up {
-        place
-            .unmark_behind()
-            .map_err(|error| system("note that it is up to date", error, place))?;
+    if scope.is_none() && !made.interrupted && !made.time_up {
+        place.unmark_behind().map_err(failed("note that it is up to date"))?;
     }
     Ok(made)
-}
-
-/// Gives the files of a selection to the maker.
-fn walk(
-    selection: &Selection,
-    maker: &mut SetMaker<'_>,
-    planner: &mut SetPlanner,
-) -> Result<(), Error> {
-    let options = maker.walk_options();
-    let mut walk = MakerWalk { maker, planner, outcome: Ok(()) };
-    // What the walk did not reach because it was ended, the maker knows.
-    let _ = run(Verb::Show, selection, &options, &mut walk)?;
-    walk.outcome
 }
 
 /// Listens to a walk for a maker.
@@ -186,6 +148,6 @@ impl Monitor for MakerWalk<'_, '_> {
     }
 
     fn progress(&mut self, _progress: &Progress) {
-        self.maker.look_up();
+        self.maker.report_progress();
     }
 }

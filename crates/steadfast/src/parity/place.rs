@@ -263,8 +263,7 @@ impl ParityPlace {
     /// # Errors
     /// The error of the system.
     pub(super) fn mark_behind(&self) -> io::Result<()> {
-        let own = Arc::new(self.make_own_folder()?);
-        Draft::new(&own)?.publish(OsStr::new(BEHIND), Existing::Replace)
+        write_small(&Arc::new(self.make_own_folder()?), BEHIND, b"")
     }
 
     /// Says whether this is marked.
@@ -278,7 +277,7 @@ impl ParityPlace {
     /// The error of the system.
     pub(super) fn unmark_behind(&self) -> io::Result<()> {
         match self.own_folder() {
-            Ok(own) => remove_record(&own, BEHIND),
+            Ok(own) => remove_small(&own, BEHIND),
             // No folder in the tree has no mark.
             Err(_) => Ok(()),
         }
@@ -437,7 +436,7 @@ impl ParityPlace {
         let here = dir.status()?;
         self.unmark_behind()?;
         if self.is_elsewhere() {
-            remove_record(dir, TREE)?;
+            remove_small(dir, TREE)?;
         }
         let root = Dir::open(&self.root)?;
         let Ok(above) = root.open_dir(OsStr::new(FOLDER)) else { return Ok(()) };
@@ -446,7 +445,7 @@ impl ParityPlace {
         {
             let there = open_unlinked(&record.path).and_then(|dir| dir.status());
             if there.is_ok_and(|it| (it.device, it.inode) == (here.device, here.inode)) {
-                remove_record(&own, ELSEWHERE)?;
+                remove_small(&own, ELSEWHERE)?;
             }
         }
         remove_empty(&above, PARITY)?;
@@ -474,17 +473,38 @@ fn remembered(root: &Path, trusted: &TrustedUsers) -> io::Result<Option<PlaceRec
     }
 }
 
-/// Reads a record; `None` if there is none.
-fn read_record(dir: &Dir, name: &str) -> io::Result<Option<PlaceRecord>> {
+/// Reads a file of ours of at most so many bytes; `None` if there is none.
+pub(super) fn read_small(dir: &Dir, name: &str, most: u64) -> io::Result<Option<Vec<u8>>> {
     let name = OsStr::new(name);
     let Some(status) = dir.status_of_own(name)? else { return Ok(None) };
-    if status.length > RECORD_LEN_MAX {
-        return Err(invalid("the record is too long"));
+    if status.length > most {
+        return Err(invalid("it is too long"));
     }
     let file = dir.open_file(name)?;
-    let len_bytes = file.status()?.length.min(RECORD_LEN_MAX);
+    let len_bytes = file.status()?.length.min(most);
     let mut bytes = vec![0; len_bytes as usize];
     Descriptor { file: &file, len_bytes }.read_exact_at(&mut bytes, 0)?;
+    Ok(Some(bytes))
+}
+
+/// Writes a file of ours, whole or not at all.
+pub(super) fn write_small(dir: &Arc<Dir>, name: &str, bytes: &[u8]) -> io::Result<()> {
+    let mut draft = Draft::new(dir)?;
+    draft.write_all(bytes)?;
+    draft.publish(OsStr::new(name), Existing::Replace)
+}
+
+/// Removes a file of ours, if it is there.
+pub(super) fn remove_small(dir: &Dir, name: &str) -> io::Result<()> {
+    match dir.remove_file(OsStr::new(name)) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+        _ => Ok(()),
+    }
+}
+
+/// Reads a record; `None` if there is none.
+fn read_record(dir: &Dir, name: &str) -> io::Result<Option<PlaceRecord>> {
+    let Some(bytes) = read_small(dir, name, RECORD_LEN_MAX)? else { return Ok(None) };
     let parts = bytes.split_at_checked(32).and_then(|(digits, rest)| {
         Some((id_of(OsStr::from_bytes(digits))?, rest.strip_prefix(b"\n")?))
     });
@@ -497,18 +517,8 @@ fn read_record(dir: &Dir, name: &str) -> io::Result<Option<PlaceRecord>> {
 }
 
 fn write_record(dir: &Arc<Dir>, name: &str, record: &PlaceRecord) -> io::Result<()> {
-    let mut draft = Draft::new(dir)?;
-    draft.write_all(hex(&record.number).as_bytes())?;
-    draft.write_all(b"\n")?;
-    draft.write_all(record.path.as_bytes())?;
-    draft.publish(OsStr::new(name), Existing::Replace)
-}
-
-fn remove_record(dir: &Dir, name: &str) -> io::Result<()> {
-    match dir.remove_file(OsStr::new(name)) {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
-        _ => Ok(()),
-    }
+    let number = hex(&record.number);
+    write_small(dir, name, &[number.as_bytes(), b"\n", record.path.as_bytes()].concat())
 }
 
 /// Makes a number that nobody else can know. The system gives a hasher its random keys.

@@ -18,22 +18,18 @@ use steadfast_parity::{
     column_of,
 };
 use steadfast_sys::file::{Dir, Draft, File, Ownership, Timestamp};
-use steadfast_sys::source::ReadAt as _;
 
+use super::data_pages::DataPages;
 use super::folder::{ParityFolder, StoredSet};
 use super::identity::{SetId, names_of};
-use super::member::{MemberState, state_of};
+use super::needed::Recorded;
 use super::place::{ParityPlace, system};
+use super::recorded::TreeRecords;
 use crate::belongings::{Attributes, Belongings};
-use crate::beneath;
 use crate::byte_ranges::ByteRanges;
 use crate::error::Error;
 use crate::event::FileError;
-use crate::pages::Descriptor;
 use crate::tree_folder::FOLDER;
-
-/// Files of a set that are held open while its pages are read.
-const OPEN_MAX: usize = 64;
 
 /// The parity of a tree, to rebuild files from.
 pub struct ParitySource {
@@ -120,6 +116,7 @@ impl ParitySource {
         let failed = |error| system("list the parity", error, &self.place);
         let mut gone: BTreeMap<PathBuf, (Timestamp, u64, Tag)> = BTreeMap::new();
         let mut is_incomplete = false;
+        let tags = TreeRecords::by_tags(&self.place);
         for id in self.folder.ids().map_err(failed)? {
             let Ok(stored) = self.folder.set(&id) else {
                 is_incomplete = true;
@@ -127,7 +124,7 @@ impl ParitySource {
             };
             let made_s = stored.set.header().origin.made_s;
             for member in stored.set.index().members() {
-                if state_of(&self.place, &member.file) != MemberState::Gone {
+                if !matches!(tags.of(&member.file), Recorded::Lost { is_there: false, .. }) {
                     continue;
                 }
                 let Ok(tag) = Tag::decode(&member.file.tag) else { continue };
@@ -164,8 +161,9 @@ impl ParitySource {
                 Some(copy) => copy,
                 none => none.insert(self.empty_copy(member).map_err(failed)?),
             };
-            let mut set =
-                SetPages { place: &self.place, stored: &stored, member, own, open: HashMap::new() };
+            let index = stored.set.index();
+            let data = DataPages::new(self.place.root(), index, Some((relative, own)));
+            let mut set = SetPages { stored: &stored, member, data };
             set.write_to(copy, lacking, stop).map_err(failed)?;
         }
         match (copy, &self.earlier) {
@@ -252,11 +250,9 @@ impl CopyDraft {
 
 /// The pages of one set, of which one member is to be rebuilt.
 struct SetPages<'a> {
-    place: &'a ParityPlace,
     stored: &'a StoredSet,
     member: &'a Member,
-    own: Option<&'a File>,
-    open: HashMap<PathBuf, Option<File>>,
+    data: DataPages<'a>,
 }
 
 impl SetPages<'_> {
@@ -280,7 +276,7 @@ impl SetPages<'_> {
         };
         for page in member.pages().filter(|page| is_lacking(*page)) {
             go_on(stop)?;
-            match self.read_page(page, &mut bytes) && index.is_page(page, &bytes) {
+            match self.data.is_whole(page, &mut bytes) {
                 true if lacking.is_none() => self.write_page(copy, page, &bytes)?,
                 true => {}
                 false => bad[column_of(page)] += 1,
@@ -290,7 +286,7 @@ impl SetPages<'_> {
         for column in (0..COLUMNS).filter(|column| bad[*column] > 0) {
             go_on(stop)?;
             let rebuilt = decoder.rebuild(index, column, &mut |page, bytes| match page {
-                PageAt::Data(page) => self.read_page(page, bytes),
+                PageAt::Data(page) => self.data.read(page, bytes),
                 PageAt::Parity(page) => self.stored.read_parity(page, bytes),
             });
             match rebuilt {
@@ -318,34 +314,6 @@ impl SetPages<'_> {
             Some(span) => copy.write(&span, bytes),
             None => Ok(()),
         }
-    }
-
-    /// Reads a data page from the files that have bytes in it; false if one cannot be read.
-    fn read_page(&mut self, page: u32, bytes: &mut [u8]) -> bool {
-        bytes.fill(0);
-        let index = self.stored.set.index();
-        let members: Vec<&Member> = index.members_of(page).collect();
-        members.into_iter().all(|member| {
-            let Some(span) = member.span(page) else { return true };
-            self.read_span(member, &span, bytes)
-        })
-    }
-
-    fn read_span(&mut self, member: &Member, span: &MemberSpan, bytes: &mut [u8]) -> bool {
-        let read = |file: &File, bytes: &mut [u8]| {
-            let source = Descriptor { file, len_bytes: member.file.length };
-            source.read_exact_at(&mut bytes[span.in_page.clone()], span.file_offset).is_ok()
-        };
-        if member.file.path == self.member.file.path {
-            return self.own.is_some_and(|own| read(own, bytes));
-        }
-        if self.open.len() >= OPEN_MAX && !self.open.contains_key(&member.file.path) {
-            self.open.clear();
-        }
-        let root = self.place.root();
-        let open = || beneath::file(root, &member.file.path).ok();
-        let file = self.open.entry(member.file.path.clone()).or_insert_with(open);
-        file.as_ref().is_some_and(|file| read(file, bytes))
     }
 }
 

@@ -1,15 +1,14 @@
 //! The part of a tree that a run was about.
 
-use std::collections::HashSet;
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use crate::beneath::presence;
-use crate::selection::Selection;
 
 /// Paths beneath the root of a tree, with everything in them.
 pub(super) struct ParityScope {
     root: PathBuf,
-    paths: HashSet<PathBuf>,
+    paths: BTreeSet<PathBuf>,
 }
 
 impl ParityScope {
@@ -20,16 +19,19 @@ impl ParityScope {
         ParityScope { root: root.to_owned(), paths }
     }
 
+    /// Returns a path in this part.
+    pub(super) fn first(&self) -> PathBuf {
+        self.paths.first().map_or_else(|| self.root.clone(), |path| self.root.join(path))
+    }
+
     /// Says whether a path beneath the root is in this part.
     pub(super) fn covers(&self, path: &Path) -> bool {
         path.ancestors().any(|above| self.paths.contains(above))
     }
 
     /// Returns what there is to walk.
-    pub(super) fn selection(&self) -> Selection {
+    pub(super) fn roots(&self) -> Vec<PathBuf> {
         let paths = self.paths.iter().filter(|path| !presence(&self.root, path).is_lost());
-        let mut roots: Vec<PathBuf> = paths.map(|path| self.root.join(path)).collect();
-        roots.sort_unstable();
-        Selection::of(roots)
+        paths.map(|path| self.root.join(path)).collect()
     }
 }

@@ -5,17 +5,15 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use steadfast_parity::{Losses, Member, PAGE_LEN, PageAt};
-use steadfast_sys::file::File;
-use steadfast_sys::source::ReadAt as _;
 
+use super::data_pages::DataPages;
 use super::folder::{ParityFolder, SetFault, StoredSet};
-use super::identity::hex;
-use super::member::{MemberState, state_of};
+use super::identity::{SetId, hex};
+use super::needed::Recorded;
 use super::place::{ParityPlace, none_at, system};
-use crate::beneath;
+use super::recorded::TreeRecords;
 use crate::error::Error;
 use crate::exit_status::ExitStatus;
-use crate::pages::Descriptor;
 
 /// What is known of one set.
 #[derive(Clone, Debug, Default)]
@@ -108,6 +106,17 @@ pub fn verify_parity(
     verify(place, reads_files, &|_| true, stop, found)
 }
 
+/// A set of a folder, and the length of its file in bytes.
+type ListedSet<'a> = (&'a ParityFolder, SetId, u64);
+
+/// Lists the sets of a folder, if there is one.
+fn list(folder: Option<&ParityFolder>) -> io::Result<Vec<ListedSet<'_>>> {
+    let Some(folder) = folder else { return Ok(Vec::new()) };
+    // One that another run removes meanwhile has no length.
+    let length = |id: &SetId| folder.length_and_time(id).map_or(0, |(length, _)| length);
+    Ok(folder.ids()?.into_iter().map(|id| (folder, id, length(&id))).collect())
+}
+
 /// Returns the sets by their names, the earlier ones as well, and the lengths of their files in
 /// bytes.
 ///
@@ -115,15 +124,11 @@ pub fn verify_parity(
 /// As [`verify_parity`].
 pub fn parity_sets(place: &ParityPlace) -> Result<Vec<(String, u64)>, Error> {
     let folder = ParityFolder::open(place)?;
-    let list = |folder: &ParityFolder| -> io::Result<Vec<(String, u64)>> {
-        let of = |id| Ok((hex(id), folder.length_and_time(id)?.0));
-        folder.ids()?.iter().map(of).collect()
-    };
-    let all = list(&folder).and_then(|mut sets| {
-        sets.extend(folder.earlier()?.map_or(Ok(Vec::new()), |earlier| list(&earlier))?);
-        Ok(sets)
-    });
-    all.map_err(|error| system("list the parity", error, place))
+    let failed = |error| system("list the parity", error, place);
+    let earlier = folder.earlier().map_err(failed)?;
+    let sets = list(Some(&folder)).map_err(failed)?.into_iter();
+    let sets = sets.chain(list(earlier.as_ref()).map_err(failed)?);
+    Ok(sets.map(|(_, id, length)| (hex(&id), length)).collect())
 }
 
 /// Reads the parity files of some sets, as [`verify_parity`] does of all.
@@ -159,38 +164,15 @@ fn verify(
         }
         report.damaged_pages = Some(damaged);
         if reads_files && !report.is_earlier {
-            report.lost_pages = Some(lose_pages(place, stored, &mut losses));
+            let mut data = DataPages::new(place.root(), stored.set.index(), None);
+            let pages = 0..geometry.pages();
+            let lost: Vec<u32> = pages.filter(|page| !data.is_whole(*page, &mut bytes)).collect();
+            lost.iter().for_each(|page| losses.lose(PageAt::Data(*page)));
+            report.lost_pages = Some(lost.len() as u64);
         }
         report.strength = losses.strength();
         Some(())
     })
-}
-
-/// Notes which pages of the files of a set are not as they were, and returns how many.
-fn lose_pages(place: &ParityPlace, stored: &StoredSet, losses: &mut Losses) -> u64 {
-    let index = stored.set.index();
-    let mut bytes = vec![0; PAGE_LEN];
-    let mut lost = 0;
-    // The members follow each other, so one open file is enough.
-    let mut open: Option<(&Path, Option<File>)> = None;
-    for page in 0..index.geometry().pages() {
-        bytes.fill(0);
-        let is_read = index.members_of(page).all(|member| {
-            let Some(span) = member.span(page) else { return true };
-            let path = member.file.path.as_path();
-            if open.as_ref().is_none_or(|(of, _)| *of != path) {
-                open = Some((path, beneath::file(place.root(), path).ok()));
-            }
-            let Some((_, Some(file))) = &open else { return false };
-            let source = Descriptor { file, len_bytes: member.file.length };
-            source.read_exact_at(&mut bytes[span.in_page.clone()], span.file_offset).is_ok()
-        });
-        if !(is_read && index.is_page(page, &bytes)) {
-            lost += 1;
-            losses.lose(PageAt::Data(page));
-        }
-    }
-    lost
 }
 
 /// Says what each set has, by its index, and compares its files' tags with the tree. With a path
@@ -204,6 +186,7 @@ pub fn show_parity(
     stop: &AtomicBool,
     found: &mut dyn FnMut(&SetReport),
 ) -> Result<SetTotals, Error> {
+    let tags = TreeRecords::by_tags(place);
     each_set(place, &|_| true, stop, found, &mut |stored, report| {
         let members = stored.set.index().members();
         if report.is_earlier {
@@ -213,12 +196,12 @@ pub fn show_parity(
         if !members.iter().any(is_asked) {
             return None;
         }
-        for member in members {
-            match state_of(place, &member.file) {
-                MemberState::Changed { .. } | MemberState::Restyled(_) => report.changed += 1,
-                MemberState::Untagged => report.changed += 1,
-                MemberState::Gone => report.missing += 1,
-                MemberState::AsProtected | MemberState::Unknown(_) => {}
+        for Member { file, .. } in members {
+            match tags.of(file) {
+                Recorded::Lost { is_there: false, .. } => report.missing += 1,
+                Recorded::Unclear(_) => {}
+                Recorded::Here(now) if now == *file => {}
+                _ => report.changed += 1,
             }
         }
         report.strength = i64::from(stored.set.index().geometry().parity_shards());
@@ -237,25 +220,27 @@ fn each_set(
 ) -> Result<SetTotals, Error> {
     let folder = ParityFolder::open(place)?;
     let failed = |error| system("list the parity", error, place);
-    let ids = folder.ids().map_err(failed)?;
-    if ids.is_empty() {
+    let present = list(Some(&folder)).map_err(failed)?;
+    if present.is_empty() {
         return Err(none_at(place));
     }
     let earlier = folder.earlier().map_err(failed)?;
-    let earlier_ids = earlier.as_ref().map_or(Ok(Vec::new()), ParityFolder::ids).map_err(failed)?;
-    let (mut totals, mut has_found) = (SetTotals::default(), false);
-    totals.add_earlier(&folder).map_err(failed)?;
-    let present = ids.iter().map(|id| (&folder, id, false));
-    let superseded =
-        earlier.iter().flat_map(|folder| earlier_ids.iter().map(move |id| (folder, id, true)));
-    let all = present.chain(superseded);
-    for (folder, id, is_earlier) in all.filter(|(_, id, _)| is_wanted(&hex(id))) {
+    let earlier = list(earlier.as_ref()).map_err(failed)?;
+    let mut has_found = false;
+    let mut totals = SetTotals {
+        earlier_sets: earlier.len() as u64,
+        earlier_bytes: earlier.iter().map(|(_, _, length)| length).sum(),
+        ..SetTotals::default()
+    };
+    let present = present.into_iter().map(|set| (set, false));
+    let all = present.chain(earlier.into_iter().map(|set| (set, true)));
+    for ((folder, id, _), is_earlier) in all.filter(|((_, id, _), _)| is_wanted(&hex(id))) {
         if stop.load(Ordering::Relaxed) {
             totals.interrupted = true;
             break;
         }
-        let mut report = SetReport { set: hex(id), is_earlier, ..SetReport::default() };
-        match folder.set(id) {
+        let mut report = SetReport { set: hex(&id), is_earlier, ..SetReport::default() };
+        match folder.set(&id) {
             Ok(stored) => {
                 describe(&stored, &mut report);
                 if look(&stored, &mut report).is_none() {
@@ -299,15 +284,6 @@ fn describe(stored: &StoredSet, report: &mut SetReport) {
 }
 
 impl SetTotals {
-    fn add_earlier(&mut self, folder: &ParityFolder) -> io::Result<()> {
-        let Some(earlier) = folder.earlier()? else { return Ok(()) };
-        for id in earlier.ids()? {
-            self.earlier_sets += 1;
-            self.earlier_bytes += earlier.length_and_time(&id)?.0;
-        }
-        Ok(())
-    }
-
     fn add(&mut self, report: &SetReport) {
         self.status.raise(report.status);
         self.damaged += u64::from(!report.is_whole());

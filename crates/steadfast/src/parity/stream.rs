@@ -2,18 +2,16 @@
 
 use std::ops::Range;
 
-use steadfast_digest::Lanes;
+use steadfast_digest::{AlgorithmHasher, Lanes};
 use steadfast_parity::{
     Geometry, PAGE_LEN, PageMark, ParityEncoder, ParityPages, RUN_LEN, RUN_PAGES, RunBuffer,
 };
 
-use super::held::TagHasher;
-
 /// Bytes that are marked at a time: a whole number of pages, and of these a run has a whole number.
 pub(super) const CHUNK_LEN: usize = 128 << 10;
 
-/// So many bytes of whole pages are marked where they are, together with their file's tag. Fewer
-/// are collected first, because lanes want many pages at a time.
+/// So many bytes are read into the run and marked there, together with their file's tag. Fewer are
+/// collected first, because lanes want many pages at a time.
 pub(super) const DIRECT_LEN_MIN: usize = 16 * PAGE_LEN;
 
 /// Takes the bytes of a set in order and encodes them: 8 MiB of memory, and the buffer of runs,
@@ -42,21 +40,11 @@ impl SetStream {
         &mut self,
         place: u64,
         mut bytes: &[u8],
-        tag: &mut TagHasher,
+        tag: &mut AlgorithmHasher,
         buffer: &mut RunBuffer,
     ) {
         self.fill_to(place, buffer);
         while !bytes.is_empty() {
-            let whole = bytes.len().min(self.run_left()) / PAGE_LEN * PAGE_LEN;
-            if whole >= DIRECT_LEN_MIN && self.chunk.len().is_multiple_of(PAGE_LEN) {
-                self.flush(buffer);
-                let (now, later) = bytes.split_at(whole);
-                let marks = tag.update_and_mark(self.lanes, now);
-                self.end += whole as u64;
-                self.take(marks, now, buffer);
-                bytes = later;
-                continue;
-            }
             let (now, later) = bytes.split_at(bytes.len().min(self.room()));
             tag.update(now);
             self.chunk.extend_from_slice(now);
@@ -87,14 +75,14 @@ impl SetStream {
     pub(super) fn append_first_pages(
         &mut self,
         len: usize,
-        tag: &mut TagHasher,
+        tag: &mut AlgorithmHasher,
         buffer: &mut RunBuffer,
     ) {
         let first = self.marks.len() as u32 % RUN_PAGES;
         let whole = first..first + (len / PAGE_LEN) as u32;
         let bytes = &buffer.room(first..first + len.div_ceil(PAGE_LEN) as u32)[..len];
         let (pages, rest) = bytes.split_at(len / PAGE_LEN * PAGE_LEN);
-        self.marks.extend(tag.update_and_mark(self.lanes, pages));
+        self.marks.extend(hash_and_mark(tag, self.lanes, pages));
         tag.update(rest);
         self.chunk.extend_from_slice(rest);
         self.end += len as u64;
@@ -131,7 +119,7 @@ impl SetStream {
     /// Marks the pages of the chunk and puts them into the run.
     fn flush(&mut self, buffer: &mut RunBuffer) {
         let mut chunk = std::mem::take(&mut self.chunk);
-        self.take(PageMark::of_all(self.lanes, &chunk), &chunk, buffer);
+        self.take(PageMark::of_all(self.lanes, &chunk, None), &chunk, buffer);
         chunk.clear();
         self.chunk = chunk;
     }
@@ -165,4 +153,14 @@ impl SetStream {
         }
         (self.marks, self.encoder.finish())
     }
+}
+
+/// Adds whole pages to the tag of their file, and returns the marks of the pages. SHA-256 of both
+/// is computed at once, in lanes.
+fn hash_and_mark(tag: &mut AlgorithmHasher, lanes: Lanes, pages: &[u8]) -> Vec<PageMark> {
+    if let Some(hasher) = tag.as_sha256() {
+        return PageMark::of_all(lanes, pages, Some(hasher));
+    }
+    tag.update(pages);
+    PageMark::of_all(lanes, pages, None)
 }
