@@ -8,6 +8,7 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
+use steadfast::beneath;
 use steadfast::json::PathText;
 use steadfast_digest::Digest;
 
@@ -104,7 +105,7 @@ impl Job {
     /// damaged.
     pub fn open(folder: &Path) -> Result<Job, Error> {
         let path = folder.join("job.jsonl");
-        if !path.exists() {
+        if beneath::presence_of(&path).is_lost() {
             let message = "there is no job here: is its folder mounted, and its planning done?";
             return Err(Error::temporary(folder, message));
         }

@@ -11,6 +11,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use serde::{Deserialize, Serialize};
 use steadfast::ExitStatus;
+use steadfast::beneath::{self, FileKind, Status};
 use steadfast::json::PathText;
 use steadfast::{Event, FileEvent, Monitor, Notice, Summary, Timestamp, VerbKind, Verdict};
 
@@ -210,13 +211,12 @@ fn counts(summary: &Summary) -> BTreeMap<&'static str, u64> {
 
 /// Refuses to replace a file that is not a result.
 fn ensure_ours(out: &Path) -> Result<(), Error> {
-    let there = out.symlink_metadata();
+    let there = Status::of_link(out);
     let ours = || SealedReader::open(out)?.header::<ResultHeader>(RESULT_KEY);
     match there {
-        Ok(there) if !there.is_file() || ours().is_err() => Err(Error::usage(format!(
-            "`{}` is something else, and is not overwritten",
-            out.display()
-        ))),
+        Ok(there) if there.kind != FileKind::Regular || ours().is_err() => Err(Error::usage(
+            format!("`{}` is something else, and is not overwritten", out.display()),
+        )),
         _ => Ok(()),
     }
 }
@@ -225,7 +225,7 @@ fn ensure_ours(out: &Path) -> Result<(), Error> {
 fn ensure_folder(out: &Path) -> Result<(), Error> {
     let folder = out.parent().filter(|folder| !folder.as_os_str().is_empty());
     match folder {
-        Some(folder) if !folder.is_dir() => {
+        Some(folder) if !beneath::is_folder(folder) => {
             Err(Error::usage(format!("there is no folder `{}`", folder.display())))
         }
         _ => Ok(()),

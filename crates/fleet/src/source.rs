@@ -12,6 +12,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
 use steadfast::Skipped;
+use steadfast::beneath;
 use steadfast::manifest::Record;
 use strum::{EnumString, IntoStaticStr};
 
@@ -106,7 +107,7 @@ fn real(root: &Path) -> Result<PathBuf, Error> {
     // A root that does not exist is probably a typing error, so a retry does not help.
     let real =
         root.canonicalize().map_err(|error| Error::system(root, "find it", error).lasting())?;
-    if !real.is_dir() {
+    if !beneath::is_folder(&real) {
         let root = root.display();
         return Err(Error::usage(format!("`{root}` is no directory: a job is of a whole tree")));
     }

@@ -7,6 +7,7 @@ use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
+use steadfast::beneath;
 use steadfast::catalogue::{Catalogue, CataloguedTree, TreeList};
 use steadfast::{COVER_DAYS, FolderState, Options, Timestamp};
 
@@ -344,7 +345,7 @@ impl App {
         let places = places?;
         Some(match places.as_slice() {
             [] => "/".to_owned(),
-            [place] if self.roots.path(place).is_dir() => self.page_of_folder(place),
+            [place] if beneath::is_folder(&self.roots.path(place)) => self.page_of_folder(place),
             places => format!("/drop?given={}", self.hand_over(places)),
         })
     }

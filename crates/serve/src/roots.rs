@@ -108,7 +108,7 @@ impl ServedRoots {
         };
         let root = |path: PathBuf, reach| {
             let shown = escape::path(&path);
-            match path.is_dir() {
+            match beneath::is_folder(&path) {
                 true => ServedRoot::of(path, reach)
                     .map_err(|error| Error::system(format!("serve `{shown}`"), error)),
                 false => Err(Error::usage(format!("`{shown}` is not a folder"))),

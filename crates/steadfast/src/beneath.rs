@@ -118,6 +118,21 @@ pub fn presence_of(path: &Path) -> Presence {
     Status::of_link(path).map_or_else(Presence::from, Presence::There)
 }
 
+/// Returns whether a path that a person typed leads to a directory, through links.
+pub fn is_folder(path: &Path) -> bool {
+    Status::of(path).is_ok_and(|status| status.kind == FileKind::Directory)
+}
+
+/// Returns whether a path that a person typed leads to a regular file, through links.
+pub fn is_file(path: &Path) -> bool {
+    Status::of(path).is_ok_and(|status| status.kind == FileKind::Regular)
+}
+
+/// Returns the nearest directory at or above a path; of a real path, since links are followed.
+pub fn folder_above(path: &Path) -> Option<&Path> {
+    path.ancestors().find(|above| is_folder(above))
+}
+
 /// Opens a directory beneath a root; an empty path is the root itself.
 ///
 /// # Errors

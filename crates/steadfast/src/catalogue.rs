@@ -223,7 +223,7 @@ impl Catalogue {
 
     fn find_passing(path: &Path, passed: &mut dyn FnMut(Notice)) -> Option<PathBuf> {
         let real = place::real_of(path)?;
-        let folder = real.ancestors().find(|above| above.is_dir())?;
+        let folder = beneath::folder_above(&real)?;
         let trusted = trusted_with(folder).ok();
         let refusal_of = |file: &PathBuf| {
             let root = file.parent().and_then(Path::parent)?;
@@ -421,7 +421,7 @@ impl Catalogue {
         };
         let root = match fault.kind() {
             CatalogueErrorKind::OtherVolume => Some(self.root.clone()),
-            CatalogueErrorKind::EmptyRoot if !self.root.is_dir() => None,
+            CatalogueErrorKind::EmptyRoot if !beneath::is_folder(&self.root) => None,
             _ => return fault,
         };
         fault.advise(Advice::Catalogue { change, root, file: self.file.clone() })

@@ -27,6 +27,7 @@ use reading::digests_of;
 pub(crate) use worklist::{SeenFile, WantedFile, WantedPlace, Worklist};
 
 use crate::advice::{Advice, counted};
+use crate::beneath;
 use crate::error::Error;
 use crate::event::{Notice, Skipped};
 use crate::exit_status::ExitStatus;
@@ -298,7 +299,7 @@ pub(crate) fn matched(
     let own = selection.roots.iter().chain(&selection.listed);
     let paths = own.filter_map(|path| path.canonicalize().ok()).collect();
     // Who asks whether a source may be erased is told that one place shows the other.
-    let roots = selection.roots.iter().filter(|root| root.is_dir() && !search.reads_all);
+    let roots = selection.roots.iter().filter(|root| beneath::is_folder(root) && !search.reads_all);
     let shown = roots.filter_map(|root| storage_place(root).ok()).collect();
     let own = OwnPlaces { paths, shown };
     let reading = (&*selection.confines(), options);

@@ -1,5 +1,6 @@
 //! The files that a run covers.
 
+use crate::beneath;
 use std::path::PathBuf;
 
 /// The files that a run covers.
@@ -41,7 +42,7 @@ impl Selection {
 
     /// Returns the directories from which the files of the selection are reached by names alone.
     pub(crate) fn confines(&self) -> Vec<PathBuf> {
-        let folders = self.roots.iter().chain(&self.listed).filter(|path| path.is_dir());
+        let folders = self.roots.iter().chain(&self.listed).filter(|path| beneath::is_folder(path));
         if self.within.is_empty() { folders.cloned().collect() } else { self.within.clone() }
     }
 

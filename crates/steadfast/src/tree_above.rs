@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use steadfast_sys::file::TrustedUsers;
 
+use crate::beneath;
 use crate::catalogue::{Catalogue, catalogue_in, real_of};
 use crate::trust::trusted_with;
 
@@ -25,7 +26,7 @@ pub(crate) struct TreeAbove {
 pub(crate) fn trees_above(path: &Path, selected: &Path) -> Vec<TreeAbove> {
     let Some((path, selected)) = real_of(path).zip(real_of(selected)) else { return Vec::new() };
     // What is selected may be missing, with its folder.
-    let there = |path: &Path| path.ancestors().find(|above| above.is_dir()).map(Path::to_owned);
+    let there = |path: &Path| beneath::folder_above(path).map(Path::to_owned);
     let Some((folder, named)) = there(&path).zip(there(&selected)) else { return Vec::new() };
     let catalogued = Catalogue::find(&path);
     let tree = |root: &Path| {

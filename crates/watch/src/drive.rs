@@ -17,6 +17,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use serde::Serialize;
+use steadfast::beneath;
 use steadfast_sys::machine;
 use steadfast_sys::storage::{Layer, Volume, volume};
 
@@ -130,7 +131,7 @@ impl DriveProbe {
             report.sources.push(source);
             report.findings.extend(findings);
         };
-        if block.join("md").is_dir() {
+        if beneath::is_folder(&block.join("md")) {
             add("sysfs", counters::md(&block.join("md")));
         }
         if layer.made_up {
@@ -165,7 +166,7 @@ impl DriveProbe {
     /// its status is not used: `smartctl` sets bits for what it found.
     fn answer(&self, name: &str, words: &[&str]) -> Option<String> {
         let paths = self.programs.iter().map(|folder| folder.join(name));
-        let program = paths.into_iter().find(|path| path.is_file())?;
+        let program = paths.into_iter().find(|path| beneath::is_file(path))?;
         let mut command = Command::new(program);
         command.args(words).env_clear().env("LC_ALL", "C").env("PATH", "/usr/sbin:/usr/bin");
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());

@@ -19,6 +19,7 @@ use steadfast_sys::names::NameBytes as _;
 
 use crate::error::{Error, ErrorKind};
 use crate::schedule::{CheckSchedule, TimeOfDay, TimerKind};
+use steadfast::beneath;
 
 pub use crontab::{with_block, without_block};
 
@@ -73,7 +74,7 @@ pub struct UserService {
 impl TimerHost {
     /// Returns the kind of timer for this machine: systemd's if it runs, else launchd's or cron's.
     pub fn detect(&self, os: &str) -> TimerKind {
-        let systemd = self.root.join("run/systemd/system").is_dir();
+        let systemd = beneath::is_folder(&self.root.join("run/systemd/system"));
         match (os, systemd, self.is_root) {
             ("macos", _, _) => TimerKind::Launchd,
             (_, true, true) => TimerKind::SystemdSystem,
@@ -89,7 +90,7 @@ impl TimerHost {
         let mut folders = path.as_encoded_bytes().split(|&byte| byte == b':');
         folders.find_map(|folder| {
             let path = Path::from_bytes(folder).join(program);
-            path.is_file().then_some(path)
+            beneath::is_file(&path).then_some(path)
         })
     }
 

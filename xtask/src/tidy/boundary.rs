@@ -113,6 +113,20 @@ const BORDERS: &[Border] = &[
         message: "what systems say of files belongs in crates/sys: see `Status`",
     },
     Border {
+        names: &["exists()", "try_exists", "is_dir()", "fs::metadata", "symlink_metadata"],
+        within: "",
+        homes: &[
+            "crates/codesign/",
+            "crates/measure/",
+            "crates/objects/",
+            "crates/probe/",
+            "crates/sys/",
+            "xtask/",
+        ],
+        tests: true,
+        message: "whether a name is there is `presence` or `is_folder` of `beneath`",
+    },
+    Border {
         names: &["OsStrExt", "OsStringExt"],
         within: "",
         homes: &["crates/time/src/names.rs", "xtask/"],
@@ -222,6 +236,15 @@ mod tests {
         }
         let test = "#[cfg(test)]\nmod tests {\n    fn a() { std::fs::write(a, b); }\n}\n";
         assert_eq!(found("crates/steadfast/src/walk.rs", test), [""; 0]);
+    }
+
+    #[test]
+    fn names_are_looked_up_in_one_way() {
+        for text in ["path.exists();", "root.is_dir();", "fs::symlink_metadata(a);"] {
+            assert_eq!(found("crates/steadfast/src/copy.rs", text).len(), 1, "{text}");
+            assert_eq!(found("crates/cli/tests/it/main.rs", text), [""; 0], "{text}");
+        }
+        assert_eq!(found("crates/cli/src/run.rs", "statement.exists((1,))"), [""; 0]);
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::ensure;
-use steadfast::beneath::Status;
+use steadfast::beneath::{self, Status};
 use steadfast::run::Unnamed;
 use steadfast::{CheckOptions, ExitStatus, Verb};
 
@@ -75,7 +75,7 @@ fn check_manifest(args: &CheckArgs, manifest: &Path) -> anyhow::Result<ExitStatu
     let root = document.find_root(paths.first().map(PathBuf::as_path), &command)?;
     let options = args.paths.walk.empty.choose(args.engine.options());
     let options = args.catalogue.choose(options);
-    let unnamed = match args.new && document.extra.is_empty() && !manifest.is_dir() {
+    let unnamed = match args.new && document.extra.is_empty() && !beneath::is_folder(manifest) {
         true => Unnamed::All { list: identity_of(manifest) },
         false => Unnamed::Known(document.extra),
     };

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use anyhow::ensure;
 use steadfast::ExitStatus;
+use steadfast::beneath::{FileKind, Status};
 use steadfast::diff::{Trees, diff, diff_list};
 use steadfast_report::FindingRule;
 use steadfast_report::diff::{DiffLines, DiffRenderer, DiffRoots, DiffText};
@@ -33,7 +34,8 @@ pub(super) fn run(args: &DiffArgs) -> anyhow::Result<ExitStatus> {
     let options = options.with(|options| options.controls.stop = Arc::clone(&stop));
     let mut renderer = renderer(args);
     let mut console = Console::new(&mut *renderer, output, Some(stop));
-    let is_list = args.b == Path::new(STDIN) || (args.b.exists() && !args.b.is_dir());
+    let is_list = args.b == Path::new(STDIN)
+        || Status::of(&args.b).is_ok_and(|b| b.kind != FileKind::Directory);
     if !is_list {
         let result = diff(&trees, &options, &mut console);
         return console.finish(result);

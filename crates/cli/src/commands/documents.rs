@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, ensure};
 use steadfast::Reference;
-use steadfast::beneath::presence;
+use steadfast::beneath::{self, presence};
 use steadfast::manifest::bagit::{Bag, Problem};
 use steadfast::manifest::mhl::MhlSurroundings;
 use steadfast::manifest::{self, Format, confine};
@@ -53,8 +53,11 @@ impl ManifestDocument {
     /// If it cannot be opened, or its format is not recognised.
     pub(super) fn open(path: &Path, format: Option<Format>) -> anyhow::Result<ManifestDocument> {
         let shown = steadfast_report::escape::path(path).to_string();
-        if path.is_dir() {
-            ensure!(path.join("bagit.txt").is_file(), "`{shown}` is a folder, and no BagIt bag");
+        if beneath::is_folder(path) {
+            ensure!(
+                beneath::is_file(&path.join("bagit.txt")),
+                "`{shown}` is a folder, and no BagIt bag"
+            );
             return ManifestDocument::of_bag(path, shown);
         }
         let (file, is_seekable): (Box<dyn Read + Send>, bool) = match path == Path::new(STDIN) {

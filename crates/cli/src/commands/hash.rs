@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::ensure;
 use steadfast::ExitStatus;
+use steadfast::beneath;
 use steadfast::manifest::sums::{self, Ending, Style};
 use steadfast::{Algorithm, HashOptions, Selection, Verb};
 use steadfast_report::Sums;
@@ -79,7 +80,7 @@ fn ensure_plain_output(args: &HashArgs, also: &str) -> anyhow::Result<()> {
 /// Hashes files. If only files are named, each gets its line, in order and as often as it is named,
 /// as with `sha256sum`. If a directory is among them, they are walked like any tree.
 fn hash(args: &HashArgs, mut selection: Selection) -> anyhow::Result<ExitStatus> {
-    let plain = |path: &PathBuf| !path.is_dir();
+    let plain = |path: &PathBuf| !beneath::is_folder(path);
     if selection.listed.is_empty() && selection.roots.iter().all(plain) {
         selection.listed = std::mem::take(&mut selection.roots);
         selection.exact = true;

@@ -5,6 +5,7 @@ use std::path::Path;
 use anyhow::bail;
 use steadfast::ExitStatus;
 use steadfast::Options;
+use steadfast::beneath;
 use steadfast::catalogue::{Catalogue, History};
 use steadfast_report::history::{
     HistoryOf, HistoryView, RunOver, write_csv, write_json, write_text,
@@ -29,7 +30,7 @@ pub(super) fn run(args: &ShowArgs) -> anyhow::Result<ExitStatus> {
         return write_of_file(&catalogue, &history, &args.document, outlet);
     }
     let whole = catalogue.runs_over(&path)?;
-    if whole.is_empty() && !catalogue.root().join(&path).is_dir() {
+    if whole.is_empty() && !beneath::is_folder(&catalogue.root().join(&path)) {
         bail!("the catalogue `{}` knows no `{}`", catalogue.file().display(), path.display());
     }
     write_of_directory(&catalogue, &path, &whole, &args.document, outlet)

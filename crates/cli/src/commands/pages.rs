@@ -9,6 +9,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use anyhow::{Context as _, ensure};
 use steadfast::ExitStatus;
+use steadfast::beneath::{FileKind, Status};
 use steadfast::fastest_lanes;
 use steadfast::run::{PagesOptions, verify_pages};
 use steadfast::verity::{FileSource, ReadOptions, VerityDigest, VerityParams};
@@ -41,7 +42,7 @@ fn digest_of(
     stop: &AtomicBool,
 ) -> io::Result<VerityDigest> {
     // Other kinds of files have no reliable length.
-    if !path.metadata()?.is_file() {
+    if Status::of(path)?.kind != FileKind::Regular {
         return Err(io::Error::other("not a regular file"));
     }
     let source = FileSource::open(path)?;

@@ -5,6 +5,7 @@ use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, bail, ensure};
+use steadfast::beneath;
 use steadfast::catalogue::Catalogue;
 use steadfast::repair::mend_proved;
 use steadfast::repair::{
@@ -88,7 +89,7 @@ fn change_copies(args: &RepairArgs) -> anyhow::Result<ExitStatus> {
     if let Some(copy) = &args.copies.remember_copy {
         let real = copy.canonicalize();
         let real = real.with_context(|| format!("cannot find `{}`", copy.display()))?;
-        ensure!(real.is_dir(), "`{}` is not a folder", copy.display());
+        ensure!(beneath::is_folder(&real), "`{}` is not a folder", copy.display());
         ensure!(!real.starts_with(&root), "`{}` is in the tree itself", copy.display());
         list.add(&root, &real)?;
     }
@@ -98,7 +99,7 @@ fn change_copies(args: &RepairArgs) -> anyhow::Result<ExitStatus> {
         ensure!(is_removed, "`{}` is not a registered copy", copy.display());
     }
     let lines = list.of(&root)?.into_iter().map(|copy| {
-        let away = if copy.is_dir() { "" } else { "  (not there)" };
+        let away = if beneath::is_folder(&copy) { "" } else { "  (not there)" };
         format!("{}{away}\n", escape::path(&copy))
     });
     answer(lines.collect::<String>().as_bytes())?;

@@ -19,6 +19,7 @@ use crate::refusal::Refusal;
 use crate::roots::ServedPath;
 use crate::runs::{RunRequest, RunVerb};
 use crate::visitor::{FormFields, QueryFields, Visitor};
+use steadfast::beneath;
 
 /// Bytes of a catalogue for each file: its row, with a name and a digest, and its share of indexes.
 const CATALOGUED_LEN_BYTES: u64 = 200;
@@ -50,7 +51,7 @@ async fn show(
             let counted = app.heavy(move |app| {
                 let root = app.roots.root(&at).map_err(|error| error.to_string())?;
                 let path = app.roots.resolve(&at).map_err(|error| error.to_string())?;
-                match path.is_dir() {
+                match beneath::is_folder(&path) {
                     true => estimate(&at, &root, &app.roots),
                     false => Err("not a folder".to_owned()),
                 }

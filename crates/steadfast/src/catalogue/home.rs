@@ -10,10 +10,11 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use steadfast_sys::file::{Dir, FileKind, Status};
+use steadfast_sys::file::{Dir, FileKind};
 
 use super::error::{CatalogueErrorKind, DbError};
 use crate::advice::Advice;
+use crate::beneath::{self, Presence};
 use crate::error::copied;
 use crate::tree_folder::FOLDER;
 
@@ -163,7 +164,7 @@ pub(crate) fn folder(file: &Path) -> Result<Arc<Dir>, super::CatalogueError> {
 
 /// Returns whether something other than a directory has the name of the folder in a tree.
 pub(super) fn is_blocked(folder: &Path) -> bool {
-    Status::of_link(folder).is_ok_and(|status| status.kind != FileKind::Directory)
+    matches!(beneath::presence_of(folder).of_kind(FileKind::Directory), Presence::Replaced(_))
 }
 
 /// Makes the error for a file that is not one of the catalogue's, or cannot be examined.

@@ -357,7 +357,7 @@ pub(super) fn is_lost(file: &Path) -> bool {
     let Some(folder) = file.parent() else { return false };
     let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
     let Some(name) = file.file_name() else { return false };
-    file.symlink_metadata().is_err()
+    beneath::presence_of(file).is_lost()
         && fs::read_dir(folder).is_ok_and(|mut entries| {
             entries.any(|entry| entry.is_ok_and(|entry| is_left_of(name, &entry.file_name())))
         })
@@ -367,8 +367,7 @@ pub(super) fn is_lost(file: &Path) -> bool {
 /// then reports which.
 pub(super) fn is_found(file: &Path) -> bool {
     let folder = file.parent().filter(|folder| folder.ends_with(FOLDER));
-    let is_here = file.symlink_metadata().is_ok() || rights::closed_folder(file).is_some();
-    folder.is_some_and(is_blocked) || is_here || is_lost(file)
+    folder.is_some_and(is_blocked) || !beneath::presence_of(file).is_lost() || is_lost(file)
 }
 
 /// Returns whether an absent catalogue never existed: the first `init` was interrupted before it

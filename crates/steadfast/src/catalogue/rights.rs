@@ -17,6 +17,7 @@ use strum::{EnumMessage, IntoStaticStr, VariantArray};
 use super::error::{CatalogueErrorKind, DbError};
 use super::home::{Home, PARTS};
 use crate::advice::Advice;
+use crate::beneath;
 use crate::tree_folder::FOLDER;
 
 /// File systems of which many have no rights of their own for each file.
@@ -144,8 +145,8 @@ pub(super) fn unreadable(owner: &Status, file: &Path) -> DbError {
 /// Returns the folder of a tree's catalogue that this user may not enter.
 pub(super) fn closed_folder(file: &Path) -> Option<Status> {
     let folder = file.parent().filter(|folder| folder.ends_with(FOLDER))?;
-    let looked = file.symlink_metadata().and_then(|_| fs::read_dir(folder).map(drop));
+    let looked = Status::of_link(file).and_then(|_| fs::read_dir(folder).map(drop));
     let is_closed = looked.is_err_and(|error| error.kind() == io::ErrorKind::PermissionDenied);
-    let status = Status::of_link(folder).ok()?;
-    (is_closed && status.kind == FileKind::Directory).then_some(status)
+    let status = beneath::presence_of(folder).of_kind(FileKind::Directory).status();
+    status.filter(|_| is_closed)
 }

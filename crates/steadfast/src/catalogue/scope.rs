@@ -12,6 +12,7 @@ use std::path::{Path, PathBuf};
 use steadfast_sys::names::NameBytes as _;
 
 use super::place::real_of;
+use crate::beneath;
 use crate::event::FilePath;
 use crate::selection::Selection;
 use crate::tree_folder::FOLDER;
@@ -104,7 +105,7 @@ impl RunScope {
             }
             return;
         };
-        if !exact && real.is_dir() {
+        if !exact && beneath::is_folder(&real) {
             // In the current directory, the walk names files without a directory.
             let shown = if said == Path::new(".") { Path::new("") } else { said };
             self.bases.insert(shown.to_owned(), relative.to_owned());

@@ -14,6 +14,7 @@ use steadfast_sys::names::{NameBuf as _, NameBytes as _};
 use super::place::inside;
 use super::volume::is_empty;
 use super::{Catalogue, CatalogueError, TreeVolume, meta};
+use crate::beneath;
 
 /// The first line with the version.
 const HEAD: &str = "steadfast trees 1";
@@ -117,7 +118,8 @@ impl TreeList {
     /// Returns the trees that exist and whose catalogue is gone.
     pub fn lost(&self) -> Vec<CataloguedTree> {
         let mut trees = self.read();
-        trees.retain(|tree| tree.root.is_dir() && !Catalogue::is_found(&tree.catalogue));
+        trees
+            .retain(|tree| beneath::is_folder(&tree.root) && !Catalogue::is_found(&tree.catalogue));
         trees
     }
 

@@ -14,7 +14,7 @@ use steadfast_sys::storage::{Volume, volume};
 
 use super::draft_names::DraftNames;
 use crate::belongings::{Belongings, Trust, disinherit};
-use crate::beneath::{self, LastDir};
+use crate::beneath::{self, LastDir, Presence};
 use crate::catalogue::{Catalogue, DOS, real_of};
 use crate::error::Error;
 use crate::known::SeenFile;
@@ -69,13 +69,14 @@ pub(super) enum Absent {
 /// Opens the root of a destination, or the directory above it. Returns it with its path.
 fn root_of<'a>(path: &'a Path, within: &[PathBuf], absent: Absent) -> io::Result<(Dir, &'a Path)> {
     if within.is_empty() {
-        return match Status::of_link(path) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+        return match beneath::presence_of(path) {
+            Presence::Gone => {
                 let (above, name) = Dir::parent_of(path)?;
                 let parent = path.parent().filter(|it| !it.as_os_str().is_empty());
                 made(above, &name, path, (parent.unwrap_or(Path::new(".")), absent))
             }
-            found => found.and_then(|_| Ok((Dir::open(path)?, path))),
+            Presence::Unknown(error) => Err(error),
+            Presence::There(_) | Presence::Replaced(_) => Ok((Dir::open(path)?, path)),
         };
     }
     match beneath::directory_within(within, path) {

@@ -56,7 +56,7 @@ pub(super) struct ListedCopy {
 
 impl CopyLists {
     pub(super) fn new(selection: &Selection, request: &CopyRequest) -> CopyLists {
-        let is_named = |root: &&PathBuf| !super::sources::is_bare(root) && root.is_dir();
+        let is_named = |root: &&PathBuf| !super::sources::is_bare(root) && beneath::is_folder(root);
         let tops = selection.roots.iter().filter(is_named);
         CopyLists {
             kind: request.list,

@@ -4,6 +4,7 @@ use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
 use super::result::{CopyRequest, ListKind};
+use crate::beneath;
 use crate::error::Error;
 use crate::event::Skipped;
 use crate::run::Options;
@@ -61,12 +62,12 @@ pub(super) fn name_at_destination(root: &Path) -> PathBuf {
 /// Returns whether a path is copied without a name: `a/.` and `a` are the same path to this
 /// system's names, and not to the user.
 pub(super) fn is_bare(root: &Path) -> bool {
-    root.as_os_str().as_encoded_bytes().ends_with(b"/.") && !root.is_file()
+    root.as_os_str().as_encoded_bytes().ends_with(b"/.") && !beneath::is_file(root)
 }
 
 fn relative_of(path: &Path, root: &Path, name: &Path) -> PathBuf {
     match path.strip_prefix(root) {
-        Ok(down) if down.as_os_str().is_empty() && path.is_file() => {
+        Ok(down) if down.as_os_str().is_empty() && beneath::is_file(path) => {
             PathBuf::from(path.file_name().unwrap_or_default())
         }
         Ok(down) => name.join(down),

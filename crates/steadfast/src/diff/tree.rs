@@ -18,6 +18,7 @@ use steadfast_sys::machine;
 use super::pair::FileSide;
 use super::source::{DiffSource, EntryContent, NextEntry, SideEntry};
 use super::{Trees, defect};
+use crate::beneath;
 use crate::calibration::LaneChoice;
 use crate::error::Error;
 use crate::event::{FileError, FileEvent, Notice, Resized, Skipped, Subject};
@@ -274,10 +275,9 @@ impl OtherSide {
     /// Returns whether the counterpart of a file has another length, so that the two certainly
     /// differ.
     fn has_other_length(&self, path: &Path, length: u64) -> bool {
-        Status::of_link(&self.root.join(path)).is_ok_and(|status| {
-            status.kind == FileKind::Regular
-                && status.length != length
-                && self.device.is_none_or(|device| device == status.device)
+        let there = beneath::presence(&self.root, path).of_kind(FileKind::Regular);
+        there.status().is_some_and(|status| {
+            status.length != length && self.device.is_none_or(|device| device == status.device)
         })
     }
 }

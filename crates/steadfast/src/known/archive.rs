@@ -47,7 +47,7 @@ pub(crate) struct Archive {
 
 /// Says whether a path is the file of a catalogue.
 pub(super) fn is_catalogue_file(path: &Path) -> bool {
-    path.is_file()
+    beneath::is_file(path)
         && (path.file_name() == Some(OsStr::new(FILE))
             || (path.extension() == Some(OsStr::new("sqlite"))
                 && Catalogue::open_reader(path).is_ok()))
@@ -65,7 +65,7 @@ impl Archive {
         options: &Options,
     ) -> Result<Archive, Error> {
         let real = path.canonicalize();
-        if real.as_ref().is_ok_and(|real| real.is_file()) {
+        if real.as_ref().is_ok_and(|real| beneath::is_file(real)) {
             return Archive::of_catalogue(path, None, (within, options));
         }
         let trees = options.catalogue.trees.as_deref().map(TreeList::at);

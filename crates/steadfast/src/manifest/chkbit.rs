@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 use steadfast_manifest::chkbit::records;
 
 use super::{DocumentPlace, Fault, Record, Records};
+use crate::beneath::{self, FileKind, Presence, Status};
 
 pub use steadfast_manifest::chkbit::{DATABASE_NAME, INDEX_NAME, documents};
 
@@ -60,8 +61,9 @@ impl IndexTree {
         let mut inner = Vec::new();
         for entry in fs::read_dir(&path)? {
             let entry = entry?;
-            if entry.file_type()?.is_dir() {
-                inner.push(folder.join(entry.file_name()));
+            let name = folder.join(entry.file_name());
+            if Status::of_link(&self.root.join(&name))?.kind == FileKind::Directory {
+                inner.push(name);
             }
         }
         inner.sort_unstable_by(|a, b| b.cmp(a));
@@ -112,10 +114,9 @@ impl std::fmt::Debug for IndexTree {
 
 /// Opens a regular file; `None` if the name does not exist or is something else.
 fn open_regular(path: &Path) -> io::Result<Option<File>> {
-    match fs::symlink_metadata(path) {
-        Ok(status) if status.is_file() => File::open(path).map(Some),
-        Ok(_) => Ok(None),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-        Err(error) => Err(error),
+    match beneath::presence_of(path) {
+        Presence::There(status) if status.kind == FileKind::Regular => File::open(path).map(Some),
+        Presence::Unknown(error) => Err(error),
+        Presence::There(_) | Presence::Replaced(_) | Presence::Gone => Ok(None),
     }
 }

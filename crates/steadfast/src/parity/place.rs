@@ -84,7 +84,7 @@ impl ParityPlace {
     /// `Usage` if the root is no directory; `System` if what the tree remembers cannot be read.
     pub fn new(root: &Path, elsewhere: Option<&Path>) -> Result<ParityPlace, Error> {
         let real = root.canonicalize().map_err(|error| Error::system("open it", error).at(root))?;
-        if !real.is_dir() {
+        if !beneath::is_folder(&real) {
             return Err(Error::usage("parity is of a directory").at(root));
         }
         let trusted =

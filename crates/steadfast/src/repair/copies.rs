@@ -91,7 +91,7 @@ impl Copies {
     /// `Usage` if there is nothing at one of them.
     pub fn new(roots: &[PathBuf]) -> Result<Copies, Error> {
         for root in roots {
-            root.metadata().map_err(|error| {
+            Status::of(root).map_err(|error| {
                 let message = format!("cannot look for copies there: {error}");
                 Error::usage(message).at(root).caused_by(error)
             })?;
@@ -130,7 +130,7 @@ impl Copies {
     fn places(&self, target: &RepairTarget) -> Vec<(PathBuf, PathBuf)> {
         let mut places = Vec::new();
         for root in &self.roots_of(&target.root) {
-            if root.is_file() {
+            if beneath::is_file(root) {
                 let (Some(parent), Some(name)) = (root.parent(), root.file_name()) else {
                     continue;
                 };

@@ -8,6 +8,7 @@ use steadfast_manifest::tag::Tag;
 use steadfast_sys::file::Status;
 
 use crate::advice::Advice;
+use crate::beneath;
 use crate::error::Error;
 use crate::event::Notice;
 use crate::identity::{CandidateFile, FileTraits, NameState, Observed, WhichFile, identity};
@@ -37,7 +38,7 @@ impl GoneFiles {
     }
 
     fn find(path: &Path) -> Result<GoneFiles, Error> {
-        let there = path.ancestors().find(|above| above.is_dir());
+        let there = beneath::folder_above(path);
         let mut passed = Vec::new();
         let place = there.map(|it| ParityPlace::find(it, it, &mut |notice| passed.push(notice)));
         let Some(place) = place.transpose()?.flatten() else {

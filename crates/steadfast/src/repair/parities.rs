@@ -8,6 +8,7 @@ use std::sync::atomic::AtomicBool;
 use super::copies::{OpenCopy, Own};
 use super::target::RepairTarget;
 use crate::advice::Advice;
+use crate::beneath;
 use crate::byte_ranges::ByteRanges;
 use crate::catalogue::Catalogue;
 use crate::event::FileError;
@@ -136,8 +137,8 @@ impl Parities {
 fn find_place(target: &RepairTarget) -> FoundPlace {
     let path = target.root.join(&target.relative);
     // The folder of a missing file may be missing too.
-    let mut above = path.ancestors().skip(1).filter(|above| above.starts_with(&target.root));
-    let Some(folder) = above.find(|above| above.is_dir()) else { return Ok(None) };
+    let folder = path.parent().and_then(beneath::folder_above);
+    let Some(folder) = folder.filter(|it| it.starts_with(&target.root)) else { return Ok(None) };
     let mut passed = None;
     let place = ParityPlace::find(folder, &target.selected_path(), &mut |notice| {
         passed = Some(notice);

@@ -61,7 +61,7 @@ impl MissingRecords {
         records.had_links = parity.as_ref().is_some_and(|known| known.has_links);
         records.parity = parity.map(|known| records.record(known.belongings, known.is_ours));
         for root in copies.roots_of(&target.root) {
-            if root.is_file() {
+            if beneath::is_file(&root) {
                 records.copy_of_file = Some(root.clone());
                 continue;
             }

@@ -189,7 +189,7 @@ pub(super) fn find_targets(
         selection.roots.iter().chain(&selection.listed).map(|path| SelectedRoot::of(path, options));
     let given = given.collect::<Result<Vec<_>, _>>()?;
     if goal == RepairGoal::Previous
-        && let Some(folder) = given.iter().find(|given| given.real.is_dir())
+        && let Some(folder) = given.iter().find(|given| beneath::is_folder(&given.real))
     {
         let message = "earlier contents are restored only of files that are named themselves";
         return Err(Error::usage(message).at(&folder.shown));
@@ -242,7 +242,7 @@ impl SelectedRoot {
             None => None,
         };
         // A file is in its folder, also one that is gone.
-        let folder = || match real.is_dir() {
+        let folder = || match beneath::is_folder(&real) {
             true => real.clone(),
             false => real.parent().unwrap_or(&real).to_owned(),
         };

@@ -7,7 +7,7 @@ use steadfast_sys::clock;
 
 use super::{CatalogueUse, DueChoice, Options, Verb};
 use crate::advice::{Advice, CatalogueChange};
-use crate::beneath::presence_of;
+use crate::beneath::{self, presence_of};
 use crate::catalogue::{
     self, Catalogue, CatalogueError, CatalogueErrorKind, CatalogueReader, CatalogueSession, FILE,
     FOLDER, LockRequest, RunScope, TreeList,
@@ -192,7 +192,7 @@ fn passed_over(verb: Verb, selection: &Selection, options: &Options) -> Vec<Noti
     let mut notices: Vec<Notice> = Vec::new();
     let mut last_parent = None;
     for path in selection.roots.iter().chain(&selection.listed).filter(|_| uses) {
-        if last_parent != Some(path.parent()) || path.is_dir() {
+        if last_parent != Some(path.parent()) || beneath::is_folder(path) {
             let passed = Catalogue::passed_over(selection.within.first().unwrap_or(path));
             notices
                 .extend(passed.into_iter().filter(|it| !notices.contains(it)).collect::<Vec<_>>());

@@ -11,6 +11,7 @@ use steadfast_sys::storage::{
 };
 use strum::{IntoStaticStr, VariantArray};
 
+use crate::beneath;
 use crate::catalogue::keeps_inodes;
 use crate::read::direct::Direct;
 use crate::read::{Engine as _, Origin};
@@ -219,7 +220,7 @@ impl Devices {
     pub(crate) fn beneath<'a>(paths: impl IntoIterator<Item = &'a PathBuf>) -> Devices {
         let mut devices = Devices::default();
         for path in paths {
-            let folder = match path.is_dir() {
+            let folder = match beneath::is_folder(path) {
                 true => path,
                 false => path.parent().unwrap_or(path),
             };

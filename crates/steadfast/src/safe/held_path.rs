@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use steadfast_sys::file::{File, Status, Timestamp};
 
 use super::Device;
+use crate::beneath;
 use crate::known::SeenFile;
 
 /// A path that a user named, with what it led to. That is held open, so its inode is not reused.
@@ -45,7 +46,7 @@ impl HeldPath {
 
 /// Holds the folders among paths. A path that leads nowhere is trouble of whoever walks it.
 pub(crate) fn held_folders<'a>(paths: impl IntoIterator<Item = &'a PathBuf>) -> Vec<HeldPath> {
-    let folders = paths.into_iter().filter(|path| path.is_dir());
+    let folders = paths.into_iter().filter(|path| beneath::is_folder(path));
     folders.filter_map(|path| HeldPath::open(path).ok()).collect()
 }
 

@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use crate::advice::counted;
+use crate::beneath;
 use crate::catalogue::{Catalogue, real_of};
 use crate::event::Notice;
 use crate::run::{Options, changes};
@@ -19,7 +20,9 @@ pub(crate) fn missing_files(
     is_copied: &dyn Fn(&Path, &Path) -> bool,
 ) -> Vec<Notice> {
     let (mut told, mut more) = (Vec::new(), 0);
-    for root in selection.roots.iter().chain(&selection.listed).filter(|root| root.is_dir()) {
+    for root in
+        selection.roots.iter().chain(&selection.listed).filter(|root| beneath::is_folder(root))
+    {
         let Some(catalogue) = options.catalogue.choice.of(root) else { continue };
         let Some(real) = real_of(root) else { continue };
         let is_typed = selection.roots.contains(root);

@@ -20,6 +20,7 @@ use steadfast_sys::file::{Dir, Draft, Existing, FileKind, Status};
 use steadfast_sys::xattr;
 
 use crate::advice::Advice;
+use crate::beneath;
 use crate::calibration::lanes_for;
 use crate::error::Error;
 use crate::event::{FileError, FileEvent};
@@ -177,10 +178,8 @@ impl PageKeeper {
             return false;
         }
         let path = event.path.to_path();
-        let has_sidecar = || {
-            let there = Status::of_link(&sidecar(&path));
-            there.is_ok_and(|there| there.kind == FileKind::Regular)
-        };
+        let there = || beneath::presence_of(&sidecar(&path)).of_kind(FileKind::Regular);
+        let has_sidecar = || there().status().is_some();
         if !self.every && !has_sidecar() {
             return false;
         }

@@ -4,13 +4,14 @@
 //! one algorithm, each of them one run, so that memory is bounded whatever its length.
 
 use std::env;
-use std::fs::{self, File};
+use std::fs::File;
 use std::io::{self, BufRead, BufReader, IsTerminal as _, Write as _};
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use steadfast::ExitStatus;
+use steadfast::beneath::{self, Presence};
 use steadfast::manifest::algorithm_hint;
 use steadfast::manifest::sums::{Line, Lines};
 use steadfast::{Algorithm, Digest, HashOptions, Run, Selection, Verb};
@@ -167,7 +168,8 @@ impl ListCheck<'_> {
     /// in the document's own folder.
     fn hint(&self, document: &Path, name: &Path) {
         let folder = document.parent().filter(|folder| !folder.as_os_str().is_empty());
-        let Some(folder) = folder.filter(|folder| is_missing(name) && folder.join(name).is_file())
+        let Some(folder) =
+            folder.filter(|folder| is_missing(name) && beneath::is_file(&folder.join(name)))
         else {
             return;
         };
@@ -204,7 +206,7 @@ fn digest_of_stdin(algorithm: Algorithm) -> Option<Digest> {
 }
 
 fn is_missing(path: &Path) -> bool {
-    fs::metadata(path).is_err_and(|error| error.kind() == io::ErrorKind::NotFound)
+    matches!(beneath::presence_of(path), Presence::Gone)
 }
 
 /// Writes what was rendered outside of a run.

@@ -16,6 +16,7 @@ use crate::document_file::{DocumentFile, is_report};
 use crate::document_form::DocumentForm;
 use crate::output::answer;
 use steadfast::ExitStatus;
+use steadfast::beneath;
 
 /// Greatest length of a record: a hundred times that of `measure all`.
 const RECORD_LEN_BYTES_MAX: u64 = 256 << 20;
@@ -84,7 +85,7 @@ fn number_alike(documents: &mut [Document]) {
 
 /// Reads one record, or all that are published.
 pub(super) fn read(path: &Path) -> anyhow::Result<Vec<Record>> {
-    if path == Path::new(PUBLISHED) && !path.exists() {
+    if path == Path::new(PUBLISHED) && beneath::presence_of(path).is_lost() {
         return Ok(published::records());
     }
     let shown = path.display();

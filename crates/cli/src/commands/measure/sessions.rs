@@ -15,10 +15,11 @@ use steadfast_measure::record::{self, Record};
 use super::report;
 use crate::document_file::{DocumentFile, is_record};
 use crate::exit;
+use steadfast::beneath;
 
 /// Measures sessions until the record has this many, and returns it.
 pub(super) fn gather(count: u32, export: &Path) -> anyhow::Result<Record> {
-    let mut gathered = match export.exists() {
+    let mut gathered = match !beneath::presence_of(export).is_lost() {
         true => Some(report::read(export)?.remove(0)),
         false => None,
     };

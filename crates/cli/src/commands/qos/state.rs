@@ -15,7 +15,7 @@ use std::io;
 use std::path::PathBuf;
 
 use anyhow::{Context as _, bail, ensure};
-use steadfast::beneath;
+use steadfast::beneath::{self, Status};
 use steadfast::qos::{Process, ThreadChange, ThreadIdentity};
 use steadfast_report::escape;
 
@@ -46,7 +46,7 @@ impl ProcessState {
         let (changes, seen) = (Vec::new(), Vec::new());
         let empty = ProcessState { process: process.clone(), changes, seen };
         let file = folder()?.join(process.number.to_string());
-        let text = match fs::metadata(&file).map(|facts| facts.len()) {
+        let text = match Status::of(&file).map(|status| status.length) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(empty),
             Ok(length) if length > LEN_MAX => bail!("`{}` is too long", escape::path(&file)),
             _ => fs::read_to_string(&file),

@@ -9,6 +9,7 @@ use steadfast_serve::{Config, Server};
 
 use crate::args::{ServeArgs, cipher_worker, ignores_change_times};
 use steadfast::ExitStatus;
+use steadfast::beneath;
 
 use super::super::measure::made_by;
 use super::{automation, open_browser, running, serve};
@@ -28,7 +29,7 @@ pub(super) fn run(args: &ServeArgs) -> anyhow::Result<ExitStatus> {
         return show(&address, !args.no_open);
     }
     // Of a file, nothing beside it is shown.
-    let (roots, files) = paths.iter().cloned().partition(|path| path.is_dir());
+    let (roots, files) = paths.iter().cloned().partition(|path| beneath::is_folder(path));
     let server = Server::bind(Config {
         roots,
         files,
