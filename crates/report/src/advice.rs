@@ -43,33 +43,34 @@ pub fn of_error(error: &FileError) -> String {
 /// Returns what to type, as the end of a sentence.
 pub fn typed(advice: &Advice) -> String {
     let fixed = match advice {
-        Advice::Repair => "`steadfast repair` finishes it",
-        Advice::RepairAsOwner => "run `steadfast repair` as the user who repaired",
+        Advice::Repair => "`steadfast repair PATH` finishes it",
+        Advice::RepairAsOwner => "run `steadfast repair PATH` as the user who repaired",
         Advice::RepairNotInPlace => "repair it without --in-place",
         Advice::ClearUp => {
-            "the next `steadfast repair` clears up what it left in .steadfast/damaged/unfinished"
+            "the next `steadfast repair PATH` clears up what it left in .steadfast/damaged/\
+             unfinished"
         }
         Advice::DiscardJournal => {
-            "`steadfast check` finds it. To remove the journal: steadfast repair --discard \
+            "`steadfast check PATH` finds it. To remove the journal: steadfast repair --discard \
              unfinished PATH"
         }
         Advice::RestoreOrForget => {
-            "`steadfast repair` restores it, `steadfast parity update --forget-missing` ends its \
-             protection"
+            "`steadfast repair PATH` restores it, `steadfast parity update --forget-missing DIR` \
+             ends its protection"
         }
-        Advice::MakeParity => "`steadfast parity make` makes it",
+        Advice::MakeParity => "`steadfast parity make DIR` makes it",
         Advice::NameParityFolder => "`--parity-at FOLDER` names another",
-        Advice::UpdateParity => "run `steadfast parity update` when it is there",
-        Advice::VerifyParity => "`steadfast parity verify` shows it",
-        Advice::ForgetInParity => "`steadfast parity update --forget PATH` ends that",
-        Advice::DropSet => "`steadfast parity drop --set` removes it",
+        Advice::UpdateParity => "run `steadfast parity update DIR` when it is there",
+        Advice::VerifyParity => "`steadfast parity verify DIR` shows it",
+        Advice::ForgetInParity => "`steadfast parity update --forget PATH DIR` ends that",
+        Advice::DropSet => "`steadfast parity drop --set SET DIR` removes it",
         Advice::Tag => "`steadfast init DIR` records them",
         Advice::TagFirst => "otherwise `steadfast init DIR` records them",
-        Advice::TagPagesAgain { beside: false } => "`steadfast tag --pages` makes them again",
+        Advice::TagPagesAgain { beside: false } => "`steadfast tag --pages PATH` makes them again",
         Advice::TagPagesAgain { beside: true } => {
-            "`steadfast tag --pages --sidecar` makes them again"
+            "`steadfast tag --pages --sidecar PATH` makes them again"
         }
-        Advice::TagPages => "`steadfast tag --pages` keeps them",
+        Advice::TagPages => "`steadfast tag --pages PATH` keeps them",
         Advice::MakeCatalogueOrSidecars => {
             "`steadfast init DIR` makes one, or --sidecar keeps them beside each file"
         }

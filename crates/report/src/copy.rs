@@ -248,7 +248,7 @@ pub(crate) fn words(lack: Lack) -> (&'static str, &'static str) {
         Lack::Kept => (
             lack.name(),
             "{files} in .steadfast/damaged of the source (to remove what you do not need: \
-             steadfast repair --discard)",
+             steadfast repair --discard RUN PATH)",
         ),
     }
 }

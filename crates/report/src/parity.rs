@@ -79,7 +79,7 @@ pub fn write_made_text(made: &ParityMade, out: &mut Vec<u8>) {
     add(made.moved, "renamed, not read again");
     add(made.not_protected, "not protected");
     add(made.missing, "missing");
-    add(made.untagged, "without a tag: `steadfast tag` makes them");
+    add(made.untagged, "without a tag: `steadfast tag PATH` makes them");
     if made.sets_needed > 0 {
         let sets = counted(made.sets_needed, "older set stays", "older sets stay");
         text.push_str(&format!(" {sets}: still needed."));

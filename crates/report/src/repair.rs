@@ -133,15 +133,16 @@ fn left_alone(left: LeftAlone) -> String {
     let mut text = String::new();
     if left.modified > 0 {
         text.push_str(&format!(
-            " Edited, so left alone: {}. `steadfast update` accepts edits, and `steadfast repair \
-             --to-tag FILE` undoes one.",
+            " Edited, so left alone: {}. `steadfast update PATH` accepts edits, and `steadfast \
+             repair --to-tag --from BACKUP FILE` undoes one.",
             counted(left.modified, "file", "files")
         ));
     }
     if left.suspect > 0 {
         text.push_str(&format!(
-            " Suspect, so left alone: {}. If that was you, `steadfast update --accept-suspect` \
-             keeps the change; if not, `steadfast repair --suspect` undoes it.",
+            " Suspect, so left alone: {}. If that was you, `steadfast update --accept-suspect \
+             PATH` keeps the change; if not, `steadfast repair --suspect --from BACKUP PATH` \
+             undoes it.",
             counted(left.suspect, "file", "files")
         ));
     }
@@ -153,7 +154,7 @@ fn left_alone(left: LeftAlone) -> String {
     }
     if left.findings > 0 {
         text.push_str(&format!(
-            " `steadfast check` reports {} besides.",
+            " `steadfast check PATH` reports {} besides.",
             counted(left.findings, "finding", "findings")
         ));
     }

@@ -41,7 +41,7 @@ pub(super) fn run(args: &StatusArgs) -> anyhow::Result<ExitStatus> {
         let shown = root.display();
         match &state {
             FolderState::Unrecorded => {
-                anyhow::bail!("`{shown}` has no catalogue: `steadfast init` makes one")
+                anyhow::bail!("`{shown}` has no catalogue: `steadfast init {shown}` makes one")
             }
             FolderState::PartOf(tree) => {
                 let tree = tree.display();

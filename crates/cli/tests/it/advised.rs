@@ -1,43 +1,127 @@
 //! Every command that a message advises, typed as printed, leads to a tree in which the next check
-//! is fine or asks something else.
+//! is fine or asks something else. The source is searched for commands, so that no message has one
+//! that is not tried here.
 
 use std::collections::BTreeSet;
 use std::fs::{self, File, FileTimes};
 use std::os::unix::fs::symlink;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use steadfast_sys::{file::File as SysFile, xattr};
+use steadfast_sys::file::{ChangeTimes, File as SysFile};
+use steadfast_sys::xattr;
+use steadfast_testing::{Need, skip};
 
-use crate::tree::Tree;
+use crate::tree::{Outcome, Tree};
 
 /// A state of the tree `photos`, of which `backup` is an earlier copy.
 struct State {
     name: &'static str,
     /// Brings it about.
     make: fn(&Tree),
+    /// The command whose messages are followed.
+    says: &'static str,
 }
 
+const fn state(name: &'static str, make: fn(&Tree)) -> State {
+    State { name, make, says: "check photos" }
+}
+
+const fn said_by(says: &'static str, name: &'static str, make: fn(&Tree)) -> State {
+    State { name, make, says }
+}
+
+const REPAIR: &str = "repair -n photos";
+const STATUS: &str = "status photos";
+const PARITY: &str = "parity update photos";
+
 const STATES: &[State] = &[
-    State { name: "a missing file", make: |it| remove(it, "photos/a") },
-    State { name: "a corrupt file", make: |it| it.corrupt("photos/a") },
-    State { name: "an emptied file", make: empty },
-    State { name: "an edited file", make: |it| it.edit("photos/a") },
-    State { name: "many edited files", make: edit_many },
-    State { name: "a lost tag", make: lose_tag },
-    State { name: "a damaged tag", make: |it| it.damage_tag("photos/a") },
-    State { name: "a replaced tag", make: replace_tag },
-    State { name: "a new file", make: |it| add(it, "photos/new") },
-    State { name: "a folder that is a file", make: |it| instead(it, "file") },
-    State { name: "a folder that is a fifo", make: |it| instead(it, "fifo") },
-    State { name: "a folder that is a link", make: |it| instead(it, "link") },
-    State { name: "a folder that is a loop", make: |it| instead(it, "loop") },
-    State { name: "no files", make: lose_all },
-    State { name: "no catalogue", make: lose_catalogue },
-    State { name: "a lost catalogue file", make: lose_file },
-    State { name: "a damaged catalogue", make: damage_catalogue },
-    State { name: "a copied tree", make: copy_tree },
-    State { name: "no records", make: lose_records },
+    state("a missing file", |it| remove(it, "photos/a")),
+    state("a corrupt file", |it| it.corrupt("photos/a")),
+    state("an emptied file", empty),
+    state(SUSPECT, keep_date),
+    said_by(REPAIR, SUSPECT, keep_date),
+    said_by(STATUS, SUSPECT, find_protected_suspect),
+    state("an edited file", |it| it.edit("photos/a")),
+    said_by(REPAIR, "an edited file", |it| it.edit("photos/a")),
+    state("many edited files", edit_many),
+    state("a lost tag", lose_tag),
+    state("a damaged tag", |it| it.damage_tag("photos/a")),
+    state("a damaged tag that nothing has", lose_catalogue_and_tag),
+    state("a replaced tag", replace_tag),
+    state("a new file", |it| add(it, "photos/new")),
+    state("a folder that is a file", |it| instead(it, "file")),
+    state("a folder that is a fifo", |it| instead(it, "fifo")),
+    state("a folder that is a link", |it| instead(it, "link")),
+    state("a folder that is a loop", |it| instead(it, "loop")),
+    state("no files", lose_all),
+    state("no catalogue", lose_catalogue),
+    said_by(STATUS, "no catalogue", lose_catalogue),
+    state("a lost catalogue file", lose_file),
+    state("a damaged catalogue", damage_catalogue),
+    state("a copied tree", copy_tree),
+    state("no records", lose_records),
+    said_by(STATUS, "no records", lose_records),
+    said_by(PARITY, "no parity", |_| ()),
+    said_by("update photos", "parity of a missing file", |it| protect_without(it, &["photos/a"])),
+    said_by(PARITY, "parity of an untagged file", untag_protected),
+    said_by("untag photos/b", "parity of a tagged file", |it| protect_without(it, &[])),
+    said_by("repair --yes --from backup photos", "a repair", |it| it.corrupt("photos/a")),
+    said_by("tag --pages photos", "leaves without a catalogue", lose_records),
+];
+
+/// The name of the states in which the evidence of change times is used.
+const SUSPECT: &str = "a suspect file";
+
+/// Commands of mails and pages, and the state in which each is typed.
+const ALSO: &[(fn(&Tree), &str)] = &[
+    (|it| protect_without(it, &["photos/a"]), "repair PATH"),
+    (lose_many, "update --accept-many --accept-missing PATH"),
+    (keep_date, "update --accept-many --accept-suspect PATH"),
+    (keep_date, "repair --suspect --from BACKUP PATH"),
+    (lose_records, "tag PATH"),
+];
+
+/// Commands that change no tree, or that no state above asks for. Each of them can be typed.
+const OTHERS: &[&str] = &[
+    "alert add",
+    "alert list",
+    "alert test",
+    "check",
+    "check --manifest",
+    "check --where",
+    "code verify",
+    "diff --read",
+    "fleet plan --manifest",
+    "fleet run --shard",
+    "fleet status",
+    "hash",
+    "help --all",
+    "import",
+    "init --catalogue",
+    "init --readers",
+    "measure",
+    "parity drop --set",
+    "parity make --parity-at",
+    "parity update",
+    "parity verify",
+    "qos",
+    "qos set --pid",
+    "repair --discard",
+    "schedule add",
+    "schedule remove",
+    "schedule run --now",
+    "schedule show",
+    "serve",
+    "serve --hash-password",
+    "serve --install",
+    "serve --open",
+    "serve --open --no-open",
+    "serve --uninstall",
+    "status",
+    "tag --pages",
+    "tag --pages --sidecar",
+    "untag",
 ];
 
 fn remove(tree: &Tree, name: &str) {
@@ -54,6 +138,43 @@ fn empty(tree: &Tree) {
     let modified = fs::metadata(&path).unwrap().modified().unwrap();
     let file = File::options().write(true).truncate(true).open(&path).unwrap();
     file.set_times(FileTimes::new().set_modified(modified)).unwrap();
+}
+
+/// Edits a file and puts its date back.
+fn keep_date(tree: &Tree) {
+    let path = tree.path("photos/a");
+    let modified = fs::metadata(&path).unwrap().modified().unwrap();
+    fs::write(&path, "ALPHA").unwrap();
+    File::options().write(true).open(&path).unwrap().set_modified(modified).unwrap();
+}
+
+fn find_protected_suspect(tree: &Tree) {
+    protect_without(tree, &[]);
+    keep_date(tree);
+    run(tree, SUSPECT, "check photos").ends(3);
+}
+
+fn protect_without(tree: &Tree, gone: &[&str]) {
+    tree.run(["parity", "make", "photos"]).succeeds();
+    gone.iter().for_each(|name| remove(tree, name));
+}
+
+fn untag_protected(tree: &Tree) {
+    protect_without(tree, &[]);
+    tree.run(["init", "--forget", "photos"]).succeeds();
+    for entry in fs::read_dir(tree.path("photos/.steadfast")).unwrap() {
+        let entry = entry.unwrap();
+        if entry.file_name().to_str().unwrap().starts_with("catalogue") {
+            fs::remove_file(entry.path()).unwrap();
+        }
+    }
+    lose_tag(tree);
+}
+
+fn lose_catalogue_and_tag(tree: &Tree) {
+    tree.run(["init", "--forget", "photos"]);
+    lose_catalogue(tree);
+    tree.damage_tag("photos/a");
 }
 
 fn edit_many(tree: &Tree) {
@@ -89,6 +210,10 @@ fn lose_all(tree: &Tree) {
     }
 }
 
+fn lose_many(tree: &Tree) {
+    fs::remove_dir_all(tree.path("photos/many")).unwrap();
+}
+
 fn lose_catalogue(tree: &Tree) {
     fs::remove_dir_all(tree.path("photos/.steadfast")).unwrap();
 }
@@ -119,7 +244,7 @@ fn copy(from: &Path, to: &Path) {
 }
 
 /// Makes the tree, its copy, and a state of it.
-fn tree_in(state: &State) -> Tree {
+fn tree_in(make: fn(&Tree)) -> Tree {
     let mut tree = Tree::new().file("photos/a", b"alpha").file("photos/b", b"beta");
     tree = tree.file("photos/sub/c", b"gamma").file("photos/sub/d", b"delta");
     for number in 0..60 {
@@ -127,13 +252,21 @@ fn tree_in(state: &State) -> Tree {
     }
     tree.run(["init", "photos"]).succeeds();
     copy(&tree.path("photos"), &tree.path("backup"));
-    (state.make)(&tree);
+    make(&tree);
     tree
 }
 
-/// Checks the tree. Returns the status, the text and the commands that it advises.
-fn check(tree: &Tree) -> (i32, String, BTreeSet<String>) {
-    let outcome = tree.run(["check", "photos"]);
+fn run(tree: &Tree, state: &str, command: &str) -> Outcome {
+    let mut command = tree.command(command.split(' '));
+    if state == SUSPECT {
+        command.env_remove("STEADFAST_IGNORE_CTIME");
+    }
+    Outcome::of(&mut command)
+}
+
+/// Types a command of a state. Returns the status, the text and the commands that it advises.
+fn hear(tree: &Tree, state: &str, says: &str) -> (i32, String, BTreeSet<String>) {
+    let outcome = run(tree, state, says);
     let text = [outcome.stdout(), outcome.stderr()].concat();
     let advised = commands_of(&text);
     (outcome.status, text, advised)
@@ -143,7 +276,7 @@ fn check(tree: &Tree) -> (i32, String, BTreeSet<String>) {
 fn commands_of(text: &str) -> BTreeSet<String> {
     let begun = text.match_indices("steadfast ").map(|(at, name)| &text[at + name.len()..]);
     let command = |rest: &str| {
-        let ends = ["`", "\n", ";", " (", "  ", ": "].map(|end| rest.find(end));
+        let ends = ["`", "\n", ";", " (", "  ", ": ", "\"", "\\"].map(|end| rest.find(end));
         let end = ends.into_iter().flatten().min().unwrap_or(rest.len());
         rest[..end].to_owned()
     };
@@ -151,16 +284,60 @@ fn commands_of(text: &str) -> BTreeSet<String> {
     begun.map(command).filter(is_verb).collect()
 }
 
+/// Returns the verb and the options of a command.
+fn form_of(command: &str) -> String {
+    let words: Vec<&str> = command.split_whitespace().collect();
+    let is_group = ["alert", "code", "fleet", "parity", "qos", "schedule"].contains(&words[0]);
+    let is_kept = |(at, word): &(usize, &str)| {
+        let is_name = word.chars().all(|letter| letter.is_ascii_lowercase());
+        *at == 0 || *at == 1 && is_group && is_name || word.starts_with("--")
+    };
+    let kept = words.iter().copied().enumerate().filter(is_kept);
+    kept.map(|(_, word)| word.trim_end_matches([',', '.', ')'])).collect::<Vec<_>>().join(" ")
+}
+
+/// Returns the forms of the commands that the source has in texts.
+fn forms_in_source(verbs: &BTreeSet<String>) -> BTreeSet<String> {
+    let mut folders = vec![PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/.."))];
+    let mut forms = BTreeSet::new();
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            let name = path.file_name().unwrap().to_str().unwrap().to_owned();
+            // Tests, and the help texts of options.
+            if path.is_dir() && !["tests", "args", "testing", "target"].contains(&&*name) {
+                folders.push(path);
+            } else if name.ends_with(".rs") && name != "args.rs" {
+                let text = fs::read_to_string(path).unwrap();
+                let code = text.split("#[cfg(test)]\nmod tests").next().unwrap();
+                let mut lines = Vec::new();
+                for line in code.lines().map(str::trim).filter(|line| !line.starts_with("//")) {
+                    lines.push(line.strip_suffix('\\').unwrap_or(line).to_owned());
+                    if !line.ends_with('\\') {
+                        let text = lines.concat().replace("{update}", "update");
+                        forms.extend(commands_of(&text).iter().map(|command| form_of(command)));
+                        lines.clear();
+                    }
+                }
+            }
+        }
+    }
+    forms.retain(|form| verbs.contains(form.split(' ').next().unwrap()));
+    forms
+}
+
 /// Types a command as a person does who names what it leaves to them, and answers yes.
-fn type_in(tree: &Tree, command: &str) -> i32 {
-    let typed = command.split(' ').map(|word| match word {
+fn type_in(tree: &Tree, state: &str, command: &str) -> i32 {
+    let typed = command.replace("--forget PATH", "--forget b");
+    let typed = typed.split(' ').map(|word| match word {
         "BACKUP" | "COPY" => "backup",
         "DIR" | "PATH" => "photos",
         "FILE" => "photos/a",
         word => word.trim_matches('\''),
     });
-    let consent = command.starts_with("repair").then_some("--yes");
-    let status = tree.run(typed.chain(consent)).status;
+    let is_repair = command.starts_with("repair") && !command.contains("--discard");
+    let typed: Vec<&str> = typed.chain(is_repair.then_some("--yes")).collect();
+    let status = run(tree, state, &typed.join(" ")).status;
     if command.starts_with("init --forget") && tree.path("photos/.steadfast").exists() {
         // As the same message says.
         lose_catalogue(tree);
@@ -170,18 +347,48 @@ fn type_in(tree: &Tree, command: &str) -> i32 {
 
 #[test]
 fn every_advised_command_leads_to_a_tree_that_is_fine_or_asks_something_else() {
-    for state in STATES {
-        let (status, text, advised) = check(&tree_in(state));
-        assert!(status == 0 || !advised.is_empty(), "{}: {text}", state.name);
+    let times = SysFile::open(Path::new(".")).unwrap().change_times();
+    if times == ChangeTimes::Unknown {
+        return skip(Need::System("change times"), "those of this file system prove nothing");
+    }
+    let mut tried = BTreeSet::new();
+    for State { name, make, says } in STATES {
+        let (status, text, advised) = hear(&tree_in(*make), name, says);
+        assert!(status == 0 || !advised.is_empty(), "{name}: {text}");
         for at in 0..advised.len() {
-            let tree = tree_in(state);
-            let (_, _, before) = check(&tree);
+            let tree = tree_in(*make);
+            let (_, _, before) = hear(&tree, name, says);
             // Some name the folder by its whole path.
             let command = before.iter().nth(at).unwrap();
-            let done = type_in(&tree, command);
-            let (status, text, after) = check(&tree);
+            if OTHERS.contains(&&*form_of(command)) {
+                continue;
+            }
+            tried.insert(form_of(command));
+            let done = type_in(&tree, name, command);
+            let (_, text, after) = hear(&tree, name, says);
             let asks_else = !after.contains(command) && after != before;
-            assert!(status == 0 || asks_else, "{}: `{command}` ({done}): {text}", state.name);
+            let is_fine = asks_else || run(&tree, name, "check photos").status == 0;
+            assert!(is_fine, "{name}: `{command}` ({done}): {text}");
         }
     }
+    for (make, command) in ALSO {
+        let tree = tree_in(*make);
+        let done = type_in(&tree, SUSPECT, command);
+        let checked = run(&tree, SUSPECT, "check photos");
+        assert_eq!((done, checked.status), (0, 0), "`{command}`: {}", checked.stdout());
+        tried.insert(form_of(command));
+    }
+    let tree = Tree::new();
+    for form in OTHERS {
+        let (verb, options) = form.split_once(" --").unwrap_or((form, ""));
+        let help = tree.run(verb.split(' ').chain(["--help"])).succeeds();
+        for option in options.split(" --").filter(|option| !option.is_empty()) {
+            assert!(help.stdout().contains(&format!("--{option}")), "{form}");
+        }
+        assert!(tried.insert((*form).to_owned()), "{form} is tried in a state");
+    }
+    let help = tree.run(["help", "--all"]).succeeds();
+    let verbs = help.stdout().lines().filter_map(|line| line.strip_prefix("  "));
+    let verbs = verbs.filter_map(|line| Some(line.split_whitespace().next()?.to_owned())).collect();
+    assert_eq!(forms_in_source(&verbs), tried, "the commands that messages have");
 }

@@ -108,7 +108,10 @@ fn trouble_with_the_parity_is_told_by_the_verb() {
     fs::remove_file(tree.path("data/0/0.jpg")).unwrap();
     let said = tree.run(["update", "data"]).ends(2);
     let said = format!("{}{}", said.stdout(), said.stderr());
-    assert!(said.contains("0.jpg") && said.contains("`steadfast repair` restores it"), "{said}");
+    assert!(
+        said.contains("0.jpg") && said.contains("`steadfast repair PATH` restores it"),
+        "{said}"
+    );
     tree.run(["update", "--accept-missing", "data"]).succeeds();
     is_true(&tree, 7);
 }

@@ -14,7 +14,7 @@ use steadfast_sys::file::{Dir, FileKind};
 
 use super::error::{CatalogueErrorKind, DbError};
 use crate::advice::Advice;
-use crate::beneath::{self, Presence};
+use crate::beneath;
 use crate::error::copied;
 use crate::tree_folder::FOLDER;
 
@@ -164,7 +164,7 @@ pub(crate) fn folder(file: &Path) -> Result<Arc<Dir>, super::CatalogueError> {
 
 /// Returns whether something other than a directory has the name of the folder in a tree.
 pub(super) fn is_blocked(folder: &Path) -> bool {
-    matches!(beneath::presence_of(folder).of_kind(FileKind::Directory), Presence::Replaced(_))
+    beneath::presence_of(folder).status().is_some_and(|it| it.kind != FileKind::Directory)
 }
 
 /// Makes the error for a file that is not one of the catalogue's, or cannot be examined.
