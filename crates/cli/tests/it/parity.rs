@@ -167,6 +167,26 @@ fn nothing_that_was_planted_is_followed_or_removed() {
 }
 
 #[test]
+fn of_two_missing_files_with_the_same_contents_one_that_was_renamed_hides_no_other() {
+    let twins = ["one", "two"].map(|name| format!("data/{name}"));
+    let tree = photographs().file(&twins[0], b"twin").file(&twins[1], b"twin");
+    let modified = fs::metadata(tree.path(&twins[0])).unwrap().modified().unwrap();
+    fs::File::open(tree.path(&twins[1])).unwrap().set_modified(modified).unwrap();
+    tree.run(["tag", "data"]).succeeds();
+    tree.run(["parity", "make", "data"]).succeeds();
+    fs::rename(tree.path(&twins[0]), tree.path("data/0/renamed")).unwrap();
+    tree.run(["repair", "-n", "data"]).succeeds();
+    fs::remove_file(tree.path(&twins[1])).unwrap();
+    // Which of them was renamed is not known.
+    let said = tree.run(["repair", "-n", "data"]).ends(1);
+    assert!(twins.iter().all(|name| said.stdout().contains(name)), "{said:?}");
+    fs::rename(tree.path("data/0/renamed"), tree.path("data/0/one")).unwrap();
+    let said = tree.run(["repair", "-n", "data"]).ends(1);
+    let named = twins.each_ref().map(|name| said.stdout().contains(name));
+    assert_eq!(named, [false, true], "{said:?}");
+}
+
+#[test]
 fn a_tree_without_tags_or_parity_is_no_success() {
     let tree = Tree::small();
     tree.run(["parity", "make", "."]).ends(2);
