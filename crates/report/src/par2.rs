@@ -91,7 +91,8 @@ pub fn write_totals_text(totals: &Par2Totals, out: &mut Vec<u8>) {
     text.push('\n');
     for (run, place) in &totals.originals {
         text.push_str(&format!(
-            "The damaged files are in `{}`. To remove them: steadfast repair --discard {run} PATH\n",
+            "The damaged files are in `{}`. To remove them: steadfast repair --discard {run} \
+             PATH\n",
             escape::path(place)
         ));
     }
