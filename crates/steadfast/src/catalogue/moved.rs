@@ -7,7 +7,6 @@
 use std::collections::BTreeSet;
 use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::Ordering;
 
 use rusqlite::{ErrorCode, Row};
 
@@ -19,6 +18,7 @@ use super::entry::{FileRecord, FileRow};
 use super::error::DbError;
 use super::history::{CoveringRuns, former_paths};
 use super::recorder::Recorder;
+use super::work;
 use super::written::was_met;
 use crate::beneath::Places;
 use crate::file_state::FileState;
@@ -132,9 +132,6 @@ WHERE n.digest = ?1 AND n.algorithm = ?2 AND n.length = ?3 AND (same OR copy)
 const STEPS: [&str; 3] =
     ["AND n.inode = ?4 ORDER BY n.name = ?5 DESC, n.directory", "AND n.name = ?5", ""];
 
-/// Instructions of SQLite between two checks of the stop flag: well below a millisecond.
-const STOP_EVERY_OPS: i32 = 1_000;
-
 /// A row of [`FIND`].
 #[derive(Clone)]
 struct Candidate {
@@ -235,18 +232,19 @@ impl Recorder {
             // If a statement is interrupted, SQLite rolls back its whole transaction.
             self.commit(true)?;
         }
-        let db = &mut self.catalogue.db;
-        let is_stopped = stop.map(|stop| move || stop.load(Ordering::Relaxed));
-        db.progress_handler(STOP_EVERY_OPS, is_stopped)?;
+        let db = &self.catalogue.db;
         let sql = COLLECT.replace("{met}", &was_met("m", "n"));
-        let collected = db.execute_batch(&sql.replace("{run}", &self.record.id.to_string()));
-        db.progress_handler(0, None::<fn() -> bool>)?;
+        let sql = sql.replace("{run}", &self.record.id.to_string());
+        let collected = work::stoppable(|| db.execute_batch(&sql));
         match collected {
-            Err(error) if error.sqlite_error_code() == Some(ErrorCode::OperationInterrupted) => {
+            Err(error)
+                if error.sqlite_error_code() == Some(ErrorCode::OperationInterrupted)
+                    && self.is_stopped() =>
+            {
                 if self.mode.writes {
-                    db.execute_batch("BEGIN IMMEDIATE")?;
+                    self.db().execute_batch("BEGIN IMMEDIATE")?;
                 }
-                Ok(!self.is_stopped())
+                Ok(false)
             }
             collected => Ok(collected.map(|()| true)?),
         }
