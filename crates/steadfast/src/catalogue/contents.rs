@@ -1,7 +1,7 @@
 //! The contents that a catalogue has a proved record of, in one pass over its rows.
 //!
-//! Takes a filter of digests; visits the files that pass it. Only the rows of these have their path
-//! put together, so ten million rows take seconds.
+//! Takes a filter of digests; visits the files that pass it. Only the rows of these are compared with
+//! their seals and have their path put together, so ten million rows take seconds.
 
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
@@ -10,10 +10,10 @@ use rusqlite::Connection;
 use steadfast_sys::names::NameBytes as _;
 
 use super::directory::{Paths, at_path};
-use super::entry::{FileFacts, state_at};
+use super::entry::{FileFacts, FileRecord};
 use super::error::DbError;
-use super::slice_cache::reading;
-use super::{Catalogue, CatalogueError, column};
+use super::slice_cache::{SliceCache, reading};
+use super::{Catalogue, CatalogueError, column, runs};
 use steadfast_digest::Digest;
 use steadfast_manifest::tag::Tag;
 
@@ -67,30 +67,29 @@ fn contents(
     is_wanted: &dyn Fn(&[u8]) -> bool,
     visit: &mut dyn FnMut(RecordedContents) -> ControlFlow<()>,
 ) -> Result<(), DbError> {
-    let mut statement = db.prepare(
-        "SELECT digest, directory, name, standing, length, mtime_ns, \
-         algorithm, digest, tagged_s, tag_length, tag_mtime_ns, ctime_ns, inode \
-         FROM entries WHERE digest IS NOT NULL",
-    )?;
+    runs::ensure_slices(db)?;
+    let mut statement =
+        db.prepare("SELECT digest, directory, name FROM entries WHERE digest IS NOT NULL")?;
     let mut rows = statement.query(())?;
-    let mut paths = Paths::default();
+    let (mut slices, mut paths) = (SliceCache::default(), Paths::default());
+    let mut tagged = 0;
     while let Some(row) = rows.next()? {
-        if !is_wanted(column::bytes(row, 0, Digest::LEN_MAX)?) || !state_at(row, 3)?.proves() {
+        tagged += 1;
+        if !is_wanted(column::bytes(row, 0, Digest::LEN_MAX)?) {
             continue;
         }
-        let (length, mtime) = (column::unsigned(row, 4)?, column::moment(row, 5)?);
-        let (ctime, inode) = (column::moment(row, 11)?, column::unsigned(row, 12)?);
-        let facts = FileFacts { length, mtime, ctime, inode };
-        let tag = column::tag(row, 6, length, mtime)?;
-        let tag = tag.ok_or_else(|| DbError::damaged("a digest without an algorithm"))?;
-        if tag.length != length {
+        // Only what fits a seal is known.
+        let (directory, name) = (column::integer(row, 1)?, column::name(row, 2)?);
+        let FileRecord { tag, facts, standing } = slices.sealed(db, directory, name)?;
+        let Some(tag) = tag.filter(|tag| standing.proves() && tag.length == facts.length) else {
             continue;
-        }
-        let directory = paths.of(db, column::integer(row, 1)?)?;
-        let path = directory.join(Path::from_bytes(column::name(row, 2)?));
+        };
+        let path = paths.of(db, directory)?.join(Path::from_bytes(name));
         if visit(RecordedContents { path, tag, facts }).is_break() {
-            break;
+            return Ok(());
         }
     }
-    Ok(())
+    let all: i64 =
+        db.query_row("SELECT coalesce(sum(tagged), 0) FROM slices", (), |row| row.get(0))?;
+    if tagged == all { Ok(()) } else { Err(DbError::damaged("files are lost")) }
 }

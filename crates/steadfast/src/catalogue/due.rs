@@ -248,14 +248,14 @@ impl Due {
                 let Some(range) = range_in(paths.of(db, *directory)?, beneath) else { continue };
                 // Of a single file, the sums of its slice say nothing: its row has to be read.
                 let apart = slice.apart.max(u64::from(range != NameRange::All));
-                let slice = NameSlice { apart, ..slice.clone() };
+                let within = NameSlice { apart, ..slice.clone() };
                 let rows = &mut || {
                     let next = next_first(db, *directory, &slice.first)?;
-                    let mut rows = rows_of(db, *directory, &slice, next.as_deref(), buffer)?;
+                    let mut rows = rows_of(db, *directory, slice, next.as_deref(), buffer)?;
                     rows.retain(|row| range == NameRange::All || range.is(&row.name));
                     Ok(rows)
                 };
-                visit(*directory, &slice, rows, paths, catalogue)?;
+                visit(*directory, &within, rows, paths, catalogue)?;
             }
             let more = page.len() == PAGE_LEN;
             *after = page.into_iter().last().map(|(directory, slice)| (directory, slice.first));

@@ -1,7 +1,7 @@
 //! Looks up the files of a catalogue by digest or by name.
 //!
 //! The tables have an index by path only, so a lookup reads each row once, however many digests and
-//! names it has. It keeps no row in memory.
+//! names it has. What it finds is compared with the seals.
 
 use std::ffi::{OsStr, OsString};
 use std::ops::ControlFlow;
@@ -14,9 +14,9 @@ use steadfast_digest::{Algorithm, Digest};
 
 use super::column;
 use super::directory::Paths;
-use super::entry::state_at;
+use super::entry::FileRecord;
 use super::error::DbError;
-use super::slice_cache::reading;
+use super::slice_cache::{SliceCache, reading};
 use super::{Catalogue, CatalogueError};
 use crate::file_state::FileState;
 use steadfast_manifest::tag::Tag;
@@ -91,26 +91,24 @@ fn look_up(
 ) -> Result<(), DbError> {
     let places = |count: usize| vec!["?"; count].join(",");
     let mut statement = db.prepare(&format!(
-        "SELECT directory, name, standing, length, mtime_ns, \
-         algorithm, digest, tagged_s, tag_length, tag_mtime_ns, inode \
-         FROM entries WHERE digest IN ({}) OR digest IS NOT NULL AND name IN ({})",
+        "SELECT directory, name FROM entries \
+         WHERE digest IN ({}) OR digest IS NOT NULL AND name IN ({})",
         places(digests.len()),
         places(names.len()),
     ))?;
     let values = digests.iter().map(|digest| digest.as_bytes());
     let values = values.chain(names.iter().map(|name| name.as_bytes()));
     let mut rows = statement.query(params_from_iter(values))?;
-    let mut paths = Paths::default();
+    let (mut slices, mut paths) = (SliceCache::default(), Paths::default());
     while let Some(row) = rows.next()? {
-        let name = column::name(row, 1)?.to_vec();
-        let (length, mtime) = (column::unsigned(row, 3)?, column::moment(row, 4)?);
-        let tag = column::tag(row, 5, length, mtime)?;
+        let (directory, name) = (column::integer(row, 0)?, column::name(row, 1)?);
+        let FileRecord { tag, facts, standing } = slices.sealed(db, directory, name)?;
         let found = LookupMatch {
-            path: paths.file(db, column::integer(row, 0)?, &name)?,
-            name: OsString::from_vec(name),
-            inode: column::unsigned(row, 10)?,
+            path: paths.file(db, directory, name)?,
+            name: OsString::from_vec(name.to_vec()),
+            inode: facts.inode,
             tag: tag.ok_or_else(|| DbError::damaged("a digest without an algorithm"))?,
-            standing: state_at(row, 2)?,
+            standing,
         };
         if visit(found).is_break() {
             break;

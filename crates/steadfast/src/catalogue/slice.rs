@@ -107,20 +107,14 @@ impl NameSlice {
         let judged = |row: &&mut UpdatedRow| row.known.record.tag.is_some() && !row.is_missing();
         let checked_run =
             rows.iter_mut().filter(judged).map(|row| row.last_checked).min().unwrap_or(0);
-        let (mut tagged, mut bytes, mut apart) = (0, 0_u64, 0);
         for row in rows.iter_mut() {
             let own = if row.last_checked > checked_run { row.last_checked } else { 0 };
             if own > 0 && own != row.known.checked_run {
                 row.known.checked_run = own;
                 row.dirty = true;
             }
-            let FileRecord { tag, standing, .. } = &row.known.record;
-            apart += u64::from(own > 0 && tag.is_some() || *standing != FileState::Fine);
-            if let Some(tag) = tag {
-                tagged += 1;
-                bytes = bytes.saturating_add(tag.length);
-            }
         }
+        let (tagged, bytes, apart) = sums(rows.iter().map(|row| &row.known), checked_run);
         let sealed = rows.iter().map(|row| (row.known.name.as_slice(), &row.known.record));
         let seal = seal(directory, sealed, buffer);
         NameSlice {
@@ -149,9 +143,24 @@ impl NameSlice {
         let sealed = rows.iter().map(|row| (row.name.as_slice(), &row.record));
         let fits = rows.len() as u64 == self.entries
             && marks(rows.iter()) == self.marks
+            && sums(rows.iter(), self.checked_run) == (self.tagged, self.bytes, self.apart)
             && seal(directory, sealed, buffer) == self.seal;
         if fits { Ok(()) } else { Err(DbError::damaged("entries do not fit the seal over them")) }
     }
+}
+
+/// Returns how many rows have a tag, the bytes of their files, and how many are apart from a slice
+/// of this `checked_run`.
+fn sums<'r>(rows: impl Iterator<Item = &'r FileRow>, checked_run: i64) -> (u64, u64, u64) {
+    let (mut tagged, mut bytes, mut apart) = (0, 0_u64, 0);
+    for FileRow { record: FileRecord { tag, standing, .. }, checked_run: own, .. } in rows {
+        apart += u64::from(tag.is_some() && *own > checked_run || *standing != FileState::Fine);
+        if let Some(tag) = tag {
+            tagged += 1;
+            bytes = bytes.saturating_add(tag.length);
+        }
+    }
+    (tagged, bytes, apart)
 }
 
 /// A row after a run.

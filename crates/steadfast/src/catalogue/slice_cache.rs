@@ -10,7 +10,7 @@ use steadfast_sys::names::NameBytes as _;
 
 use super::Catalogue;
 use super::directory::at_path;
-use super::entry::FileRow;
+use super::entry::{FileRecord, FileRow};
 use super::error::DbError;
 use super::slice::{rows_of, slice_with};
 use super::work;
@@ -72,6 +72,18 @@ impl SliceCache {
         let found = slice.rows.binary_search_by(|row| row.name.as_slice().cmp(name));
         let slice_run = slice.checked_run;
         Ok(found.ok().map(|at| FoundRow { known: slice.rows[at].clone(), slice_run }))
+    }
+
+    /// Returns what a file's row records, after comparing it with the seal of its slice.
+    pub(super) fn sealed(
+        &mut self,
+        db: &Connection,
+        directory: i64,
+        name: &[u8],
+    ) -> Result<FileRecord, DbError> {
+        let found = self.find(db, directory, name)?;
+        let found = found.ok_or_else(|| DbError::damaged("a file is in no slice"))?;
+        Ok(found.known.record)
     }
 
     fn load(

@@ -6,10 +6,12 @@ use std::fs;
 use std::ops::ControlFlow;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
+use rusqlite::{Connection, params};
 use steadfast::catalogue::{Catalogue, CatalogueErrorKind, DueOptions, RunScope, RunStart};
-
-use steadfast::{Origin, Verb, VerbKind, Verdict};
+use steadfast::known::{KnownContents, KnownMonitor, KnownWord, SameFolder, known};
+use steadfast::{Notice, Origin, Selection, Verb, VerbKind, Verdict};
 
 use crate::catalogue::{Garden, Way, moment, writer};
 use crate::catalogue_trouble::{catalogued, told};
@@ -387,4 +389,160 @@ fn a_digest_that_changed_in_the_catalogue_fails_check_and_update() {
         let said = told.notices.iter().any(|notice| notice.contains("made from the tags"));
         assert!(said, "{}: {:?}", verb.name(), told.notices);
     }
+}
+
+/// Gives all rows of `slices` their check values.
+fn put_sums(db: &Connection) {
+    let columns = "entries, tagged, bytes, apart, checked_run, marks";
+    let sql = format!("SELECT rowid, seal, directory, first, {columns} FROM temp.forged");
+    let mut statement = db.prepare(&sql).unwrap();
+    let mut rows = statement.query(()).unwrap();
+    while let Some(row) = rows.next().unwrap() {
+        let number = |at: usize| row.get::<_, i64>(at).unwrap().to_le_bytes();
+        let bytes = |at: usize| row.get::<_, Vec<u8>>(at).unwrap();
+        let long = |bytes: &[u8]| (bytes.len() as i64).to_le_bytes();
+        let (seal, first) = (bytes(1), bytes(3));
+        let numbers = (4..10).flat_map(number).collect::<Vec<u8>>();
+        let parts: [&[u8]; 7] =
+            [b"slices", &number(2), &long(&first), &first, &numbers, &long(&seal), &seal];
+        let sum = i64::from(crc32c::crc32c(&parts.concat()));
+        let rowid: i64 = row.get(0).unwrap();
+        db.execute("UPDATE temp.forged SET sum = ? WHERE rowid = ?", (sum, rowid)).unwrap();
+    }
+}
+
+/// Forges something of a catalogue at random; the check values are right.
+fn forge(db: &Connection, numbers: &mut Numbers, wanted: &[u8]) {
+    db.execute_batch("CREATE TEMP TABLE forged AS SELECT * FROM slices").unwrap();
+    let name = format!("f{}", numbers.next(8)).into_bytes();
+    let value = [0, 1, 2, 4, 7, 8, 9, 1_i64 << 40][numbers.next(8) as usize];
+    let column = ["entries", "tagged", "bytes", "apart", "checked_run", "marks"];
+    let column = column[numbers.next(6) as usize];
+    match numbers.next(7) {
+        0 => db.execute(&format!("UPDATE temp.forged SET {column} = ?"), (value % 99,)),
+        1 => db.execute("DELETE FROM temp.forged WHERE directory = 2", ()),
+        2 => db.execute("UPDATE temp.forged SET seal = randomblob(16)", ()),
+        3 => db.execute(
+            "INSERT INTO temp.forged SELECT directory, ?, 1, 1, 1, 0, 1, marks, seal, 0 FROM slices",
+            (&name,),
+        ),
+        4 => db.execute(
+            "INSERT INTO temp.forged SELECT 99, first, entries, tagged, bytes, apart, checked_run, \
+             marks, seal, 0 FROM slices LIMIT 1",
+            (),
+        ),
+        5 => db.execute("UPDATE entries SET directory = 99 - directory WHERE name = ?", (&name,)),
+        _ => Ok(0),
+    }
+    .unwrap();
+    put_sums(db);
+    db.execute_batch(
+        "DELETE FROM slices; INSERT OR REPLACE INTO slices SELECT * FROM temp.forged; \
+         DROP TABLE temp.forged",
+    )
+    .unwrap();
+    if numbers.next(3) > 0 {
+        let sql = "UPDATE entries SET digest = ?, standing = 0 WHERE name = ?";
+        db.execute(sql, params![wanted, name]).unwrap();
+    }
+}
+
+/// The files that are called known.
+#[derive(Default)]
+struct CalledKnown(Vec<PathBuf>);
+
+impl KnownMonitor for CalledKnown {
+    fn file(&mut self, file: &KnownContents) {
+        if file.word == KnownWord::Known {
+            self.0.push(file.path.clone());
+        }
+    }
+
+    fn folder(&mut self, _: &SameFolder) {}
+
+    fn notice(&mut self, _: &Notice) {}
+}
+
+#[test]
+fn what_fits_no_seal_is_never_called_known() {
+    let (archive, card) = (Tree::new(), Tree::new());
+    for number in 0..8 {
+        archive.write(format!("d{}/f{number}", number % 3), format!("{number}"));
+    }
+    card.write("there", "5");
+    card.write("nowhere", "x");
+    archive.run(Verb::init());
+    let file = archive.at(".steadfast/catalogue.sqlite");
+    let honest = fs::read(&file).unwrap();
+    let wanted = steadfast_digest::sha256(b"x");
+    let (mut numbers, mut fine) = (Numbers(54), 0);
+    for _ in 0..300 {
+        let db = Connection::open(&file).unwrap();
+        forge(&db, &mut numbers, wanted.as_bytes());
+        drop(db);
+        let mut called = CalledKnown::default();
+        let roots = [archive.path().to_owned()];
+        let selection = Selection::of([card.path()]);
+        let done = known(&selection, &roots, &crate::tree::usual(), &mut called);
+        fine += u32::from(done.is_ok() && called.0.len() == 1);
+        assert!(
+            called.0.iter().all(|path| path.ends_with("there")),
+            "{called:?}",
+            called = called.0
+        );
+        fs::write(&file, &honest).unwrap();
+    }
+    assert!(fine > 5, "what was not forged is known: {fine}");
+}
+
+/// Makes a page of the rows of no directory part of all others there, many times over.
+fn nest(file: &Path) {
+    let db = Connection::open(file).unwrap();
+    db.execute_batch(
+        "BEGIN; CREATE TEMP TABLE t AS SELECT * FROM entries LIMIT 1; UPDATE t SET directory = 99;",
+    )
+    .unwrap();
+    for number in 0..6000 {
+        db.execute("UPDATE t SET name = CAST(? AS BLOB)", (format!("{number:06}"),)).unwrap();
+        db.execute("INSERT INTO entries SELECT * FROM t", ()).unwrap();
+    }
+    db.execute_batch("COMMIT; PRAGMA wal_checkpoint(TRUNCATE)").unwrap();
+    let sql = "SELECT rootpage FROM sqlite_schema WHERE name = 'entries'";
+    let root = db.query_row(sql, (), |row| row.get::<_, u32>(0)).unwrap() as usize;
+    drop(db);
+    let mut bytes = fs::read(file).unwrap();
+    let page = |number: usize| (number - 1) * 4096;
+    let number =
+        |bytes: &[u8], at: usize| u32::from_be_bytes(bytes[at..at + 4].try_into().unwrap());
+    // Where an inner page has the numbers of the pages beneath it, but for the last one.
+    let places = |bytes: &[u8], of: usize| -> Vec<usize> {
+        let cells = usize::from(u16::from_be_bytes([bytes[page(of) + 3], bytes[page(of) + 4]]));
+        let cell = |at: usize| usize::from(u16::from_be_bytes([bytes[at], bytes[at + 1]]));
+        (0..cells).map(|at| page(of) + cell(page(of) + 12 + 2 * at)).collect()
+    };
+    let inner = number(&bytes, page(root) + 8) as usize;
+    let below: Vec<usize> =
+        places(&bytes, inner).iter().map(|at| number(&bytes, *at) as usize).collect();
+    let (image, mut to) = (bytes[page(inner)..][..4096].to_vec(), below[0]);
+    for copy in &below[1..7] {
+        bytes[page(*copy)..][..4096].copy_from_slice(&image);
+        for at in places(&bytes, *copy).into_iter().chain([page(*copy) + 8]) {
+            bytes[at..at + 4].copy_from_slice(&(to as u32).to_be_bytes());
+        }
+        to = *copy;
+    }
+    let last = places(&bytes, inner)[8];
+    bytes[last..last + 4].copy_from_slice(&(to as u32).to_be_bytes());
+    fs::write(file, bytes).unwrap();
+}
+
+#[test]
+fn a_page_that_is_a_part_of_many_others_ends_the_run() {
+    let mut garden = Garden::planted(&["a", "b", "c"]);
+    garden.remove("a");
+    nest(&garden.file);
+    // Without a bound, it would be read a thousand million times.
+    let began = Instant::now();
+    assert_eq!(checked(&mut garden), Err(CatalogueErrorKind::Damaged));
+    assert!(began.elapsed() < Duration::from_secs(30), "{:?}", began.elapsed());
 }
