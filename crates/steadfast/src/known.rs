@@ -265,10 +265,12 @@ fn report(
         tell(Notice { status, ..notice }, summary, monitor);
     }
     if summary.stale > 0 {
-        let places = counted(summary.stale, "recorded place", "recorded places");
-        let text = format!(
-            "{places} changed since, or are gone: they count for nothing until a check has read \
-             them"
+        let text = counted(
+            summary.stale,
+            "recorded place has changed since, or is gone: it counts for nothing until a check has \
+             read it",
+            "recorded places have changed since, or are gone: they count for nothing until a check \
+             has read them",
         );
         tell(Notice::new(text), summary, monitor);
     }

@@ -603,8 +603,8 @@ fn what_has_the_place_and_the_date_of_a_recorded_file_is_not_called_known() {
         run(&tree, known).succeeds();
         fs::set_permissions(tree.path("a"), fs::Permissions::from_mode(0o600)).unwrap();
         let said = run(&tree, known).ends(1);
-        let text = "1 recorded place changed since, or are gone: they count for nothing until a \
-                    check has read them";
+        let text = "1 recorded place has changed since, or is gone: it counts for nothing until a \
+                    check has read it";
         assert!(said.stderr().contains(text), "{said:?}");
         run(&tree, ["check", "."]).succeeds();
         run(&tree, known).succeeds();

@@ -161,7 +161,7 @@ fn contents_whose_recorded_file_changed_or_went_are_nowhere_else() {
     let page = browser.get(&format!("/drop/{drop}")).text();
     let old = row(&page, "old.jpg");
     assert!(old.contains("not known here") && old.contains("That one changed since"), "{old}");
-    assert!(page.contains("1 recorded place changed since, or are gone"), "{page}");
+    assert!(page.contains("1 recorded place has changed since, or is gone"), "{page}");
     assert!(row(&page, "same.jpg").contains("here, and the same"));
 }
 
