@@ -92,6 +92,16 @@ impl ParityPlace {
         ParityPlace::with(root, real, elsewhere, trusted)
     }
 
+    /// Takes the real path of a root. A link that was planted in it since is not followed.
+    ///
+    /// # Errors
+    /// As [`ParityPlace::new`].
+    pub fn unlinked(root: &Path) -> Result<ParityPlace, Error> {
+        let trusted = Dir::open_real(root).and_then(|dir| TrustedUsers::own().and_owner_of(&dir));
+        let trusted = trusted.map_err(|error| Error::system("open it", error).at(root))?;
+        ParityPlace::with(root, root.to_owned(), None, trusted)
+    }
+
     fn with(
         root: &Path,
         real: PathBuf,
@@ -326,7 +336,7 @@ impl ParityPlace {
 
     /// Opens the folder of parity in the tree, and makes it if it is absent.
     fn make_own_folder(&self) -> io::Result<Dir> {
-        let folder = Dir::open(&self.root)?.make_own_dir(OsStr::new(FOLDER))?;
+        let folder = Dir::open_real(&self.root)?.make_own_dir(OsStr::new(FOLDER))?;
         folder.make_private_dir(OsStr::new(PARITY))?;
         self.own_folder()
     }
@@ -438,7 +448,7 @@ impl ParityPlace {
         if self.is_elsewhere() {
             remove_small(dir, TREE)?;
         }
-        let root = Dir::open(&self.root)?;
+        let root = Dir::open_real(&self.root)?;
         let Ok(above) = root.open_dir(OsStr::new(FOLDER)) else { return Ok(()) };
         if let Ok(own) = above.open_dir(OsStr::new(PARITY))
             && let Ok(Some(record)) = read_record(&own, ELSEWHERE)

@@ -104,9 +104,8 @@ impl<S: NightSurface> Night<'_, S> {
             choice.leaves_missing = alarm.is_some();
         });
         let check = Verb::Check(CheckOptions { due: Some(due), ..CheckOptions::default() });
-        let selection = Selection::of([&self.schedule.directory]);
         let before = self.last_record()?.map_or(0, |record| record.id);
-        outcome.status.raise(self.surface.run(check, &selection, self.reading())?);
+        outcome.status.raise(self.surface.run(check, &whole, self.reading())?);
         outcome.checked = self.record_after(before)?;
         outcome.repair_data = verify_due_sets(self.schedule, &self.last, self.time_left())?;
         if let Some(alarm) = alarm {
@@ -167,7 +166,7 @@ impl<S: NightSurface> Night<'_, S> {
         if !self.schedule.parity {
             return;
         }
-        let place = ParityPlace::new(&self.schedule.directory, None).ok();
+        let place = ParityPlace::unlinked(&self.schedule.directory).ok();
         let notice = place.and_then(|place| make_room(&place).ok().flatten());
         if let Some(notice) = notice {
             self.surface.complain(&notice.to_string());
@@ -301,7 +300,9 @@ impl<S: NightSurface> Night<'_, S> {
     /// Brings the parity up to date.
     fn protect(&mut self) -> Result<ExitStatus, S::Error> {
         let limit = StepLimit::begin(self.time_left());
-        let place = ParityPlace::new(&self.schedule.directory, None)?;
+        // The folder may have been exchanged since the steps before.
+        self.tree.open()?;
+        let place = ParityPlace::unlinked(&self.schedule.directory)?;
         let options =
             self.options().with(|options| options.controls.stop = Arc::clone(&limit.stop));
         let done = self.surface.update_parity(&place, options)?;
