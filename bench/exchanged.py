@@ -9,14 +9,18 @@ Linux, as root.
 from __future__ import annotations
 
 import argparse
+import contextlib
 import ctypes
 import json
 import os
 import signal
+import select
 import struct
 import subprocess
 import sys
 import time
+import urllib.request
+from http.cookiejar import CookieJar
 from pathlib import Path
 
 OWNER = 54_321
@@ -34,6 +38,8 @@ VERBS = [
     ["status", "{tree}"],
     ["show", "--history", "{tree}"],
     ["known", "{other}", "--in", "{tree}"],
+    ["schedule", "run", "tree", "--now"],
+    ["serve", "--no-open", "--port", "0", "{tree}"],
     ["update", "{tree}"],
 ]
 
@@ -72,14 +78,15 @@ def attack(base: Path, place: str, timed: bool, counter: Path) -> None:
         while True:
             if timed:
                 os.read(watch, 4096)
-                time.sleep((done * 7 % 40) / 20_000)
+                time.sleep((done * 7 % 40) / (20_000 if done % 2 else 200))
             if place == "log" and not target.exists():
                 target.write_bytes(b"")
             if not link.is_symlink() and not target.is_symlink():
                 link.unlink(missing_ok=True)
                 link.symlink_to(leads_to)
             exchange(target, link)
-            time.sleep(0.0002 * (done % 9))
+            # Half of the timed ones come late in a run, and stay for a while.
+            time.sleep(0.05 if timed and done % 2 == 0 else 0.0002 * (done % 9))
             exchange(target, link)
             done += 1
             os.pwrite(count.fileno(), struct.pack("<q", done), 0)
@@ -98,6 +105,25 @@ def state(folder: Path) -> dict[str, tuple]:
     return found
 
 
+def serve(words: list[str], env: dict[str, str]) -> int:
+    """Starts a server, reads the page of the tree if there is one, and ends the server."""
+    pipe = subprocess.PIPE
+    with subprocess.Popen(words, env=env, stdout=pipe, stderr=subprocess.DEVNULL) as server:
+        line = b""
+        if select.select([server.stdout], [], [], 30)[0]:
+            line = server.stdout.readline().strip()
+        if line.startswith(b"http"):
+            jar = urllib.request.HTTPCookieProcessor(CookieJar())
+            opener, address = urllib.request.build_opener(jar), line.decode()
+            with contextlib.suppress(OSError):
+                opener.open(address, timeout=60).read()
+                opener.open(address.split("/enter")[0] + "/", timeout=60).read()
+        server.terminate()
+        ended = server.wait(60)
+        # A server that was asked to end has no other status.
+        return 0 if ended == -signal.SIGTERM and line else ended
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--steadfast", required=True)
@@ -107,12 +133,16 @@ def main() -> int:
     base = args.folder.resolve()
     home = base / "home"
     env = {**os.environ, "HOME": str(home), "XDG_STATE_HOME": str(home), "NO_COLOR": "1"}
+    env |= {"XDG_CONFIG_HOME": str(home / "config"), "XDG_RUNTIME_DIR": str(home)}
     home.mkdir(mode=0o700)
     base.chmod(0o755)
 
-    def run(*words: str) -> subprocess.CompletedProcess[bytes]:
+    def run(*words: str) -> int:
         words = [args.steadfast, *words]
-        return subprocess.run(words, env=env, capture_output=True, timeout=60, check=False)
+        if words[1] == "serve":
+            return serve(words, env)
+        quiet = subprocess.DEVNULL
+        return subprocess.run(words, env=env, stdout=quiet, stderr=quiet, timeout=60).returncode
 
     # The victims: a folder of root's with a catalogue's names in it, and one beneath which there is
     # a folder of the tree's name. A whole catalogue there would be the one that the path names.
@@ -125,7 +155,9 @@ def main() -> int:
         for number in range(20):
             (folder / f"f{number}").write_text(f"contents {number}")
     for folder in [other, tree]:
-        assert run("init", str(folder)).returncode == 0
+        assert run("init", str(folder)) == 0
+    assert run("parity", "make", str(tree)) == 0
+    assert run("schedule", "add", str(tree), "--timer", "manual", "--update", "--parity") == 0
     for name in ["catalogue.sqlite", "catalogue.sqlite.lock"]:
         (victim / name).write_bytes((tree / ".steadfast" / name).read_bytes())
     for path in [at, *at.rglob("*")]:
@@ -154,7 +186,7 @@ def main() -> int:
             verb = verbs[number % len(verbs)]
             done = run(*(word.format(tree=tree, other=other) for word in verb))
             row["runs"] += 1
-            key = f"status {done.returncode}" if done.returncode >= 0 else "signal"
+            key = f"status {done}" if done >= 0 else "signal"
             row[key] = row.get(key, 0) + 1
             if number % 50 == 49 or number + 1 == each:
                 for folder, was in before.items():
