@@ -119,7 +119,7 @@ def serve(words: list[str], env: dict[str, str]) -> int:
                 opener.open(address, timeout=60).read()
                 opener.open(address.split("/enter")[0] + "/", timeout=60).read()
         server.terminate()
-        ended = server.wait(60)
+        ended = server.wait(600)
         # A server that was asked to end has no other status.
         return 0 if ended == -signal.SIGTERM and line else ended
 
@@ -142,7 +142,7 @@ def main() -> int:
         if words[1] == "serve":
             return serve(words, env)
         quiet = subprocess.DEVNULL
-        return subprocess.run(words, env=env, stdout=quiet, stderr=quiet, timeout=60).returncode
+        return subprocess.run(words, env=env, stdout=quiet, stderr=quiet, timeout=600).returncode
 
     # The victims: a folder of root's with a catalogue's names in it, and one beneath which there is
     # a folder of the tree's name. A whole catalogue there would be the one that the path names.
