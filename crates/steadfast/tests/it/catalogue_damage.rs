@@ -10,7 +10,8 @@ use std::time::{Duration, Instant};
 
 use rusqlite::{Connection, params};
 use steadfast::catalogue::{Catalogue, CatalogueErrorKind, DueOptions, RunScope, RunStart};
-use steadfast::known::{KnownContents, KnownMonitor, KnownWord, SameFolder, known};
+use steadfast::known::{KnownResult, KnownWord, known};
+use steadfast::monitor::{NoticeMonitor, ResultMonitor};
 use steadfast::{Notice, Origin, Selection, Verb, VerbKind, Verdict};
 
 use crate::catalogue::{Garden, Way, moment, writer};
@@ -451,15 +452,17 @@ fn forge(db: &Connection, numbers: &mut Numbers, wanted: &[u8]) {
 #[derive(Default)]
 struct CalledKnown(Vec<PathBuf>);
 
-impl KnownMonitor for CalledKnown {
-    fn file(&mut self, file: &KnownContents) {
-        if file.word == KnownWord::Known {
+impl ResultMonitor<KnownResult> for CalledKnown {
+    fn result(&mut self, result: &KnownResult) {
+        if let KnownResult::File(file) = result
+            && file.word == KnownWord::Known
+        {
             self.0.push(file.path.clone());
         }
     }
+}
 
-    fn folder(&mut self, _: &SameFolder) {}
-
+impl NoticeMonitor for CalledKnown {
     fn notice(&mut self, _: &Notice) {}
 }
 
