@@ -12,6 +12,7 @@ use super::place::ParityPlace;
 use super::recorded::ReleasedMissing;
 use super::scope::ParityScope;
 use crate::advice::Advice;
+use crate::beneath;
 use crate::error::Error;
 use crate::event::Notice;
 use crate::exit_status::ExitStatus;
@@ -120,7 +121,7 @@ fn trees_of(selection: &Selection, pass: &mut dyn FnMut(Notice)) -> (SelectedTre
     let mut last: Option<(PathBuf, Option<ParityPlace>)> = None;
     for path in selection.roots.iter().chain(&selection.listed) {
         let Some(real) = real_path(path) else { continue };
-        let folder = if real.is_dir() { &real } else { parent_of(&real) };
+        let folder = if beneath::is_folder(&real) { &real } else { parent_of(&real) };
         if last.as_ref().is_none_or(|(of, _)| of != folder) {
             let place = ParityPlace::find(folder, folder, pass).unwrap_or_else(|error| {
                 let fault = not_updated(&error);
