@@ -419,7 +419,7 @@ pub(super) struct CoveringRuns {
     /// Those that covered all of it.
     whole: BTreeSet<i64>,
     /// Others, and what each covered.
-    ranges: Vec<(i64, NameRange)>,
+    ranges: Vec<(i64, CoveredNames)>,
 }
 
 impl CoveringRuns {
@@ -444,7 +444,7 @@ impl CoveringRuns {
                     covering.whole.insert(run);
                 } else if at == directory_id {
                     let (first, last) = (first.to_vec(), last.map(<[u8]>::to_vec));
-                    covering.ranges.push((run, NameRange { first, last }));
+                    covering.ranges.push((run, CoveredNames { first, last }));
                 }
             }
             if at == ROOT {
@@ -462,18 +462,18 @@ impl CoveringRuns {
 
     /// Returns whether a run covered a name.
     pub(super) fn has(&self, run: i64, name: &[u8]) -> bool {
-        let has = |(of, range): &(i64, NameRange)| *of == run && range.has(name);
+        let has = |(of, range): &(i64, CoveredNames)| *of == run && range.has(name);
         self.whole.contains(&run) || self.ranges.iter().any(has)
     }
 }
 
 /// Names from a first one to a last one, or to the end.
-struct NameRange {
+struct CoveredNames {
     first: Vec<u8>,
     last: Option<Vec<u8>>,
 }
 
-impl NameRange {
+impl CoveredNames {
     fn has(&self, name: &[u8]) -> bool {
         self.first.as_slice() <= name && self.last.as_deref().is_none_or(|last| name <= last)
     }
