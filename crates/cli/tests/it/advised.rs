@@ -73,8 +73,11 @@ const STATES: &[State] = &[
 /// The name of the states in which the evidence of change times is used.
 const SUSPECT: &str = "a suspect file";
 
+/// Brings a tree into a state.
+type Spoil = fn(&Tree);
+
 /// Commands of mails and pages, and the state in which each is typed.
-const ALSO: &[(fn(&Tree), &str)] = &[
+const ALSO: &[(Spoil, &str)] = &[
     (|it| protect_without(it, &["photos/a"]), "repair PATH"),
     (lose_many, "update --accept-many --accept-missing PATH"),
     (keep_date, "update --accept-many --accept-suspect PATH"),

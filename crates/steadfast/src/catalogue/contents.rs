@@ -1,7 +1,7 @@
 //! The contents that a catalogue has a proved record of, in one pass over its rows.
 //!
-//! Takes a filter of digests; visits the files that pass it. Only the rows of these are compared with
-//! their seals and have their path put together, so ten million rows take seconds.
+//! Takes a filter of digests; visits the files that pass it. Only the rows of these are compared
+//! with their seals and have their path put together, so ten million rows take seconds.
 
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};

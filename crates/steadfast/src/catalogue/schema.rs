@@ -274,12 +274,11 @@ fn bound(db: &mut Connection, access: Access) -> Result<(), DbError> {
 /// Lets statements ask what a state means, by its number in a row.
 fn name_states(db: &Connection) -> Result<(), DbError> {
     let flags = FunctionFlags::SQLITE_DETERMINISTIC | FunctionFlags::SQLITE_DIRECTONLY;
-    let questions: [(&str, fn(FileState) -> bool); 3] = [
-        ("proves", FileState::proves),
-        ("is_missing", |state| state == FileState::Missing),
-        ("is_bad", |state| !matches!(state, FileState::Fine | FileState::Touched)),
-    ];
-    for (name, question) in questions {
+    type Question = fn(FileState) -> bool;
+    let is_missing: Question = |state| state == FileState::Missing;
+    let is_bad: Question = |state| !matches!(state, FileState::Fine | FileState::Touched);
+    let proves: Question = FileState::proves;
+    for (name, question) in [("proves", proves), ("is_missing", is_missing), ("is_bad", is_bad)] {
         db.create_scalar_function(name, 1, flags, move |row| {
             let state = usize::try_from(row.get::<i64>(0)?).ok();
             Ok(state.and_then(|at| FileState::ALL.get(at)).copied().is_some_and(question))

@@ -105,7 +105,7 @@ impl RunScope {
             }
             return;
         };
-        if !exact && beneath::is_folder(&real) {
+        if !exact && beneath::is_folder(real) {
             // In the current directory, the walk names files without a directory.
             let shown = if said == Path::new(".") { Path::new("") } else { said };
             self.bases.insert(shown.to_owned(), relative.to_owned());

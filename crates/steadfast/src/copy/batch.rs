@@ -96,6 +96,27 @@ struct LinkedFile {
     lack: Option<Lack>,
 }
 
+impl LinkedFile {
+    /// Gives a further name the lacks, the digests and the tag of the first one, or takes these
+    /// from the first one. Returns the digests.
+    fn share(
+        &mut self,
+        relative: &Path,
+        (lack, tag): (&mut Option<Lack>, &mut Option<Tag>),
+        read: Option<Vec<(Algorithm, Digest)>>,
+        copies: Vec<Option<ProvedReplica>>,
+    ) -> Vec<(Algorithm, Digest)> {
+        *lack = lack.take().or(self.lack);
+        self.tag = self.tag.or(*tag);
+        *tag = self.tag;
+        if self.relative == relative {
+            self.lack = *lack;
+            (self.copies, self.digests) = (copies, read.clone().unwrap_or_default());
+        }
+        read.unwrap_or_else(|| self.digests.clone())
+    }
+}
+
 impl<'a> CopyBatch<'a> {
     pub(super) fn new(
         (selection, request, options): (&Selection, &'a CopyRequest, &'a Options),
@@ -424,29 +445,17 @@ impl<'a> CopyBatch<'a> {
         let mut tag = copy.tag;
         let digests = match identity.and_then(|it| self.linked.get_mut(&it)) {
             None => read.unwrap_or_default(),
-            // Further names have lacks, digests and tag from the first one.
             Some(first) => {
-                copy.lack = copy.lack.or(first.lack);
-                first.tag = first.tag.or(tag);
-                tag = first.tag;
-                if first.relative == file.relative {
-                    first.lack = copy.lack;
-                    (first.copies, first.digests) = (copies, read.clone().unwrap_or_default());
-                }
-                read.unwrap_or_else(|| first.digests.clone())
+                let of_file = (&mut copy.lack, &mut tag);
+                first.share(&file.relative, of_file, read, copies)
             }
         };
         if let Some(status) = file.status {
             let places = places.iter().map(|place| place.grade.is_some()).collect();
             self.lists.add(ListedCopy { relative: file.relative.clone(), status, digests, places });
         }
-        let proofs = self.destinations.iter().zip(&places);
-        let proofs: Vec<(&Device, Grade)> =
-            proofs.filter_map(|(to, place)| Some((&to.device, place.grade?))).collect();
         let is_failed = places.iter().any(|place| place.grade.is_none());
-        let path = file.entry.path.to_path();
-        let source = file.status.map(|status| self.sources.of(&path, status.device));
-        let short = self.means.request.rule.lack(source, &proofs);
+        let short = self.lack_of_copies((&file.entry.path.to_path(), file.status), &places);
         let short = short.map(|lack| if is_failed { Lack::NotCopied } else { lack });
         let has_all = |place: &CopiedPlace| place.grade.is_some() && place.withheld.is_empty();
         let is_bare = !places.iter().any(has_all);
@@ -454,14 +463,7 @@ impl<'a> CopyBatch<'a> {
         let moves = self.means.request.moves && lack.is_none() && !is_failed;
         let is_there = moves.then(|| self.is_there(&file.relative, &proved));
         let lack = lack.or((is_there == Some(false)).then_some(Lack::OtherVolume));
-        for ((written, place), proved) in self.written.iter_mut().zip(&places).zip(&proved) {
-            let is_new = place.grade.is_some() && !place.was_there;
-            if let Some(written) = written.as_mut().filter(|_| is_new) {
-                written.paths.push(file.relative.clone());
-                let proved = proved.zip(tag).map(|(status, tag)| ProvedFile { status, tag });
-                written.proved.extend(proved);
-            }
-        }
+        self.note_written(&file.relative, &places, &proved, tag);
         let all: Option<Vec<Status>> = proved.iter().copied().collect();
         let of_move = file.status.zip(tag).zip(all).filter(|_| is_there == Some(true));
         if let Some(status) = file.status.filter(|_| of_move.is_none()) {
@@ -483,6 +485,37 @@ impl<'a> CopyBatch<'a> {
         let removal =
             of_move.map(|((status, tag), copies)| Removal { entry, relative, status, tag, copies });
         Some((report, removal))
+    }
+
+    /// Returns what its copies lack for the rule that was asked for.
+    fn lack_of_copies(
+        &mut self,
+        (path, status): (&Path, Option<Status>),
+        places: &[CopiedPlace],
+    ) -> Option<Lack> {
+        let source = status.map(|status| self.sources.of(path, status.device));
+        let proofs = self.destinations.iter().zip(places);
+        let proofs: Vec<(&Device, Grade)> =
+            proofs.filter_map(|(to, place)| Some((&to.device, place.grade?))).collect();
+        self.means.request.rule.lack(source, &proofs)
+    }
+
+    /// Notes the copies of a file that are new, for the catalogues of their destinations.
+    fn note_written(
+        &mut self,
+        relative: &Path,
+        places: &[CopiedPlace],
+        proved: &[Option<Status>],
+        tag: Option<Tag>,
+    ) {
+        for ((written, place), proved) in self.written.iter_mut().zip(places).zip(proved) {
+            let is_new = place.grade.is_some() && !place.was_there;
+            if let Some(written) = written.as_mut().filter(|_| is_new) {
+                written.paths.push(relative.to_owned());
+                let proved = proved.zip(tag).map(|(status, tag)| ProvedFile { status, tag });
+                written.proved.extend(proved);
+            }
+        }
     }
 
     /// Returns whether every copy of a file is found by the path of its destination.

@@ -41,9 +41,12 @@ pub(super) struct Parent {
     identity: Identity,
 }
 
+/// The temporary name of a file, and what to say of it.
+type TemporaryName = (Box<OsStr>, Box<Notice>);
+
 impl Parent {
-    /// Returns the file that a move gave a temporary name, with that and what to say of it.
-    fn renamed(&self) -> Option<(Status, (Box<OsStr>, Box<Notice>))> {
+    /// Returns the file that a move gave a temporary name, with that.
+    fn renamed(&self) -> Option<(Status, TemporaryName)> {
         let moving = MovingFiles::of(&self.dir)?;
         let temporary = moving.temporary_of(&self.name)?;
         let notice = moving.notice(shown(&self.path));

@@ -424,7 +424,8 @@ fn forge(db: &Connection, numbers: &mut Numbers, wanted: &[u8]) {
         1 => db.execute("DELETE FROM temp.forged WHERE directory = 2", ()),
         2 => db.execute("UPDATE temp.forged SET seal = randomblob(16)", ()),
         3 => db.execute(
-            "INSERT INTO temp.forged SELECT directory, ?, 1, 1, 1, 0, 1, marks, seal, 0 FROM slices",
+            "INSERT INTO temp.forged \
+             SELECT directory, ?, 1, 1, 1, 0, 1, marks, seal, 0 FROM slices",
             (&name,),
         ),
         4 => db.execute(
