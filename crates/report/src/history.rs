@@ -11,7 +11,7 @@ mod text;
 
 use std::path::Path;
 
-use steadfast::catalogue::{Happened, Happening, History, HistoryRun, RunRecord};
+use steadfast::catalogue::{FileHistoryEvent, Happened, History, HistoryRun, RunRecord};
 use steadfast::{Tag, Timestamp, Verdict};
 
 pub use csv::write_csv;
@@ -58,7 +58,7 @@ pub struct RunOver {
 /// Returns the verdict of a run on a file by its earlier tag: `None` if the run set or removed the
 /// tag, because the recorded state then is that of the new tag.
 pub fn verdict_of(run: &HistoryRun) -> Option<Verdict> {
-    use Happening::{Removed, Retagged, Tagged};
+    use FileHistoryEvent::{Removed, Retagged, Tagged};
     let is_new = |happened: &Happened| {
         matches!(happened.what, Tagged | Retagged | Removed) || happened.what.ends_life()
     };

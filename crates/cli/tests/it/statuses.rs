@@ -4,8 +4,8 @@ use crate::tree::Tree;
 
 #[test]
 fn one_thing_at_a_time() {
-    type Happening = fn(&Tree);
-    let cases: [(&str, Happening, i32); 6] = [
+    type FileHistoryEvent = fn(&Tree);
+    let cases: [(&str, FileHistoryEvent, i32); 6] = [
         ("intact", |_| {}, 0),
         ("touched", |tree| tree.touch("a"), 0),
         ("modified", |tree| tree.edit("a"), 1),

@@ -1,6 +1,6 @@
 //! Writes a history as CSV: a header, then one row for each verdict and each event.
 
-use steadfast::catalogue::{FileState, Happening, History, HistoryRun};
+use steadfast::catalogue::{FileHistoryEvent, FileState, History, HistoryRun};
 use steadfast::json::{PathText, TagText};
 use steadfast::{Tag, Timestamp};
 
@@ -69,7 +69,7 @@ fn write_run(history: &History, of: &HistoryRun, out: &mut Vec<u8>) {
         write_row(&COLUMNS, &event, out);
     }
     let said = |verdict| {
-        let said = Happening::of_verdict(verdict);
+        let said = FileHistoryEvent::of_verdict(verdict);
         of.happened.iter().any(|happened| Some(happened.what) == said)
     };
     let verdict = verdict_of(of).filter(|verdict| !said(*verdict));

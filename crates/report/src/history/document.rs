@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use steadfast::catalogue::{
-    FileState, Happened, Happening, History, HistoryRun, KnownFile, RepairSource,
+    FileHistoryEvent, FileState, Happened, History, HistoryRun, KnownFile, RepairSource,
 };
 use steadfast::{Tag, Timestamp};
 
@@ -149,7 +149,7 @@ fn started(view: &HistoryView<'_>, history: &History, run: i64) -> Option<Timest
 /// The row of a run. Each further event of that run has a row of its own below it.
 fn run_rows(of: &HistoryRun) -> Vec<Vec<String>> {
     let verdict = verdict_of(of);
-    let repeated = verdict.and_then(Happening::of_verdict);
+    let repeated = verdict.and_then(FileHistoryEvent::of_verdict);
     let tags = tags_after(of);
     // An event that repeats the verdict is left out.
     let happened = of.happened.iter().zip(&tags).filter(|(happened, _)| {

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use steadfast::Timestamp;
-use steadfast::catalogue::{Happening, History, HistoryRun};
+use steadfast::catalogue::{FileHistoryEvent, History, HistoryRun};
 
 use super::{PremisEvents, PremisHappening, PremisObjects};
 use crate::history::{tags_after, verdict_of};
@@ -38,16 +38,16 @@ fn write_run(path: &Path, run: &HistoryRun, events: &mut PremisEvents, out: &mut
     for (happened, after) in run.happened.iter().zip(tags_after(run)) {
         let before = happened.before.as_ref();
         match (happened.what, &after, &happened.other) {
-            (Happening::Tagged | Happening::Retagged, Some(tag), _) => {
+            (FileHistoryEvent::Tagged | FileHistoryEvent::Retagged, Some(tag), _) => {
                 let before = before.filter(|before| !before.same_contents(tag));
                 let happening = PremisHappening::DigestCalculation { tag, before };
                 events.event(path, &run.run, happened.at, happening, out);
             }
-            (Happening::Repaired, _, _) => {
+            (FileHistoryEvent::Repaired, _, _) => {
                 let happening = PremisHappening::Recovery { sources: &happened.sources };
                 events.event(path, &run.run, happened.at, happening, out);
             }
-            (Happening::MovedFrom, _, Some(from)) => {
+            (FileHistoryEvent::MovedFrom, _, Some(from)) => {
                 let happening = PremisHappening::FilenameChange { from };
                 events.event(path, &run.run, happened.at, happening, out);
             }

@@ -17,7 +17,7 @@ use steadfast_sys::file::Timestamp;
 use super::directory::{Paths, at_path};
 use super::entry::{FileRecord, FileRow};
 use super::error::DbError;
-use super::happening::Happening;
+use super::file_history_event::FileHistoryEvent;
 use super::history::{read_event, select_events};
 use super::repaired::{self, RepairSource};
 use super::runs::{self, RunRecord, RunState};
@@ -473,7 +473,7 @@ impl PlacedFailure {
         let mut rows =
             statement.query((self.directory, self.name.as_slice(), self.run, self.number))?;
         let first = rows.next()?.map(|row| read_event(row, |event| event.what)).transpose()?;
-        Ok(matches!(first, Some(Happening::Intact | Happening::Repaired)))
+        Ok(matches!(first, Some(FileHistoryEvent::Intact | FileHistoryEvent::Repaired)))
     }
 
     /// Returns whether the file that is there has failed there.

@@ -18,7 +18,7 @@ use super::column;
 use super::directory::Paths;
 use super::entry::{COLUMNS, FileRow};
 use super::error::DbError;
-use super::happening::Happening;
+use super::file_history_event::FileHistoryEvent;
 use super::observation::ObservedFile;
 use super::recorder::Recorder;
 use super::written::{LEFT, was_met};
@@ -343,7 +343,7 @@ impl Recorder {
         for FileOrigin { directory, name, standing, from, .. } in came {
             let standing = standing.unwrap_or(FileState::Fine);
             let from = Some(from.as_bytes());
-            self.write_event(directory, &name, Happening::MovedFrom, standing, None, from)?;
+            self.write_event(directory, &name, FileHistoryEvent::MovedFrom, standing, None, from)?;
         }
         Ok(())
     }

@@ -16,7 +16,7 @@ use super::column;
 use super::directory::{ROOT, at_path, directory};
 use super::entry::{FileFacts, state_at};
 use super::error::DbError;
-use super::happening::Happening;
+use super::file_history_event::FileHistoryEvent;
 use super::repaired::{self, RepairSource};
 use super::runs::{self, RunRecord};
 use super::slice_cache::{FoundRow, reading};
@@ -63,7 +63,7 @@ pub struct Happened {
     /// Time, UTC, to about a second.
     pub at: Timestamp,
     /// The event: a verdict, an action, or a finding.
-    pub what: Happening,
+    pub what: FileHistoryEvent,
     /// The state of the file after it.
     pub standing: FileState,
     /// The previous tag, if the file lost or changed it.
@@ -147,7 +147,7 @@ impl Catalogue {
         let last = reading(&self.db, || last_event(&self.db, path));
         let is_loss = |event: StoredEvent| {
             let Happened { what, standing, before, .. } = event.happened;
-            (what, standing) == (Happening::Dropped, FileState::Missing)
+            (what, standing) == (FileHistoryEvent::Dropped, FileState::Missing)
                 && before.is_some_and(|before| before.same_contents(tag))
         };
         last.map(|event| event.is_some_and(is_loss)).map_err(|fault| self.wrong(fault))
@@ -208,17 +208,19 @@ fn history(catalogue: &Catalogue, path: &Path) -> Result<History, DbError> {
             after.checked_sub(1).map_or(FileState::Fine, |at| events[at].happened.standing);
         let tag = tags[after];
         let own = events.iter().filter(|event| event.run == run);
-        let has = |what: Happening| own.clone().any(|event| event.happened.what == what);
+        let has = |what: FileHistoryEvent| own.clone().any(|event| event.happened.what == what);
         let verdict = match covered.contains(&run) {
-            true if has(Happening::MovedTo) && !has(Happening::New) => Some(Verdict::Moved),
-            true if !has(Happening::PassedBy) => Some(standing.verdict(tag.is_some())),
+            true if has(FileHistoryEvent::MovedTo) && !has(FileHistoryEvent::New) => {
+                Some(Verdict::Moved)
+            }
+            true if !has(FileHistoryEvent::PassedBy) => Some(standing.verdict(tag.is_some())),
             _ => None,
         };
         let record = records.get(&run);
         let record =
             record.ok_or_else(|| DbError::damaged(format_args!("there is no run {run}")))?;
         let mut happened: Vec<Happened> = own.clone().map(|event| event.happened.clone()).collect();
-        if has(Happening::New) {
+        if has(FileHistoryEvent::New) {
             // Where the file came from may be known before it is known where the one before went.
             happened.sort_by_key(|it| !it.what.ends_life());
         }
@@ -238,14 +240,15 @@ pub(super) fn former_paths(db: &Connection, path: &Path) -> Result<Vec<PathBuf>,
         let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else { continue };
         let Some(parent) = at_path(db, parent)? else { continue };
         let events = events_of(db, parent.id, name.as_bytes())?;
-        let came =
-            |event: &&StoredEvent| event.happened.what == Happening::New && event.run < left_run;
+        let came = |event: &&StoredEvent| {
+            event.happened.what == FileHistoryEvent::New && event.run < left_run
+        };
         // In its last run, a name may have got the next file as well.
         let since = events.iter().rfind(came).map_or(0, |event| event.run);
         for event in &events {
             let Some(other) = &event.happened.other else { continue };
             let is_of_file = (since..left_run).contains(&event.run);
-            if event.happened.what == Happening::MovedFrom
+            if event.happened.what == FileHistoryEvent::MovedFrom
                 && is_of_file
                 && former.len() < FORMER_MAX
             {
@@ -262,7 +265,7 @@ fn moved_to(db: &Connection, path: &Path) -> Result<Option<PathBuf>, DbError> {
     // Names can be exchanged again and again.
     for _ in 0..FORMER_MAX {
         let event = last_event(db, now.as_deref().unwrap_or(path))?;
-        match event.filter(|event| event.happened.what == Happening::MovedTo) {
+        match event.filter(|event| event.happened.what == FileHistoryEvent::MovedTo) {
             Some(event) => now = event.happened.other,
             None => break,
         }
@@ -280,7 +283,7 @@ fn last_event(db: &Connection, path: &Path) -> Result<Option<StoredEvent>, DbErr
 /// Returns the runs between which the file was known, first and last.
 fn lives(events: &[StoredEvent], first_run: i64) -> Vec<(i64, i64)> {
     let mut lives = Vec::new();
-    let begins = |event: &&StoredEvent| event.happened.what == Happening::New;
+    let begins = |event: &&StoredEvent| event.happened.what == FileHistoryEvent::New;
     // The files of the first run have no event.
     let mut from = match events.iter().find(begins) {
         Some(_) if events.first().as_ref().is_some_and(begins) => None,
@@ -289,7 +292,7 @@ fn lives(events: &[StoredEvent], first_run: i64) -> Vec<(i64, i64)> {
     };
     for event in events {
         match event.happened.what {
-            Happening::New => from = Some(event.run),
+            FileHistoryEvent::New => from = Some(event.run),
             what if what.ends_life() => {
                 lives.extend(from.take().map(|from| (from, event.run)));
             }
@@ -338,7 +341,7 @@ pub(super) fn read_event<T>(
     Ok(take(&event))
 }
 
-fn happening_at(row: &Row<'_>, at: usize) -> Result<Happening, DbError> {
+fn happening_at(row: &Row<'_>, at: usize) -> Result<FileHistoryEvent, DbError> {
     let name = column::text(row, at)?;
     name.parse().map_err(|_| DbError::damaged(format_args!("an event `{name}`")))
 }
@@ -372,7 +375,8 @@ pub(super) fn tags_before(
 ) -> Result<Vec<Tag>, DbError> {
     let events = events_of(db, directory, name)?;
     // Before it was new, the name had another file.
-    let since = events.iter().rposition(|event| event.happened.what == Happening::New).unwrap_or(0);
+    let since =
+        events.iter().rposition(|event| event.happened.what == FileHistoryEvent::New).unwrap_or(0);
     Ok(events.into_iter().skip(since).filter_map(|event| event.happened.before).collect())
 }
 
@@ -387,8 +391,8 @@ fn events_of(db: &Connection, directory: i64, name: &[u8]) -> Result<Vec<StoredE
 }
 
 fn stored(event: &NewEvent<'_>) -> Result<StoredEvent, DbError> {
-    let is_repair = event.what == Happening::Repaired;
-    let path = event.other.filter(|_| !is_repair && event.what != Happening::Written);
+    let is_repair = event.what == FileHistoryEvent::Repaired;
+    let path = event.other.filter(|_| !is_repair && event.what != FileHistoryEvent::Written);
     let sources = event.other.filter(|_| is_repair).unwrap_or_default();
     Ok(StoredEvent {
         run: event.run,

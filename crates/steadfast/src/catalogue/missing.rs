@@ -17,7 +17,7 @@ use super::displaced::DisplacedFile;
 use super::elsewhere::SOUGHT_MAX;
 use super::entry::FileRow;
 use super::error::DbError;
-use super::happening::Happening;
+use super::file_history_event::FileHistoryEvent;
 use super::observation::ObservedFile;
 use super::recorder::Recorder;
 use super::slice::{UpdatedRow, rows_of, slice_with};
@@ -69,7 +69,7 @@ impl Recorder {
     ) -> Result<(), DbError> {
         self.make_missing()?;
         let (name, standing) = (row.name.as_slice(), row.record.standing);
-        self.write_event(directory, name, Happening::PassedBy, standing, None, None)?;
+        self.write_event(directory, name, FileHistoryEvent::PassedBy, standing, None, None)?;
         let mut statement = self.catalogue.db.prepare_cached(
             "INSERT OR IGNORE INTO temp.missing VALUES (?, ?, ?, ?, ?, ?, NULL, NULL, ?, ?)",
         )?;
@@ -260,10 +260,24 @@ impl Recorder {
         let Some(arrival) = arrival else { return Ok(false) };
         let to = arrival.path;
         let (standing, to_bytes) = (FileState::Fine, Some(to.as_bytes()));
-        self.write_event(*directory, &row.name, Happening::MovedTo, standing, Some(tag), to_bytes)?;
+        self.write_event(
+            *directory,
+            &row.name,
+            FileHistoryEvent::MovedTo,
+            standing,
+            Some(tag),
+            to_bytes,
+        )?;
         let (there, name_there) = (arrival.directory, arrival.name.as_slice());
         let came = Some(path.as_bytes());
-        self.write_event(there, name_there, Happening::MovedFrom, arrival.standing, None, came)?;
+        self.write_event(
+            there,
+            name_there,
+            FileHistoryEvent::MovedFrom,
+            arrival.standing,
+            None,
+            came,
+        )?;
         self.report(say, Finding::Moved { from: path.clone(), to, tag });
         Ok(true)
     }
@@ -313,7 +327,7 @@ impl Recorder {
             self.write_event(
                 directory,
                 &row.known.name,
-                Happening::Overwritten,
+                FileHistoryEvent::Overwritten,
                 standing,
                 tag,
                 None,
@@ -360,7 +374,7 @@ impl Recorder {
             self.write_event(
                 directory,
                 &name,
-                Happening::Dropped,
+                FileHistoryEvent::Dropped,
                 FileState::Fine,
                 Some(tag),
                 None,
@@ -370,7 +384,14 @@ impl Recorder {
         }
         self.report(say, Finding::Missing { path, tag, instead, known, accepted });
         if accepted {
-            self.write_event(directory, &name, Happening::Dropped, FileState::Missing, tag, None)?;
+            self.write_event(
+                directory,
+                &name,
+                FileHistoryEvent::Dropped,
+                FileState::Missing,
+                tag,
+                None,
+            )?;
             return Ok(None);
         }
         if !known {
@@ -378,7 +399,14 @@ impl Recorder {
             row.known.checked_run = row.known.last_seen(slice_run);
             row.known.record.standing = FileState::Missing;
             row.dirty = true;
-            self.write_event(directory, &name, Happening::Missing, FileState::Missing, None, None)?;
+            self.write_event(
+                directory,
+                &name,
+                FileHistoryEvent::Missing,
+                FileState::Missing,
+                None,
+                None,
+            )?;
         }
         Ok(Some(row))
     }
@@ -390,8 +418,12 @@ impl Recorder {
                 "DELETE FROM events WHERE directory = ? AND name = ? AND run = ? AND what = ?",
             )?;
             let name = row.name.as_slice();
-            let removed =
-                statement.execute((directory, name, self.record.id, Happening::PassedBy.name()))?;
+            let removed = statement.execute((
+                directory,
+                name,
+                self.record.id,
+                FileHistoryEvent::PassedBy.name(),
+            ))?;
             self.record.totals.events -= removed as i64;
         }
         Ok(())

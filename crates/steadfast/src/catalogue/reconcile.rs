@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use super::entry::{FileFacts, FileRecord, FileRow};
 use super::error::DbError;
-use super::happening::Happening;
+use super::file_history_event::FileHistoryEvent;
 use super::observation::{FileBatch, ObservedFile};
 use super::open_dir::OpenDir;
 use super::recorder::Recorder;
@@ -31,7 +31,7 @@ use steadfast_sys::names::NameBytes as _;
 struct TagOutcome {
     tag: Option<Tag>,
     /// The event, if the tag changed.
-    what: Option<Happening>,
+    what: Option<FileHistoryEvent>,
     /// Whether the attribute is a different tag that is not accepted.
     replaced: bool,
     /// Whether the attribute is gone, so that the file was not judged.
@@ -182,13 +182,13 @@ impl Recorder {
         let (run, standing) = (self.record.id, seen.record.standing);
         // The first run writes no event: its files were there before.
         if run > 1 {
-            self.write_event(directory, name, Happening::New, standing, None, None)?;
+            self.write_event(directory, name, FileHistoryEvent::New, standing, None, None)?;
         }
         if standing != FileState::Fine {
-            let what = Happening::of_state(standing, seen.record.tag.is_some());
+            let what = FileHistoryEvent::of_state(standing, seen.record.tag.is_some());
             self.write_event(directory, name, what, standing, None, None)?;
         }
-        let action = seen.action.and_then(Happening::of_action);
+        let action = seen.action.and_then(FileHistoryEvent::of_action);
         if let (Some(what), Some(before)) = (action, seen.before) {
             // A missing file of that tag may be this one, edited since.
             self.write_event(directory, name, what, standing, Some(before), None)?;
@@ -253,8 +253,11 @@ impl Recorder {
         }
         let mut outcome = tag_after(&was, seen, self.mode.accepts);
         if outcome.replaced && self.is_own_successor(&path(), &was, seen) {
-            outcome =
-                TagOutcome { tag: seen.record.tag, what: Some(Happening::Adopted), ..outcome };
+            outcome = TagOutcome {
+                tag: seen.record.tag,
+                what: Some(FileHistoryEvent::Adopted),
+                ..outcome
+            };
             outcome.replaced = false;
         }
         let standing = state_after(&was, seen, &outcome);
@@ -284,8 +287,8 @@ impl Recorder {
         settled.known.record = record;
         if outcome.what.is_some() || standing != was.standing {
             let what = outcome.what.unwrap_or_else(|| match was.standing {
-                FileState::Missing if !checked => Happening::Returned,
-                _ => Happening::of_state(standing, record.tag.is_some()),
+                FileState::Missing if !checked => FileHistoryEvent::Returned,
+                _ => FileHistoryEvent::of_state(standing, record.tag.is_some()),
             });
             let before = outcome.what.and(was.tag);
             self.write_event(directory, &settled.known.name, what, standing, before, None)?;
@@ -297,7 +300,14 @@ impl Recorder {
         if let Some(sources) = repaired.filter(|_| standing.proves()) {
             let sources = repaired::to_bytes(&sources);
             let name = &settled.known.name;
-            self.write_event(directory, name, Happening::Repaired, standing, None, Some(&sources))?;
+            self.write_event(
+                directory,
+                name,
+                FileHistoryEvent::Repaired,
+                standing,
+                None,
+                Some(&sources),
+            )?;
         }
         if let (None, Some(tag)) = (was.tag, &record.tag) {
             // A missing file may have moved here and been seen before it had a tag.
@@ -317,7 +327,7 @@ impl Recorder {
         if seen.place != TagPlace::Refused || seen.record.tag.is_none() {
             return Ok(());
         }
-        let (what, standing) = (Happening::CatalogueOnly, seen.record.standing);
+        let (what, standing) = (FileHistoryEvent::CatalogueOnly, seen.record.standing);
         self.write_event(directory, name, what, standing, None, None)
     }
 
@@ -338,7 +348,7 @@ impl Recorder {
         if is_written(&self.catalogue.db, directory, name, &met)? {
             return Ok(());
         }
-        let (what, trace) = (Happening::Written, Some(trace.as_bytes()));
+        let (what, trace) = (FileHistoryEvent::Written, Some(trace.as_bytes()));
         self.write_event(directory, name, what, row.standing, None, trace)
     }
 
@@ -394,7 +404,7 @@ impl Recorder {
             let fits = seen.record.standing.proves();
             self.report(say, Finding::TagLost { path, tag: catalogued, damaged, fits });
         } else if let Some(attribute) = seen.record.tag
-            && (outcome.replaced || outcome.what == Some(Happening::Accepted))
+            && (outcome.replaced || outcome.what == Some(FileHistoryEvent::Accepted))
         {
             let accepted = !outcome.replaced;
             self.report(say, Finding::TagReplaced { path, catalogued, attribute, accepted });
@@ -493,7 +503,7 @@ impl Recorder {
         &mut self,
         directory: i64,
         name: &[u8],
-        what: Happening,
+        what: FileHistoryEvent,
         standing: FileState,
         before: Option<Tag>,
         other: Option<&[u8]>,
@@ -531,24 +541,24 @@ impl Recorder {
 fn tag_after(was: &FileRecord, seen: &ObservedFile, accepts: bool) -> TagOutcome {
     let kept = TagOutcome { tag: was.tag, what: None, replaced: false, lost: false };
     if seen.changed_tag() {
-        let what = seen.action.and_then(Happening::of_action);
+        let what = seen.action.and_then(FileHistoryEvent::of_action);
         return TagOutcome { tag: seen.record.tag, what, ..kept };
     }
     match (was.tag, seen.record.tag) {
         (None, None) => kept,
         (None, Some(_)) => {
-            TagOutcome { tag: seen.record.tag, what: Some(Happening::Adopted), ..kept }
+            TagOutcome { tag: seen.record.tag, what: Some(FileHistoryEvent::Adopted), ..kept }
         }
         // From here on, a tag that is not there is lost.
         (Some(_), Some(_)) if seen.action == Some(Action::Restored) => {
-            TagOutcome { what: Some(Happening::Adopted), ..kept }
+            TagOutcome { what: Some(FileHistoryEvent::Adopted), ..kept }
         }
         (Some(was), Some(now)) if was == now || seen.place != TagPlace::Attribute => kept,
         (Some(was), Some(now)) if was.same_contents(&now) => {
-            TagOutcome { tag: Some(now), what: Some(Happening::Adopted), ..kept }
+            TagOutcome { tag: Some(now), what: Some(FileHistoryEvent::Adopted), ..kept }
         }
         (Some(_), Some(_)) if accepts => {
-            TagOutcome { tag: seen.record.tag, what: Some(Happening::Accepted), ..kept }
+            TagOutcome { tag: seen.record.tag, what: Some(FileHistoryEvent::Accepted), ..kept }
         }
         (Some(_), Some(_)) => TagOutcome { replaced: true, ..kept },
         (Some(_), None) => {

@@ -9,7 +9,7 @@ use rusqlite::{Connection, params};
 use steadfast_sys::names::NameBytes as _;
 
 use super::error::DbError;
-use super::happening::Happening;
+use super::file_history_event::FileHistoryEvent;
 use super::history::CoveringRuns;
 use super::runs::RunState;
 use super::slice_cache::reading;
@@ -54,7 +54,7 @@ fn unanswered(db: &Connection, paths: &[PathBuf]) -> Result<u64, DbError> {
         }
         let is_answered = match &folder {
             Some((_, Some((id, runs)))) => {
-                let named = params![id, name.as_bytes(), Happening::Missing.name()];
+                let named = params![id, name.as_bytes(), FileHistoryEvent::Missing.name()];
                 let since: Option<i64> = recorded.query_row(named, |row| row.get(0))?;
                 let is_after = |run: &&i64| since.is_some_and(|since| **run >= since);
                 asked.iter().filter(is_after).any(|run| runs.has(*run, name.as_bytes()))

@@ -5,7 +5,7 @@ use rusqlite::Connection;
 use super::column;
 use super::entry::{COLUMNS, FileRow, RowSum};
 use super::error::DbError;
-use super::happening::Happening;
+use super::file_history_event::FileHistoryEvent;
 use crate::file_state::FileState;
 use steadfast_manifest::tag::Tag;
 
@@ -42,7 +42,7 @@ pub(super) struct NewEvent<'a> {
     /// Its number among the events of the run, in order.
     pub(super) number: i64,
     pub(super) at_s: i64,
-    pub(super) what: Happening,
+    pub(super) what: FileHistoryEvent,
     /// The state of the file after it.
     pub(super) standing: FileState,
     /// The tag before it, if it changed the tag.

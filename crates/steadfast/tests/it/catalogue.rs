@@ -11,7 +11,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use steadfast::catalogue::{
-    Catalogue, CatalogueErrorKind, FileState, Finding, Happening, LockRequest, Observation,
+    Catalogue, CatalogueErrorKind, FileHistoryEvent, FileState, Finding, LockRequest, Observation,
     RunRecord, RunScope, RunStart, RunState,
 };
 use steadfast::tag::TagPlace;
@@ -613,7 +613,10 @@ fn a_tag_of_the_same_contents_is_taken_over() {
     assert_eq!(garden.reader().tag(Path::new("a")).unwrap(), Some(newer));
     let history = garden.reader().history(Path::new("a")).unwrap();
     let last = history.runs.last().unwrap();
-    assert_eq!((last.happened[0].what, last.happened[0].before), (Happening::Adopted, Some(tag)));
+    assert_eq!(
+        (last.happened[0].what, last.happened[0].before),
+        (FileHistoryEvent::Adopted, Some(tag))
+    );
 }
 
 #[test]

@@ -6,7 +6,7 @@ use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
 use steadfast::catalogue::{
-    Catalogue, DueEntry, DueOptions, FileState, Finding, Happening, LookupMatch, RunState,
+    Catalogue, DueEntry, DueOptions, FileHistoryEvent, FileState, Finding, LookupMatch, RunState,
 };
 use steadfast::{Algorithm, Verdict};
 
@@ -224,7 +224,7 @@ fn history_tells_every_verdict_ever_given() {
     let history = garden.reader().history(Path::new("h")).unwrap();
     assert_eq!(history.now, None);
     let last = history.runs.last().unwrap();
-    assert_eq!((last.run.id, last.happened[0].what), (run, Happening::Dropped));
+    assert_eq!((last.run.id, last.happened[0].what), (run, FileHistoryEvent::Dropped));
     assert!(last.happened[0].before.is_some(), "its tag is not lost with it");
     let untagged = garden.reader().history(Path::new("b/bb")).unwrap();
     let tags: Vec<bool> = untagged.runs.iter().map(|run| run.tag.is_some()).collect();

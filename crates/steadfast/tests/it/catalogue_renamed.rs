@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use steadfast::catalogue::{FileState, Finding, Happening};
+use steadfast::catalogue::{FileHistoryEvent, FileState, Finding};
 use steadfast::{Tag, Verdict};
 
 use crate::catalogue::{Garden, Told, Way};
@@ -89,7 +89,7 @@ fn a_rotation_tells_once_what_was_overwritten() {
         let history = garden.reader().history(Path::new("log.3")).unwrap();
         let gone = history.runs.iter().flat_map(|run| &run.happened);
         let gone: Vec<&Tag> = gone
-            .filter(|happened| happened.what == Happening::Overwritten)
+            .filter(|happened| happened.what == FileHistoryEvent::Overwritten)
             .filter_map(|happened| happened.before.as_ref())
             .collect();
         assert_eq!(gone.len(), 1);

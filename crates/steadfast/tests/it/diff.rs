@@ -176,8 +176,8 @@ fn every_difference_by_tags() {
 
 #[test]
 fn each_difference_alone_has_its_status() {
-    type Happening = fn(&Two);
-    let cases: [(&str, Happening, u8); 7] = [
+    type FileHistoryEvent = fn(&Two);
+    let cases: [(&str, FileHistoryEvent, u8); 7] = [
         ("nothing", |_| {}, 0),
         ("different", |two| drop(two.tree.write("b/x", "longer than before")), 1),
         ("only here", |two| fs::remove_file(two.at("b/x")).unwrap(), 1),

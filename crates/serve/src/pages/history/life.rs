@@ -2,7 +2,7 @@
 //! same follow each other in one line.
 
 use maud::{Markup, html};
-use steadfast::catalogue::{Happened, Happening, History, HistoryRun, RunRecord};
+use steadfast::catalogue::{FileHistoryEvent, Happened, History, HistoryRun, RunRecord};
 use steadfast::{FileState, Timestamp};
 use steadfast_report::document::Document;
 use steadfast_report::{Units, escape, units};
@@ -32,7 +32,7 @@ enum LifeLine<'a> {
 fn lines(history: &History) -> Vec<LifeLine<'_>> {
     let mut lines: Vec<LifeLine<'_>> = Vec::new();
     for run in &history.runs {
-        let told = run.happened.iter().filter(|it| it.what != Happening::Intact);
+        let told = run.happened.iter().filter(|it| it.what != FileHistoryEvent::Intact);
         let told: Vec<&Happened> = told.collect();
         let is_intact = run.verdict.is_some() && run.standing == FileState::Fine;
         match (told.is_empty() && is_intact, lines.last_mut()) {
@@ -181,7 +181,7 @@ fn item(
 
 /// Returns the icon, the colour and the words for what happened.
 fn words_of(it: &Happened) -> (&'static str, &'static str, &'static str) {
-    use Happening as It;
+    use FileHistoryEvent as It;
     match it.what {
         It::Corrupt => ("damaged", "bad", "Found damaged"),
         It::Suspect => ("suspect", "warn", "Changed, and kept its date"),

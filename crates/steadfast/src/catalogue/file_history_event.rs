@@ -10,7 +10,7 @@ use crate::verdict::Verdict;
 #[derive(Clone, Copy, Debug, Display, EnumString, IntoStaticStr, PartialEq, Eq)]
 #[strum(serialize_all = "lowercase")]
 #[non_exhaustive]
-pub enum Happening {
+pub enum FileHistoryEvent {
     /// As the verdict.
     Intact,
     /// As the verdict.
@@ -75,7 +75,7 @@ pub enum Happening {
     CatalogueOnly,
 }
 
-impl Happening {
+impl FileHistoryEvent {
     /// Returns the name, as catalogues and documents have it.
     pub fn name(self) -> &'static str {
         self.into()
@@ -83,55 +83,58 @@ impl Happening {
 
     /// Returns whether it set or removed the tag of the file.
     pub fn changes_tag(self) -> bool {
-        use Happening::{Accepted, Adopted, Refreshed, Removed, Retagged, Tagged};
+        use FileHistoryEvent::{Accepted, Adopted, Refreshed, Removed, Retagged, Tagged};
         matches!(self, Tagged | Retagged | Refreshed | Removed | Adopted | Accepted)
             || self.ends_life()
     }
 
     /// Returns whether the path has no file after it.
     pub fn ends_life(self) -> bool {
-        matches!(self, Happening::MovedTo | Happening::Dropped | Happening::Overwritten)
+        matches!(
+            self,
+            FileHistoryEvent::MovedTo | FileHistoryEvent::Dropped | FileHistoryEvent::Overwritten
+        )
     }
 
     /// Returns whether it is what a run found of the file, and not what was done about it.
     pub fn is_state(self) -> bool {
-        FileState::ALL.into_iter().any(|state| Happening::of_state(state, true) == self)
+        FileState::ALL.into_iter().any(|state| FileHistoryEvent::of_state(state, true) == self)
     }
 
     /// Returns what leaves a file, tagged or not, in a state.
-    pub(super) fn of_state(state: FileState, tagged: bool) -> Happening {
+    pub(super) fn of_state(state: FileState, tagged: bool) -> FileHistoryEvent {
         match state {
-            FileState::Fine if tagged => Happening::Intact,
-            FileState::Fine => Happening::Untagged,
-            FileState::Touched => Happening::Touched,
-            FileState::Modified => Happening::Modified,
-            FileState::Corrupt => Happening::Corrupt,
-            FileState::Unreadable => Happening::Unreadable,
-            FileState::Unstable => Happening::Unstable,
-            FileState::Missing => Happening::Missing,
-            FileState::TagLost => Happening::TagLost,
-            FileState::TagReplaced => Happening::TagReplaced,
-            FileState::Suspect => Happening::Suspect,
-            FileState::Differs => Happening::Differs,
+            FileState::Fine if tagged => FileHistoryEvent::Intact,
+            FileState::Fine => FileHistoryEvent::Untagged,
+            FileState::Touched => FileHistoryEvent::Touched,
+            FileState::Modified => FileHistoryEvent::Modified,
+            FileState::Corrupt => FileHistoryEvent::Corrupt,
+            FileState::Unreadable => FileHistoryEvent::Unreadable,
+            FileState::Unstable => FileHistoryEvent::Unstable,
+            FileState::Missing => FileHistoryEvent::Missing,
+            FileState::TagLost => FileHistoryEvent::TagLost,
+            FileState::TagReplaced => FileHistoryEvent::TagReplaced,
+            FileState::Suspect => FileHistoryEvent::Suspect,
+            FileState::Differs => FileHistoryEvent::Differs,
         }
     }
 
     /// Returns the event of a verdict; `None` of [`Verdict::Moved`], whose event is at both paths.
-    pub fn of_verdict(verdict: Verdict) -> Option<Happening> {
+    pub fn of_verdict(verdict: Verdict) -> Option<FileHistoryEvent> {
         let state = match verdict {
             Verdict::Missing => Some(FileState::Missing),
             verdict => FileState::of(verdict),
         };
-        state.map(|state| Happening::of_state(state, verdict != Verdict::Untagged))
+        state.map(|state| FileHistoryEvent::of_state(state, verdict != Verdict::Untagged))
     }
 
     /// Returns what an action did to the tag that the catalogue knows, if it did anything.
-    pub(super) fn of_action(action: Action) -> Option<Happening> {
+    pub(super) fn of_action(action: Action) -> Option<FileHistoryEvent> {
         match action {
-            Action::Tagged => Some(Happening::Tagged),
-            Action::Retagged => Some(Happening::Retagged),
-            Action::Refreshed => Some(Happening::Refreshed),
-            Action::Removed => Some(Happening::Removed),
+            Action::Tagged => Some(FileHistoryEvent::Tagged),
+            Action::Retagged => Some(FileHistoryEvent::Retagged),
+            Action::Refreshed => Some(FileHistoryEvent::Refreshed),
+            Action::Removed => Some(FileHistoryEvent::Removed),
             Action::Restored | Action::Kept | Action::Exported => None,
         }
     }
