@@ -14,6 +14,9 @@ use crate::event::Notice;
 use crate::identity::{CandidateFile, FileTraits, NameState, Observed, WhichFile, identity};
 use crate::parity::{ParityPlace, ParitySource};
 
+/// The most missing files with the same contents that are compared with one that was found.
+const ALIKE_MAX: usize = 64;
+
 /// The files of the parity of a tree that are gone from it.
 #[derive(Default)]
 pub(super) struct GoneFiles {
@@ -101,7 +104,7 @@ impl GoneFiles {
         for (digest, arrived) in arrived {
             let gone = files.entry(digest).or_default();
             for (at, (path, tag)) in arrived.iter().enumerate() {
-                let candidates = gone.iter().map(|(file, of)| CandidateFile {
+                let candidates = gone.iter().take(ALIKE_MAX).map(|(file, of)| CandidateFile {
                     traits: FileTraits::default(),
                     tag: Some(of),
                     is_proved: true,
@@ -110,7 +113,10 @@ impl GoneFiles {
                     seen_together: false,
                 });
                 let candidates: Vec<CandidateFile<'_>> = candidates.collect();
-                let (traits, alike) = (FileTraits::default(), arrived.len() - at);
+                // With more gone than are compared, the rest must have been found as well.
+                let left = arrived.len() - at;
+                let alike = if left < gone.len() { left.min(ALIKE_MAX - 1) } else { left };
+                let traits = FileTraits::default();
                 let observed = Observed { traits, tag: Some(tag), read: None, alike };
                 if let WhichFile::Moved(at) = identity(&observed, &candidates).answer {
                     gone.remove(at);
