@@ -476,7 +476,8 @@ fn check_due(
 /// Returns the part of a catalogued tree that one selected path names, as a path from the tree's
 /// root.
 fn beneath(root: &Path, selection: &Selection) -> Result<PathBuf, Error> {
-    let [path] = &selection.roots[..] else {
+    let mut paths = selection.roots.iter().chain(&selection.listed);
+    let (Some(path), None) = (paths.next(), paths.next()) else {
         return Err(Error::usage("what is due is of one PATH at a time"));
     };
     let real = path.canonicalize().map_err(|error| Error::system("open", error).at(path))?;
