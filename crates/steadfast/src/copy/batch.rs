@@ -5,7 +5,7 @@ use std::collections::{BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
-use std::thread;
+use std::thread::{self, Thread};
 use std::time::{Duration, Instant};
 
 use steadfast_sys::file::Status;
@@ -94,6 +94,19 @@ struct LinkedFile {
     tag: Option<Tag>,
     /// What is lacking of the file itself.
     lack: Option<Lack>,
+}
+
+/// Counts a worker that ends, by a panic too, which the scope of the threads then passes on.
+struct WorkerEnd<'a> {
+    ended: &'a AtomicUsize,
+    caller: &'a Thread,
+}
+
+impl Drop for WorkerEnd<'_> {
+    fn drop(&mut self) {
+        self.ended.fetch_add(1, Ordering::Release);
+        self.caller.unpark();
+    }
 }
 
 impl LinkedFile {
@@ -387,13 +400,12 @@ impl<'a> CopyBatch<'a> {
             }
         };
         thread::scope(|scope| {
-            let work_and_tell = || {
+            let work_to_end = || {
+                let _ending = WorkerEnd { ended: &ended, caller: &caller };
                 work_on();
-                ended.fetch_add(1, Ordering::Release);
-                caller.unpark();
             };
             let begin =
-                |_: &usize| thread::Builder::new().spawn_scoped(scope, work_and_tell).is_ok();
+                |_: &usize| thread::Builder::new().spawn_scoped(scope, work_to_end).is_ok();
             let threads = (0..count).filter(begin).count();
             // The system may refuse threads.
             if threads == 0 {
